@@ -1,0 +1,35 @@
+"""How benchmarks show their figures: a table for people, JSON for programs."""
+
+import dataclasses
+import json
+
+
+@dataclasses.dataclass
+class Figure:
+    name: str
+    value: float
+    unit: str
+    against: str | None = None   # what `ratio` compares with, measured in the same run
+    ratio: float | None = None
+    floor: float | None = None   # the ratio that must be reached
+    goal: float | None = None    # the ratio that is hoped for
+    cpu_ms: float | None = None  # of processor time per sample
+
+    @property
+    def holds(self):
+        return None if self.floor is None or self.ratio is None else self.ratio >= self.floor
+
+
+def report(figures, json_path=None):
+    def cell(value, pattern="{:.2f}"):
+        return "" if value is None else pattern.format(value)
+
+    print(f"{'':24} {'value':>10} {'':6} {'cpu ms':>7} {'ratio':>6}  {'against':14} {'floor':>6} {'goal':>6}  holds")
+    for f in figures:
+        holds = {None: "", True: "yes", False: "NO"}[f.holds]
+        print(f"{f.name:24} {f.value:>10.1f} {f.unit:6} {cell(f.cpu_ms):>7} {cell(f.ratio):>6}  {f.against or '':14} "
+              f"{cell(f.floor):>6} {cell(f.goal):>6}  {holds}")
+    if json_path:
+        keys = ("name", "value", "unit", "against", "ratio", "floor", "goal", "holds")
+        with open(json_path, "w") as file:
+            json.dump([{key: getattr(f, key) for key in keys} for f in figures], file, indent=2)

@@ -1,0 +1,27 @@
+// Where the command's words go: results to standard output, everything else to standard error. A terminal's last line
+// may be a status line, which other lines are written above. Threads: any.
+#pragma once
+
+#include <string_view>
+
+namespace stoker {
+
+/// Thrown by write_output() when the reader at the other end of a pipe is gone.
+struct OutputClosed {};
+
+/// Writes to standard output at once. Throws OutputClosed, or kIo for a full disk.
+void write_output(std::string_view text);
+
+/// "stoker: LINE" on standard error.
+void write_error_line(std::string_view line);
+
+/// Replaces the status line; an empty one removes it. For terminals only.
+void set_status_line(std::string_view line);
+
+/// Whether standard error is a terminal that somebody looks at.
+bool standard_error_is_terminal();
+
+/// Log messages go to standard error, from the level that STOKER_LOG names (default: warning). Throws kUsage.
+void set_log_sink_from_environment();
+
+}  // namespace stoker

@@ -1,0 +1,61 @@
+#include "cli/contact_sheet.h"
+
+#include <algorithm>
+
+#include "cli/font_5x8.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::uint8_t kGround = 246, kCellGround = 232, kInk = 40, kFaintInk = 110;
+constexpr int kGlyphWidth = 5, kAdvance = 6;
+constexpr std::size_t kLettersPerCell = (ContactSheet::kCell + kAdvance - kGlyphWidth) / kAdvance;
+
+std::string shortened(std::string_view text) {
+  if (text.size() <= kLettersPerCell) return std::string(text);
+  return ".." + std::string(text.substr(text.size() - (kLettersPerCell - 2)));
+}
+
+}  // namespace
+
+ContactSheet::ContactSheet(int rows, const std::string& heading, const std::vector<std::string>& column_titles)
+    : sheet_(left_of(static_cast<int>(column_titles.size())), top_of(rows)) {
+  fill({0, 0, sheet_.width, sheet_.height}, kGround);
+  write(kGap, kGap, heading, kInk);
+  for (std::size_t i = 0; i < column_titles.size(); ++i) {
+    write(left_of(static_cast<int>(i)), kGap + kHeader - 12, column_titles[i], kFaintInk);
+  }
+}
+
+void ContactSheet::put(int row, int column, const RgbImage& picture, std::string_view caption) {
+  const Rect cell{left_of(column), top_of(row), kCell, kCell};
+  fill(cell, kCellGround);
+  const RgbImage small = fitted(picture, kCell);
+  const ImageView from = small.view();
+  const MutableImageView to = sheet_.view();
+  const int left = cell.x + (kCell - small.width) / 2, top = cell.y + (kCell - small.height) / 2;
+  for (int y = 0; y < small.height; ++y) std::copy_n(from.at(0, y), small.width * 3, to.at(left, top + y));
+  write(cell.x, cell.y + kCell + 5, shortened(caption), kFaintInk);
+}
+
+void ContactSheet::fill(Rect area, std::uint8_t grey) {
+  const MutableImageView to = sheet_.view();
+  for (int y = area.y; y < area.y + area.height; ++y) std::fill_n(to.at(area.x, y), area.width * 3, grey);
+}
+
+void ContactSheet::write(int x, int y, std::string_view text, std::uint8_t grey) {
+  for (const char letter : text) {
+    const Glyph& glyph = glyph_of(letter);
+    for (int row = 0; row < static_cast<int>(glyph.rows.size()); ++row) {
+      for (int column = 0; column < kGlyphWidth; ++column) {
+        const bool inside = x + column < sheet_.width;
+        if (inside && glyph.rows[static_cast<std::size_t>(row)] >> (kGlyphWidth - 1 - column) & 1) {
+          fill({x + column, y + row, 1, 1}, grey);
+        }
+      }
+    }
+    x += kAdvance;
+  }
+}
+
+}  // namespace stoker

@@ -1,0 +1,11 @@
+// What the command's exit status says to scripts.
+#pragma once
+
+namespace stoker {
+
+constexpr int kExitDone = 0;
+constexpr int kExitFailure = 1;
+constexpr int kExitUsage = 2;
+constexpr int kExitInterrupted = 130;  // as shells report a program that SIGINT ended
+
+}  // namespace stoker

@@ -1,0 +1,42 @@
+#include <exception>
+#include <new>
+
+#include "cli/command_line.h"
+#include "cli/console.h"
+#include "cli/exit_status.h"
+#include "cli/interrupts.h"
+#include "stoker/base/error.h"
+#include "stoker/base/isa.h"
+
+namespace {
+
+int status_of(const stoker::Error& error, const stoker::Interrupts& interrupts) {
+  using namespace stoker;
+  if (interrupts.raised()) {
+    write_error_line("stopped");
+    return kExitInterrupted;
+  }
+  write_error_line(error.message());
+  return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailure;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace stoker;
+  Interrupts interrupts;
+  try {
+    set_log_sink_from_environment();
+    select_isa("");
+    return run_command_line(argc, argv, interrupts);
+  } catch (const Error& error) {
+    return status_of(error, interrupts);
+  } catch (const OutputClosed&) {
+    return kExitFailure;  // whoever read our output has had enough of it: nothing to say, nobody to say it to
+  } catch (const std::bad_alloc&) {
+    write_error_line("out of memory");
+  } catch (const std::exception& error) {
+    write_error_line(error.what());
+  }
+  return kExitFailure;
+}

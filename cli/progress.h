@@ -1,0 +1,32 @@
+// How far a long command is: one line on a terminal with rate and time left, nothing anywhere else.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace stoker {
+
+/// "run: 12,800 of 1,281,167 samples (1%), 410 samples/s, 51 min 34 s left".
+std::string progress_line(std::string_view what, std::string_view unit, std::int64_t done, std::int64_t total,
+                          double elapsed_s);
+
+/// Not for several threads at once; only one may live at a time.
+class Progress {
+ public:
+  /// `what` and `unit` must outlive it.
+  Progress(std::string_view what, std::string_view unit, std::int64_t total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void update(std::int64_t done);
+
+ private:
+  std::string_view what_, unit_;
+  std::int64_t total_;
+  bool shown_;
+  std::int64_t began_ns_, drawn_ns_;
+};
+
+}  // namespace stoker

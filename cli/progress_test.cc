@@ -1,0 +1,27 @@
+#include "cli/progress.h"
+
+#include <gtest/gtest.h>
+
+namespace stoker {
+namespace {
+
+TEST(ProgressLine, TellsRateAndTimeLeft) {
+  EXPECT_EQ(progress_line("run", "samples", 25'600, 102'400, 64),
+            "run: 25,600 of 102,400 samples (25%), 400 samples/s, 3 min 12 s left");
+}
+
+TEST(ProgressLine, ShowsADecimalOfSlowRates) {
+  EXPECT_EQ(progress_line("synth", "images", 5, 10, 4), "synth: 5 of 10 images (50%), 1.2 images/s, 4.0 s left");
+}
+
+TEST(ProgressLine, ClaimsNothingBeforeTheFirstSample) {
+  EXPECT_EQ(progress_line("run", "samples", 0, 10, 4), "run: 0 of 10 samples (0%)");
+  EXPECT_EQ(progress_line("run", "samples", 0, 0, 0), "run: 0 of 0 samples (0%)");
+}
+
+TEST(ProgressLine, LeavesTheTimeLeftOutAtTheEnd) {
+  EXPECT_EQ(progress_line("run", "samples", 100, 100, 2), "run: 100 of 100 samples (100%), 50 samples/s");
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,156 @@
+// `stoker run`: feeds an emulated accelerator, or nobody, and says how well that went.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/common_options.h"
+#include "cli/console.h"
+#include "cli/json_output.h"
+#include "cli/process_usage.h"
+#include "cli/progress.h"
+#include "cli/run_report.h"
+#include "cli/sample_reader.h"
+#include "stoker/base/clock.h"
+#include "stoker/base/units.h"
+#include "stoker/device/accelerator.h"
+#include "stoker/plan/plan.h"
+#include "stoker/runtime/loader.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kDefaultBatch = 256;
+constexpr std::int64_t kEpochsMax = 1'000'000'000;  // so that no count of samples overflows
+
+struct RunOptions {
+  std::vector<std::string> data;
+  std::string recipe;
+  LoaderOptions loader;
+  std::string memory, order, tail, accelerator;
+  std::int64_t epochs = 1;
+  std::int64_t batches = std::numeric_limits<std::int64_t>::max();
+  bool json = false;
+};
+
+LoaderOptions loader_options(const RunOptions& options) {
+  LoaderOptions loader = options.loader;
+  loader.epochs_end = options.epochs;
+  if (loader.batch == 0 && loader.global_batch == 0) loader.batch = kDefaultBatch;
+  if (!options.memory.empty()) loader.memory = parse_size(options.memory);
+  if (!options.order.empty()) loader.order = parse_order(options.order);
+  if (!options.tail.empty()) loader.tail = parse_tail(options.tail);
+  return loader;
+}
+
+// Takes up to `batches_max` batches of the epochs; each is released once the accelerator is done with it.
+void consume(Loader& loader, std::int64_t epochs, std::int64_t batches_max, EmulatedAccelerator* accelerator) {
+  const std::int64_t batches = std::min(loader.batches_per_epoch() * epochs, batches_max);
+  Progress progress("run", "samples", batches * loader.batch_size());
+  std::int64_t taken = 0;
+  for (std::int64_t epoch = 0; epoch < epochs && taken < batches_max; ++epoch) {
+    loader.start_epoch(epoch);
+    while (taken < batches_max) {
+      const BatchPtr batch = loader.next();
+      if (!batch) break;
+      if (accelerator) accelerator->step(batch->ready_ns);
+      progress.update(++taken * loader.batch_size());
+    }
+  }
+}
+
+void run(const RunOptions& options, Interrupts& interrupts) {
+  const LoaderOptions loader_settings = loader_options(options);
+  if (!options.accelerator.empty())
+    accelerator_step_seconds(options.accelerator, 1);  // complain before the work begins
+  const Recipe recipe = Recipe::load(options.recipe);
+  const std::shared_ptr<const Dataset> dataset = open_samples(options.data);
+
+  const std::int64_t began_ns = now_ns();
+  const double cpu_s_before = process_cpu_s();
+  Loader loader(dataset, recipe, loader_settings);
+  const Interrupts::Scope stop(interrupts, [&loader] { loader.interrupt(); });
+  RunReport report;
+  std::optional<EmulatedAccelerator> accelerator;
+  if (!options.accelerator.empty()) {
+    report.step_seconds = accelerator_step_seconds(options.accelerator, loader.batch_size());
+    accelerator.emplace(*report.step_seconds,
+                        [&interrupts](std::int64_t deadline_ns) { interrupts.wait_until(deadline_ns); });
+  }
+  consume(loader, options.epochs, options.batches, accelerator ? &*accelerator : nullptr);
+
+  report.seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
+  report.cpu_s = process_cpu_s() - cpu_s_before;
+  loader.close();  // workers that idle until now have counted that once they ended
+  report.metrics = loader.metrics();
+  report.epochs = options.epochs;
+  report.threads = loader.threads();
+  report.prefetch = loader.prefetch();
+  report.batch = loader.batch_size();
+  report.transfer_index = static_cast<int>(Plan(recipe).stages().size());
+  if (accelerator) report.utilisation = accelerator->utilisation();
+  if (options.json) {
+    write_json(report.json());
+  } else {
+    write_output(report.text());
+  }
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Interrupts& interrupts) {
+  CLI::App* command = app.add_subcommand("run", "Make batches, feed an accelerator, report rate and utilisation");
+  const auto options = std::make_shared<RunOptions>();
+  LoaderOptions& loader = options->loader;
+  add_data_argument(*command, options->data);
+  add_recipe_option(*command, options->recipe);
+  CLI::Option* batch =
+      command->add_option("--batch", loader.batch, fmt::format("Samples per batch and rank; {}", kDefaultBatch));
+  batch->check(CLI::PositiveNumber)->option_text("N");
+  command->add_option("--global-batch", loader.global_batch, "Samples per batch of all ranks")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N")
+      ->excludes(batch);
+  command->add_option("--epochs", options->epochs, "Stop after epoch E - 1; 1")
+      ->check(CLI::Range(std::int64_t{1}, kEpochsMax))
+      ->option_text("E");
+  command->add_option("--batches", options->batches, "Stop after N batches")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+  add_threads_option(*command, loader.threads);
+  command->add_option("--prefetch", loader.prefetch, "Batches made ahead; 2")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+  command->add_option("--memory", options->memory, "For batches and read-ahead, as 512MiB; a quarter of the machine's")
+      ->option_text("SIZE");
+  add_seed_option(*command, loader.seed);
+  command->add_option("--order", options->order, "global shuffles, none keeps the data set's order; global")
+      ->option_text("global|none");
+  command->add_option("--rank", loader.rank, "This process among --world of them; 0")
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("R");
+  command->add_option("--world", loader.world, "How many processes share the batches; 1")
+      ->check(CLI::PositiveNumber)
+      ->option_text("W");
+  command->add_option("--tail", options->tail, "What an incomplete last batch becomes; the recipe says")
+      ->option_text("drop|wrap|pad");
+  command
+      ->add_option("--accelerator", options->accelerator,
+                   fmt::format("Emulate one: the seconds of a step, or a profile such as {}",
+                               accelerator_profiles().back().name))
+      ->option_text("SECONDS|PROFILE");
+  command->add_option("--audit", loader.audit, "Write one line per delivered sample, with a hash of its pixels")
+      ->option_text("FILE");
+  add_json_flag(*command, options->json);
+  set_example(*command,
+              "stoker run imagenet/train --recipe imagenet-train --batch 400 --accelerator mlperf:resnet50/h100");
+  command->callback([options, &interrupts] { run(*options, interrupts); });
+}
+
+}  // namespace stoker

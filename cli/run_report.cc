@@ -1,0 +1,109 @@
+#include "cli/run_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cli/process_usage.h"
+#include "cli/text_table.h"
+#include "stoker/base/isa.h"
+#include "stoker/base/machine.h"
+#include "stoker/base/units.h"
+
+namespace stoker {
+namespace {
+
+struct StageMetric {
+  const char* name;
+  Metric metric;
+};
+// In the order a sample goes through them. Reads overlap each other and the workers, so their seconds are waiting, not
+// work.
+constexpr std::array<StageMetric, 3> kStages = {
+    {{"read", Metric::kReadNs}, {"decode", Metric::kDecodeNs}, {"transform", Metric::kTransformNs}}};
+
+double seconds_of(const Metrics& metrics, Metric metric) { return static_cast<double>(metrics[metric]) * 1e-9; }
+
+std::string duration(double seconds) {
+  return seconds < 0.95 ? fmt::format("{:.0f} ms", seconds * 1e3) : format_duration(seconds);
+}
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+std::string percent(double share) { return fmt::format("{:.1f}%", 100 * share); }
+
+std::string samples(std::int64_t count) {
+  return fmt::format("{} sample{}", format_count(static_cast<std::uint64_t>(count)), count == 1 ? "" : "s");
+}
+
+// Where the workers' time went: what they measured themselves, and the rest.
+std::string worker_table(const RunReport& report) {
+  const double total = report.seconds * report.threads;
+  const double decode = seconds_of(report.metrics, Metric::kDecodeNs);
+  const double transform = seconds_of(report.metrics, Metric::kTransformNs);
+  const double idle = seconds_of(report.metrics, Metric::kWorkerIdleNs);
+  TextTable table({{"worker time"}, {"seconds", Align::kRight}, {"share", Align::kRight}});
+  const auto add = [&](const char* name, double seconds) {
+    table.add_row({name, fmt::format("{:.2f}", seconds), percent(ratio(seconds, total))});
+  };
+  add("decode", decode);
+  add("transform", transform);
+  add("idle", idle);
+  add("other", std::max(total - decode - transform - idle, 0.0));
+  return table.text();
+}
+
+}  // namespace
+
+nlohmann::ordered_json RunReport::json() const {
+  const auto count = static_cast<double>(metrics[Metric::kSamples]);
+  double stage_seconds = 0;
+  for (const StageMetric& stage : kStages) stage_seconds += seconds_of(metrics, stage.metric);
+  auto stages = nlohmann::ordered_json::array();
+  for (const StageMetric& stage : kStages) {
+    const double own = seconds_of(metrics, stage.metric);
+    stages.push_back({{"name", stage.name}, {"side", "cpu"}, {"seconds", own}, {"share", ratio(own, stage_seconds)}});
+  }
+  nlohmann::ordered_json json;
+  json["samples"] = metrics[Metric::kSamples];
+  json["seconds"] = seconds;
+  json["samples_per_s"] = ratio(count, seconds);
+  json["cpu_ms_per_sample"] = ratio(cpu_s * 1e3, count);
+  json["rss_bytes_max"] = process_rss_bytes_max();
+  json["wait_s"] = seconds_of(metrics, Metric::kConsumerWaitNs);
+  json["first_batch_s"] = seconds_of(metrics, Metric::kFirstBatchNs);
+  json["utilisation"] = utilisation ? nlohmann::ordered_json(*utilisation) : nullptr;
+  json["bad_samples"] = metrics[Metric::kBadSamples];
+  json["fallback_samples"] = 0;  // there is one decoder per codec, and no other to fall back from
+  json["bytes_read"] = metrics[Metric::kBytesRead];
+  json["bytes_to_device"] = 0;
+  json["epochs"] = epochs;
+  json["threads"] = threads;
+  json["prefetch"] = prefetch;
+  json["transfer_index"] = transfer_index;
+  json["io"] = "pread";
+  json["isa"] = active_isa();
+  json["machine"] = machine_name();
+  json["stages"] = std::move(stages);
+  return json;
+}
+
+std::string RunReport::text() const {
+  const auto count = static_cast<double>(metrics[Metric::kSamples]);
+  std::string text = fmt::format("{} in {}: {:.0f} samples/s, {:.2f} ms of CPU each ({} thread{}, {})\n",
+                                 samples(metrics[Metric::kSamples]), duration(seconds), ratio(count, seconds),
+                                 ratio(cpu_s * 1e3, count), threads, threads == 1 ? "" : "s", active_isa());
+  if (utilisation && step_seconds) {
+    text += fmt::format("The accelerator was busy {} of the time ({:.3g} s per step of {} samples).\n",
+                        percent(*utilisation), *step_seconds, batch);
+  }
+  text += fmt::format("First batch after {}; {} spent waiting for batches; read {}; memory peaked at {}.\n\n",
+                      duration(seconds_of(metrics, Metric::kFirstBatchNs)),
+                      duration(seconds_of(metrics, Metric::kConsumerWaitNs)),
+                      format_size(static_cast<double>(metrics[Metric::kBytesRead])),
+                      format_size(static_cast<double>(process_rss_bytes_max())));
+  return text + worker_table(*this);
+}
+
+}  // namespace stoker

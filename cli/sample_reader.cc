@@ -1,0 +1,66 @@
+#include "cli/sample_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "stoker/order/epoch_order.h"
+#include "stoker/runtime/open.h"
+
+namespace stoker {
+namespace {
+
+EpochOrder order_of(const Dataset& dataset, std::uint64_t seed, std::int64_t epoch) {
+  return EpochOrder({.samples = dataset.size(), .seed = seed}, epoch);
+}
+
+}  // namespace
+
+std::shared_ptr<const Dataset> open_samples(const std::vector<std::string>& data) {
+  std::shared_ptr<const Dataset> dataset = open(data);
+  if (dataset->size() == 0) fail(ErrorKind::kData, "no samples in {}", fmt::join(data, ", "));
+  return dataset;
+}
+
+std::vector<std::int64_t> first_samples(const Dataset& dataset, std::uint64_t seed, std::int64_t count) {
+  const EpochOrder order = order_of(dataset, seed, 0);
+  std::vector<std::int64_t> samples;
+  for (std::int64_t position = 0; position < std::min(count, dataset.size()); ++position) {
+    samples.push_back(*order.sample_at(position));
+  }
+  return samples;
+}
+
+std::vector<std::int64_t> positions_of(const std::vector<std::int64_t>& samples, const Dataset& dataset,
+                                       std::uint64_t seed, std::int64_t epoch) {
+  const EpochOrder order = order_of(dataset, seed, epoch);
+  std::vector<std::int64_t> positions(samples.size(), -1);
+  std::size_t missing = samples.size();
+  for (std::int64_t position = 0; missing > 0; ++position) {
+    const auto found = std::find(samples.begin(), samples.end(), order.sample_at(position));
+    if (found == samples.end()) continue;
+    positions[static_cast<std::size_t>(found - samples.begin())] = position;
+    --missing;
+  }
+  return positions;
+}
+
+std::span<const Bytes> SampleReader::read(std::int64_t sample) {
+  memory_.resize(plan_.fields().size());
+  fields_.clear();
+  for (std::size_t i = 0; i < memory_.size(); ++i) {
+    const std::string& name = plan_.fields()[i];
+    const std::optional<FieldLocation> field =
+        name == "image" ? dataset_.image_field(sample) : dataset_.field(sample, name);
+    if (!field)
+      fail(ErrorKind::kNotFound, "it has no field '{}'; the data set's are {}", name,
+           fmt::join(dataset_.field_names(), ", "));
+    memory_[i].resize(field->length);
+    read_fully(dataset_.source(*field), field->offset, memory_[i], dataset_.part(*field));
+    fields_.emplace_back(memory_[i]);
+  }
+  return fields_;
+}
+
+}  // namespace stoker

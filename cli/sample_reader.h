@@ -1,0 +1,51 @@
+// Single samples of a data set, for commands that look at a few of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stoker/base/error.h"
+#include "stoker/format/dataset.h"
+#include "stoker/plan/plan.h"
+
+namespace stoker {
+
+/// As stoker::open, but a data set without samples is an error (kData).
+std::shared_ptr<const Dataset> open_samples(const std::vector<std::string>& data);
+
+/// The samples at the first `count` positions of epoch 0 in global order; fewer if there are not as many.
+std::vector<std::int64_t> first_samples(const Dataset& dataset, std::uint64_t seed, std::int64_t count);
+
+/// At which positions of an epoch in global order these samples stand.
+std::vector<std::int64_t> positions_of(const std::vector<std::int64_t>& samples, const Dataset& dataset,
+                                       std::uint64_t seed, std::int64_t epoch);
+
+/// Reads what a plan needs of a sample. Data set and plan must outlive it.
+class SampleReader {
+ public:
+  SampleReader(const Dataset& dataset, const Plan& plan) : dataset_(dataset), plan_(plan) {}
+
+  /// By Plan::fields(); valid until the next call. Throws kNotFound when the sample has no such field, kIo.
+  std::span<const Bytes> read(std::int64_t sample);
+
+ private:
+  const Dataset& dataset_;
+  const Plan& plan_;
+  std::vector<std::vector<std::uint8_t>> memory_;
+  std::vector<Bytes> fields_;
+};
+
+/// Calls `work`; an Error it throws gets the sample's name put before it.
+template <typename Work>
+void on_sample(const Dataset& dataset, std::int64_t sample, Work work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    throw error.with_context(dataset.describe(sample));
+  }
+}
+
+}  // namespace stoker

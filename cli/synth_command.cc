@@ -1,0 +1,84 @@
+// `stoker synth`: a data set of procedural images, to try things on.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "cli/command_line.h"
+#include "cli/common_options.h"
+#include "cli/console.h"
+#include "cli/json_output.h"
+#include "cli/progress.h"
+#include "stoker/base/clock.h"
+#include "stoker/base/units.h"
+#include "stoker/pack/synth.h"
+
+namespace stoker {
+namespace {
+
+struct SynthCommandOptions {
+  std::string out;
+  std::string kind = "imagenet", format = "folder";
+  SynthOptions synth;
+  std::int64_t classes = 0;  // 0: the usual number, or fewer where there are not as many images
+  bool json = false;
+};
+
+void synth(const SynthCommandOptions& options, Interrupts& interrupts) {
+  SynthOptions synth = options.synth;
+  synth.kind = options.kind == "tiny" ? SynthKind::kTiny : SynthKind::kImagenet;
+  synth.format = options.format == "tar" ? SynthFormat::kTar : SynthFormat::kFolder;
+  synth.classes = options.classes > 0 ? options.classes : std::min(synth.classes, synth.count);
+  synth.stop = &interrupts.flag();
+  const std::int64_t began_ns = now_ns();
+  {
+    const Interrupts::Scope stop(interrupts, [] {});  // synthesize() looks at the flag
+    Progress progress("synth", "images", synth.count);
+    synth.progress = [&progress](std::int64_t done, std::int64_t) { progress.update(done); };
+    synthesize(options.out, synth);
+  }
+  const double seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
+  if (options.json) {
+    return write_json({{"out", options.out},
+                       {"kind", options.kind},
+                       {"format", options.format},
+                       {"samples", synth.count},
+                       {"classes", synth.classes},
+                       {"seed", synth.seed},
+                       {"seconds", seconds}});
+  }
+  write_output(fmt::format("{}: {} images of {} classes in {}\n", options.out,
+                           format_count(static_cast<std::uint64_t>(synth.count)),
+                           format_count(static_cast<std::uint64_t>(synth.classes)), format_duration(seconds)));
+}
+
+}  // namespace
+
+void add_synth_command(CLI::App& app, Interrupts& interrupts) {
+  CLI::App* command = app.add_subcommand("synth", "Make a data set of procedural images");
+  const auto options = std::make_shared<SynthCommandOptions>();
+  command->add_option("OUT", options->out, "Folder to make; with --format tar also a file that ends in .tar")
+      ->required()
+      ->option_text(" ");
+  command->add_option("--kind", options->kind, "JPEGs with ImageNet's statistics, or PNGs of 32 x 32; imagenet")
+      ->check(CLI::IsMember({"imagenet", "tiny"}))
+      ->option_text("imagenet|tiny");
+  command->add_option("--count", options->synth.count, fmt::format("Images; {}", options->synth.count))
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+  command->add_option("--classes", options->classes, fmt::format("Classes; {}", options->synth.classes))
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+  add_seed_option(*command, options->synth.seed);
+  command->add_option("--format", options->format, "Loose files by class, or tar shards; folder")
+      ->check(CLI::IsMember({"folder", "tar"}))
+      ->option_text("folder|tar");
+  add_threads_option(*command, options->synth.threads);
+  add_json_flag(*command, options->json);
+  set_example(*command, "stoker synth data --kind imagenet --count 1000");
+  command->callback([options, &interrupts] { synth(*options, interrupts); });
+}
+
+}  // namespace stoker

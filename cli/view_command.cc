@@ -1,0 +1,130 @@
+// `stoker view`: a contact sheet of what a recipe does to the pixels.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/common_options.h"
+#include "cli/console.h"
+#include "cli/contact_sheet.h"
+#include "cli/json_output.h"
+#include "cli/sample_reader.h"
+#include "stoker/base/error.h"
+#include "stoker/codec/image_decoder.h"
+#include "stoker/codec/image_encoder.h"
+#include "stoker/plan/cpu_executor.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kSamplesMax = 100, kDrawsMax = 20;  // the sheet is held in memory: 200 MB then
+
+struct ViewOptions {
+  std::vector<std::string> data;
+  std::string recipe, out;
+  int count = 8, draws = 4;
+  std::uint64_t seed = 0;
+  bool json = false;
+};
+
+std::size_t first_image_view(const Plan& plan, const std::string& recipe) {
+  const std::vector<ViewPlan>& views = plan.views();
+  const auto found =
+      std::find_if(views.begin(), views.end(), [](const ViewPlan& v) { return v.kind == ViewKind::kImage; });
+  if (found == views.end()) fail(ErrorKind::kUsage, "{}: none of the recipe's views makes an image", recipe);
+  return static_cast<std::size_t>(found - views.begin());
+}
+
+// The whole image that the recipe starts from.
+RgbImage original(Bytes encoded, const DecodeOptions& options) {
+  AnyImageDecoder decoder;
+  const ImageFacts facts = decoder.read_facts(encoded);
+  const ImageView stored = decoder.decode_rgb(encoded, facts, {0, 0, facts.width, facts.height});
+  return RgbImage(oriented(stored, options.apply_orientation ? facts.orientation : Orientation{1}));
+}
+
+// The first column shows the samples as they are, the others what a run with this seed makes of them in each epoch.
+RgbImage draw_sheet(const Dataset& dataset, const Plan& plan, const ViewOptions& options) {
+  const std::size_t output = first_image_view(plan, options.recipe);
+  const ViewPlan& view = plan.views()[output];
+  const std::vector<std::int64_t> samples = first_samples(dataset, options.seed, options.count);
+  std::vector<std::string> titles = {"original"};
+  std::vector<std::vector<std::int64_t>> positions;
+  for (int epoch = 0; epoch < options.draws; ++epoch) {
+    titles.push_back(fmt::format("epoch {}", epoch));
+    positions.push_back(positions_of(samples, dataset, options.seed, epoch));
+  }
+  ContactSheet sheet(static_cast<int>(samples.size()), fmt::format("{}, seed {}", options.recipe, options.seed),
+                     titles);
+  SampleReader reader(dataset, plan);
+  CpuExecutor executor(plan);
+  for (std::size_t row = 0; row < samples.size(); ++row) {
+    on_sample(dataset, samples[row], [&] {
+      const std::span<const Bytes> fields = reader.read(samples[row]);
+      const Bytes encoded = fields[static_cast<std::size_t>(view.field)];
+      sheet.put(static_cast<int>(row), 0, original(encoded, view.image.decode), dataset.key(samples[row]));
+      for (std::size_t epoch = 0; epoch < positions.size(); ++epoch) {
+        const SampleDraw draw{options.seed, epoch, static_cast<std::uint64_t>(positions[epoch][row])};
+        const std::vector<SampleOutput> outputs = run_one(executor, {fields, dataset.label(samples[row]), draw});
+        sheet.put(static_cast<int>(row), static_cast<int>(epoch) + 1, displayed(outputs[output], view.image));
+      }
+    });
+  }
+  return sheet.image();
+}
+
+void write_file(const std::string& path, const std::vector<std::uint8_t>& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) fail(ErrorKind::kIo, "cannot write {}: {}", path, std::strerror(errno));
+}
+
+void view(const ViewOptions& options) {
+  const Plan plan(Recipe::load(options.recipe));
+  const std::shared_ptr<const Dataset> dataset = open_samples(options.data);
+  const RgbImage sheet = draw_sheet(*dataset, plan, options);
+  std::vector<std::uint8_t> png;
+  encode_png(sheet.view(), png);
+  write_file(options.out, png);
+
+  const std::int64_t samples = std::min<std::int64_t>(options.count, dataset->size());
+  if (options.json) {
+    return write_json({{"out", options.out},
+                       {"samples", samples},
+                       {"draws", options.draws},
+                       {"width", sheet.width},
+                       {"height", sheet.height}});
+  }
+  write_output(fmt::format("{}: {} samples, {} draws each, {} x {} pixels\n", options.out, samples, options.draws,
+                           sheet.width, sheet.height));
+}
+
+}  // namespace
+
+void add_view_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("view", "Draw a contact sheet of what a recipe does to the pixels");
+  const auto options = std::make_shared<ViewOptions>();
+  add_data_argument(*command, options->data);
+  add_recipe_option(*command, options->recipe);
+  command->add_option("--out", options->out, "Required; PNG to write")->required()->option_text("FILE.png");
+  command->add_option("--count", options->count, "Samples, one row each; 8")
+      ->check(CLI::Range(1, kSamplesMax))
+      ->option_text("N");
+  command->add_option("--draws", options->draws, "Epochs, one column each; 4")
+      ->check(CLI::Range(0, kDrawsMax))
+      ->option_text("N");
+  add_seed_option(*command, options->seed);
+  add_json_flag(*command, options->json);
+  set_example(*command, "stoker view imagenet/train --recipe imagenet-train --out sheet.png");
+  command->callback([options] { view(*options); });
+}
+
+}  // namespace stoker

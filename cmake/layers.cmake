@@ -1,0 +1,63 @@
+# What a layer of the library is made of, and how the layers make one library.
+
+# Options every translation unit is built with. Contraction is off because docs/pixels promises that each multiplication
+# and addition rounds by itself; assertions stay on in release builds of the tests.
+add_library(stoker_options INTERFACE)
+target_include_directories(stoker_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_features(stoker_options INTERFACE cxx_std_20)
+
+add_library(stoker_build_flags INTERFACE)
+target_compile_options(stoker_build_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
+  -ffp-contract=off -fno-math-errno)
+if(STOKER_SANITIZE)
+  target_compile_options(stoker_build_flags INTERFACE -fsanitize=${STOKER_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all -g)
+  target_link_options(stoker_build_flags INTERFACE -fsanitize=${STOKER_SANITIZE})
+endif()
+
+# The programs whose tests start threads: `./dev test --sanitize` runs them under ThreadSanitizer.
+add_custom_target(threads_tests)
+
+# stoker_layer(NAME [THREADS] [USES layer...] [LINKS target...])
+#   sources: every *.cc of the folder NAME (and of its folders), tests: *_test.cc, test helpers: *_testing.cc
+#   THREADS: its tests start threads; they carry the label `threads`
+function(stoker_layer name)
+  cmake_parse_arguments(LAYER "THREADS" "" "USES;LINKS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_(test|testing)\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_(test|testing|bench)\\.cc$")
+
+  list(TRANSFORM LAYER_USES PREPEND stoker_)
+  add_library(stoker_${name} STATIC ${sources})
+  target_link_libraries(stoker_${name} PUBLIC stoker_options ${LAYER_USES}
+    PRIVATE $<BUILD_INTERFACE:stoker_build_flags> ${LAYER_LINKS})
+  set_property(GLOBAL APPEND PROPERTY STOKER_LAYERS stoker_${name})
+  set_property(GLOBAL APPEND PROPERTY STOKER_LINKS ${LAYER_LINKS})
+
+  if(STOKER_BUILD_TESTS AND tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE stoker_${name} stoker_build_flags ${LAYER_LINKS} GTest::gmock GTest::gtest_main)
+    add_test(NAME ${name} COMMAND ${name}_test)
+    if(LAYER_THREADS)
+      set_tests_properties(${name} PROPERTIES LABELS threads)
+      add_dependencies(threads_tests ${name}_test)
+    endif()
+  endif()
+endfunction()
+
+# stoker_library(): all layers declared so far as one static library, `stoker` (stoker::stoker once installed).
+function(stoker_library)
+  get_property(layers GLOBAL PROPERTY STOKER_LAYERS)
+  get_property(links GLOBAL PROPERTY STOKER_LINKS)
+  list(REMOVE_DUPLICATES links)
+  list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+
+  add_library(stoker STATIC ${objects})
+  add_library(stoker::stoker ALIAS stoker)
+  set_target_properties(stoker PROPERTIES LINKER_LANGUAGE CXX)
+  target_include_directories(stoker PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(stoker PUBLIC cxx_std_20)
+  target_link_libraries(stoker PUBLIC fmt::fmt PRIVATE $<BUILD_INTERFACE:stoker_build_flags> ${links})
+endfunction()

@@ -1,0 +1,103 @@
+#include "python/bindings/arguments.h"
+
+#include <nanobind/stl/string.h>
+
+#include <limits>
+
+#include "stoker/base/error.h"
+#include "stoker/base/units.h"
+
+namespace nb = nanobind;
+
+namespace stoker::python {
+namespace {
+
+[[noreturn]] void refuse(std::string_view name, nb::handle value, std::string_view wanted) {
+  fail(ErrorKind::kUsage, "{} is {}, but must be {}", name, describe(value), wanted);
+}
+
+bool is_path(nb::handle value) { return nb::isinstance<nb::str>(value) || nb::hasattr(value, "__fspath__"); }
+
+// Also of numpy's integers and of whatever else Python accepts as an index; bool is not meant.
+nb::object whole_number(std::string_view name, nb::handle value) {
+  if (!PyBool_Check(value.ptr()) && PyIndex_Check(value.ptr())) {
+    PyObject* number = PyNumber_Index(value.ptr());
+    if (!number) throw nb::python_error();
+    return nb::steal(number);
+  }
+  refuse(name, value, "a whole number");
+}
+
+}  // namespace
+
+std::string describe(nb::handle value) {
+  constexpr std::size_t kShown = 80;
+  std::string text = nb::cast<std::string>(nb::steal<nb::str>(PyObject_ASCII(value.ptr())));
+  if (text.size() > kShown) text = text.substr(0, kShown) + "...";
+  return text;
+}
+
+std::int64_t integer_argument(std::string_view name, nb::handle value, std::int64_t least, std::int64_t most) {
+  const nb::object number = whole_number(name, value);
+  int overflow = 0;
+  const std::int64_t result = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow != 0 || result < least || result > most) {
+    const bool open_ended = most >= std::numeric_limits<int>::max();
+    refuse(name, value, open_ended ? fmt::format("at least {}", least) : fmt::format("between {} and {}", least, most));
+  }
+  return result;
+}
+
+std::uint64_t unsigned_argument(std::string_view name, nb::handle value) {
+  const nb::object number = whole_number(name, value);
+  const std::uint64_t result = PyLong_AsUnsignedLongLong(number.ptr());
+  if (PyErr_Occurred()) {
+    PyErr_Clear();
+    refuse(name, value, "between 0 and 2**64 - 1");
+  }
+  return result;
+}
+
+std::string text_argument(std::string_view name, nb::handle value) {
+  if (!nb::isinstance<nb::str>(value)) refuse(name, value, "a text");
+  return nb::cast<std::string>(value);
+}
+
+std::string path_argument(std::string_view name, nb::handle value) {
+  if (!is_path(value)) refuse(name, value, "a path");
+  PyObject* encoded = nullptr;
+  if (!PyUnicode_FSConverter(value.ptr(), &encoded)) throw nb::python_error();
+  const nb::object owner = nb::steal(encoded);
+  return {PyBytes_AS_STRING(encoded), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded))};
+}
+
+std::vector<std::string> paths_argument(std::string_view name, nb::handle value) {
+  if (is_path(value)) return {path_argument(name, value)};
+  const bool is_list = nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value);
+  if (!is_list || nb::len(value) == 0) refuse(name, value, "a path or a list of paths");
+  std::vector<std::string> paths;
+  for (const nb::handle element : value) paths.push_back(path_argument(name, element));
+  return paths;
+}
+
+std::uint64_t size_argument(std::string_view name, nb::handle value) {
+  if (!nb::isinstance<nb::str>(value)) return unsigned_argument(name, value);
+  try {
+    return parse_size(nb::cast<std::string>(value));
+  } catch (const Error& error) {
+    throw error.with_context(name);
+  }
+}
+
+Bytes bytes_argument(std::string_view name, nb::handle value) {
+  if (!PyBytes_Check(value.ptr())) refuse(name, value, "bytes");
+  return as_bytes({PyBytes_AS_STRING(value.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(value.ptr()))});
+}
+
+nb::object to_python_text(std::string_view text, const char* errors) {
+  PyObject* decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), errors);
+  if (!decoded) throw nb::python_error();
+  return nb::steal(decoded);
+}
+
+}  // namespace stoker::python

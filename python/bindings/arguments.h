@@ -1,0 +1,35 @@
+// From Python's values to ours and back. A value of the wrong type is an Error of kind usage that names the argument,
+// as every other misuse is.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/base/bytes.h"
+
+namespace stoker::python {
+
+/// As messages show it: "'abc'", "[1, 2]".
+std::string describe(nanobind::handle value);
+
+/// A whole number of least <= value <= most.
+std::int64_t integer_argument(std::string_view name, nanobind::handle value, std::int64_t least, std::int64_t most);
+std::uint64_t unsigned_argument(std::string_view name, nanobind::handle value);
+std::string text_argument(std::string_view name, nanobind::handle value);
+/// str or os.PathLike, in the bytes of the file system.
+std::string path_argument(std::string_view name, nanobind::handle value);
+/// One path, or a list of them.
+std::vector<std::string> paths_argument(std::string_view name, nanobind::handle value);
+/// A number of bytes, or a text such as "512MiB".
+std::uint64_t size_argument(std::string_view name, nanobind::handle value);
+/// The contents of a bytes object, which must stay.
+Bytes bytes_argument(std::string_view name, nanobind::handle value);
+
+/// Text that is meant to be UTF-8 but comes from files; `errors` as in bytes.decode().
+nanobind::object to_python_text(std::string_view text, const char* errors = "surrogateescape");
+
+}  // namespace stoker::python

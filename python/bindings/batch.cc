@@ -1,0 +1,159 @@
+// Batch, and Tensor: one of its outputs. Each holds the batch's memory, as does everything made from a Tensor without
+// copying; only when the last is gone does the loader use the memory again.
+#include "python/bindings/batch.h"
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "python/bindings/arguments.h"
+#include "python/bindings/dlpack.h"
+#include "python/bindings/module.h"
+#include "python/bindings/numpy_array.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace stoker::python {
+namespace {
+
+struct PyTensor {
+  std::shared_ptr<const Batch> batch;
+  TensorView view;
+};
+
+nb::tuple shape_of(const PyTensor& tensor) {
+  nb::list shape;
+  for (const std::int64_t extent : tensor.view.shape.extents()) shape.append(extent);
+  return nb::tuple(shape);
+}
+
+nb::object to_dlpack(const PyTensor& tensor, nb::handle stream, nb::handle max_version, nb::handle dl_device,
+                     std::optional<bool> copy) {
+  if (!stream.is_none()) throw nb::buffer_error("a tensor on the CPU has no stream: it must be None");
+  if (!dl_device.is_none() && nb::cast<std::pair<int, int>>(dl_device) != std::pair(1, 0)) {
+    throw nb::buffer_error("the tensor is on the CPU, device (1, 0); copy it from there");
+  }
+  const bool versioned = !max_version.is_none() && nb::cast<int>(max_version[0]) >= 1;
+  return dlpack::make_capsule(tensor.view, tensor.batch, {.versioned = versioned, .copy = copy.value_or(false)});
+}
+
+nb::object to_numpy(const PyTensor& tensor) { return numpy_view(tensor.view, tensor.batch); }
+
+// What numpy.asarray() calls: with numpy's meaning of the arguments.
+nb::object to_array(const PyTensor& tensor, nb::handle dtype, std::optional<bool> copy) {
+  const nb::object array = to_numpy(tensor);
+  const nb::object wanted = dtype.is_none() ? nb::object(array.attr("dtype")) : nb::borrow(dtype);
+  const bool same = nb::cast<bool>(array.attr("dtype").attr("__eq__")(wanted));
+  if (same && !copy.value_or(false)) return array;
+  if (copy.has_value() && !*copy) throw nb::value_error("another dtype takes a copy");
+  return array.attr("astype")(wanted);
+}
+
+std::string repr_tensor(const PyTensor& tensor) {
+  return fmt::format("Tensor(shape={}, dtype='{}')", nb::cast<std::string>(nb::str(nb::handle(shape_of(tensor)))),
+                     to_string(tensor.view.dtype));
+}
+
+PyTensor output(const PyBatch& self, const std::string& name) { return {self.batch, self.batch->output(name)}; }
+
+PyTensor output_attribute(const PyBatch& self, const std::string& name) {
+  const auto& outputs = self.batch->outputs();
+  if (std::none_of(outputs.begin(), outputs.end(), [&](const OutputSpec& spec) { return spec.name == name; })) {
+    throw nb::attribute_error(fmt::format("the batch has no output '{}'", name).c_str());
+  }
+  return output(self, name);
+}
+
+nb::tuple output_names(const PyBatch& self) {
+  nb::list names;
+  for (const OutputSpec& spec : self.batch->outputs()) names.append(to_python_text(spec.name));
+  return nb::tuple(names);
+}
+
+nb::list attribute_names(nb::handle self) {
+  nb::list names(nb::module_::import_("builtins").attr("object").attr("__dir__")(self));
+  for (const nb::handle name : output_names(nb::cast<const PyBatch&>(self))) names.append(name);
+  return names;
+}
+
+// New memory: what stands in each slot is told by values, not by views of the batch.
+template <typename T>
+nb::object per_slot(const PyBatch& self, const char* dtype, T (*value)(const Batch&, int slot)) {
+  const nb::object array = nb::module_::import_("numpy").attr("empty")(self.batch->size(), dtype);
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_WRITABLE) != 0) throw nb::python_error();
+  for (int slot = 0; slot < self.batch->size(); ++slot) static_cast<T*>(buffer.buf)[slot] = value(*self.batch, slot);
+  PyBuffer_Release(&buffer);
+  return array;
+}
+
+nb::object valid(const PyBatch& self) {
+  return per_slot<bool>(self, "bool", [](const Batch& batch, int slot) { return batch.valid(slot); });
+}
+
+nb::object position(const PyBatch& self) {
+  return per_slot<std::int64_t>(
+      self, "int64", [](const Batch& batch, int slot) { return batch.position[static_cast<std::size_t>(slot)]; });
+}
+
+nb::list key(const PyBatch& self) {
+  nb::list keys;
+  for (const std::string_view text : self.batch->key) keys.append(to_python_text(text));
+  return keys;
+}
+
+std::string repr_batch(const PyBatch& self) {
+  std::string outputs;
+  for (const OutputSpec& spec : self.batch->outputs()) {
+    outputs += fmt::format(", {}={}", spec.name, repr_tensor(output(self, spec.name)));
+  }
+  return fmt::format("Batch(epoch={}, index={}{})", self.batch->epoch, self.batch->index, outputs);
+}
+
+void bind_tensor(nb::module_& module) {
+  nb::class_<PyTensor>(
+      module, "Tensor",
+      "One output of a batch: give it to numpy.asarray() or torch.from_dlpack(), neither of which copies.")
+      .def_prop_ro("shape", &shape_of, "The extents, the batch's first.")
+      .def_prop_ro(
+          "dtype", [](const PyTensor& self) { return std::string(to_string(self.view.dtype)); },
+          "'u8', 'i64', 'f16', 'bf16' or 'f32'.")
+      .def("__len__", [](const PyTensor& self) { return self.view.shape[0]; })
+      .def("__repr__", &repr_tensor)
+      .def("numpy", &to_numpy, "An array over the batch's memory, which it keeps from being used again.")
+      .def("__array__", &to_array, "dtype"_a = nb::none(), "copy"_a = nb::none())
+      .def("__dlpack__", &to_dlpack, nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(),
+           "dl_device"_a = nb::none(), "copy"_a = nb::none())
+      .def("__dlpack_device__", [](const PyTensor&) { return std::pair(1, 0); });
+}
+
+}  // namespace
+
+void bind_batch(nb::module_& module) {
+  bind_tensor(module);
+  nb::class_<PyBatch>(module, "Batch",
+                      "What a loader yields. Each output of the recipe is an attribute (batch.image) and an item "
+                      "(batch['image']).\n\nIts memory is used for a later batch once nothing refers to it any more.")
+      .def("__getitem__", &output, "name"_a)
+      .def("__getattr__", &output_attribute, "name"_a)
+      .def("__dir__", &attribute_names)
+      .def("__len__", [](const PyBatch& self) { return self.batch->size(); })
+      .def("__repr__", &repr_batch)
+      .def_prop_ro("outputs", &output_names, "The names of the outputs, in the recipe's order.")
+      .def_prop_ro("valid", &valid, "Per slot, whether a sample stands there; false for padding.")
+      .def_prop_ro("key", &key, "The samples' keys.")
+      .def_prop_ro("position", &position, "The samples' positions in the epoch's global order.")
+      .def_prop_ro(
+          "epoch", [](const PyBatch& self) { return self.batch->epoch; }, "The epoch's number.")
+      .def_prop_ro(
+          "index", [](const PyBatch& self) { return self.batch->index; }, "The batch's number within the epoch.");
+}
+
+}  // namespace stoker::python

@@ -1,0 +1,88 @@
+#include "python/bindings/dataset.h"
+
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdint>
+#include <string>
+
+#include "python/bindings/arguments.h"
+#include "python/bindings/log.h"
+#include "python/bindings/module.h"
+#include "stoker/runtime/open.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace stoker::python {
+namespace {
+
+PyDataset open_paths(nb::handle data) {
+  deliver_log();
+  const std::vector<std::string> paths = paths_argument("data", data);
+  const nb::gil_scoped_release unlocked;
+  return {open(paths)};
+}
+
+nb::list texts(const std::vector<std::string>& values) {
+  nb::list list;
+  for (const std::string& value : values) list.append(to_python_text(value));
+  return list;
+}
+
+nb::object read_field(const Dataset& dataset, const FieldLocation& field) {
+  PyObject* made = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(field.length));
+  if (!made) throw nb::python_error();
+  nb::object bytes = nb::steal(made);
+  const MutableBytes into{reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(made)), field.length};
+  const nb::gil_scoped_release unlocked;  // nobody else knows of the bytes yet
+  read_fully(dataset.source(field), field.offset, into, dataset.part(field));
+  return bytes;
+}
+
+nb::dict sample(const PyDataset& self, nb::handle index) {
+  const Dataset& dataset = *self.dataset;
+  if (PyBool_Check(index.ptr()) || !PyIndex_Check(index.ptr())) integer_argument("the index", index, 0, 0);
+  Py_ssize_t number = PyNumber_AsSsize_t(index.ptr(), PyExc_IndexError);
+  if (number == -1 && PyErr_Occurred()) throw nb::python_error();
+  if (number < 0) number += dataset.size();
+  if (number < 0 || number >= dataset.size()) {
+    throw nb::index_error(fmt::format("the data set has {} samples", dataset.size()).c_str());
+  }
+  nb::dict fields;
+  for (const FieldLocation& field : dataset.fields(number)) {
+    fields[to_python_text(dataset.field_names()[field.name])] = read_field(dataset, field);
+  }
+  fields["label"] = dataset.label(number);
+  fields["key"] = to_python_text(dataset.key(number));
+  return fields;
+}
+
+}  // namespace
+
+PyDataset dataset_argument(nb::handle data) {
+  if (nb::isinstance<PyDataset>(data)) return nb::cast<PyDataset>(data);
+  return open_paths(data);
+}
+
+void bind_dataset(nb::module_& module) {
+  nb::class_<PyDataset>(module, "Dataset", "The samples of a folder or of shards; made by stoker.open().")
+      .def("__len__", [](const PyDataset& self) { return self.dataset->size(); })
+      .def("__getitem__", &sample, "index"_a.none(),
+           "The sample as it is stored: its fields as bytes by name, 'label' (-1 where none is known) and 'key'.")
+      .def("__repr__",
+           [](const PyDataset& self) {
+             return fmt::format("Dataset({} samples, {} classes)", self.dataset->size(),
+                                self.dataset->classes().size());
+           })
+      .def_prop_ro(
+          "classes", [](const PyDataset& self) { return texts(self.dataset->classes()); },
+          "The names of the classes by label; empty where the data set does not name them.")
+      .def_prop_ro(
+          "fields", [](const PyDataset& self) { return texts(self.dataset->field_names()); },
+          "The names of the fields that occur.");
+  module.def("open", &open_paths, "data"_a.none(),
+             "Opens a data set: a folder, a tar, a text file of paths, a glob or brace pattern, or a list of them.");
+}
+
+}  // namespace stoker::python

@@ -1,0 +1,90 @@
+#include "python/bindings/dlpack.h"
+
+#include <array>
+#include <cstring>
+#include <type_traits>
+
+namespace nb = nanobind;
+
+namespace stoker::dlpack {
+namespace {
+
+// The exchanged structure together with what it points to.
+template <typename Form>
+struct Export {
+  Form form;
+  std::shared_ptr<const void> owner;
+  std::array<std::int64_t, Shape::kMaxRank> shape, strides;
+};
+
+template <typename Form>
+constexpr const char* kCapsuleName = std::is_same_v<Form, ManagedVersioned> ? "dltensor_versioned" : "dltensor";
+
+template <typename Form>
+void release(Form* form) {
+  delete static_cast<Export<Form>*>(form->context);
+}
+
+// A consumer renames the capsule; one that nobody consumed still owns what it holds.
+template <typename Form>
+void release_unconsumed(PyObject* capsule) {
+  if (!PyCapsule_IsValid(capsule, kCapsuleName<Form>)) return;
+  release(static_cast<Form*>(PyCapsule_GetPointer(capsule, kCapsuleName<Form>)));
+}
+
+template <typename Form>
+nb::object capsule_of(const TensorView& view, std::shared_ptr<const void> owner, [[maybe_unused]] std::uint64_t flags) {
+  auto made = std::make_unique<Export<Form>>();
+  made->owner = std::move(owner);
+  std::int64_t stride = 1;
+  for (std::size_t axis = view.shape.rank(); axis-- > 0;) {
+    made->shape[axis] = view.shape[axis];
+    made->strides[axis] = stride;
+    stride *= view.shape[axis];
+  }
+  made->form.tensor = {view.data,
+                       Device{},
+                       static_cast<std::int32_t>(view.shape.rank()),
+                       data_type(view.dtype),
+                       made->shape.data(),
+                       made->strides.data(),
+                       0};
+  made->form.context = made.get();
+  made->form.deleter = &release<Form>;
+  if constexpr (std::is_same_v<Form, ManagedVersioned>) {
+    made->form.version_major = 1;
+    made->form.flags = flags;
+  }
+  PyObject* capsule = PyCapsule_New(&made->form, kCapsuleName<Form>, &release_unconsumed<Form>);
+  if (!capsule) throw nb::python_error();
+  made.release();
+  return nb::steal(capsule);
+}
+
+}  // namespace
+
+DataType data_type(DType dtype) {
+  const auto bits = static_cast<std::uint8_t>(8 * size_of(dtype));
+  switch (dtype) {
+    case DType::kI64: return {0, bits, 1};
+    case DType::kU8: return {1, bits, 1};
+    case DType::kBF16: return {4, bits, 1};
+    case DType::kF16:
+    case DType::kF32: break;
+  }
+  return {2, bits, 1};
+}
+
+nb::object make_capsule(TensorView view, std::shared_ptr<const void> owner, ExportOptions options) {
+  if (options.copy) {
+    auto memory = std::make_shared<Memory>(host_allocator(), view.bytes());
+    std::memcpy(memory->data(), view.data, view.bytes());
+    view.data = memory->data();
+    owner = std::move(memory);
+  }
+  const std::uint64_t flags = options.copy ? kCopied : 0;
+  if (options.versioned) return capsule_of<ManagedVersioned>(view, std::move(owner), flags);
+  return capsule_of<Managed>(view, std::move(owner), flags);
+}
+
+}  // namespace stoker::dlpack

@@ -1,0 +1,42 @@
+// stoker::Error as the Python exception stoker.Error, with its kind.
+#include <fmt/format.h>
+
+#include "python/bindings/arguments.h"
+#include "python/bindings/module.h"
+#include "stoker/base/error.h"
+
+namespace nb = nanobind;
+
+namespace stoker::python {
+namespace {
+
+constexpr const char* kDoc =
+    "What Stoker raises: a sentence that says what is wrong and what to do.\n\n"
+    "`kind` is one of 'usage', 'not_found', 'io', 'data', 'bad_sample', 'limit', 'memory', 'closed'.";
+
+void raise(PyObject* type, const Error& error) {
+  const nb::object exception = nb::borrow(type)(to_python_text(error.message(), "backslashreplace"));
+  exception.attr("kind") = nb::str(to_string(error.kind()).data());
+  PyErr_SetObject(type, exception.ptr());
+}
+
+}  // namespace
+
+void bind_error(nb::module_& module) {
+  nb::dict members;
+  members["kind"] = nb::str(to_string(ErrorKind::kUsage).data());
+  PyObject* type = PyErr_NewExceptionWithDoc("stoker.Error", kDoc, nullptr, members.ptr());
+  if (!type) throw nb::python_error();
+  module.attr("Error") = nb::steal(type);
+  nb::register_exception_translator(
+      [](const std::exception_ptr& thrown, void* error_type) {
+        try {
+          std::rethrow_exception(thrown);
+        } catch (const Error& error) {
+          raise(static_cast<PyObject*>(error_type), error);
+        }
+      },
+      type);  // which the module keeps alive
+}
+
+}  // namespace stoker::python

@@ -1,0 +1,109 @@
+#include "python/bindings/loader_session.h"
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "python/bindings/log.h"
+#include "stoker/base/error.h"
+
+namespace nb = nanobind;
+
+namespace stoker::python {
+namespace {
+
+std::vector<std::weak_ptr<LoaderSession>>& sessions() {  // guarded by the interpreter lock
+  static auto* sessions = new std::vector<std::weak_ptr<LoaderSession>>;
+  return *sessions;
+}
+
+}  // namespace
+
+LoaderSession::LoaderSession(std::shared_ptr<const Dataset> dataset, Recipe recipe, LoaderOptions options)
+    : loader_(std::make_unique<Loader>(std::move(dataset), std::move(recipe), std::move(options))) {}
+
+std::shared_ptr<LoaderSession> LoaderSession::start(std::shared_ptr<const Dataset> dataset, Recipe recipe,
+                                                    LoaderOptions options) {
+  deliver_log();
+  std::shared_ptr<LoaderSession> session;
+  {
+    const nb::gil_scoped_release unlocked;
+    session.reset(new LoaderSession(std::move(dataset), std::move(recipe), std::move(options)));
+  }
+  std::erase_if(sessions(), [](const auto& other) { return other.expired(); });
+  sessions().push_back(session);
+  return session;
+}
+
+LoaderSession::~LoaderSession() {
+  if (PyGILState_Check() == 0) return;
+  const nb::gil_scoped_release unlocked;
+  loader_.reset();
+}
+
+template <typename Work>
+auto LoaderSession::as_consumer(Work work) {
+  for (;;) {
+    deliver_log();
+    {
+      const nb::gil_scoped_release unlocked;
+      const std::unique_lock lock(consumer_, kPatience);
+      if (lock) {
+        if (auto result = work()) return *std::move(result);
+      }
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+}
+
+std::int64_t LoaderSession::start_epoch(std::int64_t epoch) {
+  next_epoch_ = epoch + 1;
+  return as_consumer([&]() -> std::optional<std::int64_t> {
+    loader_->start_epoch(epoch);
+    turn_ended_ = false;
+    return ++turn_;
+  });
+}
+
+BatchPtr LoaderSession::next(std::int64_t turn) {
+  return as_consumer([&]() -> std::optional<BatchPtr> {
+    if (turn != turn_) {
+      fail(ErrorKind::kUsage,
+           "this iterator's epoch ended when another one was started; a loader runs one epoch at a time");
+    }
+    if (turn_ended_) return BatchPtr();
+    std::optional<BatchPtr> batch = loader_->next_within(kPatience);
+    turn_ended_ = batch.has_value() && !*batch;
+    return batch;
+  });
+}
+
+void LoaderSession::set(const Knobs& knobs) {
+  const nb::gil_scoped_release unlocked;
+  loader_->set(knobs);
+}
+
+Metrics LoaderSession::metrics() const {
+  const nb::gil_scoped_release unlocked;
+  return loader_->metrics();
+}
+
+void LoaderSession::close() {
+  {
+    const nb::gil_scoped_release unlocked;
+    loader_->interrupt();
+    const std::lock_guard lock(consumer_);
+    loader_->close();
+  }
+  deliver_log();
+}
+
+void LoaderSession::close_all() {
+  for (const std::weak_ptr<LoaderSession>& weak : std::exchange(sessions(), {})) {
+    if (const std::shared_ptr<LoaderSession> session = weak.lock()) session->close();
+  }
+}
+
+}  // namespace stoker::python

@@ -1,0 +1,56 @@
+// A loader driven from Python: it waits without the interpreter lock, stays open to Ctrl-C, and never joins its threads
+// while it holds that lock. Shared by the Python objects Loader and EpochIterator. The interpreter lock must be held
+// when calling any method.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "stoker/runtime/loader.h"
+
+namespace stoker::python {
+
+class LoaderSession {
+ public:
+  static std::shared_ptr<LoaderSession> start(std::shared_ptr<const Dataset> dataset, Recipe recipe,
+                                              LoaderOptions options);
+  /// May run with or without the interpreter lock.
+  ~LoaderSession();
+
+  const Loader& loader() const { return *loader_; }
+
+  /// Starts an epoch and returns the number of that turn: iterators of earlier ones have ended.
+  std::int64_t start_epoch(std::int64_t epoch);
+  /// The epoch after the one started last.
+  std::int64_t next_epoch() const { return next_epoch_; }
+  /// The next batch of the turn, or null once it has ended. Throws kUsage if another turn has begun.
+  BatchPtr next(std::int64_t turn);
+
+  void set(const Knobs& knobs);
+  Metrics metrics() const;
+  /// A thread that waits for a batch is woken and gets an Error of kind closed.
+  void close();
+
+  /// Closes all that are left, before the interpreter ends.
+  static void close_all();
+
+ private:
+  // How long a wait lasts before Python's signals are looked at.
+  static constexpr std::chrono::milliseconds kPatience{50};
+
+  LoaderSession(std::shared_ptr<const Dataset> dataset, Recipe recipe, LoaderOptions options);
+
+  // Runs `work(waited)` as the only consumer, without the interpreter lock, until it returns a value.
+  template <typename Work>
+  auto as_consumer(Work work);
+
+  std::unique_ptr<Loader> loader_;
+  std::timed_mutex consumer_;    // one thread at a time may be the consumer; taken without the interpreter lock
+  std::int64_t turn_ = 0;        // guarded by consumer_
+  bool turn_ended_ = false;      // guarded by consumer_
+  std::int64_t next_epoch_ = 0;  // guarded by the interpreter lock
+};
+
+}  // namespace stoker::python

@@ -1,0 +1,14 @@
+#include "python/bindings/module.h"
+
+NB_MODULE(_stoker, module) {
+  using namespace stoker::python;
+  // What is still held when the interpreter ends is not the user's mistake.
+  nanobind::set_leak_warnings(false);
+  bind_error(module);
+  bind_log(module);
+  bind_dataset(module);
+  bind_recipe(module);
+  bind_batch(module);
+  bind_loader(module);
+  bind_testing(module);
+}

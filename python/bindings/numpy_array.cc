@@ -1,0 +1,25 @@
+#include "python/bindings/numpy_array.h"
+
+#include <nanobind/ndarray.h>
+
+#include "python/bindings/dlpack.h"
+#include "stoker/base/error.h"
+
+namespace nb = nanobind;
+
+namespace stoker::python {
+
+nb::object numpy_view(const TensorView& view, std::shared_ptr<const void> owner) {
+  if (view.dtype == DType::kBF16) {
+    fail(ErrorKind::kUsage, "numpy has no bf16: use torch.from_dlpack (or stoker.torch.Loader), or cast to f16 or f32");
+  }
+  std::vector<std::size_t> shape;
+  for (const std::int64_t extent : view.shape.extents()) shape.push_back(static_cast<std::size_t>(extent));
+  using Owner = std::shared_ptr<const void>;
+  const nb::capsule holder(new Owner(std::move(owner)), [](void* held) noexcept { delete static_cast<Owner*>(held); });
+  const dlpack::DataType type = dlpack::data_type(view.dtype);
+  return nb::cast(nb::ndarray<nb::numpy>(view.data, shape.size(), shape.data(), holder, nullptr,
+                                         nb::dlpack::dtype{type.code, type.bits, type.lanes}));
+}
+
+}  // namespace stoker::python

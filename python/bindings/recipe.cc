@@ -1,0 +1,174 @@
+// Recipe. In Python recipes are values: each call of the chain gives a new one. The methods are made from the operator
+// table, so that their arguments, defaults and checks are its own; the stub file lists them for people and type
+// checkers.
+#include "python/bindings/recipe.h"
+
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "python/bindings/apply.h"
+#include "python/bindings/arguments.h"
+#include "python/bindings/module.h"
+#include "stoker/base/error.h"
+#include "stoker/ops/operator_table.h"
+#include "stoker/order/epoch_order.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace stoker::python {
+namespace {
+
+Value value_argument(std::string_view op, std::string_view arg, nb::handle value) {
+  if (PyBool_Check(value.ptr())) return value.is(nb::handle(Py_True));
+  if (nb::isinstance<nb::str>(value)) return nb::cast<std::string>(value);
+  double number = 0;
+  if (nb::try_cast(value, number)) return number;
+  std::vector<double> numbers;
+  bool all = nb::isinstance<nb::iterable>(value) && !PyBytes_Check(value.ptr());
+  if (all) {
+    for (const nb::handle element : value) {
+      all = all && !PyBool_Check(element.ptr()) && nb::try_cast(element, number);
+      numbers.push_back(number);
+    }
+  }
+  if (all) return numbers;
+  fail(ErrorKind::kUsage, "{}: {} is {}, but must be true or false, a number, a text or a list of numbers", op, arg,
+       describe(value));
+}
+
+Recipe with_call(const Recipe& recipe, std::string_view name, const nb::args& positional, const nb::kwargs& named) {
+  const OperatorSpec& spec = find_operator(name);
+  OperatorCall call{std::string(name), {}};
+  if (positional.size() > spec.args.size()) {
+    fail(ErrorKind::kUsage, "{} takes at most {} arguments, not {}", name, spec.args.size(), positional.size());
+  }
+  for (std::size_t i = 0; i < positional.size(); ++i) {
+    const std::string_view arg = spec.args[i].name;
+    call.args.emplace_back(arg, value_argument(name, arg, positional[i]));
+  }
+  for (const auto& [key, value] : named) {
+    const std::string arg = nb::cast<std::string>(key);
+    call.args.emplace_back(arg, value_argument(name, arg, value));
+  }
+  Recipe longer = recipe;
+  longer.add(std::move(call));
+  return longer;
+}
+
+std::string python_type(const ArgSpec& arg) {
+  const bool whole = arg.type == ArgType::kInteger || arg.type == ArgType::kIntegers;
+  switch (arg.type) {
+    case ArgType::kFlag: return "bool";
+    case ArgType::kText: return "str";
+    case ArgType::kNumber:
+    case ArgType::kInteger: return whole ? "int" : "float";
+    case ArgType::kNumbers:
+    case ArgType::kIntegers: break;
+  }
+  const std::string list = whole ? "Sequence[int]" : "Sequence[float]";
+  return arg.counts & 1u << 1 ? fmt::format("{} | {}", whole ? "int" : "float", list) : list;
+}
+
+std::string signature(const OperatorSpec& spec) {
+  std::string text = fmt::format("def {}(self", spec.name);
+  for (const ArgSpec& arg : spec.args) {
+    text += fmt::format(", {}: {}", arg.name, python_type(arg));
+    if (!arg.required) text += fmt::format(" = {}", to_string(default_value(arg)));
+  }
+  return text + ") -> Recipe";
+}
+
+std::string documentation(const OperatorSpec& spec) {
+  std::string text = fmt::format("{}: {}.\n\n", family_name(spec), spec.doc);
+  for (const ArgSpec& arg : spec.args) text += fmt::format("{}: {}\n", arg.name, arg.doc);
+  return text;
+}
+
+void bind_operators(nb::class_<Recipe>& recipe) {
+  for (const OperatorSpec& spec : operator_table()) {
+    recipe.def(
+        std::string(spec.name).c_str(),
+        [&spec](const Recipe& self, const nb::args& positional, const nb::kwargs& named) {
+          return with_call(self, spec.name, positional, named);
+        },
+        nb::sig(signature(spec).c_str()), documentation(spec).c_str());
+  }
+}
+
+std::string repr(const Recipe& recipe) {
+  std::string text = "Recipe(";
+  for (const View& view : recipe.views()) {
+    text += view.name == view.field ? view.name : fmt::format("{} of {}", view.name, view.field);
+    text += ":";
+    for (const OperatorCall& call : view.operators) text += " " + to_string(call);
+    text += "; ";
+  }
+  return text + fmt::format("tail='{}')", recipe.tail());
+}
+
+Recipe with_view(const Recipe& recipe, const std::string& name, const std::string& field) {
+  Recipe longer = recipe;
+  longer.view(name, field);
+  return longer;
+}
+
+Recipe with_tail(const Recipe& recipe, const std::string& tail) {
+  Recipe changed = recipe;
+  changed.set_tail(to_string(parse_tail(tail)));
+  return changed;
+}
+
+void bind_chain(nb::class_<Recipe>& recipe) {
+  bind_operators(recipe);
+  recipe
+      .def("view", &with_view, "name"_a, "field"_a = "image",
+           "From here on the chain is about the output of this name, made from the field; it is added if it is not "
+           "there.")
+      .def("set_tail", &with_tail, "tail"_a,
+           "What becomes of an incomplete last batch where the loader is not told: 'drop', 'wrap' or 'pad'.")
+      .def_prop_ro("tail", &Recipe::tail);
+}
+
+}  // namespace
+
+Recipe recipe_argument(nb::handle recipe) {
+  if (nb::isinstance<Recipe>(recipe)) return nb::cast<Recipe>(recipe);
+  return Recipe::load(path_argument("recipe", recipe));
+}
+
+void bind_recipe(nb::module_& module) {
+  nb::class_<Recipe> recipe(
+      module, "Recipe", "What becomes of a sample, as a chain of operators. A value: each call gives a new recipe.");
+  bind_chain(recipe);
+  recipe
+      .def_static(
+          "from_toml", [](const std::string& text) { return Recipe::from_toml(text); }, "text"_a)
+      .def("to_toml", &Recipe::to_toml)
+      .def(
+          "__eq__", [](const Recipe& self, const Recipe& other) { return self == other; }, nb::is_operator())
+      .def(
+          "__ne__", [](const Recipe& self, const Recipe& other) { return !(self == other); }, nb::is_operator())
+      .def("__hash__", [](const Recipe& self) { return nb::hash(nb::str(self.to_toml().c_str())); })
+      .def("__repr__", &repr)
+      .def("__getstate__", &Recipe::to_toml)
+      .def("__setstate__", [](Recipe& self, const std::string& toml) { new (&self) Recipe(Recipe::from_toml(toml)); })
+      .def("apply", &apply_recipe, "data"_a.none(), nb::kw_only(), "seed"_a.none() = 0, "epoch"_a = 0, "position"_a = 0,
+           "label"_a = -1, "reference"_a = false,
+           "The outputs for one encoded image, by name, as numpy arrays.\n\n"
+           "data: the image's bytes, or a dict of them by field\n"
+           "seed, epoch, position: what the random numbers are drawn for\n"
+           "reference: run the slow executor that defines the pixels instead of the fast one");
+  module.def(
+      "recipe", [](nb::handle name) { return name.is_none() ? Recipe() : recipe_argument(name); },
+      "name"_a = nb::none(),
+      "A new recipe, still without operators; or one that ships with Stoker, by name; or one from a .toml file.");
+}
+
+}  // namespace stoker::python

@@ -1,0 +1,91 @@
+// What the tests compare with other libraries, or with the stubs, and users have no need of.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "python/bindings/module.h"
+#include "stoker/base/isa.h"
+#include "stoker/base/log.h"
+#include "stoker/ops/operator_table.h"
+#include "stoker/plan/plan.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace stoker::python {
+namespace {
+
+// Six numbers per draw: the source columns and rows that the first view shows (left, top, right, bottom), and whether
+// it is mirrored (horizontally, vertically). Draw i is that of position i of epoch 0.
+nb::object draw_boxes(const Recipe& recipe, int width, int height, std::int64_t count, std::uint64_t seed) {
+  constexpr std::size_t kNumbers = 6;
+  const Plan plan(recipe);
+  auto numbers = std::make_unique<std::vector<std::int32_t>>();
+  numbers->reserve(static_cast<std::size_t>(count) * kNumbers);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const SampleDraw draw{seed, 0, static_cast<std::uint64_t>(i)};
+    const SamplingMap map = plan.views().front().image.geometry.draw({width, height}, draw);
+    numbers->insert(numbers->end(),
+                    {map.x.clamp_begin, map.y.clamp_begin, map.x.clamp_end, map.y.clamp_end, map.x.flip, map.y.flip});
+  }
+  std::int32_t* data = numbers->data();
+  const nb::capsule owner(numbers.release(),
+                          [](void* held) noexcept { delete static_cast<std::vector<std::int32_t>*>(held); });
+  return nb::cast(nb::ndarray<nb::numpy, std::int32_t>(data, {static_cast<std::size_t>(count), kNumbers}, owner));
+}
+
+nb::object to_python(const Value& value) {
+  return std::visit(
+      [](const auto& held) -> nb::object {
+        using Held = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<Held, std::vector<double>>) {
+          nb::list list;
+          for (const double number : held) list.append(number);
+          return list;
+        } else {
+          return nb::cast(held);
+        }
+      },
+      value);
+}
+
+// By operator, its arguments in order: (name, required, default or None).
+nb::dict operators() {
+  nb::dict table;
+  for (const OperatorSpec& spec : operator_table()) {
+    nb::list args;
+    for (const ArgSpec& arg : spec.args) {
+      const nb::object otherwise = arg.required ? nb::none() : to_python(default_value(arg));
+      args.append(nb::make_tuple(std::string(arg.name), arg.required, otherwise));
+    }
+    table[nb::str(std::string(spec.name).c_str())] = args;
+  }
+  return table;
+}
+
+void log_text(int level, const std::string& text) { log_message(static_cast<LogLevel>(level), text); }
+
+nb::list isas() {
+  nb::list names;
+  for (const std::string& isa : available_isas()) names.append(isa);
+  return names;
+}
+
+}  // namespace
+
+void bind_testing(nb::module_& module) {
+  nb::module_ testing = module.def_submodule("testing");
+  testing.def("draw_boxes", &draw_boxes, "recipe"_a, "width"_a, "height"_a, "count"_a, "seed"_a);
+  testing.def("operators", &operators);
+  testing.def("log", &log_text, "level"_a, "text"_a, nb::call_guard<nb::gil_scoped_release>());
+  testing.def("available_isas", &isas);
+  testing.def(
+      "select_isa", [](const std::string& name) { select_isa(name); }, "name"_a);
+}
+
+}  // namespace stoker::python

@@ -1,0 +1,36 @@
+"""Fixtures for the Python module's tests. Every test is ended with a traceback if it hangs."""
+
+import faulthandler
+
+import pytest
+
+import sample_images
+
+SECONDS_PER_TEST_MAX = 120
+
+
+@pytest.fixture(autouse=True)
+def hang_guard():
+    faulthandler.dump_traceback_later(SECONDS_PER_TEST_MAX, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STOKER_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """3 classes, 50 photographs-to-be: not a multiple of most batch sizes."""
+    return sample_images.make_folder(tmp_path_factory.mktemp("data") / "train", classes=3, count=50)
+
+
+@pytest.fixture(scope="session")
+def recipe():
+    import stoker
+
+    return stoker.recipe().decode().random_resized_crop(32).random_flip().normalize("imagenet")

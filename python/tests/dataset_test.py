@@ -1,0 +1,92 @@
+"""Opening data sets and looking at single samples."""
+
+import io
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+import stoker
+from sample_images import encoded, picture
+
+
+def test_a_folder_is_numbered_as_imagefolder_does(folder):
+    from torchvision.datasets import ImageFolder
+
+    theirs = ImageFolder(folder)
+    data = stoker.open(folder)
+    assert len(data) == len(theirs) == 50
+    assert data.classes == theirs.classes
+    assert data.fields == ["jpg"]
+    for number, (path, label) in enumerate(theirs.samples):
+        sample = data[number]
+        assert sample["key"] == str(Path(path).relative_to(folder).with_suffix(""))
+        assert sample["label"] == label
+        assert sample["jpg"] == Path(path).read_bytes()
+
+
+def test_samples_are_counted_from_the_end_too(folder):
+    data = stoker.open(str(folder))
+    assert data[-1] == data[49] and data[-50] == data[0]
+    assert len(list(data)) == 50
+    for outside in (50, -51, 2**70):
+        with pytest.raises(IndexError):
+            data[outside]
+    with pytest.raises(stoker.Error, match="index is 'a'"):
+        data["a"]
+    assert repr(data) == "Dataset(50 samples, 3 classes)"
+
+
+def test_a_tar_has_its_members_fields(tmp_path):
+    image = encoded(picture(20, 20))
+    with tarfile.open(tmp_path / "shard.tar", "w") as tar:
+        for name, content in [("a/0.jpg", image), ("a/0.cls", b"3"), ("a/1.jpg", image), ("a/1.cls", b"5"), ("a/1.json", b"{}")]:
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    data = stoker.open(tmp_path / "shard.tar")
+    assert data[0] == {"jpg": image, "cls": b"3", "label": 3, "key": "a/0"}
+    assert data[1] == {"jpg": image, "cls": b"5", "json": b"{}", "label": 5, "key": "a/1"}
+    assert data.fields == ["jpg", "cls", "json"] and data.classes == []
+    joined = stoker.open([tmp_path / "shard.tar", str(tmp_path / "shard.tar")])
+    assert len(joined) == 4 and joined[3] == data[1]
+
+
+def test_names_that_are_not_utf8_survive(tmp_path):
+    name = os.fsdecode(b"caf\xe9")
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / f"{name}.jpg").write_bytes(encoded(picture(9, 9)))
+    data = stoker.open(tmp_path)
+    assert data[0]["key"] == f"one/{name}"
+
+
+@pytest.mark.parametrize("make, kinds, message", [
+    (lambda path: path / "missing", {"not_found"}, "missing"),
+    (lambda path: [path / "one", 5], {"usage"}, "data is 5"),
+    (lambda path: 5, {"usage"}, "data is 5, but must be a path or a list of paths"),
+    (lambda path: None, {"usage"}, "data is None"),
+    (lambda path: [], {"usage"}, "data is \\[\\]"),
+], ids=["missing", "number in list", "number", "None", "empty list"])
+def test_what_cannot_be_opened_is_named(tmp_path, make, kinds, message):
+    with pytest.raises(stoker.Error, match=message) as caught:
+        stoker.open(make(tmp_path))
+    assert caught.value.kind in kinds
+
+
+def test_an_empty_folder_opens_and_cannot_be_loaded(tmp_path, recipe):
+    data = stoker.open(tmp_path)
+    assert len(data) == 0 and data.fields == []
+    with pytest.raises(stoker.Error, match="empty") as caught:
+        stoker.Loader(data, recipe, batch=1)
+    assert caught.value.kind == "data"
+
+
+def test_a_file_that_vanished_is_named(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x.jpg").write_bytes(encoded(picture(9, 9)))
+    data = stoker.open(tmp_path)
+    (tmp_path / "a" / "x.jpg").unlink()
+    with pytest.raises(stoker.Error, match="x.jpg") as caught:
+        data[0]
+    assert caught.value.kind == "not_found"

@@ -1,0 +1,85 @@
+"""Decoded pixels are PIL's, bit for bit, from the fast executor and from the one that defines them."""
+
+import numpy as np
+import pytest
+from PIL import ImageOps
+
+import stoker
+from sample_images import decoded, encoded, picture, rgb
+
+SIZES = [(1, 1), (2, 3), (7, 9), (8, 8), (15, 17), (16, 16), (17, 33), (100, 75)]
+both_executors = pytest.mark.parametrize("reference", [False, True], ids=["fast", "reference"])
+
+
+def pixels(data, reference, **decode):
+    return stoker.recipe().decode(**decode).layout("nhwc").apply(data, reference=reference)["image"]
+
+
+@both_executors
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("subsampling", ["4:4:4", "4:2:2", "4:2:0"])
+def test_jpeg_of_every_subsampling_and_quality_decodes_as_in_pil(subsampling, size, reference):
+    for quality in (1, 30, 75, 90, 100):
+        for progressive in (False, True):
+            data = encoded(picture(*size, seed=quality), subsampling=subsampling, quality=quality, progressive=progressive)
+            np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("mode", ["L", "CMYK"])
+def test_jpeg_of_other_colour_spaces_decodes_as_in_pil(mode, size, reference):
+    data = encoded(picture(*size, mode=mode), quality=90)
+    assert decoded(data).mode == mode
+    np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA"])
+def test_png_of_every_mode_decodes_as_in_pil(mode, size, reference):
+    data = encoded(picture(*size, mode=mode), "PNG")
+    assert decoded(data).mode == mode
+    np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
+@pytest.mark.parametrize("mode", ["RGB", "RGBA"])
+@pytest.mark.parametrize("options", [{"quality": 80}, {"lossless": True}], ids=["lossy", "lossless"])
+def test_webp_decodes_as_in_pil(mode, options, reference):
+    for size in SIZES:
+        data = encoded(picture(*size, mode=mode), "WEBP", **options)
+        np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_exif_orientation_is_applied_as_by_pil_when_asked(orientation, reference):
+    image = picture(40, 27)
+    exif = image.getexif()
+    exif[0x0112] = orientation
+    data = encoded(image, exif=exif, subsampling="4:2:0")
+    upright = np.asarray(ImageOps.exif_transpose(decoded(data)).convert("RGB"))
+    np.testing.assert_array_equal(pixels(data, reference, orientation="apply"), upright)
+    np.testing.assert_array_equal(pixels(data, reference, orientation="ignore"), rgb(data))
+
+    box = (3, 5, 3 + 11, 5 + 9)
+    cropped = stoker.recipe().decode(orientation="apply").crop(3, 5, 11, 9).layout("nhwc")
+    np.testing.assert_array_equal(
+        cropped.apply(data, reference=reference)["image"], np.asarray(ImageOps.exif_transpose(decoded(data)).crop(box)))
+
+
+@both_executors
+@pytest.mark.parametrize("damage", ["empty", "garbage", "cut in the header", "cut in the pixels", "text"])
+def test_bad_bytes_are_a_bad_sample(damage, reference):
+    good = encoded(picture(64, 64))
+    bad = {
+        "empty": b"",
+        "garbage": bytes(range(256)) * 4,
+        "cut in the header": good[:50],
+        "cut in the pixels": good[: len(good) // 2],
+        "text": b"<html>not found</html>",
+    }[damage]
+    with pytest.raises(stoker.Error) as caught:
+        pixels(bad, reference)
+    assert caught.value.kind == "bad_sample"

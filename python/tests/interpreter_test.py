@@ -1,0 +1,178 @@
+"""Living within an interpreter: Ctrl-C, logging, the end of the program. Each in a program of its own."""
+
+import logging
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import stoker
+from stoker import _testing
+
+SECONDS_MAX = 60
+
+
+def program(text, *arguments):
+    return [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)]
+
+
+def run(text, *arguments):
+    return subprocess.run(program(text, *arguments), capture_output=True, text=True, timeout=SECONDS_MAX)
+
+
+ALWAYS_WAITS = """
+    import sys, stoker
+    loader = stoker.Loader(sys.argv[1], stoker.recipe().decode().resize((600, 600)), batch=50, threads=1, prefetch=1)
+    try:
+        epoch = 0
+        while True:
+            for batch in loader.epoch(epoch):
+                if epoch == 0:
+                    print("waiting", flush=True)
+            epoch += 1
+    except KeyboardInterrupt:
+        print("interrupted", len(list(loader.epoch(1))), flush=True)
+"""
+
+
+def test_ctrl_c_ends_the_wait_for_a_batch_and_leaves_the_loader_usable(folder):
+    with subprocess.Popen(program(ALWAYS_WAITS, folder), stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "waiting\n"
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "interrupted 1\n"
+        assert process.wait(SECONDS_MAX) == 0
+
+
+def test_ctrl_c_that_nobody_catches_ends_the_program(folder):
+    text = ALWAYS_WAITS.replace("except KeyboardInterrupt:", "except ZeroDivisionError:")
+    with subprocess.Popen(program(text, folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "waiting\n"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=SECONDS_MAX)
+        assert process.returncode == -signal.SIGINT
+        assert errors.rstrip().endswith("KeyboardInterrupt")
+
+
+def test_no_thread_is_left_after_close_or_when_the_loader_is_dropped(folder):
+    done = run("""
+        import os, sys, stoker
+        data = stoker.open(sys.argv[1])
+        def thread_count():
+            return len(os.listdir("/proc/self/task"))
+        def running():
+            loader = stoker.Loader(data, "imagenet-train", batch=8, threads=5)
+            next(iter(loader))
+            assert thread_count() >= before + 5
+            return loader
+        before = thread_count()
+        loader = running()
+        loader.set(threads=2)
+        assert thread_count() < before + 5
+        loader.close()
+        assert thread_count() == before
+        loader = running()
+        del loader
+        assert thread_count() == before
+        try:
+            with running():
+                raise RuntimeError
+        except RuntimeError:
+            assert thread_count() == before
+        batches = iter(running())  # holds the loader
+        next(batches)
+        del batches
+        assert thread_count() == before
+    """, folder)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("end", ["", "del loader", "sys.exit()", "held = [loader]; held.append(held)", "loader.close()"])
+def test_the_program_ends_quietly_however_the_loader_is_left(folder, end):
+    done = run("""
+        import sys, stoker
+        loader = stoker.Loader(sys.argv[1], "imagenet-train", batch=8, threads=4)
+        batches = iter(loader)
+        batch = next(batches)
+        image = batch.image.numpy()
+        exec(sys.argv[2])
+    """, folder, end)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_program_ends_while_another_thread_waits_for_batches(folder):
+    done = run("""
+        import sys, threading, stoker
+        loader = stoker.Loader(sys.argv[1], "imagenet-train", batch=8)
+        started = threading.Event()
+        def consume():
+            try:
+                while True:
+                    for batch in loader:
+                        started.set()
+            except stoker.Error as error:
+                assert error.kind == "closed"
+        threading.Thread(target=consume, daemon=True).start()
+        started.wait()
+    """, folder)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_handler_that_is_slow_or_needs_the_lock_does_not_stop_the_loader(folder):
+    done = run("""
+        import logging, sys, threading, stoker
+        from stoker import _testing
+        told = []
+        class Handler(logging.Handler):
+            def emit(self, record):
+                told.append(record.getMessage())
+                for batch in stoker.Loader(sys.argv[1], "imagenet-train", batch=25):
+                    pass
+        logging.getLogger("stoker").addHandler(Handler())
+        threads = [threading.Thread(target=_testing.log, args=(2, f"message {i}")) for i in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for batch in stoker.Loader(sys.argv[1], "imagenet-train", batch=25):
+            pass
+        assert sorted(told) == sorted(f"message {i}" for i in range(20)), told
+    """, folder)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_messages_reach_pythons_logging_at_their_level(caplog):
+    with caplog.at_level(logging.DEBUG, logger="stoker"):
+        stoker_levels = [logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR]
+        follow_level()
+        for level in range(4):
+            _testing.log(level, f"100% of {level}")
+        follow_level()
+    told = [(record.name, record.levelno, record.getMessage()) for record in caplog.records]
+    assert told == [("stoker", level, f"100% of {number}") for number, level in enumerate(stoker_levels)]
+
+
+def test_messages_below_the_loggers_level_are_dropped(caplog):
+    with caplog.at_level(logging.WARNING, logger="stoker"):
+        follow_level()
+        _testing.log(1, "too fine")
+        _testing.log(2, "just right")
+        follow_level()
+    assert [record.getMessage() for record in caplog.records] == ["just right"]
+
+
+def test_messages_left_at_the_end_are_still_told():
+    done = run("""
+        import stoker
+        from stoker import _testing
+        import atexit
+        atexit.register(_testing.log, 3, "the last word")  # runs before Stoker's own farewell
+    """)
+    assert (done.returncode, done.stderr) == (0, "the last word\n")
+
+
+def follow_level():
+    """Any call that opens something makes Stoker look at the logger's level, and deliver."""
+    with pytest.raises(stoker.Error):
+        stoker.open("no such folder")

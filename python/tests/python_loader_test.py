@@ -1,0 +1,299 @@
+"""The loader from Python: which batches it yields, what may be changed, and how it ends."""
+
+import gc
+import json
+import os
+import re
+import threading
+
+import numpy as np
+import pytest
+
+import stoker
+
+
+def contents(batches):
+    return [(batch.epoch, batch.index, batch.key, batch.valid.tolist(), np.array(batch.image).tobytes()) for batch in batches]
+
+
+def test_plain_iteration_counts_epochs_up_and_epoch_names_one(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=8) as loader:
+        assert len(loader) == 6
+        assert {batch.epoch for batch in loader} == {0}
+        assert {batch.epoch for batch in loader} == {1}
+        assert {batch.epoch for batch in loader.epoch(7)} == {7}
+        assert [(batch.epoch, batch.index) for batch in loader] == [(8, index) for index in range(6)]
+
+
+def test_an_epoch_is_the_same_whenever_it_is_run(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=8, seed=5) as loader:
+        first, second = contents(loader), contents(loader)
+        assert [batch[2] for batch in first] != [batch[2] for batch in second]
+        assert contents(loader.epoch(1)) == second
+        assert contents(loader.epoch(0)) == first
+    with stoker.Loader(folder, recipe, batch=8, seed=6) as loader:
+        assert contents(loader.epoch(0)) != first
+
+
+def test_audits_are_equal_for_every_number_of_threads_and_prefetch(folder, recipe, tmp_path):
+    audits = []
+    for threads, prefetch in [(1, 1), (2, 2), (3, 5), (8, 1)]:
+        audit = tmp_path / f"audit_{threads}_{prefetch}"
+        with stoker.Loader(folder, recipe, batch=7, seed=1, threads=threads, prefetch=prefetch, audit=audit) as loader:
+            for epoch in range(2):
+                for _ in loader.epoch(epoch):
+                    pass
+        audits.append(audit.read_bytes())
+    assert len(set(audits)) == 1
+    lines = [json.loads(line) for line in audits[0].splitlines()]
+    assert len(lines) == 2 * 49
+    assert set(lines[0]) == {"epoch", "position", "key", "hash"}
+
+
+def test_knobs_change_while_an_epoch_runs_and_the_batches_do_not(folder, recipe, tmp_path):
+    with stoker.Loader(folder, recipe, batch=5, seed=1, threads=1, audit=tmp_path / "steady") as loader:
+        for epoch in range(3):
+            assert len(list(loader.epoch(epoch))) == 10
+    with stoker.Loader(folder, recipe, batch=5, seed=1, threads=1, audit=tmp_path / "changing") as loader:
+        for epoch in range(3):
+            for number, _ in enumerate(loader.epoch(epoch)):
+                loader.set(threads=1 + (number + epoch) % 4, prefetch=1 + number % 3)
+                assert loader.threads == 1 + (number + epoch) % 4 and loader.prefetch == 1 + number % 3
+    assert (tmp_path / "changing").read_bytes() == (tmp_path / "steady").read_bytes()
+
+
+def test_tail_drop_leaves_the_rest_out(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=8, tail="drop") as loader:
+        keys = [key for batch in loader for key in batch.key]
+    assert len(keys) == len(set(keys)) == 48
+
+
+def test_tail_wrap_fills_up_from_the_beginning(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=8, tail="wrap") as loader:
+        keys = [key for batch in loader for key in batch.key]
+    assert len(loader) == 7 and len(keys) == 56
+    assert len(set(keys)) == 50 and keys[50:] == keys[:6]
+
+
+def test_tail_pad_marks_what_is_no_sample(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=8, tail="pad") as loader:
+        batches = list(loader)
+    assert [batch.valid.all() for batch in batches] == [True] * 6 + [False]
+    last = batches[-1]
+    assert last.valid.tolist() == [True, True] + [False] * 6
+    assert not np.asarray(last.image)[2:].any() and np.asarray(last.image)[:2].any()
+    keys = [key for batch in batches for key, valid in zip(batch.key, batch.valid) if valid]
+    assert len(keys) == len(set(keys)) == 50
+
+
+def test_tail_is_the_recipes_where_nobody_says(folder):
+    with stoker.Loader(folder, "imagenet-val", batch=8) as padded, stoker.Loader(folder, "imagenet-train", batch=8) as dropped:
+        assert (len(padded), len(dropped)) == (7, 6)
+    with stoker.Loader(folder, "imagenet-val", batch=8, tail="drop") as told:
+        assert len(told) == 6
+
+
+def test_ranks_share_every_global_batch(folder, recipe):
+    def images(**options):
+        with stoker.Loader(folder, recipe, seed=2, **options) as loader:
+            return [np.array(batch.image) for batch in loader]
+
+    whole = images(batch=10)
+    left, right = images(batch=5, rank=0, world=2), images(global_batch=10, rank=1, world=2)
+    assert len(whole) == len(left) == len(right) == 5
+    for both, one, other in zip(whole, left, right):
+        np.testing.assert_array_equal(both, np.concatenate([one, other]))
+
+
+def test_order_none_leaves_the_samples_as_they_stand(folder, recipe):
+    data = stoker.open(folder)
+    with stoker.Loader(data, recipe, batch=10, order="none") as loader:
+        keys = [key for batch in loader for key in batch.key]
+    assert keys == [data[i]["key"] for i in range(50)]
+
+
+def test_images_are_what_the_recipe_makes_of_the_bytes(folder, recipe):
+    data = stoker.open(folder)
+    number_of = {data[i]["key"]: i for i in range(len(data))}
+    with stoker.Loader(data, recipe, batch=10, seed=9) as loader:
+        for batch in loader.epoch(3):
+            for slot, key in enumerate(batch.key):
+                sample = data[number_of[key]]
+                where = {"seed": 9, "epoch": 3, "position": int(batch.position[slot])}
+                expected = recipe.apply(sample["jpg"], label=sample["label"], **where, reference=True)
+                np.testing.assert_array_equal(batch.image.numpy()[slot], expected["image"])
+                assert batch.label.numpy()[slot] == expected["label"]
+
+
+def test_metrics_count_what_was_delivered(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=8) as loader:
+        for _ in loader:
+            pass
+        metrics = loader.metrics()
+    assert metrics["samples"] == 48 and metrics["batches"] == 6
+    assert metrics["bytes_read"] > 0 and metrics["decode_ns"] > 0
+    assert all(isinstance(value, int) for value in metrics.values())
+
+
+def test_keeping_every_batch_is_an_error_that_names_the_cause_when_memory_is_used_up(folder, recipe):
+    images = 32 * 32 * 3 * 4 * 5
+    with stoker.Loader(folder, recipe, batch=5, prefetch=1, memory=2 * 2**20 + 4 * images) as loader:
+        with pytest.raises(stoker.Error, match="batch") as caught:
+            kept = []
+            for epoch in range(1000):
+                kept.extend(loader.epoch(epoch))
+        assert caught.value.kind == "memory"
+        assert len(kept) >= 3
+        del kept
+        gc.collect()
+        assert len(contents(loader.epoch(0))) == 10
+
+
+def test_a_budget_that_cannot_work_is_refused(folder, recipe):
+    with pytest.raises(stoker.Error) as caught:
+        stoker.Loader(folder, recipe, batch=8, memory="100KB")
+    assert caught.value.kind == "memory"
+
+
+def test_leaving_a_loop_early_leaves_the_loader_usable(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=8, seed=4) as loader:
+        expected = contents(loader.epoch(1))
+        for batch in loader.epoch(0):
+            break
+        assert contents(loader) == expected
+        with pytest.raises(ZeroDivisionError):
+            for batch in loader.epoch(0):
+                1 / 0
+        assert contents(loader) == expected
+
+
+def test_an_iterator_ends_when_another_epoch_is_started(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=8) as loader:
+        old = iter(loader)
+        next(old)
+        new = loader.epoch(3)
+        with pytest.raises(stoker.Error, match="one epoch at a time"):
+            next(old)
+        assert len(list(new)) == 6
+        assert list(new) == list(new) == []
+        assert {batch.epoch for batch in loader} == {4}
+
+
+def test_several_loaders_run_side_by_side(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=8, seed=1) as one, stoker.Loader(folder, recipe, batch=8, seed=1) as other:
+        for a, b in zip(one, other):
+            np.testing.assert_array_equal(np.asarray(a.image), np.asarray(b.image))
+
+
+def test_close_may_be_called_twice_and_ends_iteration(folder, recipe):
+    loader = stoker.Loader(folder, recipe, batch=8)
+    batches = iter(loader)
+    image = np.asarray(next(batches).image)
+    before = image.copy()
+    loader.close()
+    loader.close()
+    for use in (lambda: next(batches), lambda: iter(loader), lambda: next(iter(loader))):
+        with pytest.raises(stoker.Error) as caught:
+            use()
+        assert caught.value.kind == "closed"
+    np.testing.assert_array_equal(image, before)
+    assert loader.metrics()["batches"] == 1
+
+
+def test_batches_may_be_taken_by_several_threads(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=5, seed=2) as loader:
+        expected = sorted(contents(loader.epoch(0)))
+        batches = loader.epoch(0)
+        taken = [[], [], []]
+        threads = [threading.Thread(target=lambda part=part: part.extend(contents(batches))) for part in taken]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sorted(sum(taken, [])) == expected
+
+
+def test_close_ends_a_thread_that_takes_batches(folder, recipe):
+    loader = stoker.Loader(folder, recipe, batch=10, threads=1)
+    started = threading.Event()
+    kinds = []
+
+    def consume():
+        try:
+            while True:
+                for _ in loader:
+                    started.set()
+        except stoker.Error as error:
+            kinds.append(error.kind)
+
+    thread = threading.Thread(target=consume)
+    thread.start()
+    started.wait()
+    loader.close()
+    thread.join()
+    assert kinds == ["closed"]
+
+
+def test_the_first_bad_sample_stops_the_epoch_and_is_named(folder, recipe, tmp_path):
+    good = next(folder.rglob("*.jpg")).read_bytes()
+    (tmp_path / "a").mkdir()
+    for number in range(6):
+        (tmp_path / "a" / f"{number}.jpg").write_bytes(good)
+    (tmp_path / "a" / "4.jpg").write_bytes(good[:100])
+    with stoker.Loader(tmp_path, recipe, batch=2, order="none") as loader:
+        batches = iter(loader)
+        next(batches), next(batches)
+        with pytest.raises(stoker.Error, match="a/4") as caught:
+            next(batches)
+        assert caught.value.kind == "bad_sample"
+        assert next(iter(loader)).key == ["a/0", "a/1"]
+
+
+@pytest.mark.parametrize("options, kind, message", [
+    ({}, "usage", "batch"),
+    ({"batch": 8, "global_batch": 8}, "usage", "batch"),
+    ({"batch": 0}, "usage", "batch is 0, but must be at least 1"),
+    ({"batch": "8"}, "usage", "batch is '8', but must be a whole number"),
+    ({"batch": 8.0}, "usage", "batch is 8.0"),
+    ({"batch": True}, "usage", "batch is True"),
+    ({"batch": 2**40}, "usage", "batch"),
+    ({"batch": 8, "seed": -1}, "usage", "seed is -1"),
+    ({"batch": 8, "threads": 0}, "usage", "threads is 0"),
+    ({"batch": 8, "threads": "all"}, "usage", "threads is 'all'"),
+    ({"batch": 8, "prefetch": 0}, "usage", "prefetch is 0"),
+    ({"batch": 8, "memory": "much"}, "usage", "memory: .*much"),
+    ({"batch": 8, "order": "random"}, "usage", "random"),
+    ({"batch": 8, "tail": "keep"}, "usage", "keep"),
+    ({"batch": 8, "rank": 2, "world": 2}, "usage", "rank"),
+    ({"batch": 51}, "usage", "50 samples"),
+    ({"batch": 8, "audit": "no/such/folder/audit"}, "not_found|io", "no/such/folder/audit"),
+], ids=str)
+def test_wrong_options_are_refused_with_a_sentence(folder, recipe, options, kind, message):
+    with pytest.raises(stoker.Error, match=message) as caught:
+        stoker.Loader(folder, recipe, **options)
+    assert re.fullmatch(kind, caught.value.kind)
+
+
+def test_options_are_kept_apart_from_typing_mistakes(folder, recipe):
+    with pytest.raises(TypeError):
+        stoker.Loader(folder, recipe, batchsize=8)
+    with stoker.Loader(folder, recipe, batch=np.int64(8), memory="64MiB", threads="auto") as loader:
+        assert loader.batch_size == 8
+        assert loader.threads == len(os.sched_getaffinity(0))
+        with pytest.raises(stoker.Error, match="did you mean 'threads'"):
+            loader.set(thread=1)
+        for refused in ({"threads": 0}, {"prefetch": 0}, {"threads": None}):
+            with pytest.raises(stoker.Error):
+                loader.set(**refused)
+        for refused in (-1, "1", 2.0):
+            with pytest.raises(stoker.Error):
+                loader.epoch(refused)
+
+
+def test_a_recipe_whose_size_depends_on_the_image_cannot_make_batches(folder):
+    with pytest.raises(stoker.Error, match="size depends on the image"):
+        stoker.Loader(folder, stoker.recipe().decode().resize(32), batch=8)
+    with pytest.raises(stoker.Error, match="decode"):
+        stoker.Loader(folder, stoker.recipe(), batch=8)
+    with pytest.raises(stoker.Error, match="did you mean 'imagenet-train'"):
+        stoker.Loader(folder, "imagenet-trian", batch=8)

@@ -1,0 +1,108 @@
+"""Resizing, cropping and flipping are PIL's and torchvision's, bit for bit, on every instruction set."""
+
+import numpy as np
+import pytest
+import torchvision.transforms as transforms
+from PIL import Image
+
+import stoker
+from sample_images import decoded, encoded, picture, rgb
+from stoker import _testing
+
+FILTERS = {
+    "nearest": transforms.InterpolationMode.NEAREST,
+    "box": transforms.InterpolationMode.BOX,
+    "bilinear": transforms.InterpolationMode.BILINEAR,
+    "bicubic": transforms.InterpolationMode.BICUBIC,
+}
+PIL_FILTERS = {name: getattr(Image, name.upper()) for name in FILTERS}
+SIZES = [(1, 1), (1, 40), (37, 1), (16, 16), (31, 17), (65, 129), (120, 90), (400, 7)]
+every_filter = pytest.mark.parametrize("filter", FILTERS)
+
+
+@pytest.fixture(params=[*_testing.available_isas(), "reference"])
+def run(request):
+    """Runs a recipe that ends in pixels, height first."""
+    reference = request.param == "reference"
+    if not reference:
+        _testing.select_isa(request.param)
+    yield lambda recipe, data, **where: recipe.layout("nhwc").apply(data, reference=reference, **where)["image"]
+    _testing.select_isa("")
+
+
+@every_filter
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_resize_to_height_and_width_equals_pil(run, filter, size):
+    data = encoded(picture(*size), "PNG")
+    for height, width in [(1, 1), (24, 24), (15, 33), (64, 63), (size[1], 20), (20, size[0]), (200, 3)]:
+        expected = decoded(data).resize((width, height), PIL_FILTERS[filter])
+        np.testing.assert_array_equal(run(stoker.recipe().decode().resize((height, width), filter), data), expected)
+
+
+@every_filter
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_resize_of_the_short_side_equals_torchvision(run, filter, size):
+    data = encoded(picture(*size), "PNG")
+    for side in (1, 13, 32):
+        expected = transforms.Resize(side, FILTERS[filter])(decoded(data))
+        np.testing.assert_array_equal(run(stoker.recipe().decode().resize(side, filter), data), expected)
+
+
+@pytest.mark.parametrize("subsampling", ["4:4:4", "4:2:2", "4:2:0"])
+def test_decode_and_resize_of_a_jpeg_equals_pil(run, subsampling):
+    data = encoded(picture(233, 171), subsampling=subsampling)
+    expected = decoded(data).resize((64, 48), Image.BILINEAR)
+    np.testing.assert_array_equal(run(stoker.recipe().decode().resize([48, 64]), data), expected)
+
+
+@pytest.mark.parametrize("subsampling", ["4:4:4", "4:2:2", "4:2:0"])
+def test_crops_of_a_jpeg_equal_pil_at_every_offset(run, subsampling):
+    data = encoded(picture(61, 53), subsampling=subsampling)
+    whole = rgb(data)
+    for x in range(0, 36, 5):
+        for y in range(0, 36, 7):
+            cropped = run(stoker.recipe().decode().crop(x=x, y=y, width=20, height=17), data)
+            np.testing.assert_array_equal(cropped, whole[y : y + 17, x : x + 20])
+
+
+@every_filter
+def test_crop_then_resize_equals_pil(run, filter):
+    data = encoded(picture(90, 70))
+    expected = decoded(data).crop((11, 5, 11 + 41, 5 + 37)).resize((32, 24), PIL_FILTERS[filter])
+    recipe = stoker.recipe().decode().crop(11, 5, 41, 37).resize((24, 32), filter)
+    np.testing.assert_array_equal(run(recipe, data), expected)
+
+
+@pytest.mark.parametrize("size", [(64, 48), (20, 90), (33, 33), (8, 5)], ids=str)
+def test_center_crop_equals_torchvision_also_where_it_pads(run, size):
+    data = encoded(picture(*size), "PNG")
+    for side in (1, 15, 32, 33, 47):
+        expected = transforms.CenterCrop(side)(decoded(data))
+        np.testing.assert_array_equal(run(stoker.recipe().decode().center_crop(side), data), expected)
+
+
+def test_flips_mirror(run):
+    data = encoded(picture(33, 21), "PNG")
+    whole = rgb(data)
+    np.testing.assert_array_equal(run(stoker.recipe().decode().flip(), data), whole[:, ::-1])
+    np.testing.assert_array_equal(run(stoker.recipe().decode().flip("vertical"), data), whole[::-1])
+    np.testing.assert_array_equal(run(stoker.recipe().decode().flip().flip("vertical"), data), whole[::-1, ::-1])
+
+
+def test_pad_equals_torchvision(run):
+    data = encoded(picture(19, 12), "PNG")
+    for padding in (3, [2, 5], [1, 2, 3, 4]):
+        expected = transforms.Pad(padding, fill=(7, 8, 9))(decoded(data))
+        np.testing.assert_array_equal(run(stoker.recipe().decode().pad(padding, fill=[7, 8, 9]), data), expected)
+
+
+@every_filter
+def test_random_resized_crop_equals_pil_on_the_drawn_box(run, filter):
+    data = encoded(picture(123, 77))
+    recipe = stoker.recipe().decode().random_resized_crop(32, filter=filter).random_flip()
+    boxes = _testing.draw_boxes(recipe, 123, 77, 40, 5)
+    assert {bool(box[4]) for box in boxes} == {False, True}
+    for position, (left, top, right, bottom, mirrored, _) in enumerate(boxes.tolist()):
+        expected = decoded(data).crop((left, top, right, bottom)).resize((32, 32), PIL_FILTERS[filter])
+        expected = np.asarray(expected)[:, :: -1 if mirrored else 1]
+        np.testing.assert_array_equal(run(recipe, data, seed=5, position=position), expected)

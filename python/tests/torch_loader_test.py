@@ -1,0 +1,84 @@
+"""stoker.torch.Loader where a DataLoader is iterated."""
+
+import numpy as np
+import pytest
+import torch
+
+import stoker
+import stoker.torch
+
+
+def test_batches_unpack_as_tensors_over_the_loaders_memory(folder, recipe):
+    with stoker.torch.Loader(folder, recipe, batch=8, seed=1) as loader, stoker.Loader(folder, recipe, batch=8, seed=1) as plain:
+        assert len(loader) == 6 and loader.batch_size == 8
+        for batch, expected in zip(loader, plain):
+            image, label = batch
+            assert image.dtype == torch.float32 and label.dtype == torch.int64
+            assert image.shape == (8, 3, 32, 32) and label.shape == (8,)
+            np.testing.assert_array_equal(image, np.asarray(expected.image))
+            np.testing.assert_array_equal(label, np.asarray(expected.label))
+            assert image.data_ptr() == batch.image.data_ptr() == batch[0].data_ptr()
+            assert torch.equal(batch.label, label) and len(batch) == 2
+            assert batch.key == expected.key and (batch.epoch, batch.index) == (expected.epoch, expected.index)
+            assert batch.valid.dtype == torch.bool and batch.valid.all()
+            assert batch.position.tolist() == expected.position.tolist()
+    with pytest.raises(AttributeError, match="mask"):
+        batch.mask
+
+
+def test_padding_is_marked(folder):
+    loader = stoker.torch.Loader(folder, "imagenet-val", batch=8)
+    assert sum(int(batch.valid.sum()) for batch in loader) == 50
+
+
+def test_epochs_count_up_or_are_set(folder, recipe):
+    loader = stoker.torch.Loader(folder, recipe, batch=8)
+
+    def epoch_of(batches):
+        (epoch,) = {batch.epoch for batch in batches}
+        return epoch
+
+    assert [epoch_of(loader), epoch_of(loader)] == [0, 1]
+    loader.set_epoch(5)
+    assert [epoch_of(loader), epoch_of(loader), epoch_of(loader.epoch(2))] == [5, 6, 2]
+    loader.set(threads=2, prefetch=3)
+    assert loader.metrics()["epochs"] >= 4
+    loader.close()
+    with pytest.raises(stoker.Error) as caught:
+        iter(loader)
+    assert caught.value.kind == "closed"
+
+
+def test_memory_is_used_again_batch_after_batch(folder, recipe):
+    loader = stoker.torch.Loader(folder, recipe, batch=4, prefetch=1, threads=1)
+    addresses = {image.data_ptr() for _ in range(3) for image, _ in loader}
+    assert len(addresses) <= 3  # prefetch, the one that is used, the one that is just taken
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_narrow_floats_arrive_as_such(folder, recipe, dtype):
+    name = {torch.float16: "f16", torch.bfloat16: "bf16"}[dtype]
+    wide = stoker.torch.Loader(folder, recipe, batch=8)
+    narrow = stoker.torch.Loader(folder, recipe.cast(name), batch=8)
+    for (expected, _), (image, _) in zip(wide, narrow):
+        assert image.dtype == dtype and torch.equal(image, expected.to(dtype))
+
+
+def test_a_network_learns_from_it(folder):
+    """Fifty images are few enough for a linear layer to learn by heart."""
+    torch.manual_seed(0)
+    recipe = stoker.recipe().decode().resize((8, 8)).normalize("imagenet")
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(8 * 8 * 3, 3))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.02)
+    losses = []
+    with stoker.torch.Loader(folder, recipe, batch=10, seed=1) as loader:
+        for epoch in range(40):
+            total = 0.0
+            for image, label in loader.epoch(epoch):
+                loss = torch.nn.functional.cross_entropy(model(image), label)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                total += loss.item()
+            losses.append(total / len(loader))
+    assert losses[-1] < losses[0] / 3

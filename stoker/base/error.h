@@ -1,0 +1,49 @@
+// The one exception type of the library: a kind that programs branch on, and a sentence that a person can act on.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace stoker {
+
+enum class ErrorKind {
+  kUsage,        // the caller asked for something that makes no sense: a wrong argument, an unknown operator
+  kNotFound,     // a file, folder or field that should be there is not
+  kIo,           // the operating system or the network refused or failed
+  kData,         // a data set as a whole is damaged or unusable: a truncated shard, an empty folder
+  kBadSample,    // one sample's bytes are bad (see "Bad samples" in ARCHITECTURE.md)
+  kLimit,        // larger than a limit that protects the machine
+  kMemory,       // a memory budget that cannot work, or is used up
+  kClosed,       // the loader was closed or interrupted
+};
+
+/// The kind's name as Python's `Error.kind` and the logs show it: "usage", "not_found", ...
+std::string_view to_string(ErrorKind kind);
+
+class Error : public std::exception {
+ public:
+  Error(ErrorKind kind, std::string sentence) : kind_(kind), message_(std::move(sentence)) {}
+
+  ErrorKind kind() const { return kind_; }
+  const char* what() const noexcept override { return message_.c_str(); }
+  const std::string& message() const { return message_; }
+
+  /// The same error with "context: " put before its sentence; outer layers name what they were doing.
+  Error with_context(std::string_view context) const { return Error(kind_, fmt::format("{}: {}", context, message_)); }
+
+ private:
+  ErrorKind kind_;
+  std::string message_;
+};
+
+/// Throws an Error whose sentence is formatted as fmt::format does.
+template <typename... Args>
+[[noreturn]] void fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(kind, fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace stoker

@@ -1,0 +1,63 @@
+#include "stoker/base/isa.h"
+
+#include <fmt/format.h>
+#include <hwy/highway.h>
+#include <hwy/targets.h>
+
+#include <cstdlib>
+
+#include "stoker/base/error.h"
+
+namespace stoker {
+namespace {
+
+struct NamedTarget {
+  const char* name;
+  std::int64_t target;
+};
+// Best first. Scalar stands for Highway's emulated 128-bit vectors: plain C++, always there.
+constexpr NamedTarget kTargets[] = {
+    {"avx3", HWY_AVX3}, {"avx2", HWY_AVX2}, {"sse4", HWY_SSE4}, {"scalar", HWY_EMU128}};
+
+std::int64_t machine_targets() {
+  static const std::int64_t targets = hwy::SupportedTargets() | HWY_EMU128;
+  return targets;
+}
+
+}  // namespace
+
+std::vector<std::string> available_isas() {
+  std::vector<std::string> names;
+  for (const NamedTarget& known : kTargets) {
+    if (machine_targets() & known.target) names.emplace_back(known.name);
+  }
+  return names;
+}
+
+void select_isa(std::string_view name) {
+  if (name.empty()) {
+    const char* forced = std::getenv("STOKER_ISA");
+    name = forced ? forced : "";
+  }
+  const std::string available = fmt::format("{}", fmt::join(available_isas(), ", "));
+  std::int64_t wanted = 0;
+  for (const NamedTarget& known : kTargets) {
+    if (name == known.name || (name.empty() && wanted == 0 && (machine_targets() & known.target))) wanted = known.target;
+  }
+  if (wanted == 0) fail(ErrorKind::kUsage, "'{}' is not an instruction set; this machine has {}", name, available);
+  if (!(machine_targets() & wanted)) {
+    fail(ErrorKind::kUsage, "this machine does not have the instruction set '{}'; it has {}", name, available);
+  }
+  hwy::SetSupportedTargetsForTest(wanted);
+  hwy::GetChosenTarget().Update(wanted);
+}
+
+std::string active_isa() {
+  const std::int64_t chosen = hwy::SupportedTargets();
+  for (const NamedTarget& known : kTargets) {
+    if (chosen & known.target) return known.name;
+  }
+  return "scalar";
+}
+
+}  // namespace stoker

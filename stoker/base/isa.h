@@ -1,0 +1,21 @@
+// Which instruction set the SIMD kernels run on. Kernels are compiled for several and chosen at run time; STOKER_ISA or
+// `--isa` forces one, and tests run on each in turn.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stoker {
+
+/// The instruction sets this machine can run, best first: of "avx3" (AVX-512), "avx2", "sse4", "scalar".
+std::vector<std::string> available_isas();
+
+/// What kernels use from now on. Not to be called while kernels run.
+/// Throws kUsage when `name` is unknown or not there; an empty name means the best (or STOKER_ISA, if set).
+void select_isa(std::string_view name);
+
+/// The instruction set in use.
+std::string active_isa();
+
+}  // namespace stoker

@@ -1,0 +1,40 @@
+#include "stoker/base/portable_math.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "stoker/base/random.h"
+
+namespace stoker {
+namespace {
+
+TEST(PortableMath, ExpIsWithinAFewUlpOfLibm) {
+  Random random(1, 0, 0, 0);
+  for (int i = 0; i < 100'000; ++i) {
+    const double x = random.uniform(-20, 20);
+    const double want = std::exp(x);
+    ASSERT_NEAR(portable_exp(x), want, 4e-16 * want * 2) << x;
+  }
+  EXPECT_EQ(portable_exp(0), 1);
+}
+
+TEST(PortableMath, LogIsWithinAFewUlpOfLibm) {
+  Random random(2, 0, 0, 0);
+  for (int i = 0; i < 100'000; ++i) {
+    const double x = std::ldexp(random.uniform(0.5, 1), static_cast<int>(random.below(60)) - 30);
+    const double want = std::log(x);
+    ASSERT_NEAR(portable_log(x), want, 1e-15 * (std::abs(want) + 0.1)) << x;
+  }
+  EXPECT_EQ(portable_log(1), 0);
+}
+
+TEST(PortableMath, KeepsItsGoldenBits) {
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(portable_exp(1.0)), 4613303445314885480u);
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(portable_log(0.75)), 13822226076269861778u);
+}
+
+}  // namespace
+}  // namespace stoker

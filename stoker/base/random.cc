@@ -1,0 +1,71 @@
+#include "stoker/base/random.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+
+#include "stoker/base/hash.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::uint32_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
+constexpr std::uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;
+constexpr int kRounds = 10;
+
+std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
+
+}  // namespace
+
+std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
+  for (int round = 0; round < kRounds; ++round) {
+    const std::uint64_t product0 = std::uint64_t{kMultiplier0} * counter[0];
+    const std::uint64_t product1 = std::uint64_t{kMultiplier1} * counter[2];
+    counter = {high(product1) ^ counter[1] ^ key[0], low(product1), high(product0) ^ counter[3] ^ key[1], low(product0)};
+    key = {key[0] + kWeyl0, key[1] + kWeyl1};
+  }
+  return counter;
+}
+
+std::uint64_t random_stream(std::string_view view, std::string_view name, int occurrence) {
+  return hash64(fmt::format("{}/{}#{}", view, name, occurrence));
+}
+
+Random::Random(std::uint64_t seed, std::uint64_t epoch, std::uint64_t position, std::uint64_t stream)
+    : counter_{0, 0, low(position), high(position)} {
+  // The 192 bits that name the sequence besides the position are folded into Philox's 64-bit key.
+  std::uint8_t name[24];
+  const std::uint64_t words[3] = {seed, epoch, stream};
+  for (int i = 0; i < 24; ++i) name[i] = static_cast<std::uint8_t>(words[i / 8] >> (8 * (i % 8)));
+  const std::uint64_t key = hash64(Bytes(name));
+  key_ = {low(key), high(key)};
+}
+
+std::uint32_t Random::next_u32() {
+  if (used_ == 4) {
+    block_ = philox4x32(counter_, key_);
+    if (++counter_[0] == 0) ++counter_[1];
+    used_ = 0;
+  }
+  return block_[static_cast<std::size_t>(used_++)];
+}
+
+std::uint64_t Random::next_u64() {
+  const std::uint64_t first = next_u32();
+  return first << 32 | next_u32();
+}
+
+double Random::uniform() { return static_cast<double>(next_u64() >> 11) * 0x1p-53; }
+
+std::uint64_t Random::below(std::uint64_t count) {
+  assert(count > 0);
+  // Rejection keeps the numbers below the largest multiple of count: 2^64 mod count values at the bottom are dropped.
+  const std::uint64_t dropped = (0 - count) % count;
+  for (;;) {
+    const std::uint64_t value = next_u64();
+    if (value >= dropped) return value % count;
+  }
+}
+
+}  // namespace stoker

@@ -1,0 +1,75 @@
+#include "stoker/codec/image_decoder.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "stoker/base/error.h"
+#include "stoker/codec/first_bytes.h"
+#include "stoker/codec/jpeg_decoder.h"
+#include "stoker/codec/png_decoder.h"
+#include "stoker/codec/webp_decoder.h"
+
+namespace stoker {
+
+using namespace std::string_view_literals;
+
+Codec detect_codec(Bytes encoded) {
+  const std::string_view text = as_text(encoded);
+  if (text.starts_with("\xFF\xD8\xFF"sv)) return Codec::kJpeg;
+  if (text.starts_with("\x89PNG\r\n\x1A\n"sv)) return Codec::kPng;
+  if (text.starts_with("RIFF"sv) && text.size() >= 12 && text.substr(8, 4) == "WEBP"sv) return Codec::kWebp;
+  return Codec::kUnknown;
+}
+
+void check_limits(const ImageFacts& facts, const DecodeLimits& limits) {
+  const std::int64_t pixels = std::int64_t{facts.width} * facts.height;
+  if (facts.width > limits.side_max || facts.height > limits.side_max) {
+    fail(ErrorKind::kLimit, "the image of {} x {} pixels has a side above the limit of {}", facts.width, facts.height,
+         limits.side_max);
+  }
+  if (pixels > limits.pixels_max) {
+    fail(ErrorKind::kLimit, "the image of {} x {} pixels is above the limit of {} pixels", facts.width, facts.height,
+         limits.pixels_max);
+  }
+  if (pixels * 3 > limits.bytes_max) {
+    fail(ErrorKind::kLimit, "the image of {} x {} pixels would take {} bytes decoded, above the limit of {}",
+         facts.width, facts.height, pixels * 3, limits.bytes_max);
+  }
+}
+
+AnyImageDecoder::AnyImageDecoder(DecodeLimits limits) : limits_(limits) {}
+AnyImageDecoder::~AnyImageDecoder() = default;
+
+ImageDecoder& AnyImageDecoder::decoder_for(Codec codec) {
+  switch (codec) {
+    case Codec::kJpeg:
+      if (!jpeg_) jpeg_ = std::make_unique<JpegDecoder>();
+      return *jpeg_;
+    case Codec::kPng:
+      if (!png_) png_ = std::make_unique<PngDecoder>(limits_);
+      return *png_;
+    case Codec::kWebp:
+      if (!webp_) webp_ = std::make_unique<WebpDecoder>();
+      return *webp_;
+    case Codec::kUnknown: break;
+  }
+  fail(ErrorKind::kUsage, "there is no decoder for an unknown codec: read the image's facts first");
+}
+
+ImageFacts AnyImageDecoder::read_facts(Bytes encoded) {
+  const Codec codec = detect_codec(encoded);
+  if (codec == Codec::kUnknown) {
+    fail(ErrorKind::kBadSample, "this is not a JPEG, PNG or WebP image: {}", describe_first_bytes(encoded));
+  }
+  const ImageFacts facts = decoder_for(codec).read_facts(encoded);
+  check_limits(facts, limits_);
+  return facts;
+}
+
+ImageView AnyImageDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+  check_limits(facts, limits_);
+  return decoder_for(facts.codec).decode_rgb(encoded, facts, window);
+}
+
+}  // namespace stoker

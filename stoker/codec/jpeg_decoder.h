@@ -1,0 +1,29 @@
+// JPEG by libjpeg-turbo, decoding only what a window needs: the pixels are those of libjpeg's (and so Pillow's) whole
+// image, whatever the window. Faults in the entropy-coded data are concealed as libjpeg does.
+#pragma once
+
+#include <memory>
+
+#include "stoker/codec/image_decoder.h"
+#include "stoker/tensor/scratch.h"
+
+namespace stoker {
+
+class JpegDecoder final : public ImageDecoder {
+ public:
+  JpegDecoder();
+  ~JpegDecoder() override;
+
+  ImageFacts read_facts(Bytes encoded) override;
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+
+ private:
+  struct Session;  // libjpeg's object and its callbacks
+
+  void open(Bytes encoded);
+
+  std::unique_ptr<Session> session_;
+  Scratch pixels_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,30 @@
+#include "stoker/codec/jpeg_errors.h"
+
+namespace stoker {
+namespace {
+
+void no_message(j_common_ptr) {}
+// Warnings are concealed faults, and traces are of no use: neither is formatted.
+void no_warning(j_common_ptr, int) {}
+
+}  // namespace
+
+JpegErrors::JpegErrors() {
+  jpeg_std_error(&hooks_.base);
+  hooks_.owner = this;
+  hooks_.base.output_message = no_message;
+  hooks_.base.emit_message = no_warning;
+  hooks_.base.error_exit = [](j_common_ptr object) {
+    JpegErrors& errors = of(object);
+    object->err->format_message(object, errors.message_);
+    std::longjmp(errors.jump_, 1);
+  };
+}
+
+void JpegErrors::give_up(ErrorKind kind, const char* message) {
+  kind_ = kind;
+  std::snprintf(message_, sizeof message_, "%s", message);
+  std::longjmp(jump_, 1);
+}
+
+}  // namespace stoker

@@ -1,0 +1,18 @@
+// The few things about a JPEG file that libjpeg does not tell, read from its markers. Nothing here throws.
+#pragma once
+
+#include <cstddef>
+
+#include "stoker/base/bytes.h"
+#include "stoker/tensor/image_facts.h"
+
+namespace stoker {
+
+/// Whether an end-of-image marker stands at `from` or later. Fast where it stands near the end, as it does in whole
+/// files.
+bool has_jpeg_end(Bytes encoded, std::size_t from);
+
+/// From the first Exif segment before the pixels; 1 where there is none or it is damaged.
+Orientation jpeg_orientation(Bytes encoded);
+
+}  // namespace stoker

@@ -1,0 +1,23 @@
+// PNG by libspng: every colour type and depth, interlaced or not. The whole image is decoded, then the window viewed.
+#pragma once
+
+#include "stoker/codec/image_decoder.h"
+#include "stoker/tensor/scratch.h"
+
+namespace stoker {
+
+class PngDecoder final : public ImageDecoder {
+ public:
+  explicit PngDecoder(DecodeLimits limits = {}) : limits_(limits) {}
+
+  ImageFacts read_facts(Bytes encoded) override;
+  /// Colour profiles, gamma and transparency are ignored. Greys of 16 bits keep their high byte, as colours do (Pillow
+  /// would clip them to 255 instead, which makes most such images white).
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+
+ private:
+  DecodeLimits limits_;
+  Scratch pixels_;
+};
+
+}  // namespace stoker

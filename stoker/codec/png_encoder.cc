@@ -1,0 +1,62 @@
+#include <spng.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+
+#include "stoker/base/error.h"
+#include "stoker/codec/image_encoder.h"
+
+namespace stoker {
+namespace {
+
+struct FreeContext {
+  void operator()(spng_ctx* context) const { spng_ctx_free(context); }
+};
+struct FreeBytes {
+  void operator()(void* bytes) const { std::free(bytes); }
+};
+
+void check(int error) {
+  if (error != SPNG_OK) fail(ErrorKind::kUsage, "the image cannot be encoded as PNG: {}", spng_strerror(error));
+}
+
+std::uint8_t color_type(int channels) {
+  switch (channels) {
+    case 1: return SPNG_COLOR_TYPE_GRAYSCALE;
+    case 3: return SPNG_COLOR_TYPE_TRUECOLOR;
+    case 4: return SPNG_COLOR_TYPE_TRUECOLOR_ALPHA;
+    default: fail(ErrorKind::kUsage, "a PNG is made of 1, 3 or 4 channels, not of {}", channels);
+  }
+}
+
+}  // namespace
+
+void encode_png(ImageView image, std::vector<std::uint8_t>& out) {
+  spng_ihdr header{};
+  header.width = static_cast<std::uint32_t>(image.width);
+  header.height = static_cast<std::uint32_t>(image.height);
+  header.bit_depth = 8;
+  header.color_type = color_type(image.channels);
+  if (!image.interleaved()) fail(ErrorKind::kUsage, "a PNG is made of interleaved rows");
+
+  const std::unique_ptr<spng_ctx, FreeContext> context(spng_ctx_new(SPNG_CTX_ENCODER));
+  if (!context) fail(ErrorKind::kMemory, "no memory for a PNG encoder");
+  check(spng_set_option(context.get(), SPNG_ENCODE_TO_BUFFER, 1));
+  check(spng_set_ihdr(context.get(), &header));
+  check(spng_encode_image(context.get(), nullptr, 0, SPNG_FMT_PNG, SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE));
+
+  const std::size_t row_bytes = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.channels);
+  for (int y = 0; y < image.height; ++y) {
+    const int error = spng_encode_row(context.get(), image.at(0, y), row_bytes);
+    if (error != SPNG_EOI || y + 1 < image.height) check(error);  // the last row is answered by "end of image"
+  }
+  std::size_t size = 0;
+  int error = SPNG_OK;
+  const std::unique_ptr<void, FreeBytes> bytes(spng_get_png_buffer(context.get(), &size, &error));
+  check(error);
+  const auto* const first = static_cast<const std::uint8_t*>(bytes.get());
+  out.assign(first, first + size);
+}
+
+}  // namespace stoker

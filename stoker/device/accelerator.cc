@@ -1,0 +1,86 @@
+#include "stoker/device/accelerator.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/spelling.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+constexpr double kStepSecondsMax = 86'400;
+
+double seconds(std::int64_t ns) { return static_cast<double>(ns) / static_cast<double>(kNsPerSecond); }
+
+std::optional<double> parse_number(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+const std::vector<AcceleratorProfile>& accelerator_profiles() {
+  // MLPerf Storage emulates ResNet-50 training with these batch sizes and compute times (the workload files of its
+  // DLIO).
+  static const std::vector<AcceleratorProfile> profiles = {
+      {"mlperf:resnet50/v100", 64, 0.195},
+      {"mlperf:resnet50/a100", 400, 0.435},
+      {"mlperf:resnet50/h100", 400, 0.224},
+  };
+  return profiles;
+}
+
+double accelerator_step_seconds(std::string_view text, int batch) {
+  if (const std::optional<double> number = parse_number(text)) {
+    if (*number > 0 && *number <= kStepSecondsMax) return *number;
+    fail(ErrorKind::kUsage, "an accelerator's step takes more than 0 and at most {} seconds, not {}", kStepSecondsMax,
+         text);
+  }
+  std::vector<std::string> names;
+  for (const AcceleratorProfile& profile : accelerator_profiles()) {
+    if (profile.name == text) return profile.seconds_per_step * batch / profile.batch;
+    names.emplace_back(profile.name);
+  }
+  fail(ErrorKind::kUsage, "'{}' is no accelerator{}; give the seconds of a step, or one of {}", text,
+       did_you_mean(text, names), fmt::join(names, ", "));
+}
+
+void sleep_until(std::int64_t deadline_ns) {
+  // base/clock.h reads steady_clock, which is CLOCK_MONOTONIC on Linux.
+  const timespec deadline{deadline_ns / kNsPerSecond, deadline_ns % kNsPerSecond};
+  while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nullptr) == EINTR) {
+  }
+}
+
+EmulatedAccelerator::EmulatedAccelerator(double seconds_per_step, WaitUntil wait_until)
+    : step_ns_(std::llround(seconds_per_step * static_cast<double>(kNsPerSecond))),
+      wait_until_(std::move(wait_until)) {}
+
+void EmulatedAccelerator::step(std::int64_t ready_ns) {
+  const std::int64_t free_at = free_at_ns_.value_or(ready_ns);
+  const std::int64_t start = std::max(free_at, ready_ns);
+  wait_ns_ += start - free_at;
+  busy_ns_ += step_ns_;
+  free_at_ns_ = start + step_ns_;
+  wait_until_(*free_at_ns_);
+}
+
+double EmulatedAccelerator::busy_s() const { return seconds(busy_ns_); }
+
+double EmulatedAccelerator::wait_s() const { return seconds(wait_ns_); }
+
+double EmulatedAccelerator::utilisation() const {
+  return busy_ns_ == 0 ? 0 : static_cast<double>(busy_ns_) / static_cast<double>(busy_ns_ + wait_ns_);
+}
+
+}  // namespace stoker

@@ -1,0 +1,172 @@
+#include "stoker/format/folder_format.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/format/directory_listing.h"
+#include "stoker/format/member_name.h"
+#include "stoker/storage/folder_source.h"
+
+namespace stoker {
+namespace {
+
+/// Walks a folder and adds its samples to a table. One walk at a time.
+class FolderWalk {
+ public:
+  FolderWalk(const std::string& root, ShardContents& contents) : root_(root), contents_(contents) {}
+
+  void run() {
+    root_fd_ = open_folder(AT_FDCWD, root_.c_str());
+    ancestors_.push_back(identity(root_fd_));
+    const DirectoryListing top(root_fd_, root_);
+    name_classes(top);
+    if (contents_.classes.empty()) {
+      add_samples(root_fd_, top, -1);
+      return;
+    }
+    std::vector<bool> has_image(contents_.classes.size());
+    for (std::size_t i = 0; i < top.size(); ++i) {
+      if (!top[i].is_folder) continue;
+      const auto& classes = contents_.classes;
+      const auto label = std::lower_bound(classes.begin(), classes.end(), top[i].name) - classes.begin();
+      const std::int64_t before = contents_.samples.size();
+      enter(top[i].name, label);
+      has_image[static_cast<std::size_t>(label)] = contents_.samples.size() > before;
+    }
+    require_images(has_image);
+  }
+
+ private:
+  using Identity = std::pair<dev_t, ino_t>;
+
+  void name_classes(const DirectoryListing& top) {
+    for (std::size_t i = 0; i < top.size(); ++i) {
+      if (top[i].is_folder) contents_.classes.emplace_back(top[i].name);
+    }
+    // A listing's order is that of keys, where "a-b/" comes before "a/"; classes are numbered by their bare names.
+    std::sort(contents_.classes.begin(), contents_.classes.end());
+  }
+
+  void require_images(const std::vector<bool>& has_image) const {
+    const auto empty = std::find(has_image.begin(), has_image.end(), false);
+    if (empty == has_image.end()) return;
+    fail(ErrorKind::kData,
+         "the class folder '{}/{}' holds no image ({}); every folder directly in '{}' is a class, so fill it or move "
+         "it away",
+         root_, contents_.classes[static_cast<std::size_t>(empty - has_image.begin())], kImageExtensions, root_);
+  }
+
+  /// Adds the samples of the folder `name` inside the one the walk stands in (`path_`), and of all folders below it.
+  void enter(std::string_view name, std::int64_t label) {
+    const std::size_t above = path_.size();
+    path_ += name;
+    const FileDescriptor folder = open_folder(root_fd_.get(), path_.c_str());
+    const Identity self = identity(folder);
+    if (std::find(ancestors_.begin(), ancestors_.end(), self) == ancestors_.end()) {
+      ancestors_.push_back(self);
+      const DirectoryListing listing(folder, full_path());
+      path_ += '/';
+      add_samples(folder, listing, label);
+      ancestors_.pop_back();
+    }
+    path_.resize(above);
+  }
+
+  void add_samples(const FileDescriptor& folder, const DirectoryListing& listing, std::int64_t label) {
+    for (std::size_t i = 0; i < listing.size();) {
+      if (listing[i].is_folder) {
+        enter(listing[i++].name, label);
+        continue;
+      }
+      const auto first = split_member_name(listing[i].name);
+      std::size_t end = i + 1;
+      while (first && end < listing.size() && !listing[end].is_folder && has_key(listing[end].name, first->key)) ++end;
+      if (first && count_images(listing, i, end) > 0) add_sample(folder, listing, i, end, first->key, label);
+      i = end;
+    }
+  }
+
+  /// Entries [begin, end) of the listing are the files of one sample.
+  void add_sample(const FileDescriptor& folder, const DirectoryListing& listing, std::size_t begin, std::size_t end,
+                  std::string_view key, std::int64_t label) {
+    const std::size_t above = path_.size();
+    path_ += key;
+    contents_.samples.add_sample(path_, label);
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::string_view name = listing[i].name;
+      path_.resize(above);
+      path_ += name;
+      struct stat facts;
+      if (::fstatat(folder.get(), path_.c_str() + above, &facts, 0) != 0) {
+        fail_system("look at", full_path(), errno);
+      }
+      if (!S_ISREG(facts.st_mode)) require_regular_file(full_path(), facts.st_mode, ErrorKind::kData);
+      assign_lower_case(field_, name.substr(key.size() + 1));
+      contents_.samples.add_field(field_, 0, path_, 0, static_cast<std::uint64_t>(facts.st_size));
+    }
+    path_.resize(above);
+  }
+
+  std::size_t count_images(const DirectoryListing& listing, std::size_t begin, std::size_t end) const {
+    std::size_t images = 0;
+    std::string_view first;
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::string_view name = listing[i].name;
+      if (!is_image_field_name(split_member_name(name)->field)) continue;
+      if (++images == 2) {
+        fail(ErrorKind::kData,
+             "'{0}/{1}{2}' and '{0}/{1}{3}' are both images of the sample '{1}{4}', whose name ends at the first dot; "
+             "rename them so that the only dot is the one before the extension",
+             root_, path_, first, name, split_member_name(name)->key);
+      }
+      first = name;
+    }
+    return images;
+  }
+
+  static bool has_key(std::string_view name, std::string_view key) {
+    const auto split = split_member_name(name);
+    return split && split->key == key;
+  }
+
+  FileDescriptor open_folder(int parent, const char* path) const {
+    FileDescriptor folder(::openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK));
+    if (!folder) fail_system("open the folder", parent == AT_FDCWD ? root_ : full_path(), errno);
+    return folder;
+  }
+
+  Identity identity(const FileDescriptor& folder) const {
+    struct stat facts;
+    if (::fstat(folder.get(), &facts) != 0) fail_system("look at", full_path(), errno);
+    return {facts.st_dev, facts.st_ino};
+  }
+
+  std::string full_path() const { return root_ + "/" + path_; }
+
+  const std::string& root_;
+  ShardContents& contents_;
+  FileDescriptor root_fd_;
+  std::string path_;                 // where the walk stands, relative to the root, with a slash at its end
+  std::vector<Identity> ancestors_;  // the folders the walk is inside of
+  std::string field_;                // scratch
+};
+
+}  // namespace
+
+bool FolderFormat::recognises(const std::string& path) const {
+  struct stat facts;
+  return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+ShardContents FolderFormat::scan(const std::string& path, std::shared_ptr<Executor> executor) const {
+  ShardContents contents;
+  contents.source = std::make_shared<FolderSource>(path, std::move(executor));
+  FolderWalk(path, contents).run();
+  return contents;
+}
+
+}  // namespace stoker

@@ -1,0 +1,21 @@
+// A folder of loose image files. Its top-level folders are the classes, numbered in byte order as torchvision's
+// ImageFolder does; without any, the images directly in it are samples without a class.
+#pragma once
+
+#include "stoker/format/shard_format.h"
+
+namespace stoker {
+
+/// Files that share a key are one sample ("a.jpg" and "a.json"), which counts if it has an image. Samples stand in byte
+/// order of their keys. Hidden files and folders are passed over; links to folders are followed, except back to a
+/// folder that contains the link.
+class FolderFormat final : public ShardFormat {
+ public:
+  std::string_view name() const override { return "folder"; }
+  bool recognises(const std::string& path) const override;
+  /// Throws kIo naming the file or folder that cannot be read, and kData for a class without images or a sample with
+  /// two.
+  ShardContents scan(const std::string& path, std::shared_ptr<Executor> executor) const override;
+};
+
+}  // namespace stoker

@@ -1,0 +1,41 @@
+#include "stoker/format/member_name.h"
+
+#include <algorithm>
+#include <array>
+
+namespace stoker {
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool equal_ignoring_case(std::string_view a, std::string_view lower_case) {
+  return std::equal(a.begin(), a.end(), lower_case.begin(), lower_case.end(),
+                    [](char x, char y) { return lower(x) == y; });
+}
+
+}  // namespace
+
+const std::string_view kImageExtensions = "jpg, jpeg, png, webp";
+
+std::optional<MemberName> split_member_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  const std::size_t base = slash == std::string_view::npos ? 0 : slash + 1;
+  const std::size_t dot = path.find('.', base);
+  if (dot == std::string_view::npos || dot == base || dot + 1 == path.size()) return std::nullopt;
+  return MemberName{path.substr(0, dot), path.substr(dot + 1)};
+}
+
+void assign_lower_case(std::string& into, std::string_view text) {
+  into.assign(text);
+  std::transform(into.begin(), into.end(), into.begin(), lower);
+}
+
+bool is_image_field_name(std::string_view field) {
+  constexpr std::array<std::string_view, 4> kExtensions = {"jpg", "jpeg", "png", "webp"};
+  const std::size_t dot = field.rfind('.');
+  const std::string_view extension = dot == std::string_view::npos ? field : field.substr(dot + 1);
+  return std::any_of(kExtensions.begin(), kExtensions.end(),
+                     [&](std::string_view known) { return equal_ignoring_case(extension, known); });
+}
+
+}  // namespace stoker

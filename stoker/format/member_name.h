@@ -1,0 +1,28 @@
+// How a file's name, in a folder or in a tar, splits into the sample's key and the field's name: at the first dot of
+// the last component, as WebDataset does ("n01/img7.seg.png" is field "seg.png" of sample "n01/img7").
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace stoker {
+
+struct MemberName {
+  std::string_view key;    // views of the name that was split
+  std::string_view field;  // as written; field names are compared in lower case
+};
+
+/// Nothing for names that belong to no sample: no dot in the last component, a hidden file, or nothing after the dot.
+std::optional<MemberName> split_member_name(std::string_view path);
+
+/// Replaces `into` by `text` in lower case (ASCII only).
+void assign_lower_case(std::string& into, std::string_view text);
+
+/// Whether the last extension of a field's name is an image's, in either case: "jpg", "seg.PNG".
+bool is_image_field_name(std::string_view field);
+
+/// "jpg, jpeg, png, webp": for messages.
+extern const std::string_view kImageExtensions;
+
+}  // namespace stoker

@@ -1,0 +1,111 @@
+#include "stoker/format/sample_table.h"
+
+#include <cassert>
+#include <limits>
+
+#include "stoker/base/error.h"
+
+namespace stoker {
+namespace {
+
+// Far more than any data set has; reached when file names carry dots before their extension ("img.0001.jpg").
+constexpr std::size_t kMaxFieldNames = 4096;
+
+}  // namespace
+
+std::string_view SampleTable::key(std::int64_t sample) const {
+  const auto row = static_cast<std::size_t>(sample);
+  return std::string_view(text_).substr(key_begin_[row], key_length_[row]);
+}
+
+std::span<const FieldLocation> SampleTable::fields(std::int64_t sample) const {
+  const auto row = static_cast<std::size_t>(sample);
+  const std::uint64_t end = row + 1 < first_field_.size() ? first_field_[row + 1] : fields_.size();
+  return std::span(fields_).subspan(first_field_[row], end - first_field_[row]);
+}
+
+std::string_view SampleTable::part(const FieldLocation& field) const {
+  return std::string_view(text_).substr(field.part_begin, field.part_length);
+}
+
+int SampleTable::field_number(std::string_view name) const {
+  for (std::size_t i = 0; i < field_names_.size(); ++i) {
+    if (field_names_[i] == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+void SampleTable::add_sample(std::string_view key, std::int64_t label) {
+  if (key.size() > std::numeric_limits<std::uint32_t>::max())
+    fail(ErrorKind::kLimit, "a sample's key is over 4 GiB long");
+  key_begin_.push_back(text_.size());
+  key_length_.push_back(static_cast<std::uint32_t>(key.size()));
+  labels_.push_back(label);
+  first_field_.push_back(fields_.size());
+  text_ += key;
+}
+
+void SampleTable::add_field(std::string_view name, std::uint32_t source, std::string_view part, std::uint64_t offset,
+                            std::uint64_t length) {
+  assert(size() > 0);
+  if (part.size() > std::numeric_limits<std::uint16_t>::max()) {
+    fail(ErrorKind::kLimit, "the path '{}...' is longer than 65,535 bytes", part.substr(0, 100));
+  }
+  FieldLocation field;
+  field.offset = offset;
+  field.length = length;
+  field.source = source;
+  field.part_length = static_cast<std::uint16_t>(part.size());
+  field.name = name_number(name);
+
+  // In a folder the part is the key and an extension: the key's text is shared where it was just written.
+  const std::uint64_t key_begin = key_begin_.back();
+  const std::uint64_t key_end = key_begin + key_length_.back();
+  const bool shares_key = text_.size() == key_end && part.starts_with(key(size() - 1));
+  field.part_begin = shares_key ? key_begin : text_.size();
+  text_ += shares_key ? part.substr(key_length_.back()) : part;
+  fields_.push_back(field);
+}
+
+void SampleTable::append(const SampleTable& other, std::uint32_t first_source) {
+  const std::uint64_t first_text = text_.size();
+  const std::uint64_t first_field = fields_.size();
+  std::vector<std::uint16_t> numbers;
+  for (const std::string& name : other.field_names_) numbers.push_back(name_number(name));
+
+  text_ += other.text_;
+  for (const std::uint64_t begin : other.key_begin_) key_begin_.push_back(first_text + begin);
+  key_length_.insert(key_length_.end(), other.key_length_.begin(), other.key_length_.end());
+  labels_.insert(labels_.end(), other.labels_.begin(), other.labels_.end());
+  for (const std::uint64_t first : other.first_field_) first_field_.push_back(first_field + first);
+  for (FieldLocation field : other.fields_) {
+    field.part_begin += first_text;
+    field.source += first_source;
+    field.name = numbers[field.name];
+    fields_.push_back(field);
+  }
+}
+
+void SampleTable::shrink_to_fit() {
+  text_.shrink_to_fit();
+  key_begin_.shrink_to_fit();
+  key_length_.shrink_to_fit();
+  labels_.shrink_to_fit();
+  first_field_.shrink_to_fit();
+  fields_.shrink_to_fit();
+}
+
+std::uint16_t SampleTable::name_number(std::string_view name) {
+  const int known = field_number(name);
+  if (known >= 0) return static_cast<std::uint16_t>(known);
+  if (field_names_.size() == kMaxFieldNames) {
+    fail(ErrorKind::kLimit,
+         "more than {} different field names, the last of them '{}': a field's name is what follows the first dot of a "
+         "file's name, so names must not have other dots before their extension",
+         kMaxFieldNames, name);
+  }
+  field_names_.emplace_back(name);
+  return static_cast<std::uint16_t>(field_names_.size() - 1);
+}
+
+}  // namespace stoker

@@ -1,0 +1,57 @@
+// The rows of a data set, stored as columns so that millions of samples stay small in memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stoker {
+
+/// Where one field of one sample lies.
+struct FieldLocation {
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::uint64_t part_begin = 0;  // in the table's text; see SampleTable::part
+  std::uint32_t source = 0;      // which of the data set's sources
+  std::uint16_t part_length = 0;
+  std::uint16_t name = 0;  // which of the table's field names
+};
+
+class SampleTable {
+ public:
+  std::int64_t size() const { return static_cast<std::int64_t>(key_begin_.size()); }
+
+  std::string_view key(std::int64_t sample) const;
+  std::int64_t label(std::int64_t sample) const { return labels_[static_cast<std::size_t>(sample)]; }
+  std::span<const FieldLocation> fields(std::int64_t sample) const;
+  std::string_view part(const FieldLocation& field) const;
+  const std::vector<std::string>& field_names() const { return field_names_; }
+  /// The number of a field name, or -1.
+  int field_number(std::string_view name) const;
+
+  /// Building: a sample, then its fields. `label` is -1 when unknown.
+  void add_sample(std::string_view key, std::int64_t label);
+  /// To the sample added last.
+  void add_field(std::string_view name, std::uint32_t source, std::string_view part, std::uint64_t offset,
+                 std::uint64_t length);
+  void set_label(std::int64_t sample, std::int64_t label) { labels_[static_cast<std::size_t>(sample)] = label; }
+  /// All rows of another table after these; its sources are numbered from `first_source`.
+  void append(const SampleTable& other, std::uint32_t first_source);
+  /// Gives back the memory that was set aside for further rows.
+  void shrink_to_fit();
+
+ private:
+  std::uint16_t name_number(std::string_view name);
+
+  std::string text_;  // keys and parts, back to back; a part may begin with its sample's key and share its bytes
+  std::vector<std::uint64_t> key_begin_;
+  std::vector<std::uint32_t> key_length_;
+  std::vector<std::int64_t> labels_;
+  std::vector<std::uint64_t> first_field_;  // one per sample
+  std::vector<FieldLocation> fields_;
+  std::vector<std::string> field_names_;
+};
+
+}  // namespace stoker

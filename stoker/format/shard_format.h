@@ -1,0 +1,37 @@
+// The seam for file formats: something that recognises a path as its own and lists the samples in it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/base/executor.h"
+#include "stoker/format/sample_table.h"
+#include "stoker/storage/source.h"
+
+namespace stoker {
+
+/// What scanning one shard (or one folder) found.
+struct ShardContents {
+  std::shared_ptr<Source> source;    // every field of `samples` lies here
+  SampleTable samples;               // source numbers are all 0
+  std::vector<std::string> classes;  // by label, if the shard names them
+};
+
+class ShardFormat {
+ public:
+  virtual ~ShardFormat() = default;
+
+  /// "folder", "tar": for messages.
+  virtual std::string_view name() const = 0;
+  /// Whether `path` is this format's, by what it is and how it is called; reads little or nothing.
+  virtual bool recognises(const std::string& path) const = 0;
+  /// Finds every sample. Throws kData naming the path and the place when the shard is damaged or truncated.
+  virtual ShardContents scan(const std::string& path, std::shared_ptr<Executor> executor) const = 0;
+};
+
+/// All formats, in the order in which they are asked.
+const std::vector<const ShardFormat*>& shard_formats();
+
+}  // namespace stoker

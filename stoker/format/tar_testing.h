@@ -1,0 +1,33 @@
+// Tars made byte by byte, for what no tool would write.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/base/bytes.h"
+#include "stoker/base/error.h"
+
+namespace stoker {
+
+/// One ustar header (its checksum right) followed by `content` padded to a record. Type '0' is a regular file.
+std::string tar_member(std::string_view name, std::string_view content, char type = '0', std::string_view link = {});
+
+/// Two records of zeros.
+std::string tar_end();
+
+/// The bytes of a file.
+std::string read_file(const std::string& path);
+
+/// The error that `function` throws, or one of kind kClosed and an empty message if it throws none.
+template <typename Function>
+Error failure_of(Function&& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    return error;
+  }
+  return Error(ErrorKind::kClosed, "");
+}
+
+}  // namespace stoker

@@ -1,0 +1,141 @@
+// Checking a recipe's calls against the operator table.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stoker/base/error.h"
+#include "stoker/base/spelling.h"
+#include "stoker/ops/operator_table.h"
+
+namespace stoker {
+namespace {
+
+std::vector<std::string> split_choices(std::string_view choices) {
+  std::vector<std::string> words;
+  while (!choices.empty()) {
+    const std::size_t bar = std::min(choices.find('|'), choices.size());
+    words.emplace_back(choices.substr(0, bar));
+    choices.remove_prefix(std::min(bar + 1, choices.size()));
+  }
+  return words;
+}
+
+// Checks one value and brings it to the declared type; fails with what is wrong about "operator: argument".
+class ArgChecker {
+ public:
+  ArgChecker(std::string_view op, const ArgSpec& arg) : op_(op), arg_(arg) {}
+
+  Value check(const Value& value) const {
+    switch (arg_.type) {
+      case ArgType::kFlag:
+        if (std::holds_alternative<bool>(value)) return value;
+        refuse(value, "true or false");
+      case ArgType::kText:
+        if (const auto* text = std::get_if<std::string>(&value)) return check_text(*text);
+        refuse(value, "a text");
+      case ArgType::kNumber:
+      case ArgType::kInteger:
+        if (const auto* number = std::get_if<double>(&value)) return check_number(*number);
+        refuse(value, arg_.type == ArgType::kInteger ? "a whole number" : "a number");
+      case ArgType::kNumbers:
+      case ArgType::kIntegers:
+        if (const auto* number = std::get_if<double>(&value)) return check_list({*number});
+        if (const auto* list = std::get_if<std::vector<double>>(&value)) return check_list(*list);
+        refuse(value, "a number or a list of numbers");
+    }
+    refuse(value, "something else");
+  }
+
+ private:
+  [[noreturn]] void refuse(const Value& value, std::string_view wanted) const {
+    fail(ErrorKind::kUsage, "{}: {} is {}, but must be {}", op_, arg_.name, to_string(value), wanted);
+  }
+
+  std::string check_text(const std::string& text) const {
+    const std::vector<std::string> choices = split_choices(arg_.choices);
+    if (choices.empty() || std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
+    refuse(Value(text), fmt::format("one of {}{}", fmt::join(choices, ", "), did_you_mean(text, choices)));
+  }
+
+  double check_number(double number) const {
+    const bool whole = arg_.type == ArgType::kInteger || arg_.type == ArgType::kIntegers;
+    if (whole && number != std::floor(number)) refuse(Value(number), "a whole number");
+    if (!(number >= arg_.min && number <= arg_.max)) {
+      refuse(Value(number), fmt::format("between {} and {}", arg_.min, arg_.max));
+    }
+    return number;
+  }
+
+  std::vector<double> check_list(std::vector<double> list) const {
+    if (list.size() >= 32 || !(arg_.counts >> list.size() & 1)) {
+      std::vector<int> counts;
+      for (int n = 1; n < 32; ++n) {
+        if (arg_.counts >> n & 1) counts.push_back(n);
+      }
+      refuse(Value(list), fmt::format("a list of {} numbers", fmt::join(counts, " or ")));
+    }
+    for (const double number : list) check_number(number);
+    return list;
+  }
+
+  std::string_view op_;
+  const ArgSpec& arg_;
+};
+
+template <typename Spec>
+std::vector<std::string> names_of(std::span<const Spec> specs) {
+  std::vector<std::string> names;
+  for (const Spec& spec : specs) names.emplace_back(spec.name);
+  return names;
+}
+
+}  // namespace
+
+std::string_view family_name(const OperatorSpec& spec) {
+  constexpr std::string_view kNames[] = {"decode", "geometry", "color", "format"};
+  return kNames[spec.function.index()];
+}
+
+const OperatorSpec& find_operator(std::string_view name) {
+  for (const OperatorSpec& spec : operator_table()) {
+    if (spec.name == name) return spec;
+  }
+  const std::vector<std::string> names = names_of(operator_table());
+  fail(ErrorKind::kUsage, "there is no operator '{}'{}; there are {}", name, did_you_mean(name, names), fmt::join(names, ", "));
+}
+
+Value default_value(const ArgSpec& arg) {
+  switch (arg.type) {
+    case ArgType::kFlag: return arg.numbers[0] != 0;
+    case ArgType::kText: return std::string(arg.text);
+    case ArgType::kNumber:
+    case ArgType::kInteger: return arg.numbers[0];
+    case ArgType::kNumbers:
+    case ArgType::kIntegers: break;
+  }
+  return std::vector<double>(arg.numbers.begin(), arg.numbers.begin() + arg.count);
+}
+
+OperatorCall check_call(const OperatorCall& call) {
+  const OperatorSpec& spec = find_operator(call.name);
+  const std::vector<std::string> known = names_of(spec.args);
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    const std::string& name = call.args[i].first;
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      fail(ErrorKind::kUsage, "{} has no argument '{}'{}; it has {}", call.name, name, did_you_mean(name, known), fmt::join(known, ", "));
+    }
+    if (std::any_of(call.args.begin(), call.args.begin() + static_cast<std::ptrdiff_t>(i), [&](const auto& a) { return a.first == name; })) {
+      fail(ErrorKind::kUsage, "{}: {} is given twice", call.name, name);
+    }
+  }
+  OperatorCall checked{call.name, {}};
+  for (const ArgSpec& arg : spec.args) {
+    const auto given = std::find_if(call.args.begin(), call.args.end(), [&](const auto& a) { return a.first == arg.name; });
+    if (given == call.args.end() && arg.required) fail(ErrorKind::kUsage, "{} needs {}: {}", call.name, arg.name, arg.doc);
+    checked.args.emplace_back(arg.name, given == call.args.end() ? default_value(arg) : ArgChecker(call.name, arg).check(given->second));
+  }
+  return checked;
+}
+
+}  // namespace stoker

@@ -1,0 +1,59 @@
+#include "stoker/ops/color.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "stoker/base/error.h"
+
+namespace stoker {
+namespace {
+
+struct NormalizePreset {
+  std::string_view name;
+  double scale;
+  std::array<double, 3> mean, std;
+};
+// Means and deviations of the training sets, as published with the models that use them.
+constexpr NormalizePreset kPresets[] = {
+    {"imagenet", 255, {0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}},
+    {"cifar10", 255, {0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}},
+    {"unit", 255, {0, 0, 0}, {1, 1, 1}},
+};
+
+}  // namespace
+
+ColorMap ColorChain::map() const {
+  ColorMap map;
+  map.from = from;
+  for (std::size_t c = 0; c < from.size(); ++c) {
+    map.scale[c] = static_cast<float>(scale[c]);
+    map.bias[c] = static_cast<float>(bias[c]);
+  }
+  return map;
+}
+
+void apply_normalize(const OperatorCall& call, ColorChain& chain) {
+  double scale = call.number("scale");
+  std::vector<double> mean = call.numbers("mean"), std = call.numbers("std");
+  if (const std::string& name = call.text("preset"); name != "none") {
+    const auto* preset = std::find_if(std::begin(kPresets), std::end(kPresets), [&](const auto& p) { return p.name == name; });
+    scale = preset->scale;
+    mean.assign(preset->mean.begin(), preset->mean.end());
+    std.assign(preset->std.begin(), preset->std.end());
+  }
+  for (std::size_t c = 0; c < chain.from.size(); ++c) {
+    const double m = mean[mean.size() == 1 ? 0 : c], s = std[std.size() == 1 ? 0 : c];
+    chain.scale[c] = chain.scale[c] / (scale * s);
+    chain.bias[c] = (chain.bias[c] / scale - m) / s;
+  }
+}
+
+void apply_channel_order(const OperatorCall& call, ColorChain& chain) {
+  if (call.text("order") == "rgb") return;
+  std::swap(chain.from[0], chain.from[2]);
+  std::swap(chain.scale[0], chain.scale[2]);
+  std::swap(chain.bias[0], chain.bias[2]);
+}
+
+}  // namespace stoker

@@ -1,0 +1,87 @@
+// crop, center_crop and random_crop: a window of a fixed size.
+#include <algorithm>
+#include <cmath>
+
+#include "stoker/base/error.h"
+#include "stoker/ops/geometry.h"
+
+namespace stoker {
+namespace {
+
+class Crop final : public GeometryOperator {
+ public:
+  explicit Crop(const OperatorCall& call)
+      : x_(call.integer("x")), y_(call.integer("y")), size_{call.integer("width"), call.integer("height")} {}
+
+  void apply(Random&, SamplingMap& map) const override {
+    if (x_ + size_.width > map.width() || y_ + size_.height > map.height()) {
+      fail(ErrorKind::kUsage, "crop of {} x {} at ({}, {}) does not lie within an image of {} x {}", size_.width,
+           size_.height, x_, y_, map.width(), map.height());
+    }
+    map.x.crop(x_, size_.width);
+    map.y.crop(y_, size_.height);
+  }
+
+  std::optional<ImageSize> output_size(std::optional<ImageSize>) const override { return size_; }
+
+ private:
+  int x_, y_;
+  ImageSize size_;
+};
+
+// A smaller image is padded on both sides, as torchvision does.
+class CenterCrop final : public GeometryOperator {
+ public:
+  explicit CenterCrop(const OperatorCall& call) : size_(size_argument(call)), fill_(fill_argument(call)) {}
+
+  void apply(Random&, SamplingMap& map) const override {
+    map.crop_or_pad({begin(map.x, size_.width), begin(map.y, size_.height), size_.width, size_.height}, fill_);
+  }
+
+  std::optional<ImageSize> output_size(std::optional<ImageSize>) const override { return size_; }
+
+ private:
+  // Halves round to even when cutting, down when padding: torchvision's rules, kept so that results match.
+  static int begin(const AxisMap& axis, int length) {
+    const int missing = length - axis.length;
+    return missing > 0 ? -(missing / 2) : static_cast<int>(std::nearbyint((axis.length - length) / 2.0));
+  }
+
+  ImageSize size_;
+  std::array<std::uint8_t, 3> fill_;
+};
+
+class RandomCrop final : public GeometryOperator {
+ public:
+  explicit RandomCrop(const OperatorCall& call)
+      : size_(size_argument(call)), padding_(call.integer("padding")), fill_(fill_argument(call)) {}
+
+  void apply(Random& random, SamplingMap& map) const override {
+    const int rows = map.height() + 2 * padding_ - size_.height;
+    const int columns = map.width() + 2 * padding_ - size_.width;
+    if (rows < 0 || columns < 0) {
+      fail(ErrorKind::kUsage, "random_crop of {} x {} is larger than the image of {} x {} with its padding; resize first, or raise padding",
+           size_.width, size_.height, map.width(), map.height());
+    }
+    const int y = draw(random, rows) - padding_;
+    const int x = draw(random, columns) - padding_;
+    map.crop_or_pad({x, y, size_.width, size_.height}, fill_);
+  }
+
+  std::optional<ImageSize> output_size(std::optional<ImageSize>) const override { return size_; }
+
+ private:
+  static int draw(Random& random, int room) { return static_cast<int>(random.below(static_cast<std::uint64_t>(room) + 1)); }
+
+  ImageSize size_;
+  int padding_;
+  std::array<std::uint8_t, 3> fill_;
+};
+
+}  // namespace
+
+std::unique_ptr<GeometryOperator> make_crop(const OperatorCall& call) { return std::make_unique<Crop>(call); }
+std::unique_ptr<GeometryOperator> make_center_crop(const OperatorCall& call) { return std::make_unique<CenterCrop>(call); }
+std::unique_ptr<GeometryOperator> make_random_crop(const OperatorCall& call) { return std::make_unique<RandomCrop>(call); }
+
+}  // namespace stoker

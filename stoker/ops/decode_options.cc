@@ -1,0 +1,9 @@
+#include "stoker/ops/decode_options.h"
+
+namespace stoker {
+
+void apply_decode(const OperatorCall& call, DecodeOptions& options) {
+  options.apply_orientation = call.text("orientation") == "apply";
+}
+
+}  // namespace stoker

@@ -1,0 +1,38 @@
+#include "stoker/ops/geometry.h"
+
+#include <utility>
+
+namespace stoker {
+
+void Geometry::append(std::unique_ptr<const GeometryOperator> op, std::uint64_t stream) {
+  steps_.push_back({std::move(op), stream});
+}
+
+SamplingMap Geometry::draw(ImageSize image, const SampleDraw& sample) const {
+  SamplingMap map = SamplingMap::identity(image.width, image.height);
+  for (const Step& step : steps_) {
+    Random random(sample.seed, sample.epoch, sample.position, step.stream);
+    step.op->apply(random, map);
+  }
+  return map;
+}
+
+std::optional<ImageSize> Geometry::output_size() const {
+  std::optional<ImageSize> size;
+  for (const Step& step : steps_) size = step.op->output_size(size);
+  return size;
+}
+
+ImageSize size_argument(const OperatorCall& call) {
+  const std::vector<double>& size = call.numbers("size");
+  return {static_cast<int>(size.back()), static_cast<int>(size.front())};
+}
+
+std::array<std::uint8_t, 3> fill_argument(const OperatorCall& call) {
+  const std::vector<double>& fill = call.numbers("fill");
+  std::array<std::uint8_t, 3> color;
+  for (std::size_t c = 0; c < color.size(); ++c) color[c] = static_cast<std::uint8_t>(fill[fill.size() == 1 ? 0 : c]);
+  return color;
+}
+
+}  // namespace stoker

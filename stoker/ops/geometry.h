@@ -1,0 +1,74 @@
+// The geometry family: what its operators mean. Each one turns random numbers and the present sampling map into the next
+// map; a chain of them therefore costs one resampling.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "stoker/base/random.h"
+#include "stoker/ops/operator_call.h"
+#include "stoker/ops/sampling_map.h"
+
+namespace stoker {
+
+struct ImageSize {
+  int width = 0, height = 0;
+  friend bool operator==(const ImageSize&, const ImageSize&) = default;
+};
+
+class GeometryOperator {
+ public:
+  virtual ~GeometryOperator() = default;
+
+  /// Draws what is random and changes the map. Throws kUsage when the image cannot be treated so (a crop larger than it).
+  virtual void apply(Random& random, SamplingMap& map) const = 0;
+
+  /// The size that comes out, if it is the same whatever the image: nullopt while it depends on the image.
+  virtual std::optional<ImageSize> output_size(std::optional<ImageSize> input) const = 0;
+};
+
+/// Which sample of which epoch is drawn for: the key of all its random numbers.
+struct SampleDraw {
+  std::uint64_t seed = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t position = 0;  // in the epoch's global order
+};
+
+/// A chain of geometry operators within one view.
+class Geometry {
+ public:
+  /// `stream` names the operator's random numbers (random_stream).
+  void append(std::unique_ptr<const GeometryOperator> op, std::uint64_t stream);
+
+  bool empty() const { return steps_.empty(); }
+  /// The map of one sample whose (upright) image has this size. Allocates nothing.
+  SamplingMap draw(ImageSize image, const SampleDraw& sample) const;
+  /// The size of every output, or nullopt when it depends on the image.
+  std::optional<ImageSize> output_size() const;
+
+ private:
+  struct Step {
+    std::unique_ptr<const GeometryOperator> op;
+    std::uint64_t stream;
+  };
+  std::vector<Step> steps_;
+};
+
+// One maker per operator, for the operator table; the calls have been checked against it.
+std::unique_ptr<GeometryOperator> make_resize(const OperatorCall& call);
+std::unique_ptr<GeometryOperator> make_crop(const OperatorCall& call);
+std::unique_ptr<GeometryOperator> make_center_crop(const OperatorCall& call);
+std::unique_ptr<GeometryOperator> make_random_crop(const OperatorCall& call);
+std::unique_ptr<GeometryOperator> make_random_resized_crop(const OperatorCall& call);
+std::unique_ptr<GeometryOperator> make_flip(const OperatorCall& call);
+std::unique_ptr<GeometryOperator> make_random_flip(const OperatorCall& call);
+std::unique_ptr<GeometryOperator> make_pad(const OperatorCall& call);
+
+/// A `size` argument: one number means a square, two mean [height, width].
+ImageSize size_argument(const OperatorCall& call);
+/// A `fill` argument: one number for all channels, or one each.
+std::array<std::uint8_t, 3> fill_argument(const OperatorCall& call);
+
+}  // namespace stoker

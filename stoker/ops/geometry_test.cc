@@ -1,0 +1,144 @@
+#include "stoker/ops/geometry.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "stoker/base/error.h"
+#include "stoker/base/hash.h"
+#include "stoker/ops/operator_table.h"
+
+namespace stoker {
+namespace {
+
+Geometry chain(const std::vector<OperatorCall>& calls) {
+  Geometry geometry;
+  int occurrence = 0;
+  for (const OperatorCall& call : calls) {
+    const OperatorCall checked = check_call(call);
+    const auto make = std::get<GeometryFunction>(find_operator(call.name).function);
+    geometry.append(make(checked), random_stream("image", call.name, occurrence++));
+  }
+  return geometry;
+}
+
+OperatorCall sized(const std::string& name, std::vector<double> size) { return {name, {{"size", std::move(size)}}}; }
+
+// The golden hash of an operator: of what it drew for a thousand images. It changes only with kSemanticsVersion.
+std::string drawn(const std::vector<OperatorCall>& calls) {
+  const Geometry geometry = chain(calls);
+  Hasher64 hasher;
+  for (std::uint64_t position = 0; position < 1000; ++position) {
+    const ImageSize image{40 + static_cast<int>(position * 37 % 500), 40 + static_cast<int>(position * 91 % 400)};
+    const SamplingMap map = geometry.draw(image, {7, position / 100, position});
+    for (const AxisMap& axis : {map.x, map.y}) {
+      hasher.update(as_bytes(fmt::format("{} {} {} {} {} {} {} {};", axis.clamp_begin, axis.clamp_end, axis.box_begin, axis.box_length, axis.target,
+                                         axis.window_begin, axis.length, axis.flip)));
+    }
+  }
+  return to_hex(hasher.digest());
+}
+
+TEST(Geometry, KeepsTheGoldenDrawsOfEveryOperator) {
+  EXPECT_EQ(drawn({sized("resize", {64})}), "a4f90943cd0e809c");
+  EXPECT_EQ(drawn({{"crop", {{"x", 3.0}, {"y", 4.0}, {"width", 20.0}, {"height", 30.0}}}}), "31f5ee35f7335dbb");
+  EXPECT_EQ(drawn({sized("center_crop", {33, 64})}), "5d59e026b6ea513d");
+  EXPECT_EQ(drawn({sized("random_crop", {32, 40})}), "087b8546e85397c3");
+  EXPECT_EQ(drawn({sized("random_resized_crop", {224})}), "256a63d4d7adbe21");
+  EXPECT_EQ(drawn({{"flip", {}}}), "08457a7d10109dc5");
+  EXPECT_EQ(drawn({{"random_flip", {}}}), "29141e8afe6e0c06");
+  EXPECT_EQ(drawn({{"pad", {{"padding", std::vector<double>{1, 2, 3, 4}}}}}), "39dce510fc08c7d7");
+}
+
+TEST(Geometry, ResizesTheShortSideAndRoundsTheLongOneDown) {
+  const auto size_of = [](ImageSize image, double side) {
+    const SamplingMap map = chain({sized("resize", {side})}).draw(image, {});
+    return ImageSize{map.width(), map.height()};
+  };
+  EXPECT_EQ(size_of({500, 375}, 256), (ImageSize{341, 256}));
+  EXPECT_EQ(size_of({375, 500}, 256), (ImageSize{256, 341}));
+  EXPECT_EQ(size_of({100, 100}, 256), (ImageSize{256, 256}));
+  EXPECT_EQ(size_of({1, 2}, 256), (ImageSize{256, 512}));
+  EXPECT_THROW(size_of({1, 5000}, 256), Error);
+}
+
+TEST(Geometry, CentersAsTorchvisionDoes) {
+  const auto begin_of = [](int length, double size) { return chain({sized("center_crop", {size})}).draw({length, length}, {}).x.window_begin; };
+  EXPECT_EQ(begin_of(341, 224), 58);  // 58.5 rounds to even
+  EXPECT_EQ(begin_of(343, 224), 60);  // 59.5 rounds to even
+  EXPECT_EQ(begin_of(256, 224), 16);
+  EXPECT_EQ(begin_of(223, 224), 0);   // one column of padding, on the right
+  EXPECT_EQ(begin_of(220, 224), -2);
+}
+
+TEST(Geometry, RandomCropReachesEveryPlace) {
+  const Geometry geometry = chain({{"random_crop", {{"size", 8.0}, {"padding", 2.0}}}});
+  std::set<std::pair<int, int>> places;
+  for (std::uint64_t position = 0; position < 5000; ++position) {
+    const SamplingMap map = geometry.draw({10, 9}, {1, 0, position});
+    places.emplace(map.x.window_begin, map.y.window_begin);
+  }
+  EXPECT_EQ(places.size(), 7u * 6);
+  EXPECT_EQ(*places.begin(), std::pair(-2, -2));
+  EXPECT_EQ(*places.rbegin(), std::pair(4, 3));
+}
+
+TEST(Geometry, RandomFlipKeepsItsProbability) {
+  for (const double p : {0.0, 0.25, 1.0}) {
+    const Geometry geometry = chain({{"random_flip", {{"p", p}}}});
+    int flipped = 0;
+    for (std::uint64_t position = 0; position < 20'000; ++position) flipped += geometry.draw({4, 4}, {1, 0, position}).x.flip ? 1 : 0;
+    EXPECT_NEAR(flipped, 20'000 * p, p == 0.25 ? 300 : 0);
+  }
+}
+
+TEST(Geometry, DrawsApartForEachOccurrenceViewAndPosition) {
+  const auto flips = [](const Geometry& geometry) {
+    std::string text;
+    for (std::uint64_t position = 0; position < 64; ++position) text += geometry.draw({4, 4}, {1, 0, position}).x.flip ? '1' : '0';
+    return text;
+  };
+  const std::string once = flips(chain({{"random_flip", {}}}));
+  EXPECT_NE(once.find('1'), std::string::npos);
+  EXPECT_NE(once.find('0'), std::string::npos);
+  EXPECT_NE(flips(chain({{"random_flip", {}}, {"random_flip", {}}})), std::string(64, '0')) << "two occurrences share their draws";
+}
+
+TEST(Geometry, RefusesCropsLargerThanTheImage) {
+  EXPECT_THROW(chain({sized("random_crop", {32})}).draw({31, 40}, {}), Error);
+  EXPECT_THROW(chain({{"crop", {{"x", 3.0}, {"y", 0.0}, {"width", 8.0}, {"height", 8.0}}}}).draw({10, 10}, {}), Error);
+  EXPECT_NO_THROW(chain({sized("random_crop", {32})}).draw({32, 32}, {}));
+}
+
+TEST(Geometry, TellsFixedSizesFromThoseThatDependOnTheImage) {
+  EXPECT_EQ(chain({sized("resize", {8})}).output_size(), std::nullopt);
+  EXPECT_EQ(chain({sized("resize", {8, 9})}).output_size(), (ImageSize{9, 8}));
+  EXPECT_EQ(chain({sized("resize", {8}), sized("center_crop", {5})}).output_size(), (ImageSize{5, 5}));
+  EXPECT_EQ(chain({sized("resize", {8, 9}), {"pad", {{"padding", 1.0}}}}).output_size(), (ImageSize{11, 10}));
+  EXPECT_EQ(chain({sized("resize", {8, 16}), sized("resize", {4})}).output_size(), (ImageSize{8, 4}));
+  EXPECT_EQ(chain({{"flip", {}}}).output_size(), std::nullopt);
+}
+
+TEST(Color, ComposesInOrder) {
+  ColorChain color;
+  apply_normalize(check_call({"normalize", {{"mean", std::vector<double>{1, 2, 3}}, {"std", 2.0}, {"scale", 1.0}}}), color);
+  apply_channel_order(check_call({"channel_order", {{"order", std::string("bgr")}}}), color);
+  apply_normalize(check_call({"normalize", {{"mean", 1.0}, {"std", 1.0}, {"scale", 4.0}}}), color);
+  // Output 0 is input 2: ((x - 3) / 2) / 4 - 1.
+  EXPECT_EQ(color.from, (std::array<int, 3>{2, 1, 0}));
+  EXPECT_DOUBLE_EQ(color.scale[0], 1.0 / 8);
+  EXPECT_DOUBLE_EQ(color.bias[0], -3.0 / 8 - 1);
+  EXPECT_DOUBLE_EQ(color.bias[2], -1.0 / 8 - 1);
+}
+
+TEST(Color, KnowsThePresets) {
+  ColorChain color;
+  apply_normalize(check_call({"normalize", {{"preset", std::string("imagenet")}}}), color);
+  EXPECT_FLOAT_EQ(color.map().scale[0], static_cast<float>(1 / (255 * 0.229)));
+  EXPECT_FLOAT_EQ(color.map().bias[2], static_cast<float>(-0.406 / 0.225));
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,91 @@
+#include "stoker/ops/kernels/resample.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "stoker/ops/kernels/plane_rows.h"
+#include "stoker/ops/kernels/tensor_writer.h"
+
+namespace stoker {
+namespace {
+
+// The outputs that are not padding; they stand side by side.
+struct Shown {
+  int begin = 0, end = 0;
+  bool empty() const { return begin == end; }
+};
+
+Shown shown_outputs(const AxisTaps& taps) {
+  const auto is_shown = [](std::int32_t count) { return count > 0; };
+  const auto begin = std::find_if(taps.count.begin(), taps.count.end(), is_shown);
+  const auto end = std::find_if(taps.count.rbegin(), std::make_reverse_iterator(begin), is_shown).base();
+  assert(std::all_of(begin, end, is_shown));
+  return {static_cast<int>(begin - taps.count.begin()), static_cast<int>(end - taps.count.begin())};
+}
+
+struct Planes {
+  const std::uint8_t* of[3] = {};
+};
+
+Planes planes_of(const std::uint8_t* row, int channels, std::size_t stride) {
+  Planes planes;
+  for (int c = 0; c < channels; ++c) planes.of[c] = row + static_cast<std::size_t>(c) * stride;
+  return planes;
+}
+
+}  // namespace
+
+/// Calls write_planes(planes, x, y, count) until every output pixel has been written once.
+template <typename Sink>
+void Resampler::run(const ResampleSource& source, const AxisTaps& taps_x, const AxisTaps& taps_y,
+                    const std::array<std::uint8_t, 3>& fill, const Sink& write_planes) {
+  const int channels = source.pixels.channels, width = taps_x.outputs;
+  assert(channels == 1 || channels == 3);
+  Shown x = shown_outputs(taps_x), y = shown_outputs(taps_y);
+  if (x.empty() || y.empty()) x = y = Shown();
+
+  const auto padding_stride = static_cast<std::size_t>(width);
+  std::uint8_t* padding = padding_.bytes(padding_stride * static_cast<std::size_t>(channels));
+  const Planes fill_planes = planes_of(padding, channels, padding_stride);
+  if (x.end - x.begin < width || y.end - y.begin < taps_y.outputs) {
+    for (int c = 0; c < channels; ++c) {
+      std::memset(padding + static_cast<std::size_t>(c) * padding_stride, fill[static_cast<std::size_t>(c)], padding_stride);
+    }
+  }
+  if (!y.empty()) {
+    assert(taps_y.source_begin >= source.origin_y && taps_y.source_end <= source.origin_y + source.pixels.height);
+    horizontal_.start(source, taps_x, x.begin, x.end, taps_y.taps_max);
+    vertical_.start(horizontal_, taps_y);
+  }
+  for (int output = 0; output < taps_y.outputs; ++output) {
+    if (output < y.begin || output >= y.end) {
+      write_planes(fill_planes.of, 0, output, width);
+      continue;
+    }
+    const Planes planes = planes_of(vertical_.row(output), channels, horizontal_.plane_stride());
+    write_planes(planes.of, x.begin, output, x.end - x.begin);
+    if (x.begin > 0) write_planes(fill_planes.of, 0, output, x.begin);
+    if (x.end < width) write_planes(fill_planes.of, x.end, output, width - x.end);
+  }
+}
+
+void Resampler::resample(const ResampleSource& source, const AxisTaps& taps_x, const AxisTaps& taps_y,
+                         const std::array<std::uint8_t, 3>& fill, MutableImageView out) {
+  assert(out.width == taps_x.outputs && out.height == taps_y.outputs && out.channels == source.pixels.channels);
+  run(source, taps_x, taps_y, fill, [&](const std::uint8_t* const* planes, int x, int y, int count) {
+    merge_row(planes, out, x, y, count);
+  });
+}
+
+void Resampler::resample_converted(const ResampleSource& source, const AxisTaps& taps_x, const AxisTaps& taps_y,
+                                   const std::array<std::uint8_t, 3>& fill, const ColorMap& color, TensorFormat format,
+                                   std::uint8_t* out) {
+  assert(source.pixels.channels == ColorMap::kChannels);
+  TensorWriter writer(color, format, taps_x.outputs, taps_y.outputs, out);
+  run(source, taps_x, taps_y, fill, [&](const std::uint8_t* const* planes, int x, int y, int count) {
+    writer.write_planes(planes, x, y, count);
+  });
+}
+
+}  // namespace stoker

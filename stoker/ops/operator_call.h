@@ -1,0 +1,37 @@
+// One operator of a recipe as data: its name and its arguments.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace stoker {
+
+/// Numbers are doubles throughout (integers up to 2^53 are exact); a list is always one of numbers.
+using Value = std::variant<bool, double, std::string, std::vector<double>>;
+
+struct OperatorCall {
+  std::string name;
+  std::vector<std::pair<std::string, Value>> args;
+
+  // After check_call() every argument of the operator is there with its declared type; these cannot fail then.
+  bool flag(std::string_view arg) const { return std::get<bool>(value(arg)); }
+  double number(std::string_view arg) const { return std::get<double>(value(arg)); }
+  int integer(std::string_view arg) const { return static_cast<int>(number(arg)); }
+  const std::string& text(std::string_view arg) const { return std::get<std::string>(value(arg)); }
+  const std::vector<double>& numbers(std::string_view arg) const { return std::get<std::vector<double>>(value(arg)); }
+
+  friend bool operator==(const OperatorCall&, const OperatorCall&) = default;
+
+ private:
+  const Value& value(std::string_view arg) const;
+};
+
+/// "resize(size=[256, 256], filter='bilinear')".
+std::string to_string(const OperatorCall& call);
+/// A value as recipes write it: true, 0.5, 'text', [1, 2].
+std::string to_string(const Value& value);
+
+}  // namespace stoker

@@ -1,0 +1,68 @@
+// The table of operators: what a recipe can say. It feeds checking, `stoker ops`, and the documentation; an operator's
+// meaning is the function it points to.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "stoker/ops/color.h"
+#include "stoker/ops/decode_options.h"
+#include "stoker/ops/geometry.h"
+#include "stoker/ops/operator_call.h"
+#include "stoker/ops/tensor_format.h"
+
+namespace stoker {
+
+enum class ArgType : std::uint8_t { kFlag, kNumber, kInteger, kText, kNumbers, kIntegers };
+
+struct ArgSpec {
+  std::string_view name;
+  ArgType type;
+  std::string_view doc;
+  bool required = false;
+  // The default, by type (a flag's is number 0 or 1).
+  std::string_view text{};
+  std::array<double, 4> numbers{};
+  int count = 1;                        // how many of `numbers`
+  // Limits: of each number, of how many numbers (bit n set: n numbers are permitted), and the permitted texts.
+  double min = 0, max = 0;
+  unsigned counts = 1u << 1;
+  std::string_view choices{};           // "a|b|c"
+};
+
+/// What an operator does, by family.
+using DecodeFunction = void (*)(const OperatorCall&, DecodeOptions&);
+using GeometryFunction = std::unique_ptr<GeometryOperator> (*)(const OperatorCall&);
+using ColorFunction = void (*)(const OperatorCall&, ColorChain&);
+using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
+
+struct OperatorSpec {
+  std::string_view name;
+  std::string_view doc;
+  /// The alternative is the family, and families come in this order within a view.
+  std::variant<DecodeFunction, GeometryFunction, ColorFunction, FormatFunction> function;
+  std::span<const ArgSpec> args;
+  double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
+};
+
+/// "decode", "geometry", "color", "format".
+std::string_view family_name(const OperatorSpec& spec);
+
+std::span<const OperatorSpec> operator_table();
+
+/// Throws kUsage, suggesting the nearest name.
+const OperatorSpec& find_operator(std::string_view name);
+
+/// The call with every argument filled in and of its declared type. Throws kUsage for an unknown operator or argument,
+/// a wrong type or a value out of limits, naming operator, argument and what is permitted.
+OperatorCall check_call(const OperatorCall& call);
+
+/// The default value of an argument that is not required.
+Value default_value(const ArgSpec& arg);
+
+}  // namespace stoker

@@ -1,0 +1,83 @@
+#include "stoker/ops/sampling_map.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "stoker/base/error.h"
+
+namespace stoker {
+namespace {
+
+struct NamedFilter {
+  Filter filter;
+  std::string_view name;
+};
+constexpr NamedFilter kFilters[] = {
+    {Filter::kNearest, "nearest"}, {Filter::kBox, "box"}, {Filter::kBilinear, "bilinear"}, {Filter::kBicubic, "bicubic"}};
+
+}  // namespace
+
+std::string_view to_string(Filter filter) {
+  return std::find_if(std::begin(kFilters), std::end(kFilters), [&](const auto& f) { return f.filter == filter; })->name;
+}
+
+Filter parse_filter(std::string_view name) {
+  for (const NamedFilter& known : kFilters) {
+    if (known.name == name) return known.filter;
+  }
+  fail(ErrorKind::kUsage, "'{}' is not a filter; use nearest, box, bilinear or bicubic", name);
+}
+
+AxisMap AxisMap::identity(int size) {
+  AxisMap axis;
+  axis.clamp_end = size;
+  axis.box_length = size;
+  axis.target = size;
+  axis.length = size;
+  return axis;
+}
+
+void AxisMap::crop(int begin, int new_length) {
+  assert(new_length > 0);
+  // The window is kept unflipped: what is cut off on the left of a mirrored view is cut off on the window's right.
+  window_begin += flip ? length - begin - new_length : begin;
+  length = new_length;
+}
+
+void AxisMap::resize(int new_length) {
+  assert(new_length > 0);
+  if (shows_padding()) {
+    fail(ErrorKind::kUsage, "padding cannot be resized; put resize before the operator that pads");
+  }
+  if (!resampled) {  // the crop ends here: no tap may look beyond it
+    clamp_end = clamp_begin + window_begin + length;
+    clamp_begin += window_begin;
+    box_begin = 0;
+    box_length = length;
+  } else {  // resizing what is resized already stretches the same map; the window becomes the box
+    const double step = box_length / target;
+    const double begin = box_begin + window_begin * step;
+    const double end = begin + length * step;
+    const int old_begin = clamp_begin;
+    clamp_begin = std::max(old_begin, old_begin + static_cast<int>(std::floor(begin)));
+    clamp_end = std::min(clamp_end, old_begin + static_cast<int>(std::ceil(end)));
+    box_begin = begin - (clamp_begin - old_begin);
+    box_length = end - begin;
+  }
+  resampled = true;
+  target = new_length;
+  window_begin = 0;
+  length = new_length;
+}
+
+void SamplingMap::crop_or_pad(Rect window, const std::array<std::uint8_t, 3>& color) {
+  const bool padded = x.shows_padding() || y.shows_padding();
+  x.crop(window.x, window.width);
+  y.crop(window.y, window.height);
+  if (!x.shows_padding() && !y.shows_padding()) return;
+  if (padded && fill != color) fail(ErrorKind::kUsage, "two operators pad with different colours; give both the same fill");
+  fill = color;
+}
+
+}  // namespace stoker

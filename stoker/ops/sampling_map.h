@@ -1,0 +1,60 @@
+// What a chain of geometry operators comes to for one sample: a single resampling, axis by axis. Crop, resize, flip and pad
+// only change these numbers; pixels move once, in the kernel (or in the reference executor).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "stoker/tensor/image.h"
+
+namespace stoker {
+
+enum class Filter : std::uint8_t { kNearest, kBox, kBilinear, kBicubic };
+
+std::string_view to_string(Filter filter);
+Filter parse_filter(std::string_view name);  // throws kUsage
+
+/// One axis. Output o of `length` shows column window_begin + (flip ? length - 1 - o : o) of a virtual target image of
+/// `target` columns; columns outside 0 .. target - 1 are padding. The target covers the source interval
+/// [box_begin, box_begin + box_length) measured from `clamp_begin`, and no tap reaches outside the source columns
+/// clamp_begin .. clamp_end - 1 (the crop).
+struct AxisMap {
+  int clamp_begin = 0, clamp_end = 0;
+  double box_begin = 0, box_length = 0;
+  int target = 0;
+  bool resampled = false;  // false: the target is the clamped source itself, pixel for pixel
+  int window_begin = 0, length = 0;
+  bool flip = false;
+
+  /// The whole of a source of `size` columns, as it is.
+  static AxisMap identity(int size);
+
+  /// Keep outputs begin .. begin + new_length - 1 of the present ones; beyond them lies padding.
+  void crop(int begin, int new_length);
+  void mirror() { flip = !flip; }
+  bool shows_padding() const { return window_begin < 0 || window_begin + length > target; }
+  /// Stretch what is now shown to new_length outputs. Throws kUsage if padding is shown.
+  void resize(int new_length);
+};
+
+struct SamplingMap {
+  AxisMap x, y;
+  Filter filter = Filter::kBilinear;       // of the last resize
+  std::array<std::uint8_t, 3> fill{};      // the colour of padding
+
+  /// Cuts both axes to a window that may reach into padding, which then has this colour. Throws kUsage when padding of
+  /// another colour is already there.
+  void crop_or_pad(Rect window, const std::array<std::uint8_t, 3>& color);
+
+  static SamplingMap identity(int width, int height) {
+    SamplingMap map;
+    map.x = AxisMap::identity(width);
+    map.y = AxisMap::identity(height);
+    return map;
+  }
+  int width() const { return x.length; }
+  int height() const { return y.length; }
+};
+
+}  // namespace stoker

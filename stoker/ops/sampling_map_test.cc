@@ -1,0 +1,76 @@
+#include "stoker/ops/sampling_map.h"
+
+#include <gtest/gtest.h>
+
+#include "stoker/base/error.h"
+
+namespace stoker {
+namespace {
+
+TEST(AxisMap, CropAfterFlipCutsTheOtherSide) {
+  AxisMap axis = AxisMap::identity(10);
+  axis.mirror();
+  axis.crop(1, 4);  // outputs 1..4 of the mirrored ten show columns 8..5
+  EXPECT_EQ(axis.window_begin, 5);
+  EXPECT_EQ(axis.length, 4);
+  EXPECT_TRUE(axis.flip);
+  axis.mirror();
+  axis.crop(0, 1);
+  EXPECT_EQ(axis.window_begin, 5);
+}
+
+TEST(AxisMap, ResizeClampsTapsToTheCrop) {
+  AxisMap axis = AxisMap::identity(100);
+  axis.crop(20, 30);
+  axis.resize(15);
+  EXPECT_EQ(axis.clamp_begin, 20);
+  EXPECT_EQ(axis.clamp_end, 50);
+  EXPECT_EQ(axis.box_begin, 0);
+  EXPECT_EQ(axis.box_length, 30);
+  EXPECT_EQ(axis.target, 15);
+}
+
+TEST(AxisMap, ResizingTwiceStretchesOneMap) {
+  AxisMap axis = AxisMap::identity(100);
+  axis.resize(50);     // two source columns per output
+  axis.crop(10, 20);   // source columns 20..60
+  axis.resize(10);
+  EXPECT_EQ(axis.clamp_begin, 20);
+  EXPECT_EQ(axis.clamp_end, 60);
+  EXPECT_EQ(axis.box_begin, 0);
+  EXPECT_EQ(axis.box_length, 40);
+  axis.crop(1, 3);     // 4 source columns per output: 24..36
+  axis.resize(8);
+  EXPECT_EQ(axis.clamp_begin, 24);
+  EXPECT_EQ(axis.clamp_end, 36);
+}
+
+TEST(AxisMap, PaddingCannotBeResized) {
+  AxisMap axis = AxisMap::identity(10);
+  axis.crop(-1, 12);
+  EXPECT_TRUE(axis.shows_padding());
+  EXPECT_THROW(axis.resize(5), Error);
+  axis.crop(1, 10);  // the padding is cut off again
+  EXPECT_FALSE(axis.shows_padding());
+  axis.resize(5);
+  EXPECT_EQ(axis.clamp_end, 10);
+}
+
+TEST(SamplingMap, RefusesTwoColoursOfPadding) {
+  SamplingMap map = SamplingMap::identity(4, 4);
+  map.crop_or_pad({-1, 0, 6, 4}, {1, 1, 1});
+  EXPECT_EQ(map.fill[0], 1);
+  map.crop_or_pad({0, 0, 5, 4}, {1, 1, 1});
+  EXPECT_THROW(map.crop_or_pad({-1, 0, 9, 4}, {2, 2, 2}), Error);
+  SamplingMap inner = SamplingMap::identity(4, 4);
+  inner.crop_or_pad({1, 1, 2, 2}, {9, 9, 9});
+  EXPECT_EQ(inner.fill[0], 0) << "a crop that shows no padding has no colour";
+}
+
+TEST(Filter, NamesRoundTrip) {
+  for (const Filter filter : {Filter::kNearest, Filter::kBox, Filter::kBilinear, Filter::kBicubic}) EXPECT_EQ(parse_filter(to_string(filter)), filter);
+  EXPECT_THROW(parse_filter("sinc"), Error);
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,29 @@
+// A keyed random permutation of 0 .. size-1 with random access and no memory: a Feistel network over the next power of
+// four, walked along its cycle until the value falls inside. Global shuffling costs nothing to hold and nothing to resume.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace stoker {
+
+class Permutation {
+ public:
+  Permutation(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch);
+
+  /// The element at place i; i < size. Threads: any.
+  std::uint64_t operator()(std::uint64_t i) const;
+  std::uint64_t size() const { return size_; }
+
+ private:
+  static constexpr int kRounds = 8;
+
+  std::uint64_t encrypt(std::uint64_t value) const;
+
+  std::uint64_t size_;
+  int half_bits_;
+  std::uint32_t half_mask_;
+  std::array<std::uint32_t, kRounds> round_keys_;
+};
+
+}  // namespace stoker

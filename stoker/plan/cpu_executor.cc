@@ -1,0 +1,77 @@
+#include "stoker/plan/cpu_executor.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "stoker/base/clock.h"
+#include "stoker/base/error.h"
+#include "stoker/ops/kernels/convert.h"
+
+namespace stoker {
+
+ImageSize ImageStages::begin(const ImageProgram& program, Bytes encoded, const SampleDraw& draw) {
+  program_ = &program;
+  encoded_ = encoded;
+  facts_ = decoder_.read_facts(encoded);
+  orientation_ = program.decode.apply_orientation ? facts_.orientation : Orientation{1};
+  const ImageSize upright = orientation_ >= 5 ? ImageSize{facts_.height, facts_.width} : ImageSize{facts_.width, facts_.height};
+  map_ = program.geometry.draw(upright, draw);
+  build_taps(map_.x, map_.filter, taps_x_);
+  build_taps(map_.y, map_.filter, taps_y_);
+  return {map_.width(), map_.height()};
+}
+
+ResampleSource ImageStages::decode() {
+  // A map may show nothing but padding; decoders still need a window, and a bad sample must still be found.
+  const auto span_of = [](const AxisTaps& taps) { return std::max(taps.source_end - taps.source_begin, 1); };
+  const Rect upright{taps_x_.source_begin, taps_y_.source_begin, span_of(taps_x_), span_of(taps_y_)};
+  const Rect stored = stored_window(upright, facts_.width, facts_.height, orientation_);
+  return {oriented(decoder_.decode_rgb(encoded_, facts_, stored), orientation_), upright.x, upright.y};
+}
+
+void ImageStages::geometry(const ResampleSource& decoded, MutableImageView out) {
+  assert(out.width == map_.width() && out.height == map_.height());
+  resampler_.resample(decoded, taps_x_, taps_y_, map_.fill, out);
+}
+
+void ImageStages::color(ImageView resized, std::uint8_t* out) const {
+  convert_pixels(resized, program_->color, program_->format, out);
+}
+
+void ImageStages::transform(const ResampleSource& decoded, std::uint8_t* out) {
+  resampler_.resample_converted(decoded, taps_x_, taps_y_, map_.fill, program_->color, program_->format, out);
+}
+
+std::vector<OutputSpec> CpuExecutor::shapes(const SampleInput& sample) {
+  std::vector<OutputSpec> specs;
+  for (const ViewPlan& view : plan_.views()) {
+    if (view.kind == ViewKind::kLabel) {
+      specs.push_back(Plan::label_output(view));
+    } else {
+      specs.push_back(Plan::image_output(view, stages_.begin(view.image, sample.fields[static_cast<std::size_t>(view.field)], sample.draw)));
+    }
+  }
+  return specs;
+}
+
+void CpuExecutor::run(const SampleInput& sample, std::span<const MutableBytes> outputs) {
+  assert(outputs.size() == plan_.views().size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const ViewPlan& view = plan_.views()[i];
+    if (view.kind == ViewKind::kLabel) {
+      write_label(sample.label, outputs[i]);
+      continue;
+    }
+    const std::int64_t started = now_ns();
+    const ImageSize size = stages_.begin(view.image, sample.fields[static_cast<std::size_t>(view.field)], sample.draw);
+    assert(Plan::image_output(view, size).bytes_per_sample() == outputs[i].size());
+    (void)size;
+    const ResampleSource decoded = stages_.decode();
+    const std::int64_t decoded_at = now_ns();
+    stages_.transform(decoded, outputs[i].data());
+    times_.decode_ns += decoded_at - started;
+    times_.transform_ns += now_ns() - decoded_at;
+  }
+}
+
+}  // namespace stoker

@@ -1,0 +1,64 @@
+// The fast executor: decodes only the window that the crop needs, and resamples, converts and lays out in one pass.
+#pragma once
+
+#include <cstdint>
+
+#include "stoker/codec/image_decoder.h"
+#include "stoker/ops/kernels/resample.h"
+#include "stoker/plan/sample_executor.h"
+
+namespace stoker {
+
+/// Nanoseconds spent so far, by stage.
+struct StageTimes {
+  std::int64_t decode_ns = 0;
+  std::int64_t transform_ns = 0;  // geometry and color, fused
+};
+
+/// One image at a time through the stages of a view, each of which can also run alone: a prefix of them is what the CPU
+/// does when the rest happens elsewhere. Keeps scratch; one per thread.
+class ImageStages {
+ public:
+  explicit ImageStages(DecodeLimits limits = {}) : decoder_(limits) {}
+
+  /// Reads the header, draws the random numbers and lays out the work; returns the output's size. `program` and
+  /// `encoded` must stay until the last stage is done.
+  ImageSize begin(const ImageProgram& program, Bytes encoded, const SampleDraw& draw);
+
+  /// Stage 1. The part of the upright image that the next stages read: interleaved RGB, valid until the next begin().
+  ResampleSource decode();
+  /// Stage 2. Resized 8-bit pixels, of the output's size.
+  void geometry(const ResampleSource& decoded, MutableImageView out);
+  /// Stage 3. The finished tensor.
+  void color(ImageView resized, std::uint8_t* out) const;
+  /// Stages 2 and 3 in one pass: the same bits.
+  void transform(const ResampleSource& decoded, std::uint8_t* out);
+
+ private:
+  AnyImageDecoder decoder_;
+  Resampler resampler_;
+  AxisTaps taps_x_, taps_y_;
+
+  const ImageProgram* program_ = nullptr;
+  Bytes encoded_;
+  ImageFacts facts_;
+  Orientation orientation_ = 1;
+  SamplingMap map_;
+};
+
+class CpuExecutor final : public SampleExecutor {
+ public:
+  explicit CpuExecutor(const Plan& plan, DecodeLimits limits = {}) : plan_(plan), stages_(limits) {}
+
+  std::vector<OutputSpec> shapes(const SampleInput& sample) override;
+  void run(const SampleInput& sample, std::span<const MutableBytes> outputs) override;
+
+  const StageTimes& times() const { return times_; }
+
+ private:
+  const Plan& plan_;
+  ImageStages stages_;
+  StageTimes times_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,42 @@
+// Encoded images for tests, made from a seed.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stoker/base/random.h"
+#include "stoker/codec/image_encoder.h"
+
+namespace stoker {
+
+/// Interleaved pixels: gradients with noise on them, so that neighbours differ and compression keeps something.
+inline std::vector<std::uint8_t> noisy_pixels(int width, int height, int channels, std::uint64_t seed) {
+  std::vector<std::uint8_t> pixels;
+  Random random(seed, 0, 0, 0);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      for (int c = 0; c < channels; ++c) {
+        const int ramp = (x * (3 + c) + y * (5 - c) + static_cast<int>(seed) * 17) % 190;
+        pixels.push_back(static_cast<std::uint8_t>(ramp + static_cast<int>(random.below(60))));
+      }
+    }
+  }
+  return pixels;
+}
+
+inline std::vector<std::uint8_t> noisy_jpeg(int width, int height, std::uint64_t seed,
+                                            const JpegEncodeOptions& options = {}, int channels = 3) {
+  const std::vector<std::uint8_t> pixels = noisy_pixels(width, height, channels, seed);
+  std::vector<std::uint8_t> encoded;
+  encode_jpeg(interleaved_view(pixels.data(), width, height, channels), options, encoded);
+  return encoded;
+}
+
+inline std::vector<std::uint8_t> noisy_png(int width, int height, std::uint64_t seed, int channels = 3) {
+  const std::vector<std::uint8_t> pixels = noisy_pixels(width, height, channels, seed);
+  std::vector<std::uint8_t> encoded;
+  encode_png(interleaved_view(pixels.data(), width, height, channels), encoded);
+  return encoded;
+}
+
+}  // namespace stoker

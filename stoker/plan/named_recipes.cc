@@ -1,0 +1,106 @@
+// The recipes that ship with Stoker, in the language that users write theirs in.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "stoker/base/error.h"
+#include "stoker/base/spelling.h"
+#include "stoker/plan/recipe.h"
+
+namespace stoker {
+namespace {
+
+struct NamedRecipe {
+  const char* name;
+  const char* toml;
+};
+
+constexpr NamedRecipe kRecipes[] = {
+    {"imagenet-train", R"(
+[[view]]
+name = "image"
+operators = [
+  { op = "decode", mode = "faithful" },
+  { op = "random_resized_crop", size = 224 },
+  { op = "random_flip" },
+  { op = "normalize", preset = "imagenet" },
+]
+[[view]]
+name = "label"
+)"},
+    {"imagenet-val", R"(
+tail = "pad"
+[[view]]
+name = "image"
+operators = [
+  { op = "decode", mode = "faithful" },
+  { op = "resize", size = 256 },
+  { op = "center_crop", size = 224 },
+  { op = "normalize", preset = "imagenet" },
+]
+[[view]]
+name = "label"
+)"},
+    {"cifar-train", R"(
+[[view]]
+name = "image"
+operators = [
+  { op = "decode", mode = "faithful" },
+  { op = "random_crop", size = 32, padding = 4 },
+  { op = "random_flip" },
+  { op = "normalize", preset = "cifar10" },
+]
+[[view]]
+name = "label"
+)"},
+    // Caffe's AlexNet: blue first, the mean colour of ImageNet taken off, no scaling.
+    {"alexnet-caffe", R"(
+[[view]]
+name = "image"
+operators = [
+  { op = "decode", mode = "faithful" },
+  { op = "resize", size = [256, 256] },
+  { op = "random_crop", size = 227 },
+  { op = "random_flip" },
+  { op = "channel_order", order = "bgr" },
+  { op = "normalize", mean = [104, 117, 123], std = 1, scale = 1 },
+]
+[[view]]
+name = "label"
+)"},
+};
+
+}  // namespace
+
+std::vector<std::string> Recipe::names() {
+  std::vector<std::string> names;
+  for (const NamedRecipe& recipe : kRecipes) names.emplace_back(recipe.name);
+  return names;
+}
+
+Recipe Recipe::named(std::string_view name) {
+  for (const NamedRecipe& recipe : kRecipes) {
+    if (recipe.name == name) return from_toml(recipe.toml);
+  }
+  fail(ErrorKind::kUsage, "there is no recipe '{}'{}; Stoker ships {}; a file's name ends in .toml", name,
+       did_you_mean(name, names()), fmt::join(names(), ", "));
+}
+
+Recipe Recipe::load(const std::string& name_or_path) {
+  if (!name_or_path.ends_with(".toml")) return named(name_or_path);
+  std::ifstream file(name_or_path);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file) fail(ErrorKind::kNotFound, "cannot read the recipe {}: {}", name_or_path, std::strerror(errno));
+  try {
+    return from_toml(text.str());
+  } catch (const Error& error) {
+    throw error.with_context(name_or_path);
+  }
+}
+
+}  // namespace stoker

@@ -1,0 +1,118 @@
+#include "stoker/plan/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <variant>
+
+#include "stoker/base/error.h"
+#include "stoker/ops/operator_table.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kChannels = ColorMap::kChannels;
+
+void check_family_order(const View& view) {
+  std::size_t reached = 0;
+  const OperatorSpec* before = nullptr;
+  for (const OperatorCall& call : view.operators) {
+    const OperatorSpec& spec = find_operator(call.name);
+    if (spec.function.index() < reached) {
+      fail(ErrorKind::kUsage, "view '{}': {} ({}) must come before {} ({}); the order is decode, geometry, color, format", view.name,
+           spec.name, family_name(spec), before->name, family_name(*before));
+    }
+    reached = spec.function.index();
+    before = &spec;
+  }
+}
+
+}  // namespace
+
+Plan::Plan(Recipe recipe) : recipe_(std::move(recipe)) {
+  for (const View& view : recipe_.views()) compile(view);
+}
+
+void Plan::compile(const View& view) {
+  ViewPlan plan;
+  plan.name = view.name;
+  if (view.field == "label") {
+    plan.kind = ViewKind::kLabel;
+    if (!view.operators.empty()) fail(ErrorKind::kUsage, "view '{}': labels take no operators", view.name);
+    views_.push_back(std::move(plan));
+    return;
+  }
+  const auto field = std::find(fields_.begin(), fields_.end(), view.field);
+  plan.field = static_cast<int>(field - fields_.begin());
+  if (field == fields_.end()) fields_.push_back(view.field);
+  compile_image(view, plan);
+  views_.push_back(std::move(plan));
+}
+
+void Plan::compile_image(const View& view, ViewPlan& plan) {
+  if (view.operators.empty() || view.operators.front().name != "decode") {
+    fail(ErrorKind::kUsage, "view '{}' must begin with decode: a recipe is a chain such as decode().resize(256).center_crop(224)", view.name);
+  }
+  check_family_order(view);
+  ColorChain color;
+  FormatChoice format;
+  std::map<std::string_view, int> occurrences;
+  StageSpec stages[] = {{"decode", {}, {}}, {"geometry", {}, {}}, {"color", {}, {}}};
+  for (const OperatorCall& call : view.operators) {
+    const OperatorSpec& spec = find_operator(call.name);
+    const int occurrence = occurrences[spec.name]++;
+    struct Apply {
+      const OperatorCall& call;
+      ImageProgram& image;
+      ColorChain& color;
+      FormatChoice& format;
+      std::uint64_t stream;
+      void operator()(DecodeFunction function) const { function(call, image.decode); }
+      void operator()(GeometryFunction function) const { image.geometry.append(function(call), stream); }
+      void operator()(ColorFunction function) const { function(call, color); }
+      void operator()(FormatFunction function) const { function(call, format); }
+    };
+    const std::uint64_t stream = random_stream(view.name, spec.name, occurrence);
+    std::visit(Apply{call, plan.image, color, format, stream}, spec.function);
+    stages[std::min<std::size_t>(spec.function.index(), 2)].operators.push_back(to_string(call));
+  }
+  plan.image.color = color.map();
+  // Pixels that no colour operator touched are still whole numbers: they stay bytes unless the recipe casts them.
+  plan.image.format.dtype = format.dtype.value_or(plan.image.color.affine_identity() ? DType::kU8 : DType::kF32);
+  plan.image.format.layout = format.layout.value_or(Layout::kNchw);
+  if (const auto size = plan.image.geometry.output_size()) {
+    stages[1].bytes_out = std::int64_t{size->width} * size->height * kChannels;
+    stages[2].bytes_out = static_cast<std::int64_t>(image_output(plan, *size).bytes_per_sample());
+  }
+  const bool several = std::count_if(recipe_.views().begin(), recipe_.views().end(), [](const View& v) { return v.field != "label"; }) > 1;
+  for (StageSpec& stage : stages) {
+    if (several) stage.name = fmt::format("{}.{}", view.name, stage.name);
+    stages_.push_back(std::move(stage));
+  }
+}
+
+OutputSpec Plan::image_output(const ViewPlan& view, ImageSize size) {
+  return {view.name, view.image.format.dtype, image_shape(view.image.format.layout, size.height, size.width, kChannels)};
+}
+
+OutputSpec Plan::label_output(const ViewPlan& view) { return {view.name, DType::kI64, Shape{}}; }
+
+std::vector<OutputSpec> Plan::outputs() const {
+  std::vector<OutputSpec> outputs;
+  for (const ViewPlan& view : views_) {
+    if (view.kind == ViewKind::kLabel) {
+      outputs.push_back(label_output(view));
+      continue;
+    }
+    const std::optional<ImageSize> size = view.image.geometry.output_size();
+    if (!size) {
+      fail(ErrorKind::kUsage, "view '{}': its size depends on the image, so samples cannot stand in one batch; add center_crop or resize=[height, width]",
+           view.name);
+    }
+    outputs.push_back(image_output(view, *size));
+  }
+  return outputs;
+}
+
+}  // namespace stoker

@@ -1,0 +1,73 @@
+// A recipe checked and compiled: per view the composed families, the outputs, and the stages that may run apart.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/ops/color_map.h"
+#include "stoker/ops/decode_options.h"
+#include "stoker/ops/geometry.h"
+#include "stoker/plan/recipe.h"
+#include "stoker/tensor/batch.h"
+
+namespace stoker {
+
+/// Goes up whenever the same recipe, seed and data would give other pixels or another order.
+constexpr int kSemanticsVersion = 1;
+
+/// What a view of images comes to.
+struct ImageProgram {
+  DecodeOptions decode;
+  Geometry geometry;
+  ColorMap color;
+  TensorFormat format;
+};
+
+enum class ViewKind : std::uint8_t { kImage, kLabel };
+
+struct ViewPlan {
+  std::string name;
+  ViewKind kind = ViewKind::kImage;
+  int field = -1;        // which of Plan::fields() it reads; -1 for labels
+  ImageProgram image;    // of kind kImage
+};
+
+/// A fused group of operators: the unit that runs on the CPU or on the device.
+struct StageSpec {
+  std::string name;                     // "decode", "geometry", "color"
+  std::vector<std::string> operators;   // as the recipe calls them
+  std::optional<std::int64_t> bytes_out;  // per sample; nullopt where it depends on the image
+};
+
+class Plan {
+ public:
+  /// Throws kUsage for a recipe that cannot run, with the reason.
+  explicit Plan(Recipe recipe);
+
+  const Recipe& recipe() const { return recipe_; }
+  const std::vector<ViewPlan>& views() const { return views_; }
+  /// The fields of a sample that must be read: "image" or a field's name, each once.
+  const std::vector<std::string>& fields() const { return fields_; }
+  const std::vector<StageSpec>& stages() const { return stages_; }
+
+  /// The batch's outputs, in recipe order. Throws kUsage, naming the view, if the size of one depends on the image.
+  std::vector<OutputSpec> outputs() const;
+
+  /// The spec of a view whose image comes out in this size.
+  static OutputSpec image_output(const ViewPlan& view, ImageSize size);
+  static OutputSpec label_output(const ViewPlan& view);
+
+ private:
+  void compile(const View& view);
+  void compile_image(const View& view, ViewPlan& plan);
+
+  Recipe recipe_;
+  std::vector<ViewPlan> views_;
+  std::vector<std::string> fields_;
+  std::vector<StageSpec> stages_;
+};
+
+}  // namespace stoker

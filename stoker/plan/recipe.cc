@@ -1,0 +1,84 @@
+#include "stoker/plan/recipe.h"
+
+#include <algorithm>
+
+#include "stoker/ops/operator_table.h"
+
+namespace stoker {
+namespace {
+
+std::string owned(std::string_view text) { return std::string(text); }
+
+}  // namespace
+
+Recipe::Recipe() : views_{{"image", "image", {}}, {"label", "label", {}}} {}
+
+Recipe& Recipe::add(OperatorCall call) {
+  views_[current_].operators.push_back(check_call(call));
+  return *this;
+}
+
+Recipe& Recipe::view(std::string_view name, std::string_view field) {
+  const auto found = std::find_if(views_.begin(), views_.end(), [&](const View& v) { return v.name == name; });
+  current_ = static_cast<std::size_t>(found - views_.begin());
+  if (found == views_.end()) views_.push_back({owned(name), owned(field), {}});
+  return *this;
+}
+
+Recipe& Recipe::set_tail(std::string_view tail) {
+  tail_ = owned(tail);
+  return *this;
+}
+
+Recipe& Recipe::decode(std::string_view mode, std::string_view orientation) {
+  return add({"decode", {{"mode", owned(mode)}, {"orientation", owned(orientation)}}});
+}
+
+Recipe& Recipe::resize(int short_side, std::string_view filter) {
+  return add({"resize", {{"size", double(short_side)}, {"filter", owned(filter)}}});
+}
+
+Recipe& Recipe::resize(int height, int width, std::string_view filter) {
+  return add({"resize", {{"size", std::vector<double>{double(height), double(width)}}, {"filter", owned(filter)}}});
+}
+
+Recipe& Recipe::crop(int x, int y, int width, int height) {
+  return add({"crop", {{"x", double(x)}, {"y", double(y)}, {"width", double(width)}, {"height", double(height)}}});
+}
+
+Recipe& Recipe::center_crop(int size, double fill) {
+  return add({"center_crop", {{"size", double(size)}, {"fill", fill}}});
+}
+
+Recipe& Recipe::random_crop(int size, int padding, double fill) {
+  return add({"random_crop", {{"size", double(size)}, {"padding", double(padding)}, {"fill", fill}}});
+}
+
+Recipe& Recipe::random_resized_crop(int size, std::vector<double> scale, std::vector<double> ratio, std::string_view filter) {
+  return add({"random_resized_crop",
+              {{"size", double(size)}, {"scale", std::move(scale)}, {"ratio", std::move(ratio)}, {"filter", owned(filter)}}});
+}
+
+Recipe& Recipe::flip(std::string_view axis) { return add({"flip", {{"axis", owned(axis)}}}); }
+
+Recipe& Recipe::random_flip(double p, std::string_view axis) {
+  return add({"random_flip", {{"p", p}, {"axis", owned(axis)}}});
+}
+
+Recipe& Recipe::pad(std::vector<double> padding, std::vector<double> fill) {
+  return add({"pad", {{"padding", std::move(padding)}, {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::normalize(std::string_view preset) { return add({"normalize", {{"preset", owned(preset)}}}); }
+
+Recipe& Recipe::normalize(std::vector<double> mean, std::vector<double> std, double scale) {
+  return add({"normalize", {{"mean", std::move(mean)}, {"std", std::move(std)}, {"scale", scale}}});
+}
+
+Recipe& Recipe::channel_order(std::string_view order) { return add({"channel_order", {{"order", owned(order)}}}); }
+
+Recipe& Recipe::cast(std::string_view dtype) { return add({"cast", {{"dtype", owned(dtype)}}}); }
+
+Recipe& Recipe::layout(std::string_view layout) { return add({"layout", {{"layout", owned(layout)}}}); }
+
+}  // namespace stoker

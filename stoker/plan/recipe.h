@@ -1,0 +1,73 @@
+// What the user wants done, as data: views of a sample's fields, each with its operators, that become the batch's outputs.
+// Written as a chain of calls, or as TOML; docs and command line list the operators from the same table.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/ops/operator_call.h"
+
+namespace stoker {
+
+/// One output of the batch: a field of the sample, taken through operators.
+struct View {
+  std::string name;   // of the output
+  std::string field;  // "image": the sample's image, whatever its codec; "label": its class number; else a field's name
+  std::vector<OperatorCall> operators;
+
+  friend bool operator==(const View&, const View&) = default;
+};
+
+class Recipe {
+ public:
+  /// Views "image", still without operators, and "label".
+  Recipe();
+
+  /// A recipe that ships with Stoker; throws kUsage, suggesting the nearest name.
+  static Recipe named(std::string_view name);
+  static std::vector<std::string> names();
+  /// The TOML form (docs/recipes.md). Throws kUsage naming line and mistake.
+  static Recipe from_toml(std::string_view text);
+  /// A shipped recipe's name, or the path of a TOML file.
+  static Recipe load(const std::string& name_or_path);
+
+  std::string to_toml() const;
+
+  const std::vector<View>& views() const { return views_; }
+  /// The tail that suits the recipe where the user does not say: "pad" for evaluation, else "drop".
+  const std::string& tail() const { return tail_; }
+
+  /// Adds any operator to the view worked on. Throws kUsage for what the operator table does not permit.
+  Recipe& add(OperatorCall call);
+  /// From here on, work on the view of this name; it is added if it is not there.
+  Recipe& view(std::string_view name, std::string_view field = "image");
+  Recipe& set_tail(std::string_view tail);
+
+  // The operators as a chain; what they mean stands in `stoker ops`.
+  Recipe& decode(std::string_view mode = "faithful", std::string_view orientation = "ignore");
+  Recipe& resize(int short_side, std::string_view filter = "bilinear");
+  Recipe& resize(int height, int width, std::string_view filter = "bilinear");
+  Recipe& crop(int x, int y, int width, int height);
+  Recipe& center_crop(int size, double fill = 0);
+  Recipe& random_crop(int size, int padding = 0, double fill = 0);
+  Recipe& random_resized_crop(int size, std::vector<double> scale = {0.08, 1}, std::vector<double> ratio = {3.0 / 4, 4.0 / 3},
+                              std::string_view filter = "bilinear");
+  Recipe& flip(std::string_view axis = "horizontal");
+  Recipe& random_flip(double p = 0.5, std::string_view axis = "horizontal");
+  Recipe& pad(std::vector<double> padding, std::vector<double> fill = {0});
+  Recipe& normalize(std::string_view preset);
+  Recipe& normalize(std::vector<double> mean, std::vector<double> std, double scale = 255);
+  Recipe& channel_order(std::string_view order);
+  Recipe& cast(std::string_view dtype);
+  Recipe& layout(std::string_view layout);
+
+  friend bool operator==(const Recipe& a, const Recipe& b) { return a.views_ == b.views_ && a.tail_ == b.tail_; }
+
+ private:
+  std::vector<View> views_;
+  std::size_t current_ = 0;
+  std::string tail_ = "drop";
+};
+
+}  // namespace stoker

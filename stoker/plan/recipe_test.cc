@@ -1,0 +1,120 @@
+#include "stoker/plan/recipe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stoker/base/error.h"
+#include "stoker/ops/operator_table.h"
+#include "stoker/plan/plan.h"
+
+namespace stoker {
+namespace {
+
+using testing::HasSubstr;
+
+std::string refusal(const std::string& toml) {
+  try {
+    const Plan plan(Recipe::from_toml(toml));
+    plan.outputs();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::string with_operator(const std::string& op) {
+  return "[[view]]\nname = 'image'\noperators = [\n  { op = 'decode' },\n  " + op + ",\n]\n";
+}
+
+TEST(Recipe, NamedOnesSurviveTheirTomlForm) {
+  EXPECT_THAT(Recipe::names(), testing::ElementsAre("imagenet-train", "imagenet-val", "cifar-train", "alexnet-caffe"));
+  for (const std::string& name : Recipe::names()) {
+    const Recipe recipe = Recipe::named(name);
+    EXPECT_EQ(Recipe::from_toml(recipe.to_toml()), recipe) << name;
+    EXPECT_EQ(recipe.views()[0].operators[0].text("mode"), "faithful") << name;
+    EXPECT_NO_THROW(Plan(recipe).outputs()) << name;
+  }
+}
+
+TEST(Recipe, ChainMeansTheSameAsToml) {
+  const Recipe chain = Recipe().decode().resize(256).center_crop(224).normalize("imagenet").set_tail("pad");
+  EXPECT_EQ(chain, Recipe::named("imagenet-val"));
+  EXPECT_EQ(Recipe().decode().random_resized_crop(224).random_flip().normalize("imagenet"), Recipe::named("imagenet-train"));
+}
+
+TEST(Recipe, SuggestsTheNearestName) {
+  EXPECT_THAT(refusal(with_operator("{ op = 'resise', size = 3 }")), HasSubstr("line 5: there is no operator 'resise' (did you mean 'resize'?)"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', sise = 3 }")), HasSubstr("resize has no argument 'sise' (did you mean 'size'?)"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 3, filter = 'bilinar' }")), HasSubstr("(did you mean 'bilinear'?)"));
+  EXPECT_THAT(refusal("[[veiw]]\nname = 'image'"), HasSubstr("did you mean 'view'?"));
+  EXPECT_THROW(Recipe::named("imagenet-trian"), Error);
+}
+
+TEST(Recipe, RefusesWrongArguments) {
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize' }")), HasSubstr("resize needs size"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 0 }")), HasSubstr("must be between 1 and 65535"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 2.5 }")), HasSubstr("must be a whole number"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = [1, 2, 3] }")), HasSubstr("a list of 1 or 2 numbers"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 'big' }")), HasSubstr("must be a number or a list of numbers"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'random_flip', p = 2 }")), HasSubstr("must be between 0 and 1"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'random_resized_crop', size = 8, scale = [1, 0.5] }")), HasSubstr("[least, largest]"));
+  EXPECT_THAT(refusal("tail = 3\n[[view]]\nname = 'label'"), HasSubstr("line 1: tail must be a text"));
+  EXPECT_THAT(refusal("[[view]\n"), HasSubstr("line 1"));
+  EXPECT_THAT(refusal("tail = 'pad'"), HasSubstr("at least one [[view]]"));
+}
+
+TEST(Recipe, RefusesChainsThatCannotRun) {
+  EXPECT_THAT(refusal("[[view]]\nname = 'image'\noperators = [ { op = 'resize', size = 8 } ]"), HasSubstr("must begin with decode"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'normalize' }, { op = 'resize', size = 8 }")), HasSubstr("resize (geometry) must come before normalize (color)"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 8 }")), HasSubstr("its size depends on the image"));
+  EXPECT_THAT(refusal("[[view]]\nname = 'label'\noperators = [ { op = 'decode' } ]"), HasSubstr("labels take no operators"));
+}
+
+TEST(Recipe, ReadsOtherFieldsUnderOtherNames) {
+  const Plan plan(Recipe::from_toml("[[view]]\nname = 'left'\nfield = 'left.png'\noperators = [{op='decode'},{op='resize',size=[4,6]}]\n"
+                                    "[[view]]\nname = 'right'\nfield = 'right.png'\noperators = [{op='decode'},{op='resize',size=[4,6]}]\n"
+                                    "[[view]]\nname = 'again'\nfield = 'left.png'\noperators = [{op='decode'},{op='center_crop',size=5}]\n"));
+  EXPECT_THAT(plan.fields(), testing::ElementsAre("left.png", "right.png"));
+  ASSERT_EQ(plan.outputs().size(), 3u);
+  EXPECT_EQ(plan.outputs()[1].shape, (Shape{3, 4, 6}));
+  EXPECT_EQ(plan.stages().size(), 9u);
+  EXPECT_EQ(plan.stages()[6].name, "again.decode");
+}
+
+TEST(Plan, DeclaresWhatEachStageLeaves) {
+  const Plan plan(Recipe::named("imagenet-train"));
+  ASSERT_EQ(plan.stages().size(), 3u);
+  EXPECT_EQ(plan.stages()[0].bytes_out, std::nullopt);
+  EXPECT_EQ(plan.stages()[1].bytes_out, 224 * 224 * 3);
+  EXPECT_EQ(plan.stages()[2].bytes_out, 224 * 224 * 3 * 4);
+  EXPECT_EQ(plan.outputs()[0].dtype, DType::kF32);
+  EXPECT_EQ(Plan(Recipe().decode().resize(4, 4)).outputs()[0].dtype, DType::kU8);
+  EXPECT_EQ(Plan(Recipe().decode().resize(4, 4).layout("nhwc")).outputs()[0].shape, (Shape{4, 4, 3}));
+}
+
+TEST(OperatorTable, HoldsAnOperatorOnceAndDocumentsEverything) {
+  for (const OperatorSpec& spec : operator_table()) {
+    EXPECT_EQ(&find_operator(spec.name), &spec);
+    EXPECT_FALSE(spec.doc.empty()) << spec.name;
+    OperatorCall call{std::string(spec.name), {}};
+    for (const ArgSpec& arg : spec.args) {
+      EXPECT_FALSE(arg.doc.empty()) << spec.name << "." << arg.name;
+      if (arg.required) continue;
+      call.args.emplace_back(arg.name, default_value(arg));
+    }
+    // Every default must pass the operator's own check.
+    for (const ArgSpec& arg : spec.args) {
+      if (!arg.required) continue;
+      if (arg.type == ArgType::kText) {
+        call.args.emplace_back(arg.name, std::string(arg.choices.substr(0, arg.choices.find('|'))));
+      } else {
+        call.args.emplace_back(arg.name, arg.min);
+      }
+    }
+    EXPECT_NO_THROW(check_call(call)) << spec.name;
+  }
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,127 @@
+// A recipe's TOML form, read and written.
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+
+#include "stoker/base/error.h"
+#include "stoker/base/spelling.h"
+#include "stoker/plan/recipe.h"
+
+namespace stoker {
+namespace {
+
+[[noreturn]] void refuse(const toml::node& node, std::string_view what) {
+  fail(ErrorKind::kUsage, "line {}: {}", node.source().begin.line, what);
+}
+
+void check_keys(const toml::table& table, const std::vector<std::string>& known) {
+  for (const auto& [key, node] : table) {
+    if (std::find(known.begin(), known.end(), std::string(key.str())) == known.end()) {
+      refuse(node, fmt::format("'{}' is not known here{}; there are {}", key.str(), did_you_mean(key.str(), known),
+                               fmt::join(known, ", ")));
+    }
+  }
+}
+
+std::string text_of(const toml::node& node, std::string_view what) {
+  const auto text = node.value<std::string>();
+  if (!node.is_string()) refuse(node, fmt::format("{} must be a text", what));
+  return *text;
+}
+
+Value value_of(const toml::node& node) {
+  if (node.is_boolean()) return *node.value<bool>();
+  if (node.is_number()) return *node.value<double>();
+  if (node.is_string()) return *node.value<std::string>();
+  if (const toml::array* array = node.as_array()) {
+    std::vector<double> numbers;
+    for (const toml::node& element : *array) {
+      if (!element.is_number()) refuse(element, "a list may hold numbers only");
+      numbers.push_back(*element.value<double>());
+    }
+    return numbers;
+  }
+  refuse(node, "an argument is true or false, a number, a text or a list of numbers");
+}
+
+OperatorCall call_of(const toml::node& node) {
+  const toml::table* table = node.as_table();
+  if (!table || !table->contains("op")) refuse(node, "an operator is written { op = \"name\", argument = value }");
+  OperatorCall call;
+  for (const auto& [key, value] : *table) {
+    if (key.str() == "op") {
+      call.name = text_of(value, "op");
+    } else {
+      call.args.emplace_back(std::string(key.str()), value_of(value));
+    }
+  }
+  return call;
+}
+
+View view_of(const toml::table& table) {
+  check_keys(table, {"name", "field", "operators"});
+  const toml::node* name = table.get("name");
+  if (!name) fail(ErrorKind::kUsage, "line {}: a view needs a name", table.source().begin.line);
+  View view{text_of(*name, "name"), {}, {}};
+  const toml::node* field = table.get("field");
+  view.field = field ? text_of(*field, "field") : view.name;
+  return view;
+}
+
+std::string toml_text(const Value& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return text ? fmt::format("\"{}\"", *text) : to_string(value);
+}
+
+}  // namespace
+
+Recipe Recipe::from_toml(std::string_view text) {
+  toml::table root;
+  try {
+    root = toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    fail(ErrorKind::kUsage, "line {}: {}", error.source().begin.line, error.description());
+  }
+  check_keys(root, {"tail", "view"});
+  Recipe recipe;
+  recipe.views_.clear();
+  if (const toml::node* tail = root.get("tail")) recipe.set_tail(text_of(*tail, "tail"));
+  const toml::node* views = root.get("view");
+  if (!views || !views->is_array_of_tables()) fail(ErrorKind::kUsage, "a recipe needs at least one [[view]]");
+  for (const toml::node& node : *views->as_array()) {
+    const View view = view_of(*node.as_table());
+    for (const View& other : recipe.views_) {
+      if (other.name == view.name) refuse(node, fmt::format("there are two views '{}'", view.name));
+    }
+    recipe.view(view.name, view.field);
+    const toml::node* operators = node.as_table()->get("operators");
+    if (!operators) continue;
+    if (!operators->is_array()) refuse(*operators, "operators must be a list");
+    for (const toml::node& op : *operators->as_array()) {
+      try {
+        recipe.add(call_of(op));
+      } catch (const Error& error) {
+        if (error.message().starts_with("line ")) throw;
+        throw error.with_context(fmt::format("line {}", op.source().begin.line));
+      }
+    }
+  }
+  return recipe;
+}
+
+std::string Recipe::to_toml() const {
+  std::string text = fmt::format("tail = \"{}\"\n", tail_);
+  for (const View& view : views_) {
+    text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = \"{}\"\noperators = [\n", view.name, view.field);
+    for (const OperatorCall& call : view.operators) {
+      text += fmt::format("  {{ op = \"{}\"", call.name);
+      for (const auto& [name, value] : call.args) text += fmt::format(", {} = {}", name, toml_text(value));
+      text += " },\n";
+    }
+    text += "]\n";
+  }
+  return text;
+}
+
+}  // namespace stoker

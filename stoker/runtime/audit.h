@@ -1,0 +1,33 @@
+// One JSON line per delivered sample, in order: which it was, and a hash of what the consumer holds. Two runs that agree
+// here trained on the same data.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "stoker/base/hash.h"
+#include "stoker/tensor/batch.h"
+
+namespace stoker {
+
+/// For one thread.
+class AuditWriter {
+ public:
+  /// Creates or empties the file. Throws kIo.
+  explicit AuditWriter(const std::string& path);
+
+  /// Appends the batch's samples; padding is not delivered and has no line. Throws kIo when the disk is full.
+  void write(const Batch& batch);
+
+ private:
+  struct Closer {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  std::string path_;
+  std::unique_ptr<std::FILE, Closer> file_;
+  Hasher64 hasher_;
+};
+
+}  // namespace stoker

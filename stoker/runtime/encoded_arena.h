@@ -1,0 +1,57 @@
+// Memory for samples that were read and wait to be decoded: one block of bytes used as a ring. Grants are made in ticket
+// order and given back in any order; nothing is allocated per sample, and the read-ahead is bounded by bytes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stoker/base/bytes.h"
+#include "stoker/tensor/allocator.h"
+
+namespace stoker {
+
+/// Not thread-safe: used under the engine's lock.
+class EncodedArena {
+ public:
+  EncodedArena(std::size_t capacity, Allocator& allocator);
+
+  /// Whether grant(bytes) would succeed. Always true while nothing is granted: a sample larger than the ring is given
+  /// the whole of it, grown for the purpose.
+  bool fits(std::size_t bytes) const;
+
+  struct Grant {
+    MutableBytes bytes;
+    std::uint64_t number = 0;  // for give_back
+  };
+  /// The caller has checked fits(bytes).
+  Grant grant(std::size_t bytes);
+  void give_back(const Grant& grant);
+
+  bool empty() const { return count_ == 0; }
+  std::size_t capacity() const { return capacity_; }
+  /// Bytes between the oldest grant and the newest.
+  std::size_t used() const;
+
+ private:
+  struct Block {
+    std::size_t begin, end;
+    bool returned;
+  };
+
+  // Where `bytes` would go, or npos.
+  std::size_t place_for(std::size_t bytes) const;
+  Block& block(std::uint64_t number) { return blocks_[number % blocks_.size()]; }
+  const Block& block(std::uint64_t number) const { return blocks_[number % blocks_.size()]; }
+  void grow_blocks();
+
+  static constexpr std::size_t kNowhere = ~std::size_t{0};
+
+  std::size_t capacity_;
+  Allocator& allocator_;
+  Memory memory_;
+  std::vector<Block> blocks_;  // a ring of the granted blocks, oldest first
+  std::uint64_t first_ = 0;    // number of the oldest block
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace stoker

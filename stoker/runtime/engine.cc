@@ -1,0 +1,358 @@
+#include "stoker/runtime/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "stoker/base/clock.h"
+#include "stoker/base/error.h"
+#include "stoker/base/units.h"
+#include "stoker/runtime/loader_options.h"
+#include "stoker/runtime/thread_pool.h"
+
+namespace stoker {
+
+// A worker takes several tickets at once while there is plenty, so that it seldom needs the lock, and single ones when
+// work is short, so that no core runs dry at a batch's end.
+constexpr std::size_t kTicketsAtOnce = 4;
+
+Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options)
+    : dataset_(std::move(dataset)),
+      plan_(std::move(recipe)),
+      batch_(options.batch),
+      seed_(options.seed),
+      audit_(options.audit.empty() ? nullptr : std::make_unique<AuditWriter>(options.audit)),
+      board_(*dataset_, board_options(*dataset_, plan_, options), host_allocator()),
+      worker_target_(options.threads),
+      batches_per_epoch_(board_.batches_per_epoch()) {}
+
+Loader::Engine::~Engine() { close(); }
+
+void Loader::Engine::start_threads() {
+  const std::lock_guard lock(knobs_mutex_);
+  try {
+    reader_ = std::thread([this] { read_loop(); });
+    resize_workers(worker_target_);
+  } catch (const std::system_error& error) {
+    fail(ErrorKind::kMemory, "cannot start a thread: {}; ask for fewer threads", error.what());
+  }
+}
+
+void Loader::Engine::close() {
+  const std::lock_guard knobs_lock(knobs_mutex_);
+  {
+    std::unique_lock lock(mutex_);
+    closing_ = true;
+    reader_wakes_.notify_all();
+    workers_wake_.notify_all();
+    consumer_wakes_.notify_all();
+  }
+  if (reader_.joinable()) reader_.join();
+  for (std::thread& worker : workers_) worker.join();
+  workers_.clear();
+  // Reads under way write into our memory: they must end before it goes.
+  std::unique_lock lock(mutex_);
+  reads_end_.wait(lock, [&] { return reads_in_flight_ == 0; });
+}
+
+// --- the reader
+
+void Loader::Engine::read_loop() {
+  name_this_thread("stoker-reader");
+  std::unique_lock lock(mutex_);
+  try {
+    while (!closing_) {
+      if (!board_.can_draw()) {
+        const std::int64_t since = now_ns();
+        reader_waits_ = true;
+        reader_wakes_.wait(lock, [&] { return closing_ || !reader_waits_; });
+        metrics_.add(Metric::kReaderStallNs, now_ns() - since);
+        continue;
+      }
+      Ticket& ticket = board_.draw();
+      if (ticket.reads_pending == 0) {
+        board_.read_done(ticket);
+        workers_wake_.notify_one();
+        continue;
+      }
+      const auto reads = static_cast<std::size_t>(ticket.reads_pending);
+      reads_in_flight_ += reads;
+      lock.unlock();
+      start_reads(ticket);
+      lock.lock();
+    }
+  } catch (...) {  // no memory for a batch, for example
+    failure_ = std::current_exception();
+    consumer_wakes_.notify_all();
+  }
+}
+
+void Loader::Engine::start_reads(Ticket& ticket) {
+  // Once its last read was started the ticket may be gone: nothing of it is touched after that.
+  const std::size_t count = ticket.reads.size();
+  FieldRead* reads = ticket.reads.data();
+  for (std::size_t i = 0; i < count; ++i) {
+    FieldRead& read = reads[i];
+    read.ticket = &ticket;
+    read.engine = this;
+    read.started_ns = now_ns();
+    read.request.context = &read;
+    read.request.done = &read_ended;
+    read.source->start(read.request);
+  }
+}
+
+void Loader::Engine::read_ended(ReadRequest& request) noexcept {
+  FieldRead& read = *static_cast<FieldRead*>(request.context);
+  auto& engine = *static_cast<Engine*>(read.engine);
+  engine.metrics_.add(Metric::kReadNs, now_ns() - read.started_ns);
+  const std::lock_guard lock(engine.mutex_);
+  Ticket& ticket = *read.ticket;
+  if (request.error) {
+    if (!ticket.error) ticket.error = request.error;
+  } else {
+    engine.metrics_.add(Metric::kBytesRead, static_cast<std::int64_t>(request.into.size()));
+  }
+  if (--ticket.reads_pending == 0) engine.ticket_read(ticket);
+  if (--engine.reads_in_flight_ == 0) engine.reads_end_.notify_all();
+}
+
+void Loader::Engine::ticket_read(Ticket& ticket) {
+  board_.read_done(ticket);
+  workers_wake_.notify_one();
+  wake_reader_if_room();  // a ticket that nobody wants any more gave its bytes back
+}
+
+// The reader sleeps until a good part of the read-ahead is free again, or until workers could run dry: waking it for
+// every sample would cost more than it reads.
+void Loader::Engine::wake_reader_if_room() {
+  if (!reader_waits_) return;
+  const bool much_room = board_.read_ahead_used() <= board_.read_ahead_max() / 4 * 3;
+  const bool little_work = board_.ready_count() <= kTicketsAtOnce * static_cast<std::size_t>(worker_target_);
+  if (!much_room && !little_work) return;
+  if (!board_.can_draw()) return;
+  reader_waits_ = false;
+  reader_wakes_.notify_one();
+}
+
+// --- workers
+
+void Loader::Engine::resize_workers(int threads) {
+  {
+    const std::lock_guard lock(mutex_);
+    worker_target_ = threads;
+    workers_wake_.notify_all();
+  }
+  while (static_cast<int>(workers_.size()) > threads) {
+    workers_.back().join();
+    workers_.pop_back();
+  }
+  while (static_cast<int>(workers_.size()) < threads) {
+    const int number = static_cast<int>(workers_.size());
+    workers_.emplace_back([this, number] { work_loop(number); });
+  }
+}
+
+std::size_t Loader::Engine::fair_share() const {
+  const std::size_t each = board_.ready_count() / (4 * static_cast<std::size_t>(worker_target_));
+  return std::clamp<std::size_t>(each, 1, kTicketsAtOnce);
+}
+
+void Loader::Engine::work_loop(int worker) {
+  name_this_thread(fmt::format("stoker-work{}", worker));
+  CpuExecutor executor(plan_);
+  StageTimes reported;
+  Ticket* tickets[kTicketsAtOnce];
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    std::size_t count = 0;
+    const auto something_to_do = [&] {
+      if (closing_ || worker >= worker_target_) return true;
+      count = board_.take(std::span(tickets, fair_share()));
+      return count > 0;
+    };
+    if (!something_to_do()) {
+      const std::int64_t since = now_ns();
+      workers_wake_.wait(lock, something_to_do);
+      metrics_.add(Metric::kWorkerIdleNs, now_ns() - since);
+    }
+    if (count == 0) return;
+    for (std::size_t i = 0; i < count; ++i) {
+      lock.unlock();
+      work_on(*tickets[i], executor);
+      const StageTimes& times = executor.times();
+      metrics_.add(Metric::kDecodeNs, times.decode_ns - reported.decode_ns);
+      metrics_.add(Metric::kTransformNs, times.transform_ns - reported.transform_ns);
+      reported = times;
+      lock.lock();
+      if (board_.finish(*tickets[i])) consumer_wakes_.notify_all();
+      wake_reader_if_room();
+    }
+    if (board_.ready_count() > 0) workers_wake_.notify_one();
+  }
+}
+
+// Writes the ticket's slot, or leaves the reason why not in the ticket.
+void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
+  constexpr std::size_t kOutputsMax = 16;  // board_options() refuses recipes with more
+  MutableBytes outputs[kOutputsMax];
+  const std::size_t count = plan_.views().size();
+  for (std::size_t i = 0; i < count; ++i) outputs[i] = ticket.work->batch->slot_bytes(i, ticket.slot);
+  if (ticket.padding()) {
+    for (std::size_t i = 0; i < count; ++i) std::memset(outputs[i].data(), 0, outputs[i].size());
+    return;
+  }
+  try {
+    if (ticket.error) std::rethrow_exception(ticket.error);
+    Bytes fields[kOutputsMax];
+    for (std::size_t i = 0; i < ticket.reads.size(); ++i) fields[i] = ticket.reads[i].request.into;
+    const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+    const SampleInput input{.fields = std::span(fields, ticket.reads.size()),
+                            .label = dataset_->label(ticket.sample),
+                            .draw = {seed_, number(ticket.work->epoch), number(ticket.position)}};
+    executor.run(input, std::span(outputs, count));
+  } catch (const Error& error) {
+    ticket.error = std::make_exception_ptr(error.with_context(dataset_->describe(ticket.sample)));
+  } catch (const std::exception& error) {
+    const Error wrapped(ErrorKind::kMemory, error.what());
+    ticket.error = std::make_exception_ptr(wrapped.with_context(dataset_->describe(ticket.sample)));
+  }
+}
+
+// --- the consumer
+
+void Loader::Engine::check_open() const {
+  if (closing_) fail(ErrorKind::kClosed, "the loader is closed");
+  if (interrupted_) fail(ErrorKind::kClosed, "the loader was interrupted");
+}
+
+void Loader::Engine::start_epoch(std::int64_t epoch) {
+  if (epoch < 0) fail(ErrorKind::kUsage, "epochs are numbered from 0; {} was asked for", epoch);
+  const std::lock_guard lock(mutex_);
+  check_open();
+  if (first_start_ns_ == 0) first_start_ns_ = now_ns();
+  board_.start_epoch(epoch);
+  epoch_ = epoch;
+  delivered_ = 0;
+  in_epoch_ = true;
+  epoch_error_ = nullptr;
+  reader_waits_ = false;
+  reader_wakes_.notify_one();
+}
+
+std::optional<BatchPtr> Loader::Engine::next(std::optional<std::chrono::steady_clock::time_point> deadline) {
+  if (epoch_error_) std::rethrow_exception(epoch_error_);
+  if (!in_epoch_) start_epoch(epoch_ + 1);
+  if (delivered_ == batches_per_epoch_) {
+    in_epoch_ = false;
+    metrics_.add(Metric::kEpochs, 1);
+    return BatchPtr();
+  }
+  std::unique_ptr<Batch> batch;
+  {
+    std::unique_lock lock(mutex_);
+    wait_for_batch(lock, deadline);
+    if (!board_.front_sealed()) return std::nullopt;
+    try {
+      batch = board_.pop();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kBadSample) metrics_.add(Metric::kBadSamples, 1);
+      epoch_error_ = std::current_exception();
+      throw;
+    }
+    wake_reader_if_room();
+    workers_wake_.notify_all();  // memory may have gone to a batch whose tickets are ready
+  }
+  ++delivered_;
+  return deliver(std::move(batch));
+}
+
+void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock,
+                                    std::optional<std::chrono::steady_clock::time_point> deadline) {
+  const std::int64_t since = now_ns();
+  const auto ready = [&] {
+    return closing_ || interrupted_ || failure_ || board_.front_sealed() || board_.starved();
+  };
+  if (deadline) {
+    consumer_wakes_.wait_until(lock, *deadline, ready);
+  } else {
+    consumer_wakes_.wait(lock, ready);
+  }
+  metrics_.add(Metric::kConsumerWaitNs, now_ns() - since);
+  check_open();
+  if (failure_) std::rethrow_exception(failure_);
+  if (!board_.front_sealed() && board_.starved()) {
+    if (board_.allocation_error()) std::rethrow_exception(board_.allocation_error());
+    fail(ErrorKind::kMemory,
+         "the consumer holds {} batches of {} and the memory budget allows no more; let go of batches, or give the loader more memory",
+         board_.held(), format_size(static_cast<double>(board_.batch_bytes())));
+  }
+}
+
+BatchPtr Loader::Engine::deliver(std::unique_ptr<Batch> batch) {
+  batch->keep_alive = dataset_;  // the keys point into it
+  metrics_.add(Metric::kBatches, 1);
+  metrics_.add(Metric::kSamples, batch->valid_count());
+  if (!first_delivered_) metrics_.set(Metric::kFirstBatchNs, now_ns() - first_start_ns_);
+  first_delivered_ = true;
+  BatchPtr delivered(batch.release(), [engine = shared_from_this()](Batch* back) { engine->take_back(back); });
+  if (audit_) audit_->write(*delivered);
+  return delivered;
+}
+
+void Loader::Engine::take_back(Batch* batch) noexcept {
+  std::unique_ptr<Batch> owned(batch);
+  owned->keep_alive.reset();
+  const std::lock_guard lock(mutex_);
+  board_.release(std::move(owned));
+  wake_reader_if_room();
+  workers_wake_.notify_all();
+  consumer_wakes_.notify_all();
+}
+
+// --- from any thread
+
+void Loader::Engine::set(const Knobs& knobs) {
+  const std::lock_guard knobs_lock(knobs_mutex_);
+  if (knobs.threads && *knobs.threads < 1) fail(ErrorKind::kUsage, "threads must be at least 1, not {}", *knobs.threads);
+  if (knobs.prefetch) {
+    const std::lock_guard lock(mutex_);
+    check_prefetch(*knobs.prefetch, board_.batch_bytes(), board_.batch_memory_max());
+    board_.set_prefetch(*knobs.prefetch);
+    wake_reader_if_room();
+    workers_wake_.notify_all();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (closing_) return;
+  }
+  if (knobs.threads) resize_workers(*knobs.threads);
+}
+
+void Loader::Engine::interrupt() {
+  const std::lock_guard lock(mutex_);
+  interrupted_ = true;
+  consumer_wakes_.notify_all();
+}
+
+Metrics Loader::Engine::metrics() const {
+  Metrics metrics = metrics_.read();
+  const std::lock_guard lock(mutex_);
+  metrics.values[static_cast<std::size_t>(Metric::kReadAheadBytes)] = static_cast<std::int64_t>(board_.read_ahead_used());
+  metrics.values[static_cast<std::size_t>(Metric::kBatchBytes)] = static_cast<std::int64_t>(board_.batch_memory());
+  return metrics;
+}
+
+int Loader::Engine::threads() const {
+  const std::lock_guard lock(mutex_);
+  return worker_target_;
+}
+
+int Loader::Engine::prefetch() const {
+  const std::lock_guard lock(mutex_);
+  return board_.prefetch();
+}
+
+}  // namespace stoker

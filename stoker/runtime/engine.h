@@ -1,0 +1,93 @@
+// The loader's threads: one reader, some workers, and the consumer who waits. All of them meet at the ticket board, under
+// one lock; images are decoded and bytes read outside it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "stoker/plan/cpu_executor.h"
+#include "stoker/plan/plan.h"
+#include "stoker/runtime/audit.h"
+#include "stoker/runtime/loader.h"
+#include "stoker/runtime/ticket_board.h"
+
+namespace stoker {
+
+/// Shared with the batches that the consumer holds: they bring their memory back here, also after close().
+class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
+ public:
+  Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options);
+  ~Engine();
+
+  void start_threads();
+  void close();
+
+  void start_epoch(std::int64_t epoch);
+  /// Null at the end of the epoch; nullopt when the deadline passed first.
+  std::optional<BatchPtr> next(std::optional<std::chrono::steady_clock::time_point> deadline);
+  void set(const Knobs& knobs);
+  void interrupt();
+
+  Metrics metrics() const;
+  int threads() const;
+  int prefetch() const;
+  std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
+  const Dataset& dataset() const { return *dataset_; }
+  const Plan& plan() const { return plan_; }
+  int batch_size() const { return batch_; }
+
+ private:
+  void read_loop();
+  void start_reads(Ticket& ticket);
+  static void read_ended(ReadRequest& request) noexcept;
+  void ticket_read(Ticket& ticket);
+
+  void work_loop(int worker);
+  void work_on(Ticket& ticket, CpuExecutor& executor) const;
+  void resize_workers(int threads);
+  std::size_t fair_share() const;
+
+  void wait_for_batch(std::unique_lock<std::mutex>& lock, std::optional<std::chrono::steady_clock::time_point> deadline);
+  void check_open() const;
+  BatchPtr deliver(std::unique_ptr<Batch> batch);
+  void take_back(Batch* batch) noexcept;
+  void wake_reader_if_room();
+
+  const std::shared_ptr<const Dataset> dataset_;
+  const Plan plan_;
+  const int batch_;
+  const std::uint64_t seed_;
+  MetricCounters metrics_;
+  std::unique_ptr<AuditWriter> audit_;  // the consumer's thread only
+
+  mutable std::mutex mutex_;
+  std::condition_variable reader_wakes_, workers_wake_, consumer_wakes_, reads_end_;
+
+  // Guarded by mutex_.
+  TicketBoard board_;
+  bool closing_ = false;
+  bool interrupted_ = false;
+  bool reader_waits_ = false;
+  std::size_t reads_in_flight_ = 0;
+  int worker_target_ = 0;
+  std::exception_ptr failure_;  // of the reader itself: nothing goes on after it
+
+  // The consumer's thread only.
+  bool in_epoch_ = false;
+  std::int64_t epoch_ = -1;
+  std::int64_t delivered_ = 0;
+  std::int64_t batches_per_epoch_ = 0;
+  std::int64_t first_start_ns_ = 0;
+  bool first_delivered_ = false;
+  std::exception_ptr epoch_error_;  // a failed epoch stays failed until another is started
+
+  std::mutex knobs_mutex_;  // one set() or close() at a time; taken before mutex_
+  std::vector<std::thread> workers_;
+  std::thread reader_;
+};
+
+}  // namespace stoker

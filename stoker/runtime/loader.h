@@ -1,0 +1,123 @@
+// The loader: a running plan. It turns a data set and a recipe into batches, in order, the same whatever the threads.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "stoker/format/dataset.h"
+#include "stoker/order/epoch_order.h"
+#include "stoker/plan/recipe.h"
+#include "stoker/runtime/metrics.h"
+#include "stoker/tensor/batch.h"
+
+namespace stoker {
+
+struct LoaderOptions {
+  int batch = 0;                   // slots per rank; either this
+  std::int64_t global_batch = 0;   // or this, of all ranks
+  std::uint64_t seed = 0;
+  int threads = 0;                 // workers; 0: as many as the process may use cores
+  int prefetch = 2;                // batches made ahead of the consumer
+  std::uint64_t memory = 0;        // budget in bytes for batches and read-ahead; 0: a quarter of the machine's
+  OrderKind order = OrderKind::kGlobal;
+  int rank = 0, world = 1;
+  std::optional<Tail> tail{};      // unset: the recipe's
+  std::string audit{};             // file to write one line per delivered sample to; empty: none
+  std::int64_t epochs_end = INT64_MAX;  // the first epoch that will not be asked for: nothing of it is prefetched
+};
+
+/// What may be changed while an epoch runs; the batches stay the same.
+struct Knobs {
+  std::optional<int> threads{};
+  std::optional<int> prefetch{};
+};
+
+/// A batch as the consumer holds it: when the last reference goes, its memory is used again.
+using BatchPtr = std::shared_ptr<const Batch>;
+
+class Loader {
+ public:
+  /// Starts the threads; reading begins with the first epoch. Throws kUsage for options that make no sense and kMemory
+  /// for a budget that cannot work, saying the least that does.
+  Loader(std::shared_ptr<const Dataset> dataset, Recipe recipe, LoaderOptions options);
+  ~Loader();
+  Loader(const Loader&) = delete;
+  Loader& operator=(const Loader&) = delete;
+
+  const Dataset& dataset() const;
+  const Recipe& recipe() const;
+  std::vector<OutputSpec> outputs() const;
+  std::int64_t batches_per_epoch() const;
+  int batch_size() const;
+
+  /// Goes to the first batch of an epoch. The one after the running epoch is already being prefetched; naming another
+  /// one throws that work away. The consumer's thread only, as next().
+  void start_epoch(std::int64_t epoch);
+
+  /// The next batch of the epoch, or null at its end. Waits for it. The first bad sample, in order, is thrown here
+  /// as an Error, whatever thread met it. Interruptible by interrupt() from any thread (throws kClosed).
+  BatchPtr next();
+  /// As next(), but gives up after `patience`: nullopt.
+  std::optional<BatchPtr> next_within(std::chrono::milliseconds patience);
+
+  /// Range-for over an epoch: for (const BatchPtr& batch : loader.epoch(e)).
+  class Epoch;
+  Epoch epoch(std::int64_t epoch);
+
+  /// Threads: any. Throws kUsage for values below 1 or a prefetch that the memory budget cannot hold.
+  void set(const Knobs& knobs);
+  /// Threads: any.
+  Metrics metrics() const;
+  int threads() const;
+  int prefetch() const;
+
+  /// Makes a waiting next() and all later ones throw kClosed. Threads: any; async-signal-unsafe.
+  void interrupt();
+  /// Stops and joins every thread; batches held by the consumer stay valid. Idempotent.
+  void close();
+
+ private:
+  class Engine;
+  std::shared_ptr<Engine> engine_;
+};
+
+class Loader::Epoch {
+ public:
+  class Iterator {
+   public:
+    using value_type = BatchPtr;
+    using difference_type = std::ptrdiff_t;
+
+    const BatchPtr& operator*() const { return batch_; }
+    Iterator& operator++() {
+      batch_.reset();  // its memory may be what the next batch waits for
+      batch_ = loader_->next();
+      return *this;
+    }
+    friend bool operator==(const Iterator& a, const Iterator& b) { return a.batch_ == b.batch_; }
+
+   private:
+    friend class Epoch;
+    Iterator(Loader* loader, BatchPtr batch) : loader_(loader), batch_(std::move(batch)) {}
+
+    Loader* loader_;
+    BatchPtr batch_;
+  };
+
+  Iterator begin() { return Iterator(loader_, loader_->next()); }
+  Iterator end() { return Iterator(loader_, nullptr); }
+
+ private:
+  friend class Loader;
+  explicit Epoch(Loader* loader) : loader_(loader) {}
+
+  Loader* loader_;
+};
+
+/// The least memory budget with which these options work.
+std::uint64_t memory_bytes_min(const Recipe& recipe, const LoaderOptions& options);
+
+}  // namespace stoker

@@ -1,0 +1,90 @@
+#include "stoker/runtime/loader_options.h"
+
+#include <algorithm>
+
+#include "stoker/base/error.h"
+#include "stoker/base/machine.h"
+#include "stoker/base/units.h"
+
+namespace stoker {
+namespace {
+
+// Encoded samples that wait for a worker: some hundred photographs. More would not make local storage faster.
+constexpr std::size_t kReadAheadMax = std::size_t{64} << 20;
+constexpr std::size_t kReadAheadMin = std::size_t{1} << 20;
+constexpr std::size_t kOutputsMax = 16;
+
+std::string human(std::size_t bytes) { return format_size(static_cast<double>(bytes)); }
+
+// The batches made ahead, and the one that the consumer holds.
+std::size_t least_batch_memory(int prefetch, std::size_t batch_bytes) {
+  return (static_cast<std::size_t>(prefetch) + 1) * batch_bytes;
+}
+
+int resolve_batch(const LoaderOptions& options) {
+  if ((options.batch > 0) == (options.global_batch > 0)) {
+    fail(ErrorKind::kUsage, "give either batch (per rank) or global_batch, a positive number");
+  }
+  if (options.batch > 0) return options.batch;
+  if (options.global_batch % options.world != 0) {
+    fail(ErrorKind::kUsage, "a global batch of {} cannot be divided among {} ranks", options.global_batch, options.world);
+  }
+  return static_cast<int>(options.global_batch / options.world);
+}
+
+}  // namespace
+
+LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, LoaderOptions options) {
+  if (dataset.size() == 0) fail(ErrorKind::kData, "the data set is empty: there is nothing to train on");
+  if (options.world < 1 || options.rank < 0 || options.rank >= options.world) {
+    fail(ErrorKind::kUsage, "rank {} of a world of {} does not exist; ranks run from 0 to world - 1", options.rank, options.world);
+  }
+  if (options.threads < 0) fail(ErrorKind::kUsage, "threads must be at least 1, not {}", options.threads);
+  options.batch = resolve_batch(options);
+  options.global_batch = std::int64_t{options.batch} * options.world;
+  if (options.threads == 0) options.threads = usable_cores();
+  if (options.memory == 0) options.memory = usable_memory() / 4;
+  if (!options.tail) options.tail = parse_tail(recipe.tail());
+  if (*options.tail == Tail::kDrop && dataset.size() < options.global_batch) {
+    fail(ErrorKind::kUsage, "the data set has {} samples, fewer than one global batch of {}; use a smaller batch, or tail wrap or pad",
+         dataset.size(), options.global_batch);
+  }
+  return options;
+}
+
+void check_prefetch(int prefetch, std::size_t batch_bytes, std::size_t batch_memory_max) {
+  if (prefetch < 1) fail(ErrorKind::kUsage, "prefetch must be at least 1, not {}", prefetch);
+  const std::size_t needed = least_batch_memory(prefetch, batch_bytes);
+  if (needed > batch_memory_max) {
+    fail(ErrorKind::kMemory, "{} prefetched batches of {} and one in use need {} of memory, but the budget leaves {}; use a smaller batch or prefetch, or more memory",
+         prefetch, human(batch_bytes), human(needed), human(batch_memory_max));
+  }
+}
+
+BoardOptions board_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
+  BoardOptions board;
+  board.outputs = plan.outputs();
+  if (board.outputs.size() > kOutputsMax) {
+    fail(ErrorKind::kLimit, "the recipe has {} outputs; at most {} are possible", board.outputs.size(), kOutputsMax);
+  }
+  board.order = {.samples = dataset.size(), .global_batch = options.global_batch, .kind = options.order, .tail = *options.tail, .seed = options.seed};
+  board.slice = {.rank = options.rank, .world = options.world, .batch = options.batch};
+  board.fields = plan.fields();
+  board.prefetch = options.prefetch;
+  board.epochs_end = options.epochs_end;
+  const std::size_t batches = least_batch_memory(std::max(options.prefetch, 1), batch_bytes(board.outputs, options.batch));
+  if (options.memory < batches + kReadAheadMin) {
+    fail(ErrorKind::kMemory, "a memory budget of {} cannot work; the least for this batch and prefetch is {}", human(options.memory),
+         human(batches + kReadAheadMin));
+  }
+  board.read_ahead_bytes = std::clamp((options.memory - batches) / 2, kReadAheadMin, kReadAheadMax);
+  board.batch_memory_max = options.memory - board.read_ahead_bytes;
+  check_prefetch(options.prefetch, batch_bytes(board.outputs, options.batch), board.batch_memory_max);
+  return board;
+}
+
+std::uint64_t memory_bytes_min(const Recipe& recipe, const LoaderOptions& options) {
+  return least_batch_memory(options.prefetch, batch_bytes(Plan(recipe).outputs(), resolve_batch(options))) + kReadAheadMin;
+}
+
+}  // namespace stoker

@@ -1,0 +1,21 @@
+#include "stoker/runtime/open.h"
+
+#include "stoker/runtime/thread_pool.h"
+
+namespace stoker {
+namespace {
+
+// Reads in flight at once. Sixteen keep an NVMe drive or a network disk busy with image-sized reads; a thread that waits
+// for the disk costs nothing else.
+constexpr int kReadThreads = 16;
+constexpr int kReadsQueued = 1024;
+
+}  // namespace
+
+std::shared_ptr<const Dataset> open(const std::vector<std::string>& data) {
+  return open_dataset(data, std::make_shared<ThreadPool>("stoker-read", kReadThreads, kReadsQueued));
+}
+
+std::shared_ptr<const Dataset> open(const std::string& data) { return open(std::vector{data}); }
+
+}  // namespace stoker

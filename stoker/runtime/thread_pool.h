@@ -1,0 +1,38 @@
+// Threads that run small tasks in order of submission, with a bounded queue.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "stoker/base/executor.h"
+
+namespace stoker {
+
+class ThreadPool final : public Executor {
+ public:
+  /// `name` shows in debuggers and `top`; at most `queue_max` tasks wait.
+  ThreadPool(std::string name, int threads, int queue_max);
+  /// Runs what was submitted, then joins.
+  ~ThreadPool() override;
+
+  void submit(Task task) override;
+
+ private:
+  void work();
+
+  std::string name_;
+  std::mutex mutex_;
+  std::condition_variable not_empty_, not_full_;
+  std::vector<Task> ring_;
+  std::size_t first_ = 0, count_ = 0;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+/// Names the calling thread, cut to the 15 characters that Linux keeps.
+void name_this_thread(const std::string& name);
+
+}  // namespace stoker

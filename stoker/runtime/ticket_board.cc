@@ -1,0 +1,278 @@
+#include "stoker/runtime/ticket_board.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "stoker/base/clock.h"
+#include "stoker/base/error.h"
+#include "stoker/base/units.h"
+
+namespace stoker {
+
+TicketBoard::TicketBoard(const Dataset& dataset, BoardOptions options, Allocator& allocator)
+    : dataset_(dataset),
+      options_(std::move(options)),
+      allocator_(allocator),
+      batch_bytes_(stoker::batch_bytes(options_.outputs, options_.slice.batch)),
+      arena_(options_.read_ahead_bytes, allocator) {
+  next_.fields.resize(options_.fields.size());
+}
+
+std::int64_t TicketBoard::batches_per_epoch() const { return EpochOrder(options_.order, 0).batches(); }
+
+// --- drawing
+
+bool TicketBoard::can_draw() {
+  if (!started_) return false;
+  const bool exhausted = works_.empty() || works_.back()->drawn == options_.slice.batch;
+  if (exhausted && !open_next_work()) return false;
+  if (!next_located_) locate_next();
+  return next_.bytes == 0 || arena_.fits(next_.bytes);
+}
+
+// One batch more than may have memory is read ahead, so that its samples are there when memory becomes free.
+bool TicketBoard::open_next_work() {
+  if (static_cast<int>(works_.size()) > options_.prefetch) return false;
+  if (order_ && draw_index_ == order_->batches()) {
+    ++draw_epoch_;
+    draw_index_ = 0;
+    order_.reset();
+  }
+  if (draw_epoch_ >= options_.epochs_end) return false;
+  if (!order_) order_.emplace(options_.order, draw_epoch_);
+  std::unique_ptr<BatchWork> work = fresh_work();
+  work->epoch = draw_epoch_;
+  work->index = draw_index_++;
+  works_.push_back(std::move(work));
+  grant_batches();
+  return true;
+}
+
+std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
+  std::unique_ptr<BatchWork> work;
+  if (spare_works_.empty()) {
+    work = std::make_unique<BatchWork>();
+    work->tickets.resize(static_cast<std::size_t>(options_.slice.batch));
+    for (Ticket& ticket : work->tickets) ticket.reads.resize(options_.fields.size());
+    work->ready.reserve(work->tickets.size());
+  } else {
+    work = std::move(spare_works_.back());
+    spare_works_.pop_back();
+    work->ready.clear();
+  }
+  work->drawn = work->unfinished = 0;
+  work->ready_first = 0;
+  work->remaining = options_.slice.batch;
+  work->discarded = false;
+  work->error = nullptr;
+  return work;
+}
+
+void TicketBoard::locate_next() {
+  const BatchWork& work = *works_.back();
+  next_.sample = order_->sample_at(options_.slice.position(work.index, work.drawn)).value_or(-1);
+  next_.bytes = 0;
+  next_.error = nullptr;
+  next_located_ = true;
+  if (next_.sample < 0) return;
+  for (std::size_t i = 0; i < options_.fields.size(); ++i) {
+    const std::string& name = options_.fields[i];
+    next_.fields[i] = name == "image" ? dataset_.image_field(next_.sample) : dataset_.field(next_.sample, name);
+    if (!next_.fields[i]) {
+      next_.error = std::make_exception_ptr(
+          Error(ErrorKind::kData, fmt::format("{} has no field '{}'", dataset_.describe(next_.sample), name)));
+    } else if (next_.fields[i]->length > options_.sample_bytes_max) {
+      next_.error = std::make_exception_ptr(Error(
+          ErrorKind::kLimit, fmt::format("{} is {} long; the limit is {}", dataset_.describe(next_.sample),
+                                         format_size(static_cast<double>(next_.fields[i]->length)),
+                                         format_size(static_cast<double>(options_.sample_bytes_max)))));
+    }
+    if (next_.error) {
+      next_.bytes = 0;
+      return;
+    }
+    next_.bytes += next_.fields[i]->length;
+  }
+}
+
+Ticket& TicketBoard::draw() {
+  assert(next_located_);
+  BatchWork& work = *works_.back();
+  Ticket& ticket = work.tickets[static_cast<std::size_t>(work.drawn)];
+  ticket.work = &work;
+  ticket.slot = work.drawn++;
+  ticket.position = options_.slice.position(work.index, ticket.slot);
+  ++work.unfinished;
+  issue(ticket);
+  return ticket;
+}
+
+void TicketBoard::issue(Ticket& ticket) {
+  ticket.sample = next_.sample;
+  ticket.error = next_.error;
+  ticket.reads_pending = 0;
+  next_located_ = false;
+  if (ticket.padding() || ticket.error) return;
+  ticket.grant = arena_.grant(next_.bytes);
+  ticket.granted = true;
+  std::size_t offset = 0;
+  for (std::size_t i = 0; i < ticket.reads.size(); ++i) {
+    const FieldLocation& field = *next_.fields[i];
+    FieldRead& read = ticket.reads[i];
+    read.source = &dataset_.source(field);
+    read.request = ReadRequest();
+    read.request.part = dataset_.part(field);
+    read.request.offset = field.offset;
+    read.request.into = ticket.grant.bytes.subspan(offset, static_cast<std::size_t>(field.length));
+    offset += static_cast<std::size_t>(field.length);
+    ++ticket.reads_pending;
+  }
+}
+
+void TicketBoard::read_done(Ticket& ticket) {
+  if (ticket.work->discarded) {
+    finish(ticket);
+    return;
+  }
+  ticket.work->ready.push_back(&ticket);
+  ++ready_count_;
+}
+
+// --- working
+
+std::size_t TicketBoard::take(std::span<Ticket*> tickets) {
+  for (const auto& work : works_) {
+    if (!work->batch) break;  // memory is granted in order: no later batch has any
+    const std::size_t count = std::min(work->ready_count(), tickets.size());
+    if (count == 0) continue;
+    std::copy_n(work->ready.begin() + static_cast<std::ptrdiff_t>(work->ready_first), count, tickets.begin());
+    work->ready_first += count;
+    ready_count_ -= count;
+    return count;
+  }
+  return 0;
+}
+
+bool TicketBoard::finish(Ticket& ticket) {
+  BatchWork& work = *ticket.work;
+  if (ticket.granted) {
+    arena_.give_back(ticket.grant);
+    ticket.granted = false;
+  }
+  --work.unfinished;
+  --work.remaining;
+  if (work.discarded) {
+    recycle_discarded();
+    return false;
+  }
+  const auto slot = static_cast<std::size_t>(ticket.slot);
+  Batch& batch = *work.batch;
+  batch.position[slot] = ticket.position;
+  batch.sample[slot] = ticket.sample;
+  batch.key[slot] = ticket.padding() ? std::string_view() : dataset_.key(ticket.sample);
+  batch.status[slot] = ticket.padding() ? SlotStatus::kPadding : ticket.error ? SlotStatus::kBad : SlotStatus::kGood;
+  if (ticket.error && (!work.error || ticket.slot < work.error_slot)) {
+    work.error = ticket.error;
+    work.error_slot = ticket.slot;
+  }
+  if (work.sealed()) batch.ready_ns = now_ns();
+  return work.sealed();
+}
+
+// --- delivering
+
+void TicketBoard::start_epoch(std::int64_t epoch) {
+  const bool already_first = !works_.empty() && works_.front()->epoch == epoch && works_.front()->index == 0;
+  if (already_first) return;
+  while (!works_.empty()) {
+    discard(std::move(works_.front()));
+    works_.pop_front();
+  }
+  recycle_discarded();
+  started_ = true;
+  next_located_ = false;
+  order_.reset();
+  draw_epoch_ = epoch;
+  draw_index_ = 0;
+}
+
+void TicketBoard::discard(std::unique_ptr<BatchWork> work) {
+  work->discarded = true;
+  work->remaining = options_.slice.batch;
+  ready_count_ -= work->ready_count();
+  for (std::size_t i = work->ready_first; i < work->ready.size(); ++i) {
+    Ticket& ticket = *work->ready[i];
+    if (ticket.granted) arena_.give_back(ticket.grant);
+    ticket.granted = false;
+    --work->unfinished;
+  }
+  discarded_.push_back(std::move(work));
+}
+
+void TicketBoard::recycle_discarded() {
+  const auto in_use = [](const auto& work) { return work->unfinished > 0; };
+  const auto idle = std::partition(discarded_.begin(), discarded_.end(), in_use);
+  for (auto work = idle; work != discarded_.end(); ++work) {
+    if ((*work)->batch) free_batches_.push_back(std::move((*work)->batch));
+    spare_works_.push_back(std::move(*work));
+  }
+  discarded_.erase(idle, discarded_.end());
+  grant_batches();
+}
+
+std::unique_ptr<Batch> TicketBoard::pop() {
+  assert(front_sealed());
+  std::unique_ptr<BatchWork> work = std::move(works_.front());
+  works_.pop_front();
+  std::unique_ptr<Batch> batch = std::move(work->batch);
+  batch->epoch = work->epoch;
+  batch->index = work->index;
+  const std::exception_ptr error = work->error;
+  spare_works_.push_back(std::move(work));
+  ++held_;
+  grant_batches();
+  if (error) {
+    release(std::move(batch));
+    std::rethrow_exception(error);
+  }
+  return batch;
+}
+
+void TicketBoard::release(std::unique_ptr<Batch> batch) {
+  --held_;
+  free_batches_.push_back(std::move(batch));
+  grant_batches();
+  // What a smaller prefetch, or a consumer that no longer hoards, leaves over is given back.
+  while (!free_batches_.empty() && batches_ > options_.prefetch + 1) {
+    free_batches_.pop_back();
+    --batches_;
+  }
+}
+
+// Memory goes to the undelivered batches in order, as far as prefetch reaches and the budget allows.
+void TicketBoard::grant_batches() {
+  const std::size_t reach = std::min(works_.size(), static_cast<std::size_t>(options_.prefetch));
+  for (std::size_t i = 0; i < reach; ++i) {
+    BatchWork& work = *works_[i];
+    if (work.batch) continue;
+    if (free_batches_.empty()) {
+      if (batch_memory() + batch_bytes_ > options_.batch_memory_max) return;
+      try {
+        free_batches_.push_back(std::make_unique<Batch>(options_.outputs, options_.slice.batch, allocator_));
+      } catch (...) {  // kept for the consumer: work goes on with the batches there are
+        allocation_error_ = std::current_exception();
+        return;
+      }
+      ++batches_;
+    }
+    work.batch = std::move(free_batches_.back());
+    free_batches_.pop_back();
+  }
+}
+
+void TicketBoard::set_prefetch(int prefetch) {
+  options_.prefetch = prefetch;
+  grant_batches();
+}
+
+}  // namespace stoker

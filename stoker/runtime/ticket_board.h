@@ -1,0 +1,124 @@
+// The state of all batches under way: which ticket is drawn next, which wait for a worker, which batch is complete, who
+// has memory. It starts no threads and takes no locks: the engine calls it under its own.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stoker/format/dataset.h"
+#include "stoker/order/epoch_order.h"
+#include "stoker/runtime/encoded_arena.h"
+#include "stoker/runtime/ticket.h"
+#include "stoker/tensor/batch.h"
+
+namespace stoker {
+
+struct BoardOptions {
+  OrderOptions order;
+  RankSlice slice;
+  std::vector<OutputSpec> outputs;
+  std::vector<std::string> fields;        // of a sample that are read: Plan::fields()
+  int prefetch = 2;                       // batches made ahead of the consumer
+  std::size_t batch_memory_max = 0;       // bytes that batches may take together
+  std::size_t read_ahead_bytes = 0;       // size of the arena
+  std::int64_t epochs_end = INT64_MAX;    // nothing is drawn of this epoch and later ones
+  std::uint64_t sample_bytes_max = std::uint64_t{1} << 30;
+};
+
+class TicketBoard {
+ public:
+  TicketBoard(const Dataset& dataset, BoardOptions options, Allocator& allocator);
+
+  // --- the reader
+
+  /// Whether the next ticket exists and has room.
+  bool can_draw();
+  /// The next ticket, in order, its bytes granted and its requests filled in (but for `done` and `context`). If it has
+  /// reads pending they are now to be started; otherwise hand it to read_done() at once. Only if can_draw().
+  Ticket& draw();
+  /// The ticket's last read has ended: it waits for a worker now.
+  void read_done(Ticket& ticket);
+
+  // --- workers
+
+  /// Up to `tickets.size()` tickets that can be worked on, the oldest batch first; returns how many.
+  std::size_t take(std::span<Ticket*> tickets);
+  std::size_t ready_count() const { return ready_count_; }
+  /// The ticket's slot is written (or its error stands in it). Returns whether that completed its batch.
+  bool finish(Ticket& ticket);
+
+  // --- the consumer
+
+  /// From here on batches of `epoch` come first; what was drawn of others is thrown away.
+  void start_epoch(std::int64_t epoch);
+  bool front_sealed() const { return !works_.empty() && works_.front()->sealed(); }
+  /// The next batch cannot be made: the consumer holds all the memory there is for batches, or the machine has none.
+  bool starved() const {
+    return !works_.empty() && !works_.front()->batch && held_ == batches_ && (held_ > 0 || allocation_error_);
+  }
+  /// Why the machine refused memory for a batch, if it did.
+  std::exception_ptr allocation_error() const { return allocation_error_; }
+  /// Removes the sealed front; throws its error if it has one. The batch counts as held until release().
+  std::unique_ptr<Batch> pop();
+  void release(std::unique_ptr<Batch> batch);
+
+  // --- knobs and gauges
+
+  void set_prefetch(int prefetch);
+  int prefetch() const { return options_.prefetch; }
+  std::int64_t batches_per_epoch() const;
+  int held() const { return held_; }
+  std::size_t batch_bytes() const { return batch_bytes_; }
+  std::size_t batch_memory() const { return static_cast<std::size_t>(batches_) * batch_bytes_; }
+  std::size_t batch_memory_max() const { return options_.batch_memory_max; }
+  std::size_t read_ahead_used() const { return arena_.used(); }
+  std::size_t read_ahead_max() const { return arena_.capacity(); }
+
+ private:
+  // Where and how much the next ticket reads; found before it is drawn, since its room must be checked.
+  struct NextSample {
+    std::int64_t sample = -1;
+    std::vector<std::optional<FieldLocation>> fields;
+    std::uint64_t bytes = 0;
+    std::exception_ptr error;
+  };
+
+  bool open_next_work();
+  void locate_next();
+  void issue(Ticket& ticket);
+  void grant_batches();
+  void discard(std::unique_ptr<BatchWork> work);
+  void recycle_discarded();
+  std::unique_ptr<BatchWork> fresh_work();
+
+  const Dataset& dataset_;
+  BoardOptions options_;
+  Allocator& allocator_;
+  std::size_t batch_bytes_;
+  EncodedArena arena_;
+
+  // Where drawing stands.
+  std::optional<EpochOrder> order_;
+  std::int64_t draw_epoch_ = 0;
+  std::int64_t draw_index_ = 0;   // of the next work to open
+  bool started_ = false;
+  bool next_located_ = false;
+  NextSample next_;
+
+  std::deque<std::unique_ptr<BatchWork>> works_;       // undelivered, in order; the newest may still be drawn from
+  std::vector<std::unique_ptr<BatchWork>> discarded_;  // still in somebody's hands
+  std::vector<std::unique_ptr<BatchWork>> spare_works_;
+  std::vector<std::unique_ptr<Batch>> free_batches_;
+  int batches_ = 0;  // alive: with works, free or held
+  int held_ = 0;     // by the consumer
+  std::size_t ready_count_ = 0;
+  std::exception_ptr allocation_error_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,10 @@
+// The public face of the library: open a data set, write a recipe, loop over batches. Start here.
+#pragma once
+
+#include "stoker/base/error.h"
+#include "stoker/base/log.h"
+#include "stoker/format/dataset.h"
+#include "stoker/plan/recipe.h"
+#include "stoker/runtime/loader.h"
+#include "stoker/runtime/open.h"
+#include "stoker/tensor/batch.h"

@@ -1,0 +1,26 @@
+// A source whose reads block a thread: each read runs as one task of an executor.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "stoker/base/executor.h"
+#include "stoker/storage/source.h"
+
+namespace stoker {
+
+class BlockingSource : public Source {
+ public:
+  void start(ReadRequest& request) final;
+
+ protected:
+  explicit BlockingSource(std::shared_ptr<Executor> executor) : executor_(std::move(executor)) {}
+
+  /// Fills `into`, or throws. Threads: any, also several at once. Allocates only to throw.
+  virtual void read(std::uint64_t offset, MutableBytes into, std::string_view part) const = 0;
+
+ private:
+  std::shared_ptr<Executor> executor_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,69 @@
+#include "stoker/storage/faulty_source.h"
+
+#include <cassert>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/random.h"
+
+namespace stoker {
+
+FaultySource::FaultySource(std::shared_ptr<Source> inner, FaultyOptions options)
+    : inner_(std::move(inner)), options_(options), holding_(options.hold) {}
+
+FaultySource::~FaultySource() { release_all(); }
+
+void FaultySource::start(ReadRequest& request) {
+  Held read;
+  {
+    std::lock_guard lock(mutex_);
+    read = {&request, started_++};
+    if (holding_) {
+      held_.push_back(read);
+      changed_.notify_all();
+      return;
+    }
+  }
+  go_on(read);
+}
+
+void FaultySource::wait_until_held(std::size_t count) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return held_.size() >= count; });
+}
+
+void FaultySource::release(std::size_t index) {
+  Held read;
+  {
+    std::lock_guard lock(mutex_);
+    assert(index < held_.size());
+    read = held_[index];
+    held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(index));
+  }
+  go_on(read);
+}
+
+void FaultySource::release_all() {
+  std::vector<Held> released;
+  {
+    std::lock_guard lock(mutex_);
+    holding_ = false;
+    released.swap(held_);
+  }
+  for (const Held& read : released) go_on(read);
+}
+
+bool FaultySource::fails(std::int64_t number) const {
+  if (number == options_.fail_read) return true;
+  Random random(options_.seed, 0, static_cast<std::uint64_t>(number), 0);
+  return random.uniform() < options_.fail_probability;
+}
+
+void FaultySource::go_on(Held held) {
+  if (!fails(held.number)) return inner_->start(*held.request);
+  held.request->error = std::make_exception_ptr(
+      Error(ErrorKind::kIo, fmt::format("cannot read '{}': injected fault in read {}", name(), held.number)));
+  held.request->done(*held.request);
+}
+
+}  // namespace stoker

@@ -1,0 +1,55 @@
+// Another source with faults put in front of it: reads that fail, by number or by chance, and reads that are held until
+// released, so that a test decides in which order they complete.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "stoker/storage/source.h"
+
+namespace stoker {
+
+struct FaultyOptions {
+  std::int64_t fail_read = -1;  // this read fails with kIo, counting from 0
+  double fail_probability = 0;  // and each other one with this probability, decided by the seed and the read's number
+  std::uint64_t seed = 0;
+  bool hold = false;  // reads wait until they are released
+};
+
+class FaultySource final : public Source {
+ public:
+  FaultySource(std::shared_ptr<Source> inner, FaultyOptions options);
+  /// Releases what is still held.
+  ~FaultySource() override;
+
+  const std::string& name() const override { return inner_->name(); }
+  std::uint64_t size(std::string_view part = {}) const override { return inner_->size(part); }
+  void start(ReadRequest& request) override;
+
+  /// Waits until `count` reads are held.
+  void wait_until_held(std::size_t count);
+  /// Lets the held read at `index` go on (0 is the one held longest).
+  void release(std::size_t index);
+  /// Lets all go on, the one held longest first, and holds none from now on.
+  void release_all();
+
+ private:
+  struct Held {
+    ReadRequest* request;
+    std::int64_t number;
+  };
+  bool fails(std::int64_t number) const;
+  void go_on(Held held);
+
+  std::shared_ptr<Source> inner_;
+  FaultyOptions options_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool holding_;
+  std::int64_t started_ = 0;
+  std::vector<Held> held_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,157 @@
+#include "stoker/storage/file_source.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "stoker/base/error.h"
+#include "stoker/storage/folder_source.h"
+#include "stoker/storage/temp_folder_testing.h"
+
+namespace stoker {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+template <typename Function>
+Error failure_of(Function&& function) {
+  try {
+    function();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return Error(ErrorKind::kClosed, "");
+}
+
+Error failure_to_open(const std::string& path) {
+  return failure_of([&] { FileSource(path, std::make_shared<InlineExecutor>()); });
+}
+
+TEST(FileSource, NamesAFileThatIsNotThere) {
+  const Error error = failure_to_open("/no/such/shard.tar");
+  EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("/no/such/shard.tar"), HasSubstr("No such file")));
+}
+
+TEST(FileSource, RefusesAPipeWithoutWaitingForItsWriter) {
+  TempFolder folder;
+  ASSERT_EQ(::mkfifo(folder.path("shard.tar").c_str(), 0600), 0);
+  const Error error = failure_to_open(folder.path("shard.tar"));
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("shard.tar"), HasSubstr("is a pipe"), HasSubstr("save")));
+}
+
+TEST(FileSource, RefusesFoldersDevicesAndSockets) {
+  TempFolder folder;
+  EXPECT_THAT(failure_to_open(folder.path()).message(), HasSubstr("is a folder"));
+  EXPECT_THAT(failure_to_open("/dev/null").message(), HasSubstr("is a device"));
+
+  const FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, folder.path("s").c_str(), sizeof(address.sun_path) - 1);
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  EXPECT_THAT(failure_to_open(folder.path("s")).message(), HasSubstr("is a socket"));
+}
+
+TEST(FileSource, ReportsAFileThatShrankAfterItWasOpened) {
+  TempFolder folder;
+  const std::string path = folder.write("shard.tar", std::string(1000, 'x'));
+  FileSource source(path, std::make_shared<InlineExecutor>());
+  std::filesystem::resize_file(path, 600);
+  std::vector<std::uint8_t> bytes(200);
+  EXPECT_NO_THROW(read_fully(source, 400, bytes));
+  const Error error = failure_of([&] { read_fully(source, 500, bytes); });
+  EXPECT_EQ(error.kind(), ErrorKind::kData);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr(path), HasSubstr("truncated"), HasSubstr("byte 600")));
+}
+
+TEST(FolderSource, NamesAFolderThatIsNotThere) {
+  const auto open = [](const std::string& path) { FolderSource(path, std::make_shared<InlineExecutor>()); };
+  EXPECT_EQ(failure_of([&] { open("/no/such/folder"); }).kind(), ErrorKind::kNotFound);
+  EXPECT_THAT(failure_of([&] { open("/dev/null"); }).message(), HasSubstr("/dev/null"));
+}
+
+TEST(FolderSource, NamesTheFileThatWasTruncatedSinceItWasListed) {
+  TempFolder folder;
+  folder.write("a/x.jpg", "12345");
+  FolderSource source(folder.path(), std::make_shared<InlineExecutor>());
+  std::vector<std::uint8_t> bytes(6);
+  const Error error = failure_of([&] { read_fully(source, 0, bytes, "a/x.jpg"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kData);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr(folder.path("a/x.jpg")), HasSubstr("since it was listed")));
+}
+
+TEST(FolderSource, ReadsNothingOutsideTheFolder) {
+  TempFolder folder;
+  folder.write("secret.jpg", "secret");
+  folder.write("root/..x/a.jpg", "inside");
+  FolderSource source(folder.path("root"), std::make_shared<InlineExecutor>());
+  std::vector<std::uint8_t> bytes(6);
+  EXPECT_NO_THROW(read_fully(source, 0, bytes, "..x/a.jpg"));
+  for (const std::string& part :
+       {std::string("../secret.jpg"), std::string("..x/../../secret.jpg"), std::string(".."), std::string("..x/.."),
+        folder.path("secret.jpg"), std::string("..x/a.jpg\0b", 11), std::string(5000, 'x'), std::string()}) {
+    EXPECT_THROW(read_fully(source, 0, bytes, part), Error) << part;
+  }
+}
+
+TEST(FolderSource, RefusesPartsThatAreNotFiles) {
+  TempFolder folder;
+  std::filesystem::create_directories(folder.path("x.jpg"));
+  ASSERT_EQ(::mkfifo(folder.path("pipe.jpg").c_str(), 0600), 0);
+  FolderSource source(folder.path(), std::make_shared<InlineExecutor>());
+  std::vector<std::uint8_t> bytes(1);
+  EXPECT_THAT(failure_of([&] { read_fully(source, 0, bytes, "x.jpg"); }).message(), HasSubstr("is a folder"));
+  EXPECT_THAT(failure_of([&] { read_fully(source, 0, bytes, "pipe.jpg"); }).message(), HasSubstr("is a pipe"));
+}
+
+// pread as the kernel may behave: interrupted, then one or a few bytes at a time.
+int g_pread_calls = 0;
+ssize_t reluctant_pread(int fd, void* into, std::size_t count, off_t offset) {
+  if (g_pread_calls++ % 3 == 1) {
+    errno = EINTR;
+    return -1;
+  }
+  return ::pread(fd, into, std::min<std::size_t>(count, 7), offset);
+}
+
+ssize_t failing_pread(int, void*, std::size_t, off_t) {
+  errno = EIO;
+  return -1;
+}
+
+TEST(PosixFile, GoesOnAfterInterruptedAndShortReads) {
+  TempFolder folder;
+  std::string content;
+  for (int i = 0; i < 100; ++i) content += std::to_string(i);
+  const FileDescriptor fd = open_for_reading(AT_FDCWD, folder.write("f", content).c_str());
+  std::vector<std::uint8_t> bytes(content.size() - 5);
+  g_pread_calls = 0;
+  const PreadResult result = pread_fully(fd.get(), 5, bytes, reluctant_pread);
+  EXPECT_EQ(result.error, 0);
+  EXPECT_EQ(result.count, bytes.size());
+  EXPECT_EQ(as_text(bytes), std::string_view(content).substr(5));
+  EXPECT_GT(g_pread_calls, static_cast<int>(bytes.size() / 7));
+}
+
+TEST(PosixFile, TellsErrorsApartFromTheEndOfTheFile) {
+  TempFolder folder;
+  const FileDescriptor fd = open_for_reading(AT_FDCWD, folder.write("f", "12345").c_str());
+  std::vector<std::uint8_t> bytes(10);
+  EXPECT_EQ(pread_fully(fd.get(), 2, bytes).count, 3u);
+  EXPECT_EQ(pread_fully(fd.get(), 2, bytes).error, 0);
+  EXPECT_EQ(pread_fully(fd.get(), 2, bytes, failing_pread).error, EIO);
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,77 @@
+#include "stoker/storage/folder_source.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+
+#include "stoker/storage/range_check.h"
+
+namespace stoker {
+namespace {
+
+/// A part name with a NUL at its end, without allocating.
+class PartName {
+ public:
+  PartName(const std::string& root, std::string_view part) {
+    if (part.empty()) fail(ErrorKind::kNotFound, "'{}' is a folder; a read must name a file in it", root);
+    if (part.front() == '/' || part.find('\0') != std::string_view::npos || climbs(part)) {
+      fail(ErrorKind::kNotFound, "'{}' does not name a file inside the folder '{}'", part, root);
+    }
+    if (part.size() >= text_.size()) fail_system("open", part, ENAMETOOLONG);
+    *std::copy(part.begin(), part.end(), text_.begin()) = '\0';
+  }
+
+  const char* c_str() const { return text_.data(); }
+
+ private:
+  static bool climbs(std::string_view part) {
+    return part == ".." || part.starts_with("../") || part.find("/../") != std::string_view::npos;
+  }
+
+  std::array<char, PATH_MAX> text_;  // left uninitialised beyond the name: this is on every read's path
+};
+
+}  // namespace
+
+FolderSource::FolderSource(std::string root, std::shared_ptr<Executor> executor)
+    : BlockingSource(std::move(executor)),
+      root_(std::move(root)),
+      folder_(::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)) {
+  if (!folder_) fail_system("open the folder", root_, errno);
+}
+
+std::uint64_t FolderSource::size(std::string_view part) const {
+  const PartName name(root_, part);
+  struct stat facts;
+  if (::fstatat(folder_.get(), name.c_str(), &facts, 0) != 0) fail_system("look at", path_of(part), errno);
+  require_regular_file(path_of(part), facts.st_mode, ErrorKind::kData);
+  return static_cast<std::uint64_t>(facts.st_size);
+}
+
+void FolderSource::read(std::uint64_t offset, MutableBytes into, std::string_view part) const {
+  const PartName name(root_, part);
+  const FileDescriptor fd = open_for_reading(folder_.get(), name.c_str());
+  if (!fd) fail_system("open", path_of(part), errno);
+  const PreadResult result = pread_fully(fd.get(), offset, into);
+  if (!into.empty() && result.error == 0 && result.count == into.size()) return;
+
+  // Something is off, or nothing was to be read; only now is the file's nature worth another system call.
+  struct stat facts;
+  if (::fstat(fd.get(), &facts) != 0) fail_system("look at", path_of(part), errno);
+  require_regular_file(path_of(part), facts.st_mode, ErrorKind::kData);
+  if (result.error != 0) fail_system("read", path_of(part), result.error);
+  const auto size = static_cast<std::uint64_t>(facts.st_size);
+  if (result.count == into.size() && offset <= size) return;
+  fail(ErrorKind::kData,
+       "'{}' changed or was truncated since it was listed: it has {} bytes, but {} bytes at byte {} were asked for",
+       path_of(part), size, into.size(), offset);
+}
+
+std::string FolderSource::path_of(std::string_view part) const {
+  return root_.ends_with('/') ? fmt::format("{}{}", root_, part) : fmt::format("{}/{}", root_, part);
+}
+
+}  // namespace stoker

@@ -1,0 +1,24 @@
+// Bytes in memory as a source; reads complete before start() returns.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "stoker/storage/source.h"
+
+namespace stoker {
+
+class MemorySource final : public Source {
+ public:
+  MemorySource(std::string name, std::vector<std::uint8_t> bytes) : name_(std::move(name)), bytes_(std::move(bytes)) {}
+
+  const std::string& name() const override { return name_; }
+  std::uint64_t size(std::string_view part = {}) const override;
+  void start(ReadRequest& request) override;
+
+ private:
+  std::string name_;
+  std::vector<std::uint8_t> bytes_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,56 @@
+#include "stoker/storage/posix_file.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <limits>
+#include <system_error>
+
+namespace stoker {
+
+FileDescriptor open_for_reading(int folder, const char* path) {
+  int fd;
+  do {
+    fd = ::openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  } while (fd < 0 && errno == EINTR);
+  return FileDescriptor(fd);
+}
+
+PreadResult pread_fully(int fd, std::uint64_t offset, MutableBytes into, PreadFunction pread_once) {
+  PreadResult result;
+  while (result.count < into.size()) {
+    const std::uint64_t position = offset + result.count;
+    if (position > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) break;  // past any file's end
+    const ssize_t got =
+        pread_once(fd, into.data() + result.count, into.size() - result.count, static_cast<off_t>(position));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) result.error = errno;
+    if (got <= 0) break;
+    result.count += static_cast<std::size_t>(got);
+  }
+  return result;
+}
+
+std::string_view kind_of_file(mode_t mode) {
+  if (S_ISREG(mode)) return "a file";
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+void fail_system(std::string_view doing, std::string_view path, int error) {
+  const bool missing = error == ENOENT || error == ENOTDIR;
+  const std::string_view hint =
+      error == EMFILE ? "; raise the limit of open files (ulimit -n), or join the shards into fewer" : "";
+  fail(missing ? ErrorKind::kNotFound : ErrorKind::kIo, "cannot {} '{}': {}{}", doing, path,
+       std::generic_category().message(error), hint);
+}
+
+void require_regular_file(std::string_view path, mode_t mode, ErrorKind kind) {
+  if (S_ISREG(mode)) return;
+  if (S_ISDIR(mode)) fail(kind, "'{}' is a folder, where a file is needed", path);
+  fail(kind, "'{}' is {}; Stoker reads by range, so save its content to a file first", path, kind_of_file(mode));
+}
+
+}  // namespace stoker

@@ -1,0 +1,64 @@
+// The system calls that file sources are made of, with their traps handled once: interrupted calls, short reads, and
+// things that can be opened but not read by range.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "stoker/base/bytes.h"
+#include "stoker/base/error.h"
+
+namespace stoker {
+
+/// Owns an open file descriptor, or none (-1).
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd = -1) : fd_(fd) {}
+  ~FileDescriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+
+  int get() const { return fd_; }
+  /// Gives the descriptor away, to be closed by the caller.
+  int release() { return std::exchange(fd_, -1); }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+/// Opens for reading, relative to the open folder `folder` (AT_FDCWD: the working directory). Does not wait for a
+/// pipe's writer. Returns no descriptor, and errno, when it fails.
+FileDescriptor open_for_reading(int folder, const char* path);
+
+struct PreadResult {
+  std::size_t count = 0;  // bytes read: fewer than asked for at the end of the file
+  int error = 0;          // errno, or 0
+};
+
+using PreadFunction = ssize_t (*)(int fd, void* into, std::size_t count, off_t offset);
+
+/// Reads until `into` is full, the file ends or an error occurs. `pread_once` is what a test replaces.
+PreadResult pread_fully(int fd, std::uint64_t offset, MutableBytes into, PreadFunction pread_once = ::pread);
+
+/// "a folder", "a pipe", "a socket", "a device", "a file".
+std::string_view kind_of_file(mode_t mode);
+
+/// "cannot open 'x.tar': Permission denied" as kNotFound or kIo.
+[[noreturn]] void fail_system(std::string_view doing, std::string_view path, int error);
+
+/// Throws for what is not a regular file: it cannot be read by range.
+void require_regular_file(std::string_view path, mode_t mode, ErrorKind kind = ErrorKind::kUsage);
+
+}  // namespace stoker

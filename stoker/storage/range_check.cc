@@ -1,0 +1,17 @@
+#include "stoker/storage/range_check.h"
+
+#include "stoker/base/error.h"
+
+namespace stoker {
+
+void require_no_part(std::string_view name, std::string_view part) {
+  if (!part.empty()) fail(ErrorKind::kNotFound, "'{}' is a single file and has no part '{}'", name, part);
+}
+
+void require_range_inside(std::string_view name, std::uint64_t size, std::uint64_t offset, std::uint64_t length) {
+  if (offset <= size && length <= size - offset) return;
+  fail(ErrorKind::kData, "'{}' has {} bytes, but {} bytes at byte {} were asked for; was it truncated or changed?",
+       name, size, length, offset);
+}
+
+}  // namespace stoker

@@ -1,0 +1,15 @@
+// The checks that every source makes of a request, in the same words.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace stoker {
+
+/// Throws kNotFound when a source that is a single object is asked for a part.
+void require_no_part(std::string_view name, std::string_view part);
+
+/// Throws kData when bytes [offset, offset + length) are not all inside an object of `size` bytes.
+void require_range_inside(std::string_view name, std::uint64_t size, std::uint64_t offset, std::uint64_t length);
+
+}  // namespace stoker

@@ -1,0 +1,43 @@
+#include "stoker/storage/source.h"
+
+#include <condition_variable>
+#include <mutex>
+
+namespace stoker {
+namespace {
+
+class Arrival {
+ public:
+  void arrive() noexcept {
+    std::lock_guard lock(mutex_);
+    arrived_ = true;
+    condition_.notify_one();  // under the lock: the waiter destroys this object as soon as it may go on
+  }
+
+  void wait() {
+    std::unique_lock lock(mutex_);
+    condition_.wait(lock, [this] { return arrived_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable condition_;
+  bool arrived_ = false;
+};
+
+}  // namespace
+
+void read_fully(Source& source, std::uint64_t offset, MutableBytes into, std::string_view part) {
+  Arrival arrival;
+  ReadRequest request;
+  request.part = part;
+  request.offset = offset;
+  request.into = into;
+  request.context = &arrival;
+  request.done = [](ReadRequest& finished) noexcept { static_cast<Arrival*>(finished.context)->arrive(); };
+  source.start(request);
+  arrival.wait();
+  if (request.error) std::rethrow_exception(request.error);
+}
+
+}  // namespace stoker

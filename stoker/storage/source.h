@@ -1,0 +1,51 @@
+// Where bytes live: one object, or a folder of objects addressed by relative path, read by byte range, asynchronously.
+// A source may fail late: a read that was accepted can still end in an error.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "stoker/base/bytes.h"
+
+namespace stoker {
+
+class Source;
+
+/// One read. The caller owns it and keeps it, its part name and its memory alive until `done` was called. It may be
+/// used again after that.
+struct ReadRequest {
+  std::string_view part;  // which object of a folder source; empty for a single object
+  std::uint64_t offset = 0;
+  MutableBytes into;  // filled completely, or `error` is set
+
+  /// Called exactly once, on any thread, also before start() returns; must not block for long.
+  void (*done)(ReadRequest& request) noexcept = nullptr;
+  void* context = nullptr;   // the caller's
+  std::exception_ptr error;  // an Error of kind kIo, kNotFound or kData; null when the read succeeded
+
+  Source* source = nullptr;  // for the source's own use between start() and done()
+};
+
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  /// For messages: a path or URL as the user knows it.
+  virtual const std::string& name() const = 0;
+
+  /// Bytes of the object (of `part`, for a folder source). Throws Error when it is not there or cannot be read.
+  virtual std::uint64_t size(std::string_view part = {}) const = 0;
+
+  /// Starts the read; failures are told through the request. Threads: any, also several at once. Allocates nothing in
+  /// the steady state. A range that reaches past the object's end is an error (kData) that says how long it is.
+  virtual void start(ReadRequest& request) = 0;
+};
+
+/// Reads the range and waits for it. Throws the read's error. Not to be called from a task of the executor that the
+/// source reads on: with every thread waiting, none would be left to read.
+void read_fully(Source& source, std::uint64_t offset, MutableBytes into, std::string_view part = {});
+
+}  // namespace stoker

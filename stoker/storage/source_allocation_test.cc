@@ -1,0 +1,61 @@
+// Counts what the read path allocates, by replacing this test program's operator new.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "stoker/storage/faulty_source.h"
+#include "stoker/storage/file_source.h"
+#include "stoker/storage/folder_source.h"
+#include "stoker/storage/memory_source.h"
+#include "stoker/storage/temp_folder_testing.h"
+
+namespace {
+std::atomic<long> g_allocations = 0;
+}
+
+void* operator new(std::size_t size) {
+  ++g_allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace stoker {
+namespace {
+
+long allocations_of_reads(Source& source, std::string_view part) {
+  std::uint8_t bytes[64];
+  read_fully(source, 0, bytes, part);
+  const long before = g_allocations;
+  for (int i = 0; i < 100; ++i) read_fully(source, 10, bytes, part);
+  return g_allocations - before;
+}
+
+TEST(SourceAllocation, CountsAllocations) {
+  const long before = g_allocations;
+  std::vector<int>* const vector = new std::vector<int>(10);
+  delete vector;
+  EXPECT_GE(g_allocations - before, 1);
+}
+
+TEST(SourceAllocation, ReadsAllocateNothing) {
+  TempFolder folder;
+  const std::string content(1000, 'x');
+  const std::string part = "a_class_with_a_long_name/a_sample_with_a_long_name_too.jpg";
+  const std::string path = folder.write(part, content);
+  const auto executor = std::make_shared<InlineExecutor>();
+  const auto file = std::make_shared<FileSource>(path, executor);
+  FolderSource in_folder(folder.path(), executor);
+  MemorySource memory("memory", std::vector<std::uint8_t>(1000));
+  FaultySource faulty(file, {});
+  EXPECT_EQ(allocations_of_reads(*file, ""), 0);
+  EXPECT_EQ(allocations_of_reads(in_folder, part), 0);
+  EXPECT_EQ(allocations_of_reads(memory, ""), 0);
+  EXPECT_EQ(allocations_of_reads(faulty, ""), 0);
+}
+
+}  // namespace
+}  // namespace stoker

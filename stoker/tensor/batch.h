@@ -1,0 +1,83 @@
+// What a loader yields: named output tensors over the slots of a batch, and what stands in each slot.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/base/bytes.h"
+#include "stoker/tensor/allocator.h"
+#include "stoker/tensor/dtype.h"
+#include "stoker/tensor/shape.h"
+
+namespace stoker {
+
+/// One named output of a plan; `shape` is one sample's, without the batch axis.
+struct OutputSpec {
+  std::string name;
+  DType dtype = DType::kF32;
+  Shape shape;
+
+  std::size_t bytes_per_sample() const { return static_cast<std::size_t>(shape.elements()) * size_of(dtype); }
+};
+
+enum class SlotStatus : std::uint8_t {
+  kPending,  // not yet written
+  kGood,
+  kBad,      // the sample's bytes are bad; nothing useful stands here
+  kPadding,  // past the end of the data set (tail "pad"): zeros
+};
+
+/// A tensor that somebody else owns: contiguous, row-major.
+struct TensorView {
+  std::uint8_t* data = nullptr;
+  DType dtype = DType::kF32;
+  Shape shape;  // with the batch axis
+
+  std::size_t bytes() const { return static_cast<std::size_t>(shape.elements()) * size_of(dtype); }
+};
+
+/// The memory and the slots of one batch. Workers write distinct slots at the same time; everything else is for one
+/// thread. Reused for many batches.
+class Batch {
+ public:
+  Batch(std::vector<OutputSpec> outputs, int slots, Allocator& allocator);
+
+  const std::vector<OutputSpec>& outputs() const { return outputs_; }
+  int size() const { return size_; }
+  /// Bytes this batch holds in its allocator.
+  std::size_t bytes() const { return memory_.size(); }
+
+  TensorView output(std::size_t number) const;
+  /// By name; throws kNotFound naming what there is.
+  TensorView output(std::string_view name) const;
+  MutableBytes slot_bytes(std::size_t output, int slot) const;
+
+  std::int64_t epoch = 0;
+  std::int64_t index = 0;  // of this rank's batches within the epoch
+  std::int64_t ready_ns = 0;  // when its last slot was written (base/clock.h)
+
+  // One entry per slot.
+  std::vector<SlotStatus> status;
+  std::vector<std::int64_t> position;  // in the epoch's global order
+  std::vector<std::int64_t> sample;    // number within the data set
+  std::vector<std::string_view> key;   // of the data set, which `keep_alive` holds
+
+  bool valid(int slot) const { return status[static_cast<std::size_t>(slot)] == SlotStatus::kGood; }
+  int valid_count() const;
+
+  std::shared_ptr<const void> keep_alive;
+
+ private:
+  std::vector<OutputSpec> outputs_;
+  std::vector<std::size_t> offsets_;  // of each output in memory_, multiples of 64
+  int size_;
+  Memory memory_;
+};
+
+/// The bytes a Batch of these outputs takes.
+std::size_t batch_bytes(const std::vector<OutputSpec>& outputs, int slots);
+
+}  // namespace stoker

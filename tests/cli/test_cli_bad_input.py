@@ -1,0 +1,236 @@
+"""Bad input: one sentence that names the thing, the right exit status, never a crash or a hang."""
+
+import os
+import random
+import shutil
+import subprocess
+import threading
+
+import pytest
+from PIL import Image
+
+DONE, FAILURE, USAGE = 0, 1, 2
+
+
+def save_image(path, size=(64, 48), **options):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    noise = random.Random(3).randbytes(size[0] * size[1] * 3)
+    Image.frombytes("RGB", size, noise).save(path, **options)
+    return path
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A folder of four good images."""
+    for i in range(4):
+        save_image(tmp_path / f"data/class/{i}.jpg")
+    return tmp_path / "data"
+
+
+def run(data, *args, recipe="imagenet-train", batch=1):
+    return ("run", data, "--recipe", recipe, "--batch", batch, *args)
+
+
+def refused_everywhere(stoker, data):
+    """The sentence with which run, plan and view refuse a data set."""
+    sentence = stoker.refusal(FAILURE, *run(data))
+    stoker.refusal(FAILURE, "plan", data, "--recipe", "imagenet-train")
+    stoker.refusal(FAILURE, "view", data, "--recipe", "imagenet-train", "--out", os.devnull)
+    return sentence
+
+
+def test_a_missing_folder_is_named(stoker, tmp_path):
+    assert str(tmp_path / "nowhere") in refused_everywhere(stoker, tmp_path / "nowhere")
+
+
+def test_an_empty_data_set_is_named(stoker, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert str(tmp_path / "empty") in refused_everywhere(stoker, tmp_path / "empty")
+
+
+def test_json_prints_no_object_where_a_run_failed(stoker, tmp_path):
+    stoker.refusal(FAILURE, *run(tmp_path / "nowhere", "--json"))
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:-200])
+
+
+BAD_IMAGES = {
+    "truncated": truncate,
+    "garbage": lambda path: path.write_bytes(random.Random(1).randbytes(5000)),
+    "garbage after the header": lambda path: path.write_bytes(path.read_bytes()[:20] + random.Random(1).randbytes(5000)),
+    "of no bytes": lambda path: path.write_bytes(b""),
+    "text": lambda path: path.write_text("this is not an image\n" * 100),
+}
+
+
+@pytest.mark.parametrize("damage", BAD_IMAGES)
+def test_a_bad_image_stops_the_run_and_is_named(stoker, data, damage):
+    BAD_IMAGES[damage](data / "class/2.jpg")
+    assert "class/2" in refused_everywhere(stoker, data)
+
+
+@pytest.mark.parametrize("suffix", ["png", "webp"])
+def test_other_codecs_are_refused_as_well_when_truncated(stoker, data, suffix):
+    truncate(save_image(data / f"class/9.{suffix}"))
+    assert "class/9" in refused_everywhere(stoker, data)
+
+
+def test_the_bytes_count_and_not_the_extension(stoker, data):
+    save_image(data / "class/4.jpg", format="PNG")
+    save_image(data / "class/5.png", format="WEBP")
+    assert stoker.json(*run(data))["samples"] == 6
+
+
+def test_a_file_that_cannot_be_read_is_named(stoker, data):
+    (data / "class/9.jpg").symlink_to(data / "gone.jpg")
+    assert "9.jpg" in refused_everywhere(stoker, data)
+
+
+def test_a_folder_in_the_place_of_an_image_is_no_crash(stoker, data):
+    (data / "class/9.jpg").mkdir()
+    done = stoker(*run(data))
+    assert done.returncode in (DONE, FAILURE), done
+    assert "9.jpg" in done.stderr or done.returncode == DONE
+
+
+@pytest.mark.parametrize("keep", [700, 512 * 4 + 100])
+def test_a_truncated_tar_is_named(stoker, tiny, tmp_path, keep):
+    cut = tmp_path / "cut.tar"
+    cut.write_bytes(tiny.tar.read_bytes()[:keep])
+    assert str(cut) in refused_everywhere(stoker, cut)
+
+
+def test_a_file_that_is_no_tar_is_named(stoker, tiny, tmp_path):
+    text = tmp_path / "not.tar"
+    text.write_text("no tar at all\n" * 1000)
+    assert str(text) in refused_everywhere(stoker, text)
+
+
+def test_a_tar_from_a_pipe_is_refused(stoker, tiny, tmp_path):
+    fifo = tmp_path / "fifo.tar"
+    os.mkfifo(fifo)
+    assert str(fifo) in stoker.refusal(USAGE, *run(fifo))
+    with open(tiny.tar, "rb") as tar, subprocess.Popen(["cat"], stdin=tar, stdout=subprocess.PIPE) as cat:
+        assert "stdin" in stoker.refusal(USAGE, *run("/dev/stdin"), stdin=cat.stdout)
+
+
+RECIPES = {
+    "an unknown operator": ('{ op = "resiez", size = 5 }', "did you mean 'resize'?"),
+    "an unknown argument": ('{ op = "resize", siz = 5 }', "did you mean 'size'?"),
+    "a missing argument": ('{ op = "resize" }', "size"),
+    "an argument of the wrong type": ('{ op = "resize", size = "big" }', "size"),
+    "an argument out of its limits": ('{ op = "random_flip", p = 1.5 }', "between 0 and 1"),
+    "an unknown choice": ('{ op = "resize", size = 5, filter = "bicubik" }', "did you mean 'bicubic'?"),
+    "a wrong order": ('{ op = "normalize", preset = "unit" }, { op = "resize", size = 5 }', "must come before"),
+    "an output without a size": ("", "depends on the image"),
+    "no TOML": ("{", "line"),
+}
+
+
+@pytest.mark.parametrize("mistake", RECIPES)
+def test_a_wrong_recipe_is_bad_usage(stoker, data, tmp_path, mistake):
+    operators, hint = RECIPES[mistake]
+    path = tmp_path / "wrong.toml"
+    path.write_text(f'[[view]]\nname = "image"\noperators = [{{ op = "decode" }}, {operators}]\n')
+    assert hint in stoker.refusal(USAGE, *run(data, recipe=path))
+    assert hint in stoker.refusal(USAGE, "plan", data, "--recipe", path)
+
+
+def test_a_recipe_that_is_not_there_is_named(stoker, data, tmp_path):
+    assert "did you mean 'imagenet-train'?" in stoker.refusal(USAGE, *run(data, recipe="imagenet-trian"))
+    assert str(tmp_path / "no.toml") in stoker.refusal(FAILURE, *run(data, recipe=tmp_path / "no.toml"))
+
+
+USAGES = {
+    "no command": ((), "name a command"),
+    "an unknown command": (("rnu",), "did you mean 'run'?"),
+    "no data": (("run", "--recipe", "imagenet-train"), "DATA"),
+    "no recipe": (("run", "DATA"), "--recipe"),
+    "an unknown option": (("run", "DATA", "--recipe", "imagenet-train", "--prefech", "3"), "did you mean '--prefetch'?"),
+    "an option that other commands have": (("ops", "--batch", "3"), "--batch"),
+    "a batch of none": (("run", "DATA", "--recipe", "imagenet-train", "--batch", "0"), "--batch"),
+    "a batch that is no number": (("run", "DATA", "--recipe", "imagenet-train", "--batch", "two"), "--batch"),
+    "a batch and a global batch": (
+        ("run", "DATA", "--recipe", "imagenet-train", "--batch", "2", "--global-batch", "2"), "--global-batch"),
+    "threads of none": (("run", "DATA", "--recipe", "imagenet-train", "--threads", "0"), "--threads"),
+    "threads that are no number": (("run", "DATA", "--recipe", "imagenet-train", "--threads", "3x"), "--threads"),
+    "a negative seed": (("run", "DATA", "--recipe", "imagenet-train", "--seed", "-1"), "--seed"),
+    "an unknown order": (("run", "DATA", "--recipe", "imagenet-train", "--order", "random"), "'random' is not an order"),
+    "an unknown tail": (("run", "DATA", "--recipe", "imagenet-train", "--tail", "cut"), "'cut' is not a tail"),
+    "a size without sense": (("run", "DATA", "--recipe", "imagenet-train", "--memory", "much"), "'much' is not a size"),
+    "an unknown accelerator": (
+        ("run", "DATA", "--recipe", "imagenet-train", "--accelerator", "mlperf:resnet50/h10"), "did you mean 'mlperf:"),
+    "a step of no time": (("run", "DATA", "--recipe", "imagenet-train", "--accelerator", "0"), "seconds"),
+    "a rank outside the world": (
+        ("run", "DATA", "--recipe", "imagenet-train", "--batch", "1", "--world", "2", "--rank", "2"), "rank 2"),
+    "an indivisible global batch": (
+        ("run", "DATA", "--recipe", "imagenet-train", "--global-batch", "3", "--world", "2"), "global batch"),
+    "a batch larger than the data set": (("run", "DATA", "--recipe", "imagenet-train"), "fewer than one"),
+    "an unknown operator": (("ops", "random_flop"), "did you mean 'random_flip'?"),
+    "an unknown kind": (("synth", "OUT", "--kind", "mnist"), "--kind"),
+    "a synth of nothing": (("synth", "OUT", "--count", "0"), "--count"),
+    "a view without a file": (("view", "DATA", "--recipe", "imagenet-train"), "--out"),
+    "too many samples to view": (("view", "DATA", "--recipe", "imagenet-train", "--out", "x.png", "--count", "1000000"), "--count"),
+}
+
+
+@pytest.mark.parametrize("mistake", USAGES)
+def test_bad_usage_is_told_from_failure(stoker, data, tmp_path, mistake):
+    args, hint = USAGES[mistake]
+    args = [{"DATA": data, "OUT": tmp_path / "out"}.get(arg, arg) for arg in args]
+    assert hint in stoker.refusal(USAGE, *args, cwd=tmp_path)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_environment_is_checked(stoker):
+    assert "'bogus' is not an instruction set" in stoker.refusal(USAGE, "ops", env={"STOKER_ISA": "bogus"})
+    assert "STOKER_LOG" in stoker.refusal(USAGE, "ops", env={"STOKER_LOG": "loud"})
+
+
+def test_a_memory_budget_that_cannot_work_is_a_failure(stoker, data):
+    assert "memory" in stoker.refusal(FAILURE, *run(data, "--memory", "64KB"))
+
+
+def test_files_that_cannot_be_written_are_named(stoker, data, tmp_path):
+    sheet, audit = tmp_path / "no/sheet.png", tmp_path / "no/audit.jsonl"
+    assert str(sheet) in stoker.refusal(FAILURE, "view", data, "--recipe", "imagenet-train", "--out", sheet)
+    assert str(audit) in stoker.refusal(FAILURE, *run(data, "--audit", audit))
+    assert "audit" in stoker.refusal(FAILURE, *run(data, "--audit", "/dev/full"))
+
+
+def test_synth_does_not_touch_what_is_already_there(stoker, data):
+    assert str(data) in stoker.refusal(USAGE, "synth", data, "--kind", "tiny", "--count", 3)
+    assert len(list(data.rglob("*.jpg"))) == 4
+
+
+def test_a_full_disk_under_the_output_is_a_failure(stoker):
+    with open("/dev/full", "w") as full:
+        done = stoker("ops", stdout=full)
+    assert done.returncode == FAILURE
+    assert done.stderr.startswith("stoker: cannot write to standard output") and done.stderr.count("\n") == 1
+
+
+def test_a_reader_that_is_gone_ends_the_command_quietly(stoker):
+    ours, its = os.pipe()
+    os.close(ours)
+    done = stoker("ops", stdout=its)
+    os.close(its)
+    assert (done.returncode, done.stderr) == (FAILURE, "")
+
+
+def test_a_folder_that_goes_away_while_it_is_read_is_named(stoker, data, tmp_path):
+    """The audit is a pipe: once its first line is there the run is under way, and waits for us to read on."""
+    fifo = tmp_path / "audit"
+    os.mkfifo(fifo)
+    process = stoker.start(*run(data, "--epochs", 100000, "--audit", fifo), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with open(fifo) as audit:
+        audit.readline()
+        shutil.rmtree(data)
+        drain = threading.Thread(target=audit.read)
+        drain.start()
+        out, err = process.communicate(timeout=60)
+        drain.join()
+    assert process.returncode == FAILURE
+    assert out == "" and "class/" in err and err.count("\n") == 1

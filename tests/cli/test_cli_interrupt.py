@@ -1,0 +1,58 @@
+"""Ctrl-C ends the command soon, wherever it is, with status 130. Pipes tell the tests how far it got."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+ENDLESS = 1_000_000_000
+HANG_S = 20  # a guard against hanging, not a limit on speed
+
+
+def interrupt(process):
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=HANG_S)
+    assert process.returncode == 130
+    assert out == ""
+    return err
+
+
+def start_run(stoker, data, tmp_path, *args):
+    """A run that has delivered its first batch, and the open audit that it goes on writing."""
+    fifo = tmp_path / "audit"
+    os.mkfifo(fifo)
+    process = stoker.start("run", data.folder, "--recipe", data.recipe, "--batch", 4, "--epochs", ENDLESS, "--audit", fifo,
+                           "--json", *args, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    audit = open(fifo)
+    assert audit.readline()
+    return process, audit
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("args", [("--threads", 1, "--prefetch", 1), ("--accelerator", "0.001"), ("--accelerator", "80000")],
+                         ids=["waiting for batches", "running", "inside a long step"])
+def test_a_run_stops(stoker, photographs, tmp_path, args, number):
+    process, audit = start_run(stoker, photographs, tmp_path, *args)
+    with audit:
+        process.send_signal(number)
+        audit.read()  # to the end, so that the run is not held up by us
+    out, err = process.communicate(timeout=HANG_S)
+    assert (process.returncode, out, err) == (130, "", "stoker: stopped\n")
+
+
+def test_opening_stops(stoker, photographs, tmp_path):
+    recipe = tmp_path / "recipe.toml"
+    os.mkfifo(recipe)
+    process = stoker.start("run", photographs.folder, "--recipe", recipe, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with open(recipe, "w"):  # returns once the command reads it; there is never anything to read
+        assert interrupt(process) == ""
+
+
+def test_synth_stops_and_leaves_nothing_behind(stoker, tmp_path):
+    out = tmp_path / "out"
+    process = stoker.start("synth", out, "--kind", "tiny", "--count", ENDLESS, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not out.exists():
+        assert process.poll() is None
+    assert interrupt(process) == "stoker: stopped\n"
+    assert not out.exists() or not any(out.iterdir())

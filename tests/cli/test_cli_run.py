@@ -1,0 +1,156 @@
+"""`stoker run`: what it delivers, and what it says about it."""
+
+import json
+import os
+import pty
+import subprocess
+
+import pytest
+
+RUN_KEYS = """samples seconds samples_per_s cpu_ms_per_sample rss_bytes_max wait_s first_batch_s utilisation bad_samples
+    fallback_samples bytes_read bytes_to_device epochs threads prefetch transfer_index io isa machine stages""".split()
+
+
+def run(data, *args, recipe="cifar-train"):
+    return ("run", data, "--recipe", recipe, *args)
+
+
+def keys_of(audit):
+    return [json.loads(line)["key"] for line in audit]
+
+
+def test_json_is_one_object_with_the_promised_keys(stoker, tiny):
+    report = stoker.json(*run(tiny.folder, "--batch", 5, "--epochs", 2, "--threads", 2, "--prefetch", 3))
+    assert list(report) == RUN_KEYS
+    assert [list(stage) for stage in report["stages"]] == [["name", "side", "seconds", "share"]] * 3
+    assert [stage["name"] for stage in report["stages"]] == ["read", "decode", "transform"]
+    assert report["samples"] == 60
+    assert report["epochs"] == 2
+    assert report["threads"] == 2
+    assert report["prefetch"] == 3
+    assert report["transfer_index"] == 3
+    assert report["io"] == "pread"
+    assert report["utilisation"] is None
+    assert report["bad_samples"] == report["fallback_samples"] == report["bytes_to_device"] == 0
+    assert report["samples_per_s"] == pytest.approx(60 / report["seconds"])
+    assert sum(stage["share"] for stage in report["stages"]) == pytest.approx(1)
+    assert report["cpu_ms_per_sample"] > 0
+    assert report["rss_bytes_max"] > 1 << 20
+
+
+def test_bytes_read_are_those_of_the_images(stoker, tiny):
+    images = sum(path.stat().st_size for path in tiny.folder.rglob("*.png"))
+    assert stoker.json(*run(tiny.folder, "--batch", 30))["bytes_read"] == images
+
+
+def test_the_accelerator_is_as_busy_as_its_steps_are_long(stoker, tiny):
+    report = stoker.json(*run(tiny.folder, "--batch", 10, "--accelerator", "0.01"))
+    assert 0 < report["utilisation"] <= 1
+    assert report["seconds"] >= 0.03
+    # 400 samples in 0.224 s are 20 in 11.2 ms
+    assert stoker.json(*run(tiny.folder, "--batch", 20, "--accelerator", "mlperf:resnet50/h100"))["seconds"] >= 0.0112
+
+
+def test_people_get_words(stoker, tiny):
+    text = stoker.text(*run(tiny.folder, "--batch", 10, "--accelerator", "0.001"))
+    assert text.startswith("30 samples in ")
+    assert "samples/s" in text and "ms of CPU each" in text
+    assert "The accelerator was busy" in text
+    assert "worker time" in text and "decode" in text
+    assert "accelerator" not in stoker.text(*run(tiny.folder, "--batch", 10))
+
+
+@pytest.mark.parametrize("prefetch", [1, 2, 5])
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+def test_the_audit_is_the_same_whatever_the_threads_and_the_prefetch(stoker, tiny, tmp_path, threads, prefetch):
+    usual = run(tiny.folder, "--batch", 4, "--epochs", 2, "--seed", 7)
+    audit = stoker.audit(tmp_path, *usual, "--threads", threads, "--prefetch", prefetch)
+    assert audit == stoker.audit(tmp_path, *usual)
+    assert len(audit) == 56
+
+
+def test_the_audit_is_the_same_from_a_folder_and_from_its_tar(stoker, tiny, photographs, tmp_path):
+    for data in (tiny, photographs):
+        audit = stoker.audit(tmp_path, *run(data.folder, "--batch", 4, "--epochs", 2, recipe=data.recipe))
+        assert len(audit) == 2 * (data.count // 4 * 4)
+        assert audit == stoker.audit(tmp_path, *run(data.tar, "--batch", 4, "--epochs", 2, recipe=data.recipe))
+
+
+def test_the_audit_is_the_same_on_every_instruction_set(stoker, photographs, tmp_path):
+    usual = run(photographs.folder, "--batch", 4, recipe=photographs.recipe)
+    best = stoker.audit(tmp_path, *usual)
+    assert best == stoker.audit(tmp_path, *usual, env={"STOKER_ISA": "scalar"})
+    assert stoker.json(*usual, env={"STOKER_ISA": "scalar"})["isa"] == "scalar"
+
+
+def test_seed_and_epoch_change_what_is_delivered(stoker, tiny, tmp_path):
+    first = stoker.audit(tmp_path, *run(tiny.folder, "--batch", 30, "--epochs", 2))
+    other = stoker.audit(tmp_path, *run(tiny.folder, "--batch", 30, "--epochs", 2, "--seed", 1))
+    assert keys_of(first)[:30] != keys_of(other)[:30]
+    assert keys_of(first)[:30] != keys_of(first)[30:]
+    assert sorted(keys_of(first)[:30]) == sorted(keys_of(other)[30:])
+
+
+def test_an_audit_line_says_which_sample_stood_where(stoker, tiny, tmp_path):
+    audit = stoker.audit(tmp_path, *run(tiny.folder, "--batch", 10, "--order", "none"))
+    lines = [json.loads(line) for line in audit]
+    assert all(list(line) == ["epoch", "position", "key", "hash"] for line in lines)
+    assert [line["position"] for line in lines] == list(range(30))
+    assert keys_of(audit) == sorted(p.relative_to(tiny.folder).with_suffix("").as_posix() for p in tiny.folder.rglob("*.png"))
+    assert all(len(line["hash"]) == 16 for line in lines)
+
+
+def test_ranks_share_the_batches(stoker, tiny, tmp_path):
+    whole = stoker.audit(tmp_path, *run(tiny.folder, "--global-batch", 6))
+    ranks = [stoker.audit(tmp_path, *run(tiny.folder, "--global-batch", 6, "--world", 2, "--rank", r)) for r in (0, 1)]
+    batches = [part for at in range(0, 15, 3) for part in (ranks[0][at:at + 3], ranks[1][at:at + 3])]
+    assert [line for part in batches for line in part] == whole
+    assert ranks[0] == stoker.audit(tmp_path, *run(tiny.folder, "--batch", 3, "--world", 2, "--rank", 0))
+
+
+def test_the_tail_is_dropped_wrapped_or_padded(stoker, tiny, tmp_path):
+    def delivered(*args):
+        return keys_of(stoker.audit(tmp_path, *run(tiny.folder, "--batch", 8, *args)))
+
+    assert len(delivered()) == len(delivered("--tail", "drop")) == 24
+    assert len(set(delivered("--tail", "pad"))) == len(delivered("--tail", "pad")) == 30
+    wrapped = delivered("--tail", "wrap")
+    assert len(wrapped) == 32 and wrapped[30:] == wrapped[:2]
+    assert stoker.json(*run(tiny.folder, "--batch", 8, recipe="imagenet-val"))["samples"] == 30  # pads by itself
+
+
+def test_batches_end_a_run_early(stoker, tiny):
+    assert stoker.json(*run(tiny.folder, "--batch", 5, "--epochs", 100, "--batches", 8))["samples"] == 40
+    assert stoker.json(*run(tiny.folder, "--batch", 5, "--batches", 100))["samples"] == 30
+
+
+def test_several_data_sets_are_joined(stoker, tiny):
+    assert stoker.json("run", tiny.tar, tiny.tar, "--recipe", "cifar-train", "--batch", 5)["samples"] == 60
+
+
+def test_a_data_set_may_be_called_like_a_command(stoker, tiny, tmp_path):
+    (tmp_path / "plan").symlink_to(tiny.folder)
+    assert stoker.json(*run("plan", "--batch", 5), cwd=tmp_path)["samples"] == 30
+
+
+def read_to_the_end(terminal):
+    text = b""
+    try:
+        while part := os.read(terminal, 65536):
+            text += part
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    return text.decode()
+
+
+def test_progress_is_shown_on_a_terminal_and_removed_again(stoker, tiny):
+    ours, its = pty.openpty()
+    process = stoker.start(*run(tiny.folder, "--batch", 5, "--accelerator", "0.05"), stdout=subprocess.PIPE, stderr=its)
+    os.close(its)
+    shown = read_to_the_end(ours)
+    os.close(ours)
+    report = process.communicate()[0]
+    assert process.returncode == 0
+    assert "of 30 samples (" in shown and "samples/s" in shown and " left" in shown
+    assert shown.endswith("\r\x1b[K")
+    assert report.startswith("30 samples")

@@ -1,0 +1,169 @@
+"""`stoker synth`, `plan`, `view`, `ops`, and what the command says about itself."""
+
+import re
+import tarfile
+
+import numpy
+import pytest
+from PIL import Image
+
+COMMANDS = ["run", "plan", "view", "synth", "ops"]
+OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_resized_crop", "flip", "random_flip", "pad",
+             "normalize", "channel_order", "cast", "layout"}
+CELL, GAP, CAPTION, HEADER = 160, 12, 16, 40  # of the contact sheet
+
+
+def test_the_version_is_one_line(stoker):
+    assert re.fullmatch(r"stoker \d+\.\d+\.\d+\n", stoker.text("--version"))
+
+
+def test_help_names_every_command_and_each_has_an_example(stoker):
+    text = stoker.text("--help")
+    assert len(text.splitlines()) < 30
+    for command in COMMANDS:
+        assert re.search(rf"^  {command} ", text, re.MULTILINE)
+        assert f"Example: stoker {command}" in stoker.text(command, "--help")
+
+
+def test_ops_lists_every_operator(stoker):
+    listed = stoker.json("ops")
+    assert list(listed) == ["operators"]
+    assert {op["name"] for op in listed["operators"]} == OPERATORS
+    assert [op["family"] for op in listed["operators"]] == sorted(
+        (op["family"] for op in listed["operators"]), key=["decode", "geometry", "color", "format"].index)
+    table = stoker.text("ops")
+    for name in OPERATORS:
+        assert f" {name} " in table
+
+
+def test_ops_tells_an_operators_arguments(stoker):
+    (flip,) = stoker.json("ops", "random_flip")["operators"]
+    p, axis = flip["args"]
+    assert (p["name"], p["type"], p["default"], p["min"], p["max"]) == ("p", "number", 0.5, 0, 1)
+    assert (axis["default"], axis["choices"]) == ("horizontal", ["horizontal", "vertical"])
+    text = stoker.text("ops", "random_flip")
+    assert "random_flip(p=0.5, axis='horizontal')" in text and "0 to 1" in text
+    assert "1 or 3 integers, 0 to 255" in stoker.text("ops", "pad")
+
+
+def test_plan_shows_stages_costs_and_outputs(stoker, photographs):
+    plan = stoker.json("plan", photographs.folder, "--recipe", "imagenet-train")
+    assert {"stages", "memory_bytes_min", "outputs"} <= plan.keys()
+    stages = plan["stages"]
+    assert [stage["name"] for stage in stages] == ["decode", "geometry", "color"]
+    assert all(list(stage) == ["name", "operators", "cpu_us", "device_us", "bytes_out"] for stage in stages)
+    assert all(stage["cpu_us"] > 0 and stage["device_us"] is None for stage in stages)
+    assert [stage["bytes_out"] for stage in stages[1:]] == [3 * 224 * 224, 12 * 224 * 224]
+    assert stages[0]["bytes_out"] > 3 * 32 * 32
+    assert "random_resized_crop" in stages[1]["operators"][0] and "normalize" in stages[2]["operators"][0]
+    assert plan["outputs"] == [{"name": "image", "dtype": "f32", "shape": [3, 224, 224]},
+                               {"name": "label", "dtype": "i64", "shape": []}]
+    assert plan["memory_bytes_min"] > 3 * 256 * 12 * 224 * 224  # two batches ahead, one in use
+
+
+def test_plan_counts_the_memory_that_a_run_then_works_with(stoker, tiny):
+    usual = (tiny.folder, "--recipe", "cifar-train", "--batch", 10, "--prefetch", 3)
+    least = stoker.json("plan", *usual)["memory_bytes_min"]
+    assert stoker.json("run", *usual, "--memory", least)["samples"] == 30
+    stoker.refusal(1, "run", *usual, "--memory", least - 1)
+
+
+def test_plan_shows_people_a_table(stoker, tiny):
+    text = stoker.text("plan", tiny.folder, "--recipe", "cifar-train")
+    assert text.startswith("stage ")
+    assert "3 x 32 x 32" in text and "samples/s" in text
+
+
+def two_views(tmp_path):
+    path = tmp_path / "two.toml"
+    path.write_text("""
+[[view]]
+name = "large"
+field = "image"
+operators = [{ op = "decode" }, { op = "resize", size = [48, 64] }, { op = "layout", layout = "nhwc" }]
+[[view]]
+name = "small"
+field = "image"
+operators = [{ op = "decode" }, { op = "resize", size = [6, 8] }, { op = "cast", dtype = "f16" }]
+""")
+    return path
+
+
+def test_plan_tells_the_views_of_a_recipe_apart(stoker, tiny, tmp_path):
+    plan = stoker.json("plan", tiny.folder, "--recipe", two_views(tmp_path))
+    assert [stage["name"] for stage in plan["stages"]] == [
+        f"{view}.{stage}" for view in ("large", "small") for stage in ("decode", "geometry", "color")]
+    assert [stage["bytes_out"] for stage in plan["stages"]] == [3072, 48 * 64 * 3, 48 * 64 * 3, 3072, 6 * 8 * 3, 6 * 8 * 6]
+    assert [output["shape"] for output in plan["outputs"]] == [[48, 64, 3], [3, 6, 8]]
+
+
+def sheet_of(stoker, tmp_path, *args):
+    path = tmp_path / "sheet.png"
+    stoker.text("view", *args, "--out", path)
+    with Image.open(path) as image:
+        assert (image.format, image.mode) == ("PNG", "RGB")
+        return numpy.asarray(image)
+
+
+def cell(sheet, row, column):
+    top, left = GAP + HEADER + row * (CELL + CAPTION + GAP), GAP + column * (CELL + GAP)
+    return sheet[top:top + CELL, left:left + CELL]
+
+
+def test_view_draws_a_sheet_of_samples_and_draws(stoker, photographs, tmp_path):
+    sheet = sheet_of(stoker, tmp_path, photographs.folder, "--recipe", "imagenet-train", "--count", 3, "--draws", 2)
+    assert sheet.shape == (GAP + HEADER + 3 * (CELL + CAPTION + GAP), GAP + 3 * (CELL + GAP), 3)
+    for row in range(3):
+        for column in range(3):
+            assert len(numpy.unique(cell(sheet, row, column))) > 50  # a picture
+    assert not numpy.array_equal(cell(sheet, 0, 1), cell(sheet, 0, 2))
+    report = stoker.json("view", photographs.tar, "--recipe", "imagenet-train", "--out", tmp_path / "x.png", "--count", 99)
+    assert (report["samples"], report["draws"]) == (12, 4)
+    assert (report["height"], report["width"]) == (GAP + HEADER + 12 * (CELL + CAPTION + GAP), GAP + 5 * (CELL + GAP))
+
+
+@pytest.mark.parametrize("rest", [
+    "", '{ op = "normalize", preset = "cifar10" }', '{ op = "channel_order", order = "bgr" }',
+    '{ op = "channel_order", order = "bgr" }, { op = "normalize", preset = "imagenet" }, { op = "layout", layout = "nhwc" }',
+    '{ op = "normalize", preset = "unit" }, { op = "cast", dtype = "f16" }'])
+def test_view_shows_the_pixels_with_their_colours_undone(stoker, tiny, tmp_path, rest):
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(f'[[view]]\nname = "image"\noperators = [{{ op = "decode" }}, {rest}]\n')
+    sheet = sheet_of(stoker, tmp_path, tiny.folder, "--recipe", recipe, "--count", 2, "--draws", 1)
+    images = [numpy.asarray(Image.open(path).convert("RGB")) for path in tiny.folder.rglob("*.png")]
+    for row in range(2):
+        assert numpy.array_equal(cell(sheet, row, 0), cell(sheet, row, 1))
+        shown = cell(sheet, row, 0)[::5, ::5]  # 32 pixels, each drawn five times as large
+        assert any(numpy.array_equal(shown, image) for image in images)
+
+
+def test_view_depends_on_the_seed(stoker, tiny, tmp_path):
+    usual = (tiny.folder, "--recipe", "cifar-train", "--count", 4)
+    first = sheet_of(stoker, tmp_path, *usual)
+    assert numpy.array_equal(first, sheet_of(stoker, tmp_path, *usual, "--seed", 0))
+    assert not numpy.array_equal(first, sheet_of(stoker, tmp_path, *usual, "--seed", 1))
+
+
+def test_synth_makes_the_same_samples_as_folder_and_as_tar(tiny, photographs):
+    for data, suffix in ((tiny, "png"), (photographs, "jpg")):
+        files = {p.relative_to(data.folder).as_posix(): p.read_bytes() for p in data.folder.rglob("*.*")}
+        with tarfile.open(data.tar) as tar:
+            members = {m.name: tar.extractfile(m).read() for m in tar if m.name.endswith(suffix)}
+        assert files == members
+        assert len(files) == data.count and len({name.split("/")[0] for name in files}) == 3
+
+
+def test_synth_reports_what_it_made(stoker, tmp_path):
+    report = stoker.json("synth", tmp_path / "out", "--kind", "tiny", "--count", 7, "--classes", 2, "--threads", 3)
+    assert (report["samples"], report["classes"], report["kind"], report["format"]) == (7, 2, "tiny", "folder")
+    assert len(list((tmp_path / "out").rglob("*.png"))) == 7
+    assert stoker.json("synth", tmp_path / "few", "--kind", "tiny", "--count", 2)["classes"] == 2
+
+
+def test_synth_does_not_depend_on_the_threads(stoker, tmp_path):
+    made = []
+    for threads in (1, 4):
+        out = tmp_path / f"{threads}.tar"
+        stoker.text("synth", out, "--kind", "tiny", "--count", 20, "--format", "tar", "--threads", threads)
+        made.append(out.read_bytes())
+    assert made[0] == made[1]
