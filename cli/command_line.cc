@@ -40,14 +40,17 @@ std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = named_command(app);
   const std::string help = &command == &app ? "stoker --help" : fmt::format("stoker {} --help", command.get_name());
   std::string sentence = first_line(error.what());
-  if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
-    const std::vector<std::string> unexpected = app.remaining(true);
-    const std::string word = unexpected.empty() ? "" : unexpected.front();
+  // A misspelt option may also leave another one missing: the misspelling is what to say.
+  const std::vector<std::string> unexpected = app.remaining(true);
+  const bool about_words =
+      dynamic_cast<const CLI::ExtrasError*>(&error) || dynamic_cast<const CLI::RequiredError*>(&error);
+  if (about_words && !unexpected.empty()) {
+    const std::string& word = unexpected.front();
     if (&command == &app && !word.starts_with('-')) {
       sentence = fmt::format("there is no command '{}'{}", word, did_you_mean(word, command_names(app)));
     } else {
-      sentence = fmt::format("unexpected argument '{}'{}", word,
-                             did_you_mean(word.substr(0, word.find('=')), option_names(command)));
+      const std::string hint = did_you_mean(word.substr(0, word.find('=')), option_names(command));
+      sentence = fmt::format("unexpected argument '{}'{}", word, hint);
     }
   }
   return fmt::format("{} (see {})", sentence, help);

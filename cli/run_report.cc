@@ -18,8 +18,7 @@ struct StageMetric {
   const char* name;
   Metric metric;
 };
-// In the order a sample goes through them. Reads overlap each other and the workers, so their seconds are waiting, not
-// work.
+// In the order a sample goes through them.
 constexpr std::array<StageMetric, 3> kStages = {
     {{"read", Metric::kReadNs}, {"decode", Metric::kDecodeNs}, {"transform", Metric::kTransformNs}}};
 

@@ -48,7 +48,7 @@ nb::object to_numpy(const PyTensor& tensor) { return numpy_view(tensor.view, ten
 
 // What numpy.asarray() calls: with numpy's meaning of the arguments.
 nb::object to_array(const PyTensor& tensor, nb::handle dtype, std::optional<bool> copy) {
-  const nb::object array = to_numpy(tensor);
+  nb::object array = to_numpy(tensor);
   const nb::object wanted = dtype.is_none() ? nb::object(array.attr("dtype")) : nb::borrow(dtype);
   const bool same = nb::cast<bool>(array.attr("dtype").attr("__eq__")(wanted));
   if (same && !copy.value_or(false)) return array;
@@ -86,7 +86,7 @@ nb::list attribute_names(nb::handle self) {
 // New memory: what stands in each slot is told by values, not by views of the batch.
 template <typename T>
 nb::object per_slot(const PyBatch& self, const char* dtype, T (*value)(const Batch&, int slot)) {
-  const nb::object array = nb::module_::import_("numpy").attr("empty")(self.batch->size(), dtype);
+  nb::object array = nb::module_::import_("numpy").attr("empty")(self.batch->size(), dtype);
   Py_buffer buffer;
   if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_WRITABLE) != 0) throw nb::python_error();
   for (int slot = 0; slot < self.batch->size(); ++slot) static_cast<T*>(buffer.buf)[slot] = value(*self.batch, slot);

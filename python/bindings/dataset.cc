@@ -18,6 +18,7 @@ namespace stoker::python {
 namespace {
 
 PyDataset open_paths(nb::handle data) {
+  follow_log_level();
   deliver_log();
   const std::vector<std::string> paths = paths_argument("data", data);
   const nb::gil_scoped_release unlocked;

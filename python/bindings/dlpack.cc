@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace nb = nanobind;
 
@@ -33,9 +34,10 @@ void release_unconsumed(PyObject* capsule) {
 }
 
 template <typename Form>
-nb::object capsule_of(const TensorView& view, std::shared_ptr<const void> owner, [[maybe_unused]] std::uint64_t flags) {
+nb::object capsule_of(const TensorView& view, const std::shared_ptr<const void>& owner,
+                      [[maybe_unused]] std::uint64_t flags) {
   auto made = std::make_unique<Export<Form>>();
-  made->owner = std::move(owner);
+  made->owner = owner;
   std::int64_t stride = 1;
   for (std::size_t axis = view.shape.rank(); axis-- > 0;) {
     made->shape[axis] = view.shape[axis];
@@ -57,7 +59,7 @@ nb::object capsule_of(const TensorView& view, std::shared_ptr<const void> owner,
   }
   PyObject* capsule = PyCapsule_New(&made->form, kCapsuleName<Form>, &release_unconsumed<Form>);
   if (!capsule) throw nb::python_error();
-  made.release();
+  static_cast<void>(made.release());  // the capsule's now
   return nb::steal(capsule);
 }
 
@@ -83,8 +85,8 @@ nb::object make_capsule(TensorView view, std::shared_ptr<const void> owner, Expo
     owner = std::move(memory);
   }
   const std::uint64_t flags = options.copy ? kCopied : 0;
-  if (options.versioned) return capsule_of<ManagedVersioned>(view, std::move(owner), flags);
-  return capsule_of<Managed>(view, std::move(owner), flags);
+  if (options.versioned) return capsule_of<ManagedVersioned>(view, owner, flags);
+  return capsule_of<Managed>(view, owner, flags);
 }
 
 }  // namespace stoker::dlpack

@@ -26,7 +26,7 @@ LoaderSession::LoaderSession(std::shared_ptr<const Dataset> dataset, Recipe reci
 
 std::shared_ptr<LoaderSession> LoaderSession::start(std::shared_ptr<const Dataset> dataset, Recipe recipe,
                                                     LoaderOptions options) {
-  deliver_log();
+  follow_log_level();
   std::shared_ptr<LoaderSession> session;
   {
     const nb::gil_scoped_release unlocked;
@@ -59,6 +59,7 @@ auto LoaderSession::as_consumer(Work work) {
 }
 
 std::int64_t LoaderSession::start_epoch(std::int64_t epoch) {
+  follow_log_level();
   next_epoch_ = epoch + 1;
   return as_consumer([&]() -> std::optional<std::int64_t> {
     loader_->start_epoch(epoch);

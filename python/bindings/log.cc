@@ -53,9 +53,14 @@ class LogQueue {
   }
 
  private:
-  static int deliver_pending(void*) {
-    deliver_log();
-    return 0;
+  static int deliver_pending(void* /*unused*/) {
+    try {
+      deliver_log();
+      return 0;
+    } catch (nb::python_error& error) {
+      error.restore();  // raised in what the main thread was doing
+      return -1;
+    }
   }
 
   std::mutex mutex_;
@@ -87,11 +92,22 @@ std::optional<LogLevel> least_level(int python) {
   return std::nullopt;
 }
 
-// Follows what the user told Python's logging. The sink is replaced only when that has changed.
-void follow_level(const nb::object& logger) {
-  static std::optional<LogLevel> followed;  // guarded by the interpreter lock
+nb::object logger() { return nb::module_::import_("logging").attr("getLogger")("stoker"); }
+
+// A user's handler must not break the loop that happens to deliver to it; Ctrl-C, which may come while it runs, must.
+// Called from a catch clause.
+void print_unless_meant_for_the_loop(nb::python_error& error) {
+  if (!error.matches(PyExc_Exception)) throw;
+  error.restore();
+  PyErr_WriteUnraisable(nullptr);
+}
+
+}  // namespace
+
+void follow_log_level() {
+  static std::optional<LogLevel> followed;  // this and `first` are guarded by the interpreter lock
   static bool first = true;
-  const std::optional<LogLevel> least = least_level(nb::cast<int>(logger.attr("getEffectiveLevel")()));
+  const std::optional<LogLevel> least = least_level(nb::cast<int>(logger().attr("getEffectiveLevel")()));
   if (!first && least == followed) return;
   first = false;
   followed = least;
@@ -102,38 +118,23 @@ void follow_level(const nb::object& logger) {
   }
 }
 
-nb::object logger() { return nb::module_::import_("logging").attr("getLogger")("stoker"); }
-
-void deliver(const nb::object& to) {
-  for (const Message& message : queue().take()) {
-    to.attr("log")(python_level(message.level), "%s", to_python_text(message.text, "backslashreplace"));
-  }
-}
-
-}  // namespace
-
 void deliver_log() {
-  try {
-    const nb::object to = logger();
-    follow_level(to);
-    deliver(to);
-  } catch (nb::python_error& error) {
-    error.restore();
-    PyErr_WriteUnraisable(nullptr);
+  const std::deque<Message> messages = queue().take();
+  for (const Message& message : messages) {
+    try {
+      logger().attr("log")(python_level(message.level), "%s", to_python_text(message.text, "backslashreplace"));
+    } catch (nb::python_error& error) {
+      print_unless_meant_for_the_loop(error);
+    }
   }
 }
 
 void end_log() {
   set_log_sink(nullptr);
   queue().end();
-  try {
-    deliver(logger());
-  } catch (nb::python_error& error) {
-    error.restore();
-    PyErr_WriteUnraisable(nullptr);
-  }
+  deliver_log();
 }
 
-void bind_log(nb::module_&) { deliver_log(); }
+void bind_log(nb::module_& /*module*/) { follow_log_level(); }
 
 }  // namespace stoker::python

@@ -5,8 +5,11 @@
 
 namespace stoker::python {
 
-/// Hands queued messages to Python's logging, and lets through from now on what its logger "stoker" does. The
-/// interpreter lock must be held. An exception of a handler is printed, as logging itself does.
+/// From now on lets through what Python's logger "stoker" does at present. The interpreter lock must be held, as below.
+void follow_log_level();
+
+/// Hands queued messages to Python's logging; runs no Python code if there are none. An Exception of a handler is
+/// printed, as logging itself does; what is none (KeyboardInterrupt) is thrown.
 void deliver_log();
 
 /// Stops taking messages and delivers the last: before the interpreter ends, after every loader is closed.

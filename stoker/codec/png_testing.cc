@@ -2,6 +2,7 @@
 
 #include <spng.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <random>
@@ -106,20 +107,19 @@ EncodedPng make_test_png(const TestPng& options, int width, int height, unsigned
 }
 
 std::vector<std::uint8_t> png_chunk(const std::string& type, const std::vector<std::uint8_t>& data) {
-  std::vector<std::uint8_t> body(type.begin(), type.end());
-  body.insert(body.end(), data.begin(), data.end());
+  std::vector<std::uint8_t> chunk(12 + data.size());  // length, type, data, checksum of type and data
+  const auto put_u32 = [&](std::size_t at, std::size_t value) {
+    for (std::size_t i = 0; i < 4; ++i) chunk[at + i] = static_cast<std::uint8_t>(value >> (24 - 8 * i));
+  };
+  put_u32(0, data.size());
+  std::copy_n(type.begin(), 4, chunk.begin() + 4);
+  std::copy(data.begin(), data.end(), chunk.begin() + 8);
   std::uint32_t crc = 0xFFFFFFFF;
-  for (const std::uint8_t byte : body) {
-    crc ^= byte;
+  for (std::size_t i = 4; i < 8 + data.size(); ++i) {
+    crc ^= chunk[i];
     for (int bit = 0; bit < 8; ++bit) crc = crc & 1 ? crc >> 1 ^ 0xEDB88320 : crc >> 1;
   }
-  const auto push_u32 = [](std::vector<std::uint8_t>& out, std::uint32_t value) {
-    for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::uint8_t>(value >> shift));
-  };
-  std::vector<std::uint8_t> chunk;
-  push_u32(chunk, static_cast<std::uint32_t>(data.size()));
-  chunk.insert(chunk.end(), body.begin(), body.end());
-  push_u32(chunk, ~crc);
+  put_u32(8 + data.size(), ~crc);
   return chunk;
 }
 

@@ -8,8 +8,8 @@
 namespace stoker {
 namespace {
 
-using testing::ElementsAre;
 using testing::Each;
+using testing::ElementsAre;
 
 AxisMap resized(int source, int target) {
   AxisMap axis = AxisMap::identity(source);

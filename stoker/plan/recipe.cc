@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stoker/ops/operator_table.h"
+#include "stoker/order/epoch_order.h"
 
 namespace stoker {
 namespace {
@@ -26,7 +27,7 @@ Recipe& Recipe::view(std::string_view name, std::string_view field) {
 }
 
 Recipe& Recipe::set_tail(std::string_view tail) {
-  tail_ = owned(tail);
+  tail_ = to_string(parse_tail(tail));
   return *this;
 }
 

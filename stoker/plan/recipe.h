@@ -42,6 +42,7 @@ class Recipe {
   Recipe& add(OperatorCall call);
   /// From here on, work on the view of this name; it is added if it is not there.
   Recipe& view(std::string_view name, std::string_view field = "image");
+  /// drop, wrap or pad; throws kUsage for anything else.
   Recipe& set_tail(std::string_view tail);
 
   // The operators as a chain; what they mean stands in `stoker ops`.

@@ -60,6 +60,7 @@ TEST(Recipe, RefusesWrongArguments) {
   EXPECT_THAT(refusal(with_operator("{ op = 'random_flip', p = 2 }")), HasSubstr("must be between 0 and 1"));
   EXPECT_THAT(refusal(with_operator("{ op = 'random_resized_crop', size = 8, scale = [1, 0.5] }")), HasSubstr("[least, largest]"));
   EXPECT_THAT(refusal("tail = 3\n[[view]]\nname = 'label'"), HasSubstr("line 1: tail must be a text"));
+  EXPECT_THAT(refusal("tail = 'keep'\n[[view]]\nname = 'label'"), HasSubstr("use drop, wrap or pad"));
   EXPECT_THAT(refusal("[[view]\n"), HasSubstr("line 1"));
   EXPECT_THAT(refusal("tail = 'pad'"), HasSubstr("at least one [[view]]"));
 }

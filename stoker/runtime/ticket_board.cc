@@ -242,8 +242,9 @@ void TicketBoard::release(std::unique_ptr<Batch> batch) {
   --held_;
   free_batches_.push_back(std::move(batch));
   grant_batches();
-  // What a smaller prefetch, or a consumer that no longer hoards, leaves over is given back.
-  while (!free_batches_.empty() && batches_ > options_.prefetch + 1) {
+  // What a smaller prefetch, or a consumer that no longer hoards, leaves over is given back. Two are the consumer's: many
+  // hold the last batch until they have the next.
+  while (!free_batches_.empty() && batches_ > options_.prefetch + 2) {
     free_batches_.pop_back();
     --batches_;
   }

@@ -17,6 +17,7 @@ class Stoker:
 
     def __init__(self, path, cache):
         self.path = str(path)
+        self.started = []
         kept = {name: value for name, value in os.environ.items() if not name.startswith("STOKER_")}
         self.env = {**kept, "STOKER_CACHE_DIR": str(cache)}
 
@@ -47,15 +48,27 @@ class Stoker:
         return lines[0]
 
     def start(self, *args, **options):
+        """A process that goes on; what is left of it at the end of the test is killed."""
         # A shell that starts the tests in the background has SIGINT ignored, and children inherit that.
-        return subprocess.Popen([self.path, *map(str, args)], env=self.env, text=True, stdin=subprocess.DEVNULL,
-                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **options)
+        process = subprocess.Popen([self.path, *map(str, args)], env=self.env, text=True, stdin=subprocess.DEVNULL,
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **options)
+        self.started.append(process)
+        return process
 
     def audit(self, tmp_path, *args, **options):
         """What a run delivered, as the lines of its audit."""
         path = tmp_path / "audit.jsonl"
         self.text(*args, "--audit", path, **options)
         return path.read_text().splitlines()
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_running(stoker):
+    yield
+    for process in stoker.started:
+        process.kill()
+        process.wait()
+    stoker.started.clear()
 
 
 @pytest.fixture(scope="session")

@@ -149,6 +149,7 @@ USAGES = {
     "no data": (("run", "--recipe", "imagenet-train"), "DATA"),
     "no recipe": (("run", "DATA"), "--recipe"),
     "an unknown option": (("run", "DATA", "--recipe", "imagenet-train", "--prefech", "3"), "did you mean '--prefetch'?"),
+    "a misspelt option that is required": (("run", "DATA", "--recpie", "imagenet-train"), "did you mean '--recipe'?"),
     "an option that other commands have": (("ops", "--batch", "3"), "--batch"),
     "a batch of none": (("run", "DATA", "--recipe", "imagenet-train", "--batch", "0"), "--batch"),
     "a batch that is no number": (("run", "DATA", "--recipe", "imagenet-train", "--batch", "two"), "--batch"),

@@ -1,8 +1,11 @@
 """Ctrl-C ends the command soon, wherever it is, with status 130. Pipes tell the tests how far it got."""
 
+import array
+import fcntl
 import os
 import signal
 import subprocess
+import termios
 
 import pytest
 
@@ -39,6 +42,22 @@ def test_a_run_stops(stoker, photographs, tmp_path, args, number):
         audit.read()  # to the end, so that the run is not held up by us
     out, err = process.communicate(timeout=HANG_S)
     assert (process.returncode, out, err) == (130, "", "stoker: stopped\n")
+
+
+def test_a_second_signal_ends_a_run_that_cannot_stop(stoker, tiny, tmp_path):
+    fifo = tmp_path / "audit"
+    os.mkfifo(fifo)
+    process = stoker.start("run", tiny.folder, "--recipe", tiny.recipe, "--batch", tiny.count, "--epochs", ENDLESS, "--audit", fifo,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    audit = os.open(fifo, os.O_RDONLY)
+    fcntl.fcntl(audit, fcntl.F_SETPIPE_SZ, 4096)
+    waiting = array.array("i", [0])
+    while waiting[0] < 2048:  # a batch is written; there is no room for the next, and we do not make any
+        assert process.poll() is None
+        fcntl.ioctl(audit, termios.FIONREAD, waiting)
+    process.send_signal(signal.SIGTERM)
+    interrupt(process)
+    os.close(audit)
 
 
 def test_opening_stops(stoker, photographs, tmp_path):

@@ -36,7 +36,8 @@ template <class V>
 HWY_INLINE hn::Vec<hn::RepartitionToWide<hn::DFromV<V>>> dot_pairs(V a, V b) {
   const hn::RepartitionToWide<hn::DFromV<V>> d32;
   const auto a_wide = hn::BitCast(d32, a), b_wide = hn::BitCast(d32, b);
-  const auto a_even = hn::ShiftRight<16>(hn::ShiftLeft<16>(a_wide)), b_even = hn::ShiftRight<16>(hn::ShiftLeft<16>(b_wide));
+  const auto a_even = hn::ShiftRight<16>(hn::ShiftLeft<16>(a_wide)),
+             b_even = hn::ShiftRight<16>(hn::ShiftLeft<16>(b_wide));
   return hn::Add(hn::Mul(a_even, b_even), hn::Mul(hn::ShiftRight<16>(a_wide), hn::ShiftRight<16>(b_wide)));
 }
 #endif

@@ -1,5 +1,5 @@
-// The first of the two passes: source rows resampled along x, made when the vertical pass asks for them and kept while it
-// needs them, so that they never leave the first-level cache.
+// The first of the two passes: source rows resampled along x, made when the vertical pass asks for them and kept while
+// it needs them, so that they never leave the first-level cache.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,9 @@ class HorizontalPass {
   std::size_t plane_stride_ = 0, row_bytes_ = 0, row_stride_ = 0, line_stride_ = 0;
   HorizontalTables tables_;
   Scratch rows_, kept_, line_;
-  std::uint8_t* ring_ = nullptr;        // rows_kept_ rows: source row y stands in y % rows_kept_
-  std::int32_t* in_slot_ = nullptr;     // which source row each slot of the ring holds; -1: none
-  std::uint8_t* source_line_ = nullptr; // one source row as planes
+  std::uint8_t* ring_ = nullptr;         // rows_kept_ rows: source row y stands in y % rows_kept_
+  std::int32_t* in_slot_ = nullptr;      // which source row each slot of the ring holds; -1: none
+  std::uint8_t* source_line_ = nullptr;  // one source row as planes
 };
 
 }  // namespace stoker

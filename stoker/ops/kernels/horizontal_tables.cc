@@ -8,9 +8,9 @@
 namespace stoker {
 namespace {
 
-constexpr int kBlockOutputs = 4;      // outputs of a 128-bit block
+constexpr int kBlockOutputs = 4;  // outputs of a 128-bit block
 constexpr int kBlockBytes = 16;
-constexpr int kShuffleTaps = 4;       // that one load of a block serves
+constexpr int kShuffleTaps = 4;           // that one load of a block serves
 constexpr std::uint8_t kZeroByte = 0x80;  // shuffle index that gives 0
 // Above this many taps a dot product per output is quicker than four outputs in parallel, whatever their distance.
 constexpr int kNarrowTapsMax = 24;

@@ -1,6 +1,6 @@
-// The taps of the horizontal axis rearranged for the kernels. Two forms: narrow, where four neighbouring outputs find all
-// of a tap's source columns in 16 bytes, so that one shuffle brings them together; and wide, for strong reductions, where
-// each output is a dot product along its many taps.
+// The taps of the horizontal axis rearranged for the kernels. Two forms: narrow, where four neighbouring outputs find
+// all of a tap's source columns in 16 bytes, so that one shuffle brings them together; and wide, for strong reductions,
+// where each output is a dot product along its many taps.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,11 @@ struct NarrowTable {
 };
 
 struct WideTable {
-  static constexpr int kChunk = 16;      // taps are padded with zero weights to a multiple of this
+  static constexpr int kChunk = 16;  // taps are padded with zero weights to a multiple of this
   int outputs = 0;
   int taps = 0;
-  const std::int32_t* first = nullptr;   // per output: column of the line
-  const std::int16_t* weights = nullptr; // per output: high halves, then low halves
+  const std::int32_t* first = nullptr;    // per output: column of the line
+  const std::int16_t* weights = nullptr;  // per output: high halves, then low halves
 };
 
 /// Builds whichever form fits outputs begin .. end - 1 of the taps (none of them padding). Columns count from

@@ -55,7 +55,8 @@ class Noise {
   std::uint32_t state_;
 };
 
-/// `size` bytes with an inaccessible page right after them, or right before: reading or writing outside crashes the test.
+/// `size` bytes with an inaccessible page right after them, or right before: reading or writing outside crashes the
+/// test.
 class FencedBytes {
  public:
   enum class Fence { kAfter, kBefore };
@@ -103,7 +104,8 @@ BasicImageView<Byte> view_of(Byte* bytes, int width, int height, int channels, S
 class FencedImage {
  public:
   FencedImage(int width, int height, int channels, Strides strides, FencedBytes::Fence fence, std::uint32_t seed)
-      : bytes_(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * static_cast<std::size_t>(channels), fence),
+      : bytes_(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * static_cast<std::size_t>(channels),
+               fence),
         view_(view_of(bytes_.data(), width, height, channels, strides)) {
     Noise noise(seed);
     for (int y = 0; y < height; ++y) {

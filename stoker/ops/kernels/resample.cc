@@ -50,7 +50,8 @@ void Resampler::run(const ResampleSource& source, const AxisTaps& taps_x, const 
   const Planes fill_planes = planes_of(padding, channels, padding_stride);
   if (x.end - x.begin < width || y.end - y.begin < taps_y.outputs) {
     for (int c = 0; c < channels; ++c) {
-      std::memset(padding + static_cast<std::size_t>(c) * padding_stride, fill[static_cast<std::size_t>(c)], padding_stride);
+      std::memset(padding + static_cast<std::size_t>(c) * padding_stride, fill[static_cast<std::size_t>(c)],
+                  padding_stride);
     }
   }
   if (!y.empty()) {
@@ -73,9 +74,8 @@ void Resampler::run(const ResampleSource& source, const AxisTaps& taps_x, const 
 void Resampler::resample(const ResampleSource& source, const AxisTaps& taps_x, const AxisTaps& taps_y,
                          const std::array<std::uint8_t, 3>& fill, MutableImageView out) {
   assert(out.width == taps_x.outputs && out.height == taps_y.outputs && out.channels == source.pixels.channels);
-  run(source, taps_x, taps_y, fill, [&](const std::uint8_t* const* planes, int x, int y, int count) {
-    merge_row(planes, out, x, y, count);
-  });
+  run(source, taps_x, taps_y, fill,
+      [&](const std::uint8_t* const* planes, int x, int y, int count) { merge_row(planes, out, x, y, count); });
 }
 
 void Resampler::resample_converted(const ResampleSource& source, const AxisTaps& taps_x, const AxisTaps& taps_y,
@@ -83,9 +83,8 @@ void Resampler::resample_converted(const ResampleSource& source, const AxisTaps&
                                    std::uint8_t* out) {
   assert(source.pixels.channels == ColorMap::kChannels);
   TensorWriter writer(color, format, taps_x.outputs, taps_y.outputs, out);
-  run(source, taps_x, taps_y, fill, [&](const std::uint8_t* const* planes, int x, int y, int count) {
-    writer.write_planes(planes, x, y, count);
-  });
+  run(source, taps_x, taps_y, fill,
+      [&](const std::uint8_t* const* planes, int x, int y, int count) { writer.write_planes(planes, x, y, count); });
 }
 
 }  // namespace stoker

@@ -20,9 +20,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET == HWY_AVX3
 using BlockTag = hn::FixedTag<std::uint8_t, 64>;
 HWY_INLINE hn::Vec<BlockTag> load_blocks(const std::uint8_t* row, const std::int32_t* base) {
-  const auto load = [row, base](int block) HWY_ATTR {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(row + base[block]));
-  };
+  const auto load = [row, base](int block)
+                        HWY_ATTR { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(row + base[block])); };
   __m512i all = _mm512_castsi128_si512(load(0));
   all = _mm512_inserti32x4(all, load(1), 1);
   all = _mm512_inserti32x4(all, load(2), 2);
@@ -105,8 +104,8 @@ HWY_INLINE void narrow_row(const NarrowTable& table, const std::uint8_t* HWY_RES
 }
 
 template <std::size_t kChannels>
-HWY_INLINE void narrow_channels(const NarrowTable& table, const std::uint8_t* row, std::size_t stride, std::uint8_t* out,
-                                std::size_t out_stride) {
+HWY_INLINE void narrow_channels(const NarrowTable& table, const std::uint8_t* row, std::size_t stride,
+                                std::uint8_t* out, std::size_t out_stride) {
   switch (table.pairs) {
     case 1: return narrow_row<1, kChannels>(table, row, stride, out, out_stride);
     case 2: return narrow_row<2, kChannels>(table, row, stride, out, out_stride);

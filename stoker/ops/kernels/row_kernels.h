@@ -1,5 +1,5 @@
-// The SIMD code of the geometry and colour families, one row at a time, as a table of functions per instruction set. What
-// is called how often and on which memory is plain C++ above this (resample.cc, convert.cc).
+// The SIMD code of the geometry and colour families, one row at a time, as a table of functions per instruction set.
+// What is called how often and on which memory is plain C++ above this (resample.cc, convert.cc).
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace stoker {
 struct NarrowTable;
 struct WideTable;
 
-/// 22-bit weights do not fit the 16-bit multipliers: weight = high * 2^kLowWeightBits + low, each times an 8-bit value and
-/// summed by itself, then added up. All of it is arithmetic modulo 2^32, so that only the last sum (which Pillow also holds
-/// in 32 bits) has to fit. 0 <= low < 2^11, and high fits 16 bits while |weight| < 2^26; Pillow's stay below 2^23 (bicubic
-/// at an edge reaches 1.125 * 2^22).
+/// 22-bit weights do not fit the 16-bit multipliers: weight = high * 2^kLowWeightBits + low, each times an 8-bit value
+/// and summed by itself, then added up. All of it is arithmetic modulo 2^32, so that only the last sum (which Pillow
+/// also holds in 32 bits) has to fit. 0 <= low < 2^11, and high fits 16 bits while |weight| < 2^26; Pillow's stay below
+/// 2^23 (bicubic at an edge reaches 1.125 * 2^22).
 constexpr int kLowWeightBits = 11;
 
 constexpr std::int16_t high_weight(std::int32_t weight) { return static_cast<std::int16_t>(weight >> kLowWeightBits); }

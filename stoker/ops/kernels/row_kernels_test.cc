@@ -41,7 +41,8 @@ TEST_P(RowKernelsOn, SplitPixelsIntoPlanesAndBackWithoutTouchingAnythingElse) {
       for (std::size_t i = 0; i < 3 * count; ++i) pixels.data()[i] = noise.byte();
       std::uint8_t* const planes[] = {p0.data(), p1.data(), p2.data()};
       row_kernels().deinterleave(pixels.data(), count, planes);
-      for (std::size_t i = 0; i < 3 * count; ++i) ASSERT_EQ(planes[i % 3][i / 3], pixels.data()[i]) << count << " " << i;
+      for (std::size_t i = 0; i < 3 * count; ++i)
+        ASSERT_EQ(planes[i % 3][i / 3], pixels.data()[i]) << count << " " << i;
       row_kernels().interleave(planes, count, again.data());
       ASSERT_EQ(std::memcmp(again.data(), pixels.data(), 3 * count), 0) << count;
     }

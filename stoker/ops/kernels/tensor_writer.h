@@ -24,7 +24,8 @@ class TensorWriter {
  private:
   static constexpr int kChunk = 256;  // pixels interleaved at a time
 
-  void write_values(const std::uint8_t* values, std::size_t count, const AffinePattern& pattern, std::uint8_t* out) const;
+  void write_values(const std::uint8_t* values, std::size_t count, const AffinePattern& pattern,
+                    std::uint8_t* out) const;
   std::uint8_t* element(std::size_t index) const { return out_ + index * element_size_; }
 
   const RowKernels& kernels_;
