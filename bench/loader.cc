@@ -1,5 +1,5 @@
-// One side of the loader benchmark: a process that is told over stdin which loop to run over the images, and answers with
-// seconds. bench/loader.py starts several of these, pins them to cores and runs their loops in turn.
+// One side of the loader benchmark: a process that is told over stdin which loop to run over the images, and answers
+// with seconds. bench/loader.py starts several of these, pins them to cores and runs their loops in turn.
 //
 //   commands: check | opencv | bare | loader      answer: one line of JSON
 #include <fmt/format.h>
@@ -27,14 +27,20 @@ constexpr int kBatch = 64;
 double cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 class LoaderBench {
  public:
   LoaderBench(const std::string& data, int threads, int epochs)
-      : dataset_(open(data)), recipe_(Recipe::named("imagenet-train")), plan_(recipe_), threads_(threads), epochs_(epochs) {}
+      : dataset_(open(data)),
+        recipe_(Recipe::named("imagenet-train")),
+        plan_(recipe_),
+        threads_(threads),
+        epochs_(epochs) {}
 
   nlohmann::json run(const std::string& command) {
     if (command == "check") return check();
@@ -42,16 +48,20 @@ class LoaderBench {
     const double cpu_began = cpu_seconds();
     std::int64_t samples = 0;
     if (command == "opencv") {
-      samples = each_sample([&](const SampleInput& input, const std::vector<MutableBytes>& out) { opencv(input, out[0]); });
+      samples =
+          each_sample([&](const SampleInput& input, const std::vector<MutableBytes>& out) { opencv(input, out[0]); });
     } else if (command == "bare") {
       CpuExecutor executor(plan_);
-      samples = each_sample([&](const SampleInput& input, const std::vector<MutableBytes>& out) { executor.run(input, out); });
+      samples = each_sample(
+          [&](const SampleInput& input, const std::vector<MutableBytes>& out) { executor.run(input, out); });
     } else if (command == "loader") {
       samples = loader();
     } else {
       fail(ErrorKind::kUsage, "unknown command '{}'", command);
     }
-    return {{"samples", samples}, {"seconds", 1e-9 * static_cast<double>(now_ns() - began)}, {"cpu_seconds", cpu_seconds() - cpu_began}};
+    return {{"samples", samples},
+            {"seconds", 1e-9 * static_cast<double>(now_ns() - began)},
+            {"cpu_seconds", cpu_seconds() - cpu_began}};
   }
 
  private:
@@ -86,9 +96,12 @@ class LoaderBench {
   // The boxes are Stoker's own, so that both do the same work.
   void opencv(const SampleInput& input, MutableBytes out) const {
     const Bytes encoded = input.fields[0];
-    const cv::Mat image = cv::imdecode(cv::Mat(1, static_cast<int>(encoded.size()), CV_8U, const_cast<std::uint8_t*>(encoded.data())), cv::IMREAD_COLOR);
+    const cv::Mat image =
+        cv::imdecode(cv::Mat(1, static_cast<int>(encoded.size()), CV_8U, const_cast<std::uint8_t*>(encoded.data())),
+                     cv::IMREAD_COLOR);
     const SamplingMap map = plan_.views()[0].image.geometry.draw({image.cols, image.rows}, input.draw);
-    const cv::Rect box(map.x.clamp_begin, map.y.clamp_begin, map.x.clamp_end - map.x.clamp_begin, map.y.clamp_end - map.y.clamp_begin);
+    const cv::Rect box(map.x.clamp_begin, map.y.clamp_begin, map.x.clamp_end - map.x.clamp_begin,
+                       map.y.clamp_end - map.y.clamp_begin);
     cv::Mat resized;
     cv::resize(image(box), resized, cv::Size(kSide, kSide), 0, 0, cv::INTER_LINEAR);
     const ColorMap& color = plan_.views()[0].image.color;
@@ -108,7 +121,8 @@ class LoaderBench {
   }
 
   std::int64_t loader() {
-    Loader loader(dataset_, recipe_, {.batch = kBatch, .seed = 1, .threads = threads_, .tail = Tail::kPad, .epochs_end = epochs_});
+    Loader loader(dataset_, recipe_,
+                  {.batch = kBatch, .seed = 1, .threads = threads_, .tail = Tail::kPad, .epochs_end = epochs_});
     std::int64_t samples = 0;
     for (int epoch = 0; epoch < epochs_; ++epoch) {
       for (const BatchPtr& batch : loader.epoch(epoch)) samples += batch->valid_count();
@@ -123,7 +137,8 @@ class LoaderBench {
     std::vector<std::uint8_t> encoded;
     double squares = 0;
     std::int64_t different = 0, checked = 0;
-    for (std::int64_t sample = 0; sample < dataset_->size(); sample += std::max<std::int64_t>(1, dataset_->size() / 20), ++checked) {
+    for (std::int64_t sample = 0; sample < dataset_->size();
+         sample += std::max<std::int64_t>(1, dataset_->size() / 20), ++checked) {
       const FieldLocation field = *dataset_->image_field(sample);
       encoded.resize(field.length);
       read_fully(dataset_->source(field), field.offset, encoded, dataset_->part(field));
@@ -140,7 +155,9 @@ class LoaderBench {
         squares += levels * levels / (3.0 * kSide * kSide);
       }
     }
-    return {{"checked", checked}, {"different", different}, {"opencv_psnr", 10 * std::log10(255 * 255 / (squares / static_cast<double>(checked)))}};
+    return {{"checked", checked},
+            {"different", different},
+            {"opencv_psnr", 10 * std::log10(255 * 255 / (squares / static_cast<double>(checked)))}};
   }
 
   std::shared_ptr<const Dataset> dataset_;

@@ -11,14 +11,14 @@
 namespace stoker {
 
 enum class ErrorKind {
-  kUsage,        // the caller asked for something that makes no sense: a wrong argument, an unknown operator
-  kNotFound,     // a file, folder or field that should be there is not
-  kIo,           // the operating system or the network refused or failed
-  kData,         // a data set as a whole is damaged or unusable: a truncated shard, an empty folder
-  kBadSample,    // one sample's bytes are bad (see "Bad samples" in ARCHITECTURE.md)
-  kLimit,        // larger than a limit that protects the machine
-  kMemory,       // a memory budget that cannot work, or is used up
-  kClosed,       // the loader was closed or interrupted
+  kUsage,      // the caller asked for something that makes no sense: a wrong argument, an unknown operator
+  kNotFound,   // a file, folder or field that should be there is not
+  kIo,         // the operating system or the network refused or failed
+  kData,       // a data set as a whole is damaged or unusable: a truncated shard, an empty folder
+  kBadSample,  // one sample's bytes are bad (see "Bad samples" in ARCHITECTURE.md)
+  kLimit,      // larger than a limit that protects the machine
+  kMemory,     // a memory budget that cannot work, or is used up
+  kClosed,     // the loader was closed or interrupted
 };
 
 /// The kind's name as Python's `Error.kind` and the logs show it: "usage", "not_found", ...

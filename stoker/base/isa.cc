@@ -16,8 +16,7 @@ struct NamedTarget {
   std::int64_t target;
 };
 // Best first. Scalar stands for Highway's emulated 128-bit vectors: plain C++, always there.
-constexpr NamedTarget kTargets[] = {
-    {"avx3", HWY_AVX3}, {"avx2", HWY_AVX2}, {"sse4", HWY_SSE4}, {"scalar", HWY_EMU128}};
+constexpr NamedTarget kTargets[] = {{"avx3", HWY_AVX3}, {"avx2", HWY_AVX2}, {"sse4", HWY_SSE4}, {"scalar", HWY_EMU128}};
 
 std::int64_t machine_targets() {
   static const std::int64_t targets = hwy::SupportedTargets() | HWY_EMU128;
@@ -42,7 +41,8 @@ void select_isa(std::string_view name) {
   const std::string available = fmt::format("{}", fmt::join(available_isas(), ", "));
   std::int64_t wanted = 0;
   for (const NamedTarget& known : kTargets) {
-    if (name == known.name || (name.empty() && wanted == 0 && (machine_targets() & known.target))) wanted = known.target;
+    if (name == known.name || (name.empty() && wanted == 0 && (machine_targets() & known.target)))
+      wanted = known.target;
   }
   if (wanted == 0) fail(ErrorKind::kUsage, "'{}' is not an instruction set; this machine has {}", name, available);
   if (!(machine_targets() & wanted)) {

@@ -36,7 +36,8 @@ std::optional<double> cgroup_cores() {
 
 int usable_cores() {
   cpu_set_t mask;
-  int cores = sched_getaffinity(0, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : static_cast<int>(std::thread::hardware_concurrency());
+  int cores = sched_getaffinity(0, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask)
+                                                             : static_cast<int>(std::thread::hardware_concurrency());
   if (const auto quota = cgroup_cores()) cores = std::min(cores, static_cast<int>(*quota + 0.999));
   return std::max(cores, 1);
 }

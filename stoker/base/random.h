@@ -1,5 +1,6 @@
-// Counter-based random numbers: every draw is a pure function of (seed, epoch, position, stream, draw index), so that no
-// thread, rank or resume point can change it. Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3").
+// Counter-based random numbers: every draw is a pure function of (seed, epoch, position, stream, draw index), so that
+// no thread, rank or resume point can change it. Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1,
+// 2, 3").
 #pragma once
 
 #include <array>

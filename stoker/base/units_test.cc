@@ -17,7 +17,8 @@ TEST(Units, ParseSizesAsPeopleWriteThem) {
 }
 
 TEST(Units, RefuseWhatIsNoSize) {
-  for (const char* text : {"", "MB", "12 parsecs", "-1", "1e99GB", "nan", "1 MB x", "5mb"}) EXPECT_THROW(parse_size(text), Error) << text;
+  for (const char* text : {"", "MB", "12 parsecs", "-1", "1e99GB", "nan", "1 MB x", "5mb"})
+    EXPECT_THROW(parse_size(text), Error) << text;
 }
 
 TEST(Units, FormatWithThreeDigits) {

@@ -27,8 +27,8 @@ class ImageDecoder {
 
   /// The pixels of `window` (which lies within the image, unoriented) as interleaved 8-bit RGB, the same bits as the
   /// same columns and rows of the whole image. The view is valid until the next call. Greys are spread over three
-  /// channels, alpha is dropped, 16 bits keep their high byte, palettes are looked up, CMYK is converted as Pillow does.
-  /// `facts` are those that read_facts returned for these bytes. Throws kBadSample.
+  /// channels, alpha is dropped, 16 bits keep their high byte, palettes are looked up, CMYK is converted as Pillow
+  /// does. `facts` are those that read_facts returned for these bytes. Throws kBadSample.
   virtual ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) = 0;
 };
 

@@ -13,9 +13,9 @@ enum class ChromaSubsampling : std::uint8_t { k444, k422, k420 };
 struct JpegEncodeOptions {
   int quality = 90;
   ChromaSubsampling subsampling = ChromaSubsampling::k420;
-  bool optimize = true;      // Huffman tables made for the image
+  bool optimize = true;  // Huffman tables made for the image
   bool progressive = false;
-  int restart_rows = 0;      // MCU rows between restart markers; 0: none
+  int restart_rows = 0;  // MCU rows between restart markers; 0: none
 };
 
 /// `image` is interleaved: 3 channels RGB, or 1 grey. Replaces the contents of `out`.

@@ -29,7 +29,8 @@ void decode_jpeg(Bytes encoded, PlainImage& image) {
   jpeg_destroy_decompress(&jpeg);
   if (!decoded) fail(errors.kind(), "the JPEG data cannot be decoded: {}", errors.message());
   if (channels == 4) {
-    const std::size_t pixels = static_cast<std::size_t>(image.facts.width) * static_cast<std::size_t>(image.facts.height);
+    const std::size_t pixels =
+        static_cast<std::size_t>(image.facts.width) * static_cast<std::size_t>(image.facts.height);
     inverted_cmyk_to_rgb_in_place(image.rgb.data(), pixels);
     image.rgb.resize(pixels * 3);
   }

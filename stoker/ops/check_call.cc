@@ -102,7 +102,8 @@ const OperatorSpec& find_operator(std::string_view name) {
     if (spec.name == name) return spec;
   }
   const std::vector<std::string> names = names_of(operator_table());
-  fail(ErrorKind::kUsage, "there is no operator '{}'{}; there are {}", name, did_you_mean(name, names), fmt::join(names, ", "));
+  fail(ErrorKind::kUsage, "there is no operator '{}'{}; there are {}", name, did_you_mean(name, names),
+       fmt::join(names, ", "));
 }
 
 Value default_value(const ArgSpec& arg) {
@@ -123,17 +124,22 @@ OperatorCall check_call(const OperatorCall& call) {
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     const std::string& name = call.args[i].first;
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      fail(ErrorKind::kUsage, "{} has no argument '{}'{}; it has {}", call.name, name, did_you_mean(name, known), fmt::join(known, ", "));
+      fail(ErrorKind::kUsage, "{} has no argument '{}'{}; it has {}", call.name, name, did_you_mean(name, known),
+           fmt::join(known, ", "));
     }
-    if (std::any_of(call.args.begin(), call.args.begin() + static_cast<std::ptrdiff_t>(i), [&](const auto& a) { return a.first == name; })) {
+    if (std::any_of(call.args.begin(), call.args.begin() + static_cast<std::ptrdiff_t>(i),
+                    [&](const auto& a) { return a.first == name; })) {
       fail(ErrorKind::kUsage, "{}: {} is given twice", call.name, name);
     }
   }
   OperatorCall checked{call.name, {}};
   for (const ArgSpec& arg : spec.args) {
-    const auto given = std::find_if(call.args.begin(), call.args.end(), [&](const auto& a) { return a.first == arg.name; });
-    if (given == call.args.end() && arg.required) fail(ErrorKind::kUsage, "{} needs {}: {}", call.name, arg.name, arg.doc);
-    checked.args.emplace_back(arg.name, given == call.args.end() ? default_value(arg) : ArgChecker(call.name, arg).check(given->second));
+    const auto given =
+        std::find_if(call.args.begin(), call.args.end(), [&](const auto& a) { return a.first == arg.name; });
+    if (given == call.args.end() && arg.required)
+      fail(ErrorKind::kUsage, "{} needs {}: {}", call.name, arg.name, arg.doc);
+    checked.args.emplace_back(
+        arg.name, given == call.args.end() ? default_value(arg) : ArgChecker(call.name, arg).check(given->second));
   }
   return checked;
 }

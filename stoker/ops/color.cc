@@ -37,7 +37,8 @@ void apply_normalize(const OperatorCall& call, ColorChain& chain) {
   double scale = call.number("scale");
   std::vector<double> mean = call.numbers("mean"), std = call.numbers("std");
   if (const std::string& name = call.text("preset"); name != "none") {
-    const auto* preset = std::find_if(std::begin(kPresets), std::end(kPresets), [&](const auto& p) { return p.name == name; });
+    const auto* preset =
+        std::find_if(std::begin(kPresets), std::end(kPresets), [&](const auto& p) { return p.name == name; });
     scale = preset->scale;
     mean.assign(preset->mean.begin(), preset->mean.end());
     std.assign(preset->std.begin(), preset->std.end());

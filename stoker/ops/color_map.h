@@ -12,8 +12,8 @@ namespace stoker {
 struct ColorMap {
   static constexpr int kChannels = 3;
 
-  std::array<int, kChannels> from{0, 1, 2};      // input channel of each output channel
-  std::array<float, kChannels> scale{1, 1, 1};   // by output channel
+  std::array<int, kChannels> from{0, 1, 2};     // input channel of each output channel
+  std::array<float, kChannels> scale{1, 1, 1};  // by output channel
   std::array<float, kChannels> bias{0, 0, 0};
 
   /// 8-bit values go through unchanged (only channels may be exchanged).

@@ -60,8 +60,10 @@ class RandomCrop final : public GeometryOperator {
     const int rows = map.height() + 2 * padding_ - size_.height;
     const int columns = map.width() + 2 * padding_ - size_.width;
     if (rows < 0 || columns < 0) {
-      fail(ErrorKind::kUsage, "random_crop of {} x {} is larger than the image of {} x {} with its padding; resize first, or raise padding",
-           size_.width, size_.height, map.width(), map.height());
+      fail(
+          ErrorKind::kUsage,
+          "random_crop of {} x {} is larger than the image of {} x {} with its padding; resize first, or raise padding",
+          size_.width, size_.height, map.width(), map.height());
     }
     const int y = draw(random, rows) - padding_;
     const int x = draw(random, columns) - padding_;
@@ -71,7 +73,9 @@ class RandomCrop final : public GeometryOperator {
   std::optional<ImageSize> output_size(std::optional<ImageSize>) const override { return size_; }
 
  private:
-  static int draw(Random& random, int room) { return static_cast<int>(random.below(static_cast<std::uint64_t>(room) + 1)); }
+  static int draw(Random& random, int room) {
+    return static_cast<int>(random.below(static_cast<std::uint64_t>(room) + 1));
+  }
 
   ImageSize size_;
   int padding_;
@@ -81,7 +85,11 @@ class RandomCrop final : public GeometryOperator {
 }  // namespace
 
 std::unique_ptr<GeometryOperator> make_crop(const OperatorCall& call) { return std::make_unique<Crop>(call); }
-std::unique_ptr<GeometryOperator> make_center_crop(const OperatorCall& call) { return std::make_unique<CenterCrop>(call); }
-std::unique_ptr<GeometryOperator> make_random_crop(const OperatorCall& call) { return std::make_unique<RandomCrop>(call); }
+std::unique_ptr<GeometryOperator> make_center_crop(const OperatorCall& call) {
+  return std::make_unique<CenterCrop>(call);
+}
+std::unique_ptr<GeometryOperator> make_random_crop(const OperatorCall& call) {
+  return std::make_unique<RandomCrop>(call);
+}
 
 }  // namespace stoker

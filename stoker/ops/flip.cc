@@ -33,6 +33,8 @@ class RandomFlip final : public Flip {
 }  // namespace
 
 std::unique_ptr<GeometryOperator> make_flip(const OperatorCall& call) { return std::make_unique<Flip>(call); }
-std::unique_ptr<GeometryOperator> make_random_flip(const OperatorCall& call) { return std::make_unique<RandomFlip>(call); }
+std::unique_ptr<GeometryOperator> make_random_flip(const OperatorCall& call) {
+  return std::make_unique<RandomFlip>(call);
+}
 
 }  // namespace stoker

@@ -1,5 +1,5 @@
-// The geometry family: what its operators mean. Each one turns random numbers and the present sampling map into the next
-// map; a chain of them therefore costs one resampling.
+// The geometry family: what its operators mean. Each one turns random numbers and the present sampling map into the
+// next map; a chain of them therefore costs one resampling.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ class GeometryOperator {
  public:
   virtual ~GeometryOperator() = default;
 
-  /// Draws what is random and changes the map. Throws kUsage when the image cannot be treated so (a crop larger than it).
+  /// Draws what is random and changes the map. Throws kUsage when the image cannot be treated so (a crop larger than
+  /// it).
   virtual void apply(Random& random, SamplingMap& map) const = 0;
 
   /// The size that comes out, if it is the same whatever the image: nullopt while it depends on the image.

@@ -34,8 +34,8 @@ std::string drawn(const std::vector<OperatorCall>& calls) {
     const ImageSize image{40 + static_cast<int>(position * 37 % 500), 40 + static_cast<int>(position * 91 % 400)};
     const SamplingMap map = geometry.draw(image, {7, position / 100, position});
     for (const AxisMap& axis : {map.x, map.y}) {
-      hasher.update(as_bytes(fmt::format("{} {} {} {} {} {} {} {};", axis.clamp_begin, axis.clamp_end, axis.box_begin, axis.box_length, axis.target,
-                                         axis.window_begin, axis.length, axis.flip)));
+      hasher.update(as_bytes(fmt::format("{} {} {} {} {} {} {} {};", axis.clamp_begin, axis.clamp_end, axis.box_begin,
+                                         axis.box_length, axis.target, axis.window_begin, axis.length, axis.flip)));
     }
   }
   return to_hex(hasher.digest());
@@ -65,11 +65,13 @@ TEST(Geometry, ResizesTheShortSideAndRoundsTheLongOneDown) {
 }
 
 TEST(Geometry, CentersAsTorchvisionDoes) {
-  const auto begin_of = [](int length, double size) { return chain({sized("center_crop", {size})}).draw({length, length}, {}).x.window_begin; };
+  const auto begin_of = [](int length, double size) {
+    return chain({sized("center_crop", {size})}).draw({length, length}, {}).x.window_begin;
+  };
   EXPECT_EQ(begin_of(341, 224), 58);  // 58.5 rounds to even
   EXPECT_EQ(begin_of(343, 224), 60);  // 59.5 rounds to even
   EXPECT_EQ(begin_of(256, 224), 16);
-  EXPECT_EQ(begin_of(223, 224), 0);   // one column of padding, on the right
+  EXPECT_EQ(begin_of(223, 224), 0);  // one column of padding, on the right
   EXPECT_EQ(begin_of(220, 224), -2);
 }
 
@@ -89,7 +91,8 @@ TEST(Geometry, RandomFlipKeepsItsProbability) {
   for (const double p : {0.0, 0.25, 1.0}) {
     const Geometry geometry = chain({{"random_flip", {{"p", p}}}});
     int flipped = 0;
-    for (std::uint64_t position = 0; position < 20'000; ++position) flipped += geometry.draw({4, 4}, {1, 0, position}).x.flip ? 1 : 0;
+    for (std::uint64_t position = 0; position < 20'000; ++position)
+      flipped += geometry.draw({4, 4}, {1, 0, position}).x.flip ? 1 : 0;
     EXPECT_NEAR(flipped, 20'000 * p, p == 0.25 ? 300 : 0);
   }
 }
@@ -97,13 +100,15 @@ TEST(Geometry, RandomFlipKeepsItsProbability) {
 TEST(Geometry, DrawsApartForEachOccurrenceViewAndPosition) {
   const auto flips = [](const Geometry& geometry) {
     std::string text;
-    for (std::uint64_t position = 0; position < 64; ++position) text += geometry.draw({4, 4}, {1, 0, position}).x.flip ? '1' : '0';
+    for (std::uint64_t position = 0; position < 64; ++position)
+      text += geometry.draw({4, 4}, {1, 0, position}).x.flip ? '1' : '0';
     return text;
   };
   const std::string once = flips(chain({{"random_flip", {}}}));
   EXPECT_NE(once.find('1'), std::string::npos);
   EXPECT_NE(once.find('0'), std::string::npos);
-  EXPECT_NE(flips(chain({{"random_flip", {}}, {"random_flip", {}}})), std::string(64, '0')) << "two occurrences share their draws";
+  EXPECT_NE(flips(chain({{"random_flip", {}}, {"random_flip", {}}})), std::string(64, '0'))
+      << "two occurrences share their draws";
 }
 
 TEST(Geometry, RefusesCropsLargerThanTheImage) {
@@ -123,7 +128,8 @@ TEST(Geometry, TellsFixedSizesFromThoseThatDependOnTheImage) {
 
 TEST(Color, ComposesInOrder) {
   ColorChain color;
-  apply_normalize(check_call({"normalize", {{"mean", std::vector<double>{1, 2, 3}}, {"std", 2.0}, {"scale", 1.0}}}), color);
+  apply_normalize(check_call({"normalize", {{"mean", std::vector<double>{1, 2, 3}}, {"std", 2.0}, {"scale", 1.0}}}),
+                  color);
   apply_channel_order(check_call({"channel_order", {{"order", std::string("bgr")}}}), color);
   apply_normalize(check_call({"normalize", {{"mean", 1.0}, {"std", 1.0}, {"scale", 4.0}}}), color);
   // Output 0 is input 2: ((x - 3) / 2) / 4 - 1.

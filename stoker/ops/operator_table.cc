@@ -7,18 +7,34 @@ constexpr unsigned kOne = 1u << 1, kTwo = 1u << 2, kThree = 1u << 3, kFour = 1u 
 constexpr double kSideMax = 65'535;
 
 constexpr ArgSpec filter_arg() {
-  return {.name = "filter", .type = ArgType::kText, .doc = "Pillow's filter, antialiased when shrinking", .text = "bilinear",
+  return {.name = "filter",
+          .type = ArgType::kText,
+          .doc = "Pillow's filter, antialiased when shrinking",
+          .text = "bilinear",
           .choices = "nearest|box|bilinear|bicubic"};
 }
 constexpr ArgSpec size_arg(std::string_view doc) {
-  return {.name = "size", .type = ArgType::kIntegers, .doc = doc, .required = true, .min = 1, .max = kSideMax, .counts = kOne | kTwo};
+  return {.name = "size",
+          .type = ArgType::kIntegers,
+          .doc = doc,
+          .required = true,
+          .min = 1,
+          .max = kSideMax,
+          .counts = kOne | kTwo};
 }
 constexpr ArgSpec fill_arg() {
-  return {.name = "fill", .type = ArgType::kIntegers, .doc = "colour of padding: one number, or one per channel", .min = 0,
-          .max = 255, .counts = kOne | kThree};
+  return {.name = "fill",
+          .type = ArgType::kIntegers,
+          .doc = "colour of padding: one number, or one per channel",
+          .min = 0,
+          .max = 255,
+          .counts = kOne | kThree};
 }
 constexpr ArgSpec axis_arg() {
-  return {.name = "axis", .type = ArgType::kText, .doc = "horizontal mirrors left to right", .text = "horizontal",
+  return {.name = "axis",
+          .type = ArgType::kText,
+          .doc = "horizontal mirrors left to right",
+          .text = "horizontal",
           .choices = "horizontal|vertical"};
 }
 constexpr ArgSpec integer_arg(std::string_view name, std::string_view doc, double min) {
@@ -26,47 +42,96 @@ constexpr ArgSpec integer_arg(std::string_view name, std::string_view doc, doubl
 }
 
 constexpr ArgSpec kDecodeArgs[] = {
-    {.name = "mode", .type = ArgType::kText, .doc = "faithful: the RGB pixels of libjpeg and Pillow, bit for bit", .text = "faithful",
+    {.name = "mode",
+     .type = ArgType::kText,
+     .doc = "faithful: the RGB pixels of libjpeg and Pillow, bit for bit",
+     .text = "faithful",
      .choices = "faithful"},
-    {.name = "orientation", .type = ArgType::kText, .doc = "apply turns the image as its Exif orientation says", .text = "ignore",
+    {.name = "orientation",
+     .type = ArgType::kText,
+     .doc = "apply turns the image as its Exif orientation says",
+     .text = "ignore",
      .choices = "ignore|apply"},
 };
 constexpr ArgSpec kResizeArgs[] = {size_arg("the short side's length, or [height, width]"), filter_arg()};
 constexpr ArgSpec kCropArgs[] = {integer_arg("x", "left column", 0), integer_arg("y", "top row", 0),
                                  integer_arg("width", "columns", 1), integer_arg("height", "rows", 1)};
 constexpr ArgSpec kCenterCropArgs[] = {size_arg("a square's side, or [height, width]"), fill_arg()};
-constexpr ArgSpec kRandomCropArgs[] = {
-    size_arg("a square's side, or [height, width]"),
-    {.name = "padding", .type = ArgType::kInteger, .doc = "border put around the image first", .min = 0, .max = kSideMax},
-    fill_arg()};
-constexpr ArgSpec kRandomResizedCropArgs[] = {
-    size_arg("a square's side, or [height, width]"),
-    {.name = "scale", .type = ArgType::kNumbers, .doc = "least and largest part of the image's area", .numbers = {0.08, 1}, .count = 2,
-     .min = 1e-6, .max = 1, .counts = kTwo},
-    {.name = "ratio", .type = ArgType::kNumbers, .doc = "least and largest width / height", .numbers = {3.0 / 4, 4.0 / 3}, .count = 2,
-     .min = 1e-3, .max = 1e3, .counts = kTwo},
-    filter_arg()};
+constexpr ArgSpec kRandomCropArgs[] = {size_arg("a square's side, or [height, width]"),
+                                       {.name = "padding",
+                                        .type = ArgType::kInteger,
+                                        .doc = "border put around the image first",
+                                        .min = 0,
+                                        .max = kSideMax},
+                                       fill_arg()};
+constexpr ArgSpec kRandomResizedCropArgs[] = {size_arg("a square's side, or [height, width]"),
+                                              {.name = "scale",
+                                               .type = ArgType::kNumbers,
+                                               .doc = "least and largest part of the image's area",
+                                               .numbers = {0.08, 1},
+                                               .count = 2,
+                                               .min = 1e-6,
+                                               .max = 1,
+                                               .counts = kTwo},
+                                              {.name = "ratio",
+                                               .type = ArgType::kNumbers,
+                                               .doc = "least and largest width / height",
+                                               .numbers = {3.0 / 4, 4.0 / 3},
+                                               .count = 2,
+                                               .min = 1e-3,
+                                               .max = 1e3,
+                                               .counts = kTwo},
+                                              filter_arg()};
 constexpr ArgSpec kFlipArgs[] = {axis_arg()};
 constexpr ArgSpec kRandomFlipArgs[] = {
     {.name = "p", .type = ArgType::kNumber, .doc = "probability", .numbers = {0.5}, .min = 0, .max = 1}, axis_arg()};
-constexpr ArgSpec kPadArgs[] = {{.name = "padding", .type = ArgType::kIntegers,
-                                 .doc = "all sides, [horizontal, vertical], or [left, top, right, bottom]", .required = true, .min = 0,
-                                 .max = kSideMax, .counts = kOne | kTwo | kFour},
+constexpr ArgSpec kPadArgs[] = {{.name = "padding",
+                                 .type = ArgType::kIntegers,
+                                 .doc = "all sides, [horizontal, vertical], or [left, top, right, bottom]",
+                                 .required = true,
+                                 .min = 0,
+                                 .max = kSideMax,
+                                 .counts = kOne | kTwo | kFour},
                                 fill_arg()};
-constexpr ArgSpec kNormalizeArgs[] = {
-    {.name = "preset", .type = ArgType::kText, .doc = "mean, std and scale of a known data set", .text = "none",
-     .choices = "none|imagenet|cifar10|unit"},
-    {.name = "mean", .type = ArgType::kNumbers, .doc = "subtracted after dividing by scale: one number, or one per channel", .min = -1e6,
-     .max = 1e6, .counts = kOne | kThree},
-    {.name = "std", .type = ArgType::kNumbers, .doc = "divided by at last: one number, or one per channel", .numbers = {1}, .min = 1e-6,
-     .max = 1e6, .counts = kOne | kThree},
-    {.name = "scale", .type = ArgType::kNumber, .doc = "pixels are divided by it first", .numbers = {255}, .min = 1e-6, .max = 1e6}};
-constexpr ArgSpec kChannelOrderArgs[] = {
-    {.name = "order", .type = ArgType::kText, .doc = "bgr exchanges red and blue", .required = true, .choices = "rgb|bgr"}};
-constexpr ArgSpec kCastArgs[] = {
-    {.name = "dtype", .type = ArgType::kText, .doc = "nearest value, ties to even; u8 clamps", .required = true, .choices = "u8|f16|bf16|f32"}};
-constexpr ArgSpec kLayoutArgs[] = {
-    {.name = "layout", .type = ArgType::kText, .doc = "order of the tensor's axes", .required = true, .choices = "nchw|nhwc"}};
+constexpr ArgSpec kNormalizeArgs[] = {{.name = "preset",
+                                       .type = ArgType::kText,
+                                       .doc = "mean, std and scale of a known data set",
+                                       .text = "none",
+                                       .choices = "none|imagenet|cifar10|unit"},
+                                      {.name = "mean",
+                                       .type = ArgType::kNumbers,
+                                       .doc = "subtracted after dividing by scale: one number, or one per channel",
+                                       .min = -1e6,
+                                       .max = 1e6,
+                                       .counts = kOne | kThree},
+                                      {.name = "std",
+                                       .type = ArgType::kNumbers,
+                                       .doc = "divided by at last: one number, or one per channel",
+                                       .numbers = {1},
+                                       .min = 1e-6,
+                                       .max = 1e6,
+                                       .counts = kOne | kThree},
+                                      {.name = "scale",
+                                       .type = ArgType::kNumber,
+                                       .doc = "pixels are divided by it first",
+                                       .numbers = {255},
+                                       .min = 1e-6,
+                                       .max = 1e6}};
+constexpr ArgSpec kChannelOrderArgs[] = {{.name = "order",
+                                          .type = ArgType::kText,
+                                          .doc = "bgr exchanges red and blue",
+                                          .required = true,
+                                          .choices = "rgb|bgr"}};
+constexpr ArgSpec kCastArgs[] = {{.name = "dtype",
+                                  .type = ArgType::kText,
+                                  .doc = "nearest value, ties to even; u8 clamps",
+                                  .required = true,
+                                  .choices = "u8|f16|bf16|f32"}};
+constexpr ArgSpec kLayoutArgs[] = {{.name = "layout",
+                                    .type = ArgType::kText,
+                                    .doc = "order of the tensor's axes",
+                                    .required = true,
+                                    .choices = "nchw|nhwc"}};
 
 constexpr OperatorSpec kOperators[] = {
     {"decode", "encoded image to 8-bit RGB pixels", &apply_decode, kDecodeArgs},
@@ -74,7 +139,8 @@ constexpr OperatorSpec kOperators[] = {
     {"crop", "a fixed window", &make_crop, kCropArgs},
     {"center_crop", "the middle; smaller images are padded", &make_center_crop, kCenterCropArgs},
     {"random_crop", "a window at a random place", &make_random_crop, kRandomCropArgs},
-    {"random_resized_crop", "a random part of random area and shape, resized", &make_random_resized_crop, kRandomResizedCropArgs},
+    {"random_resized_crop", "a random part of random area and shape, resized", &make_random_resized_crop,
+     kRandomResizedCropArgs},
     {"flip", "mirrored", &make_flip, kFlipArgs},
     {"random_flip", "mirrored with a probability", &make_random_flip, kRandomFlipArgs},
     {"pad", "a border of one colour", &make_pad, kPadArgs},

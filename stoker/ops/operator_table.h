@@ -28,11 +28,11 @@ struct ArgSpec {
   // The default, by type (a flag's is number 0 or 1).
   std::string_view text{};
   std::array<double, 4> numbers{};
-  int count = 1;                        // how many of `numbers`
+  int count = 1;  // how many of `numbers`
   // Limits: of each number, of how many numbers (bit n set: n numbers are permitted), and the permitted texts.
   double min = 0, max = 0;
   unsigned counts = 1u << 1;
-  std::string_view choices{};           // "a|b|c"
+  std::string_view choices{};  // "a|b|c"
 };
 
 /// What an operator does, by family.

@@ -1,5 +1,6 @@
-// random_resized_crop: a random part of the image, of random area and shape, resized to a fixed size. The distribution is
-// torchvision's, rejection of boxes that do not fit included (it lowers the mean area from 0.54 to 0.42 on photographs).
+// random_resized_crop: a random part of the image, of random area and shape, resized to a fixed size. The distribution
+// is torchvision's, rejection of boxes that do not fit included (it lowers the mean area from 0.54 to 0.42 on
+// photographs).
 #include <algorithm>
 #include <cmath>
 

@@ -10,7 +10,9 @@ namespace {
 class Resize final : public GeometryOperator {
  public:
   explicit Resize(const OperatorCall& call)
-      : size_(size_argument(call)), short_side_(call.numbers("size").size() == 1), filter_(parse_filter(call.text("filter"))) {}
+      : size_(size_argument(call)),
+        short_side_(call.numbers("size").size() == 1),
+        filter_(parse_filter(call.text("filter"))) {}
 
   void apply(Random&, SamplingMap& map) const override {
     const ImageSize to = short_side_ ? scaled({map.width(), map.height()}) : size_;
@@ -30,7 +32,9 @@ class Resize final : public GeometryOperator {
     const int target = size_.width;
     const auto stretch = [&](int longer, int shorter) {
       const double length = std::floor(static_cast<double>(target) * longer / shorter);
-      if (length > 1e6) fail(ErrorKind::kLimit, "resize would make a side of {:.0f} pixels from {} x {}", length, image.width, image.height);
+      if (length > 1e6)
+        fail(ErrorKind::kLimit, "resize would make a side of {:.0f} pixels from {} x {}", length, image.width,
+             image.height);
       return static_cast<int>(length);
     };
     if (image.width <= image.height) return {target, stretch(image.height, image.width)};

@@ -13,13 +13,16 @@ struct NamedFilter {
   Filter filter;
   std::string_view name;
 };
-constexpr NamedFilter kFilters[] = {
-    {Filter::kNearest, "nearest"}, {Filter::kBox, "box"}, {Filter::kBilinear, "bilinear"}, {Filter::kBicubic, "bicubic"}};
+constexpr NamedFilter kFilters[] = {{Filter::kNearest, "nearest"},
+                                    {Filter::kBox, "box"},
+                                    {Filter::kBilinear, "bilinear"},
+                                    {Filter::kBicubic, "bicubic"}};
 
 }  // namespace
 
 std::string_view to_string(Filter filter) {
-  return std::find_if(std::begin(kFilters), std::end(kFilters), [&](const auto& f) { return f.filter == filter; })->name;
+  return std::find_if(std::begin(kFilters), std::end(kFilters), [&](const auto& f) { return f.filter == filter; })
+      ->name;
 }
 
 Filter parse_filter(std::string_view name) {
@@ -76,7 +79,8 @@ void SamplingMap::crop_or_pad(Rect window, const std::array<std::uint8_t, 3>& co
   x.crop(window.x, window.width);
   y.crop(window.y, window.height);
   if (!x.shows_padding() && !y.shows_padding()) return;
-  if (padded && fill != color) fail(ErrorKind::kUsage, "two operators pad with different colours; give both the same fill");
+  if (padded && fill != color)
+    fail(ErrorKind::kUsage, "two operators pad with different colours; give both the same fill");
   fill = color;
 }
 

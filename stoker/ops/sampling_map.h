@@ -1,5 +1,5 @@
-// What a chain of geometry operators comes to for one sample: a single resampling, axis by axis. Crop, resize, flip and pad
-// only change these numbers; pixels move once, in the kernel (or in the reference executor).
+// What a chain of geometry operators comes to for one sample: a single resampling, axis by axis. Crop, resize, flip and
+// pad only change these numbers; pixels move once, in the kernel (or in the reference executor).
 #pragma once
 
 #include <array>
@@ -40,8 +40,8 @@ struct AxisMap {
 
 struct SamplingMap {
   AxisMap x, y;
-  Filter filter = Filter::kBilinear;       // of the last resize
-  std::array<std::uint8_t, 3> fill{};      // the colour of padding
+  Filter filter = Filter::kBilinear;   // of the last resize
+  std::array<std::uint8_t, 3> fill{};  // the colour of padding
 
   /// Cuts both axes to a window that may reach into padding, which then has this colour. Throws kUsage when padding of
   /// another colour is already there.

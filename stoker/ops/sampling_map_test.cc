@@ -32,14 +32,14 @@ TEST(AxisMap, ResizeClampsTapsToTheCrop) {
 
 TEST(AxisMap, ResizingTwiceStretchesOneMap) {
   AxisMap axis = AxisMap::identity(100);
-  axis.resize(50);     // two source columns per output
-  axis.crop(10, 20);   // source columns 20..60
+  axis.resize(50);    // two source columns per output
+  axis.crop(10, 20);  // source columns 20..60
   axis.resize(10);
   EXPECT_EQ(axis.clamp_begin, 20);
   EXPECT_EQ(axis.clamp_end, 60);
   EXPECT_EQ(axis.box_begin, 0);
   EXPECT_EQ(axis.box_length, 40);
-  axis.crop(1, 3);     // 4 source columns per output: 24..36
+  axis.crop(1, 3);  // 4 source columns per output: 24..36
   axis.resize(8);
   EXPECT_EQ(axis.clamp_begin, 24);
   EXPECT_EQ(axis.clamp_end, 36);
@@ -68,7 +68,8 @@ TEST(SamplingMap, RefusesTwoColoursOfPadding) {
 }
 
 TEST(Filter, NamesRoundTrip) {
-  for (const Filter filter : {Filter::kNearest, Filter::kBox, Filter::kBilinear, Filter::kBicubic}) EXPECT_EQ(parse_filter(to_string(filter)), filter);
+  for (const Filter filter : {Filter::kNearest, Filter::kBox, Filter::kBilinear, Filter::kBicubic})
+    EXPECT_EQ(parse_filter(to_string(filter)), filter);
   EXPECT_THROW(parse_filter("sinc"), Error);
 }
 

@@ -31,7 +31,8 @@ Tail parse_tail(std::string_view name) {
   fail(ErrorKind::kUsage, "'{}' is not a tail; use drop, wrap or pad", name);
 }
 
-EpochOrder::EpochOrder(const OrderOptions& options, std::int64_t epoch) : samples_(options.samples), tail_(options.tail) {
+EpochOrder::EpochOrder(const OrderOptions& options, std::int64_t epoch)
+    : samples_(options.samples), tail_(options.tail) {
   assert(options.global_batch > 0);
   const std::int64_t whole = samples_ / options.global_batch;
   const bool incomplete = samples_ % options.global_batch != 0;

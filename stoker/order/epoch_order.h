@@ -1,5 +1,5 @@
-// Which sample stands where in an epoch, and which of the epoch's positions are whose: pure functions, known arbitrarily
-// far ahead, equal on every rank.
+// Which sample stands where in an epoch, and which of the epoch's positions are whose: pure functions, known
+// arbitrarily far ahead, equal on every rank.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // A keyed random permutation of 0 .. size-1 with random access and no memory: a Feistel network over the next power of
-// four, walked along its cycle until the value falls inside. Global shuffling costs nothing to hold and nothing to resume.
+// four, walked along its cycle until the value falls inside. Global shuffling costs nothing to hold and nothing to
+// resume.
 #pragma once
 
 #include <array>

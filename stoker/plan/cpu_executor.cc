@@ -14,7 +14,8 @@ ImageSize ImageStages::begin(const ImageProgram& program, Bytes encoded, const S
   encoded_ = encoded;
   facts_ = decoder_.read_facts(encoded);
   orientation_ = program.decode.apply_orientation ? facts_.orientation : Orientation{1};
-  const ImageSize upright = orientation_ >= 5 ? ImageSize{facts_.height, facts_.width} : ImageSize{facts_.width, facts_.height};
+  const ImageSize upright =
+      orientation_ >= 5 ? ImageSize{facts_.height, facts_.width} : ImageSize{facts_.width, facts_.height};
   map_ = program.geometry.draw(upright, draw);
   build_taps(map_.x, map_.filter, taps_x_);
   build_taps(map_.y, map_.filter, taps_y_);
@@ -48,7 +49,8 @@ std::vector<OutputSpec> CpuExecutor::shapes(const SampleInput& sample) {
     if (view.kind == ViewKind::kLabel) {
       specs.push_back(Plan::label_output(view));
     } else {
-      specs.push_back(Plan::image_output(view, stages_.begin(view.image, sample.fields[static_cast<std::size_t>(view.field)], sample.draw)));
+      specs.push_back(Plan::image_output(
+          view, stages_.begin(view.image, sample.fields[static_cast<std::size_t>(view.field)], sample.draw)));
     }
   }
   return specs;

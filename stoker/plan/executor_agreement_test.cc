@@ -16,7 +16,8 @@ namespace {
 struct Size {
   int width, height;
 };
-constexpr Size kSizes[] = {{1, 1}, {1, 9}, {7, 1}, {2, 3}, {15, 16}, {16, 17}, {31, 33}, {64, 63}, {65, 48}, {130, 20}, {3, 200}, {97, 71}};
+constexpr Size kSizes[] = {{1, 1},   {1, 9},   {7, 1},   {2, 3},    {15, 16}, {16, 17},
+                           {31, 33}, {64, 63}, {65, 48}, {130, 20}, {3, 200}, {97, 71}};
 
 std::vector<Recipe> recipes() {
   const auto base = [] { return Recipe().decode(); };
@@ -26,9 +27,15 @@ std::vector<Recipe> recipes() {
       base().resize(40, 8, "nearest").layout("nhwc"),
       base().resize(31, "box").center_crop(24).cast("f16"),
       base().random_resized_crop(17).random_flip().normalize("imagenet"),
-      base().random_resized_crop(32, {0.3, 0.9}, {0.5, 2}, "bicubic").random_flip(0.5, "vertical").normalize("unit").cast("bf16").layout("nhwc"),
+      base()
+          .random_resized_crop(32, {0.3, 0.9}, {0.5, 2}, "bicubic")
+          .random_flip(0.5, "vertical")
+          .normalize("unit")
+          .cast("bf16")
+          .layout("nhwc"),
       base().center_crop(20, 7).flip().channel_order("bgr"),
-      base().resize(24, 30).random_crop(22, 3, 9).random_flip().channel_order("bgr").normalize({104, 117, 123}, {1, 2, 3}, 1),
+      base().resize(24, 30).random_crop(22, 3, 9).random_flip().channel_order("bgr").normalize({104, 117, 123},
+                                                                                               {1, 2, 3}, 1),
       base().random_crop(40, 40).normalize("cifar10").cast("u8"),
       base().pad({1, 2, 3, 4}, {10, 20, 30}).center_crop(13).cast("f32"),
       base().resize(20, 20).flip("vertical").resize(11, 37, "bilinear"),
@@ -39,7 +46,8 @@ std::vector<Recipe> recipes() {
 std::vector<std::vector<std::uint8_t>> encodings(Size size, std::uint64_t seed) {
   return {
       noisy_jpeg(size.width, size.height, seed, {.quality = 90, .subsampling = ChromaSubsampling::k444}),
-      noisy_jpeg(size.width, size.height, seed, {.quality = 70, .subsampling = ChromaSubsampling::k420, .optimize = false}),
+      noisy_jpeg(size.width, size.height, seed,
+                 {.quality = 70, .subsampling = ChromaSubsampling::k420, .optimize = false}),
       noisy_jpeg(size.width, size.height, seed, {.subsampling = ChromaSubsampling::k422, .restart_rows = 1}),
       noisy_jpeg(size.width, size.height, seed, {.progressive = true}),
       noisy_jpeg(size.width, size.height, seed, {}, 1),
@@ -105,11 +113,15 @@ TEST(ExecutorAgreement, HoldsForEveryOrientation) {
   for (int orientation = 1; orientation <= 8; ++orientation) {
     std::vector<std::uint8_t> encoded = noisy_jpeg(45, 28, 5, {.subsampling = ChromaSubsampling::k420});
     // An Exif segment with one entry, the orientation, right after the start-of-image marker.
-    const std::vector<std::uint8_t> exif = {0xFF, 0xE1, 0, 34, 'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1,
-                                            0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, static_cast<std::uint8_t>(orientation), 0, 0, 0, 0, 0, 0};
+    const std::vector<std::uint8_t> exif = {
+        0xFF, 0xE1, 0, 34, 'E', 'x',  'i',  'f', 0, 0, 'M', 'M', 0, 42, 0,
+        0,    0,    8, 0,  1,   0x01, 0x12, 0,   3, 0, 0,   0,   1, 0,  static_cast<std::uint8_t>(orientation),
+        0,    0,    0, 0,  0,   0};
     encoded.insert(encoded.begin() + 2, exif.begin(), exif.end());
-    for (const Recipe& recipe : {Recipe().decode("faithful", "apply").resize(20, 31), Recipe().decode("faithful", "apply").random_resized_crop(25),
-                                 Recipe().decode("faithful", "apply").random_crop(16).random_flip().normalize("imagenet")}) {
+    for (const Recipe& recipe :
+         {Recipe().decode("faithful", "apply").resize(20, 31),
+          Recipe().decode("faithful", "apply").random_resized_crop(25),
+          Recipe().decode("faithful", "apply").random_crop(16).random_flip().normalize("imagenet")}) {
       const Plan plan(recipe);
       CpuExecutor fast(plan);
       ReferenceExecutor reference(plan);

@@ -20,7 +20,8 @@ void check_family_order(const View& view) {
   for (const OperatorCall& call : view.operators) {
     const OperatorSpec& spec = find_operator(call.name);
     if (spec.function.index() < reached) {
-      fail(ErrorKind::kUsage, "view '{}': {} ({}) must come before {} ({}); the order is decode, geometry, color, format", view.name,
+      fail(ErrorKind::kUsage,
+           "view '{}': {} ({}) must come before {} ({}); the order is decode, geometry, color, format", view.name,
            spec.name, family_name(spec), before->name, family_name(*before));
     }
     reached = spec.function.index();
@@ -52,7 +53,9 @@ void Plan::compile(const View& view) {
 
 void Plan::compile_image(const View& view, ViewPlan& plan) {
   if (view.operators.empty() || view.operators.front().name != "decode") {
-    fail(ErrorKind::kUsage, "view '{}' must begin with decode: a recipe is a chain such as decode().resize(256).center_crop(224)", view.name);
+    fail(ErrorKind::kUsage,
+         "view '{}' must begin with decode: a recipe is a chain such as decode().resize(256).center_crop(224)",
+         view.name);
   }
   check_family_order(view);
   ColorChain color;
@@ -85,7 +88,8 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
     stages[1].bytes_out = std::int64_t{size->width} * size->height * kChannels;
     stages[2].bytes_out = static_cast<std::int64_t>(image_output(plan, *size).bytes_per_sample());
   }
-  const bool several = std::count_if(recipe_.views().begin(), recipe_.views().end(), [](const View& v) { return v.field != "label"; }) > 1;
+  const bool several = std::count_if(recipe_.views().begin(), recipe_.views().end(),
+                                     [](const View& v) { return v.field != "label"; }) > 1;
   for (StageSpec& stage : stages) {
     if (several) stage.name = fmt::format("{}.{}", view.name, stage.name);
     stages_.push_back(std::move(stage));
@@ -93,7 +97,8 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
 }
 
 OutputSpec Plan::image_output(const ViewPlan& view, ImageSize size) {
-  return {view.name, view.image.format.dtype, image_shape(view.image.format.layout, size.height, size.width, kChannels)};
+  return {view.name, view.image.format.dtype,
+          image_shape(view.image.format.layout, size.height, size.width, kChannels)};
 }
 
 OutputSpec Plan::label_output(const ViewPlan& view) { return {view.name, DType::kI64, Shape{}}; }
@@ -107,7 +112,9 @@ std::vector<OutputSpec> Plan::outputs() const {
     }
     const std::optional<ImageSize> size = view.image.geometry.output_size();
     if (!size) {
-      fail(ErrorKind::kUsage, "view '{}': its size depends on the image, so samples cannot stand in one batch; add center_crop or resize=[height, width]",
+      fail(ErrorKind::kUsage,
+           "view '{}': its size depends on the image, so samples cannot stand in one batch; add center_crop or "
+           "resize=[height, width]",
            view.name);
     }
     outputs.push_back(image_output(view, *size));

@@ -31,14 +31,14 @@ enum class ViewKind : std::uint8_t { kImage, kLabel };
 struct ViewPlan {
   std::string name;
   ViewKind kind = ViewKind::kImage;
-  int field = -1;        // which of Plan::fields() it reads; -1 for labels
-  ImageProgram image;    // of kind kImage
+  int field = -1;      // which of Plan::fields() it reads; -1 for labels
+  ImageProgram image;  // of kind kImage
 };
 
 /// A fused group of operators: the unit that runs on the CPU or on the device.
 struct StageSpec {
-  std::string name;                     // "decode", "geometry", "color"
-  std::vector<std::string> operators;   // as the recipe calls them
+  std::string name;                       // "decode", "geometry", "color"
+  std::vector<std::string> operators;     // as the recipe calls them
   std::optional<std::int64_t> bytes_out;  // per sample; nullopt where it depends on the image
 };
 

@@ -55,9 +55,11 @@ Recipe& Recipe::random_crop(int size, int padding, double fill) {
   return add({"random_crop", {{"size", double(size)}, {"padding", double(padding)}, {"fill", fill}}});
 }
 
-Recipe& Recipe::random_resized_crop(int size, std::vector<double> scale, std::vector<double> ratio, std::string_view filter) {
-  return add({"random_resized_crop",
-              {{"size", double(size)}, {"scale", std::move(scale)}, {"ratio", std::move(ratio)}, {"filter", owned(filter)}}});
+Recipe& Recipe::random_resized_crop(int size, std::vector<double> scale, std::vector<double> ratio,
+                                    std::string_view filter) {
+  return add(
+      {"random_resized_crop",
+       {{"size", double(size)}, {"scale", std::move(scale)}, {"ratio", std::move(ratio)}, {"filter", owned(filter)}}});
 }
 
 Recipe& Recipe::flip(std::string_view axis) { return add({"flip", {{"axis", owned(axis)}}}); }

@@ -1,5 +1,5 @@
-// What the user wants done, as data: views of a sample's fields, each with its operators, that become the batch's outputs.
-// Written as a chain of calls, or as TOML; docs and command line list the operators from the same table.
+// What the user wants done, as data: views of a sample's fields, each with its operators, that become the batch's
+// outputs. Written as a chain of calls, or as TOML; docs and command line list the operators from the same table.
 #pragma once
 
 #include <string>
@@ -52,8 +52,8 @@ class Recipe {
   Recipe& crop(int x, int y, int width, int height);
   Recipe& center_crop(int size, double fill = 0);
   Recipe& random_crop(int size, int padding = 0, double fill = 0);
-  Recipe& random_resized_crop(int size, std::vector<double> scale = {0.08, 1}, std::vector<double> ratio = {3.0 / 4, 4.0 / 3},
-                              std::string_view filter = "bilinear");
+  Recipe& random_resized_crop(int size, std::vector<double> scale = {0.08, 1},
+                              std::vector<double> ratio = {3.0 / 4, 4.0 / 3}, std::string_view filter = "bilinear");
   Recipe& flip(std::string_view axis = "horizontal");
   Recipe& random_flip(double p = 0.5, std::string_view axis = "horizontal");
   Recipe& pad(std::vector<double> padding, std::vector<double> fill = {0});

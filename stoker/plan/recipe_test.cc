@@ -40,13 +40,17 @@ TEST(Recipe, NamedOnesSurviveTheirTomlForm) {
 TEST(Recipe, ChainMeansTheSameAsToml) {
   const Recipe chain = Recipe().decode().resize(256).center_crop(224).normalize("imagenet").set_tail("pad");
   EXPECT_EQ(chain, Recipe::named("imagenet-val"));
-  EXPECT_EQ(Recipe().decode().random_resized_crop(224).random_flip().normalize("imagenet"), Recipe::named("imagenet-train"));
+  EXPECT_EQ(Recipe().decode().random_resized_crop(224).random_flip().normalize("imagenet"),
+            Recipe::named("imagenet-train"));
 }
 
 TEST(Recipe, SuggestsTheNearestName) {
-  EXPECT_THAT(refusal(with_operator("{ op = 'resise', size = 3 }")), HasSubstr("line 5: there is no operator 'resise' (did you mean 'resize'?)"));
-  EXPECT_THAT(refusal(with_operator("{ op = 'resize', sise = 3 }")), HasSubstr("resize has no argument 'sise' (did you mean 'size'?)"));
-  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 3, filter = 'bilinar' }")), HasSubstr("(did you mean 'bilinear'?)"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resise', size = 3 }")),
+              HasSubstr("line 5: there is no operator 'resise' (did you mean 'resize'?)"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', sise = 3 }")),
+              HasSubstr("resize has no argument 'sise' (did you mean 'size'?)"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 3, filter = 'bilinar' }")),
+              HasSubstr("(did you mean 'bilinear'?)"));
   EXPECT_THAT(refusal("[[veiw]]\nname = 'image'"), HasSubstr("did you mean 'view'?"));
   EXPECT_THROW(Recipe::named("imagenet-trian"), Error);
 }
@@ -56,9 +60,11 @@ TEST(Recipe, RefusesWrongArguments) {
   EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 0 }")), HasSubstr("must be between 1 and 65535"));
   EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 2.5 }")), HasSubstr("must be a whole number"));
   EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = [1, 2, 3] }")), HasSubstr("a list of 1 or 2 numbers"));
-  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 'big' }")), HasSubstr("must be a number or a list of numbers"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 'big' }")),
+              HasSubstr("must be a number or a list of numbers"));
   EXPECT_THAT(refusal(with_operator("{ op = 'random_flip', p = 2 }")), HasSubstr("must be between 0 and 1"));
-  EXPECT_THAT(refusal(with_operator("{ op = 'random_resized_crop', size = 8, scale = [1, 0.5] }")), HasSubstr("[least, largest]"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'random_resized_crop', size = 8, scale = [1, 0.5] }")),
+              HasSubstr("[least, largest]"));
   EXPECT_THAT(refusal("tail = 3\n[[view]]\nname = 'label'"), HasSubstr("line 1: tail must be a text"));
   EXPECT_THAT(refusal("tail = 'keep'\n[[view]]\nname = 'label'"), HasSubstr("use drop, wrap or pad"));
   EXPECT_THAT(refusal("[[view]\n"), HasSubstr("line 1"));
@@ -66,16 +72,20 @@ TEST(Recipe, RefusesWrongArguments) {
 }
 
 TEST(Recipe, RefusesChainsThatCannotRun) {
-  EXPECT_THAT(refusal("[[view]]\nname = 'image'\noperators = [ { op = 'resize', size = 8 } ]"), HasSubstr("must begin with decode"));
-  EXPECT_THAT(refusal(with_operator("{ op = 'normalize' }, { op = 'resize', size = 8 }")), HasSubstr("resize (geometry) must come before normalize (color)"));
+  EXPECT_THAT(refusal("[[view]]\nname = 'image'\noperators = [ { op = 'resize', size = 8 } ]"),
+              HasSubstr("must begin with decode"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'normalize' }, { op = 'resize', size = 8 }")),
+              HasSubstr("resize (geometry) must come before normalize (color)"));
   EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 8 }")), HasSubstr("its size depends on the image"));
-  EXPECT_THAT(refusal("[[view]]\nname = 'label'\noperators = [ { op = 'decode' } ]"), HasSubstr("labels take no operators"));
+  EXPECT_THAT(refusal("[[view]]\nname = 'label'\noperators = [ { op = 'decode' } ]"),
+              HasSubstr("labels take no operators"));
 }
 
 TEST(Recipe, ReadsOtherFieldsUnderOtherNames) {
-  const Plan plan(Recipe::from_toml("[[view]]\nname = 'left'\nfield = 'left.png'\noperators = [{op='decode'},{op='resize',size=[4,6]}]\n"
-                                    "[[view]]\nname = 'right'\nfield = 'right.png'\noperators = [{op='decode'},{op='resize',size=[4,6]}]\n"
-                                    "[[view]]\nname = 'again'\nfield = 'left.png'\noperators = [{op='decode'},{op='center_crop',size=5}]\n"));
+  const Plan plan(Recipe::from_toml(
+      "[[view]]\nname = 'left'\nfield = 'left.png'\noperators = [{op='decode'},{op='resize',size=[4,6]}]\n"
+      "[[view]]\nname = 'right'\nfield = 'right.png'\noperators = [{op='decode'},{op='resize',size=[4,6]}]\n"
+      "[[view]]\nname = 'again'\nfield = 'left.png'\noperators = [{op='decode'},{op='center_crop',size=5}]\n"));
   EXPECT_THAT(plan.fields(), testing::ElementsAre("left.png", "right.png"));
   ASSERT_EQ(plan.outputs().size(), 3u);
   EXPECT_EQ(plan.outputs()[1].shape, (Shape{3, 4, 6}));

@@ -17,10 +17,12 @@ struct Picture {
   int width = 0, height = 0;
   std::vector<std::uint8_t> pixels;
 
-  Picture(int w, int h) : width(w), height(h), pixels(static_cast<std::size_t>(w) * static_cast<std::size_t>(h) * kChannels) {}
+  Picture(int w, int h)
+      : width(w), height(h), pixels(static_cast<std::size_t>(w) * static_cast<std::size_t>(h) * kChannels) {}
 
   std::uint8_t& at(int x, int y, int channel) {
-    return pixels[(static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)) * kChannels +
+    return pixels[(static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)) *
+                      kChannels +
                   static_cast<std::size_t>(channel)];
   }
 };
@@ -36,12 +38,27 @@ Picture upright(Picture stored, Orientation orientation) {
       int from_x = x, from_y = y;
       switch (orientation) {
         case 2: from_x = right - x; break;
-        case 3: from_x = right - x; from_y = bottom - y; break;
+        case 3:
+          from_x = right - x;
+          from_y = bottom - y;
+          break;
         case 4: from_y = bottom - y; break;
-        case 5: from_x = y; from_y = x; break;
-        case 6: from_x = y; from_y = bottom - x; break;
-        case 7: from_x = right - y; from_y = bottom - x; break;
-        case 8: from_x = right - y; from_y = x; break;
+        case 5:
+          from_x = y;
+          from_y = x;
+          break;
+        case 6:
+          from_x = y;
+          from_y = bottom - x;
+          break;
+        case 7:
+          from_x = right - y;
+          from_y = bottom - x;
+          break;
+        case 8:
+          from_x = right - y;
+          from_y = x;
+          break;
         default: break;
       }
       for (int c = 0; c < kChannels; ++c) result.at(x, y, c) = stored.at(from_x, from_y, c);
@@ -54,7 +71,8 @@ Picture crop(Picture& image, const AxisMap& x_axis, const AxisMap& y_axis) {
   Picture result(x_axis.clamp_end - x_axis.clamp_begin, y_axis.clamp_end - y_axis.clamp_begin);
   for (int y = 0; y < result.height; ++y) {
     for (int x = 0; x < result.width; ++x) {
-      for (int c = 0; c < kChannels; ++c) result.at(x, y, c) = image.at(x_axis.clamp_begin + x, y_axis.clamp_begin + y, c);
+      for (int c = 0; c < kChannels; ++c)
+        result.at(x, y, c) = image.at(x_axis.clamp_begin + x, y_axis.clamp_begin + y, c);
     }
   }
   return result;
@@ -85,7 +103,8 @@ Picture resize_columns(Picture& image, const AxisTaps& taps) {
       const int first = taps.first[static_cast<std::size_t>(x)];
       for (int c = 0; c < kChannels; ++c) {
         std::int64_t sum = 0;
-        for (std::size_t k = 0; k < weights.size(); ++k) sum += std::int64_t{weights[k]} * image.at(first + static_cast<int>(k), y, c);
+        for (std::size_t k = 0; k < weights.size(); ++k)
+          sum += std::int64_t{weights[k]} * image.at(first + static_cast<int>(k), y, c);
         result.at(x, y, c) = weighted(sum);
       }
     }
@@ -101,7 +120,8 @@ Picture resize_rows(Picture& image, const AxisTaps& taps) {
     for (int x = 0; x < result.width; ++x) {
       for (int c = 0; c < kChannels; ++c) {
         std::int64_t sum = 0;
-        for (std::size_t k = 0; k < weights.size(); ++k) sum += std::int64_t{weights[k]} * image.at(x, first + static_cast<int>(k), c);
+        for (std::size_t k = 0; k < weights.size(); ++k)
+          sum += std::int64_t{weights[k]} * image.at(x, first + static_cast<int>(k), c);
         result.at(x, y, c) = weighted(sum);
       }
     }
@@ -149,7 +169,8 @@ void finish(Picture& image, const ColorMap& color, TensorFormat format, std::uin
         const auto channel = static_cast<std::size_t>(c);
         const float product = static_cast<float>(image.at(x, y, color.from[channel])) * color.scale[channel];
         const float value = product + color.bias[channel];
-        const int element = format.layout == Layout::kNchw ? (c * image.height + y) * image.width + x : (y * image.width + x) * kChannels + c;
+        const int element = format.layout == Layout::kNchw ? (c * image.height + y) * image.width + x
+                                                           : (y * image.width + x) * kChannels + c;
         store(value, format.dtype, out + static_cast<std::size_t>(element) * size);
       }
     }
@@ -160,7 +181,8 @@ Picture run_geometry(const ImageProgram& program, Bytes encoded, const DecodeLim
   PlainImage decoded = decode_plain_rgb(encoded, limits);
   Picture stored(decoded.facts.width, decoded.facts.height);
   stored.pixels = std::move(decoded.rgb);
-  Picture image = upright(std::move(stored), program.decode.apply_orientation ? decoded.facts.orientation : Orientation{1});
+  Picture image =
+      upright(std::move(stored), program.decode.apply_orientation ? decoded.facts.orientation : Orientation{1});
   const SamplingMap map = program.geometry.draw({image.width, image.height}, draw);
   Picture cropped = crop(image, map.x, map.y);
   Picture stretched = resize_columns(cropped, whole_target_taps(map.x, map.filter));
@@ -177,7 +199,8 @@ std::vector<OutputSpec> ReferenceExecutor::shapes(const SampleInput& sample) {
       specs.push_back(Plan::label_output(view));
       continue;
     }
-    const Picture image = run_geometry(view.image, sample.fields[static_cast<std::size_t>(view.field)], limits_, sample.draw);
+    const Picture image =
+        run_geometry(view.image, sample.fields[static_cast<std::size_t>(view.field)], limits_, sample.draw);
     specs.push_back(Plan::image_output(view, {image.width, image.height}));
   }
   return specs;

@@ -1,5 +1,5 @@
-// Our code allocates nothing per sample once it has seen the sizes there are. Counted here by replacing operator new for
-// this whole test program; what codec libraries take from malloc does not count.
+// Our code allocates nothing per sample once it has seen the sizes there are. Counted here by replacing operator new
+// for this whole test program; what codec libraries take from malloc does not count.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -28,7 +28,9 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 }  // namespace
 
 void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) { return counted(bytes, static_cast<std::size_t>(alignment)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
@@ -43,7 +45,8 @@ constexpr std::int64_t kPerBatchMax = 5;
 
 class TempImages {
  public:
-  explicit TempImages(bool equal_sizes) : folder_(std::filesystem::temp_directory_path() / fmt::format("stoker-allocations-{}", ::getpid())) {
+  explicit TempImages(bool equal_sizes)
+      : folder_(std::filesystem::temp_directory_path() / fmt::format("stoker-allocations-{}", ::getpid())) {
     std::filesystem::create_directories(folder_);
     for (int i = 0; i < kSamples; ++i) {
       const int extra = equal_sizes ? 0 : i * 7 % 50;
@@ -81,15 +84,20 @@ TEST(Allocations, AreCounted) {
 TEST(Allocations, DoNotHappenPerSampleOfEqualSize) {
   const TempImages images(true);
   for (const int threads : {1, 3}) {
-    EXPECT_LE(allocations_per_batch(images.path(), Recipe().decode().resize(24, 24).normalize("imagenet"), threads), kPerBatchMax) << threads;
+    EXPECT_LE(allocations_per_batch(images.path(), Recipe().decode().resize(24, 24).normalize("imagenet"), threads),
+              kPerBatchMax)
+        << threads;
   }
 }
 
 TEST(Allocations, DoNotHappenPerSampleOfVaryingSizeAndCrop) {
   const TempImages images(false);
   EXPECT_LE(allocations_per_batch(images.path(), small_recipe(), 1), kPerBatchMax);
-  EXPECT_LE(allocations_per_batch(images.path(), Recipe().decode("faithful", "apply").resize(30).center_crop(28).random_flip().cast("f16").layout("nhwc"), 1),
-            kPerBatchMax);
+  EXPECT_LE(
+      allocations_per_batch(
+          images.path(),
+          Recipe().decode("faithful", "apply").resize(30).center_crop(28).random_flip().cast("f16").layout("nhwc"), 1),
+      kPerBatchMax);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "stoker/runtime/encoded_arena.h"
 
-#include <cassert>
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace stoker {
@@ -58,7 +58,8 @@ void EncodedArena::give_back(const Grant& grant) {
 
 void EncodedArena::grow_blocks() {
   std::vector<Block> larger(blocks_.size() * 2);
-  for (std::uint64_t number = first_; number < first_ + count_; ++number) larger[number % larger.size()] = block(number);
+  for (std::uint64_t number = first_; number < first_ + count_; ++number)
+    larger[number % larger.size()] = block(number);
   blocks_ = std::move(larger);
 }
 

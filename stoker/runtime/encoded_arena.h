@@ -1,5 +1,5 @@
-// Memory for samples that were read and wait to be decoded: one block of bytes used as a ring. Grants are made in ticket
-// order and given back in any order; nothing is allocated per sample, and the read-ahead is bounded by bytes.
+// Memory for samples that were read and wait to be decoded: one block of bytes used as a ring. Grants are made in
+// ticket order and given back in any order; nothing is allocated per sample, and the read-ahead is bounded by bytes.
 #pragma once
 
 #include <cstdint>

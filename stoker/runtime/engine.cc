@@ -272,9 +272,7 @@ std::optional<BatchPtr> Loader::Engine::next(std::optional<std::chrono::steady_c
 void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock,
                                     std::optional<std::chrono::steady_clock::time_point> deadline) {
   const std::int64_t since = now_ns();
-  const auto ready = [&] {
-    return closing_ || interrupted_ || failure_ || board_.front_sealed() || board_.starved();
-  };
+  const auto ready = [&] { return closing_ || interrupted_ || failure_ || board_.front_sealed() || board_.starved(); };
   if (deadline) {
     consumer_wakes_.wait_until(lock, *deadline, ready);
   } else {
@@ -286,7 +284,8 @@ void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock,
   if (!board_.front_sealed() && board_.starved()) {
     if (board_.allocation_error()) std::rethrow_exception(board_.allocation_error());
     fail(ErrorKind::kMemory,
-         "the consumer holds {} batches of {} and the memory budget allows no more; let go of batches, or give the loader more memory",
+         "the consumer holds {} batches of {} and the memory budget allows no more; let go of batches, or give the "
+         "loader more memory",
          board_.held(), format_size(static_cast<double>(board_.batch_bytes())));
   }
 }
@@ -316,7 +315,8 @@ void Loader::Engine::take_back(Batch* batch) noexcept {
 
 void Loader::Engine::set(const Knobs& knobs) {
   const std::lock_guard knobs_lock(knobs_mutex_);
-  if (knobs.threads && *knobs.threads < 1) fail(ErrorKind::kUsage, "threads must be at least 1, not {}", *knobs.threads);
+  if (knobs.threads && *knobs.threads < 1)
+    fail(ErrorKind::kUsage, "threads must be at least 1, not {}", *knobs.threads);
   if (knobs.prefetch) {
     const std::lock_guard lock(mutex_);
     check_prefetch(*knobs.prefetch, board_.batch_bytes(), board_.batch_memory_max());
@@ -340,7 +340,8 @@ void Loader::Engine::interrupt() {
 Metrics Loader::Engine::metrics() const {
   Metrics metrics = metrics_.read();
   const std::lock_guard lock(mutex_);
-  metrics.values[static_cast<std::size_t>(Metric::kReadAheadBytes)] = static_cast<std::int64_t>(board_.read_ahead_used());
+  metrics.values[static_cast<std::size_t>(Metric::kReadAheadBytes)] =
+      static_cast<std::int64_t>(board_.read_ahead_used());
   metrics.values[static_cast<std::size_t>(Metric::kBatchBytes)] = static_cast<std::int64_t>(board_.batch_memory());
   return metrics;
 }

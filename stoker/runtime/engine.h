@@ -1,5 +1,5 @@
-// The loader's threads: one reader, some workers, and the consumer who waits. All of them meet at the ticket board, under
-// one lock; images are decoded and bytes read outside it.
+// The loader's threads: one reader, some workers, and the consumer who waits. All of them meet at the ticket board,
+// under one lock; images are decoded and bytes read outside it.
 #pragma once
 
 #include <atomic>
@@ -51,7 +51,8 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   void resize_workers(int threads);
   std::size_t fair_share() const;
 
-  void wait_for_batch(std::unique_lock<std::mutex>& lock, std::optional<std::chrono::steady_clock::time_point> deadline);
+  void wait_for_batch(std::unique_lock<std::mutex>& lock,
+                      std::optional<std::chrono::steady_clock::time_point> deadline);
   void check_open() const;
   BatchPtr deliver(std::unique_ptr<Batch> batch);
   void take_back(Batch* batch) noexcept;

@@ -16,16 +16,16 @@
 namespace stoker {
 
 struct LoaderOptions {
-  int batch = 0;                   // slots per rank; either this
-  std::int64_t global_batch = 0;   // or this, of all ranks
+  int batch = 0;                  // slots per rank; either this
+  std::int64_t global_batch = 0;  // or this, of all ranks
   std::uint64_t seed = 0;
-  int threads = 0;                 // workers; 0: as many as the process may use cores
-  int prefetch = 2;                // batches made ahead of the consumer
-  std::uint64_t memory = 0;        // budget in bytes for batches and read-ahead; 0: a quarter of the machine's
+  int threads = 0;           // workers; 0: as many as the process may use cores
+  int prefetch = 2;          // batches made ahead of the consumer
+  std::uint64_t memory = 0;  // budget in bytes for batches and read-ahead; 0: a quarter of the machine's
   OrderKind order = OrderKind::kGlobal;
   int rank = 0, world = 1;
-  std::optional<Tail> tail{};      // unset: the recipe's
-  std::string audit{};             // file to write one line per delivered sample to; empty: none
+  std::optional<Tail> tail{};           // unset: the recipe's
+  std::string audit{};                  // file to write one line per delivered sample to; empty: none
   std::int64_t epochs_end = INT64_MAX;  // the first epoch that will not be asked for: nothing of it is prefetched
 };
 

@@ -27,7 +27,8 @@ int resolve_batch(const LoaderOptions& options) {
   }
   if (options.batch > 0) return options.batch;
   if (options.global_batch % options.world != 0) {
-    fail(ErrorKind::kUsage, "a global batch of {} cannot be divided among {} ranks", options.global_batch, options.world);
+    fail(ErrorKind::kUsage, "a global batch of {} cannot be divided among {} ranks", options.global_batch,
+         options.world);
   }
   return static_cast<int>(options.global_batch / options.world);
 }
@@ -37,7 +38,8 @@ int resolve_batch(const LoaderOptions& options) {
 LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, LoaderOptions options) {
   if (dataset.size() == 0) fail(ErrorKind::kData, "the data set is empty: there is nothing to train on");
   if (options.world < 1 || options.rank < 0 || options.rank >= options.world) {
-    fail(ErrorKind::kUsage, "rank {} of a world of {} does not exist; ranks run from 0 to world - 1", options.rank, options.world);
+    fail(ErrorKind::kUsage, "rank {} of a world of {} does not exist; ranks run from 0 to world - 1", options.rank,
+         options.world);
   }
   if (options.threads < 0) fail(ErrorKind::kUsage, "threads must be at least 1, not {}", options.threads);
   options.batch = resolve_batch(options);
@@ -46,7 +48,8 @@ LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, Loa
   if (options.memory == 0) options.memory = usable_memory() / 4;
   if (!options.tail) options.tail = parse_tail(recipe.tail());
   if (*options.tail == Tail::kDrop && dataset.size() < options.global_batch) {
-    fail(ErrorKind::kUsage, "the data set has {} samples, fewer than one global batch of {}; use a smaller batch, or tail wrap or pad",
+    fail(ErrorKind::kUsage,
+         "the data set has {} samples, fewer than one global batch of {}; use a smaller batch, or tail wrap or pad",
          dataset.size(), options.global_batch);
   }
   return options;
@@ -56,7 +59,9 @@ void check_prefetch(int prefetch, std::size_t batch_bytes, std::size_t batch_mem
   if (prefetch < 1) fail(ErrorKind::kUsage, "prefetch must be at least 1, not {}", prefetch);
   const std::size_t needed = least_batch_memory(prefetch, batch_bytes);
   if (needed > batch_memory_max) {
-    fail(ErrorKind::kMemory, "{} prefetched batches of {} and one in use need {} of memory, but the budget leaves {}; use a smaller batch or prefetch, or more memory",
+    fail(ErrorKind::kMemory,
+         "{} prefetched batches of {} and one in use need {} of memory, but the budget leaves {}; use a smaller batch "
+         "or prefetch, or more memory",
          prefetch, human(batch_bytes), human(needed), human(batch_memory_max));
   }
 }
@@ -67,15 +72,20 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
   if (board.outputs.size() > kOutputsMax) {
     fail(ErrorKind::kLimit, "the recipe has {} outputs; at most {} are possible", board.outputs.size(), kOutputsMax);
   }
-  board.order = {.samples = dataset.size(), .global_batch = options.global_batch, .kind = options.order, .tail = *options.tail, .seed = options.seed};
+  board.order = {.samples = dataset.size(),
+                 .global_batch = options.global_batch,
+                 .kind = options.order,
+                 .tail = *options.tail,
+                 .seed = options.seed};
   board.slice = {.rank = options.rank, .world = options.world, .batch = options.batch};
   board.fields = plan.fields();
   board.prefetch = options.prefetch;
   board.epochs_end = options.epochs_end;
-  const std::size_t batches = least_batch_memory(std::max(options.prefetch, 1), batch_bytes(board.outputs, options.batch));
+  const std::size_t batches =
+      least_batch_memory(std::max(options.prefetch, 1), batch_bytes(board.outputs, options.batch));
   if (options.memory < batches + kReadAheadMin) {
-    fail(ErrorKind::kMemory, "a memory budget of {} cannot work; the least for this batch and prefetch is {}", human(options.memory),
-         human(batches + kReadAheadMin));
+    fail(ErrorKind::kMemory, "a memory budget of {} cannot work; the least for this batch and prefetch is {}",
+         human(options.memory), human(batches + kReadAheadMin));
   }
   board.read_ahead_bytes = std::clamp((options.memory - batches) / 2, kReadAheadMin, kReadAheadMax);
   board.batch_memory_max = options.memory - board.read_ahead_bytes;
@@ -84,7 +94,8 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
 }
 
 std::uint64_t memory_bytes_min(const Recipe& recipe, const LoaderOptions& options) {
-  return least_batch_memory(options.prefetch, batch_bytes(Plan(recipe).outputs(), resolve_batch(options))) + kReadAheadMin;
+  return least_batch_memory(options.prefetch, batch_bytes(Plan(recipe).outputs(), resolve_batch(options))) +
+         kReadAheadMin;
 }
 
 }  // namespace stoker

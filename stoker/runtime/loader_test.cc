@@ -94,7 +94,8 @@ TEST(Loader, RanksShareTheGlobalBatches) {
   for (const int world : {2, 3, 6}) {
     std::vector<std::string> got;
     for (int rank = 0; rank < world; ++rank) {
-      Loader loader(data.dataset, small_recipe(), {.global_batch = 12, .rank = rank, .world = world, .tail = Tail::kPad});
+      Loader loader(data.dataset, small_recipe(),
+                    {.global_batch = 12, .rank = rank, .world = world, .tail = Tail::kPad});
       EXPECT_EQ(loader.batch_size(), 12 / world);
       for (std::string& line : audit_of(loader, 2)) got.push_back(std::move(line));
     }
@@ -174,7 +175,8 @@ TEST(Loader, ReportsEveryReadThatFails) {
 
 TEST(Loader, SurvivesRandomReadFaultsWithoutHanging) {
   for (int seed = 0; seed < 20; ++seed) {
-    const MemoryDataset data = memory_dataset({.samples = 30, .faults = {.fail_probability = 0.1, .seed = static_cast<std::uint64_t>(seed)}});
+    const MemoryDataset data =
+        memory_dataset({.samples = 30, .faults = {.fail_probability = 0.1, .seed = static_cast<std::uint64_t>(seed)}});
     Loader loader(data.dataset, small_recipe(), {.batch = 3, .threads = 3});
     for (int epoch = 0; epoch < 3; ++epoch) {
       loader.start_epoch(epoch);
@@ -213,7 +215,8 @@ TEST(Loader, GivesAKeepingConsumerItsBudgetAndThenAnError) {
 TEST(Loader, SaysTheLeastMemoryThatWorks) {
   const MemoryDataset data = memory_dataset();
   LoaderOptions options{.batch = 8, .memory = 1000};
-  EXPECT_THAT(error_of([&] { Loader(data.dataset, small_recipe(), options); }).what(), HasSubstr("the least for this batch and prefetch is"));
+  EXPECT_THAT(error_of([&] { Loader(data.dataset, small_recipe(), options); }).what(),
+              HasSubstr("the least for this batch and prefetch is"));
   options.memory = memory_bytes_min(small_recipe(), options);
   Loader loader(data.dataset, small_recipe(), options);
   EXPECT_EQ(audit_of(loader, 1).size(), 48u);
@@ -233,7 +236,8 @@ TEST(Loader, RefusesOptionsThatMakeNoSense) {
   EXPECT_THAT(refusal({.batch = 51}), HasSubstr("fewer than one global batch"));
   EXPECT_THAT(refusal({.batch = 4, .threads = -1}), HasSubstr("threads must be"));
   EXPECT_THAT(refusal({.batch = 4, .prefetch = 0}), HasSubstr("prefetch must be"));
-  EXPECT_EQ(error_of([&] { Loader(memory_dataset({.samples = 0}).dataset, small_recipe(), {.batch = 1}); }).kind(), ErrorKind::kData);
+  EXPECT_EQ(error_of([&] { Loader(memory_dataset({.samples = 0}).dataset, small_recipe(), {.batch = 1}); }).kind(),
+            ErrorKind::kData);
 }
 
 TEST(Loader, StartsAnyEpochAtAnyTime) {
@@ -254,7 +258,8 @@ TEST(Loader, StartsAnyEpochAtAnyTime) {
       if (++taken == 1 + epoch) break;  // leaves the epoch early
     }
     const auto& want = epochs[static_cast<std::size_t>(epoch)];
-    EXPECT_EQ(got, std::vector<std::string>(want.begin(), want.begin() + static_cast<std::ptrdiff_t>(got.size()))) << epoch;
+    EXPECT_EQ(got, std::vector<std::string>(want.begin(), want.begin() + static_cast<std::ptrdiff_t>(got.size())))
+        << epoch;
   }
 }
 
@@ -348,14 +353,16 @@ TEST(Loader, SaysWhichFieldIsMissing) {
   table.add_sample("lonely", 1);
   table.add_field("txt", 0, "", 0, 4);
   const MemoryDataset data = memory_dataset({.samples = 1});
-  const auto dataset = std::make_shared<const Dataset>(std::vector<std::shared_ptr<Source>>{data.source}, table, std::vector<std::string>{});
+  const auto dataset = std::make_shared<const Dataset>(std::vector<std::shared_ptr<Source>>{data.source}, table,
+                                                       std::vector<std::string>{});
   Loader loader(dataset, small_recipe(), {.batch = 1});
   EXPECT_THAT(error_of([&] { loader.next(); }).what(), HasSubstr("has no field 'image'"));
 }
 
 TEST(Loader, WritesTheAuditOfWhatItDelivers) {
   const MemoryDataset data = memory_dataset({.samples = 9});
-  const std::filesystem::path path = std::filesystem::temp_directory_path() / fmt::format("stoker-audit-{}.jsonl", ::getpid());
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / fmt::format("stoker-audit-{}.jsonl", ::getpid());
   std::vector<std::string> want;
   {
     Loader loader(data.dataset, small_recipe(), {.batch = 4, .tail = Tail::kPad, .audit = path.string()});
@@ -366,12 +373,14 @@ TEST(Loader, WritesTheAuditOfWhatItDelivers) {
   for (std::string line; std::getline(file, line);) {
     const auto row = nlohmann::json::parse(line);
     EXPECT_EQ(row.size(), 4u);
-    got.push_back(fmt::format("{} {} {} {}", row["epoch"].get<int>(), row["position"].get<int>(), row["key"].get<std::string>(), row["hash"].get<std::string>()));
+    got.push_back(fmt::format("{} {} {} {}", row["epoch"].get<int>(), row["position"].get<int>(),
+                              row["key"].get<std::string>(), row["hash"].get<std::string>()));
   }
   EXPECT_EQ(got, want);
   EXPECT_EQ(got.size(), 18u);
   std::filesystem::remove(path);
-  EXPECT_EQ(error_of([&] { Loader(data.dataset, small_recipe(), {.batch = 4, .audit = "/nonexistent/audit"}); }).kind(), ErrorKind::kIo);
+  EXPECT_EQ(error_of([&] { Loader(data.dataset, small_recipe(), {.batch = 4, .audit = "/nonexistent/audit"}); }).kind(),
+            ErrorKind::kIo);
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ MemoryDataset memory_dataset(const MemoryDatasetOptions& options) {
   SampleTable table;
   std::vector<std::uint8_t> image;
   for (int i = 0; i < options.samples; ++i) {
-    if (image.empty() || !options.tiny) image = noisy_jpeg(options.width + i % 5, options.height + i % 3, static_cast<std::uint64_t>(i));
+    if (image.empty() || !options.tiny)
+      image = noisy_jpeg(options.width + i % 5, options.height + i % 3, static_cast<std::uint64_t>(i));
     std::vector<std::uint8_t> stored = image;
     if (std::find(options.bad.begin(), options.bad.end(), i) != options.bad.end()) stored.assign(50, 'x');
     table.add_sample(fmt::format("sample{}", i), i % 7);
@@ -23,8 +24,10 @@ MemoryDataset memory_dataset(const MemoryDatasetOptions& options) {
     bytes.insert(bytes.end(), stored.begin(), stored.end());
   }
   MemoryDataset result;
-  result.source = std::make_shared<FaultySource>(std::make_shared<MemorySource>("memory.tar", std::move(bytes)), options.faults);
-  result.dataset = std::make_shared<Dataset>(std::vector<std::shared_ptr<Source>>{result.source}, std::move(table), std::vector<std::string>{});
+  result.source =
+      std::make_shared<FaultySource>(std::make_shared<MemorySource>("memory.tar", std::move(bytes)), options.faults);
+  result.dataset = std::make_shared<Dataset>(std::vector<std::shared_ptr<Source>>{result.source}, std::move(table),
+                                             std::vector<std::string>{});
   return result;
 }
 
@@ -35,9 +38,11 @@ std::vector<std::string> audit_of(const Batch& batch) {
   for (int slot = 0; slot < batch.size(); ++slot) {
     if (!batch.valid(slot)) continue;
     Hasher64 hasher;
-    for (std::size_t output = 0; output < batch.outputs().size(); ++output) hasher.update(batch.slot_bytes(output, slot));
+    for (std::size_t output = 0; output < batch.outputs().size(); ++output)
+      hasher.update(batch.slot_bytes(output, slot));
     const auto at = static_cast<std::size_t>(slot);
-    lines.push_back(fmt::format("{} {} {} {}", batch.epoch, batch.position[at], batch.key[at], to_hex(hasher.digest())));
+    lines.push_back(
+        fmt::format("{} {} {} {}", batch.epoch, batch.position[at], batch.key[at], to_hex(hasher.digest())));
   }
   return lines;
 }

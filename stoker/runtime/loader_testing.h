@@ -14,9 +14,9 @@ namespace stoker {
 struct MemoryDatasetOptions {
   int samples = 50;
   int width = 40, height = 30;
-  std::vector<int> bad{};          // samples whose bytes are garbage
-  FaultyOptions faults{};          // in front of the memory
-  bool tiny = false;               // all samples share one small image: quick
+  std::vector<int> bad{};  // samples whose bytes are garbage
+  FaultyOptions faults{};  // in front of the memory
+  bool tiny = false;       // all samples share one small image: quick
 };
 
 struct MemoryDataset {

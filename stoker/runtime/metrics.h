@@ -9,20 +9,20 @@
 namespace stoker {
 
 enum class Metric : std::uint8_t {
-  kSamples,             // delivered to the consumer, padding not counted
-  kBatches,             // delivered
-  kEpochs,              // finished
-  kBytesRead,           // from storage
-  kReadNs,              // storage: from asking to having, summed over reads
-  kDecodeNs,            // workers: reading headers and decoding pixels
-  kTransformNs,         // workers: geometry and color
-  kWorkerIdleNs,        // workers waiting for something to do
-  kReaderStallNs,       // the reader waiting for memory
-  kConsumerWaitNs,      // the consumer waiting for a batch
-  kFirstBatchNs,        // from the start of the first epoch to its first batch
-  kBadSamples,          // distinct samples whose bytes were bad
-  kReadAheadBytes,      // now held by encoded samples
-  kBatchBytes,          // now held by batches
+  kSamples,         // delivered to the consumer, padding not counted
+  kBatches,         // delivered
+  kEpochs,          // finished
+  kBytesRead,       // from storage
+  kReadNs,          // storage: from asking to having, summed over reads
+  kDecodeNs,        // workers: reading headers and decoding pixels
+  kTransformNs,     // workers: geometry and color
+  kWorkerIdleNs,    // workers waiting for something to do
+  kReaderStallNs,   // the reader waiting for memory
+  kConsumerWaitNs,  // the consumer waiting for a batch
+  kFirstBatchNs,    // from the start of the first epoch to its first batch
+  kBadSamples,      // distinct samples whose bytes were bad
+  kReadAheadBytes,  // now held by encoded samples
+  kBatchBytes,      // now held by batches
   kCount,
 };
 

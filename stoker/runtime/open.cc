@@ -5,8 +5,8 @@
 namespace stoker {
 namespace {
 
-// Reads in flight at once. Sixteen keep an NVMe drive or a network disk busy with image-sized reads; a thread that waits
-// for the disk costs nothing else.
+// Reads in flight at once. Sixteen keep an NVMe drive or a network disk busy with image-sized reads; a thread that
+// waits for the disk costs nothing else.
 constexpr int kReadThreads = 16;
 constexpr int kReadsQueued = 1024;
 

@@ -9,8 +9,8 @@
 
 namespace stoker {
 
-/// Opens DATA: a folder, a shard, a text file of paths, a glob or brace pattern. Its reads run on a pool of threads that
-/// lives as long as the data set. Throws Error naming what is wrong.
+/// Opens DATA: a folder, a shard, a text file of paths, a glob or brace pattern. Its reads run on a pool of threads
+/// that lives as long as the data set. Throws Error naming what is wrong.
 std::shared_ptr<const Dataset> open(const std::string& data);
 std::shared_ptr<const Dataset> open(const std::vector<std::string>& data);
 

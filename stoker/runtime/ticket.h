@@ -20,21 +20,22 @@ struct FieldRead {
   ReadRequest request;
   Source* source = nullptr;
   Ticket* ticket = nullptr;
-  void* engine = nullptr;        // whom to tell when it has ended
+  void* engine = nullptr;  // whom to tell when it has ended
   std::int64_t started_ns = 0;
 };
 
-/// Which sample goes into which slot, and its bytes. Until it is finished a ticket can be issued again for another sample.
+/// Which sample goes into which slot, and its bytes. Until it is finished a ticket can be issued again for another
+/// sample.
 struct Ticket {
   BatchWork* work = nullptr;
   int slot = 0;
   std::int64_t position = 0;
-  std::int64_t sample = -1;        // -1: padding
-  std::vector<FieldRead> reads;    // one per field of the plan
-  EncodedArena::Grant grant;       // holds the bytes of all reads
+  std::int64_t sample = -1;      // -1: padding
+  std::vector<FieldRead> reads;  // one per field of the plan
+  EncodedArena::Grant grant;     // holds the bytes of all reads
   bool granted = false;
   int reads_pending = 0;
-  std::exception_ptr error;        // what went wrong first
+  std::exception_ptr error;  // what went wrong first
 
   bool padding() const { return sample < 0; }
 };
@@ -43,15 +44,15 @@ struct Ticket {
 struct BatchWork {
   std::int64_t epoch = 0;
   std::int64_t index = 0;
-  std::unique_ptr<Batch> batch;    // null until memory is granted
-  std::vector<Ticket> tickets;     // one per slot
-  int drawn = 0;                   // tickets issued so far
-  int unfinished = 0;              // of those, not yet finished
-  int remaining = 0;               // slots not yet written
-  std::vector<Ticket*> ready;      // read and waiting for a worker, from `ready_first` on
+  std::unique_ptr<Batch> batch;  // null until memory is granted
+  std::vector<Ticket> tickets;   // one per slot
+  int drawn = 0;                 // tickets issued so far
+  int unfinished = 0;            // of those, not yet finished
+  int remaining = 0;             // slots not yet written
+  std::vector<Ticket*> ready;    // read and waiting for a worker, from `ready_first` on
   std::size_t ready_first = 0;
-  bool discarded = false;          // nobody wants it any more
-  std::exception_ptr error;        // of the lowest slot that failed
+  bool discarded = false;    // nobody wants it any more
+  std::exception_ptr error;  // of the lowest slot that failed
   int error_slot = 0;
 
   bool sealed() const { return remaining == 0; }

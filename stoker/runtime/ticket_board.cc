@@ -82,10 +82,10 @@ void TicketBoard::locate_next() {
       next_.error = std::make_exception_ptr(
           Error(ErrorKind::kData, fmt::format("{} has no field '{}'", dataset_.describe(next_.sample), name)));
     } else if (next_.fields[i]->length > options_.sample_bytes_max) {
-      next_.error = std::make_exception_ptr(Error(
-          ErrorKind::kLimit, fmt::format("{} is {} long; the limit is {}", dataset_.describe(next_.sample),
-                                         format_size(static_cast<double>(next_.fields[i]->length)),
-                                         format_size(static_cast<double>(options_.sample_bytes_max)))));
+      next_.error = std::make_exception_ptr(
+          Error(ErrorKind::kLimit, fmt::format("{} is {} long; the limit is {}", dataset_.describe(next_.sample),
+                                               format_size(static_cast<double>(next_.fields[i]->length)),
+                                               format_size(static_cast<double>(options_.sample_bytes_max)))));
     }
     if (next_.error) {
       next_.bytes = 0;
@@ -242,8 +242,8 @@ void TicketBoard::release(std::unique_ptr<Batch> batch) {
   --held_;
   free_batches_.push_back(std::move(batch));
   grant_batches();
-  // What a smaller prefetch, or a consumer that no longer hoards, leaves over is given back. Two are the consumer's: many
-  // hold the last batch until they have the next.
+  // What a smaller prefetch, or a consumer that no longer hoards, leaves over is given back. Two are the consumer's:
+  // many hold the last batch until they have the next.
   while (!free_batches_.empty() && batches_ > options_.prefetch + 2) {
     free_batches_.pop_back();
     --batches_;

@@ -23,11 +23,11 @@ struct BoardOptions {
   OrderOptions order;
   RankSlice slice;
   std::vector<OutputSpec> outputs;
-  std::vector<std::string> fields;        // of a sample that are read: Plan::fields()
-  int prefetch = 2;                       // batches made ahead of the consumer
-  std::size_t batch_memory_max = 0;       // bytes that batches may take together
-  std::size_t read_ahead_bytes = 0;       // size of the arena
-  std::int64_t epochs_end = INT64_MAX;    // nothing is drawn of this epoch and later ones
+  std::vector<std::string> fields;      // of a sample that are read: Plan::fields()
+  int prefetch = 2;                     // batches made ahead of the consumer
+  std::size_t batch_memory_max = 0;     // bytes that batches may take together
+  std::size_t read_ahead_bytes = 0;     // size of the arena
+  std::int64_t epochs_end = INT64_MAX;  // nothing is drawn of this epoch and later ones
   std::uint64_t sample_bytes_max = std::uint64_t{1} << 30;
 };
 
@@ -106,7 +106,7 @@ class TicketBoard {
   // Where drawing stands.
   std::optional<EpochOrder> order_;
   std::int64_t draw_epoch_ = 0;
-  std::int64_t draw_index_ = 0;   // of the next work to open
+  std::int64_t draw_index_ = 0;  // of the next work to open
   bool started_ = false;
   bool next_located_ = false;
   NextSample next_;

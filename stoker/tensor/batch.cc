@@ -54,8 +54,6 @@ MutableBytes Batch::slot_bytes(std::size_t output, int slot) const {
   return {memory_.data() + offsets_[output] + bytes * static_cast<std::size_t>(slot), bytes};
 }
 
-int Batch::valid_count() const {
-  return static_cast<int>(std::count(status.begin(), status.end(), SlotStatus::kGood));
-}
+int Batch::valid_count() const { return static_cast<int>(std::count(status.begin(), status.end(), SlotStatus::kGood)); }
 
 }  // namespace stoker

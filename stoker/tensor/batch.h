@@ -56,7 +56,7 @@ class Batch {
   MutableBytes slot_bytes(std::size_t output, int slot) const;
 
   std::int64_t epoch = 0;
-  std::int64_t index = 0;  // of this rank's batches within the epoch
+  std::int64_t index = 0;     // of this rank's batches within the epoch
   std::int64_t ready_ns = 0;  // when its last slot was written (base/clock.h)
 
   // One entry per slot.

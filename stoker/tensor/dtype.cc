@@ -14,7 +14,8 @@ struct Row {
   std::size_t size;
 };
 constexpr Row kRows[] = {
-    {DType::kU8, "u8", 1}, {DType::kI64, "i64", 8}, {DType::kF16, "f16", 2}, {DType::kBF16, "bf16", 2}, {DType::kF32, "f32", 4},
+    {DType::kU8, "u8", 1},     {DType::kI64, "i64", 8}, {DType::kF16, "f16", 2},
+    {DType::kBF16, "bf16", 2}, {DType::kF32, "f32", 4},
 };
 
 const Row& row_of(DType dtype) { return kRows[static_cast<std::size_t>(dtype)]; }

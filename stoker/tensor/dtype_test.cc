@@ -53,7 +53,7 @@ TEST(DType, RoundsToTheNearestHalfAndBfloat) {
   Random random(4, 0, 0, 0);
   for (int i = 0; i < 300'000; ++i) {
     auto bits = random.next_u32();
-    if (i % 3 == 0) bits &= 0xFFFFF000;  // ties
+    if (i % 3 == 0) bits &= 0xFFFFF000;                       // ties
     if (i % 5 == 0) bits = (bits & 0x87FFFFFF) | 0x38000000;  // around a half's range
     const auto value = std::bit_cast<float>(bits);
     expect_nearest(value, 10, 5, f16_from_f32);
@@ -78,7 +78,8 @@ TEST(DType, RoundsToBytesHalfToEvenAndClamps) {
 }
 
 TEST(DType, NamesRoundTrip) {
-  for (const DType dtype : {DType::kU8, DType::kI64, DType::kF16, DType::kBF16, DType::kF32}) EXPECT_EQ(parse_dtype(to_string(dtype)), dtype);
+  for (const DType dtype : {DType::kU8, DType::kI64, DType::kF16, DType::kBF16, DType::kF32})
+    EXPECT_EQ(parse_dtype(to_string(dtype)), dtype);
   EXPECT_EQ(size_of(DType::kI64), 8u);
   EXPECT_EQ(size_of(DType::kBF16), 2u);
   EXPECT_THROW(parse_dtype("float"), Error);

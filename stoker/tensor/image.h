@@ -41,9 +41,7 @@ struct BasicImageView {
     view.channels = 1;
     return view;
   }
-  operator BasicImageView<const Byte>() const
-    requires(!std::is_const_v<Byte>)
-  {
+  operator BasicImageView<const Byte>() const requires(!std::is_const_v<Byte>) {
     return {pixels, width, height, channels, row_stride, column_stride, channel_stride};
   }
 };

@@ -24,8 +24,8 @@ using Orientation = std::uint8_t;
 
 struct ImageFacts {
   Codec codec = Codec::kUnknown;
-  int width = 0, height = 0;        // as stored, before the orientation is applied
-  int components = 0;               // as stored: 1 grey, 2 grey + alpha, 3 colour (or a palette), 4 CMYK or colour + alpha
+  int width = 0, height = 0;  // as stored, before the orientation is applied
+  int components = 0;         // as stored: 1 grey, 2 grey + alpha, 3 colour (or a palette), 4 CMYK or colour + alpha
   int bits_per_component = 8;
   Orientation orientation = 1;
 };

@@ -1,5 +1,5 @@
-// A block of memory that grows to the largest size asked for and is used again: per worker, so that nothing is allocated
-// per sample once the sizes have been seen.
+// A block of memory that grows to the largest size asked for and is used again: per worker, so that nothing is
+// allocated per sample once the sizes have been seen.
 #pragma once
 
 #include "stoker/tensor/allocator.h"

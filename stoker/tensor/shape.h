@@ -44,9 +44,7 @@ class Shape {
     return result;
   }
 
-  friend bool operator==(const Shape& a, const Shape& b) {
-    return a.rank_ == b.rank_ && a.extents_ == b.extents_;
-  }
+  friend bool operator==(const Shape& a, const Shape& b) { return a.rank_ == b.rank_ && a.extents_ == b.extents_; }
 
  private:
   std::array<std::int64_t, kMaxRank> extents_{};
