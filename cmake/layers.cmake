@@ -15,6 +15,9 @@ if(STOKER_SANITIZE)
   target_link_options(stoker_build_flags INTERFACE -fsanitize=${STOKER_SANITIZE})
 endif()
 
+add_library(stoker_light_flags INTERFACE)
+target_compile_options(stoker_light_flags INTERFACE ${STOKER_LIGHT_FLAGS})
+
 # The programs whose tests start threads: `./dev test --sanitize` runs them under ThreadSanitizer.
 add_custom_target(threads_tests)
 
@@ -37,7 +40,8 @@ function(stoker_layer name)
 
   if(STOKER_BUILD_TESTS AND tests)
     add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE stoker_${name} stoker_build_flags ${LAYER_LINKS} GTest::gmock GTest::gtest_main)
+    target_link_libraries(${name}_test PRIVATE stoker_${name} stoker_build_flags stoker_light_flags ${LAYER_LINKS}
+      GTest::gmock GTest::gtest_main)
     add_test(NAME ${name} COMMAND ${name}_test)
     if(LAYER_THREADS)
       set_tests_properties(${name} PROPERTIES LABELS threads)

@@ -144,4 +144,14 @@ OperatorCall check_call(const OperatorCall& call) {
   return checked;
 }
 
+std::string brief(const OperatorCall& checked) {
+  const OperatorSpec& spec = find_operator(checked.name);
+  OperatorCall shown{checked.name, {}};
+  for (std::size_t i = 0; i < spec.args.size(); ++i) {
+    const ArgSpec& arg = spec.args[i];
+    if (arg.required || checked.args[i].second != default_value(arg)) shown.args.push_back(checked.args[i]);
+  }
+  return shown.args.empty() ? shown.name : to_string(shown);
+}
+
 }  // namespace stoker

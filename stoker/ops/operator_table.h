@@ -65,4 +65,7 @@ OperatorCall check_call(const OperatorCall& call);
 /// The default value of an argument that is not required.
 Value default_value(const ArgSpec& arg);
 
+/// A checked call as a person would write it, without what is default anyway: "random_resized_crop(size=[224])".
+std::string brief(const OperatorCall& checked);
+
 }  // namespace stoker

@@ -78,7 +78,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
     };
     const std::uint64_t stream = random_stream(view.name, spec.name, occurrence);
     std::visit(Apply{call, plan.image, color, format, stream}, spec.function);
-    stages[std::min<std::size_t>(spec.function.index(), 2)].operators.push_back(to_string(call));
+    stages[std::min<std::size_t>(spec.function.index(), 2)].operators.push_back(brief(call));
   }
   plan.image.color = color.map();
   // Pixels that no colour operator touched are still whole numbers: they stay bytes unless the recipe casts them.

@@ -96,6 +96,9 @@ TEST(Recipe, ReadsOtherFieldsUnderOtherNames) {
 TEST(Plan, DeclaresWhatEachStageLeaves) {
   const Plan plan(Recipe::named("imagenet-train"));
   ASSERT_EQ(plan.stages().size(), 3u);
+  EXPECT_THAT(plan.stages()[0].operators, testing::ElementsAre("decode"));
+  EXPECT_THAT(plan.stages()[1].operators, testing::ElementsAre("random_resized_crop(size=[224])", "random_flip"));
+  EXPECT_THAT(plan.stages()[2].operators, testing::ElementsAre("normalize(preset='imagenet')"));
   EXPECT_EQ(plan.stages()[0].bytes_out, std::nullopt);
   EXPECT_EQ(plan.stages()[1].bytes_out, 224 * 224 * 3);
   EXPECT_EQ(plan.stages()[2].bytes_out, 224 * 224 * 3 * 4);
