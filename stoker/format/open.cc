@@ -137,6 +137,7 @@ std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data
   const std::vector<Shard> shards = find_shards(data);
   // Each shard is scanned by itself and joined afterwards, so that scans may one day run side by side.
   std::vector<ShardContents> contents;
+  contents.reserve(shards.size());
   for (const Shard& shard : shards) contents.push_back(shard.format->scan(shard.path, executor));
 
   std::vector<std::shared_ptr<Source>> sources;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <optional>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,7 @@ class CreatedPaths {
   CreatedPaths() = default;
   ~CreatedPaths() {
     std::error_code ignored;
-    for (auto path = paths_.rbegin(); path != paths_.rend(); ++path) fs::remove_all(*path, ignored);
+    for (const auto& path : std::views::reverse(paths_)) fs::remove_all(path, ignored);
   }
   CreatedPaths(const CreatedPaths&) = delete;
   CreatedPaths& operator=(const CreatedPaths&) = delete;

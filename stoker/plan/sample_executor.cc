@@ -12,6 +12,7 @@ std::vector<SampleOutput> run_one(SampleExecutor& executor, const SampleInput& s
     const std::size_t bytes = spec.bytes_per_sample();
     outputs.push_back({std::move(spec), std::vector<std::uint8_t>(bytes)});
   }
+  places.reserve(outputs.size());
   for (SampleOutput& output : outputs) places.emplace_back(output.bytes);
   executor.run(sample, places);
   return outputs;
