@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -25,7 +25,8 @@ class CreatedPaths {
   CreatedPaths() = default;
   ~CreatedPaths() {
     std::error_code ignored;
-    for (const auto& path : std::views::reverse(paths_)) fs::remove_all(path, ignored);
+    std::reverse(paths_.begin(), paths_.end());
+    for (const std::string& path : paths_) fs::remove_all(path, ignored);
   }
   CreatedPaths(const CreatedPaths&) = delete;
   CreatedPaths& operator=(const CreatedPaths&) = delete;
