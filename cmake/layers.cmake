@@ -1,7 +1,7 @@
 # What a layer of the library is made of, and how the layers make one library.
 
-# Options every translation unit is built with. Contraction is off because docs/pixels promises that each multiplication
-# and addition rounds by itself; assertions stay on in release builds of the tests.
+# Options every translation unit is built with. Contraction is off because each multiplication and addition of a
+# color map rounds by itself (ARCHITECTURE.md); assertions stay on in release builds of the tests.
 add_library(stoker_options INTERFACE)
 target_include_directories(stoker_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_features(stoker_options INTERFACE cxx_std_20)

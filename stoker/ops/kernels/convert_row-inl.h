@@ -85,7 +85,7 @@ struct StoreU8 {
   }
 };
 
-// No fused multiply-add: the product and the sum each round, as docs/pixels says.
+// No fused multiply-add: the product and the sum each round, as ARCHITECTURE.md says.
 HWY_INLINE Floats mapped(const std::uint8_t* values, Floats scale, Floats bias) {
   const hn::Rebind<std::uint8_t, SignedTag> d8;
   const auto integers = hn::PromoteTo(SignedTag(), hn::LoadU(d8, values));
