@@ -22,31 +22,46 @@ target_compile_options(stoker_light_flags INTERFACE ${STOKER_LIGHT_FLAGS})
 add_custom_target(threads_tests)
 
 # stoker_layer(NAME [THREADS] [USES layer...] [LINKS target...])
-#   sources: every *.cc of the folder NAME (and of its folders), tests: *_test.cc, test helpers: *_testing.cc
+#   sources: every *.cc of the folder NAME (and of its folders), tests: *_test.cc, test helpers: *_testing.cc, which the
+#   tests of the layers above may use too
 #   THREADS: its tests start threads; they carry the label `threads`
 function(stoker_layer name)
   cmake_parse_arguments(LAYER "THREADS" "" "USES;LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   set(tests ${sources})
-  list(FILTER tests INCLUDE REGEX "_(test|testing)\\.cc$")
+  set(helpers ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER helpers INCLUDE REGEX "_testing\\.cc$")
   list(FILTER sources EXCLUDE REGEX "_(test|testing|bench)\\.cc$")
 
-  list(TRANSFORM LAYER_USES PREPEND stoker_)
+  list(TRANSFORM LAYER_USES PREPEND stoker_ OUTPUT_VARIABLE used_layers)
   add_library(stoker_${name} STATIC ${sources})
-  target_link_libraries(stoker_${name} PUBLIC stoker_options ${LAYER_USES}
+  target_link_libraries(stoker_${name} PUBLIC stoker_options ${used_layers}
     PRIVATE $<BUILD_INTERFACE:stoker_build_flags> ${LAYER_LINKS})
   set_property(GLOBAL APPEND PROPERTY STOKER_LAYERS stoker_${name})
   set_property(GLOBAL APPEND PROPERTY STOKER_LINKS ${LAYER_LINKS})
 
-  if(STOKER_BUILD_TESTS AND tests)
-    add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE stoker_${name} stoker_build_flags stoker_light_flags ${LAYER_LINKS}
-      GTest::gmock GTest::gtest_main)
-    add_test(NAME ${name} COMMAND ${name}_test)
-    if(LAYER_THREADS)
-      set_tests_properties(${name} PROPERTIES LABELS threads)
-      add_dependencies(threads_tests ${name}_test)
-    endif()
+  if(NOT STOKER_BUILD_TESTS)
+    return()
+  endif()
+  set(used_helpers stoker_${name} stoker_build_flags stoker_light_flags ${LAYER_LINKS})
+  foreach(used IN LISTS used_layers)
+    list(APPEND used_helpers ${used}_testing)
+  endforeach()
+  if(helpers)
+    add_library(stoker_${name}_testing STATIC ${helpers})
+    target_link_libraries(stoker_${name}_testing PUBLIC ${used_helpers} GTest::gmock)
+  else()
+    add_library(stoker_${name}_testing INTERFACE)
+    target_link_libraries(stoker_${name}_testing INTERFACE ${used_helpers})
+  endif()
+
+  add_executable(${name}_test ${tests})
+  target_link_libraries(${name}_test PRIVATE stoker_${name}_testing GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name}_test)
+  if(LAYER_THREADS)
+    set_tests_properties(${name} PROPERTIES LABELS threads)
+    add_dependencies(threads_tests ${name}_test)
   endif()
 endfunction()
 

@@ -6,8 +6,8 @@
 #include <cstdio>
 
 #include "stoker/base/isa.h"
+#include "stoker/codec/encoded_testing.h"
 #include "stoker/plan/cpu_executor.h"
-#include "stoker/plan/encoded_testing.h"
 #include "stoker/plan/reference_executor.h"
 
 namespace stoker {

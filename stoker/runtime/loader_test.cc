@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +14,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/runtime/loader_testing.h"
+#include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {
 namespace {
@@ -361,11 +360,11 @@ TEST(Loader, SaysWhichFieldIsMissing) {
 
 TEST(Loader, WritesTheAuditOfWhatItDelivers) {
   const MemoryDataset data = memory_dataset({.samples = 9});
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / fmt::format("stoker-audit-{}.jsonl", ::getpid());
+  const TempFolder folder;
+  const std::string path = folder.path("audit.jsonl");
   std::vector<std::string> want;
   {
-    Loader loader(data.dataset, small_recipe(), {.batch = 4, .tail = Tail::kPad, .audit = path.string()});
+    Loader loader(data.dataset, small_recipe(), {.batch = 4, .tail = Tail::kPad, .audit = path});
     want = audit_of(loader, 2);
   }
   std::ifstream file(path);
@@ -378,7 +377,6 @@ TEST(Loader, WritesTheAuditOfWhatItDelivers) {
   }
   EXPECT_EQ(got, want);
   EXPECT_EQ(got.size(), 18u);
-  std::filesystem::remove(path);
   EXPECT_EQ(error_of([&] { Loader(data.dataset, small_recipe(), {.batch = 4, .audit = "/nonexistent/audit"}); }).kind(),
             ErrorKind::kIo);
 }

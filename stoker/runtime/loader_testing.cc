@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "stoker/base/hash.h"
-#include "stoker/plan/encoded_testing.h"
+#include "stoker/codec/encoded_testing.h"
 #include "stoker/storage/memory_source.h"
 
 namespace stoker {

@@ -1,16 +1,10 @@
-// Encoded images for tests, made from a seed.
-#pragma once
-
-#include <cstdint>
-#include <vector>
+#include "stoker/codec/encoded_testing.h"
 
 #include "stoker/base/random.h"
-#include "stoker/codec/image_encoder.h"
 
 namespace stoker {
 
-/// Interleaved pixels: gradients with noise on them, so that neighbours differ and compression keeps something.
-inline std::vector<std::uint8_t> noisy_pixels(int width, int height, int channels, std::uint64_t seed) {
+std::vector<std::uint8_t> noisy_pixels(int width, int height, int channels, std::uint64_t seed) {
   std::vector<std::uint8_t> pixels;
   Random random(seed, 0, 0, 0);
   for (int y = 0; y < height; ++y) {
@@ -24,15 +18,15 @@ inline std::vector<std::uint8_t> noisy_pixels(int width, int height, int channel
   return pixels;
 }
 
-inline std::vector<std::uint8_t> noisy_jpeg(int width, int height, std::uint64_t seed,
-                                            const JpegEncodeOptions& options = {}, int channels = 3) {
+std::vector<std::uint8_t> noisy_jpeg(int width, int height, std::uint64_t seed, const JpegEncodeOptions& options,
+                                     int channels) {
   const std::vector<std::uint8_t> pixels = noisy_pixels(width, height, channels, seed);
   std::vector<std::uint8_t> encoded;
   encode_jpeg(interleaved_view(pixels.data(), width, height, channels), options, encoded);
   return encoded;
 }
 
-inline std::vector<std::uint8_t> noisy_png(int width, int height, std::uint64_t seed, int channels = 3) {
+std::vector<std::uint8_t> noisy_png(int width, int height, std::uint64_t seed, int channels) {
   const std::vector<std::uint8_t> pixels = noisy_pixels(width, height, channels, seed);
   std::vector<std::uint8_t> encoded;
   encode_png(interleaved_view(pixels.data(), width, height, channels), encoded);
