@@ -67,7 +67,7 @@ def run(build, options):
     program, torchvision_loop = build / "bench_loader", pathlib.Path(__file__).with_name("torchvision_loop.py")
     cores = sorted(os.sched_getaffinity(0))
     first = str(cores[0])
-    one = Process(first, program, data, 1, 2)
+    one = Process(first, program, data, 1, 4)
     torchvision = Process(first, "/usr/bin/python3", torchvision_loop, data, 1)
 
     checked = one.run("check")

@@ -1,0 +1,41 @@
+#include "stoker/tensor/allocator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "stoker/base/error.h"
+
+namespace stoker {
+namespace {
+
+TEST(HostAllocator, GivesAlignedMemoryOfEverySize) {
+  for (const std::size_t bytes : {1u, 63u, 4096u, (4u << 20) - 1, 4u << 20, (6u << 20) + 77}) {
+    const Memory memory(host_allocator(), bytes);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % 64, 0u) << bytes;
+    std::memset(memory.data(), 1, bytes);  // all of it is there, as AddressSanitizer sees it too
+  }
+}
+
+TEST(HostAllocator, SaysWhenTheMachineHasNoMore) {
+  try {
+    const Memory memory(host_allocator(), std::size_t{1} << 60);
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kMemory);
+    EXPECT_THAT(error.what(), testing::HasSubstr("no 1153 PB of memory left"));
+  }
+}
+
+TEST(Memory, MovesItsAllocation) {
+  Memory from(host_allocator(), 100);
+  std::uint8_t* const data = from.data();
+  Memory to(std::move(from));
+  EXPECT_EQ(to.data(), data);
+  EXPECT_EQ(to.size(), 100u);
+  EXPECT_EQ(from.data(), nullptr);  // NOLINT(bugprone-use-after-move): that it is empty is what is tested
+}
+
+}  // namespace
+}  // namespace stoker
