@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -168,18 +170,32 @@ TEST(FolderFormat, NamesAnImageThatCannotBeLookedAt) {
   EXPECT_THAT(error.message(), AllOf(HasSubstr(folder.path("a/pipe.jpg")), HasSubstr("is a pipe")));
 }
 
+// While it lives, permissions bind this thread even if root runs it.
+class WithoutPrivileges {
+ public:
+  WithoutPrivileges() {
+    EXPECT_EQ(::syscall(SYS_capget, &header_, all_), 0);
+    __user_cap_data_struct fewer[2] = {all_[0], all_[1]};
+    fewer[0].effective &= ~(1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH);
+    EXPECT_EQ(::syscall(SYS_capset, &header_, fewer), 0);
+  }
+  ~WithoutPrivileges() { EXPECT_EQ(::syscall(SYS_capset, &header_, all_), 0); }
+  WithoutPrivileges(const WithoutPrivileges&) = delete;
+  WithoutPrivileges& operator=(const WithoutPrivileges&) = delete;
+
+ private:
+  __user_cap_header_struct header_{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct all_[2] = {};
+};
+
 TEST(FolderFormat, NamesAFolderThatCannotBeRead) {
   TempFolder folder;
   folder.write("a/secret/x.jpg", "1");
-  fs::permissions(folder.path(), static_cast<fs::perms>(0755));
   fs::permissions(folder.path("a/secret"), fs::perms::none);
-  constexpr uid_t kNobody = 65534;
-  const uid_t user = ::geteuid();
-  if (user == 0) {
-    ASSERT_EQ(::seteuid(kNobody), 0);  // root may read every folder
-  }
-  const Error error = failure_to_scan(folder.path());
-  ASSERT_EQ(::seteuid(user), 0);
+  const Error error = [&] {
+    const WithoutPrivileges bound;
+    return failure_to_scan(folder.path());
+  }();
   fs::permissions(folder.path("a/secret"), fs::perms::owner_all);
   EXPECT_EQ(error.kind(), ErrorKind::kIo);
   EXPECT_THAT(error.message(), HasSubstr(folder.path("a/secret")));
