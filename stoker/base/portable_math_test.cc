@@ -5,7 +5,9 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
+#include "stoker/base/hash.h"
 #include "stoker/base/random.h"
 
 namespace stoker {
@@ -34,6 +36,16 @@ TEST(PortableMath, LogIsWithinAFewUlpOfLibm) {
 TEST(PortableMath, KeepsItsGoldenBits) {
   EXPECT_EQ(std::bit_cast<std::uint64_t>(portable_exp(1.0)), 4613303445314885480u);
   EXPECT_EQ(std::bit_cast<std::uint64_t>(portable_log(0.75)), 13822226076269861778u);
+  std::vector<std::uint8_t> bytes;
+  const auto keep = [&](double value) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    for (int shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<std::uint8_t>(bits >> shift));
+  };
+  for (int i = 0; i < 10'000; ++i) {
+    keep(portable_exp(i * 0x1p-9 - 10));
+    keep(portable_log(0.3 + i * 0x1p-12));
+  }
+  EXPECT_EQ(to_hex(hash64(bytes)), "98b110bdc994dbd6");
 }
 
 }  // namespace

@@ -67,6 +67,23 @@ TEST(Random, BelowReachesEveryValueEvenly) {
   EXPECT_EQ(random.below(1), 0u);
 }
 
+TEST(Random, BelowIsEvenWhereTheRangeIsNoMultiple) {
+  // Of the 2^64 values a third are too many for 3 * 2^62: folded back they would make the first third twice as likely.
+  constexpr std::uint64_t kThird = std::uint64_t{1} << 62;
+  constexpr int kDraws = 30'000;
+  int counts[3] = {};
+  Random random(6, 0, 0, 0);
+  for (int i = 0; i < kDraws; ++i) ++counts[random.below(3 * kThird) / kThird];
+  for (const int count : counts) EXPECT_NEAR(count, kDraws / 3, 500);
+}
+
+TEST(Random, UniformUsesAllBitsOfADouble) {
+  Random random(8, 0, 0, 0);
+  int odd = 0;
+  for (int i = 0; i < 1000; ++i) odd += static_cast<std::uint64_t>(random.uniform() * 0x1p53) % 2 == 1 ? 1 : 0;
+  EXPECT_NEAR(odd, 500, 100);
+}
+
 TEST(Random, RunsPastABlockWithoutRepeating) {
   Random random(1, 1, 1, 1);
   std::set<std::uint32_t> seen;

@@ -13,6 +13,12 @@ TEST(Units, ParseSizesAsPeopleWriteThem) {
   EXPECT_EQ(parse_size("20MB"), 20'000'000u);
   EXPECT_EQ(parse_size("512MiB"), 512u << 20);
   EXPECT_EQ(parse_size("1.5 GiB"), 3u << 29);
+  EXPECT_EQ(parse_size("7KiB"), 7168u);
+  EXPECT_EQ(parse_size("2KB"), 2000u);
+  EXPECT_EQ(parse_size("3TB"), 3'000'000'000'000u);
+  EXPECT_EQ(parse_size("1TiB"), std::uint64_t{1} << 40);
+  EXPECT_EQ(parse_size("9GB"), 9'000'000'000u);
+  EXPECT_EQ(parse_size("5B"), 5u);
   EXPECT_EQ(parse_size("0"), 0u);
 }
 
@@ -30,6 +36,8 @@ TEST(Units, FormatWithThreeDigits) {
   EXPECT_EQ(format_duration(0.25), "0.2 s");
   EXPECT_EQ(format_duration(12.4), "12 s");
   EXPECT_EQ(format_duration(200), "3 min 20 s");
+  EXPECT_EQ(format_duration(3599), "59 min 59 s");
+  EXPECT_EQ(format_duration(3600), "1 h 00 min");
   EXPECT_EQ(format_duration(3840), "1 h 04 min");
   EXPECT_EQ(format_count(0), "0");
   EXPECT_EQ(format_count(999), "999");
@@ -41,6 +49,7 @@ TEST(Spelling, FindsTheNearestName) {
   EXPECT_EQ(nearest_name("zzz", {"decode", "resize"}), "");
   EXPECT_EQ(did_you_mean("flop", {"flip"}), " (did you mean 'flip'?)");
   EXPECT_EQ(did_you_mean("banana", {"flip"}), "");
+  EXPECT_EQ(nearest_name("flip", {"crop"}), "") << "three changes in four letters are too many";
 }
 
 TEST(Error, CarriesKindSentenceAndContext) {

@@ -24,7 +24,7 @@ std::uint32_t mix(std::uint32_t x, std::uint32_t key) {
 Permutation::Permutation(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch) : size_(size) {
   assert(size > 0 && size <= std::uint64_t{1} << 62);
   const auto bits = static_cast<int>(std::bit_width(size - 1));
-  half_bits_ = bits <= 2 ? 1 : (bits + 1) / 2;
+  half_bits_ = (bits + 1) / 2;
   half_mask_ = static_cast<std::uint32_t>((std::uint64_t{1} << half_bits_) - 1);
   Random random(seed, epoch, 0, random_stream("", "order", 0));
   for (std::uint32_t& key : round_keys_) key = random.next_u32();

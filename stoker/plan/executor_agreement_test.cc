@@ -38,6 +38,7 @@ std::vector<Recipe> recipes() {
                                                                                                {1, 2, 3}, 1),
       base().random_crop(40, 40).normalize("cifar10").cast("u8"),
       base().pad({1, 2, 3, 4}, {10, 20, 30}).center_crop(13).cast("f32"),
+      base().resize(20, 20).pad({30, 30, 30, 30}, {10, 20, 30}).crop(2, 3, 20, 25),  // nothing but padding
       base().resize(20, 20).flip("vertical").resize(11, 37, "bilinear"),
       base().resize(50, 50).center_crop(30).resize(19, 19, "bicubic").random_flip(),
   };

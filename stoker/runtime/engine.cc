@@ -291,7 +291,6 @@ void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock,
 }
 
 BatchPtr Loader::Engine::deliver(std::unique_ptr<Batch> batch) {
-  batch->keep_alive = dataset_;  // the keys point into it
   metrics_.add(Metric::kBatches, 1);
   metrics_.add(Metric::kSamples, batch->valid_count());
   if (!first_delivered_) metrics_.set(Metric::kFirstBatchNs, now_ns() - first_start_ns_);
@@ -303,7 +302,6 @@ BatchPtr Loader::Engine::deliver(std::unique_ptr<Batch> batch) {
 
 void Loader::Engine::take_back(Batch* batch) noexcept {
   std::unique_ptr<Batch> owned(batch);
-  owned->keep_alive.reset();
   const std::lock_guard lock(mutex_);
   board_.release(std::move(owned));
   wake_reader_if_room();

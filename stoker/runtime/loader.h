@@ -35,7 +35,8 @@ struct Knobs {
   std::optional<int> prefetch{};
 };
 
-/// A batch as the consumer holds it: when the last reference goes, its memory is used again.
+/// A batch as the consumer holds it: when the last reference goes, its memory is used again. It keeps alive the data
+/// set that its keys point into.
 using BatchPtr = std::shared_ptr<const Batch>;
 
 class Loader {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -126,6 +127,15 @@ TEST(Loader, TailsDropWrapAndPad) {
   EXPECT_EQ(count(Tail::kPad), std::pair(3, 10));
 }
 
+TEST(Loader, WrapsAndPadsADataSetSmallerThanABatch) {
+  const MemoryDataset data = memory_dataset({.samples = 3});
+  for (const auto& [tail, valid] : {std::pair{Tail::kWrap, 8}, std::pair{Tail::kPad, 3}}) {
+    Loader loader(data.dataset, small_recipe(), {.batch = 8, .tail = tail});
+    EXPECT_EQ(loader.batches_per_epoch(), 1);
+    EXPECT_EQ(loader.next()->valid_count(), valid);
+  }
+}
+
 TEST(Loader, DeliversLabelsKeysAndPositions) {
   const MemoryDataset data = memory_dataset({.samples = 20});
   Loader loader(data.dataset, small_recipe(), {.batch = 5, .order = OrderKind::kNone});
@@ -218,6 +228,8 @@ TEST(Loader, SaysTheLeastMemoryThatWorks) {
               HasSubstr("the least for this batch and prefetch is"));
   options.memory = memory_bytes_min(small_recipe(), options);
   Loader loader(data.dataset, small_recipe(), options);
+  const BatchPtr kept = loader.next();
+  EXPECT_NE(loader.next(), nullptr) << "one batch may be kept until the next is there";
   EXPECT_EQ(audit_of(loader, 1).size(), 48u);
   options.memory -= 1;
   EXPECT_EQ(error_of([&] { Loader(data.dataset, small_recipe(), options); }).kind(), ErrorKind::kMemory);
@@ -299,6 +311,22 @@ TEST(Loader, EndsAtOnceWhenInterruptedOrClosed) {
   loader.close();
   EXPECT_EQ(error_of([&] { loader.next(); }).kind(), ErrorKind::kClosed);
   EXPECT_EQ(error_of([&] { loader.start_epoch(1); }).kind(), ErrorKind::kClosed);
+}
+
+TEST(Loader, ClosesOnlyWhenItsReadsHaveEnded) {
+  const std::size_t before = threads_of_this_process();
+  const MemoryDataset held = memory_dataset({.faults = {.hold = true}});
+  Loader loader(held.dataset, small_recipe(), {.batch = 8, .threads = 2});
+  loader.start_epoch(0);
+  held.source->wait_until_held(8);
+  std::atomic<bool> released = false;
+  std::jthread other([&] {
+    while (threads_of_this_process() > before + 1) std::this_thread::yield();  // until close() has joined its threads
+    released = true;
+    held.source->release_all();
+  });
+  loader.close();
+  EXPECT_TRUE(released) << "reads still write into memory that may go away now";
 }
 
 TEST(Loader, LeavesNoThreadBehindOnAnyWayOut) {

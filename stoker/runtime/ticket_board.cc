@@ -198,7 +198,6 @@ void TicketBoard::start_epoch(std::int64_t epoch) {
 
 void TicketBoard::discard(std::unique_ptr<BatchWork> work) {
   work->discarded = true;
-  work->remaining = options_.slice.batch;
   ready_count_ -= work->ready_count();
   for (std::size_t i = work->ready_first; i < work->ready.size(); ++i) {
     Ticket& ticket = *work->ready[i];

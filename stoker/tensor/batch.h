@@ -63,12 +63,10 @@ class Batch {
   std::vector<SlotStatus> status;
   std::vector<std::int64_t> position;  // in the epoch's global order
   std::vector<std::int64_t> sample;    // number within the data set
-  std::vector<std::string_view> key;   // of the data set, which `keep_alive` holds
+  std::vector<std::string_view> key;   // of the data set; a BatchPtr keeps it alive
 
   bool valid(int slot) const { return status[static_cast<std::size_t>(slot)] == SlotStatus::kGood; }
   int valid_count() const;
-
-  std::shared_ptr<const void> keep_alive;
 
  private:
   std::vector<OutputSpec> outputs_;

@@ -1,0 +1,207 @@
+// The board driven by hand: no threads, so every order of events can be had.
+#include "stoker/runtime/ticket_board.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stoker/base/error.h"
+#include "stoker/plan/plan.h"
+#include "stoker/runtime/loader_testing.h"
+
+namespace stoker {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr int kBatch = 4, kSamples = 20;
+
+BoardOptions options_with(int prefetch) {
+  BoardOptions options;
+  options.order = {.samples = kSamples, .global_batch = kBatch, .kind = OrderKind::kNone};
+  options.slice = {.batch = kBatch};
+  options.outputs = Plan(small_recipe()).outputs();
+  options.fields = {"image"};
+  options.prefetch = prefetch;
+  options.batch_memory_max = 10 * batch_bytes(options.outputs, kBatch);
+  options.read_ahead_bytes = 1 << 20;
+  return options;
+}
+
+class Board : public testing::Test {
+ protected:
+  // Draws as many tickets as it may, and says they were read.
+  std::vector<Ticket*> draw_all(TicketBoard& board) {
+    std::vector<Ticket*> drawn;
+    while (board.can_draw()) {
+      drawn.push_back(&board.draw());
+      board.read_done(*drawn.back());
+    }
+    return drawn;
+  }
+
+  static std::vector<std::int64_t> take_all(TicketBoard& board, std::vector<Ticket*>* taken = nullptr) {
+    std::vector<std::int64_t> samples;
+    Ticket* tickets[3];
+    while (const std::size_t count = board.take(tickets)) {
+      for (std::size_t i = 0; i < count; ++i) {
+        samples.push_back(tickets[i]->sample);
+        if (taken) taken->push_back(tickets[i]);
+      }
+    }
+    return samples;
+  }
+
+  static void finish_all(TicketBoard& board) {
+    std::vector<Ticket*> taken;
+    take_all(board, &taken);
+    for (Ticket* ticket : taken) board.finish(*ticket);
+  }
+
+  MemoryDataset data_ = memory_dataset({.samples = kSamples, .tiny = true});
+};
+
+TEST_F(Board, ReadsOneBatchMoreThanItHasMemoryFor) {
+  TicketBoard board(*data_.dataset, options_with(2), host_allocator());
+  EXPECT_FALSE(board.can_draw()) << "no epoch was started";
+  board.start_epoch(0);
+  EXPECT_EQ(draw_all(board).size(), 3u * kBatch);
+  EXPECT_THAT(take_all(board), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7)) << "the third batch waits for memory";
+  EXPECT_EQ(board.ready_count(), std::size_t{kBatch});
+}
+
+TEST_F(Board, ReportsTheErrorOfTheLowestSlotWhicheverFailedFirst) {
+  for (const auto& [first, second] : {std::pair{1, 3}, std::pair{3, 1}}) {
+    TicketBoard board(*data_.dataset, options_with(1), host_allocator());
+    board.start_epoch(0);
+    draw_all(board);
+    std::vector<Ticket*> taken;
+    take_all(board, &taken);
+    for (const int slot : {first, second, 0, 2}) {
+      Ticket& ticket = *taken[static_cast<std::size_t>(slot)];
+      if (slot % 2 == 1) ticket.error = std::make_exception_ptr(Error(ErrorKind::kBadSample, std::to_string(slot)));
+      EXPECT_EQ(board.finish(ticket), slot == 2);
+    }
+    ASSERT_TRUE(board.front_sealed());
+    try {
+      board.pop();
+      FAIL() << "expected an error";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "1");
+    }
+    EXPECT_EQ(board.held(), 0) << "the failed batch's memory went back";
+  }
+}
+
+TEST_F(Board, TakesSamplesUpToTheLimitAndRefusesLargerOnes) {
+  BoardOptions options = options_with(1);
+  options.sample_bytes_max = data_.dataset->image_field(0)->length;
+  TicketBoard exactly(*data_.dataset, options, host_allocator());
+  exactly.start_epoch(0);
+  ASSERT_TRUE(exactly.can_draw());
+  EXPECT_EQ(exactly.draw().error, nullptr);
+
+  --options.sample_bytes_max;
+  TicketBoard less(*data_.dataset, options, host_allocator());
+  less.start_epoch(0);
+  ASSERT_TRUE(less.can_draw());
+  const Ticket& refused = less.draw();
+  ASSERT_NE(refused.error, nullptr);
+  EXPECT_EQ(refused.reads_pending, 0);
+  try {
+    std::rethrow_exception(refused.error);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kLimit);
+    EXPECT_THAT(error.what(), HasSubstr("sample0"));
+  }
+}
+
+TEST_F(Board, ForgetsWhatWasDrawnWhenAnotherEpochIsStarted) {
+  BoardOptions options = options_with(2);
+  options.order.kind = OrderKind::kGlobal;
+  TicketBoard board(*data_.dataset, options, host_allocator());
+  board.start_epoch(0);
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_TRUE(board.can_draw());
+    board.read_done(board.draw());
+  }
+  ASSERT_TRUE(board.can_draw());  // the seventh sample of epoch 0 was looked up
+  EXPECT_GT(board.read_ahead_used(), 0u);
+
+  board.start_epoch(3);
+  EXPECT_EQ(board.ready_count(), 0u);
+  EXPECT_EQ(board.read_ahead_used(), 0u);
+  draw_all(board);
+  const EpochOrder order(options.order, 3);
+  std::vector<std::int64_t> want;
+  for (int position = 0; position < 2 * kBatch; ++position) want.push_back(*order.sample_at(position));
+  EXPECT_EQ(take_all(board), want);
+}
+
+TEST_F(Board, WaitsForTheTicketsInUseOfAnEpochThatWasLeft) {
+  TicketBoard board(*data_.dataset, options_with(1), host_allocator());
+  board.start_epoch(0);
+  std::vector<Ticket*> being_read, worked_on;
+  for (int i = 0; i < kBatch; ++i) {
+    ASSERT_TRUE(board.can_draw());
+    being_read.push_back(&board.draw());
+  }
+  board.read_done(*being_read[0]);
+  Ticket* taken[1];
+  ASSERT_EQ(board.take(taken), 1u);
+
+  board.start_epoch(1);
+  EXPECT_GT(board.read_ahead_used(), 0u);
+  EXPECT_FALSE(board.finish(*taken[0]));
+  for (int i = 1; i < kBatch; ++i) board.read_done(*being_read[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(board.read_ahead_used(), 0u);
+  EXPECT_EQ(board.ready_count(), 0u);
+  draw_all(board);
+  finish_all(board);
+  ASSERT_TRUE(board.front_sealed());
+  EXPECT_EQ(board.pop()->epoch, 1);
+}
+
+TEST_F(Board, KeepsTheEpochThatIsAlreadyBeingMade) {
+  TicketBoard board(*data_.dataset, options_with(2), host_allocator());
+  board.start_epoch(0);
+  draw_all(board);
+  board.start_epoch(0);
+  EXPECT_EQ(board.ready_count(), 3u * kBatch);
+}
+
+TEST_F(Board, GivesMemoryBackWhenPrefetchShrinks) {
+  TicketBoard board(*data_.dataset, options_with(5), host_allocator());
+  board.start_epoch(0);
+  draw_all(board);
+  EXPECT_EQ(board.batch_memory(), 5 * board.batch_bytes());
+  board.set_prefetch(1);
+  for (int i = 0; i < 5; ++i) {
+    finish_all(board);
+    ASSERT_TRUE(board.front_sealed());
+    board.release(board.pop());
+  }
+  EXPECT_EQ(board.batch_memory(), 3 * board.batch_bytes()) << "one ahead, and two for the consumer";
+}
+
+TEST_F(Board, IsStarvedOnlyWhileTheConsumerHoldsAllMemory) {
+  BoardOptions options = options_with(1);
+  options.batch_memory_max = 2 * batch_bytes(options.outputs, kBatch);
+  TicketBoard board(*data_.dataset, options, host_allocator());
+  EXPECT_FALSE(board.starved());
+  board.start_epoch(0);
+  std::vector<std::unique_ptr<Batch>> kept;
+  for (int i = 0; i < 2; ++i) {
+    draw_all(board);
+    finish_all(board);
+    EXPECT_FALSE(board.starved());
+    kept.push_back(board.pop());
+  }
+  draw_all(board);
+  EXPECT_TRUE(board.starved());
+  board.release(std::move(kept.back()));
+  EXPECT_FALSE(board.starved());
+}
+
+}  // namespace
+}  // namespace stoker
