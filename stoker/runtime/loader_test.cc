@@ -223,7 +223,7 @@ TEST(Loader, GivesAKeepingConsumerItsBudgetAndThenAnError) {
 
 TEST(Loader, SaysTheLeastMemoryThatWorks) {
   const MemoryDataset data = memory_dataset();
-  LoaderOptions options{.batch = 8, .memory = 1000};
+  LoaderOptions options{.batch = 8, .prefetch = 1, .memory = 1000};
   EXPECT_THAT(error_of([&] { Loader(data.dataset, small_recipe(), options); }).what(),
               HasSubstr("the least for this batch and prefetch is"));
   options.memory = memory_bytes_min(small_recipe(), options);
@@ -319,14 +319,15 @@ TEST(Loader, ClosesOnlyWhenItsReadsHaveEnded) {
   Loader loader(held.dataset, small_recipe(), {.batch = 8, .threads = 2});
   loader.start_epoch(0);
   held.source->wait_until_held(8);
-  std::atomic<bool> released = false;
+  std::atomic<bool> closed = false;
   std::jthread other([&] {
-    while (threads_of_this_process() > before + 1) std::this_thread::yield();  // until close() has joined its threads
-    released = true;
-    held.source->release_all();
+    loader.close();
+    closed = true;
   });
-  loader.close();
-  EXPECT_TRUE(released) << "reads still write into memory that may go away now";
+  while (threads_of_this_process() > before + 1) std::this_thread::yield();  // until close() has joined its threads
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));                // a chance to go wrong, not a condition
+  EXPECT_FALSE(closed) << "reads still write into memory that may go away now";
+  held.source->release_all();
 }
 
 TEST(Loader, LeavesNoThreadBehindOnAnyWayOut) {
