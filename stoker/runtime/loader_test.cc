@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
@@ -319,14 +319,10 @@ TEST(Loader, ClosesOnlyWhenItsReadsHaveEnded) {
   Loader loader(held.dataset, small_recipe(), {.batch = 8, .threads = 2});
   loader.start_epoch(0);
   held.source->wait_until_held(8);
-  std::atomic<bool> closed = false;
-  std::jthread other([&] {
-    loader.close();
-    closed = true;
-  });
+  const std::future<void> closing = std::async(std::launch::async, [&] { loader.close(); });
   while (threads_of_this_process() > before + 1) std::this_thread::yield();  // until close() has joined its threads
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));                // a chance to go wrong, not a condition
-  EXPECT_FALSE(closed) << "reads still write into memory that may go away now";
+  EXPECT_EQ(closing.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout)
+      << "reads still write into memory that may go away now";
   held.source->release_all();
 }
 
