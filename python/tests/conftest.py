@@ -1,12 +1,14 @@
 """Fixtures for the Python module's tests. Every test is ended with a traceback if it hangs."""
 
 import faulthandler
+import os
 
 import pytest
 
 import sample_images
 
-SECONDS_PER_TEST_MAX = 120
+FULL = "STOKER_TEST_FULL" in os.environ
+SECONDS_PER_TEST_MAX = 1200 if FULL else 120
 
 
 @pytest.fixture(autouse=True)
@@ -14,6 +16,12 @@ def hang_guard():
     faulthandler.dump_traceback_later(SECONDS_PER_TEST_MAX, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture(scope="session")
+def rounds():
+    """How many rounds a random test makes: the number it is given, or twenty times as many in the long suite."""
+    return lambda quick: 20 * quick if FULL else quick
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -39,6 +39,17 @@ def test_resize_to_height_and_width_equals_pil(run, filter, size):
         np.testing.assert_array_equal(run(stoker.recipe().decode().resize((height, width), filter), data), expected)
 
 
+def test_random_resizes_equal_pil(run, rounds):
+    random = np.random.default_rng(5)
+    for _ in range(rounds(50)):
+        width, height, to_width, to_height = random.integers(1, 150, 4).tolist()
+        filter = random.choice(list(FILTERS))
+        data = encoded(picture(width, height), "PNG")
+        expected = decoded(data).resize((to_width, to_height), PIL_FILTERS[filter])
+        got = run(stoker.recipe().decode().resize((to_height, to_width), filter), data)
+        np.testing.assert_array_equal(got, expected, f"{filter} of {width} x {height} to {to_width} x {to_height}")
+
+
 @every_filter
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_resize_of_the_short_side_equals_torchvision(run, filter, size):

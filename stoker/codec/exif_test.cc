@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "stoker/base/rounds_testing.h"
 #include "stoker/codec/jpeg_markers.h"
 
 namespace stoker {
@@ -56,7 +57,7 @@ TEST(Exif, NeverReadsPastAnEndWhereverItIsCut) {
 }
 
 TEST(Exif, NeverReadsPastAnEndWhateverTheBytes) {
-  for (unsigned seed = 0; seed < 20000; ++seed) {
+  for (unsigned seed = 0; seed < rounds(20000u); ++seed) {
     std::mt19937 random(seed);
     Block block = exif_block(seed % 2, 6);
     for (int i = 0; i < 3; ++i) block[random() % block.size()] = static_cast<std::uint8_t>(random());

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "stoker/base/error.h"
+#include "stoker/base/rounds_testing.h"
 #include "stoker/codec/damage_testing.h"
 #include "stoker/codec/image_encoder.h"
 
@@ -79,7 +80,7 @@ TEST(AnyImageDecoder, SaysWhatAFileThatIsNoImageLooksLike) {
 
 TEST(AnyImageDecoder, GarbageIsBad) {
   AnyImageDecoder decoder(kTestLimits);
-  for (unsigned seed = 0; seed < 500; ++seed) {
+  for (unsigned seed = 0; seed < rounds(500u); ++seed) {
     std::mt19937 random(seed);
     std::vector<std::uint8_t> bytes(random() % 300);
     for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());

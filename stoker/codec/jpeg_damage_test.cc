@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stoker/base/error.h"
+#include "stoker/base/rounds_testing.h"
 #include "stoker/codec/damage_testing.h"
 #include "stoker/codec/jpeg_decoder.h"
 #include "stoker/codec/jpeg_testing.h"
@@ -127,7 +128,7 @@ TEST(JpegDamage, ConcealedFaultsLookTheSameThroughEveryWindow) {
   for (const TestJpeg& kind : kinds) files.push_back(small_jpeg(kind));
   AnyImageDecoder decoder(kTestLimits), first_time(kTestLimits);
   int shown = 0;
-  for (unsigned seed = 0; seed < 2000; ++seed) {
+  for (unsigned seed = 0; seed < rounds(2000u); ++seed) {
     std::mt19937 random(seed);
     const TestJpeg& kind = kinds[seed % kinds.size()];
     const auto& encoded = files[seed % files.size()];
@@ -160,7 +161,7 @@ TEST(JpegDamage, WhatIsBadInPartIsBadForEveryWindow) {
   const auto progressive = small_jpeg({.name = "p", .horizontal = 2, .vertical = 2, .progressive = true});
   AnyImageDecoder decoder(kTestLimits);
   int bad = 0;
-  for (unsigned seed = 0; seed < 500; ++seed) {
+  for (unsigned seed = 0; seed < rounds(500u); ++seed) {
     std::mt19937 random(seed);
     const auto broken = damaged(seed % 2 ? sequential : progressive, 3, random);
     ImageFacts facts;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "stoker/base/error.h"
+#include "stoker/base/rounds_testing.h"
 #include "stoker/codec/damage_testing.h"
 #include "stoker/codec/png_testing.h"
 
@@ -127,7 +128,7 @@ TEST(PngDecoder, NamesAWrongChecksum) {
 TEST(PngDecoder, RandomDamageNeverCrashesAndDecodesTheSameTwice) {
   AnyImageDecoder decoder(kTestLimits), other(kTestLimits);
   const auto kinds = kinds_of_png();
-  for (unsigned seed = 0; seed < 2000; ++seed) {
+  for (unsigned seed = 0; seed < rounds(2000u); ++seed) {
     std::mt19937 random(seed);
     auto broken = damaged(make_test_png(kinds[seed % kinds.size()], 19, 11).bytes, 8, random);
     if (seed % 2) {  // give the header a valid checksum again, so that its fields are believed

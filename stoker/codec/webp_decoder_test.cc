@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "stoker/base/error.h"
+#include "stoker/base/rounds_testing.h"
 #include "stoker/codec/damage_testing.h"
 
 namespace stoker {
@@ -122,7 +123,7 @@ TEST(WebpDecoder, RandomDamageIsBadForEveryWindowOrForNone) {
     for (const bool lossless : {false, true}) files.push_back(encode_webp(make_test_image(25, 18, channels), lossless));
   }
   int bad = 0;
-  for (unsigned seed = 0; seed < 2000; ++seed) {
+  for (unsigned seed = 0; seed < rounds(2000u); ++seed) {
     std::mt19937 random(seed);
     const auto broken = damaged(files[seed % files.size()], 12, random);
     const auto whole = try_decode(decoder, broken), again = try_decode(other, broken);

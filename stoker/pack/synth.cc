@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "stoker/base/error.h"
+#include "stoker/base/machine.h"
 #include "stoker/codec/image_encoder.h"
 #include "stoker/pack/ordered_producer.h"
 #include "stoker/pack/synth_image.h"
@@ -61,7 +61,7 @@ void synthesize(const std::string& out, const SynthOptions& options) {
   check(out, options);
   const std::unique_ptr<SynthOutput> output =
       options.format == SynthFormat::kTar ? make_tar_output(out) : make_folder_output(out);
-  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int cores = usable_cores();
   OrderedProducer producer(options.count, options.threads ? options.threads : cores,
                            [&](std::int64_t index) { return encoded_image(index, options); });
 

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 #include "stoker/base/isa.h"
+#include "stoker/base/random.h"
+#include "stoker/base/rounds_testing.h"
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/reference_executor.h"
@@ -54,6 +57,26 @@ std::vector<std::vector<std::uint8_t>> encodings(Size size, std::uint64_t seed) 
       noisy_jpeg(size.width, size.height, seed, {}, 1),
       noisy_png(size.width, size.height, seed),
   };
+}
+
+Recipe random_recipe(Random& random) {
+  const auto between = [&](int low, int high) {
+    return low + static_cast<int>(random.below(static_cast<std::uint64_t>(high - low + 1)));
+  };
+  constexpr const char* kFilters[] = {"nearest", "box", "bilinear", "bicubic"};
+  const std::string_view filter = kFilters[random.below(4)];
+  Recipe recipe = Recipe().decode();
+  switch (random.below(4)) {
+    case 0: recipe.resize(between(1, 90), between(1, 90), filter); break;
+    case 1: recipe.resize(between(1, 60), filter).center_crop(between(1, 70), between(0, 255)); break;
+    case 2: recipe.random_resized_crop(between(1, 80), {0.05, 1}, {0.3, 3}, filter); break;
+    default: recipe.resize(between(8, 90), between(8, 90), filter).random_crop(between(1, 8), between(0, 12)); break;
+  }
+  if (random.below(2)) recipe.random_flip(0.5, random.below(2) ? "horizontal" : "vertical");
+  if (random.below(3)) recipe.normalize("imagenet");
+  if (random.below(2)) recipe.cast(random.below(2) ? "f16" : "bf16");
+  if (random.below(2)) recipe.layout("nhwc");
+  return recipe;
 }
 
 // The finished tensor by the stages one at a time, each from the last one's output.
@@ -108,6 +131,24 @@ TEST(ExecutorAgreement, HoldsForEveryRecipeImageAndInstructionSet) {
     }
   }
   select_isa(best);
+}
+
+TEST(ExecutorAgreement, HoldsForRandomRecipesOnRandomImages) {
+  for (std::uint64_t seed = 0; seed < rounds(std::uint64_t{100}); ++seed) {
+    Random random(seed, 0, 0, 0);
+    const Recipe recipe = random_recipe(random);
+    const Plan plan(recipe);
+    CpuExecutor fast(plan);
+    ReferenceExecutor reference(plan);
+    const Size size{1 + static_cast<int>(random.below(300)), 1 + static_cast<int>(random.below(300))};
+    for (const auto& encoded : encodings(size, seed)) {
+      const Bytes fields[] = {encoded};
+      const SampleInput input{.fields = fields, .draw = {seed, 1, 2}};
+      const auto got = run_one(fast, input), want = run_one(reference, input);
+      ASSERT_EQ(got[0].spec.shape, want[0].spec.shape);
+      ASSERT_EQ(got[0].bytes, want[0].bytes) << seed << ": " << size.width << " x " << size.height << recipe.to_toml();
+    }
+  }
 }
 
 TEST(ExecutorAgreement, HoldsForEveryOrientation) {

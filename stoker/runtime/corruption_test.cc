@@ -10,6 +10,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/executor.h"
 #include "stoker/base/random.h"
+#include "stoker/base/rounds_testing.h"
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/format/tar_writer.h"
 #include "stoker/runtime/loader_testing.h"
@@ -56,8 +57,9 @@ TEST(Corruption, OfAShardIsAnErrorOrConcealedButNeverACrash) {
   write_whole_shard(shard);
   std::ifstream file(shard, std::ios::binary);
   const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  const auto count = rounds(std::uint64_t{1000});
   int refused = 0, bad_samples = 0, concealed = 0;
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+  for (std::uint64_t seed = 0; seed < count; ++seed) {
     Random random(seed, 0, 0, 0);
     std::string damaged = whole;
     damage(damaged, random);
@@ -75,8 +77,8 @@ TEST(Corruption, OfAShardIsAnErrorOrConcealedButNeverACrash) {
     }
     ++*outcome;
   }
-  std::printf("of 1000 damaged shards %d were refused, %d had a bad sample, %d went through\n", refused, bad_samples,
-              concealed);
+  std::printf("of %d damaged shards %d were refused, %d had a bad sample, %d went through\n", static_cast<int>(count),
+              refused, bad_samples, concealed);
   EXPECT_GT(refused, 100);
   EXPECT_GT(bad_samples, 100);
   EXPECT_GT(concealed, 10);  // damage in padding or in what a decoder passes over

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "stoker/base/error.h"
+#include "stoker/base/rounds_testing.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 
@@ -183,7 +184,7 @@ TEST(Loader, ReportsEveryReadThatFails) {
 }
 
 TEST(Loader, SurvivesRandomReadFaultsWithoutHanging) {
-  for (int seed = 0; seed < 20; ++seed) {
+  for (int seed = 0; seed < rounds(20); ++seed) {
     const MemoryDataset data =
         memory_dataset({.samples = 30, .faults = {.fail_probability = 0.1, .seed = static_cast<std::uint64_t>(seed)}});
     Loader loader(data.dataset, small_recipe(), {.batch = 3, .threads = 3});

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "stoker/base/hash.h"
+#include "stoker/base/rounds_testing.h"
 #include "stoker/ops/kernels/convert.h"
 #include "stoker/ops/kernels/kernel_testing.h"
 
@@ -133,7 +134,7 @@ TEST_P(ResamplerOn, EqualsTheDefinitionAtAwkwardSizes) {
 TEST_P(ResamplerOn, EqualsTheDefinitionForCropsWindowsFlipsAndPadding) {
   Resampler resampler;
   Noise noise(11);
-  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+  for (std::uint32_t seed = 0; seed < rounds(300u); ++seed) {
     const auto axis = [&](int size) {
       AxisMap map = AxisMap::identity(size);
       map.clamp_begin = noise.between(0, size - 1);
