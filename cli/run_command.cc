@@ -110,33 +110,22 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
   LoaderOptions& loader = options->loader;
   add_data_argument(*command, options->data);
   add_recipe_option(*command, options->recipe);
-  CLI::Option* batch =
-      command->add_option("--batch", loader.batch, fmt::format("Samples per batch and rank; {}", kDefaultBatch));
-  batch->check(CLI::PositiveNumber)->option_text("N");
-  command->add_option("--global-batch", loader.global_batch, "Samples per batch of all ranks")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N")
+  CLI::Option* batch = add_integer_option(*command, "--batch", loader.batch, {1},
+                                          fmt::format("Samples per batch and rank; {}", kDefaultBatch));
+  add_integer_option(*command, "--global-batch", loader.global_batch, {1}, "Samples per batch of all ranks")
       ->excludes(batch);
-  command->add_option("--epochs", options->epochs, "Stop after epoch E - 1; 1")
-      ->check(CLI::Range(std::int64_t{1}, kEpochsMax))
+  add_integer_option(*command, "--epochs", options->epochs, {1, kEpochsMax}, "Stop after epoch E - 1; 1")
       ->option_text("E");
-  command->add_option("--batches", options->batches, "Stop after N batches")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
+  add_integer_option(*command, "--batches", options->batches, {1}, "Stop after N batches");
   add_threads_option(*command, loader.threads);
-  command->add_option("--prefetch", loader.prefetch, "Batches made ahead; 2")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
+  add_integer_option(*command, "--prefetch", loader.prefetch, {1}, "Batches made ahead; 2");
   command->add_option("--memory", options->memory, "For batches and read-ahead, as 512MiB; a quarter of the machine's")
       ->option_text("SIZE");
   add_seed_option(*command, loader.seed);
   command->add_option("--order", options->order, "global shuffles, none keeps the data set's order; global")
       ->option_text("global|none");
-  command->add_option("--rank", loader.rank, "This process among --world of them; 0")
-      ->check(CLI::NonNegativeNumber)
-      ->option_text("R");
-  command->add_option("--world", loader.world, "How many processes share the batches; 1")
-      ->check(CLI::PositiveNumber)
+  add_integer_option(*command, "--rank", loader.rank, {0}, "This process among --world of them; 0")->option_text("R");
+  add_integer_option(*command, "--world", loader.world, {1}, "How many processes share the batches; 1")
       ->option_text("W");
   command->add_option("--tail", options->tail, "What an incomplete last batch becomes; the recipe says")
       ->option_text("drop|wrap|pad");

@@ -65,12 +65,8 @@ void add_synth_command(CLI::App& app, Interrupts& interrupts) {
   command->add_option("--kind", options->kind, "JPEGs with ImageNet's statistics, or PNGs of 32 x 32; imagenet")
       ->check(CLI::IsMember({"imagenet", "tiny"}))
       ->option_text("imagenet|tiny");
-  command->add_option("--count", options->synth.count, fmt::format("Images; {}", options->synth.count))
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
-  command->add_option("--classes", options->classes, fmt::format("Classes; {}", options->synth.classes))
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
+  add_integer_option(*command, "--count", options->synth.count, {1}, fmt::format("Images; {}", options->synth.count));
+  add_integer_option(*command, "--classes", options->classes, {1}, fmt::format("Classes; {}", options->synth.classes));
   add_seed_option(*command, options->synth.seed);
   command->add_option("--format", options->format, "Loose files by class, or tar shards; folder")
       ->check(CLI::IsMember({"folder", "tar"}))
