@@ -12,6 +12,11 @@ void refuse_option(const std::string& name, std::string_view text, const std::st
   throw CLI::ValidationError(name, fmt::format("'{}' is not {}", shown, wanted));
 }
 
+CLI::Option* add_text_option(CLI::App& command, const std::string& name, std::string& value, const std::string& doc) {
+  const auto not_empty = [](const std::string& text) { return text.empty() ? "its value is empty" : ""; };
+  return command.add_option(name, value, doc)->check(CLI::Validator(not_empty, "", ""));
+}
+
 void add_data_argument(CLI::App& command, std::vector<std::string>& data) {
   command.add_option("DATA", data, "Folder, tar, text file of paths, glob or brace pattern; several are joined")
       ->required()
@@ -19,7 +24,8 @@ void add_data_argument(CLI::App& command, std::vector<std::string>& data) {
 }
 
 void add_recipe_option(CLI::App& command, std::string& recipe) {
-  command.add_option("--recipe", recipe, fmt::format("Required; {}, or a TOML file", fmt::join(Recipe::names(), ", ")))
+  add_text_option(command, "--recipe", recipe,
+                  fmt::format("Required; {}, or a TOML file", fmt::join(Recipe::names(), ", ")))
       ->required()
       ->option_text("NAME|FILE.toml");
 }

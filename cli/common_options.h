@@ -13,6 +13,8 @@
 #include <system_error>
 #include <vector>
 
+#include "stoker/base/error.h"
+
 namespace stoker {
 
 /// From where to where an option's number may lie, both ends included.
@@ -44,6 +46,23 @@ CLI::Option* add_integer_option(CLI::App& command, const std::string& name, Inte
                                 const std::string& doc) {
   const auto read = [&value, name, range](const std::string& text) { value = parse_integer(name, text, range); };
   return command.add_option_function<std::string>(name, read, doc)->option_text("N");
+}
+
+/// For any text but the empty one, which a script's unset variable leaves.
+CLI::Option* add_text_option(CLI::App& command, const std::string& name, std::string& value, const std::string& doc);
+
+/// Sets `value` to what `parse` makes of the text; an Error of it names the option.
+template <typename Value, typename Parse>
+CLI::Option* add_parsed_option(CLI::App& command, const std::string& name, Value& value, Parse parse,
+                               const std::string& doc) {
+  const auto read = [&value, name, parse](const std::string& text) {
+    try {
+      value = parse(text);
+    } catch (const Error& error) {
+      throw error.with_context(name);
+    }
+  };
+  return command.add_option_function<std::string>(name, read, doc);
 }
 
 void add_data_argument(CLI::App& command, std::vector<std::string>& data);

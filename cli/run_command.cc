@@ -33,7 +33,7 @@ struct RunOptions {
   std::vector<std::string> data;
   std::string recipe;
   LoaderOptions loader;
-  std::string memory, order, tail, accelerator;
+  std::string accelerator;
   std::int64_t epochs = 1;
   std::int64_t batches = std::numeric_limits<std::int64_t>::max();
   bool json = false;
@@ -43,9 +43,6 @@ LoaderOptions loader_options(const RunOptions& options) {
   LoaderOptions loader = options.loader;
   loader.epochs_end = options.epochs;
   if (loader.batch == 0 && loader.global_batch == 0) loader.batch = kDefaultBatch;
-  if (!options.memory.empty()) loader.memory = parse_size(options.memory);
-  if (!options.order.empty()) loader.order = parse_order(options.order);
-  if (!options.tail.empty()) loader.tail = parse_tail(options.tail);
   return loader;
 }
 
@@ -119,22 +116,24 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
   add_integer_option(*command, "--batches", options->batches, {1}, "Stop after N batches");
   add_threads_option(*command, loader.threads);
   add_integer_option(*command, "--prefetch", loader.prefetch, {1}, "Batches made ahead; 2");
-  command->add_option("--memory", options->memory, "For batches and read-ahead, as 512MiB; a quarter of the machine's")
+  add_parsed_option(*command, "--memory", loader.memory, parse_size,
+                    "For batches and read-ahead, as 512MiB; a quarter of the machine's")
       ->option_text("SIZE");
   add_seed_option(*command, loader.seed);
-  command->add_option("--order", options->order, "global shuffles, none keeps the data set's order; global")
+  add_parsed_option(*command, "--order", loader.order, parse_order,
+                    "global shuffles, none keeps the data set's order; global")
       ->option_text("global|none");
   add_integer_option(*command, "--rank", loader.rank, {0}, "This process among --world of them; 0")->option_text("R");
   add_integer_option(*command, "--world", loader.world, {1}, "How many processes share the batches; 1")
       ->option_text("W");
-  command->add_option("--tail", options->tail, "What an incomplete last batch becomes; the recipe says")
+  add_parsed_option(*command, "--tail", loader.tail, parse_tail,
+                    "What an incomplete last batch becomes; the recipe says")
       ->option_text("drop|wrap|pad");
-  command
-      ->add_option("--accelerator", options->accelerator,
-                   fmt::format("Emulate one: the seconds of a step, or a profile such as {}",
-                               accelerator_profiles().back().name))
+  add_text_option(
+      *command, "--accelerator", options->accelerator,
+      fmt::format("Emulate one: the seconds of a step, or a profile such as {}", accelerator_profiles().back().name))
       ->option_text("SECONDS|PROFILE");
-  command->add_option("--audit", loader.audit, "Write one line per delivered sample, with a hash of its pixels")
+  add_text_option(*command, "--audit", loader.audit, "Write one line per delivered sample, with a hash of its pixels")
       ->option_text("FILE");
   add_json_flag(*command, options->json);
   set_example(*command,

@@ -59,7 +59,7 @@ void synth(const SynthCommandOptions& options, Interrupts& interrupts) {
 void add_synth_command(CLI::App& app, Interrupts& interrupts) {
   CLI::App* command = app.add_subcommand("synth", "Make a data set of procedural images");
   const auto options = std::make_shared<SynthCommandOptions>();
-  command->add_option("OUT", options->out, "Folder to make; with --format tar also a file that ends in .tar")
+  add_text_option(*command, "OUT", options->out, "Folder to make; with --format tar also a file that ends in .tar")
       ->required()
       ->option_text(" ");
   command->add_option("--kind", options->kind, "JPEGs with ImageNet's statistics, or PNGs of 32 x 32; imagenet")

@@ -114,7 +114,7 @@ void add_view_command(CLI::App& app) {
   const auto options = std::make_shared<ViewOptions>();
   add_data_argument(*command, options->data);
   add_recipe_option(*command, options->recipe);
-  command->add_option("--out", options->out, "Required; PNG to write")->required()->option_text("FILE.png");
+  add_text_option(*command, "--out", options->out, "Required; PNG to write")->required()->option_text("FILE.png");
   add_integer_option(*command, "--count", options->count, {1, kSamplesMax}, "Samples, one row each; 8");
   add_integer_option(*command, "--draws", options->draws, {0, kDrawsMax}, "Epochs, one column each; 4");
   add_seed_option(*command, options->seed);

@@ -208,6 +208,14 @@ def test_what_is_no_number_within_an_options_range_is_refused_with_the_range(sto
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("option", ["--recipe", "--memory", "--order", "--tail", "--accelerator", "--audit"])
+def test_an_empty_value_is_not_the_default(stoker, data, option):
+    usual = ("run", data, "--batch", 1) + (() if option == "--recipe" else ("--recipe", "imagenet-train"))
+    assert option in stoker.refusal(USAGE, *usual, option, "")
+    sentence = stoker.refusal(USAGE, *(("plan", data) if option == "--recipe" else usual), f"{option}=")
+    assert len(sentence) <= SENTENCE_MAX
+
+
 def test_leading_zeros_do_not_make_a_number_octal(stoker, tiny):
     assert stoker.json("run", tiny.folder, "--recipe", "cifar-train", "--batch", "010")["samples"] == 30
 
