@@ -46,12 +46,13 @@ LoaderOptions loader_options(const RunOptions& options) {
   return loader;
 }
 
-// Takes up to `batches_max` batches of the epochs; each is released once the accelerator is done with it.
-void consume(Loader& loader, std::int64_t epochs, std::int64_t batches_max, EmulatedAccelerator* accelerator) {
+// Takes up to `batches_max` batches of the epochs; each is released once the accelerator is done with it. Returns how
+// many epochs that began.
+std::int64_t consume(Loader& loader, std::int64_t epochs, std::int64_t batches_max, EmulatedAccelerator* accelerator) {
   const std::int64_t batches = std::min(loader.batches_per_epoch() * epochs, batches_max);
   Progress progress("run", "samples", batches * loader.batch_size());
-  std::int64_t taken = 0;
-  for (std::int64_t epoch = 0; epoch < epochs && taken < batches_max; ++epoch) {
+  std::int64_t taken = 0, epoch = 0;
+  for (; epoch < epochs && taken < batches_max; ++epoch) {
     loader.start_epoch(epoch);
     while (taken < batches_max) {
       const BatchPtr batch = loader.next();
@@ -60,6 +61,7 @@ void consume(Loader& loader, std::int64_t epochs, std::int64_t batches_max, Emul
       progress.update(++taken * loader.batch_size());
     }
   }
+  return epoch;
 }
 
 void run(const RunOptions& options, Interrupts& interrupts) {
@@ -80,13 +82,12 @@ void run(const RunOptions& options, Interrupts& interrupts) {
     accelerator.emplace(*report.step_seconds,
                         [&interrupts](std::int64_t deadline_ns) { interrupts.wait_until(deadline_ns); });
   }
-  consume(loader, options.epochs, options.batches, accelerator ? &*accelerator : nullptr);
+  report.epochs = consume(loader, options.epochs, options.batches, accelerator ? &*accelerator : nullptr);
 
   report.seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
   report.cpu_s = process_cpu_s() - cpu_s_before;
   loader.close();  // workers that idle until now have counted that once they ended
   report.metrics = loader.metrics();
-  report.epochs = options.epochs;
   report.threads = loader.threads();
   report.prefetch = loader.prefetch();
   report.batch = loader.batch_size();
