@@ -4,7 +4,9 @@
 #include <nanobind/stl/string.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "python/bindings/arguments.h"
 #include "python/bindings/log.h"
@@ -20,9 +22,13 @@ namespace {
 PyDataset open_paths(nb::handle data) {
   follow_log_level();
   deliver_log();
-  const std::vector<std::string> paths = paths_argument("data", data);
-  const nb::gil_scoped_release unlocked;
-  return {open(paths)};
+  std::vector<std::string> paths = paths_argument("data", data);
+  std::shared_ptr<const Dataset> dataset;
+  {
+    const nb::gil_scoped_release unlocked;
+    dataset = open(paths);
+  }
+  return {std::move(dataset), std::move(paths)};
 }
 
 nb::list texts(const std::vector<std::string>& values) {

@@ -7,17 +7,16 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "python/bindings/arguments.h"
 #include "python/bindings/batch.h"
+#include "python/bindings/call_arguments.h"
 #include "python/bindings/dataset.h"
 #include "python/bindings/loader_session.h"
 #include "python/bindings/log.h"
 #include "python/bindings/module.h"
 #include "python/bindings/recipe.h"
 #include "stoker/base/error.h"
-#include "stoker/base/spelling.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -64,24 +63,42 @@ int threads_argument(nb::handle value) {
   return 0;
 }
 
-void construct(PyLoader* self, nb::handle data, nb::handle recipe, nb::handle batch, nb::handle global_batch,
-               nb::handle seed, nb::handle threads, nb::handle prefetch, nb::handle memory, nb::handle order,
-               nb::handle rank, nb::handle world, nb::handle tail, nb::handle audit) {
+// As the stub file has it.
+constexpr const char* kConstructor =
+    "def __init__(self, data: Dataset | _Path | Sequence[_Path], recipe: Recipe | _Path, *, batch: int | None = None, "
+    "global_batch: int | None = None, seed: int = 0, threads: int | str = 'auto', prefetch: int = 2, "
+    "memory: int | str | None = None, order: str = 'global', rank: int | None = None, world: int | None = None, "
+    "tail: str | None = None, audit: _Path | None = None) -> None";
+
+LoaderOptions loader_options(const CallArguments& given) {
   LoaderOptions options;
-  if (!batch.is_none()) options.batch = int_argument("batch", batch, 1);
-  if (!global_batch.is_none()) options.global_batch = integer_argument("global_batch", global_batch, 1, kInt64Max);
-  options.seed = unsigned_argument("seed", seed);
-  options.threads = threads_argument(threads);
-  options.prefetch = int_argument("prefetch", prefetch, 1);
-  if (!memory.is_none()) options.memory = size_argument("memory", memory);
-  options.order = parse_order(text_argument("order", order));
-  if (!rank.is_none()) options.rank = int_argument("rank", rank, 0);
-  if (!world.is_none()) options.world = int_argument("world", world, 1);
-  if (!tail.is_none()) options.tail = parse_tail(text_argument("tail", tail));
-  if (!audit.is_none()) options.audit = path_argument("audit", audit);
-  Recipe checked = recipe_argument(recipe);
-  std::shared_ptr<const Dataset> dataset = dataset_argument(data).dataset;
-  new (self) PyLoader{LoaderSession::start(std::move(dataset), std::move(checked), std::move(options))};
+  if (const nb::handle value = given.unless_none("batch")) options.batch = int_argument("batch", value, 1);
+  if (const nb::handle value = given.unless_none("global_batch")) {
+    options.global_batch = integer_argument("global_batch", value, 1, kInt64Max);
+  }
+  if (const nb::handle value = given["seed"]) options.seed = unsigned_argument("seed", value);
+  if (const nb::handle value = given["threads"]) options.threads = threads_argument(value);
+  if (const nb::handle value = given["prefetch"]) options.prefetch = int_argument("prefetch", value, 1);
+  if (const nb::handle value = given.unless_none("memory")) options.memory = size_argument("memory", value);
+  if (const nb::handle value = given["order"]) options.order = parse_order(text_argument("order", value));
+  if (const nb::handle value = given.unless_none("rank")) options.rank = int_argument("rank", value, 0);
+  if (const nb::handle value = given.unless_none("world")) options.world = int_argument("world", value, 1);
+  if (const nb::handle value = given.unless_none("tail")) options.tail = parse_tail(text_argument("tail", value));
+  if (const nb::handle value = given.unless_none("audit")) options.audit = path_argument("audit", value);
+  return options;
+}
+
+void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& named) {
+  const CallSignature signature{"Loader",
+                                {"data", "recipe", "batch", "global_batch", "seed", "threads", "prefetch", "memory",
+                                 "order", "rank", "world", "tail", "audit"},
+                                2};
+  const CallArguments given(signature, positional, named);
+  LoaderOptions options = loader_options(given);
+  Recipe recipe = recipe_argument(given["recipe"]);
+  PyDataset data = dataset_argument(given["data"]);
+  if (data.dataset->size() == 0) fail(ErrorKind::kData, "no samples in {}", fmt::join(data.paths, ", "));
+  new (self) PyLoader{LoaderSession::start(std::move(data.dataset), std::move(recipe), std::move(options))};
 }
 
 EpochIterator run_epoch(const PyLoader& self, std::int64_t epoch) {
@@ -98,20 +115,12 @@ PyBatch next_batch(const EpochIterator& self) {
   return {std::move(batch)};
 }
 
-void set_knobs(const PyLoader& self, const nb::kwargs& given) {
-  const std::vector<std::string> known{"threads", "prefetch"};
+void set_knobs(const PyLoader& self, const nb::args& positional, const nb::kwargs& named) {
+  const CallSignature signature{"Loader.set", {"threads", "prefetch"}};
+  const CallArguments given(signature, positional, named);
   Knobs knobs;
-  for (const auto& [key, value] : given) {
-    const std::string name = nb::cast<std::string>(key);
-    if (name == "threads") {
-      knobs.threads = int_argument(name, value, 1);
-    } else if (name == "prefetch") {
-      knobs.prefetch = int_argument(name, value, 1);
-    } else {
-      fail(ErrorKind::kUsage, "there is no knob '{}'{}; there are {}", name, did_you_mean(name, known),
-           fmt::join(known, ", "));
-    }
-  }
+  if (const nb::handle value = given["threads"]) knobs.threads = int_argument("threads", value, 1);
+  if (const nb::handle value = given["prefetch"]) knobs.prefetch = int_argument("prefetch", value, 1);
   self.session->set(knobs);
 }
 
@@ -159,11 +168,7 @@ void bind_loader(nb::module_& module) {
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__next__", &next_batch);
   nb::class_<PyLoader> loader(module, "Loader", kLoaderDoc);
-  loader
-      .def("__init__", &construct, "data"_a.none(), "recipe"_a.none(), nb::kw_only(), "batch"_a = nb::none(),
-           "global_batch"_a = nb::none(), "seed"_a.none() = 0, "threads"_a.none() = "auto", "prefetch"_a.none() = 2,
-           "memory"_a = nb::none(), "order"_a.none() = "global", "rank"_a = nb::none(), "world"_a = nb::none(),
-           "tail"_a = nb::none(), "audit"_a = nb::none())
+  loader.def("__init__", &construct, nb::sig(kConstructor))
       .def("__len__", [](const PyLoader& self) { return self.session->loader().batches_per_epoch(); })
       .def("__iter__", [](const PyLoader& self) { return run_epoch(self, self.session->next_epoch()); })
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })

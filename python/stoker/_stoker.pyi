@@ -7,6 +7,7 @@ import numpy
 from numpy.typing import NDArray
 
 _Path = Union[str, PathLike[str]]
+_Bytes = Union[bytes, bytearray, memoryview, NDArray[numpy.uint8]]
 
 class Error(Exception):
     """What Stoker raises: a sentence that says what is wrong and what to do."""
@@ -60,12 +61,12 @@ class Recipe:
     def to_toml(self) -> str: ...
     def apply(
         self,
-        data: bytes | dict[str, Any],
+        data: _Bytes | dict[str, Any],
         *,
         seed: int = 0,
         epoch: int = 0,
         position: int = 0,
-        label: int = -1,
+        label: int | None = None,
         reference: bool = False,
     ) -> dict[str, NDArray[Any]]: ...
     def __eq__(self, other: object) -> bool: ...
