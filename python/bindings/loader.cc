@@ -45,11 +45,13 @@ constexpr const char* kLoaderDoc =
 
 struct PyLoader {
   std::shared_ptr<LoaderSession> session;
+  PyDataset data;
 };
 
 struct EpochIterator {
   std::shared_ptr<LoaderSession> session;
   std::int64_t turn = 0;
+  std::int64_t batches_left = 0;
 };
 
 int int_argument(std::string_view name, nb::handle value, int least) {
@@ -98,20 +100,22 @@ void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& nam
   Recipe recipe = recipe_argument(given["recipe"]);
   PyDataset data = dataset_argument(given["data"]);
   if (data.dataset->size() == 0) fail(ErrorKind::kData, "no samples in {}", fmt::join(data.paths, ", "));
-  new (self) PyLoader{LoaderSession::start(std::move(data.dataset), std::move(recipe), std::move(options))};
+  std::shared_ptr<LoaderSession> session = LoaderSession::start(data.dataset, std::move(recipe), std::move(options));
+  new (self) PyLoader{std::move(session), std::move(data)};
 }
 
 EpochIterator run_epoch(const PyLoader& self, std::int64_t epoch) {
-  return {self.session, self.session->start_epoch(epoch)};
+  return {self.session, self.session->start_epoch(epoch), self.session->loader().batches_per_epoch()};
 }
 
 EpochIterator named_epoch(const PyLoader& self, nb::handle epoch) {
   return run_epoch(self, integer_argument("epoch", epoch, 0, kInt64Max - 1));
 }
 
-PyBatch next_batch(const EpochIterator& self) {
+PyBatch next_batch(EpochIterator& self) {
   BatchPtr batch = self.session->next(self.turn);
   if (!batch) throw nb::stop_iteration();
+  --self.batches_left;
   return {std::move(batch)};
 }
 
@@ -151,8 +155,14 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
       .def("set", &set_knobs, nb::sig("def set(self, *, threads: int = ..., prefetch: int = ...) -> None"),
            "Changes knobs while an epoch runs; the batches stay the same.")
       .def("metrics", &metrics, "What the loader has measured of itself so far, by name.")
-      .def_prop_ro("threads", [session](const PyLoader& self) { return session(self).loader().threads(); })
-      .def_prop_ro("prefetch", [session](const PyLoader& self) { return session(self).loader().prefetch(); })
+      .def_prop_ro(
+          "threads", [session](const PyLoader& self) { return session(self).loader().threads(); },
+          "Workers at present.")
+      .def_prop_ro(
+          "prefetch", [session](const PyLoader& self) { return session(self).loader().prefetch(); },
+          "Batches made ahead at present.")
+      .def_prop_ro(
+          "dataset", [](const PyLoader& self) { return self.data; }, "The data set, of every rank's samples.")
       .def_prop_ro(
           "batch_size", [session](const PyLoader& self) { return session(self).loader().batch_size(); },
           "Samples per batch of this rank.")
@@ -164,7 +174,9 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
 }  // namespace
 
 void bind_loader(nb::module_& module) {
-  nb::class_<EpochIterator>(module, "EpochIterator", "The batches of an epoch that are still to come.")
+  nb::class_<EpochIterator>(module, "EpochIterator",
+                            "The batches of an epoch that are still to come; its length is their number.")
+      .def("__len__", [](const EpochIterator& self) { return self.batches_left; })
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__next__", &next_batch);
   nb::class_<PyLoader> loader(module, "Loader", kLoaderDoc);
