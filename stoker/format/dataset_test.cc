@@ -63,7 +63,7 @@ TEST(Dataset, FindsASamplesFieldsAndItsImage) {
   EXPECT_EQ(data->field(0, "json")->length, 2u);
   EXPECT_FALSE(data->field(0, "txt"));
   EXPECT_FALSE(data->field(0, "no_such_field"));
-  EXPECT_EQ(read_image(*data, 0), "seg");
+  EXPECT_EQ(read_image(*data, 0), "jpg") << "the image itself, not one that says what else it is";
   EXPECT_FALSE(data->image_field(1));
   EXPECT_FALSE(data->facts(0));
   EXPECT_EQ(data->fields(0).size(), 3u);

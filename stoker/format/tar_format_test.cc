@@ -90,6 +90,12 @@ TEST(TarFormat, PassesOverWhatIsNoSample) {
               ElementsAre("a 1 jpg=a cls=1"));
 }
 
+TEST(TarFormat, PassesOverWhatDescribesTheShard) {
+  EXPECT_THAT(listing(tar_member("__meta__/x.png", "1") + tar_member("__stoker__/index.bin", "1") +
+                      tar_member("__key__.jpg", "1") + tar_member("a/__b__/c.jpg", "12") + tar_end()),
+              ElementsAre("__key__ -1 jpg=1", "a/__b__/c -1 jpg=12"));
+}
+
 TEST(TarFormat, TakesHostileNamesAsMereKeys) {
   EXPECT_THAT(listing(tar_member("../../etc/a.jpg", "1") + tar_member("/abs/b.jpg", "2") + tar_member("//c.jpg", "3") +
                       tar_end()),
@@ -248,7 +254,7 @@ TEST(TarFormat, SeeksOverTheDataOfLargeMembers) {
 TEST(TarFormat, ReadsAFileThroughAnExecutorWithThreads) {
   TempFolder folder;
   const ShardContents contents =
-      TarFormat().scan(folder.write("a.tar", small_tar()), std::make_shared<ThreadExecutor>(2));
+      TarFormat().scan(folder.write("a.tar", small_tar()), std::make_shared<ThreadExecutor>(2), {});
   EXPECT_EQ(contents.samples.size(), 2);
   EXPECT_EQ(contents.source->name(), folder.path("a.tar"));
   EXPECT_TRUE(contents.classes.empty());

@@ -152,6 +152,17 @@ TEST(Synth, CutsTarsIntoShards) {
   EXPECT_EQ(data->key(1), "c0/3");
 }
 
+TEST(Synth, LeavesNothingOfTheFoldersItMadeWhenStopped) {
+  const TempFolder folder;
+  const std::atomic<bool> stop = true;
+  for (const SynthFormat format : {SynthFormat::kFolder, SynthFormat::kTar}) {
+    SynthOptions options = tiny(2, 1, format);
+    options.stop = &stop;
+    EXPECT_EQ(error_of([&] { synthesize(folder.path("new/newer/newest"), options); }).first, ErrorKind::kClosed);
+    EXPECT_THAT(entries(folder.path()), testing::IsEmpty());
+  }
+}
+
 TEST(Synth, FillsAnEmptyFolderAndRefusesAnother) {
   const TempFolder folder;
   fs::create_directory(folder.path("out"));
