@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "stoker/base/error_testing.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/format/tar_writer.h"
 #include "stoker/storage/memory_source.h"
@@ -25,7 +26,7 @@ std::shared_ptr<const Dataset> open(const std::vector<std::string>& data) {
 }
 
 Error failure_to_open(const std::vector<std::string>& data) {
-  return failure_of([&] { open(data); });
+  return error_of([&] { open(data); });
 }
 
 std::vector<std::string> keys(const Dataset& data) {

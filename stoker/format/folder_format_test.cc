@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "stoker/base/error_testing.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 
@@ -26,7 +27,7 @@ ShardContents scan(const std::string& path) {
   return FolderFormat().scan(path, std::make_shared<InlineExecutor>(), {});
 }
 Error failure_to_scan(const std::string& path) {
-  return failure_of([&] { scan(path); });
+  return error_of([&] { scan(path); });
 }
 
 /// "key label field:part:length ...", a line per sample.

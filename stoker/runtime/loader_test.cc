@@ -5,45 +5,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <climits>
-#include <filesystem>
 #include <fstream>
-#include <functional>
-#include <future>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <stop_token>
 #include <thread>
 
-#include "stoker/base/child_testing.h"
-#include "stoker/base/error.h"
-#include "stoker/base/rounds_testing.h"
-#include "stoker/codec/encoded_testing.h"
+#include "stoker/base/error_testing.h"
 #include "stoker/runtime/loader_testing.h"
-#include "stoker/runtime/open.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {
 namespace {
 
 using testing::HasSubstr;
-
-Error error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no error";
-  return Error(ErrorKind::kClosed, "");
-}
-
-std::size_t threads_of_this_process() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) ++count;
-  return count;
-}
 
 TEST(Loader, GivesTheSameBatchesForAnyThreadsAndPrefetch) {
   const MemoryDataset data = memory_dataset();
@@ -159,105 +134,6 @@ TEST(Loader, DeliversLabelsKeysAndPositions) {
   EXPECT_EQ(expected, 20);
 }
 
-TEST(Loader, NamesTheFirstBadSampleAfterTheBatchesBeforeIt) {
-  const MemoryDataset data = memory_dataset({.bad = {17, 19, 30}});
-  for (const int threads : {1, 2, 8}) {
-    Loader loader(data.dataset, small_recipe(), {.batch = 4, .threads = threads, .order = OrderKind::kNone});
-    loader.start_epoch(0);
-    for (int batch = 0; batch < 4; ++batch) EXPECT_NE(loader.next(), nullptr);
-    const Error error = error_of([&] { loader.next(); });
-    EXPECT_EQ(error.kind(), ErrorKind::kBadSample);
-    EXPECT_THAT(error.what(), HasSubstr("sample17"));
-    EXPECT_THAT(error.what(), HasSubstr("memory.tar"));
-    EXPECT_THAT(error_of([&] { loader.next(); }).what(), HasSubstr("sample17"));  // it stays failed
-    EXPECT_EQ(loader.metrics()[Metric::kBadSamples], 1);
-    loader.start_epoch(0);
-    EXPECT_NE(loader.next(), nullptr);
-  }
-}
-
-TEST(Loader, ReportsEveryReadThatFailsForGood) {
-  for (int failing = 0; failing < 12; ++failing) {
-    const MemoryDataset data = memory_dataset({.samples = 12, .faults = {.fail_read = failing, .for_good = true}});
-    Loader loader(data.dataset, small_recipe(), {.batch = 4, .threads = 2, .order = OrderKind::kNone});
-    loader.start_epoch(0);
-    const Error error = error_of([&] {
-      while (loader.next()) continue;
-    });
-    EXPECT_EQ(error.kind(), ErrorKind::kIo);
-    EXPECT_THAT(error.what(), HasSubstr(fmt::format("sample{}", failing)));
-  }
-}
-
-TEST(Loader, ReadsAgainWhatFailedOnce) {
-  const MemoryDataset plain = memory_dataset({.samples = 12});
-  Loader reference(plain.dataset, small_recipe(), {.batch = 4});
-  const auto want = audit_of(reference, 2);
-  for (int failing = 0; failing < 12; ++failing) {
-    const MemoryDataset data = memory_dataset({.samples = 12, .faults = {.fail_read = failing}});
-    Loader loader(data.dataset, small_recipe(), {.batch = 4, .threads = 2});
-    EXPECT_EQ(audit_of(loader, 2), want) << failing;
-  }
-}
-
-TEST(Loader, SurvivesRandomReadFaultsWithoutHanging) {
-  const MemoryDataset plain = memory_dataset({.samples = 30});
-  Loader reference(plain.dataset, small_recipe(), {.batch = 3});
-  const auto want = audit_of(reference, 1);
-  int whole = 0, failed = 0;
-  for (int seed = 0; seed < rounds(20); ++seed) {
-    const MemoryDataset data =
-        memory_dataset({.samples = 30, .faults = {.fail_probability = 0.3, .seed = static_cast<std::uint64_t>(seed)}});
-    Loader loader(data.dataset, small_recipe(), {.batch = 3, .threads = 3, .epochs_end = 1});
-    try {
-      EXPECT_EQ(audit_of(loader, 1), want);
-      ++whole;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::kIo);
-      ++failed;
-    }
-  }
-  EXPECT_GT(whole, 0);
-  EXPECT_GT(failed, 0);
-}
-
-TEST(Loader, GivesAKeepingConsumerItsBudgetAndThenAnError) {
-  const MemoryDataset data = memory_dataset({.samples = 400, .tiny = true});
-  const Recipe recipe = Recipe().decode().resize(64, 64).cast("f32");
-  const LoaderOptions options{.batch = 10, .memory = 6 << 20};
-  Loader loader(data.dataset, recipe, options);
-  std::vector<BatchPtr> kept;
-  loader.start_epoch(0);
-  const Error error = error_of([&] {
-    for (;;) kept.push_back(loader.next());
-  });
-  EXPECT_EQ(error.kind(), ErrorKind::kMemory);
-  EXPECT_THAT(error.what(), HasSubstr(fmt::format("holds {} batches", kept.size())));
-  EXPECT_GE(kept.size(), 3u);
-  EXPECT_LE(kept.size() * kept[0]->bytes(), options.memory);
-  // Letting go of one is enough to go on.
-  const auto first_kept = audit_of(*kept.front());
-  const std::int64_t reached = kept.back()->index;
-  kept.pop_back();
-  const BatchPtr next = loader.next();
-  EXPECT_EQ(next->index, reached + 1);
-  EXPECT_EQ(audit_of(*kept.front()), first_kept);
-}
-
-TEST(Loader, SaysTheLeastMemoryThatWorks) {
-  const MemoryDataset data = memory_dataset();
-  LoaderOptions options{.batch = 8, .prefetch = 1, .memory = 1000};
-  EXPECT_THAT(error_of([&] { Loader(data.dataset, small_recipe(), options); }).what(),
-              HasSubstr("the least for this batch and prefetch is"));
-  options.memory = memory_bytes_min(small_recipe(), options);
-  Loader loader(data.dataset, small_recipe(), options);
-  const BatchPtr kept = loader.next();
-  EXPECT_NE(loader.next(), nullptr) << "one batch may be kept until the next is there";
-  EXPECT_EQ(audit_of(loader, 1).size(), 48u);
-  options.memory = *options.memory - 1;
-  EXPECT_EQ(error_of([&] { Loader(data.dataset, small_recipe(), options); }).kind(), ErrorKind::kMemory);
-}
-
 TEST(Loader, RefusesOptionsThatMakeNoSense) {
   const MemoryDataset data = memory_dataset();
   const auto refusal = [&](LoaderOptions options) {
@@ -279,51 +155,6 @@ TEST(Loader, RefusesOptionsThatMakeNoSense) {
             ErrorKind::kData);
 }
 
-TEST(Loader, RefusesASampleThatItsMemoryHasNoRoomFor) {
-  const MemoryDataset data = memory_dataset({.samples = 4, .width = 1500, .height = 1200});
-  LoaderOptions options{.batch = 2, .prefetch = 1};
-  options.memory = memory_bytes_min(small_recipe(), options);  // the arena's megabyte, and the batches
-  ASSERT_GT(data.dataset->image_field(0)->length, std::uint64_t{1} << 20);
-  Loader loader(data.dataset, small_recipe(), options);
-  const Error error = error_of([&] { loader.next(); });
-  EXPECT_EQ(error.kind(), ErrorKind::kLimit);
-  EXPECT_THAT(error.what(), HasSubstr("give the loader more memory"));
-}
-
-// Memory that ends after some allocations, as a machine's does.
-class ShortAllocator final : public Allocator {
- public:
-  explicit ShortAllocator(int allocations) : left_(allocations) {}
-  std::uint8_t* allocate(std::size_t bytes) override {
-    if (left_-- <= 0) fail(ErrorKind::kMemory, "no memory left");
-    return host_allocator().allocate(bytes);
-  }
-  void deallocate(std::uint8_t* memory, std::size_t bytes) noexcept override {
-    host_allocator().deallocate(memory, bytes);
-  }
-
- private:
-  std::atomic<int> left_;
-};
-
-TEST(Loader, SaysWhenTheMachineHasNoMemoryForABatch) {
-  const MemoryDataset data = memory_dataset();
-  for (int repeat = 0; repeat < 50; ++repeat) {  // the consumer waits already, or not yet
-    ShortAllocator arena_only(1);
-    Loader loader(data.dataset, small_recipe(), {.batch = 8, .threads = 1, .allocator = &arena_only});
-    loader.start_epoch(0);
-    EXPECT_THAT(error_of([&] { loader.next(); }).what(), HasSubstr("no memory left"));
-  }
-}
-
-TEST(Loader, GoesOnWithTheBatchesThatTheMachineHasMemoryFor) {
-  const MemoryDataset data = memory_dataset();
-  Loader reference(data.dataset, small_recipe(), {.batch = 8});
-  ShortAllocator two_batches(3);
-  Loader loader(data.dataset, small_recipe(), {.batch = 8, .prefetch = 4, .allocator = &two_batches});
-  EXPECT_EQ(audit_of(loader, 2), audit_of(reference, 2));
-}
-
 TEST(Loader, EndsWhereItWasToldTo) {
   const MemoryDataset data = memory_dataset({.samples = 8});
   Loader loader(data.dataset, small_recipe(), {.batch = 8, .epochs_end = 2});
@@ -333,14 +164,6 @@ TEST(Loader, EndsWhereItWasToldTo) {
     EXPECT_EQ(loader.next(), nullptr);
   }
   EXPECT_EQ(loader.next(), nullptr) << "no epoch 2, and no waiting for one";
-}
-
-TEST(Loader, FailsTheEpochWhoseAuditCannotBeWritten) {
-  const MemoryDataset data = memory_dataset();
-  Loader loader(data.dataset, small_recipe(), {.batch = 8, .audit = "/dev/full"});
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(error_of([&] { loader.next(); }).kind(), ErrorKind::kIo);
-  EXPECT_EQ(loader.metrics()[Metric::kBatches], 0);
-  EXPECT_EQ(loader.metrics()[Metric::kSamples], 0);
 }
 
 TEST(Loader, TellsHowFarItHasCome) {
@@ -353,59 +176,6 @@ TEST(Loader, TellsHowFarItHasCome) {
                  }});
   audit_of(loader, 2);
   EXPECT_THAT(told, testing::ElementsAre("0: 1/2, 8", "0: 2/2, 16", "1: 1/2, 24", "1: 2/2, 32"));
-}
-
-TEST(Loader, IsInertInAForkedChild) {
-  const MemoryDataset data = memory_dataset({.faults = {.hold = true}});  // its threads are in the middle of something
-  auto loader = std::make_unique<Loader>(data.dataset, small_recipe(), LoaderOptions{.batch = 8, .threads = 3});
-  loader->start_epoch(0);
-  data.source->wait_until_held(8);
-  EXPECT_EQ(status_in_child([&] {
-              const auto kind_of = [](const std::function<void()>& call) { return error_of(call).kind(); };
-              if (kind_of([&] { loader->next(); }) != ErrorKind::kClosed) return 1;
-              if (kind_of([&] { loader->start_epoch(1); }) != ErrorKind::kClosed) return 2;
-              if (kind_of([&] { loader->metrics(); }) != ErrorKind::kClosed) return 3;
-              loader->close();
-              loader.reset();
-              return 0;
-            }),
-            0);
-  data.source->release_all();
-  EXPECT_EQ(loader->next()->valid_count(), 8) << "the parent goes on";
-}
-
-TEST(Loader, KeepsBatchesReadableInAForkedChild) {
-  const MemoryDataset data = memory_dataset();
-  Loader loader(data.dataset, small_recipe(), {.batch = 8});
-  BatchPtr batch = loader.next();
-  const auto want = audit_of(*batch);
-  EXPECT_EQ(status_in_child([&] {
-              const bool same = audit_of(*batch) == want;
-              batch.reset();
-              return same ? 0 : 1;
-            }),
-            0);
-}
-
-TEST(Open, ADatasetReadsInAForkedChildToo) {
-  const TempFolder folder;
-  folder.write("a.jpg", noisy_jpeg(30, 20, 1));
-  auto dataset = open(folder.path());
-  EXPECT_EQ(status_in_child([&] {
-              Loader loader(dataset, small_recipe(), {.batch = 1, .epochs_end = 1});
-              const bool delivered = loader.next()->valid_count() == 1;
-              dataset.reset();
-              return delivered ? 0 : 1;
-            }),
-            0);
-}
-
-TEST(Open, StopsWhenAsked) {
-  const TempFolder folder;
-  folder.write("a.jpg", noisy_jpeg(30, 20, 1));
-  std::stop_source stopped;
-  stopped.request_stop();
-  EXPECT_EQ(error_of([&] { open(folder.path(), stopped.get_token()); }).kind(), ErrorKind::kClosed);
 }
 
 TEST(Loader, StartsAnyEpochAtAnyTime) {
@@ -450,94 +220,6 @@ TEST(Loader, DrawsNothingBeyondTheLastEpoch) {
   EXPECT_EQ(audit_of(loader, 1).size(), 8u);
   loader.close();
   EXPECT_EQ(loader.metrics()[Metric::kBytesRead], bytes);
-}
-
-TEST(Loader, EndsAtOnceWhenInterruptedOrClosed) {
-  const MemoryDataset held = memory_dataset({.faults = {.hold = true}});
-  Loader loader(held.dataset, small_recipe(), {.batch = 8});
-  loader.start_epoch(0);
-  EXPECT_EQ(loader.next_within(std::chrono::milliseconds(1)), std::nullopt);
-  std::jthread other([&] {
-    held.source->wait_until_held(8);
-    loader.interrupt();
-  });
-  EXPECT_EQ(error_of([&] { loader.next(); }).kind(), ErrorKind::kClosed);
-  other.join();
-  held.source->release_all();
-  loader.close();
-  loader.close();
-  EXPECT_EQ(error_of([&] { loader.next(); }).kind(), ErrorKind::kClosed);
-  EXPECT_EQ(error_of([&] { loader.start_epoch(1); }).kind(), ErrorKind::kClosed);
-}
-
-TEST(Loader, ClosesOnlyWhenItsReadsHaveEnded) {
-  const std::size_t before = threads_of_this_process();
-  const MemoryDataset held = memory_dataset({.faults = {.hold = true}});
-  Loader loader(held.dataset, small_recipe(), {.batch = 8, .threads = 2});
-  loader.start_epoch(0);
-  held.source->wait_until_held(8);
-  const std::future<void> closing = std::async(std::launch::async, [&] { loader.close(); });
-  while (threads_of_this_process() > before + 1) std::this_thread::yield();  // until close() has joined its threads
-  EXPECT_EQ(closing.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout)
-      << "reads still write into memory that may go away now";
-  held.source->release_all();
-}
-
-TEST(Loader, LeavesNoThreadBehindOnAnyWayOut) {
-  const std::size_t before = threads_of_this_process();
-  const MemoryDataset data = memory_dataset();
-  { const Loader never_used(data.dataset, small_recipe(), {.batch = 8, .threads = 4}); }
-  {
-    Loader left_early(data.dataset, small_recipe(), {.batch = 8, .threads = 4});
-    left_early.start_epoch(0);
-    left_early.next();
-  }
-  try {
-    Loader thrown_out_of(data.dataset, small_recipe(), {.batch = 8, .threads = 4});
-    for (const BatchPtr& batch : thrown_out_of.epoch(0)) throw std::runtime_error(std::to_string(batch->index));
-  } catch (const std::runtime_error&) {
-  }
-  {
-    Loader grown(data.dataset, small_recipe(), {.batch = 8, .threads = 1});
-    grown.set({.threads = 6});
-    EXPECT_GE(threads_of_this_process(), before + 7);
-    grown.set({.threads = 1});
-    EXPECT_EQ(threads_of_this_process(), before + 2);
-  }
-  EXPECT_EQ(threads_of_this_process(), before);
-}
-
-TEST(Loader, BatchesOutliveIt) {
-  const MemoryDataset data = memory_dataset();
-  BatchPtr kept;
-  std::vector<std::string> lines;
-  {
-    Loader loader(data.dataset, small_recipe(), {.batch = 8});
-    loader.start_epoch(0);
-    kept = loader.next();
-    lines = audit_of(*kept);
-  }
-  EXPECT_EQ(audit_of(*kept), lines);
-}
-
-TEST(Loader, ReadsSamplesLargerThanTheReadAhead) {
-  const MemoryDataset data = memory_dataset({.samples = 6, .width = 1800, .height = 1500});
-  LoaderOptions options{.batch = 2, .threads = 2};
-  options.memory = memory_bytes_min(small_recipe(), options) + (1 << 20);
-  EXPECT_GT(data.dataset->fields(0)[0].length, 1u << 20);
-  Loader loader(data.dataset, small_recipe(), options);
-  EXPECT_EQ(audit_of(loader, 2).size(), 12u);
-}
-
-TEST(Loader, SaysWhichFieldIsMissing) {
-  SampleTable table;
-  table.add_sample("lonely", 1);
-  table.add_field("txt", 0, "", 0, 4);
-  const MemoryDataset data = memory_dataset({.samples = 1});
-  const auto dataset = std::make_shared<const Dataset>(std::vector<std::shared_ptr<Source>>{data.source}, table,
-                                                       std::vector<std::string>{});
-  Loader loader(dataset, small_recipe(), {.batch = 1});
-  EXPECT_THAT(error_of([&] { loader.next(); }).what(), HasSubstr("it has no field 'image'"));
 }
 
 TEST(Loader, WritesTheAuditOfWhatItDelivers) {
