@@ -16,9 +16,7 @@ class Resize final : public GeometryOperator {
 
   void apply(Random&, SamplingMap& map) const override {
     const ImageSize to = short_side_ ? scaled({map.width(), map.height()}) : size_;
-    map.x.resize(to.width);
-    map.y.resize(to.height);
-    map.filter = filter_;
+    map.resize(to.width, to.height, filter_);
   }
 
   std::optional<ImageSize> output_size(std::optional<ImageSize> input) const override {
