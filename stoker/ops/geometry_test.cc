@@ -64,6 +64,30 @@ TEST(Geometry, ResizesTheShortSideAndRoundsTheLongOneDown) {
   EXPECT_THROW(size_of({1, 5000}, 256), Error);
 }
 
+// Each pad adds at most 131,070 to a side: sixteen thousand of them would overflow.
+TEST(Geometry, LimitsTheSidesAndThePlaceOfEveryStep) {
+  const OperatorCall pad{"pad", {{"padding", 65535.0}}};
+  const OperatorCall crop{"crop", {{"x", 0.0}, {"y", 0.0}, {"width", 5.0}, {"height", 5.0}}};
+  const auto kind_of = [](const auto& action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      return std::string(to_string(error.kind()));
+    }
+    return std::string("accepted");
+  };
+  std::vector<OperatorCall> pads{sized("resize", {10, 10})}, drift;
+  for (int i = 0; i < 7; ++i) pads.push_back(pad);
+  EXPECT_EQ(chain(pads).output_size(), (ImageSize{917'500, 917'500}));
+  EXPECT_EQ(chain(pads).draw({40, 30}, {}).width(), 917'500);
+  for (int i = 0; i < 20'000; ++i) pads.push_back(pad);
+  EXPECT_EQ(kind_of([&] { chain(pads).output_size(); }), "limit");
+  EXPECT_EQ(kind_of([&] { chain(pads).draw({40, 30}, {}); }), "limit");
+  for (int i = 0; i < 40'000; ++i) drift.insert(drift.end(), {pad, crop});
+  EXPECT_EQ(chain(drift).output_size(), (ImageSize{5, 5}));
+  EXPECT_EQ(kind_of([&] { chain(drift).draw({40, 30}, {}); }), "limit");
+}
+
 TEST(Geometry, CentersAsTorchvisionDoes) {
   const auto begin_of = [](int length, double size) {
     return chain({sized("center_crop", {size})}).draw({length, length}, {}).x.window_begin;

@@ -30,7 +30,7 @@ class Resize final : public GeometryOperator {
     const int target = size_.width;
     const auto stretch = [&](int longer, int shorter) {
       const double length = std::floor(static_cast<double>(target) * longer / shorter);
-      if (length > 1e6)
+      if (length > kChainSideMax)
         fail(ErrorKind::kLimit, "resize would make a side of {:.0f} pixels from {} x {}", length, image.width,
              image.height);
       return static_cast<int>(length);
