@@ -71,6 +71,16 @@ TEST(Recipe, RefusesWrongArguments) {
   EXPECT_THAT(refusal("tail = 'pad'"), HasSubstr("at least one [[view]]"));
 }
 
+TEST(Recipe, RefusesWholeNumbersThatAreNotExact) {
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 9007199254740993000 }")),
+              HasSubstr("line 5: 9007199254740993000 is too large"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'random_flip', p = 9007199254740993 }")),
+              HasSubstr("line 5: 9007199254740993 is too large"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = [3, -9007199254740993] }")),
+              HasSubstr("line 5: -9007199254740993 is too large"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 9007199254740992 }")), HasSubstr("between 1 and 65535"));
+}
+
 TEST(Recipe, RefusesChainsThatCannotRun) {
   EXPECT_THAT(refusal("[[view]]\nname = 'image'\noperators = [ { op = 'resize', size = 8 } ]"),
               HasSubstr("must begin with decode"));

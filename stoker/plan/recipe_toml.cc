@@ -30,15 +30,20 @@ std::string text_of(const toml::node& node, std::string_view what) {
   return *text;
 }
 
+double number_of(const toml::node& node) {
+  if (const auto number = node.value<double>()) return *number;
+  refuse(node, fmt::format("{} is too large: whole numbers are exact up to 2^53 only", *node.value<std::int64_t>()));
+}
+
 Value value_of(const toml::node& node) {
   if (node.is_boolean()) return *node.value<bool>();
-  if (node.is_number()) return *node.value<double>();
+  if (node.is_number()) return number_of(node);
   if (node.is_string()) return *node.value<std::string>();
   if (const toml::array* array = node.as_array()) {
     std::vector<double> numbers;
     for (const toml::node& element : *array) {
       if (!element.is_number()) refuse(element, "a list may hold numbers only");
-      numbers.push_back(*element.value<double>());
+      numbers.push_back(number_of(element));
     }
     return numbers;
   }
