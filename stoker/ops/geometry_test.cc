@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/ops/operator_table.h"
+#include "stoker/ops/taps.h"
 
 namespace stoker {
 namespace {
@@ -86,6 +88,33 @@ TEST(Geometry, LimitsTheSidesAndThePlaceOfEveryStep) {
   for (int i = 0; i < 40'000; ++i) drift.insert(drift.end(), {pad, crop});
   EXPECT_EQ(chain(drift).output_size(), (ImageSize{5, 5}));
   EXPECT_EQ(kind_of([&] { chain(drift).draw({40, 30}, {}); }), "limit");
+}
+
+// Each pair shows the 65,535th part of what the one before showed, down to less than the rounding of coordinates.
+TEST(Geometry, RefusesToResizeNextToNothing) {
+  for (const double at : {0.0, 32'767.0, 65'534.0}) {
+    for (const bool flipped : {false, true}) {
+      std::vector<OperatorCall> calls;
+      for (int pairs = 1; pairs <= 8; ++pairs) {
+        if (flipped) calls.push_back({"flip", {}});
+        calls.push_back(sized("resize", {65535, 65535}));
+        calls.push_back({"crop", {{"x", at}, {"y", at}, {"width", 1.0}, {"height", 1.0}}});
+        try {
+          const SamplingMap map = chain(calls).draw({70'000, 3}, {});
+          AxisTaps taps;
+          for (const Filter filter : {Filter::kNearest, Filter::kBox, Filter::kBilinear, Filter::kBicubic}) {
+            build_taps(map.x, filter, taps);
+            EXPECT_EQ(taps.outputs, 1);
+            EXPECT_NEAR(std::accumulate(taps.weights.begin(), taps.weights.end(), 0), 1 << 22, taps.taps_max);
+          }
+          EXPECT_LE(pairs, 2);
+        } catch (const Error& error) {
+          EXPECT_EQ(error.kind(), ErrorKind::kLimit) << error.what();
+          EXPECT_GE(pairs, 3) << error.what();
+        }
+      }
+    }
+  }
 }
 
 TEST(Geometry, CentersAsTorchvisionDoes) {

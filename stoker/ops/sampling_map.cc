@@ -18,6 +18,10 @@ constexpr NamedFilter kFilters[] = {{Filter::kNearest, "nearest"},
                                     {Filter::kBilinear, "bilinear"},
                                     {Filter::kBicubic, "bicubic"}};
 
+// The least part of a source column that may be resized again. A chain of resize and crop can show ever less; this
+// stays far above the rounding of coordinates, so that the part always lies on at least one column.
+constexpr double kPartMin = 1.0 / 65'536;
+
 }  // namespace
 
 std::string_view to_string(Filter filter) {
@@ -65,6 +69,11 @@ void AxisMap::resize(int new_length) {
     const double step = box_length / target;
     const double begin = box_begin + window_begin * step;
     const double end = begin + length * step;
+    if (end - begin < kPartMin) {
+      fail(ErrorKind::kLimit,
+           "resizing and cropping leaves {:.1e} of one source pixel to be resized; {:.1e} is the least", end - begin,
+           kPartMin);
+    }
     const int columns = clamp_end - clamp_begin;
     const int cut_before = static_cast<int>(std::floor(begin));
     const int cut_after = std::max(0, columns - static_cast<int>(std::ceil(end)));

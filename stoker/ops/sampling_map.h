@@ -53,7 +53,8 @@ struct SamplingMap {
   /// Cuts both axes to a window that may reach into padding, which then has this colour. Throws kUsage when padding of
   /// another colour is already there.
   void crop_or_pad(Rect window, const std::array<std::uint8_t, 3>& color);
-  /// Stretches what is shown to this size; what has it already stays as it is. Throws kUsage if padding is shown.
+  /// Stretches what is shown to this size; what has it already stays as it is. Throws kUsage if padding is shown, and
+  /// kLimit when next to nothing of the source is left.
   void resize(int new_width, int new_height, Filter new_filter);
 
   static SamplingMap identity(int width, int height) {
