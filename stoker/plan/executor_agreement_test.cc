@@ -44,6 +44,7 @@ std::vector<Recipe> recipes() {
       base().resize(20, 20).pad({30, 30, 30, 30}, {10, 20, 30}).crop(2, 3, 20, 25),  // nothing but padding
       base().resize(20, 20).flip("vertical").resize(11, 37, "bilinear"),
       base().flip().resize(23, 18, "box").flip("vertical").center_crop(15).flip().resize(31, 9, "nearest"),
+      base().resize(5, 5).normalize({0}, {1}, 1),  // the same numbers, as f32
       base().resize(50, 50).center_crop(30).resize(19, 19, "bicubic").random_flip(),
   };
 }

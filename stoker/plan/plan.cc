@@ -81,8 +81,8 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
     stages[std::min<std::size_t>(spec.function.index(), 2)].operators.push_back(brief(call));
   }
   plan.image.color = color.map();
-  // Pixels that no colour operator touched are still whole numbers: they stay bytes unless the recipe casts them.
-  plan.image.format.dtype = format.dtype.value_or(plan.image.color.affine_identity() ? DType::kU8 : DType::kF32);
+  // The type depends on what is called, never on the values of its arguments.
+  plan.image.format.dtype = format.dtype.value_or(color.computes ? DType::kF32 : DType::kU8);
   plan.image.format.layout = format.layout.value_or(Layout::kNchw);
   if (const auto size = output_size(plan)) {
     stages[1].bytes_out = std::int64_t{size->width} * size->height * kChannels;

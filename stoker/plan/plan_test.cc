@@ -58,6 +58,17 @@ TEST(Plan, DrawsEachOccurrenceOfAnOperatorAnew) {
   EXPECT_EQ(seen.size(), 2u);
 }
 
+TEST(Plan, TellsTheTypeByTheOperatorsNotByTheirArguments) {
+  const auto type_of = [](const Recipe& recipe) { return Plan(recipe).outputs()[0].dtype; };
+  const Recipe small = Recipe().decode().resize(4, 4);
+  EXPECT_EQ(type_of(small), DType::kU8);
+  EXPECT_EQ(type_of(Recipe(small).channel_order("bgr")), DType::kU8);
+  EXPECT_EQ(type_of(Recipe(small).channel_order("rgb")), DType::kU8);
+  EXPECT_EQ(type_of(Recipe(small).normalize({0}, {1}, 1)), DType::kF32);
+  EXPECT_EQ(type_of(Recipe(small).normalize("unit")), DType::kF32);
+  EXPECT_EQ(type_of(Recipe(small).normalize({0}, {1}, 1).cast("u8")), DType::kU8);
+}
+
 std::string refusal_of_size(const Recipe& recipe) {
   try {
     const Plan plan(recipe);
