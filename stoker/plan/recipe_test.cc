@@ -81,6 +81,32 @@ TEST(Recipe, RefusesWholeNumbersThatAreNotExact) {
   EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 9007199254740992 }")), HasSubstr("between 1 and 65535"));
 }
 
+TEST(Recipe, NamesViewsByIdentifiersThatBatchesDoNotUseThemselves) {
+  for (const char* name : {"left", "B", "x1", "valid_pixels", "class_"}) EXPECT_NO_THROW(Recipe().view(name)) << name;
+  for (const std::string name : {"", "a\"b", "_left", "__len__", "1st", "left.png", "a b", "\xC3\xA4", "a-b", "key",
+                                 "position", "epoch", "index", "valid", "outputs", "count"}) {
+    Recipe recipe;
+    try {
+      recipe.view(name);
+      ADD_FAILURE() << name << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      EXPECT_THAT(error.message(), HasSubstr("a view cannot be named '" + name + "'"));
+    }
+    EXPECT_EQ(recipe, Recipe());
+    EXPECT_EQ(recipe.decode(), Recipe().decode()) << "the view worked on stays";
+  }
+}
+
+TEST(Recipe, EscapesTheTextsOfItsTomlForm) {
+  for (const std::string field :
+       {"a\"b", "back\\slash\\", "tab\tand\nline\r", "\x01\x1F\x7F", "b\xC3\xA4r", "\"\"\"", "'quoted'", ""}) {
+    Recipe recipe;
+    recipe.view("other", field).decode();
+    EXPECT_EQ(Recipe::from_toml(recipe.to_toml()), recipe) << recipe.to_toml();
+  }
+}
+
 TEST(Recipe, RefusesChainsThatCannotRun) {
   EXPECT_THAT(refusal("[[view]]\nname = 'image'\noperators = [ { op = 'resize', size = 8 } ]"),
               HasSubstr("must begin with decode"));

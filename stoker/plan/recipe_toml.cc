@@ -74,9 +74,23 @@ View view_of(const toml::table& table) {
   return view;
 }
 
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += {'\\', c};
+    } else if (const auto byte = static_cast<unsigned char>(c); byte < 0x20 || byte == 0x7F) {
+      result += fmt::format("\\u{:04X}", byte);
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
 std::string toml_text(const Value& value) {
   const auto* text = std::get_if<std::string>(&value);
-  return text ? fmt::format("\"{}\"", *text) : to_string(value);
+  return text ? quoted(*text) : to_string(value);
 }
 
 }  // namespace
@@ -118,7 +132,7 @@ Recipe Recipe::from_toml(std::string_view text) {
 std::string Recipe::to_toml() const {
   std::string text = fmt::format("tail = \"{}\"\n", tail_);
   for (const View& view : views_) {
-    text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = \"{}\"\noperators = [\n", view.name, view.field);
+    text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = {}\noperators = [\n", view.name, quoted(view.field));
     for (const OperatorCall& call : view.operators) {
       text += fmt::format("  {{ op = \"{}\"", call.name);
       for (const auto& [name, value] : call.args) text += fmt::format(", {} = {}", name, toml_text(value));
