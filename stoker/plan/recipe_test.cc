@@ -1,7 +1,11 @@
 #include "stoker/plan/recipe.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "stoker/base/error.h"
 #include "stoker/ops/operator_table.h"
@@ -66,7 +70,10 @@ TEST(Recipe, RefusesWrongArguments) {
   EXPECT_THAT(refusal(with_operator("{ op = 'random_resized_crop', size = 8, scale = [1, 0.5] }")),
               HasSubstr("[least, largest]"));
   EXPECT_THAT(refusal("tail = 3\n[[view]]\nname = 'label'"), HasSubstr("line 1: tail must be a text"));
-  EXPECT_THAT(refusal("tail = 'keep'\n[[view]]\nname = 'label'"), HasSubstr("use drop, wrap or pad"));
+  EXPECT_THAT(refusal("tail = 'keep'\n[[view]]\nname = 'label'"), HasSubstr("line 1: 'keep' is not a tail"));
+  EXPECT_THAT(refusal("tail = 'pad'\n[[view]]\nname = 'key'"),
+              HasSubstr("line 2: a view cannot be named 'key': batch.key"));
+  EXPECT_EQ(refusal(with_operator("{ op = 'line ', x = 1 }")).rfind("line 5: there is no operator 'line '", 0), 0u);
   EXPECT_THAT(refusal("[[view]\n"), HasSubstr("line 1"));
   EXPECT_THAT(refusal("tail = 'pad'"), HasSubstr("at least one [[view]]"));
 }
@@ -105,6 +112,26 @@ TEST(Recipe, EscapesTheTextsOfItsTomlForm) {
     recipe.view("other", field).decode();
     EXPECT_EQ(Recipe::from_toml(recipe.to_toml()), recipe) << recipe.to_toml();
   }
+}
+
+TEST(Recipe, SaysWhatIsWrongWithItsFile) {
+  const auto refusal_of = [](const std::string& path) {
+    try {
+      Recipe::load(path);
+    } catch (const Error& error) {
+      return fmt::format("{}: {}", to_string(error.kind()), error.message());
+    }
+    return std::string("accepted");
+  };
+  const std::string folder = testing::TempDir() + "recipe_test.toml", file = folder + "/wrong.toml";
+  std::filesystem::create_directories(folder);
+  EXPECT_EQ(refusal_of(folder), "io: cannot read the recipe " + folder + ": Is a directory");
+  EXPECT_EQ(refusal_of(file), "not_found: cannot read the recipe " + file + ": No such file or directory");
+  std::ofstream(file) << "tail = 'pad'\n[[view]]\nname = '1st'\n";
+  EXPECT_THAT(refusal_of(file), testing::StartsWith("usage: " + file + ": line 2: a view cannot be named '1st'"));
+  std::ofstream(file) << "";
+  EXPECT_EQ(refusal_of(file), "usage: " + file + ": a recipe needs at least one [[view]]");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Recipe, RefusesChainsThatCannotRun) {
