@@ -18,6 +18,9 @@ struct ImageSize {
   friend bool operator==(const ImageSize&, const ImageSize&) = default;
 };
 
+/// No operator of a chain may make a longer side, whatever later ones cut off again: sums of sides never overflow.
+constexpr int kChainSideMax = 1'000'000;
+
 class GeometryOperator {
  public:
   virtual ~GeometryOperator() = default;
@@ -44,9 +47,10 @@ class Geometry {
   void append(std::unique_ptr<const GeometryOperator> op, std::uint64_t stream);
 
   bool empty() const { return steps_.empty(); }
-  /// The map of one sample whose (upright) image has this size. Allocates nothing.
+  /// The map of one sample whose (upright) image has this size. Allocates nothing. Throws what the operators throw, and
+  /// kLimit past kChainSideMax.
   SamplingMap draw(ImageSize image, const SampleDraw& sample) const;
-  /// The size of every output, or nullopt when it depends on the image.
+  /// The size of every output, or nullopt when it depends on the image. Throws kLimit past kChainSideMax.
   std::optional<ImageSize> output_size() const;
 
  private:

@@ -35,9 +35,7 @@ class RandomResizedCrop final : public GeometryOperator {
     const Rect box = draw_box(random, map.width(), map.height());
     map.x.crop(box.x, box.width);
     map.y.crop(box.y, box.height);
-    map.x.resize(size_.width);
-    map.y.resize(size_.height);
-    map.filter = filter_;
+    map.resize(size_.width, size_.height, filter_);
   }
 
   std::optional<ImageSize> output_size(std::optional<ImageSize>) const override { return size_; }

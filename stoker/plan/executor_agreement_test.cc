@@ -43,6 +43,8 @@ std::vector<Recipe> recipes() {
       base().pad({1, 2, 3, 4}, {10, 20, 30}).center_crop(13).cast("f32"),
       base().resize(20, 20).pad({30, 30, 30, 30}, {10, 20, 30}).crop(2, 3, 20, 25),  // nothing but padding
       base().resize(20, 20).flip("vertical").resize(11, 37, "bilinear"),
+      base().flip().resize(23, 18, "box").flip("vertical").center_crop(15).flip().resize(31, 9, "nearest"),
+      base().resize(5, 5).normalize({0}, {1}, 1),  // the same numbers, as f32
       base().resize(50, 50).center_crop(30).resize(19, 19, "bicubic").random_flip(),
   };
 }
@@ -66,6 +68,7 @@ Recipe random_recipe(Random& random) {
   constexpr const char* kFilters[] = {"nearest", "box", "bilinear", "bicubic"};
   const std::string_view filter = kFilters[random.below(4)];
   Recipe recipe = Recipe().decode();
+  if (random.below(2)) recipe.random_flip(0.5, random.below(2) ? "horizontal" : "vertical");
   switch (random.below(4)) {
     case 0: recipe.resize(between(1, 90), between(1, 90), filter); break;
     case 1: recipe.resize(between(1, 60), filter).center_crop(between(1, 70), between(0, 255)); break;
