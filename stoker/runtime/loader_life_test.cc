@@ -56,7 +56,10 @@ TEST(Loader, KeepsBatchesReadableInAForkedChild) {
             0);
 }
 
-TEST(Open, ADatasetReadsInAForkedChildToo) {
+TEST(Open, ADatasetServesALoaderInAForkedChildToo) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer does not let a forked child start threads";
+#endif
   const TempFolder folder;
   folder.write("a.jpg", noisy_jpeg(30, 20, 1));
   auto dataset = open(folder.path());
