@@ -77,7 +77,11 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(FormatFunction function) const { function(call, format); }
     };
     const std::uint64_t stream = random_stream(view.name, spec.name, occurrence);
-    std::visit(Apply{call, plan.image, color, format, stream}, spec.function);
+    try {
+      std::visit(Apply{call, plan.image, color, format, stream}, spec.function);
+    } catch (const Error& error) {
+      throw error.with_context(fmt::format("view '{}': {}", view.name, brief(call)));
+    }
     stages[std::min<std::size_t>(spec.function.index(), 2)].operators.push_back(brief(call));
   }
   plan.image.color = color.map();

@@ -109,6 +109,29 @@ TEST(Plan, LimitsOutputsThatDependOnTheImage) {
   }
 }
 
+TEST(Plan, RefusesToResizePaddingBeforeAnySampleIsSeen) {
+  const auto refusal = [](const Recipe& recipe) {
+    try {
+      const Plan plan(recipe);
+      return std::string("accepted");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      return error.message();
+    }
+  };
+  const std::string sentence = "padding cannot be resized; put resize before the operator that pads";
+  const Recipe padded = Recipe().decode().pad({2});
+  EXPECT_EQ(refusal(Recipe(padded).resize(8)), "view 'image': resize(size=[8]): " + sentence);
+  EXPECT_THAT(refusal(Recipe(padded).flip().random_flip().resize(8, 8)), HasSubstr(sentence));
+  EXPECT_THAT(refusal(Recipe(padded).random_resized_crop(8)), HasSubstr("random_resized_crop(size=[8]): " + sentence));
+  EXPECT_THAT(refusal(Recipe().decode().random_crop(8, 1).resize(4, 4)), HasSubstr(sentence));
+  EXPECT_THAT(refusal(Recipe(padded).center_crop(8).pad({0, 1}).resize(4, 4)), HasSubstr(sentence));
+  EXPECT_EQ(refusal(Recipe().decode().resize(8).pad({2}).flip()), "accepted");
+  EXPECT_EQ(refusal(Recipe().decode().pad({0}).resize(8)), "accepted");
+  EXPECT_EQ(refusal(Recipe().decode().random_crop(8).resize(4, 4)), "accepted");
+  EXPECT_EQ(refusal(Recipe(padded).center_crop(8).resize(4, 4)), "accepted") << "the crop may cut the padding off";
+}
+
 TEST(Plan, RefusesOperatorsOutOfOrder) {
   try {
     const Plan plan(Recipe().decode().normalize("imagenet").resize(8, 8));
