@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "stoker/base/error.h"
+#include "stoker/base/isa.h"
 #include "stoker/ops/operator_table.h"
 
 namespace stoker {
@@ -32,6 +33,7 @@ void check_family_order(const View& view) {
 }  // namespace
 
 Plan::Plan(Recipe recipe) : recipe_(std::move(recipe)) {
+  settle_isa();  // workers have nobody to tell
   for (const View& view : recipe_.views()) compile(view);
 }
 

@@ -48,7 +48,8 @@ constexpr std::int64_t kOutputBytesMax = std::int64_t{1} << 30;
 
 class Plan {
  public:
-  /// Throws kUsage for a recipe that cannot run, with the reason, and kLimit for an output that is too large.
+  /// Throws kUsage for a recipe that cannot run, with the reason, or a STOKER_ISA that is not there, and kLimit for an
+  /// output that is too large.
   explicit Plan(Recipe recipe);
 
   const Recipe& recipe() const { return recipe_; }
