@@ -111,6 +111,10 @@ std::optional<ImageSize> Plan::output_size(const ViewPlan& view) {
 }
 
 OutputSpec Plan::image_output(const ViewPlan& view, ImageSize size) {
+  return {view.name, view.image.format.dtype, image_shape_of(view, size)};
+}
+
+Shape Plan::image_shape_of(const ViewPlan& view, ImageSize size) {
   if (size.width > kOutputSideMax || size.height > kOutputSideMax) {
     fail(ErrorKind::kLimit, "view '{}': its output of {} x {} pixels has a side above the limit of {}", view.name,
          size.width, size.height, kOutputSideMax);
@@ -121,8 +125,7 @@ OutputSpec Plan::image_output(const ViewPlan& view, ImageSize size) {
     fail(ErrorKind::kLimit, "view '{}': its output of {} x {} pixels takes {} bytes a sample, above the limit of {}",
          view.name, size.width, size.height, bytes, kOutputBytesMax);
   }
-  return {view.name, view.image.format.dtype,
-          image_shape(view.image.format.layout, size.height, size.width, kChannels)};
+  return image_shape(view.image.format.layout, size.height, size.width, kChannels);
 }
 
 OutputSpec Plan::label_output(const ViewPlan& view) { return {view.name, DType::kI64, Shape{}}; }

@@ -39,6 +39,20 @@ TEST(Plan, DeclaresWhatEachStagePutsOut) {
   EXPECT_EQ(Plan(Recipe().decode().resize(8)).stages()[2].bytes_out, std::nullopt);
 }
 
+TEST(ImageStages, DeclareForASampleWhatEachPutsOut) {
+  const Plan plan(Recipe().decode().crop(10, 20, 33, 17).resize(8).normalize("imagenet").cast("f16"));
+  const std::vector<std::uint8_t> encoded = noisy_png(90, 60, 1);
+  ImageStages stages;
+  const StageOutputs outputs = stages.begin(plan.views()[0], encoded, {});
+  EXPECT_EQ(outputs.decode.shape, (Shape{17, 33, 3}));
+  EXPECT_EQ(outputs.decode.bytes(), 17u * 33 * 3);
+  EXPECT_EQ(outputs.geometry.shape, (Shape{8, 15, 3}));
+  EXPECT_EQ(outputs.geometry.dtype, DType::kU8);
+  EXPECT_EQ(outputs.color.shape, (Shape{3, 8, 15}));
+  EXPECT_EQ(outputs.color.dtype, DType::kF16);
+  EXPECT_EQ(outputs.size, (ImageSize{15, 8}));
+}
+
 TEST(Plan, ReadsAFieldOnceForAllItsViews) {
   Recipe recipe = Recipe().decode().resize(8, 8);
   recipe.view("small", "image").decode().resize(4, 4);
