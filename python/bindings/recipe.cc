@@ -39,8 +39,7 @@ Value value_argument(std::string_view op, std::string_view arg, nb::handle value
     }
   }
   if (all) return numbers;
-  fail(ErrorKind::kUsage, "{}: {} is {}, but must be true or false, a number, a text or a list of numbers", op, arg,
-       describe(value));
+  fail(ErrorKind::kUsage, "{}: {} is {}, but must be a number, a text or a list of numbers", op, arg, describe(value));
 }
 
 Recipe with_call(const Recipe& recipe, std::string_view name, const nb::args& positional, const nb::kwargs& named) {
@@ -65,7 +64,6 @@ Recipe with_call(const Recipe& recipe, std::string_view name, const nb::args& po
 std::string python_type(const ArgSpec& arg) {
   const bool whole = arg.type == ArgType::kInteger || arg.type == ArgType::kIntegers;
   switch (arg.type) {
-    case ArgType::kFlag: return "bool";
     case ArgType::kText: return "str";
     case ArgType::kNumber:
     case ArgType::kInteger: return whole ? "int" : "float";

@@ -28,6 +28,10 @@ void check_window(const AxisMap& axis) {
 }  // namespace
 
 void Geometry::append(std::unique_ptr<const GeometryOperator> op, std::uint64_t stream) {
+  using enum GeometryOperator::Padding;
+  const GeometryOperator::Padding padding = op->padding();
+  if (padded_ && padding == kCannotBear) fail(ErrorKind::kUsage, "{}", kPaddingResized);
+  padded_ = padding == kAdds || (padded_ && padding == kKeeps);
   steps_.push_back({std::move(op), stream});
 }
 

@@ -29,6 +29,10 @@ class GeometryOperator {
   /// it).
   virtual void apply(Random& random, SamplingMap& map) const = 0;
 
+  /// What it does to a chain's padding, whatever the image.
+  enum class Padding : std::uint8_t { kKeeps, kAdds, kMayCutOff, kCannotBear };
+  virtual Padding padding() const = 0;
+
   /// The size that comes out, if it is the same whatever the image: nullopt while it depends on the image.
   virtual std::optional<ImageSize> output_size(std::optional<ImageSize> input) const = 0;
 };
@@ -43,7 +47,7 @@ struct SampleDraw {
 /// A chain of geometry operators within one view.
 class Geometry {
  public:
-  /// `stream` names the operator's random numbers (random_stream).
+  /// `stream` names the operator's random numbers (random_stream). Throws kUsage for a resize of what is surely padded.
   void append(std::unique_ptr<const GeometryOperator> op, std::uint64_t stream);
 
   bool empty() const { return steps_.empty(); }
@@ -59,6 +63,7 @@ class Geometry {
     std::uint64_t stream;
   };
   std::vector<Step> steps_;
+  bool padded_ = false;  // by an operator after which none crops
 };
 
 // One maker per operator, for the operator table; the calls have been checked against it.

@@ -27,7 +27,7 @@ class RandomResizedCrop final : public GeometryOperator {
         log_ratio_max_(portable_log(ratio_max_)),
         filter_(parse_filter(call.text("filter"))) {
     if (area_min_ > area_max_ || ratio_min_ > ratio_max_) {
-      fail(ErrorKind::kUsage, "random_resized_crop: scale and ratio must be given as [least, largest]");
+      fail(ErrorKind::kUsage, "scale and ratio must be given as [least, largest]");
     }
   }
 
@@ -37,6 +37,8 @@ class RandomResizedCrop final : public GeometryOperator {
     map.y.crop(box.y, box.height);
     map.resize(size_.width, size_.height, filter_);
   }
+
+  Padding padding() const override { return Padding::kCannotBear; }
 
   std::optional<ImageSize> output_size(std::optional<ImageSize>) const override { return size_; }
 

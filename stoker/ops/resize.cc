@@ -19,6 +19,8 @@ class Resize final : public GeometryOperator {
     map.resize(to.width, to.height, filter_);
   }
 
+  Padding padding() const override { return Padding::kCannotBear; }
+
   std::optional<ImageSize> output_size(std::optional<ImageSize> input) const override {
     if (!short_side_) return size_;
     return input ? std::optional(scaled(*input)) : std::nullopt;

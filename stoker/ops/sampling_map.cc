@@ -92,7 +92,7 @@ void AxisMap::resize(int new_length) {
 
 void SamplingMap::resize(int new_width, int new_height, Filter new_filter) {
   if (x.shows_padding() || y.shows_padding()) {
-    fail(ErrorKind::kUsage, "padding cannot be resized; put resize before the operator that pads");
+    fail(ErrorKind::kUsage, "{}", kPaddingResized);
   }
   if (new_width == x.length && new_height == y.length) return;
   x.resize(new_width);

@@ -45,6 +45,8 @@ struct AxisMap {
   void read_mirrored();
 };
 
+constexpr std::string_view kPaddingResized = "padding cannot be resized; put resize before the operator that pads";
+
 struct SamplingMap {
   AxisMap x, y;
   Filter filter = Filter::kBilinear;   // of the last resize

@@ -82,15 +82,19 @@ Recipe random_recipe(Random& random) {
   return recipe;
 }
 
-// The finished tensor by the stages one at a time, each from the last one's output.
+// The finished tensor by the stages one at a time, each from the last one's output, in memory granted beforehand.
 std::vector<std::uint8_t> run_stages(const ViewPlan& view, Bytes encoded, const SampleDraw& draw) {
   ImageStages stages;
-  const ImageSize size = stages.begin(view.image, encoded, draw);
-  std::vector<std::uint8_t> resized(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3);
+  const StageOutputs outputs = stages.begin(view, encoded, draw);
+  std::vector<std::uint8_t> resized(outputs.geometry.bytes()), finished(outputs.color.bytes());
   const ResampleSource decoded = stages.decode();
-  stages.geometry(decoded, interleaved_view(resized.data(), size.width, size.height, 3));
-  std::vector<std::uint8_t> finished(Plan::image_output(view, size).bytes_per_sample());
-  stages.color(interleaved_view<const std::uint8_t>(resized.data(), size.width, size.height, 3), finished.data());
+  const ImageView& window = decoded.pixels;
+  EXPECT_EQ(outputs.decode.shape, (Shape{window.height, window.width, window.channels}));
+  EXPECT_EQ(outputs.decode.dtype, DType::kU8);
+  const auto [width, height] = outputs.size;
+  EXPECT_EQ(outputs.geometry.shape, (Shape{height, width, 3}));
+  stages.geometry(decoded, interleaved_view(resized.data(), width, height, 3));
+  stages.color(interleaved_view<const std::uint8_t>(resized.data(), width, height, 3), finished.data());
   return finished;
 }
 

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "stoker/base/error.h"
+#include "stoker/base/isa.h"
 #include "stoker/ops/operator_table.h"
 
 namespace stoker {
@@ -32,6 +33,7 @@ void check_family_order(const View& view) {
 }  // namespace
 
 Plan::Plan(Recipe recipe) : recipe_(std::move(recipe)) {
+  settle_isa();  // workers have nobody to tell
   for (const View& view : recipe_.views()) compile(view);
 }
 
@@ -77,7 +79,11 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(FormatFunction function) const { function(call, format); }
     };
     const std::uint64_t stream = random_stream(view.name, spec.name, occurrence);
-    std::visit(Apply{call, plan.image, color, format, stream}, spec.function);
+    try {
+      std::visit(Apply{call, plan.image, color, format, stream}, spec.function);
+    } catch (const Error& error) {
+      throw error.with_context(fmt::format("view '{}': {}", view.name, brief(call)));
+    }
     stages[std::min<std::size_t>(spec.function.index(), 2)].operators.push_back(brief(call));
   }
   plan.image.color = color.map();
@@ -105,6 +111,10 @@ std::optional<ImageSize> Plan::output_size(const ViewPlan& view) {
 }
 
 OutputSpec Plan::image_output(const ViewPlan& view, ImageSize size) {
+  return {view.name, view.image.format.dtype, image_shape_of(view, size)};
+}
+
+Shape Plan::image_shape_of(const ViewPlan& view, ImageSize size) {
   if (size.width > kOutputSideMax || size.height > kOutputSideMax) {
     fail(ErrorKind::kLimit, "view '{}': its output of {} x {} pixels has a side above the limit of {}", view.name,
          size.width, size.height, kOutputSideMax);
@@ -115,8 +125,7 @@ OutputSpec Plan::image_output(const ViewPlan& view, ImageSize size) {
     fail(ErrorKind::kLimit, "view '{}': its output of {} x {} pixels takes {} bytes a sample, above the limit of {}",
          view.name, size.width, size.height, bytes, kOutputBytesMax);
   }
-  return {view.name, view.image.format.dtype,
-          image_shape(view.image.format.layout, size.height, size.width, kChannels)};
+  return image_shape(view.image.format.layout, size.height, size.width, kChannels);
 }
 
 OutputSpec Plan::label_output(const ViewPlan& view) { return {view.name, DType::kI64, Shape{}}; }

@@ -39,7 +39,7 @@ struct ViewPlan {
 struct StageSpec {
   std::string name;                       // "decode", "geometry", "color"
   std::vector<std::string> operators;     // as the recipe calls them
-  std::optional<std::int64_t> bytes_out;  // per sample; nullopt where it depends on the image
+  std::optional<std::int64_t> bytes_out;  // per sample; nullopt where it depends on the image: see ImageStages::begin
 };
 
 /// Limits of one view's output per sample.
@@ -48,7 +48,8 @@ constexpr std::int64_t kOutputBytesMax = std::int64_t{1} << 30;
 
 class Plan {
  public:
-  /// Throws kUsage for a recipe that cannot run, with the reason, and kLimit for an output that is too large.
+  /// Throws kUsage for a recipe that cannot run, with the reason, or a STOKER_ISA that is not there, and kLimit for an
+  /// output that is too large.
   explicit Plan(Recipe recipe);
 
   const Recipe& recipe() const { return recipe_; }
@@ -62,6 +63,8 @@ class Plan {
 
   /// The spec of a view whose image comes out in this size. Throws kLimit, naming the view, if that is too large.
   static OutputSpec image_output(const ViewPlan& view, ImageSize size);
+  /// Its shape alone.
+  static Shape image_shape_of(const ViewPlan& view, ImageSize size);
   static OutputSpec label_output(const ViewPlan& view);
 
  private:

@@ -39,6 +39,20 @@ TEST(Plan, DeclaresWhatEachStagePutsOut) {
   EXPECT_EQ(Plan(Recipe().decode().resize(8)).stages()[2].bytes_out, std::nullopt);
 }
 
+TEST(ImageStages, DeclareForASampleWhatEachPutsOut) {
+  const Plan plan(Recipe().decode().crop(10, 20, 33, 17).resize(8).normalize("imagenet").cast("f16"));
+  const std::vector<std::uint8_t> encoded = noisy_png(90, 60, 1);
+  ImageStages stages;
+  const StageOutputs outputs = stages.begin(plan.views()[0], encoded, {});
+  EXPECT_EQ(outputs.decode.shape, (Shape{17, 33, 3}));
+  EXPECT_EQ(outputs.decode.bytes(), 17u * 33 * 3);
+  EXPECT_EQ(outputs.geometry.shape, (Shape{8, 15, 3}));
+  EXPECT_EQ(outputs.geometry.dtype, DType::kU8);
+  EXPECT_EQ(outputs.color.shape, (Shape{3, 8, 15}));
+  EXPECT_EQ(outputs.color.dtype, DType::kF16);
+  EXPECT_EQ(outputs.size, (ImageSize{15, 8}));
+}
+
 TEST(Plan, ReadsAFieldOnceForAllItsViews) {
   Recipe recipe = Recipe().decode().resize(8, 8);
   recipe.view("small", "image").decode().resize(4, 4);
@@ -107,6 +121,29 @@ TEST(Plan, LimitsOutputsThatDependOnTheImage) {
     EXPECT_EQ(error.kind(), ErrorKind::kLimit);
     EXPECT_THAT(error.message(), HasSubstr("view 'image': its output of 80000 x 8000 pixels"));
   }
+}
+
+TEST(Plan, RefusesToResizePaddingBeforeAnySampleIsSeen) {
+  const auto refusal = [](const Recipe& recipe) {
+    try {
+      const Plan plan(recipe);
+      return std::string("accepted");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      return error.message();
+    }
+  };
+  const std::string sentence = "padding cannot be resized; put resize before the operator that pads";
+  const Recipe padded = Recipe().decode().pad({2});
+  EXPECT_EQ(refusal(Recipe(padded).resize(8)), "view 'image': resize(size=[8]): " + sentence);
+  EXPECT_THAT(refusal(Recipe(padded).flip().random_flip().resize(8, 8)), HasSubstr(sentence));
+  EXPECT_THAT(refusal(Recipe(padded).random_resized_crop(8)), HasSubstr("random_resized_crop(size=[8]): " + sentence));
+  EXPECT_THAT(refusal(Recipe().decode().random_crop(8, 1).resize(4, 4)), HasSubstr(sentence));
+  EXPECT_THAT(refusal(Recipe(padded).center_crop(8).pad({0, 1}).resize(4, 4)), HasSubstr(sentence));
+  EXPECT_EQ(refusal(Recipe().decode().resize(8).pad({2}).flip()), "accepted");
+  EXPECT_EQ(refusal(Recipe().decode().pad({0}).resize(8)), "accepted");
+  EXPECT_EQ(refusal(Recipe().decode().random_crop(8).resize(4, 4)), "accepted");
+  EXPECT_EQ(refusal(Recipe(padded).center_crop(8).resize(4, 4)), "accepted") << "the crop may cut the padding off";
 }
 
 TEST(Plan, RefusesOperatorsOutOfOrder) {

@@ -66,6 +66,8 @@ TEST(Recipe, RefusesWrongArguments) {
   EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = [1, 2, 3] }")), HasSubstr("a list of 1 or 2 numbers"));
   EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 'big' }")),
               HasSubstr("must be a number or a list of numbers"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = true }")),
+              HasSubstr("size is true, but must be a number"));
   EXPECT_THAT(refusal(with_operator("{ op = 'random_flip', p = 2 }")), HasSubstr("must be between 0 and 1"));
   EXPECT_THAT(refusal(with_operator("{ op = 'random_resized_crop', size = 8, scale = [1, 0.5] }")),
               HasSubstr("[least, largest]"));

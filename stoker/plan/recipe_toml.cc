@@ -59,7 +59,7 @@ Value value_of(const toml::node& node) {
     }
     return numbers;
   }
-  refuse(node, "an argument is true or false, a number, a text or a list of numbers");
+  refuse(node, "an argument is a number, a text or a list of numbers");
 }
 
 OperatorCall call_of(const toml::node& node) {
