@@ -22,11 +22,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 bool is_list(const ArgSpec& arg) { return arg.type == ArgType::kNumbers || arg.type == ArgType::kIntegers; }
-bool is_numeric(const ArgSpec& arg) { return arg.type != ArgType::kFlag && arg.type != ArgType::kText; }
+bool is_numeric(const ArgSpec& arg) { return arg.type != ArgType::kText; }
 
 std::string_view type_name(ArgType type) {
   switch (type) {
-    case ArgType::kFlag: return "flag";
     case ArgType::kNumber: return "number";
     case ArgType::kInteger: return "integer";
     case ArgType::kText: return "text";
@@ -66,7 +65,6 @@ std::string arguments(const OperatorSpec& spec) {
 
 // "1 or 2 integers, 0 to 255"
 std::string permitted(const ArgSpec& arg) {
-  if (arg.type == ArgType::kFlag) return "true or false";
   if (arg.type == ArgType::kText) return fmt::format("{}", fmt::join(choices_of(arg), ", "));
   const std::string count = is_list(arg) ? fmt::format("{} ", fmt::join(counts_of(arg), " or ")) : "";
   return fmt::format("{}{}, {} to {}", count, type_name(arg.type), arg.min, arg.max);

@@ -41,22 +41,20 @@ class ViewProbe {
 
   void measure(Bytes encoded, const SampleDraw& draw) {
     const std::int64_t began = now_ns();
-    const ImageSize size = stages_.begin(view_.image, encoded, draw);
+    const StageOutputs outputs = stages_.begin(view_, encoded, draw);
     const ResampleSource decoded = stages_.decode();
     const std::int64_t decoded_at = now_ns();
-    resized_.resize(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * ColorMap::kChannels);
-    tensor_.resize(Plan::image_output(view_, size).bytes_per_sample());
-    const MutableImageView resized = interleaved_view(resized_.data(), size.width, size.height, ColorMap::kChannels);
+    resized_.resize(outputs.geometry.bytes());
+    tensor_.resize(outputs.color.bytes());
+    const MutableImageView resized =
+        interleaved_view(resized_.data(), outputs.size.width, outputs.size.height, ColorMap::kChannels);
     const std::int64_t geometry_at = now_ns();
     stages_.geometry(decoded, resized);
     const std::int64_t color_at = now_ns();
     stages_.color(resized, tensor_.data());
     const std::int64_t ended = now_ns();
 
-    const ImageView& window = decoded.pixels;
-    samples_[0].add(decoded_at - began, static_cast<std::size_t>(window.width) *
-                                            static_cast<std::size_t>(window.height) *
-                                            static_cast<std::size_t>(window.channels));
+    samples_[0].add(decoded_at - began, outputs.decode.bytes());
     samples_[1].add(color_at - geometry_at, resized_.size());
     samples_[2].add(ended - color_at, tensor_.size());
   }

@@ -46,15 +46,21 @@ class HeldBytes {
   Bytes bytes_;
 };
 
-// The value that a sample's dict has for a field; "image" is, as in a data set, the first field of an image's name
-// where there is none of that name itself.
+// The value that a sample's dict has for a field. Where none is called "image", that is what it is in a data set
+// (Dataset::image_field).
 nb::handle field_of(const nb::dict& sample, const std::string& name) {
   const nb::object key = to_python_text(name);
   if (sample.contains(key)) return sample[key];
   if (name == "image") {
+    nb::handle found;
     for (const auto& [field, value] : sample) {
-      if (nb::isinstance<nb::str>(field) && is_image_field_name(path_argument("field", field))) return value;
+      if (!nb::isinstance<nb::str>(field)) continue;
+      const std::string text = path_argument("field", field);
+      if (!is_image_field_name(text)) continue;
+      if (text.find('.') == std::string::npos) return value;
+      if (!found) found = value;
     }
+    if (found) return found;
     fail(ErrorKind::kNotFound, "data has no image: neither a field 'image' nor one that ends in {}", kImageExtensions);
   }
   fail(ErrorKind::kNotFound, "data has no field '{}', which the recipe reads", name);

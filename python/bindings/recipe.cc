@@ -32,7 +32,6 @@ const ArgSpec* find_argument(const OperatorSpec& spec, std::string_view name) {
 
 std::string_view wanted(ArgType type) {
   switch (type) {
-    case ArgType::kFlag: return "true or false";
     case ArgType::kText: return "a text";
     case ArgType::kNumber: return "a number";
     case ArgType::kInteger: return "a whole number";
@@ -88,7 +87,6 @@ Recipe with_call(const Recipe& recipe, std::string_view name, const nb::args& po
 std::string python_type(const ArgSpec& arg) {
   const bool whole = arg.type == ArgType::kInteger || arg.type == ArgType::kIntegers;
   switch (arg.type) {
-    case ArgType::kFlag: return "bool";
     case ArgType::kText: return "str";
     case ArgType::kNumber:
     case ArgType::kInteger: return whole ? "int" : "float";

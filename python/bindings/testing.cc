@@ -30,8 +30,8 @@ nb::object draw_boxes(const Recipe& recipe, int width, int height, std::int64_t 
   for (std::int64_t i = 0; i < count; ++i) {
     const SampleDraw draw{seed, 0, static_cast<std::uint64_t>(i)};
     const SamplingMap map = plan.views().front().image.geometry.draw({width, height}, draw);
-    numbers->insert(numbers->end(),
-                    {map.x.clamp_begin, map.y.clamp_begin, map.x.clamp_end, map.y.clamp_end, map.x.flip, map.y.flip});
+    numbers->insert(numbers->end(), {map.x.clamp_begin, map.y.clamp_begin, map.x.clamp_end, map.y.clamp_end,
+                                     map.x.mirrored(), map.y.mirrored()});
   }
   std::int32_t* data = numbers->data();
   const nb::capsule owner(numbers.release(),

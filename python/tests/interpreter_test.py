@@ -195,3 +195,20 @@ def follow_level():
     """Any call that opens something makes Stoker look at the logger's level, and deliver."""
     with pytest.raises(stoker.Error):
         stoker.open("no such folder")
+
+
+def test_the_environment_chooses_the_instruction_set_and_a_wrong_one_is_a_usage_error(folder, monkeypatch):
+    text = """
+        import sys, stoker
+        recipe = stoker.recipe().decode().resize((8, 8))
+        for use in (lambda: stoker.Loader(sys.argv[1], recipe, batch=4), lambda: recipe.apply(b"")):
+            try:
+                use()
+            except stoker.Error as error:
+                print(error.kind, error)
+    """
+    monkeypatch.setenv("STOKER_ISA", "mmx")
+    usage = f"usage 'mmx' is not an instruction set; this machine has {', '.join(_testing.available_isas())}\n"
+    assert run(text, folder).stdout == 2 * usage
+    monkeypatch.setenv("STOKER_ISA", "scalar")
+    assert run(text, folder).stdout.startswith("bad_sample")

@@ -136,10 +136,10 @@ def test_a_sample_of_a_data_set_is_what_apply_takes(folder, tmp_path):
     assert recipe.apply(sample["jpg"])["label"] == -1
 
 
-def test_the_image_is_the_first_field_with_an_images_extension():
+def test_the_image_is_the_field_that_a_data_set_takes():
     one, other = encoded(picture(9, 9, seed=1)), encoded(picture(9, 9, seed=2), "PNG")
     recipe = stoker.recipe().decode()
-    for sample in ({"json": b"{}", "left.jpg": one, "PNG": other}, {"png": other, "image": one}, {"cls": b"1", "JPEG": one}):
+    for sample in ({"json": b"{}", "left.jpg": one, "right.png": other}, {"mask.png": other, "JPEG": one}, {"png": other, "image": one}, {"cls": b"1", "JPEG": one}):
         np.testing.assert_array_equal(recipe.apply(sample)["image"], recipe.apply(one)["image"])
     with pytest.raises(stoker.Error, match="neither a field 'image' nor one that ends in jpg, ") as caught:
         recipe.apply({"cls": b"1", "label": 3})

@@ -16,6 +16,7 @@ FILTERS = {
     "bicubic": transforms.InterpolationMode.BICUBIC,
 }
 PIL_FILTERS = {name: getattr(Image, name.upper()) for name in FILTERS}
+TRANSPOSES = {"horizontal": Image.FLIP_LEFT_RIGHT, "vertical": Image.FLIP_TOP_BOTTOM}
 SIZES = [(1, 1), (1, 40), (37, 1), (16, 16), (31, 17), (65, 129), (120, 90), (400, 7)]
 every_filter = pytest.mark.parametrize("filter", FILTERS)
 
@@ -98,6 +99,62 @@ def test_flips_mirror(run):
     np.testing.assert_array_equal(run(stoker.recipe().decode().flip(), data), whole[:, ::-1])
     np.testing.assert_array_equal(run(stoker.recipe().decode().flip("vertical"), data), whole[::-1])
     np.testing.assert_array_equal(run(stoker.recipe().decode().flip().flip("vertical"), data), whole[::-1, ::-1])
+
+
+# Pillow's nearest and box break ties towards the right, so that mirroring before is not mirroring after.
+@pytest.mark.parametrize("axis", ["horizontal", "vertical"])
+@pytest.mark.parametrize(
+    "filter, size, side",
+    [("nearest", 8, 4), ("nearest", 8, 2), ("nearest", 8, 5), ("box", 64, 33), ("box", 5, 2), ("box", 17, 16)],
+)
+def test_flip_before_a_resize_equals_pil(run, axis, filter, size, side):
+    data = encoded(picture(size, size), "PNG")
+    expected = decoded(data).transpose(TRANSPOSES[axis]).resize((side, side), PIL_FILTERS[filter])
+    np.testing.assert_array_equal(run(stoker.recipe().decode().flip(axis).resize([side, side], filter), data), expected)
+
+
+def flip_step(random, recipe, image):
+    axis = str(random.choice(list(TRANSPOSES)))
+    return recipe.flip(axis), image.transpose(TRANSPOSES[axis])
+
+
+def crop_step(random, recipe, image):
+    width, height = (int(random.integers(1, side + 1)) for side in image.size)
+    x, y = int(random.integers(image.width - width + 1)), int(random.integers(image.height - height + 1))
+    return recipe.crop(x, y, width, height), image.crop((x, y, x + width, y + height))
+
+
+def resize_step(random, recipe, image):
+    filter = str(random.choice(list(FILTERS)))
+    # Halves and thirds too: where a filter's edge falls on a pixel's.
+    sides = [int(random.choice([random.integers(1, 100), max(1, side // 2), max(1, side // 3)])) for side in image.size]
+    return recipe.resize(sides[::-1], filter), image.resize(sides, PIL_FILTERS[filter])
+
+
+def test_a_chain_of_flips_crops_and_one_resize_equals_pil_step_by_step(run, rounds):
+    random = np.random.default_rng(7)
+    for _ in range(rounds(150)):
+        steps = [*random.choice([flip_step, crop_step], random.integers(1, 6)), resize_step]
+        random.shuffle(steps)
+        data = encoded(picture(*random.integers(1, 100, 2).tolist()), "PNG")
+        recipe, image = stoker.recipe().decode(), decoded(data)
+        for step in steps:
+            recipe, image = step(random, recipe, image)
+        np.testing.assert_array_equal(run(recipe, data), np.asarray(image), repr(recipe))
+
+
+@every_filter
+def test_a_resize_to_the_same_size_changes_nothing_also_between_flips(run, filter):
+    data = encoded(picture(30, 21), "PNG")
+    small = stoker.recipe().decode().resize([9, 13], filter)
+    image = decoded(data).resize((13, 9), PIL_FILTERS[filter])
+    mirrored = image.transpose(Image.FLIP_LEFT_RIGHT)
+    np.testing.assert_array_equal(run(small.flip().resize([9, 13], filter), data), mirrored)
+    np.testing.assert_array_equal(run(small.flip().resize([9, 13], "nearest").flip(), data), image)
+    np.testing.assert_array_equal(run(small.crop(2, 3, 8, 5).resize([5, 8]), data), image.crop((2, 3, 10, 8)))
+    expected = decoded(data).transpose(Image.FLIP_LEFT_RIGHT).resize((13, 9), PIL_FILTERS[filter])
+    same = stoker.recipe().decode().resize([21, 30], filter)
+    np.testing.assert_array_equal(run(same.flip().resize([9, 13], filter), data), expected)
 
 
 def test_pad_equals_torchvision(run):

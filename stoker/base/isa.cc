@@ -4,7 +4,9 @@
 #include <hwy/highway.h>
 #include <hwy/targets.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <mutex>
 
 #include "stoker/base/error.h"
 
@@ -22,6 +24,8 @@ std::int64_t machine_targets() {
   static const std::int64_t targets = hwy::SupportedTargets() | HWY_EMU128;
   return targets;
 }
+
+std::atomic<bool> settled = false;
 
 }  // namespace
 
@@ -50,9 +54,18 @@ void select_isa(std::string_view name) {
   }
   hwy::SetSupportedTargetsForTest(wanted);
   hwy::GetChosenTarget().Update(wanted);
+  settled.store(true, std::memory_order_release);
+}
+
+void settle_isa() {
+  if (settled.load(std::memory_order_acquire)) return;
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  if (!settled.load(std::memory_order_acquire)) select_isa("");
 }
 
 std::string active_isa() {
+  settle_isa();
   const std::int64_t chosen = hwy::SupportedTargets();
   for (const NamedTarget& known : kTargets) {
     if (chosen & known.target) return known.name;

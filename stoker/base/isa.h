@@ -1,5 +1,5 @@
-// Which instruction set the SIMD kernels run on. Kernels are compiled for several and chosen at run time; STOKER_ISA or
-// `--isa` forces one, and tests run on each in turn.
+// Which instruction set the SIMD kernels run on. Kernels are compiled for several and chosen at run time: on first use
+// the best, or the one that STOKER_ISA in the environment forces; tests run on each in turn.
 #pragma once
 
 #include <string>
@@ -15,7 +15,11 @@ std::vector<std::string> available_isas();
 /// Throws kUsage when `name` is unknown or not there; an empty name means the best (or STOKER_ISA, if set).
 void select_isa(std::string_view name);
 
-/// The instruction set in use.
+/// Makes that choice unless it is made: what runs kernels calls it first. Throws kUsage when STOKER_ISA names one that
+/// is unknown or not there. Threads: any.
+void settle_isa();
+
+/// The instruction set in use; settles it.
 std::string active_isa();
 
 }  // namespace stoker

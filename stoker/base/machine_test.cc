@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "stoker/base/error.h"
@@ -41,6 +42,26 @@ TEST(Isa, RefusesUnknownNamesAndReadsTheEnvironment) {
   select_isa("");
   EXPECT_EQ(active_isa(), available_isas().front());
   select_isa(before);
+}
+
+// In a process of its own, where nothing has chosen yet: says what the first use gives.
+void use_first_with(const char* forced) {
+  setenv("STOKER_ISA", forced, 1);
+  try {
+    std::fputs(active_isa().c_str(), stderr);
+    std::exit(0);
+  } catch (const Error& error) {
+    std::fputs(error.what(), stderr);
+    std::exit(error.kind() == ErrorKind::kUsage ? 2 : 1);
+  }
+}
+
+TEST(IsaDeathTest, HonoursTheEnvironmentOnFirstUse) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const testing::ExitedWithCode fine(0), usage(2);
+  EXPECT_EXIT(use_first_with("scalar"), fine, "^scalar$");
+  EXPECT_EXIT(use_first_with(""), fine, "^" + available_isas().front() + "$");
+  EXPECT_EXIT(use_first_with("mmx"), usage, "^'mmx' is not an instruction set; this machine has .*scalar");
 }
 
 TEST(Hash, MatchesXxh3AndItsStreamedForm) {

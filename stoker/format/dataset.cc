@@ -50,10 +50,14 @@ std::optional<FieldLocation> Dataset::field(std::int64_t sample, std::string_vie
 }
 
 std::optional<FieldLocation> Dataset::image_field(std::int64_t sample) const {
+  std::optional<FieldLocation> found;
   for (const FieldLocation& field : samples_.fields(sample)) {
-    if (is_image_[field.name]) return field;
+    if (!is_image_[field.name]) continue;
+    const bool named_as_one = samples_.field_names()[field.name].find('.') == std::string::npos;
+    if (named_as_one) return field;
+    if (!found) found = field;
   }
-  return std::nullopt;
+  return found;
 }
 
 std::optional<ImageFacts> Dataset::facts(std::int64_t sample) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +34,8 @@ class Dataset {
   std::int64_t label(std::int64_t sample) const { return samples_.label(sample); }
   /// Where a field lies; nullopt when the sample has no such field.
   std::optional<FieldLocation> field(std::int64_t sample, std::string_view name) const;
-  /// The field that holds the sample's image: the first whose last extension is an image's (jpg, jpeg, png, webp, ...).
+  /// The field that holds the sample's image: the first that is named as an image (jpg, jpeg, png, webp), else the
+  /// first whose last extension is ("mask.png").
   std::optional<FieldLocation> image_field(std::int64_t sample) const;
   /// All fields of a sample.
   std::span<const FieldLocation> fields(std::int64_t sample) const { return samples_.fields(sample); }
@@ -60,7 +62,8 @@ class Dataset {
 
 /// Opens DATA (INTERFACES: a folder, a shard, a text file of paths, a glob or brace pattern), or several of them joined
 /// in order. `executor` runs the reads for as long as the data set lives. Throws kNotFound, kIo, kData or kUsage with a
-/// sentence that names the file.
-std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, std::shared_ptr<Executor> executor);
+/// sentence that names the file, and kClosed when asked to `stop`.
+std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, std::shared_ptr<Executor> executor,
+                                            const std::stop_token& stop = {});
 
 }  // namespace stoker

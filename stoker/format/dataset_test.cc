@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "stoker/base/error_testing.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/format/tar_writer.h"
 #include "stoker/storage/memory_source.h"
@@ -25,7 +26,7 @@ std::shared_ptr<const Dataset> open(const std::vector<std::string>& data) {
 }
 
 Error failure_to_open(const std::vector<std::string>& data) {
-  return failure_of([&] { open(data); });
+  return error_of([&] { open(data); });
 }
 
 std::vector<std::string> keys(const Dataset& data) {
@@ -63,7 +64,7 @@ TEST(Dataset, FindsASamplesFieldsAndItsImage) {
   EXPECT_EQ(data->field(0, "json")->length, 2u);
   EXPECT_FALSE(data->field(0, "txt"));
   EXPECT_FALSE(data->field(0, "no_such_field"));
-  EXPECT_EQ(read_image(*data, 0), "seg");
+  EXPECT_EQ(read_image(*data, 0), "jpg") << "the image itself, not one that says what else it is";
   EXPECT_FALSE(data->image_field(1));
   EXPECT_FALSE(data->facts(0));
   EXPECT_EQ(data->fields(0).size(), 3u);

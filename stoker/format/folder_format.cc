@@ -17,7 +17,8 @@ namespace {
 /// Walks a folder and adds its samples to a table. One walk at a time.
 class FolderWalk {
  public:
-  FolderWalk(const std::string& root, ShardContents& contents) : root_(root), contents_(contents) {}
+  FolderWalk(const std::string& root, ShardContents& contents, const std::stop_token& stop)
+      : root_(root), contents_(contents), stop_(stop) {}
 
   void run() {
     root_fd_ = open_folder(AT_FDCWD, root_.c_str());
@@ -78,6 +79,7 @@ class FolderWalk {
 
   void add_samples(const FileDescriptor& folder, const DirectoryListing& listing, std::int64_t label) {
     for (std::size_t i = 0; i < listing.size();) {
+      stop_if_asked(stop_, root_);
       if (listing[i].is_folder) {
         enter(listing[i++].name, label);
         continue;
@@ -85,7 +87,7 @@ class FolderWalk {
       const auto first = split_member_name(listing[i].name);
       std::size_t end = i + 1;
       while (first && end < listing.size() && !listing[end].is_folder && has_key(listing[end].name, first->key)) ++end;
-      if (first && count_images(listing, i, end) > 0) add_sample(folder, listing, i, end, first->key, label);
+      if (first && has_image(listing, i, end)) add_sample(folder, listing, i, end, first->key, label);
       i = end;
     }
   }
@@ -111,21 +113,26 @@ class FolderWalk {
     path_.resize(above);
   }
 
-  std::size_t count_images(const DirectoryListing& listing, std::size_t begin, std::size_t end) const {
-    std::size_t images = 0;
-    std::string_view first;
+  /// Whether there is an image among the files [begin, end) of one sample. Beside the sample's own image ("x.jpg")
+  /// others may lie that say what they are ("x.mask.png").
+  bool has_image(const DirectoryListing& listing, std::size_t begin, std::size_t end) const {
+    std::vector<std::string_view> own, named;
     for (std::size_t i = begin; i < end; ++i) {
-      const std::string_view name = listing[i].name;
-      if (!is_image_field_name(split_member_name(name)->field)) continue;
-      if (++images == 2) {
-        fail(ErrorKind::kData,
-             "'{0}/{1}{2}' and '{0}/{1}{3}' are both images of the sample '{1}{4}', whose name ends at the first dot; "
-             "rename them so that the only dot is the one before the extension",
-             root_, path_, first, name, split_member_name(name)->key);
-      }
-      first = name;
+      const std::string_view name = listing[i].name, field = split_member_name(name)->field;
+      if (is_image_field_name(field)) (field.find('.') == std::string_view::npos ? own : named).push_back(name);
     }
-    return images;
+    if (own.size() > 1) {
+      fail(ErrorKind::kData,
+           "'{0}/{1}{2}' and '{0}/{1}{3}' would be one sample, since only their extensions differ; rename one of them",
+           root_, path_, own[0], own[1]);
+    }
+    if (own.empty() && named.size() > 1) {
+      fail(ErrorKind::kData,
+           "'{0}/{1}{2}' and '{0}/{1}{3}' are both images of the sample '{1}{4}', whose name ends at the first dot; "
+           "rename them so that the only dot is the one before the extension",
+           root_, path_, named[0], named[1], split_member_name(named[0])->key);
+    }
+    return !own.empty() || !named.empty();
   }
 
   static bool has_key(std::string_view name, std::string_view key) {
@@ -149,6 +156,7 @@ class FolderWalk {
 
   const std::string& root_;
   ShardContents& contents_;
+  const std::stop_token& stop_;
   FileDescriptor root_fd_;
   std::string path_;                 // where the walk stands, relative to the root, with a slash at its end
   std::vector<Identity> ancestors_;  // the folders the walk is inside of
@@ -162,10 +170,11 @@ bool FolderFormat::recognises(const std::string& path) const {
   return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-ShardContents FolderFormat::scan(const std::string& path, std::shared_ptr<Executor> executor) const {
+ShardContents FolderFormat::scan(const std::string& path, std::shared_ptr<Executor> executor,
+                                 const std::stop_token& stop) const {
   ShardContents contents;
   contents.source = std::make_shared<FolderSource>(path, std::move(executor));
-  FolderWalk(path, contents).run();
+  FolderWalk(path, contents, stop).run();
   return contents;
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "stoker/base/error_testing.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 
@@ -22,9 +23,11 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-ShardContents scan(const std::string& path) { return FolderFormat().scan(path, std::make_shared<InlineExecutor>()); }
+ShardContents scan(const std::string& path) {
+  return FolderFormat().scan(path, std::make_shared<InlineExecutor>(), {});
+}
 Error failure_to_scan(const std::string& path) {
-  return failure_of([&] { scan(path); });
+  return error_of([&] { scan(path); });
 }
 
 /// "key label field:part:length ...", a line per sample.
@@ -187,6 +190,25 @@ class WithoutPrivileges {
   __user_cap_header_struct header_{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct all_[2] = {};
 };
+
+TEST(FolderFormat, TakesNamedImagesBesideASamplesOwn) {
+  TempFolder folder;
+  folder.write("a/x.jpg", "123");
+  folder.write("a/x.mask.png", "1");
+  EXPECT_THAT(listing(scan(folder.path())), ElementsAre("a/x 0 jpg:a/x.jpg:3 mask.png:a/x.mask.png:1"));
+}
+
+TEST(FolderFormat, RefusesTwoImagesThatCouldBothBeTheSamples) {
+  TempFolder folder;
+  folder.write("a/x.jpg", "1");
+  folder.write("a/x.png", "1");
+  EXPECT_THAT(failure_to_scan(folder.path()).message(),
+              AllOf(HasSubstr("a/x.jpg"), HasSubstr("a/x.png"), HasSubstr("only their extensions differ")));
+  fs::remove(folder.path("a/x.png"));
+  fs::rename(folder.path("a/x.jpg"), folder.path("a/x.0001.jpg"));
+  folder.write("a/x.0002.jpg", "1");
+  EXPECT_THAT(failure_to_scan(folder.path()).message(), HasSubstr("the only dot is the one before the extension"));
+}
 
 TEST(FolderFormat, NamesAFolderThatCannotBeRead) {
   TempFolder folder;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stoker/base/error_testing.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 
@@ -31,10 +32,10 @@ TEST(PathPattern, LeavesBracesThatStandForNothing) {
 }
 
 TEST(PathPattern, RefusesRangesThatAreBackwardsOrEndless) {
-  EXPECT_EQ(failure_of([] { expand_braces("{2..1}"); }).kind(), ErrorKind::kUsage);
-  EXPECT_EQ(failure_of([] { expand_braces("{0..99999999999}"); }).kind(), ErrorKind::kLimit);
-  EXPECT_EQ(failure_of([] { expand_braces("{0..18446744073709551615}"); }).kind(), ErrorKind::kLimit);
-  EXPECT_EQ(failure_of([] { expand_braces("{0..9999}{0..9999}"); }).kind(), ErrorKind::kLimit);
+  EXPECT_EQ(error_of([] { expand_braces("{2..1}"); }).kind(), ErrorKind::kUsage);
+  EXPECT_EQ(error_of([] { expand_braces("{0..99999999999}"); }).kind(), ErrorKind::kLimit);
+  EXPECT_EQ(error_of([] { expand_braces("{0..18446744073709551615}"); }).kind(), ErrorKind::kLimit);
+  EXPECT_EQ(error_of([] { expand_braces("{0..9999}{0..9999}"); }).kind(), ErrorKind::kLimit);
 }
 
 TEST(PathPattern, ExpandsGlobsInByteOrder) {
@@ -57,10 +58,10 @@ TEST(PathPattern, TakesWhatExistsLiterally) {
 TEST(PathPattern, NamesWhatIsNotThere) {
   TempFolder folder;
   folder.write("0.tar", "");
-  const Error missing = failure_of([&] { expand_pattern(folder.path("{0..1}.tar")); });
+  const Error missing = error_of([&] { expand_pattern(folder.path("{0..1}.tar")); });
   EXPECT_EQ(missing.kind(), ErrorKind::kNotFound);
   EXPECT_THAT(missing.message(), HasSubstr(folder.path("1.tar")));
-  const Error unmatched = failure_of([&] { expand_pattern(folder.path("*.rec")); });
+  const Error unmatched = error_of([&] { expand_pattern(folder.path("*.rec")); });
   EXPECT_EQ(unmatched.kind(), ErrorKind::kNotFound);
   EXPECT_THAT(unmatched.message(), HasSubstr(folder.path("*.rec")));
 }

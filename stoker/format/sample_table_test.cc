@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stoker/base/error_testing.h"
 #include "stoker/format/tar_testing.h"
 
 namespace stoker {
@@ -74,8 +75,8 @@ TEST(SampleTable, RefusesWhatItsColumnsCannotHold) {
   table.add_sample("a", 0);
   table.add_field("jpg", 0, std::string(65535, 'x'), 0, 0);
   EXPECT_EQ(table.part(table.fields(0)[0]).size(), 65535u);
-  EXPECT_EQ(failure_of([&] { table.add_field("jpg", 0, std::string(65536, 'x'), 0, 0); }).kind(), ErrorKind::kLimit);
-  const Error error = failure_of([&] {
+  EXPECT_EQ(error_of([&] { table.add_field("jpg", 0, std::string(65536, 'x'), 0, 0); }).kind(), ErrorKind::kLimit);
+  const Error error = error_of([&] {
     for (int i = 0; i < 5000; ++i) table.add_field(fmt::format("{}.jpg", i), 0, "", 0, 0);
   });
   EXPECT_EQ(error.kind(), ErrorKind::kLimit);

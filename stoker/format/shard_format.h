@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,9 +28,14 @@ class ShardFormat {
   virtual std::string_view name() const = 0;
   /// Whether `path` is this format's, by what it is and how it is called; reads little or nothing.
   virtual bool recognises(const std::string& path) const = 0;
-  /// Finds every sample. Throws kData naming the path and the place when the shard is damaged or truncated.
-  virtual ShardContents scan(const std::string& path, std::shared_ptr<Executor> executor) const = 0;
+  /// Finds every sample. Throws kData naming the path and the place when the shard is damaged or truncated, and kClosed
+  /// when asked to stop.
+  virtual ShardContents scan(const std::string& path, std::shared_ptr<Executor> executor,
+                             const std::stop_token& stop) const = 0;
 };
+
+/// Throws kClosed when `stop` was requested: formats call it once per entry of what they scan.
+void stop_if_asked(const std::stop_token& stop, const std::string& path);
 
 /// All formats, in the order in which they are asked.
 const std::vector<const ShardFormat*>& shard_formats();

@@ -16,7 +16,11 @@
 namespace stoker {
 namespace {
 
-constexpr std::string_view kOwnFolder = "__stoker__/";
+/// Members below "__stoker__/", "__meta__/" and the like describe the shard and hold no sample; WebDataset agrees.
+bool is_about_the_shard(std::string_view member) {
+  const std::string_view first = member.substr(0, member.find('/'));
+  return first.size() >= 4 && first.starts_with("__") && first.ends_with("__");
+}
 
 /// A class number as people and tools write it: digits, perhaps with white space around them.
 std::optional<std::int64_t> parse_label(std::string_view text) {
@@ -60,19 +64,21 @@ bool TarFormat::recognises(const std::string& path) const {
   return has_tar_magic(path);
 }
 
-ShardContents TarFormat::scan(const std::string& path, std::shared_ptr<Executor> executor) const {
+ShardContents TarFormat::scan(const std::string& path, std::shared_ptr<Executor> executor,
+                              const std::stop_token& stop) const {
   ShardContents contents;
   contents.source = std::make_shared<FileSource>(path, std::move(executor));
-  contents.samples = scan_tar(*contents.source);
+  contents.samples = scan_tar(*contents.source, stop);
   return contents;
 }
 
-SampleTable scan_tar(Source& source) {
+SampleTable scan_tar(Source& source, const std::stop_token& stop) {
   SampleTable samples;
   TarReader tar(source);
   std::string field;
   while (tar.next()) {
-    if (!tar.is_plain_file() || tar.name().starts_with(kOwnFolder)) continue;
+    stop_if_asked(stop, source.name());
+    if (!tar.is_plain_file() || is_about_the_shard(tar.name())) continue;
     const std::optional<MemberName> name = split_member_name(tar.name());
     if (!name) continue;
     if (samples.size() == 0 || samples.key(samples.size() - 1) != name->key) samples.add_sample(name->key, -1);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "stoker/base/error_testing.h"
 #include "stoker/base/log.h"
 #include "stoker/base/random.h"
 #include "stoker/base/rounds_testing.h"
@@ -54,7 +55,7 @@ std::vector<std::string> listing(std::string_view tar) {
 }
 
 Error failure_to_scan(std::string_view tar) {
-  return failure_of([&] {
+  return error_of([&] {
     MemorySource source = in_memory(tar);
     scan_tar(source);
   });
@@ -88,6 +89,12 @@ TEST(TarFormat, PassesOverWhatIsNoSample) {
                       tar_member("block.jpg", "", '4') + tar_member("fifo.jpg", "", '6') + tar_member("a.jpg", "a") +
                       tar_member("__stoker__/index.sidx", "index") + tar_member("a.cls", "1") + tar_end()),
               ElementsAre("a 1 jpg=a cls=1"));
+}
+
+TEST(TarFormat, PassesOverWhatDescribesTheShard) {
+  EXPECT_THAT(listing(tar_member("__meta__/x.png", "1") + tar_member("__stoker__/index.bin", "1") +
+                      tar_member("__key__.jpg", "1") + tar_member("a/__b__/c.jpg", "12") + tar_end()),
+              ElementsAre("__key__ -1 jpg=1", "a/__b__/c -1 jpg=12"));
 }
 
 TEST(TarFormat, TakesHostileNamesAsMereKeys) {
@@ -156,7 +163,7 @@ TEST(TarFormat, ReportsTruncationAtEveryByte) {
     ASSERT_THAT(error.message(), AllOf(HasSubstr("train-003.tar"))) << size;
   }
   for (std::size_t size = end_mark + 512; size <= whole.size(); ++size) {
-    ASSERT_EQ(failure_to_scan(whole.substr(0, size)).message(), "") << size;
+    ASSERT_NO_THROW(listing(whole.substr(0, size))) << size;
   }
 }
 
@@ -215,14 +222,10 @@ TEST(TarFormat, RecognisesTarsByNameAndByMagic) {
 TEST(TarFormat, PassesOnTheErrorsOfItsSource) {
   const std::string tar = small_tar();
   const auto memory = std::make_shared<MemorySource>("m.tar", std::vector<std::uint8_t>(tar.begin(), tar.end()));
-  int failures = 0;
-  for (std::int64_t read = 0; read < 3; ++read) {
+  for (std::int64_t read = 0; read < 2; ++read) {  // the first block, and the look at the end mark
     FaultySource source(memory, {.fail_read = read});
-    const Error error = failure_of([&] { scan_tar(source); });
-    failures += error.kind() == ErrorKind::kIo;
-    EXPECT_TRUE(error.kind() == ErrorKind::kIo || error.kind() == ErrorKind::kClosed) << error.message();
+    EXPECT_EQ(error_of([&] { scan_tar(source); }).kind(), ErrorKind::kIo) << read;
   }
-  EXPECT_GE(failures, 2);  // at least the first block and the look at the end mark
 }
 
 TEST(TarFormat, SeeksOverTheDataOfLargeMembers) {
@@ -248,7 +251,7 @@ TEST(TarFormat, SeeksOverTheDataOfLargeMembers) {
 TEST(TarFormat, ReadsAFileThroughAnExecutorWithThreads) {
   TempFolder folder;
   const ShardContents contents =
-      TarFormat().scan(folder.write("a.tar", small_tar()), std::make_shared<ThreadExecutor>(2));
+      TarFormat().scan(folder.write("a.tar", small_tar()), std::make_shared<ThreadExecutor>(2), {});
   EXPECT_EQ(contents.samples.size(), 2);
   EXPECT_EQ(contents.source->name(), folder.path("a.tar"));
   EXPECT_TRUE(contents.classes.empty());

@@ -19,15 +19,4 @@ std::string tar_end();
 /// The bytes of a file.
 std::string read_file(const std::string& path);
 
-/// The error that `function` throws, or one of kind kClosed and an empty message if it throws none.
-template <typename Function>
-Error failure_of(Function&& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error;
-  }
-  return Error(ErrorKind::kClosed, "");
-}
-
 }  // namespace stoker

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "stoker/base/error_testing.h"
 #include "stoker/format/tar_format.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/file_source.h"
@@ -90,7 +91,7 @@ TEST(TarWriter, KeepsTheOldFileUntilTheNewOneIsFinished) {
 }
 
 TEST(TarWriter, NamesAPathThatCannotBeCreated) {
-  EXPECT_THAT(failure_of([] { TarWriter("/no/such/folder/a.tar"); }).message(), HasSubstr("/no/such/folder/a.tar"));
+  EXPECT_THAT(error_of([] { TarWriter("/no/such/folder/a.tar"); }).message(), HasSubstr("/no/such/folder/a.tar"));
 }
 
 TEST(TarWriter, NamesThePathWhenTheFileCannotGrow) {
@@ -101,7 +102,7 @@ TEST(TarWriter, NamesThePathWhenTheFileCannotGrow) {
   rlimit small = before;
   small.rlim_cur = 4096;
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  const Error error = failure_of([&] {
+  const Error error = error_of([&] {
     TarWriter writer(folder.path("a.tar"));
     const std::vector<std::uint8_t> content(3 << 20);
     writer.add("a.jpg", content);

@@ -28,9 +28,6 @@ class ArgChecker {
 
   Value check(const Value& value) const {
     switch (arg_.type) {
-      case ArgType::kFlag:
-        if (std::holds_alternative<bool>(value)) return value;
-        refuse(value, "true or false");
       case ArgType::kText:
         if (const auto* text = std::get_if<std::string>(&value)) return check_text(*text);
         refuse(value, "a text");
@@ -108,7 +105,6 @@ const OperatorSpec& find_operator(std::string_view name) {
 
 Value default_value(const ArgSpec& arg) {
   switch (arg.type) {
-    case ArgType::kFlag: return arg.numbers[0] != 0;
     case ArgType::kText: return std::string(arg.text);
     case ArgType::kNumber:
     case ArgType::kInteger: return arg.numbers[0];

@@ -34,6 +34,7 @@ ColorMap ColorChain::map() const {
 }
 
 void apply_normalize(const OperatorCall& call, ColorChain& chain) {
+  chain.computes = true;
   double scale = call.number("scale");
   std::vector<double> mean = call.numbers("mean"), std = call.numbers("std");
   if (const std::string& name = call.text("preset"); name != "none") {

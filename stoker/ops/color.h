@@ -13,6 +13,7 @@ struct ColorChain {
   std::array<int, ColorMap::kChannels> from{0, 1, 2};
   std::array<double, ColorMap::kChannels> scale{1, 1, 1};
   std::array<double, ColorMap::kChannels> bias{0, 0, 0};
+  bool computes = false;  // some operator computes values, be they the same: they are numbers then, no longer bytes
 
   /// Rounded to what kernels apply.
   ColorMap map() const;

@@ -22,6 +22,8 @@ class Crop final : public GeometryOperator {
     map.y.crop(y_, size_.height);
   }
 
+  Padding padding() const override { return Padding::kMayCutOff; }
+
   std::optional<ImageSize> output_size(std::optional<ImageSize>) const override { return size_; }
 
  private:
@@ -37,6 +39,8 @@ class CenterCrop final : public GeometryOperator {
   void apply(Random&, SamplingMap& map) const override {
     map.crop_or_pad({begin(map.x, size_.width), begin(map.y, size_.height), size_.width, size_.height}, fill_);
   }
+
+  Padding padding() const override { return Padding::kMayCutOff; }
 
   std::optional<ImageSize> output_size(std::optional<ImageSize>) const override { return size_; }
 
@@ -69,6 +73,9 @@ class RandomCrop final : public GeometryOperator {
     const int x = draw(random, columns) - padding_;
     map.crop_or_pad({x, y, size_.width, size_.height}, fill_);
   }
+
+  // Whether its border is seen is a matter of luck, and a run must not be one.
+  Padding padding() const override { return padding_ > 0 ? Padding::kAdds : Padding::kMayCutOff; }
 
   std::optional<ImageSize> output_size(std::optional<ImageSize>) const override { return size_; }
 

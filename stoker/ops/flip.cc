@@ -9,6 +9,7 @@ class Flip : public GeometryOperator {
   explicit Flip(const OperatorCall& call) : horizontal_(call.text("axis") == "horizontal") {}
 
   void apply(Random&, SamplingMap& map) const override { mirror(map); }
+  Padding padding() const override { return Padding::kKeeps; }
   std::optional<ImageSize> output_size(std::optional<ImageSize> input) const override { return input; }
 
  protected:

@@ -1,10 +1,37 @@
 #include "stoker/ops/geometry.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "stoker/base/error.h"
+
 namespace stoker {
+namespace {
+
+void check_side(int side) {
+  if (side > kChainSideMax) {
+    fail(ErrorKind::kLimit, "its operators make a side of {} pixels; none may make one of more than {}", side,
+         kChainSideMax);
+  }
+}
+
+// Padding and cropping in turns can carry the window away from the image for ever.
+void check_window(const AxisMap& axis) {
+  check_side(axis.length);
+  const int away = std::max(-axis.window_begin, axis.window_begin - axis.target);
+  if (away > kChainSideMax) {
+    fail(ErrorKind::kLimit, "its operators show what lies {} pixels beside the image; at most {} is possible", away,
+         kChainSideMax);
+  }
+}
+
+}  // namespace
 
 void Geometry::append(std::unique_ptr<const GeometryOperator> op, std::uint64_t stream) {
+  using enum GeometryOperator::Padding;
+  const GeometryOperator::Padding padding = op->padding();
+  if (padded_ && padding == kCannotBear) fail(ErrorKind::kUsage, "{}", kPaddingResized);
+  padded_ = padding == kAdds || (padded_ && padding == kKeeps);
   steps_.push_back({std::move(op), stream});
 }
 
@@ -13,13 +40,18 @@ SamplingMap Geometry::draw(ImageSize image, const SampleDraw& sample) const {
   for (const Step& step : steps_) {
     Random random(sample.seed, sample.epoch, sample.position, step.stream);
     step.op->apply(random, map);
+    check_window(map.x);
+    check_window(map.y);
   }
   return map;
 }
 
 std::optional<ImageSize> Geometry::output_size() const {
   std::optional<ImageSize> size;
-  for (const Step& step : steps_) size = step.op->output_size(size);
+  for (const Step& step : steps_) {
+    size = step.op->output_size(size);
+    if (size) check_side(std::max(size->width, size->height));
+  }
   return size;
 }
 

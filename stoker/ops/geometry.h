@@ -18,6 +18,9 @@ struct ImageSize {
   friend bool operator==(const ImageSize&, const ImageSize&) = default;
 };
 
+/// No operator of a chain may make a longer side, whatever later ones cut off again: sums of sides never overflow.
+constexpr int kChainSideMax = 1'000'000;
+
 class GeometryOperator {
  public:
   virtual ~GeometryOperator() = default;
@@ -25,6 +28,10 @@ class GeometryOperator {
   /// Draws what is random and changes the map. Throws kUsage when the image cannot be treated so (a crop larger than
   /// it).
   virtual void apply(Random& random, SamplingMap& map) const = 0;
+
+  /// What it does to a chain's padding, whatever the image.
+  enum class Padding : std::uint8_t { kKeeps, kAdds, kMayCutOff, kCannotBear };
+  virtual Padding padding() const = 0;
 
   /// The size that comes out, if it is the same whatever the image: nullopt while it depends on the image.
   virtual std::optional<ImageSize> output_size(std::optional<ImageSize> input) const = 0;
@@ -40,13 +47,14 @@ struct SampleDraw {
 /// A chain of geometry operators within one view.
 class Geometry {
  public:
-  /// `stream` names the operator's random numbers (random_stream).
+  /// `stream` names the operator's random numbers (random_stream). Throws kUsage for a resize of what is surely padded.
   void append(std::unique_ptr<const GeometryOperator> op, std::uint64_t stream);
 
   bool empty() const { return steps_.empty(); }
-  /// The map of one sample whose (upright) image has this size. Allocates nothing.
+  /// The map of one sample whose (upright) image has this size. Allocates nothing. Throws what the operators throw, and
+  /// kLimit past kChainSideMax.
   SamplingMap draw(ImageSize image, const SampleDraw& sample) const;
-  /// The size of every output, or nullopt when it depends on the image.
+  /// The size of every output, or nullopt when it depends on the image. Throws kLimit past kChainSideMax.
   std::optional<ImageSize> output_size() const;
 
  private:
@@ -55,6 +63,7 @@ class Geometry {
     std::uint64_t stream;
   };
   std::vector<Step> steps_;
+  bool padded_ = false;  // by an operator after which none crops
 };
 
 // One maker per operator, for the operator table; the calls have been checked against it.

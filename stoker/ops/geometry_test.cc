@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/ops/operator_table.h"
+#include "stoker/ops/taps.h"
 
 namespace stoker {
 namespace {
@@ -62,6 +64,57 @@ TEST(Geometry, ResizesTheShortSideAndRoundsTheLongOneDown) {
   EXPECT_EQ(size_of({100, 100}, 256), (ImageSize{256, 256}));
   EXPECT_EQ(size_of({1, 2}, 256), (ImageSize{256, 512}));
   EXPECT_THROW(size_of({1, 5000}, 256), Error);
+}
+
+// Each pad adds at most 131,070 to a side: sixteen thousand of them would overflow.
+TEST(Geometry, LimitsTheSidesAndThePlaceOfEveryStep) {
+  const OperatorCall pad{"pad", {{"padding", 65535.0}}};
+  const OperatorCall crop{"crop", {{"x", 0.0}, {"y", 0.0}, {"width", 5.0}, {"height", 5.0}}};
+  const auto kind_of = [](const auto& action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      return std::string(to_string(error.kind()));
+    }
+    return std::string("accepted");
+  };
+  std::vector<OperatorCall> pads{sized("resize", {10, 10})}, drift;
+  for (int i = 0; i < 7; ++i) pads.push_back(pad);
+  EXPECT_EQ(chain(pads).output_size(), (ImageSize{917'500, 917'500}));
+  EXPECT_EQ(chain(pads).draw({40, 30}, {}).width(), 917'500);
+  for (int i = 0; i < 20'000; ++i) pads.push_back(pad);
+  EXPECT_EQ(kind_of([&] { chain(pads).output_size(); }), "limit");
+  EXPECT_EQ(kind_of([&] { chain(pads).draw({40, 30}, {}); }), "limit");
+  for (int i = 0; i < 40'000; ++i) drift.insert(drift.end(), {pad, crop});
+  EXPECT_EQ(chain(drift).output_size(), (ImageSize{5, 5}));
+  EXPECT_EQ(kind_of([&] { chain(drift).draw({40, 30}, {}); }), "limit");
+}
+
+// Each pair shows the 65,535th part of what the one before showed, down to less than the rounding of coordinates.
+TEST(Geometry, RefusesToResizeNextToNothing) {
+  for (const double at : {0.0, 32'767.0, 65'534.0}) {
+    for (const bool flipped : {false, true}) {
+      std::vector<OperatorCall> calls;
+      for (int pairs = 1; pairs <= 8; ++pairs) {
+        if (flipped) calls.push_back({"flip", {}});
+        calls.push_back(sized("resize", {65535, 65535}));
+        calls.push_back({"crop", {{"x", at}, {"y", at}, {"width", 1.0}, {"height", 1.0}}});
+        try {
+          const SamplingMap map = chain(calls).draw({70'000, 3}, {});
+          AxisTaps taps;
+          for (const Filter filter : {Filter::kNearest, Filter::kBox, Filter::kBilinear, Filter::kBicubic}) {
+            build_taps(map.x, filter, taps);
+            EXPECT_EQ(taps.outputs, 1);
+            EXPECT_NEAR(std::accumulate(taps.weights.begin(), taps.weights.end(), 0), 1 << 22, taps.taps_max);
+          }
+          EXPECT_LE(pairs, 2);
+        } catch (const Error& error) {
+          EXPECT_EQ(error.kind(), ErrorKind::kLimit) << error.what();
+          EXPECT_GE(pairs, 3) << error.what();
+        }
+      }
+    }
+  }
 }
 
 TEST(Geometry, CentersAsTorchvisionDoes) {

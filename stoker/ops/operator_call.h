@@ -9,7 +9,8 @@
 
 namespace stoker {
 
-/// Numbers are doubles throughout (integers up to 2^53 are exact); a list is always one of numbers.
+/// Numbers are doubles throughout (integers up to 2^53 are exact); a list is always one of numbers. No operator takes a
+/// truth value, but people write some.
 using Value = std::variant<bool, double, std::string, std::vector<double>>;
 
 struct OperatorCall {
@@ -17,7 +18,6 @@ struct OperatorCall {
   std::vector<std::pair<std::string, Value>> args;
 
   // After check_call() every argument of the operator is there with its declared type; these cannot fail then.
-  bool flag(std::string_view arg) const { return std::get<bool>(value(arg)); }
   double number(std::string_view arg) const { return std::get<double>(value(arg)); }
   int integer(std::string_view arg) const { return static_cast<int>(number(arg)); }
   const std::string& text(std::string_view arg) const { return std::get<std::string>(value(arg)); }

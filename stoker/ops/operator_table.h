@@ -18,14 +18,14 @@
 
 namespace stoker {
 
-enum class ArgType : std::uint8_t { kFlag, kNumber, kInteger, kText, kNumbers, kIntegers };
+enum class ArgType : std::uint8_t { kNumber, kInteger, kText, kNumbers, kIntegers };
 
 struct ArgSpec {
   std::string_view name;
   ArgType type;
   std::string_view doc;
   bool required = false;
-  // The default, by type (a flag's is number 0 or 1).
+  // The default, by type.
   std::string_view text{};
   std::array<double, 4> numbers{};
   int count = 1;  // how many of `numbers`

@@ -24,6 +24,10 @@ class Pad final : public GeometryOperator {
     map.crop_or_pad({-borders_.left, -borders_.top, padded.width, padded.height}, fill_);
   }
 
+  Padding padding() const override {
+    return borders_.left + borders_.top + borders_.right + borders_.bottom > 0 ? Padding::kAdds : Padding::kKeeps;
+  }
+
   std::optional<ImageSize> output_size(std::optional<ImageSize> input) const override {
     return input ? std::optional(grown(*input)) : std::nullopt;
   }

@@ -27,7 +27,7 @@ class RandomResizedCrop final : public GeometryOperator {
         log_ratio_max_(portable_log(ratio_max_)),
         filter_(parse_filter(call.text("filter"))) {
     if (area_min_ > area_max_ || ratio_min_ > ratio_max_) {
-      fail(ErrorKind::kUsage, "random_resized_crop: scale and ratio must be given as [least, largest]");
+      fail(ErrorKind::kUsage, "scale and ratio must be given as [least, largest]");
     }
   }
 
@@ -35,10 +35,10 @@ class RandomResizedCrop final : public GeometryOperator {
     const Rect box = draw_box(random, map.width(), map.height());
     map.x.crop(box.x, box.width);
     map.y.crop(box.y, box.height);
-    map.x.resize(size_.width);
-    map.y.resize(size_.height);
-    map.filter = filter_;
+    map.resize(size_.width, size_.height, filter_);
   }
+
+  Padding padding() const override { return Padding::kCannotBear; }
 
   std::optional<ImageSize> output_size(std::optional<ImageSize>) const override { return size_; }
 

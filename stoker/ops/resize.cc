@@ -16,10 +16,10 @@ class Resize final : public GeometryOperator {
 
   void apply(Random&, SamplingMap& map) const override {
     const ImageSize to = short_side_ ? scaled({map.width(), map.height()}) : size_;
-    map.x.resize(to.width);
-    map.y.resize(to.height);
-    map.filter = filter_;
+    map.resize(to.width, to.height, filter_);
   }
+
+  Padding padding() const override { return Padding::kCannotBear; }
 
   std::optional<ImageSize> output_size(std::optional<ImageSize> input) const override {
     if (!short_side_) return size_;
@@ -32,7 +32,7 @@ class Resize final : public GeometryOperator {
     const int target = size_.width;
     const auto stretch = [&](int longer, int shorter) {
       const double length = std::floor(static_cast<double>(target) * longer / shorter);
-      if (length > 1e6)
+      if (length > kChainSideMax)
         fail(ErrorKind::kLimit, "resize would make a side of {:.0f} pixels from {} x {}", length, image.width,
              image.height);
       return static_cast<int>(length);

@@ -18,6 +18,10 @@ constexpr NamedFilter kFilters[] = {{Filter::kNearest, "nearest"},
                                     {Filter::kBilinear, "bilinear"},
                                     {Filter::kBicubic, "bicubic"}};
 
+// The least part of a source column that may be resized again. A chain of resize and crop can show ever less; this
+// stays far above the rounding of coordinates, so that the part always lies on at least one column.
+constexpr double kPartMin = 1.0 / 65'536;
+
 }  // namespace
 
 std::string_view to_string(Filter filter) {
@@ -48,11 +52,14 @@ void AxisMap::crop(int begin, int new_length) {
   length = new_length;
 }
 
+// The same columns, counted from the other end.
+void AxisMap::read_mirrored() {
+  source_mirrored = !source_mirrored;
+  box_begin = std::max(0.0, clamp_end - clamp_begin - (box_begin + box_length));
+}
+
 void AxisMap::resize(int new_length) {
-  assert(new_length > 0);
-  if (shows_padding()) {
-    fail(ErrorKind::kUsage, "padding cannot be resized; put resize before the operator that pads");
-  }
+  assert(new_length > 0 && !shows_padding());
   if (!resampled) {  // the crop ends here: no tap may look beyond it
     clamp_end = clamp_begin + window_begin + length;
     clamp_begin += window_begin;
@@ -62,16 +69,35 @@ void AxisMap::resize(int new_length) {
     const double step = box_length / target;
     const double begin = box_begin + window_begin * step;
     const double end = begin + length * step;
-    const int old_begin = clamp_begin;
-    clamp_begin = std::max(old_begin, old_begin + static_cast<int>(std::floor(begin)));
-    clamp_end = std::min(clamp_end, old_begin + static_cast<int>(std::ceil(end)));
-    box_begin = begin - (clamp_begin - old_begin);
+    if (end - begin < kPartMin) {
+      fail(ErrorKind::kLimit,
+           "resizing and cropping leaves {:.1e} of one source pixel to be resized; {:.1e} is the least", end - begin,
+           kPartMin);
+    }
+    const int columns = clamp_end - clamp_begin;
+    const int cut_before = static_cast<int>(std::floor(begin));
+    const int cut_after = std::max(0, columns - static_cast<int>(std::ceil(end)));
+    clamp_begin += source_mirrored ? cut_after : cut_before;
+    clamp_end -= source_mirrored ? cut_before : cut_after;
+    box_begin = begin - cut_before;
     box_length = end - begin;
   }
+  if (flip) read_mirrored();
+  flip = false;
   resampled = true;
   target = new_length;
   window_begin = 0;
   length = new_length;
+}
+
+void SamplingMap::resize(int new_width, int new_height, Filter new_filter) {
+  if (x.shows_padding() || y.shows_padding()) {
+    fail(ErrorKind::kUsage, "{}", kPaddingResized);
+  }
+  if (new_width == x.length && new_height == y.length) return;
+  x.resize(new_width);
+  y.resize(new_height);
+  filter = new_filter;
 }
 
 void SamplingMap::crop_or_pad(Rect window, const std::array<std::uint8_t, 3>& color) {

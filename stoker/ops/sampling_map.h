@@ -16,16 +16,18 @@ std::string_view to_string(Filter filter);
 Filter parse_filter(std::string_view name);  // throws kUsage
 
 /// One axis. Output o of `length` shows column window_begin + (flip ? length - 1 - o : o) of a virtual target image of
-/// `target` columns; columns outside 0 .. target - 1 are padding. The target covers the source interval
-/// [box_begin, box_begin + box_length) measured from `clamp_begin`, and no tap reaches outside the source columns
-/// clamp_begin .. clamp_end - 1 (the crop).
+/// `target` columns; columns outside 0 .. target - 1 are padding. No tap reaches outside the source columns
+/// clamp_begin .. clamp_end - 1 (the crop). They are read from left to right, or from right to left if
+/// `source_mirrored`; the target covers the interval [box_begin, box_begin + box_length) of them, counted as they are
+/// read. Mirroring before a resize and after it differ: filters break ties to one side.
 struct AxisMap {
   int clamp_begin = 0, clamp_end = 0;
   double box_begin = 0, box_length = 0;
   int target = 0;
-  bool resampled = false;  // false: the target is the clamped source itself, pixel for pixel
+  bool resampled = false;        // false: the target is the clamped source itself, pixel for pixel
+  bool source_mirrored = false;  // mirrored before the resize
   int window_begin = 0, length = 0;
-  bool flip = false;
+  bool flip = false;  // mirrored after it
 
   /// The whole of a source of `size` columns, as it is.
   static AxisMap identity(int size);
@@ -33,10 +35,17 @@ struct AxisMap {
   /// Keep outputs begin .. begin + new_length - 1 of the present ones; beyond them lies padding.
   void crop(int begin, int new_length);
   void mirror() { flip = !flip; }
+  /// What is seen is the source mirrored.
+  bool mirrored() const { return flip != source_mirrored; }
   bool shows_padding() const { return window_begin < 0 || window_begin + length > target; }
-  /// Stretch what is now shown to new_length outputs. Throws kUsage if padding is shown.
+  /// Stretch what is now shown, which must not be padding, to new_length outputs.
   void resize(int new_length);
+
+ private:
+  void read_mirrored();
 };
+
+constexpr std::string_view kPaddingResized = "padding cannot be resized; put resize before the operator that pads";
 
 struct SamplingMap {
   AxisMap x, y;
@@ -46,6 +55,9 @@ struct SamplingMap {
   /// Cuts both axes to a window that may reach into padding, which then has this colour. Throws kUsage when padding of
   /// another colour is already there.
   void crop_or_pad(Rect window, const std::array<std::uint8_t, 3>& color);
+  /// Stretches what is shown to this size; what has it already stays as it is. Throws kUsage if padding is shown, and
+  /// kLimit when next to nothing of the source is left.
+  void resize(int new_width, int new_height, Filter new_filter);
 
   static SamplingMap identity(int width, int height) {
     SamplingMap map;

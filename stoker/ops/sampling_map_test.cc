@@ -45,15 +45,48 @@ TEST(AxisMap, ResizingTwiceStretchesOneMap) {
   EXPECT_EQ(axis.clamp_end, 36);
 }
 
-TEST(AxisMap, PaddingCannotBeResized) {
-  AxisMap axis = AxisMap::identity(10);
-  axis.crop(-1, 12);
-  EXPECT_TRUE(axis.shows_padding());
-  EXPECT_THROW(axis.resize(5), Error);
-  axis.crop(1, 10);  // the padding is cut off again
-  EXPECT_FALSE(axis.shows_padding());
-  axis.resize(5);
-  EXPECT_EQ(axis.clamp_end, 10);
+TEST(AxisMap, AFlipBeforeAResizeIsPartOfTheSource) {
+  AxisMap axis = AxisMap::identity(100);
+  axis.crop(20, 50);
+  axis.mirror();
+  axis.resize(10);
+  EXPECT_TRUE(axis.source_mirrored);
+  EXPECT_FALSE(axis.flip);
+  EXPECT_EQ(axis.clamp_begin, 20);
+  EXPECT_EQ(axis.clamp_end, 70);
+  axis.crop(1, 2);  // columns 5..15 of the mirrored crop: 55..65 of the source
+  axis.resize(7);
+  EXPECT_TRUE(axis.source_mirrored);
+  EXPECT_EQ(axis.clamp_begin, 55);
+  EXPECT_EQ(axis.clamp_end, 65);
+  axis.mirror();
+  axis.crop(0, 4);  // the part that lies to the left in the source, mirrored twice
+  axis.resize(4);
+  EXPECT_FALSE(axis.source_mirrored || axis.flip);
+  EXPECT_EQ(axis.clamp_begin, 55);
+  EXPECT_EQ(axis.clamp_end, 61);
+  EXPECT_EQ(axis.box_begin, 0);
+  EXPECT_NEAR(axis.box_length, 40.0 / 7, 1e-12);
+}
+
+TEST(SamplingMap, PaddingCannotBeResized) {
+  SamplingMap map = SamplingMap::identity(10, 10);
+  map.x.crop(-1, 12);
+  EXPECT_TRUE(map.x.shows_padding());
+  EXPECT_THROW(map.resize(5, 5, Filter::kBox), Error);
+  map.x.crop(1, 10);  // the padding is cut off again
+  EXPECT_FALSE(map.x.shows_padding());
+  map.resize(5, 5, Filter::kBox);
+  EXPECT_EQ(map.x.clamp_end, 10);
+}
+
+TEST(SamplingMap, AResizeToThePresentSizeChangesNothing) {
+  SamplingMap map = SamplingMap::identity(10, 10);
+  map.resize(5, 4, Filter::kNearest);
+  map.x.mirror();
+  map.resize(5, 4, Filter::kBicubic);
+  EXPECT_TRUE(map.x.flip);
+  EXPECT_EQ(map.filter, Filter::kNearest);
 }
 
 TEST(SamplingMap, RefusesTwoColoursOfPadding) {

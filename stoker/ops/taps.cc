@@ -147,6 +147,16 @@ void filtered_taps(const AxisMap& axis, AxisTaps& taps) {
   }
 }
 
+// What was computed for columns counted from the left, for the same columns counted from the right.
+void mirror_source(const AxisMap& axis, AxisTaps& taps) {
+  for (std::size_t o = 0; o < taps.first.size(); ++o) {
+    if (taps.count[o] == 0) continue;
+    taps.first[o] = axis.clamp_begin + axis.clamp_end - (taps.first[o] + taps.count[o]);
+    const auto weights = taps.weights.begin() + static_cast<std::ptrdiff_t>(o) * taps.taps_max;
+    std::reverse(weights, weights + taps.count[o]);
+  }
+}
+
 }  // namespace
 
 void build_taps(const AxisMap& axis, Filter filter, AxisTaps& taps) {
@@ -161,6 +171,7 @@ void build_taps(const AxisMap& axis, Filter filter, AxisTaps& taps) {
       case Filter::kBicubic: filtered_taps<BicubicFilter>(axis, taps); break;
     }
   }
+  if (axis.source_mirrored) mirror_source(axis, taps);
   note_source_range(taps);
 }
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -125,6 +126,26 @@ TEST(BuildTaps, ShowsAWindowMirroredAsPartOfTheWhole) {
     }
     EXPECT_GT(part.source_begin, 100);
     EXPECT_LT(part.source_end, 220);
+  }
+}
+
+TEST(BuildTaps, MirrorsTheSourceOfAMirroredAxis) {
+  AxisMap axis = resized(10, 4);
+  axis.source_mirrored = true;
+  EXPECT_THAT(taps_of(axis, Filter::kNearest).first, ElementsAre(8, 6, 3, 1));
+  axis = resized(8, 4);
+  axis.source_mirrored = true;
+  EXPECT_THAT(taps_of(axis, Filter::kNearest).first, ElementsAre(6, 4, 2, 0)) << "not the 7, 5, 3, 1 of a flip";
+  axis.clamp_begin = 3;
+  const AxisTaps cropped = taps_of(axis, Filter::kBilinear);
+  axis.source_mirrored = false;
+  const AxisTaps straight = taps_of(axis, Filter::kBilinear);
+  for (int o = 0; o < 4; ++o) {
+    const auto at = static_cast<std::size_t>(o);
+    std::vector<std::int32_t> reversed = weights(straight, o);
+    std::reverse(reversed.begin(), reversed.end());
+    EXPECT_EQ(weights(cropped, o), reversed);
+    EXPECT_EQ(cropped.first[at], 3 + 8 - straight.first[at] - straight.count[at]);
   }
 }
 

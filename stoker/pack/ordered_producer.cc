@@ -3,6 +3,8 @@
 #include <cassert>
 #include <utility>
 
+#include "stoker/base/threads.h"
+
 namespace stoker {
 
 // Four products a thread: enough that a large one does not hold up the others.
@@ -11,7 +13,9 @@ constexpr int kSlotsPerThread = 4;
 OrderedProducer::OrderedProducer(std::int64_t count, int threads, std::function<Product(std::int64_t)> make)
     : count_(count), make_(std::move(make)), slots_(static_cast<std::size_t>(threads) * kSlotsPerThread) {
   assert(threads > 0);
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this](std::stop_token stop) { work(stop); });
+  translate_thread_errors([&] {
+    for (int i = 0; i < threads; ++i) threads_.emplace_back([this](std::stop_token stop) { work(stop); });
+  });
 }
 
 OrderedProducer::~OrderedProducer() {

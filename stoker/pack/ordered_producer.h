@@ -16,7 +16,8 @@ class OrderedProducer {
  public:
   using Product = std::vector<std::uint8_t>;
 
-  /// `make` is called with 0, 1, ..., count - 1, each once, from `threads` threads at once.
+  /// `make` is called with 0, 1, ..., count - 1, each once, from `threads` threads at once. Throws
+  /// kMemory if a thread cannot be started.
   OrderedProducer(std::int64_t count, int threads, std::function<Product(std::int64_t)> make);
   /// Waits for what is being made, not for the rest.
   ~OrderedProducer();

@@ -8,6 +8,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/machine.h"
+#include "stoker/base/threads.h"
 #include "stoker/codec/image_encoder.h"
 #include "stoker/pack/ordered_producer.h"
 #include "stoker/pack/synth_image.h"
@@ -47,8 +48,7 @@ void check(const std::string& out, const SynthOptions& options) {
     fail(ErrorKind::kUsage, "classes must be between 1 and the count of {}, so that each has an image; not {}",
          options.count, options.classes);
   }
-  if (options.threads < 0)
-    fail(ErrorKind::kUsage, "threads must be at least 1, or 0 for one per core, not {}", options.threads);
+  if (options.threads != 0) check_threads(options.threads);
   if (options.format == SynthFormat::kFolder && out.ends_with(".tar")) {
     fail(ErrorKind::kUsage, "'{}' is named as a tar, but the format is folder; choose the format tar, or another name",
          out);

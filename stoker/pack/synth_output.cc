@@ -38,11 +38,11 @@ class CreatedPaths {
   std::vector<std::string> paths_;
 };
 
-void create_folder(const std::string& path, CreatedPaths& created) {
+void create_folder(const fs::path& path, CreatedPaths& created) {
   std::error_code error;
-  fs::create_directories(path, error);
-  if (error) fail_system("create", path, error.value());
-  created.add(path);
+  if (path.has_parent_path() && !fs::exists(path.parent_path(), error)) create_folder(path.parent_path(), created);
+  if (fs::create_directory(path, error)) created.add(path.string());
+  if (error) fail_system("create", path.string(), error.value());
 }
 
 void claim_empty_folder(const std::string& out, CreatedPaths& created) {

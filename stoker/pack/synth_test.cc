@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "stoker/base/error.h"
+#include "stoker/base/error_testing.h"
 #include "stoker/codec/image_encoder.h"
 #include "stoker/format/dataset.h"
 #include "stoker/pack/synth_image.h"
@@ -50,18 +50,6 @@ std::vector<std::string> entries(const std::string& folder) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
   return names;
-}
-
-/// The kind and the sentence of what `action` throws.
-template <typename Action>
-std::pair<ErrorKind, std::string> error_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return {error.kind(), error.message()};
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
 }
 
 TEST(Synth, WritesTheSameBytesForAnyThreadCount) {
@@ -152,15 +140,26 @@ TEST(Synth, CutsTarsIntoShards) {
   EXPECT_EQ(data->key(1), "c0/3");
 }
 
+TEST(Synth, LeavesNothingOfTheFoldersItMadeWhenStopped) {
+  const TempFolder folder;
+  const std::atomic<bool> stop = true;
+  for (const SynthFormat format : {SynthFormat::kFolder, SynthFormat::kTar}) {
+    SynthOptions options = tiny(2, 1, format);
+    options.stop = &stop;
+    EXPECT_EQ(error_of([&] { synthesize(folder.path("new/newer/newest"), options); }).kind(), ErrorKind::kClosed);
+    EXPECT_THAT(entries(folder.path()), testing::IsEmpty());
+  }
+}
+
 TEST(Synth, FillsAnEmptyFolderAndRefusesAnother) {
   const TempFolder folder;
   fs::create_directory(folder.path("out"));
   synthesize(folder.path("out"), tiny(2, 1));
   const auto before = tree(folder.path("out"));
   for (const SynthFormat format : {SynthFormat::kFolder, SynthFormat::kTar}) {
-    const auto [kind, sentence] = error_of([&] { synthesize(folder.path("out"), tiny(2, 1, format)); });
-    EXPECT_EQ(kind, ErrorKind::kUsage);
-    EXPECT_THAT(sentence, HasSubstr("'" + folder.path("out") + "' is not empty"));
+    const Error error = error_of([&] { synthesize(folder.path("out"), tiny(2, 1, format)); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_THAT(error.message(), HasSubstr("'" + folder.path("out") + "' is not empty"));
   }
   EXPECT_EQ(tree(folder.path("out")), before);
 }
@@ -168,20 +167,20 @@ TEST(Synth, FillsAnEmptyFolderAndRefusesAnother) {
 TEST(Synth, RefusesAnExistingFile) {
   const TempFolder folder;
   const std::string plain = folder.write("plain", "text"), tar = folder.write("data.tar", "text");
-  EXPECT_EQ(error_of([&] { synthesize(plain, tiny(2, 1)); }).first, ErrorKind::kUsage);
-  EXPECT_EQ(error_of([&] { synthesize(plain, tiny(2, 1, SynthFormat::kTar)); }).first, ErrorKind::kUsage);
-  const auto [kind, sentence] = error_of([&] { synthesize(tar, tiny(2, 1, SynthFormat::kTar)); });
-  EXPECT_EQ(kind, ErrorKind::kUsage);
-  EXPECT_THAT(sentence, HasSubstr("'" + tar + "' exists"));
+  EXPECT_EQ(error_of([&] { synthesize(plain, tiny(2, 1)); }).kind(), ErrorKind::kUsage);
+  EXPECT_EQ(error_of([&] { synthesize(plain, tiny(2, 1, SynthFormat::kTar)); }).kind(), ErrorKind::kUsage);
+  const Error error = error_of([&] { synthesize(tar, tiny(2, 1, SynthFormat::kTar)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.message(), HasSubstr("'" + tar + "' exists"));
   EXPECT_EQ(content_of(tar), "text");
 }
 
 TEST(Synth, RefusesOptionsThatMakeNoSense) {
   const TempFolder folder;
   const auto refuses = [&](const std::string& out, const SynthOptions& options, const char* word) {
-    const auto [kind, sentence] = error_of([&] { synthesize(out, options); });
-    EXPECT_EQ(kind, ErrorKind::kUsage);
-    EXPECT_THAT(sentence, HasSubstr(word));
+    const Error error = error_of([&] { synthesize(out, options); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_THAT(error.message(), HasSubstr(word));
   };
   refuses(folder.path("out"), tiny(0, 1), "count");
   refuses(folder.path("out"), tiny(3, 0), "classes");
@@ -197,9 +196,9 @@ TEST(Synth, RefusesOptionsThatMakeNoSense) {
 TEST(Synth, NamesTheFolderItCannotCreate) {
   const TempFolder folder;
   const std::string below_a_file = folder.write("plain", "text") + "/out";
-  const auto [kind, sentence] = error_of([&] { synthesize(below_a_file, tiny(2, 1)); });
-  EXPECT_EQ(kind, ErrorKind::kNotFound);
-  EXPECT_THAT(sentence, HasSubstr(below_a_file));
+  const Error error = error_of([&] { synthesize(below_a_file, tiny(2, 1)); });
+  EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
+  EXPECT_THAT(error.message(), HasSubstr(below_a_file));
 }
 
 TEST(Synth, StoppedLeavesNothingBehind) {
@@ -213,7 +212,7 @@ TEST(Synth, StoppedLeavesNothingBehind) {
       last_done = done;
       if (done == 7) stop = true;
     };
-    EXPECT_EQ(error_of([&] { synthesize(folder.path(name), options); }).first, ErrorKind::kClosed);
+    EXPECT_EQ(error_of([&] { synthesize(folder.path(name), options); }).kind(), ErrorKind::kClosed);
     EXPECT_EQ(last_done, 7);
     EXPECT_THAT(entries(folder.path()), testing::IsEmpty()) << name;
   }
@@ -225,7 +224,7 @@ TEST(Synth, StoppedKeepsTheFolderThatWasThere) {
   SynthOptions options = tiny(10, 2);
   const std::atomic<bool> stop{true};
   options.stop = &stop;
-  EXPECT_EQ(error_of([&] { synthesize(folder.path("out"), options); }).first, ErrorKind::kClosed);
+  EXPECT_EQ(error_of([&] { synthesize(folder.path("out"), options); }).kind(), ErrorKind::kClosed);
   EXPECT_THAT(entries(folder.path()), testing::ElementsAre("out"));
   EXPECT_THAT(entries(folder.path("out")), testing::IsEmpty());
 }

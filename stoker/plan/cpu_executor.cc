@@ -9,23 +9,34 @@
 
 namespace stoker {
 
-ImageSize ImageStages::begin(const ImageProgram& program, Bytes encoded, const SampleDraw& draw) {
-  program_ = &program;
+StageOutputs ImageStages::begin(const ViewPlan& view, Bytes encoded, const SampleDraw& draw) {
+  program_ = &view.image;
   encoded_ = encoded;
   facts_ = decoder_.read_facts(encoded);
-  orientation_ = program.decode.apply_orientation ? facts_.orientation : Orientation{1};
+  orientation_ = program_->decode.apply_orientation ? facts_.orientation : Orientation{1};
   const ImageSize upright =
       orientation_ >= 5 ? ImageSize{facts_.height, facts_.width} : ImageSize{facts_.width, facts_.height};
-  map_ = program.geometry.draw(upright, draw);
+  map_ = program_->geometry.draw(upright, draw);
   build_taps(map_.x, map_.filter, taps_x_);
   build_taps(map_.y, map_.filter, taps_y_);
-  return {map_.width(), map_.height()};
+  const ImageSize size{map_.width(), map_.height()};
+  const auto pixels = [](int width, int height) {
+    return StageOutputs::Tensor{DType::kU8, image_shape(Layout::kNhwc, height, width, ColorMap::kChannels)};
+  };
+  return {.decode = pixels(window().width, window().height),
+          .geometry = pixels(size.width, size.height),
+          .color = {view.image.format.dtype, Plan::image_shape_of(view, size)},
+          .size = size};
+}
+
+Rect ImageStages::window() const {
+  // A map may show nothing but padding; decoders still need a window, and a bad sample must still be found.
+  const auto span_of = [](const AxisTaps& taps) { return std::max(taps.source_end - taps.source_begin, 1); };
+  return {taps_x_.source_begin, taps_y_.source_begin, span_of(taps_x_), span_of(taps_y_)};
 }
 
 ResampleSource ImageStages::decode() {
-  // A map may show nothing but padding; decoders still need a window, and a bad sample must still be found.
-  const auto span_of = [](const AxisTaps& taps) { return std::max(taps.source_end - taps.source_begin, 1); };
-  const Rect upright{taps_x_.source_begin, taps_y_.source_begin, span_of(taps_x_), span_of(taps_y_)};
+  const Rect upright = window();
   const Rect stored = stored_window(upright, facts_.width, facts_.height, orientation_);
   return {oriented(decoder_.decode_rgb(encoded_, facts_, stored), orientation_), upright.x, upright.y};
 }
@@ -49,8 +60,9 @@ std::vector<OutputSpec> CpuExecutor::shapes(const SampleInput& sample) {
     if (view.kind == ViewKind::kLabel) {
       specs.push_back(Plan::label_output(view));
     } else {
-      specs.push_back(Plan::image_output(
-          view, stages_.begin(view.image, sample.fields[static_cast<std::size_t>(view.field)], sample.draw)));
+      StageOutputs::Tensor tensor =
+          stages_.begin(view, sample.fields[static_cast<std::size_t>(view.field)], sample.draw).color;
+      specs.push_back({view.name, tensor.dtype, tensor.shape});
     }
   }
   return specs;
@@ -65,9 +77,9 @@ void CpuExecutor::run(const SampleInput& sample, std::span<const MutableBytes> o
       continue;
     }
     const std::int64_t started = now_ns();
-    const ImageSize size = stages_.begin(view.image, sample.fields[static_cast<std::size_t>(view.field)], sample.draw);
-    assert(Plan::image_output(view, size).bytes_per_sample() == outputs[i].size());
-    (void)size;
+    [[maybe_unused]] const StageOutputs stages =
+        stages_.begin(view, sample.fields[static_cast<std::size_t>(view.field)], sample.draw);
+    assert(stages.color.bytes() == outputs[i].size());
     const ResampleSource decoded = stages_.decode();
     const std::int64_t decoded_at = now_ns();
     stages_.transform(decoded, outputs[i].data());

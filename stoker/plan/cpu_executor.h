@@ -15,15 +15,29 @@ struct StageTimes {
   std::int64_t transform_ns = 0;  // geometry and color, fused
 };
 
+/// What the stages of a view put out for one sample: enough to grant the memory of any prefix of them beforehand.
+struct StageOutputs {
+  struct Tensor {
+    DType dtype = DType::kU8;
+    Shape shape;
+
+    std::size_t bytes() const { return static_cast<std::size_t>(shape.elements()) * size_of(dtype); }
+  };
+  Tensor decode;    // the window that is read, rows x columns x channels
+  Tensor geometry;  // resized pixels, rows x columns x channels
+  Tensor color;     // as the batch holds it
+  ImageSize size;   // of the last two
+};
+
 /// One image at a time through the stages of a view, each of which can also run alone: a prefix of them is what the CPU
 /// does when the rest happens elsewhere. Keeps scratch; one per thread.
 class ImageStages {
  public:
   explicit ImageStages(DecodeLimits limits = {}) : decoder_(limits) {}
 
-  /// Reads the header, draws the random numbers and lays out the work; returns the output's size. `program` and
-  /// `encoded` must stay until the last stage is done.
-  ImageSize begin(const ImageProgram& program, Bytes encoded, const SampleDraw& draw);
+  /// Reads the header, draws the random numbers and lays out the work; returns what each stage will put out. `view` and
+  /// `encoded` must stay until the last stage is done. Throws kBadSample, and kLimit for an output that is too large.
+  StageOutputs begin(const ViewPlan& view, Bytes encoded, const SampleDraw& draw);
 
   /// Stage 1. The part of the upright image that the next stages read: interleaved RGB, valid until the next begin().
   ResampleSource decode();
@@ -38,6 +52,9 @@ class ImageStages {
   AnyImageDecoder decoder_;
   Resampler resampler_;
   AxisTaps taps_x_, taps_y_;
+
+  // The part of the upright image that the taps read.
+  Rect window() const;
 
   const ImageProgram* program_ = nullptr;
   Bytes encoded_;

@@ -43,6 +43,8 @@ std::vector<Recipe> recipes() {
       base().pad({1, 2, 3, 4}, {10, 20, 30}).center_crop(13).cast("f32"),
       base().resize(20, 20).pad({30, 30, 30, 30}, {10, 20, 30}).crop(2, 3, 20, 25),  // nothing but padding
       base().resize(20, 20).flip("vertical").resize(11, 37, "bilinear"),
+      base().flip().resize(23, 18, "box").flip("vertical").center_crop(15).flip().resize(31, 9, "nearest"),
+      base().resize(5, 5).normalize({0}, {1}, 1),  // the same numbers, as f32
       base().resize(50, 50).center_crop(30).resize(19, 19, "bicubic").random_flip(),
   };
 }
@@ -66,6 +68,7 @@ Recipe random_recipe(Random& random) {
   constexpr const char* kFilters[] = {"nearest", "box", "bilinear", "bicubic"};
   const std::string_view filter = kFilters[random.below(4)];
   Recipe recipe = Recipe().decode();
+  if (random.below(2)) recipe.random_flip(0.5, random.below(2) ? "horizontal" : "vertical");
   switch (random.below(4)) {
     case 0: recipe.resize(between(1, 90), between(1, 90), filter); break;
     case 1: recipe.resize(between(1, 60), filter).center_crop(between(1, 70), between(0, 255)); break;
@@ -79,15 +82,19 @@ Recipe random_recipe(Random& random) {
   return recipe;
 }
 
-// The finished tensor by the stages one at a time, each from the last one's output.
+// The finished tensor by the stages one at a time, each from the last one's output, in memory granted beforehand.
 std::vector<std::uint8_t> run_stages(const ViewPlan& view, Bytes encoded, const SampleDraw& draw) {
   ImageStages stages;
-  const ImageSize size = stages.begin(view.image, encoded, draw);
-  std::vector<std::uint8_t> resized(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * 3);
+  const StageOutputs outputs = stages.begin(view, encoded, draw);
+  std::vector<std::uint8_t> resized(outputs.geometry.bytes()), finished(outputs.color.bytes());
   const ResampleSource decoded = stages.decode();
-  stages.geometry(decoded, interleaved_view(resized.data(), size.width, size.height, 3));
-  std::vector<std::uint8_t> finished(Plan::image_output(view, size).bytes_per_sample());
-  stages.color(interleaved_view<const std::uint8_t>(resized.data(), size.width, size.height, 3), finished.data());
+  const ImageView& window = decoded.pixels;
+  EXPECT_EQ(outputs.decode.shape, (Shape{window.height, window.width, window.channels}));
+  EXPECT_EQ(outputs.decode.dtype, DType::kU8);
+  const auto [width, height] = outputs.size;
+  EXPECT_EQ(outputs.geometry.shape, (Shape{height, width, 3}));
+  stages.geometry(decoded, interleaved_view(resized.data(), width, height, 3));
+  stages.color(interleaved_view<const std::uint8_t>(resized.data(), width, height, 3), finished.data());
   return finished;
 }
 

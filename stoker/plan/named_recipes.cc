@@ -3,9 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "stoker/base/error.h"
 #include "stoker/base/spelling.h"
@@ -74,6 +72,18 @@ name = "label"
 )"},
 };
 
+std::string text_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  char block[4096];
+  while (file.read(block, sizeof(block)) || file.gcount() > 0)
+    text.append(block, static_cast<std::size_t>(file.gcount()));
+  if (file.eof()) return text;
+  const int cause = errno;
+  fail(cause == ENOENT || cause == ENOTDIR ? ErrorKind::kNotFound : ErrorKind::kIo, "cannot read the recipe {}: {}",
+       path, std::strerror(cause));
+}
+
 }  // namespace
 
 std::vector<std::string> Recipe::names() {
@@ -92,12 +102,9 @@ Recipe Recipe::named(std::string_view name) {
 
 Recipe Recipe::load(const std::string& name_or_path) {
   if (!name_or_path.ends_with(".toml")) return named(name_or_path);
-  std::ifstream file(name_or_path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) fail(ErrorKind::kNotFound, "cannot read the recipe {}: {}", name_or_path, std::strerror(errno));
+  const std::string text = text_of_file(name_or_path);
   try {
-    return from_toml(text.str());
+    return from_toml(text);
   } catch (const Error& error) {
     throw error.with_context(name_or_path);
   }

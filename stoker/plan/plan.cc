@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "stoker/base/error.h"
+#include "stoker/base/isa.h"
 #include "stoker/ops/operator_table.h"
 
 namespace stoker {
@@ -32,6 +33,7 @@ void check_family_order(const View& view) {
 }  // namespace
 
 Plan::Plan(Recipe recipe) : recipe_(std::move(recipe)) {
+  settle_isa();  // workers have nobody to tell
   for (const View& view : recipe_.views()) compile(view);
 }
 
@@ -77,14 +79,18 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(FormatFunction function) const { function(call, format); }
     };
     const std::uint64_t stream = random_stream(view.name, spec.name, occurrence);
-    std::visit(Apply{call, plan.image, color, format, stream}, spec.function);
+    try {
+      std::visit(Apply{call, plan.image, color, format, stream}, spec.function);
+    } catch (const Error& error) {
+      throw error.with_context(fmt::format("view '{}': {}", view.name, brief(call)));
+    }
     stages[std::min<std::size_t>(spec.function.index(), 2)].operators.push_back(brief(call));
   }
   plan.image.color = color.map();
-  // Pixels that no colour operator touched are still whole numbers: they stay bytes unless the recipe casts them.
-  plan.image.format.dtype = format.dtype.value_or(plan.image.color.affine_identity() ? DType::kU8 : DType::kF32);
+  // The type depends on what is called, never on the values of its arguments.
+  plan.image.format.dtype = format.dtype.value_or(color.computes ? DType::kF32 : DType::kU8);
   plan.image.format.layout = format.layout.value_or(Layout::kNchw);
-  if (const auto size = plan.image.geometry.output_size()) {
+  if (const auto size = output_size(plan)) {
     stages[1].bytes_out = std::int64_t{size->width} * size->height * kChannels;
     stages[2].bytes_out = static_cast<std::int64_t>(image_output(plan, *size).bytes_per_sample());
   }
@@ -96,9 +102,30 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
   }
 }
 
+std::optional<ImageSize> Plan::output_size(const ViewPlan& view) {
+  try {
+    return view.image.geometry.output_size();
+  } catch (const Error& error) {
+    throw error.with_context(fmt::format("view '{}'", view.name));
+  }
+}
+
 OutputSpec Plan::image_output(const ViewPlan& view, ImageSize size) {
-  return {view.name, view.image.format.dtype,
-          image_shape(view.image.format.layout, size.height, size.width, kChannels)};
+  return {view.name, view.image.format.dtype, image_shape_of(view, size)};
+}
+
+Shape Plan::image_shape_of(const ViewPlan& view, ImageSize size) {
+  if (size.width > kOutputSideMax || size.height > kOutputSideMax) {
+    fail(ErrorKind::kLimit, "view '{}': its output of {} x {} pixels has a side above the limit of {}", view.name,
+         size.width, size.height, kOutputSideMax);
+  }
+  const std::int64_t bytes =
+      std::int64_t{size.width} * size.height * kChannels * static_cast<std::int64_t>(size_of(view.image.format.dtype));
+  if (bytes > kOutputBytesMax) {
+    fail(ErrorKind::kLimit, "view '{}': its output of {} x {} pixels takes {} bytes a sample, above the limit of {}",
+         view.name, size.width, size.height, bytes, kOutputBytesMax);
+  }
+  return image_shape(view.image.format.layout, size.height, size.width, kChannels);
 }
 
 OutputSpec Plan::label_output(const ViewPlan& view) { return {view.name, DType::kI64, Shape{}}; }
@@ -110,7 +137,7 @@ std::vector<OutputSpec> Plan::outputs() const {
       outputs.push_back(label_output(view));
       continue;
     }
-    const std::optional<ImageSize> size = view.image.geometry.output_size();
+    const std::optional<ImageSize> size = output_size(view);
     if (!size) {
       fail(ErrorKind::kUsage,
            "view '{}': its size depends on the image, so samples cannot stand in one batch; add center_crop or "

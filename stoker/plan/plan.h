@@ -16,7 +16,7 @@
 namespace stoker {
 
 /// Goes up whenever the same recipe, seed and data would give other pixels or another order.
-constexpr int kSemanticsVersion = 1;
+constexpr int kSemanticsVersion = 2;
 
 /// What a view of images comes to.
 struct ImageProgram {
@@ -39,12 +39,17 @@ struct ViewPlan {
 struct StageSpec {
   std::string name;                       // "decode", "geometry", "color"
   std::vector<std::string> operators;     // as the recipe calls them
-  std::optional<std::int64_t> bytes_out;  // per sample; nullopt where it depends on the image
+  std::optional<std::int64_t> bytes_out;  // per sample; nullopt where it depends on the image: see ImageStages::begin
 };
+
+/// Limits of one view's output per sample.
+constexpr int kOutputSideMax = 65'535;
+constexpr std::int64_t kOutputBytesMax = std::int64_t{1} << 30;
 
 class Plan {
  public:
-  /// Throws kUsage for a recipe that cannot run, with the reason.
+  /// Throws kUsage for a recipe that cannot run, with the reason, or a STOKER_ISA that is not there, and kLimit for an
+  /// output that is too large.
   explicit Plan(Recipe recipe);
 
   const Recipe& recipe() const { return recipe_; }
@@ -56,11 +61,14 @@ class Plan {
   /// The batch's outputs, in recipe order. Throws kUsage, naming the view, if the size of one depends on the image.
   std::vector<OutputSpec> outputs() const;
 
-  /// The spec of a view whose image comes out in this size.
+  /// The spec of a view whose image comes out in this size. Throws kLimit, naming the view, if that is too large.
   static OutputSpec image_output(const ViewPlan& view, ImageSize size);
+  /// Its shape alone.
+  static Shape image_shape_of(const ViewPlan& view, ImageSize size);
   static OutputSpec label_output(const ViewPlan& view);
 
  private:
+  static std::optional<ImageSize> output_size(const ViewPlan& view);
   void compile(const View& view);
   void compile_image(const View& view, ViewPlan& plan);
 

@@ -1,5 +1,6 @@
 #include "stoker/plan/plan.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,6 +39,20 @@ TEST(Plan, DeclaresWhatEachStagePutsOut) {
   EXPECT_EQ(Plan(Recipe().decode().resize(8)).stages()[2].bytes_out, std::nullopt);
 }
 
+TEST(ImageStages, DeclareForASampleWhatEachPutsOut) {
+  const Plan plan(Recipe().decode().crop(10, 20, 33, 17).resize(8).normalize("imagenet").cast("f16"));
+  const std::vector<std::uint8_t> encoded = noisy_png(90, 60, 1);
+  ImageStages stages;
+  const StageOutputs outputs = stages.begin(plan.views()[0], encoded, {});
+  EXPECT_EQ(outputs.decode.shape, (Shape{17, 33, 3}));
+  EXPECT_EQ(outputs.decode.bytes(), 17u * 33 * 3);
+  EXPECT_EQ(outputs.geometry.shape, (Shape{8, 15, 3}));
+  EXPECT_EQ(outputs.geometry.dtype, DType::kU8);
+  EXPECT_EQ(outputs.color.shape, (Shape{3, 8, 15}));
+  EXPECT_EQ(outputs.color.dtype, DType::kF16);
+  EXPECT_EQ(outputs.size, (ImageSize{15, 8}));
+}
+
 TEST(Plan, ReadsAFieldOnceForAllItsViews) {
   Recipe recipe = Recipe().decode().resize(8, 8);
   recipe.view("small", "image").decode().resize(4, 4);
@@ -55,6 +70,80 @@ TEST(Plan, DrawsEachOccurrenceOfAnOperatorAnew) {
   for (std::uint64_t position = 0; position < 40; ++position)
     seen.insert(run_one(executor, {.fields = fields, .draw = {1, 1, position}})[0].bytes);
   EXPECT_EQ(seen.size(), 2u);
+}
+
+TEST(Plan, TellsTheTypeByTheOperatorsNotByTheirArguments) {
+  const auto type_of = [](const Recipe& recipe) { return Plan(recipe).outputs()[0].dtype; };
+  const Recipe small = Recipe().decode().resize(4, 4);
+  EXPECT_EQ(type_of(small), DType::kU8);
+  EXPECT_EQ(type_of(Recipe(small).channel_order("bgr")), DType::kU8);
+  EXPECT_EQ(type_of(Recipe(small).channel_order("rgb")), DType::kU8);
+  EXPECT_EQ(type_of(Recipe(small).normalize({0}, {1}, 1)), DType::kF32);
+  EXPECT_EQ(type_of(Recipe(small).normalize("unit")), DType::kF32);
+  EXPECT_EQ(type_of(Recipe(small).normalize({0}, {1}, 1).cast("u8")), DType::kU8);
+}
+
+std::string refusal_of_size(const Recipe& recipe) {
+  try {
+    const Plan plan(recipe);
+    return fmt::format("{} bytes", plan.outputs()[0].bytes_per_sample());
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kLimit);
+    return error.message();
+  }
+}
+
+TEST(Plan, LimitsTheOutputs) {
+  const auto square = [](int side) { return Recipe().decode().resize(side, side); };
+  EXPECT_EQ(refusal_of_size(square(18'918)), "1073672172 bytes");
+  EXPECT_EQ(refusal_of_size(square(18'919)),
+            "view 'image': its output of 18919 x 18919 pixels takes 1073785683 bytes a sample, above the limit of "
+            "1073741824");
+  EXPECT_THAT(refusal_of_size(square(10'000).cast("f32")), HasSubstr("takes 1200000000 bytes"));
+  EXPECT_EQ(refusal_of_size(Recipe().decode().resize(2, 65'535)), "393210 bytes");
+  EXPECT_EQ(refusal_of_size(Recipe().decode().resize(2, 65'535).pad({1, 0})),
+            "view 'image': its output of 65537 x 2 pixels has a side above the limit of 65535");
+  Recipe pads = square(8);
+  for (int i = 0; i < 20'000; ++i) pads.pad({65'535});  // the sum of the sides would overflow
+  EXPECT_THAT(refusal_of_size(pads), HasSubstr("view 'image': its operators make a side of"));
+  EXPECT_THAT(refusal_of_size(pads.crop(0, 0, 8, 8)), HasSubstr("view 'image': its operators make a side of"));
+}
+
+TEST(Plan, LimitsOutputsThatDependOnTheImage) {
+  const Plan plan(Recipe().decode().resize(8'000));
+  const std::vector<std::uint8_t> encoded = noisy_png(90, 9, 1);
+  const Bytes fields[] = {encoded};
+  CpuExecutor executor(plan);
+  try {
+    run_one(executor, {.fields = fields});
+    FAIL() << "an image of 80,000 x 8,000 was made";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kLimit);
+    EXPECT_THAT(error.message(), HasSubstr("view 'image': its output of 80000 x 8000 pixels"));
+  }
+}
+
+TEST(Plan, RefusesToResizePaddingBeforeAnySampleIsSeen) {
+  const auto refusal = [](const Recipe& recipe) {
+    try {
+      const Plan plan(recipe);
+      return std::string("accepted");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      return error.message();
+    }
+  };
+  const std::string sentence = "padding cannot be resized; put resize before the operator that pads";
+  const Recipe padded = Recipe().decode().pad({2});
+  EXPECT_EQ(refusal(Recipe(padded).resize(8)), "view 'image': resize(size=[8]): " + sentence);
+  EXPECT_THAT(refusal(Recipe(padded).flip().random_flip().resize(8, 8)), HasSubstr(sentence));
+  EXPECT_THAT(refusal(Recipe(padded).random_resized_crop(8)), HasSubstr("random_resized_crop(size=[8]): " + sentence));
+  EXPECT_THAT(refusal(Recipe().decode().random_crop(8, 1).resize(4, 4)), HasSubstr(sentence));
+  EXPECT_THAT(refusal(Recipe(padded).center_crop(8).pad({0, 1}).resize(4, 4)), HasSubstr(sentence));
+  EXPECT_EQ(refusal(Recipe().decode().resize(8).pad({2}).flip()), "accepted");
+  EXPECT_EQ(refusal(Recipe().decode().pad({0}).resize(8)), "accepted");
+  EXPECT_EQ(refusal(Recipe().decode().random_crop(8).resize(4, 4)), "accepted");
+  EXPECT_EQ(refusal(Recipe(padded).center_crop(8).resize(4, 4)), "accepted") << "the crop may cut the padding off";
 }
 
 TEST(Plan, RefusesOperatorsOutOfOrder) {

@@ -1,7 +1,9 @@
 #include "stoker/plan/recipe.h"
 
 #include <algorithm>
+#include <array>
 
+#include "stoker/base/error.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/order/epoch_order.h"
 
@@ -9,6 +11,30 @@ namespace stoker {
 namespace {
 
 std::string owned(std::string_view text) { return std::string(text); }
+
+// What a batch has in Python besides its outputs, which are attributes too; torch's is a tuple.
+constexpr std::array<std::string_view, 7> kBatchAttributes = {"key",   "position", "epoch", "index",
+                                                              "valid", "outputs",  "count"};
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_identifier(std::string_view name) {
+  return !name.empty() && is_letter(name.front()) && std::all_of(name.begin(), name.end(), [](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+void check_view_name(std::string_view name) {
+  if (!is_identifier(name)) {
+    fail(
+        ErrorKind::kUsage,
+        "a view cannot be named '{}': a letter comes first, then letters, digits and underscores; what it reads is its "
+        "field",
+        name);
+  }
+  if (std::find(kBatchAttributes.begin(), kBatchAttributes.end(), name) != kBatchAttributes.end()) {
+    fail(ErrorKind::kUsage, "a view cannot be named '{}': batch.{} is something else", name, name);
+  }
+}
 
 }  // namespace
 
@@ -21,8 +47,12 @@ Recipe& Recipe::add(OperatorCall call) {
 
 Recipe& Recipe::view(std::string_view name, std::string_view field) {
   const auto found = std::find_if(views_.begin(), views_.end(), [&](const View& v) { return v.name == name; });
-  current_ = static_cast<std::size_t>(found - views_.begin());
-  if (found == views_.end()) views_.push_back({owned(name), owned(field), {}});
+  const auto number = static_cast<std::size_t>(found - views_.begin());
+  if (found == views_.end()) {
+    check_view_name(name);
+    views_.push_back({owned(name), owned(field), {}});
+  }
+  current_ = number;
   return *this;
 }
 

@@ -12,8 +12,9 @@ namespace stoker {
 
 /// One output of the batch: a field of the sample, taken through operators.
 struct View {
-  std::string name;   // of the output
-  std::string field;  // "image": the sample's image, whatever its codec; "label": its class number; else a field's name
+  std::string name;   // of the output: an identifier, and none that a batch has for something else
+  std::string field;  // any text; "image": the sample's image, whatever its codec; "label": its class number; else a
+                      // field's name
   std::vector<OperatorCall> operators;
 
   friend bool operator==(const View&, const View&) = default;
@@ -40,7 +41,8 @@ class Recipe {
 
   /// Adds any operator to the view worked on. Throws kUsage for what the operator table does not permit.
   Recipe& add(OperatorCall call);
-  /// From here on, work on the view of this name; it is added if it is not there.
+  /// From here on, work on the view of this name; it is added if it is not there. Throws kUsage for a name that is
+  /// not a letter followed by letters, digits and underscores, or is one of the batch's own attributes.
   Recipe& view(std::string_view name, std::string_view field = "image");
   /// drop, wrap or pad; throws kUsage for anything else.
   Recipe& set_tail(std::string_view tail);

@@ -1,7 +1,11 @@
 #include "stoker/plan/recipe.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "stoker/base/error.h"
 #include "stoker/ops/operator_table.h"
@@ -62,13 +66,74 @@ TEST(Recipe, RefusesWrongArguments) {
   EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = [1, 2, 3] }")), HasSubstr("a list of 1 or 2 numbers"));
   EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 'big' }")),
               HasSubstr("must be a number or a list of numbers"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = true }")),
+              HasSubstr("size is true, but must be a number"));
   EXPECT_THAT(refusal(with_operator("{ op = 'random_flip', p = 2 }")), HasSubstr("must be between 0 and 1"));
   EXPECT_THAT(refusal(with_operator("{ op = 'random_resized_crop', size = 8, scale = [1, 0.5] }")),
               HasSubstr("[least, largest]"));
   EXPECT_THAT(refusal("tail = 3\n[[view]]\nname = 'label'"), HasSubstr("line 1: tail must be a text"));
-  EXPECT_THAT(refusal("tail = 'keep'\n[[view]]\nname = 'label'"), HasSubstr("use drop, wrap or pad"));
+  EXPECT_THAT(refusal("tail = 'keep'\n[[view]]\nname = 'label'"), HasSubstr("line 1: 'keep' is not a tail"));
+  EXPECT_THAT(refusal("tail = 'pad'\n[[view]]\nname = 'key'"),
+              HasSubstr("line 2: a view cannot be named 'key': batch.key"));
+  EXPECT_EQ(refusal(with_operator("{ op = 'line ', x = 1 }")).rfind("line 5: there is no operator 'line '", 0), 0u);
   EXPECT_THAT(refusal("[[view]\n"), HasSubstr("line 1"));
   EXPECT_THAT(refusal("tail = 'pad'"), HasSubstr("at least one [[view]]"));
+}
+
+TEST(Recipe, RefusesWholeNumbersThatAreNotExact) {
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 9007199254740993000 }")),
+              HasSubstr("line 5: 9007199254740993000 is too large"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'random_flip', p = 9007199254740993 }")),
+              HasSubstr("line 5: 9007199254740993 is too large"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = [3, -9007199254740993] }")),
+              HasSubstr("line 5: -9007199254740993 is too large"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 9007199254740992 }")), HasSubstr("between 1 and 65535"));
+}
+
+TEST(Recipe, NamesViewsByIdentifiersThatBatchesDoNotUseThemselves) {
+  for (const char* name : {"left", "B", "x1", "valid_pixels", "class_"}) EXPECT_NO_THROW(Recipe().view(name)) << name;
+  for (const std::string name : {"", "a\"b", "_left", "__len__", "1st", "left.png", "a b", "\xC3\xA4", "a-b", "key",
+                                 "position", "epoch", "index", "valid", "outputs", "count"}) {
+    Recipe recipe;
+    try {
+      recipe.view(name);
+      ADD_FAILURE() << name << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+      EXPECT_THAT(error.message(), HasSubstr("a view cannot be named '" + name + "'"));
+    }
+    EXPECT_EQ(recipe, Recipe());
+    EXPECT_EQ(recipe.decode(), Recipe().decode()) << "the view worked on stays";
+  }
+}
+
+TEST(Recipe, EscapesTheTextsOfItsTomlForm) {
+  for (const std::string field :
+       {"a\"b", "back\\slash\\", "tab\tand\nline\r", "\x01\x1F\x7F", "b\xC3\xA4r", "\"\"\"", "'quoted'", ""}) {
+    Recipe recipe;
+    recipe.view("other", field).decode();
+    EXPECT_EQ(Recipe::from_toml(recipe.to_toml()), recipe) << recipe.to_toml();
+  }
+}
+
+TEST(Recipe, SaysWhatIsWrongWithItsFile) {
+  const auto refusal_of = [](const std::string& path) {
+    try {
+      Recipe::load(path);
+    } catch (const Error& error) {
+      return fmt::format("{}: {}", to_string(error.kind()), error.message());
+    }
+    return std::string("accepted");
+  };
+  const std::string folder = testing::TempDir() + "recipe_test.toml", file = folder + "/wrong.toml";
+  std::filesystem::create_directories(folder);
+  EXPECT_EQ(refusal_of(folder), "io: cannot read the recipe " + folder + ": Is a directory");
+  EXPECT_EQ(refusal_of(file), "not_found: cannot read the recipe " + file + ": No such file or directory");
+  std::ofstream(file) << "tail = 'pad'\n[[view]]\nname = '1st'\n";
+  EXPECT_THAT(refusal_of(file), testing::StartsWith("usage: " + file + ": line 2: a view cannot be named '1st'"));
+  std::ofstream(file) << "";
+  EXPECT_EQ(refusal_of(file), "usage: " + file + ": a recipe needs at least one [[view]]");
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Recipe, RefusesChainsThatCannotRun) {

@@ -11,8 +11,20 @@
 namespace stoker {
 namespace {
 
+std::string line_of(const toml::node& node) { return fmt::format("line {}", node.source().begin.line); }
+
 [[noreturn]] void refuse(const toml::node& node, std::string_view what) {
-  fail(ErrorKind::kUsage, "line {}: {}", node.source().begin.line, what);
+  fail(ErrorKind::kUsage, "{}: {}", line_of(node), what);
+}
+
+// What `action` throws, which knows nothing of lines, is about this node.
+template <typename Action>
+void at_line_of(const toml::node& node, Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    throw error.with_context(line_of(node));
+  }
 }
 
 void check_keys(const toml::table& table, const std::vector<std::string>& known) {
@@ -30,19 +42,24 @@ std::string text_of(const toml::node& node, std::string_view what) {
   return *text;
 }
 
+double number_of(const toml::node& node) {
+  if (const auto number = node.value<double>()) return *number;
+  refuse(node, fmt::format("{} is too large: whole numbers are exact up to 2^53 only", *node.value<std::int64_t>()));
+}
+
 Value value_of(const toml::node& node) {
   if (node.is_boolean()) return *node.value<bool>();
-  if (node.is_number()) return *node.value<double>();
+  if (node.is_number()) return number_of(node);
   if (node.is_string()) return *node.value<std::string>();
   if (const toml::array* array = node.as_array()) {
     std::vector<double> numbers;
     for (const toml::node& element : *array) {
       if (!element.is_number()) refuse(element, "a list may hold numbers only");
-      numbers.push_back(*element.value<double>());
+      numbers.push_back(number_of(element));
     }
     return numbers;
   }
-  refuse(node, "an argument is true or false, a number, a text or a list of numbers");
+  refuse(node, "an argument is a number, a text or a list of numbers");
 }
 
 OperatorCall call_of(const toml::node& node) {
@@ -62,16 +79,30 @@ OperatorCall call_of(const toml::node& node) {
 View view_of(const toml::table& table) {
   check_keys(table, {"name", "field", "operators"});
   const toml::node* name = table.get("name");
-  if (!name) fail(ErrorKind::kUsage, "line {}: a view needs a name", table.source().begin.line);
+  if (!name) refuse(table, "a view needs a name");
   View view{text_of(*name, "name"), {}, {}};
   const toml::node* field = table.get("field");
   view.field = field ? text_of(*field, "field") : view.name;
   return view;
 }
 
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += {'\\', c};
+    } else if (const auto byte = static_cast<unsigned char>(c); byte < 0x20 || byte == 0x7F) {
+      result += fmt::format("\\u{:04X}", byte);
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
 std::string toml_text(const Value& value) {
   const auto* text = std::get_if<std::string>(&value);
-  return text ? fmt::format("\"{}\"", *text) : to_string(value);
+  return text ? quoted(*text) : to_string(value);
 }
 
 }  // namespace
@@ -86,7 +117,10 @@ Recipe Recipe::from_toml(std::string_view text) {
   check_keys(root, {"tail", "view"});
   Recipe recipe;
   recipe.views_.clear();
-  if (const toml::node* tail = root.get("tail")) recipe.set_tail(text_of(*tail, "tail"));
+  if (const toml::node* node = root.get("tail")) {
+    const std::string tail = text_of(*node, "tail");
+    at_line_of(*node, [&] { recipe.set_tail(tail); });
+  }
   const toml::node* views = root.get("view");
   if (!views || !views->is_array_of_tables()) fail(ErrorKind::kUsage, "a recipe needs at least one [[view]]");
   for (const toml::node& node : *views->as_array()) {
@@ -94,17 +128,13 @@ Recipe Recipe::from_toml(std::string_view text) {
     for (const View& other : recipe.views_) {
       if (other.name == view.name) refuse(node, fmt::format("there are two views '{}'", view.name));
     }
-    recipe.view(view.name, view.field);
+    at_line_of(node, [&] { recipe.view(view.name, view.field); });
     const toml::node* operators = node.as_table()->get("operators");
     if (!operators) continue;
     if (!operators->is_array()) refuse(*operators, "operators must be a list");
     for (const toml::node& op : *operators->as_array()) {
-      try {
-        recipe.add(call_of(op));
-      } catch (const Error& error) {
-        if (error.message().starts_with("line ")) throw;
-        throw error.with_context(fmt::format("line {}", op.source().begin.line));
-      }
+      OperatorCall call = call_of(op);
+      at_line_of(op, [&] { recipe.add(std::move(call)); });
     }
   }
   return recipe;
@@ -113,7 +143,7 @@ Recipe Recipe::from_toml(std::string_view text) {
 std::string Recipe::to_toml() const {
   std::string text = fmt::format("tail = \"{}\"\n", tail_);
   for (const View& view : views_) {
-    text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = \"{}\"\noperators = [\n", view.name, view.field);
+    text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = {}\noperators = [\n", view.name, quoted(view.field));
     for (const OperatorCall& call : view.operators) {
       text += fmt::format("  {{ op = \"{}\"", call.name);
       for (const auto& [name, value] : call.args) text += fmt::format(", {} = {}", name, toml_text(value));

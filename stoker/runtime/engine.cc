@@ -8,6 +8,8 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
+#include "stoker/base/log.h"
+#include "stoker/base/threads.h"
 #include "stoker/base/units.h"
 #include "stoker/runtime/loader_options.h"
 #include "stoker/runtime/thread_pool.h"
@@ -23,8 +25,10 @@ Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, co
       plan_(std::move(recipe)),
       batch_(options.batch),
       seed_(options.seed),
+      epochs_end_(options.epochs_end),
+      progress_(options.progress),
       audit_(options.audit.empty() ? nullptr : std::make_unique<AuditWriter>(options.audit)),
-      board_(*dataset_, board_options(*dataset_, plan_, options), host_allocator()),
+      board_(*dataset_, board_options(*dataset_, plan_, options), *options.allocator),
       worker_target_(options.threads),
       batches_per_epoch_(board_.batches_per_epoch()) {}
 
@@ -32,15 +36,12 @@ Loader::Engine::~Engine() { close(); }
 
 void Loader::Engine::start_threads() {
   const std::lock_guard lock(knobs_mutex_);
-  try {
-    reader_ = std::thread([this] { read_loop(); });
-    resize_workers(worker_target_);
-  } catch (const std::system_error& error) {
-    fail(ErrorKind::kMemory, "cannot start a thread: {}; ask for fewer threads", error.what());
-  }
+  translate_thread_errors([&] { reader_ = std::thread([this] { read_loop(); }); });
+  resize_workers(worker_target_);
 }
 
 void Loader::Engine::close() {
+  if (!home_.here()) return;
   const std::lock_guard knobs_lock(knobs_mutex_);
   {
     std::unique_lock lock(mutex_);
@@ -63,30 +64,45 @@ void Loader::Engine::read_loop() {
   name_this_thread("stoker-reader");
   std::unique_lock lock(mutex_);
   try {
-    while (!closing_) {
-      if (!board_.can_draw()) {
-        const std::int64_t since = now_ns();
-        reader_waits_ = true;
-        reader_wakes_.wait(lock, [&] { return closing_ || !reader_waits_; });
-        metrics_.add(Metric::kReaderStallNs, now_ns() - since);
-        continue;
-      }
-      Ticket& ticket = board_.draw();
-      if (ticket.reads_pending == 0) {
-        board_.read_done(ticket);
-        workers_wake_.notify_one();
-        continue;
-      }
-      const auto reads = static_cast<std::size_t>(ticket.reads_pending);
-      reads_in_flight_ += reads;
-      lock.unlock();
-      start_reads(ticket);
-      lock.lock();
-    }
-  } catch (...) {  // no memory for a batch, for example
-    failure_ = std::current_exception();
-    consumer_wakes_.notify_all();
+    while (!closing_) draw_and_read(lock);
+  } catch (...) {
+    fail_with(std::current_exception());
   }
+}
+
+void Loader::Engine::draw_and_read(std::unique_lock<std::mutex>& lock) {
+  Ticket* ticket = board_.draw();
+  if (board_.starved()) consumer_wakes_.notify_all();
+  if (!ticket) {
+    const std::int64_t since = now_ns();
+    reader_waits_ = true;
+    reader_wakes_.wait(lock, [&] { return closing_ || !reader_waits_; });
+    metrics_.add(Metric::kReaderStallNs, now_ns() - since);
+    return;
+  }
+  if (ticket->reads_pending == 0) {
+    board_.read_done(*ticket);
+    workers_wake_.notify_one();
+    return;
+  }
+  reads_in_flight_ += static_cast<std::size_t>(ticket->reads_pending);
+  lock.unlock();
+  start_reads(*ticket);
+  lock.lock();
+}
+
+// The lock is held. What a thread of ours cannot go on after ends the run; out of memory is all that is expected here.
+void Loader::Engine::fail_with(std::exception_ptr failure) {
+  try {
+    std::rethrow_exception(std::move(failure));
+  } catch (const Error&) {
+    failure_ = std::current_exception();
+  } catch (const std::bad_alloc&) {
+    failure_ = std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"));
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+  consumer_wakes_.notify_all();
 }
 
 void Loader::Engine::start_reads(Ticket& ticket) {
@@ -132,7 +148,7 @@ void Loader::Engine::wake_reader_if_room() {
   const bool much_room = board_.read_ahead_used() <= board_.read_ahead_max() / 4 * 3;
   const bool little_work = board_.ready_count() <= kTicketsAtOnce * static_cast<std::size_t>(worker_target_);
   if (!much_room && !little_work) return;
-  if (!board_.can_draw()) return;
+  if (!board_.may_draw()) return;
   reader_waits_ = false;
   reader_wakes_.notify_one();
 }
@@ -149,9 +165,17 @@ void Loader::Engine::resize_workers(int threads) {
     workers_.back().join();
     workers_.pop_back();
   }
-  while (static_cast<int>(workers_.size()) < threads) {
-    const int number = static_cast<int>(workers_.size());
-    workers_.emplace_back([this, number] { work_loop(number); });
+  const std::size_t before = workers_.size();
+  try {
+    translate_thread_errors([&] {
+      while (static_cast<int>(workers_.size()) < threads) {
+        const int number = static_cast<int>(workers_.size());
+        workers_.emplace_back([this, number] { work_loop(number); });
+      }
+    });
+  } catch (...) {
+    resize_workers(static_cast<int>(before));
+    throw;
   }
 }
 
@@ -162,10 +186,20 @@ std::size_t Loader::Engine::fair_share() const {
 
 void Loader::Engine::work_loop(int worker) {
   name_this_thread(fmt::format("stoker-work{}", worker));
+  std::unique_lock lock(mutex_, std::defer_lock);
+  try {
+    work_until_stopped(worker, lock);
+  } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
+    fail_with(std::current_exception());
+  }
+}
+
+void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock) {
   CpuExecutor executor(plan_);
   StageTimes reported;
   Ticket* tickets[kTicketsAtOnce];
-  std::unique_lock lock(mutex_);
+  lock.lock();
   for (;;) {
     std::size_t count = 0;
     const auto something_to_do = [&] {
@@ -187,7 +221,7 @@ void Loader::Engine::work_loop(int worker) {
       metrics_.add(Metric::kTransformNs, times.transform_ns - reported.transform_ns);
       reported = times;
       lock.lock();
-      if (board_.finish(*tickets[i])) consumer_wakes_.notify_all();
+      if (board_.finish(*tickets[i]) || board_.starved()) consumer_wakes_.notify_all();
       wake_reader_if_room();
     }
     if (board_.ready_count() > 0) workers_wake_.notify_one();
@@ -196,8 +230,7 @@ void Loader::Engine::work_loop(int worker) {
 
 // Writes the ticket's slot, or leaves the reason why not in the ticket.
 void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
-  constexpr std::size_t kOutputsMax = 16;  // board_options() refuses recipes with more
-  MutableBytes outputs[kOutputsMax];
+  MutableBytes outputs[kOutputsMax];  // board_options() refuses recipes with more
   const std::size_t count = plan_.views().size();
   for (std::size_t i = 0; i < count; ++i) outputs[i] = ticket.work->batch->slot_bytes(i, ticket.slot);
   if (ticket.padding()) {
@@ -215,13 +248,17 @@ void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
     executor.run(input, std::span(outputs, count));
   } catch (const Error& error) {
     ticket.error = std::make_exception_ptr(error.with_context(dataset_->describe(ticket.sample)));
-  } catch (const std::exception& error) {
-    const Error wrapped(ErrorKind::kMemory, error.what());
-    ticket.error = std::make_exception_ptr(wrapped.with_context(dataset_->describe(ticket.sample)));
+  } catch (const std::bad_alloc&) {
+    const Error error(ErrorKind::kMemory, "the machine has no memory left to decode it");
+    ticket.error = std::make_exception_ptr(error.with_context(dataset_->describe(ticket.sample)));
   }
 }
 
 // --- the consumer
+
+void Loader::Engine::check_home() const {
+  if (!home_.here()) fail(ErrorKind::kClosed, "the loader was made before this process was forked; make one here");
+}
 
 void Loader::Engine::check_open() const {
   if (closing_) fail(ErrorKind::kClosed, "the loader is closed");
@@ -229,7 +266,12 @@ void Loader::Engine::check_open() const {
 }
 
 void Loader::Engine::start_epoch(std::int64_t epoch) {
+  check_home();
   if (epoch < 0) fail(ErrorKind::kUsage, "epochs are numbered from 0; {} was asked for", epoch);
+  if (epoch >= epochs_end_) {
+    fail(ErrorKind::kUsage, "epoch {} was asked for, but the loader was made for those up to {}", epoch,
+         epochs_end_ - 1);
+  }
   const std::lock_guard lock(mutex_);
   check_open();
   if (first_start_ns_ == 0) first_start_ns_ = now_ns();
@@ -238,16 +280,20 @@ void Loader::Engine::start_epoch(std::int64_t epoch) {
   delivered_ = 0;
   in_epoch_ = true;
   epoch_error_ = nullptr;
+  log(LogLevel::kDebug, "epoch {} begins: {} batches of {}", epoch, batches_per_epoch_, batch_);
   reader_waits_ = false;
   reader_wakes_.notify_one();
 }
 
 std::optional<BatchPtr> Loader::Engine::next(std::optional<std::chrono::steady_clock::time_point> deadline) {
+  check_home();
   if (epoch_error_) std::rethrow_exception(epoch_error_);
+  if (!in_epoch_ && epoch_ + 1 >= epochs_end_) return BatchPtr();
   if (!in_epoch_) start_epoch(epoch_ + 1);
   if (delivered_ == batches_per_epoch_) {
     in_epoch_ = false;
     metrics_.add(Metric::kEpochs, 1);
+    log(LogLevel::kDebug, "epoch {} ended after {} batches", epoch_, delivered_);
     return BatchPtr();
   }
   std::unique_ptr<Batch> batch;
@@ -255,18 +301,24 @@ std::optional<BatchPtr> Loader::Engine::next(std::optional<std::chrono::steady_c
     std::unique_lock lock(mutex_);
     wait_for_batch(lock, deadline);
     if (!board_.front_sealed()) return std::nullopt;
+    const std::int64_t failed_sample = board_.front_error_sample();
     try {
       batch = board_.pop();
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::kBadSample) metrics_.add(Metric::kBadSamples, 1);
+      const bool bad = error.kind() == ErrorKind::kBadSample;
+      if (bad && bad_samples_.insert(failed_sample).second) metrics_.add(Metric::kBadSamples, 1);
       epoch_error_ = std::current_exception();
       throw;
     }
     wake_reader_if_room();
     workers_wake_.notify_all();  // memory may have gone to a batch whose tickets are ready
   }
-  ++delivered_;
-  return deliver(std::move(batch));
+  try {
+    return deliver(std::move(batch));
+  } catch (...) {  // the audit could not be written: an epoch with a gap in it is of no use
+    epoch_error_ = std::current_exception();
+    throw;
+  }
 }
 
 void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock,
@@ -291,17 +343,20 @@ void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock,
 }
 
 BatchPtr Loader::Engine::deliver(std::unique_ptr<Batch> batch) {
-  metrics_.add(Metric::kBatches, 1);
-  metrics_.add(Metric::kSamples, batch->valid_count());
-  if (!first_delivered_) metrics_.set(Metric::kFirstBatchNs, now_ns() - first_start_ns_);
-  first_delivered_ = true;
   BatchPtr delivered(batch.release(), [engine = shared_from_this()](Batch* back) { engine->take_back(back); });
   if (audit_) audit_->write(*delivered);
+  ++delivered_;
+  metrics_.add(Metric::kBatches, 1);
+  metrics_.add(Metric::kSamples, delivered->valid_count());
+  if (!first_delivered_) metrics_.set(Metric::kFirstBatchNs, now_ns() - first_start_ns_);
+  first_delivered_ = true;
+  if (progress_) progress_({epoch_, delivered_, batches_per_epoch_, metrics_.read()[Metric::kSamples]});
   return delivered;
 }
 
 void Loader::Engine::take_back(Batch* batch) noexcept {
   std::unique_ptr<Batch> owned(batch);
+  if (!home_.here()) return;
   const std::lock_guard lock(mutex_);
   board_.release(std::move(owned));
   wake_reader_if_room();
@@ -312,9 +367,9 @@ void Loader::Engine::take_back(Batch* batch) noexcept {
 // --- from any thread
 
 void Loader::Engine::set(const Knobs& knobs) {
+  check_home();
   const std::lock_guard knobs_lock(knobs_mutex_);
-  if (knobs.threads && *knobs.threads < 1)
-    fail(ErrorKind::kUsage, "threads must be at least 1, not {}", *knobs.threads);
+  if (knobs.threads) check_threads(*knobs.threads);
   if (knobs.prefetch) {
     const std::lock_guard lock(mutex_);
     check_prefetch(*knobs.prefetch, board_.batch_bytes(), board_.batch_memory_max());
@@ -327,15 +382,18 @@ void Loader::Engine::set(const Knobs& knobs) {
     if (closing_) return;
   }
   if (knobs.threads) resize_workers(*knobs.threads);
+  log(LogLevel::kDebug, "knobs: threads {}, prefetch {}", threads(), prefetch());
 }
 
 void Loader::Engine::interrupt() {
+  check_home();
   const std::lock_guard lock(mutex_);
   interrupted_ = true;
   consumer_wakes_.notify_all();
 }
 
 Metrics Loader::Engine::metrics() const {
+  check_home();
   Metrics metrics = metrics_.read();
   const std::lock_guard lock(mutex_);
   metrics.values[static_cast<std::size_t>(Metric::kReadAheadBytes)] =
@@ -345,11 +403,13 @@ Metrics Loader::Engine::metrics() const {
 }
 
 int Loader::Engine::threads() const {
+  check_home();
   const std::lock_guard lock(mutex_);
   return worker_target_;
 }
 
 int Loader::Engine::prefetch() const {
+  check_home();
   const std::lock_guard lock(mutex_);
   return board_.prefetch();
 }

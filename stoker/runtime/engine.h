@@ -6,9 +6,11 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
+#include "stoker/base/home_process.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/audit.h"
@@ -17,7 +19,8 @@
 
 namespace stoker {
 
-/// Shared with the batches that the consumer holds: they bring their memory back here, also after close().
+/// Shared with the batches that the consumer holds: they bring their memory back here, also after close(). To be made
+/// by make_shared_at_home(): a forked child must not take its locks nor destroy it.
 class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
  public:
   Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options);
@@ -42,26 +45,33 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
 
  private:
   void read_loop();
+  void draw_and_read(std::unique_lock<std::mutex>& lock);
   void start_reads(Ticket& ticket);
   static void read_ended(ReadRequest& request) noexcept;
   void ticket_read(Ticket& ticket);
 
   void work_loop(int worker);
+  void work_until_stopped(int worker, std::unique_lock<std::mutex>& lock);
   void work_on(Ticket& ticket, CpuExecutor& executor) const;
   void resize_workers(int threads);
   std::size_t fair_share() const;
 
   void wait_for_batch(std::unique_lock<std::mutex>& lock,
                       std::optional<std::chrono::steady_clock::time_point> deadline);
+  void check_home() const;
   void check_open() const;
+  void fail_with(std::exception_ptr failure);
   BatchPtr deliver(std::unique_ptr<Batch> batch);
   void take_back(Batch* batch) noexcept;
   void wake_reader_if_room();
 
+  const HomeProcess home_;
   const std::shared_ptr<const Dataset> dataset_;
   const Plan plan_;
   const int batch_;
   const std::uint64_t seed_;
+  const std::int64_t epochs_end_;
+  const std::function<void(const LoaderProgress&)> progress_;
   MetricCounters metrics_;
   std::unique_ptr<AuditWriter> audit_;  // the consumer's thread only
 
@@ -75,7 +85,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   bool reader_waits_ = false;
   std::size_t reads_in_flight_ = 0;
   int worker_target_ = 0;
-  std::exception_ptr failure_;  // of the reader itself: nothing goes on after it
+  std::exception_ptr failure_;  // of the reader or a worker itself: nothing goes on after it
 
   // The consumer's thread only.
   bool in_epoch_ = false;
@@ -84,7 +94,8 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::int64_t batches_per_epoch_ = 0;
   std::int64_t first_start_ns_ = 0;
   bool first_delivered_ = false;
-  std::exception_ptr epoch_error_;  // a failed epoch stays failed until another is started
+  std::set<std::int64_t> bad_samples_;  // met so far: few, for the first one ends its epoch
+  std::exception_ptr epoch_error_;      // a failed epoch stays failed until another is started
 
   std::mutex knobs_mutex_;  // one set() or close() at a time; taken before mutex_
   std::vector<std::thread> workers_;

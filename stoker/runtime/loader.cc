@@ -7,7 +7,7 @@ namespace stoker {
 
 Loader::Loader(std::shared_ptr<const Dataset> dataset, Recipe recipe, LoaderOptions options) {
   options = complete_options(*dataset, recipe, std::move(options));
-  engine_ = std::make_shared<Engine>(std::move(dataset), std::move(recipe), options);
+  engine_ = make_shared_at_home<Engine>(std::move(dataset), std::move(recipe), options);
   engine_->start_threads();
 }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,18 +16,28 @@
 
 namespace stoker {
 
+/// How far an epoch has come.
+struct LoaderProgress {
+  std::int64_t epoch = 0;
+  std::int64_t batches = 0, batches_per_epoch = 0;
+  std::int64_t samples = 0;  // of all epochs so far
+};
+
 struct LoaderOptions {
   int batch = 0;                  // slots per rank; either this
   std::int64_t global_batch = 0;  // or this, of all ranks
   std::uint64_t seed = 0;
-  int threads = 0;           // workers; 0: as many as the process may use cores
-  int prefetch = 2;          // batches made ahead of the consumer
-  std::uint64_t memory = 0;  // budget in bytes for batches and read-ahead; 0: a quarter of the machine's
+  int threads = 0;   // workers; 0: as many as the process may use cores
+  int prefetch = 2;  // batches made ahead of the consumer
+  std::optional<std::uint64_t>
+      memory{};  // budget in bytes for batches and read-ahead; unset: a quarter of the machine's
   OrderKind order = OrderKind::kGlobal;
   int rank = 0, world = 1;
   std::optional<Tail> tail{};           // unset: the recipe's
   std::string audit{};                  // file to write one line per delivered sample to; empty: none
   std::int64_t epochs_end = INT64_MAX;  // the first epoch that will not be asked for: nothing of it is prefetched
+  std::function<void(const LoaderProgress&)> progress{};  // called after each batch, by the thread that took it
+  Allocator* allocator = &host_allocator();               // of batches and read-ahead; outlives them
 };
 
 /// What may be changed while an epoch runs; the batches stay the same.
@@ -39,6 +50,7 @@ struct Knobs {
 /// set that its keys point into.
 using BatchPtr = std::shared_ptr<const Batch>;
 
+/// After fork() a child's copy is inert: closing and destroying it do nothing, all else throws kClosed.
 class Loader {
  public:
   /// Starts the threads; reading begins with the first epoch. Throws kUsage for options that make no sense and kMemory
@@ -55,11 +67,12 @@ class Loader {
   int batch_size() const;
 
   /// Goes to the first batch of an epoch. The one after the running epoch is already being prefetched; naming another
-  /// one throws that work away. The consumer's thread only, as next().
+  /// one throws that work away. The consumer's thread only, as next(). Throws kUsage for one from epochs_end on.
   void start_epoch(std::int64_t epoch);
 
-  /// The next batch of the epoch, or null at its end. Waits for it. The first bad sample, in order, is thrown here
-  /// as an Error, whatever thread met it. Interruptible by interrupt() from any thread (throws kClosed).
+  /// The next batch of the epoch, or null at its end; then the next epoch's first, up to epochs_end. Waits for it. The
+  /// first bad sample, in order, is thrown here as an Error, whatever thread met it. Interruptible by interrupt() from
+  /// any thread (throws kClosed).
   BatchPtr next();
   /// As next(), but gives up after `patience`: nullopt.
   std::optional<BatchPtr> next_within(std::chrono::milliseconds patience);

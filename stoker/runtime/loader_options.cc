@@ -1,9 +1,11 @@
 #include "stoker/runtime/loader_options.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "stoker/base/error.h"
 #include "stoker/base/machine.h"
+#include "stoker/base/threads.h"
 #include "stoker/base/units.h"
 
 namespace stoker {
@@ -12,40 +14,46 @@ namespace {
 // Encoded samples that wait for a worker: some hundred photographs. More would not make local storage faster.
 constexpr std::size_t kReadAheadMax = std::size_t{64} << 20;
 constexpr std::size_t kReadAheadMin = std::size_t{1} << 20;
-constexpr std::size_t kOutputsMax = 16;
-
+constexpr std::uint64_t kSampleBytesMax = std::uint64_t{1} << 30;
 std::string human(std::size_t bytes) { return format_size(static_cast<double>(bytes)); }
 
-// The batches made ahead, and the one that the consumer holds.
+// The batches made ahead, and the one that the consumer holds; more than any machine has where the product overflows.
 std::size_t least_batch_memory(int prefetch, std::size_t batch_bytes) {
-  return (static_cast<std::size_t>(prefetch) + 1) * batch_bytes;
+  std::size_t bytes;
+  const bool overflows = __builtin_mul_overflow(static_cast<std::size_t>(prefetch) + 1, batch_bytes, &bytes);
+  return overflows ? SIZE_MAX / 2 : bytes;
 }
 
 int resolve_batch(const LoaderOptions& options) {
   if ((options.batch > 0) == (options.global_batch > 0)) {
     fail(ErrorKind::kUsage, "give either batch (per rank) or global_batch, a positive number");
   }
+  if (options.world < 1 || options.rank < 0 || options.rank >= options.world) {
+    fail(ErrorKind::kUsage, "rank {} of a world of {} does not exist; ranks run from 0 to world - 1", options.rank,
+         options.world);
+  }
   if (options.batch > 0) return options.batch;
   if (options.global_batch % options.world != 0) {
     fail(ErrorKind::kUsage, "a global batch of {} cannot be divided among {} ranks", options.global_batch,
          options.world);
   }
-  return static_cast<int>(options.global_batch / options.world);
+  const std::int64_t batch = options.global_batch / options.world;
+  if (batch > std::numeric_limits<int>::max()) {
+    fail(ErrorKind::kUsage, "a batch of {} samples per rank is more than the {} possible", batch,
+         std::numeric_limits<int>::max());
+  }
+  return static_cast<int>(batch);
 }
 
 }  // namespace
 
 LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, LoaderOptions options) {
   if (dataset.size() == 0) fail(ErrorKind::kData, "the data set is empty: there is nothing to train on");
-  if (options.world < 1 || options.rank < 0 || options.rank >= options.world) {
-    fail(ErrorKind::kUsage, "rank {} of a world of {} does not exist; ranks run from 0 to world - 1", options.rank,
-         options.world);
-  }
-  if (options.threads < 0) fail(ErrorKind::kUsage, "threads must be at least 1, not {}", options.threads);
+  if (options.threads != 0) check_threads(options.threads);
   options.batch = resolve_batch(options);
   options.global_batch = std::int64_t{options.batch} * options.world;
   if (options.threads == 0) options.threads = usable_cores();
-  if (options.memory == 0) options.memory = usable_memory() / 4;
+  if (!options.memory) options.memory = usable_memory() / 4;
   if (!options.tail) options.tail = parse_tail(recipe.tail());
   if (*options.tail == Tail::kDrop && dataset.size() < options.global_batch) {
     fail(ErrorKind::kUsage,
@@ -83,12 +91,14 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
   board.epochs_end = options.epochs_end;
   const std::size_t batches =
       least_batch_memory(std::max(options.prefetch, 1), batch_bytes(board.outputs, options.batch));
-  if (options.memory < batches + kReadAheadMin) {
+  const std::size_t memory = *options.memory;
+  if (memory < batches + kReadAheadMin) {
     fail(ErrorKind::kMemory, "a memory budget of {} cannot work; the least for this batch and prefetch is {}",
-         human(options.memory), human(batches + kReadAheadMin));
+         human(memory), human(batches + kReadAheadMin));
   }
-  board.read_ahead_bytes = std::clamp((options.memory - batches) / 2, kReadAheadMin, kReadAheadMax);
-  board.batch_memory_max = options.memory - board.read_ahead_bytes;
+  board.read_ahead_bytes = std::clamp((memory - batches) / 2, kReadAheadMin, kReadAheadMax);
+  board.batch_memory_max = memory - board.read_ahead_bytes;
+  board.sample_bytes_max = std::min<std::uint64_t>(kSampleBytesMax, memory - batches);
   check_prefetch(options.prefetch, batch_bytes(board.outputs, options.batch), board.batch_memory_max);
   return board;
 }

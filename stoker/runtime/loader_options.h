@@ -10,7 +10,9 @@ namespace stoker {
 /// The options with every default filled in: batch, threads, memory, tail. Throws kUsage or kData with the reason.
 LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, LoaderOptions options);
 
-/// Throws kUsage or kMemory for options (complete ones) that cannot work.
+constexpr std::size_t kOutputsMax = 16;  // of a recipe
+
+/// Throws kUsage, kLimit or kMemory for options (complete ones) that cannot work.
 BoardOptions board_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options);
 
 /// Throws kUsage for a prefetch below 1, kMemory for one whose batches do not fit.

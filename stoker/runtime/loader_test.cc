@@ -5,16 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <climits>
 #include <fstream>
-#include <functional>
-#include <future>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
-#include "stoker/base/error.h"
-#include "stoker/base/rounds_testing.h"
+#include "stoker/base/error_testing.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 
@@ -22,22 +19,6 @@ namespace stoker {
 namespace {
 
 using testing::HasSubstr;
-
-Error error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "no error";
-  return Error(ErrorKind::kClosed, "");
-}
-
-std::size_t threads_of_this_process() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) ++count;
-  return count;
-}
 
 TEST(Loader, GivesTheSameBatchesForAnyThreadsAndPrefetch) {
   const MemoryDataset data = memory_dataset();
@@ -153,89 +134,6 @@ TEST(Loader, DeliversLabelsKeysAndPositions) {
   EXPECT_EQ(expected, 20);
 }
 
-TEST(Loader, NamesTheFirstBadSampleAfterTheBatchesBeforeIt) {
-  const MemoryDataset data = memory_dataset({.bad = {17, 19, 30}});
-  for (const int threads : {1, 2, 8}) {
-    Loader loader(data.dataset, small_recipe(), {.batch = 4, .threads = threads, .order = OrderKind::kNone});
-    loader.start_epoch(0);
-    for (int batch = 0; batch < 4; ++batch) EXPECT_NE(loader.next(), nullptr);
-    const Error error = error_of([&] { loader.next(); });
-    EXPECT_EQ(error.kind(), ErrorKind::kBadSample);
-    EXPECT_THAT(error.what(), HasSubstr("sample17"));
-    EXPECT_THAT(error.what(), HasSubstr("memory.tar"));
-    EXPECT_THAT(error_of([&] { loader.next(); }).what(), HasSubstr("sample17"));  // it stays failed
-    EXPECT_EQ(loader.metrics()[Metric::kBadSamples], 1);
-    loader.start_epoch(0);
-    EXPECT_NE(loader.next(), nullptr);
-  }
-}
-
-TEST(Loader, ReportsEveryReadThatFails) {
-  for (int failing = 0; failing < 12; ++failing) {
-    const MemoryDataset data = memory_dataset({.samples = 12, .faults = {.fail_read = failing}});
-    Loader loader(data.dataset, small_recipe(), {.batch = 4, .threads = 2, .order = OrderKind::kNone});
-    loader.start_epoch(0);
-    const Error error = error_of([&] {
-      while (loader.next()) continue;
-    });
-    EXPECT_EQ(error.kind(), ErrorKind::kIo);
-    EXPECT_THAT(error.what(), HasSubstr(fmt::format("sample{}", failing)));
-  }
-}
-
-TEST(Loader, SurvivesRandomReadFaultsWithoutHanging) {
-  for (int seed = 0; seed < rounds(20); ++seed) {
-    const MemoryDataset data =
-        memory_dataset({.samples = 30, .faults = {.fail_probability = 0.1, .seed = static_cast<std::uint64_t>(seed)}});
-    Loader loader(data.dataset, small_recipe(), {.batch = 3, .threads = 3});
-    for (int epoch = 0; epoch < 3; ++epoch) {
-      loader.start_epoch(epoch);
-      try {
-        while (loader.next()) continue;
-      } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), ErrorKind::kIo);
-      }
-    }
-  }
-}
-
-TEST(Loader, GivesAKeepingConsumerItsBudgetAndThenAnError) {
-  const MemoryDataset data = memory_dataset({.samples = 400, .tiny = true});
-  const Recipe recipe = Recipe().decode().resize(64, 64).cast("f32");
-  const LoaderOptions options{.batch = 10, .memory = 6 << 20};
-  Loader loader(data.dataset, recipe, options);
-  std::vector<BatchPtr> kept;
-  loader.start_epoch(0);
-  const Error error = error_of([&] {
-    for (;;) kept.push_back(loader.next());
-  });
-  EXPECT_EQ(error.kind(), ErrorKind::kMemory);
-  EXPECT_THAT(error.what(), HasSubstr(fmt::format("holds {} batches", kept.size())));
-  EXPECT_GE(kept.size(), 3u);
-  EXPECT_LE(kept.size() * kept[0]->bytes(), options.memory);
-  // Letting go of one is enough to go on.
-  const auto first_kept = audit_of(*kept.front());
-  const std::int64_t reached = kept.back()->index;
-  kept.pop_back();
-  const BatchPtr next = loader.next();
-  EXPECT_EQ(next->index, reached + 1);
-  EXPECT_EQ(audit_of(*kept.front()), first_kept);
-}
-
-TEST(Loader, SaysTheLeastMemoryThatWorks) {
-  const MemoryDataset data = memory_dataset();
-  LoaderOptions options{.batch = 8, .prefetch = 1, .memory = 1000};
-  EXPECT_THAT(error_of([&] { Loader(data.dataset, small_recipe(), options); }).what(),
-              HasSubstr("the least for this batch and prefetch is"));
-  options.memory = memory_bytes_min(small_recipe(), options);
-  Loader loader(data.dataset, small_recipe(), options);
-  const BatchPtr kept = loader.next();
-  EXPECT_NE(loader.next(), nullptr) << "one batch may be kept until the next is there";
-  EXPECT_EQ(audit_of(loader, 1).size(), 48u);
-  options.memory -= 1;
-  EXPECT_EQ(error_of([&] { Loader(data.dataset, small_recipe(), options); }).kind(), ErrorKind::kMemory);
-}
-
 TEST(Loader, RefusesOptionsThatMakeNoSense) {
   const MemoryDataset data = memory_dataset();
   const auto refusal = [&](LoaderOptions options) {
@@ -244,12 +142,40 @@ TEST(Loader, RefusesOptionsThatMakeNoSense) {
   EXPECT_THAT(refusal({}), HasSubstr("give either batch"));
   EXPECT_THAT(refusal({.batch = 4, .global_batch = 4}), HasSubstr("give either batch"));
   EXPECT_THAT(refusal({.global_batch = 5, .world = 2}), HasSubstr("cannot be divided"));
+  EXPECT_THAT(refusal({.global_batch = std::int64_t{1} << 32}), HasSubstr("more than the"));
+  EXPECT_THAT(refusal({.global_batch = 4, .world = 0}), HasSubstr("does not exist"));
+  EXPECT_THAT(refusal({.batch = 4, .threads = 5000}), HasSubstr("at most 4096"));
+  EXPECT_THAT(refusal({.batch = 4, .memory = 0}), HasSubstr("budget of 0 B cannot work"));
+  EXPECT_THAT(refusal({.batch = INT_MAX, .memory = 1 << 30, .tail = Tail::kPad}), HasSubstr("cannot work"));
   EXPECT_THAT(refusal({.batch = 4, .rank = 2, .world = 2}), HasSubstr("does not exist"));
   EXPECT_THAT(refusal({.batch = 51}), HasSubstr("fewer than one global batch"));
   EXPECT_THAT(refusal({.batch = 4, .threads = -1}), HasSubstr("threads must be"));
   EXPECT_THAT(refusal({.batch = 4, .prefetch = 0}), HasSubstr("prefetch must be"));
   EXPECT_EQ(error_of([&] { Loader(memory_dataset({.samples = 0}).dataset, small_recipe(), {.batch = 1}); }).kind(),
             ErrorKind::kData);
+}
+
+TEST(Loader, EndsWhereItWasToldTo) {
+  const MemoryDataset data = memory_dataset({.samples = 8});
+  Loader loader(data.dataset, small_recipe(), {.batch = 8, .epochs_end = 2});
+  EXPECT_EQ(error_of([&] { loader.start_epoch(2); }).kind(), ErrorKind::kUsage);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    EXPECT_NE(loader.next(), nullptr);
+    EXPECT_EQ(loader.next(), nullptr);
+  }
+  EXPECT_EQ(loader.next(), nullptr) << "no epoch 2, and no waiting for one";
+}
+
+TEST(Loader, TellsHowFarItHasCome) {
+  const MemoryDataset data = memory_dataset({.samples = 20});
+  std::vector<std::string> told;
+  Loader loader(data.dataset, small_recipe(),
+                {.batch = 8, .progress = [&](const LoaderProgress& progress) {
+                   told.push_back(fmt::format("{}: {}/{}, {}", progress.epoch, progress.batches,
+                                              progress.batches_per_epoch, progress.samples));
+                 }});
+  audit_of(loader, 2);
+  EXPECT_THAT(told, testing::ElementsAre("0: 1/2, 8", "0: 2/2, 16", "1: 1/2, 24", "1: 2/2, 32"));
 }
 
 TEST(Loader, StartsAnyEpochAtAnyTime) {
@@ -294,94 +220,6 @@ TEST(Loader, DrawsNothingBeyondTheLastEpoch) {
   EXPECT_EQ(audit_of(loader, 1).size(), 8u);
   loader.close();
   EXPECT_EQ(loader.metrics()[Metric::kBytesRead], bytes);
-}
-
-TEST(Loader, EndsAtOnceWhenInterruptedOrClosed) {
-  const MemoryDataset held = memory_dataset({.faults = {.hold = true}});
-  Loader loader(held.dataset, small_recipe(), {.batch = 8});
-  loader.start_epoch(0);
-  EXPECT_EQ(loader.next_within(std::chrono::milliseconds(1)), std::nullopt);
-  std::jthread other([&] {
-    held.source->wait_until_held(8);
-    loader.interrupt();
-  });
-  EXPECT_EQ(error_of([&] { loader.next(); }).kind(), ErrorKind::kClosed);
-  other.join();
-  held.source->release_all();
-  loader.close();
-  loader.close();
-  EXPECT_EQ(error_of([&] { loader.next(); }).kind(), ErrorKind::kClosed);
-  EXPECT_EQ(error_of([&] { loader.start_epoch(1); }).kind(), ErrorKind::kClosed);
-}
-
-TEST(Loader, ClosesOnlyWhenItsReadsHaveEnded) {
-  const std::size_t before = threads_of_this_process();
-  const MemoryDataset held = memory_dataset({.faults = {.hold = true}});
-  Loader loader(held.dataset, small_recipe(), {.batch = 8, .threads = 2});
-  loader.start_epoch(0);
-  held.source->wait_until_held(8);
-  const std::future<void> closing = std::async(std::launch::async, [&] { loader.close(); });
-  while (threads_of_this_process() > before + 1) std::this_thread::yield();  // until close() has joined its threads
-  EXPECT_EQ(closing.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout)
-      << "reads still write into memory that may go away now";
-  held.source->release_all();
-}
-
-TEST(Loader, LeavesNoThreadBehindOnAnyWayOut) {
-  const std::size_t before = threads_of_this_process();
-  const MemoryDataset data = memory_dataset();
-  { const Loader never_used(data.dataset, small_recipe(), {.batch = 8, .threads = 4}); }
-  {
-    Loader left_early(data.dataset, small_recipe(), {.batch = 8, .threads = 4});
-    left_early.start_epoch(0);
-    left_early.next();
-  }
-  try {
-    Loader thrown_out_of(data.dataset, small_recipe(), {.batch = 8, .threads = 4});
-    for (const BatchPtr& batch : thrown_out_of.epoch(0)) throw std::runtime_error(std::to_string(batch->index));
-  } catch (const std::runtime_error&) {
-  }
-  {
-    Loader grown(data.dataset, small_recipe(), {.batch = 8, .threads = 1});
-    grown.set({.threads = 6});
-    EXPECT_GE(threads_of_this_process(), before + 7);
-    grown.set({.threads = 1});
-    EXPECT_EQ(threads_of_this_process(), before + 2);
-  }
-  EXPECT_EQ(threads_of_this_process(), before);
-}
-
-TEST(Loader, BatchesOutliveIt) {
-  const MemoryDataset data = memory_dataset();
-  BatchPtr kept;
-  std::vector<std::string> lines;
-  {
-    Loader loader(data.dataset, small_recipe(), {.batch = 8});
-    loader.start_epoch(0);
-    kept = loader.next();
-    lines = audit_of(*kept);
-  }
-  EXPECT_EQ(audit_of(*kept), lines);
-}
-
-TEST(Loader, ReadsSamplesLargerThanTheReadAhead) {
-  const MemoryDataset data = memory_dataset({.samples = 6, .width = 1800, .height = 1500});
-  LoaderOptions options{.batch = 2, .threads = 2};
-  options.memory = memory_bytes_min(small_recipe(), options);
-  EXPECT_GT(data.dataset->fields(0)[0].length, 1u << 20);
-  Loader loader(data.dataset, small_recipe(), options);
-  EXPECT_EQ(audit_of(loader, 2).size(), 12u);
-}
-
-TEST(Loader, SaysWhichFieldIsMissing) {
-  SampleTable table;
-  table.add_sample("lonely", 1);
-  table.add_field("txt", 0, "", 0, 4);
-  const MemoryDataset data = memory_dataset({.samples = 1});
-  const auto dataset = std::make_shared<const Dataset>(std::vector<std::shared_ptr<Source>>{data.source}, table,
-                                                       std::vector<std::string>{});
-  Loader loader(dataset, small_recipe(), {.batch = 1});
-  EXPECT_THAT(error_of([&] { loader.next(); }).what(), HasSubstr("has no field 'image'"));
 }
 
 TEST(Loader, WritesTheAuditOfWhatItDelivers) {

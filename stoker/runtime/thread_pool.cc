@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include "stoker/base/threads.h"
+
 namespace stoker {
 
 void name_this_thread(const std::string& name) { pthread_setname_np(pthread_self(), name.substr(0, 15).c_str()); }
@@ -9,10 +11,19 @@ void name_this_thread(const std::string& name) { pthread_setname_np(pthread_self
 ThreadPool::ThreadPool(std::string name, int threads, int queue_max)
     : name_(std::move(name)), ring_(static_cast<std::size_t>(queue_max)) {
   threads_.reserve(static_cast<std::size_t>(threads));
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  try {
+    translate_thread_errors([&] {
+      for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    });
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -22,6 +33,10 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::submit(Task task) {
+  if (!home_.here()) {
+    task.run(task.context);
+    return;
+  }
   {
     std::unique_lock lock(mutex_);
     not_full_.wait(lock, [&] { return count_ < ring_.size(); });

@@ -8,20 +8,25 @@
 #include <vector>
 
 #include "stoker/base/executor.h"
+#include "stoker/base/home_process.h"
 
 namespace stoker {
 
 class ThreadPool final : public Executor {
  public:
-  /// `name` shows in debuggers and `top`; at most `queue_max` tasks wait.
+  /// `name` shows in debuggers and `top`; at most `queue_max` tasks wait. Throws kMemory if a thread cannot be started.
   ThreadPool(std::string name, int threads, int queue_max);
   /// Runs what was submitted, then joins.
   ~ThreadPool() override;
 
+  /// In a forked child, which has no threads of ours, the task runs at once on the caller's.
   void submit(Task task) override;
 
  private:
   void work();
+  void stop();
+
+  const HomeProcess home_;
 
   std::string name_;
   std::mutex mutex_;

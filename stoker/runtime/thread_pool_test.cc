@@ -1,9 +1,17 @@
 #include "stoker/runtime/thread_pool.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
+#include <fstream>
 #include <latch>
+#include <memory>
+#include <string>
+
+#include "stoker/base/child_testing.h"
+#include "stoker/base/error.h"
 
 namespace stoker {
 namespace {
@@ -24,6 +32,41 @@ TEST(ThreadPool, RunsTasksAtTheSameTime) {
   for (int i = 0; i < 3; ++i)
     pool.submit({[](void* latch) noexcept { static_cast<std::latch*>(latch)->arrive_and_wait(); }, &together});
   together.wait();
+}
+
+TEST(ThreadPool, RunsTasksOnTheCallersThreadInAForkedChild) {
+  auto pool = std::make_unique<ThreadPool>("test", 2, 8);
+  EXPECT_EQ(status_in_child([&] {
+              int ran = 0;
+              pool->submit({[](void* count) noexcept { ++*static_cast<int*>(count); }, &ran});
+              return ran == 1 ? 0 : 1;
+            }),
+            0);
+}
+
+std::uint64_t address_space_used() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t pages = 0;
+  file >> pages;
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST(ThreadPool, EndsTheThreadsItCouldStartWhenOneIsRefused) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers do not survive a limited address space";
+#endif
+  EXPECT_EQ(status_in_child([] {
+              const rlim_t limit = address_space_used() + (40 << 20);  // room for a few stacks of 8 MiB
+              const rlimit limits{limit, limit};
+              if (::setrlimit(RLIMIT_AS, &limits) != 0) return 1;
+              try {
+                const ThreadPool pool("test", 100, 8);
+                return 2;
+              } catch (const Error& error) {
+                return error.kind() == ErrorKind::kMemory ? 0 : 3;
+              }
+            }),
+            0);
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ struct FieldRead {
   std::int64_t started_ns = 0;
 };
 
-/// Which sample goes into which slot, and its bytes. Until it is finished a ticket can be issued again for another
-/// sample.
+/// Which sample goes into which slot, and its bytes. Until it is finished a ticket can be issued again: today when its
+/// read failed, for the same sample.
 struct Ticket {
   BatchWork* work = nullptr;
   int slot = 0;
@@ -35,6 +35,7 @@ struct Ticket {
   EncodedArena::Grant grant;     // holds the bytes of all reads
   bool granted = false;
   int reads_pending = 0;
+  int attempts = 0;          // reads of this sample so far
   std::exception_ptr error;  // what went wrong first
 
   bool padding() const { return sample < 0; }

@@ -8,6 +8,22 @@
 #include "stoker/base/units.h"
 
 namespace stoker {
+namespace {
+
+// A disk or a network that fails once may well answer the second time; one that fails three times is broken.
+constexpr int kReadAttempts = 3;
+
+bool is_io_error(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const Error& error) {
+    return error.kind() == ErrorKind::kIo;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace
 
 TicketBoard::TicketBoard(const Dataset& dataset, BoardOptions options, Allocator& allocator)
     : dataset_(dataset),
@@ -22,12 +38,20 @@ std::int64_t TicketBoard::batches_per_epoch() const { return EpochOrder(options_
 
 // --- drawing
 
-bool TicketBoard::can_draw() {
+bool TicketBoard::may_draw() const {
+  if (!again_.empty()) return true;
+  if (!started_) return false;
+  const bool exhausted = works_.empty() || works_.back()->drawn == options_.slice.batch;
+  if (exhausted && static_cast<int>(works_.size()) > options_.prefetch) return false;
+  return !next_located_ || !next_.read || arena_.fits(next_.bytes);
+}
+
+bool TicketBoard::prepare_next() {
   if (!started_) return false;
   const bool exhausted = works_.empty() || works_.back()->drawn == options_.slice.batch;
   if (exhausted && !open_next_work()) return false;
   if (!next_located_) locate_next();
-  return next_.bytes == 0 || arena_.fits(next_.bytes);
+  return !next_.read || arena_.fits(next_.bytes);
 }
 
 // One batch more than may have memory is read ahead, so that its samples are there when memory becomes free.
@@ -55,6 +79,11 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
     work->tickets.resize(static_cast<std::size_t>(options_.slice.batch));
     for (Ticket& ticket : work->tickets) ticket.reads.resize(options_.fields.size());
     work->ready.reserve(work->tickets.size());
+    // Tickets and works change hands where nothing may throw: there is room for all of them beforehand.
+    ++works_made_;
+    spare_works_.reserve(works_made_);
+    discarded_.reserve(works_made_);
+    again_.reserve(works_made_ * work->tickets.size());
   } else {
     work = std::move(spare_works_.back());
     spare_works_.pop_back();
@@ -68,10 +97,19 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
   return work;
 }
 
+std::string TicketBoard::field_list(std::int64_t sample) const {
+  std::string list;
+  for (const FieldLocation& field : dataset_.fields(sample)) {
+    list += (list.empty() ? "" : ", ") + dataset_.field_names()[field.name];
+  }
+  return list;
+}
+
 void TicketBoard::locate_next() {
   const BatchWork& work = *works_.back();
   next_.sample = order_->sample_at(options_.slice.position(work.index, work.drawn)).value_or(-1);
   next_.bytes = 0;
+  next_.read = false;
   next_.error = nullptr;
   next_located_ = true;
   if (next_.sample < 0) return;
@@ -80,23 +118,30 @@ void TicketBoard::locate_next() {
     next_.fields[i] = name == "image" ? dataset_.image_field(next_.sample) : dataset_.field(next_.sample, name);
     if (!next_.fields[i]) {
       next_.error = std::make_exception_ptr(
-          Error(ErrorKind::kData, fmt::format("{} has no field '{}'", dataset_.describe(next_.sample), name)));
-    } else if (next_.fields[i]->length > options_.sample_bytes_max) {
-      next_.error = std::make_exception_ptr(
-          Error(ErrorKind::kLimit, fmt::format("{} is {} long; the limit is {}", dataset_.describe(next_.sample),
-                                               format_size(static_cast<double>(next_.fields[i]->length)),
-                                               format_size(static_cast<double>(options_.sample_bytes_max)))));
-    }
-    if (next_.error) {
-      next_.bytes = 0;
+          Error(ErrorKind::kData, fmt::format("it has no field '{}', only {}", name, field_list(next_.sample))));
       return;
     }
     next_.bytes += next_.fields[i]->length;
+    if (next_.fields[i]->length > options_.sample_bytes_max || next_.bytes > options_.sample_bytes_max) {
+      next_.error = std::make_exception_ptr(
+          Error(ErrorKind::kLimit, fmt::format("the sample is {} long, and the memory budget has room for {}; give the "
+                                               "loader more memory",
+                                               format_size(static_cast<double>(next_.bytes)),
+                                               format_size(static_cast<double>(options_.sample_bytes_max)))));
+      return;
+    }
   }
+  next_.read = !options_.fields.empty();
 }
 
-Ticket& TicketBoard::draw() {
-  assert(next_located_);
+Ticket* TicketBoard::draw() {
+  if (!again_.empty()) {
+    Ticket* ticket = again_.back();
+    again_.pop_back();
+    request_reads(*ticket);
+    return ticket;
+  }
+  if (!prepare_next()) return nullptr;
   BatchWork& work = *works_.back();
   Ticket& ticket = work.tickets[static_cast<std::size_t>(work.drawn)];
   ticket.work = &work;
@@ -104,15 +149,16 @@ Ticket& TicketBoard::draw() {
   ticket.position = options_.slice.position(work.index, ticket.slot);
   ++work.unfinished;
   issue(ticket);
-  return ticket;
+  return &ticket;
 }
 
 void TicketBoard::issue(Ticket& ticket) {
   ticket.sample = next_.sample;
   ticket.error = next_.error;
   ticket.reads_pending = 0;
+  ticket.attempts = 0;
   next_located_ = false;
-  if (ticket.padding() || ticket.error) return;
+  if (!next_.read) return;
   ticket.grant = arena_.grant(next_.bytes);
   ticket.granted = true;
   std::size_t offset = 0;
@@ -125,13 +171,24 @@ void TicketBoard::issue(Ticket& ticket) {
     read.request.offset = field.offset;
     read.request.into = ticket.grant.bytes.subspan(offset, static_cast<std::size_t>(field.length));
     offset += static_cast<std::size_t>(field.length);
-    ++ticket.reads_pending;
   }
+  request_reads(ticket);
+}
+
+void TicketBoard::request_reads(Ticket& ticket) {
+  ticket.error = nullptr;
+  for (FieldRead& read : ticket.reads) read.request.error = nullptr;
+  ticket.reads_pending = static_cast<int>(ticket.reads.size());
+  ++ticket.attempts;
 }
 
 void TicketBoard::read_done(Ticket& ticket) {
   if (ticket.work->discarded) {
     finish(ticket);
+    return;
+  }
+  if (ticket.error && ticket.attempts > 0 && ticket.attempts < kReadAttempts && is_io_error(ticket.error)) {
+    again_.push_back(&ticket);
     return;
   }
   ticket.work->ready.push_back(&ticket);
@@ -188,8 +245,15 @@ void TicketBoard::start_epoch(std::int64_t epoch) {
     discard(std::move(works_.front()));
     works_.pop_front();
   }
+  for (Ticket* ticket : again_) {  // all of works that were just discarded
+    arena_.give_back(ticket->grant);
+    ticket->granted = false;
+    --ticket->work->unfinished;
+  }
+  again_.clear();
   recycle_discarded();
   started_ = true;
+  allocation_error_ = nullptr;
   next_located_ = false;
   order_.reset();
   draw_epoch_ = epoch;
@@ -217,6 +281,11 @@ void TicketBoard::recycle_discarded() {
   }
   discarded_.erase(idle, discarded_.end());
   grant_batches();
+}
+
+std::int64_t TicketBoard::front_error_sample() const {
+  const BatchWork& front = *works_.front();
+  return front.error ? front.tickets[static_cast<std::size_t>(front.error_slot)].sample : -1;
 }
 
 std::unique_ptr<Batch> TicketBoard::pop() {
@@ -256,8 +325,10 @@ void TicketBoard::grant_batches() {
     BatchWork& work = *works_[i];
     if (work.batch) continue;
     if (free_batches_.empty()) {
+      allocation_error_ = nullptr;
       if (batch_memory() + batch_bytes_ > options_.batch_memory_max) return;
       try {
+        free_batches_.reserve(static_cast<std::size_t>(batches_) + 1);  // release() may not throw
         free_batches_.push_back(std::make_unique<Batch>(options_.outputs, options_.slice.batch, allocator_));
       } catch (...) {  // kept for the consumer: work goes on with the batches there are
         allocation_error_ = std::current_exception();

@@ -37,12 +37,13 @@ class TicketBoard {
 
   // --- the reader
 
-  /// Whether the next ticket exists and has room.
-  bool can_draw();
-  /// The next ticket, in order, its bytes granted and its requests filled in (but for `done` and `context`). If it has
-  /// reads pending they are now to be started; otherwise hand it to read_done() at once. Only if can_draw().
-  Ticket& draw();
-  /// The ticket's last read has ended: it waits for a worker now.
+  /// The next ticket, in order, its bytes granted and its requests filled in (but for `done` and `context`); null while
+  /// there is none, or no room for it. Tickets to be read again come first. If it has reads pending they are now to be
+  /// started; otherwise hand it to read_done() at once. May allocate memory, and throw.
+  Ticket* draw();
+  /// Whether draw() might have one, as far as can be seen without work. Never throws, as all that follows.
+  bool may_draw() const;
+  /// The ticket's last read has ended: it waits for a worker now, or to be read again.
   void read_done(Ticket& ticket);
 
   // --- workers
@@ -58,6 +59,8 @@ class TicketBoard {
   /// From here on batches of `epoch` come first; what was drawn of others is thrown away.
   void start_epoch(std::int64_t epoch);
   bool front_sealed() const { return !works_.empty() && works_.front()->sealed(); }
+  /// The sample whose error pop() would throw; -1 for padding or without an error.
+  std::int64_t front_error_sample() const;
   /// The next batch cannot be made: the consumer holds all the memory there is for batches, or the machine has none.
   bool starved() const {
     return !works_.empty() && !works_.front()->batch && held_ == batches_ && (held_ > 0 || allocation_error_);
@@ -86,12 +89,16 @@ class TicketBoard {
     std::int64_t sample = -1;
     std::vector<std::optional<FieldLocation>> fields;
     std::uint64_t bytes = 0;
+    bool read = false;  // there is something to read, of 0 bytes perhaps
     std::exception_ptr error;
   };
 
+  bool prepare_next();
   bool open_next_work();
   void locate_next();
+  std::string field_list(std::int64_t sample) const;
   void issue(Ticket& ticket);
+  void request_reads(Ticket& ticket);
   void grant_batches();
   void discard(std::unique_ptr<BatchWork> work);
   void recycle_discarded();
@@ -111,9 +118,12 @@ class TicketBoard {
   bool next_located_ = false;
   NextSample next_;
 
+  std::vector<Ticket*> again_;  // to be read again
+
   std::deque<std::unique_ptr<BatchWork>> works_;       // undelivered, in order; the newest may still be drawn from
   std::vector<std::unique_ptr<BatchWork>> discarded_;  // still in somebody's hands
   std::vector<std::unique_ptr<BatchWork>> spare_works_;
+  std::size_t works_made_ = 0;
   std::vector<std::unique_ptr<Batch>> free_batches_;
   int batches_ = 0;  // alive: with works, free or held
   int held_ = 0;     // by the consumer

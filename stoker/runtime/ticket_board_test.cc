@@ -7,6 +7,7 @@
 #include "stoker/base/error.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader_testing.h"
+#include "stoker/storage/memory_source.h"
 
 namespace stoker {
 namespace {
@@ -33,9 +34,9 @@ class Board : public testing::Test {
   // Draws as many tickets as it may, and says they were read.
   std::vector<Ticket*> draw_all(TicketBoard& board) {
     std::vector<Ticket*> drawn;
-    while (board.can_draw()) {
-      drawn.push_back(&board.draw());
-      board.read_done(*drawn.back());
+    while (Ticket* ticket = board.draw()) {
+      drawn.push_back(ticket);
+      board.read_done(*ticket);
     }
     return drawn;
   }
@@ -63,7 +64,7 @@ class Board : public testing::Test {
 
 TEST_F(Board, ReadsOneBatchMoreThanItHasMemoryFor) {
   TicketBoard board(*data_.dataset, options_with(2), host_allocator());
-  EXPECT_FALSE(board.can_draw()) << "no epoch was started";
+  EXPECT_EQ(board.draw(), nullptr) << "no epoch was started";
   board.start_epoch(0);
   EXPECT_EQ(draw_all(board).size(), 3u * kBatch);
   EXPECT_THAT(take_all(board), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7)) << "the third batch waits for memory";
@@ -98,21 +99,19 @@ TEST_F(Board, TakesSamplesUpToTheLimitAndRefusesLargerOnes) {
   options.sample_bytes_max = data_.dataset->image_field(0)->length;
   TicketBoard exactly(*data_.dataset, options, host_allocator());
   exactly.start_epoch(0);
-  ASSERT_TRUE(exactly.can_draw());
-  EXPECT_EQ(exactly.draw().error, nullptr);
+  EXPECT_EQ(exactly.draw()->error, nullptr);
 
   --options.sample_bytes_max;
   TicketBoard less(*data_.dataset, options, host_allocator());
   less.start_epoch(0);
-  ASSERT_TRUE(less.can_draw());
-  const Ticket& refused = less.draw();
+  const Ticket& refused = *less.draw();
   ASSERT_NE(refused.error, nullptr);
   EXPECT_EQ(refused.reads_pending, 0);
   try {
     std::rethrow_exception(refused.error);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kLimit);
-    EXPECT_THAT(error.what(), HasSubstr("sample0"));
+    EXPECT_THAT(error.what(), HasSubstr("more memory"));
   }
 }
 
@@ -121,11 +120,7 @@ TEST_F(Board, ForgetsWhatWasDrawnWhenAnotherEpochIsStarted) {
   options.order.kind = OrderKind::kGlobal;
   TicketBoard board(*data_.dataset, options, host_allocator());
   board.start_epoch(0);
-  for (int i = 0; i < 6; ++i) {
-    ASSERT_TRUE(board.can_draw());
-    board.read_done(board.draw());
-  }
-  ASSERT_TRUE(board.can_draw());  // the seventh sample of epoch 0 was looked up
+  for (int i = 0; i < 6; ++i) board.read_done(*board.draw());
   EXPECT_GT(board.read_ahead_used(), 0u);
 
   board.start_epoch(3);
@@ -138,14 +133,89 @@ TEST_F(Board, ForgetsWhatWasDrawnWhenAnotherEpochIsStarted) {
   EXPECT_EQ(take_all(board), want);
 }
 
+TEST_F(Board, ForgetsTheSampleItHadNoRoomFor) {
+  BoardOptions options = options_with(2);
+  options.order.kind = OrderKind::kGlobal;
+  options.read_ahead_bytes = data_.dataset->image_field(0)->length;
+  TicketBoard board(*data_.dataset, options, host_allocator());
+  board.start_epoch(0);
+  board.read_done(*board.draw());
+  EXPECT_EQ(board.draw(), nullptr);
+  board.start_epoch(3);
+  EXPECT_EQ(board.draw()->sample, EpochOrder(options.order, 3).sample_at(0));
+}
+
+TEST_F(Board, HasNoRoomForAnEmptyFieldInAFullArenaEither) {
+  std::vector<std::uint8_t> bytes(1 << 20, 1);
+  SampleTable table;
+  for (const std::uint64_t length : {std::uint64_t{1} << 20, std::uint64_t{0}}) {
+    table.add_sample(length ? "full" : "empty", 0);
+    table.add_field("jpg", 0, "", 0, length);
+  }
+  const auto source = std::make_shared<MemorySource>("memory.tar", std::move(bytes));
+  const Dataset dataset({source}, std::move(table), {});
+  BoardOptions options = options_with(1);
+  options.order.samples = 2;
+  options.order.global_batch = options.slice.batch = 2;
+  TicketBoard board(dataset, options, host_allocator());
+  board.start_epoch(0);
+  Ticket* full = board.draw();
+  EXPECT_EQ(board.read_ahead_used(), board.read_ahead_max());
+  EXPECT_EQ(board.draw(), nullptr);
+  board.read_done(*full);
+  Ticket* taken[1];
+  ASSERT_EQ(board.take(taken), 1u);
+  board.finish(*taken[0]);
+  EXPECT_TRUE(board.may_draw());
+  EXPECT_EQ(board.draw()->reads_pending, 1);
+}
+
+TEST_F(Board, NeedsNoRoomForLabelsAlone) {
+  BoardOptions options = options_with(2);
+  options.fields = {};
+  TicketBoard board(*data_.dataset, options, host_allocator());
+  board.start_epoch(0);
+  EXPECT_EQ(draw_all(board).size(), 3u * kBatch);
+  EXPECT_EQ(board.read_ahead_used(), 0u);
+}
+
+TEST_F(Board, IssuesATicketAgainWhoseReadFailed) {
+  TicketBoard board(*data_.dataset, options_with(1), host_allocator());
+  board.start_epoch(0);
+  Ticket* first = board.draw();
+  const Bytes bytes = first->grant.bytes;
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    EXPECT_EQ(first->attempts, attempt);
+    EXPECT_EQ(first->reads_pending, 1);
+    EXPECT_EQ(first->grant.bytes.data(), bytes.data());
+    first->error = std::make_exception_ptr(Error(ErrorKind::kIo, "the disk hiccups"));
+    EXPECT_EQ(board.ready_count(), 0u);
+    board.read_done(*first);
+    if (attempt == 3) break;
+    EXPECT_TRUE(board.may_draw());
+    ASSERT_EQ(board.draw(), first) << "before any new ticket";
+    EXPECT_EQ(first->error, nullptr);
+  }
+  EXPECT_EQ(board.ready_count(), 1u) << "after three attempts a worker reports it";
+  EXPECT_NE(first->error, nullptr);
+}
+
+TEST_F(Board, ForgetsTicketsToBeReadAgainWithTheirEpoch) {
+  TicketBoard board(*data_.dataset, options_with(1), host_allocator());
+  board.start_epoch(0);
+  Ticket* first = board.draw();
+  first->error = std::make_exception_ptr(Error(ErrorKind::kIo, "the disk hiccups"));
+  board.read_done(*first);
+  board.start_epoch(1);
+  EXPECT_EQ(board.read_ahead_used(), 0u);
+  EXPECT_EQ(board.draw()->attempts, 1);
+}
+
 TEST_F(Board, WaitsForTheTicketsInUseOfAnEpochThatWasLeft) {
   TicketBoard board(*data_.dataset, options_with(1), host_allocator());
   board.start_epoch(0);
   std::vector<Ticket*> being_read, worked_on;
-  for (int i = 0; i < kBatch; ++i) {
-    ASSERT_TRUE(board.can_draw());
-    being_read.push_back(&board.draw());
-  }
+  for (int i = 0; i < kBatch; ++i) being_read.push_back(board.draw());
   board.read_done(*being_read[0]);
   Ticket* taken[1];
   ASSERT_EQ(board.take(taken), 1u);

@@ -53,14 +53,18 @@ void FaultySource::release_all() {
   for (const Held& read : released) go_on(read);
 }
 
-bool FaultySource::fails(std::int64_t number) const {
-  if (number == options_.fail_read) return true;
-  Random random(options_.seed, 0, static_cast<std::uint64_t>(number), 0);
-  return random.uniform() < options_.fail_probability;
+bool FaultySource::fails(const Held& read) {
+  Random random(options_.seed, 0, static_cast<std::uint64_t>(read.number), 0);
+  const bool now = read.number == options_.fail_read || random.uniform() < options_.fail_probability;
+  if (!options_.for_good) return now;
+  const std::pair range{std::string(read.request->part), read.request->offset};
+  const std::lock_guard lock(mutex_);
+  if (now) broken_.insert(range);
+  return broken_.contains(range);
 }
 
 void FaultySource::go_on(Held held) {
-  if (!fails(held.number)) return inner_->start(*held.request);
+  if (!fails(held)) return inner_->start(*held.request);
   held.request->error = std::make_exception_ptr(
       Error(ErrorKind::kIo, fmt::format("cannot read '{}': injected fault in read {}", name(), held.number)));
   held.request->done(*held.request);

@@ -5,6 +5,9 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "stoker/storage/source.h"
@@ -15,7 +18,8 @@ struct FaultyOptions {
   std::int64_t fail_read = -1;  // this read fails with kIo, counting from 0
   double fail_probability = 0;  // and each other one with this probability, decided by the seed and the read's number
   std::uint64_t seed = 0;
-  bool hold = false;  // reads wait until they are released
+  bool for_good = false;  // a range whose read failed once fails ever after
+  bool hold = false;      // reads wait until they are released
 };
 
 class FaultySource final : public Source {
@@ -40,7 +44,7 @@ class FaultySource final : public Source {
     ReadRequest* request;
     std::int64_t number;
   };
-  bool fails(std::int64_t number) const;
+  bool fails(const Held& read);
   void go_on(Held held);
 
   std::shared_ptr<Source> inner_;
@@ -50,6 +54,7 @@ class FaultySource final : public Source {
   bool holding_;
   std::int64_t started_ = 0;
   std::vector<Held> held_;
+  std::set<std::pair<std::string, std::uint64_t>> broken_;  // parts and offsets, for_good
 };
 
 }  // namespace stoker

@@ -33,6 +33,15 @@ std::vector<bool> failures(FaultySource& source, int reads) {
   return failed;
 }
 
+TEST(FaultySource, FailsARangeForGood) {
+  FaultySource source(ten_bytes(), {.fail_read = 1, .for_good = true});
+  std::uint8_t byte[1];
+  read_fully(source, 3, byte);
+  EXPECT_THROW(read_fully(source, 3, byte), Error);
+  EXPECT_THROW(read_fully(source, 3, byte), Error);
+  read_fully(source, 4, byte);
+}
+
 TEST(FaultySource, FailsTheReadItWasToldTo) {
   FaultySource source(ten_bytes(), {.fail_read = 2});
   EXPECT_EQ(failures(source, 5), (std::vector<bool>{false, false, true, false, false}));

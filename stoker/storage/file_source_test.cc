@@ -11,7 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "stoker/base/error.h"
+#include "stoker/base/error_testing.h"
 #include "stoker/storage/folder_source.h"
 #include "stoker/storage/temp_folder_testing.h"
 
@@ -21,19 +21,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-template <typename Function>
-Error failure_of(Function&& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return Error(ErrorKind::kClosed, "");
-}
-
 Error failure_to_open(const std::string& path) {
-  return failure_of([&] { FileSource(path, std::make_shared<InlineExecutor>()); });
+  return error_of([&] { FileSource(path, std::make_shared<InlineExecutor>()); });
 }
 
 TEST(FileSource, NamesAFileThatIsNotThere) {
@@ -70,15 +59,15 @@ TEST(FileSource, ReportsAFileThatShrankAfterItWasOpened) {
   std::filesystem::resize_file(path, 600);
   std::vector<std::uint8_t> bytes(200);
   EXPECT_NO_THROW(read_fully(source, 400, bytes));
-  const Error error = failure_of([&] { read_fully(source, 500, bytes); });
+  const Error error = error_of([&] { read_fully(source, 500, bytes); });
   EXPECT_EQ(error.kind(), ErrorKind::kData);
   EXPECT_THAT(error.message(), AllOf(HasSubstr(path), HasSubstr("truncated"), HasSubstr("byte 600")));
 }
 
 TEST(FolderSource, NamesAFolderThatIsNotThere) {
   const auto open = [](const std::string& path) { FolderSource(path, std::make_shared<InlineExecutor>()); };
-  EXPECT_EQ(failure_of([&] { open("/no/such/folder"); }).kind(), ErrorKind::kNotFound);
-  EXPECT_THAT(failure_of([&] { open("/dev/null"); }).message(), HasSubstr("/dev/null"));
+  EXPECT_EQ(error_of([&] { open("/no/such/folder"); }).kind(), ErrorKind::kNotFound);
+  EXPECT_THAT(error_of([&] { open("/dev/null"); }).message(), HasSubstr("/dev/null"));
 }
 
 TEST(FolderSource, NamesTheFileThatWasTruncatedSinceItWasListed) {
@@ -86,7 +75,7 @@ TEST(FolderSource, NamesTheFileThatWasTruncatedSinceItWasListed) {
   folder.write("a/x.jpg", "12345");
   FolderSource source(folder.path(), std::make_shared<InlineExecutor>());
   std::vector<std::uint8_t> bytes(6);
-  const Error error = failure_of([&] { read_fully(source, 0, bytes, "a/x.jpg"); });
+  const Error error = error_of([&] { read_fully(source, 0, bytes, "a/x.jpg"); });
   EXPECT_EQ(error.kind(), ErrorKind::kData);
   EXPECT_THAT(error.message(), AllOf(HasSubstr(folder.path("a/x.jpg")), HasSubstr("since it was listed")));
 }
@@ -111,8 +100,8 @@ TEST(FolderSource, RefusesPartsThatAreNotFiles) {
   ASSERT_EQ(::mkfifo(folder.path("pipe.jpg").c_str(), 0600), 0);
   FolderSource source(folder.path(), std::make_shared<InlineExecutor>());
   std::vector<std::uint8_t> bytes(1);
-  EXPECT_THAT(failure_of([&] { read_fully(source, 0, bytes, "x.jpg"); }).message(), HasSubstr("is a folder"));
-  EXPECT_THAT(failure_of([&] { read_fully(source, 0, bytes, "pipe.jpg"); }).message(), HasSubstr("is a pipe"));
+  EXPECT_THAT(error_of([&] { read_fully(source, 0, bytes, "x.jpg"); }).message(), HasSubstr("is a folder"));
+  EXPECT_THAT(error_of([&] { read_fully(source, 0, bytes, "pipe.jpg"); }).message(), HasSubstr("is a pipe"));
 }
 
 // pread as the kernel may behave: interrupted, then one or a few bytes at a time.

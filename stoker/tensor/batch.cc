@@ -1,23 +1,40 @@
 #include "stoker/tensor/batch.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "stoker/base/error.h"
 
 namespace stoker {
 namespace {
 
-std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+// So far from overflowing that alignment and a few more outputs cannot.
+constexpr std::int64_t kBytesMax = std::int64_t{1} << 60;
+
+[[noreturn]] void refuse(const OutputSpec& output, int slots) {
+  fail(ErrorKind::kLimit, "output '{}' of {} samples is larger than any memory; make it or the batch smaller",
+       output.name, slots);
+}
 
 std::size_t output_bytes(const OutputSpec& output, int slots) {
-  return aligned(output.bytes_per_sample() * static_cast<std::size_t>(slots));
+  assert(slots >= 0);
+  std::int64_t bytes = static_cast<std::int64_t>(size_of(output.dtype));
+  const Shape shape = output.shape.with_outer(slots);
+  for (const std::int64_t extent : shape.extents()) {
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) refuse(output, slots);
+  }
+  if (bytes > kBytesMax) refuse(output, slots);
+  return (static_cast<std::size_t>(bytes) + 63) / 64 * 64;
 }
 
 }  // namespace
 
 std::size_t batch_bytes(const std::vector<OutputSpec>& outputs, int slots) {
   std::size_t total = 0;
-  for (const OutputSpec& output : outputs) total += output_bytes(output, slots);
+  for (const OutputSpec& output : outputs) {
+    total += output_bytes(output, slots);
+    if (total > static_cast<std::size_t>(kBytesMax)) refuse(output, slots);
+  }
   return total;
 }
 

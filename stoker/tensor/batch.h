@@ -43,6 +43,7 @@ struct TensorView {
 /// thread. Reused for many batches.
 class Batch {
  public:
+  /// Throws what batch_bytes() and the allocator throw.
   Batch(std::vector<OutputSpec> outputs, int slots, Allocator& allocator);
 
   const std::vector<OutputSpec>& outputs() const { return outputs_; }
@@ -75,7 +76,7 @@ class Batch {
   Memory memory_;
 };
 
-/// The bytes a Batch of these outputs takes.
+/// The bytes a Batch of these outputs takes. Throws kLimit, naming the output, if no memory can be that large.
 std::size_t batch_bytes(const std::vector<OutputSpec>& outputs, int slots);
 
 }  // namespace stoker

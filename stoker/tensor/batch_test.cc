@@ -41,6 +41,28 @@ TEST(Batch, NamesItsOutputs) {
   }
 }
 
+TEST(Batch, RefusesSizesBeyondAnyMemory) {
+  const auto refusal = [](const std::vector<OutputSpec>& outputs, int slots) {
+    try {
+      return std::to_string(batch_bytes(outputs, slots));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kLimit);
+      return error.message();
+    }
+  };
+  const std::int64_t k2To31 = std::int64_t{1} << 31;
+  const OutputSpec small{"small", DType::kU8, {100}};
+  EXPECT_EQ(refusal({small, {"label", DType::kI64, {}}}, 3), "384");
+  const std::string want = "output 'wide' of 8 samples is larger than any memory; make it or the batch smaller";
+  EXPECT_EQ(refusal({small, {"wide", DType::kF32, {k2To31, k2To31}}}, 8), want);  // would wrap to 0
+  EXPECT_EQ(refusal({{"wide", DType::kU8, {k2To31, k2To31, k2To31}}}, 8), want);
+  EXPECT_EQ(refusal({{"wide", DType::kU8, {k2To31, 1 << 27}}}, 8), want);
+  const OutputSpec half{"wide", DType::kU8, {k2To31, 1 << 25}};
+  EXPECT_EQ(refusal({half}, 8), std::to_string(std::int64_t{1} << 59));
+  EXPECT_EQ(refusal({half, half, half}, 8), want) << "together";
+  EXPECT_THROW(Batch({half, half, half}, 8, host_allocator()), Error);
+}
+
 TEST(Batch, CountsValidSlots) {
   Batch batch(kOutputs, 4, host_allocator());
   EXPECT_EQ(batch.valid_count(), 0);

@@ -19,7 +19,6 @@ class Scratch {
   T* array(std::size_t count) {
     return reinterpret_cast<T*>(bytes(count * sizeof(T)));
   }
-  std::size_t capacity() const { return memory_.size(); }
 
  private:
   Allocator* allocator_;

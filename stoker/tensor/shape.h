@@ -26,10 +26,13 @@ class Shape {
   }
   std::span<const std::int64_t> extents() const { return {extents_.data(), rank_}; }
 
-  /// The product of the extents; 1 for a scalar.
+  /// The product of the extents, which must fit; 1 for a scalar.
   std::int64_t elements() const {
     std::int64_t product = 1;
-    for (const std::int64_t extent : extents()) product *= extent;
+    for (const std::int64_t extent : extents()) {
+      [[maybe_unused]] const bool overflow = __builtin_mul_overflow(product, extent, &product);
+      assert(!overflow);
+    }
     return product;
   }
 

@@ -1,5 +1,6 @@
 #include "stoker/ops/kernels/row_kernels.h"
 
+#include "stoker/base/isa.h"
 #include "stoker/ops/kernels/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -39,7 +40,10 @@ namespace stoker {
 
 HWY_EXPORT(table_of_target);
 
-const RowKernels& row_kernels() { return *HWY_DYNAMIC_DISPATCH(table_of_target)(); }
+const RowKernels& row_kernels() {
+  settle_isa();
+  return *HWY_DYNAMIC_DISPATCH(table_of_target)();
+}
 
 }  // namespace stoker
 #endif

@@ -5,6 +5,7 @@
 
 #include <hwy/targets.h>
 
+#include <cstdlib>
 #include <map>
 
 namespace stoker {
@@ -30,6 +31,16 @@ TEST_P(RowKernelsOn, AreThoseOfTheSelectedInstructionSet) {
   EXPECT_EQ(active_isa(), GetParam());
   EXPECT_EQ(row_kernels().target, expected.at(GetParam()).first) << hwy::TargetName(row_kernels().target);
   EXPECT_EQ(row_kernels().lanes, expected.at(GetParam()).second);
+}
+
+void use_kernels_first_on_scalar() {
+  setenv("STOKER_ISA", "scalar", 1);
+  std::exit(row_kernels().target == HWY_EMU128 ? 0 : 1);
+}
+
+TEST(RowKernelsDeathTest, HonourTheEnvironmentOnFirstUse) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(use_kernels_first_on_scalar(), testing::ExitedWithCode(0), "");
 }
 
 TEST_P(RowKernelsOn, SplitPixelsIntoPlanesAndBackWithoutTouchingAnythingElse) {

@@ -1,0 +1,12 @@
+// What happens in a forked child, or to a process that is not to survive.
+#pragma once
+
+#include <functional>
+
+namespace stoker {
+
+/// Runs `action` in a forked child; returns its exit status, or the number of the signal that ended it, negative. A
+/// child that hangs is ended by SIGALRM.
+int status_in_child(const std::function<int()>& action);
+
+}  // namespace stoker
