@@ -42,7 +42,7 @@ class LoaderSession {
 
   LoaderSession(std::shared_ptr<const Dataset> dataset, Recipe recipe, LoaderOptions options);
 
-  // Runs `work(waited)` as the only consumer, without the interpreter lock, until it returns a value.
+  // Runs `work()` as the only consumer, without the interpreter lock, again and again until it returns a value.
   template <typename Work>
   auto as_consumer(Work work);
 
