@@ -47,6 +47,9 @@ template <typename Work>
 auto LoaderSession::as_consumer(Work work) {
   for (;;) {
     deliver_log();
+    if (!home_.here()) {
+      if (auto result = work()) return *std::move(result);  // or rather, throws that the loader is closed here
+    }
     {
       const nb::gil_scoped_release unlocked;
       const std::unique_lock lock(consumer_, kPatience);
@@ -92,6 +95,7 @@ Metrics LoaderSession::metrics() const {
 }
 
 void LoaderSession::close() {
+  if (!home_.here()) return;
   {
     const nb::gil_scoped_release unlocked;
     loader_->interrupt();

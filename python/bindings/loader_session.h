@@ -1,6 +1,7 @@
 // A loader driven from Python: it waits without the interpreter lock, stays open to Ctrl-C, and never joins its threads
 // while it holds that lock. Shared by the Python objects Loader and EpochIterator. The interpreter lock must be held
-// when calling any method.
+// when calling any method. In a forked child it is as inert as the loader: a lock that another thread held at that
+// moment stays locked there.
 #pragma once
 
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <memory>
 #include <mutex>
 
+#include "stoker/base/home_process.h"
 #include "stoker/runtime/loader.h"
 
 namespace stoker::python {
@@ -46,6 +48,7 @@ class LoaderSession {
   template <typename Work>
   auto as_consumer(Work work);
 
+  const HomeProcess home_;
   std::unique_ptr<Loader> loader_;
   std::timed_mutex consumer_;    // one thread at a time may be the consumer; taken without the interpreter lock
   std::int64_t turn_ = 0;        // guarded by consumer_
