@@ -35,7 +35,8 @@ class LoaderSession {
   /// A thread that waits for a batch is woken and gets an Error of kind closed.
   void close();
 
-  /// Closes all that are left, before the interpreter ends.
+  /// Closes all that are left, before the interpreter ends, and waits for the threads that took batches from them:
+  /// one that comes back for the interpreter lock after the end is ended in the midst of our code, which aborts.
   static void close_all();
 
  private:
@@ -54,6 +55,7 @@ class LoaderSession {
   std::int64_t turn_ = 0;        // guarded by consumer_
   bool turn_ended_ = false;      // guarded by consumer_
   std::int64_t next_epoch_ = 0;  // guarded by the interpreter lock
+  int consumers_ = 0;            // threads in as_consumer(); guarded by the interpreter lock
 };
 
 }  // namespace stoker::python
