@@ -149,9 +149,10 @@ def test_keeping_every_batch_is_an_error_that_names_the_cause_when_memory_is_use
         assert len(contents(loader.epoch(0))) == 10
 
 
-def test_a_budget_that_cannot_work_is_refused(folder, recipe):
-    with pytest.raises(stoker.Error) as caught:
-        stoker.Loader(folder, recipe, batch=8, memory="100KB")
+@pytest.mark.parametrize("memory", ["100KB", 0, "0", "0.4"])
+def test_a_budget_that_cannot_work_is_refused(folder, recipe, memory):
+    with pytest.raises(stoker.Error, match="memory budget of") as caught:
+        stoker.Loader(folder, recipe, batch=8, memory=memory)
     assert caught.value.kind == "memory"
 
 
@@ -265,6 +266,7 @@ def test_the_first_bad_sample_stops_the_epoch_and_is_named(folder, recipe, tmp_p
     ({"batch": 8, "threads": "all"}, "usage", "threads is 'all'"),
     ({"batch": 8, "prefetch": 0}, "usage", "prefetch is 0"),
     ({"batch": 8, "memory": "much"}, "usage", "memory: .*much"),
+    ({"batch": 8, "memory": ""}, "usage", "memory: '' is not a size"),
     ({"batch": 8, "order": "random"}, "usage", "random"),
     ({"batch": 8, "tail": "keep"}, "usage", "keep"),
     ({"batch": 8, "rank": 2, "world": 2}, "usage", "rank"),

@@ -229,8 +229,9 @@ def test_the_environment_is_checked(stoker):
     assert "STOKER_LOG" in stoker.refusal(USAGE, "ops", env={"STOKER_LOG": "loud"})
 
 
-def test_a_memory_budget_that_cannot_work_is_a_failure(stoker, data):
-    assert "memory" in stoker.refusal(FAILURE, *run(data, "--memory", "64KB"))
+@pytest.mark.parametrize("size", ["64KB", "0", "0.4", "0GiB"])
+def test_a_memory_budget_that_cannot_work_is_a_failure(stoker, data, size):
+    assert "memory budget of" in stoker.refusal(FAILURE, *run(data, "--memory", size))
 
 
 def test_files_that_cannot_be_written_are_named(stoker, data, tmp_path):
