@@ -9,25 +9,51 @@ namespace {
 
 constexpr std::uint8_t kGround = 246, kCellGround = 232, kInk = 40, kFaintInk = 110;
 constexpr int kGlyphWidth = 5, kAdvance = 6;
-constexpr std::size_t kLettersPerCell = (ContactSheet::kCell + kAdvance - kGlyphWidth) / kAdvance;
 
-std::string shortened(std::string_view text) {
-  if (text.size() <= kLettersPerCell) return std::string(text);
-  return ".." + std::string(text.substr(text.size() - (kLettersPerCell - 2)));
+// How many letters fit between the margins.
+std::size_t letters_per_line(int width) {
+  return static_cast<std::size_t>((width - 2 * ContactSheet::kGap + kAdvance - kGlyphWidth) / kAdvance);
+}
+
+std::string shortened(std::string_view text, std::size_t letters) {
+  if (text.size() <= letters) return std::string(text);
+  return ".." + std::string(text.substr(text.size() - (letters - 2)));
 }
 
 }  // namespace
 
-ContactSheet::ContactSheet(int rows, const std::string& heading, const std::vector<std::string>& column_titles)
-    : sheet_(left_of(static_cast<int>(column_titles.size())), top_of(rows)) {
+std::vector<std::string> wrapped(std::string_view text, std::size_t letters) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    std::size_t length = std::min(text.size(), letters);
+    if (length < text.size()) {
+      const std::size_t space = text.rfind(' ', length);
+      if (space != std::string_view::npos && space > 0) length = space;
+    }
+    lines.emplace_back(text.substr(0, length));
+    text.remove_prefix(length);
+    while (text.starts_with(' ')) text.remove_prefix(1);
+  }
+  return lines;
+}
+
+ContactSheet::ContactSheet(int rows, const std::string& heading, const std::string& details,
+                           const std::vector<std::string>& column_titles) {
+  const int width = width_of(column_titles.size());
+  const std::vector<std::string> lines = wrapped(details, letters_per_line(width));
+  header_ = kHeader + static_cast<int>(lines.size()) * kDetail;
+  sheet_ = RgbImage(width, top_of(rows));
   fill({0, 0, sheet_.width, sheet_.height}, kGround);
   write(kGap, kGap, heading, kInk);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    write(kGap, kGap + 15 + static_cast<int>(i) * kDetail, lines[i], kFaintInk);
+  }
   for (std::size_t i = 0; i < column_titles.size(); ++i) {
-    write(left_of(static_cast<int>(i)), kGap + kHeader - 12, column_titles[i], kFaintInk);
+    write(left_of(static_cast<int>(i)), kGap + header_ - 12, column_titles[i], kFaintInk);
   }
 }
 
-void ContactSheet::put(int row, int column, const RgbImage& picture, std::string_view caption) {
+void ContactSheet::put(int row, int column, const RgbImage& picture) {
   const Rect cell{left_of(column), top_of(row), kCell, kCell};
   fill(cell, kCellGround);
   const RgbImage small = fitted(picture, kCell);
@@ -35,7 +61,10 @@ void ContactSheet::put(int row, int column, const RgbImage& picture, std::string
   const MutableImageView to = sheet_.view();
   const int left = cell.x + (kCell - small.width) / 2, top = cell.y + (kCell - small.height) / 2;
   for (int y = 0; y < small.height; ++y) std::copy_n(from.at(0, y), small.width * 3, to.at(left, top + y));
-  write(cell.x, cell.y + kCell + 5, shortened(caption), kFaintInk);
+}
+
+void ContactSheet::put_caption(int row, std::string_view caption) {
+  write(kGap, top_of(row) + kCell + 5, shortened(caption, letters_per_line(sheet_.width)), kFaintInk);
 }
 
 void ContactSheet::fill(Rect area, std::uint8_t grey) {

@@ -1,5 +1,5 @@
-// A sheet of pictures in rows and columns on a light ground, with titles above the columns and captions below the
-// pictures.
+// A sheet of pictures in rows and columns on a light ground, with a heading and titles above the columns, and captions
+// below the rows.
 #pragma once
 
 #include <string>
@@ -16,21 +16,31 @@ class ContactSheet {
   static constexpr int kGap = 12;      // around and between cells
   static constexpr int kCaption = 16;  // height of a caption below each cell
   static constexpr int kHeader = 40;   // height of heading and column titles
+  static constexpr int kDetail = 12;   // height of each line of details between them
 
-  ContactSheet(int rows, const std::string& heading, const std::vector<std::string>& column_titles);
+  /// Details too long for the sheet's width are broken into lines.
+  ContactSheet(int rows, const std::string& heading, const std::string& details,
+               const std::vector<std::string>& column_titles);
 
-  /// Fits the picture into its cell. A caption too long loses its beginning: keys differ at the end.
-  void put(int row, int column, const RgbImage& picture, std::string_view caption = {});
+  /// Fits the picture into its cell.
+  void put(int row, int column, const RgbImage& picture);
+  /// One too long for the sheet's width loses its beginning: keys differ at the end.
+  void put_caption(int row, std::string_view caption);
 
   const RgbImage& image() const { return sheet_; }
 
  private:
-  int left_of(int column) const { return kGap + column * (kCell + kGap); }
-  int top_of(int row) const { return kGap + kHeader + row * (kCell + kCaption + kGap); }
+  static int width_of(std::size_t columns) { return kGap + static_cast<int>(columns) * (kCell + kGap); }
+  int left_of(int column) const { return width_of(static_cast<std::size_t>(column)); }
+  int top_of(int row) const { return kGap + header_ + row * (kCell + kCaption + kGap); }
   void fill(Rect area, std::uint8_t grey);
   void write(int x, int y, std::string_view text, std::uint8_t grey);
 
+  int header_;
   RgbImage sheet_;
 };
+
+/// The text in lines of at most `letters`, broken at spaces where there are any.
+std::vector<std::string> wrapped(std::string_view text, std::size_t letters);
 
 }  // namespace stoker

@@ -32,7 +32,7 @@ RgbImage plain(int width, int height, std::array<std::uint8_t, 3> color) {
 }
 
 TEST(ContactSheet, PutsEachPictureInTheMiddleOfItsCell) {
-  ContactSheet sheet(2, "heading", {"one", "two", "three"});
+  ContactSheet sheet(2, "heading", "", {"one", "two", "three"});
   sheet.put(1, 2, plain(160, 80, {200, 100, 50}));
   const int left = 12 + 2 * 172, top = 12 + 40 + 188;
   EXPECT_THAT(pixel(sheet.image(), left, top + 40), ElementsAre(200, 100, 50));
@@ -45,18 +45,41 @@ TEST(ContactSheet, PutsEachPictureInTheMiddleOfItsCell) {
 }
 
 TEST(ContactSheet, WritesHeadingTitlesAndCaptions) {
-  ContactSheet sheet(1, "heading", {"one", "two"});
-  sheet.put(0, 0, plain(10, 10, {}), "key");
+  ContactSheet sheet(1, "heading", "", {"one", "two"});
+  sheet.put(0, 0, plain(10, 10, {}));
+  sheet.put_caption(0, "key");
   EXPECT_LT(darkest(sheet.image(), {12, 12, 60, 8}), 100);
   EXPECT_LT(darkest(sheet.image(), {184, 40, 60, 8}), 150);
   EXPECT_LT(darkest(sheet.image(), {12, 217, 20, 8}), 150);
 }
 
-TEST(ContactSheet, KeepsLongCaptionsInsideTheCell) {
-  ContactSheet sheet(1, "", {"one"});
-  sheet.put(0, 0, plain(10, 10, {}), std::string(500, 'M'));
+TEST(ContactSheet, WritesDetailsInAsManyLinesAsTheyTake) {
+  const ContactSheet sheet(1, "heading", "twenty letters, once twenty letters, twice", {"one"});
+  EXPECT_EQ(sheet.image().height, 12 + 40 + 2 * 12 + 188);
+  EXPECT_LT(darkest(sheet.image(), {12, 27, 60, 8}), 150);
+  EXPECT_LT(darkest(sheet.image(), {12, 39, 60, 8}), 150);
+  EXPECT_LT(darkest(sheet.image(), {12, 64, 18, 8}), 150);  // the column's title moves down
+}
+
+TEST(Wrapped, BreaksAtSpacesOrWhereItMust) {
+  EXPECT_THAT(wrapped("one two three", 7), ElementsAre("one two", "three"));
+  EXPECT_THAT(wrapped("one two three", 100), ElementsAre("one two three"));
+  EXPECT_THAT(wrapped("abcdefgh ij", 3), ElementsAre("abc", "def", "gh", "ij"));
+  EXPECT_THAT(wrapped("", 3), ElementsAre());
+}
+
+TEST(ContactSheet, UsesTheWholeRowForACaption) {
+  ContactSheet sheet(1, "", "", {"one", "two"});
+  sheet.put_caption(0, std::string(50, 'M'));
+  EXPECT_LT(darkest(sheet.image(), {184, 217, 60, 8}), 150);
+}
+
+TEST(ContactSheet, KeepsLongCaptionsInsideTheSheet) {
+  ContactSheet sheet(1, "", "", {"one"});
+  sheet.put(0, 0, plain(10, 10, {}));
+  sheet.put_caption(0, std::string(500, 'M'));
   EXPECT_EQ(darkest(sheet.image(), {172, 0, 12, sheet.image().height}), 246);
-  const ContactSheet narrow(1, std::string(500, 'M'), {"one"});  // nor does a heading leave the sheet
+  const ContactSheet narrow(1, std::string(500, 'M'), "", {"one"});  // nor does a heading leave the sheet
   EXPECT_EQ(narrow.image().width, 184);
 }
 
@@ -72,6 +95,11 @@ TEST(Font, StandsInOrderAndHoldsNothingTwice) {
     }
     for (const std::uint8_t row : a.rows) EXPECT_LT(row, 32) << a.letter;
   }
+}
+
+TEST(Font, KnowsWhatRecipesAreWrittenIn) {
+  for (const char letter : std::string_view("abcxyzABCXYZ0189 .,:=_-+()[]'/\\"))
+    EXPECT_EQ(glyph_of(letter).letter, letter);
 }
 
 TEST(Font, DrawsAQuestionMarkForWhatItDoesNotKnow) {

@@ -12,6 +12,7 @@
 #include "cli/common_options.h"
 #include "cli/console.h"
 #include "cli/json_output.h"
+#include "cli/progress.h"
 #include "cli/sample_reader.h"
 #include "cli/stage_probe.h"
 #include "cli/text_table.h"
@@ -101,9 +102,14 @@ void plan(const PlanOptions& options) {
   std::vector<OutputSpec> outputs = plan.outputs();
   const std::shared_ptr<const Dataset> dataset = open_samples(options.data);
   const std::vector<std::int64_t> samples = first_samples(*dataset, options.loader.seed, kSamplesMeasured);
-  const PlanReport report{
-      plan,           std::move(outputs), measure_stages(*dataset, plan, samples, options.loader.seed),
-      samples.size(), options.loader,     memory_bytes_min(recipe, options.loader)};
+  std::vector<StageCost> costs;
+  {
+    Progress progress("plan", "samples", static_cast<std::int64_t>(samples.size()));
+    costs = measure_stages(*dataset, plan, samples, options.loader.seed,
+                           [&progress](std::int64_t measured) { progress.update(measured); });
+  }
+  const PlanReport report{plan,           std::move(outputs), std::move(costs),
+                          samples.size(), options.loader,     memory_bytes_min(recipe, options.loader)};
   if (options.json) {
     write_json(json_of(report));
   } else {

@@ -75,7 +75,8 @@ class ViewProbe {
 }  // namespace
 
 std::vector<StageCost> measure_stages(const Dataset& dataset, const Plan& plan,
-                                      const std::vector<std::int64_t>& samples, std::uint64_t seed) {
+                                      const std::vector<std::int64_t>& samples, std::uint64_t seed,
+                                      const std::function<void(std::int64_t)>& measured) {
   std::vector<std::unique_ptr<ViewProbe>> probes;
   for (const ViewPlan& view : plan.views()) {
     if (view.kind == ViewKind::kImage) probes.push_back(std::make_unique<ViewProbe>(view));
@@ -90,6 +91,7 @@ std::vector<StageCost> measure_stages(const Dataset& dataset, const Plan& plan,
                        {.seed = seed, .epoch = 0, .position = i});
       }
     });
+    measured(static_cast<std::int64_t>(i) + 1);
   }
   std::vector<StageCost> costs;
   for (const auto& probe : probes) probe->append_costs(costs);

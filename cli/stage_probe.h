@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "stoker/format/dataset.h"
@@ -14,8 +15,10 @@ struct StageCost {
   double bytes_out = 0;  // the mean
 };
 
-/// One per stage of the plan. `samples` must not be empty. Throws what reading or decoding a sample throws, naming it.
+/// One per stage of the plan. `samples` must not be empty; `measured` is told after each how many there have been.
+/// Throws what reading or decoding a sample throws, naming it.
 std::vector<StageCost> measure_stages(const Dataset& dataset, const Plan& plan,
-                                      const std::vector<std::int64_t>& samples, std::uint64_t seed);
+                                      const std::vector<std::int64_t>& samples, std::uint64_t seed,
+                                      const std::function<void(std::int64_t)>& measured);
 
 }  // namespace stoker

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,12 @@
 #include "cli/console.h"
 #include "cli/contact_sheet.h"
 #include "cli/json_output.h"
+#include "cli/progress.h"
 #include "cli/sample_reader.h"
 #include "stoker/base/error.h"
 #include "stoker/codec/image_decoder.h"
 #include "stoker/codec/image_encoder.h"
+#include "stoker/ops/operator_table.h"
 #include "stoker/plan/cpu_executor.h"
 
 namespace stoker {
@@ -50,6 +53,31 @@ RgbImage original(Bytes encoded, const DecodeOptions& options) {
   return RgbImage(oriented(stored, options.apply_orientation ? facts.orientation : Orientation{1}));
 }
 
+// "image: 224 x 224 pixels, f32, nchw: random_resized_crop(size=[224]), ..."
+std::string details(const Plan& plan, std::size_t output) {
+  const ViewPlan& view = plan.views()[output];
+  const bool planes_first = view.image.format.layout == Layout::kNchw;
+  std::vector<std::string> operators;
+  for (const OperatorCall& call : plan.recipe().views()[output].operators) operators.push_back(brief(check_call(call)));
+  std::string size = "of the image's own size";
+  if (const std::optional<ImageSize> fixed = view.image.geometry.output_size()) {
+    size = fmt::format("{} x {} pixels", fixed->width, fixed->height);
+  }
+  return fmt::format("{}: {}, {}, {}: {}", view.name, size, to_string(view.image.format.dtype),
+                     planes_first ? "nchw" : "nhwc", fmt::join(operators, ", "));
+}
+
+// "n01440764/img7, class 3", with the class's name where the key does not begin with it.
+std::string caption(const Dataset& dataset, std::int64_t sample) {
+  const std::string key = escaped(dataset.key(sample));
+  const std::int64_t label = dataset.label(sample);
+  if (label < 0) return key;
+  const auto number = static_cast<std::size_t>(label);
+  const std::string name = number < dataset.classes().size() ? escaped(dataset.classes()[number]) : "";
+  const bool told = name.empty() || key.starts_with(name + "/");
+  return told ? fmt::format("{}, class {}", key, label) : fmt::format("{}, class {} ({})", key, label, name);
+}
+
 // The first column shows the samples as they are, the others what a run with this seed makes of them in each epoch.
 RgbImage draw_sheet(const Dataset& dataset, const Plan& plan, const ViewOptions& options) {
   const std::size_t output = first_image_view(plan, options.recipe);
@@ -62,18 +90,23 @@ RgbImage draw_sheet(const Dataset& dataset, const Plan& plan, const ViewOptions&
     positions.push_back(positions_of(samples, dataset, options.seed, epoch));
   }
   ContactSheet sheet(static_cast<int>(samples.size()), fmt::format("{}, seed {}", options.recipe, options.seed),
-                     titles);
+                     details(plan, output), titles);
+  Progress progress("view", "pictures", static_cast<std::int64_t>(samples.size() * titles.size()));
+  std::int64_t drawn = 0;
   SampleReader reader(dataset, plan);
   CpuExecutor executor(plan);
   for (std::size_t row = 0; row < samples.size(); ++row) {
     on_sample(dataset, samples[row], [&] {
       const std::span<const Bytes> fields = reader.read(samples[row]);
       const Bytes encoded = fields[static_cast<std::size_t>(view.field)];
-      sheet.put(static_cast<int>(row), 0, original(encoded, view.image.decode), dataset.key(samples[row]));
+      sheet.put(static_cast<int>(row), 0, original(encoded, view.image.decode));
+      sheet.put_caption(static_cast<int>(row), caption(dataset, samples[row]));
+      progress.update(++drawn);
       for (std::size_t epoch = 0; epoch < positions.size(); ++epoch) {
         const SampleDraw draw{options.seed, epoch, static_cast<std::uint64_t>(positions[epoch][row])};
         const std::vector<SampleOutput> outputs = run_one(executor, {fields, dataset.label(samples[row]), draw});
         sheet.put(static_cast<int>(row), static_cast<int>(epoch) + 1, displayed(outputs[output], view.image));
+        progress.update(++drawn);
       }
     });
   }
@@ -85,6 +118,13 @@ void write_file(const std::string& path, const std::vector<std::uint8_t>& bytes)
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   file.close();
   if (!file) fail(ErrorKind::kIo, "cannot write {}: {}", path, std::strerror(errno));
+}
+
+bool ends_in_png(const std::string& path) {
+  constexpr std::string_view kSuffix = ".png";
+  const auto same = [](char a, char b) { return (a | 0x20) == b || a == b; };
+  return path.size() > kSuffix.size() && std::equal(kSuffix.rbegin(), kSuffix.rend(), path.rbegin(),
+                                                    [&](char suffix, char letter) { return same(letter, suffix); });
 }
 
 void view(const ViewOptions& options) {
@@ -114,7 +154,13 @@ void add_view_command(CLI::App& app) {
   const auto options = std::make_shared<ViewOptions>();
   add_data_argument(*command, options->data);
   add_recipe_option(*command, options->recipe);
-  add_text_option(*command, "--out", options->out, "Required; PNG to write")->required()->option_text("FILE.png");
+  const auto png = [](const std::string& path) {
+    if (!ends_in_png(path)) refuse_option("--out", path, "the name of a PNG: it must end in .png");
+    return path;
+  };
+  add_parsed_option(*command, "--out", options->out, png, "Required; PNG to write")
+      ->required()
+      ->option_text("FILE.png");
   add_integer_option(*command, "--count", options->count, {1, kSamplesMax}, "Samples, one row each; 8");
   add_integer_option(*command, "--draws", options->draws, {0, kDrawsMax}, "Epochs, one column each; 4");
   add_seed_option(*command, options->seed);

@@ -37,7 +37,7 @@ def refused_everywhere(stoker, data):
     """The sentence with which run, plan and view refuse a data set."""
     sentence = stoker.refusal(FAILURE, *run(data))
     stoker.refusal(FAILURE, "plan", data, "--recipe", "imagenet-train")
-    stoker.refusal(FAILURE, "view", data, "--recipe", "imagenet-train", "--out", os.devnull)
+    stoker.refusal(FAILURE, "view", data, "--recipe", "imagenet-train", "--out", f"{data}.png")
     return sentence
 
 
@@ -176,6 +176,8 @@ USAGES = {
     "a batch larger than the data set": (("run", "DATA", "--recipe", "imagenet-train"), "fewer than one"),
     "an unknown operator": (("ops", "random_flop"), "did you mean 'random_flip'?"),
     "an unknown kind": (("synth", "OUT", "--kind", "mnist"), "--kind"),
+    "a view into a file that is no PNG": (("view", "DATA", "--recipe", "imagenet-train", "--out", "x.jpg"), "must end in .png"),
+    "a view into a suffix": (("view", "DATA", "--recipe", "imagenet-train", "--out", ".png"), "must end in .png"),
     "a view without a file": (("view", "DATA", "--recipe", "imagenet-train"), "--out"),
 }
 

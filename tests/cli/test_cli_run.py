@@ -162,11 +162,19 @@ def read_to_the_end(terminal):
     return text.decode()
 
 
-def on_a_terminal(stoker, *args, columns=200):
+# Each sample takes a good while, on any machine: 16 megapixels.
+SLOW = """
+[[view]]
+name = "image"
+operators = [{ op = "decode" }, { op = "resize", size = [4000, 4000], filter = "bicubic" }]
+"""
+
+
+def on_a_terminal(stoker, *args, columns=200, **options):
     """What a command shows on a terminal of this width, and what it writes to standard output."""
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = stoker.start(*args, stdout=subprocess.PIPE, stderr=its)
+    process = stoker.start(*args, stdout=subprocess.PIPE, stderr=its, **options)
     os.close(its)
     shown = read_to_the_end(ours)
     os.close(ours)
@@ -180,6 +188,16 @@ def test_progress_stays_within_the_terminals_width(stoker, tiny):
     lines = shown.split("\r\x1b[K")
     assert max(map(len, lines)) == 24
     assert all(line.startswith("run: ") for line in lines if line)
+
+
+@pytest.mark.parametrize("command", [("view", "--count", 3, "--draws", 2, "--out", "sheet.png"), ("plan",)],
+                         ids=["view", "plan"])
+def test_other_commands_show_progress_too(stoker, photographs, tmp_path, command):
+    name, *rest = command
+    recipe = tmp_path / "slow.toml"
+    recipe.write_text(SLOW)
+    shown, _ = on_a_terminal(stoker, name, photographs.folder, "--recipe", recipe, *rest, cwd=tmp_path)
+    assert f"{name}: " in shown and " left" in shown and shown.endswith("\r\x1b[K")
 
 
 def test_progress_is_shown_on_a_terminal_and_removed_again(stoker, tiny):

@@ -10,7 +10,7 @@ from PIL import Image
 COMMANDS = ["run", "plan", "view", "synth", "ops"]
 OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_resized_crop", "flip", "random_flip", "pad",
              "normalize", "channel_order", "cast", "layout"}
-CELL, GAP, CAPTION, HEADER = 160, 12, 16, 40  # of the contact sheet
+CELL, GAP, CAPTION, DETAIL, HEADER = 160, 12, 16, 12, 40  # of the contact sheet
 
 
 def test_the_version_is_one_line(stoker):
@@ -90,21 +90,30 @@ def sheet_of(stoker, tmp_path, *args):
         return numpy.asarray(image)
 
 
+def details_of(height, rows):
+    """How many lines of details a sheet of this height has."""
+    lines, rest = divmod(height - GAP - HEADER - rows * (CELL + CAPTION + GAP), DETAIL)
+    assert lines > 0 and rest == 0
+    return lines
+
+
 def cell(sheet, row, column):
-    top, left = GAP + HEADER + row * (CELL + CAPTION + GAP), GAP + column * (CELL + GAP)
+    below = CELL + CAPTION + GAP
+    top, left = GAP + (sheet.shape[0] - GAP) % below + row * below, GAP + column * (CELL + GAP)
     return sheet[top:top + CELL, left:left + CELL]
 
 
 def test_view_draws_a_sheet_of_samples_and_draws(stoker, photographs, tmp_path):
     sheet = sheet_of(stoker, tmp_path, photographs.folder, "--recipe", "imagenet-train", "--count", 3, "--draws", 2)
-    assert sheet.shape == (GAP + HEADER + 3 * (CELL + CAPTION + GAP), GAP + 3 * (CELL + GAP), 3)
+    assert sheet.shape[1:] == (GAP + 3 * (CELL + GAP), 3)
+    assert details_of(sheet.shape[0], rows=3) == 2
     for row in range(3):
         for column in range(3):
             assert len(numpy.unique(cell(sheet, row, column))) > 50  # a picture
     assert not numpy.array_equal(cell(sheet, 0, 1), cell(sheet, 0, 2))
     report = stoker.json("view", photographs.tar, "--recipe", "imagenet-train", "--out", tmp_path / "x.png", "--count", 99)
     assert (report["samples"], report["draws"]) == (12, 4)
-    assert (report["height"], report["width"]) == (GAP + HEADER + 12 * (CELL + CAPTION + GAP), GAP + 5 * (CELL + GAP))
+    assert (details_of(report["height"], rows=12), report["width"]) == (1, GAP + 5 * (CELL + GAP))
 
 
 @pytest.mark.parametrize("rest", [
