@@ -137,6 +137,15 @@ nb::dict metrics(const PyLoader& self) {
   return values;
 }
 
+std::string metrics_documentation() {
+  std::string text = "What the loader has measured of itself so far, by name; times in nanoseconds.\n\n";
+  for (const MetricSpec& metric : metric_table()) {
+    const bool counts = metric.kind == MetricKind::kCounter;
+    text += fmt::format("{}: {}{}\n", metric.name, metric.doc, counts ? "" : " (a reading, which may go down)");
+  }
+  return text;
+}
+
 std::string repr(const PyLoader& self) {
   const Loader& loader = self.session->loader();
   return fmt::format("Loader({} batches of {} per epoch, threads={}, prefetch={})", loader.batches_per_epoch(),
@@ -154,7 +163,7 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
   loader
       .def("set", &set_knobs, nb::sig("def set(self, *, threads: int = ..., prefetch: int = ...) -> None"),
            "Changes knobs while an epoch runs; the batches stay the same.")
-      .def("metrics", &metrics, "What the loader has measured of itself so far, by name.")
+      .def("metrics", &metrics, metrics_documentation().c_str())
       .def_prop_ro(
           "threads", [session](const PyLoader& self) { return session(self).loader().threads(); },
           "Workers at present.")
