@@ -6,6 +6,17 @@
 
 namespace stoker {
 
+void refuse_option(const std::string& name, std::string_view text, const std::string& wanted) {
+  constexpr std::size_t kShown = 40;
+  const std::string shown = text.size() <= kShown ? std::string(text) : fmt::format("{}...", text.substr(0, kShown));
+  throw CLI::ValidationError(name, fmt::format("'{}' is not {}", shown, wanted));
+}
+
+CLI::Option* add_text_option(CLI::App& command, const std::string& name, std::string& value, const std::string& doc) {
+  const auto not_empty = [](const std::string& text) { return text.empty() ? "its value is empty" : ""; };
+  return command.add_option(name, value, doc)->check(CLI::Validator(not_empty, "", ""));
+}
+
 void add_data_argument(CLI::App& command, std::vector<std::string>& data) {
   command.add_option("DATA", data, "Folder, tar, text file of paths, glob or brace pattern; several are joined")
       ->required()
@@ -13,29 +24,23 @@ void add_data_argument(CLI::App& command, std::vector<std::string>& data) {
 }
 
 void add_recipe_option(CLI::App& command, std::string& recipe) {
-  command.add_option("--recipe", recipe, fmt::format("Required; {}, or a TOML file", fmt::join(Recipe::names(), ", ")))
+  add_text_option(command, "--recipe", recipe,
+                  fmt::format("Required; {}, or a TOML file", fmt::join(Recipe::names(), ", ")))
       ->required()
       ->option_text("NAME|FILE.toml");
 }
 
 void add_threads_option(CLI::App& command, int& threads) {
-  const auto parse = [&threads](const std::string& text) {
-    threads = 0;
-    return text == "auto" || (CLI::detail::lexical_cast(text, threads) && threads > 0);
+  const auto read = [&threads](const std::string& text) {
+    threads = text == "auto" ? 0 : parse_integer<int>("--threads", text, {1});
   };
   command
-      .add_option_function<std::string>(
-          "--threads",
-          [parse](const std::string& text) {
-            if (!parse(text))
-              throw CLI::ValidationError("--threads", fmt::format("'{}' is neither auto nor a number above 0", text));
-          },
-          "Worker threads; auto: as many as there are cores to use")
+      .add_option_function<std::string>("--threads", read, "Worker threads; auto: as many as there are cores to use")
       ->option_text("N|auto");
 }
 
 void add_seed_option(CLI::App& command, std::uint64_t& seed) {
-  command.add_option("--seed", seed, "Of all random numbers; 0")->check(CLI::NonNegativeNumber)->option_text("S");
+  add_integer_option(command, "--seed", seed, {0}, "Of all random numbers; 0")->option_text("S");
 }
 
 void add_json_flag(CLI::App& command, bool& json) {

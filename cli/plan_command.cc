@@ -118,12 +118,10 @@ void add_plan_command(CLI::App& app) {
   const auto options = std::make_shared<PlanOptions>();
   add_data_argument(*command, options->data);
   add_recipe_option(*command, options->recipe);
-  command->add_option("--batch", options->loader.batch, "Samples per batch, for the memory it takes; 256")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
-  command->add_option("--prefetch", options->loader.prefetch, "Batches made ahead, for the memory they take; 2")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
+  add_integer_option(*command, "--batch", options->loader.batch, {1},
+                     "Samples per batch, for the memory it takes; 256");
+  add_integer_option(*command, "--prefetch", options->loader.prefetch, {1},
+                     "Batches made ahead, for the memory they take; 2");
   add_threads_option(*command, options->loader.threads);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker plan imagenet/train --recipe imagenet-train");

@@ -33,7 +33,7 @@ struct RunOptions {
   std::vector<std::string> data;
   std::string recipe;
   LoaderOptions loader;
-  std::string memory, order, tail, accelerator;
+  std::string accelerator;
   std::int64_t epochs = 1;
   std::int64_t batches = std::numeric_limits<std::int64_t>::max();
   bool json = false;
@@ -43,18 +43,16 @@ LoaderOptions loader_options(const RunOptions& options) {
   LoaderOptions loader = options.loader;
   loader.epochs_end = options.epochs;
   if (loader.batch == 0 && loader.global_batch == 0) loader.batch = kDefaultBatch;
-  if (!options.memory.empty()) loader.memory = parse_size(options.memory);
-  if (!options.order.empty()) loader.order = parse_order(options.order);
-  if (!options.tail.empty()) loader.tail = parse_tail(options.tail);
   return loader;
 }
 
-// Takes up to `batches_max` batches of the epochs; each is released once the accelerator is done with it.
-void consume(Loader& loader, std::int64_t epochs, std::int64_t batches_max, EmulatedAccelerator* accelerator) {
+// Takes up to `batches_max` batches of the epochs; each is released once the accelerator is done with it. Returns how
+// many epochs that began.
+std::int64_t consume(Loader& loader, std::int64_t epochs, std::int64_t batches_max, EmulatedAccelerator* accelerator) {
   const std::int64_t batches = std::min(loader.batches_per_epoch() * epochs, batches_max);
   Progress progress("run", "samples", batches * loader.batch_size());
-  std::int64_t taken = 0;
-  for (std::int64_t epoch = 0; epoch < epochs && taken < batches_max; ++epoch) {
+  std::int64_t taken = 0, epoch = 0;
+  for (; epoch < epochs && taken < batches_max; ++epoch) {
     loader.start_epoch(epoch);
     while (taken < batches_max) {
       const BatchPtr batch = loader.next();
@@ -63,6 +61,7 @@ void consume(Loader& loader, std::int64_t epochs, std::int64_t batches_max, Emul
       progress.update(++taken * loader.batch_size());
     }
   }
+  return epoch;
 }
 
 void run(const RunOptions& options, Interrupts& interrupts) {
@@ -83,13 +82,12 @@ void run(const RunOptions& options, Interrupts& interrupts) {
     accelerator.emplace(*report.step_seconds,
                         [&interrupts](std::int64_t deadline_ns) { interrupts.wait_until(deadline_ns); });
   }
-  consume(loader, options.epochs, options.batches, accelerator ? &*accelerator : nullptr);
+  report.epochs = consume(loader, options.epochs, options.batches, accelerator ? &*accelerator : nullptr);
 
   report.seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
   report.cpu_s = process_cpu_s() - cpu_s_before;
   loader.close();  // workers that idle until now have counted that once they ended
   report.metrics = loader.metrics();
-  report.epochs = options.epochs;
   report.threads = loader.threads();
   report.prefetch = loader.prefetch();
   report.batch = loader.batch_size();
@@ -110,42 +108,33 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
   LoaderOptions& loader = options->loader;
   add_data_argument(*command, options->data);
   add_recipe_option(*command, options->recipe);
-  CLI::Option* batch =
-      command->add_option("--batch", loader.batch, fmt::format("Samples per batch and rank; {}", kDefaultBatch));
-  batch->check(CLI::PositiveNumber)->option_text("N");
-  command->add_option("--global-batch", loader.global_batch, "Samples per batch of all ranks")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N")
+  CLI::Option* batch = add_integer_option(*command, "--batch", loader.batch, {1},
+                                          fmt::format("Samples per batch and rank; {}", kDefaultBatch));
+  add_integer_option(*command, "--global-batch", loader.global_batch, {1}, "Samples per batch of all ranks")
       ->excludes(batch);
-  command->add_option("--epochs", options->epochs, "Stop after epoch E - 1; 1")
-      ->check(CLI::Range(std::int64_t{1}, kEpochsMax))
+  add_integer_option(*command, "--epochs", options->epochs, {1, kEpochsMax}, "Stop after epoch E - 1; 1")
       ->option_text("E");
-  command->add_option("--batches", options->batches, "Stop after N batches")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
+  add_integer_option(*command, "--batches", options->batches, {1}, "Stop after N batches");
   add_threads_option(*command, loader.threads);
-  command->add_option("--prefetch", loader.prefetch, "Batches made ahead; 2")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
-  command->add_option("--memory", options->memory, "For batches and read-ahead, as 512MiB; a quarter of the machine's")
+  add_integer_option(*command, "--prefetch", loader.prefetch, {1}, "Batches made ahead; 2");
+  add_parsed_option(*command, "--memory", loader.memory, parse_size,
+                    "For batches and read-ahead, as 512MiB; a quarter of the machine's")
       ->option_text("SIZE");
   add_seed_option(*command, loader.seed);
-  command->add_option("--order", options->order, "global shuffles, none keeps the data set's order; global")
+  add_parsed_option(*command, "--order", loader.order, parse_order,
+                    "global shuffles, none keeps the data set's order; global")
       ->option_text("global|none");
-  command->add_option("--rank", loader.rank, "This process among --world of them; 0")
-      ->check(CLI::NonNegativeNumber)
-      ->option_text("R");
-  command->add_option("--world", loader.world, "How many processes share the batches; 1")
-      ->check(CLI::PositiveNumber)
+  add_integer_option(*command, "--rank", loader.rank, {0}, "This process among --world of them; 0")->option_text("R");
+  add_integer_option(*command, "--world", loader.world, {1}, "How many processes share the batches; 1")
       ->option_text("W");
-  command->add_option("--tail", options->tail, "What an incomplete last batch becomes; the recipe says")
+  add_parsed_option(*command, "--tail", loader.tail, parse_tail,
+                    "What an incomplete last batch becomes; the recipe says")
       ->option_text("drop|wrap|pad");
-  command
-      ->add_option("--accelerator", options->accelerator,
-                   fmt::format("Emulate one: the seconds of a step, or a profile such as {}",
-                               accelerator_profiles().back().name))
+  add_text_option(
+      *command, "--accelerator", options->accelerator,
+      fmt::format("Emulate one: the seconds of a step, or a profile such as {}", accelerator_profiles().back().name))
       ->option_text("SECONDS|PROFILE");
-  command->add_option("--audit", loader.audit, "Write one line per delivered sample, with a hash of its pixels")
+  add_text_option(*command, "--audit", loader.audit, "Write one line per delivered sample, with a hash of its pixels")
       ->option_text("FILE");
   add_json_flag(*command, options->json);
   set_example(*command,

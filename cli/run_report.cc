@@ -18,8 +18,10 @@ struct StageMetric {
   const char* name;
   Metric metric;
 };
-// What workers do, in the order a sample goes through it. Reading is not among them: it waits more than it works.
-constexpr std::array<StageMetric, 2> kStages = {{{"decode", Metric::kDecodeNs}, {"transform", Metric::kTransformNs}}};
+// What workers do, in the order a sample goes through it; stages that run fused have a name joined of the plan's names
+// (docs/reports.md). Reading is not among them: it waits more than it works.
+constexpr std::array<StageMetric, 2> kStages = {
+    {{"decode", Metric::kDecodeNs}, {"geometry+color", Metric::kTransformNs}}};
 
 double seconds_of(const Metrics& metrics, Metric metric) { return static_cast<double>(metrics[metric]) * 1e-9; }
 
@@ -38,17 +40,15 @@ std::string samples(std::int64_t count) {
 // Where the workers' time went: what they measured themselves, and the rest.
 std::string worker_table(const RunReport& report) {
   const double total = report.seconds * report.threads;
-  const double decode = seconds_of(report.metrics, Metric::kDecodeNs);
-  const double transform = seconds_of(report.metrics, Metric::kTransformNs);
-  const double idle = seconds_of(report.metrics, Metric::kWorkerIdleNs);
+  double other = total;
   TextTable table({{"worker time"}, {"seconds", Align::kRight}, {"share", Align::kRight}});
   const auto add = [&](const char* name, double seconds) {
     table.add_row({name, fmt::format("{:.2f}", seconds), percent(ratio(seconds, total))});
+    other -= seconds;
   };
-  add("decode", decode);
-  add("transform", transform);
-  add("idle", idle);
-  add("other", std::max(total - decode - transform - idle, 0.0));
+  for (const StageMetric& stage : kStages) add(stage.name, seconds_of(report.metrics, stage.metric));
+  add("idle", seconds_of(report.metrics, Metric::kWorkerIdleNs));
+  add("other", std::max(other, 0.0));
   return table.text();
 }
 

@@ -11,17 +11,16 @@
 namespace stoker {
 
 struct RunReport {
-  double seconds = 0;  // from the loader's start to the last batch's release
-  double cpu_s = 0;    // of the whole process in that time
-  std::int64_t epochs = 0;
+  double seconds = 0;       // from the loader's start to the last batch's release
+  double cpu_s = 0;         // of the whole process in that time
+  std::int64_t epochs = 0;  // that began: those that ran to their end, and the one that --batches cut short
   int threads = 0, prefetch = 0, batch = 0;
   int transfer_index = 0;              // stages on the CPU
   std::optional<double> step_seconds;  // of the accelerator, if there is one
   std::optional<double> utilisation;
   Metrics metrics;
 
-  /// The keys are what scripts rely on; they are never left out. A stage's share is that of all stages' seconds;
-  /// reading overlaps the others, and its seconds are those that reads were under way.
+  /// The keys are what scripts rely on, and docs/reports.md explains; they are never left out.
   nlohmann::ordered_json json() const;
   std::string text() const;
 };

@@ -59,18 +59,14 @@ void synth(const SynthCommandOptions& options, Interrupts& interrupts) {
 void add_synth_command(CLI::App& app, Interrupts& interrupts) {
   CLI::App* command = app.add_subcommand("synth", "Make a data set of procedural images");
   const auto options = std::make_shared<SynthCommandOptions>();
-  command->add_option("OUT", options->out, "Folder to make; with --format tar also a file that ends in .tar")
+  add_text_option(*command, "OUT", options->out, "Folder to make; with --format tar also a file that ends in .tar")
       ->required()
       ->option_text(" ");
   command->add_option("--kind", options->kind, "JPEGs with ImageNet's statistics, or PNGs of 32 x 32; imagenet")
       ->check(CLI::IsMember({"imagenet", "tiny"}))
       ->option_text("imagenet|tiny");
-  command->add_option("--count", options->synth.count, fmt::format("Images; {}", options->synth.count))
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
-  command->add_option("--classes", options->classes, fmt::format("Classes; {}", options->synth.classes))
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
+  add_integer_option(*command, "--count", options->synth.count, {1}, fmt::format("Images; {}", options->synth.count));
+  add_integer_option(*command, "--classes", options->classes, {1}, fmt::format("Classes; {}", options->synth.classes));
   add_seed_option(*command, options->synth.seed);
   command->add_option("--format", options->format, "Loose files by class, or tar shards; folder")
       ->check(CLI::IsMember({"folder", "tar"}))

@@ -114,13 +114,9 @@ void add_view_command(CLI::App& app) {
   const auto options = std::make_shared<ViewOptions>();
   add_data_argument(*command, options->data);
   add_recipe_option(*command, options->recipe);
-  command->add_option("--out", options->out, "Required; PNG to write")->required()->option_text("FILE.png");
-  command->add_option("--count", options->count, "Samples, one row each; 8")
-      ->check(CLI::Range(1, kSamplesMax))
-      ->option_text("N");
-  command->add_option("--draws", options->draws, "Epochs, one column each; 4")
-      ->check(CLI::Range(0, kDrawsMax))
-      ->option_text("N");
+  add_text_option(*command, "--out", options->out, "Required; PNG to write")->required()->option_text("FILE.png");
+  add_integer_option(*command, "--count", options->count, {1, kSamplesMax}, "Samples, one row each; 8");
+  add_integer_option(*command, "--draws", options->draws, {0, kDrawsMax}, "Epochs, one column each; 4");
   add_seed_option(*command, options->seed);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker view imagenet/train --recipe imagenet-train --out sheet.png");

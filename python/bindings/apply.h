@@ -3,14 +3,12 @@
 
 #include <nanobind/nanobind.h>
 
-#include <cstdint>
-
 #include "stoker/plan/recipe.h"
 
 namespace stoker::python {
 
-/// A dict from output name to numpy array. `data` is bytes or a dict of bytes by field.
-nanobind::dict apply_recipe(const Recipe& recipe, nanobind::handle data, nanobind::handle seed, std::int64_t epoch,
-                            std::int64_t position, std::int64_t label, bool reference);
+/// A dict from output name to numpy array. Takes `data`, an image's bytes or a dict of bytes by field, and by name
+/// seed, epoch, position, label and reference.
+nanobind::dict apply_recipe(const Recipe& recipe, const nanobind::args& positional, const nanobind::kwargs& named);
 
 }  // namespace stoker::python

@@ -1,8 +1,7 @@
 #include "python/bindings/arguments.h"
 
+#include <fmt/format.h>
 #include <nanobind/stl/string.h>
-
-#include <limits>
 
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
@@ -32,7 +31,12 @@ nb::object whole_number(std::string_view name, nb::handle value) {
 
 std::string describe(nb::handle value) {
   constexpr std::size_t kShown = 80;
-  std::string text = nb::cast<std::string>(nb::steal<nb::str>(PyObject_ASCII(value.ptr())));
+  PyObject* ascii = PyObject_ASCII(value.ptr());
+  if (!ascii) {  // a number of thousands of digits, or a __repr__ that raises
+    PyErr_Clear();
+    return fmt::format("a value of type {}", nb::cast<std::string>(nb::type_name(value.type())));
+  }
+  std::string text = nb::cast<std::string>(nb::steal<nb::str>(ascii));
   if (text.size() > kShown) text = text.substr(0, kShown) + "...";
   return text;
 }
@@ -41,10 +45,8 @@ std::int64_t integer_argument(std::string_view name, nb::handle value, std::int6
   const nb::object number = whole_number(name, value);
   int overflow = 0;
   const std::int64_t result = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  if (overflow != 0 || result < least || result > most) {
-    const bool open_ended = most >= std::numeric_limits<int>::max();
-    refuse(name, value, open_ended ? fmt::format("at least {}", least) : fmt::format("between {} and {}", least, most));
-  }
+  if (overflow > 0 || result > most) refuse(name, value, fmt::format("at most {}", most));
+  if (overflow < 0 || result < least) refuse(name, value, fmt::format("at least {}", least));
   return result;
 }
 
@@ -56,6 +58,11 @@ std::uint64_t unsigned_argument(std::string_view name, nb::handle value) {
     refuse(name, value, "between 0 and 2**64 - 1");
   }
   return result;
+}
+
+bool flag_argument(std::string_view name, nb::handle value) {
+  if (!PyBool_Check(value.ptr())) refuse(name, value, "True or False");
+  return value.is(nb::handle(Py_True));
 }
 
 std::string text_argument(std::string_view name, nb::handle value) {
@@ -89,9 +96,22 @@ std::uint64_t size_argument(std::string_view name, nb::handle value) {
   }
 }
 
-Bytes bytes_argument(std::string_view name, nb::handle value) {
-  if (!PyBytes_Check(value.ptr())) refuse(name, value, "bytes");
-  return as_bytes({PyBytes_AS_STRING(value.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(value.ptr()))});
+std::vector<std::uint8_t> copied_bytes_argument(std::string_view name, nb::handle value) {
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(value.ptr(), &buffer, PyBUF_FULL_RO) != 0) {
+    PyErr_Clear();
+    refuse(name, value, "bytes");
+  }
+  const std::string_view format = buffer.format ? buffer.format : "B";
+  if (format != "B" && format != "c") {
+    PyBuffer_Release(&buffer);
+    refuse(name, value, "bytes or an array of uint8");
+  }
+  std::vector<std::uint8_t> copy(static_cast<std::size_t>(buffer.len));
+  const bool copied = PyBuffer_ToContiguous(copy.data(), &buffer, buffer.len, 'C') == 0;
+  PyBuffer_Release(&buffer);
+  if (!copied) throw nb::python_error();
+  return copy;
 }
 
 nb::object to_python_text(std::string_view text, const char* errors) {

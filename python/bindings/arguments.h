@@ -9,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/base/bytes.h"
-
 namespace stoker::python {
 
 /// As messages show it: "'abc'", "[1, 2]".
@@ -19,6 +17,7 @@ std::string describe(nanobind::handle value);
 /// A whole number of least <= value <= most.
 std::int64_t integer_argument(std::string_view name, nanobind::handle value, std::int64_t least, std::int64_t most);
 std::uint64_t unsigned_argument(std::string_view name, nanobind::handle value);
+bool flag_argument(std::string_view name, nanobind::handle value);
 std::string text_argument(std::string_view name, nanobind::handle value);
 /// str or os.PathLike, in the bytes of the file system.
 std::string path_argument(std::string_view name, nanobind::handle value);
@@ -26,8 +25,8 @@ std::string path_argument(std::string_view name, nanobind::handle value);
 std::vector<std::string> paths_argument(std::string_view name, nanobind::handle value);
 /// A number of bytes, or a text such as "512MiB".
 std::uint64_t size_argument(std::string_view name, nanobind::handle value);
-/// The contents of a bytes object, which must stay.
-Bytes bytes_argument(std::string_view name, nanobind::handle value);
+/// A copy of what bytes, a bytearray, a memoryview or an array of uint8 holds.
+std::vector<std::uint8_t> copied_bytes_argument(std::string_view name, nanobind::handle value);
 
 /// Text that is meant to be UTF-8 but comes from files; `errors` as in bytes.decode().
 nanobind::object to_python_text(std::string_view text, const char* errors = "surrogateescape");

@@ -16,6 +16,7 @@
 #include "python/bindings/dlpack.h"
 #include "python/bindings/module.h"
 #include "python/bindings/numpy_array.h"
+#include "stoker/base/error.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -62,6 +63,16 @@ std::string repr_tensor(const PyTensor& tensor) {
 }
 
 PyTensor output(const PyBatch& self, const std::string& name) { return {self.batch, self.batch->output(name)}; }
+
+PyTensor item(const PyBatch& self, nb::handle name) {
+  if (!nb::isinstance<nb::str>(name)) {
+    fail(ErrorKind::kUsage,
+         "a batch is neither a tuple nor a list: its outputs have names, as batch.{}; those of stoker.torch.Loader "
+         "unpack as tuples do",
+         self.batch->outputs().front().name);
+  }
+  return output(self, nb::cast<std::string>(name));
+}
 
 PyTensor output_attribute(const PyBatch& self, const std::string& name) {
   const auto& outputs = self.batch->outputs();
@@ -141,7 +152,7 @@ void bind_batch(nb::module_& module) {
   nb::class_<PyBatch>(module, "Batch",
                       "What a loader yields. Each output of the recipe is an attribute (batch.image) and an item "
                       "(batch['image']).\n\nIts memory is used for a later batch once nothing refers to it any more.")
-      .def("__getitem__", &output, "name"_a)
+      .def("__getitem__", &item, "name"_a.none())
       .def("__getattr__", &output_attribute, "name"_a)
       .def("__dir__", &attribute_names)
       .def("__len__", [](const PyBatch& self) { return self.batch->size(); })

@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
+#include <chrono>
 #include <cstdint>
+#include <future>
+#include <memory>
+#include <stop_token>
 #include <string>
+#include <utility>
 
 #include "python/bindings/arguments.h"
 #include "python/bindings/log.h"
@@ -17,12 +22,38 @@ using namespace nb::literals;
 namespace stoker::python {
 namespace {
 
+constexpr std::chrono::milliseconds kPatience{50};  // before Python's signals are looked at
+
+// On a thread of its own, so that Ctrl-C ends it. A signal counts more than what became of the opening.
+std::shared_ptr<const Dataset> open_unless_interrupted(const std::vector<std::string>& paths) {
+  std::stop_source stop;
+  std::future<std::shared_ptr<const Dataset>> opening;
+  const auto ended_within = [&opening](std::chrono::milliseconds patience) {
+    const nb::gil_scoped_release unlocked;
+    return opening.wait_for(patience) == std::future_status::ready;
+  };
+  {
+    const nb::gil_scoped_release unlocked;
+    opening = std::async(std::launch::async, [&] { return open(paths, stop.get_token()); });
+  }
+  for (bool ended = false; !ended;) {
+    ended = ended_within(kPatience);
+    if (PyErr_CheckSignals() == 0) continue;
+    nb::python_error interrupted;
+    stop.request_stop();
+    while (!ended_within(kPatience)) {
+    }
+    throw interrupted;
+  }
+  return opening.get();
+}
+
 PyDataset open_paths(nb::handle data) {
   follow_log_level();
   deliver_log();
-  const std::vector<std::string> paths = paths_argument("data", data);
-  const nb::gil_scoped_release unlocked;
-  return {open(paths)};
+  std::vector<std::string> paths = paths_argument("data", data);
+  std::shared_ptr<const Dataset> dataset = open_unless_interrupted(paths);
+  return {std::move(dataset), std::move(paths)};
 }
 
 nb::list texts(const std::vector<std::string>& values) {

@@ -4,6 +4,8 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "stoker/format/dataset.h"
 
@@ -12,6 +14,7 @@ namespace stoker::python {
 /// The Python class Dataset.
 struct PyDataset {
   std::shared_ptr<const Dataset> dataset;
+  std::vector<std::string> paths;  // where it was opened, for messages
 };
 
 /// A Dataset as it is; a path or a list of paths is opened.

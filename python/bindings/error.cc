@@ -20,6 +20,16 @@ void raise(PyObject* type, const Error& error) {
   PyErr_SetObject(type, exception.ptr());
 }
 
+// Making the exception runs Python code, and so may a handler of a signal that came just then: its exception is what
+// Python is to see.
+void raise_or_be_interrupted(PyObject* type, const Error& error) {
+  try {
+    raise(type, error);
+  } catch (nb::python_error& other) {
+    other.restore();
+  }
+}
+
 }  // namespace
 
 void bind_error(nb::module_& module) {
@@ -33,7 +43,7 @@ void bind_error(nb::module_& module) {
         try {
           std::rethrow_exception(thrown);
         } catch (const Error& error) {
-          raise(static_cast<PyObject*>(error_type), error);
+          raise_or_be_interrupted(static_cast<PyObject*>(error_type), error);
         }
       },
       type);  // which the module keeps alive

@@ -7,17 +7,16 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "python/bindings/arguments.h"
 #include "python/bindings/batch.h"
+#include "python/bindings/call_arguments.h"
 #include "python/bindings/dataset.h"
 #include "python/bindings/loader_session.h"
 #include "python/bindings/log.h"
 #include "python/bindings/module.h"
 #include "python/bindings/recipe.h"
 #include "stoker/base/error.h"
-#include "stoker/base/spelling.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -46,11 +45,13 @@ constexpr const char* kLoaderDoc =
 
 struct PyLoader {
   std::shared_ptr<LoaderSession> session;
+  PyDataset data;
 };
 
 struct EpochIterator {
   std::shared_ptr<LoaderSession> session;
   std::int64_t turn = 0;
+  std::int64_t batches_left = 0;
 };
 
 int int_argument(std::string_view name, nb::handle value, int least) {
@@ -64,54 +65,66 @@ int threads_argument(nb::handle value) {
   return 0;
 }
 
-void construct(PyLoader* self, nb::handle data, nb::handle recipe, nb::handle batch, nb::handle global_batch,
-               nb::handle seed, nb::handle threads, nb::handle prefetch, nb::handle memory, nb::handle order,
-               nb::handle rank, nb::handle world, nb::handle tail, nb::handle audit) {
+// As the stub file has it.
+constexpr const char* kConstructor =
+    "def __init__(self, data: Dataset | _Path | Sequence[_Path], recipe: Recipe | _Path, *, batch: int | None = None, "
+    "global_batch: int | None = None, seed: int = 0, threads: int | str = 'auto', prefetch: int = 2, "
+    "memory: int | str | None = None, order: str = 'global', rank: int | None = None, world: int | None = None, "
+    "tail: str | None = None, audit: _Path | None = None) -> None";
+
+LoaderOptions loader_options(const CallArguments& given) {
   LoaderOptions options;
-  if (!batch.is_none()) options.batch = int_argument("batch", batch, 1);
-  if (!global_batch.is_none()) options.global_batch = integer_argument("global_batch", global_batch, 1, kInt64Max);
-  options.seed = unsigned_argument("seed", seed);
-  options.threads = threads_argument(threads);
-  options.prefetch = int_argument("prefetch", prefetch, 1);
-  if (!memory.is_none()) options.memory = size_argument("memory", memory);
-  options.order = parse_order(text_argument("order", order));
-  if (!rank.is_none()) options.rank = int_argument("rank", rank, 0);
-  if (!world.is_none()) options.world = int_argument("world", world, 1);
-  if (!tail.is_none()) options.tail = parse_tail(text_argument("tail", tail));
-  if (!audit.is_none()) options.audit = path_argument("audit", audit);
-  Recipe checked = recipe_argument(recipe);
-  std::shared_ptr<const Dataset> dataset = dataset_argument(data).dataset;
-  new (self) PyLoader{LoaderSession::start(std::move(dataset), std::move(checked), std::move(options))};
+  if (const nb::handle value = given.unless_none("batch")) options.batch = int_argument("batch", value, 1);
+  if (const nb::handle value = given.unless_none("global_batch")) {
+    options.global_batch = integer_argument("global_batch", value, 1, kInt64Max);
+  }
+  if (const nb::handle value = given["seed"]) options.seed = unsigned_argument("seed", value);
+  if (const nb::handle value = given["threads"]) options.threads = threads_argument(value);
+  if (const nb::handle value = given["prefetch"]) options.prefetch = int_argument("prefetch", value, 1);
+  if (const nb::handle value = given.unless_none("memory")) options.memory = size_argument("memory", value);
+  if (const nb::handle value = given["order"]) options.order = parse_order(text_argument("order", value));
+  if (const nb::handle value = given.unless_none("rank")) options.rank = int_argument("rank", value, 0);
+  if (const nb::handle value = given.unless_none("world")) options.world = int_argument("world", value, 1);
+  if (const nb::handle value = given.unless_none("tail")) options.tail = parse_tail(text_argument("tail", value));
+  if (const nb::handle value = given.unless_none("audit")) options.audit = path_argument("audit", value);
+  return options;
+}
+
+void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& named) {
+  const CallSignature signature{"Loader",
+                                {"data", "recipe", "batch", "global_batch", "seed", "threads", "prefetch", "memory",
+                                 "order", "rank", "world", "tail", "audit"},
+                                2};
+  const CallArguments given(signature, positional, named);
+  LoaderOptions options = loader_options(given);
+  Recipe recipe = recipe_argument(given["recipe"]);
+  PyDataset data = dataset_argument(given["data"]);
+  if (data.dataset->size() == 0) fail(ErrorKind::kData, "no samples in {}", fmt::join(data.paths, ", "));
+  std::shared_ptr<LoaderSession> session = LoaderSession::start(data.dataset, std::move(recipe), std::move(options));
+  new (self) PyLoader{std::move(session), std::move(data)};
 }
 
 EpochIterator run_epoch(const PyLoader& self, std::int64_t epoch) {
-  return {self.session, self.session->start_epoch(epoch)};
+  return {self.session, self.session->start_epoch(epoch), self.session->loader().batches_per_epoch()};
 }
 
 EpochIterator named_epoch(const PyLoader& self, nb::handle epoch) {
   return run_epoch(self, integer_argument("epoch", epoch, 0, kInt64Max - 1));
 }
 
-PyBatch next_batch(const EpochIterator& self) {
+PyBatch next_batch(EpochIterator& self) {
   BatchPtr batch = self.session->next(self.turn);
   if (!batch) throw nb::stop_iteration();
+  --self.batches_left;
   return {std::move(batch)};
 }
 
-void set_knobs(const PyLoader& self, const nb::kwargs& given) {
-  const std::vector<std::string> known{"threads", "prefetch"};
+void set_knobs(const PyLoader& self, const nb::args& positional, const nb::kwargs& named) {
+  const CallSignature signature{"Loader.set", {"threads", "prefetch"}};
+  const CallArguments given(signature, positional, named);
   Knobs knobs;
-  for (const auto& [key, value] : given) {
-    const std::string name = nb::cast<std::string>(key);
-    if (name == "threads") {
-      knobs.threads = int_argument(name, value, 1);
-    } else if (name == "prefetch") {
-      knobs.prefetch = int_argument(name, value, 1);
-    } else {
-      fail(ErrorKind::kUsage, "there is no knob '{}'{}; there are {}", name, did_you_mean(name, known),
-           fmt::join(known, ", "));
-    }
-  }
+  if (const nb::handle value = given["threads"]) knobs.threads = int_argument("threads", value, 1);
+  if (const nb::handle value = given["prefetch"]) knobs.prefetch = int_argument("prefetch", value, 1);
   self.session->set(knobs);
 }
 
@@ -142,8 +155,14 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
       .def("set", &set_knobs, nb::sig("def set(self, *, threads: int = ..., prefetch: int = ...) -> None"),
            "Changes knobs while an epoch runs; the batches stay the same.")
       .def("metrics", &metrics, "What the loader has measured of itself so far, by name.")
-      .def_prop_ro("threads", [session](const PyLoader& self) { return session(self).loader().threads(); })
-      .def_prop_ro("prefetch", [session](const PyLoader& self) { return session(self).loader().prefetch(); })
+      .def_prop_ro(
+          "threads", [session](const PyLoader& self) { return session(self).loader().threads(); },
+          "Workers at present.")
+      .def_prop_ro(
+          "prefetch", [session](const PyLoader& self) { return session(self).loader().prefetch(); },
+          "Batches made ahead at present.")
+      .def_prop_ro(
+          "dataset", [](const PyLoader& self) { return self.data; }, "The data set, of every rank's samples.")
       .def_prop_ro(
           "batch_size", [session](const PyLoader& self) { return session(self).loader().batch_size(); },
           "Samples per batch of this rank.")
@@ -155,15 +174,13 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
 }  // namespace
 
 void bind_loader(nb::module_& module) {
-  nb::class_<EpochIterator>(module, "EpochIterator", "The batches of an epoch that are still to come.")
+  nb::class_<EpochIterator>(module, "EpochIterator",
+                            "The batches of an epoch that are still to come; its length is their number.")
+      .def("__len__", [](const EpochIterator& self) { return self.batches_left; })
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__next__", &next_batch);
   nb::class_<PyLoader> loader(module, "Loader", kLoaderDoc);
-  loader
-      .def("__init__", &construct, "data"_a.none(), "recipe"_a.none(), nb::kw_only(), "batch"_a = nb::none(),
-           "global_batch"_a = nb::none(), "seed"_a.none() = 0, "threads"_a.none() = "auto", "prefetch"_a.none() = 2,
-           "memory"_a = nb::none(), "order"_a.none() = "global", "rank"_a = nb::none(), "world"_a = nb::none(),
-           "tail"_a = nb::none(), "audit"_a = nb::none())
+  loader.def("__init__", &construct, nb::sig(kConstructor))
       .def("__len__", [](const PyLoader& self) { return self.session->loader().batches_per_epoch(); })
       .def("__iter__", [](const PyLoader& self) { return run_epoch(self, self.session->next_epoch()); })
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -45,8 +46,17 @@ LoaderSession::~LoaderSession() {
 
 template <typename Work>
 auto LoaderSession::as_consumer(Work work) {
+  struct Counted {
+    int& count;
+    explicit Counted(int& threads) : count(++threads) {}
+    ~Counted() { --count; }
+  };
+  const Counted counted(consumers_);
   for (;;) {
     deliver_log();
+    if (!home_.here()) {
+      if (auto result = work()) return *std::move(result);  // or rather, throws that the loader is closed here
+    }
     {
       const nb::gil_scoped_release unlocked;
       const std::unique_lock lock(consumer_, kPatience);
@@ -92,6 +102,7 @@ Metrics LoaderSession::metrics() const {
 }
 
 void LoaderSession::close() {
+  if (!home_.here()) return;
   {
     const nb::gil_scoped_release unlocked;
     loader_->interrupt();
@@ -103,7 +114,13 @@ void LoaderSession::close() {
 
 void LoaderSession::close_all() {
   for (const std::weak_ptr<LoaderSession>& weak : std::exchange(sessions(), {})) {
-    if (const std::shared_ptr<LoaderSession> session = weak.lock()) session->close();
+    const std::shared_ptr<LoaderSession> session = weak.lock();
+    if (!session || !session->home_.here()) continue;
+    session->close();
+    while (session->consumers_ > 0) {
+      const nb::gil_scoped_release unlocked;
+      std::this_thread::yield();
+    }
   }
 }
 

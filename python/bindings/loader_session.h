@@ -1,6 +1,7 @@
 // A loader driven from Python: it waits without the interpreter lock, stays open to Ctrl-C, and never joins its threads
 // while it holds that lock. Shared by the Python objects Loader and EpochIterator. The interpreter lock must be held
-// when calling any method.
+// when calling any method. In a forked child it is as inert as the loader: a lock that another thread held at that
+// moment stays locked there.
 #pragma once
 
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <memory>
 #include <mutex>
 
+#include "stoker/base/home_process.h"
 #include "stoker/runtime/loader.h"
 
 namespace stoker::python {
@@ -33,7 +35,8 @@ class LoaderSession {
   /// A thread that waits for a batch is woken and gets an Error of kind closed.
   void close();
 
-  /// Closes all that are left, before the interpreter ends.
+  /// Closes all that are left, before the interpreter ends, and waits for the threads that took batches from them:
+  /// one that comes back for the interpreter lock after the end is ended in the midst of our code, which aborts.
   static void close_all();
 
  private:
@@ -42,15 +45,17 @@ class LoaderSession {
 
   LoaderSession(std::shared_ptr<const Dataset> dataset, Recipe recipe, LoaderOptions options);
 
-  // Runs `work(waited)` as the only consumer, without the interpreter lock, until it returns a value.
+  // Runs `work()` as the only consumer, without the interpreter lock, again and again until it returns a value.
   template <typename Work>
   auto as_consumer(Work work);
 
+  const HomeProcess home_;
   std::unique_ptr<Loader> loader_;
   std::timed_mutex consumer_;    // one thread at a time may be the consumer; taken without the interpreter lock
   std::int64_t turn_ = 0;        // guarded by consumer_
   bool turn_ended_ = false;      // guarded by consumer_
   std::int64_t next_epoch_ = 0;  // guarded by the interpreter lock
+  int consumers_ = 0;            // threads in as_consumer(); guarded by the interpreter lock
 };
 
 }  // namespace stoker::python

@@ -1,5 +1,6 @@
 #include "python/bindings/log.h"
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -70,10 +71,16 @@ class LogQueue {
   bool ended_ = false;
 };
 
-LogQueue& queue() {  // never destroyed: threads may outlive main
-  static auto* queue = new LogQueue;
-  return *queue;
+std::atomic<LogQueue*>& current_queue() {  // never destroyed: threads may outlive main
+  static std::atomic<LogQueue*> current{new LogQueue};
+  return current;
 }
+
+LogQueue& queue() { return *current_queue().load(); }
+
+// In a forked child another thread may have held the old queue's lock, which then stays locked; its messages are the
+// parent's to deliver.
+void start_queue_anew() { current_queue() = new LogQueue; }
 
 int python_level(LogLevel level) {
   switch (level) {
@@ -135,6 +142,9 @@ void end_log() {
   deliver_log();
 }
 
-void bind_log(nb::module_& /*module*/) { follow_log_level(); }
+void bind_log(nb::module_& /*module*/) {
+  nb::module_::import_("os").attr("register_at_fork")(nb::arg("after_in_child") = nb::cpp_function(&start_queue_anew));
+  follow_log_level();
+}
 
 }  // namespace stoker::python

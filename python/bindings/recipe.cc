@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
-#include <cstdint>
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -25,13 +25,36 @@ using namespace nb::literals;
 namespace stoker::python {
 namespace {
 
-Value value_argument(std::string_view op, std::string_view arg, nb::handle value) {
+const ArgSpec* find_argument(const OperatorSpec& spec, std::string_view name) {
+  const auto found = std::find_if(spec.args.begin(), spec.args.end(), [&](const ArgSpec& a) { return a.name == name; });
+  return found == spec.args.end() ? nullptr : &*found;
+}
+
+std::string_view wanted(ArgType type) {
+  switch (type) {
+    case ArgType::kText: return "a text";
+    case ArgType::kNumber: return "a number";
+    case ArgType::kInteger: return "a whole number";
+    case ArgType::kNumbers: return "a number or a list of numbers";
+    case ArgType::kIntegers: break;
+  }
+  return "a whole number or a list of whole numbers";
+}
+
+bool may_be_list(nb::handle value) {
+  return nb::isinstance<nb::iterable>(value) && !PyBytes_Check(value.ptr()) && !PyDict_Check(value.ptr()) &&
+         !PyAnySet_Check(value.ptr());
+}
+
+Value value_argument(const OperatorSpec& spec, std::string_view name, nb::handle value) {
+  const ArgSpec* arg = find_argument(spec, name);
+  if (!arg) return false;  // the table's check complains of the name, whatever the value
   if (PyBool_Check(value.ptr())) return value.is(nb::handle(Py_True));
   if (nb::isinstance<nb::str>(value)) return nb::cast<std::string>(value);
   double number = 0;
   if (nb::try_cast(value, number)) return number;
   std::vector<double> numbers;
-  bool all = nb::isinstance<nb::iterable>(value) && !PyBytes_Check(value.ptr());
+  bool all = may_be_list(value);
   if (all) {
     for (const nb::handle element : value) {
       all = all && !PyBool_Check(element.ptr()) && nb::try_cast(element, number);
@@ -39,7 +62,7 @@ Value value_argument(std::string_view op, std::string_view arg, nb::handle value
     }
   }
   if (all) return numbers;
-  fail(ErrorKind::kUsage, "{}: {} is {}, but must be a number, a text or a list of numbers", op, arg, describe(value));
+  fail(ErrorKind::kUsage, "{}: {} is {}, but must be {}", spec.name, name, describe(value), wanted(arg->type));
 }
 
 Recipe with_call(const Recipe& recipe, std::string_view name, const nb::args& positional, const nb::kwargs& named) {
@@ -50,11 +73,11 @@ Recipe with_call(const Recipe& recipe, std::string_view name, const nb::args& po
   }
   for (std::size_t i = 0; i < positional.size(); ++i) {
     const std::string_view arg = spec.args[i].name;
-    call.args.emplace_back(arg, value_argument(name, arg, positional[i]));
+    call.args.emplace_back(arg, value_argument(spec, arg, positional[i]));
   }
   for (const auto& [key, value] : named) {
     const std::string arg = nb::cast<std::string>(key);
-    call.args.emplace_back(arg, value_argument(name, arg, value));
+    call.args.emplace_back(arg, value_argument(spec, arg, value));
   }
   Recipe longer = recipe;
   longer.add(std::move(call));
@@ -111,25 +134,25 @@ std::string repr(const Recipe& recipe) {
   return text + fmt::format("tail='{}')", recipe.tail());
 }
 
-Recipe with_view(const Recipe& recipe, const std::string& name, const std::string& field) {
+Recipe with_view(const Recipe& recipe, nb::handle name, nb::handle field) {
   Recipe longer = recipe;
-  longer.view(name, field);
+  longer.view(text_argument("name", name), text_argument("field", field));
   return longer;
 }
 
-Recipe with_tail(const Recipe& recipe, const std::string& tail) {
+Recipe with_tail(const Recipe& recipe, nb::handle tail) {
   Recipe changed = recipe;
-  changed.set_tail(to_string(parse_tail(tail)));
+  changed.set_tail(to_string(parse_tail(text_argument("tail", tail))));
   return changed;
 }
 
 void bind_chain(nb::class_<Recipe>& recipe) {
   bind_operators(recipe);
   recipe
-      .def("view", &with_view, "name"_a, "field"_a = "image",
+      .def("view", &with_view, "name"_a.none(), "field"_a.none() = "image",
            "From here on the chain is about the output of this name, made from the field; it is added if it is not "
            "there.")
-      .def("set_tail", &with_tail, "tail"_a,
+      .def("set_tail", &with_tail, "tail"_a.none(),
            "What becomes of an incomplete last batch where the loader is not told: 'drop', 'wrap' or 'pad'.")
       .def_prop_ro("tail", &Recipe::tail);
 }
@@ -138,8 +161,17 @@ void bind_chain(nb::class_<Recipe>& recipe) {
 
 Recipe recipe_argument(nb::handle recipe) {
   if (nb::isinstance<Recipe>(recipe)) return nb::cast<Recipe>(recipe);
+  if (!nb::isinstance<nb::str>(recipe) && !nb::hasattr(recipe, "__fspath__")) {
+    fail(ErrorKind::kUsage, "recipe is {}, but must be a Recipe, the name of one ({}) or the path of a TOML file",
+         describe(recipe), fmt::join(Recipe::names(), ", "));
+  }
   return Recipe::load(path_argument("recipe", recipe));
 }
+
+// As the stub file has it.
+constexpr const char* kApply =
+    "def apply(self, data: _Bytes | dict[str, Any], *, seed: int = 0, epoch: int = 0, position: int = 0, "
+    "label: int | None = None, reference: bool = False) -> dict[str, NDArray[Any]]";
 
 void bind_recipe(nb::module_& module) {
   nb::class_<Recipe> recipe(
@@ -147,7 +179,7 @@ void bind_recipe(nb::module_& module) {
   bind_chain(recipe);
   recipe
       .def_static(
-          "from_toml", [](const std::string& text) { return Recipe::from_toml(text); }, "text"_a)
+          "from_toml", [](nb::handle text) { return Recipe::from_toml(text_argument("text", text)); }, "text"_a.none())
       .def("to_toml", &Recipe::to_toml)
       .def(
           "__eq__", [](const Recipe& self, const Recipe& other) { return self == other; }, nb::is_operator())
@@ -157,11 +189,11 @@ void bind_recipe(nb::module_& module) {
       .def("__repr__", &repr)
       .def("__getstate__", &Recipe::to_toml)
       .def("__setstate__", [](Recipe& self, const std::string& toml) { new (&self) Recipe(Recipe::from_toml(toml)); })
-      .def("apply", &apply_recipe, "data"_a.none(), nb::kw_only(), "seed"_a.none() = 0, "epoch"_a = 0, "position"_a = 0,
-           "label"_a = -1, "reference"_a = false,
+      .def("apply", &apply_recipe, nb::sig(kApply),
            "The outputs for one encoded image, by name, as numpy arrays.\n\n"
-           "data: the image's bytes, or a dict of them by field\n"
+           "data: the image's bytes, or a dict of them by field, such as a data set's sample\n"
            "seed, epoch, position: what the random numbers are drawn for\n"
+           "label: what becomes of the output 'label'; by default what the dict says\n"
            "reference: run the slow executor that defines the pixels instead of the fast one");
   module.def(
       "recipe", [](nb::handle name) { return name.is_none() ? Recipe() : recipe_argument(name); },

@@ -7,6 +7,7 @@ import numpy
 from numpy.typing import NDArray
 
 _Path = Union[str, PathLike[str]]
+_Bytes = Union[bytes, bytearray, memoryview, NDArray[numpy.uint8]]
 
 class Error(Exception):
     """What Stoker raises: a sentence that says what is wrong and what to do."""
@@ -60,12 +61,12 @@ class Recipe:
     def to_toml(self) -> str: ...
     def apply(
         self,
-        data: bytes | dict[str, Any],
+        data: _Bytes | dict[str, Any],
         *,
         seed: int = 0,
         epoch: int = 0,
         position: int = 0,
-        label: int = -1,
+        label: int | None = None,
         reference: bool = False,
     ) -> dict[str, NDArray[Any]]: ...
     def __eq__(self, other: object) -> bool: ...
@@ -113,10 +114,11 @@ class Batch:
     def index(self) -> int: ...
 
 class EpochIterator:
-    """The batches of an epoch that are still to come."""
+    """The batches of an epoch that are still to come; its length is their number."""
 
     def __iter__(self) -> EpochIterator: ...
     def __next__(self) -> Batch: ...
+    def __len__(self) -> int: ...
 
 class Loader:
     """Turns a data set and a recipe into batches: the same ones for every number of threads."""
@@ -152,6 +154,8 @@ class Loader:
     def prefetch(self) -> int: ...
     @property
     def batch_size(self) -> int: ...
+    @property
+    def dataset(self) -> Dataset: ...
 
 def open(data: _Path | Sequence[_Path]) -> Dataset: ...
 def recipe(name: _Path | None = None) -> Recipe: ...

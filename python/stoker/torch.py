@@ -6,55 +6,90 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from os import PathLike
-from typing import Any, Iterable, Iterator, Sequence
+from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence, Union
 
 import torch
 
 import stoker
 
+_Path = Union[str, "PathLike[str]"]
+
+
+class SlotFacts(NamedTuple):
+    """What stands in a batch's slots, beside the tensors."""
+
+    valid: torch.Tensor  # per slot, whether a sample stands there; false for padding
+    key: list[str]  # the samples' keys
+    position: torch.Tensor  # the samples' positions in the epoch's global order
+    epoch: int  # the epoch's number
+
 
 class Batch(tuple):
     """The outputs as tensors, in the recipe's order: `image, label = batch`. Each is also an attribute of its name.
 
-    The memory is used for a later batch once no tensor of this one is left.
+    The loader uses the memory for a later batch once no tensor of this one is left. What is made from the tensors as
+    `type(batch)(t.half() for t in batch)` has the outputs' names; `batch.map(torch.Tensor.half)` keeps the slots' facts
+    (valid, key, position, epoch) too.
     """
 
-    def __new__(cls, tensors: Iterable[torch.Tensor], batch: stoker.Batch | None = None) -> Batch:
+    _names: tuple[str, ...] = ()
+    _facts: SlotFacts | None
+
+    def __new__(cls, tensors: Iterable[torch.Tensor], facts: SlotFacts | None = None) -> Batch:
         self = super().__new__(cls, tensors)
-        self._batch = batch
+        self._facts = facts
         return self
 
-    def __getattr__(self, name: str) -> torch.Tensor:
-        batch = self.__dict__.get("_batch")
-        if batch is None or name not in batch.outputs:
-            raise AttributeError(f"the batch has no output '{name}'")
-        return self[batch.outputs.index(name)]
+    def __getattr__(self, name: str) -> Any:
+        if name in self._names:
+            return self[self._names.index(name)]
+        facts = self.__dict__.get("_facts")
+        if name in SlotFacts._fields:
+            if facts is None:
+                raise AttributeError(f"these tensors were put together without the batch's '{name}': use batch.map()")
+            return getattr(facts, name)
+        raise AttributeError(f"the batch has no output '{name}'")
 
-    @property
-    def valid(self) -> torch.Tensor:
-        """Per slot, whether a sample stands there; false for padding."""
-        return torch.from_numpy(self._batch.valid)
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._names, *SlotFacts._fields]
 
-    @property
-    def key(self) -> list[str]:
-        """The samples' keys."""
-        return self._batch.key
+    def __repr__(self) -> str:
+        outputs = (f"{name}={list(tensor.shape)} {tensor.dtype}" for name, tensor in zip(self._names, self))
+        return f"Batch({', '.join(outputs)})"
 
-    @property
-    def position(self) -> torch.Tensor:
-        """The samples' positions in the epoch's global order."""
-        return torch.from_numpy(self._batch.position)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make_batch, (self._names, tuple(self), self._facts)
 
-    @property
-    def epoch(self) -> int:
-        """The epoch's number."""
-        return self._batch.epoch
+    def map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Batch:
+        """The same batch with the function applied to each tensor: batch.map(lambda tensor: tensor.to("cuda"))."""
+        return type(self)(map(function, self), self._facts)
 
-    @property
-    def index(self) -> int:
-        """The batch's number within the epoch."""
-        return self._batch.index
+
+@lru_cache(maxsize=None)
+def _batch_type(names: tuple[str, ...]) -> type[Batch]:
+    return type("Batch", (Batch,), {"_names": names, "__module__": __name__, "__doc__": Batch.__doc__})
+
+
+def _make_batch(names: tuple[str, ...], tensors: Iterable[torch.Tensor], facts: SlotFacts | None) -> Batch:
+    return _batch_type(names)(tensors, facts)
+
+
+class EpochIterator:
+    """The batches of an epoch that are still to come; its length is their number."""
+
+    def __init__(self, batches: stoker.EpochIterator) -> None:
+        self._batches = batches
+
+    def __iter__(self) -> EpochIterator:
+        return self
+
+    def __next__(self) -> Batch:
+        return _as_tensors(next(self._batches))  # holds no batch while it waits for the next
+
+    def __len__(self) -> int:
+        return len(self._batches)
 
 
 class Loader:
@@ -62,11 +97,24 @@ class Loader:
 
     def __init__(
         self,
-        data: stoker.Dataset | str | PathLike[str] | Sequence[str | PathLike[str]],
-        recipe: stoker.Recipe | str | PathLike[str],
-        **options: Any,
+        data: stoker.Dataset | _Path | Sequence[_Path],
+        recipe: stoker.Recipe | _Path,
+        *,
+        batch: int | None = None,
+        global_batch: int | None = None,
+        seed: int = 0,
+        threads: int | str = "auto",
+        prefetch: int = 2,
+        memory: int | str | None = None,
+        order: str = "global",
+        rank: int | None = None,
+        world: int | None = None,
+        tail: str | None = None,
+        audit: _Path | None = None,
     ) -> None:
-        self._loader = stoker.Loader(data, recipe, **options)
+        self._loader = stoker.Loader(
+            data, recipe, batch=batch, global_batch=global_batch, seed=seed, threads=threads, prefetch=prefetch,
+            memory=memory, order=order, rank=rank, world=world, tail=tail, audit=audit)
         self._epoch: int | None = None
 
     def __len__(self) -> int:
@@ -74,11 +122,14 @@ class Loader:
 
     def __iter__(self) -> Iterator[Batch]:
         epoch, self._epoch = self._epoch, None
-        return _tensors(iter(self._loader) if epoch is None else self._loader.epoch(epoch))
+        return EpochIterator(iter(self._loader)) if epoch is None else self.epoch(epoch)
 
-    def epoch(self, epoch: int) -> Iterator[Batch]:
+    def __repr__(self) -> str:
+        return f"stoker.torch.{self._loader!r}"
+
+    def epoch(self, epoch: int) -> EpochIterator:
         """An iterator over the batches of this epoch."""
-        return _tensors(self._loader.epoch(epoch))
+        return EpochIterator(self._loader.epoch(epoch))
 
     def set_epoch(self, epoch: int) -> None:
         """Names the epoch that the next iteration runs, as with a DistributedSampler."""
@@ -93,9 +144,24 @@ class Loader:
         return self._loader.metrics()
 
     @property
+    def dataset(self) -> stoker.Dataset:
+        """The data set, of every rank's samples."""
+        return self._loader.dataset
+
+    @property
     def batch_size(self) -> int:
         """Samples per batch of this rank."""
         return self._loader.batch_size
+
+    @property
+    def threads(self) -> int:
+        """Workers at present."""
+        return self._loader.threads
+
+    @property
+    def prefetch(self) -> int:
+        """Batches made ahead at present."""
+        return self._loader.prefetch
 
     def close(self) -> None:
         """Stops and joins the loader's threads."""
@@ -108,9 +174,6 @@ class Loader:
         self.close()
 
 
-def _tensors(batches: Iterable[stoker.Batch]) -> Iterator[Batch]:
-    return map(_as_tensors, batches)  # holds no batch while it waits for the next
-
-
 def _as_tensors(batch: stoker.Batch) -> Batch:
-    return Batch((torch.from_dlpack(batch[name]) for name in batch.outputs), batch)
+    facts = SlotFacts(torch.from_numpy(batch.valid), batch.key, torch.from_numpy(batch.position), batch.epoch)
+    return _make_batch(batch.outputs, [torch.from_dlpack(batch[name]) for name in batch.outputs], facts)

@@ -77,9 +77,10 @@ def test_what_cannot_be_opened_is_named(tmp_path, make, kinds, message):
 def test_an_empty_folder_opens_and_cannot_be_loaded(tmp_path, recipe):
     data = stoker.open(tmp_path)
     assert len(data) == 0 and data.fields == []
-    with pytest.raises(stoker.Error, match="empty") as caught:
-        stoker.Loader(data, recipe, batch=1)
-    assert caught.value.kind == "data"
+    for empty in (data, tmp_path, [tmp_path]):
+        with pytest.raises(stoker.Error) as caught:
+            stoker.Loader(empty, recipe, batch=1)
+        assert (caught.value.kind, str(caught.value)) == ("data", f"no samples in {tmp_path}")
 
 
 def test_a_file_that_vanished_is_named(tmp_path):

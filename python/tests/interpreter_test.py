@@ -4,6 +4,7 @@ import logging
 import signal
 import subprocess
 import sys
+import tarfile
 import textwrap
 
 import pytest
@@ -53,6 +54,41 @@ def test_ctrl_c_that_nobody_catches_ends_the_program(folder):
     done = run(INTERRUPTED.replace("except KeyboardInterrupt:", "except ZeroDivisionError:"), folder)
     assert done.returncode == -signal.SIGINT
     assert done.stderr.rstrip().endswith("KeyboardInterrupt")
+
+
+# As above; opening goes through a million members of tars, whatever the machine a tenth of a second and more.
+OPENING = """
+    import os, signal, sys, threading, stoker
+    def interrupt():
+        started.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+    started = threading.Event()
+    threading.Thread(target=interrupt).start()
+    sys.setswitchinterval(1000)
+    before = len(os.listdir("/proc/self/task"))
+    try:
+        started.set()
+        stoker.open(sys.argv[1:2] * 1000 + sys.argv[2:])
+    except KeyboardInterrupt as error:
+        print(repr(error), error.__context__, len(os.listdir("/proc/self/task")) < before)
+    print(len(stoker.open(sys.argv[1])))
+"""
+
+
+@pytest.fixture(scope="module")
+def many_members(tmp_path_factory):
+    path = tmp_path_factory.mktemp("many") / "many.tar"
+    with tarfile.open(path, "w") as tar:
+        for number in range(1000):
+            tar.addfile(tarfile.TarInfo(f"{number}.jpg"))
+    return path
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_ctrl_c_ends_the_opening_of_a_data_set(many_members, tmp_path, damaged):
+    (tmp_path / "cut.tar").write_bytes(many_members.read_bytes()[:1000])
+    done = run(OPENING, many_members, *([tmp_path / "cut.tar"] if damaged else []))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "KeyboardInterrupt() None True\n1000\n", "")
 
 
 def test_no_thread_is_left_after_close_or_when_the_loader_is_dropped(folder):

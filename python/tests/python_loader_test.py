@@ -149,9 +149,10 @@ def test_keeping_every_batch_is_an_error_that_names_the_cause_when_memory_is_use
         assert len(contents(loader.epoch(0))) == 10
 
 
-def test_a_budget_that_cannot_work_is_refused(folder, recipe):
-    with pytest.raises(stoker.Error) as caught:
-        stoker.Loader(folder, recipe, batch=8, memory="100KB")
+@pytest.mark.parametrize("memory", ["100KB", 0, "0", "0.4"])
+def test_a_budget_that_cannot_work_is_refused(folder, recipe, memory):
+    with pytest.raises(stoker.Error, match="memory budget of") as caught:
+        stoker.Loader(folder, recipe, batch=8, memory=memory)
     assert caught.value.kind == "memory"
 
 
@@ -256,12 +257,16 @@ def test_the_first_bad_sample_stops_the_epoch_and_is_named(folder, recipe, tmp_p
     ({"batch": "8"}, "usage", "batch is '8', but must be a whole number"),
     ({"batch": 8.0}, "usage", "batch is 8.0"),
     ({"batch": True}, "usage", "batch is True"),
+    ({"batch": 10**30}, "usage", f"batch is {10**30}, but must be at most {2**31 - 1}"),
+    ({"batch": -10**30}, "usage", "but must be at least 1"),
     ({"batch": 2**40}, "usage", "batch"),
     ({"batch": 8, "seed": -1}, "usage", "seed is -1"),
+    ({"batch": 8, "seed": 2**64}, "usage", r"between 0 and 2\*\*64 - 1"),
     ({"batch": 8, "threads": 0}, "usage", "threads is 0"),
     ({"batch": 8, "threads": "all"}, "usage", "threads is 'all'"),
     ({"batch": 8, "prefetch": 0}, "usage", "prefetch is 0"),
     ({"batch": 8, "memory": "much"}, "usage", "memory: .*much"),
+    ({"batch": 8, "memory": ""}, "usage", "memory: '' is not a size"),
     ({"batch": 8, "order": "random"}, "usage", "random"),
     ({"batch": 8, "tail": "keep"}, "usage", "keep"),
     ({"batch": 8, "rank": 2, "world": 2}, "usage", "rank"),
@@ -275,19 +280,45 @@ def test_wrong_options_are_refused_with_a_sentence(folder, recipe, options, kind
 
 
 def test_options_are_kept_apart_from_typing_mistakes(folder, recipe):
-    with pytest.raises(TypeError):
-        stoker.Loader(folder, recipe, batchsize=8)
     with stoker.Loader(folder, recipe, batch=np.int64(8), memory="64MiB", threads="auto") as loader:
         assert loader.batch_size == 8
         assert loader.threads == len(os.sched_getaffinity(0))
-        with pytest.raises(stoker.Error, match="did you mean 'threads'"):
-            loader.set(thread=1)
         for refused in ({"threads": 0}, {"prefetch": 0}, {"threads": None}):
             with pytest.raises(stoker.Error):
                 loader.set(**refused)
         for refused in (-1, "1", 2.0):
             with pytest.raises(stoker.Error):
                 loader.epoch(refused)
+
+
+SENTENCE_MAX = 250  # letters that a person will read
+MISTAKES = {
+    "a misspelt option": (lambda load, **_: load(btach=4), "Loader has no argument 'btach' .did you mean 'batch'"),
+    "DataLoader's word for batch": (lambda load, **_: load(batch_size=3), "'batch_size' .did you mean 'batch'"),
+    "DataLoader's word for threads": (lambda load, **_: load(batch=3, num_workers=3), "'num_workers' .did you mean 'threads'"),
+    "an option that there is not": (lambda load, **_: load(batch=3, device="cpu"), "no argument 'device'; there are batch,"),
+    "a batch in order": (lambda load, **_: load(8), "takes data and recipe in order; give the others by name: batch"),
+    "data twice": (lambda load, **_: load(batch=8, data="x"), "data is given twice"),
+    "nothing at all": (lambda **_: stoker.Loader(), "Loader needs data"),
+    "no recipe": (lambda **_: stoker.Loader("x", batch=1), "Loader needs recipe"),
+    "a misspelt knob": (lambda loader, **_: loader.set(thread=1), "did you mean 'threads'"),
+    "a knob without a name": (lambda loader, **_: loader.set(3), "Loader.set takes nothing in order; .*threads, prefetch"),
+    "a number too long to print": (lambda load, **_: load(batch=10**5000), "batch is a value of type int, but must be at most"),
+    "an epoch beyond the last": (lambda loader, **_: loader.epoch(2**63 - 1), f"must be at most {2**63 - 2}"),
+    "a batch as a tuple": (lambda batch, **_: [*batch], "batch.image.*stoker.torch.Loader"),
+    "a batch unpacked": (lambda batch, **_: (lambda image, label: 0)(*batch), "batch.image.*stoker.torch.Loader"),
+    "a batch by number": (lambda batch, **_: batch[0], "batch.image.*stoker.torch.Loader"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_wrong_call_gets_a_sentence(folder, recipe, mistake):
+    make, message = MISTAKES[mistake]
+    with stoker.Loader(folder, recipe, batch=8) as loader:
+        with pytest.raises(stoker.Error, match=message) as caught:
+            make(load=lambda *args, **named: stoker.Loader(folder, recipe, *args, **named), loader=loader, batch=next(iter(loader)))
+    assert caught.value.kind == "usage"
+    assert len(str(caught.value)) <= SENTENCE_MAX and "\n" not in str(caught.value)
 
 
 def test_a_recipe_whose_size_depends_on_the_image_cannot_make_batches(folder):

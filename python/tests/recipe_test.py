@@ -65,24 +65,40 @@ def test_every_operator_has_a_method_whose_defaults_are_the_tables():
     (lambda r: r.resize(2.5), "whole number"),
     (lambda r: r.resize(True), "resize: size is true"),
     (lambda r: r.resize(None), "resize: size is None"),
-    (lambda r: r.resize([None]), "resize: size is"),
+    (lambda r: r.resize([None]), r"resize: size is \[None\], but must be a whole number or a list of whole numbers$"),
+    (lambda r: r.resize({1: 2}), "resize: size is {1: 2}, but must be a whole number or a list"),
+    (lambda r: r.normalize(mean=[0, None, 1]), "normalize: mean is .*, but must be a number or a list of numbers$"),
+    (lambda r: r.random_flip(p=[None]), "random_flip: p is .*, but must be a number$"),
+    (lambda r: r.resize(8, filter=None), "resize: filter is None, but must be a text$"),
+    (lambda r: r.resize(8, filtre=None), "did you mean 'filter'"),
     (lambda r: r.resize(8, "bilinaer"), "did you mean 'bilinear'"),
     (lambda r: r.resize(8, filtre="box"), "did you mean 'filter'"),
     (lambda r: r.resize(8, size=8), "twice"),
     (lambda r: r.resize(8, "box", 3), "at most 2"),
     (lambda r: stoker.recipe("imagenet-trian"), "did you mean 'imagenet-train'"),
-    (lambda r: stoker.recipe(5), "recipe is 5"),
+    (lambda r: stoker.recipe(5), "recipe is 5, but must be a Recipe, the name of one .imagenet-train, .* a TOML file"),
+    (lambda r: stoker.Recipe.from_toml(3), "text is 3, but must be a text"),
+    (lambda r: r.view(3), "name is 3, but must be a text"),
+    (lambda r: r.set_tail(None), "tail is None, but must be a text"),
     (lambda r: stoker.Recipe.from_toml("[[view]]\nname = 'image'\noperators = [{ op = 'resise' }]"), "did you mean 'resize'"),
     (lambda r: stoker.Recipe.from_toml("?"), "line 1"),
     (lambda r: r.apply(b""), "decode"),
     (lambda r: r.decode().apply("text"), "data is 'text', but must be bytes"),
     (lambda r: r.decode().view("mask", "png").decode().apply(b""), "fields image, png"),
     (lambda r: r.set_tail("keep"), "keep"),
+    (lambda r: r.decode().apply(), "Recipe.apply needs data"),
+    (lambda r: r.decode().apply(b"", label="x"), "label is 'x', but must be a whole number"),
+    (lambda r: r.decode().apply(b"", epoch=-1), "epoch is -1, but must be at least 0"),
+    (lambda r: r.decode().apply(b"", position=1.5), "position is 1.5, but must be a whole number"),
+    (lambda r: r.decode().apply(b"", reference=1), "reference is 1, but must be True or False"),
+    (lambda r: r.decode().apply(b"", lable=3), "no argument 'lable' .did you mean 'label'"),
+    (lambda r: r.decode().apply(b"", 3), "takes data in order; give the others by name: seed"),
+    (lambda r: r.decode().apply(np.zeros(3, np.float32)), "data is .*, but must be bytes or an array of uint8"),
 ])
 def test_mistakes_are_usage_errors_that_say_what_is_right(call, message):
     with pytest.raises(stoker.Error, match=message) as caught:
         call(stoker.recipe())
-    assert caught.value.kind == "usage"
+    assert caught.value.kind == "usage" and "\n" not in str(caught.value)
 
 
 def test_an_unknown_operator_is_an_unknown_attribute():
@@ -108,6 +124,36 @@ def test_fields_are_given_by_name_where_there_are_several():
     np.testing.assert_array_equal(outputs["mask"], stoker.recipe().decode().apply(mask)["image"])
     with pytest.raises(stoker.Error, match="png"):
         recipe.apply({"image": image})
+
+
+def test_a_sample_of_a_data_set_is_what_apply_takes(folder, tmp_path):
+    recipe = stoker.recipe().decode().resize((8, 8))
+    sample = stoker.open(folder)[20]
+    outputs = recipe.apply(sample)
+    np.testing.assert_array_equal(outputs["image"], recipe.apply(sample["jpg"])["image"])
+    assert outputs["label"] == sample["label"] > 0
+    assert recipe.apply(sample, label=7)["label"] == 7
+    assert recipe.apply(sample["jpg"])["label"] == -1
+
+
+def test_the_image_is_the_field_that_a_data_set_takes():
+    one, other = encoded(picture(9, 9, seed=1)), encoded(picture(9, 9, seed=2), "PNG")
+    recipe = stoker.recipe().decode()
+    for sample in ({"json": b"{}", "left.jpg": one, "right.png": other}, {"mask.png": other, "JPEG": one}, {"png": other, "image": one}, {"cls": b"1", "JPEG": one}):
+        np.testing.assert_array_equal(recipe.apply(sample)["image"], recipe.apply(one)["image"])
+    with pytest.raises(stoker.Error, match="neither a field 'image' nor one that ends in jpg, ") as caught:
+        recipe.apply({"cls": b"1", "label": 3})
+    assert caught.value.kind == "not_found"
+
+
+@pytest.mark.parametrize("convert", [
+    bytearray, memoryview, lambda data: np.frombuffer(data, np.uint8), lambda data: memoryview(data).cast("c"),
+    lambda data: np.repeat(np.frombuffer(data, np.uint8), 2)[::2]], ids=["bytearray", "memoryview", "array", "chars", "strided"])
+def test_what_holds_bytes_is_as_good_as_bytes(convert):
+    data = encoded(picture(20, 10))
+    recipe = stoker.recipe().decode()
+    for value in (convert(data), {"jpg": convert(data)}):
+        np.testing.assert_array_equal(recipe.apply(value)["image"], recipe.apply(data)["image"])
 
 
 def test_a_draw_depends_on_seed_epoch_and_position():

@@ -1,5 +1,10 @@
 """stoker.torch.Loader where a DataLoader is iterated."""
 
+import ast
+import copy
+import pickle
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -19,11 +24,62 @@ def test_batches_unpack_as_tensors_over_the_loaders_memory(folder, recipe):
             np.testing.assert_array_equal(label, np.asarray(expected.label))
             assert image.data_ptr() == batch.image.data_ptr() == batch[0].data_ptr()
             assert torch.equal(batch.label, label) and len(batch) == 2
-            assert batch.key == expected.key and (batch.epoch, batch.index) == (expected.epoch, expected.index)
+            assert batch.key == expected.key and batch.epoch == expected.epoch
             assert batch.valid.dtype == torch.bool and batch.valid.all()
             assert batch.position.tolist() == expected.position.tolist()
     with pytest.raises(AttributeError, match="mask"):
         batch.mask
+
+
+def test_it_answers_what_a_dataloader_is_asked(folder, recipe):
+    with stoker.torch.Loader(folder, recipe, batch=8, threads=2, prefetch=3) as loader:
+        assert len(loader.dataset) == 50 and loader.dataset[0]["label"] == 0
+        assert (loader.batch_size, loader.threads, loader.prefetch) == (8, 2, 3)
+        assert repr(loader) == "stoker.torch.Loader(6 batches of 8 per epoch, threads=2, prefetch=3)"
+        for start in (lambda: loader.epoch(0), lambda: iter(loader)):
+            batches = start()
+            assert [len(batches) for _ in batches] == [5, 4, 3, 2, 1, 0] and len(batches) == 0
+
+
+def test_the_arguments_are_those_of_the_plain_loader():
+    def parameters(source, name):
+        tree = ast.parse(Path(stoker.__file__).with_name(source).read_text())
+        loader = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Loader")
+        args = next(node for node in loader.body if getattr(node, "name", "") == "__init__").args
+        return [arg.arg for arg in args.args + args.kwonlyargs], [ast.dump(default) for default in args.kw_defaults]
+
+    assert parameters("torch.py", "Loader") == parameters("_stoker.pyi", "Loader")
+
+
+@pytest.fixture
+def batch(folder, recipe):
+    with stoker.torch.Loader(folder, recipe, batch=8) as loader:
+        return next(iter(loader))
+
+
+def test_batches_made_of_a_batchs_tensors_keep_the_names(batch):
+    made = type(batch)(tensor.double() for tensor in batch)
+    assert made.image.dtype == made.label.dtype == torch.float64
+    assert isinstance(made, stoker.torch.Batch) and torch.equal(made.label, batch.label.double())
+    with pytest.raises(AttributeError, match="batch.map"):
+        made.key
+    mapped = batch.map(torch.Tensor.double)
+    assert mapped.image.dtype == torch.float64 and mapped.key == batch.key and torch.equal(mapped.valid, batch.valid)
+    assert {"image", "label", "key", "valid"} <= set(dir(mapped))
+
+
+@pytest.mark.parametrize("duplicate", [lambda batch: pickle.loads(pickle.dumps(batch)), copy.copy, copy.deepcopy],
+                         ids=["pickle", "copy", "deepcopy"])
+def test_batches_can_be_pickled_and_copied(batch, duplicate):
+    again = duplicate(batch)
+    assert type(again) is type(batch) and torch.equal(again.image, batch.image)
+    assert (again.key, again.epoch, again.position.tolist()) == (batch.key, batch.epoch, batch.position.tolist())
+
+
+def test_a_batch_is_a_tuple_in_every_way(batch):
+    image, label = batch
+    assert batch.index(image) == 0 and batch + (1,) == (image, label, 1)
+    assert repr(batch) == "Batch(image=[8, 3, 32, 32] torch.float32, label=[8] torch.int64)"
 
 
 def test_padding_is_marked(folder):

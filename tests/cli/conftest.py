@@ -98,3 +98,20 @@ def tiny(stoker, tmp_path_factory):
 @pytest.fixture(scope="session")
 def photographs(stoker, tmp_path_factory):
     return Synth(stoker, tmp_path_factory.mktemp("photographs"), "imagenet", 12, "imagenet-train")
+
+
+@pytest.fixture
+def two_views(tmp_path):
+    """A recipe with two outputs made of the image."""
+    path = tmp_path / "two.toml"
+    path.write_text("""
+[[view]]
+name = "large"
+field = "image"
+operators = [{ op = "decode" }, { op = "resize", size = [48, 64] }, { op = "layout", layout = "nhwc" }]
+[[view]]
+name = "small"
+field = "image"
+operators = [{ op = "decode" }, { op = "resize", size = [6, 8] }, { op = "cast", dtype = "f16" }]
+""")
+    return path

@@ -23,7 +23,6 @@ def test_json_is_one_object_with_the_promised_keys(stoker, tiny):
     report = stoker.json(*run(tiny.folder, "--batch", 5, "--epochs", 2, "--threads", 2, "--prefetch", 3))
     assert list(report) == RUN_KEYS
     assert [list(stage) for stage in report["stages"]] == [["name", "side", "seconds", "share"]] * 2
-    assert [stage["name"] for stage in report["stages"]] == ["decode", "transform"]
     assert report["samples"] == 60
     assert report["epochs"] == 2
     assert report["threads"] == 2
@@ -36,6 +35,14 @@ def test_json_is_one_object_with_the_promised_keys(stoker, tiny):
     assert sum(stage["share"] for stage in report["stages"]) == pytest.approx(1)
     assert report["cpu_ms_per_sample"] > 0
     assert report["rss_bytes_max"] > 1 << 20
+
+
+def test_stages_are_named_as_those_of_the_plan_that_they_fuse(stoker, tiny, two_views):
+    for recipe, views in ((tiny.recipe, [""]), (two_views, ["large.", "small."])):
+        ran = [stage["name"] for stage in stoker.json(*run(tiny.folder, "--batch", 5, recipe=recipe))["stages"]]
+        planned = [stage["name"] for stage in stoker.json("plan", tiny.folder, "--recipe", recipe)["stages"]]
+        assert ran == ["decode", "geometry+color"]
+        assert [view + stage for view in views for name in ran for stage in name.split("+")] == planned
 
 
 def test_bytes_read_are_those_of_the_images(stoker, tiny):
@@ -119,9 +126,11 @@ def test_the_tail_is_dropped_wrapped_or_padded(stoker, tiny, tmp_path):
     assert stoker.json(*run(tiny.folder, "--batch", 8, recipe="imagenet-val"))["samples"] == 30  # pads by itself
 
 
-def test_batches_end_a_run_early(stoker, tiny):
-    assert stoker.json(*run(tiny.folder, "--batch", 5, "--epochs", 100, "--batches", 8))["samples"] == 40
-    assert stoker.json(*run(tiny.folder, "--batch", 5, "--batches", 100))["samples"] == 30
+@pytest.mark.parametrize("epochs, batches, samples, begun", [
+    (100, 8, 40, 2), (100, 6, 30, 1), (100, 7, 35, 2), (1, 100, 30, 1), (3, 100, 90, 3), (3, 1, 5, 1)])
+def test_batches_end_a_run_early(stoker, tiny, epochs, batches, samples, begun):
+    report = stoker.json(*run(tiny.folder, "--batch", 5, "--epochs", epochs, "--batches", batches))
+    assert (report["samples"], report["epochs"]) == (samples, begun)
 
 
 def test_several_data_sets_are_joined(stoker, tiny):

@@ -74,23 +74,8 @@ def test_plan_shows_people_a_table(stoker, tiny):
     assert "3 x 32 x 32" in text and "samples/s" in text
 
 
-def two_views(tmp_path):
-    path = tmp_path / "two.toml"
-    path.write_text("""
-[[view]]
-name = "large"
-field = "image"
-operators = [{ op = "decode" }, { op = "resize", size = [48, 64] }, { op = "layout", layout = "nhwc" }]
-[[view]]
-name = "small"
-field = "image"
-operators = [{ op = "decode" }, { op = "resize", size = [6, 8] }, { op = "cast", dtype = "f16" }]
-""")
-    return path
-
-
-def test_plan_tells_the_views_of_a_recipe_apart(stoker, tiny, tmp_path):
-    plan = stoker.json("plan", tiny.folder, "--recipe", two_views(tmp_path))
+def test_plan_tells_the_views_of_a_recipe_apart(stoker, tiny, two_views):
+    plan = stoker.json("plan", tiny.folder, "--recipe", two_views)
     assert [stage["name"] for stage in plan["stages"]] == [
         f"{view}.{stage}" for view in ("large", "small") for stage in ("decode", "geometry", "color")]
     assert [stage["bytes_out"] for stage in plan["stages"]] == [3072, 48 * 64 * 3, 48 * 64 * 3, 3072, 6 * 8 * 3, 6 * 8 * 6]
