@@ -1,6 +1,7 @@
 #include "cli/console.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +31,13 @@ std::string& status_line() {  // guarded by status_mutex
 // What cannot be written to standard error cannot be complained about either.
 void write_raw_error(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
+// A status line is ASCII, so that its bytes are its columns.
+int terminal_columns() {
+  winsize size{};
+  constexpr int kUsual = 80;
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+}
+
 void write_above_status(std::string_view line) {
   const std::lock_guard lock(status_mutex);
   const std::string& status = status_line();
@@ -45,9 +53,35 @@ void write_output(std::string_view text) {
   fail(ErrorKind::kIo, "cannot write to standard output: {}", std::strerror(errno));
 }
 
-void write_error_line(std::string_view line) { write_above_status(fmt::format("stoker: {}", line)); }
+void write_error_line(std::string_view line) { write_above_status(fmt::format("stoker: {}", escaped(line))); }
+
+std::string escaped(std::string_view text) {
+  std::string printed;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if (byte == '\n') {
+      printed += "\\n";
+    } else if (byte == '\t') {
+      printed += "\\t";
+    } else if (byte < ' ' || byte == 0x7f) {
+      printed += fmt::format("\\x{:02x}", byte);
+    } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {  // U+0080 to U+009F, which some terminals obey
+      printed += fmt::format("\\x{:02x}", next);
+      ++i;
+    } else {
+      printed += text[i];
+    }
+  }
+  return printed;
+}
+
+std::string_view cut_to_width(std::string_view line, int columns) {
+  return line.substr(0, static_cast<std::size_t>(std::max(columns - 1, 0)));
+}
 
 void set_status_line(std::string_view line) {
+  line = cut_to_width(line, terminal_columns());
   const std::lock_guard lock(status_mutex);
   if (line == status_line()) return;
   status_line() = line;
@@ -66,7 +100,7 @@ void set_log_sink_from_environment() {
     fail(ErrorKind::kUsage, "STOKER_LOG is '{}', but must be one of {}", wanted, fmt::join(kLevels, ", "));
   }
   const auto sink = [](LogLevel at, std::string_view message) {
-    write_above_status(fmt::format("stoker: {}: {}", kLevels[static_cast<std::size_t>(at)], message));
+    write_above_status(fmt::format("stoker: {}: {}", kLevels[static_cast<std::size_t>(at)], escaped(message)));
   };
   set_log_sink(sink, static_cast<LogLevel>(level - kLevels.begin()));
 }

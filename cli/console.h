@@ -2,6 +2,7 @@
 // may be a status line, which other lines are written above. Threads: any.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace stoker {
@@ -12,11 +13,18 @@ struct OutputClosed {};
 /// Writes to standard output at once. Throws OutputClosed, or kIo for a full disk.
 void write_output(std::string_view text);
 
-/// "stoker: LINE" on standard error.
+/// "stoker: LINE" on standard error. A name from a data set may hold anything: control bytes are escaped, so that what
+/// is said stays one line and does nothing to a terminal.
 void write_error_line(std::string_view line);
 
-/// Replaces the status line; an empty one removes it. For terminals only.
+/// The text with control bytes as \n, \t or \x1b; UTF-8 stays as it is.
+std::string escaped(std::string_view text);
+
+/// Replaces the status line, cut to the terminal's width; an empty one removes it. For terminals only.
 void set_status_line(std::string_view line);
+
+/// What of a line fits `columns`, the last of which stays free: a terminal wraps when it is written to.
+std::string_view cut_to_width(std::string_view line, int columns);
 
 /// Whether standard error is a terminal that somebody looks at.
 bool standard_error_is_terminal();

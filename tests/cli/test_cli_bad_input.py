@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 import subprocess
+import tarfile
 import threading
 
 import pytest
@@ -101,6 +102,14 @@ def test_a_truncated_tar_is_named(stoker, tiny, tmp_path, keep):
     cut = tmp_path / "cut.tar"
     cut.write_bytes(tiny.tar.read_bytes()[:keep])
     assert str(cut) in refused_everywhere(stoker, cut)
+
+
+def test_what_a_name_holds_does_nothing_to_the_terminal(stoker, tmp_path):
+    name = "a\x1b[2J\nb\x9b"
+    with tarfile.open(tmp_path / "data.tar", "w") as tar:
+        tar.addfile(tarfile.TarInfo(f"{name}.jpg"))
+    sentence = stoker.refusal(FAILURE, *run(tmp_path / "data.tar"))
+    assert r"a\x1b[2J\nb\x9b" in sentence and "\x1b" not in sentence
 
 
 def test_a_file_that_is_no_tar_is_named(stoker, tiny, tmp_path):
