@@ -15,7 +15,7 @@ class Crop final : public GeometryOperator {
 
   void apply(Random&, SamplingMap& map) const override {
     if (x_ + size_.width > map.width() || y_ + size_.height > map.height()) {
-      fail(ErrorKind::kUsage, "crop of {} x {} at ({}, {}) does not lie within an image of {} x {}", size_.width,
+      fail(ErrorKind::kData, "crop of {} x {} at ({}, {}) does not lie within an image of {} x {}", size_.width,
            size_.height, x_, y_, map.width(), map.height());
     }
     map.x.crop(x_, size_.width);
@@ -65,7 +65,7 @@ class RandomCrop final : public GeometryOperator {
     const int columns = map.width() + 2 * padding_ - size_.width;
     if (rows < 0 || columns < 0) {
       fail(
-          ErrorKind::kUsage,
+          ErrorKind::kData,
           "random_crop of {} x {} is larger than the image of {} x {} with its padding; resize first, or raise padding",
           size_.width, size_.height, map.width(), map.height());
     }
