@@ -69,7 +69,7 @@ std::string details(const Plan& plan, std::size_t output) {
 
 // "n01440764/img7, class 3", with the class's name where the key does not begin with it.
 std::string caption(const Dataset& dataset, std::int64_t sample) {
-  const std::string key = escaped(dataset.key(sample));
+  std::string key = escaped(dataset.key(sample));
   const std::int64_t label = dataset.label(sample);
   if (label < 0) return key;
   const auto number = static_cast<std::size_t>(label);

@@ -116,6 +116,7 @@ nb::dict apply_recipe(const Recipe& recipe, const nb::args& positional, const nb
   const SampleDraw draw{given["seed"] ? unsigned_argument("seed", given["seed"]) : 0,
                         count_argument("epoch", given["epoch"]), count_argument("position", given["position"])};
   std::vector<Bytes> fields;
+  fields.reserve(held.size());
   for (const HeldBytes& field : held) fields.push_back(field.bytes());
   std::vector<SampleOutput> outputs;
   {
