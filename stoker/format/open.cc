@@ -107,12 +107,15 @@ void add_shards(const std::string& path, bool from_list, std::vector<Shard>& sha
   }
 }
 
-std::vector<Shard> find_shards(const std::vector<std::string>& data) {
+std::vector<Shard> find_shards(const std::vector<std::string>& data, const std::stop_token& stop) {
   std::vector<Shard> shards;
   for (const std::string& pattern : data) {
     if (pattern == "-")
       fail(ErrorKind::kUsage, "data cannot come from a pipe: Stoker reads by range, so give it a file");
-    for (const std::string& path : expand_pattern(pattern)) add_shards(path, false, shards);
+    for (const std::string& path : expand_pattern(pattern)) {
+      stop_if_asked(stop, path);
+      add_shards(path, false, shards);
+    }
   }
   return shards;
 }
@@ -135,7 +138,7 @@ void require_same_classes(const ShardContents& a, const ShardContents& b) {
 
 std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, std::shared_ptr<Executor> executor,
                                             const std::stop_token& stop) {
-  const std::vector<Shard> shards = find_shards(data);
+  const std::vector<Shard> shards = find_shards(data, stop);
   // Each shard is scanned by itself and joined afterwards, so that scans may one day run side by side.
   std::vector<ShardContents> contents;
   contents.reserve(shards.size());
