@@ -12,13 +12,12 @@ constexpr int kReadsQueued = 1024;
 
 }  // namespace
 
-std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, std::stop_token stop) {
-  return open_dataset(data, make_shared_at_home<ThreadPool>("stoker-read", kReadThreads, kReadsQueued),
-                      std::move(stop));
+std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const std::stop_token& stop) {
+  return open_dataset(data, make_shared_at_home<ThreadPool>("stoker-read", kReadThreads, kReadsQueued), stop);
 }
 
-std::shared_ptr<const Dataset> open(const std::string& data, std::stop_token stop) {
-  return open(std::vector{data}, std::move(stop));
+std::shared_ptr<const Dataset> open(const std::string& data, const std::stop_token& stop) {
+  return open(std::vector{data}, stop);
 }
 
 }  // namespace stoker
