@@ -93,8 +93,9 @@ TEST(TarFormat, PassesOverWhatIsNoSample) {
 
 TEST(TarFormat, PassesOverWhatDescribesTheShard) {
   EXPECT_THAT(listing(tar_member("__meta__/x.png", "1") + tar_member("__stoker__/index.bin", "1") +
-                      tar_member("__key__.jpg", "1") + tar_member("a/__b__/c.jpg", "12") + tar_end()),
-              ElementsAre("__key__ -1 jpg=1", "a/__b__/c -1 jpg=12"));
+                      tar_member("__key__.jpg", "1") + tar_member("a/__b__/c.jpg", "12") +
+                      tar_member("___/d.jpg", "123") + tar_end()),
+              ElementsAre("__key__ -1 jpg=1", "a/__b__/c -1 jpg=12", "___/d -1 jpg=123"));
 }
 
 TEST(TarFormat, TakesHostileNamesAsMereKeys) {

@@ -178,6 +178,14 @@ TEST(Loader, TellsHowFarItHasCome) {
   EXPECT_THAT(told, testing::ElementsAre("0: 1/2, 8", "0: 2/2, 16", "1: 1/2, 24", "1: 2/2, 32"));
 }
 
+TEST(Loader, RefusesBatchesWhoseBytesNoNumberHolds) {
+  const MemoryDataset data = memory_dataset();
+  const Recipe labels = Recipe::from_toml("[[view]]\nname = \"label\"\n");
+  // 2^31 batches of 2^30 labels of 8 bytes are 2^64 bytes.
+  const LoaderOptions options{.batch = 1 << 30, .prefetch = INT_MAX, .memory = 1 << 30, .tail = Tail::kPad};
+  EXPECT_EQ(error_of([&] { Loader(data.dataset, labels, options); }).kind(), ErrorKind::kMemory);
+}
+
 TEST(Loader, StartsAnyEpochAtAnyTime) {
   const MemoryDataset data = memory_dataset();
   Loader reference(data.dataset, small_recipe(), {.batch = 8});
