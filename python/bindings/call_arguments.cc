@@ -17,8 +17,8 @@ namespace {
 
 // What PyTorch's DataLoader calls otherwise.
 constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
-    {"batch_size", "batch"}, {"num_workers", "threads"}, {"prefetch_factor", "prefetch"}, {"num_replicas", "world"},
-    {"drop_last", "tail"},   {"shuffle", "order"},       {"persistent_workers", ""},      {"pin_memory", ""},
+    {"batch_size", "batch"},   {"num_workers", "threads"}, {"prefetch_factor", "prefetch"},
+    {"num_replicas", "world"}, {"drop_last", "tail"},      {"shuffle", "order"},
 };
 
 std::string hint_for(std::string_view name, const CallSignature& signature) {

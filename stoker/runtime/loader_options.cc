@@ -14,7 +14,6 @@ namespace {
 // Encoded samples that wait for a worker: some hundred photographs. More would not make local storage faster.
 constexpr std::size_t kReadAheadMax = std::size_t{64} << 20;
 constexpr std::size_t kReadAheadMin = std::size_t{1} << 20;
-constexpr std::uint64_t kSampleBytesMax = std::uint64_t{1} << 30;
 std::string human(std::size_t bytes) { return format_size(static_cast<double>(bytes)); }
 
 // The batches made ahead, and the one that the consumer holds; more than any machine has where the product overflows.
@@ -98,7 +97,7 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
   }
   board.read_ahead_bytes = std::clamp((memory - batches) / 2, kReadAheadMin, kReadAheadMax);
   board.batch_memory_max = memory - board.read_ahead_bytes;
-  board.sample_bytes_max = std::min<std::uint64_t>(kSampleBytesMax, memory - batches);
+  board.sample_bytes_max = std::min<std::uint64_t>(board.sample_bytes_max, memory - batches);
   check_prefetch(options.prefetch, batch_bytes(board.outputs, options.batch), board.batch_memory_max);
   return board;
 }

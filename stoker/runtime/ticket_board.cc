@@ -41,22 +41,24 @@ std::int64_t TicketBoard::batches_per_epoch() const { return EpochOrder(options_
 bool TicketBoard::may_draw() const {
   if (!again_.empty()) return true;
   if (!started_) return false;
-  const bool exhausted = works_.empty() || works_.back()->drawn == options_.slice.batch;
-  if (exhausted && static_cast<int>(works_.size()) > options_.prefetch) return false;
+  if (all_drawn() && !may_open_work()) return false;
   return !next_located_ || !next_.read || arena_.fits(next_.bytes);
 }
 
 bool TicketBoard::prepare_next() {
   if (!started_) return false;
-  const bool exhausted = works_.empty() || works_.back()->drawn == options_.slice.batch;
-  if (exhausted && !open_next_work()) return false;
+  if (all_drawn() && !open_next_work()) return false;
   if (!next_located_) locate_next();
   return !next_.read || arena_.fits(next_.bytes);
 }
 
+bool TicketBoard::all_drawn() const { return works_.empty() || works_.back()->drawn == options_.slice.batch; }
+
 // One batch more than may have memory is read ahead, so that its samples are there when memory becomes free.
+bool TicketBoard::may_open_work() const { return static_cast<int>(works_.size()) <= options_.prefetch; }
+
 bool TicketBoard::open_next_work() {
-  if (static_cast<int>(works_.size()) > options_.prefetch) return false;
+  if (!may_open_work()) return false;
   if (order_ && draw_index_ == order_->batches()) {
     ++draw_epoch_;
     draw_index_ = 0;

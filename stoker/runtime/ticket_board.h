@@ -94,6 +94,8 @@ class TicketBoard {
   };
 
   bool prepare_next();
+  bool all_drawn() const;  // of the works there are
+  bool may_open_work() const;
   bool open_next_work();
   void locate_next();
   std::string field_list(std::int64_t sample) const;
