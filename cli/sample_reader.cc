@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "stoker/order/epoch_order.h"
 #include "stoker/runtime/open.h"
@@ -49,15 +48,15 @@ std::vector<std::int64_t> positions_of(const std::vector<std::int64_t>& samples,
 std::span<const Bytes> SampleReader::read(std::int64_t sample) {
   memory_.resize(plan_.fields().size());
   fields_.clear();
+  dataset_.read(sample, row_);
   for (std::size_t i = 0; i < memory_.size(); ++i) {
     const std::string& name = plan_.fields()[i];
-    const std::optional<FieldLocation> field =
-        name == "image" ? dataset_.image_field(sample) : dataset_.field(sample, name);
+    const SampleField* field = row_.find(name);
     if (!field)
       fail(ErrorKind::kNotFound, "it has no field '{}'; the data set's are {}", name,
            fmt::join(dataset_.field_names(), ", "));
     memory_[i].resize(field->length);
-    read_fully(dataset_.source(*field), field->offset, memory_[i], dataset_.part(*field));
+    read_fully(*row_.source, field->offset, memory_[i], field->part);
     fields_.emplace_back(memory_[i]);
   }
   return fields_;

@@ -34,6 +34,7 @@ class SampleReader {
  private:
   const Dataset& dataset_;
   const Plan& plan_;
+  SampleRow row_;
   std::vector<std::vector<std::uint8_t>> memory_;
   std::vector<Bytes> fields_;
 };

@@ -21,7 +21,7 @@ Dataset small_dataset(int count) {
   std::vector<std::uint8_t> bytes;
   for (int i = 0; i < count; ++i) {
     samples.add_sample(fmt::format("key{}", i), 0);
-    samples.add_field("jpg", 0, "", bytes.size(), 2);
+    samples.add_field("jpg", "", bytes.size(), 2);
     bytes.insert(bytes.end(), {static_cast<std::uint8_t>(i), 7});
   }
   return Dataset({std::make_shared<MemorySource>("memory", std::move(bytes))}, std::move(samples), {});

@@ -116,7 +116,7 @@ nb::object position(const PyBatch& self) {
 
 nb::list key(const PyBatch& self) {
   nb::list keys;
-  for (const std::string_view text : self.batch->key) keys.append(to_python_text(text));
+  for (const std::string& text : self.batch->key) keys.append(to_python_text(text));
   return keys;
 }
 

@@ -62,14 +62,19 @@ nb::list texts(const std::vector<std::string>& values) {
   return list;
 }
 
-nb::object read_field(const Dataset& dataset, const FieldLocation& field) {
+nb::object read_field(Source& source, const SampleField& field) {
   PyObject* made = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(field.length));
   if (!made) throw nb::python_error();
   nb::object bytes = nb::steal(made);
   const MutableBytes into{reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(made)), field.length};
   const nb::gil_scoped_release unlocked;  // nobody else knows of the bytes yet
-  read_fully(dataset.source(field), field.offset, into, dataset.part(field));
+  read_fully(source, field.offset, into, field.part);
   return bytes;
+}
+
+SampleRow read_row(const Dataset& dataset, std::int64_t number) {
+  const nb::gil_scoped_release unlocked;  // an index may have to be read
+  return dataset.row(number);
 }
 
 nb::dict sample(const PyDataset& self, nb::handle index) {
@@ -82,11 +87,10 @@ nb::dict sample(const PyDataset& self, nb::handle index) {
     throw nb::index_error(fmt::format("the data set has {} samples", dataset.size()).c_str());
   }
   nb::dict fields;
-  for (const FieldLocation& field : dataset.fields(number)) {
-    fields[to_python_text(dataset.field_names()[field.name])] = read_field(dataset, field);
-  }
-  fields["label"] = dataset.label(number);
-  fields["key"] = to_python_text(dataset.key(number));
+  const SampleRow row = read_row(dataset, number);
+  for (const SampleField& field : row.fields) fields[to_python_text(field.name)] = read_field(*row.source, field);
+  fields["label"] = row.label;
+  fields["key"] = to_python_text(row.key);
   return fields;
 }
 

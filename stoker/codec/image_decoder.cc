@@ -7,7 +7,9 @@
 #include "stoker/base/error.h"
 #include "stoker/codec/first_bytes.h"
 #include "stoker/codec/jpeg_decoder.h"
+#include "stoker/codec/npy.h"
 #include "stoker/codec/png_decoder.h"
+#include "stoker/codec/raw_decoder.h"
 #include "stoker/codec/webp_decoder.h"
 
 namespace stoker {
@@ -19,6 +21,7 @@ Codec detect_codec(Bytes encoded) {
   if (text.starts_with("\xFF\xD8\xFF"sv)) return Codec::kJpeg;
   if (text.starts_with("\x89PNG\r\n\x1A\n"sv)) return Codec::kPng;
   if (text.starts_with("RIFF"sv) && text.size() >= 12 && text.substr(8, 4) == "WEBP"sv) return Codec::kWebp;
+  if (has_npy_magic(encoded)) return Codec::kRaw;
   return Codec::kUnknown;
 }
 
@@ -52,6 +55,9 @@ ImageDecoder& AnyImageDecoder::decoder_for(Codec codec) {
     case Codec::kWebp:
       if (!webp_) webp_ = std::make_unique<WebpDecoder>();
       return *webp_;
+    case Codec::kRaw:
+      if (!raw_) raw_ = std::make_unique<RawDecoder>();
+      return *raw_;
     case Codec::kUnknown: break;
   }
   fail(ErrorKind::kUsage, "there is no decoder for an unknown codec: read the image's facts first");

@@ -26,7 +26,8 @@ class ImageDecoder {
   virtual ImageFacts read_facts(Bytes encoded) = 0;
 
   /// The pixels of `window` (which lies within the image, unoriented) as interleaved 8-bit RGB, the same bits as the
-  /// same columns and rows of the whole image. The view is valid until the next call. Greys are spread over three
+  /// same columns and rows of the whole image. The view is valid until the next call, and
+  /// while `encoded` is. Greys are spread over three
   /// channels, alpha is dropped, 16 bits keep their high byte, palettes are looked up, CMYK is converted as Pillow
   /// does. `facts` are those that read_facts returned for these bytes. Throws kBadSample.
   virtual ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) = 0;
@@ -48,7 +49,7 @@ class AnyImageDecoder final : public ImageDecoder {
   ImageDecoder& decoder_for(Codec codec);
 
   DecodeLimits limits_;
-  std::unique_ptr<ImageDecoder> jpeg_, png_, webp_;
+  std::unique_ptr<ImageDecoder> jpeg_, png_, webp_, raw_;
 };
 
 /// Throws kLimit, naming the limit, if an image of these dimensions is too large.

@@ -25,6 +25,23 @@ void refuse_scan_bombs(j_common_ptr object) {
   }
 }
 
+JpegCoding coding_of(jpeg_decompress_struct& jpeg) {
+  if (jpeg.arith_code) return JpegCoding::kArithmetic;
+  if (jpeg.progressive_mode) return JpegCoding::kProgressive;
+  return jpeg_has_multiple_scans(&jpeg) ? JpegCoding::kSequentialScans : JpegCoding::kSequential;
+}
+
+JpegColors colors_of(const jpeg_decompress_struct& jpeg) {
+  switch (jpeg.jpeg_color_space) {
+    case JCS_GRAYSCALE: return JpegColors::kGrey;
+    case JCS_YCbCr: return JpegColors::kYcbcr;
+    case JCS_RGB: return JpegColors::kRgb;
+    case JCS_CMYK: return JpegColors::kCmyk;
+    case JCS_YCCK: return JpegColors::kYcck;
+    default: return JpegColors::kNone;
+  }
+}
+
 }  // namespace
 
 struct JpegDecoder::Session {
@@ -95,13 +112,18 @@ void JpegDecoder::open(Bytes encoded) {
 
 ImageFacts JpegDecoder::read_facts(Bytes encoded) {
   open(encoded);
-  const jpeg_decompress_struct& jpeg = session_->jpeg;
+  jpeg_decompress_struct& jpeg = session_->jpeg;
+  const jpeg_component_info& chroma = jpeg.comp_info[jpeg.num_components > 1 ? 1 : 0];
   return {.codec = Codec::kJpeg,
           .width = session_->width(),
           .height = session_->height(),
           .components = jpeg.num_components,
           .bits_per_component = jpeg.data_precision,
-          .orientation = jpeg_orientation(encoded)};
+          .orientation = jpeg_orientation(encoded),
+          .coding = coding_of(jpeg),
+          .colors = colors_of(jpeg),
+          .chroma_across = jpeg.max_h_samp_factor / chroma.h_samp_factor,
+          .chroma_down = jpeg.max_v_samp_factor / chroma.v_samp_factor};
 }
 
 ImageView JpegDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {

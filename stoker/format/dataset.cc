@@ -2,75 +2,81 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
-#include "stoker/base/hash.h"
-#include "stoker/format/member_name.h"
+#include "stoker/base/error.h"
 
 namespace stoker {
-namespace {
 
-/// `values`, eight bytes each, the lowest first.
-template <std::size_t kCount>
-std::array<std::uint8_t, 8 * kCount> little_endian(const std::uint64_t (&values)[kCount]) {
-  std::array<std::uint8_t, 8 * kCount> bytes;
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(values[i / 8] >> (8 * (i % 8)));
-  return bytes;
+Dataset::Dataset(std::vector<std::unique_ptr<DataShard>> shards, std::vector<std::string> fields,
+                 std::vector<std::string> classes)
+    : shards_(std::move(shards)), first_samples_{0}, field_names_(std::move(fields)), classes_(std::move(classes)) {
+  for (const auto& shard : shards_) {
+    first_samples_.push_back(first_samples_.back() + shard->samples());
+    fingerprint_.append(shard->fingerprint());
+  }
 }
 
-std::uint64_t fingerprint_of(const Dataset& data) {
-  Hasher64 hasher;
-  for (std::int64_t sample = 0; sample < data.size(); ++sample) {
-    const std::string_view key = data.key(sample);
-    const std::optional<FieldLocation> image = data.image_field(sample);
-    hasher.update(
-        little_endian({key.size(), static_cast<std::uint64_t>(data.label(sample)), image ? image->length : 0}));
-    hasher.update(as_bytes(key));
-  }
-  return hasher.digest();
+namespace {
+
+std::vector<std::unique_ptr<DataShard>> one_shard(std::shared_ptr<Source> source, SampleTable samples) {
+  samples.shrink_to_fit();
+  std::vector<std::unique_ptr<DataShard>> shards;
+  shards.push_back(std::make_unique<DataShard>(
+      OpenedShard{std::move(source), std::make_shared<const SampleTable>(std::move(samples))}));
+  return shards;
 }
 
 }  // namespace
 
-Dataset::Dataset(std::vector<std::shared_ptr<Source>> sources, SampleTable samples, std::vector<std::string> classes)
-    : sources_(std::move(sources)), samples_(std::move(samples)), classes_(std::move(classes)) {
-  samples_.shrink_to_fit();
-  for (const std::string& name : samples_.field_names()) is_image_.push_back(is_image_field_name(name));
-  fingerprint_ = fingerprint_of(*this);
-}
+Dataset::Dataset(std::shared_ptr<Source> source, SampleTable samples, std::vector<std::string> classes)
+    : Dataset(one_shard(std::move(source), samples), samples.field_names(), std::move(classes)) {}
 
-std::optional<FieldLocation> Dataset::field(std::int64_t sample, std::string_view name) const {
-  const int number = samples_.field_number(name);
-  for (const FieldLocation& field : samples_.fields(sample)) {
-    if (field.name == number) return field;
-  }
-  return std::nullopt;
-}
-
-std::optional<FieldLocation> Dataset::image_field(std::int64_t sample) const {
-  std::optional<FieldLocation> found;
-  for (const FieldLocation& field : samples_.fields(sample)) {
-    if (!is_image_[field.name]) continue;
-    const bool named_as_one = samples_.field_names()[field.name].find('.') == std::string::npos;
-    if (named_as_one) return field;
-    if (!found) found = field;
-  }
-  return found;
-}
-
-std::optional<ImageFacts> Dataset::facts(std::int64_t sample) const {
-  // Neither a folder's listing nor a tar's headers say what an image is; only an index can.
+Dataset::Place Dataset::place_of(std::int64_t sample) const {
   assert(sample >= 0 && sample < size());
-  static_cast<void>(sample);
-  return std::nullopt;
+  const auto next = std::upper_bound(first_samples_.begin(), first_samples_.end(), sample);
+  const auto shard = static_cast<std::size_t>(next - first_samples_.begin()) - 1;
+  return {shards_[shard].get(), sample - first_samples_[shard]};
 }
 
-std::string Dataset::describe(std::int64_t sample) const {
-  const std::span<const FieldLocation> located = fields(sample);
-  if (located.empty()) return fmt::format("sample '{}'", key(sample));
-  return fmt::format("{}, sample '{}'", source(located.front()).name(), key(sample));
+void Dataset::read(std::int64_t sample, SampleRow& into) const {
+  const Place place = place_of(sample);
+  place.shard->rows().read(place.row, into);
+  into.source = &place.shard->source();
+}
+
+SampleRow Dataset::row(std::int64_t sample) const {
+  SampleRow row;
+  read(sample, row);
+  return row;
+}
+
+void Dataset::prepare(std::span<const std::int64_t> samples) const {
+  IndexFetch fetch;
+  for (const std::int64_t sample : samples) {
+    const Place place = place_of(sample);
+    try {
+      place.shard->rows().prepare(place.row, fetch);
+    } catch (const Error&) {
+      continue;  // a shard that cannot be opened; read() says why
+    }
+  }
+  fetch.run();
+}
+
+std::uint64_t Dataset::bytes() const {
+  std::uint64_t sum = 0;
+  for (const auto& shard : shards_) sum += shard->bytes();
+  return sum;
+}
+
+std::string Dataset::describe(std::int64_t sample) const { return stoker::describe(row(sample)); }
+
+std::string describe(const SampleRow& row) {
+  if (row.source == nullptr || row.fields.empty()) return fmt::format("sample '{}'", row.key);
+  return fmt::format("{}, sample '{}'", row.source->name(), row.key);
 }
 
 }  // namespace stoker

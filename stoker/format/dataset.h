@@ -1,69 +1,82 @@
-// A data set: the samples found in a list of shards or in a folder, each with its key, its label and where its fields
-// lie. Immutable once opened; any number of threads may read it.
+// A data set: the samples of a list of shards or of a folder, each with its key, its label, where its fields lie and
+// what an index knows of it. Immutable once opened; any number of threads may read it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "stoker/base/executor.h"
+#include "stoker/format/data_shard.h"
+#include "stoker/format/index_places.h"
+#include "stoker/format/sample_row.h"
 #include "stoker/format/sample_table.h"
-#include "stoker/storage/source.h"
-#include "stoker/tensor/image_facts.h"
 
 namespace stoker {
 
 class Dataset {
  public:
-  Dataset(std::vector<std::shared_ptr<Source>> sources, SampleTable samples, std::vector<std::string> classes);
+  /// `fields`: the names that occur in any shard.
+  Dataset(std::vector<std::unique_ptr<DataShard>> shards, std::vector<std::string> fields,
+          std::vector<std::string> classes);
+  /// Of one source whose samples are listed in memory.
+  Dataset(std::shared_ptr<Source> source, SampleTable samples, std::vector<std::string> classes);
 
-  std::int64_t size() const { return samples_.size(); }
+  std::int64_t size() const { return first_samples_.back(); }
 
   /// Class names by label, when the data set names its classes (a folder does); otherwise empty.
   const std::vector<std::string>& classes() const { return classes_; }
   /// Names of the fields that occur in any sample, in order of first appearance: "jpg", "cls", ...
-  const std::vector<std::string>& field_names() const { return samples_.field_names(); }
+  const std::vector<std::string>& field_names() const { return field_names_; }
 
-  std::string_view key(std::int64_t sample) const { return samples_.key(sample); }
-  /// The sample's class number, or -1 where none is known.
-  std::int64_t label(std::int64_t sample) const { return samples_.label(sample); }
-  /// Where a field lies; nullopt when the sample has no such field.
-  std::optional<FieldLocation> field(std::int64_t sample, std::string_view name) const;
-  /// The field that holds the sample's image: the first that is named as an image (jpg, jpeg, png, webp), else the
-  /// first whose last extension is ("mask.png").
-  std::optional<FieldLocation> image_field(std::int64_t sample) const;
-  /// All fields of a sample.
-  std::span<const FieldLocation> fields(std::int64_t sample) const { return samples_.fields(sample); }
-  /// What is known of the sample's image before it is read; nothing without an index.
-  std::optional<ImageFacts> facts(std::int64_t sample) const;
+  /// Replaces `into` by all that is known of a sample; allocates nothing in the steady state. May read from an index:
+  /// throws kNotFound, kIo, and kData for a shard or index that is damaged.
+  void read(std::int64_t sample, SampleRow& into) const;
+  /// The same where speed is of no matter.
+  SampleRow row(std::int64_t sample) const;
+  std::string key(std::int64_t sample) const { return row(sample).key; }
+  std::int64_t label(std::int64_t sample) const { return row(sample).label; }
+  /// Fetches from the indexes what reading these samples' rows will need, all at once. What goes wrong is told when a
+  /// row is read.
+  void prepare(std::span<const std::int64_t> samples) const;
 
-  Source& source(const FieldLocation& field) const { return *sources_[field.source]; }
-  /// The part to read within the field's source: the file's relative path for a folder, empty for a shard.
-  std::string_view part(const FieldLocation& field) const { return samples_.part(field); }
   /// "train-003.tar, sample 'n01/img7'": for messages.
   std::string describe(std::int64_t sample) const;
 
+  const std::vector<std::unique_ptr<DataShard>>& shards() const { return shards_; }
+  /// The samples before each shard, and all samples last.
+  std::span<const std::int64_t> first_samples() const { return first_samples_; }
+  /// Bytes of all fields of all samples.
+  std::uint64_t bytes() const;
+
   /// Changes when the samples, their order, their images' sizes or their labels change; not with where they lie, so
-  /// that a folder and its tar have the same.
-  std::uint64_t fingerprint() const { return fingerprint_; }
+  /// that a folder and its tars have the same.
+  std::uint64_t fingerprint() const { return fingerprint_.value(); }
 
  private:
-  std::vector<std::shared_ptr<Source>> sources_;
-  SampleTable samples_;
+  struct Place {
+    const DataShard* shard;
+    std::int64_t row;
+  };
+  Place place_of(std::int64_t sample) const;
+
+  std::vector<std::unique_ptr<DataShard>> shards_;
+  std::vector<std::int64_t> first_samples_;
+  std::vector<std::string> field_names_;
   std::vector<std::string> classes_;
-  std::vector<bool> is_image_;  // by the number of the field's name
-  std::uint64_t fingerprint_ = 0;
+  Fingerprint fingerprint_;
 };
+
+/// "train-003.tar, sample 'n01/img7'": for messages.
+std::string describe(const SampleRow& row);
 
 /// Opens DATA (INTERFACES: a folder, a shard, a text file of paths, a glob or brace pattern), or several of them joined
 /// in order. `executor` runs the reads for as long as the data set lives. Throws kNotFound, kIo, kData or kUsage with a
 /// sentence that names the file, and kClosed when asked to `stop`.
 std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, std::shared_ptr<Executor> executor,
-                                            const std::stop_token& stop = {});
+                                            const IndexOptions& index = {}, const std::stop_token& stop = {});
 
 }  // namespace stoker

@@ -108,7 +108,7 @@ class FolderWalk {
       }
       if (!S_ISREG(facts.st_mode)) require_regular_file(full_path(), facts.st_mode, ErrorKind::kData);
       assign_lower_case(field_, name.substr(key.size() + 1));
-      contents_.samples.add_field(field_, 0, path_, 0, static_cast<std::uint64_t>(facts.st_size));
+      contents_.samples.add_field(field_, path_, 0, static_cast<std::uint64_t>(facts.st_size));
     }
     path_.resize(above);
   }

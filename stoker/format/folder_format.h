@@ -13,6 +13,7 @@ class FolderFormat final : public ShardFormat {
  public:
   std::string_view name() const override { return "folder"; }
   bool recognises(const std::string& path) const override;
+  bool is_one_file() const override { return false; }
   /// Throws kIo naming the file or folder that cannot be read, and kData for a class without images or a sample with
   /// two.
   ShardContents scan(const std::string& path, std::shared_ptr<Executor> executor,

@@ -1,124 +1,18 @@
-// open_dataset: from what the user wrote to the shards it stands for, and from these to one data set.
-#include <sys/stat.h>
-
+// open_dataset: from what the user wrote to one data set.
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/format/dataset.h"
-#include "stoker/format/member_name.h"
-#include "stoker/format/path_pattern.h"
-#include "stoker/format/shard_format.h"
+#include "stoker/format/find_shards.h"
 #include "stoker/storage/file_source.h"
 
 namespace stoker {
 namespace {
 
-struct Shard {
-  std::string path;
-  const ShardFormat* format;
-};
-
-constexpr std::uint64_t kListBytesMax = 64 << 20;
-
-const ShardFormat* format_of(const std::string& path) {
-  for (const ShardFormat* format : shard_formats()) {
-    if (format->recognises(path)) return format;
-  }
-  return nullptr;
-}
-
-[[noreturn]] void fail_unknown_kind(const std::string& path) {
-  std::string known;
-  for (const ShardFormat* format : shard_formats()) known += fmt::format("{}, ", format->name());
-  fail(ErrorKind::kData, "'{}' is no kind of data that Stoker knows ({}or a text file of paths)", path, known);
-}
-
-/// The tars that lie directly in a folder which holds nothing else to read: a packed data set given by its folder.
-std::vector<std::string> tars_in_folder(const std::string& path) {
-  std::vector<std::string> tars;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.starts_with('.')) continue;
-    const auto split = split_member_name(name);
-    if (split && is_image_field_name(split->field)) return {};
-    if (std::error_code ignored; entry->is_directory(ignored)) return {};
-    if (name.ends_with(".tar")) tars.push_back(entry->path().string());
-  }
-  if (error) return {};  // the folder's own scan says what is wrong
-  std::sort(tars.begin(), tars.end());
-  return tars;
-}
-
-/// The paths in a text file: one a line, relative to the file's folder; lines that begin with '#' are comments.
-std::vector<std::pair<int, std::string>> read_path_list(const std::string& path) {
-  FileSource source(path, std::make_shared<InlineExecutor>());
-  if (source.size() == 0) fail(ErrorKind::kData, "'{}' is empty (0 bytes)", path);
-  if (source.size() > kListBytesMax) fail_unknown_kind(path);
-  std::string text(source.size(), '\0');
-  read_fully(source, 0, MutableBytes(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
-  const bool is_text = std::none_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return (byte < ' ' && c != '\n' && c != '\r' && c != '\t') || byte == 0x7f;
-  });
-  if (!is_text) fail_unknown_kind(path);
-
-  std::vector<std::pair<int, std::string>> paths;
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  int number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string_view line = std::string_view(text).substr(begin, end - begin);
-    begin = end + 1;
-    ++number;
-    const std::size_t first = line.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos || line[first] == '#') continue;
-    line = line.substr(first, line.find_last_not_of(" \t\r") + 1 - first);
-    paths.emplace_back(number, (folder / line).string());
-  }
-  return paths;
-}
-
-/// Adds the shards that one path stands for.
-void add_shards(const std::string& path, bool from_list, std::vector<Shard>& shards) {
-  struct stat facts;
-  if (::stat(path.c_str(), &facts) != 0) fail_system("open", path, errno);
-  if (S_ISDIR(facts.st_mode)) {
-    const std::vector<std::string> tars = tars_in_folder(path);
-    for (const std::string& tar : tars) shards.push_back({tar, format_of(tar)});
-    if (!tars.empty()) return;
-  } else {
-    require_regular_file(path, facts.st_mode);
-  }
-  if (const ShardFormat* format = format_of(path)) {
-    shards.push_back({path, format});
-    return;
-  }
-  if (from_list) fail_unknown_kind(path);
-  for (const auto& [line, listed] : read_path_list(path)) {
-    try {
-      for (const std::string& expanded : expand_pattern(listed)) add_shards(expanded, true, shards);
-    } catch (const Error& error) {
-      throw error.with_context(fmt::format("'{}', line {}", path, line));
-    }
-  }
-}
-
-std::vector<Shard> find_shards(const std::vector<std::string>& data, const std::stop_token& stop) {
-  std::vector<Shard> shards;
-  for (const std::string& pattern : data) {
-    if (pattern == "-")
-      fail(ErrorKind::kUsage, "data cannot come from a pipe: Stoker reads by range, so give it a file");
-    for (const std::string& path : expand_pattern(pattern)) {
-      stop_if_asked(stop, path);
-      add_shards(path, false, shards);
-    }
-  }
-  return shards;
-}
+// The memory that rows of indexes may take: those of some 600,000 samples.
+constexpr std::size_t kIndexCacheBytes = std::size_t{64} << 20;
 
 std::string list_names(const std::vector<std::string>& classes) {
   if (classes.empty()) return "no class names";
@@ -128,37 +22,76 @@ std::string list_names(const std::vector<std::string>& classes) {
 }
 
 /// Class numbers mean the same everywhere in a data set, so its shards must name the same classes.
-void require_same_classes(const ShardContents& a, const ShardContents& b) {
-  if (a.classes == b.classes) return;
-  fail(ErrorKind::kData, "'{}' has {} but '{}' has {}; data sets that are joined must have the same classes",
-       a.source->name(), list_names(a.classes), b.source->name(), list_names(b.classes));
+void require_same_classes(const std::string& a, const std::vector<std::string>& of_a, const std::string& b,
+                          const std::vector<std::string>& of_b) {
+  if (of_a == of_b) return;
+  fail(ErrorKind::kData, "'{}' has {} but '{}' has {}; data sets that are joined must have the same classes", a,
+       list_names(of_a), b, list_names(of_b));
+}
+
+/// How the shards of one data set are opened; a shard that a manifest lists is opened later, when it is needed.
+struct ShardOpener {
+  std::shared_ptr<Executor> executor;
+  IndexOptions index;
+  std::shared_ptr<IndexCache> cache;
+
+  OpenedShard open(const ShardPath& shard, std::vector<std::string>& classes, const std::stop_token& stop) const {
+    if (!shard.format->is_one_file()) return scan(shard, classes, stop);
+    const auto open_source = [this](const std::string& path) { return std::make_shared<FileSource>(path, executor); };
+    if (!index.use) return scan(shard, classes, stop);
+    const std::shared_ptr<Source> source = open_source(shard.path);
+    if (auto rows = find_index(source, shard.path, index, open_source, cache)) return {source, std::move(rows)};
+    OpenedShard opened = scan(shard, classes, stop);
+    if (!index.cache_folder.empty()) keep_scan(*opened.source, *opened.rows, index.cache_folder);
+    return opened;
+  }
+
+ private:
+  OpenedShard scan(const ShardPath& shard, std::vector<std::string>& classes, const std::stop_token& stop) const {
+    ShardContents contents = shard.format->scan(shard.path, executor, stop);
+    contents.samples.shrink_to_fit();
+    classes = std::move(contents.classes);
+    return {std::move(contents.source), std::make_shared<const SampleTable>(std::move(contents.samples))};
+  }
+};
+
+void add_names(const std::vector<std::string>& names, std::vector<std::string>& into) {
+  for (const std::string& name : names) {
+    if (std::find(into.begin(), into.end(), name) == into.end()) into.push_back(name);
+  }
 }
 
 }  // namespace
 
 std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, std::shared_ptr<Executor> executor,
-                                            const std::stop_token& stop) {
-  const std::vector<Shard> shards = find_shards(data, stop);
-  // Each shard is scanned by itself and joined afterwards, so that scans may one day run side by side.
-  std::vector<ShardContents> contents;
-  contents.reserve(shards.size());
-  for (const Shard& shard : shards) contents.push_back(shard.format->scan(shard.path, executor, stop));
-
-  std::vector<std::shared_ptr<Source>> sources;
-  SampleTable samples;
-  std::vector<std::string> classes;
-  for (std::size_t i = 0; i < contents.size(); ++i) {
-    require_same_classes(contents[0], contents[i]);
-    sources.push_back(contents[i].source);
-    if (i == 0) {
-      samples = std::move(contents[0].samples);
-      classes = contents[0].classes;
+                                            const IndexOptions& index, const std::stop_token& stop) {
+  const ShardOpener opener{
+      .executor = std::move(executor), .index = index, .cache = std::make_shared<IndexCache>(kIndexCacheBytes)};
+  Manifests manifests;
+  std::vector<std::unique_ptr<DataShard>> shards;
+  std::vector<std::string> fields, first_classes;
+  for (const ShardPath& shard : find_shards(data, manifests, stop)) {
+    stop_if_asked(stop, shard.path);
+    std::vector<std::string> classes;
+    const Manifests::Found listed = index.use ? manifests.find(shard.path) : Manifests::Found();
+    if (listed.shard) {
+      const auto open_later = [opener, shard] {
+        std::vector<std::string> ignored;
+        return opener.open(shard, ignored, {});
+      };
+      shards.push_back(std::make_unique<DataShard>(shard.path, listed.shard->samples, listed.shard->sample_bytes,
+                                                   listed.shard->fingerprint, open_later));
+      add_names(listed.manifest->fields, fields);
+      classes = listed.manifest->classes;
     } else {
-      samples.append(contents[i].samples, static_cast<std::uint32_t>(i));
-      contents[i].samples = {};  // the rows need not be in memory twice
+      OpenedShard opened = opener.open(shard, classes, stop);
+      add_names(opened.rows->field_names(), fields);
+      shards.push_back(std::make_unique<DataShard>(std::move(opened)));
     }
+    if (shards.size() == 1) first_classes = classes;
+    require_same_classes(shards.front()->name(), first_classes, shard.path, classes);
   }
-  return std::make_shared<Dataset>(std::move(sources), std::move(samples), std::move(classes));
+  return std::make_shared<Dataset>(std::move(shards), std::move(fields), std::move(first_classes));
 }
 
 }  // namespace stoker

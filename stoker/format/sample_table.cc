@@ -35,6 +35,33 @@ int SampleTable::field_number(std::string_view name) const {
   return -1;
 }
 
+void SampleTable::read(std::int64_t row, SampleRow& into) const {
+  into.clear();
+  into.key = key(row);
+  into.label = label(row);
+  for (const FieldLocation& field : fields(row)) {
+    into.fields.push_back(
+        {.name = field_names_[field.name], .part = part(field), .offset = field.offset, .length = field.length});
+  }
+}
+
+Fingerprint SampleTable::fingerprint() const {
+  Fingerprint fingerprint;
+  SampleRow row;
+  for (std::int64_t i = 0; i < size(); ++i) {
+    read(i, row);
+    const SampleField* image = row.image_field();
+    fingerprint.add(row.key, row.label, image ? image->length : 0);
+  }
+  return fingerprint;
+}
+
+std::uint64_t SampleTable::bytes() const {
+  std::uint64_t sum = 0;
+  for (const FieldLocation& field : fields_) sum += field.length;
+  return sum;
+}
+
 void SampleTable::add_sample(std::string_view key, std::int64_t label) {
   if (key.size() > std::numeric_limits<std::uint32_t>::max())
     fail(ErrorKind::kLimit, "a sample's key is over 4 GiB long");
@@ -45,8 +72,7 @@ void SampleTable::add_sample(std::string_view key, std::int64_t label) {
   text_ += key;
 }
 
-void SampleTable::add_field(std::string_view name, std::uint32_t source, std::string_view part, std::uint64_t offset,
-                            std::uint64_t length) {
+void SampleTable::add_field(std::string_view name, std::string_view part, std::uint64_t offset, std::uint64_t length) {
   assert(size() > 0);
   if (part.size() > std::numeric_limits<std::uint16_t>::max()) {
     fail(ErrorKind::kLimit, "the path '{}...' is longer than 65,535 bytes", part.substr(0, 100));
@@ -54,7 +80,6 @@ void SampleTable::add_field(std::string_view name, std::uint32_t source, std::st
   FieldLocation field;
   field.offset = offset;
   field.length = length;
-  field.source = source;
   field.part_length = static_cast<std::uint16_t>(part.size());
   field.name = name_number(name);
 
@@ -65,25 +90,6 @@ void SampleTable::add_field(std::string_view name, std::uint32_t source, std::st
   field.part_begin = shares_key ? key_begin : text_.size();
   text_ += shares_key ? part.substr(key_length_.back()) : part;
   fields_.push_back(field);
-}
-
-void SampleTable::append(const SampleTable& other, std::uint32_t first_source) {
-  const std::uint64_t first_text = text_.size();
-  const std::uint64_t first_field = fields_.size();
-  std::vector<std::uint16_t> numbers;
-  for (const std::string& name : other.field_names_) numbers.push_back(name_number(name));
-
-  text_ += other.text_;
-  for (const std::uint64_t begin : other.key_begin_) key_begin_.push_back(first_text + begin);
-  key_length_.insert(key_length_.end(), other.key_length_.begin(), other.key_length_.end());
-  labels_.insert(labels_.end(), other.labels_.begin(), other.labels_.end());
-  for (const std::uint64_t first : other.first_field_) first_field_.push_back(first_field + first);
-  for (FieldLocation field : other.fields_) {
-    field.part_begin += first_text;
-    field.source += first_source;
-    field.name = numbers[field.name];
-    fields_.push_back(field);
-  }
 }
 
 void SampleTable::shrink_to_fit() {

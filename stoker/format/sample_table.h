@@ -1,4 +1,5 @@
-// The rows of a data set, stored as columns so that millions of samples stay small in memory.
+// The rows of a shard in memory, as columns so that millions of samples stay small: of a folder, whose listing is all
+// that is known of it, and of a shard without an index.
 #pragma once
 
 #include <cstdint>
@@ -7,38 +8,39 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/format/shard_rows.h"
+
 namespace stoker {
 
-/// Where one field of one sample lies.
+/// Where one field of one sample lies, as the table stores it.
 struct FieldLocation {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
   std::uint64_t part_begin = 0;  // in the table's text; see SampleTable::part
-  std::uint32_t source = 0;      // which of the data set's sources
   std::uint16_t part_length = 0;
   std::uint16_t name = 0;  // which of the table's field names
 };
 
-class SampleTable {
+class SampleTable final : public ShardRows {
  public:
-  std::int64_t size() const { return static_cast<std::int64_t>(key_begin_.size()); }
+  std::int64_t size() const override { return static_cast<std::int64_t>(key_begin_.size()); }
+  void read(std::int64_t row, SampleRow& into) const override;
+  Fingerprint fingerprint() const override;
+  std::uint64_t bytes() const override;
 
   std::string_view key(std::int64_t sample) const;
   std::int64_t label(std::int64_t sample) const { return labels_[static_cast<std::size_t>(sample)]; }
   std::span<const FieldLocation> fields(std::int64_t sample) const;
   std::string_view part(const FieldLocation& field) const;
-  const std::vector<std::string>& field_names() const { return field_names_; }
+  const std::vector<std::string>& field_names() const override { return field_names_; }
   /// The number of a field name, or -1.
   int field_number(std::string_view name) const;
 
   /// Building: a sample, then its fields. `label` is -1 when unknown.
   void add_sample(std::string_view key, std::int64_t label);
   /// To the sample added last.
-  void add_field(std::string_view name, std::uint32_t source, std::string_view part, std::uint64_t offset,
-                 std::uint64_t length);
+  void add_field(std::string_view name, std::string_view part, std::uint64_t offset, std::uint64_t length);
   void set_label(std::int64_t sample, std::int64_t label) { labels_[static_cast<std::size_t>(sample)] = label; }
-  /// All rows of another table after these; its sources are numbered from `first_source`.
-  void append(const SampleTable& other, std::uint32_t first_source);
   /// Gives back the memory that was set aside for further rows.
   void shrink_to_fit();
 

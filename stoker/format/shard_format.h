@@ -15,8 +15,8 @@ namespace stoker {
 
 /// What scanning one shard (or one folder) found.
 struct ShardContents {
-  std::shared_ptr<Source> source;    // every field of `samples` lies here
-  SampleTable samples;               // source numbers are all 0
+  std::shared_ptr<Source> source;  // every field of `samples` lies here
+  SampleTable samples;
   std::vector<std::string> classes;  // by label, if the shard names them
 };
 
@@ -28,6 +28,8 @@ class ShardFormat {
   virtual std::string_view name() const = 0;
   /// Whether `path` is this format's, by what it is and how it is called; reads little or nothing.
   virtual bool recognises(const std::string& path) const = 0;
+  /// Whether a shard is one file, which can have an index.
+  virtual bool is_one_file() const = 0;
   /// Finds every sample. Throws kData naming the path and the place when the shard is damaged or truncated, and kClosed
   /// when asked to stop.
   virtual ShardContents scan(const std::string& path, std::shared_ptr<Executor> executor,

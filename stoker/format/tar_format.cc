@@ -91,7 +91,7 @@ SampleTable scan_tar(Source& source, const std::stop_token& stop) {
       fail(ErrorKind::kData, "'{}': sample '{}' has its field '{}' twice; the second is member '{}' at byte {}",
            source.name(), name->key, field, tar.name(), tar.offset());
     }
-    samples.add_field(field, 0, {}, tar.offset(), tar.length());
+    samples.add_field(field, {}, tar.offset(), tar.length());
     if (field == "cls") samples.set_label(sample, read_label(source, tar, name->key));
   }
   return samples;

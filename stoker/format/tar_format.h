@@ -13,6 +13,7 @@ class TarFormat final : public ShardFormat {
   std::string_view name() const override { return "tar"; }
   /// By the name's extension, also of compressed tars, which scan() refuses with the reason; else by the magic bytes.
   bool recognises(const std::string& path) const override;
+  bool is_one_file() const override { return true; }
   ShardContents scan(const std::string& path, std::shared_ptr<Executor> executor,
                      const std::stop_token& stop) const override;
 };

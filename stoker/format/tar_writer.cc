@@ -2,10 +2,8 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <fcntl.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <memory>
 #include <new>
 #include <utility>
@@ -14,40 +12,38 @@
 #include "stoker/format/utf8_locale.h"
 
 namespace stoker {
-namespace {
-
-constexpr int kWriteBytes = 1 << 20;  // per system call
-
-}  // namespace
 
 void TarWriter::ArchiveFree::operator()(archive* writer) const { archive_write_free(writer); }
 
-TarWriter::TarWriter(std::string path)
-    : path_(std::move(path)),
-      partial_path_(path_ + ".partial"),
-      fd_(::open(partial_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
-  if (!fd_) fail_system("create", partial_path_, errno);
-  archive_.reset(archive_write_new());
+TarWriter::TarWriter(std::string path) : file_(std::move(path)), archive_(archive_write_new()) {
   if (!archive_) throw std::bad_alloc();
   archive* writer = archive_.get();
-  // ustar wherever a name fits it, a pax header where not.
-  const bool ok = archive_write_set_format_pax_restricted(writer) == ARCHIVE_OK &&
-                  archive_write_set_bytes_per_block(writer, kWriteBytes) == ARCHIVE_OK &&
-                  archive_write_set_bytes_in_last_block(writer, 1) == ARCHIVE_OK &&
-                  archive_write_open_fd(writer, fd_.get()) == ARCHIVE_OK;
-  if (!ok) {
-    ::unlink(partial_path_.c_str());
-    require(false, "create");
+  // ustar wherever a name fits it, a pax header where not. Blocks of no size: what libarchive writes arrives at once,
+  // so that the place of every member is known; the file has a buffer of its own.
+  require(archive_write_set_format_pax_restricted(writer) == ARCHIVE_OK &&
+          archive_write_set_bytes_per_block(writer, 0) == ARCHIVE_OK &&
+          archive_write_set_bytes_in_last_block(writer, 1) == ARCHIVE_OK &&
+          archive_write_open(writer, this, nullptr, write_block, nullptr) == ARCHIVE_OK);
+}
+
+TarWriter::~TarWriter() = default;
+
+ssize_t TarWriter::write_block(archive* handle, void* writer, const void* block, std::size_t length) {
+  auto& self = *static_cast<TarWriter*>(writer);
+  const Bytes bytes(static_cast<const std::uint8_t*>(block), length);
+  try {
+    self.file_.write(bytes);
+  } catch (...) {
+    if (!self.write_error_) self.write_error_ = std::current_exception();
+    archive_set_error(handle, EIO, "the file cannot be written");
+    return -1;
   }
+  self.hasher_.update(bytes);
+  self.bytes_ += length;
+  return static_cast<ssize_t>(length);
 }
 
-TarWriter::~TarWriter() {
-  if (!fd_) return;
-  archive_.reset();  // writes what it still holds, so before the descriptor closes
-  ::unlink(partial_path_.c_str());
-}
-
-void TarWriter::add(std::string_view name, Bytes content) {
+std::uint64_t TarWriter::add(std::string_view name, Bytes content) {
   const Utf8Locale utf8;
   const std::unique_ptr<archive_entry, void (*)(archive_entry*)> entry(archive_entry_new(), archive_entry_free);
   if (!entry) throw std::bad_alloc();
@@ -57,29 +53,23 @@ void TarWriter::add(std::string_view name, Bytes content) {
   archive_entry_set_size(entry.get(), static_cast<la_int64_t>(content.size()));
   archive_entry_set_mtime(entry.get(), 0, 0);
   // A warning is about the character set of a name that is not UTF-8; its bytes are kept.
-  require(archive_write_header(archive_.get(), entry.get()) >= ARCHIVE_WARN, "write");
+  require(archive_write_header(archive_.get(), entry.get()) >= ARCHIVE_WARN);
+  const std::uint64_t offset = bytes_;
   const la_ssize_t written = archive_write_data(archive_.get(), content.data(), content.size());
-  require(written == static_cast<la_ssize_t>(content.size()), "write");
+  require(written == static_cast<la_ssize_t>(content.size()));
+  require(archive_write_finish_entry(archive_.get()) == ARCHIVE_OK);
+  return offset;
 }
 
 void TarWriter::finish() {
-  require(archive_write_close(archive_.get()) == ARCHIVE_OK, "write");
-  if (::close(fd_.get()) != 0) {
-    const int error = errno;
-    fd_.release();
-    ::unlink(partial_path_.c_str());
-    fail_system("write", path_, error);
-  }
-  fd_.release();
-  if (std::rename(partial_path_.c_str(), path_.c_str()) != 0) {
-    const int error = errno;
-    ::unlink(partial_path_.c_str());
-    fail_system("create", path_, error);
-  }
+  require(archive_write_close(archive_.get()) == ARCHIVE_OK);
+  file_.commit();
 }
 
-void TarWriter::require(bool ok, std::string_view doing) const {
-  if (!ok) fail_system(doing, path_, archive_errno(archive_.get()));
+void TarWriter::require(bool ok) const {
+  if (ok) return;
+  if (write_error_) std::rethrow_exception(write_error_);
+  fail(ErrorKind::kIo, "cannot write '{}': {}", file_.path(), archive_error_string(archive_.get()));
 }
 
 }  // namespace stoker

@@ -1,18 +1,20 @@
 // Writes a tar whose bytes depend on the members' names and contents only: no times, users or permissions from outside.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "stoker/base/bytes.h"
-#include "stoker/storage/posix_file.h"
+#include "stoker/base/hash.h"
+#include "stoker/storage/atomic_file.h"
 
 struct archive;
 
 namespace stoker {
 
-/// The file is written as "PATH.partial" and takes its name in finish(); a writer destroyed before that removes it.
+/// The file takes its name in finish(), whole and on disk; a writer destroyed before that removes it.
 class TarWriter {
  public:
   /// Throws kIo or kNotFound naming the path.
@@ -21,21 +23,28 @@ class TarWriter {
   TarWriter(const TarWriter&) = delete;
   TarWriter& operator=(const TarWriter&) = delete;
 
-  /// Throws kIo naming the path (no space left, for example); the writer is good for nothing after that.
-  void add(std::string_view name, Bytes content);
+  /// Returns where in the file the content begins. Throws kIo naming the path (no space left, for example); the writer
+  /// is good for nothing after that.
+  std::uint64_t add(std::string_view name, Bytes content);
+  /// Bytes so far, each member padded to whole records, and their XXH3-64.
+  std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t hash() const { return hasher_.digest(); }
   void finish();
 
  private:
-  void require(bool ok, std::string_view doing) const;
+  static ssize_t write_block(archive* handle, void* writer, const void* block, std::size_t length);
+
+  void require(bool ok) const;
 
   struct ArchiveFree {
     void operator()(archive* writer) const;
   };
 
-  std::string path_;
-  std::string partial_path_;
-  FileDescriptor fd_;
-  std::unique_ptr<archive, ArchiveFree> archive_;
+  AtomicFile file_;
+  Hasher64 hasher_;
+  std::uint64_t bytes_ = 0;
+  std::exception_ptr write_error_;                 // thrown under libarchive's frames, which no exception may cross
+  std::unique_ptr<archive, ArchiveFree> archive_;  // goes first: it may write what it still holds
 };
 
 }  // namespace stoker

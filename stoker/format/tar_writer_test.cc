@@ -47,6 +47,25 @@ TEST(TarWriter, WritesWhatTheScanReads) {
   }
 }
 
+TEST(TarWriter, TellsWhereEachContentBeginsAndTheHashOfAllBefore) {
+  TempFolder folder;
+  TarWriter writer(folder.path("a.tar"));
+  const std::vector<std::string> contents = {"one", std::string(3000, '2'), "", std::string(512, '4')};
+  std::vector<std::uint64_t> offsets, ends, hashes;
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    offsets.push_back(writer.add(std::string(80 * i + 1, 'n') + ".txt", as_bytes(contents[i])));
+    ends.push_back(writer.bytes());
+    hashes.push_back(writer.hash());
+  }
+  writer.finish();
+  const std::string bytes = read_file(folder.path("a.tar"));
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    EXPECT_EQ(bytes.substr(offsets[i], contents[i].size()), contents[i]);
+    EXPECT_EQ(ends[i], (offsets[i] + contents[i].size() + 511) / 512 * 512);
+    EXPECT_EQ(hashes[i], hash64(std::string_view(bytes).substr(0, ends[i])));
+  }
+}
+
 TEST(TarWriter, WritesTheSameBytesEachTime) {
   TempFolder folder;
   const std::vector<std::string> names = {"a.jpg", std::string(300, 'l') + ".jpg", "é.jpg"};

@@ -97,9 +97,10 @@ TEST(Synth, FolderAndTarHoldTheSameSamples) {
   ASSERT_EQ(loose->size(), 23);
   ASSERT_EQ(packed->size(), 23);
   const auto image = [](const Dataset& data, std::int64_t sample) {
-    const FieldLocation field = data.image_field(sample).value();
+    const SampleRow row = data.row(sample);
+    const SampleField& field = *row.image_field();
     std::vector<std::uint8_t> bytes(field.length);
-    read_fully(data.source(field), field.offset, bytes, data.part(field));
+    read_fully(*row.source, field.offset, bytes, field.part);
     return bytes;
   };
   for (std::int64_t i = 0; i < 23; ++i) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "stoker/base/clock.h"
+#include "stoker/base/crc32c.h"
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
 #include "stoker/base/threads.h"
@@ -19,6 +20,9 @@ namespace stoker {
 // A worker takes several tickets at once while there is plenty, so that it seldom needs the lock, and single ones when
 // work is short, so that no core runs dry at a batch's end.
 constexpr std::size_t kTicketsAtOnce = 4;
+
+// The reader finds out where this many samples lie at once, so that what it must read of an index is read together.
+constexpr std::size_t kTicketsLocatedAtOnce = 64;
 
 Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options)
     : dataset_(std::move(dataset)),
@@ -64,31 +68,64 @@ void Loader::Engine::read_loop() {
   name_this_thread("stoker-reader");
   std::unique_lock lock(mutex_);
   try {
-    while (!closing_) draw_and_read(lock);
+    while (!closing_) {
+      if (located_first_ == located_.size()) locate_next(lock);
+      granted_.clear();
+      while (Ticket* ticket = board_.again()) granted_.push_back(ticket);
+      const std::size_t before = located_first_;
+      grant_located();
+      if (granted_.empty()) {
+        if (located_first_ == before) wait_for_room(lock);
+        continue;
+      }
+      for (const Ticket* ticket : granted_) reads_in_flight_ += static_cast<std::size_t>(ticket->reads_pending);
+      lock.unlock();
+      for (Ticket* ticket : granted_) start_reads(*ticket);
+      lock.lock();
+    }
   } catch (...) {
     fail_with(std::current_exception());
   }
 }
 
-void Loader::Engine::draw_and_read(std::unique_lock<std::mutex>& lock) {
-  Ticket* ticket = board_.draw();
-  if (board_.starved()) consumer_wakes_.notify_all();
-  if (!ticket) {
-    const std::int64_t since = now_ns();
-    reader_waits_ = true;
-    reader_wakes_.wait(lock, [&] { return closing_ || !reader_waits_; });
-    metrics_.add(Metric::kReaderStallNs, now_ns() - since);
-    return;
+// Draws the next tickets and finds where their samples lie, with the lock let go: an index may have to be read.
+void Loader::Engine::locate_next(std::unique_lock<std::mutex>& lock) {
+  located_.clear();
+  located_samples_.clear();
+  located_first_ = 0;
+  while (located_.size() < kTicketsLocatedAtOnce) {
+    Ticket* ticket = board_.draw();
+    if (board_.starved()) consumer_wakes_.notify_all();
+    if (!ticket) break;
+    located_.push_back(ticket);
+    if (!ticket->padding()) located_samples_.push_back(ticket->sample);
   }
-  if (ticket->reads_pending == 0) {
-    board_.read_done(*ticket);
-    workers_wake_.notify_one();
-    return;
-  }
-  reads_in_flight_ += static_cast<std::size_t>(ticket->reads_pending);
+  if (located_.empty()) return;
   lock.unlock();
-  start_reads(*ticket);
+  dataset_->prepare(located_samples_);
+  for (Ticket* ticket : located_) board_.locate(*ticket);
   lock.lock();
+}
+
+// Gives bytes to the located tickets as far as there is room.
+void Loader::Engine::grant_located() {
+  for (; located_first_ < located_.size(); ++located_first_) {
+    Ticket& ticket = *located_[located_first_];
+    if (!board_.grant(ticket)) break;
+    if (ticket.reads_pending > 0) {
+      granted_.push_back(&ticket);
+    } else {
+      board_.read_done(ticket);
+      workers_wake_.notify_one();
+    }
+  }
+}
+
+void Loader::Engine::wait_for_room(std::unique_lock<std::mutex>& lock) {
+  const std::int64_t since = now_ns();
+  reader_waits_ = true;
+  reader_wakes_.wait(lock, [&] { return closing_ || !reader_waits_; });
+  metrics_.add(Metric::kReaderStallNs, now_ns() - since);
 }
 
 // The lock is held. What a thread of ours cannot go on after ends the run; out of memory is all that is expected here.
@@ -148,7 +185,7 @@ void Loader::Engine::wake_reader_if_room() {
   const bool much_room = board_.read_ahead_used() <= board_.read_ahead_max() / 4 * 3;
   const bool little_work = board_.ready_count() <= kTicketsAtOnce * static_cast<std::size_t>(worker_target_);
   if (!much_room && !little_work) return;
-  if (!board_.may_draw()) return;
+  if (!board_.may_go_on()) return;
   reader_waits_ = false;
   reader_wakes_.notify_one();
 }
@@ -228,6 +265,18 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
   }
 }
 
+namespace {
+
+void check_field(const SampleField& field, Bytes bytes) {
+  if (!field.crc32c || crc32c(bytes) == *field.crc32c) return;
+  fail(ErrorKind::kBadSample,
+       "its field '{}' is not what it was when the index was made: the checksum of its {} bytes at byte {} does not "
+       "match",
+       field.name, field.length, field.offset);
+}
+
+}  // namespace
+
 // Writes the ticket's slot, or leaves the reason why not in the ticket.
 void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
   MutableBytes outputs[kOutputsMax];  // board_options() refuses recipes with more
@@ -240,17 +289,20 @@ void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
   try {
     if (ticket.error) std::rethrow_exception(ticket.error);
     Bytes fields[kOutputsMax];
-    for (std::size_t i = 0; i < ticket.reads.size(); ++i) fields[i] = ticket.reads[i].request.into;
+    for (std::size_t i = 0; i < ticket.reads.size(); ++i) {
+      fields[i] = ticket.reads[i].request.into;
+      check_field(*ticket.reads[i].field, fields[i]);
+    }
     const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
     const SampleInput input{.fields = std::span(fields, ticket.reads.size()),
-                            .label = dataset_->label(ticket.sample),
+                            .label = ticket.row.label,
                             .draw = {seed_, number(ticket.work->epoch), number(ticket.position)}};
     executor.run(input, std::span(outputs, count));
   } catch (const Error& error) {
-    ticket.error = std::make_exception_ptr(error.with_context(dataset_->describe(ticket.sample)));
+    ticket.error = std::make_exception_ptr(error.with_context(describe(ticket.row)));
   } catch (const std::bad_alloc&) {
     const Error error(ErrorKind::kMemory, "the machine has no memory left to decode it");
-    ticket.error = std::make_exception_ptr(error.with_context(dataset_->describe(ticket.sample)));
+    ticket.error = std::make_exception_ptr(error.with_context(describe(ticket.row)));
   }
 }
 

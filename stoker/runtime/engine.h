@@ -45,7 +45,9 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
 
  private:
   void read_loop();
-  void draw_and_read(std::unique_lock<std::mutex>& lock);
+  void locate_next(std::unique_lock<std::mutex>& lock);
+  void grant_located();
+  void wait_for_room(std::unique_lock<std::mutex>& lock);
   void start_reads(Ticket& ticket);
   static void read_ended(ReadRequest& request) noexcept;
   void ticket_read(Ticket& ticket);
@@ -86,6 +88,12 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::size_t reads_in_flight_ = 0;
   int worker_target_ = 0;
   std::exception_ptr failure_;  // of the reader or a worker itself: nothing goes on after it
+
+  // The reader's thread only.
+  std::vector<Ticket*> located_;  // drawn and located, waiting for room in this order
+  std::size_t located_first_ = 0;
+  std::vector<std::int64_t> located_samples_;  // scratch
+  std::vector<Ticket*> granted_;               // about to be read
 
   // The consumer's thread only.
   bool in_epoch_ = false;

@@ -46,8 +46,7 @@ struct Knobs {
   std::optional<int> prefetch{};
 };
 
-/// A batch as the consumer holds it: when the last reference goes, its memory is used again. It keeps alive the data
-/// set that its keys point into.
+/// A batch as the consumer holds it: when the last reference goes, its memory is used again.
 using BatchPtr = std::shared_ptr<const Batch>;
 
 /// After fork() a child's copy is inert: closing and destroying it do nothing, all else throws kClosed.

@@ -117,7 +117,7 @@ TEST(Loader, RefusesASampleThatItsMemoryHasNoRoomFor) {
   const MemoryDataset data = memory_dataset({.samples = 4, .width = 1500, .height = 1200});
   LoaderOptions options{.batch = 2, .prefetch = 1};
   options.memory = memory_bytes_min(small_recipe(), options);  // the arena's megabyte, and the batches
-  ASSERT_GT(data.dataset->image_field(0)->length, std::uint64_t{1} << 20);
+  ASSERT_GT(data.dataset->row(0).image_field()->length, std::uint64_t{1} << 20);
   Loader loader(data.dataset, small_recipe(), options);
   const Error error = error_of([&] { loader.next(); });
   EXPECT_EQ(error.kind(), ErrorKind::kLimit);
@@ -170,7 +170,7 @@ TEST(Loader, ReadsSamplesLargerThanTheReadAhead) {
   const MemoryDataset data = memory_dataset({.samples = 6, .width = 1800, .height = 1500});
   LoaderOptions options{.batch = 2, .threads = 2};
   options.memory = memory_bytes_min(small_recipe(), options) + (1 << 20);
-  EXPECT_GT(data.dataset->fields(0)[0].length, 1u << 20);
+  EXPECT_GT(data.dataset->row(0).fields[0].length, 1u << 20);
   Loader loader(data.dataset, small_recipe(), options);
   EXPECT_EQ(audit_of(loader, 2).size(), 12u);
 }
@@ -178,10 +178,9 @@ TEST(Loader, ReadsSamplesLargerThanTheReadAhead) {
 TEST(Loader, SaysWhichFieldIsMissing) {
   SampleTable table;
   table.add_sample("lonely", 1);
-  table.add_field("txt", 0, "", 0, 4);
+  table.add_field("txt", "", 0, 4);
   const MemoryDataset data = memory_dataset({.samples = 1});
-  const auto dataset = std::make_shared<const Dataset>(std::vector<std::shared_ptr<Source>>{data.source}, table,
-                                                       std::vector<std::string>{});
+  const auto dataset = std::make_shared<const Dataset>(data.source, table, std::vector<std::string>{});
   Loader loader(dataset, small_recipe(), {.batch = 1});
   EXPECT_THAT(error_of([&] { loader.next(); }).what(), HasSubstr("it has no field 'image'"));
 }

@@ -224,7 +224,7 @@ TEST(Loader, DrawsNothingBeyondTheLastEpoch) {
   const MemoryDataset data = memory_dataset({.samples = 8});
   Loader loader(data.dataset, small_recipe(), {.batch = 4, .prefetch = 4, .epochs_end = 1});
   std::int64_t bytes = 0;
-  for (std::int64_t i = 0; i < 8; ++i) bytes += static_cast<std::int64_t>(data.dataset->fields(i)[0].length);
+  for (std::int64_t i = 0; i < 8; ++i) bytes += static_cast<std::int64_t>(data.dataset->row(i).fields[0].length);
   EXPECT_EQ(audit_of(loader, 1).size(), 8u);
   loader.close();
   EXPECT_EQ(loader.metrics()[Metric::kBytesRead], bytes);

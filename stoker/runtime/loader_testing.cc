@@ -20,14 +20,13 @@ MemoryDataset memory_dataset(const MemoryDatasetOptions& options) {
     std::vector<std::uint8_t> stored = image;
     if (std::find(options.bad.begin(), options.bad.end(), i) != options.bad.end()) stored.assign(50, 'x');
     table.add_sample(fmt::format("sample{}", i), i % 7);
-    table.add_field("jpg", 0, "", bytes.size(), stored.size());
+    table.add_field("jpg", "", bytes.size(), stored.size());
     bytes.insert(bytes.end(), stored.begin(), stored.end());
   }
   MemoryDataset result;
   result.source =
       std::make_shared<FaultySource>(std::make_shared<MemorySource>("memory.tar", std::move(bytes)), options.faults);
-  result.dataset = std::make_shared<Dataset>(std::vector<std::shared_ptr<Source>>{result.source}, std::move(table),
-                                             std::vector<std::string>{});
+  result.dataset = std::make_shared<Dataset>(result.source, std::move(table), std::vector<std::string>{});
   return result;
 }
 

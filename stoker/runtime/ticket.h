@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "stoker/format/sample_row.h"
 #include "stoker/runtime/encoded_arena.h"
 #include "stoker/storage/source.h"
 #include "stoker/tensor/batch.h"
@@ -17,6 +18,7 @@ struct Ticket;
 
 /// One field of a ticket's sample: the read, and where it reads from.
 struct FieldRead {
+  const SampleField* field = nullptr;  // of the ticket's row
   ReadRequest request;
   Source* source = nullptr;
   Ticket* ticket = nullptr;
@@ -31,7 +33,10 @@ struct Ticket {
   int slot = 0;
   std::int64_t position = 0;
   std::int64_t sample = -1;      // -1: padding
+  SampleRow row;                 // all that is known of it, once it was located
   std::vector<FieldRead> reads;  // one per field of the plan
+  bool wants_read = false;       // there is something to read, of 0 bytes perhaps
+  std::uint64_t bytes = 0;       // of all reads
   EncodedArena::Grant grant;     // holds the bytes of all reads
   bool granted = false;
   int reads_pending = 0;

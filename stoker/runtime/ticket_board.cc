@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include <fmt/format.h>
+
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
@@ -23,6 +25,12 @@ bool is_io_error(const std::exception_ptr& exception) {
   }
 }
 
+std::string field_list(const SampleRow& row) {
+  std::string list;
+  for (const SampleField& field : row.fields) list += fmt::format("{}{}", list.empty() ? "" : ", ", field.name);
+  return list;
+}
+
 }  // namespace
 
 TicketBoard::TicketBoard(const Dataset& dataset, BoardOptions options, Allocator& allocator)
@@ -30,26 +38,16 @@ TicketBoard::TicketBoard(const Dataset& dataset, BoardOptions options, Allocator
       options_(std::move(options)),
       allocator_(allocator),
       batch_bytes_(stoker::batch_bytes(options_.outputs, options_.slice.batch)),
-      arena_(options_.read_ahead_bytes, allocator) {
-  next_.fields.resize(options_.fields.size());
-}
+      arena_(options_.read_ahead_bytes, allocator) {}
 
 std::int64_t TicketBoard::batches_per_epoch() const { return EpochOrder(options_.order, 0).batches(); }
 
 // --- drawing
 
-bool TicketBoard::may_draw() const {
+bool TicketBoard::may_go_on() const {
   if (!again_.empty()) return true;
-  if (!started_) return false;
-  if (all_drawn() && !may_open_work()) return false;
-  return !next_located_ || !next_.read || arena_.fits(next_.bytes);
-}
-
-bool TicketBoard::prepare_next() {
-  if (!started_) return false;
-  if (all_drawn() && !open_next_work()) return false;
-  if (!next_located_) locate_next();
-  return !next_.read || arena_.fits(next_.bytes);
+  if (refused_) return refused_->work->discarded || arena_.fits(refused_->bytes);
+  return started_ && (!all_drawn() || may_open_work());
 }
 
 bool TicketBoard::all_drawn() const { return works_.empty() || works_.back()->drawn == options_.slice.batch; }
@@ -99,82 +97,77 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
   return work;
 }
 
-std::string TicketBoard::field_list(std::int64_t sample) const {
-  std::string list;
-  for (const FieldLocation& field : dataset_.fields(sample)) {
-    list += (list.empty() ? "" : ", ") + dataset_.field_names()[field.name];
-  }
-  return list;
-}
-
-void TicketBoard::locate_next() {
-  const BatchWork& work = *works_.back();
-  next_.sample = order_->sample_at(options_.slice.position(work.index, work.drawn)).value_or(-1);
-  next_.bytes = 0;
-  next_.read = false;
-  next_.error = nullptr;
-  next_located_ = true;
-  if (next_.sample < 0) return;
-  for (std::size_t i = 0; i < options_.fields.size(); ++i) {
-    const std::string& name = options_.fields[i];
-    next_.fields[i] = name == "image" ? dataset_.image_field(next_.sample) : dataset_.field(next_.sample, name);
-    if (!next_.fields[i]) {
-      next_.error = std::make_exception_ptr(
-          Error(ErrorKind::kData, fmt::format("it has no field '{}', only {}", name, field_list(next_.sample))));
-      return;
-    }
-    next_.bytes += next_.fields[i]->length;
-    if (next_.fields[i]->length > options_.sample_bytes_max || next_.bytes > options_.sample_bytes_max) {
-      next_.error = std::make_exception_ptr(
-          Error(ErrorKind::kLimit, fmt::format("the sample is {} long, and the memory budget has room for {}; give the "
-                                               "loader more memory",
-                                               format_size(static_cast<double>(next_.bytes)),
-                                               format_size(static_cast<double>(options_.sample_bytes_max)))));
-      return;
-    }
-  }
-  next_.read = !options_.fields.empty();
-}
-
 Ticket* TicketBoard::draw() {
-  if (!again_.empty()) {
-    Ticket* ticket = again_.back();
-    again_.pop_back();
-    request_reads(*ticket);
-    return ticket;
-  }
-  if (!prepare_next()) return nullptr;
+  if (!started_ || (all_drawn() && !open_next_work())) return nullptr;
   BatchWork& work = *works_.back();
   Ticket& ticket = work.tickets[static_cast<std::size_t>(work.drawn)];
   ticket.work = &work;
   ticket.slot = work.drawn++;
   ticket.position = options_.slice.position(work.index, ticket.slot);
+  ticket.sample = order_->sample_at(ticket.position).value_or(-1);
+  ticket.error = nullptr;
+  ticket.reads_pending = 0;
+  ticket.attempts = 0;
   ++work.unfinished;
-  issue(ticket);
   return &ticket;
 }
 
-void TicketBoard::issue(Ticket& ticket) {
-  ticket.sample = next_.sample;
-  ticket.error = next_.error;
-  ticket.reads_pending = 0;
-  ticket.attempts = 0;
-  next_located_ = false;
-  if (!next_.read) return;
-  ticket.grant = arena_.grant(next_.bytes);
+void TicketBoard::locate(Ticket& ticket) const {
+  ticket.bytes = 0;
+  ticket.wants_read = false;
+  ticket.row.clear();
+  if (ticket.padding()) return;
+  try {
+    dataset_.read(ticket.sample, ticket.row);
+    for (std::size_t i = 0; i < options_.fields.size(); ++i) {
+      const SampleField* field = ticket.row.find(options_.fields[i]);
+      if (!field) {
+        fail(ErrorKind::kData, "it has no field '{}', only {}", options_.fields[i], field_list(ticket.row));
+      }
+      ticket.reads[i].field = field;
+      ticket.bytes += field->length;
+      if (field->length > options_.sample_bytes_max || ticket.bytes > options_.sample_bytes_max) {
+        fail(ErrorKind::kLimit,
+             "the sample is {} long, and the memory budget has room for {}; give the loader more memory",
+             format_size(static_cast<double>(ticket.bytes)),
+             format_size(static_cast<double>(options_.sample_bytes_max)));
+      }
+    }
+    ticket.wants_read = !options_.fields.empty();
+  } catch (const Error&) {
+    ticket.error = std::current_exception();
+  }
+}
+
+bool TicketBoard::grant(Ticket& ticket) {
+  refused_ = nullptr;
+  if (!ticket.wants_read || ticket.work->discarded) return true;
+  if (!arena_.fits(ticket.bytes)) {
+    refused_ = &ticket;
+    return false;
+  }
+  ticket.grant = arena_.grant(ticket.bytes);
   ticket.granted = true;
   std::size_t offset = 0;
-  for (std::size_t i = 0; i < ticket.reads.size(); ++i) {
-    const FieldLocation& field = *next_.fields[i];
-    FieldRead& read = ticket.reads[i];
-    read.source = &dataset_.source(field);
+  for (FieldRead& read : ticket.reads) {
+    const SampleField& field = *read.field;
+    read.source = ticket.row.source;
     read.request = ReadRequest();
-    read.request.part = dataset_.part(field);
+    read.request.part = field.part;
     read.request.offset = field.offset;
     read.request.into = ticket.grant.bytes.subspan(offset, static_cast<std::size_t>(field.length));
     offset += static_cast<std::size_t>(field.length);
   }
   request_reads(ticket);
+  return true;
+}
+
+Ticket* TicketBoard::again() {
+  if (again_.empty()) return nullptr;
+  Ticket* ticket = again_.back();
+  again_.pop_back();
+  request_reads(*ticket);
+  return ticket;
 }
 
 void TicketBoard::request_reads(Ticket& ticket) {
@@ -228,7 +221,7 @@ bool TicketBoard::finish(Ticket& ticket) {
   Batch& batch = *work.batch;
   batch.position[slot] = ticket.position;
   batch.sample[slot] = ticket.sample;
-  batch.key[slot] = ticket.padding() ? std::string_view() : dataset_.key(ticket.sample);
+  batch.key[slot].swap(ticket.row.key);  // empty for padding
   batch.status[slot] = ticket.padding() ? SlotStatus::kPadding : ticket.error ? SlotStatus::kBad : SlotStatus::kGood;
   if (ticket.error && (!work.error || ticket.slot < work.error_slot)) {
     work.error = ticket.error;
@@ -256,7 +249,6 @@ void TicketBoard::start_epoch(std::int64_t epoch) {
   recycle_discarded();
   started_ = true;
   allocation_error_ = nullptr;
-  next_located_ = false;
   order_.reset();
   draw_epoch_ = epoch;
   draw_index_ = 0;

@@ -37,12 +37,22 @@ class TicketBoard {
 
   // --- the reader
 
-  /// The next ticket, in order, its bytes granted and its requests filled in (but for `done` and `context`); null while
-  /// there is none, or no room for it. Tickets to be read again come first. If it has reads pending they are now to be
-  /// started; otherwise hand it to read_done() at once. May allocate memory, and throw.
+  // A ticket is drawn, located, granted its bytes, and read. All but locate() need the lock.
+
+  /// The next ticket, in order; null while there is none. May allocate memory, and throw.
   Ticket* draw();
-  /// Whether draw() might have one, as far as can be seen without work. Never throws, as all that follows.
-  bool may_draw() const;
+  /// Finds out where its sample lies and what it will read; what is wrong with that stands in its error. Looks at
+  /// nothing of the board that changes, and may wait for an index to be read.
+  void locate(Ticket& ticket) const;
+  /// Grants the bytes of what it will read, and fills in its requests but for `done` and `context`. To be called in the
+  /// order of drawing; false while there is no room. If it has reads pending they are now to be started; otherwise hand
+  /// it to read_done() at once.
+  bool grant(Ticket& ticket);
+  /// A ticket whose read failed and is to be started again, its bytes granted still; null without one.
+  Ticket* again();
+  /// Whether draw(), grant() or again() might go on, as far as can be seen without work. Never throws, as all that
+  /// follows.
+  bool may_go_on() const;
   /// The ticket's last read has ended: it waits for a worker now, or to be read again.
   void read_done(Ticket& ticket);
 
@@ -84,22 +94,9 @@ class TicketBoard {
   std::size_t read_ahead_max() const { return arena_.capacity(); }
 
  private:
-  // Where and how much the next ticket reads; found before it is drawn, since its room must be checked.
-  struct NextSample {
-    std::int64_t sample = -1;
-    std::vector<std::optional<FieldLocation>> fields;
-    std::uint64_t bytes = 0;
-    bool read = false;  // there is something to read, of 0 bytes perhaps
-    std::exception_ptr error;
-  };
-
-  bool prepare_next();
   bool all_drawn() const;  // of the works there are
   bool may_open_work() const;
   bool open_next_work();
-  void locate_next();
-  std::string field_list(std::int64_t sample) const;
-  void issue(Ticket& ticket);
   void request_reads(Ticket& ticket);
   void grant_batches();
   void discard(std::unique_ptr<BatchWork> work);
@@ -117,8 +114,7 @@ class TicketBoard {
   std::int64_t draw_epoch_ = 0;
   std::int64_t draw_index_ = 0;  // of the next work to open
   bool started_ = false;
-  bool next_located_ = false;
-  NextSample next_;
+  Ticket* refused_ = nullptr;  // the one that there was no room for
 
   std::vector<Ticket*> again_;  // to be read again
 

@@ -29,10 +29,32 @@ BoardOptions options_with(int prefetch) {
   return options;
 }
 
+// A board with the engine's reader, who takes one ticket at a time.
+class DrivenBoard : public TicketBoard {
+ public:
+  using TicketBoard::TicketBoard;
+
+  /// The next ticket with its bytes granted; null while there is none or no room for it.
+  Ticket* draw() {
+    while (waiting_ && waiting_->work->discarded) read_done(*std::exchange(waiting_, nullptr));
+    if (Ticket* ticket = again()) return ticket;
+    if (!waiting_) {
+      waiting_ = TicketBoard::draw();
+      if (waiting_) locate(*waiting_);
+    }
+    if (!waiting_ || !grant(*waiting_)) return nullptr;
+    return std::exchange(waiting_, nullptr);
+  }
+  bool may_draw() const { return may_go_on(); }
+
+ private:
+  Ticket* waiting_ = nullptr;
+};
+
 class Board : public testing::Test {
  protected:
   // Draws as many tickets as it may, and says they were read.
-  std::vector<Ticket*> draw_all(TicketBoard& board) {
+  std::vector<Ticket*> draw_all(DrivenBoard& board) {
     std::vector<Ticket*> drawn;
     while (Ticket* ticket = board.draw()) {
       drawn.push_back(ticket);
@@ -63,7 +85,7 @@ class Board : public testing::Test {
 };
 
 TEST_F(Board, ReadsOneBatchMoreThanItHasMemoryFor) {
-  TicketBoard board(*data_.dataset, options_with(2), host_allocator());
+  DrivenBoard board(*data_.dataset, options_with(2), host_allocator());
   EXPECT_EQ(board.draw(), nullptr) << "no epoch was started";
   board.start_epoch(0);
   EXPECT_EQ(draw_all(board).size(), 3u * kBatch);
@@ -73,7 +95,7 @@ TEST_F(Board, ReadsOneBatchMoreThanItHasMemoryFor) {
 
 TEST_F(Board, ReportsTheErrorOfTheLowestSlotWhicheverFailedFirst) {
   for (const auto& [first, second] : {std::pair{1, 3}, std::pair{3, 1}}) {
-    TicketBoard board(*data_.dataset, options_with(1), host_allocator());
+    DrivenBoard board(*data_.dataset, options_with(1), host_allocator());
     board.start_epoch(0);
     draw_all(board);
     std::vector<Ticket*> taken;
@@ -96,13 +118,13 @@ TEST_F(Board, ReportsTheErrorOfTheLowestSlotWhicheverFailedFirst) {
 
 TEST_F(Board, TakesSamplesUpToTheLimitAndRefusesLargerOnes) {
   BoardOptions options = options_with(1);
-  options.sample_bytes_max = data_.dataset->image_field(0)->length;
-  TicketBoard exactly(*data_.dataset, options, host_allocator());
+  options.sample_bytes_max = data_.dataset->row(0).image_field()->length;
+  DrivenBoard exactly(*data_.dataset, options, host_allocator());
   exactly.start_epoch(0);
   EXPECT_EQ(exactly.draw()->error, nullptr);
 
   --options.sample_bytes_max;
-  TicketBoard less(*data_.dataset, options, host_allocator());
+  DrivenBoard less(*data_.dataset, options, host_allocator());
   less.start_epoch(0);
   const Ticket& refused = *less.draw();
   ASSERT_NE(refused.error, nullptr);
@@ -118,7 +140,7 @@ TEST_F(Board, TakesSamplesUpToTheLimitAndRefusesLargerOnes) {
 TEST_F(Board, ForgetsWhatWasDrawnWhenAnotherEpochIsStarted) {
   BoardOptions options = options_with(2);
   options.order.kind = OrderKind::kGlobal;
-  TicketBoard board(*data_.dataset, options, host_allocator());
+  DrivenBoard board(*data_.dataset, options, host_allocator());
   board.start_epoch(0);
   for (int i = 0; i < 6; ++i) board.read_done(*board.draw());
   EXPECT_GT(board.read_ahead_used(), 0u);
@@ -136,8 +158,8 @@ TEST_F(Board, ForgetsWhatWasDrawnWhenAnotherEpochIsStarted) {
 TEST_F(Board, ForgetsTheSampleItHadNoRoomFor) {
   BoardOptions options = options_with(2);
   options.order.kind = OrderKind::kGlobal;
-  options.read_ahead_bytes = data_.dataset->image_field(0)->length;
-  TicketBoard board(*data_.dataset, options, host_allocator());
+  options.read_ahead_bytes = data_.dataset->row(0).image_field()->length;
+  DrivenBoard board(*data_.dataset, options, host_allocator());
   board.start_epoch(0);
   board.read_done(*board.draw());
   EXPECT_EQ(board.draw(), nullptr);
@@ -150,14 +172,14 @@ TEST_F(Board, HasNoRoomForAnEmptyFieldInAFullArenaEither) {
   SampleTable table;
   for (const std::uint64_t length : {std::uint64_t{1} << 20, std::uint64_t{0}}) {
     table.add_sample(length ? "full" : "empty", 0);
-    table.add_field("jpg", 0, "", 0, length);
+    table.add_field("jpg", "", 0, length);
   }
   const auto source = std::make_shared<MemorySource>("memory.tar", std::move(bytes));
   const Dataset dataset({source}, std::move(table), {});
   BoardOptions options = options_with(1);
   options.order.samples = 2;
   options.order.global_batch = options.slice.batch = 2;
-  TicketBoard board(dataset, options, host_allocator());
+  DrivenBoard board(dataset, options, host_allocator());
   board.start_epoch(0);
   Ticket* full = board.draw();
   EXPECT_EQ(board.read_ahead_used(), board.read_ahead_max());
@@ -173,14 +195,14 @@ TEST_F(Board, HasNoRoomForAnEmptyFieldInAFullArenaEither) {
 TEST_F(Board, NeedsNoRoomForLabelsAlone) {
   BoardOptions options = options_with(2);
   options.fields = {};
-  TicketBoard board(*data_.dataset, options, host_allocator());
+  DrivenBoard board(*data_.dataset, options, host_allocator());
   board.start_epoch(0);
   EXPECT_EQ(draw_all(board).size(), 3u * kBatch);
   EXPECT_EQ(board.read_ahead_used(), 0u);
 }
 
 TEST_F(Board, IssuesATicketAgainWhoseReadFailed) {
-  TicketBoard board(*data_.dataset, options_with(1), host_allocator());
+  DrivenBoard board(*data_.dataset, options_with(1), host_allocator());
   board.start_epoch(0);
   Ticket* first = board.draw();
   const Bytes bytes = first->grant.bytes;
@@ -201,7 +223,7 @@ TEST_F(Board, IssuesATicketAgainWhoseReadFailed) {
 }
 
 TEST_F(Board, ForgetsTicketsToBeReadAgainWithTheirEpoch) {
-  TicketBoard board(*data_.dataset, options_with(1), host_allocator());
+  DrivenBoard board(*data_.dataset, options_with(1), host_allocator());
   board.start_epoch(0);
   Ticket* first = board.draw();
   first->error = std::make_exception_ptr(Error(ErrorKind::kIo, "the disk hiccups"));
@@ -212,7 +234,7 @@ TEST_F(Board, ForgetsTicketsToBeReadAgainWithTheirEpoch) {
 }
 
 TEST_F(Board, WaitsForTheTicketsInUseOfAnEpochThatWasLeft) {
-  TicketBoard board(*data_.dataset, options_with(1), host_allocator());
+  DrivenBoard board(*data_.dataset, options_with(1), host_allocator());
   board.start_epoch(0);
   std::vector<Ticket*> being_read, worked_on;
   for (int i = 0; i < kBatch; ++i) being_read.push_back(board.draw());
@@ -233,7 +255,7 @@ TEST_F(Board, WaitsForTheTicketsInUseOfAnEpochThatWasLeft) {
 }
 
 TEST_F(Board, KeepsTheEpochThatIsAlreadyBeingMade) {
-  TicketBoard board(*data_.dataset, options_with(2), host_allocator());
+  DrivenBoard board(*data_.dataset, options_with(2), host_allocator());
   board.start_epoch(0);
   draw_all(board);
   board.start_epoch(0);
@@ -241,7 +263,7 @@ TEST_F(Board, KeepsTheEpochThatIsAlreadyBeingMade) {
 }
 
 TEST_F(Board, GivesMemoryBackWhenPrefetchShrinks) {
-  TicketBoard board(*data_.dataset, options_with(5), host_allocator());
+  DrivenBoard board(*data_.dataset, options_with(5), host_allocator());
   board.start_epoch(0);
   draw_all(board);
   EXPECT_EQ(board.batch_memory(), 5 * board.batch_bytes());
@@ -257,7 +279,7 @@ TEST_F(Board, GivesMemoryBackWhenPrefetchShrinks) {
 TEST_F(Board, IsStarvedOnlyWhileTheConsumerHoldsAllMemory) {
   BoardOptions options = options_with(1);
   options.batch_memory_max = 2 * batch_bytes(options.outputs, kBatch);
-  TicketBoard board(*data_.dataset, options, host_allocator());
+  DrivenBoard board(*data_.dataset, options, host_allocator());
   EXPECT_FALSE(board.starved());
   board.start_epoch(0);
   std::vector<std::unique_ptr<Batch>> kept;

@@ -64,7 +64,7 @@ class Batch {
   std::vector<SlotStatus> status;
   std::vector<std::int64_t> position;  // in the epoch's global order
   std::vector<std::int64_t> sample;    // number within the data set
-  std::vector<std::string_view> key;   // of the data set; a BatchPtr keeps it alive
+  std::vector<std::string> key;        // empty for padding
 
   bool valid(int slot) const { return status[static_cast<std::size_t>(slot)] == SlotStatus::kGood; }
   int valid_count() const;

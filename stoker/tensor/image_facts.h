@@ -6,18 +6,33 @@
 
 namespace stoker {
 
-enum class Codec : std::uint8_t { kUnknown, kJpeg, kPng, kWebp };
+// The numbers of these enumerations stand in index files (docs/format-index.md): they never change.
 
-/// "jpeg", "png", "webp"; "unknown" otherwise.
+enum class Codec : std::uint8_t { kUnknown = 0, kJpeg = 1, kPng = 2, kWebp = 3, kRaw = 4 };
+
+/// "jpeg", "png", "webp", "raw"; "unknown" otherwise.
 constexpr std::string_view to_string(Codec codec) {
   switch (codec) {
     case Codec::kJpeg: return "jpeg";
     case Codec::kPng: return "png";
     case Codec::kWebp: return "webp";
+    case Codec::kRaw: return "raw";
     case Codec::kUnknown: break;
   }
   return "unknown";
 }
+
+/// How a JPEG's coefficients are written.
+enum class JpegCoding : std::uint8_t {
+  kNone = 0,  // not a JPEG
+  kSequential = 1,
+  kSequentialScans = 2,  // a scan for each component
+  kProgressive = 3,
+  kArithmetic = 4,
+};
+
+/// What the components of a JPEG mean.
+enum class JpegColors : std::uint8_t { kNone = 0, kGrey = 1, kYcbcr = 2, kRgb = 3, kCmyk = 4, kYcck = 5 };
 
 /// As Exif numbers them: 1 upright; 2..8 the mirrored and rotated ones. 5..8 swap width and height.
 using Orientation = std::uint8_t;
@@ -28,6 +43,11 @@ struct ImageFacts {
   int components = 0;         // as stored: 1 grey, 2 grey + alpha, 3 colour (or a palette), 4 CMYK or colour + alpha
   int bits_per_component = 8;
   Orientation orientation = 1;
+  JpegCoding coding = JpegCoding::kNone;
+  JpegColors colors = JpegColors::kNone;
+  int chroma_across = 1, chroma_down = 1;  // pixels that share a sample of JPEG chroma: 2, 2 is 4:2:0
+
+  friend bool operator==(const ImageFacts&, const ImageFacts&) = default;
 };
 
 }  // namespace stoker

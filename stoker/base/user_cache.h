@@ -1,0 +1,12 @@
+// The folder where Stoker may keep what it can make again.
+#pragma once
+
+#include <string>
+
+namespace stoker {
+
+/// STOKER_CACHE_DIR, else "stoker" in XDG_CACHE_HOME or in ~/.cache; empty where none of them is set. It need not
+/// exist.
+std::string user_cache_folder();
+
+}  // namespace stoker

@@ -1,0 +1,14 @@
+// What tells cheaply whether a shard is still the one that an index was made for.
+#pragma once
+
+#include <cstdint>
+
+#include "stoker/storage/source.h"
+
+namespace stoker {
+
+/// XXH3-64 of the number `data_bytes` (eight bytes, the lowest first), the first 4 KiB and the last 4 KiB of the first
+/// `data_bytes` bytes; all of them where there are fewer. Throws what reading throws.
+std::uint64_t content_tag(Source& shard, std::uint64_t data_bytes);
+
+}  // namespace stoker

@@ -1,0 +1,123 @@
+#include "stoker/format/find_shards.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/format/member_name.h"
+#include "stoker/format/path_pattern.h"
+#include "stoker/format/shard_format.h"
+#include "stoker/storage/file_source.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::uint64_t kListBytesMax = 64 << 20;
+
+const ShardFormat* format_of(const std::string& path) {
+  for (const ShardFormat* format : shard_formats()) {
+    if (format->recognises(path)) return format;
+  }
+  return nullptr;
+}
+
+[[noreturn]] void fail_unknown_kind(const std::string& path) {
+  std::string known;
+  for (const ShardFormat* format : shard_formats()) known += fmt::format("{}, ", format->name());
+  fail(ErrorKind::kData, "'{}' is no kind of data that Stoker knows ({}or a text file of paths)", path, known);
+}
+
+/// The tars that lie directly in a folder which holds nothing else to read: a packed data set given by its folder.
+std::vector<std::string> tars_in_folder(const std::string& path) {
+  std::vector<std::string> tars;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with('.')) continue;
+    const auto split = split_member_name(name);
+    if (split && is_image_field_name(split->field)) return {};
+    if (std::error_code ignored; entry->is_directory(ignored)) return {};
+    if (name.ends_with(".tar")) tars.push_back(entry->path().string());
+  }
+  if (error) return {};  // the folder's own scan says what is wrong
+  std::sort(tars.begin(), tars.end());
+  return tars;
+}
+
+/// The paths in a text file: one a line, relative to the file's folder; lines that begin with '#' are comments.
+std::vector<std::pair<int, std::string>> read_path_list(const std::string& path) {
+  FileSource source(path, std::make_shared<InlineExecutor>());
+  if (source.size() == 0) fail(ErrorKind::kData, "'{}' is empty (0 bytes)", path);
+  if (source.size() > kListBytesMax) fail_unknown_kind(path);
+  std::string text(source.size(), '\0');
+  read_fully(source, 0, MutableBytes(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
+  const bool is_text = std::none_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < ' ' && c != '\n' && c != '\r' && c != '\t') || byte == 0x7f;
+  });
+  if (!is_text) fail_unknown_kind(path);
+
+  std::vector<std::pair<int, std::string>> paths;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  int number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = std::string_view(text).substr(begin, end - begin);
+    begin = end + 1;
+    ++number;
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos || line[first] == '#') continue;
+    line = line.substr(first, line.find_last_not_of(" \t\r") + 1 - first);
+    paths.emplace_back(number, (folder / line).string());
+  }
+  return paths;
+}
+
+/// Adds the shards that one path stands for.
+void add_shards(const std::string& path, bool from_list, Manifests& manifests, std::vector<ShardPath>& shards) {
+  struct stat facts;
+  if (::stat(path.c_str(), &facts) != 0) fail_system("open", path, errno);
+  if (S_ISDIR(facts.st_mode)) {
+    std::vector<std::string> tars = manifests.shards_of(path);
+    if (tars.empty()) tars = tars_in_folder(path);
+    for (const std::string& tar : tars) shards.push_back({tar, format_of(tar)});
+    if (!tars.empty()) return;
+  } else {
+    require_regular_file(path, facts.st_mode);
+  }
+  if (const ShardFormat* format = format_of(path)) {
+    shards.push_back({path, format});
+    return;
+  }
+  if (from_list) fail_unknown_kind(path);
+  for (const auto& [line, listed] : read_path_list(path)) {
+    try {
+      for (const std::string& expanded : expand_pattern(listed)) add_shards(expanded, true, manifests, shards);
+    } catch (const Error& error) {
+      throw error.with_context(fmt::format("'{}', line {}", path, line));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<ShardPath> find_shards(const std::vector<std::string>& data, Manifests& manifests,
+                                   const std::stop_token& stop) {
+  std::vector<ShardPath> shards;
+  for (const std::string& pattern : data) {
+    if (pattern == "-")
+      fail(ErrorKind::kUsage, "data cannot come from a pipe: Stoker reads by range, so give it a file");
+    for (const std::string& path : expand_pattern(pattern)) {
+      stop_if_asked(stop, path);
+      add_shards(path, false, manifests, shards);
+    }
+  }
+  return shards;
+}
+
+}  // namespace stoker

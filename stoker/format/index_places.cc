@@ -1,0 +1,150 @@
+#include "stoker/format/index_places.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+#include "stoker/base/error.h"
+#include "stoker/base/hash.h"
+#include "stoker/base/log.h"
+#include "stoker/format/content_tag.h"
+#include "stoker/format/index_writer.h"
+#include "stoker/storage/atomic_file.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kTarEndBytes = 1024;  // two records of zeros
+constexpr std::uint64_t kTarHeaderBytes = 512;
+
+std::string make_anew(const std::string& shard) { return fmt::format("; `stoker index {}` makes it anew", shard); }
+
+/// Whether `trailer` is one, and what is to be said if not.
+bool is_good(TrailerState state, const std::string& index, const std::string& shard, std::string& why) {
+  switch (state) {
+    case TrailerState::kGood: return true;
+    case TrailerState::kNoIndex: why = fmt::format("'{}' is no index of Stoker{}", index, make_anew(shard)); break;
+    case TrailerState::kOtherVersion:
+      why = fmt::format("the index in '{}' is of another version of Stoker{}", index, make_anew(shard));
+      break;
+    case TrailerState::kDamaged: why = fmt::format("the index in '{}' is damaged{}", index, make_anew(shard)); break;
+  }
+  return false;
+}
+
+bool describes(Source& shard, const IndexTrailer& trailer, const std::string& index, std::string& why) {
+  if (content_tag(shard, trailer.data_bytes) == trailer.content_tag) return true;
+  why = fmt::format("the index in '{}' is not of '{}' as it is now{}", index, shard.name(), make_anew(shard.name()));
+  return false;
+}
+
+}  // namespace
+
+std::string index_path_beside(const std::string& shard) { return shard + ".sidx"; }
+
+std::string index_path_in(const std::string& folder, const std::string& shard) {
+  return (fs::path(folder) / (fs::path(shard).filename().string() + ".sidx")).string();
+}
+
+std::string index_path_in_cache(const std::string& cache_folder, std::uint64_t content_tag) {
+  return fmt::format("{}/index/{}.sidx", cache_folder, to_hex(content_tag));
+}
+
+std::optional<IndexPlace> index_in_file(Source& shard, const std::shared_ptr<Source>& index, std::string& why) {
+  const std::uint64_t size = index->size();
+  std::array<std::uint8_t, kIndexTrailerBytes> bytes{};
+  IndexPlace place{.source = index, .begin = 0, .trailer = {}};
+  const bool holds_one = size >= bytes.size();
+  if (holds_one) read_fully(*index, size - bytes.size(), bytes);
+  if (!is_good(read_trailer(bytes, place.trailer), index->name(), shard.name(), why)) return std::nullopt;
+  if (place.trailer.index_bytes != size) {
+    is_good(TrailerState::kDamaged, index->name(), shard.name(), why);
+    return std::nullopt;
+  }
+  if (place.trailer.data_bytes != shard.size()) {
+    why = fmt::format("the index in '{}' is of a shard of {} bytes, but '{}' has {}{}", index->name(),
+                      place.trailer.data_bytes, shard.name(), shard.size(), make_anew(shard.name()));
+    return std::nullopt;
+  }
+  if (!describes(shard, place.trailer, index->name(), why)) return std::nullopt;
+  return place;
+}
+
+std::optional<IndexPlace> index_in_shard(const std::shared_ptr<Source>& shard, std::string& why) {
+  std::array<std::uint8_t, kIndexTrailerBytes + kTarEndBytes> end;
+  const std::uint64_t size = shard->size();
+  if (size < end.size()) return std::nullopt;
+  read_fully(*shard, size - end.size(), end);
+  const Bytes mark = Bytes(end).subspan(kIndexTrailerBytes);
+  if (std::any_of(mark.begin(), mark.end(), [](std::uint8_t byte) { return byte != 0; })) return std::nullopt;
+  IndexPlace place{.source = shard, .begin = 0, .trailer = {}};
+  const TrailerState state = read_trailer(Bytes(end).first(kIndexTrailerBytes), place.trailer);
+  if (state == TrailerState::kNoIndex || !is_good(state, shard->name(), shard->name(), why)) return std::nullopt;
+  const IndexTrailer& trailer = place.trailer;
+  const std::uint64_t rest = size - kTarEndBytes;
+  if (trailer.index_bytes > rest || trailer.data_bytes != rest - trailer.index_bytes - kTarHeaderBytes) {
+    why = fmt::format("the index in '{}' describes a shard of another size{}", shard->name(), make_anew(shard->name()));
+    return std::nullopt;
+  }
+  if (!describes(*shard, trailer, shard->name(), why)) return std::nullopt;
+  place.begin = rest - trailer.index_bytes;
+  return place;
+}
+
+std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, const std::string& path,
+                                       const IndexOptions& options, const OpenSource& open_source,
+                                       const std::shared_ptr<IndexCache>& cache) {
+  // What stands in the way of one index is told, and the next is tried.
+  const auto attempt = [&](const auto& look) -> std::unique_ptr<ShardIndex> {
+    std::string why;
+    try {
+      if (std::optional<IndexPlace> place = look(why)) return std::make_unique<ShardIndex>(std::move(*place), cache);
+    } catch (const Error& error) {
+      why = error.message();
+    }
+    if (!why.empty()) log(LogLevel::kWarning, "{}", why);
+    return nullptr;
+  };
+  const auto in_file = [&](const std::string& file) {
+    return attempt([&](std::string& why) -> std::optional<IndexPlace> {
+      struct stat facts;
+      if (::stat(file.c_str(), &facts) != 0) return std::nullopt;
+      return index_in_file(*shard, open_source(file), why);
+    });
+  };
+  std::unique_ptr<ShardIndex> found;
+  if (!options.folder.empty()) found = in_file(index_path_in(options.folder, path));
+  if (!found) found = in_file(index_path_beside(path));
+  if (!found) found = attempt([&](std::string& why) { return index_in_shard(shard, why); });
+  if (!found && !options.cache_folder.empty()) {
+    found = in_file(index_path_in_cache(options.cache_folder, content_tag(*shard, shard->size())));
+  }
+  return found;
+}
+
+void keep_scan(Source& shard, const ShardRows& rows, const std::string& cache_folder) {
+  try {
+    IndexWriter writer;
+    SampleRow row;
+    for (std::int64_t i = 0; i < rows.size(); ++i) {
+      rows.read(i, row);
+      writer.add(row);
+    }
+    const std::uint64_t tag = content_tag(shard, shard.size());
+    const std::string path = index_path_in_cache(cache_folder, tag);
+    fs::create_directories(fs::path(path).parent_path());
+    write_whole_file(path, writer.finish({.data_bytes = shard.size(), .content_tag = tag}));
+  } catch (const Error& error) {
+    log(LogLevel::kInfo, "where the samples of '{}' lie is not kept: {}", shard.name(), error.message());
+  } catch (const fs::filesystem_error& error) {
+    log(LogLevel::kInfo, "where the samples of '{}' lie is not kept: {}", shard.name(), error.what());
+  }
+}
+
+}  // namespace stoker

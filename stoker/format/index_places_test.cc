@@ -1,0 +1,197 @@
+#include "stoker/format/index_places.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "stoker/base/error_testing.h"
+#include "stoker/base/log.h"
+#include "stoker/format/content_tag.h"
+#include "stoker/format/dataset.h"
+#include "stoker/format/index_writer.h"
+#include "stoker/format/tar_format.h"
+#include "stoker/format/tar_testing.h"
+#include "stoker/format/tar_writer.h"
+#include "stoker/storage/file_source.h"
+#include "stoker/storage/memory_source.h"
+#include "stoker/storage/temp_folder_testing.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// What is logged while it lives.
+class LogCapture {
+ public:
+  LogCapture() {
+    set_log_sink([this](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  }
+  ~LogCapture() { set_log_sink(nullptr); }
+  std::vector<std::string> lines;
+};
+
+/// The rows of a tar as its scan gives them, each label raised by `mark`, so that it can be told which index was used.
+std::vector<std::uint8_t> marked_index(Source& shard, std::int64_t mark, std::uint64_t data_bytes) {
+  const SampleTable table = scan_tar(shard);
+  IndexWriter writer;
+  SampleRow row;
+  for (std::int64_t i = 0; i < table.size(); ++i) {
+    table.read(i, row);
+    row.label = mark + i;
+    writer.add(row);
+  }
+  return writer.finish({.data_bytes = data_bytes, .content_tag = content_tag(shard, data_bytes)});
+}
+
+class IndexPlaces : public ::testing::Test {
+ protected:
+  static std::string samples(const std::string& content = "picture") {
+    return tar_member("a.jpg", content) + tar_member("b.jpg", content);
+  }
+  void write_index(const std::string& path, std::int64_t mark) {
+    const FileSource source(shard_, inline_);
+    fs::create_directories(fs::path(path).parent_path());
+    write_whole_file(path, marked_index(const_cast<FileSource&>(source), mark, source.size()));
+  }
+  /// The label of the first sample tells which index it came from; -1: none.
+  std::int64_t label_by(const IndexOptions& options) { return open_dataset({shard_}, inline_, options)->label(0); }
+
+  TempFolder folder_;
+  std::shared_ptr<Executor> inline_ = std::make_shared<InlineExecutor>();
+  std::string shard_ = folder_.write("data/s.tar", samples() + tar_end());
+  std::string cache_ = folder_.path("cache");
+  std::string elsewhere_ = folder_.path("elsewhere");
+};
+
+TEST_F(IndexPlaces, AreLookedThroughInTheirOrder) {
+  // The one inside comes first, since it changes the shard.
+  {
+    const std::string bytes = samples();
+    MemorySource source("m", {bytes.begin(), bytes.end()});
+    MemorySource whole("m", [&] {
+      const std::string all = bytes + tar_end();
+      return std::vector<std::uint8_t>(all.begin(), all.end());
+    }());
+    const std::vector<std::uint8_t> index = marked_index(whole, 30, bytes.size());
+    folder_.write("data/s.tar", bytes + tar_member(kIndexMember, as_text(index)) + tar_end());
+  }
+  const FileSource shard(shard_, inline_);
+  const std::uint64_t tag = content_tag(const_cast<FileSource&>(shard), shard.size());
+  const IndexOptions options{.folder = elsewhere_, .cache_folder = cache_};
+  EXPECT_EQ(label_by(options), 30);
+  write_index(index_path_in_cache(cache_, tag), 40);
+  EXPECT_EQ(label_by(options), 30);
+  write_index(shard_ + ".sidx", 20);
+  EXPECT_EQ(label_by(options), 20);
+  write_index(elsewhere_ + "/s.tar.sidx", 10);
+  EXPECT_EQ(label_by(options), 10);
+  EXPECT_EQ(label_by({.cache_folder = cache_}), 20);
+  EXPECT_EQ(label_by({.use = false, .folder = elsewhere_, .cache_folder = cache_}), -1);
+}
+
+TEST_F(IndexPlaces, IncludeTheCacheWhereAScanIsKept) {
+  const IndexOptions options{.cache_folder = cache_};
+  const auto scanned = open_dataset({shard_}, inline_, options);
+  const FileSource shard(shard_, inline_);
+  const std::string kept = index_path_in_cache(cache_, content_tag(const_cast<FileSource&>(shard), shard.size()));
+  ASSERT_TRUE(fs::exists(kept));
+  const auto indexed = open_dataset({shard_}, inline_, options);
+  EXPECT_EQ(indexed->fingerprint(), scanned->fingerprint());
+  EXPECT_EQ(indexed->key(1), "b");
+  EXPECT_EQ(indexed->row(1).fields[0].offset, scanned->row(1).fields[0].offset);
+  EXPECT_FALSE(indexed->row(1).fields[0].crc32c) << "a scan knows no checksums";
+  write_index(kept, 40);
+  EXPECT_EQ(label_by(options), 40) << "what is kept is what is used";
+}
+
+TEST_F(IndexPlaces, AreDoneWithoutWhereNothingCanBeKept) {
+  const std::string blocked = folder_.write("blocked", "a file where a folder should be");
+  EXPECT_EQ(label_by({.cache_folder = blocked}), -1);
+  EXPECT_EQ(label_by({.cache_folder = "/proc/no/such/place"}), -1);
+}
+
+TEST_F(IndexPlaces, HoldNothingThatIsTrustedOnceTheShardHasChanged) {
+  write_index(shard_ + ".sidx", 20);
+  EXPECT_EQ(label_by({}), 20);
+  LogCapture log;
+  folder_.write("data/s.tar", samples("PICTURE") + tar_end());
+  EXPECT_EQ(label_by({}), -1) << "the same size, another content";
+  ASSERT_EQ(log.lines.size(), 1u);
+  EXPECT_THAT(log.lines[0], AllOf(HasSubstr(shard_ + ".sidx"), HasSubstr("as it is now"), HasSubstr("stoker index")));
+  folder_.write("data/s.tar", samples() + tar_member("c.jpg", "c") + tar_end());
+  EXPECT_EQ(label_by({}), -1) << "another size";
+  EXPECT_THAT(log.lines[1], HasSubstr("bytes"));
+}
+
+TEST_F(IndexPlaces, NameWhatIsDamagedOrNoIndexAtAllAndGoOn) {
+  const std::string path = shard_ + ".sidx";
+  write_index(path, 20);
+  const std::string good = read_file(path);
+  std::vector<std::pair<std::string, std::string>> broken = {{"", "no index"}, {"hello", "no index"}};
+  for (const std::size_t cut : {std::size_t{1}, std::size_t{512}, good.size() - 1}) {
+    broken.emplace_back(good.substr(0, good.size() - cut), "");
+  }
+  std::string flipped = good;
+  flipped[good.size() - 30] ^= 1;
+  broken.emplace_back(flipped, "damaged");
+  broken.emplace_back(good.substr(0, 1024) + good, "damaged");
+  for (const auto& [bytes, reason] : broken) {
+    LogCapture log;
+    folder_.write("data/s.tar.sidx", bytes);
+    EXPECT_EQ(label_by({}), -1);
+    ASSERT_EQ(log.lines.size(), 1u) << bytes.size();
+    EXPECT_THAT(log.lines[0], AllOf(HasSubstr(path), HasSubstr(reason)));
+  }
+}
+
+TEST_F(IndexPlaces, AreNeverTrustedWithAnotherShardsIndex) {
+  // Two shards of the same size: the tag tells them apart.
+  const std::string other =
+      folder_.write("data/t.tar", tar_member("c.jpg", "picture") + tar_member("d.jpg", "picture") + tar_end());
+  write_index(other + ".sidx", 20);
+  LogCapture log;
+  const auto data = open_dataset({other}, inline_, {});
+  EXPECT_EQ(data->key(0), "c");
+  EXPECT_EQ(data->label(0), -1);
+  EXPECT_EQ(log.lines.size(), 1u);
+}
+
+TEST_F(IndexPlaces, FindDamageInABlockWhenARowOfItIsRead) {
+  const std::string path = shard_ + ".sidx";
+  write_index(path, 20);
+  std::string bytes = read_file(path);
+  bytes[20] ^= 1;
+  folder_.write("data/s.tar.sidx", bytes);
+  const auto data = open_dataset({shard_}, inline_, {});
+  const Error error = error_of([&] { data->row(0); });
+  EXPECT_EQ(error.kind(), ErrorKind::kData);
+  EXPECT_THAT(error.what(),
+              AllOf(HasSubstr(path), HasSubstr("damaged"), HasSubstr("stoker index"), HasSubstr("--no-index")));
+}
+
+TEST(ContentTag, DependsOnTheSizeAndBothEnds) {
+  const auto tag_of = [](const std::string& bytes) {
+    MemorySource source("m", {bytes.begin(), bytes.end()});
+    return content_tag(source, bytes.size());
+  };
+  for (const std::size_t size :
+       {std::size_t{1}, std::size_t{100}, std::size_t{4096}, std::size_t{5000}, std::size_t{20000}}) {
+    const std::string bytes(size, 'x');
+    std::string head = bytes, tail = bytes;
+    head[std::min<std::size_t>(size - 1, 4095)] = 'y';
+    tail[size - std::min<std::size_t>(size, 4096)] = 'y';
+    EXPECT_NE(tag_of(bytes), tag_of(head));
+    EXPECT_NE(tag_of(bytes), tag_of(tail));
+    EXPECT_NE(tag_of(bytes), tag_of(bytes + "x"));
+  }
+  EXPECT_EQ(tag_of(""), tag_of(""));
+}
+
+}  // namespace
+}  // namespace stoker

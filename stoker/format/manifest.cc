@@ -1,0 +1,116 @@
+#include "stoker/format/manifest.h"
+
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include "stoker/base/error.h"
+#include "stoker/base/hash.h"
+#include "stoker/storage/file_source.h"
+
+namespace stoker {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kManifestVersion = 1;
+constexpr std::uint64_t kManifestBytesMax = std::uint64_t{1} << 30;
+
+std::uint64_t from_hex(const std::string& text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (error != std::errc() || end != text.data() + text.size() || text.size() != 16) {
+    throw std::invalid_argument("a hash is not sixteen hexadecimal digits");
+  }
+  return value;
+}
+
+std::string dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace); }
+
+/// A file directly in the manifest's folder: names lead nowhere else.
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+Manifest parse(std::string_view text) {
+  Json json = Json::parse(text);
+  if (json.at("format") != "stoker-manifest") throw std::invalid_argument("it is no manifest of Stoker");
+  if (json.at("version") != kManifestVersion) throw std::invalid_argument("it is of another version of Stoker");
+  const std::uint64_t checksum = from_hex(json.at("checksum").get<std::string>());
+  json["checksum"] = to_hex(0);
+  if (hash64(dump(json)) != checksum) throw std::invalid_argument("its checksum does not match");
+
+  Manifest manifest;
+  manifest.job = json.at("job");
+  manifest.fields = json.at("fields");
+  manifest.classes = json.at("classes");
+  for (const Json& entry : json.at("shards")) {
+    ManifestShard& shard = manifest.shards.emplace_back();
+    shard.name = entry.at("name");
+    if (!is_plain_name(shard.name)) throw std::invalid_argument("a shard's name leads elsewhere");
+    shard.bytes = entry.at("bytes");
+    shard.hash = from_hex(entry.at("hash"));
+    shard.samples = entry.at("samples");
+    if (shard.samples < 0) throw std::invalid_argument("a shard has a negative number of samples");
+    shard.sample_bytes = entry.at("sample_bytes");
+    shard.fingerprint = Fingerprint(from_hex(entry.at("fingerprint")), shard.samples);
+  }
+  return manifest;
+}
+
+}  // namespace
+
+const ManifestShard* Manifest::find(std::string_view name) const {
+  // Shards stand in the order of their names where Stoker packed them.
+  const auto found = std::find_if(shards.begin(), shards.end(), [&](const auto& shard) { return shard.name == name; });
+  return found == shards.end() ? nullptr : &*found;
+}
+
+std::string Manifest::to_json() const {
+  Json json = {{"format", "stoker-manifest"}, {"version", kManifestVersion}, {"checksum", to_hex(0)}};
+  std::int64_t samples = 0;
+  for (const ManifestShard& shard : shards) samples += shard.samples;
+  json["samples"] = samples;
+  json["fields"] = fields;
+  json["classes"] = classes;
+  json["job"] = job;
+  json["shards"] = Json::array();
+  for (const ManifestShard& shard : shards) {
+    json["shards"].push_back({{"name", shard.name},
+                              {"samples", shard.samples},
+                              {"bytes", shard.bytes},
+                              {"hash", to_hex(shard.hash)},
+                              {"fingerprint", to_hex(shard.fingerprint.value())},
+                              {"sample_bytes", shard.sample_bytes}});
+  }
+  json["checksum"] = to_hex(hash64(dump(json)));
+  return dump(json) + "\n";
+}
+
+Manifest Manifest::from_json(std::string_view text, const std::string& path) {
+  try {
+    return parse(text);
+  } catch (const Json::exception&) {
+    fail(ErrorKind::kData, "'{}' is damaged: it is no manifest of Stoker", path);
+  } catch (const std::invalid_argument& error) {
+    fail(ErrorKind::kData, "'{}' cannot be used: {}", path, error.what());
+  }
+}
+
+std::optional<Manifest> Manifest::read(const std::string& folder) {
+  const std::string path = folder + "/" + std::string(kManifestName);
+  struct stat facts;
+  if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
+  FileSource file(path, std::make_shared<InlineExecutor>());
+  if (file.size() > kManifestBytesMax) fail(ErrorKind::kLimit, "'{}' is over 1 GiB long", path);
+  std::string text(file.size(), '\0');
+  read_fully(file, 0, MutableBytes(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
+  return from_json(text, path);
+}
+
+}  // namespace stoker

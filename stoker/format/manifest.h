@@ -1,0 +1,41 @@
+// The list of a packed data set's shards, "manifest.json" beside them: with it a data set opens without touching its
+// shards, however many there are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stoker/format/fingerprint.h"
+
+namespace stoker {
+
+inline constexpr std::string_view kManifestName = "manifest.json";
+
+struct ManifestShard {
+  std::string name;  // of the file, in the manifest's folder
+  std::uint64_t bytes = 0;
+  std::uint64_t hash = 0;  // XXH3-64 of the whole file
+  std::int64_t samples = 0;
+  std::uint64_t sample_bytes = 0;  // of all fields
+  Fingerprint fingerprint;
+};
+
+struct Manifest {
+  std::vector<ManifestShard> shards;
+  std::vector<std::string> fields;
+  std::vector<std::string> classes;
+  std::string job;  // what tells whether a later call would pack the same
+
+  const ManifestShard* find(std::string_view name) const;
+
+  /// JSON, the same for the same contents, with a checksum in it.
+  std::string to_json() const;
+  /// Throws kData, naming `path`, for what is no manifest, is damaged, or is of another version.
+  static Manifest from_json(std::string_view text, const std::string& path);
+  /// The manifest in a folder; nullopt without one. Throws kIo, kData.
+  static std::optional<Manifest> read(const std::string& folder);
+};
+
+}  // namespace stoker

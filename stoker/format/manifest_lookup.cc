@@ -1,0 +1,57 @@
+#include "stoker/format/manifest_lookup.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "stoker/base/error.h"
+#include "stoker/base/log.h"
+#include "stoker/storage/posix_file.h"
+
+namespace stoker {
+
+const Manifests::Folder& Manifests::folder(const std::string& path) {
+  const auto [known, is_new] = folders_.try_emplace(path);
+  Folder& folder = known->second;
+  if (!is_new) return folder;
+  try {
+    folder.manifest = Manifest::read(path);
+  } catch (const Error& error) {
+    log(LogLevel::kWarning, "{}; its shards are opened one by one", error.message());
+  }
+  if (folder.manifest) {
+    for (const ManifestShard& shard : folder.manifest->shards) folder.shards.emplace(shard.name, &shard);
+  }
+  return folder;
+}
+
+Manifests::Found Manifests::find(const std::string& shard) {
+  const std::filesystem::path path(shard);
+  const Folder& beside = folder(path.has_parent_path() ? path.parent_path().string() : ".");
+  if (!beside.manifest) return {};
+  const auto entry = beside.shards.find(path.filename().string());
+  if (entry == beside.shards.end()) {
+    log(LogLevel::kWarning, "'{}' is not in the manifest beside it", shard);
+    return {};
+  }
+  struct stat facts;
+  if (::stat(shard.c_str(), &facts) != 0) fail_system("open", shard, errno);
+  const auto bytes = static_cast<std::uint64_t>(facts.st_size);
+  if (bytes == entry->second->bytes) return {&*beside.manifest, entry->second};
+  log(LogLevel::kWarning, "'{}' has {} bytes, but the manifest beside it says {}; it is opened by itself", shard, bytes,
+      entry->second->bytes);
+  return {};
+}
+
+std::vector<std::string> Manifests::shards_of(const std::string& path) {
+  std::vector<std::string> paths;
+  if (const Folder& found = folder(path); found.manifest) {
+    for (const ManifestShard& shard : found.manifest->shards) {
+      paths.push_back((std::filesystem::path(path) / shard.name).string());
+    }
+  }
+  return paths;
+}
+
+}  // namespace stoker

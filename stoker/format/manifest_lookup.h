@@ -1,0 +1,38 @@
+// The manifests of the folders that shards lie in, each read once.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "stoker/format/manifest.h"
+
+namespace stoker {
+
+class Manifests {
+ public:
+  struct Found {
+    const Manifest* manifest = nullptr;
+    const ManifestShard* shard = nullptr;
+  };
+
+  /// What the manifest beside a shard says of it; nothing, and a warning, when the shard's size is not what it says.
+  /// Throws kNotFound for a shard that is not there. Valid as long as this object.
+  Found find(const std::string& shard);
+  /// The paths of the shards that the manifest in a folder lists; empty without one.
+  std::vector<std::string> shards_of(const std::string& folder);
+
+ private:
+  struct Folder {
+    std::optional<Manifest> manifest;
+    std::unordered_map<std::string, const ManifestShard*> shards;  // by name
+  };
+
+  const Folder& folder(const std::string& path);
+
+  std::map<std::string, Folder> folders_;
+};
+
+}  // namespace stoker

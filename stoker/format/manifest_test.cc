@@ -1,0 +1,159 @@
+#include "stoker/format/manifest.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "stoker/base/error_testing.h"
+#include "stoker/base/hash.h"
+#include "stoker/base/log.h"
+#include "stoker/format/dataset.h"
+#include "stoker/format/tar_format.h"
+#include "stoker/format/tar_testing.h"
+#include "stoker/storage/memory_source.h"
+#include "stoker/storage/temp_folder_testing.h"
+
+namespace stoker {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string shard_of(std::initializer_list<const char*> keys) {
+  std::string bytes;
+  for (const char* key : keys)
+    bytes += tar_member(fmt::format("{}.jpg", key), key) + tar_member(fmt::format("{}.cls", key), "1");
+  return bytes + tar_end();
+}
+
+ManifestShard entry_of(const std::string& name, const std::string& bytes) {
+  MemorySource source(name, {bytes.begin(), bytes.end()});
+  const SampleTable table = scan_tar(source);
+  return {.name = name,
+          .bytes = bytes.size(),
+          .hash = hash64(bytes),
+          .samples = table.size(),
+          .sample_bytes = table.bytes(),
+          .fingerprint = table.fingerprint()};
+}
+
+class ManifestInFolder : public ::testing::Test {
+ protected:
+  ManifestInFolder() {
+    for (const auto& [name, bytes] : shards_) {
+      folder_.write(name, bytes);
+      manifest_.shards.push_back(entry_of(name, bytes));
+    }
+    manifest_.fields = {"jpg", "cls"};
+    manifest_.classes = {"cat", "dog"};
+    manifest_.job = "a job";
+    folder_.write("manifest.json", manifest_.to_json());
+  }
+  std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const IndexOptions& options = {}) {
+    return open_dataset(data, std::make_shared<InlineExecutor>(), options);
+  }
+  std::vector<std::string> keys(const Dataset& data) {
+    std::vector<std::string> all;
+    for (std::int64_t i = 0; i < data.size(); ++i) all.push_back(data.key(i));
+    return all;
+  }
+
+  TempFolder folder_;
+  std::vector<std::pair<std::string, std::string>> shards_ = {
+      {"s-0.tar", shard_of({"a", "b"})}, {"s-1.tar", shard_of({"c"})}, {"s-2.tar", shard_of({"d", "e", "f"})}};
+  Manifest manifest_;
+};
+
+TEST_F(ManifestInFolder, ReadsWhatItWrites) {
+  const Manifest read = Manifest::from_json(manifest_.to_json(), "m.json");
+  EXPECT_EQ(read.to_json(), manifest_.to_json());
+  ASSERT_EQ(read.shards.size(), 3u);
+  EXPECT_EQ(read.shards[2].samples, 3);
+  EXPECT_EQ(read.shards[2].fingerprint.value(), manifest_.shards[2].fingerprint.value());
+  EXPECT_EQ(read.classes, manifest_.classes);
+  EXPECT_EQ(read.job, "a job");
+}
+
+TEST_F(ManifestInFolder, NoticesEveryFlippedBitAndTruncation) {
+  const std::string good = manifest_.to_json();
+  for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
+    std::string bytes = good;
+    bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ 1 << bit % 8);
+    try {
+      // White space that JSON passes over may change; what it says may not.
+      EXPECT_EQ(Manifest::from_json(bytes, "m.json").to_json(), good)
+          << "bit " << bit << " of '" << bytes[bit / 8] << "'";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kData);
+      EXPECT_THAT(error.what(), HasSubstr("m.json"));
+    }
+  }
+  for (std::size_t length = 0; length + 1 < good.size(); ++length) {
+    EXPECT_EQ(error_of([&] { Manifest::from_json(good.substr(0, length), "m.json"); }).kind(), ErrorKind::kData);
+  }
+}
+
+TEST_F(ManifestInFolder, OpensADataSetWithoutTouchingItsShards) {
+  // Shards whose content is gone, but not their size: opening does not notice, reading does.
+  const auto before = open({folder_.path()})->fingerprint();
+  folder_.write("s-1.tar", std::string(shards_[1].second.size(), 'x'));
+  const auto data = open({folder_.path()});
+  EXPECT_EQ(data->size(), 6);
+  EXPECT_EQ(data->fingerprint(), before);
+  EXPECT_THAT(data->classes(), ElementsAre("cat", "dog"));
+  EXPECT_THAT(data->field_names(), ElementsAre("jpg", "cls"));
+  EXPECT_EQ(data->key(1), "b");
+  EXPECT_EQ(data->key(5), "f");
+  EXPECT_EQ(data->label(5), 1);
+  EXPECT_THAT(error_of([&] { data->key(2); }).what(), HasSubstr("s-1.tar"));
+}
+
+TEST_F(ManifestInFolder, GivesTheSameDataSetAsTheShardsAlone) {
+  const auto with = open({folder_.path("s-*.tar")});
+  const auto without = open({folder_.path("s-*.tar")}, {.use = false});
+  EXPECT_EQ(with->fingerprint(), without->fingerprint());
+  EXPECT_EQ(keys(*with), keys(*without));
+  EXPECT_EQ(with->bytes(), without->bytes());
+}
+
+TEST_F(ManifestInFolder, NamesAShardThatIsMissing) {
+  std::filesystem::remove(folder_.path("s-1.tar"));
+  const Error error = error_of([&] { open({folder_.path()}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
+  EXPECT_THAT(error.what(), HasSubstr("s-1.tar"));
+}
+
+TEST_F(ManifestInFolder, IsNotTrustedForAShardOfAnotherSize) {
+  folder_.write("s-1.tar", shard_of({"x", "y"}));
+  EXPECT_EQ(open({folder_.path("s-1.tar")})->size(), 2);
+}
+
+TEST_F(ManifestInFolder, IsNotTrustedForAShardThatHoldsOtherSamples) {
+  folder_.write("s-1.tar", shard_of({"z"}));
+  const auto data = open({folder_.path("s-1.tar")});
+  EXPECT_EQ(data->size(), 1);
+  EXPECT_THAT(error_of([&] { data->key(0); }).what(), AllOf(HasSubstr("s-1.tar"), HasSubstr("manifest")));
+}
+
+TEST_F(ManifestInFolder, IsNotUsedWhenItIsDamaged) {
+  std::string text = manifest_.to_json();
+  text.replace(text.find("\"samples\": 6"), 12, "\"samples\": 7");
+  folder_.write("manifest.json", text);
+  const auto data = open({folder_.path()});
+  EXPECT_EQ(data->size(), 6);
+  EXPECT_TRUE(data->classes().empty()) << "the shards do not name them";
+}
+
+TEST_F(ManifestInFolder, LeadsToNoOtherFolder) {
+  for (const char* name : {"../s-0.tar", "/etc/passwd", "..", "", "a/b.tar"}) {
+    Manifest wrong = manifest_;
+    wrong.shards[0].name = name;
+    EXPECT_THAT(error_of([&] { Manifest::from_json(wrong.to_json(), "m.json"); }).what(), HasSubstr("elsewhere"));
+  }
+}
+
+}  // namespace
+}  // namespace stoker

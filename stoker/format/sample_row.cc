@@ -1,0 +1,45 @@
+#include "stoker/format/sample_row.h"
+
+#include "stoker/format/member_name.h"
+
+namespace stoker {
+
+void SampleRow::clear() {
+  key.clear();
+  label = -1;
+  fields.clear();
+  facts.reset();
+  soundness = Soundness::kUnknown;
+  chunk_crcs.clear();
+  source = nullptr;
+}
+
+const SampleField* SampleRow::field(std::string_view name) const {
+  for (const SampleField& field : fields) {
+    if (field.name == name) return &field;
+  }
+  return nullptr;
+}
+
+const SampleField* SampleRow::image_field() const {
+  const SampleField* found = nullptr;
+  for (const SampleField& field : fields) {
+    if (!is_image_field_name(field.name)) continue;
+    const bool named_as_one = field.name.find('.') == std::string_view::npos;
+    if (named_as_one) return &field;
+    if (!found) found = &field;
+  }
+  return found ? found : field("npy");
+}
+
+std::uint64_t SampleRow::bytes() const {
+  std::uint64_t sum = 0;
+  for (const SampleField& field : fields) sum += field.length;
+  return sum;
+}
+
+bool has_chunk_crcs(std::string_view field, std::uint64_t length) {
+  return length > kChunkBytes && !is_image_field_name(field);
+}
+
+}  // namespace stoker

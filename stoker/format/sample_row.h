@@ -1,0 +1,63 @@
+// All that is known of one sample before its fields are read: one row of a data set.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/storage/source.h"
+#include "stoker/tensor/image_facts.h"
+
+namespace stoker {
+
+/// One field. What its views show lives as long as the data set.
+struct SampleField {
+  std::string_view name;  // in lower case: "jpg", "cls"
+  std::string_view part;  // the part to read within the source: a folder's file; empty for a shard
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::optional<std::uint32_t> crc32c{};  // of all its bytes, where an index knows it
+  // The checksums of its chunks of kChunkBytes, in SampleRow::chunk_crcs; none for images and small fields.
+  std::uint32_t first_chunk = 0, chunks = 0;
+};
+
+/// What decoding an image told, as far as that was done.
+enum class Soundness : std::uint8_t {
+  kUnknown = 0,
+  kClean = 1,      // decoded without complaint
+  kConcealed = 2,  // faults in its entropy-coded data were concealed
+  kBad = 3,        // no picture, by the rule of "Bad samples" in ARCHITECTURE.md
+};
+
+/// Used again and again, so that reading a row into it allocates nothing in the steady state.
+struct SampleRow {
+  std::string key;
+  std::int64_t label = -1;  // -1: unknown
+  std::vector<SampleField> fields;
+  std::optional<ImageFacts> facts;  // of its image
+  Soundness soundness = Soundness::kUnknown;
+  std::vector<std::uint32_t> chunk_crcs;  // of all fields
+  Source* source = nullptr;               // where its fields lie; lives as long as the data set
+
+  void clear();
+  /// Null when the sample has no such field.
+  const SampleField* field(std::string_view name) const;
+  /// The field that holds the sample's image: the first that is named as an image (jpg, jpeg, png, webp), else the
+  /// first whose last extension is ("mask.png"), else raw pixels ("npy"). Null without one.
+  const SampleField* image_field() const;
+  /// field(), where "image" stands for image_field().
+  const SampleField* find(std::string_view name) const { return name == "image" ? image_field() : field(name); }
+  /// Bytes of all fields.
+  std::uint64_t bytes() const;
+};
+
+/// Parts of fields that are stored raw can be read and checked by themselves, in chunks of this many bytes.
+inline constexpr std::uint64_t kChunkBytes = std::uint64_t{64} << 10;
+
+/// Whether the checksums of a field's chunks are kept: not those of encoded images, which are read as a whole.
+bool has_chunk_crcs(std::string_view field, std::uint64_t length);
+
+}  // namespace stoker

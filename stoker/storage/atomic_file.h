@@ -1,0 +1,45 @@
+// A file that is there whole or not at all: written as "PATH.partial", on disk before it takes its name, and its name
+// on disk before commit() returns. Whoever is killed leaves at most the partial file behind, which the next try
+// replaces.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stoker/base/bytes.h"
+#include "stoker/storage/posix_file.h"
+
+namespace stoker {
+
+class AtomicFile {
+ public:
+  /// Throws kIo or kNotFound naming the path.
+  explicit AtomicFile(std::string path);
+  /// Removes what was not committed.
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// Throws kIo naming the path (no space left, for example); nothing but destruction may follow that.
+  void write(Bytes bytes);
+  void commit();
+
+ private:
+  void flush();
+
+  std::string path_, partial_path_;
+  FileDescriptor fd_;
+  std::vector<std::uint8_t> buffer_;
+};
+
+/// The ending of files that are not whole yet.
+inline constexpr std::string_view kPartialEnding = ".partial";
+
+/// Puts `content` in place of what the file may have held.
+void write_whole_file(const std::string& path, Bytes content);
+
+/// Puts the names in a folder on disk.
+void sync_folder(const std::string& folder);
+
+}  // namespace stoker
