@@ -78,4 +78,9 @@ ImageView AnyImageDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Re
   return decoder_for(facts.codec).decode_rgb(encoded, facts, window);
 }
 
+bool AnyImageDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts) {
+  check_limits(facts, limits_);
+  return decoder_for(facts.codec).decodes_cleanly(encoded, facts);
+}
+
 }  // namespace stoker

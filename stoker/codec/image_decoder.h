@@ -31,6 +31,13 @@ class ImageDecoder {
   /// channels, alpha is dropped, 16 bits keep their high byte, palettes are looked up, CMYK is converted as Pillow
   /// does. `facts` are those that read_facts returned for these bytes. Throws kBadSample.
   virtual ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) = 0;
+
+  /// Decodes the whole image, to its last byte; whether that went without concealing faults in its data. Throws as
+  /// decode_rgb does.
+  virtual bool decodes_cleanly(Bytes encoded, const ImageFacts& facts) {
+    decode_rgb(encoded, facts, {0, 0, facts.width, facts.height});
+    return true;
+  }
 };
 
 /// Tells the codec by the first bytes, whatever the file is called.
@@ -44,6 +51,7 @@ class AnyImageDecoder final : public ImageDecoder {
 
   ImageFacts read_facts(Bytes encoded) override;
   ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+  bool decodes_cleanly(Bytes encoded, const ImageFacts& facts) override;
 
  private:
   ImageDecoder& decoder_for(Codec codec);

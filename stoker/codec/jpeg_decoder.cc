@@ -127,6 +127,19 @@ ImageFacts JpegDecoder::read_facts(Bytes encoded) {
 }
 
 ImageView JpegDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+  const ImageView view = decode(encoded, facts, window);
+  jpeg_abort_decompress(&session_->jpeg);  // what follows the window is not read
+  return view;
+}
+
+bool JpegDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts) {
+  decode(encoded, facts, {0, 0, facts.width, facts.height});
+  jpeg_decompress_struct& jpeg = session_->jpeg;
+  session_->run([&] { jpeg_finish_decompress(&jpeg); });
+  return jpeg.err->num_warnings == 0;
+}
+
+ImageView JpegDecoder::decode(Bytes encoded, const ImageFacts& facts, Rect window) {
   open(encoded);
   check_decode_request(facts, session_->width(), session_->height(), window);
 
@@ -153,7 +166,6 @@ ImageView JpegDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect w
     jpeg_skip_scanlines(&jpeg, static_cast<JDIMENSION>(plan.rows_skipped));
     session_->discard_rows(pixels, plan.rows_discarded);
     session_->read_rows(pixels, row_bytes, window.height);
-    jpeg_abort_decompress(&jpeg);  // what follows the window is not read
   });
   if (cmyk) inverted_cmyk_to_rgb_in_place(pixels, std::size_t{columns} * static_cast<std::size_t>(window.height));
 

@@ -16,11 +16,14 @@ class JpegDecoder final : public ImageDecoder {
 
   ImageFacts read_facts(Bytes encoded) override;
   ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+  bool decodes_cleanly(Bytes encoded, const ImageFacts& facts) override;
 
  private:
   struct Session;  // libjpeg's object and its callbacks
 
   void open(Bytes encoded);
+  /// Decodes; afterwards libjpeg's object still knows the image, until it is opened again.
+  ImageView decode(Bytes encoded, const ImageFacts& facts, Rect window);
 
   std::unique_ptr<Session> session_;
   Scratch pixels_;

@@ -4,8 +4,10 @@ namespace stoker {
 namespace {
 
 void no_message(j_common_ptr) {}
-// Warnings are concealed faults, and traces are of no use: neither is formatted.
-void no_warning(j_common_ptr, int) {}
+// Warnings are concealed faults, which are counted, and traces are of no use: neither is formatted.
+void count_warning(j_common_ptr object, int level) {
+  if (level < 0) ++object->err->num_warnings;
+}
 
 }  // namespace
 
@@ -13,7 +15,7 @@ JpegErrors::JpegErrors() {
   jpeg_std_error(&hooks_.base);
   hooks_.owner = this;
   hooks_.base.output_message = no_message;
-  hooks_.base.emit_message = no_warning;
+  hooks_.base.emit_message = count_warning;
   hooks_.base.error_exit = [](j_common_ptr object) {
     JpegErrors& errors = of(object);
     object->err->format_message(object, errors.message_);

@@ -6,7 +6,7 @@
 #include "stoker/base/error.h"
 #include "stoker/format/dataset.h"
 #include "stoker/format/find_shards.h"
-#include "stoker/storage/file_source.h"
+#include "stoker/format/shard_opener.h"
 
 namespace stoker {
 namespace {
@@ -28,32 +28,6 @@ void require_same_classes(const std::string& a, const std::vector<std::string>& 
   fail(ErrorKind::kData, "'{}' has {} but '{}' has {}; data sets that are joined must have the same classes", a,
        list_names(of_a), b, list_names(of_b));
 }
-
-/// How the shards of one data set are opened; a shard that a manifest lists is opened later, when it is needed.
-struct ShardOpener {
-  std::shared_ptr<Executor> executor;
-  IndexOptions index;
-  std::shared_ptr<IndexCache> cache;
-
-  OpenedShard open(const ShardPath& shard, std::vector<std::string>& classes, const std::stop_token& stop) const {
-    if (!shard.format->is_one_file()) return scan(shard, classes, stop);
-    const auto open_source = [this](const std::string& path) { return std::make_shared<FileSource>(path, executor); };
-    if (!index.use) return scan(shard, classes, stop);
-    const std::shared_ptr<Source> source = open_source(shard.path);
-    if (auto rows = find_index(source, shard.path, index, open_source, cache)) return {source, std::move(rows)};
-    OpenedShard opened = scan(shard, classes, stop);
-    if (!index.cache_folder.empty()) keep_scan(*opened.source, *opened.rows, index.cache_folder);
-    return opened;
-  }
-
- private:
-  OpenedShard scan(const ShardPath& shard, std::vector<std::string>& classes, const std::stop_token& stop) const {
-    ShardContents contents = shard.format->scan(shard.path, executor, stop);
-    contents.samples.shrink_to_fit();
-    classes = std::move(contents.classes);
-    return {std::move(contents.source), std::make_shared<const SampleTable>(std::move(contents.samples))};
-  }
-};
 
 void add_names(const std::vector<std::string>& names, std::vector<std::string>& into) {
   for (const std::string& name : names) {

@@ -2,46 +2,16 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
 #include <array>
-#include <charconv>
-#include <optional>
 #include <utility>
 
-#include "stoker/base/error.h"
+#include "stoker/base/log.h"
 #include "stoker/format/member_name.h"
-#include "stoker/format/tar_reader.h"
+#include "stoker/format/tar_samples.h"
 #include "stoker/storage/file_source.h"
 
 namespace stoker {
 namespace {
-
-/// Members below "__stoker__/", "__meta__/" and the like describe the shard and hold no sample; WebDataset agrees.
-bool is_about_the_shard(std::string_view member) {
-  const std::string_view first = member.substr(0, member.find('/'));
-  return first.size() >= 4 && first.starts_with("__") && first.ends_with("__");
-}
-
-/// A class number as people and tools write it: digits, perhaps with white space around them.
-std::optional<std::int64_t> parse_label(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return std::nullopt;
-  text = text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
-  std::int64_t label = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), label);
-  if (error != std::errc{} || end != text.data() + text.size() || label < 0) return std::nullopt;
-  return label;
-}
-
-std::int64_t read_label(const Source& source, TarReader& tar, std::string_view key) {
-  constexpr std::size_t kLongest = 64;  // of a number and the white space around it
-  const std::string text = tar.read(kLongest);
-  const std::optional<std::int64_t> label = tar.length() <= kLongest ? parse_label(text) : std::nullopt;
-  if (label) return *label;
-  fail(ErrorKind::kData, "'{}': the cls field of sample '{}' is '{}', not a class number", source.name(), key,
-       text.substr(0, 32));
-}
 
 bool has_tar_magic(const std::string& path) {
   const FileDescriptor fd = open_for_reading(AT_FDCWD, path.c_str());
@@ -74,25 +44,15 @@ ShardContents TarFormat::scan(const std::string& path, std::shared_ptr<Executor>
 
 SampleTable scan_tar(Source& source, const std::stop_token& stop) {
   SampleTable samples;
-  TarReader tar(source);
-  std::string field;
-  while (tar.next()) {
-    stop_if_asked(stop, source.name());
-    if (!tar.is_plain_file() || is_about_the_shard(tar.name())) continue;
-    const std::optional<MemberName> name = split_member_name(tar.name());
-    if (!name) continue;
-    if (samples.size() == 0 || samples.key(samples.size() - 1) != name->key) samples.add_sample(name->key, -1);
-    const std::int64_t sample = samples.size() - 1;
-
-    assign_lower_case(field, name->field);
-    const int number = samples.field_number(field);
-    for (const FieldLocation& earlier : samples.fields(sample)) {
-      if (earlier.name != number) continue;
-      fail(ErrorKind::kData, "'{}': sample '{}' has its field '{}' twice; the second is member '{}' at byte {}",
-           source.name(), name->key, field, tar.name(), tar.offset());
-    }
-    samples.add_field(field, {}, tar.offset(), tar.length());
-    if (field == "cls") samples.set_label(sample, read_label(source, tar, name->key));
+  TarSamples tar(source, stop);
+  SampleRow row;
+  while (tar.next(row)) {
+    samples.add_sample(row.key, row.label);
+    for (const SampleField& field : row.fields) samples.add_field(field.name, {}, field.offset, field.length);
+  }
+  if (tar.saw_index()) {
+    log(LogLevel::kWarning, "the index inside '{}' is damaged or of another version; `stoker index {}` makes a new one",
+        source.name(), source.name());
   }
   return samples;
 }

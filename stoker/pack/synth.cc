@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "stoker/base/error.h"
@@ -62,15 +63,18 @@ void synthesize(const std::string& out, const SynthOptions& options) {
   const std::unique_ptr<SynthOutput> output =
       options.format == SynthFormat::kTar ? make_tar_output(out) : make_folder_output(out);
   const int cores = usable_cores();
-  OrderedProducer producer(options.count, options.threads ? options.threads : cores,
-                           [&](std::int64_t index) { return encoded_image(index, options); });
+  std::int64_t claimed = 0;
+  const auto claim = [&] { return claimed < options.count ? std::optional(claimed++) : std::nullopt; };
+  const auto make = [&](std::int64_t index) { return encoded_image(index, options); };
+  OrderedProducer<std::int64_t, std::vector<std::uint8_t>> producer(options.threads ? options.threads : cores, claim,
+                                                                    [&] { return make; });
 
   const int class_digits = digits_for(options.classes, 4), name_digits = digits_for(options.count, 7);
   for (std::int64_t index = 0; index < options.count; ++index) {
     if (options.stop && options.stop->load(std::memory_order_relaxed)) {
       fail(ErrorKind::kClosed, "stopped after {} of {} samples; nothing is left of '{}'", index, options.count, out);
     }
-    const std::vector<std::uint8_t> image = producer.next();
+    const std::vector<std::uint8_t> image = *producer.next();
     const std::int64_t label = label_of(index, options);
     output->add({fmt::format("c{:0{}}", label, class_digits), fmt::format("{:0{}}", index, name_digits),
                  options.kind == SynthKind::kTiny ? "png" : "jpg", label, image});

@@ -1,0 +1,83 @@
+#include "stoker/format/tar_samples.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/format/index_places.h"
+#include "stoker/format/member_name.h"
+#include "stoker/format/shard_format.h"
+
+namespace stoker {
+namespace {
+
+/// Members below "__stoker__/", "__meta__/" and the like describe the shard and hold no sample; WebDataset agrees.
+bool is_about_the_shard(std::string_view member) {
+  const std::string_view first = member.substr(0, member.find('/'));
+  return first.size() >= 4 && first.starts_with("__") && first.ends_with("__");
+}
+
+/// A class number as people and tools write it: digits, perhaps with white space around them.
+std::optional<std::int64_t> parse_label(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return std::nullopt;
+  text = text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
+  std::int64_t label = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), label);
+  if (error != std::errc{} || end != text.data() + text.size() || label < 0) return std::nullopt;
+  return label;
+}
+
+std::int64_t read_label(const Source& source, TarReader& tar, std::string_view key) {
+  constexpr std::size_t kLongest = 64;  // of a number and the white space around it
+  const std::string text = tar.read(kLongest);
+  const std::optional<std::int64_t> label = tar.length() <= kLongest ? parse_label(text) : std::nullopt;
+  if (label) return *label;
+  fail(ErrorKind::kData, "'{}': the cls field of sample '{}' is '{}', not a class number", source.name(), key,
+       text.substr(0, 32));
+}
+
+}  // namespace
+
+TarSamples::TarSamples(Source& source, std::stop_token stop) : source_(source), stop_(std::move(stop)), tar_(source) {}
+
+bool TarSamples::next_member() {
+  while (tar_.next()) {
+    stop_if_asked(stop_, source_.name());
+    if (tar_.name() == kIndexMember) saw_index_ = true;
+    if (tar_.is_plain_file() && !is_about_the_shard(tar_.name()) && split_member_name(tar_.name())) return true;
+  }
+  return false;
+}
+
+bool TarSamples::next(SampleRow& row) {
+  row.clear();
+  row.source = &source_;
+  if (ended_) return false;
+  if (!has_member_) has_member_ = next_member();
+  if (has_member_) {
+    row.key = split_member_name(tar_.name())->key;
+    do {
+      add_member(row);
+      has_member_ = next_member();
+    } while (has_member_ && split_member_name(tar_.name())->key == row.key);
+  }
+  ended_ = !has_member_;
+  return !row.fields.empty();
+}
+
+void TarSamples::add_member(SampleRow& row) {
+  assign_lower_case(field_, split_member_name(tar_.name())->field);
+  if (row.field(field_)) {
+    fail(ErrorKind::kData, "'{}': sample '{}' has its field '{}' twice; the second is member '{}' at byte {}",
+         source_.name(), row.key, field_, tar_.name(), tar_.offset());
+  }
+  auto name = names_.find(field_);
+  if (name == names_.end()) name = names_.insert(field_).first;
+  row.fields.push_back({.name = *name, .part = {}, .offset = tar_.offset(), .length = tar_.length()});
+  if (field_ == "cls") row.label = read_label(source_, tar_, row.key);
+}
+
+}  // namespace stoker

@@ -1,0 +1,30 @@
+#include "stoker/pack/file_state.h"
+
+#include <cerrno>
+#include <utility>
+
+#include "stoker/storage/posix_file.h"
+
+namespace stoker {
+namespace {
+
+struct stat state_of(const std::string& path) {
+  struct stat facts;
+  if (::stat(path.c_str(), &facts) != 0) fail_system("look at", path, errno);
+  return facts;
+}
+
+}  // namespace
+
+FileState::FileState(std::string path) : path_(std::move(path)), facts_(state_of(path_)) {}
+
+void FileState::require_unchanged() const {
+  const struct stat now = state_of(path_);
+  if (now.st_size == facts_.st_size && now.st_ino == facts_.st_ino && now.st_dev == facts_.st_dev &&
+      now.st_mtim.tv_sec == facts_.st_mtim.tv_sec && now.st_mtim.tv_nsec == facts_.st_mtim.tv_nsec) {
+    return;
+  }
+  fail(ErrorKind::kData, "'{}' was changed while it was read; start again once nobody writes to it", path_);
+}
+
+}  // namespace stoker

@@ -1,0 +1,141 @@
+#include "stoker/pack/index_job.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "stoker/base/error.h"
+#include "stoker/base/machine.h"
+#include "stoker/base/threads.h"
+#include "stoker/format/content_tag.h"
+#include "stoker/format/find_shards.h"
+#include "stoker/format/index_places.h"
+#include "stoker/format/index_writer.h"
+#include "stoker/pack/file_state.h"
+#include "stoker/pack/sample_check.h"
+#include "stoker/pack/sample_sweep.h"
+#include "stoker/storage/atomic_file.h"
+#include "stoker/storage/file_source.h"
+
+namespace stoker {
+namespace {
+
+class IndexJob {
+ public:
+  explicit IndexJob(const IndexJobOptions& options) : options_(options) {}
+
+  IndexJobResult run(const std::vector<std::string>& data) {
+    Manifests manifests;
+    const std::vector<ShardPath> shards = find_shards(data, manifests, {});
+    check_names(shards);
+    for (const ShardPath& shard : shards) total_ += file_bytes(shard.path);
+    for (const ShardPath& shard : shards) index(shard.path);
+    return std::move(result_);
+  }
+
+ private:
+  static std::uint64_t file_bytes(const std::string& path) {
+    struct stat facts;
+    if (::stat(path.c_str(), &facts) != 0) fail_system("open", path, errno);
+    return static_cast<std::uint64_t>(facts.st_size);
+  }
+
+  std::string place_of(const std::string& shard) const {
+    return options_.folder.empty() ? index_path_beside(shard) : index_path_in(options_.folder, shard);
+  }
+
+  void check_names(const std::vector<ShardPath>& shards) const {
+    std::map<std::string, std::string> owners;
+    for (const ShardPath& shard : shards) {
+      if (!shard.format->is_one_file()) {
+        fail(ErrorKind::kUsage, "'{}' is a folder of loose files, which has no index; `stoker pack` makes shards of it",
+             shard.path);
+      }
+      const auto [owner, is_new] = owners.emplace(place_of(shard.path), shard.path);
+      if (!is_new && owner->second != shard.path) {
+        fail(ErrorKind::kUsage, "'{}' and '{}' would both have the index '{}'; index them into two folders",
+             owner->second, shard.path, owner->first);
+      }
+    }
+  }
+
+  /// Whether the place, or where that is beside the shard the shard itself, has an index that knows what ours would.
+  bool is_current(const std::shared_ptr<Source>& shard, const std::string& place) const {
+    std::string ignored;
+    const auto is_enough = [&](const std::optional<IndexPlace>& found) {
+      if (!found || !found->trailer.has_checksums || (options_.decode && !found->trailer.was_decoded)) return false;
+      ShardIndex(*found, std::make_shared<IndexCache>(0)).check_all();
+      return true;
+    };
+    try {
+      if (std::filesystem::exists(place) &&
+          is_enough(index_in_file(*shard, std::make_shared<FileSource>(place, inline_), ignored))) {
+        return true;
+      }
+      return options_.folder.empty() && is_enough(index_in_shard(shard, ignored));
+    } catch (const Error&) {
+      return false;  // damaged: made anew
+    }
+  }
+
+  void index(const std::string& path) {
+    const auto shard = std::make_shared<FileSource>(path, inline_);
+    const std::string place = place_of(path);
+    if (is_current(shard, place)) {
+      ++result_.current;
+      done_ += shard->size();
+      return;
+    }
+    if (!options_.folder.empty()) std::filesystem::create_directories(options_.folder);
+    const FileState before(path);
+    // Begun before the work: what cannot be written is known at once.
+    AtomicFile file(place);
+    IndexWriter writer;
+    TarStream stream(*shard);
+    SampleSweep sweep(stream, options_.threads ? options_.threads : usable_cores(), [this] {
+      const CheckDepth depth = options_.decode ? CheckDepth::kDecoded : CheckDepth::kHeaders;
+      return [checker = std::make_shared<SampleChecker>(depth)](SweptSample& sample) {
+        sample.bad = checker->check(sample.row, sample.fields);
+      };
+    });
+    while (const SweptSample* sample = sweep.next()) {
+      if (options_.stop && options_.stop->load(std::memory_order_relaxed)) {
+        fail(ErrorKind::kClosed, "stopped in '{}'; the same command goes on from there", path);
+      }
+      add(path, *sample);
+      writer.add(sample->row);
+      const SampleField& last = sample->row.fields.back();
+      if (options_.progress) options_.progress(done_ + last.offset + last.length, total_);
+    }
+    before.require_unchanged();
+    file.write(writer.finish({.data_bytes = shard->size(), .content_tag = content_tag(*shard, shard->size())}));
+    file.commit();
+    ++result_.shards;
+    result_.bytes += shard->size();
+    done_ += shard->size();
+    if (options_.progress) options_.progress(done_, total_);
+  }
+
+  void add(const std::string& path, const SweptSample& sample) {
+    ++result_.samples;
+    if (sample.row.soundness == Soundness::kConcealed) ++result_.concealed;
+    if (!sample.bad.empty()) result_.bad.push_back({path, sample.row.key, sample.row.fields.front().offset, sample.bad});
+  }
+
+  const IndexJobOptions& options_;
+  const std::shared_ptr<Executor> inline_ = std::make_shared<InlineExecutor>();
+  IndexJobResult result_;
+  std::uint64_t done_ = 0, total_ = 0;
+};
+
+}  // namespace
+
+IndexJobResult index_shards(const std::vector<std::string>& data, const IndexJobOptions& options) {
+  if (options.threads != 0) check_threads(options.threads);
+  return IndexJob(options).run(data);
+}
+
+}  // namespace stoker

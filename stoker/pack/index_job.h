@@ -1,0 +1,40 @@
+// Makes the indexes of shards: reads every byte once, checks every image, and leaves "<shard>.sidx" beside each shard or
+// in a folder.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace stoker {
+
+struct BadSample {
+  std::string shard, key;
+  std::uint64_t offset = 0;  // of its first field in the shard
+  std::string reason;
+};
+
+struct IndexJobOptions {
+  std::string folder{};  // for the indexes; empty: beside their shards
+  bool decode = true;    // otherwise images tell what their headers say, and soundness stays unknown
+  int threads = 0;       // 0: as many as the process may use cores
+  const std::atomic<bool>* stop = nullptr;  // becomes true to stop early
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // in bytes of shards; by the calling thread
+};
+
+struct IndexJobResult {
+  std::int64_t shards = 0;   // indexed now
+  std::int64_t current = 0;  // that had a good index already
+  std::int64_t samples = 0, concealed = 0;
+  std::uint64_t bytes = 0;
+  std::vector<BadSample> bad;  // their rows are in the index and say so
+};
+
+/// DATA as open_dataset() takes it. Stopped or killed, it leaves whole indexes only, and another call goes on with the
+/// shards that have none. Throws kUsage for a folder of loose files and for two shards whose indexes would have one
+/// name, kData for a shard that is damaged or changes meanwhile, kIo, kClosed when stopped.
+IndexJobResult index_shards(const std::vector<std::string>& data, const IndexJobOptions& options);
+
+}  // namespace stoker

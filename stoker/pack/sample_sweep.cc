@@ -1,0 +1,128 @@
+#include "stoker/pack/sample_sweep.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/format/dataset.h"
+
+namespace stoker {
+namespace {
+
+// A chunk is what one thread reads at once: enough that a disk reads it in one go.
+constexpr std::uint64_t kChunkReadBytes = std::uint64_t{1} << 20;
+constexpr std::size_t kChunkSamples = 256;
+// Between neighbours lie headers and padding; what lies further apart is read by itself.
+constexpr std::uint64_t kGapMax = 16 << 10;
+
+std::uint64_t end_of(const SampleField& field) { return field.offset + field.length; }
+
+/// Fields that lie together in one source, read as one range.
+struct Range {
+  Source* source;
+  std::uint64_t begin, end;
+  std::size_t place = 0;  // in the chunk's memory
+
+  bool can_reach(const SampleRow& row, const SampleField& field) const {
+    return field.part.empty() && source == row.source && field.offset >= end && field.offset - end <= kGapMax;
+  }
+};
+
+void read_range(const Range& range, const SampleRow& row, const SampleField& first, MutableBytes into) {
+  try {
+    if (!first.part.empty() && range.source->size(first.part) != first.length) {
+      fail(ErrorKind::kData, "'{}/{}' has changed since its folder was listed; it had {} bytes then",
+           range.source->name(), first.part, first.length);
+    }
+    read_fully(*range.source, range.begin, into, first.part);
+  } catch (const Error& error) {
+    throw error.with_context(describe(row));
+  }
+}
+
+}  // namespace
+
+SampleSweep::SampleSweep(SampleStream& stream, int threads, std::function<Work()> make_work)
+    : stream_(stream),
+      producer_(
+          threads, [this] { return claim(); },
+          [make = std::move(make_work)]() -> OrderedProducer<Chunk, Chunk>::Make {
+            return [work = make()](Chunk chunk) {
+              read(chunk);
+              for (SweptSample& sample : chunk.samples) {
+                try {
+                  work(sample);
+                } catch (const Error& error) {
+                  throw error.with_context(describe(sample.row));
+                }
+              }
+              return chunk;
+            };
+          }) {}
+
+std::optional<SampleSweep::Chunk> SampleSweep::claim() {
+  Chunk chunk;
+  std::uint64_t bytes = 0;
+  while (chunk.samples.size() < kChunkSamples) {
+    if (!has_row_) has_row_ = stream_.next(row_);
+    if (!has_row_) break;
+    if (!chunk.samples.empty() && bytes + row_.bytes() > kChunkReadBytes) break;
+    bytes += row_.bytes();
+    chunk.samples.emplace_back().row = std::exchange(row_, SampleRow());
+    has_row_ = false;
+  }
+  if (chunk.samples.empty()) return std::nullopt;
+  const SampleRow& last = chunk.samples.back().row;
+  // What comes next is wanted soon.
+  if (!last.fields.empty() && last.fields.back().part.empty()) {
+    last.source->will_need(end_of(last.fields.back()), 4 * kChunkReadBytes);
+  }
+  return chunk;
+}
+
+// Neighbouring fields of one source are read as one range, headers between them included.
+void SampleSweep::read(Chunk& chunk) {
+  std::vector<Range> ranges;
+  std::vector<std::size_t> range_of;  // by field
+  for (const SweptSample& sample : chunk.samples) {
+    for (const SampleField& field : sample.row.fields) {
+      if (!ranges.empty() && ranges.back().can_reach(sample.row, field)) {
+        ranges.back().end = end_of(field);
+      } else {
+        ranges.push_back({sample.row.source, field.offset, end_of(field)});
+      }
+      range_of.push_back(ranges.size() - 1);
+    }
+  }
+  std::size_t total = 0;
+  for (Range& range : ranges) {
+    range.place = total;
+    total += range.end - range.begin;
+  }
+  chunk.memory.resize(total);
+
+  std::size_t fields = 0, ranges_read = 0;
+  for (SweptSample& sample : chunk.samples) {
+    for (const SampleField& field : sample.row.fields) {
+      const std::size_t number = range_of[fields++];
+      const Range& range = ranges[number];
+      if (number == ranges_read) {  // with the first of its fields, so that an error names that sample
+        ++ranges_read;
+        read_range(range, sample.row, field, MutableBytes(chunk.memory).subspan(range.place, range.end - range.begin));
+      }
+      sample.fields.push_back(Bytes(chunk.memory).subspan(range.place + field.offset - range.begin, field.length));
+    }
+  }
+}
+
+SweptSample* SampleSweep::next() {
+  if (next_ == current_.samples.size()) {
+    std::optional<Chunk> chunk = producer_.next();
+    if (!chunk) return nullptr;
+    current_ = std::move(*chunk);
+    next_ = 0;
+  }
+  return &current_.samples[next_++];
+}
+
+}  // namespace stoker

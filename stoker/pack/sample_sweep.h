@@ -1,0 +1,54 @@
+// Goes through samples in order with many threads: each is read once and worked on by one of them, and they come out in
+// the order in which they went in. What all jobs over a data set are made of.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stoker/format/sample_row.h"
+#include "stoker/pack/ordered_producer.h"
+#include "stoker/pack/sample_stream.h"
+
+namespace stoker {
+
+/// A sample that was read.
+struct SweptSample {
+  SampleRow row;
+  std::vector<Bytes> fields;  // their bytes, in the order of row.fields
+  std::string bad;            // why it is bad; empty if it is not
+  std::vector<std::uint8_t> made;  // what work made of it, to which `fields` may point
+};
+
+class SampleSweep {
+ public:
+  /// Called on one of the threads, for each sample once. May change the sample as it likes, and throw.
+  using Work = std::function<void(SweptSample& sample)>;
+
+  /// `stream` is read as far as is needed, and outlives the sweep. `make_work` is called once on each thread.
+  SampleSweep(SampleStream& stream, int threads, std::function<Work()> make_work);
+
+  /// The next sample; null after the last. Valid until the next call. Throws what the stream, reading, or work threw,
+  /// with the sample named.
+  SweptSample* next();
+
+ private:
+  /// Neighbours that are read and worked on together.
+  struct Chunk {
+    std::vector<SweptSample> samples;
+    std::vector<std::uint8_t> memory;
+  };
+
+  std::optional<Chunk> claim();
+  static void read(Chunk& chunk);
+
+  SampleStream& stream_;
+  SampleRow row_;  // read from the stream, not yet in a chunk
+  bool has_row_ = false;
+  Chunk current_;
+  std::size_t next_ = 0;
+  OrderedProducer<Chunk, Chunk> producer_;  // last: its threads use the above
+};
+
+}  // namespace stoker
