@@ -129,7 +129,7 @@ void Loader::Engine::read_ended(ReadRequest& request) noexcept {
   if (request.error) {
     if (!ticket.error) ticket.error = request.error;
   } else {
-    engine.metrics_.add(Metric::kBytesRead, static_cast<std::int64_t>(request.into.size()));
+    engine.metrics_.add(Metric::kBytesRead, static_cast<std::int64_t>(request.length()));
   }
   if (--ticket.reads_pending == 0) engine.ticket_read(ticket);
   if (--engine.reads_in_flight_ == 0) engine.reads_end_.notify_all();
@@ -240,7 +240,7 @@ void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
   try {
     if (ticket.error) std::rethrow_exception(ticket.error);
     Bytes fields[kOutputsMax];
-    for (std::size_t i = 0; i < ticket.reads.size(); ++i) fields[i] = ticket.reads[i].request.into;
+    for (std::size_t i = 0; i < ticket.reads.size(); ++i) fields[i] = ticket.reads[i].bytes;
     const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
     const SampleInput input{.fields = std::span(fields, ticket.reads.size()),
                             .label = dataset_->label(ticket.sample),

@@ -18,6 +18,7 @@ struct Ticket;
 /// One field of a ticket's sample: the read, and where it reads from.
 struct FieldRead {
   ReadRequest request;
+  MutableBytes bytes;  // the one segment of the request
   Source* source = nullptr;
   Ticket* ticket = nullptr;
   void* engine = nullptr;  // whom to tell when it has ended

@@ -16,8 +16,8 @@ class BlockingSource : public Source {
  protected:
   explicit BlockingSource(std::shared_ptr<Executor> executor) : executor_(std::move(executor)) {}
 
-  /// Fills `into`, or throws. Threads: any, also several at once. Allocates only to throw.
-  virtual void read(std::uint64_t offset, MutableBytes into, std::string_view part) const = 0;
+  /// Fills the segments, or throws. Threads: any, also several at once. Allocates only to throw.
+  virtual void read(std::uint64_t offset, Segments into, std::string_view part) const = 0;
 
  private:
   std::shared_ptr<Executor> executor_;

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "stoker/storage/pread_io.h"
 #include "stoker/storage/range_check.h"
 
 namespace stoker {
@@ -27,14 +28,18 @@ std::uint64_t FileSource::size(std::string_view part) const {
   return size_;
 }
 
-void FileSource::read(std::uint64_t offset, MutableBytes into, std::string_view part) const {
+void FileSource::read(std::uint64_t offset, Segments into, std::string_view part) const {
   require_no_part(path_, part);
-  require_range_inside(path_, size_, offset, into.size());
-  const PreadResult result = pread_fully(fd_.get(), offset, into);
-  if (result.error != 0) fail_system("read", path_, result.error);
-  if (result.count < into.size()) {
+  require_range_inside(path_, size_, offset, length_of(into));
+  FileRead file_read;
+  file_read.fd = fd_.get();
+  file_read.offset = offset;
+  file_read.into = into;
+  read_by_preadv(file_read);
+  if (file_read.error != 0) fail_system("read", path_, file_read.error);
+  if (file_read.count < length_of(into)) {
     fail(ErrorKind::kData, "'{}' was truncated while in use: it had {} bytes when opened and now ends at byte {}",
-         path_, size_, offset + result.count);
+         path_, size_, offset + file_read.count);
   }
 }
 

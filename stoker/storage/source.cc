@@ -32,7 +32,7 @@ void read_fully(Source& source, std::uint64_t offset, MutableBytes into, std::st
   ReadRequest request;
   request.part = part;
   request.offset = offset;
-  request.into = into;
+  request.into = Segments(&into, 1);
   request.context = &arrival;
   request.done = [](ReadRequest& finished) noexcept { static_cast<Arrival*>(finished.context)->arrive(); };
   source.start(request);

@@ -9,17 +9,20 @@
 #include <string_view>
 
 #include "stoker/base/bytes.h"
+#include "stoker/storage/segments.h"
 
 namespace stoker {
 
 class Source;
 
-/// One read. The caller owns it and keeps it, its part name and its memory alive until `done` was called. It may be
-/// used again after that.
+/// One read. The caller owns it and keeps it, its part name, its segments and their memory alive until `done` was
+/// called. It may be used again after that.
 struct ReadRequest {
   std::string_view part;  // which object of a folder source; empty for a single object
   std::uint64_t offset = 0;
-  MutableBytes into;  // filled completely, or `error` is set
+  Segments into;  // what the one range from `offset` on fills completely, apart from its holes, or `error` is set
+
+  std::uint64_t length() const { return length_of(into); }
 
   /// Called exactly once, on any thread, also before start() returns; must not block for long.
   void (*done)(ReadRequest& request) noexcept = nullptr;

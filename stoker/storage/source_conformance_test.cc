@@ -139,6 +139,7 @@ TEST_P(SourceConformance, ServesManyReadsAtOnceAndCallsDoneOncePerRead) {
   constexpr int kReads = 300;
   struct Slot {
     std::vector<std::uint8_t> bytes;
+    MutableBytes segment;
     std::atomic<int> done_calls = 0;
     std::latch* all = nullptr;
   };
@@ -150,7 +151,8 @@ TEST_P(SourceConformance, ServesManyReadsAtOnceAndCallsDoneOncePerRead) {
     slots[i].all = &all;
     requests[i].part = part_;
     requests[i].offset = i * 31;
-    requests[i].into = slots[i].bytes;
+    slots[i].segment = slots[i].bytes;
+    requests[i].into = Segments(&slots[i].segment, 1);
     requests[i].context = &slots[i];
     requests[i].done = [](ReadRequest& request) noexcept {
       auto& slot = *static_cast<Slot*>(request.context);
@@ -174,11 +176,12 @@ TEST_P(SourceConformance, ServesManyReadsAtOnceAndCallsDoneOncePerRead) {
 
 TEST_P(SourceConformance, TakesARequestAgainAfterItFailed) {
   std::vector<std::uint8_t> bytes(1);
+  const MutableBytes segment(bytes);
   std::latch failed(1), succeeded(1);
   ReadRequest request;
   request.part = part_;
   request.offset = kSize;
-  request.into = bytes;
+  request.into = Segments(&segment, 1);
   request.done = [](ReadRequest& finished) noexcept { static_cast<std::latch*>(finished.context)->count_down(); };
   request.context = &failed;
   source_->start(request);
