@@ -12,6 +12,7 @@ namespace stoker {
 class BlockingSource : public Source {
  public:
   void start(ReadRequest& request) final;
+  std::string_view io_name() const override { return "pread"; }
 
  protected:
   explicit BlockingSource(std::shared_ptr<Executor> executor) : executor_(std::move(executor)) {}

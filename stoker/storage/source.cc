@@ -27,6 +27,8 @@ class Arrival {
 
 }  // namespace
 
+void Source::will_need(std::uint64_t /*offset*/, std::uint64_t /*length*/, std::string_view /*part*/) {}
+
 void read_fully(Source& source, std::uint64_t offset, MutableBytes into, std::string_view part) {
   Arrival arrival;
   ReadRequest request;
