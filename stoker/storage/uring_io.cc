@@ -114,12 +114,7 @@ void UringIo::start(FileRead& read) {
 
 /// Gives waiting reads the slots that are free, and all that is prepared to the kernel.
 void UringIo::fill(IntrusiveQueue<FileRead>& ended) {
-  while (broken_ != 0 && !waiting_.empty()) {
-    FileRead& read = *waiting_.pop();
-    read.take(-broken_);
-    ended.push(read);
-  }
-  while (!free_.empty() && !waiting_.empty()) {
+  while (broken_ == 0 && !free_.empty() && !waiting_.empty()) {
     const std::size_t slot = free_.back();
     free_.pop_back();
     slots_[slot].read = waiting_.pop();
@@ -127,6 +122,11 @@ void UringIo::fill(IntrusiveQueue<FileRead>& ended) {
     prepare(slot);
   }
   submit(ended);
+  while (broken_ != 0 && !waiting_.empty()) {
+    FileRead& read = *waiting_.pop();
+    read.take(-broken_);
+    ended.push(read);
+  }
 }
 
 void UringIo::prepare(std::size_t number) {

@@ -245,7 +245,7 @@ TEST_F(UringIoReading, NoticesWhenOnlySubmittingIsForbidden) {
 
 TEST_F(UringIoReading, ReadsOnTheCallingThreadInAForkedChild) {
   Reads before(100, 1000, file_.get());
-  auto io = make_io({.depth = 8});
+  auto io = std::make_unique<UringIo>(make_shared_at_home<ThreadExecutor>(1), UringOptions{.depth = 8});
   before.start(*io);
   EXPECT_EQ(status_in_child([&] {
               Reads reads(3, 1000, file_.get());
