@@ -15,8 +15,7 @@ class FolderFormat final : public ShardFormat {
   bool recognises(const std::string& path) const override;
   /// Throws kIo naming the file or folder that cannot be read, and kData for a class without images or a sample with
   /// two.
-  ShardContents scan(const std::string& path, std::shared_ptr<Executor> executor,
-                     const std::stop_token& stop) const override;
+  ShardContents scan(const std::string& path, const FileAccess& access, const std::stop_token& stop) const override;
 };
 
 }  // namespace stoker

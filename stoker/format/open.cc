@@ -136,13 +136,13 @@ void require_same_classes(const ShardContents& a, const ShardContents& b) {
 
 }  // namespace
 
-std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, std::shared_ptr<Executor> executor,
+std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, const FileAccess& access,
                                             const std::stop_token& stop) {
   const std::vector<Shard> shards = find_shards(data, stop);
   // Each shard is scanned by itself and joined afterwards, so that scans may one day run side by side.
   std::vector<ShardContents> contents;
   contents.reserve(shards.size());
-  for (const Shard& shard : shards) contents.push_back(shard.format->scan(shard.path, executor, stop));
+  for (const Shard& shard : shards) contents.push_back(shard.format->scan(shard.path, access, stop));
 
   std::vector<std::shared_ptr<Source>> sources;
   SampleTable samples;
