@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "stoker/base/executor.h"
 #include "stoker/format/data_shard.h"
 #include "stoker/format/index_places.h"
 #include "stoker/format/sample_row.h"
 #include "stoker/format/sample_table.h"
+#include "stoker/storage/file_access.h"
 
 namespace stoker {
 
@@ -74,9 +74,9 @@ class Dataset {
 std::string describe(const SampleRow& row);
 
 /// Opens DATA (INTERFACES: a folder, a shard, a text file of paths, a glob or brace pattern), or several of them joined
-/// in order. `executor` runs the reads for as long as the data set lives. Throws kNotFound, kIo, kData or kUsage with a
-/// sentence that names the file, and kClosed when asked to `stop`.
-std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, std::shared_ptr<Executor> executor,
+/// in order. `access` is what they are read by for as long as the data set lives. Throws kNotFound, kIo, kData or
+/// kUsage with a sentence that names the file, and kClosed when asked to `stop`.
+std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, const FileAccess& access,
                                             const IndexOptions& index = {}, const std::stop_token& stop = {});
 
 }  // namespace stoker

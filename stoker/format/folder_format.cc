@@ -170,10 +170,9 @@ bool FolderFormat::recognises(const std::string& path) const {
   return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-ShardContents FolderFormat::scan(const std::string& path, std::shared_ptr<Executor> executor,
-                                 const std::stop_token& stop) const {
+ShardContents FolderFormat::scan(const std::string& path, const FileAccess& access, const std::stop_token& stop) const {
   ShardContents contents;
-  contents.source = std::make_shared<FolderSource>(path, std::move(executor));
+  contents.source = std::make_shared<FolderSource>(path, access.executor);
   FolderWalk(path, contents, stop).run();
   return contents;
 }

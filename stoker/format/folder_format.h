@@ -16,8 +16,7 @@ class FolderFormat final : public ShardFormat {
   bool is_one_file() const override { return false; }
   /// Throws kIo naming the file or folder that cannot be read, and kData for a class without images or a sample with
   /// two.
-  ShardContents scan(const std::string& path, std::shared_ptr<Executor> executor,
-                     const std::stop_token& stop) const override;
+  ShardContents scan(const std::string& path, const FileAccess& access, const std::stop_token& stop) const override;
 };
 
 }  // namespace stoker

@@ -37,10 +37,10 @@ void add_names(const std::vector<std::string>& names, std::vector<std::string>& 
 
 }  // namespace
 
-std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, std::shared_ptr<Executor> executor,
+std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, const FileAccess& access,
                                             const IndexOptions& index, const std::stop_token& stop) {
   const ShardOpener opener{
-      .executor = std::move(executor), .index = index, .cache = std::make_shared<IndexCache>(kIndexCacheBytes)};
+      .access = access, .index = index, .cache = std::make_shared<IndexCache>(kIndexCacheBytes)};
   Manifests manifests;
   std::vector<std::unique_ptr<DataShard>> shards;
   std::vector<std::string> fields, first_classes;

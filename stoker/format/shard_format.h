@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/base/executor.h"
 #include "stoker/format/sample_table.h"
+#include "stoker/storage/file_access.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {
@@ -32,8 +32,7 @@ class ShardFormat {
   virtual bool is_one_file() const = 0;
   /// Finds every sample. Throws kData naming the path and the place when the shard is damaged or truncated, and kClosed
   /// when asked to stop.
-  virtual ShardContents scan(const std::string& path, std::shared_ptr<Executor> executor,
-                             const std::stop_token& stop) const = 0;
+  virtual ShardContents scan(const std::string& path, const FileAccess& access, const std::stop_token& stop) const = 0;
 };
 
 /// Throws kClosed when `stop` was requested: formats call it once per entry of what they scan.

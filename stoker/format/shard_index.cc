@@ -123,7 +123,7 @@ void IndexFetch::run() {
       read.loaded.bytes.resize(place.length);
       read.into = read.loaded.bytes;
       read.request.offset = read.index->place_.begin + place.offset;
-      read.request.into = read.into;
+      read.request.into = Segments(&read.into, 1);
       group.start(*read.index->place_.source, read.request);
     }
   }

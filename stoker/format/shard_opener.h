@@ -13,7 +13,7 @@
 namespace stoker {
 
 struct ShardOpener {
-  std::shared_ptr<Executor> executor;  // runs the reads
+  FileAccess access;
   IndexOptions index;
   std::shared_ptr<IndexCache> cache;
 

@@ -34,11 +34,12 @@ bool TarFormat::recognises(const std::string& path) const {
   return has_tar_magic(path);
 }
 
-ShardContents TarFormat::scan(const std::string& path, std::shared_ptr<Executor> executor,
-                              const std::stop_token& stop) const {
+ShardContents TarFormat::scan(const std::string& path, const FileAccess& access, const std::stop_token& stop) const {
   ShardContents contents;
-  contents.source = std::make_shared<FileSource>(path, std::move(executor));
-  contents.samples = scan_tar(*contents.source, stop);
+  FileSource in_order(path, access);  // what the kernel reads ahead helps the scan, and only it
+  contents.samples = scan_tar(in_order, stop);
+  contents.source = std::make_shared<FileSource>(
+      path, access, FileOptions{.direct = access.direct, .pattern = AccessPattern::kRandom});
   return contents;
 }
 

@@ -14,8 +14,7 @@ class TarFormat final : public ShardFormat {
   /// By the name's extension, also of compressed tars, which scan() refuses with the reason; else by the magic bytes.
   bool recognises(const std::string& path) const override;
   bool is_one_file() const override { return true; }
-  ShardContents scan(const std::string& path, std::shared_ptr<Executor> executor,
-                     const std::stop_token& stop) const override;
+  ShardContents scan(const std::string& path, const FileAccess& access, const std::stop_token& stop) const override;
 };
 
 /// The samples of a tar. Throws kData naming the source, the place and the last good member when it is damaged,

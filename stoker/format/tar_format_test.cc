@@ -238,7 +238,7 @@ TEST(TarFormat, SeeksOverTheDataOfLargeMembers) {
     const std::string& name() const override { return inner.name(); }
     std::uint64_t size(std::string_view part) const override { return inner.size(part); }
     void start(ReadRequest& request) override {
-      bytes += request.into.size();
+      bytes += request.length();
       inner.start(request);
     }
     MemorySource inner;

@@ -166,7 +166,7 @@ void Loader::Engine::read_ended(ReadRequest& request) noexcept {
   if (request.error) {
     if (!ticket.error) ticket.error = request.error;
   } else {
-    engine.metrics_.add(Metric::kBytesRead, static_cast<std::int64_t>(request.into.size()));
+    engine.metrics_.add(Metric::kBytesRead, static_cast<std::int64_t>(request.length()));
   }
   if (--ticket.reads_pending == 0) engine.ticket_read(ticket);
   if (--engine.reads_in_flight_ == 0) engine.reads_end_.notify_all();
@@ -290,7 +290,7 @@ void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
     if (ticket.error) std::rethrow_exception(ticket.error);
     Bytes fields[kOutputsMax];
     for (std::size_t i = 0; i < ticket.reads.size(); ++i) {
-      fields[i] = ticket.reads[i].request.into;
+      fields[i] = ticket.reads[i].bytes;
       check_field(*ticket.reads[i].field, fields[i]);
     }
     const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };

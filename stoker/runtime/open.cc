@@ -2,6 +2,7 @@
 
 #include "stoker/base/user_cache.h"
 #include "stoker/runtime/thread_pool.h"
+#include "stoker/storage/uring_io.h"
 
 namespace stoker {
 namespace {
@@ -11,15 +12,37 @@ namespace {
 constexpr int kReadThreads = 16;
 constexpr int kReadsQueued = 1024;
 
-}  // namespace
-
-std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const std::stop_token& stop) {
-  return open_dataset(data, make_shared_at_home<ThreadPool>("stoker-read", kReadThreads, kReadsQueued),
-                      {.cache_folder = user_cache_folder()}, stop);
+/// Null where io_uring does not work and need not.
+std::shared_ptr<FileIo> make_uring(IoKind kind) {
+  if (kind == IoKind::kPread) return nullptr;
+  try {
+    if (const std::string why = UringIo::why_not(); !why.empty()) throw Error(ErrorKind::kIo, why);
+    return make_shared_at_home<UringIo>(make_shared_at_home<ThreadPool>("stoker-uring", 1, 1));
+  } catch (const Error& error) {
+    if (kind == IoKind::kUring) throw error.with_context("cannot read by io_uring");
+    return nullptr;
+  }
 }
 
-std::shared_ptr<const Dataset> open(const std::string& data, const std::stop_token& stop) {
-  return open(std::vector{data}, stop);
+FileAccess make_access(const OpenOptions& options) {
+  const auto threads = make_shared_at_home<ThreadPool>("stoker-read", kReadThreads, kReadsQueued);
+  const std::shared_ptr<FileIo> uring = make_uring(options.io);
+  FileAccess access = uring ? FileAccess(threads, uring) : FileAccess(threads);
+  access.direct = options.direct;
+  return access;
+}
+
+}  // namespace
+
+std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const std::stop_token& stop,
+                                    const OpenOptions& options) {
+  const IndexOptions index{
+      .use = options.use_indexes, .folder = options.index_folder, .cache_folder = user_cache_folder()};
+  return open_dataset(data, make_access(options), index, stop);
+}
+
+std::shared_ptr<const Dataset> open(const std::string& data, const std::stop_token& stop, const OpenOptions& options) {
+  return open(std::vector{data}, stop, options);
 }
 
 }  // namespace stoker

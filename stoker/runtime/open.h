@@ -10,9 +10,26 @@
 
 namespace stoker {
 
-/// Opens DATA: a folder, a shard, a text file of paths, a glob or brace pattern. Its reads run on a pool of threads
-/// that lives as long as the data set. Throws Error naming what is wrong, and kClosed when asked to `stop`.
-std::shared_ptr<const Dataset> open(const std::string& data, const std::stop_token& stop = {});
-std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const std::stop_token& stop = {});
+/// By what shards are read; loose files of a folder are always read by pread.
+enum class IoKind {
+  kAuto,   // io_uring where it works, else pread
+  kUring,  // fails with kIo where io_uring does not work
+  kPread,
+};
+
+struct OpenOptions {
+  IoKind io = IoKind::kAuto;
+  bool direct = false;  // read the samples of shards past the page cache (O_DIRECT)
+  bool use_indexes = true;    // otherwise every shard is scanned, and nothing is kept
+  std::string index_folder{};  // where to look for indexes first
+};
+
+/// Opens DATA: a folder, a shard, a text file of paths, a glob or brace pattern. Its reads run on threads that
+/// live as long as the data set; Source::io_name() says by what. Throws Error naming what is wrong, and kClosed when
+/// asked to `stop`.
+std::shared_ptr<const Dataset> open(const std::string& data, const std::stop_token& stop = {},
+                                    const OpenOptions& options = {});
+std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const std::stop_token& stop = {},
+                                    const OpenOptions& options = {});
 
 }  // namespace stoker

@@ -20,6 +20,7 @@ struct Ticket;
 struct FieldRead {
   const SampleField* field = nullptr;  // of the ticket's row
   ReadRequest request;
+  MutableBytes bytes;  // the one segment of the request
   Source* source = nullptr;
   Ticket* ticket = nullptr;
   void* engine = nullptr;  // whom to tell when it has ended

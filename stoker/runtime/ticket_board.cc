@@ -155,7 +155,8 @@ bool TicketBoard::grant(Ticket& ticket) {
     read.request = ReadRequest();
     read.request.part = field.part;
     read.request.offset = field.offset;
-    read.request.into = ticket.grant.bytes.subspan(offset, static_cast<std::size_t>(field.length));
+    read.bytes = ticket.grant.bytes.subspan(offset, static_cast<std::size_t>(field.length));
+    read.request.into = Segments(&read.bytes, 1);
     offset += static_cast<std::size_t>(field.length);
   }
   request_reads(ticket);

@@ -12,12 +12,13 @@ namespace stoker {
 class BlockingSource : public Source {
  public:
   void start(ReadRequest& request) final;
+  std::string_view io_name() const override { return "pread"; }
 
  protected:
   explicit BlockingSource(std::shared_ptr<Executor> executor) : executor_(std::move(executor)) {}
 
-  /// Fills `into`, or throws. Threads: any, also several at once. Allocates only to throw.
-  virtual void read(std::uint64_t offset, MutableBytes into, std::string_view part) const = 0;
+  /// Fills the segments, or throws. Threads: any, also several at once. Allocates only to throw.
+  virtual void read(std::uint64_t offset, Segments into, std::string_view part) const = 0;
 
  private:
   std::shared_ptr<Executor> executor_;

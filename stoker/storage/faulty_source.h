@@ -31,6 +31,10 @@ class FaultySource final : public Source {
   const std::string& name() const override { return inner_->name(); }
   std::uint64_t size(std::string_view part = {}) const override { return inner_->size(part); }
   void start(ReadRequest& request) override;
+  void will_need(std::uint64_t offset, std::uint64_t length, std::string_view part = {}) override {
+    inner_->will_need(offset, length, part);
+  }
+  std::string_view io_name() const override { return inner_->io_name(); }
 
   /// Waits until `count` reads are held.
   void wait_until_held(std::size_t count);

@@ -60,10 +60,11 @@ TEST(FaultySource, FailsByChanceTheSameWayForTheSameSeed) {
 }
 
 struct Reads {
-  explicit Reads(std::size_t count) : bytes(count), requests(count) {
+  explicit Reads(std::size_t count) : bytes(count), segments(count), requests(count) {
     for (std::size_t i = 0; i < count; ++i) {
       requests[i].offset = i;
-      requests[i].into = MutableBytes(&bytes[i], 1);
+      segments[i] = MutableBytes(&bytes[i], 1);
+      requests[i].into = Segments(&segments[i], 1);
       requests[i].context = this;
       requests[i].done = [](ReadRequest& request) noexcept {
         static_cast<Reads*>(request.context)->completed.push_back(request.offset);
@@ -72,6 +73,7 @@ struct Reads {
   }
 
   std::vector<std::uint8_t> bytes;
+  std::vector<MutableBytes> segments;
   std::vector<ReadRequest> requests;
   std::vector<std::uint64_t> completed;
 };

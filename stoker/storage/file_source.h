@@ -1,26 +1,56 @@
-// One regular file, opened once and read by pread on an executor.
+// One regular file, read by a FileIo. Its descriptor comes from a cache and may be closed between reads; the file is
+// checked to be the same whenever it is opened again.
 #pragma once
 
-#include "stoker/storage/blocking_source.h"
-#include "stoker/storage/posix_file.h"
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "stoker/storage/file_access.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 
-class FileSource final : public BlockingSource {
+class FileSource final : public Source {
  public:
-  /// Opens the file. Throws kNotFound or kIo, and kUsage for a folder, pipe, socket or device.
-  FileSource(std::string path, std::shared_ptr<Executor> executor);
+  /// Opens the file; throws as open_file() does. Given the size that the file is known to have, it does not touch it:
+  /// the first read opens it, and fails with kData if its size is another.
+  /// Direct: requests may be aligned or not; those that are not are read by way of the access's bounce buffers.
+  FileSource(std::string path, const FileAccess& access, FileOptions options = {},
+             std::optional<std::uint64_t> known_size = {});
+  /// No read may be under way.
+  ~FileSource() override;
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
 
-  const std::string& name() const override { return path_; }
-  /// As it was when the file was opened; a file that shrinks later fails the reads that reach too far.
+  const std::string& name() const override { return name_; }
+  /// As it was when the file was opened first; a file that shrinks later fails the reads that reach too far.
   std::uint64_t size(std::string_view part = {}) const override;
-
- protected:
-  void read(std::uint64_t offset, MutableBytes into, std::string_view part) const override;
+  /// In a forked child the file is read by the calling thread, which opens it for each read. Opening a file that was
+  /// closed in the meantime happens on the calling thread, or on one that has just ended another read.
+  void start(ReadRequest& request) override;
+  /// Has the kernel read ahead; nothing when direct, or when all descriptors are in use.
+  void will_need(std::uint64_t offset, std::uint64_t length, std::string_view part = {}) override;
+  std::string_view io_name() const override { return io_->name(); }
 
  private:
-  std::string path_;
-  FileDescriptor fd_;
+  struct Reading;
+
+  void read_here(const ReadRequest& request) const;
+  void read_opened(ReadRequest& request) noexcept;
+  void read_piece(ReadRequest& request) noexcept;
+  static void piece_ended(FileRead& read) noexcept;
+  static void whole_ended(FileRead& read) noexcept;
+  void finish(ReadRequest& request, std::exception_ptr error) noexcept;
+  bool is_aligned(const ReadRequest& request) const;
+  void require_success(const FileRead& read, std::uint64_t wanted) const;
+
+  const std::string name_;
+  const FileOptions options_;
+  const std::shared_ptr<FileIo> io_;
+  const std::shared_ptr<OpenFiles> open_files_;
+  const std::shared_ptr<BouncePool> bounce_pool_;
+  OpenFiles::File file_;
   std::uint64_t size_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -10,8 +11,11 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <latch>
 
+#include "stoker/base/child_testing.h"
 #include "stoker/base/error_testing.h"
+#include "stoker/storage/file_access_testing.h"
 #include "stoker/storage/folder_source.h"
 #include "stoker/storage/temp_folder_testing.h"
 
@@ -63,6 +67,137 @@ TEST(FileSource, ReportsAFileThatShrankAfterItWasOpened) {
   EXPECT_EQ(error.kind(), ErrorKind::kData);
   EXPECT_THAT(error.message(), AllOf(HasSubstr(path), HasSubstr("truncated"), HasSubstr("byte 600")));
 }
+
+TEST(FileSource, GoesByTheSizeItIsKnownToHaveUntilItIsRead) {
+  TempFolder folder;
+  const std::string path = folder.path("shard.tar");
+  FileSource source(path, std::make_shared<InlineExecutor>(), {}, 1000);
+  EXPECT_EQ(source.size(), 1000u) << "of a file that is not there yet";
+  std::uint8_t byte[1];
+  EXPECT_EQ(error_of([&] { read_fully(source, 0, byte); }).kind(), ErrorKind::kNotFound);
+  folder.write("shard.tar", std::string(999, 'x'));
+  const Error error = error_of([&] { read_fully(source, 0, byte); });
+  EXPECT_EQ(error.kind(), ErrorKind::kData);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr(path), HasSubstr("999 bytes"), HasSubstr("have 1000")));
+  folder.write("shard.tar", std::string(1000, 'x'));
+  read_fully(source, 999, byte);
+  EXPECT_EQ(byte[0], 'x');
+}
+
+TEST(FileSource, FindsItsFileAgainAfterTheWorkingDirectoryChanged) {
+  TempFolder folder;
+  folder.write("a.tar", "a");
+  folder.write("b.tar", "b");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  FileAccess access(std::make_shared<InlineExecutor>());
+  access.open_files = std::make_shared<OpenFiles>(1);
+  FileSource a("a.tar", access), b("b.tar", access);
+  std::filesystem::current_path(before);
+  std::uint8_t byte[1];
+  read_fully(b, 0, byte);
+  read_fully(a, 0, byte);
+  EXPECT_EQ(byte[0], 'a');
+  EXPECT_EQ(a.name(), "a.tar");
+}
+
+TEST(FileSource, SaysSoWhereTheFileSystemCannotReadDirectly) {
+  const Error error =
+      error_of([] { FileSource("/proc/self/status", std::make_shared<InlineExecutor>(), {.direct = true}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kIo);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("/proc/self/status"), HasSubstr("O_DIRECT")));
+}
+
+class FileSourceWays : public ::testing::TestWithParam<FileWay> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = why_not(GetParam()); !why.empty()) GTEST_SKIP() << why;
+  }
+  FileOptions options() const { return {.direct = GetParam().direct, .pattern = AccessPattern::kRandom}; }
+};
+
+TEST_P(FileSourceWays, ReadsWhatIsLargerThanABuffer) {
+  TempFolder folder;
+  std::string content(3'500'001, ' ');
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>(i * 2654435761 >> 13);
+  FileSource source(folder.write("f", content), access_by(GetParam(), std::make_shared<InlineExecutor>()), options());
+  std::vector<std::uint8_t> bytes(content.size() - 7);
+  read_fully(source, 7, bytes);
+  EXPECT_TRUE(as_text(bytes) == std::string_view(content).substr(7));
+}
+
+TEST_P(FileSourceWays, ReadsFromMoreFilesThanTheProcessMayOpen) {
+  TempFolder folder;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit changed = before;
+  changed.rlim_cur = 100;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &changed), 0);
+  {
+    constexpr std::size_t kFiles = 300;
+    const FileAccess access = access_by(GetParam(), std::make_shared<ThreadExecutor>(3));
+    std::vector<std::unique_ptr<FileSource>> sources;
+    for (std::size_t i = 0; i < kFiles; ++i) {
+      const std::string text = std::to_string(1000 + i);
+      sources.push_back(std::make_unique<FileSource>(folder.write(text, text), access, options()));
+    }
+    struct Read {
+      ReadRequest request;
+      std::uint8_t bytes[4];
+      MutableBytes segment{bytes};
+    };
+    std::latch ended(kFiles);
+    std::vector<Read> reads(kFiles);
+    for (std::size_t i = 0; i < kFiles; ++i) {
+      reads[i].request.into = Segments(&reads[i].segment, 1);
+      reads[i].request.context = &ended;
+      reads[i].request.done = [](ReadRequest& request) noexcept {
+        static_cast<std::latch*>(request.context)->count_down();
+      };
+      sources[i * 7 % kFiles]->start(reads[i].request);
+    }
+    ended.wait();
+    for (std::size_t i = 0; i < kFiles; ++i) {
+      EXPECT_FALSE(reads[i].request.error);
+      EXPECT_EQ(as_text(reads[i].segment), std::to_string(1000 + i * 7 % kFiles));
+    }
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+TEST_P(FileSourceWays, ReadsInAForkedChildWhateverTheParentIsInTheMiddleOf) {
+  TempFolder folder;
+  std::string content(300'000, ' ');
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<char>(i % 251);
+  const std::string path = folder.write("f", content);
+  FileAccess access = access_by(GetParam(), std::make_shared<ThreadExecutor>(2));
+  access.open_files = std::make_shared<OpenFiles>(1);
+  access.bounce_pool = std::make_shared<BouncePool>(1);
+  auto source = std::make_unique<FileSource>(path, access, options());
+  OpenFiles::Lease lease;  // all descriptors and buffers are in use
+  BouncePool::Loan loan;
+  const std::string other = folder.write("g", "1");
+  OpenFiles::File file(other, other, {}, std::nullopt);
+  ASSERT_TRUE(access.open_files->acquire(file, lease));
+  ASSERT_TRUE(access.bounce_pool->acquire(loan));
+  EXPECT_EQ(status_in_child([&] {
+              std::vector<std::uint8_t> bytes(200'000);
+              source->will_need(0, 1000);
+              read_fully(*source, 33, bytes);
+              if (as_text(bytes) != std::string_view(content).substr(33, bytes.size())) return 1;
+              std::filesystem::resize_file(path, 1000);
+              if (error_of([&] { read_fully(*source, 0, bytes); }).kind() != ErrorKind::kData) return 2;
+              source.reset();
+              return 0;
+            }),
+            0);
+  access.bounce_pool->release(loan);
+  access.open_files->release(lease);
+  access.open_files->forget(file);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FileSourceWays, ::testing::ValuesIn(kFileWays),
+                         [](const auto& instance) { return instance.param.name; });
 
 TEST(FolderSource, NamesAFolderThatIsNotThere) {
   const auto open = [](const std::string& path) { FolderSource(path, std::make_shared<InlineExecutor>()); };

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <climits>
 
-#include "stoker/storage/range_check.h"
+#include "stoker/storage/pread_io.h"
 
 namespace stoker {
 namespace {
@@ -51,23 +51,29 @@ std::uint64_t FolderSource::size(std::string_view part) const {
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
-void FolderSource::read(std::uint64_t offset, MutableBytes into, std::string_view part) const {
+void FolderSource::read(std::uint64_t offset, Segments into, std::string_view part) const {
   const PartName name(root_, part);
   const FileDescriptor fd = open_for_reading(folder_.get(), name.c_str());
   if (!fd) fail_system("open", path_of(part), errno);
-  const PreadResult result = pread_fully(fd.get(), offset, into);
-  if (!into.empty() && result.error == 0 && result.count == into.size()) return;
+  FileRead file_read;
+  file_read.fd = fd.get();
+  file_read.offset = offset;
+  file_read.into = into;
+  read_by_preadv(file_read);
+  const std::uint64_t length = length_of(into);
+  const bool complete = file_read.error == 0 && file_read.count == length;
+  if (complete && length > 0 && std::none_of(into.begin(), into.end(), is_hole)) return;
 
-  // Something is off, or nothing was to be read; only now is the file's nature worth another system call.
+  // Something is off, or something was not read; only now is the file's nature worth another system call.
   struct stat facts;
   if (::fstat(fd.get(), &facts) != 0) fail_system("look at", path_of(part), errno);
-  require_regular_file(path_of(part), facts.st_mode, ErrorKind::kData);
-  if (result.error != 0) fail_system("read", path_of(part), result.error);
+  if (!S_ISREG(facts.st_mode)) require_regular_file(path_of(part), facts.st_mode, ErrorKind::kData);
+  if (file_read.error != 0) fail_system("read", path_of(part), file_read.error);
   const auto size = static_cast<std::uint64_t>(facts.st_size);
-  if (result.count == into.size() && offset <= size) return;
+  if (complete && offset <= size && length <= size - offset) return;
   fail(ErrorKind::kData,
        "'{}' changed or was truncated since it was listed: it has {} bytes, but {} bytes at byte {} were asked for",
-       path_of(part), size, into.size(), offset);
+       path_of(part), size, length, offset);
 }
 
 std::string FolderSource::path_of(std::string_view part) const {

@@ -15,7 +15,7 @@ class FolderSource final : public BlockingSource {
   std::uint64_t size(std::string_view part) const override;
 
  protected:
-  void read(std::uint64_t offset, MutableBytes into, std::string_view part) const override;
+  void read(std::uint64_t offset, Segments into, std::string_view part) const override;
 
  private:
   std::string path_of(std::string_view part) const;

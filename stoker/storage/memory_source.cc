@@ -1,7 +1,5 @@
 #include "stoker/storage/memory_source.h"
 
-#include <algorithm>
-
 #include "stoker/storage/range_check.h"
 
 namespace stoker {
@@ -15,9 +13,9 @@ void MemorySource::start(ReadRequest& request) {
   request.error = nullptr;
   try {
     require_no_part(name_, request.part);
-    require_range_inside(name_, bytes_.size(), request.offset, request.into.size());
-    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(request.offset), request.into.size(),
-                request.into.begin());
+    require_range_inside(name_, bytes_.size(), request.offset, request.length());
+    const auto length = static_cast<std::size_t>(request.length());
+    SegmentCursor(request.into).copy_from(Bytes(bytes_).subspan(static_cast<std::size_t>(request.offset), length));
   } catch (...) {
     request.error = std::current_exception();
   }

@@ -8,10 +8,10 @@
 
 namespace stoker {
 
-FileDescriptor open_for_reading(int folder, const char* path) {
+FileDescriptor open_for_reading(int folder, const char* path, int flags) {
   int fd;
   do {
-    fd = ::openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    fd = ::openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
   } while (fd < 0 && errno == EINTR);
   return FileDescriptor(fd);
 }

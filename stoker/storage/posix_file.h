@@ -39,8 +39,8 @@ class FileDescriptor {
 };
 
 /// Opens for reading, relative to the open folder `folder` (AT_FDCWD: the working directory). Does not wait for a
-/// pipe's writer. Returns no descriptor, and errno, when it fails.
-FileDescriptor open_for_reading(int folder, const char* path);
+/// pipe's writer. `flags` are open()'s, for instance O_DIRECT. Returns no descriptor, and errno, when it fails.
+FileDescriptor open_for_reading(int folder, const char* path, int flags = 0);
 
 struct PreadResult {
   std::size_t count = 0;  // bytes read: fewer than asked for at the end of the file

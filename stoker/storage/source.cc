@@ -27,12 +27,14 @@ class Arrival {
 
 }  // namespace
 
+void Source::will_need(std::uint64_t /*offset*/, std::uint64_t /*length*/, std::string_view /*part*/) {}
+
 void read_fully(Source& source, std::uint64_t offset, MutableBytes into, std::string_view part) {
   Arrival arrival;
   ReadRequest request;
   request.part = part;
   request.offset = offset;
-  request.into = into;
+  request.into = Segments(&into, 1);
   request.context = &arrival;
   request.done = [](ReadRequest& finished) noexcept { static_cast<Arrival*>(finished.context)->arrive(); };
   source.start(request);

@@ -9,24 +9,30 @@
 #include <string_view>
 
 #include "stoker/base/bytes.h"
+#include "stoker/storage/read_scratch.h"
+#include "stoker/storage/segments.h"
 
 namespace stoker {
 
 class Source;
 
-/// One read. The caller owns it and keeps it, its part name and its memory alive until `done` was called. It may be
-/// used again after that.
+/// One read. The caller owns it and keeps it, its part name, its segments and their memory alive until `done` was
+/// called. It may be used again after that.
 struct ReadRequest {
   std::string_view part;  // which object of a folder source; empty for a single object
   std::uint64_t offset = 0;
-  MutableBytes into;  // filled completely, or `error` is set
+  Segments into;  // what the one range from `offset` on fills completely, apart from its holes, or `error` is set
+
+  std::uint64_t length() const { return length_of(into); }
 
   /// Called exactly once, on any thread, also before start() returns; must not block for long.
   void (*done)(ReadRequest& request) noexcept = nullptr;
   void* context = nullptr;   // the caller's
   std::exception_ptr error;  // an Error of kind kIo, kNotFound or kData; null when the read succeeded
 
-  Source* source = nullptr;  // for the source's own use between start() and done()
+  // For the source's own use between start() and done().
+  Source* source = nullptr;
+  ReadScratch scratch;
 };
 
 class Source {
@@ -42,6 +48,12 @@ class Source {
   /// Starts the read; failures are told through the request. Threads: any, also several at once. Allocates nothing in
   /// the steady state. A range that reaches past the object's end is an error (kData) that says how long it is.
   virtual void start(ReadRequest& request) = 0;
+
+  /// A hint that the range will be read before long: the source may begin to fetch it. Threads: any. Never fails.
+  virtual void will_need(std::uint64_t offset, std::uint64_t length, std::string_view part = {});
+
+  /// What reads the bytes, for reports: "pread", "io_uring", or "memory" where nothing does.
+  virtual std::string_view io_name() const { return "memory"; }
 };
 
 /// Reads the range and waits for it. Throws the read's error. Not to be called from a task of the executor that the

@@ -2,14 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <latch>
-#include <numeric>
+#include <memory>
+#include <thread>
 
 #include "stoker/base/error.h"
+#include "stoker/base/random.h"
 #include "stoker/storage/faulty_source.h"
-#include "stoker/storage/file_source.h"
+#include "stoker/storage/file_access_testing.h"
 #include "stoker/storage/folder_source.h"
 #include "stoker/storage/memory_source.h"
 #include "stoker/storage/temp_folder_testing.h"
@@ -20,58 +24,88 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::size_t kSize = 10'000;
+constexpr std::size_t kSize = 100'003;  // the last block of a file is a partial one
 
 struct SourceCase {
   std::string name;
-  /// A source of `content`, as its part `part` if it has parts.
-  std::function<std::shared_ptr<Source>(const TempFolder&, const std::vector<std::uint8_t>& content,
-                                        std::shared_ptr<Executor>)>
+  /// A source of what `file` in the folder holds, as its part `part` if it has parts.
+  std::function<std::shared_ptr<Source>(const TempFolder&, const std::string& file,
+                                        const std::vector<std::uint8_t>& content, const FileAccess&)>
       make;
-  std::string part;
+  bool has_parts = false;
+  bool in_file = true;  // where changes to the file show
+  FileWay way{};
 };
 
-std::shared_ptr<Source> make_file(const TempFolder& folder, const std::vector<std::uint8_t>& content,
-                                  std::shared_ptr<Executor> executor) {
-  return std::make_shared<FileSource>(folder.write("data.bin", content), std::move(executor));
+std::shared_ptr<Source> make_file(const TempFolder& folder, const std::string& file,
+                                  const std::vector<std::uint8_t>& /*content*/, const FileAccess& access) {
+  return std::make_shared<FileSource>(folder.path(file), access,
+                                      FileOptions{.direct = access.direct, .pattern = AccessPattern::kRandom}, kSize);
 }
 
-const SourceCase kCases[] = {
-    {"File", make_file, ""},
-    {"Folder",
-     [](const TempFolder& folder, const auto& content, auto executor) {
-       folder.write("class/data.bin", content);
-       return std::make_shared<FolderSource>(folder.path(), executor);
-     },
-     "class/data.bin"},
-    {"Memory",
-     [](const TempFolder&, const auto& content, const auto&) {
-       return std::make_shared<MemorySource>("memory", content);
-     },
-     ""},
-    {"FaultyWithoutFaults",
-     [](const TempFolder& folder, const auto& content, auto executor) {
-       return std::make_shared<FaultySource>(make_file(folder, content, executor), FaultyOptions{});
-     },
-     ""},
-};
+std::vector<SourceCase> all_cases() {
+  std::vector<SourceCase> cases = {
+      {.name = "Folder",
+       .make = [](const TempFolder& folder, const auto&, const auto&,
+                  const auto& access) { return std::make_shared<FolderSource>(folder.path(), access.executor); },
+       .has_parts = true},
+      {.name = "Memory",
+       .make = [](const TempFolder&, const auto&, const auto& content,
+                  const auto&) { return std::make_shared<MemorySource>("memory", content); },
+       .in_file = false},
+      {.name = "FaultyWithoutFaults",
+       .make =
+           [](const TempFolder& folder, const auto& file, const auto& content, const auto& access) {
+             return std::make_shared<FaultySource>(make_file(folder, file, content, access), FaultyOptions{});
+           }},
+  };
+  for (const FileWay& way : kFileWays) cases.push_back({.name = way.name, .make = make_file, .way = way});
+  return cases;
+}
 
 class SourceConformance : public ::testing::TestWithParam<std::tuple<SourceCase, int>> {
  protected:
-  SourceConformance() {
+  void SetUp() override {
+    const auto& [source_case, threads] = GetParam();
+    if (const std::string why = why_not(source_case.way); !why.empty()) GTEST_SKIP() << why;
     std::uint32_t state = 1;
     for (auto& byte : content_) byte = static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24);
-    const auto& [source_case, threads] = GetParam();
     std::shared_ptr<Executor> executor = std::make_shared<InlineExecutor>();
     if (threads > 0) executor = std::make_shared<ThreadExecutor>(threads);
-    source_ = source_case.make(folder_, content_, executor);
-    part_ = source_case.part;
+    // One descriptor for two sources, and two buffers for all reads: whoever can be made to wait does.
+    FileAccess access = access_by(source_case.way, executor);
+    access.open_files = std::make_shared<OpenFiles>(1);
+    access.bounce_pool = std::make_shared<BouncePool>(2);
+    access.direct = source_case.way.direct;
+    const auto make = [&](const std::string& file) {
+      folder_.write(file, content_);
+      return source_case.make(folder_, file, content_, access);
+    };
+    source_ = make("class/data.bin");
+    neighbour_ = make("class/other.bin");
+    if (source_case.has_parts) part_ = "class/data.bin", neighbours_part_ = "class/other.bin";
   }
 
   std::vector<std::uint8_t> read(std::uint64_t offset, std::size_t length) {
     std::vector<std::uint8_t> bytes(length);
+    std::uint8_t first = 0;
+    read_fully(*neighbour_, 0, MutableBytes(&first, 1), neighbours_part_);
     read_fully(*source_, offset, bytes, part_);
     return bytes;
+  }
+
+  void read_segments(std::uint64_t offset, Segments into) {
+    ReadRequest request;
+    request.part = part_;
+    request.offset = offset;
+    request.into = into;
+    request.done = [](ReadRequest& finished) noexcept { static_cast<std::latch*>(finished.context)->count_down(); };
+    auto latch = std::make_unique<std::latch>(1);
+    request.context = latch.get();
+    source_->start(request);
+    latch->wait();
+    latches_.push_back(std::move(latch));
+    if (request.error) std::rethrow_exception(request.error);
   }
 
   std::vector<std::uint8_t> expected(std::size_t offset, std::size_t length) const {
@@ -92,9 +126,10 @@ class SourceConformance : public ::testing::TestWithParam<std::tuple<SourceCase,
   }
 
   TempFolder folder_;
+  std::vector<std::unique_ptr<std::latch>> latches_;  // threads may still be leaving count_down()
   std::vector<std::uint8_t> content_ = std::vector<std::uint8_t>(kSize);
-  std::shared_ptr<Source> source_;
-  std::string part_;
+  std::shared_ptr<Source> source_, neighbour_;
+  std::string part_, neighbours_part_;
 };
 
 TEST_P(SourceConformance, KnowsItsSize) { EXPECT_EQ(source_->size(part_), kSize); }
@@ -126,7 +161,7 @@ TEST_P(SourceConformance, SaysHowLongTheObjectIs) {
     read_fully(*source_, 0, bytes, part_);
     FAIL() << "the read did not fail";
   } catch (const Error& error) {
-    EXPECT_THAT(error.message(), HasSubstr("10000 bytes"));
+    EXPECT_THAT(error.message(), HasSubstr("100003 bytes"));
   }
 }
 
@@ -135,10 +170,92 @@ TEST_P(SourceConformance, RefusesAPartThatIsNotThere) {
   EXPECT_THROW(source_->size("no/such/part"), Error);
 }
 
+TEST_P(SourceConformance, ScattersARangeIntoSegmentsAroundHoles) {
+  for (std::uint64_t trial = 0; trial < 100; ++trial) {
+    Random random(1, 0, trial, 0);
+    const std::size_t offset = random.below(kSize);
+    std::vector<std::uint8_t> memory(kSize, 0xcd), want = memory;
+    std::vector<MutableBytes> into;
+    std::size_t at = offset;
+    for (std::uint64_t left = random.below(40) + 1; left > 0; --left) {
+      // Nothing, a few bytes, blocks; holes that are read and holes that are passed.
+      const std::uint64_t most[] = {1, 20, 5000, 40'000};
+      const std::size_t size = std::min<std::size_t>(random.below(most[random.below(4)]), kSize - at);
+      if (random.below(2) == 0 && size > 0) {
+        into.push_back(hole(size));
+      } else {
+        into.push_back(MutableBytes(memory).subspan(at, size));
+        std::copy_n(content_.begin() + static_cast<std::ptrdiff_t>(at), size,
+                    want.begin() + static_cast<std::ptrdiff_t>(at));
+      }
+      at += size;
+    }
+    read_segments(offset, into);
+    ASSERT_EQ(memory, want) << "trial " << trial;
+  }
+}
+
+TEST_P(SourceConformance, ReadsAlignedBlocksAndTheLastPartOfOne) {
+  std::vector<std::uint8_t> memory(3 * 4096);
+  const std::size_t lead = 4096 - reinterpret_cast<std::uintptr_t>(memory.data()) % 4096;
+  const MutableBytes aligned = MutableBytes(memory).subspan(lead, 8192);
+  const MutableBytes into[] = {aligned.first(4096), aligned.last(4096)};
+  read_segments(4096, into);
+  EXPECT_TRUE(std::equal(aligned.begin(), aligned.end(), content_.begin() + 4096));
+  const std::size_t last = kSize / 4096 * 4096;
+  EXPECT_EQ(read(last, kSize - last), expected(last, kSize - last));
+}
+
+TEST_P(SourceConformance, ReadsNothingIntoHoles) {
+  const MutableBytes into[] = {hole(10), MutableBytes(), hole(50'000)};
+  read_segments(7, into);
+  read_segments(kSize - length_of(into), into);
+  EXPECT_THROW(read_segments(kSize - length_of(into) + 1, into), Error) << "past the end";
+}
+
+TEST_P(SourceConformance, TellsOfATruncationWhileInUse) {
+  EXPECT_EQ(read(0, 10), expected(0, 10));
+  std::filesystem::resize_file(folder_.path("class/data.bin"), 50'001);
+  if (!std::get<0>(GetParam()).in_file) {
+    EXPECT_EQ(read(0, kSize), content_);
+    return;
+  }
+  EXPECT_EQ(kind_of_failure(45'000, 10'000, part_), ErrorKind::kData);
+  EXPECT_EQ(kind_of_failure(60'000, 10, part_), ErrorKind::kData);
+}
+
+TEST_P(SourceConformance, TakesHints) {
+  source_->will_need(0, kSize, part_);
+  source_->will_need(kSize + 1, ~std::uint64_t{0}, part_);
+  source_->will_need(5, 0, "no/such/part");
+  EXPECT_EQ(read(0, kSize), content_);
+}
+
+TEST_P(SourceConformance, ServesReadsThatSeveralThreadsStart) {
+  constexpr int kThreads = 4;
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (std::size_t i = 0; i < 100; ++i) {
+          const std::size_t offset = (thread * 1009 + i * 4093) % (kSize - 3000);
+          std::vector<std::uint8_t> bytes(i * 31 % 3000);
+          const bool here = (i + thread) % 2 == 0;
+          read_fully(here ? *source_ : *neighbour_, offset, bytes, here ? part_ : neighbours_part_);
+          if (!std::equal(bytes.begin(), bytes.end(), content_.begin() + static_cast<std::ptrdiff_t>(offset))) ++wrong;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST_P(SourceConformance, ServesManyReadsAtOnceAndCallsDoneOncePerRead) {
   constexpr int kReads = 300;
   struct Slot {
     std::vector<std::uint8_t> bytes;
+    MutableBytes segment;
     std::atomic<int> done_calls = 0;
     std::latch* all = nullptr;
   };
@@ -148,9 +265,9 @@ TEST_P(SourceConformance, ServesManyReadsAtOnceAndCallsDoneOncePerRead) {
   for (std::size_t i = 0; i < kReads; ++i) {
     slots[i].bytes.resize(i * 7 % 500);
     slots[i].all = &all;
-    requests[i].part = part_;
     requests[i].offset = i * 31;
-    requests[i].into = slots[i].bytes;
+    slots[i].segment = slots[i].bytes;
+    requests[i].into = Segments(&slots[i].segment, 1);
     requests[i].context = &slots[i];
     requests[i].done = [](ReadRequest& request) noexcept {
       auto& slot = *static_cast<Slot*>(request.context);
@@ -158,9 +275,14 @@ TEST_P(SourceConformance, ServesManyReadsAtOnceAndCallsDoneOncePerRead) {
     };
     if (i % 10 == 3) requests[i].offset = kSize + 1;  // failures among them
   }
-  for (ReadRequest& request : requests) source_->start(request);
+  for (std::size_t i = 0; i < kReads; ++i) {
+    Source& source = i % 2 == 0 ? *source_ : *neighbour_;
+    requests[i].part = i % 2 == 0 || part_.empty() ? std::string_view(part_) : neighbours_part_;
+    source.start(requests[i]);
+  }
   all.wait();
-  source_.reset();  // joins its executor's threads, which may still be leaving count_down()
+  source_.reset();
+  neighbour_.reset();  // joins its executor's threads, which may still be leaving count_down()
   for (std::size_t i = 0; i < kReads; ++i) {
     EXPECT_EQ(slots[i].done_calls, 1);
     if (i % 10 == 3) {
@@ -174,11 +296,12 @@ TEST_P(SourceConformance, ServesManyReadsAtOnceAndCallsDoneOncePerRead) {
 
 TEST_P(SourceConformance, TakesARequestAgainAfterItFailed) {
   std::vector<std::uint8_t> bytes(1);
+  const MutableBytes segment(bytes);
   std::latch failed(1), succeeded(1);
   ReadRequest request;
   request.part = part_;
   request.offset = kSize;
-  request.into = bytes;
+  request.into = Segments(&segment, 1);
   request.done = [](ReadRequest& finished) noexcept { static_cast<std::latch*>(finished.context)->count_down(); };
   request.context = &failed;
   source_->start(request);
@@ -188,13 +311,14 @@ TEST_P(SourceConformance, TakesARequestAgainAfterItFailed) {
   request.context = &succeeded;
   source_->start(request);
   succeeded.wait();
-  source_.reset();  // joins its executor's threads, which may still be leaving count_down()
+  source_.reset();
+  neighbour_.reset();  // joins its executor's threads, which may still be leaving count_down()
   EXPECT_FALSE(request.error);
   EXPECT_EQ(bytes[0], content_[0]);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SourceConformance,
-                         ::testing::Combine(::testing::ValuesIn(kCases), ::testing::Values(0, 1, 4)),
+                         ::testing::Combine(::testing::ValuesIn(all_cases()), ::testing::Values(0, 1, 4)),
                          [](const auto& instance) {
                            const int threads = std::get<1>(instance.param);
                            return std::get<0>(instance.param).name +

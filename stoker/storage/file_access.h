@@ -1,0 +1,30 @@
+// How the sources of a data set get at their files, and what they share for it.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <utility>
+
+#include "stoker/base/executor.h"
+#include "stoker/storage/bounce_pool.h"
+#include "stoker/storage/file_io.h"
+#include "stoker/storage/open_files.h"
+
+namespace stoker {
+
+struct FileAccess {
+  /// With reads by preadv on the executor.
+  explicit FileAccess(std::shared_ptr<Executor> blocking);
+  FileAccess(std::shared_ptr<Executor> blocking, std::shared_ptr<FileIo> io);
+  /// An executor is enough to read files with.
+  template <std::derived_from<Executor> T>
+  FileAccess(std::shared_ptr<T> blocking) : FileAccess(std::shared_ptr<Executor>(std::move(blocking))) {}
+
+  std::shared_ptr<Executor> executor;  // for what blocks: opening and reading loose files
+  std::shared_ptr<FileIo> file_io;     // for shards
+  std::shared_ptr<OpenFiles> open_files = std::make_shared<OpenFiles>();
+  std::shared_ptr<BouncePool> bounce_pool = std::make_shared<BouncePool>();
+  bool direct = false;  // whether samples are to be read from shards past the page cache
+};
+
+}  // namespace stoker

@@ -1,0 +1,48 @@
+// Opening a file for reading by range, once all that can be wrong with it was said.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "stoker/storage/posix_file.h"
+
+namespace stoker {
+
+/// How a file will be read. What the kernel reads ahead helps in order and wastes the disk at random.
+enum class AccessPattern { kNormal, kSequential, kRandom };
+
+struct FileOptions {
+  bool direct = false;  // O_DIRECT: past the page cache
+  AccessPattern pattern = AccessPattern::kNormal;
+};
+
+/// What a file was found to be when it was opened.
+struct FileFacts {
+  dev_t device = 0;
+  ino_t inode = 0;
+  std::uint64_t size = 0;
+  std::uint64_t direct_alignment = 0;  // of memory, offset and size of a direct read; 0 when it is not direct
+};
+
+struct OpenFile {
+  FileDescriptor descriptor;
+  FileFacts facts;
+};
+
+/// The path as it stays right when the working directory changes.
+std::string absolute_path(const std::string& path);
+
+/// Opens `path`, which messages call `name`. Throws kNotFound or kIo, and kUsage for a folder, pipe, socket or device;
+/// kIo with a sentence of its own where the file system cannot read directly.
+OpenFile open_file(const std::string& path, std::string_view name, const FileOptions& options);
+
+/// Throws the kIo that says that a file system cannot read directly.
+[[noreturn]] void fail_not_direct(std::string_view name);
+
+/// Throws kData if the file was replaced or changed its size since it was found to be `before`.
+void require_same_file(std::string_view name, const FileFacts& before, const FileFacts& now);
+
+}  // namespace stoker

@@ -1,0 +1,200 @@
+#include "stoker/storage/open_files.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace stoker {
+
+OpenFiles::File::File(const std::string& path, const std::string& name, FileOptions options,
+                      std::optional<std::uint64_t> size)
+    : path_(absolute_path(path)), name_(name), options_(options), size_(size) {}
+
+OpenFile OpenFiles::File::open(const FileOptions& options) const {
+  OpenFile opened = open_file(path_, name_, options);
+  if (size_ && *size_ != opened.facts.size) {
+    fail(ErrorKind::kData, "'{}' has {} bytes, but was known to have {}: it was replaced, changed or truncated", name_,
+         opened.facts.size, *size_);
+  }
+  return opened;
+}
+
+OpenFile OpenFiles::File::open_buffered() const {
+  OpenFile opened = open({.direct = false, .pattern = options_.pattern});
+  if (facts_) require_same_file(name_, *facts_, opened.facts);
+  return opened;
+}
+
+int OpenFiles::default_capacity() {
+  constexpr rlim_t kMost = 1024;
+  rlimit limit{};
+  const rlim_t allowed = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 256;
+  return static_cast<int>(std::clamp<rlim_t>(allowed / 2, 1, kMost));
+}
+
+OpenFiles::OpenFiles(int capacity) : capacity_(capacity) { assert(capacity > 0); }
+
+bool OpenFiles::acquire(File& file, Lease& lease) {
+  lease.file = &file;
+  lease.descriptor = -1;
+  Aftermath after;
+  {
+    const std::lock_guard lock(mutex_);
+    // Whoever waits comes first, or a file in constant use would keep others waiting for ever.
+    if (!waiting_.empty() || !grant(lease, after)) {
+      waiting_.push(lease);
+      return false;
+    }
+  }
+  after.run();
+  finish(lease);
+  return true;
+}
+
+bool OpenFiles::try_acquire(File& file, Lease& lease) {
+  lease.file = &file;
+  lease.descriptor = -1;
+  Aftermath after;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!waiting_.empty() || !grant(lease, after)) return false;
+  }
+  after.run();
+  finish(lease);
+  return true;
+}
+
+void OpenFiles::finish(Lease& lease) {
+  if (lease.descriptor < 0) open_now(lease);
+}
+
+/// Gives the lease its descriptor, or the right to open one; false when it has to wait.
+bool OpenFiles::grant(Lease& lease, Aftermath& after) {
+  File& file = *lease.file;
+  if (!file.descriptor_) return reserve(after);
+  if (file.leases_++ == 0) unlink(file);
+  lease.descriptor = file.descriptor_.get();
+  return true;
+}
+
+bool OpenFiles::reserve(Aftermath& after) {
+  if (open_ < capacity_) {
+    ++open_;
+    return true;
+  }
+  if (!oldest_) return false;
+  assert(!after.closing);
+  File& evicted = *oldest_;
+  unlink(evicted);
+  after.closing = std::exchange(evicted.descriptor_, FileDescriptor());
+  return true;
+}
+
+void OpenFiles::serve_waiters(Aftermath& after) {
+  // While anybody waits there is no room, so each change makes room for one to open its file, and for those that find
+  // theirs open.
+  while (!waiting_.empty() && grant(static_cast<Lease&>(*waiting_.front()), after)) after.ready.push(*waiting_.pop());
+}
+
+void OpenFiles::Aftermath::run() noexcept {
+  closing = FileDescriptor();
+  resume_in_turn(ready);
+}
+
+/// Opens the file, for which there is room reserved. Not under the lock, since it may take long: several may open one
+/// file at once, of which one descriptor is kept.
+void OpenFiles::open_now(Lease& lease) {
+  File& file = *lease.file;
+  Aftermath after;
+  OpenFile opened;
+  std::exception_ptr error;
+  try {
+    opened = file.open();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (!error) {
+      if (!file.facts_) file.facts_ = opened.facts;
+      try {
+        require_same_file(file.name_, *file.facts_, opened.facts);
+      } catch (...) {
+        error = std::current_exception();
+      }
+    }
+    if (error || file.descriptor_) --open_;
+    if (!error) {
+      if (!file.descriptor_) {
+        std::swap(file.descriptor_, opened.descriptor);
+      } else if (file.leases_ == 0) {
+        unlink(file);
+      }
+      ++file.leases_;
+      lease.descriptor = file.descriptor_.get();
+    }
+    serve_waiters(after);
+  }
+  opened.descriptor = FileDescriptor();
+  after.run();
+  if (error) std::rethrow_exception(error);
+}
+
+void OpenFiles::release(Lease& lease) noexcept {
+  Aftermath after;
+  {
+    const std::lock_guard lock(mutex_);
+    File& file = *lease.file;
+    lease.descriptor = -1;
+    if (--file.leases_ == 0) link(file);
+    serve_waiters(after);
+  }
+  after.run();
+}
+
+void OpenFiles::adopt(File& file, OpenFile opened) noexcept {
+  Aftermath after;
+  {
+    const std::lock_guard lock(mutex_);
+    assert(!file.facts_);
+    file.facts_ = opened.facts;
+    if (waiting_.empty() && reserve(after)) {
+      file.descriptor_ = std::move(opened.descriptor);
+      link(file);
+    }
+  }
+  after.run();
+}
+
+void OpenFiles::forget(File& file) noexcept {
+  Aftermath after;
+  FileDescriptor closing;
+  {
+    const std::lock_guard lock(mutex_);
+    assert(file.leases_ == 0);
+    if (!file.descriptor_) return;
+    unlink(file);
+    closing = std::exchange(file.descriptor_, FileDescriptor());
+    --open_;
+    serve_waiters(after);
+  }
+  closing = FileDescriptor();
+  after.run();
+}
+
+void OpenFiles::link(File& file) {
+  file.older_ = newest_;
+  file.newer_ = nullptr;
+  (newest_ ? newest_->newer_ : oldest_) = &file;
+  newest_ = &file;
+}
+
+void OpenFiles::unlink(File& file) {
+  (file.older_ ? file.older_->newer_ : oldest_) = file.newer_;
+  (file.newer_ ? file.newer_->older_ : newest_) = file.older_;
+  file.older_ = file.newer_ = nullptr;
+}
+
+}  // namespace stoker

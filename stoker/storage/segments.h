@@ -1,0 +1,51 @@
+// The memory of one read: segments that one contiguous range fills, the first segment first. A segment without memory
+// but with a size is a hole, whose bytes are passed over: what lies between two fields need not be kept.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstdint>
+#include <span>
+
+#include "stoker/base/bytes.h"
+
+namespace stoker {
+
+using Segments = std::span<const MutableBytes>;
+
+/// A segment of `bytes` that nobody wants.
+inline MutableBytes hole(std::size_t bytes) { return {static_cast<std::uint8_t*>(nullptr), bytes}; }
+inline bool is_hole(MutableBytes segment) { return segment.data() == nullptr && !segment.empty(); }
+
+/// The sum of the segments' sizes, holes included.
+std::uint64_t length_of(Segments segments);
+
+/// A place in segments, which moves from their beginning to their end.
+class SegmentCursor {
+ public:
+  SegmentCursor() = default;
+  explicit SegmentCursor(Segments segments) : segments_(segments) { settle(); }
+
+  bool at_end() const { return segments_.empty(); }
+  /// Bytes of the hole that begins here if it is longer than `hole_max` or is all that is left; else 0. Neighbouring
+  /// holes are one.
+  std::uint64_t hole_to_pass(std::uint64_t hole_max) const;
+  /// Bytes from here to the next such hole, or to the end.
+  std::uint64_t stretch(std::uint64_t hole_max) const;
+  /// Moves on, at most to the end.
+  void pass(std::uint64_t bytes);
+  /// Fills the memory from here on and moves on.
+  void copy_from(Bytes bytes);
+  /// Describes up to `bytes_max` bytes of memory from here on for readv(), up to the next hole that is to be passed;
+  /// shorter holes are read into `sink`, whose size decides which are. Returns how many entries it made.
+  std::size_t gather(std::span<iovec> entries, MutableBytes sink, std::uint64_t bytes_max) const;
+
+ private:
+  /// Drops the segments at the front that have no bytes left.
+  void settle();
+
+  Segments segments_;
+  std::size_t done_ = 0;  // bytes of the first segment that lie behind
+};
+
+}  // namespace stoker
