@@ -19,16 +19,24 @@ std::uint32_t mix(std::uint32_t x, std::uint32_t key) {
   return x;
 }
 
+Permutation::RoundKeys drawn_keys(std::uint64_t seed, std::uint64_t epoch) {
+  Random random(seed, epoch, 0, random_stream("", "order", 0));
+  Permutation::RoundKeys keys;
+  for (std::uint32_t& key : keys) key = random.next_u32();
+  return keys;
+}
+
 }  // namespace
 
-Permutation::Permutation(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch) : size_(size) {
+Permutation::Permutation(std::uint64_t size, const RoundKeys& round_keys) : size_(size), round_keys_(round_keys) {
   assert(size > 0 && size <= std::uint64_t{1} << 62);
   const auto bits = static_cast<int>(std::bit_width(size - 1));
   half_bits_ = (bits + 1) / 2;
   half_mask_ = static_cast<std::uint32_t>((std::uint64_t{1} << half_bits_) - 1);
-  Random random(seed, epoch, 0, random_stream("", "order", 0));
-  for (std::uint32_t& key : round_keys_) key = random.next_u32();
 }
+
+Permutation::Permutation(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch)
+    : Permutation(size, drawn_keys(seed, epoch)) {}
 
 std::uint64_t Permutation::encrypt(std::uint64_t value) const {
   auto left = static_cast<std::uint32_t>(value >> half_bits_);

@@ -10,21 +10,24 @@ namespace stoker {
 
 class Permutation {
  public:
+  static constexpr int kRounds = 8;
+  using RoundKeys = std::array<std::uint32_t, kRounds>;
+
   Permutation(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch);
+  /// From random bits.
+  Permutation(std::uint64_t size, const RoundKeys& round_keys);
 
   /// The element at place i; i < size. Threads: any.
   std::uint64_t operator()(std::uint64_t i) const;
   std::uint64_t size() const { return size_; }
 
  private:
-  static constexpr int kRounds = 8;
-
   std::uint64_t encrypt(std::uint64_t value) const;
 
   std::uint64_t size_;
   int half_bits_;
   std::uint32_t half_mask_;
-  std::array<std::uint32_t, kRounds> round_keys_;
+  RoundKeys round_keys_;
 };
 
 }  // namespace stoker
