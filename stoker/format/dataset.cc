@@ -67,6 +67,17 @@ std::optional<ImageFacts> Dataset::facts(std::int64_t sample) const {
   return std::nullopt;
 }
 
+std::vector<std::int64_t> Dataset::shard_samples() const {
+  std::vector<std::int64_t> counts(sources_.size());
+  std::uint32_t source = 0;
+  for (std::int64_t sample = 0; sample < size(); ++sample) {
+    const std::span<const FieldLocation> located = fields(sample);
+    if (!located.empty()) source = located.front().source;
+    ++counts[source];
+  }
+  return counts;
+}
+
 std::string Dataset::describe(std::int64_t sample) const {
   const std::span<const FieldLocation> located = fields(sample);
   if (located.empty()) return fmt::format("sample '{}'", key(sample));

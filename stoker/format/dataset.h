@@ -45,6 +45,8 @@ class Dataset {
   Source& source(const FieldLocation& field) const { return *sources_[field.source]; }
   /// The part to read within the field's source: the file's relative path for a folder, empty for a shard.
   std::string_view part(const FieldLocation& field) const { return samples_.part(field); }
+  /// How many samples each shard has, in order; a folder is one shard.
+  std::vector<std::int64_t> shard_samples() const;
   /// "train-003.tar, sample 'n01/img7'": for messages.
   std::string describe(std::int64_t sample) const;
 
