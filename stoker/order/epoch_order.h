@@ -7,6 +7,7 @@
 
 #include "stoker/order/order_options.h"
 #include "stoker/order/permutation.h"
+#include "stoker/order/windowed_order.h"
 
 namespace stoker {
 
@@ -26,6 +27,7 @@ class EpochOrder {
   std::int64_t batches_;
   Tail tail_;
   std::optional<Permutation> permutation_;
+  std::optional<WindowedOrder> windowed_;
 };
 
 /// One rank's share of every global batch.

@@ -1,5 +1,8 @@
 #include "stoker/order/order_options.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "stoker/base/error.h"
 
 namespace stoker {
@@ -7,16 +10,17 @@ namespace stoker {
 std::string_view to_string(OrderKind kind) {
   switch (kind) {
     case OrderKind::kGlobal: return "global";
+    case OrderKind::kWindowed: return "windowed";
     case OrderKind::kNone: return "none";
   }
   return "";
 }
 
 OrderKind parse_order(std::string_view name) {
-  for (const OrderKind kind : {OrderKind::kGlobal, OrderKind::kNone}) {
+  for (const OrderKind kind : {OrderKind::kGlobal, OrderKind::kWindowed, OrderKind::kNone}) {
     if (to_string(kind) == name) return kind;
   }
-  fail(ErrorKind::kUsage, "'{}' is not an order; use global or none", name);
+  fail(ErrorKind::kUsage, "'{}' is not an order; use global, windowed or none", name);
 }
 
 std::string_view to_string(Tail tail) {
@@ -33,6 +37,24 @@ Tail parse_tail(std::string_view name) {
     if (to_string(tail) == name) return tail;
   }
   fail(ErrorKind::kUsage, "'{}' is not a tail; use drop, wrap or pad", name);
+}
+
+void check_order(const OrderOptions& options, int world) {
+  if (options.kind != OrderKind::kWindowed) return;
+  if (options.window < 1) fail(ErrorKind::kUsage, "a window must have at least 1 sample, not {}", options.window);
+  if (options.lanes < 1) fail(ErrorKind::kUsage, "lanes must be at least 1, not {}", options.lanes);
+  if (options.lanes % world == 0 && options.global_batch % options.lanes == 0) return;
+  // What a rank's lanes and its part of the batch have in common divides both.
+  const std::int64_t rank_lanes = std::gcd(std::max(options.lanes / world, 1), options.global_batch / world);
+  const std::int64_t lanes = rank_lanes * world;
+  if (options.lanes % world != 0) {
+    fail(ErrorKind::kUsage, "{} lanes cannot be divided among {} ranks; use lanes that can, for instance {}",
+         options.lanes, world, lanes);
+  }
+  fail(ErrorKind::kUsage,
+       "a global batch of {} cannot be divided among {} lanes; use lanes that divide it, for instance {}, or another "
+       "batch",
+       options.global_batch, options.lanes, lanes);
 }
 
 }  // namespace stoker

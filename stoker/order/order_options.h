@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <vector>
 
 namespace stoker {
 
 enum class OrderKind : std::uint8_t {
-  kGlobal,  // the whole data set, shuffled
-  kNone,    // as the data set stands
+  kGlobal,    // the whole data set, shuffled
+  kWindowed,  // shards shuffled, their samples within a window only: windowed_order.h
+  kNone,      // as the data set stands
 };
 enum class Tail : std::uint8_t {
   kDrop,  // an incomplete last global batch is left out
@@ -27,6 +30,16 @@ struct OrderOptions {
   OrderKind kind = OrderKind::kGlobal;
   Tail tail = Tail::kDrop;
   std::uint64_t seed = 0;
+
+  // Of the windowed order only.
+  std::int64_t window = 1024;  // samples
+  int lanes = 8;
+  /// How many samples each shard has, in the order of the data set; shared, since options are copied.
+  std::shared_ptr<const std::vector<std::int64_t>> shard_samples{};
 };
+
+/// Throws kUsage, saying what would do, for a windowed order without lanes or window, or whose lanes do not divide
+/// among the batch's slots and the world's ranks. The global batch is a multiple of the world.
+void check_order(const OrderOptions& options, int world);
 
 }  // namespace stoker
