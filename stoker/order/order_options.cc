@@ -1,11 +1,24 @@
 #include "stoker/order/order_options.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "stoker/base/error.h"
 
 namespace stoker {
+namespace {
+
+std::int64_t divisor_at_most(std::int64_t number, std::int64_t most) {
+  std::int64_t best = 1;
+  for (std::int64_t small = 1; small <= number / small; ++small) {
+    if (number % small != 0) continue;
+    for (const std::int64_t divisor : {small, number / small}) {
+      if (divisor <= most) best = std::max(best, divisor);
+    }
+  }
+  return best;
+}
+
+}  // namespace
 
 std::string_view to_string(OrderKind kind) {
   switch (kind) {
@@ -44,9 +57,7 @@ void check_order(const OrderOptions& options, int world) {
   if (options.window < 1) fail(ErrorKind::kUsage, "a window must have at least 1 sample, not {}", options.window);
   if (options.lanes < 1) fail(ErrorKind::kUsage, "lanes must be at least 1, not {}", options.lanes);
   if (options.lanes % world == 0 && options.global_batch % options.lanes == 0) return;
-  // What a rank's lanes and its part of the batch have in common divides both.
-  const std::int64_t rank_lanes = std::gcd(std::max(options.lanes / world, 1), options.global_batch / world);
-  const std::int64_t lanes = rank_lanes * world;
+  const std::int64_t lanes = world * divisor_at_most(options.global_batch / world, options.lanes / world);
   if (options.lanes % world != 0) {
     fail(ErrorKind::kUsage, "{} lanes cannot be divided among {} ranks; use lanes that can, for instance {}",
          options.lanes, world, lanes);

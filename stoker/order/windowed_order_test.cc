@@ -286,7 +286,7 @@ TEST(WindowedOrder, RefusesLanesThatDoNotDivideSayingWhichWould) {
     return std::string(error.what());
   };
   EXPECT_THAT(refusal(100, 8, 10, 1), HasSubstr("a global batch of 100 cannot be divided among 8 lanes"));
-  EXPECT_THAT(refusal(100, 8, 10, 1), HasSubstr("for instance 4,"));
+  EXPECT_THAT(refusal(100, 8, 10, 1), HasSubstr("for instance 5,"));
   EXPECT_THAT(refusal(256, 8, 10, 16), HasSubstr("8 lanes cannot be divided among 16 ranks; "));
   EXPECT_THAT(refusal(256, 8, 10, 16), HasSubstr("for instance 16"));
   EXPECT_THAT(refusal(60, 8, 10, 3), HasSubstr("for instance 6"));

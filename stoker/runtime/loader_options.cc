@@ -76,12 +76,12 @@ LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, Loa
   if (options.threads == 0) options.threads = usable_cores();
   if (!options.memory) options.memory = usable_memory() / 4;
   if (!options.tail) options.tail = parse_tail(recipe.tail());
+  check_order(dataset, options);
   if (*options.tail == Tail::kDrop && dataset.size() < options.global_batch) {
     fail(ErrorKind::kUsage,
          "the data set has {} samples, fewer than one global batch of {}; use a smaller batch, or tail wrap or pad",
          dataset.size(), options.global_batch);
   }
-  check_order(dataset, options);
   return options;
 }
 

@@ -12,7 +12,10 @@
 #include <thread>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/codec/encoded_testing.h"
+#include "stoker/format/tar_testing.h"
 #include "stoker/runtime/loader_testing.h"
+#include "stoker/runtime/open.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {
@@ -119,6 +122,29 @@ TEST(Loader, TheWindowedOrderIsTheSameForAnyThreadsAndRanks) {
   wider.window = 6;
   Loader other(data.dataset, small_recipe(), wider);
   EXPECT_NE(audit_of(other, 3), want);
+}
+
+TEST(Loader, TheWindowedOrderShufflesShards) {
+  const std::vector<std::uint8_t> image = noisy_jpeg(20, 20, 1);
+  const std::string bytes(image.begin(), image.end());
+  const TempFolder folder;
+  for (char shard = 'a'; shard <= 'f'; ++shard) {
+    folder.write(fmt::format("{}.tar", shard), tar_member(fmt::format("{}1.jpg", shard), bytes) +
+                                                   tar_member(fmt::format("{}2.jpg", shard), bytes) + tar_end());
+  }
+  Loader loader(open(folder.path("*.tar")), small_recipe(),
+                {.batch = 12, .order = OrderKind::kWindowed, .window = 1, .lanes = 1});
+  const BatchPtr batch = loader.next();
+  int neighbours = 0;
+  for (std::size_t i = 0; i < 12; ++i) {
+    const std::string_view key = batch->key[i], next = batch->key[(i + 1) % 12];
+    if (key[1] == '1') {
+      EXPECT_EQ(next, fmt::format("{}2", key[0])) << "a shard's samples stay together";
+    } else {
+      neighbours += next[0] == key[0] + 1;
+    }
+  }
+  EXPECT_LT(neighbours, 5) << "the shards stand as they were given";
 }
 
 TEST(Loader, TailsDropWrapAndPad) {
