@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -44,6 +45,14 @@ Integer parse_integer(const std::string& name, std::string_view text, Range<Inte
 template <std::integral Integer>
 CLI::Option* add_integer_option(CLI::App& command, const std::string& name, Integer& value, Range<Integer> range,
                                 const std::string& doc) {
+  const auto read = [&value, name, range](const std::string& text) { value = parse_integer(name, text, range); };
+  return command.add_option_function<std::string>(name, read, doc)->option_text("N");
+}
+
+/// For what stays unset without the option.
+template <std::integral Integer>
+CLI::Option* add_integer_option(CLI::App& command, const std::string& name, std::optional<Integer>& value,
+                                Range<Integer> range, const std::string& doc) {
   const auto read = [&value, name, range](const std::string& text) { value = parse_integer(name, text, range); };
   return command.add_option_function<std::string>(name, read, doc)->option_text("N");
 }

@@ -122,8 +122,14 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
       ->option_text("SIZE");
   add_seed_option(*command, loader.seed);
   add_parsed_option(*command, "--order", loader.order, parse_order,
-                    "global shuffles, none keeps the data set's order; global")
-      ->option_text("global|none");
+                    "global shuffles, windowed shuffles near samples only, none keeps the data set's order; global")
+      ->option_text("global|windowed|none");
+  const OrderOptions order;
+  add_integer_option(*command, "--window", loader.window, {1},
+                     fmt::format("Samples that --order windowed shuffles at a time in each lane; {}", order.window));
+  add_integer_option(*command, "--lanes", loader.lanes, {1},
+                     fmt::format("Places that --order windowed reads at, for all ranks; {}", order.lanes))
+      ->option_text("C");
   add_integer_option(*command, "--rank", loader.rank, {0}, "This process among --world of them; 0")->option_text("R");
   add_integer_option(*command, "--world", loader.world, {1}, "How many processes share the batches; 1")
       ->option_text("W");

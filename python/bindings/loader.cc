@@ -36,7 +36,11 @@ constexpr const char* kLoaderDoc =
     "threads: 'auto' is one per core that the process may use\n"
     "prefetch: batches made ahead of the consumer\n"
     "memory: budget for batches and read-ahead, in bytes or as '512MiB'; by default a quarter of the machine's\n"
-    "order: 'global' shuffles the whole data set, 'none' leaves it as it stands\n"
+    "order: 'global' shuffles the whole data set, 'windowed' its shards and near samples, 'none' leaves it as it "
+    "stands\n"
+    "window, lanes: of order 'windowed': it reads at so many places (lanes, of all ranks; by default 8) and shuffles "
+    "so\n"
+    "    many samples at a time at each (window; by default 1024)\n"
     "rank, world: which of how many processes this is; by default the only one\n"
     "tail: an incomplete last batch is left out ('drop'), filled from the beginning ('wrap') or padded ('pad', see\n"
     "    Batch.valid); by default what the recipe says: 'drop', and 'pad' for imagenet-val\n"
@@ -69,7 +73,8 @@ int threads_argument(nb::handle value) {
 constexpr const char* kConstructor =
     "def __init__(self, data: Dataset | _Path | Sequence[_Path], recipe: Recipe | _Path, *, batch: int | None = None, "
     "global_batch: int | None = None, seed: int = 0, threads: int | str = 'auto', prefetch: int = 2, "
-    "memory: int | str | None = None, order: str = 'global', rank: int | None = None, world: int | None = None, "
+    "memory: int | str | None = None, order: str = 'global', window: int | None = None, lanes: int | None = None, "
+    "rank: int | None = None, world: int | None = None, "
     "tail: str | None = None, audit: _Path | None = None) -> None";
 
 LoaderOptions loader_options(const CallArguments& given) {
@@ -83,6 +88,10 @@ LoaderOptions loader_options(const CallArguments& given) {
   if (const nb::handle value = given["prefetch"]) options.prefetch = int_argument("prefetch", value, 1);
   if (const nb::handle value = given.unless_none("memory")) options.memory = size_argument("memory", value);
   if (const nb::handle value = given["order"]) options.order = parse_order(text_argument("order", value));
+  if (const nb::handle value = given.unless_none("window")) {
+    options.window = integer_argument("window", value, 1, kInt64Max);
+  }
+  if (const nb::handle value = given.unless_none("lanes")) options.lanes = int_argument("lanes", value, 1);
   if (const nb::handle value = given.unless_none("rank")) options.rank = int_argument("rank", value, 0);
   if (const nb::handle value = given.unless_none("world")) options.world = int_argument("world", value, 1);
   if (const nb::handle value = given.unless_none("tail")) options.tail = parse_tail(text_argument("tail", value));
@@ -93,7 +102,7 @@ LoaderOptions loader_options(const CallArguments& given) {
 void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& named) {
   const CallSignature signature{"Loader",
                                 {"data", "recipe", "batch", "global_batch", "seed", "threads", "prefetch", "memory",
-                                 "order", "rank", "world", "tail", "audit"},
+                                 "order", "window", "lanes", "rank", "world", "tail", "audit"},
                                 2};
   const CallArguments given(signature, positional, named);
   LoaderOptions options = loader_options(given);

@@ -135,6 +135,8 @@ class Loader:
         prefetch: int = 2,
         memory: int | str | None = None,
         order: str = "global",
+        window: int | None = None,
+        lanes: int | None = None,
         rank: int | None = None,
         world: int | None = None,
         tail: str | None = None,

@@ -107,6 +107,8 @@ class Loader:
         prefetch: int = 2,
         memory: int | str | None = None,
         order: str = "global",
+        window: int | None = None,
+        lanes: int | None = None,
         rank: int | None = None,
         world: int | None = None,
         tail: str | None = None,
@@ -114,7 +116,7 @@ class Loader:
     ) -> None:
         self._loader = stoker.Loader(
             data, recipe, batch=batch, global_batch=global_batch, seed=seed, threads=threads, prefetch=prefetch,
-            memory=memory, order=order, rank=rank, world=world, tail=tail, audit=audit)
+            memory=memory, order=order, window=window, lanes=lanes, rank=rank, world=world, tail=tail, audit=audit)
         self._epoch: int | None = None
 
     def __len__(self) -> int:

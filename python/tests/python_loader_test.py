@@ -112,6 +112,26 @@ def test_order_none_leaves_the_samples_as_they_stand(folder, recipe):
     assert keys == [data[i]["key"] for i in range(50)]
 
 
+def test_order_windowed_reads_lanes_through_a_window(folder, recipe):
+    data = stoker.open(folder)
+    number_of = {data[i]["key"]: i for i in range(50)}
+    with stoker.Loader(data, recipe, batch=10, order="windowed", window=5, lanes=2) as loader:
+        keys = [key for batch in loader for key in batch.key]
+    assert len(set(keys)) == 50
+    lanes = [number_of[key] for at in range(0, 50, 10) for key in keys[at:at + 5]]  # the first lane's part of each batch
+    assert max(min((a - b) % 50, (b - a) % 50) for a, b in zip(lanes, lanes[1:])) < 10
+    assert lanes != sorted(lanes)
+
+
+def test_ranks_share_the_windowed_order(folder, recipe):
+    def keys(**options):
+        with stoker.Loader(folder, recipe, global_batch=10, order="windowed", window=7, lanes=2, **options) as loader:
+            return [list(batch.key) for batch in loader.epoch(1)]
+
+    left, right = keys(rank=0, world=2), keys(rank=1, world=2)
+    assert [one + other for one, other in zip(left, right)] == keys()
+
+
 def test_images_are_what_the_recipe_makes_of_the_bytes(folder, recipe):
     data = stoker.open(folder)
     number_of = {data[i]["key"]: i for i in range(len(data))}
@@ -270,6 +290,12 @@ def test_the_first_bad_sample_stops_the_epoch_and_is_named(folder, recipe, tmp_p
     ({"batch": 8, "memory": "much"}, "usage", "memory: .*much"),
     ({"batch": 8, "memory": ""}, "usage", "memory: '' is not a size"),
     ({"batch": 8, "order": "random"}, "usage", "random"),
+    ({"batch": 8, "order": "windowed", "window": 0}, "usage", "window is 0"),
+    ({"batch": 8, "order": "windowed", "lanes": 0}, "usage", "lanes is 0"),
+    ({"batch": 8, "order": "windowed", "lanes": 3}, "usage", "lanes that divide it, for instance 2"),
+    ({"batch": 8, "order": "windowed", "lanes": 2, "world": 4}, "usage", "among 4 ranks; .*for instance 4"),
+    ({"batch": 8, "window": 100}, "usage", "no window; .*windowed"),
+    ({"batch": 8, "order": "none", "lanes": 8}, "usage", "no lanes"),
     ({"batch": 8, "tail": "keep"}, "usage", "keep"),
     ({"batch": 8, "rank": 2, "world": 2}, "usage", "rank"),
     ({"batch": 51}, "usage", "50 samples"),

@@ -66,6 +66,12 @@ void Dataset::prepare(std::span<const std::int64_t> samples) const {
   fetch.run();
 }
 
+std::vector<std::int64_t> Dataset::shard_samples() const {
+  std::vector<std::int64_t> counts;
+  for (const auto& shard : shards_) counts.push_back(shard->samples());
+  return counts;
+}
+
 std::uint64_t Dataset::bytes() const {
   std::uint64_t sum = 0;
   for (const auto& shard : shards_) sum += shard->bytes();

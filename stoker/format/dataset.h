@@ -43,12 +43,12 @@ class Dataset {
   /// row is read.
   void prepare(std::span<const std::int64_t> samples) const;
 
+  /// How many samples each shard has, in order; a folder is one shard.
+  std::vector<std::int64_t> shard_samples() const;
   /// "train-003.tar, sample 'n01/img7'": for messages.
   std::string describe(std::int64_t sample) const;
 
   const std::vector<std::unique_ptr<DataShard>>& shards() const { return shards_; }
-  /// The samples before each shard, and all samples last.
-  std::span<const std::int64_t> first_samples() const { return first_samples_; }
   /// Bytes of all fields of all samples.
   std::uint64_t bytes() const;
 
@@ -64,7 +64,7 @@ class Dataset {
   Place place_of(std::int64_t sample) const;
 
   std::vector<std::unique_ptr<DataShard>> shards_;
-  std::vector<std::int64_t> first_samples_;
+  std::vector<std::int64_t> first_samples_;  // before each shard, and all samples last
   std::vector<std::string> field_names_;
   std::vector<std::string> classes_;
   Fingerprint fingerprint_;

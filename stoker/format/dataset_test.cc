@@ -123,6 +123,14 @@ TEST(OpenDataset, JoinsShardsInTheOrderGiven) {
   EXPECT_EQ(data->describe(3), folder.path("d.tar") + ", sample 'd'");
 }
 
+TEST(OpenDataset, CountsTheSamplesOfEachShard) {
+  TempFolder folder;
+  const std::string two = folder.write("two.tar", tar_member("a.jpg", "a") + tar_member("b.jpg", "b") + tar_end());
+  const std::string none = folder.write("none.tar", tar_end());
+  const std::string one = folder.write("one.tar", one_sample("c"));
+  EXPECT_THAT(open({two, none, one, two})->shard_samples(), ElementsAre(2, 0, 1, 2));
+}
+
 TEST(OpenDataset, ReadsAListOfPathsRelativeToTheList) {
   TempFolder folder;
   for (const char* key : {"a", "b", "c"}) folder.write(fmt::format("lists/shards/{}.tar", key), one_sample(key));

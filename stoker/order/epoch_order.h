@@ -4,31 +4,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
+#include "stoker/order/order_options.h"
 #include "stoker/order/permutation.h"
+#include "stoker/order/windowed_order.h"
 
 namespace stoker {
-
-enum class OrderKind : std::uint8_t { kGlobal, kNone };
-enum class Tail : std::uint8_t {
-  kDrop,  // an incomplete last global batch is left out
-  kWrap,  // it is filled with samples from the epoch's beginning
-  kPad,   // it is filled with padding, so that every sample counts exactly once
-};
-
-std::string_view to_string(OrderKind kind);
-OrderKind parse_order(std::string_view name);  // throws kUsage
-std::string_view to_string(Tail tail);
-Tail parse_tail(std::string_view name);  // throws kUsage
-
-struct OrderOptions {
-  std::int64_t samples = 0;
-  std::int64_t global_batch = 1;  // rank * batch of all ranks
-  OrderKind kind = OrderKind::kGlobal;
-  Tail tail = Tail::kDrop;
-  std::uint64_t seed = 0;
-};
 
 /// Positions of an epoch run 0, 1, ...; global batch g holds positions g * global_batch up to the next one's.
 class EpochOrder {
@@ -46,6 +27,7 @@ class EpochOrder {
   std::int64_t batches_;
   Tail tail_;
   std::optional<Permutation> permutation_;
+  std::optional<WindowedOrder> windowed_;
 };
 
 /// One rank's share of every global batch.

@@ -72,13 +72,17 @@ TEST(EpochOrder, NoneKeepsTheOrderOfTheDataSet) {
 
 TEST(EpochOrder, OfNothingHasNoBatches) {
   for (const Tail tail : {Tail::kDrop, Tail::kWrap, Tail::kPad}) {
-    EXPECT_EQ(EpochOrder({.samples = 0, .global_batch = 4, .tail = tail}, 0).batches(), 0);
+    for (const OrderKind kind : {OrderKind::kGlobal, OrderKind::kWindowed, OrderKind::kNone}) {
+      EXPECT_EQ(EpochOrder({.samples = 0, .global_batch = 8, .kind = kind, .tail = tail}, 0).batches(), 0);
+    }
   }
 }
 
 TEST(EpochOrder, NamesRoundTripAndUnknownOnesAreRefused) {
   for (const Tail tail : {Tail::kDrop, Tail::kWrap, Tail::kPad}) EXPECT_EQ(parse_tail(to_string(tail)), tail);
-  for (const OrderKind kind : {OrderKind::kGlobal, OrderKind::kNone}) EXPECT_EQ(parse_order(to_string(kind)), kind);
+  for (const OrderKind kind : {OrderKind::kGlobal, OrderKind::kWindowed, OrderKind::kNone}) {
+    EXPECT_EQ(parse_order(to_string(kind)), kind);
+  }
   EXPECT_THROW(parse_tail("keep"), Error);
   EXPECT_THROW(parse_order("random"), Error);
 }

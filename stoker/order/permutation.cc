@@ -19,26 +19,44 @@ std::uint32_t mix(std::uint32_t x, std::uint32_t key) {
   return x;
 }
 
-}  // namespace
+/// What numbers below `size` need.
+int bits_of(std::uint64_t size) { return static_cast<int>(std::bit_width(size - 1)); }
 
-Permutation::Permutation(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch) : size_(size) {
-  assert(size > 0 && size <= std::uint64_t{1} << 62);
-  const auto bits = static_cast<int>(std::bit_width(size - 1));
-  half_bits_ = (bits + 1) / 2;
-  half_mask_ = static_cast<std::uint32_t>((std::uint64_t{1} << half_bits_) - 1);
+std::uint32_t mask_of(int bits) { return static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1); }
+
+Permutation::RoundKeys drawn_keys(std::uint64_t seed, std::uint64_t epoch) {
   Random random(seed, epoch, 0, random_stream("", "order", 0));
-  for (std::uint32_t& key : round_keys_) key = random.next_u32();
+  Permutation::RoundKeys keys;
+  for (std::uint32_t& key : keys) key = random.next_u32();
+  return keys;
 }
 
+}  // namespace
+
+Permutation::Permutation(std::uint64_t size, const RoundKeys& round_keys, int left_bits, int right_bits)
+    : size_(size),
+      right_bits_(right_bits),
+      left_mask_(mask_of(left_bits)),
+      right_mask_(mask_of(right_bits)),
+      round_keys_(round_keys) {
+  assert(size > 0 && size <= std::uint64_t{1} << 62);
+}
+
+Permutation::Permutation(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch)
+    : Permutation(size, drawn_keys(seed, epoch), (bits_of(size) + 1) / 2, (bits_of(size) + 1) / 2) {}
+
+Permutation::Permutation(std::uint64_t size, const RoundKeys& round_keys)
+    : Permutation(size, round_keys, (bits_of(size) + 1) / 2, bits_of(size) / 2) {}
+
 std::uint64_t Permutation::encrypt(std::uint64_t value) const {
-  auto left = static_cast<std::uint32_t>(value >> half_bits_);
-  auto right = static_cast<std::uint32_t>(value) & half_mask_;
-  for (const std::uint32_t key : round_keys_) {
-    const std::uint32_t next = left ^ (mix(right, key) & half_mask_);
-    left = right;
-    right = next;
+  auto left = static_cast<std::uint32_t>(value >> right_bits_);
+  auto right = static_cast<std::uint32_t>(value) & right_mask_;
+  static_assert(kRounds % 2 == 0);
+  for (std::size_t round = 0; round < kRounds; round += 2) {
+    left ^= mix(right, round_keys_[round]) & left_mask_;
+    right ^= mix(left, round_keys_[round + 1]) & right_mask_;
   }
-  return std::uint64_t{left} << half_bits_ | right;
+  return std::uint64_t{left} << right_bits_ | right;
 }
 
 std::uint64_t Permutation::operator()(std::uint64_t i) const {

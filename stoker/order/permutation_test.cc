@@ -49,6 +49,21 @@ TEST(Permutation, ReachesEveryArrangementOfFewElements) {
   EXPECT_LT(chi_square, 60);
 }
 
+TEST(Permutation, VisitsEveryElementOnceFromAnyRoundKeys) {
+  Permutation::RoundKeys keys{};
+  for (std::uint64_t size = 1; size <= 600; ++size) {
+    for (std::uint32_t& key : keys) key = key * 5 + static_cast<std::uint32_t>(size);
+    const Permutation permutation(size, keys);
+    std::vector<bool> seen(size, false);
+    for (std::uint64_t i = 0; i < size; ++i) {
+      const std::uint64_t value = permutation(i);
+      ASSERT_LT(value, size);
+      ASSERT_FALSE(seen[value]) << "size " << size << " repeats " << value;
+      seen[value] = true;
+    }
+  }
+}
+
 TEST(Permutation, MovesNeighboursApart) {
   constexpr std::uint64_t kSize = 10000;
   const auto values = listed(kSize, 3, 5);

@@ -32,6 +32,8 @@ struct LoaderOptions {
   std::optional<std::uint64_t>
       memory{};  // budget in bytes for batches and read-ahead; unset: a quarter of the machine's
   OrderKind order = OrderKind::kGlobal;
+  std::optional<std::int64_t> window{};  // samples, of the windowed order only; unset: as OrderOptions has it
+  std::optional<int> lanes{};            // likewise
   int rank = 0, world = 1;
   std::optional<Tail> tail{};           // unset: the recipe's
   std::string audit{};                  // file to write one line per delivered sample to; empty: none

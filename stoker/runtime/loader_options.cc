@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "stoker/base/error.h"
 #include "stoker/base/machine.h"
@@ -44,6 +46,26 @@ int resolve_batch(const LoaderOptions& options) {
   return static_cast<int>(batch);
 }
 
+/// For complete options. The sizes of the shards are left out: they take a look at every sample.
+OrderOptions order_options(const Dataset& dataset, const LoaderOptions& options) {
+  OrderOptions order{.samples = dataset.size(),
+                     .global_batch = options.global_batch,
+                     .kind = options.order,
+                     .tail = *options.tail,
+                     .seed = options.seed};
+  if (options.window) order.window = *options.window;
+  if (options.lanes) order.lanes = *options.lanes;
+  return order;
+}
+
+void check_order(const Dataset& dataset, const LoaderOptions& options) {
+  if (options.order != OrderKind::kWindowed && (options.window || options.lanes)) {
+    fail(ErrorKind::kUsage, "the order {} has no {}; leave it out, or use order windowed", to_string(options.order),
+         options.window ? "window" : "lanes");
+  }
+  check_order(order_options(dataset, options), options.world);
+}
+
 }  // namespace
 
 LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, LoaderOptions options) {
@@ -54,6 +76,7 @@ LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, Loa
   if (options.threads == 0) options.threads = usable_cores();
   if (!options.memory) options.memory = usable_memory() / 4;
   if (!options.tail) options.tail = parse_tail(recipe.tail());
+  check_order(dataset, options);
   if (*options.tail == Tail::kDrop && dataset.size() < options.global_batch) {
     fail(ErrorKind::kUsage,
          "the data set has {} samples, fewer than one global batch of {}; use a smaller batch, or tail wrap or pad",
@@ -79,11 +102,10 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
   if (board.outputs.size() > kOutputsMax) {
     fail(ErrorKind::kLimit, "the recipe has {} outputs; at most {} are possible", board.outputs.size(), kOutputsMax);
   }
-  board.order = {.samples = dataset.size(),
-                 .global_batch = options.global_batch,
-                 .kind = options.order,
-                 .tail = *options.tail,
-                 .seed = options.seed};
+  board.order = order_options(dataset, options);
+  if (options.order == OrderKind::kWindowed) {
+    board.order.shard_samples = std::make_shared<const std::vector<std::int64_t>>(dataset.shard_samples());
+  }
   board.slice = {.rank = options.rank, .world = options.world, .batch = options.batch};
   board.fields = plan.fields();
   board.prefetch = options.prefetch;

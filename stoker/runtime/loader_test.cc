@@ -12,7 +12,10 @@
 #include <thread>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/codec/encoded_testing.h"
+#include "stoker/format/tar_testing.h"
 #include "stoker/runtime/loader_testing.h"
+#include "stoker/runtime/open.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {
@@ -87,6 +90,63 @@ TEST(Loader, RanksShareTheGlobalBatches) {
   }
 }
 
+TEST(Loader, TheWindowedOrderIsTheSameForAnyThreadsAndRanks) {
+  const MemoryDataset data = memory_dataset();
+  const LoaderOptions windowed{.global_batch = 12,
+                               .seed = 5,
+                               .threads = 1,
+                               .prefetch = 1,
+                               .order = OrderKind::kWindowed,
+                               .window = 5,
+                               .lanes = 6,
+                               .tail = Tail::kPad};
+  Loader alone(data.dataset, small_recipe(), windowed);
+  const auto want = audit_of(alone, 3);
+  EXPECT_EQ(want.size(), 3u * 50);
+  for (const int world : {1, 2, 3, 6}) {
+    std::vector<std::string> got;
+    for (int rank = 0; rank < world; ++rank) {
+      LoaderOptions options = windowed;
+      options.rank = rank;
+      options.world = world;
+      options.threads = options.prefetch = 1 + world % 3;
+      Loader loader(data.dataset, small_recipe(), options);
+      for (std::string& line : audit_of(loader, 3)) got.push_back(std::move(line));
+    }
+    if (world == 1) {
+      EXPECT_EQ(got, want);
+    }
+    EXPECT_THAT(got, testing::UnorderedElementsAreArray(want)) << world;
+  }
+  LoaderOptions wider = windowed;
+  wider.window = 6;
+  Loader other(data.dataset, small_recipe(), wider);
+  EXPECT_NE(audit_of(other, 3), want);
+}
+
+TEST(Loader, TheWindowedOrderShufflesShards) {
+  const std::vector<std::uint8_t> image = noisy_jpeg(20, 20, 1);
+  const std::string bytes(image.begin(), image.end());
+  const TempFolder folder;
+  for (char shard = 'a'; shard <= 'f'; ++shard) {
+    folder.write(fmt::format("{}.tar", shard), tar_member(fmt::format("{}1.jpg", shard), bytes) +
+                                                   tar_member(fmt::format("{}2.jpg", shard), bytes) + tar_end());
+  }
+  Loader loader(open(folder.path("*.tar")), small_recipe(),
+                {.batch = 12, .order = OrderKind::kWindowed, .window = 1, .lanes = 1});
+  const BatchPtr batch = loader.next();
+  int neighbours = 0;
+  for (std::size_t i = 0; i < 12; ++i) {
+    const std::string_view key = batch->key[i], next = batch->key[(i + 1) % 12];
+    if (key[1] == '1') {
+      EXPECT_EQ(next, fmt::format("{}2", key[0])) << "a shard's samples stay together";
+    } else {
+      neighbours += next[0] == key[0] + 1;
+    }
+  }
+  EXPECT_LT(neighbours, 5) << "the shards stand as they were given";
+}
+
 TEST(Loader, TailsDropWrapAndPad) {
   const MemoryDataset data = memory_dataset({.samples = 10});
   const auto count = [&](Tail tail) {
@@ -148,6 +208,10 @@ TEST(Loader, RefusesOptionsThatMakeNoSense) {
   EXPECT_THAT(refusal({.batch = 4, .memory = 0}), HasSubstr("budget of 0 B cannot work"));
   EXPECT_THAT(refusal({.batch = INT_MAX, .memory = 1 << 30, .tail = Tail::kPad}), HasSubstr("cannot work"));
   EXPECT_THAT(refusal({.batch = 4, .rank = 2, .world = 2}), HasSubstr("does not exist"));
+  EXPECT_THAT(refusal({.batch = 4, .window = 9}), HasSubstr("the order global has no window"));
+  EXPECT_THAT(refusal({.batch = 4, .order = OrderKind::kNone, .lanes = 2}), HasSubstr("the order none has no lanes"));
+  EXPECT_THAT(refusal({.batch = 4, .order = OrderKind::kWindowed}), HasSubstr("among 8 lanes; use lanes"));
+  EXPECT_THAT(refusal({.batch = 4, .order = OrderKind::kWindowed, .world = 3}), HasSubstr("among 3 ranks; use lanes"));
   EXPECT_THAT(refusal({.batch = 51}), HasSubstr("fewer than one global batch"));
   EXPECT_THAT(refusal({.batch = 4, .threads = -1}), HasSubstr("threads must be"));
   EXPECT_THAT(refusal({.batch = 4, .prefetch = 0}), HasSubstr("prefetch must be"));

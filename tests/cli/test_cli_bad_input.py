@@ -164,6 +164,15 @@ USAGES = {
     "a batch and a global batch": (
         ("run", "DATA", "--recipe", "imagenet-train", "--batch", "2", "--global-batch", "2"), "--global-batch"),
     "an unknown order": (("run", "DATA", "--recipe", "imagenet-train", "--order", "random"), "'random' is not an order"),
+    "a window of another order": (("run", "DATA", "--recipe", "imagenet-train", "--window", "9"), "no window"),
+    "lanes of another order": (
+        ("run", "DATA", "--recipe", "imagenet-train", "--order", "none", "--lanes", "9"), "no lanes"),
+    "lanes that do not divide the batch": (
+        ("run", "DATA", "--recipe", "imagenet-train", "--batch", "4", "--order", "windowed", "--lanes", "3"),
+        "lanes that divide it"),
+    "lanes that do not divide among the ranks": (
+        ("run", "DATA", "--recipe", "imagenet-train", "--batch", "1", "--world", "4", "--order", "windowed", "--lanes", "2"),
+        "for instance 4"),
     "an unknown tail": (("run", "DATA", "--recipe", "imagenet-train", "--tail", "cut"), "'cut' is not a tail"),
     "a size without sense": (("run", "DATA", "--recipe", "imagenet-train", "--memory", "much"), "'much' is not a size"),
     "an unknown accelerator": (
@@ -197,6 +206,7 @@ INTEGERS = {
     "run": (("run", "DATA", "--recipe", "imagenet-train"), {
         "--batch": (1, INT_MAX), "--global-batch": (1, INT64_MAX), "--epochs": (1, 10**9), "--batches": (1, INT64_MAX),
         "--threads": (1, INT_MAX), "--prefetch": (1, INT_MAX), "--seed": (0, UINT64_MAX), "--rank": (0, INT_MAX),
+        "--window": (1, INT64_MAX), "--lanes": (1, INT_MAX),
         "--world": (1, INT_MAX)}),
     "plan": (("plan", "DATA", "--recipe", "imagenet-train"), {
         "--batch": (1, INT_MAX), "--prefetch": (1, INT_MAX), "--threads": (1, INT_MAX)}),

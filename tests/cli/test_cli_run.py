@@ -125,6 +125,27 @@ def test_ranks_share_the_batches(stoker, tiny, tmp_path):
     assert ranks[0] == stoker.audit(tmp_path, *run(tiny.folder, "--batch", 3, "--world", 2, "--rank", 0))
 
 
+def test_the_windowed_order_reads_few_shards_at_a_time(stoker, tiny, tmp_path):
+    def keys(*args):
+        audit = stoker.audit(tmp_path, "run", tiny.tar, tiny.tar, tiny.tar, "--recipe", "cifar-train",
+                             "--order", "windowed", "--batch", 10, *args)
+        return keys_of(audit)
+
+    shard = keys_of(stoker.audit(tmp_path, *run(tiny.tar, "--batch", 30, "--order", "none")))
+    unshuffled = keys("--window", 1, "--lanes", 1)  # the shards one after another, from the middle of one on
+    assert unshuffled == [shard[(shard.index(unshuffled[0]) + i) % 30] for i in range(90)]
+    assert sorted(keys("--lanes", 10)) == sorted(keys("--window", 20, "--lanes", 2)) == sorted(3 * shard)
+    assert keys("--window", 20, "--lanes", 2) != keys("--window", 21, "--lanes", 2)
+
+
+def test_ranks_share_the_windowed_order(stoker, tiny, tmp_path):
+    windowed = ("--global-batch", 6, "--order", "windowed", "--window", 4, "--lanes", 2)
+    whole = stoker.audit(tmp_path, *run(tiny.folder, *windowed))
+    ranks = [stoker.audit(tmp_path, *run(tiny.folder, *windowed, "--world", 2, "--rank", r)) for r in (0, 1)]
+    batches = [part for at in range(0, 15, 3) for part in (ranks[0][at:at + 3], ranks[1][at:at + 3])]
+    assert [line for part in batches for line in part] == whole
+
+
 def test_the_tail_is_dropped_wrapped_or_padded(stoker, tiny, tmp_path):
     def delivered(*args):
         return keys_of(stoker.audit(tmp_path, *run(tiny.folder, "--batch", 8, *args)))

@@ -1,0 +1,71 @@
+#include "stoker/order/order_options.h"
+
+#include <algorithm>
+
+#include "stoker/base/error.h"
+
+namespace stoker {
+namespace {
+
+std::int64_t divisor_at_most(std::int64_t number, std::int64_t most) {
+  std::int64_t best = 1;
+  for (std::int64_t small = 1; small <= number / small; ++small) {
+    if (number % small != 0) continue;
+    for (const std::int64_t divisor : {small, number / small}) {
+      if (divisor <= most) best = std::max(best, divisor);
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string_view to_string(OrderKind kind) {
+  switch (kind) {
+    case OrderKind::kGlobal: return "global";
+    case OrderKind::kWindowed: return "windowed";
+    case OrderKind::kNone: return "none";
+  }
+  return "";
+}
+
+OrderKind parse_order(std::string_view name) {
+  for (const OrderKind kind : {OrderKind::kGlobal, OrderKind::kWindowed, OrderKind::kNone}) {
+    if (to_string(kind) == name) return kind;
+  }
+  fail(ErrorKind::kUsage, "'{}' is not an order; use global, windowed or none", name);
+}
+
+std::string_view to_string(Tail tail) {
+  switch (tail) {
+    case Tail::kDrop: return "drop";
+    case Tail::kWrap: return "wrap";
+    case Tail::kPad: return "pad";
+  }
+  return "";
+}
+
+Tail parse_tail(std::string_view name) {
+  for (const Tail tail : {Tail::kDrop, Tail::kWrap, Tail::kPad}) {
+    if (to_string(tail) == name) return tail;
+  }
+  fail(ErrorKind::kUsage, "'{}' is not a tail; use drop, wrap or pad", name);
+}
+
+void check_order(const OrderOptions& options, int world) {
+  if (options.kind != OrderKind::kWindowed) return;
+  if (options.window < 1) fail(ErrorKind::kUsage, "a window must have at least 1 sample, not {}", options.window);
+  if (options.lanes < 1) fail(ErrorKind::kUsage, "lanes must be at least 1, not {}", options.lanes);
+  if (options.lanes % world == 0 && options.global_batch % options.lanes == 0) return;
+  const std::int64_t lanes = world * divisor_at_most(options.global_batch / world, options.lanes / world);
+  if (options.lanes % world != 0) {
+    fail(ErrorKind::kUsage, "{} lanes cannot be divided among {} ranks; use lanes that can, for instance {}",
+         options.lanes, world, lanes);
+  }
+  fail(ErrorKind::kUsage,
+       "a global batch of {} cannot be divided among {} lanes; use lanes that divide it, for instance {}, or another "
+       "batch",
+       options.global_batch, options.lanes, lanes);
+}
+
+}  // namespace stoker

@@ -1,0 +1,45 @@
+// What an epoch's order is made from: the order's kind and its settings, equal on every rank.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace stoker {
+
+enum class OrderKind : std::uint8_t {
+  kGlobal,    // the whole data set, shuffled
+  kWindowed,  // shards shuffled, their samples within a window only: windowed_order.h
+  kNone,      // as the data set stands
+};
+enum class Tail : std::uint8_t {
+  kDrop,  // an incomplete last global batch is left out
+  kWrap,  // it is filled with samples from the epoch's beginning
+  kPad,   // it is filled with padding, so that every sample counts exactly once
+};
+
+std::string_view to_string(OrderKind kind);
+OrderKind parse_order(std::string_view name);  // throws kUsage
+std::string_view to_string(Tail tail);
+Tail parse_tail(std::string_view name);  // throws kUsage
+
+struct OrderOptions {
+  std::int64_t samples = 0;
+  std::int64_t global_batch = 1;  // rank * batch of all ranks
+  OrderKind kind = OrderKind::kGlobal;
+  Tail tail = Tail::kDrop;
+  std::uint64_t seed = 0;
+
+  // Of the windowed order only.
+  std::int64_t window = 1024;  // samples
+  int lanes = 8;
+  /// How many samples each shard has, in the order of the data set; shared, since options are copied.
+  std::shared_ptr<const std::vector<std::int64_t>> shard_samples{};
+};
+
+/// Throws kUsage, saying what would do, for a windowed order without lanes or window, or whose lanes do not divide
+/// among the batch's slots and the world's ranks. The global batch is a multiple of the world.
+void check_order(const OrderOptions& options, int world);
+
+}  // namespace stoker

@@ -1,0 +1,50 @@
+// The windowed order, for storage that dislikes random reads. An epoch's shards are shuffled and laid end to end from a
+// random sample on, cut into lanes that are read side by side, and each lane's samples are shuffled within windows: at
+// any time only a window per lane is being read, a stretch of one shard or a few that follow each other.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "stoker/order/order_options.h"
+
+namespace stoker {
+
+/// A function of (seed, epoch, position) that needs the sizes of the shards, and memory for them alone. Each global
+/// batch has as many slots of every lane, one lane after the other; so ranks whose number divides the lanes' read lanes
+/// of their own. Threads: any.
+class WindowedOrder {
+ public:
+  /// `options` as check_order() permits them, with at least one sample.
+  WindowedOrder(const OrderOptions& options, std::int64_t epoch);
+
+  /// The sample at a position, or nullopt for padding.
+  std::optional<std::int64_t> sample_at(std::int64_t position) const;
+
+ private:
+  struct Lane {
+    std::int64_t number, begin, size;
+  };
+
+  Lane lane_at(std::int64_t number) const;
+  std::int64_t shuffled(const Lane& lane, std::int64_t index) const;
+  std::int64_t sample_of(std::int64_t place) const;
+
+  std::int64_t samples_;
+  std::int64_t global_batch_;
+  std::int64_t lane_slots_;  // of a global batch
+  Tail tail_;
+  std::int64_t lane_size_;     // of most lanes;
+  std::int64_t longer_lanes_;  // the first ones have a sample more
+  std::int64_t window_;
+  std::int64_t stagger_;  // samples by which a lane's windows end before those of the lane before it
+  std::int64_t rotation_ = 0;
+  std::array<std::uint32_t, 2> window_key_{};
+  // By the shard's turn in the epoch.
+  std::vector<std::int64_t> shard_begin_;  // where it begins when all are laid end to end
+  std::vector<std::int64_t> shard_first_;  // its first sample's number in the data set
+};
+
+}  // namespace stoker
