@@ -116,6 +116,28 @@ TEST_F(OpenFilesTest, LetsReadsWaitInTurnWhenAllFilesAreInUse) {
   release(&uses_.back());
 }
 
+TEST_F(OpenFilesTest, KeepsOneDescriptorOfAFileThatSeveralOpenAtOnce) {
+  Use* const zero = use(0);
+  Use* const one = use(1);
+  for (Use* const second : {&uses_.emplace_back(), &uses_.emplace_back()}) {
+    second->lease.resume = [](Waiter&) noexcept {};  // has its turn, and takes its time
+    EXPECT_FALSE(cache_.acquire(file(2), second->lease));
+  }
+  release(zero);
+  release(one);
+  cache_.finish(uses_[2].lease);
+  cache_.finish(uses_[3].lease);
+  EXPECT_EQ(uses_[2].lease.descriptor, uses_[3].lease.descriptor);
+  release(&uses_[2]);
+  EXPECT_TRUE(is_open(uses_[3].lease.descriptor));
+  release(&uses_[3]);
+  Use* const three = use(3);
+  Use* const four = use(4);
+  ASSERT_TRUE(three && four) << "the descriptor that was not kept left its place";
+  release(three);
+  release(four);
+}
+
 TEST_F(OpenFilesTest, ServesTheNextWhenAFileCannotBeOpened) {
   Use* const zero = use(0);
   Use* const one = use(1);

@@ -66,7 +66,8 @@ std::vector<SourceCase> all_cases() {
 class SourceConformance : public ::testing::TestWithParam<std::tuple<SourceCase, int>> {
  protected:
   void SetUp() override {
-    const auto& [source_case, threads] = GetParam();
+    const SourceCase& source_case = std::get<0>(GetParam());
+    const int threads = std::get<1>(GetParam());
     if (const std::string why = why_not(source_case.way); !why.empty()) GTEST_SKIP() << why;
     std::uint32_t state = 1;
     for (auto& byte : content_) byte = static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24);

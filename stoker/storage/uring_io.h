@@ -55,7 +55,7 @@ class UringIo final : public FileIo {
   void reap();
   void use_completions(IntrusiveQueue<FileRead>& ended);
   void fill(IntrusiveQueue<FileRead>& ended);
-  void prepare(std::size_t slot);
+  void prepare(std::size_t number);
   void prepare_wake_up();
   void submit(IntrusiveQueue<FileRead>& ended);
   void end(std::size_t number, int error, IntrusiveQueue<FileRead>& ended);
