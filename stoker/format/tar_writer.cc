@@ -89,9 +89,9 @@ void TarWriter::require(bool ok) const {
 
 std::string tar_header(std::string_view name, std::uint64_t content_bytes) {
   const Utf8Locale utf8;
+  std::string written_bytes;  // outlives the writer, which appends the end of the archive on its way out
   const std::unique_ptr<archive, decltype(&archive_write_free)> writer(archive_write_new(), archive_write_free);
   if (!writer) throw std::bad_alloc();
-  std::string written_bytes;
   const auto append = [](archive*, void* into, const void* block, std::size_t length) {
     static_cast<std::string*>(into)->append(static_cast<const char*>(block), length);
     return static_cast<la_ssize_t>(length);
@@ -100,7 +100,7 @@ std::string tar_header(std::string_view name, std::uint64_t content_bytes) {
                        archive_write_open(writer.get(), &written_bytes, nullptr, append, nullptr) == ARCHIVE_OK &&
                        archive_write_header(writer.get(), make_entry(name, content_bytes).get()) >= ARCHIVE_WARN;
   if (!written) fail(ErrorKind::kUsage, "'{}' cannot be a member of a tar", name);
-  return std::string(written_bytes);  // a copy: the writer appends the end of the archive on its way out
+  return std::string(written_bytes);
 }
 
 }  // namespace stoker

@@ -78,7 +78,7 @@ ImageView PackTransform::resized(ImageView pixels) {
 }
 
 ImageView PackTransform::interleaved(ImageView pixels) {
-  if (pixels.interleaved()) return pixels;
+  if (pixels.interleaved()) return pixels;  // encoders want no others
   const auto count = static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.height) *
                      static_cast<std::size_t>(pixels.channels);
   pixels_.resize(count);
