@@ -45,6 +45,11 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   int batch_size() const { return batch_; }
 
  private:
+  // A worker takes several tickets at once while there is plenty, so that it seldom needs the lock, and single ones
+  // when work is short, so that no core runs dry at a batch's end.
+  static constexpr std::size_t kTicketsAtOnce = 4;
+
+  // The reader: engine_reader.cc.
   void read_loop();
   bool collect(std::unique_lock<std::mutex>& lock);
   void locate_next(std::unique_lock<std::mutex>& lock);
