@@ -42,9 +42,11 @@ EncodedArena::Grant EncodedArena::grant(std::size_t bytes) {
   const std::size_t begin = place_for(size);
   assert(begin != kNowhere);
   if (count_ == blocks_.size()) grow_blocks();
+  const std::size_t used_before = used();
   const std::uint64_t number = first_ + count_++;
   block(number) = {begin, begin + size, false};
-  return {MutableBytes(memory_.data() + begin, bytes), number};
+  end_place_ += used() - used_before;  // what is left unused where the ring ends counts, too
+  return {MutableBytes(memory_.data() + begin, bytes), number, end_place_ - size};
 }
 
 void EncodedArena::give_back(const Grant& grant) {

@@ -22,6 +22,7 @@ class EncodedArena {
   struct Grant {
     MutableBytes bytes;
     std::uint64_t number = 0;  // for give_back
+    std::uint64_t place = 0;   // where it begins, if the ring is thought to go on for ever
   };
   /// The caller has checked fits(bytes).
   Grant grant(std::size_t bytes);
@@ -31,6 +32,8 @@ class EncodedArena {
   std::size_t capacity() const { return capacity_; }
   /// Bytes between the oldest grant and the newest.
   std::size_t used() const;
+  /// The place of the oldest grant, or of the next one while there is none: never goes back.
+  std::uint64_t front() const { return end_place_ - used(); }
 
  private:
   struct Block {
@@ -52,6 +55,7 @@ class EncodedArena {
   std::vector<Block> blocks_;  // a ring of the granted blocks, oldest first
   std::uint64_t first_ = 0;    // number of the oldest block
   std::uint64_t count_ = 0;
+  std::uint64_t end_place_ = 0;  // of the newest grant
 };
 
 }  // namespace stoker

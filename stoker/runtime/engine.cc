@@ -17,13 +17,6 @@
 
 namespace stoker {
 
-// A worker takes several tickets at once while there is plenty, so that it seldom needs the lock, and single ones when
-// work is short, so that no core runs dry at a batch's end.
-constexpr std::size_t kTicketsAtOnce = 4;
-
-// The reader finds out where this many samples lie at once, so that what it must read of an index is read together.
-constexpr std::size_t kTicketsLocatedAtOnce = 64;
-
 Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options)
     : dataset_(std::move(dataset)),
       plan_(std::move(recipe)),
@@ -62,72 +55,6 @@ void Loader::Engine::close() {
   reads_end_.wait(lock, [&] { return reads_in_flight_ == 0; });
 }
 
-// --- the reader
-
-void Loader::Engine::read_loop() {
-  name_this_thread("stoker-reader");
-  std::unique_lock lock(mutex_);
-  try {
-    while (!closing_) {
-      if (located_first_ == located_.size()) locate_next(lock);
-      granted_.clear();
-      while (Ticket* ticket = board_.again()) granted_.push_back(ticket);
-      const std::size_t before = located_first_;
-      grant_located();
-      if (granted_.empty()) {
-        if (located_first_ == before) wait_for_room(lock);
-        continue;
-      }
-      for (const Ticket* ticket : granted_) reads_in_flight_ += static_cast<std::size_t>(ticket->reads_pending);
-      lock.unlock();
-      for (Ticket* ticket : granted_) start_reads(*ticket);
-      lock.lock();
-    }
-  } catch (...) {
-    fail_with(std::current_exception());
-  }
-}
-
-// Draws the next tickets and finds where their samples lie, with the lock let go: an index may have to be read.
-void Loader::Engine::locate_next(std::unique_lock<std::mutex>& lock) {
-  located_.clear();
-  located_samples_.clear();
-  located_first_ = 0;
-  while (located_.size() < kTicketsLocatedAtOnce) {
-    Ticket* ticket = board_.draw();
-    if (board_.starved()) consumer_wakes_.notify_all();
-    if (!ticket) break;
-    located_.push_back(ticket);
-    if (!ticket->padding()) located_samples_.push_back(ticket->sample);
-  }
-  if (located_.empty()) return;
-  lock.unlock();
-  dataset_->prepare(located_samples_);
-  for (Ticket* ticket : located_) board_.locate(*ticket);
-  lock.lock();
-}
-
-// Gives bytes to the located tickets as far as there is room.
-void Loader::Engine::grant_located() {
-  for (; located_first_ < located_.size(); ++located_first_) {
-    Ticket& ticket = *located_[located_first_];
-    if (!board_.grant(ticket)) break;
-    if (ticket.reads_pending > 0) {
-      granted_.push_back(&ticket);
-    } else {
-      board_.read_done(ticket);
-      workers_wake_.notify_one();
-    }
-  }
-}
-
-void Loader::Engine::wait_for_room(std::unique_lock<std::mutex>& lock) {
-  const std::int64_t since = now_ns();
-  reader_waits_ = true;
-  reader_wakes_.wait(lock, [&] { return closing_ || !reader_waits_; });
-  metrics_.add(Metric::kReaderStallNs, now_ns() - since);
-}
-
 // The lock is held. What a thread of ours cannot go on after ends the run; out of memory is all that is expected here.
 void Loader::Engine::fail_with(std::exception_ptr failure) {
   try {
@@ -140,54 +67,6 @@ void Loader::Engine::fail_with(std::exception_ptr failure) {
     failure_ = std::current_exception();
   }
   consumer_wakes_.notify_all();
-}
-
-void Loader::Engine::start_reads(Ticket& ticket) {
-  // Once its last read was started the ticket may be gone: nothing of it is touched after that.
-  const std::size_t count = ticket.reads.size();
-  FieldRead* reads = ticket.reads.data();
-  for (std::size_t i = 0; i < count; ++i) {
-    FieldRead& read = reads[i];
-    read.ticket = &ticket;
-    read.engine = this;
-    read.started_ns = now_ns();
-    read.request.context = &read;
-    read.request.done = &read_ended;
-    read.source->start(read.request);
-  }
-}
-
-void Loader::Engine::read_ended(ReadRequest& request) noexcept {
-  FieldRead& read = *static_cast<FieldRead*>(request.context);
-  auto& engine = *static_cast<Engine*>(read.engine);
-  engine.metrics_.add(Metric::kReadNs, now_ns() - read.started_ns);
-  const std::lock_guard lock(engine.mutex_);
-  Ticket& ticket = *read.ticket;
-  if (request.error) {
-    if (!ticket.error) ticket.error = request.error;
-  } else {
-    engine.metrics_.add(Metric::kBytesRead, static_cast<std::int64_t>(request.length()));
-  }
-  if (--ticket.reads_pending == 0) engine.ticket_read(ticket);
-  if (--engine.reads_in_flight_ == 0) engine.reads_end_.notify_all();
-}
-
-void Loader::Engine::ticket_read(Ticket& ticket) {
-  board_.read_done(ticket);
-  workers_wake_.notify_one();
-  wake_reader_if_room();  // a ticket that nobody wants any more gave its bytes back
-}
-
-// The reader sleeps until a good part of the read-ahead is free again, or until workers could run dry: waking it for
-// every sample would cost more than it reads.
-void Loader::Engine::wake_reader_if_room() {
-  if (!reader_waits_) return;
-  const bool much_room = board_.read_ahead_used() <= board_.read_ahead_max() / 4 * 3;
-  const bool little_work = board_.ready_count() <= kTicketsAtOnce * static_cast<std::size_t>(worker_target_);
-  if (!much_room && !little_work) return;
-  if (!board_.may_go_on()) return;
-  reader_waits_ = false;
-  reader_wakes_.notify_one();
 }
 
 // --- workers
@@ -328,6 +207,7 @@ void Loader::Engine::start_epoch(std::int64_t epoch) {
   check_open();
   if (first_start_ns_ == 0) first_start_ns_ = now_ns();
   board_.start_epoch(epoch);
+  epoch_started_ = true;
   epoch_ = epoch;
   delivered_ = 0;
   in_epoch_ = true;

@@ -15,6 +15,7 @@
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/audit.h"
 #include "stoker/runtime/loader.h"
+#include "stoker/runtime/read_plan.h"
 #include "stoker/runtime/ticket_board.h"
 
 namespace stoker {
@@ -44,11 +45,19 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   int batch_size() const { return batch_; }
 
  private:
+  // A worker takes several tickets at once while there is plenty, so that it seldom needs the lock, and single ones
+  // when work is short, so that no core runs dry at a batch's end.
+  static constexpr std::size_t kTicketsAtOnce = 4;
+
+  // The reader: engine_reader.cc.
   void read_loop();
+  bool collect(std::unique_lock<std::mutex>& lock);
   void locate_next(std::unique_lock<std::mutex>& lock);
   void grant_located();
+  void forget_discarded();
   void wait_for_room(std::unique_lock<std::mutex>& lock);
-  void start_reads(Ticket& ticket);
+  bool reads_due() const;
+  void start_reads(std::unique_lock<std::mutex>& lock);
   static void read_ended(ReadRequest& request) noexcept;
   void ticket_read(Ticket& ticket);
 
@@ -86,6 +95,8 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   bool interrupted_ = false;
   bool reader_waits_ = false;
   std::size_t reads_in_flight_ = 0;
+  PlannedRead* ended_reads_ = nullptr;  // for the reader to use again
+  bool epoch_started_ = false;          // since the reader looked last
   int worker_target_ = 0;
   std::exception_ptr failure_;  // of the reader or a worker itself: nothing goes on after it
 
@@ -93,7 +104,10 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::vector<Ticket*> located_;  // drawn and located, waiting for room in this order
   std::size_t located_first_ = 0;
   std::vector<std::int64_t> located_samples_;  // scratch
-  std::vector<Ticket*> granted_;               // about to be read
+  // Likewise; but while it waits, whoever may wake it looks at these under the lock.
+  ReadPlan read_plan_;
+  std::size_t round_max_ = 0;     // tickets that are collected before reads are started
+  std::uint64_t planned_to_ = 0;  // TicketBoard::near_end() when reads were planned last
 
   // The consumer's thread only.
   bool in_epoch_ = false;

@@ -16,6 +16,33 @@ namespace {
 // Encoded samples that wait for a worker: some hundred photographs. More would not make local storage faster.
 constexpr std::size_t kReadAheadMax = std::size_t{64} << 20;
 constexpr std::size_t kReadAheadMin = std::size_t{1} << 20;
+
+// The windowed order is read window by window if a window's samples are all drawn before the first of them is wanted:
+// all windows in use, and this part of them more, which is the time to read in.
+constexpr double kWindowSlack = 0.25;
+
+/// How many samples of this rank the windowed order has drawn by then; 0 for other orders.
+std::int64_t tickets_ahead(const OrderOptions& order, int world) {
+  if (order.kind != OrderKind::kWindowed) return 0;
+  const double lanes = static_cast<double>(order.lanes) / world;
+  const double samples = std::min(lanes * static_cast<double>(order.window), static_cast<double>(order.samples));
+  return static_cast<std::int64_t>((1 + kWindowSlack) * samples) + 1;
+}
+
+/// What so many samples take in the arena, where each begins on a cache line.
+std::size_t bytes_of(const Dataset& dataset, std::int64_t tickets) {
+  const double mean = static_cast<double>(dataset.bytes()) / static_cast<double>(dataset.size()) + 64;
+  return static_cast<std::size_t>(std::min(mean * static_cast<double>(tickets), 1e15));
+}
+
+/// How much of the read-ahead is read without waiting for neighbours: of the windowed order, what its slack is. Of
+/// others half, so that the reads of storage that is slow do not shrink to what workers give back at a time.
+std::size_t near_bytes(const Dataset& dataset, const BoardOptions& board) {
+  if (board.tickets_ahead == 0) return board.read_ahead_bytes / 2;
+  const std::size_t windows = std::min(bytes_of(dataset, board.tickets_ahead), board.read_ahead_bytes);
+  return static_cast<std::size_t>(kWindowSlack / (1 + kWindowSlack) * static_cast<double>(windows));
+}
+
 std::string human(std::size_t bytes) { return format_size(static_cast<double>(bytes)); }
 
 // The batches made ahead, and the one that the consumer holds; more than any machine has where the product overflows.
@@ -117,7 +144,10 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
     fail(ErrorKind::kMemory, "a memory budget of {} cannot work; the least for this batch and prefetch is {}",
          human(memory), human(batches + kReadAheadMin));
   }
-  board.read_ahead_bytes = std::clamp((memory - batches) / 2, kReadAheadMin, kReadAheadMax);
+  board.tickets_ahead = tickets_ahead(board.order, options.world);
+  const std::size_t wanted = std::max(kReadAheadMax, bytes_of(dataset, board.tickets_ahead));
+  board.read_ahead_bytes = std::clamp((memory - batches) / 2, kReadAheadMin, wanted);
+  board.near_bytes = near_bytes(dataset, board);
   board.batch_memory_max = memory - board.read_ahead_bytes;
   board.sample_bytes_max = std::min<std::uint64_t>(board.sample_bytes_max, memory - batches);
   check_prefetch(options.prefetch, batch_bytes(board.outputs, options.batch), board.batch_memory_max);

@@ -22,6 +22,7 @@ MemoryDataset memory_dataset(const MemoryDatasetOptions& options) {
     table.add_sample(fmt::format("sample{}", i), i % 7);
     table.add_field("jpg", "", bytes.size(), stored.size());
     bytes.insert(bytes.end(), stored.begin(), stored.end());
+    bytes.resize(bytes.size() + options.gap);
   }
   MemoryDataset result;
   result.source =

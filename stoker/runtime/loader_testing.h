@@ -14,9 +14,10 @@ namespace stoker {
 struct MemoryDatasetOptions {
   int samples = 50;
   int width = 40, height = 30;
-  std::vector<int> bad{};  // samples whose bytes are garbage
-  FaultyOptions faults{};  // in front of the memory
-  bool tiny = false;       // all samples share one small image: quick
+  std::vector<int> bad{};    // samples whose bytes are garbage
+  FaultyOptions faults{};    // in front of the memory
+  bool tiny = false;         // all samples share one small image: quick
+  std::size_t gap = 20'000;  // between two samples: too much for both to be read at once
 };
 
 struct MemoryDataset {

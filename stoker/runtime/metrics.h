@@ -12,7 +12,8 @@ enum class Metric : std::uint8_t {
   kSamples,         // delivered to the consumer, padding not counted
   kBatches,         // delivered
   kEpochs,          // finished
-  kBytesRead,       // from storage
+  kBytesRead,       // from storage, of samples
+  kBytesFetched,    // from storage, with what was read between them
   kReadNs,          // storage: from asking to having, summed over reads
   kDecodeNs,        // workers: reading headers and decoding pixels
   kTransformNs,     // workers: geometry and color

@@ -16,15 +16,13 @@ namespace stoker {
 struct BatchWork;
 struct Ticket;
 
-/// One field of a ticket's sample: the read, and where it reads from.
+/// One field of a ticket's sample, to be read from its source into the ticket's grant.
 struct FieldRead {
   const SampleField* field = nullptr;  // of the ticket's row
-  ReadRequest request;
-  MutableBytes bytes;  // the one segment of the request
   Source* source = nullptr;
+  MutableBytes bytes;
   Ticket* ticket = nullptr;
-  void* engine = nullptr;  // whom to tell when it has ended
-  std::int64_t started_ns = 0;
+  FieldRead* next = nullptr;  // of those that one request reads
 };
 
 /// Which sample goes into which slot, and its bytes. Until it is finished a ticket can be issued again: today when its
@@ -41,8 +39,9 @@ struct Ticket {
   EncodedArena::Grant grant;     // holds the bytes of all reads
   bool granted = false;
   int reads_pending = 0;
-  int attempts = 0;          // reads of this sample so far
-  std::exception_ptr error;  // what went wrong first
+  int attempts = 0;           // reads of this sample so far
+  std::exception_ptr error;   // what went wrong first
+  bool error_shared = false;  // with other tickets of the same read: it may be about their bytes
 
   bool padding() const { return sample < 0; }
 };

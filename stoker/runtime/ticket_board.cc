@@ -52,8 +52,13 @@ bool TicketBoard::may_go_on() const {
 
 bool TicketBoard::all_drawn() const { return works_.empty() || works_.back()->drawn == options_.slice.batch; }
 
-// One batch more than may have memory is read ahead, so that its samples are there when memory becomes free.
-bool TicketBoard::may_open_work() const { return static_cast<int>(works_.size()) <= options_.prefetch; }
+// One batch more than may have memory is read ahead, so that its samples are there when memory becomes free; and more
+// of them where reads are to be made far ahead. Tickets that read nothing would not be held back by the arena.
+bool TicketBoard::may_open_work() const {
+  const auto works = static_cast<std::int64_t>(works_.size());
+  if (works <= options_.prefetch) return true;
+  return !options_.fields.empty() && works * options_.slice.batch < options_.tickets_ahead;
+}
 
 bool TicketBoard::open_next_work() {
   if (!may_open_work()) return false;
@@ -152,11 +157,8 @@ bool TicketBoard::grant(Ticket& ticket) {
   for (FieldRead& read : ticket.reads) {
     const SampleField& field = *read.field;
     read.source = ticket.row.source;
-    read.request = ReadRequest();
-    read.request.part = field.part;
-    read.request.offset = field.offset;
+    read.ticket = &ticket;
     read.bytes = ticket.grant.bytes.subspan(offset, static_cast<std::size_t>(field.length));
-    read.request.into = Segments(&read.bytes, 1);
     offset += static_cast<std::size_t>(field.length);
   }
   request_reads(ticket);
@@ -173,7 +175,7 @@ Ticket* TicketBoard::again() {
 
 void TicketBoard::request_reads(Ticket& ticket) {
   ticket.error = nullptr;
-  for (FieldRead& read : ticket.reads) read.request.error = nullptr;
+  ticket.error_shared = false;
   ticket.reads_pending = static_cast<int>(ticket.reads.size());
   ++ticket.attempts;
 }
@@ -183,7 +185,8 @@ void TicketBoard::read_done(Ticket& ticket) {
     finish(ticket);
     return;
   }
-  if (ticket.error && ticket.attempts > 0 && ticket.attempts < kReadAttempts && is_io_error(ticket.error)) {
+  const bool may_be_well = ticket.error && (ticket.error_shared || is_io_error(ticket.error));
+  if (may_be_well && ticket.attempts > 0 && ticket.attempts < kReadAttempts) {
     again_.push_back(&ticket);
     return;
   }

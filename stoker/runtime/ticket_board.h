@@ -27,6 +27,8 @@ struct BoardOptions {
   int prefetch = 2;                     // batches made ahead of the consumer
   std::size_t batch_memory_max = 0;     // bytes that batches may take together
   std::size_t read_ahead_bytes = 0;     // size of the arena
+  std::size_t near_bytes = 0;           // of those, what is read at once: the rest waits for neighbours to be drawn
+  std::int64_t tickets_ahead = 0;       // drawn ahead of the consumer, where that is more than prefetch makes it
   std::int64_t epochs_end = INT64_MAX;  // nothing is drawn of this epoch and later ones
   std::uint64_t sample_bytes_max = std::uint64_t{1} << 30;
 };
@@ -44,12 +46,13 @@ class TicketBoard {
   /// Finds out where its sample lies and what it will read; what is wrong with that stands in its error. Looks at
   /// nothing of the board that changes, and may wait for an index to be read.
   void locate(Ticket& ticket) const;
-  /// Grants the bytes of what it will read, and fills in its requests but for `done` and `context`. To be called in the
-  /// order of drawing; false while there is no room. If it has reads pending they are now to be started; otherwise hand
-  /// it to read_done() at once.
+  /// Grants the bytes of what it will read, and says in its reads what goes where. To be called in the order of
+  /// drawing; false while there is no room. If it has reads pending they are now to be made; otherwise hand it to
+  /// read_done() at once.
   bool grant(Ticket& ticket);
-  /// A ticket whose read failed and is to be started again, its bytes granted still; null without one.
+  /// A ticket whose read failed and is to be made again by itself, its bytes granted still; null without one.
   Ticket* again();
+  bool has_again() const { return !again_.empty(); }
   /// Whether draw(), grant() or again() might go on, as far as can be seen without work. Never throws, as all that
   /// follows.
   bool may_go_on() const;
@@ -92,6 +95,9 @@ class TicketBoard {
   std::size_t batch_memory_max() const { return options_.batch_memory_max; }
   std::size_t read_ahead_used() const { return arena_.used(); }
   std::size_t read_ahead_max() const { return arena_.capacity(); }
+  std::size_t near_bytes() const { return options_.near_bytes; }
+  /// Samples whose place in the arena is before this are wanted soon. Never goes back.
+  std::uint64_t near_end() const { return arena_.front() + options_.near_bytes; }
 
  private:
   bool all_drawn() const;  // of the works there are

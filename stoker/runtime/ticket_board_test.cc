@@ -93,6 +93,51 @@ TEST_F(Board, ReadsOneBatchMoreThanItHasMemoryFor) {
   EXPECT_EQ(board.ready_count(), std::size_t{kBatch});
 }
 
+TEST_F(Board, DrawsFurtherAheadWhereReadsAreToBePlanned) {
+  BoardOptions options = options_with(1);
+  options.tickets_ahead = 3 * kBatch + 1;
+  DrivenBoard board(*data_.dataset, options, host_allocator());
+  board.start_epoch(0);
+  EXPECT_EQ(draw_all(board).size(), 4u * kBatch);
+  EXPECT_EQ(take_all(board).size(), std::size_t{kBatch}) << "only one batch has memory";
+  EXPECT_EQ(board.batch_memory(), board.batch_bytes());
+
+  options.fields = {};
+  DrivenBoard labels(*data_.dataset, options, host_allocator());
+  labels.start_epoch(0);
+  EXPECT_EQ(draw_all(labels).size(), 2u * kBatch) << "nothing is read, so there is nothing to plan";
+}
+
+TEST_F(Board, MovesItsNearEndAsSamplesAreDone) {
+  BoardOptions options = options_with(1);
+  options.near_bytes = 1000;
+  DrivenBoard board(*data_.dataset, options, host_allocator());
+  board.start_epoch(0);
+  EXPECT_EQ(board.near_end(), 1000u);
+  std::vector<Ticket*> drawn = draw_all(board), taken;
+  const std::uint64_t each = drawn[1]->grant.place;
+  EXPECT_EQ(drawn[3]->grant.place, 3 * each);
+  take_all(board, &taken);
+  board.finish(*taken[1]);
+  EXPECT_EQ(board.near_end(), 1000u) << "the oldest is still there";
+  board.finish(*taken[0]);
+  EXPECT_EQ(board.near_end(), 1000 + 2 * each);
+}
+
+TEST_F(Board, ReadsAgainWhatMayHaveFailedForItsNeighbour) {
+  DrivenBoard board(*data_.dataset, options_with(1), host_allocator());
+  board.start_epoch(0);
+  Ticket* first = board.draw();
+  first->error = std::make_exception_ptr(Error(ErrorKind::kData, "the shard ends in the next sample"));
+  first->error_shared = true;
+  board.read_done(*first);
+  ASSERT_EQ(board.draw(), first);
+  EXPECT_EQ(first->error, nullptr);
+  first->error = std::make_exception_ptr(Error(ErrorKind::kData, "the shard ends in this one"));
+  board.read_done(*first);
+  EXPECT_NE(board.draw(), first) << "its own error is final";
+}
+
 TEST_F(Board, ReportsTheErrorOfTheLowestSlotWhicheverFailedFirst) {
   for (const auto& [first, second] : {std::pair{1, 3}, std::pair{3, 1}}) {
     DrivenBoard board(*data_.dataset, options_with(1), host_allocator());

@@ -1,0 +1,168 @@
+// The engine's reader: draws tickets, grants them memory, and starts reads; and what happens when a read has ended.
+#include <algorithm>
+#include <utility>
+
+#include "stoker/base/clock.h"
+#include "stoker/runtime/engine.h"
+#include "stoker/runtime/thread_pool.h"
+
+namespace stoker {
+
+// The reader finds out where this many samples lie at once, so that what it must read of an index is read together.
+constexpr std::size_t kTicketsLocatedAtOnce = 64;
+
+// And it collects at most so many before it starts reads, having begun with few: by then there is little to be gained.
+constexpr std::size_t kTicketsCollectedMax = std::size_t{1} << 16;
+
+void Loader::Engine::read_loop() {
+  name_this_thread("stoker-reader");
+  std::unique_lock lock(mutex_);
+  try {
+    while (!closing_) {
+      if (collect(lock) || reads_due()) {
+        start_reads(lock);
+      } else {
+        wait_for_room(lock);
+      }
+    }
+  } catch (...) {
+    fail_with(std::current_exception());
+  }
+}
+
+// Draws tickets and grants them their bytes while there are any and there is room. The more are collected, the more of
+// them lie side by side; but an epoch's first rounds are short, so that its first batch does not wait. Returns whether
+// there were any.
+bool Loader::Engine::collect(std::unique_lock<std::mutex>& lock) {
+  bool any = false;
+  std::size_t collected = 0;
+  do {
+    if (epoch_started_) forget_discarded();
+    while (Ticket* ticket = board_.again()) {
+      read_plan_.add_alone(*ticket);
+      any = true;
+    }
+    if (located_first_ == located_.size()) locate_next(lock);
+    const std::size_t before = located_first_;
+    grant_located();
+    collected += located_first_ - before;
+  } while (!closing_ && !located_.empty() && located_first_ == located_.size() && collected < round_max_);
+  round_max_ = std::min(2 * round_max_, kTicketsCollectedMax);
+  return any || collected > 0;
+}
+
+// Tickets of an epoch that was left do not wait to be read.
+void Loader::Engine::forget_discarded() {
+  epoch_started_ = false;
+  round_max_ = kTicketsLocatedAtOnce;
+  read_plan_.forget_if([](const Ticket& ticket) { return ticket.work->discarded; },
+                       [&](Ticket& ticket) { board_.read_done(ticket); });
+}
+
+// Draws the next tickets and finds where their samples lie, with the lock let go: an index may have to be read.
+void Loader::Engine::locate_next(std::unique_lock<std::mutex>& lock) {
+  located_.clear();
+  located_samples_.clear();
+  located_first_ = 0;
+  while (located_.size() < kTicketsLocatedAtOnce) {
+    Ticket* ticket = board_.draw();
+    if (board_.starved()) consumer_wakes_.notify_all();
+    if (!ticket) break;
+    located_.push_back(ticket);
+    if (!ticket->padding()) located_samples_.push_back(ticket->sample);
+  }
+  if (located_.empty()) return;
+  lock.unlock();
+  dataset_->prepare(located_samples_);
+  for (Ticket* ticket : located_) board_.locate(*ticket);
+  lock.lock();
+}
+
+// Gives bytes to the located tickets as far as there is room.
+void Loader::Engine::grant_located() {
+  for (; located_first_ < located_.size(); ++located_first_) {
+    Ticket& ticket = *located_[located_first_];
+    if (!board_.grant(ticket)) break;
+    if (ticket.reads_pending > 0) {
+      read_plan_.add(ticket);
+    } else {
+      board_.read_done(ticket);
+      workers_wake_.notify_one();
+    }
+  }
+}
+
+void Loader::Engine::wait_for_room(std::unique_lock<std::mutex>& lock) {
+  const std::int64_t since = now_ns();
+  reader_waits_ = true;
+  reader_wakes_.wait(lock, [&] { return closing_ || !reader_waits_; });
+  metrics_.add(Metric::kReaderStallNs, now_ns() - since);
+}
+
+// Whether tickets that waited have come so near to the front that more reads should be started.
+bool Loader::Engine::reads_due() const {
+  return read_plan_.waiting() && board_.near_end() >= planned_to_ + board_.near_bytes() / 4;
+}
+
+void Loader::Engine::start_reads(std::unique_lock<std::mutex>& lock) {
+  planned_to_ = board_.near_end();
+  read_plan_.take_back(std::exchange(ended_reads_, nullptr));
+  lock.unlock();
+  const std::span<PlannedRead* const> reads = read_plan_.plan(planned_to_);
+  lock.lock();
+  reads_in_flight_ += reads.size();
+  lock.unlock();
+  for (PlannedRead* read : reads) {
+    read->engine = this;
+    read->started_ns = now_ns();
+    read->request.context = read;
+    read->request.done = &read_ended;
+    read->source->start(read->request);
+  }
+  lock.lock();
+}
+
+void Loader::Engine::read_ended(ReadRequest& request) noexcept {
+  PlannedRead& read = *static_cast<PlannedRead*>(request.context);
+  auto& engine = *static_cast<Engine*>(read.engine);
+  engine.metrics_.add(Metric::kReadNs, now_ns() - read.started_ns);
+  if (!request.error) {
+    engine.metrics_.add(Metric::kBytesRead, static_cast<std::int64_t>(read.wanted));
+    engine.metrics_.add(Metric::kBytesFetched, static_cast<std::int64_t>(request.length()));
+  }
+  const std::lock_guard lock(engine.mutex_);
+  for (FieldRead *field = read.fields, *next = nullptr; field; field = next) {
+    next = field->next;  // once its last field was read the ticket may be used again
+    Ticket& ticket = *field->ticket;
+    if (request.error) {
+      if (!ticket.error) ticket.error = request.error;
+      ticket.error_shared |= read.shared;
+    }
+    if (--ticket.reads_pending == 0) engine.ticket_read(ticket);
+  }
+  read.next = std::exchange(engine.ended_reads_, &read);
+  if (--engine.reads_in_flight_ == 0) engine.reads_end_.notify_all();
+}
+
+void Loader::Engine::ticket_read(Ticket& ticket) {
+  board_.read_done(ticket);
+  workers_wake_.notify_one();
+  wake_reader_if_room();  // a ticket that nobody wants any more gave its bytes back
+}
+
+// The reader sleeps until a good part of the read-ahead is free again, or until workers could run dry: waking it for
+// every sample would cost more than it reads.
+void Loader::Engine::wake_reader_if_room() {
+  if (!reader_waits_) return;
+  if (!reads_due() && !board_.has_again()) {
+    const bool much_room = board_.read_ahead_used() <= board_.read_ahead_max() / 4 * 3;
+    const std::size_t work = board_.ready_count() + reads_in_flight_;
+    const bool little_work = work <= kTicketsAtOnce * static_cast<std::size_t>(worker_target_);
+    if (!much_room && !little_work) return;
+    if (!board_.may_go_on()) return;
+  }
+  reader_waits_ = false;
+  reader_wakes_.notify_one();
+}
+
+}  // namespace stoker
