@@ -75,8 +75,10 @@ std::string describe(const SampleRow& row);
 
 /// Opens DATA (INTERFACES: a folder, a shard, a text file of paths, a glob or brace pattern), or several of them joined
 /// in order. `access` is what they are read by for as long as the data set lives. Throws kNotFound, kIo, kData or
-/// kUsage with a sentence that names the file, and kClosed when asked to `stop`.
+/// kUsage with a sentence that names the file, and kClosed when asked to `stop`. Shards that must be looked at are
+/// opened side by side on `opening`, which must not be the executor that reads: null opens them one after another.
 std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, const FileAccess& access,
-                                            const IndexOptions& index = {}, const std::stop_token& stop = {});
+                                            const IndexOptions& index = {}, const std::stop_token& stop = {},
+                                            Executor* opening = nullptr);
 
 }  // namespace stoker

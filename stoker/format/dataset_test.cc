@@ -12,6 +12,7 @@
 #include "stoker/format/tar_writer.h"
 #include "stoker/storage/memory_source.h"
 #include "stoker/storage/temp_folder_testing.h"
+#include "stoker/storage/thread_executor_testing.h"
 
 namespace stoker {
 namespace {
@@ -215,6 +216,20 @@ TEST(OpenDataset, NamesADamagedShardAmongGoodOnes) {
   const Error error = failure_to_open({folder.path("{0..1}.tar")});
   EXPECT_EQ(error.kind(), ErrorKind::kData);
   EXPECT_THAT(error.message(), AllOf(HasSubstr(folder.path("1.tar")), HasSubstr("truncated")));
+}
+
+TEST(OpenDataset, OpensShardsSideBySideAsOneAfterAnother) {
+  TempFolder folder;
+  for (int i = 0; i < 40; ++i) folder.write(fmt::format("{:02}.tar", i), one_sample(fmt::format("k{}", i)));
+  ThreadExecutor opening(4);
+  const auto executor = std::make_shared<InlineExecutor>();
+  const auto together = open_dataset({folder.path("*.tar")}, executor, {}, {}, &opening);
+  const auto alone = open_dataset({folder.path("*.tar")}, executor);
+  EXPECT_EQ(keys(*together), keys(*alone));
+  EXPECT_EQ(together->fingerprint(), alone->fingerprint());
+  for (const int bad : {31, 7}) folder.write(fmt::format("{:02}.tar", bad), "no tar");
+  const Error error = error_of([&] { open_dataset({folder.path("*.tar")}, executor, {}, {}, &opening); });
+  EXPECT_THAT(error.message(), HasSubstr("07.tar")) << "the first in order, whichever failed first";
 }
 
 }  // namespace

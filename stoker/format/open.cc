@@ -1,10 +1,12 @@
 // open_dataset: from what the user wrote to one data set.
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
+#include "stoker/base/task_group.h"
 #include "stoker/format/dataset.h"
 #include "stoker/format/find_shards.h"
 #include "stoker/format/shard_opener.h"
@@ -40,38 +42,71 @@ void add_names(const std::vector<std::string>& names, std::vector<std::string>& 
   }
 }
 
+/// What is to become one shard of the data set.
+struct Candidate {
+  ShardPath shard;
+  Manifests::Found listed;
+  OpenedShard opened{};
+  std::exception_ptr error{};
+};
+
+/// Opens those that no manifest lists; errors are theirs.
+void open_unlisted(const ShardOpener& opener, std::vector<Candidate>& candidates, const std::stop_token& stop,
+                   Executor* opening) {
+  InlineExecutor here;
+  TaskGroup tasks;
+  for (Candidate& candidate : candidates) {
+    if (candidate.listed.shard) continue;
+    tasks.run(opening ? *opening : here, [&opener, &candidate, &stop] {
+      try {
+        stop_if_asked(stop, candidate.shard.path);
+        candidate.opened = opener.open(candidate.shard, stop);
+      } catch (...) {
+        candidate.error = std::current_exception();
+      }
+    });
+  }
+  tasks.wait();
+  // That of the first shard, whichever failed first.
+  for (const Candidate& candidate : candidates) {
+    if (candidate.error) std::rethrow_exception(candidate.error);
+  }
+}
+
+std::unique_ptr<DataShard> open_later(const ShardOpener& opener, const ShardPath& shard, const ManifestShard& listed) {
+  const auto open = [opener, shard] {
+    OpenedShard opened = opener.open(shard);
+    log_problems(opened.problems);
+    return opened;
+  };
+  return std::make_unique<DataShard>(shard.path, listed.samples, listed.sample_bytes, listed.fingerprint, open);
+}
+
 }  // namespace
 
 std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, const FileAccess& access,
-                                            const IndexOptions& index, const std::stop_token& stop) {
+                                            const IndexOptions& index, const std::stop_token& stop, Executor* opening) {
   const ShardOpener opener(access, index, kIndexCacheBytes);
   Manifests manifests;
+  std::vector<Candidate> candidates;
+  for (const ShardPath& shard : find_shards(data, manifests, stop)) {
+    candidates.push_back({shard, index.use ? manifests.find(shard.path) : Manifests::Found()});
+  }
+  log_problems(manifests.take_problems());
+  open_unlisted(opener, candidates, stop, opening);
+
   std::vector<std::unique_ptr<DataShard>> shards;
   std::vector<std::string> fields, first_classes;
-  for (const ShardPath& shard : find_shards(data, manifests, stop)) {
-    stop_if_asked(stop, shard.path);
-    std::vector<std::string> classes;
-    const Manifests::Found listed = index.use ? manifests.find(shard.path) : Manifests::Found();
-    if (listed.shard) {
-      const auto open_later = [opener, shard] {
-        OpenedShard opened = opener.open(shard);
-        log_problems(opened.problems);
-        return opened;
-      };
-      shards.push_back(std::make_unique<DataShard>(shard.path, listed.shard->samples, listed.shard->sample_bytes,
-                                                   listed.shard->fingerprint, open_later));
-      add_names(listed.manifest->fields, fields);
-      classes = listed.manifest->classes;
-    } else {
-      OpenedShard opened = opener.open(shard, stop);
-      log_problems(opened.problems);
-      classes = opened.classes;
-      add_names(opened.rows->field_names(), fields);
-      shards.push_back(std::make_unique<DataShard>(std::move(opened)));
-    }
-    log_problems(manifests.take_problems());
-    if (shards.size() == 1) first_classes = classes;
-    require_same_classes(shards.front()->name(), first_classes, shard.path, classes);
+  for (Candidate& candidate : candidates) {
+    const bool listed = candidate.listed.shard != nullptr;
+    log_problems(candidate.opened.problems);
+    add_names(listed ? candidate.listed.manifest->fields : candidate.opened.rows->field_names(), fields);
+    const std::vector<std::string> classes =
+        listed ? candidate.listed.manifest->classes : std::move(candidate.opened.classes);
+    if (shards.empty()) first_classes = classes;
+    require_same_classes(candidates.front().shard.path, first_classes, candidate.shard.path, classes);
+    shards.push_back(listed ? open_later(opener, candidate.shard, *candidate.listed.shard)
+                            : std::make_unique<DataShard>(std::move(candidate.opened)));
   }
   return std::make_shared<Dataset>(std::move(shards), std::move(fields), std::move(first_classes));
 }

@@ -11,6 +11,7 @@ namespace {
 // waits for the disk costs nothing else.
 constexpr int kReadThreads = 16;
 constexpr int kReadsQueued = 1024;
+constexpr int kOpenThreads = 8;
 
 /// Null where io_uring does not work and need not.
 std::shared_ptr<FileIo> make_uring(IoKind kind) {
@@ -38,7 +39,9 @@ std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const 
                                     const OpenOptions& options) {
   const IndexOptions index{
       .use = options.use_indexes, .folder = options.index_folder, .cache_folder = user_cache_folder()};
-  return open_dataset(data, make_access(options), index, stop);
+  // Opening a shard mostly waits, for its index or for the headers of its members.
+  ThreadPool opening("stoker-open", kOpenThreads, kReadsQueued);
+  return open_dataset(data, make_access(options), index, stop, &opening);
 }
 
 std::shared_ptr<const Dataset> open(const std::string& data, const std::stop_token& stop, const OpenOptions& options) {
