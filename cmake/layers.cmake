@@ -14,6 +14,9 @@ if(STOKER_SANITIZE)
     -fno-sanitize-recover=all -g)
   target_link_options(stoker_build_flags INTERFACE -fsanitize=${STOKER_SANITIZE})
 endif()
+if(STOKER_BUILD_FUZZERS)  # counts what was reached, for libFuzzer to see
+  target_compile_options(stoker_build_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 add_library(stoker_light_flags INTERFACE)
 target_compile_options(stoker_light_flags INTERFACE ${STOKER_LIGHT_FLAGS})

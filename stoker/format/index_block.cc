@@ -158,6 +158,10 @@ void IndexBlock::check(const IndexLimits& limits) const {
             "an image is too large");
     const bool has_facts = codecs_[row] != 0;
     require(!has_facts || (orientations_[row] >= 1 && orientations_[row] <= 8), "an orientation is unknown");
+    require(!has_facts || (at<std::uint32_t>(widths_, row) >= 1 && at<std::uint32_t>(heights_, row) >= 1),
+            "an image has no pixels");
+    require(!has_facts || (components_[row] >= 1 && chroma_[row] >> 4 >= 1 && (chroma_[row] & 15) >= 1),
+            "an image's components are unknown");
   }
   require(key_end == text_bytes_ && field_end == fields_, "its columns do not end together");
   for (std::size_t field = 0; field < fields_; ++field) {

@@ -17,7 +17,7 @@ constexpr std::uint32_t kHasDataHash = 1, kHasChecksums = 2, kWasDecoded = 4;
 constexpr std::size_t kVersionAt = 8, kRowsPerBlockAt = 12, kIndexBytesAt = 16, kDirectoryOffsetAt = 24,
                       kDirectoryBytesAt = 32, kDirectoryHashAt = 40, kDataBytesAt = 48, kContentTagAt = 56,
                       kDataHashAt = 64, kSamplesAt = 72, kFingerprintAt = 80, kSampleBytesAt = 88, kFlagsAt = 96,
-                      kReservedAt = 100, kTrailerHashAt = 120;
+                      kTrailerHashAt = 120;  // behind the flags are reserved bytes
 
 constexpr std::size_t kSectionHeadBytes = 16, kPlaceBytes = 24;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stoker/base/crc32c.h"
+#include "stoker/base/error.h"
 #include "stoker/format/index_writer.h"
 #include "stoker/format/shard_index.h"
 #include "stoker/storage/memory_source.h"

@@ -37,8 +37,28 @@ bool is_plain_name(const std::string& name) {
          name.find('\0') == std::string::npos;
 }
 
+/// A manifest's JSON is three levels deep. What is much deeper was made to exhaust the stack of dump(), which calls
+/// itself.
+Json parse_json(std::string_view text) {
+  constexpr int kDepthMax = 32;
+  return Json::parse(text, [](int depth, Json::parse_event_t, const Json&) {
+    if (depth > kDepthMax) throw std::invalid_argument("it is nested too deeply");
+    return true;
+  });
+}
+
+/// A count that is written as one. Sums over all shards stay below 2^63, too.
+std::uint64_t count_of(const Json& entry, const char* name, std::uint64_t& sum) {
+  const Json& value = entry.at(name);
+  if (!value.is_number_unsigned()) throw std::invalid_argument("a shard's size is no whole number");
+  const auto count = value.get<std::uint64_t>();
+  if (count > INT64_MAX - sum) throw std::invalid_argument("its shards are larger than any disk");
+  sum += count;
+  return count;
+}
+
 Manifest parse(std::string_view text) {
-  Json json = Json::parse(text);
+  Json json = parse_json(text);
   if (json.at("format") != "stoker-manifest") throw std::invalid_argument("it is no manifest of Stoker");
   if (json.at("version") != kManifestVersion) throw std::invalid_argument("it is of another version of Stoker");
   const std::uint64_t checksum = from_hex(json.at("checksum").get<std::string>());
@@ -49,15 +69,15 @@ Manifest parse(std::string_view text) {
   manifest.job = json.at("job");
   manifest.fields = json.at("fields");
   manifest.classes = json.at("classes");
+  std::uint64_t bytes = 0, samples = 0, sample_bytes = 0;  // of all shards
   for (const Json& entry : json.at("shards")) {
     ManifestShard& shard = manifest.shards.emplace_back();
     shard.name = entry.at("name");
     if (!is_plain_name(shard.name)) throw std::invalid_argument("a shard's name leads elsewhere");
-    shard.bytes = entry.at("bytes");
+    shard.bytes = count_of(entry, "bytes", bytes);
     shard.hash = from_hex(entry.at("hash"));
-    shard.samples = entry.at("samples");
-    if (shard.samples < 0) throw std::invalid_argument("a shard has a negative number of samples");
-    shard.sample_bytes = entry.at("sample_bytes");
+    shard.samples = static_cast<std::int64_t>(count_of(entry, "samples", samples));
+    shard.sample_bytes = count_of(entry, "sample_bytes", sample_bytes);
     shard.fingerprint = Fingerprint(from_hex(entry.at("fingerprint")), shard.samples);
   }
   return manifest;

@@ -147,6 +147,37 @@ TEST_F(ManifestInFolder, IsNotUsedWhenItIsDamaged) {
   EXPECT_TRUE(data->classes().empty()) << "the shards do not name them";
 }
 
+TEST_F(ManifestInFolder, RefusesNestingThatWouldExhaustTheStack) {
+  std::string text = manifest_.to_json();
+  text.insert(text.find('{') + 1, "\"x\": " + std::string(1'000'000, '[') + std::string(1'000'000, ']') + ",");
+  EXPECT_THAT(error_of([&] { Manifest::from_json(text, "m.json"); }).what(), HasSubstr("nested"));
+}
+
+// Whoever makes a manifest to do harm makes its checksum right.
+TEST_F(ManifestInFolder, RefusesSizesThatAreNone) {
+  const auto with_checksum = [](std::string text) {
+    const std::size_t at = text.find("\"checksum\": \"") + 13;
+    text.replace(at, 16, to_hex(0));
+    text.replace(at, 16, to_hex(hash64(std::string_view(text).substr(0, text.size() - 1))));
+    return text;
+  };
+  const std::string good = manifest_.to_json();
+  EXPECT_EQ(with_checksum(good), good);
+  for (const std::string_view name : {"samples", "bytes", "sample_bytes"}) {
+    for (const std::string_view value : {"-1", "1.5", "1e300", "9223372036854775808", "\"1\"", "null"}) {
+      const std::string member = fmt::format("\"{}\": ", name);
+      std::string text = good;
+      const std::size_t at = text.find(member, text.find("\"shards\"")) + member.size();
+      text.replace(at, text.find_first_of(",\n", at) - at, value);
+      EXPECT_EQ(error_of([&] { Manifest::from_json(with_checksum(text), "m.json"); }).kind(), ErrorKind::kData)
+          << name << " " << value;
+    }
+  }
+  // Each is a size; their sum is none.
+  for (ManifestShard& shard : manifest_.shards) shard.bytes = std::uint64_t{1} << 62;
+  EXPECT_THAT(error_of([&] { Manifest::from_json(manifest_.to_json(), "m.json"); }).what(), HasSubstr("disk"));
+}
+
 TEST_F(ManifestInFolder, LeadsToNoOtherFolder) {
   for (const char* name : {"../s-0.tar", "/etc/passwd", "..", "", "a/b.tar"}) {
     Manifest wrong = manifest_;

@@ -145,6 +145,22 @@ TEST(ShardIndex, StaysWithinItsBytesWhateverTheySay) {
   EXPECT_GT(read, 100);
 }
 
+TEST(ShardIndex, RefusesImagesWithoutPixelsOrComponents) {
+  const auto none = [](auto change) {
+    SampleRow row = testing_row(0);
+    change(*row.facts);
+    IndexWriter writer;
+    writer.add(row);
+    const auto index = open_testing_index(writer.finish({.data_bytes = 1000}));
+    EXPECT_THAT(error_of([&] { index->read(0, row); }).what(), HasSubstr("an image"));
+  };
+  none([](ImageFacts& facts) { facts.width = 0; });
+  none([](ImageFacts& facts) { facts.height = 0; });
+  none([](ImageFacts& facts) { facts.components = 0; });
+  none([](ImageFacts& facts) { facts.chroma_across = 0; });
+  none([](ImageFacts& facts) { facts.chroma_down = 0; });
+}
+
 TEST(ShardIndex, PassesOverSectionsItDoesNotKnow) {
   // A section of another kind, and the rows in a version to come, stand before what this version reads.
   const std::vector<std::uint8_t> good = testing_index(3);

@@ -28,7 +28,8 @@ class Recipe {
   /// A recipe that ships with Stoker; throws kUsage, suggesting the nearest name.
   static Recipe named(std::string_view name);
   static std::vector<std::string> names();
-  /// The TOML form (docs/recipes.md). Throws kUsage naming line and mistake.
+  /// The TOML form (docs/recipes.md). Throws kUsage naming line and mistake, and kLimit when it
+  /// is nested beyond sense.
   static Recipe from_toml(std::string_view text);
   /// A shipped recipe's name, or the path of a TOML file.
   static Recipe load(const std::string& name_or_path);

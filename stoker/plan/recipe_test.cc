@@ -116,6 +116,19 @@ TEST(Recipe, EscapesTheTextsOfItsTomlForm) {
   }
 }
 
+TEST(Recipe, RefusesKeysThatWouldExhaustTheStack) {
+  std::string key = "a";
+  for (int i = 0; i < 100'000; ++i) key += ".a";
+  for (const std::string& text : {key + " = 1", "[" + key + "]"}) {
+    try {
+      Recipe::from_toml(text);
+      ADD_FAILURE() << "it was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kLimit);
+    }
+  }
+}
+
 TEST(Recipe, SaysWhatIsWrongWithItsFile) {
   const auto refusal_of = [](const std::string& path) {
     try {

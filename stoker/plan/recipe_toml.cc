@@ -11,6 +11,9 @@
 namespace stoker {
 namespace {
 
+// toml++ calls itself for every part of a dotted key (a.a.a. ...): some 20,000 of them exhaust a stack of 8 MiB.
+constexpr std::ptrdiff_t kDotsMax = 8000;
+
 std::string line_of(const toml::node& node) { return fmt::format("line {}", node.source().begin.line); }
 
 [[noreturn]] void refuse(const toml::node& node, std::string_view what) {
@@ -108,6 +111,9 @@ std::string toml_text(const Value& value) {
 }  // namespace
 
 Recipe Recipe::from_toml(std::string_view text) {
+  if (const auto dots = std::count(text.begin(), text.end(), '.'); dots > kDotsMax) {
+    fail(ErrorKind::kLimit, "a recipe with {} dots in it; the limit is {}", dots, kDotsMax);
+  }
   toml::table root;
   try {
     root = toml::parse(text);

@@ -1,0 +1,157 @@
+// Writes the inputs that fuzzing begins with, by the library's own writers: fuzz_seeds CORPUS. Those of `tar` that
+// other programs write come from seed_tars.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "stoker/base/little_endian.h"
+#include "stoker/codec/npy.h"
+#include "stoker/format/content_tag.h"
+#include "stoker/format/index_places.h"
+#include "stoker/format/index_testing.h"
+#include "stoker/format/manifest.h"
+#include "stoker/format/tar_writer.h"
+#include "stoker/plan/recipe.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Corpus {
+ public:
+  explicit Corpus(fs::path folder) : folder_(std::move(folder)) {}
+
+  void keep(const std::string& target, const std::string& name, Bytes input) const {
+    write_whole_file(path(target, name), input);
+  }
+  /// Of an input that is to be written.
+  std::string path(const std::string& target, const std::string& name) const {
+    fs::create_directories(folder_ / target);
+    return (folder_ / target / (name + ".input")).string();
+  }
+
+ private:
+  fs::path folder_;
+};
+
+/// Rows of `count` samples that have little: more blocks fit a small file.
+std::vector<std::uint8_t> small_index(std::int64_t count, std::uint64_t tag) {
+  IndexWriter writer;
+  for (std::int64_t i = 0; i < count; ++i) {
+    SampleRow row = testing_row(i);
+    row.key = std::to_string(i % 10);
+    row.facts.reset();
+    row.fields.clear();
+    writer.add(row);
+  }
+  return writer.finish({.data_bytes = 0, .content_tag = tag});
+}
+
+/// As a folder of arrays has it: checksums of chunks.
+std::vector<std::uint8_t> index_with_chunks(std::uint64_t data_bytes, std::uint64_t tag) {
+  SampleRow row;
+  row.key = "raw";
+  row.label = 3;
+  row.fields = {{.name = "npy", .part = {}, .offset = 512, .length = 2 * kChunkBytes + 1, .chunks = 3},
+                {.name = "json", .part = {}, .offset = 0, .length = 0, .first_chunk = 3}};
+  row.chunk_crcs = {1, 2, 3};
+  IndexWriter writer;
+  writer.add(row);
+  return writer.finish({.data_bytes = data_bytes, .content_tag = tag});
+}
+
+/// The target takes the shard of an index to be all zeros.
+std::uint64_t tag_of_zeros(std::size_t bytes) {
+  MemorySource zeros("zeros", std::vector<std::uint8_t>(bytes));
+  return content_tag(zeros, bytes);
+}
+
+void keep_indexes(const Corpus& corpus) {
+  corpus.keep("index", "empty", testing_index(0, tag_of_zeros(0)));
+  corpus.keep("index", "five_rows", testing_index(5, tag_of_zeros(5000)));
+  corpus.keep("index", "two_blocks", small_index(258, tag_of_zeros(0)));
+  corpus.keep("index", "chunks", index_with_chunks(1 << 20, tag_of_zeros(1 << 20)));
+}
+
+void keep_index_in_tar(const Corpus& corpus) {
+  const std::string path = corpus.path("index", "inside_a_tar");
+  TarWriter tar(path);
+  IndexWriter writer;
+  SampleRow row;
+  row.key = "a/1";
+  row.label = 7;
+  row.fields = {{.name = "cls", .part = {}, .offset = tar.add("a/1.cls", as_bytes("7")), .length = 1}};
+  writer.add(row);
+  tar.add(kIndexMember, writer.finish({.data_bytes = tar.bytes(), .content_tag = tar.tag()}));
+  tar.finish();
+}
+
+void keep_blocks(const Corpus& corpus) {
+  for (const int rows : {1, 4}) {
+    IndexBlockBuilder builder;
+    const std::vector<std::uint16_t> names = {0, 1};
+    for (int i = 0; i < rows; ++i) builder.add(testing_row(i), names);
+    std::vector<std::uint8_t> input = {static_cast<std::uint8_t>(rows - 1), 2, 1};
+    append_little_endian(input, std::uint64_t{5000});
+    builder.take(input);
+    corpus.keep("index_block", fmt::format("rows_{}", rows), input);
+  }
+}
+
+void keep_tars(const Corpus& corpus) {
+  TarWriter tar(corpus.path("tar", "written_by_stoker"));
+  tar.add("n01/1.cls", as_bytes("1"));
+  tar.add("n01/1.jpg", as_bytes("no picture"));
+  tar.add("n02/2.Seg.PNG", as_bytes("none either"));
+  tar.finish();
+}
+
+void keep_manifests(const Corpus& corpus) {
+  Manifest manifest;
+  corpus.keep("manifest", "empty", as_bytes(manifest.to_json()));
+  manifest.job = "a job";
+  manifest.fields = {"jpg", "cls"};
+  manifest.classes = {"cat", "dog"};
+  for (const int i : {0, 1}) {
+    manifest.shards.push_back({.name = fmt::format("shard-{:06}.tar", i),
+                               .bytes = 10240,
+                               .hash = 5,
+                               .samples = 2,
+                               .sample_bytes = 100,
+                               .fingerprint = Fingerprint(7, 2)});
+  }
+  corpus.keep("manifest", "two_shards", as_bytes(manifest.to_json()));
+}
+
+void keep_arrays(const Corpus& corpus) {
+  const std::vector<std::uint8_t> pixels(2 * 3 * 4, 9);
+  for (const int channels : {1, 3, 4}) {
+    std::vector<std::uint8_t> encoded;
+    encode_npy(interleaved_view(pixels.data(), 3, 2, channels), encoded);
+    corpus.keep("npy", fmt::format("channels_{}", channels), encoded);
+  }
+}
+
+void keep_recipes(const Corpus& corpus) {
+  for (const std::string& name : Recipe::names()) {
+    corpus.keep("recipe", name, as_bytes(Recipe::named(name).to_toml()));
+  }
+}
+
+}  // namespace
+}  // namespace stoker
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "usage: fuzz_seeds CORPUS\n");
+    return 2;
+  }
+  const stoker::Corpus corpus(argv[1]);
+  for (const auto keep : {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars,
+                          stoker::keep_manifests, stoker::keep_arrays, stoker::keep_recipes}) {
+    keep(corpus);
+  }
+}
