@@ -43,6 +43,16 @@ void add_seed_option(CLI::App& command, std::uint64_t& seed) {
   add_integer_option(command, "--seed", seed, {0}, "Of all random numbers; 0")->option_text("S");
 }
 
+void add_open_options(CLI::App& command, OpenOptions& open) {
+  add_parsed_option(command, "--io", open.io, parse_io, "How shards are read; auto: by io_uring where it works")
+      ->option_text("auto|uring|pread");
+  command.add_flag("--direct", open.direct, "Read shards past the page cache (O_DIRECT)");
+  CLI::Option* folder = add_text_option(command, "--index-dir", open.index_folder, "Where to look for indexes first");
+  folder->option_text("DIR");
+  const auto scan = [&open] { open.use_indexes = false; };
+  command.add_flag_callback("--no-index", scan, "Scan every shard, and keep nothing of it")->excludes(folder);
+}
+
 void add_json_flag(CLI::App& command, bool& json) {
   command.add_flag("--json", json, "Print one JSON object instead of text");
 }

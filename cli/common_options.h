@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "stoker/base/error.h"
+#include "stoker/runtime/open.h"
 
 namespace stoker {
 
@@ -79,6 +80,8 @@ void add_recipe_option(CLI::App& command, std::string& recipe);
 /// `auto` is 0, as the library takes it.
 void add_threads_option(CLI::App& command, int& threads);
 void add_seed_option(CLI::App& command, std::uint64_t& seed);
+/// How the data's shards are read, and where their indexes are looked for.
+void add_open_options(CLI::App& command, OpenOptions& open);
 void add_json_flag(CLI::App& command, bool& json);
 
 /// The line at the end of a command's help.

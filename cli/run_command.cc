@@ -32,6 +32,7 @@ constexpr std::int64_t kEpochsMax = 1'000'000'000;  // so that no count of sampl
 struct RunOptions {
   std::vector<std::string> data;
   std::string recipe;
+  OpenOptions open;
   LoaderOptions loader;
   std::string accelerator;
   std::int64_t epochs = 1;
@@ -69,7 +70,7 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   if (!options.accelerator.empty())
     accelerator_step_seconds(options.accelerator, 1);  // complain before the work begins
   const Recipe recipe = Recipe::load(options.recipe);
-  const std::shared_ptr<const Dataset> dataset = open_samples(options.data);
+  const std::shared_ptr<const Dataset> dataset = open_samples(options.data, options.open);
 
   const std::int64_t began_ns = now_ns();
   const double cpu_s_before = process_cpu_s();
@@ -91,6 +92,7 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   report.threads = loader.threads();
   report.prefetch = loader.prefetch();
   report.batch = loader.batch_size();
+  report.io = dataset->row(0).source->io_name();
   report.transfer_index = static_cast<int>(Plan(recipe).stages().size());
   if (accelerator) report.utilisation = accelerator->utilisation();
   if (options.json) {
@@ -136,6 +138,7 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
   add_parsed_option(*command, "--tail", loader.tail, parse_tail,
                     "What an incomplete last batch becomes; the recipe says")
       ->option_text("drop|wrap|pad");
+  add_open_options(*command, options->open);
   add_text_option(
       *command, "--accelerator", options->accelerator,
       fmt::format("Emulate one: the seconds of a step, or a profile such as {}", accelerator_profiles().back().name))

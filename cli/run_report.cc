@@ -80,7 +80,7 @@ nlohmann::ordered_json RunReport::json() const {
   json["threads"] = threads;
   json["prefetch"] = prefetch;
   json["transfer_index"] = transfer_index;
-  json["io"] = "pread";
+  json["io"] = io;
   json["isa"] = active_isa();
   json["machine"] = machine_name();
   json["stages"] = std::move(stages);

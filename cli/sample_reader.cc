@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "stoker/order/epoch_order.h"
-#include "stoker/runtime/open.h"
 
 namespace stoker {
 namespace {
@@ -16,8 +15,8 @@ EpochOrder order_of(const Dataset& dataset, std::uint64_t seed, std::int64_t epo
 
 }  // namespace
 
-std::shared_ptr<const Dataset> open_samples(const std::vector<std::string>& data) {
-  std::shared_ptr<const Dataset> dataset = open(data);
+std::shared_ptr<const Dataset> open_samples(const std::vector<std::string>& data, const OpenOptions& options) {
+  std::shared_ptr<const Dataset> dataset = open(data, {}, options);
   if (dataset->size() == 0) fail(ErrorKind::kData, "no samples in {}", fmt::join(data, ", "));
   return dataset;
 }

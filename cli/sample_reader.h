@@ -10,11 +10,12 @@
 #include "stoker/base/error.h"
 #include "stoker/format/dataset.h"
 #include "stoker/plan/plan.h"
+#include "stoker/runtime/open.h"
 
 namespace stoker {
 
 /// As stoker::open, but a data set without samples is an error (kData).
-std::shared_ptr<const Dataset> open_samples(const std::vector<std::string>& data);
+std::shared_ptr<const Dataset> open_samples(const std::vector<std::string>& data, const OpenOptions& options = {});
 
 /// The samples at the first `count` positions of epoch 0 in global order; fewer if there are not as many.
 std::vector<std::int64_t> first_samples(const Dataset& dataset, std::uint64_t seed, std::int64_t count);

@@ -14,6 +14,7 @@
 #include "python/bindings/arguments.h"
 #include "python/bindings/log.h"
 #include "python/bindings/module.h"
+#include "stoker/base/error.h"
 #include "stoker/runtime/open.h"
 
 namespace nb = nanobind;
@@ -25,7 +26,8 @@ namespace {
 constexpr std::chrono::milliseconds kPatience{50};  // before Python's signals are looked at
 
 // On a thread of its own, so that Ctrl-C ends it. A signal counts more than what became of the opening.
-std::shared_ptr<const Dataset> open_unless_interrupted(const std::vector<std::string>& paths) {
+std::shared_ptr<const Dataset> open_unless_interrupted(const std::vector<std::string>& paths,
+                                                       const OpenOptions& options) {
   std::stop_source stop;
   std::future<std::shared_ptr<const Dataset>> opening;
   const auto ended_within = [&opening](std::chrono::milliseconds patience) {
@@ -34,7 +36,7 @@ std::shared_ptr<const Dataset> open_unless_interrupted(const std::vector<std::st
   };
   {
     const nb::gil_scoped_release unlocked;
-    opening = std::async(std::launch::async, [&] { return open(paths, stop.get_token()); });
+    opening = std::async(std::launch::async, [&] { return open(paths, stop.get_token(), options); });
   }
   for (bool ended = false; !ended;) {
     ended = ended_within(kPatience);
@@ -48,12 +50,29 @@ std::shared_ptr<const Dataset> open_unless_interrupted(const std::vector<std::st
   return opening.get();
 }
 
-PyDataset open_paths(nb::handle data) {
+PyDataset open_paths(nb::handle data, const OpenOptions& options) {
   follow_log_level();
   deliver_log();
   std::vector<std::string> paths = paths_argument("data", data);
-  std::shared_ptr<const Dataset> dataset = open_unless_interrupted(paths);
+  std::shared_ptr<const Dataset> dataset = open_unless_interrupted(paths, options);
   return {std::move(dataset), std::move(paths)};
+}
+
+// As the stub file has it.
+constexpr const char* kOpen =
+    "def open(data: _Path | Sequence[_Path], index_dir: _Path | None = None, use_index: bool = True, "
+    "io: str = 'auto', direct: bool = False) -> Dataset";
+
+PyDataset open_data(nb::handle data, nb::handle index_dir, nb::handle use_index, nb::handle io, nb::handle direct) {
+  OpenOptions options;
+  if (!index_dir.is_none()) options.index_folder = path_argument("index_dir", index_dir);
+  options.use_indexes = flag_argument("use_index", use_index);
+  options.io = parse_io(text_argument("io", io));
+  options.direct = flag_argument("direct", direct);
+  if (!options.use_indexes && !options.index_folder.empty()) {
+    fail(ErrorKind::kUsage, "index_dir is given, but use_index is False; leave one of them out");
+  }
+  return open_paths(data, options);
 }
 
 nb::list texts(const std::vector<std::string>& values) {
@@ -98,7 +117,7 @@ nb::dict sample(const PyDataset& self, nb::handle index) {
 
 PyDataset dataset_argument(nb::handle data) {
   if (nb::isinstance<PyDataset>(data)) return nb::cast<PyDataset>(data);
-  return open_paths(data);
+  return open_paths(data, {});
 }
 
 void bind_dataset(nb::module_& module) {
@@ -117,8 +136,13 @@ void bind_dataset(nb::module_& module) {
       .def_prop_ro(
           "fields", [](const PyDataset& self) { return texts(self.dataset->field_names()); },
           "The names of the fields that occur.");
-  module.def("open", &open_paths, "data"_a.none(),
-             "Opens a data set: a folder, a tar, a text file of paths, a glob or brace pattern, or a list of them.");
+  module.def("open", &open_data, "data"_a.none(), "index_dir"_a.none() = nb::none(), "use_index"_a.none() = true,
+             "io"_a.none() = "auto", "direct"_a.none() = false, nb::sig(kOpen),
+             "Opens a data set: a folder, a tar, a text file of paths, a glob or brace pattern, or a list of them.\n\n"
+             "index_dir: where to look for the shards' indexes first\n"
+             "use_index: if not, every shard is scanned and nothing of it kept\n"
+             "io: how shards are read: 'uring', 'pread', or 'auto', which is io_uring where it works\n"
+             "direct: read shards past the page cache");
 }
 
 }  // namespace stoker::python

@@ -53,6 +53,36 @@ def test_a_tar_has_its_members_fields(tmp_path):
     assert len(joined) == 4 and joined[3] == data[1]
 
 
+def tar_of(path, contents):
+    with tarfile.open(path, "w") as tar:
+        for name, content in contents.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return path
+
+
+def test_a_shard_is_the_same_however_it_is_read(tmp_path):
+    shard = tar_of(tmp_path / "shard.tar", {"a.jpg": encoded(picture(20, 20)), "a.cls": b"3"})
+    want = stoker.open(shard)[0]
+    for way in ({"io": "pread"}, {"io": "auto", "direct": True}, {"use_index": False}, {"index_dir": tmp_path}):
+        assert stoker.open(shard, **way)[0] == want, way
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"io": "mmap"}, "'mmap' is no way to read; use auto, uring or pread"),
+    ({"io": None}, "io is None"),
+    ({"direct": 2}, "direct is 2"),
+    ({"use_index": "no"}, "use_index is 'no'"),
+    ({"index_dir": 5}, "index_dir is 5"),
+    ({"index_dir": "x", "use_index": False}, "leave one of them out"),
+])
+def test_ways_to_read_are_checked(folder, options, message):
+    with pytest.raises(stoker.Error, match=message) as caught:
+        stoker.open(folder, **options)
+    assert caught.value.kind == "usage"
+
+
 def test_names_that_are_not_utf8_survive(tmp_path):
     name = os.fsdecode(b"caf\xe9")
     (tmp_path / "one").mkdir()

@@ -56,6 +56,13 @@ def test_keyword_arguments_are_the_compiled_ones():
     assert compiled.count(":") == len(stub.args.args) - 1 + len(stub.args.kwonlyargs)
 
 
+def test_open_has_the_compiled_arguments():
+    compiled = stoker.open.__doc__.split("\n")[0]
+    args = FUNCTIONS["open"].args.args
+    assert all(f"{arg.arg}:" in compiled for arg in args)
+    assert compiled.count(":") == len(args)
+
+
 def test_the_package_says_that_it_is_typed():
     assert Path(stoker.__file__).with_name("py.typed").exists()
 

@@ -1,5 +1,6 @@
 #include "stoker/runtime/open.h"
 
+#include "stoker/base/error.h"
 #include "stoker/base/user_cache.h"
 #include "stoker/runtime/thread_pool.h"
 #include "stoker/storage/uring_io.h"
@@ -34,6 +35,13 @@ FileAccess make_access(const OpenOptions& options) {
 }
 
 }  // namespace
+
+IoKind parse_io(std::string_view name) {
+  if (name == "auto") return IoKind::kAuto;
+  if (name == "uring") return IoKind::kUring;
+  if (name == "pread") return IoKind::kPread;
+  fail(ErrorKind::kUsage, "'{}' is no way to read; use auto, uring or pread", name);
+}
 
 std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const std::stop_token& stop,
                                     const OpenOptions& options) {

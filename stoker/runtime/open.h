@@ -4,6 +4,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stoker/format/dataset.h"
@@ -16,6 +17,9 @@ enum class IoKind {
   kUring,  // fails with kIo where io_uring does not work
   kPread,
 };
+
+/// "auto", "uring", "pread".
+IoKind parse_io(std::string_view name);  // throws kUsage
 
 struct OpenOptions {
   IoKind io = IoKind::kAuto;

@@ -46,10 +46,19 @@ TEST_F(OpenShard, ReadsByPreadWhenAskedTo) {
   EXPECT_EQ(read_image(*data, 0), "12345");
 }
 
+TEST(Open, KnowsTheWaysToReadByName) {
+  EXPECT_EQ(parse_io("auto"), IoKind::kAuto);
+  EXPECT_EQ(parse_io("uring"), IoKind::kUring);
+  EXPECT_EQ(parse_io("pread"), IoKind::kPread);
+  EXPECT_EQ(error_of([] { parse_io("mmap"); }).kind(), ErrorKind::kUsage);
+}
+
 TEST_F(OpenShard, ReadsShardsDirectly) {
   if (const std::string why = why_not({"", false, true}); !why.empty()) GTEST_SKIP() << why;
   EXPECT_EQ(read_image(*open(path_, {}, {.direct = true}), 0), "12345");
-  EXPECT_EQ(read_image(*open(path_, {}, {.io = IoKind::kPread, .direct = true}), 0), "12345");
+  const auto data = open(path_, {}, {.io = IoKind::kPread, .direct = true});
+  EXPECT_EQ(read_image(*data, 0), "12345");
+  EXPECT_EQ(io_name(*data), "pread+direct");
 }
 
 TEST_F(OpenShard, ReadsAFolderWhateverIsAskedForItsShards) {

@@ -37,6 +37,7 @@ FileSource::FileSource(std::string path, const FileAccess& access, FileOptions o
     : name_(std::move(path)),
       options_(options),
       io_(access.file_io),
+      io_name_(fmt::format("{}{}", io_->name(), options_.direct ? "+direct" : "")),
       open_files_(access.open_files),
       bounce_pool_(access.bounce_pool),
       file_(name_, name_, options, known_size) {

@@ -31,7 +31,7 @@ class FileSource final : public Source {
   void start(ReadRequest& request) override;
   /// Has the kernel read ahead; nothing when direct, or when all descriptors are in use.
   void will_need(std::uint64_t offset, std::uint64_t length, std::string_view part = {}) override;
-  std::string_view io_name() const override { return io_->name(); }
+  std::string_view io_name() const override { return io_name_; }
 
  private:
   struct Reading;
@@ -48,6 +48,7 @@ class FileSource final : public Source {
   const std::string name_;
   const FileOptions options_;
   const std::shared_ptr<FileIo> io_;
+  const std::string io_name_;
   const std::shared_ptr<OpenFiles> open_files_;
   const std::shared_ptr<BouncePool> bounce_pool_;
   OpenFiles::File file_;

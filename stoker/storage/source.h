@@ -52,7 +52,7 @@ class Source {
   /// A hint that the range will be read before long: the source may begin to fetch it. Threads: any. Never fails.
   virtual void will_need(std::uint64_t offset, std::uint64_t length, std::string_view part = {});
 
-  /// What reads the bytes, for reports: "pread", "io_uring", or "memory" where nothing does.
+  /// What reads the bytes, for reports: "pread", "io_uring+direct", or "memory" where nothing does.
   virtual std::string_view io_name() const { return "memory"; }
 };
 

@@ -53,6 +53,39 @@ def test_bytes_read_are_those_of_the_images(stoker, tiny):
     assert stoker.json(*run(tiny.folder, "--batch", 30))["bytes_read"] == images
 
 
+def uring_works(stoker, tar):
+    return stoker(*run(tar, "--io", "uring", "--batch", 10)).returncode == 0
+
+
+@pytest.mark.parametrize("options, io", [
+    (["--io", "pread"], "pread"),
+    (["--io", "pread", "--direct"], "pread+direct"),
+    (["--io", "uring"], "io_uring"),
+    (["--io", "uring", "--direct"], "io_uring+direct"),
+    ([], "auto"),
+    (["--io", "pread", "--no-index"], "pread"),
+])
+def test_shards_are_read_as_asked_and_the_batches_are_the_same(stoker, tiny, tmp_path, options, io):
+    works = uring_works(stoker, tiny.tar)
+    if "uring" in options and not works:
+        pytest.skip("io_uring does not work here")
+    want = stoker.audit(tmp_path, *run(tiny.folder, "--batch", 10))
+    audit = tmp_path / "read.jsonl"
+    report = stoker.json(*run(tiny.tar, "--batch", 10, *options, "--audit", audit))
+    assert report["io"] == (io if io != "auto" else "io_uring" if works else "pread")
+    hashes = [json.loads(line)["hash"] for line in audit.read_text().splitlines()]
+    assert hashes == [json.loads(line)["hash"] for line in want]
+
+
+def test_loose_files_are_read_by_pread_whatever_is_asked(stoker, tiny):
+    assert stoker.json(*run(tiny.folder, "--batch", 10, "--direct"))["io"] == "pread"
+
+
+def test_ways_to_read_are_checked(stoker, tiny, tmp_path):
+    assert "'mmap' is no way to read; use auto, uring or pread" in stoker.refusal(2, *run(tiny.tar, "--io", "mmap"))
+    assert "--index-dir" in stoker.refusal(2, *run(tiny.tar, "--no-index", "--index-dir", tmp_path))
+
+
 def test_the_accelerator_is_as_busy_as_its_steps_are_long(stoker, tiny):
     report = stoker.json(*run(tiny.folder, "--batch", 10, "--accelerator", "0.01"))
     assert 0 < report["utilisation"] <= 1
