@@ -73,6 +73,10 @@ int run_command_line(int argc, char** argv, Interrupts& interrupts) {
   add_run_command(app, interrupts);
   add_plan_command(app);
   add_view_command(app);
+  add_pack_command(app, interrupts);
+  add_index_command(app, interrupts);
+  add_verify_command(app, interrupts);
+  add_info_command(app, interrupts);
   add_synth_command(app, interrupts);
   add_ops_command(app);
   for (CLI::App* command : app.get_subcommands({})) command->group("Commands");

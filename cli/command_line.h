@@ -16,6 +16,10 @@ int run_command_line(int argc, char** argv, Interrupts& interrupts);
 void add_run_command(CLI::App& app, Interrupts& interrupts);
 void add_plan_command(CLI::App& app);
 void add_view_command(CLI::App& app);
+void add_pack_command(CLI::App& app, Interrupts& interrupts);
+void add_index_command(CLI::App& app, Interrupts& interrupts);
+void add_verify_command(CLI::App& app, Interrupts& interrupts);
+void add_info_command(CLI::App& app, Interrupts& interrupts);
 void add_synth_command(CLI::App& app, Interrupts& interrupts);
 void add_ops_command(CLI::App& app);
 

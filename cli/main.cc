@@ -13,7 +13,8 @@ namespace {
 int status_of(const stoker::Error& error, const stoker::Interrupts& interrupts) {
   using namespace stoker;
   if (interrupts.raised()) {
-    write_error_line("stopped");
+    // A job that can go on says so.
+    write_error_line(error.message().starts_with("stopped") ? error.message() : "stopped");
     return kExitInterrupted;
   }
   write_error_line(error.message());
@@ -31,6 +32,8 @@ int main(int argc, char** argv) {
     return run_command_line(argc, argv, interrupts);
   } catch (const Error& error) {
     return status_of(error, interrupts);
+  } catch (const ExitStatus& status) {
+    return status.value;
   } catch (const OutputClosed&) {
     return kExitFailure;  // whoever read our output has had enough of it: nothing to say, nobody to say it to
   } catch (const std::bad_alloc&) {

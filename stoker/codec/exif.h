@@ -1,6 +1,8 @@
 // The one Exif field that changes how pixels are read: the orientation. Nothing here throws; no read leaves the bytes.
 #pragma once
 
+#include <vector>
+
 #include "stoker/base/bytes.h"
 #include "stoker/tensor/image_facts.h"
 
@@ -11,5 +13,8 @@ bool starts_as_exif(Bytes bytes);
 
 /// The orientation in an Exif block (with or without that opening); 1 where it has none or makes no sense.
 Orientation exif_orientation(Bytes exif);
+
+/// A block, with its opening, that says the orientation and nothing else.
+std::vector<std::uint8_t> make_exif(Orientation orientation);
 
 }  // namespace stoker

@@ -25,7 +25,7 @@ class ImageDecoder {
   /// Reads the header. Throws kBadSample for bytes that are bad by DESIGN "Bad samples", kLimit past a limit.
   virtual ImageFacts read_facts(Bytes encoded) = 0;
 
-  /// The pixels of `window` (which lies within the image, unoriented) as interleaved 8-bit RGB, the same bits as the
+  /// The pixels of `window` (which lies within the image, unoriented) as 8-bit RGB of any strides, the same bits as the
   /// same columns and rows of the whole image. The view is valid until the next call, and
   /// while `encoded` is. Greys are spread over three
   /// channels, alpha is dropped, 16 bits keep their high byte, palettes are looked up, CMYK is converted as Pillow

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stoker/tensor/image.h"
+#include "stoker/tensor/image_facts.h"
 
 namespace stoker {
 
@@ -15,7 +16,8 @@ struct JpegEncodeOptions {
   ChromaSubsampling subsampling = ChromaSubsampling::k420;
   bool optimize = true;  // Huffman tables made for the image
   bool progressive = false;
-  int restart_rows = 0;  // MCU rows between restart markers; 0: none
+  int restart_rows = 0;         // MCU rows between restart markers; 0: none
+  Orientation orientation = 1;  // said in an Exif segment; the pixels are stored as they are
 };
 
 /// `image` is interleaved: 3 channels RGB, or 1 grey. Replaces the contents of `out`.

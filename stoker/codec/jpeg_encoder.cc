@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "stoker/codec/exif.h"
 #include "stoker/codec/image_encoder.h"
 #include "stoker/codec/jpeg_destination.h"
 #include "stoker/codec/jpeg_errors.h"
@@ -53,6 +54,8 @@ void encode_jpeg(ImageView image, const JpegEncodeOptions& options, std::vector<
     fail(ErrorKind::kUsage, "a JPEG is made of interleaved rows of 1 or 3 channels, not of {}", image.channels);
   }
   if (image.width < 1 || image.height < 1) fail(ErrorKind::kUsage, "an image without pixels cannot be a JPEG");
+  const std::vector<std::uint8_t> exif =
+      options.orientation == 1 ? std::vector<std::uint8_t>() : make_exif(options.orientation);
   Encoder encoder;
   JpegDestination destination(out);
   const bool done = encoder.errors.attempt([&] {
@@ -60,6 +63,9 @@ void encode_jpeg(ImageView image, const JpegEncodeOptions& options, std::vector<
     destination.attach(encoder.jpeg);
     set_parameters(encoder.jpeg, image, options);
     jpeg_start_compress(&encoder.jpeg, TRUE);
+    if (!exif.empty()) {
+      jpeg_write_marker(&encoder.jpeg, JPEG_APP0 + 1, exif.data(), static_cast<unsigned>(exif.size()));
+    }
     write_rows(encoder.jpeg, image);
     jpeg_finish_compress(&encoder.jpeg);
   });

@@ -41,7 +41,9 @@ void decode_other(ImageDecoder& decoder, Bytes encoded, PlainImage& image) {
   const ImageView view = decoder.decode_rgb(encoded, image.facts, {0, 0, image.facts.width, image.facts.height});
   image.rgb.reserve(static_cast<std::size_t>(view.width) * static_cast<std::size_t>(view.height) * 3);
   for (int y = 0; y < view.height; ++y) {
-    for (int x = 0; x < view.width; ++x) image.rgb.insert(image.rgb.end(), view.at(x, y), view.at(x, y) + 3);
+    for (int x = 0; x < view.width; ++x) {
+      for (int c = 0; c < 3; ++c) image.rgb.push_back(*view.at(x, y, c));
+    }
   }
 }
 

@@ -15,6 +15,8 @@ namespace stoker {
 struct OpenedShard {
   std::shared_ptr<Source> source;
   std::shared_ptr<const ShardRows> rows;
+  std::vector<std::string> classes{};   // by label, if the shard names them
+  std::vector<std::string> problems{};  // sentences about what is wrong but not in the way
 };
 
 /// Threads: any.

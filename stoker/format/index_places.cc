@@ -99,7 +99,7 @@ std::optional<IndexPlace> index_in_shard(const std::shared_ptr<Source>& shard, s
 
 std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, const std::string& path,
                                        const IndexOptions& options, const OpenSource& open_source,
-                                       const std::shared_ptr<IndexCache>& cache) {
+                                       const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems) {
   // What stands in the way of one index is told, and the next is tried.
   const auto attempt = [&](const auto& look) -> std::unique_ptr<ShardIndex> {
     std::string why;
@@ -108,7 +108,7 @@ std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, con
     } catch (const Error& error) {
       why = error.message();
     }
-    if (!why.empty()) log(LogLevel::kWarning, "{}", why);
+    if (!why.empty()) problems.push_back(why);
     return nullptr;
   };
   const auto in_file = [&](const std::string& file) {

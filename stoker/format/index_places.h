@@ -35,10 +35,11 @@ std::optional<IndexPlace> index_in_file(Source& shard, const std::shared_ptr<Sou
 std::optional<IndexPlace> index_in_shard(const std::shared_ptr<Source>& shard, std::string& why);
 
 /// The index that counts: the first of those in `options.folder`, beside the shard, inside it, in the cache, that is
-/// whole and describes this shard. Logs a warning for each that is damaged or another's. Null when there is none.
+/// whole and describes this shard. Null when there is none. Adds a sentence to `problems` for each that is damaged or
+/// another's.
 std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, const std::string& path,
                                        const IndexOptions& options, const OpenSource& open_source,
-                                       const std::shared_ptr<IndexCache>& cache);
+                                       const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems);
 
 /// Keeps what scanning a shard found in the user's cache; a cache that cannot be written is logged and done without.
 void keep_scan(Source& shard, const ShardRows& rows, const std::string& cache_folder);

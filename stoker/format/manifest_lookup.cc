@@ -1,12 +1,12 @@
 #include "stoker/format/manifest_lookup.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 #include <filesystem>
 
 #include "stoker/base/error.h"
-#include "stoker/base/log.h"
 #include "stoker/storage/posix_file.h"
 
 namespace stoker {
@@ -18,7 +18,7 @@ const Manifests::Folder& Manifests::folder(const std::string& path) {
   try {
     folder.manifest = Manifest::read(path);
   } catch (const Error& error) {
-    log(LogLevel::kWarning, "{}; its shards are opened one by one", error.message());
+    problems_.push_back(fmt::format("{}; its shards are opened one by one", error.message()));
   }
   if (folder.manifest) {
     for (const ManifestShard& shard : folder.manifest->shards) folder.shards.emplace(shard.name, &shard);
@@ -32,15 +32,15 @@ Manifests::Found Manifests::find(const std::string& shard) {
   if (!beside.manifest) return {};
   const auto entry = beside.shards.find(path.filename().string());
   if (entry == beside.shards.end()) {
-    log(LogLevel::kWarning, "'{}' is not in the manifest beside it", shard);
+    problems_.push_back(fmt::format("'{}' is not in the manifest beside it", shard));
     return {};
   }
   struct stat facts;
   if (::stat(shard.c_str(), &facts) != 0) fail_system("open", shard, errno);
   const auto bytes = static_cast<std::uint64_t>(facts.st_size);
   if (bytes == entry->second->bytes) return {&*beside.manifest, entry->second};
-  log(LogLevel::kWarning, "'{}' has {} bytes, but the manifest beside it says {}; it is opened by itself", shard, bytes,
-      entry->second->bytes);
+  problems_.push_back(fmt::format("'{}' has {} bytes, but the manifest beside it says {}; it is opened by itself",
+                                  shard, bytes, entry->second->bytes));
   return {};
 }
 

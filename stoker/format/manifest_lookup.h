@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "stoker/format/manifest.h"
@@ -18,11 +19,13 @@ class Manifests {
     const ManifestShard* shard = nullptr;
   };
 
-  /// What the manifest beside a shard says of it; nothing, and a warning, when the shard's size is not what it says.
+  /// What the manifest beside a shard says of it; nothing, and a problem, when the shard's size is not what it says.
   /// Throws kNotFound for a shard that is not there. Valid as long as this object.
   Found find(const std::string& shard);
   /// The paths of the shards that the manifest in a folder lists; empty without one.
   std::vector<std::string> shards_of(const std::string& folder);
+  /// What was found to be wrong since the last call, as sentences.
+  std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
 
  private:
   struct Folder {
@@ -33,6 +36,7 @@ class Manifests {
   const Folder& folder(const std::string& path);
 
   std::map<std::string, Folder> folders_;
+  std::vector<std::string> problems_;
 };
 
 }  // namespace stoker

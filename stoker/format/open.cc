@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/log.h"
 #include "stoker/format/dataset.h"
 #include "stoker/format/find_shards.h"
 #include "stoker/format/shard_opener.h"
@@ -29,6 +30,10 @@ void require_same_classes(const std::string& a, const std::vector<std::string>& 
        list_names(of_a), b, list_names(of_b));
 }
 
+void log_problems(const std::vector<std::string>& problems) {
+  for (const std::string& problem : problems) log(LogLevel::kWarning, "{}", problem);
+}
+
 void add_names(const std::vector<std::string>& names, std::vector<std::string>& into) {
   for (const std::string& name : names) {
     if (std::find(into.begin(), into.end(), name) == into.end()) into.push_back(name);
@@ -39,8 +44,7 @@ void add_names(const std::vector<std::string>& names, std::vector<std::string>& 
 
 std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, const FileAccess& access,
                                             const IndexOptions& index, const std::stop_token& stop) {
-  const ShardOpener opener{
-      .access = access, .index = index, .cache = std::make_shared<IndexCache>(kIndexCacheBytes)};
+  const ShardOpener opener(access, index, kIndexCacheBytes);
   Manifests manifests;
   std::vector<std::unique_ptr<DataShard>> shards;
   std::vector<std::string> fields, first_classes;
@@ -50,18 +54,22 @@ std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data
     const Manifests::Found listed = index.use ? manifests.find(shard.path) : Manifests::Found();
     if (listed.shard) {
       const auto open_later = [opener, shard] {
-        std::vector<std::string> ignored;
-        return opener.open(shard, ignored, {});
+        OpenedShard opened = opener.open(shard);
+        log_problems(opened.problems);
+        return opened;
       };
       shards.push_back(std::make_unique<DataShard>(shard.path, listed.shard->samples, listed.shard->sample_bytes,
                                                    listed.shard->fingerprint, open_later));
       add_names(listed.manifest->fields, fields);
       classes = listed.manifest->classes;
     } else {
-      OpenedShard opened = opener.open(shard, classes, stop);
+      OpenedShard opened = opener.open(shard, stop);
+      log_problems(opened.problems);
+      classes = opened.classes;
       add_names(opened.rows->field_names(), fields);
       shards.push_back(std::make_unique<DataShard>(std::move(opened)));
     }
+    log_problems(manifests.take_problems());
     if (shards.size() == 1) first_classes = classes;
     require_same_classes(shards.front()->name(), first_classes, shard.path, classes);
   }

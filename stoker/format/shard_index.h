@@ -33,6 +33,7 @@ class ShardIndex final : public ShardRows {
   void prepare(std::int64_t row, IndexFetch& fetch) const override;
 
   const IndexTrailer& trailer() const { return place_.trailer; }
+  bool is_inside_shard() const { return place_.begin > 0; }
   /// Reads and checks every byte of the index. Throws as the constructor.
   void check_all() const;
 

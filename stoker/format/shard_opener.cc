@@ -7,27 +7,31 @@
 
 namespace stoker {
 
-OpenedShard ShardOpener::open(const ShardPath& shard, std::vector<std::string>& classes,
-                              const std::stop_token& stop) const {
-  if (!index.use || !shard.format->is_one_file()) return scan(shard, classes, stop);
+OpenedShard ShardOpener::open(const ShardPath& shard, const std::stop_token& stop) const {
+  if (!index_.use || !shard.format->is_one_file()) return scan(shard, stop);
   // Indexes profit from the page cache, also where samples pass it by.
-  const auto open_source = [this](const std::string& path) { return std::make_shared<FileSource>(path, access); };
+  const auto open_source = [this](const std::string& path) { return std::make_shared<FileSource>(path, access_); };
   const std::shared_ptr<Source> buffered = open_source(shard.path);
-  if (auto rows = find_index(buffered, shard.path, index, open_source, cache)) {
-    const FileOptions options{.direct = access.direct, .pattern = AccessPattern::kRandom};
-    return {std::make_shared<FileSource>(shard.path, access, options), std::move(rows)};
+  std::vector<std::string> problems;
+  if (auto rows = find_index(buffered, shard.path, index_, open_source, cache_, problems)) {
+    const FileOptions options{.direct = access_.direct, .pattern = AccessPattern::kRandom};
+    return {.source = std::make_shared<FileSource>(shard.path, access_, options),
+            .rows = std::move(rows),
+            .problems = std::move(problems)};
   }
-  OpenedShard opened = scan(shard, classes, stop);
-  if (!index.cache_folder.empty()) keep_scan(*buffered, *opened.rows, index.cache_folder);
+  OpenedShard opened = scan(shard, stop);
+  opened.problems.insert(opened.problems.begin(), problems.begin(), problems.end());
+  if (!index_.cache_folder.empty()) keep_scan(*buffered, *opened.rows, index_.cache_folder);
   return opened;
 }
 
-OpenedShard ShardOpener::scan(const ShardPath& shard, std::vector<std::string>& classes,
-                              const std::stop_token& stop) const {
-  ShardContents contents = shard.format->scan(shard.path, access, stop);
+OpenedShard ShardOpener::scan(const ShardPath& shard, const std::stop_token& stop) const {
+  ShardContents contents = shard.format->scan(shard.path, access_, stop);
   contents.samples.shrink_to_fit();
-  classes = std::move(contents.classes);
-  return {std::move(contents.source), std::make_shared<const SampleTable>(std::move(contents.samples))};
+  return {.source = std::move(contents.source),
+          .rows = std::make_shared<const SampleTable>(std::move(contents.samples)),
+          .classes = std::move(contents.classes),
+          .problems = std::move(contents.problems)};
 }
 
 }  // namespace stoker

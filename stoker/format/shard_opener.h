@@ -3,8 +3,7 @@
 
 #include <memory>
 #include <stop_token>
-#include <string>
-#include <vector>
+#include <utility>
 
 #include "stoker/format/data_shard.h"
 #include "stoker/format/find_shards.h"
@@ -12,17 +11,22 @@
 
 namespace stoker {
 
-struct ShardOpener {
-  FileAccess access;
-  IndexOptions index;
-  std::shared_ptr<IndexCache> cache;
+class ShardOpener {
+ public:
+  ShardOpener(FileAccess access, IndexOptions index, std::size_t cache_bytes)
+      : access_(std::move(access)), index_(std::move(index)), cache_(std::make_shared<IndexCache>(cache_bytes)) {}
 
-  /// What a scan found is kept in the user's cache. `classes` becomes the names of the classes, if the shard tells them.
-  /// Throws as ShardFormat::scan does.
-  OpenedShard open(const ShardPath& shard, std::vector<std::string>& classes, const std::stop_token& stop = {}) const;
+  const FileAccess& access() const { return access_; }
+
+  /// What a scan found is kept in the user's cache. Throws as ShardFormat::scan does.
+  OpenedShard open(const ShardPath& shard, const std::stop_token& stop = {}) const;
 
  private:
-  OpenedShard scan(const ShardPath& shard, std::vector<std::string>& classes, const std::stop_token& stop) const;
+  OpenedShard scan(const ShardPath& shard, const std::stop_token& stop) const;
+
+  FileAccess access_;
+  IndexOptions index_;
+  std::shared_ptr<IndexCache> cache_;
 };
 
 }  // namespace stoker

@@ -5,7 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "stoker/base/log.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/tar_samples.h"
 #include "stoker/storage/file_source.h"
@@ -37,13 +36,13 @@ bool TarFormat::recognises(const std::string& path) const {
 ShardContents TarFormat::scan(const std::string& path, const FileAccess& access, const std::stop_token& stop) const {
   ShardContents contents;
   FileSource in_order(path, access);  // what the kernel reads ahead helps the scan, and only it
-  contents.samples = scan_tar(in_order, stop);
+  contents.samples = scan_tar(in_order, stop, &contents.problems);
   contents.source = std::make_shared<FileSource>(
       path, access, FileOptions{.direct = access.direct, .pattern = AccessPattern::kRandom});
   return contents;
 }
 
-SampleTable scan_tar(Source& source, const std::stop_token& stop) {
+SampleTable scan_tar(Source& source, const std::stop_token& stop, std::vector<std::string>* problems) {
   SampleTable samples;
   TarSamples tar(source, stop);
   SampleRow row;
@@ -51,10 +50,8 @@ SampleTable scan_tar(Source& source, const std::stop_token& stop) {
     samples.add_sample(row.key, row.label);
     for (const SampleField& field : row.fields) samples.add_field(field.name, {}, field.offset, field.length);
   }
-  if (tar.saw_index()) {
-    log(LogLevel::kWarning, "the index inside '{}' is damaged or of another version; `stoker index {}` makes a new one",
-        source.name(), source.name());
-  }
+  if (tar.saw_index() && problems)
+    problems->push_back(fmt::format("the index inside '{}' was not used", source.name()));
   return samples;
 }
 

@@ -20,6 +20,6 @@ class TarFormat final : public ShardFormat {
 /// The samples of a tar. Throws kData naming the source, the place and the last good member when it is damaged,
 /// truncated anywhere (a missing end mark included), compressed, or when a sample has a field twice or a `cls` that is
 /// no number.
-SampleTable scan_tar(Source& source, const std::stop_token& stop = {});
+SampleTable scan_tar(Source& source, const std::stop_token& stop = {}, std::vector<std::string>* problems = nullptr);
 
 }  // namespace stoker

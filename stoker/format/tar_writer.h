@@ -50,4 +50,7 @@ class TarWriter {
   std::unique_ptr<archive, ArchiveFree> archive_;  // goes first: it may write what it still holds
 };
 
+/// The bytes that TarWriter puts before the content of a member.
+std::string tar_header(std::string_view name, std::uint64_t content_bytes);
+
 }  // namespace stoker

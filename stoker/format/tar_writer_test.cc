@@ -50,7 +50,8 @@ TEST(TarWriter, WritesWhatTheScanReads) {
 TEST(TarWriter, TellsWhereEachContentBeginsAndTheHashOfAllBefore) {
   TempFolder folder;
   TarWriter writer(folder.path("a.tar"));
-  const std::vector<std::string> contents = {"one", std::string(3000, '2'), "", std::string(512, '4'), std::string(9000, '5')};
+  const std::vector<std::string> contents = {"one", std::string(3000, '2'), "", std::string(512, '4'),
+                                             std::string(9000, '5')};
   std::vector<std::uint64_t> offsets, ends, hashes, tags;
   for (std::size_t i = 0; i < contents.size(); ++i) {
     offsets.push_back(writer.add(std::string(80 * i + 1, 'n') + ".txt", as_bytes(contents[i])));

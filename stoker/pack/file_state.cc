@@ -18,12 +18,13 @@ struct stat state_of(const std::string& path) {
 
 FileState::FileState(std::string path) : path_(std::move(path)), facts_(state_of(path_)) {}
 
+std::string FileState::describe() const {
+  return fmt::format("{} {} {} {}.{:09}", facts_.st_dev, facts_.st_ino, facts_.st_size, facts_.st_mtim.tv_sec,
+                     facts_.st_mtim.tv_nsec);
+}
+
 void FileState::require_unchanged() const {
-  const struct stat now = state_of(path_);
-  if (now.st_size == facts_.st_size && now.st_ino == facts_.st_ino && now.st_dev == facts_.st_dev &&
-      now.st_mtim.tv_sec == facts_.st_mtim.tv_sec && now.st_mtim.tv_nsec == facts_.st_mtim.tv_nsec) {
-    return;
-  }
+  if (FileState(path_).describe() == describe()) return;
   fail(ErrorKind::kData, "'{}' was changed while it was read; start again once nobody writes to it", path_);
 }
 

@@ -13,6 +13,8 @@ class FileState {
   explicit FileState(std::string path);
   /// Throws kData if size, time of change or identity are no longer what they were.
   void require_unchanged() const;
+  /// What is compared, as text.
+  std::string describe() const;
 
  private:
   std::string path_;

@@ -72,7 +72,7 @@ class IndexJob {
     };
     try {
       if (std::filesystem::exists(place) &&
-          is_enough(index_in_file(*shard, std::make_shared<FileSource>(place, inline_), ignored))) {
+          is_enough(index_in_file(*shard, std::make_shared<FileSource>(place, FileAccess(inline_)), ignored))) {
         return true;
       }
       return options_.folder.empty() && is_enough(index_in_shard(shard, ignored));
@@ -82,7 +82,7 @@ class IndexJob {
   }
 
   void index(const std::string& path) {
-    const auto shard = std::make_shared<FileSource>(path, inline_);
+    const auto shard = std::make_shared<FileSource>(path, FileAccess(inline_));
     const std::string place = place_of(path);
     if (is_current(shard, place)) {
       ++result_.current;
@@ -122,7 +122,8 @@ class IndexJob {
   void add(const std::string& path, const SweptSample& sample) {
     ++result_.samples;
     if (sample.row.soundness == Soundness::kConcealed) ++result_.concealed;
-    if (!sample.bad.empty()) result_.bad.push_back({path, sample.row.key, sample.row.fields.front().offset, sample.bad});
+    if (!sample.bad.empty())
+      result_.bad.push_back({path, sample.row.key, sample.row.fields.front().offset, sample.bad});
   }
 
   const IndexJobOptions& options_;

@@ -1,5 +1,5 @@
-// Makes the indexes of shards: reads every byte once, checks every image, and leaves "<shard>.sidx" beside each shard or
-// in a folder.
+// Makes the indexes of shards: reads every byte once, checks every image, and leaves "<shard>.sidx" beside each shard
+// or in a folder.
 #pragma once
 
 #include <atomic>
@@ -17,9 +17,9 @@ struct BadSample {
 };
 
 struct IndexJobOptions {
-  std::string folder{};  // for the indexes; empty: beside their shards
-  bool decode = true;    // otherwise images tell what their headers say, and soundness stays unknown
-  int threads = 0;       // 0: as many as the process may use cores
+  std::string folder{};                     // for the indexes; empty: beside their shards
+  bool decode = true;                       // otherwise images tell what their headers say, and soundness stays unknown
+  int threads = 0;                          // 0: as many as the process may use cores
   const std::atomic<bool>* stop = nullptr;  // becomes true to stop early
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // in bytes of shards; by the calling thread
 };

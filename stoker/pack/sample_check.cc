@@ -30,8 +30,10 @@ std::string SampleChecker::check(SampleRow& row, std::span<const Bytes> fields) 
     const std::optional<std::uint32_t> known = field.crc32c;
     set_checksums(field, fields[i], row.chunk_crcs);
     if (known && *known != *field.crc32c && bad.empty()) {
-      bad = fmt::format("the checksum of its field '{}' does not match: its bytes are not what they were when the index "
-                        "was made", field.name);
+      bad = fmt::format(
+          "the checksum of its field '{}' does not match: its bytes are not what they were when the index "
+          "was made",
+          field.name);
     }
   }
   row.facts.reset();

@@ -16,9 +16,10 @@ namespace stoker {
 /// A sample that was read.
 struct SweptSample {
   SampleRow row;
-  std::vector<Bytes> fields;  // their bytes, in the order of row.fields
-  std::string bad;            // why it is bad; empty if it is not
-  std::vector<std::uint8_t> made;  // what work made of it, to which `fields` may point
+  std::vector<Bytes> fields;             // their bytes, in the order of row.fields
+  std::string bad;                       // why it is bad; empty if it is not
+  std::vector<std::uint8_t> made;        // what work made of it, to which `fields` may point
+  std::vector<std::uint8_t> label_text;  // likewise
 };
 
 class SampleSweep {

@@ -26,7 +26,7 @@ struct SynthOptions {
   std::uint64_t seed = 0;
   int threads = 0;  // 0: one per core
   /// Called after each sample, in order, by the thread that called synthesize().
-  std::function<void(std::int64_t done, std::int64_t total)> progress;
+  std::function<void(std::int64_t done, std::int64_t total)> progress{};
   /// Once it reads true, synthesize() removes what it wrote and throws kClosed.
   const std::atomic<bool>* stop = nullptr;
 };

@@ -19,8 +19,8 @@ enum class IoKind {
 
 struct OpenOptions {
   IoKind io = IoKind::kAuto;
-  bool direct = false;  // read the samples of shards past the page cache (O_DIRECT)
-  bool use_indexes = true;    // otherwise every shard is scanned, and nothing is kept
+  bool direct = false;         // read the samples of shards past the page cache (O_DIRECT)
+  bool use_indexes = true;     // otherwise every shard is scanned, and nothing is kept
   std::string index_folder{};  // where to look for indexes first
 };
 

@@ -1,0 +1,50 @@
+#include "cli/bad_samples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/console.h"
+#include "stoker/base/units.h"
+#include "stoker/storage/atomic_file.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::size_t kShown = 20;
+
+nlohmann::ordered_json to_json(const BadSample& sample) {
+  return {{"shard", sample.shard}, {"key", sample.key}, {"offset", sample.offset}, {"reason", sample.reason}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json bad_samples_json(const std::vector<BadSample>& samples) {
+  auto list = nlohmann::ordered_json::array();
+  for (const BadSample& sample : samples) list.push_back(to_json(sample));
+  return list;
+}
+
+std::string bad_samples_text(std::string_view title, const std::vector<BadSample>& samples) {
+  if (samples.empty()) return {};
+  std::string text = fmt::format("{} ({}):\n", title, format_count(samples.size()));
+  for (std::size_t i = 0; i < std::min(samples.size(), kShown); ++i) {
+    const BadSample& sample = samples[i];
+    const std::string where = sample.key.empty()     ? sample.shard
+                              : sample.shard.empty() ? sample.key
+                                                     : fmt::format("{}, sample '{}'", sample.shard, sample.key);
+    text += "  " + escaped(where.empty() ? sample.reason : fmt::format("{}: {}", where, sample.reason)) + "\n";
+  }
+  if (samples.size() > kShown) text += fmt::format("  and {} more\n", format_count(samples.size() - kShown));
+  return text;
+}
+
+void write_quarantine(const std::string& path, const std::vector<BadSample>& samples) {
+  std::string lines;
+  for (const BadSample& sample : samples) {
+    lines += to_json(sample).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  }
+  write_whole_file(path, as_bytes(lines));
+}
+
+}  // namespace stoker

@@ -1,0 +1,90 @@
+// `stoker index`: indexes for shards that others made.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/bad_samples.h"
+#include "cli/command_line.h"
+#include "cli/common_options.h"
+#include "cli/console.h"
+#include "cli/json_output.h"
+#include "cli/progress.h"
+#include "stoker/base/clock.h"
+#include "stoker/base/units.h"
+#include "stoker/pack/index_job.h"
+
+namespace stoker {
+namespace {
+
+struct IndexCommandOptions {
+  std::vector<std::string> data;
+  IndexJobOptions index;
+  bool no_decode = false, no_entry_points = false, json = false;
+};
+
+void run_index(const IndexCommandOptions& options, Interrupts& interrupts) {
+  IndexJobOptions index_options = options.index;
+  index_options.decode = !options.no_decode;
+  index_options.stop = &interrupts.flag();
+  const std::int64_t began_ns = now_ns();
+  IndexJobResult result;
+  {
+    const Interrupts::Scope stop(interrupts, [] {});  // index_shards() looks at the flag
+    std::optional<Progress> progress;
+    constexpr std::uint64_t kMegabyte = 1'000'000;
+    index_options.progress = [&progress](std::uint64_t done, std::uint64_t total) {
+      if (!progress) progress.emplace("index", "MB", static_cast<std::int64_t>(total / kMegabyte));
+      progress->update(static_cast<std::int64_t>(done / kMegabyte));
+    };
+    result = index_shards(options.data, index_options);
+  }
+  const double seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
+  if (options.json) {
+    return write_json({{"shards", result.shards},
+                       {"current_shards", result.current},
+                       {"samples", result.samples},
+                       {"bytes", result.bytes},
+                       {"seconds", seconds},
+                       {"concealed", result.concealed},
+                       {"bad", bad_samples_json(result.bad)}});
+  }
+  std::string text;
+  if (result.shards + result.current == 0) {
+    text = "There are no shards to index.\n";
+  } else if (result.shards > 0) {
+    text = fmt::format("{} samples in {} shards ({}) indexed in {}\n",
+                       format_count(static_cast<std::uint64_t>(result.samples)), result.shards,
+                       format_size(static_cast<double>(result.bytes)), format_duration(seconds));
+  }
+  if (result.current > 0) text += fmt::format("{} shards have a good index already.\n", result.current);
+  if (result.concealed > 0) {
+    text += fmt::format("{} images have damaged parts, which decoders conceal.\n", result.concealed);
+  }
+  write_output(text + bad_samples_text("Bad samples", result.bad));
+}
+
+}  // namespace
+
+void add_index_command(CLI::App& app, Interrupts& interrupts) {
+  CLI::App* command =
+      app.add_subcommand("index", "Write an index for each shard: where samples lie, and what they are");
+  const auto options = std::make_shared<IndexCommandOptions>();
+  command->add_option("SHARDS", options->data, "Tars: paths, folders of them, lists, patterns")
+      ->required()
+      ->option_text(" ...");
+  add_text_option(*command, "--index-dir", options->index.folder, "Folder for the indexes; beside their shards")
+      ->option_text("DIR");
+  command->add_flag("--no-entry-points", options->no_entry_points,
+                    "Without the places from which JPEGs can be decoded in part (this version knows none)");
+  command->add_flag("--no-decode", options->no_decode, "Do not decode images to see whether they are sound");
+  add_threads_option(*command, options->index.threads);
+  add_json_flag(*command, options->json);
+  set_example(*command, "stoker index 'imagenet/train-{000000..000146}.tar'");
+  command->callback([options, &interrupts] { run_index(*options, interrupts); });
+}
+
+}  // namespace stoker

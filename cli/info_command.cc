@@ -1,0 +1,136 @@
+// `stoker info`: what a data set holds.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/common_options.h"
+#include "cli/console.h"
+#include "cli/json_output.h"
+#include "cli/progress.h"
+#include "cli/text_table.h"
+#include "stoker/base/units.h"
+#include "stoker/pack/data_info.h"
+
+namespace stoker {
+namespace {
+
+struct InfoCommandOptions {
+  std::vector<std::string> data;
+  InfoOptions info;
+  bool json = false;
+};
+
+/// [{"from", "to", "count"}, ...], without empty buckets at the beginning.
+nlohmann::ordered_json histogram_json(const Histogram& histogram) {
+  auto list = nlohmann::ordered_json::array();
+  for (std::size_t bucket = 0; bucket < histogram.counts().size(); ++bucket) {
+    const std::int64_t count = histogram.counts()[bucket];
+    if (count == 0 && list.empty()) continue;
+    list.push_back({{"from", std::uint64_t{1} << bucket}, {"to", (std::uint64_t{2} << bucket) - 1}, {"count", count}});
+  }
+  return list;
+}
+
+std::string histogram_text(const char* title, const Histogram& histogram, std::string (*label)(std::uint64_t)) {
+  constexpr double kBar = 40;  // characters
+  const std::vector<std::int64_t>& counts = histogram.counts();
+  const auto first = std::find_if(counts.begin(), counts.end(), [](std::int64_t count) { return count > 0; });
+  if (first == counts.end()) return {};
+  const auto most = static_cast<double>(*std::max_element(counts.begin(), counts.end()));
+  TextTable table({{title}, {"images", Align::kRight}, {""}});
+  for (auto bucket = first; bucket != counts.end(); ++bucket) {
+    const auto number = bucket - counts.begin();
+    const auto length = static_cast<std::size_t>(kBar * static_cast<double>(*bucket) / most + 0.5);
+    table.add_row({"from " + label(std::uint64_t{1} << number), format_count(static_cast<std::uint64_t>(*bucket)),
+                   std::string(length, '#')});
+  }
+  return "\n" + table.text();
+}
+
+nlohmann::ordered_json info_json(const DataInfo& info) {
+  nlohmann::ordered_json codecs = nlohmann::ordered_json::object();
+  for (const auto& [codec, count] : info.codecs) codecs[std::string(to_string(codec))] = count;
+  return {{"samples", info.samples},
+          {"shards", info.shards},
+          {"indexed_shards", info.indexed},
+          {"classes", info.classes},
+          {"labelled", info.labelled},
+          {"bytes", info.bytes},
+          {"fields", info.fields},
+          {"codecs", codecs},
+          {"bits_per_pixel", info.bits_per_pixel()},
+          {"own_decoder_share", info.own_decoder_share()},
+          {"concealed", info.concealed},
+          {"width_max", info.width_max},
+          {"height_max", info.height_max},
+          {"image_bytes", histogram_json(info.sizes)},
+          {"short_side", histogram_json(info.short_sides)},
+          {"problems", info.problems}};
+}
+
+std::string info_text(const DataInfo& info) {
+  if (info.samples == 0 && info.problems.empty()) return "There are no samples.\n";
+  const auto count = [](std::int64_t value) { return format_count(static_cast<std::uint64_t>(value)); };
+  std::string text = fmt::format("{} samples of {} classes in {} shards, {}; {} shards have an index\n",
+                                 count(info.samples), count(info.classes), count(info.shards),
+                                 format_size(static_cast<double>(info.bytes)), count(info.indexed));
+  for (const auto& [codec, images] : info.codecs)
+    text += fmt::format("{} {} images\n", count(images), to_string(codec));
+  if (info.images > 0) {
+    text += fmt::format("{:.2f} bits per pixel, {:.0f} pixels on average, sides up to {} x {}\n", info.bits_per_pixel(),
+                        static_cast<double>(info.pixels) / static_cast<double>(info.images), info.width_max,
+                        info.height_max);
+    text += fmt::format("{:.1f}% of them are of the kind that Stoker's own decoder is for\n",
+                        100 * info.own_decoder_share());
+  }
+  const auto pixels = [](std::uint64_t value) { return fmt::format("{} pixels", value); };
+  const auto bytes = [](std::uint64_t value) { return format_size(static_cast<double>(value)); };
+  text += histogram_text("size", info.sizes, bytes) + histogram_text("short side", info.short_sides, pixels);
+  if (info.concealed > 0)
+    text += fmt::format("\n{} images have damaged parts, which decoders conceal\n", count(info.concealed));
+  if (!info.problems.empty()) text += "\nProblems:\n";
+  for (const std::string& problem : info.problems) text += "  " + escaped(problem) + "\n";
+  return text;
+}
+
+void run_info(const InfoCommandOptions& options, Interrupts& interrupts) {
+  InfoOptions info_options = options.info;
+  info_options.stop = &interrupts.flag();
+  DataInfo info;
+  {
+    const Interrupts::Scope stop(interrupts, [] {});  // data_info() looks at the flag
+    std::optional<Progress> progress;
+    info_options.progress = [&progress](std::int64_t done, std::int64_t total) {
+      if (!progress) progress.emplace("info", "samples", total);
+      progress->update(done);
+    };
+    info = data_info(options.data, info_options);
+  }
+  if (options.json) {
+    write_json(info_json(info));
+  } else {
+    write_output(info_text(info));
+  }
+}
+
+}  // namespace
+
+void add_info_command(CLI::App& app, Interrupts& interrupts) {
+  CLI::App* command = app.add_subcommand("info", "Say what a data set holds");
+  const auto options = std::make_shared<InfoCommandOptions>();
+  add_data_argument(*command, options->data);
+  add_text_option(*command, "--index-dir", options->info.index_folder, "Folder to look for indexes in first")
+      ->option_text("DIR");
+  add_threads_option(*command, options->info.threads);
+  add_json_flag(*command, options->json);
+  set_example(*command, "stoker info packed");
+  command->callback([options, &interrupts] { run_info(*options, interrupts); });
+}
+
+}  // namespace stoker

@@ -1,0 +1,148 @@
+// `stoker pack`: a data set as tar shards with indexes.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/bad_samples.h"
+#include "cli/command_line.h"
+#include "cli/common_options.h"
+#include "cli/console.h"
+#include "cli/json_output.h"
+#include "cli/progress.h"
+#include "stoker/base/clock.h"
+#include "stoker/base/units.h"
+#include "stoker/pack/pack_job.h"
+
+namespace stoker {
+namespace {
+
+struct PackCommandOptions {
+  std::vector<std::string> data;
+  std::string to, quarantine;
+  PackOptions pack;
+  bool dry_run = false, json = false;
+};
+
+std::string size_text(std::uint64_t bytes) { return format_size(static_cast<double>(bytes)); }
+
+void estimate(const PackCommandOptions& options) {
+  const PackEstimate estimate = estimate_pack(options.data, options.to, options.pack);
+  if (options.json) {
+    return write_json({{"dry_run", true},
+                       {"samples", estimate.samples},
+                       {"samples_tried", estimate.tried},
+                       {"bytes", estimate.bytes},
+                       {"seconds", estimate.seconds},
+                       {"disk_free_bytes", estimate.disk_free}});
+  }
+  write_output(
+      fmt::format("{}: about {} for {} samples, in about {} plus the time the disk takes to write it (by {} samples "
+                  "tried); {} of disk "
+                  "are free there{}\n",
+                  options.to, size_text(estimate.bytes), format_count(static_cast<std::uint64_t>(estimate.samples)),
+                  format_duration(estimate.seconds), estimate.tried, size_text(estimate.disk_free),
+                  estimate.disk_free < estimate.bytes ? ", which is too little" : ""));
+}
+
+void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
+  if (options.dry_run) return estimate(options);
+  PackOptions pack_options = options.pack;
+  pack_options.stop = &interrupts.flag();
+  const std::int64_t began_ns = now_ns();
+  PackResult result;
+  {
+    const Interrupts::Scope stop(interrupts, [] {});  // pack() looks at the flag
+    std::optional<Progress> progress;
+    pack_options.progress = [&progress](std::int64_t done, std::int64_t total) {
+      if (!progress) progress.emplace("pack", "samples", total);
+      progress->update(done);
+    };
+    result = pack(options.data, options.to, pack_options);
+  }
+  const double seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
+  if (!options.quarantine.empty()) write_quarantine(options.quarantine, result.bad);
+  if (options.json) {
+    return write_json({{"out", options.to},
+                       {"samples", result.samples},
+                       {"shards", result.shards},
+                       {"resumed_shards", result.resumed},
+                       {"bytes", result.bytes},
+                       {"seconds", seconds},
+                       {"concealed", result.concealed},
+                       {"bad", bad_samples_json(result.bad)}});
+  }
+  std::string text =
+      result.samples == 0
+          ? fmt::format("{}: no samples, so no shards\n", options.to)
+          : fmt::format("{}: {} samples in {} shards, {}, in {}{}\n", options.to,
+                        format_count(static_cast<std::uint64_t>(result.samples)), result.shards,
+                        size_text(result.bytes), format_duration(seconds),
+                        result.resumed ? fmt::format(" ({} shards were there already)", result.resumed) : "");
+  if (result.concealed > 0) {
+    text += fmt::format("{} images have damaged parts, which decoders conceal.\n", result.concealed);
+  }
+  write_output(text +
+               bad_samples_text(options.pack.bad == BadSamplePolicy::kSkip ? "Bad samples, left out" : "Bad samples",
+                                result.bad));
+}
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace
+
+void add_pack_command(CLI::App& app, Interrupts& interrupts) {
+  CLI::App* command = app.add_subcommand("pack", "Write a data set as tar shards with indexes");
+  const auto options = std::make_shared<PackCommandOptions>();
+  PackOptions& pack = options->pack;
+  add_text_option(*command, "SRC", options->data.emplace_back(), "Data to pack: a folder, a tar, a list, a pattern")
+      ->required()
+      ->option_text(" ");
+  add_text_option(*command, "DST", options->to, "Folder to make; a pack that was stopped in it goes on")
+      ->required()
+      ->option_text(" ");
+  add_parsed_option(*command, "--shard-size", pack.shard_bytes, parse_size, "Bytes of a shard; 256MiB")
+      ->option_text("SIZE");
+  add_threads_option(*command, pack.threads);
+  add_integer_option(*command, "--resize-short", pack.transform.resize_short, {1},
+                     "Shrink images whose short side is longer than N pixels");
+  add_parsed_option(
+      *command, "--quality", pack.transform.quality,
+      [](const std::string& text) {
+        return std::optional(parse_integer<int>("--quality", text, {1, 100}));
+      },
+      fmt::format("Encode images as JPEGs of quality Q; {} for those that shrink", kDefaultQuality))
+      ->option_text("Q");
+  command->add_flag("--raw", pack.transform.raw, "Store decoded pixels, as npy arrays");
+  add_parsed_option(*command, "--classes", pack.classes, split_list,
+                    "Only these classes, by name or number, separated by commas; they are numbered anew")
+      ->option_text("LIST");
+  add_parsed_option(
+      *command, "--shuffle", pack.shuffle,
+      [](const std::string& text) { return std::optional(parse_integer<std::uint64_t>("--shuffle", text, {0})); },
+      "Shuffle all samples, by this seed")
+      ->option_text("SEED");
+  add_parsed_option(*command, "--bad-sample", pack.bad, parse_pack_policy,
+                    "Leave bad samples out, keep their bytes, or stop; skip")
+      ->option_text("skip|keep|fail");
+  add_text_option(*command, "--quarantine", options->quarantine, "Write the list of bad samples to a file")
+      ->option_text("FILE");
+  command->add_flag("--dry-run", options->dry_run, "Only estimate the bytes and the time it would take");
+  add_json_flag(*command, options->json);
+  set_example(*command, "stoker pack imagenet/train packed --shuffle 7");
+  command->callback([options, &interrupts] { run_pack(*options, interrupts); });
+}
+
+}  // namespace stoker

@@ -1,0 +1,86 @@
+// `stoker verify`: whether every byte is what it was and every image can be decoded.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/bad_samples.h"
+#include "cli/command_line.h"
+#include "cli/common_options.h"
+#include "cli/console.h"
+#include "cli/exit_status.h"
+#include "cli/json_output.h"
+#include "cli/progress.h"
+#include "stoker/base/clock.h"
+#include "stoker/base/units.h"
+#include "stoker/pack/verify_job.h"
+
+namespace stoker {
+namespace {
+
+struct VerifyCommandOptions {
+  std::vector<std::string> data;
+  std::string quarantine;
+  VerifyOptions verify;
+  bool json = false;
+};
+
+void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
+  VerifyOptions verify_options = options.verify;
+  verify_options.stop = &interrupts.flag();
+  const std::int64_t began_ns = now_ns();
+  VerifyResult result;
+  {
+    const Interrupts::Scope stop(interrupts, [] {});  // verify() looks at the flag
+    std::optional<Progress> progress;
+    constexpr std::uint64_t kMegabyte = 1'000'000;
+    verify_options.progress = [&progress](std::uint64_t done, std::uint64_t total) {
+      if (!progress) progress.emplace("verify", "MB", static_cast<std::int64_t>(total / kMegabyte));
+      progress->update(static_cast<std::int64_t>(done / kMegabyte));
+    };
+    result = verify(options.data, verify_options);
+  }
+  const double seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
+  if (!options.quarantine.empty()) write_quarantine(options.quarantine, result.bad);
+  if (options.json) {
+    write_json({{"samples", result.samples},
+                {"shards", result.shards},
+                {"indexed_shards", result.indexed},
+                {"bytes", result.bytes},
+                {"seconds", seconds},
+                {"bad", bad_samples_json(result.bad)},
+                {"concealed", bad_samples_json(result.concealed)}});
+  } else {
+    std::string text =
+        result.samples == 0
+            ? std::string("There are no samples to verify.\n")
+            : fmt::format("{} samples in {} shards ({}) read in {}; checksums are known of {} shards\n",
+                          format_count(static_cast<std::uint64_t>(result.samples)), result.shards,
+                          format_size(static_cast<double>(result.bytes)), format_duration(seconds), result.indexed);
+    text += bad_samples_text("Concealed by decoders", result.concealed) + bad_samples_text("Bad", result.bad);
+    if (result.bad.empty()) text += "Nothing is bad.\n";
+    write_output(text);
+  }
+  if (!result.bad.empty()) throw ExitStatus{kExitFailure};
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& app, Interrupts& interrupts) {
+  CLI::App* command = app.add_subcommand("verify", "Check every byte, checksum and image of a data set");
+  const auto options = std::make_shared<VerifyCommandOptions>();
+  add_data_argument(*command, options->data);
+  add_text_option(*command, "--index-dir", options->verify.index_folder, "Folder to look for indexes in first")
+      ->option_text("DIR");
+  add_text_option(*command, "--quarantine", options->quarantine, "Write the list of bad samples to a file")
+      ->option_text("FILE");
+  add_threads_option(*command, options->verify.threads);
+  add_json_flag(*command, options->json);
+  set_example(*command, "stoker verify packed");
+  command->callback([options, &interrupts] { run_verify(*options, interrupts); });
+}
+
+}  // namespace stoker

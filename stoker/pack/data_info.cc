@@ -1,0 +1,128 @@
+#include "stoker/pack/data_info.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/machine.h"
+#include "stoker/base/threads.h"
+#include "stoker/codec/own_decoder.h"
+#include "stoker/format/shard_opener.h"
+#include "stoker/pack/sample_check.h"
+#include "stoker/pack/sample_sweep.h"
+
+namespace stoker {
+namespace {
+
+// More bad samples are counted, not named.
+constexpr std::int64_t kNamedMax = 20;
+
+class InfoJob {
+ public:
+  explicit InfoJob(const InfoOptions& options)
+      : options_(options),
+        opener_(std::make_shared<InlineExecutor>(), {.folder = options.index_folder}, std::size_t{16} << 20) {}
+
+  DataInfo run(const std::vector<std::string>& data) {
+    Manifests manifests;
+    std::vector<OpenedShard> shards;
+    std::vector<std::string> classes;
+    std::int64_t total = 0;
+    for (const ShardPath& shard : find_shards(data, manifests, {})) {
+      shards.push_back(opener_.open(shard));
+      total += shards.back().rows->size();
+      const Manifests::Found listed = manifests.find(shard.path);
+      add_problems(manifests.take_problems());
+      add_problems(shards.back().problems);
+      const std::vector<std::string>& named = listed.manifest ? listed.manifest->classes : shards.back().classes;
+      if (!named.empty()) info_.classes = static_cast<std::int64_t>(named.size());
+    }
+    for (const OpenedShard& shard : shards) {
+      add_shard(shard);
+      if (options_.progress) options_.progress(info_.samples, total);
+    }
+    if (info_.classes == 0) info_.classes = static_cast<std::int64_t>(labels_.size());
+    if (bad_ > kNamedMax) info_.problems.push_back(fmt::format("{} more bad samples", bad_ - kNamedMax));
+    return std::move(info_);
+  }
+
+ private:
+  void add_problems(const std::vector<std::string>& problems) {
+    info_.problems.insert(info_.problems.end(), problems.begin(), problems.end());
+  }
+
+  void add_shard(const OpenedShard& shard) {
+    ++info_.shards;
+    const auto* index = dynamic_cast<const ShardIndex*>(shard.rows.get());
+    // What a scan left in the cache says where samples lie, and nothing of their images.
+    const bool knows_images = index != nullptr && index->trailer().has_checksums;
+    for (const std::string& name : shard.rows->field_names()) {
+      if (std::find(info_.fields.begin(), info_.fields.end(), name) == info_.fields.end()) info_.fields.push_back(name);
+    }
+    ShardStream stream(shard);
+    if (knows_images) {
+      ++info_.indexed;
+      SampleRow row;
+      while (stream.next(row)) add(row, row.soundness == Soundness::kBad ? "it was bad when it was indexed" : "");
+      return;
+    }
+    SampleSweep sweep(stream, options_.threads ? options_.threads : usable_cores(), [] {
+      return [checker = std::make_shared<SampleChecker>(CheckDepth::kHeaders)](SweptSample& sample) {
+        sample.bad = checker->check(sample.row, sample.fields);
+      };
+    });
+    while (const SweptSample* sample = sweep.next()) add(sample->row, sample->bad);
+  }
+
+  void add(const SampleRow& row, const std::string& bad) {
+    if (options_.stop && options_.stop->load(std::memory_order_relaxed)) {
+      fail(ErrorKind::kClosed, "stopped after {} samples", info_.samples);
+    }
+    ++info_.samples;
+    info_.bytes += row.bytes();
+    if (row.label >= 0) {
+      ++info_.labelled;
+      labels_.insert(row.label);
+    }
+    if (!bad.empty() && ++bad_ <= kNamedMax) info_.problems.push_back(fmt::format("{}: {}", describe(row), bad));
+    if (row.soundness == Soundness::kConcealed) ++info_.concealed;
+    const SampleField* image = row.image_field();
+    if (!image || !row.facts) return;
+    const ImageFacts& facts = *row.facts;
+    ++info_.images;
+    ++info_.codecs[facts.codec];
+    info_.image_bytes += image->length;
+    info_.pixels += static_cast<std::uint64_t>(facts.width) * static_cast<std::uint64_t>(facts.height);
+    if (suits_own_decoder(facts) && row.soundness != Soundness::kConcealed) ++info_.own_decoder;
+    info_.sizes.add(image->length);
+    info_.short_sides.add(static_cast<std::uint64_t>(std::min(facts.width, facts.height)));
+    info_.width_max = std::max(info_.width_max, facts.width);
+    info_.height_max = std::max(info_.height_max, facts.height);
+  }
+
+  const InfoOptions& options_;
+  const ShardOpener opener_;
+  DataInfo info_;
+  std::set<std::int64_t> labels_;
+  std::int64_t bad_ = 0;
+};
+
+}  // namespace
+
+void Histogram::add(std::uint64_t value) {
+  const auto bucket = static_cast<std::size_t>(std::bit_width(value | 1) - 1);
+  if (counts_.size() <= bucket) counts_.resize(bucket + 1);
+  ++counts_[bucket];
+}
+
+DataInfo data_info(const std::vector<std::string>& data, const InfoOptions& options) {
+  if (options.threads != 0) check_threads(options.threads);
+  return InfoJob(options).run(data);
+}
+
+}  // namespace stoker

@@ -1,0 +1,59 @@
+// What a data set holds, in numbers: from its indexes where they know, else from the images' headers.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "stoker/tensor/image_facts.h"
+
+namespace stoker {
+
+/// Counts by powers of two: bucket b counts values from 2^b up to 2^(b+1) - 1; zero counts as one.
+class Histogram {
+ public:
+  void add(std::uint64_t value);
+  /// By bucket, up to the last that is not empty.
+  const std::vector<std::int64_t>& counts() const { return counts_; }
+
+ private:
+  std::vector<std::int64_t> counts_;
+};
+
+struct InfoOptions {
+  std::string index_folder{};
+  int threads = 0;                                                        // 0: as many as the process may use cores
+  const std::atomic<bool>* stop = nullptr;                                // becomes true to stop early
+  std::function<void(std::int64_t done, std::int64_t total)> progress{};  // in samples; by the calling thread
+};
+
+struct DataInfo {
+  std::int64_t samples = 0, shards = 0, indexed = 0;
+  std::int64_t classes = 0;  // named ones, else labels that occur
+  std::int64_t labelled = 0;
+  std::uint64_t bytes = 0;  // of all fields
+  std::vector<std::string> fields;
+  std::map<Codec, std::int64_t> codecs;  // images by codec
+  std::uint64_t image_bytes = 0, pixels = 0;
+  std::int64_t images = 0;       // whose facts are known
+  std::int64_t own_decoder = 0;  // of them, those that Stoker's own decoder takes
+  std::int64_t concealed = 0;
+  Histogram sizes, short_sides;  // bytes of images, and pixels
+  int width_max = 0, height_max = 0;
+  std::vector<std::string> problems;
+
+  double bits_per_pixel() const {
+    return pixels ? 8.0 * static_cast<double>(image_bytes) / static_cast<double>(pixels) : 0;
+  }
+  double own_decoder_share() const {
+    return images ? static_cast<double>(own_decoder) / static_cast<double>(images) : 0;
+  }
+};
+
+/// Throws as open_dataset() does, and kClosed when stopped.
+DataInfo data_info(const std::vector<std::string>& data, const InfoOptions& options);
+
+}  // namespace stoker

@@ -1,0 +1,315 @@
+#include "stoker/pack/pack_job.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "stoker/base/clock.h"
+#include "stoker/base/error.h"
+#include "stoker/base/hash.h"
+#include "stoker/base/machine.h"
+#include "stoker/base/threads.h"
+#include "stoker/base/user_cache.h"
+#include "stoker/format/manifest.h"
+#include "stoker/pack/file_state.h"
+#include "stoker/pack/pack_journal.h"
+#include "stoker/pack/pack_selection.h"
+#include "stoker/pack/sample_check.h"
+#include "stoker/pack/shard_writer.h"
+#include "stoker/storage/atomic_file.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Changed whenever the same data and options would be packed into other bytes.
+constexpr int kPackVersion = 1;
+
+constexpr std::int64_t kEstimateSamples = 256;
+
+std::string shard_name(std::size_t number) { return fmt::format("shard-{:06}.tar", number); }
+
+void check(const std::string& to, const PackOptions& options) {
+  if (to.empty()) fail(ErrorKind::kUsage, "the folder to pack into has an empty name");
+  if (options.shard_bytes == 0) fail(ErrorKind::kUsage, "shards must have a size above 0");
+  if (options.threads != 0) check_threads(options.threads);
+  const PackTransformOptions& transform = options.transform;
+  if (transform.resize_short < 0) fail(ErrorKind::kUsage, "images cannot be resized to {}", transform.resize_short);
+  if (transform.quality && (*transform.quality < 1 || *transform.quality > 100)) {
+    fail(ErrorKind::kUsage, "a JPEG's quality is from 1 to 100, not {}", *transform.quality);
+  }
+  if (transform.raw && transform.quality) {
+    fail(ErrorKind::kUsage, "raw pixels are not encoded and have no quality; give one of the two");
+  }
+}
+
+/// Gives the sample its class number, as a field that every reader of WebDataset tars knows.
+void set_label(SweptSample& sample, std::int64_t label) {
+  sample.row.label = label;
+  if (label < 0) return;
+  const std::string text = std::to_string(label);
+  sample.label_text.assign(text.begin(), text.end());
+  const SampleField* known = sample.row.field("cls");
+  const std::size_t at = known ? static_cast<std::size_t>(known - sample.row.fields.data()) : sample.row.fields.size();
+  if (!known) {
+    sample.row.fields.push_back({.name = "cls", .part = {}});
+    sample.fields.emplace_back();
+  }
+  sample.row.fields[at].length = text.size();
+  sample.fields[at] = sample.label_text;
+}
+
+/// A packed data set in the making.
+class PackJob {
+ public:
+  PackJob(const std::vector<std::string>& data, const PackOptions& options)
+      : options_(options),
+        dataset_(open_dataset(data, std::make_shared<InlineExecutor>(), {.cache_folder = user_cache_folder()})),
+        selection_(*dataset_, options.classes, options.shuffle) {
+    for (const auto& shard : dataset_->shards()) {
+      if (fs::is_regular_file(shard->name())) sources_.emplace_back(shard->name());
+    }
+  }
+
+  PackResult run(const std::string& to);
+  PackEstimate estimate(const std::string& to);
+
+ private:
+  std::string job() const;
+  std::string journal_job() const;
+  int threads() const { return options_.threads ? options_.threads : usable_cores(); }
+  SampleSweep::Work work() const;
+  bool prepare_folder(const std::string& to);
+  PackedShard pack_from(const std::string& to, PackJournal& journal);
+  void finish_shard(ShardWriter& writer, PackJournal& journal, PackedShard& packed, std::int64_t next);
+  void note(const SweptSample& sample, PackedShard& packed) const;
+  void stop_if_asked(const PackJournal& journal) const;
+
+  const PackOptions& options_;
+  const std::shared_ptr<const Dataset> dataset_;
+  const PackSelection selection_;
+  std::vector<FileState> sources_;
+};
+
+// What decides which bytes are packed, and nothing else.
+std::string PackJob::job() const {
+  const PackTransformOptions& transform = options_.transform;
+  const std::string classes = fmt::format("{}", fmt::join(options_.classes, "\n"));
+  return fmt::format(
+      "pack {} of {} samples {}, shards of {}, short side {}, quality {}, raw {}, classes {}, shuffle {}, bad {}",
+      kPackVersion, dataset_->size(), to_hex(dataset_->fingerprint()), options_.shard_bytes, transform.resize_short,
+      transform.quality.value_or(0), transform.raw, options_.classes.empty() ? "all" : to_hex(hash64(classes)),
+      options_.shuffle ? fmt::format("{}", *options_.shuffle) : "none", to_string(options_.bad));
+}
+
+// A pack that goes on must find the data as it was: half of one and half of another would be neither.
+std::string PackJob::journal_job() const {
+  std::string text = job();
+  for (const FileState& source : sources_) text += ", " + source.describe();
+  return text;
+}
+
+SampleSweep::Work PackJob::work() const {
+  const auto checker = std::make_shared<SampleChecker>(CheckDepth::kDecoded);
+  const auto transform = std::make_shared<PackTransform>(options_.transform);
+  return [this, checker, transform](SweptSample& sample) {
+    sample.bad = checker->check(sample.row, sample.fields);
+    if (sample.bad.empty()) {
+      transform->apply(sample);
+    } else if (options_.bad == BadSamplePolicy::kFail) {
+      fail(ErrorKind::kBadSample, "{}", sample.bad);
+    }
+    set_label(sample, selection_.label_of(sample.row.label));
+    sample.row.chunk_crcs.clear();
+    for (std::size_t i = 0; i < sample.row.fields.size(); ++i) {
+      set_checksums(sample.row.fields[i], sample.fields[i], sample.row.chunk_crcs);
+    }
+  };
+}
+
+// --- packing
+
+/// Whether there is anything left to do.
+bool PackJob::prepare_folder(const std::string& to) {
+  std::error_code error;
+  const fs::file_status status = fs::status(to, error);
+  if (fs::exists(status) && !fs::is_directory(status)) {
+    fail(ErrorKind::kUsage, "'{}' exists and is not a folder; choose another name", to);
+  }
+  fs::create_directories(to, error);
+  if (error) fail_system("create the folder", to, error.value());
+  std::optional<Manifest> finished;
+  try {
+    finished = Manifest::read(to);
+  } catch (const Error& damaged) {
+    fail(ErrorKind::kUsage, "{}; choose another folder, or remove it", damaged.message());
+  }
+  if (finished && finished->job == job()) {
+    for (const ManifestShard& shard : finished->shards) {
+      const std::string path = to + "/" + shard.name;
+      if (fs::file_size(path, error) != shard.bytes || error) {
+        fail(ErrorKind::kData, "the finished pack in '{}' has lost '{}'; remove its {} to pack what is missing", to,
+             shard.name, kManifestName);
+      }
+    }
+    return false;
+  }
+  if (finished) fail(ErrorKind::kUsage, "'{}' holds another packed data set; choose another folder, or remove it", to);
+  if (has_journal(to)) return true;
+  for (fs::directory_iterator entry(to, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().string().ends_with(kPartialEnding)) continue;  // of a pack that was killed as it began
+    fail(ErrorKind::kUsage, "folder '{}' is not empty; choose another name, or remove what is in it", to);
+  }
+  if (error) fail_system("read the folder", to, error.value());
+  return true;
+}
+
+PackResult PackJob::run(const std::string& to) {
+  const bool unfinished = prepare_folder(to);
+  PackResult result;
+  if (unfinished) {
+    PackJournal journal(to, journal_job());
+    result.resumed = static_cast<std::int64_t>(journal.shards().size());
+    result.bad = pack_from(to, journal).bad;
+    for (const FileState& source : sources_) source.require_unchanged();
+
+    Manifest manifest{.shards = {}, .fields = {}, .classes = selection_.classes(), .job = job()};
+    for (const PackedShard& packed : journal.shards()) {
+      manifest.shards.push_back(packed.shard);
+      for (const std::string& field : packed.fields) {
+        if (std::find(manifest.fields.begin(), manifest.fields.end(), field) == manifest.fields.end()) {
+          manifest.fields.push_back(field);
+        }
+      }
+      result.bad.insert(result.bad.end(), packed.bad.begin(), packed.bad.end());
+      result.concealed += packed.concealed;
+    }
+    write_whole_file(to + "/" + std::string(kManifestName), as_bytes(manifest.to_json()));
+    journal.remove();
+  }
+  const Manifest manifest = *Manifest::read(to);
+  result.shards = static_cast<std::int64_t>(manifest.shards.size());
+  if (!unfinished) {
+    result.resumed = result.shards;
+    if (has_journal(to)) PackJournal(to, journal_job()).remove();
+  }
+  for (const ManifestShard& shard : manifest.shards) {
+    result.samples += shard.samples;
+    result.bytes += shard.bytes;
+  }
+  return result;
+}
+
+/// Returns what was noted of samples that no shard came of: all of them were left out.
+PackedShard PackJob::pack_from(const std::string& to, PackJournal& journal) {
+  const std::int64_t total = selection_.size();
+  std::int64_t position = journal.shards().empty() ? 0 : journal.shards().back().next_position;
+  DatasetStream stream(*dataset_, position, total, [this](std::int64_t at) { return selection_.sample_at(at); });
+  SampleSweep sweep(stream, threads(), [this] { return work(); });
+  std::optional<ShardWriter> writer;
+  PackedShard packed;
+  while (SweptSample* sample = sweep.next()) {
+    stop_if_asked(journal);
+    const bool left_out = !sample->bad.empty() && options_.bad == BadSamplePolicy::kSkip;
+    // Neighbours of one key would be taken for one sample by whoever reads the tar without its index.
+    const bool full = writer && !left_out &&
+                      (writer->bytes_with(*sample) > options_.shard_bytes || writer->last_key() == sample->row.key);
+    if (full) {
+      finish_shard(*writer, journal, packed, position);
+      writer.reset();
+    }
+    note(*sample, packed);
+    if (!left_out) {
+      if (!writer) writer.emplace(to + "/" + shard_name(journal.shards().size()));
+      writer->add(*sample);
+    }
+    ++position;
+    if (options_.progress) options_.progress(position, total);
+  }
+  if (writer) finish_shard(*writer, journal, packed, position);
+  return packed;
+}
+
+void PackJob::finish_shard(ShardWriter& writer, PackJournal& journal, PackedShard& packed, std::int64_t next) {
+  packed.shard = writer.finish(shard_name(journal.shards().size()));
+  packed.fields = writer.field_names();
+  packed.next_position = next;
+  journal.add(std::exchange(packed, PackedShard()));
+}
+
+void PackJob::note(const SweptSample& sample, PackedShard& packed) const {
+  if (sample.row.soundness == Soundness::kConcealed) ++packed.concealed;
+  if (sample.bad.empty()) return;
+  const SampleField* field = sample.row.fields.empty() ? nullptr : &sample.row.fields.front();
+  packed.bad.push_back({sample.row.source->name(), sample.row.key, field ? field->offset : 0, sample.bad});
+}
+
+void PackJob::stop_if_asked(const PackJournal& journal) const {
+  if (!options_.stop || !options_.stop->load(std::memory_order_relaxed)) return;
+  fail(ErrorKind::kClosed, "stopped after {} shards; the same command goes on from there", journal.shards().size());
+}
+
+// --- estimating
+
+PackEstimate PackJob::estimate(const std::string& to) {
+  const std::int64_t total = selection_.size();
+  PackEstimate estimate{.samples = total, .tried = std::min(total, kEstimateSamples)};
+  const std::int64_t began_ns = now_ns();
+  const auto spread = [&](std::int64_t at) { return selection_.sample_at(at * total / estimate.tried); };
+  DatasetStream stream(*dataset_, 0, estimate.tried, spread);
+  SampleSweep sweep(stream, threads(), [this] { return work(); });
+  std::uint64_t bytes = 0;
+  constexpr std::uint64_t kRecord = 512, kRowBytes = 128;  // of headers and padding, and in the index: about
+  while (const SweptSample* sample = sweep.next()) {
+    if (!sample->bad.empty() && options_.bad == BadSamplePolicy::kSkip) continue;
+    for (const Bytes field : sample->fields) bytes += kRecord + (field.size() + kRecord - 1) / kRecord * kRecord;
+    bytes += kRowBytes;
+  }
+  if (estimate.tried > 0) {
+    const double scale = static_cast<double>(total) / static_cast<double>(estimate.tried);
+    estimate.bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * scale);
+    estimate.seconds = static_cast<double>(now_ns() - began_ns) * 1e-9 * scale;
+  }
+  fs::path place = fs::absolute(to);
+  while (!fs::exists(place) && place.has_parent_path() && place != place.parent_path()) place = place.parent_path();
+  std::error_code error;
+  const fs::space_info space = fs::space(place, error);
+  if (!error) estimate.disk_free = space.available;
+  return estimate;
+}
+
+}  // namespace
+
+std::string_view to_string(BadSamplePolicy policy) {
+  switch (policy) {
+    case BadSamplePolicy::kSkip: return "skip";
+    case BadSamplePolicy::kKeep: return "keep";
+    case BadSamplePolicy::kFail: return "fail";
+  }
+  return "";
+}
+
+BadSamplePolicy parse_pack_policy(std::string_view name) {
+  for (const auto policy : {BadSamplePolicy::kSkip, BadSamplePolicy::kKeep, BadSamplePolicy::kFail}) {
+    if (to_string(policy) == name) return policy;
+  }
+  fail(ErrorKind::kUsage, "'{}' is not what can be done with a bad sample; use skip, keep or fail", name);
+}
+
+PackResult pack(const std::vector<std::string>& data, const std::string& to, const PackOptions& options) {
+  check(to, options);
+  return PackJob(data, options).run(to);
+}
+
+PackEstimate estimate_pack(const std::vector<std::string>& data, const std::string& to, const PackOptions& options) {
+  check(to, options);
+  return PackJob(data, options).estimate(to);
+}
+
+}  // namespace stoker

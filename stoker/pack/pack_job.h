@@ -1,0 +1,60 @@
+// Packs a data set into tar shards with indexes and a manifest: the same bytes for the same data and options, whatever
+// the number of threads and however often it was interrupted.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stoker/pack/index_job.h"
+#include "stoker/pack/pack_transform.h"
+
+namespace stoker {
+
+enum class BadSamplePolicy {
+  kSkip,  // leave it out and list it
+  kKeep,  // pack its bytes as they are and list it
+  kFail,  // stop with an error that names it
+};
+
+BadSamplePolicy parse_pack_policy(std::string_view name);  // skip, keep or fail; throws kUsage
+std::string_view to_string(BadSamplePolicy policy);
+
+struct PackOptions {
+  std::uint64_t shard_bytes = std::uint64_t{256} << 20;  // of a shard without its index; a larger sample has its own
+  PackTransformOptions transform{};
+  std::vector<std::string> classes{};  // names, or numbers where there are no names; empty: all. They are numbered anew
+  std::optional<std::uint64_t> shuffle{};  // seed of a global shuffle
+  BadSamplePolicy bad = BadSamplePolicy::kSkip;
+  int threads = 0;                                                        // 0: as many as the process may use cores
+  const std::atomic<bool>* stop = nullptr;                                // becomes true to stop early
+  std::function<void(std::int64_t done, std::int64_t total)> progress{};  // in samples; by the calling thread
+};
+
+struct PackResult {
+  std::int64_t samples = 0, shards = 0, concealed = 0;
+  std::int64_t resumed = 0;  // of the shards, those that an earlier call had made
+  std::uint64_t bytes = 0;   // of the shards
+  std::vector<BadSample> bad;
+};
+
+/// Writes `to`/shard-000000.tar and so on, and `to`/manifest.json last. Killed or stopped, it goes on where it was when
+/// called again. Throws kUsage for options that make no sense or a folder that holds something else, kBadSample by
+/// policy, kData for data that is damaged or changes meanwhile, kIo, kClosed when stopped.
+PackResult pack(const std::vector<std::string>& data, const std::string& to, const PackOptions& options);
+
+struct PackEstimate {
+  std::int64_t samples = 0;     // that would be packed
+  std::int64_t tried = 0;       // spread over the data set, and packed in memory
+  std::uint64_t bytes = 0;      // the shards would take, by those
+  double seconds = 0;           // it would take, by those, without the time to write
+  std::uint64_t disk_free = 0;  // where it would be written
+};
+
+/// Writes nothing.
+PackEstimate estimate_pack(const std::vector<std::string>& data, const std::string& to, const PackOptions& options);
+
+}  // namespace stoker

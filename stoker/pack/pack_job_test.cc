@@ -1,0 +1,430 @@
+#include "stoker/pack/pack_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "stoker/base/error_testing.h"
+#include "stoker/base/hash.h"
+#include "stoker/codec/npy.h"
+#include "stoker/codec/plain_decode.h"
+#include "stoker/format/dataset.h"
+#include "stoker/format/manifest.h"
+#include "stoker/format/tar_format.h"
+#include "stoker/format/tar_writer.h"
+#include "stoker/pack/pack_journal.h"
+#include "stoker/pack/pack_testing.h"
+#include "stoker/storage/file_source.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::shared_ptr<const Dataset> open(const std::string& path, const IndexOptions& index = {}) {
+  return open_dataset({path}, std::make_shared<InlineExecutor>(), index);
+}
+
+std::string read_field(const SampleRow& row, std::string_view name) {
+  const SampleField& field = *row.find(name);
+  std::string bytes(field.length, '\0');
+  read_fully(*row.source, field.offset, MutableBytes(reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()),
+             field.part);
+  return bytes;
+}
+
+std::vector<std::string> keys(const Dataset& data) {
+  std::vector<std::string> all;
+  for (std::int64_t i = 0; i < data.size(); ++i) all.push_back(data.key(i));
+  return all;
+}
+
+class Pack : public ::testing::Test {
+ protected:
+  PackResult pack_to(const std::string& name, const PackOptions& options = {}) {
+    return pack({source_}, folder_.path(name), options);
+  }
+
+  TempFolder folder_;
+  std::string source_ = tiny_folder(folder_, 60, 4);
+};
+
+TEST_F(Pack, HoldsTheSameSamplesAsTheFolder) {
+  const PackResult result = pack_to("out", {.shard_bytes = 40'000, .threads = 2});
+  EXPECT_EQ(result.samples, 60);
+  EXPECT_GT(result.shards, 2);
+  EXPECT_EQ(result.resumed, 0);
+  const auto loose = open(source_), packed = open(folder_.path("out"));
+  EXPECT_EQ(keys(*packed), keys(*loose));
+  EXPECT_EQ(packed->fingerprint(), loose->fingerprint());
+  EXPECT_EQ(packed->classes(), loose->classes());
+  for (std::int64_t i = 0; i < 60; ++i) {
+    const SampleRow a = loose->row(i), b = packed->row(i);
+    EXPECT_EQ(a.label, b.label);
+    EXPECT_EQ(read_field(a, "image"), read_field(b, "image"));
+    EXPECT_EQ(read_field(b, "cls"), std::to_string(a.label));
+    EXPECT_EQ(b.soundness, Soundness::kClean);
+    EXPECT_EQ(b.facts->width, 32);
+    EXPECT_TRUE(b.field("png")->crc32c);
+  }
+}
+
+TEST_F(Pack, HoldsTheSameSamplesWithoutItsIndexesAndManifest) {
+  pack_to("out", {.shard_bytes = 40'000});
+  const auto with = open(folder_.path("out")), without = open(folder_.path("out") + "/*.tar", {.use = false});
+  EXPECT_EQ(with->fingerprint(), without->fingerprint());
+  for (std::int64_t i = 0; i < 60; ++i) {
+    EXPECT_EQ(with->row(i).field("png")->offset, without->row(i).field("png")->offset);
+    EXPECT_EQ(with->label(i), without->label(i));
+  }
+}
+
+TEST_F(Pack, MakesTheSameBytesForAnyNumberOfThreads) {
+  pack_to("one", {.shard_bytes = 40'000, .threads = 1});
+  const auto expected = files_below(folder_.path("one"));
+  for (const int threads : {2, 3, 8}) {
+    const std::string name = fmt::format("with{}", threads);
+    pack_to(name, {.shard_bytes = 40'000, .threads = threads});
+    EXPECT_EQ(files_below(folder_.path(name)), expected);
+  }
+  // Nothing of where it came from: a copy of the data elsewhere gives the same.
+  fs::copy(source_, folder_.path("copy"), fs::copy_options::recursive);
+  pack({folder_.path("copy")}, folder_.path("of_copy"), {.shard_bytes = 40'000});
+  EXPECT_EQ(files_below(folder_.path("of_copy")), expected);
+}
+
+TEST_F(Pack, CanBePackedAgainIntoTheSameBytes) {
+  pack_to("first", {.shard_bytes = 40'000});
+  pack({folder_.path("first")}, folder_.path("second"), {.shard_bytes = 40'000});
+  auto first = files_below(folder_.path("first")), second = files_below(folder_.path("second"));
+  EXPECT_EQ(first, second);
+}
+
+TEST_F(Pack, KeepsShardsWithinTheirSize) {
+  constexpr std::uint64_t kSize = 30'000;
+  pack_to("out", {.shard_bytes = kSize});
+  const Manifest manifest = *Manifest::read(folder_.path("out"));
+  ASSERT_GT(manifest.shards.size(), 3u);
+  for (std::size_t i = 0; i < manifest.shards.size(); ++i) {
+    const ManifestShard& shard = manifest.shards[i];
+    EXPECT_EQ(shard.name, fmt::format("shard-{:06}.tar", i));
+    const std::string bytes = read_file(folder_.path("out/" + shard.name));
+    EXPECT_EQ(bytes.size(), shard.bytes);
+    EXPECT_EQ(hash64(bytes), shard.hash);
+    const std::size_t index = bytes.find(kIndexMember);
+    EXPECT_LE(index, kSize);
+    if (i + 1 < manifest.shards.size()) {
+      EXPECT_GT(index, kSize / 2);
+    }
+  }
+  // A sample larger than that has a shard of its own.
+  EXPECT_EQ(pack_to("tiny", {.shard_bytes = 1}).shards, 60);
+}
+
+TEST_F(Pack, GoesOnFromItsLastWholeShardAfterAnyStop) {
+  pack_to("whole", {.shard_bytes = 20'000, .threads = 2});
+  const auto expected = files_below(folder_.path("whole"));
+  for (std::int64_t stop_at = 0; stop_at <= 60; stop_at += 3) {
+    const std::string name = fmt::format("stopped{}", stop_at);
+    std::atomic<bool> stop{stop_at == 0};
+    PackOptions options{.shard_bytes = 20'000, .threads = 2, .stop = &stop};
+    options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= stop_at; };
+    std::map<std::string, std::string> before;
+    if (stop_at < 60) {
+      const Error error = error_of([&] { pack_to(name, options); });
+      EXPECT_EQ(error.kind(), ErrorKind::kClosed);
+      EXPECT_THAT(error.what(), HasSubstr("same command"));
+      before = files_below(folder_.path(name));
+      for (const auto& [file, bytes] : before) {
+        EXPECT_FALSE(file.ends_with(".partial"));
+        if (file.ends_with(".tar")) {
+          EXPECT_EQ(bytes, expected.at(file));
+        }
+      }
+    }
+    const PackResult result = pack_to(name, {.shard_bytes = 20'000, .threads = 1});
+    EXPECT_EQ(files_below(folder_.path(name)), expected) << "stopped after " << stop_at;
+    EXPECT_EQ(result.samples, 60);
+    const auto tars =
+        std::count_if(before.begin(), before.end(), [](const auto& file) { return file.first.ends_with(".tar"); });
+    EXPECT_EQ(result.resumed, tars);
+  }
+}
+
+TEST_F(Pack, ForgetsShardsThatAreNoLongerThere) {
+  pack_to("whole", {.shard_bytes = 20'000});
+  const auto expected = files_below(folder_.path("whole"));
+  std::atomic<bool> stop{false};
+  PackOptions options{.shard_bytes = 20'000, .stop = &stop};
+  options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 50; };
+  EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
+  ASSERT_TRUE(fs::remove(folder_.path("out/shard-000001.tar")));
+  EXPECT_EQ(pack_to("out", {.shard_bytes = 20'000}).resumed, 1);
+  EXPECT_EQ(files_below(folder_.path("out")), expected);
+}
+
+TEST_F(Pack, TakesATornJournalForWhatIsWholeOfIt) {
+  pack_to("whole", {.shard_bytes = 20'000});
+  const auto expected = files_below(folder_.path("whole"));
+  std::atomic<bool> stop{false};
+  PackOptions options{.shard_bytes = 20'000, .stop = &stop};
+  options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 40; };
+  EXPECT_EQ(error_of([&] { pack_to("begun", options); }).kind(), ErrorKind::kClosed);
+  const std::string journal = read_file(folder_.path("begun/" + std::string(kJournalName)));
+  ASSERT_GT(std::count(journal.begin(), journal.end(), '\n'), 2);
+  for (std::size_t length = 0; length <= journal.size(); length += 37) {
+    fs::copy(folder_.path("begun"), folder_.path("torn"), fs::copy_options::recursive);
+    folder_.write("torn/" + std::string(kJournalName), journal.substr(0, length));
+    pack_to("torn", {.shard_bytes = 20'000});
+    EXPECT_EQ(files_below(folder_.path("torn")), expected) << "cut at " << length;
+    fs::remove_all(folder_.path("torn"));
+  }
+}
+
+TEST_F(Pack, RefusesAFolderThatHoldsSomethingElse) {
+  folder_.write("taken/file", "");
+  EXPECT_THAT(error_of([&] { pack_to("taken"); }).what(), HasSubstr("not empty"));
+  folder_.write("a_file", "");
+  EXPECT_THAT(error_of([&] { pack_to("a_file"); }).what(), HasSubstr("not a folder"));
+  pack_to("done");
+  EXPECT_THAT(error_of([&] { pack_to("done", {.shuffle = 1}); }).what(), HasSubstr("another packed data set"));
+  EXPECT_EQ(pack_to("done").resumed, 1) << "the same again finds all there";
+  EXPECT_EQ(pack_to("done", {.threads = 3}).resumed, 1) << "threads make no difference";
+}
+
+TEST_F(Pack, RefusesToGoOnWithOtherOptionsOrChangedData) {
+  std::atomic<bool> stop{false};
+  PackOptions options{.shard_bytes = 20'000, .stop = &stop};
+  options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 40; };
+  EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
+  const Error error = error_of([&] { pack_to("out", {.shard_bytes = 30'000}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(), HasSubstr("other options"));
+  folder_.write("loose/c0000/new.png", as_text(noisy_png(8, 8, 1)));
+  EXPECT_EQ(error_of([&] { pack_to("out", {.shard_bytes = 20'000}); }).kind(), ErrorKind::kUsage);
+}
+
+TEST_F(Pack, NoticesThatATarChangedMeanwhile) {
+  pack_to("tars", {});
+  const std::string tar = folder_.path("tars/shard-000000.tar");
+  PackOptions options{.threads = 1};
+  bool changed = false;
+  options.progress = [&](std::int64_t, std::int64_t) {
+    if (std::exchange(changed, true)) return;
+    fs::last_write_time(tar, fs::last_write_time(tar) + std::chrono::seconds(5));
+  };
+  const Error error = error_of([&] { pack({tar}, folder_.path("out"), options); });
+  EXPECT_EQ(error.kind(), ErrorKind::kData);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr(tar), HasSubstr("changed while")));
+  EXPECT_FALSE(fs::exists(folder_.path("out/manifest.json")));
+}
+
+TEST_F(Pack, NoticesThatALooseFileGrewOrShrank) {
+  for (const std::string& content : {std::string(50'000, 'm'), std::string("less")}) {
+    PackOptions options{.shard_bytes = 1, .threads = 1};
+    TempFolder other;
+    fs::copy(source_, other.path("loose"), fs::copy_options::recursive);
+    const std::string last = other.path("loose/c0003/0000059.png");
+    bool changed = false;
+    options.progress = [&](std::int64_t, std::int64_t) {
+      if (!std::exchange(changed, true)) other.write("loose/c0003/0000059.png", content);
+    };
+    // One sample a chunk would be needed to be sure that the last is read after the first was packed; a large file in
+    // between sees to that.
+    other.write("loose/c0002/zzz.npy", std::string(4 << 20, 'x'));
+    other.write("loose/c0002/zzz.png", as_text(noisy_png(8, 8, 1)));
+    other.write("loose/c0002/zzzz.npy", std::string(4 << 20, 'x'));
+    other.write("loose/c0002/zzzz.png", as_text(noisy_png(8, 8, 1)));
+    for (int i = 0; i < 8; ++i) {
+      other.write(fmt::format("loose/c0003/0000000{}.npy", i), std::string(4 << 20, 'x'));
+      other.write(fmt::format("loose/c0003/0000000{}.png", i), as_text(noisy_png(8, 8, 1)));
+    }
+    const Error error = error_of([&] { pack({other.path("loose")}, folder_.path("out"), options); });
+    EXPECT_EQ(error.kind(), ErrorKind::kData);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("0000059.png"), HasSubstr("changed")));
+    fs::remove_all(folder_.path("out"));
+  }
+}
+
+TEST_F(Pack, LeavesBadSamplesOutKeepsThemOrStops) {
+  folder_.write("loose/c0001/bad.jpg", "no picture");
+  std::string cut(as_text(noisy_jpeg(64, 64, 3)));
+  folder_.write("loose/c0002/cut.jpg", cut.substr(0, cut.size() / 2));
+
+  const PackResult skipped = pack_to("skip", {.threads = 3});
+  EXPECT_EQ(skipped.samples, 60);
+  ASSERT_EQ(skipped.bad.size(), 2u);
+  EXPECT_EQ(skipped.bad[0].key, "c0001/bad");
+  EXPECT_THAT(skipped.bad[0].reason, HasSubstr("not a JPEG, PNG or WebP"));
+  EXPECT_EQ(skipped.bad[1].key, "c0002/cut");
+  EXPECT_THAT(skipped.bad[1].reason, HasSubstr("end-of-image"));
+
+  const PackResult kept = pack_to("keep", {.bad = BadSamplePolicy::kKeep});
+  EXPECT_EQ(kept.samples, 62);
+  EXPECT_EQ(kept.bad.size(), 2u);
+  const auto packed = open(folder_.path("keep"));
+  EXPECT_EQ(packed->fingerprint(), open(source_)->fingerprint());
+  for (std::int64_t i = 0; i < packed->size(); ++i) {
+    const bool bad = packed->key(i) == "c0001/bad" || packed->key(i) == "c0002/cut";
+    EXPECT_EQ(packed->row(i).soundness, bad ? Soundness::kBad : Soundness::kClean);
+  }
+
+  const Error error = error_of([&] { pack_to("fail", {.bad = BadSamplePolicy::kFail}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kBadSample);
+  EXPECT_THAT(error.what(), HasSubstr("c0001/bad"));
+}
+
+TEST_F(Pack, ReportsBadSamplesOfShardsThatAnEarlierCallMade) {
+  folder_.write("loose/c0000/bad.jpg", "no picture");
+  std::atomic<bool> stop{false};
+  PackOptions options{.shard_bytes = 20'000, .stop = &stop};
+  options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 50; };
+  EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
+  const PackResult result = pack_to("out", {.shard_bytes = 20'000});
+  EXPECT_GT(result.resumed, 0);
+  ASSERT_EQ(result.bad.size(), 1u);
+  EXPECT_EQ(result.bad[0].key, "c0000/bad");
+}
+
+TEST_F(Pack, MakesNoShardsOfNothing) {
+  fs::create_directories(folder_.path("empty"));
+  const PackResult none = pack({folder_.path("empty")}, folder_.path("out"), {});
+  EXPECT_EQ(none.samples, 0);
+  EXPECT_EQ(none.shards, 0);
+  EXPECT_EQ(open(folder_.path("out"))->size(), 0);
+  folder_.write("all_bad/x.jpg", "no picture");
+  const PackResult bad = pack({folder_.path("all_bad")}, folder_.path("out2"), {});
+  EXPECT_EQ(bad.shards, 0);
+  EXPECT_EQ(bad.bad.size(), 1u);
+}
+
+TEST_F(Pack, NumbersTheClassesOfASubsetAnew) {
+  pack_to("out", {.classes = {"c0003", "c0001"}});
+  const auto packed = open(folder_.path("out"));
+  EXPECT_THAT(packed->classes(), ElementsAre("c0001", "c0003"));
+  EXPECT_EQ(packed->size(), 30);
+  for (std::int64_t i = 0; i < packed->size(); ++i) {
+    EXPECT_EQ(packed->label(i), packed->key(i).starts_with("c0003") ? 1 : 0);
+    EXPECT_EQ(read_field(packed->row(i), "cls"), std::to_string(packed->label(i)));
+  }
+  // Of tars, whose classes have numbers only.
+  pack_to("all");
+  pack({folder_.path("all/shard-000000.tar")}, folder_.path("by_name"), {.classes = {"c0002"}});
+  EXPECT_EQ(open(folder_.path("by_name"))->size(), 15);
+  fs::remove(folder_.path("all/manifest.json"));
+  pack({folder_.path("all/shard-000000.tar")}, folder_.path("by_number"), {.classes = {"2"}});
+  EXPECT_EQ(open(folder_.path("by_number"))->size(), 15);
+  EXPECT_THAT(error_of([&] { pack_to("x", {.classes = {"nobody"}}); }).what(), HasSubstr("no class 'nobody'"));
+  EXPECT_THAT(error_of([&] { pack_to("x", {.classes = {"c0001", "c0001"}}); }).what(), HasSubstr("twice"));
+}
+
+TEST_F(Pack, ShufflesBySeed) {
+  pack_to("a", {.shuffle = 7});
+  pack_to("b", {.shuffle = 7});
+  pack_to("c", {.shuffle = 8});
+  const auto plain = keys(*open(source_)), a = keys(*open(folder_.path("a"))), c = keys(*open(folder_.path("c")));
+  EXPECT_EQ(files_below(folder_.path("a")), files_below(folder_.path("b")));
+  EXPECT_NE(a, plain);
+  EXPECT_NE(a, c);
+  EXPECT_THAT(a, ::testing::UnorderedElementsAreArray(plain));
+}
+
+TEST_F(Pack, StoresRawPixelsThatDecodeToTheSame) {
+  folder_.write("loose/c0000/grey.jpg", as_text(noisy_jpeg(40, 30, 5, {}, 1)));
+  folder_.write("loose/c0000/colour.jpg", as_text(noisy_jpeg(50, 20, 6)));
+  pack_to("raw", {.transform = {.raw = true}});
+  const auto loose = open(source_), raw = open(folder_.path("raw"));
+  ASSERT_EQ(keys(*raw), keys(*loose));
+  for (std::int64_t i = 0; i < raw->size(); ++i) {
+    const SampleRow row = raw->row(i);
+    EXPECT_EQ(row.image_field()->name, "npy");
+    const PlainImage want = decode_plain_rgb(as_bytes(read_field(loose->row(i), "image")));
+    const PlainImage got = decode_plain_rgb(as_bytes(read_field(row, "image")));
+    EXPECT_EQ(got.rgb, want.rgb);
+    EXPECT_EQ(row.facts->codec, Codec::kRaw);
+    EXPECT_EQ(row.facts->components, want.facts.components == 1 ? 1 : 3);
+  }
+}
+
+TEST_F(Pack, ShrinksTheShortSideAndNeverEnlarges) {
+  TempFolder other;
+  other.write("in/a.jpg", as_text(noisy_jpeg(400, 300, 1)));
+  other.write("in/b.jpg", as_text(noisy_jpeg(60, 50, 2)));
+  other.write("in/c.png", as_text(noisy_png(90, 200, 3)));
+  JpegEncodeOptions turned;
+  turned.orientation = 6;
+  other.write("in/d.jpg", as_text(noisy_jpeg(100, 120, 4, turned)));
+  pack({other.path("in")}, other.path("out"), {.transform = {.resize_short = 64}});
+  const auto in = open(other.path("in")), out = open(other.path("out"));
+  const auto size = [&](std::int64_t i) { return std::pair(out->row(i).facts->width, out->row(i).facts->height); };
+  EXPECT_EQ(size(0), std::pair(85, 64));
+  EXPECT_EQ(size(1), std::pair(60, 50));
+  EXPECT_EQ(read_field(in->row(1), "image"), read_field(out->row(1), "image")) << "small ones stay as they are";
+  EXPECT_EQ(size(2), std::pair(64, 142));
+  EXPECT_EQ(out->row(2).image_field()->name, "png");
+  EXPECT_EQ(size(3), std::pair(64, 77));
+  EXPECT_EQ(out->row(3).facts->orientation, 6) << "the pixels are as stored, and so is the word on how to turn them";
+}
+
+TEST_F(Pack, EncodesAnewAtAQuality) {
+  pack_to("q30", {.transform = {.quality = 30}});
+  pack_to("q90", {.transform = {.quality = 90}});
+  const auto low = open(folder_.path("q30")), high = open(folder_.path("q90"));
+  EXPECT_EQ(low->row(0).image_field()->name, "jpg");
+  EXPECT_LT(low->bytes(), high->bytes());
+  EXPECT_THAT(error_of([&] { pack_to("x", {.transform = {.quality = 101}}); }).what(), HasSubstr("from 1 to 100"));
+  EXPECT_EQ(error_of([&] { pack_to("x", {.transform = {.quality = 50, .raw = true}}); }).kind(), ErrorKind::kUsage);
+}
+
+TEST_F(Pack, RefusesToChangeOneOfSeveralImages) {
+  TempFolder other;
+  other.write("in/a.png", as_text(noisy_png(90, 90, 1)));
+  other.write("in/a.mask.png", as_text(noisy_png(90, 90, 2)));
+  EXPECT_EQ(pack({other.path("in")}, other.path("as_is"), {}).samples, 1);
+  const auto as_is = open(other.path("as_is"));
+  EXPECT_TRUE(as_is->row(0).field("mask.png"));
+  const Error error = error_of([&] { pack({other.path("in")}, other.path("x"), {.transform = {.resize_short = 32}}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(), HasSubstr("mask.png"));
+}
+
+TEST_F(Pack, SeparatesNeighboursOfOneKey) {
+  const std::string png(as_text(noisy_png(8, 8, 1)));
+  for (const char* name : {"a.tar", "b.tar"}) folder_.write(name, tar_member("same.png", png) + tar_end());
+  const PackResult result = pack({folder_.path("a.tar"), folder_.path("b.tar")}, folder_.path("out"), {});
+  EXPECT_EQ(result.shards, 2);
+  EXPECT_EQ(open(folder_.path("out") + "/*.tar", {.use = false})->size(), 2);
+}
+
+TEST_F(Pack, KeepsOtherFieldsAndStrangeNamesWithinTheTar) {
+  const std::string png(as_text(noisy_png(8, 8, 1)));
+  folder_.write("in.tar", tar_member("../../up.png", png) + tar_member("../../up.json", "{}") +
+                              tar_member("/abs/olute.png", png) + tar_member("l.png", "", '2', "/etc/passwd") +
+                              tar_member("d.x.png", png) + tar_end());
+  pack({folder_.path("in.tar")}, folder_.path("deep/er/out"), {});
+  const auto out = open(folder_.path("deep/er/out"));
+  EXPECT_THAT(keys(*out), ElementsAre("../../up", "/abs/olute", "d"));
+  EXPECT_EQ(read_field(out->row(0), "json"), "{}");
+  EXPECT_EQ(out->row(2).image_field()->name, "x.png");
+  EXPECT_EQ(files_below(folder_.path("deep")).size(), 2u);
+  EXPECT_FALSE(fs::exists(folder_.path("up.png")));
+}
+
+TEST_F(Pack, EstimatesWithoutWriting) {
+  const PackEstimate estimate = estimate_pack({source_}, folder_.path("none/yet"), {});
+  EXPECT_EQ(estimate.samples, 60);
+  EXPECT_EQ(estimate.tried, 60);
+  EXPECT_GT(estimate.disk_free, 0u);
+  EXPECT_FALSE(fs::exists(folder_.path("none")));
+  const PackResult packed = pack_to("out");
+  EXPECT_NEAR(static_cast<double>(estimate.bytes), static_cast<double>(packed.bytes),
+              0.1 * static_cast<double>(packed.bytes));
+}
+
+}  // namespace
+}  // namespace stoker

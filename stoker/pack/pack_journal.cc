@@ -1,0 +1,164 @@
+#include "stoker/pack/pack_journal.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/hash.h"
+#include "stoker/storage/atomic_file.h"
+
+namespace stoker {
+namespace {
+
+using Json = nlohmann::json;
+
+// Names may hold bytes that are no text; JSON gets them as Latin-1.
+std::string to_json_text(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      text += c;
+    } else {
+      text += static_cast<char>(0xc0 | byte >> 6);
+      text += static_cast<char>(0x80 | (byte & 0x3f));
+    }
+  }
+  return text;
+}
+
+std::string from_json_text(const std::string& text) {
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x80 || i + 1 == text.size()) {
+      bytes += text[i];
+    } else {
+      bytes += static_cast<char>((byte & 3) << 6 | (static_cast<unsigned char>(text[++i]) & 0x3f));
+    }
+  }
+  return bytes;
+}
+
+Json to_json(const PackedShard& packed) {
+  Json bad = Json::array();
+  for (const BadSample& sample : packed.bad) {
+    bad.push_back({to_json_text(sample.shard), to_json_text(sample.key), sample.offset, to_json_text(sample.reason)});
+  }
+  const ManifestShard& shard = packed.shard;
+  Json fields = Json::array();
+  for (const std::string& name : packed.fields) fields.push_back(to_json_text(name));
+  return {{"name", shard.name},
+          {"bytes", shard.bytes},
+          {"hash", shard.hash},
+          {"samples", shard.samples},
+          {"sample_bytes", shard.sample_bytes},
+          {"fingerprint", shard.fingerprint.value()},
+          {"fields", fields},
+          {"next", packed.next_position},
+          {"bad", bad},
+          {"concealed", packed.concealed}};
+}
+
+PackedShard from_json(const Json& json) {
+  PackedShard packed;
+  ManifestShard& shard = packed.shard;
+  shard = {.name = json.at("name"),
+           .bytes = json.at("bytes"),
+           .hash = json.at("hash"),
+           .samples = json.at("samples"),
+           .sample_bytes = json.at("sample_bytes"),
+           .fingerprint = {json.at("fingerprint").get<std::uint64_t>(), json.at("samples").get<std::int64_t>()}};
+  for (const Json& name : json.at("fields")) packed.fields.push_back(from_json_text(name));
+  packed.next_position = json.at("next");
+  packed.concealed = json.at("concealed");
+  for (const Json& sample : json.at("bad")) {
+    packed.bad.push_back(
+        {from_json_text(sample.at(0)), from_json_text(sample.at(1)), sample.at(2), from_json_text(sample.at(3))});
+  }
+  return packed;
+}
+
+/// A line ends in the hash of what stands before it: a torn one is told from a whole one.
+std::string as_line(const Json& json) {
+  const std::string text = json.dump();
+  return text + "\t" + to_hex(hash64(text)) + "\n";
+}
+
+std::optional<Json> from_line(const std::string& line) {
+  const std::size_t tab = line.rfind('\t');
+  if (tab == std::string::npos) return std::nullopt;
+  const std::string text = line.substr(0, tab);
+  if (line.substr(tab + 1) != to_hex(hash64(text))) return std::nullopt;
+  return Json::parse(text);
+}
+
+}  // namespace
+
+bool has_journal(const std::string& folder) {
+  return ::access((folder + "/" + std::string(kJournalName)).c_str(), F_OK) == 0;
+}
+
+PackJournal::PackJournal(std::string folder, const std::string& job)
+    : folder_(std::move(folder)), path_(folder_ + "/" + std::string(kJournalName)) {
+  std::ifstream file(path_, std::ios::binary);
+  std::string line;
+  std::size_t whole = 0;  // bytes of whole lines
+  const std::string head = as_line(Json{{"job", to_json_text(job)}});
+  if (std::getline(file, line) && from_line(line)) {
+    if (line + "\n" != head) {
+      fail(ErrorKind::kUsage,
+           "'{}' holds a pack that was begun with other options, or of data that has changed since; remove the folder, "
+           "or "
+           "choose another",
+           folder_);
+    }
+    whole = line.size() + 1;
+    while (std::getline(file, line)) {
+      const std::optional<Json> entry = from_line(line);
+      if (!entry) break;
+      PackedShard packed = from_json(*entry);
+      if (!is_there(packed)) break;
+      shards_.push_back(std::move(packed));
+      whole += line.size() + 1;
+    }
+  }
+  file.close();
+  if (whole == 0) write_whole_file(path_, as_bytes(head));
+  fd_ = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!fd_) fail_system("open", path_, errno);
+  if (whole > 0 && ::ftruncate(fd_.get(), static_cast<off_t>(whole)) != 0) fail_system("write", path_, errno);
+}
+
+bool PackJournal::is_there(const PackedShard& packed) const {
+  struct stat facts;
+  return ::stat((folder_ + "/" + packed.shard.name).c_str(), &facts) == 0 &&
+         static_cast<std::uint64_t>(facts.st_size) == packed.shard.bytes;
+}
+
+void PackJournal::add(PackedShard shard) {
+  append(as_line(to_json(shard)));
+  shards_.push_back(std::move(shard));
+}
+
+void PackJournal::append(const std::string& line) {
+  for (Bytes rest = as_bytes(line); !rest.empty();) {
+    const ssize_t written = ::write(fd_.get(), rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_system("write", path_, errno);
+    rest = rest.subspan(static_cast<std::size_t>(written));
+  }
+  if (::fsync(fd_.get()) != 0) fail_system("write", path_, errno);
+}
+
+void PackJournal::remove() {
+  if (::unlink(path_.c_str()) != 0 && errno != ENOENT) fail_system("remove", path_, errno);
+  sync_folder(folder_);
+}
+
+}  // namespace stoker

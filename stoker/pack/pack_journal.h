@@ -1,0 +1,50 @@
+// What a pack under way has done so far, kept beside its shards until the manifest takes its place: a killed pack goes
+// on from its last whole shard.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stoker/format/manifest.h"
+#include "stoker/pack/index_job.h"
+#include "stoker/storage/posix_file.h"
+
+namespace stoker {
+
+inline constexpr std::string_view kJournalName = ".stoker-pack";
+
+/// One shard that is on disk under its name, and where the next one begins.
+struct PackedShard {
+  ManifestShard shard;
+  std::vector<std::string> fields;  // that occur in it
+  std::int64_t next_position = 0;   // of the first sample that is not in this or an earlier shard
+  std::vector<BadSample> bad;       // those left out or kept as they are, up to there
+  std::int64_t concealed = 0;
+};
+
+class PackJournal {
+ public:
+  /// Opens the journal in `folder`, or begins one. Entries stand as far as they are whole and their shards are there
+  /// with the size they should have; what follows is forgotten. Throws kUsage when it is of another job.
+  PackJournal(std::string folder, const std::string& job);
+
+  const std::vector<PackedShard>& shards() const { return shards_; }
+  /// On disk when it returns.
+  void add(PackedShard shard);
+  void remove();
+
+ private:
+  void append(const std::string& line);
+  bool is_there(const PackedShard& shard) const;
+
+  std::string folder_, path_;
+  FileDescriptor fd_;
+  std::vector<PackedShard> shards_;
+};
+
+/// Whether a pack was begun in `folder` and not finished.
+bool has_journal(const std::string& folder);
+
+}  // namespace stoker

@@ -1,0 +1,36 @@
+// Which samples of a data set are packed, in which order, and how their classes are numbered.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stoker/format/dataset.h"
+#include "stoker/order/permutation.h"
+
+namespace stoker {
+
+class PackSelection {
+ public:
+  /// `classes`: names, or numbers where the data set names no classes; empty: all. Throws kUsage for one that is not
+  /// there or is named twice. The data set must outlive it.
+  PackSelection(const Dataset& dataset, const std::vector<std::string>& classes, std::optional<std::uint64_t> shuffle);
+
+  std::int64_t size() const { return size_; }
+  /// The sample at a position of the packed data set.
+  std::int64_t sample_at(std::int64_t position) const;
+  /// The class's number in the packed data set.
+  std::int64_t label_of(std::int64_t label) const;
+  const std::vector<std::string>& classes() const { return classes_; }
+
+ private:
+  bool subset_ = false;
+  std::vector<std::int64_t> chosen_;   // labels, in the order of their new numbers
+  std::vector<std::int64_t> samples_;  // of a subset
+  std::vector<std::string> classes_;
+  std::int64_t size_ = 0;
+  std::optional<Permutation> shuffle_;
+};
+
+}  // namespace stoker

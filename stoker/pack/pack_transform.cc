@@ -1,0 +1,112 @@
+#include "stoker/pack/pack_transform.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stoker/base/error.h"
+#include "stoker/codec/image_encoder.h"
+#include "stoker/codec/npy.h"
+#include "stoker/format/member_name.h"
+
+namespace stoker {
+namespace {
+
+std::string_view field_name_of(Codec codec) {
+  switch (codec) {
+    case Codec::kJpeg: return "jpg";
+    case Codec::kPng: return "png";
+    case Codec::kWebp: return "webp";
+    case Codec::kRaw: return "npy";
+    case Codec::kUnknown: break;
+  }
+  fail(ErrorKind::kBadSample, "its image is of no known kind");
+}
+
+ChromaSubsampling subsampling_of(const ImageFacts& facts) {
+  if (facts.codec == Codec::kJpeg && facts.chroma_across == 1) return ChromaSubsampling::k444;
+  return facts.chroma_down == 1 && facts.codec == Codec::kJpeg ? ChromaSubsampling::k422 : ChromaSubsampling::k420;
+}
+
+void require_one_image(const SampleRow& row, const SampleField& image) {
+  for (const SampleField& field : row.fields) {
+    if (&field == &image || !is_image_field_name(field.name)) continue;
+    fail(ErrorKind::kUsage,
+         "it has the images '{}' and '{}', and packing would change only the first; pack without changing pixels, and "
+         "let the recipe resize both alike",
+         image.name, field.name);
+  }
+}
+
+}  // namespace
+
+void PackTransform::apply(SweptSample& sample) {
+  const SampleField* const image = sample.row.image_field();
+  if (!image || !sample.row.facts) return;
+  const auto field = static_cast<std::size_t>(image - sample.row.fields.data());
+  const ImageFacts facts = *sample.row.facts;
+  const bool shrinks = options_.resize_short > 0 && std::min(facts.width, facts.height) > options_.resize_short;
+  if (shrinks || options_.quality || options_.raw) {
+    require_one_image(sample.row, *image);
+    ImageView pixels = decoder_.decode_rgb(sample.fields[field], facts, {0, 0, facts.width, facts.height});
+    if (facts.components == 1) pixels = pixels.plane(0);  // greys stay what they are
+    if (shrinks) pixels = resized(pixels);
+    encode(pixels, facts, sample, field);
+  }
+  // A name that says what else the image is ("mask.png") stays, and so does one that another field would collide with.
+  const std::string_view name = field_name_of(sample.row.facts->codec);
+  SampleField& renamed = sample.row.fields[field];
+  const bool plain = renamed.name.find('.') == std::string_view::npos;
+  if (plain && !sample.row.field(name)) renamed.name = name;
+}
+
+ImageView PackTransform::resized(ImageView pixels) {
+  const double scale = static_cast<double>(options_.resize_short) / std::min(pixels.width, pixels.height);
+  const auto scaled = [&](int side) {
+    return side == std::min(pixels.width, pixels.height) ? options_.resize_short
+                                                         : static_cast<int>(std::lround(side * scale));
+  };
+  SamplingMap map = SamplingMap::identity(pixels.width, pixels.height);
+  map.resize(scaled(pixels.width), scaled(pixels.height), Filter::kBicubic);
+  build_taps(map.x, map.filter, taps_x_);
+  build_taps(map.y, map.filter, taps_y_);
+  const auto bytes = static_cast<std::size_t>(map.width()) * static_cast<std::size_t>(map.height()) *
+                     static_cast<std::size_t>(pixels.channels);
+  pixels_.resize(bytes);
+  const MutableImageView out = interleaved_view(pixels_.data(), map.width(), map.height(), pixels.channels);
+  resampler_.resample({pixels}, taps_x_, taps_y_, map.fill, out);
+  return out;
+}
+
+ImageView PackTransform::interleaved(ImageView pixels) {
+  if (pixels.interleaved()) return pixels;  // encoders want no others
+  const auto count = static_cast<std::size_t>(pixels.width) * static_cast<std::size_t>(pixels.height) *
+                     static_cast<std::size_t>(pixels.channels);
+  pixels_.resize(count);
+  const MutableImageView copy = interleaved_view(pixels_.data(), pixels.width, pixels.height, pixels.channels);
+  for (int y = 0; y < pixels.height; ++y) {
+    for (int x = 0; x < pixels.width; ++x) {
+      for (int c = 0; c < pixels.channels; ++c) *copy.at(x, y, c) = *pixels.at(x, y, c);
+    }
+  }
+  return copy;
+}
+
+void PackTransform::encode(ImageView pixels, const ImageFacts& facts, SweptSample& sample, std::size_t field) {
+  if (options_.raw) {
+    encode_npy(pixels, sample.made);
+  } else if (facts.codec == Codec::kPng && !options_.quality) {
+    encode_png(interleaved(pixels), sample.made);
+  } else {
+    const JpegEncodeOptions jpeg{.quality = options_.quality.value_or(kDefaultQuality),
+                                 .subsampling = subsampling_of(facts),
+                                 .orientation = facts.orientation};
+    encode_jpeg(interleaved(pixels), jpeg, sample.made);
+  }
+  sample.row.facts = decoder_.read_facts(sample.made);
+  sample.row.soundness = Soundness::kClean;
+  sample.fields[field] = sample.made;
+  SampleField& changed = sample.row.fields[field];
+  changed.length = sample.made.size();
+}
+
+}  // namespace stoker

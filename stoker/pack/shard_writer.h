@@ -1,0 +1,37 @@
+// Writes one packed shard: a tar that every WebDataset tool reads, its index as the last member.
+#pragma once
+
+#include <string>
+
+#include "stoker/format/index_writer.h"
+#include "stoker/format/manifest.h"
+#include "stoker/format/tar_writer.h"
+#include "stoker/pack/sample_sweep.h"
+
+namespace stoker {
+
+class ShardWriter {
+ public:
+  /// Throws kIo or kNotFound naming the path.
+  explicit ShardWriter(std::string path) : tar_(std::move(path)) {}
+
+  /// Adds the sample's fields as members "KEY.FIELD", and its row, whose offsets become those in this shard. Throws
+  /// kIo.
+  void add(SweptSample& sample);
+
+  /// Bytes of the tar if the sample were added and the index left out.
+  std::uint64_t bytes_with(const SweptSample& sample) const;
+  std::int64_t samples() const { return index_.samples(); }
+  const std::string& last_key() const { return last_key_; }
+
+  /// Adds the index and gives the file its name. Returns what the manifest says of it.
+  ManifestShard finish(std::string name);
+  const std::vector<std::string>& field_names() const { return index_.field_names(); }
+
+ private:
+  TarWriter tar_;
+  IndexWriter index_;
+  std::string last_key_, member_;
+};
+
+}  // namespace stoker

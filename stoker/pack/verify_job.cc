@@ -1,0 +1,152 @@
+#include "stoker/pack/verify_job.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/hash.h"
+#include "stoker/base/machine.h"
+#include "stoker/base/threads.h"
+#include "stoker/format/shard_opener.h"
+#include "stoker/format/tar_writer.h"
+#include "stoker/pack/sample_check.h"
+#include "stoker/pack/sample_sweep.h"
+#include "stoker/storage/file_source.h"
+
+namespace stoker {
+namespace {
+
+class VerifyJob {
+ public:
+  explicit VerifyJob(const VerifyOptions& options)
+      : options_(options),
+        opener_(std::make_shared<InlineExecutor>(), {.folder = options.index_folder}, std::size_t{16} << 20) {}
+
+  VerifyResult run(const std::vector<std::string>& data) {
+    const std::vector<ShardPath> shards = find_shards(data, manifests_, {});
+    for (const std::string& problem : manifests_.take_problems()) add(problem_of("", problem));
+    for (const ShardPath& shard : shards) {
+      struct stat facts;
+      if (shard.format->is_one_file() && ::stat(shard.path.c_str(), &facts) == 0) {
+        total_ += static_cast<std::uint64_t>(facts.st_size);
+      }
+    }
+    for (const ShardPath& shard : shards) {
+      ++result_.shards;
+      try {
+        verify(shard);
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::kClosed) throw;
+        add(problem_of(shard.path, error.message()));
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  static BadSample problem_of(const std::string& shard, const std::string& reason) { return {shard, "", 0, reason}; }
+  void add(BadSample bad) { result_.bad.push_back(std::move(bad)); }
+
+  void verify(const ShardPath& shard) {
+    const OpenedShard opened = opener_.open(shard);
+    if (!shard.format->is_one_file()) total_ += opened.rows->bytes();
+    for (const std::string& problem : opened.problems) add(problem_of(shard.path, problem));
+    const std::size_t problems = result_.bad.size();
+    if (const auto* index = dynamic_cast<const ShardIndex*>(opened.rows.get())) {
+      if (index->trailer().has_checksums) ++result_.indexed;
+      try {
+        index->check_all();
+      } catch (const Error& error) {
+        add(problem_of(shard.path, error.message()));
+        return;  // where its samples lie is not known
+      }
+    }
+    verify_samples(shard.path, opened);
+    // Said last: a sample at fault says more than the shard that it lies in.
+    if (shard.format->is_one_file()) verify_whole(shard, opened, result_.bad.size() > problems);
+  }
+
+  void verify_samples(const std::string& path, const OpenedShard& opened) {
+    ShardStream stream(opened);
+    SampleSweep sweep(stream, options_.threads ? options_.threads : usable_cores(), [] {
+      return [checker = std::make_shared<SampleChecker>(CheckDepth::kDecoded)](SweptSample& sample) {
+        sample.bad = checker->check(sample.row, sample.fields);
+      };
+    });
+    while (const SweptSample* sample = sweep.next()) {
+      if (options_.stop && options_.stop->load(std::memory_order_relaxed)) {
+        fail(ErrorKind::kClosed, "stopped after {} samples, of which {} were bad", result_.samples, result_.bad.size());
+      }
+      const SampleRow& row = sample->row;
+      const BadSample found{path, row.key, row.fields.empty() ? 0 : row.fields.front().offset, sample->bad};
+      if (!found.reason.empty()) add(found);
+      if (row.soundness == Soundness::kConcealed) {
+        result_.concealed.push_back({found.shard, found.key, found.offset, "damaged parts of the image are concealed"});
+      }
+      ++result_.samples;
+      result_.bytes += row.bytes();
+      if (options_.progress) options_.progress(result_.bytes, std::max(total_, result_.bytes));
+    }
+  }
+
+  /// Every byte of the shard, also those that belong to no sample.
+  void verify_whole(const ShardPath& shard, const OpenedShard& opened, bool fault_is_known) {
+    FileSource file(shard.path, opener_.access());
+    const Manifests::Found listed = manifests_.find(shard.path);
+    for (const std::string& problem : manifests_.take_problems()) add(problem_of(shard.path, problem));
+    const auto* index = dynamic_cast<const ShardIndex*>(opened.rows.get());
+    if (listed.shard) {
+      if (hash_of(file, file.size()) != listed.shard->hash && !fault_is_known) {
+        add(problem_of(shard.path,
+                       "its bytes are not those that the manifest lists; the samples are sound, so the damage "
+                       "lies between them"));
+      }
+    } else if (index && index->is_inside_shard() && index->trailer().data_hash) {
+      const IndexTrailer& trailer = index->trailer();
+      const bool sound = hash_of(file, trailer.data_bytes) == *trailer.data_hash && has_good_frame(file, trailer);
+      if (!sound && !fault_is_known) {
+        add(problem_of(shard.path,
+                       "its bytes are not those that were packed; the samples are sound, so the damage lies "
+                       "between them"));
+      }
+    }
+  }
+
+  std::uint64_t hash_of(Source& file, std::uint64_t bytes) {
+    Hasher64 hasher;
+    std::vector<std::uint8_t> piece(std::size_t{1} << 20);
+    for (std::uint64_t at = 0; at < bytes; at += piece.size()) {
+      const MutableBytes wanted = MutableBytes(piece).first(std::min<std::uint64_t>(piece.size(), bytes - at));
+      read_fully(file, at, wanted);
+      hasher.update(wanted);
+    }
+    return hasher.digest();
+  }
+
+  /// Around the index inside a shard: its member's header before it, and the end of the tar behind it.
+  static bool has_good_frame(Source& file, const IndexTrailer& trailer) {
+    const std::string header = tar_header(kIndexMember, trailer.index_bytes);
+    std::vector<std::uint8_t> found(header.size());
+    read_fully(file, trailer.data_bytes, found);
+    return as_text(found) == header;  // the end was looked at when the index was found
+  }
+
+  const VerifyOptions& options_;
+  const ShardOpener opener_;
+  Manifests manifests_;
+  std::uint64_t total_ = 0;  // bytes of the shards, as far as they are known beforehand
+  VerifyResult result_;
+};
+
+}  // namespace
+
+VerifyResult verify(const std::vector<std::string>& data, const VerifyOptions& options) {
+  if (options.threads != 0) check_threads(options.threads);
+  return VerifyJob(options).run(data);
+}
+
+}  // namespace stoker

@@ -1,0 +1,31 @@
+// Reads every byte of a data set and says what is wrong with it: checksums, indexes, manifest, images.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "stoker/pack/index_job.h"
+
+namespace stoker {
+
+struct VerifyOptions {
+  std::string index_folder{};                                               // where to look for indexes first
+  int threads = 0;                                                          // 0: as many as the process may use cores
+  const std::atomic<bool>* stop = nullptr;                                  // becomes true to stop early
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // in bytes; by the calling thread
+};
+
+struct VerifyResult {
+  std::int64_t samples = 0, shards = 0, indexed = 0;  // indexed: shards whose checksums are known
+  std::uint64_t bytes = 0;                            // of all fields
+  std::vector<BadSample> bad;                         // without a key: of the shard as a whole
+  std::vector<BadSample> concealed;                   // decoders show something else in place of damaged parts
+};
+
+/// Goes on after what is bad. Throws for data that is not there, and kClosed when stopped.
+VerifyResult verify(const std::vector<std::string>& data, const VerifyOptions& options);
+
+}  // namespace stoker

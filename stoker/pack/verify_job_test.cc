@@ -1,0 +1,250 @@
+#include "stoker/pack/verify_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stoker/base/error_testing.h"
+#include "stoker/base/rounds_testing.h"
+#include "stoker/format/dataset.h"
+#include "stoker/format/manifest.h"
+#include "stoker/format/tar_writer.h"
+#include "stoker/pack/data_info.h"
+#include "stoker/pack/pack_job.h"
+#include "stoker/pack/pack_testing.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class Verify : public ::testing::Test {
+ protected:
+  Verify() {
+    pack({tiny_folder(folder_, 3, 1)}, folder_.path("out"), {});
+    good_ = read_file(shard_);
+  }
+  VerifyResult verify_shard() { return verify({shard_}, {.threads = 1}); }
+
+  /// How many bits of a file can be flipped without verify() finding it, of every `stride`-th.
+  int unnoticed_flips(const std::string& path, std::size_t stride) {
+    const std::string good = read_file(path);
+    int unnoticed = 0;
+    for (std::size_t bit = 0; bit < 8 * good.size(); bit += stride) {
+      std::string bytes = good;
+      bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ 1 << bit % 8);
+      write_whole_file(path, as_bytes(bytes));
+      if (!verify_shard().bad.empty()) continue;
+      ++unnoticed;
+      ADD_FAILURE() << "bit " << bit % 8 << " of byte " << bit / 8 << " of " << path;
+    }
+    write_whole_file(path, as_bytes(good));
+    return unnoticed;
+  }
+
+  TempFolder folder_;
+  std::string shard_ = folder_.path("out/shard-000000.tar");
+  std::string good_;
+};
+
+// Every bit in the long suite; in the quick one a prime stride, so that all places within a byte come up.
+std::size_t stride() { return rounds(1) > 1 ? 1 : 61; }
+
+TEST_F(Verify, FindsNothingWhereNothingIsWrong) {
+  const VerifyResult result = verify({folder_.path("out")}, {});
+  EXPECT_EQ(result.samples, 3);
+  EXPECT_EQ(result.shards, 1);
+  EXPECT_EQ(result.indexed, 1);
+  EXPECT_TRUE(result.bad.empty());
+  EXPECT_TRUE(result.concealed.empty());
+}
+
+TEST_F(Verify, FindsEveryFlippedBitOfAPackedShard) { EXPECT_EQ(unnoticed_flips(shard_, stride()), 0); }
+
+TEST_F(Verify, FindsEveryFlippedBitOfAPackedShardWithoutAManifest) {
+  fs::remove(folder_.path("out/manifest.json"));
+  EXPECT_EQ(unnoticed_flips(shard_, stride()), 0);
+}
+
+TEST_F(Verify, FindsEveryFlippedBitOfAnIndexOfItsOwn) {
+  // A shard of others: a tar without an index inside.
+  const auto data = open_dataset({shard_}, std::make_shared<InlineExecutor>());
+  TarWriter writer(folder_.path("foreign.tar"));
+  for (std::int64_t i = 0; i < data->size(); ++i) {
+    const SampleRow row = data->row(i);
+    std::vector<std::uint8_t> bytes(row.fields[0].length);
+    read_fully(*row.source, row.fields[0].offset, bytes);
+    writer.add(row.key + ".png", bytes);
+  }
+  writer.finish();
+  shard_ = folder_.path("foreign.tar");
+  index_shards({shard_}, {.threads = 1});
+  EXPECT_TRUE(verify_shard().bad.empty());
+  EXPECT_EQ(unnoticed_flips(shard_ + ".sidx", stride()), 0);
+}
+
+TEST_F(Verify, FindsEveryTruncation) {
+  for (std::size_t length = 0; length < good_.size(); length += stride()) {
+    write_whole_file(shard_, as_bytes(std::string_view(good_).substr(0, length)));
+    const VerifyResult result = verify_shard();
+    ASSERT_FALSE(result.bad.empty()) << length;
+    EXPECT_EQ(result.bad[0].shard, shard_);
+  }
+}
+
+TEST_F(Verify, NamesTheSampleThatIsDamaged) {
+  const auto data = open_dataset({shard_}, std::make_shared<InlineExecutor>());
+  const SampleField field = data->row(1).fields[0];
+  std::string bytes = good_;
+  bytes[field.offset + field.length / 2] ^= 1;
+  write_whole_file(shard_, as_bytes(bytes));
+  const VerifyResult result = verify_shard();
+  ASSERT_EQ(result.bad.size(), 1u) << "the shard as a whole is not named on top";
+  EXPECT_EQ(result.bad[0].key, data->key(1));
+  EXPECT_EQ(result.bad[0].offset, field.offset);
+  EXPECT_THAT(result.bad[0].reason, AllOf(HasSubstr("checksum"), HasSubstr("'png'")));
+}
+
+TEST_F(Verify, FindsDamageBetweenTheSamples) {
+  std::string bytes = good_;
+  bytes[300] ^= 1;  // padding of the first member's header, which no checksum of tar's covers: its user name
+  write_whole_file(shard_, as_bytes(bytes));
+  EXPECT_FALSE(verify_shard().bad.empty());
+}
+
+TEST_F(Verify, GoesOnAfterAShardThatCannotBeOpened) {
+  pack({tiny_folder(folder_, 3, 1, "more")}, folder_.path("two"), {.shard_bytes = 1});
+  folder_.write("two/shard-000001.tar", std::string(read_file(folder_.path("two/shard-000001.tar")).size(), 'x'));
+  const VerifyResult result = verify({folder_.path("two")}, {});
+  EXPECT_EQ(result.samples, 2);
+  ASSERT_FALSE(result.bad.empty());
+  EXPECT_THAT(result.bad[0].shard, HasSubstr("shard-000001.tar"));
+}
+
+TEST_F(Verify, TellsConcealedImagesFromBadOnes) {
+  std::vector<std::uint8_t> jpeg = noisy_jpeg(64, 64, 1);
+  folder_.write("in/good.jpg", as_text(jpeg));
+  jpeg[jpeg.size() / 2] = 0xff;  // a restart marker, where none is expected
+  jpeg[jpeg.size() / 2 + 1] = 0xd3;
+  folder_.write("in/hurt.jpg", as_text(jpeg));
+  folder_.write("in/none.jpg", "no picture");
+  const VerifyResult result = verify({folder_.path("in")}, {});
+  ASSERT_EQ(result.concealed.size(), 1u);
+  EXPECT_EQ(result.concealed[0].key, "hurt");
+  ASSERT_EQ(result.bad.size(), 1u);
+  EXPECT_EQ(result.bad[0].key, "none");
+}
+
+TEST_F(Verify, NamesAStaleIndex) {
+  write_whole_file(shard_ + ".sidx", as_bytes("old"));
+  const VerifyResult result = verify_shard();
+  ASSERT_EQ(result.bad.size(), 1u);
+  EXPECT_THAT(result.bad[0].reason, HasSubstr(".sidx"));
+  EXPECT_EQ(result.samples, 3);
+}
+
+TEST(IndexJob, MakesTheSameIndexForAnyNumberOfThreadsAndOnlyOnce) {
+  TempFolder folder;
+  const std::string source = tiny_folder(folder, 600, 4);
+  pack({source}, folder.path("packed"), {.shard_bytes = 200'000});
+  // Without what Stoker adds they are shards of others.
+  const auto data = open_dataset({folder.path("packed")}, std::make_shared<InlineExecutor>());
+  for (const int threads : {1, 3}) {
+    const std::string to = folder.path(fmt::format("indexes{}", threads));
+    const IndexJobResult made = index_shards({folder.path("packed")}, {.folder = to, .threads = threads});
+    EXPECT_EQ(made.shards, static_cast<std::int64_t>(data->shards().size()));
+    EXPECT_EQ(made.samples, 600);
+    EXPECT_EQ(index_shards({folder.path("packed")}, {.folder = to}).current, made.shards);
+  }
+  EXPECT_EQ(files_below(folder.path("indexes1")), files_below(folder.path("indexes3")));
+  EXPECT_EQ(index_shards({folder.path("packed")}, {}).current, static_cast<std::int64_t>(data->shards().size()))
+      << "packed shards have theirs inside";
+  const auto indexed = open_dataset({folder.path("packed/*.tar")}, std::make_shared<InlineExecutor>(),
+                                    {.folder = folder.path("indexes1")});
+  EXPECT_EQ(indexed->fingerprint(), data->fingerprint());
+  EXPECT_EQ(indexed->row(17).fields[0].crc32c, data->row(17).fields[0].crc32c);
+}
+
+TEST(IndexJob, MakesAnIndexAnewThatIsDamagedOrKnowsTooLittle) {
+  TempFolder folder;
+  const std::string png(as_text(noisy_png(8, 8, 1)));
+  const std::string tar = folder.write("a.tar", tar_member("x.png", png) + tar_member("y.png", png) + tar_end());
+  EXPECT_EQ(index_shards({tar}, {.decode = false}).shards, 1);
+  EXPECT_EQ(index_shards({tar}, {.decode = false}).current, 1);
+  EXPECT_EQ(index_shards({tar}, {}).shards, 1) << "it had not decoded";
+  EXPECT_EQ(index_shards({tar}, {}).current, 1);
+  std::string bytes = read_file(tar + ".sidx");
+  bytes[30] ^= 1;
+  folder.write("a.tar.sidx", bytes);
+  EXPECT_EQ(index_shards({tar}, {}).shards, 1);
+  folder.write("a.tar", tar_member("z.png", png) + tar_end());
+  EXPECT_EQ(index_shards({tar}, {}).shards, 1) << "it was another shard's";
+}
+
+TEST(IndexJob, ListsBadSamplesAndKeepsTheirRows) {
+  TempFolder folder;
+  const std::string png(as_text(noisy_png(8, 8, 1)));
+  const std::string tar = folder.write(
+      "a.tar", tar_member("x.png", png) + tar_member("bad.png", "no picture") + tar_member("y.json", "{}") + tar_end());
+  const IndexJobResult result = index_shards({tar}, {});
+  EXPECT_EQ(result.samples, 3);
+  ASSERT_EQ(result.bad.size(), 1u);
+  EXPECT_EQ(result.bad[0].key, "bad");
+  const auto data = open_dataset({tar}, std::make_shared<InlineExecutor>());
+  EXPECT_EQ(data->row(0).soundness, Soundness::kClean);
+  EXPECT_EQ(data->row(1).soundness, Soundness::kBad);
+  EXPECT_FALSE(data->row(1).facts);
+  EXPECT_EQ(data->row(2).soundness, Soundness::kClean);
+}
+
+TEST(IndexJob, WorksForNoSamplesAndForOne) {
+  TempFolder folder;
+  const std::string png(as_text(noisy_png(8, 8, 1)));
+  const std::string none = folder.write("none.tar", tar_end()),
+                    one = folder.write("one.tar", tar_member("x.png", png) + tar_end());
+  EXPECT_EQ(index_shards({none, one}, {}).samples, 1);
+  EXPECT_EQ(open_dataset({none}, std::make_shared<InlineExecutor>())->size(), 0);
+  EXPECT_EQ(open_dataset({none, one}, std::make_shared<InlineExecutor>())->size(), 1);
+  EXPECT_TRUE(verify({none, one}, {}).bad.empty());
+}
+
+TEST(IndexJob, RefusesWhatHasNoIndexOrOnePlaceForTwo) {
+  TempFolder folder;
+  EXPECT_THAT(error_of([&] { index_shards({tiny_folder(folder, 2, 1)}, {}); }).what(), HasSubstr("stoker pack"));
+  const std::string a = folder.write("a/0.tar", tar_end()), b = folder.write("b/0.tar", tar_end());
+  const Error error = error_of([&] { index_shards({a, b}, {.folder = folder.path("out")}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr(a), HasSubstr(b)));
+}
+
+TEST(DataInfo, CountsTheSameFromAnIndexAndFromHeaders) {
+  TempFolder folder;
+  for (int i = 0; i < 5; ++i) folder.write(fmt::format("in/a/{}.jpg", i), as_text(noisy_jpeg(100 + i, 60, 1)));
+  folder.write("in/b/progressive.jpg", as_text(noisy_jpeg(300, 200, 2, {.progressive = true})));
+  folder.write("in/b/png.png", as_text(noisy_png(40, 40, 3)));
+  folder.write("in/b/bad.jpg", "no picture");
+  pack({folder.path("in")}, folder.path("out"), {.bad = BadSamplePolicy::kKeep});
+  const DataInfo loose = data_info({folder.path("in")}, {}), packed = data_info({folder.path("out")}, {});
+  for (const DataInfo* info : {&loose, &packed}) {
+    EXPECT_EQ(info->samples, 8);
+    EXPECT_EQ(info->classes, 2);
+    EXPECT_EQ(info->codecs.at(Codec::kJpeg), 6);
+    EXPECT_EQ(info->codecs.at(Codec::kPng), 1);
+    EXPECT_EQ(info->images, 7);
+    EXPECT_EQ(info->own_decoder, 5);
+    EXPECT_EQ(info->width_max, 300);
+    EXPECT_EQ(info->pixels, (100u + 101 + 102 + 103 + 104) * 60 + 300 * 200 + 40 * 40);
+    ASSERT_EQ(info->problems.size(), 1u);
+    EXPECT_THAT(info->problems[0], HasSubstr("b/bad"));
+  }
+  EXPECT_EQ(loose.image_bytes, packed.image_bytes);
+  EXPECT_EQ(loose.indexed, 0);
+  EXPECT_EQ(packed.indexed, 1);
+  EXPECT_EQ(loose.short_sides.counts(), packed.short_sides.counts());
+  EXPECT_EQ(loose.short_sides.counts().at(5), 6) << "from 32 to 63: five of 60 and one of 40";
+  EXPECT_EQ(loose.short_sides.counts().at(7), 1);
+}
+
+}  // namespace
+}  // namespace stoker

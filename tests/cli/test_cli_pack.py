@@ -1,0 +1,254 @@
+"""`stoker pack`, `index`, `verify`, `info`, and what others make of what they write."""
+
+import io
+import json
+import signal
+import subprocess
+import tarfile
+
+import numpy
+import pytest
+from PIL import Image
+
+
+@pytest.fixture(scope="module")
+def loose(tmp_path_factory):
+    """A folder of JPEGs and PNGs, grey, turned and coloured, in three classes, with other fields beside them."""
+    folder = tmp_path_factory.mktemp("loose")
+    random = numpy.random.default_rng(1)
+    for number in range(30):
+        at = folder / f"class{number % 3}"
+        at.mkdir(exist_ok=True)
+        height, width = random.integers(40, 120, 2)
+        pixels = random.integers(0, 256, (height // 8 + 1, width // 8 + 1, 3), dtype=numpy.uint8)
+        image = Image.fromarray(pixels).resize((int(width), int(height)), Image.BICUBIC)
+        if number % 5 == 0:
+            image = image.convert("L")
+        exif = Image.Exif()
+        if number % 7 == 3:
+            exif[0x0112] = 6
+        if number % 4 == 0:
+            image.save(at / f"{number:03}.png")
+        else:
+            image.save(at / f"{number:03}.JPG", format="jpeg", quality=85, exif=exif)
+        (at / f"{number:03}.json").write_text(json.dumps({"number": number}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def packed(stoker, loose, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("packed") / "out"
+    stoker.text("pack", loose, folder, "--shard-size", "30KB")
+    return folder
+
+
+def samples_of(folder):
+    """key -> fields, as tarfile reads them, in order."""
+    samples = {}
+    for path in sorted(folder.glob("*.tar")):
+        with tarfile.open(path) as tar:
+            for member in tar:
+                key, _, field = member.name.partition(".")
+                if key.startswith("__"):
+                    continue
+                samples.setdefault(key, {})[field] = tar.extractfile(member).read()
+    return samples
+
+
+def test_a_pack_is_what_tarfile_and_tar_read(loose, packed, tmp_path):
+    samples = samples_of(packed)
+    assert list(samples) == sorted(samples) and len(samples) == 30
+    for key, fields in samples.items():
+        (image,) = (path for path in loose.glob(f"{key}.*") if path.suffix != ".json")
+        name = "png" if image.suffix == ".png" else "jpg"
+        assert set(fields) == {name, "cls", "json"}
+        assert fields[name] == image.read_bytes()
+        assert fields["cls"] == key[len("class"):][:1].encode()
+        assert fields["json"] == (loose / f"{key}.json").read_bytes()
+    for path in packed.glob("*.tar"):
+        subprocess.run(["tar", "--extract", "--file", path, "--directory", tmp_path], check=True)
+        listed = subprocess.run(["tar", "--list", "--file", path], check=True, capture_output=True, text=True)
+        assert listed.stdout.splitlines()[-1] == "__stoker__/index"
+    for key, fields in samples.items():
+        for name, content in fields.items():
+            assert (tmp_path / f"{key}.{name}").read_bytes() == content
+
+
+def test_a_pack_is_what_webdataset_reads(packed):
+    webdataset = pytest.importorskip("webdataset", reason="./dev test installs it")
+    shards = [str(path) for path in sorted(packed.glob("*.tar"))]
+    read = list(webdataset.WebDataset(shards, shardshuffle=False, empty_check=False))
+    expected = samples_of(packed)
+    assert [sample["__key__"] for sample in read] == list(expected)
+    for sample in read:
+        fields = {name: content for name, content in sample.items() if not name.startswith("__")}
+        assert fields == expected[sample["__key__"]]
+    # Decoded as its users do.
+    for image, label in webdataset.WebDataset(shards, shardshuffle=False).decode("rgb8").to_tuple("jpg;png", "cls"):
+        assert image.dtype == numpy.uint8 and image.shape[2] == 3
+        assert label in (0, 1, 2)
+
+
+@pytest.mark.parametrize("how", [[], ["--no-index"], ["--io", "pread"], ["--io", "uring"], ["--direct"],
+                                 ["--io", "pread", "--direct"], ["--order", "none"], ["--order", "windowed", "--lanes", "4"]])
+@pytest.mark.parametrize("recipe", ["imagenet-train", "imagenet-val"])
+def test_a_folder_and_its_pack_have_the_same_audit(stoker, loose, packed, tmp_path, recipe, how):
+    order = how if "--order" in how else []
+    common = ["--recipe", recipe, "--batch", 8, "--epochs", 2, "--tail", "pad"]
+    if "windowed" in how:  # the shards are what is shuffled: a folder is one, so only ways to read a pack compare
+        expected = stoker.audit(tmp_path, "run", packed, *common, *order, "--threads", 1)
+    else:
+        expected = stoker.audit(tmp_path, "run", loose, *common, *order)
+    assert stoker.audit(tmp_path, "run", packed, *common, *how) == expected
+    assert stoker.audit(tmp_path, "run", f"{packed}/*.tar", *common, *how) == expected
+
+
+def test_raw_pixels_have_the_audit_of_what_they_were(stoker, loose, tmp_path):
+    stoker.text("pack", loose, tmp_path / "raw", "--raw")
+    run = ["--recipe", "imagenet-train", "--batch", 10, "--epochs", 2]
+    assert stoker.audit(tmp_path, "run", tmp_path / "raw", *run) == stoker.audit(tmp_path, "run", loose, *run)
+    (array,) = {numpy.load(io.BytesIO(fields["npy"])).dtype for fields in samples_of(tmp_path / "raw").values()}
+    assert array == numpy.uint8
+
+
+def test_resized_images_are_pillows(stoker, loose, tmp_path):
+    stoker.text("pack", loose, tmp_path / "small", "--resize-short", 32, "--raw")
+    for key, fields in samples_of(tmp_path / "small").items():
+        (path,) = (path for path in loose.glob(f"{key}.*") if path.suffix != ".json")
+        image = Image.open(path)
+        width, height = image.size
+        short = min(width, height)
+        size = [32 if side == short else int(numpy.floor(side * 32 / short + 0.5)) for side in (width, height)]
+        pixels = numpy.load(io.BytesIO(fields["npy"]))
+        if pixels.shape[2] == 1:
+            pixels = pixels[:, :, 0]
+        assert (pixels == numpy.asarray(image.resize(size, Image.BICUBIC))).all()
+
+
+def test_pack_says_what_it_did(stoker, loose, tmp_path):
+    (loose_with_bad := tmp_path / "in").mkdir()
+    (loose_with_bad / "bad.jpg").write_text("no picture")
+    (loose_with_bad / "good.png").write_bytes((loose / "class0" / "000.png").read_bytes())
+    found = stoker.json("pack", loose_with_bad, tmp_path / "out", "--quarantine", tmp_path / "list")
+    assert (found["samples"], found["shards"]) == (1, 1)
+    assert found["bytes"] == (tmp_path / "out" / "shard-000000.tar").stat().st_size
+    (bad,) = found["bad"]
+    assert (bad["shard"], bad["key"], bad["offset"]) == (str(loose_with_bad), "bad", 0)
+    assert json.loads((tmp_path / "list").read_text()) == bad
+    again = stoker.json("pack", loose_with_bad, tmp_path / "out")
+    assert again["resumed_shards"] == 1
+    assert "Bad samples, left out (1)" in stoker.text("pack", loose_with_bad, tmp_path / "other")
+
+
+def test_a_dry_run_estimates_and_writes_nothing(stoker, loose, tmp_path):
+    found = stoker.json("pack", loose, tmp_path / "out", "--dry-run")
+    assert not (tmp_path / "out").exists()
+    packed = stoker.json("pack", loose, tmp_path / "out")
+    assert found["samples"] == packed["samples"] == 30
+    assert found["bytes"] == pytest.approx(packed["bytes"], rel=0.1)
+    assert found["disk_free_bytes"] > 0
+    assert "about" in stoker.text("pack", loose, tmp_path / "out2", "--dry-run")
+
+
+def test_info_says_what_there_is(stoker, loose, packed):
+    for data, shards, indexed in ((loose, 1, 0), (packed, len(list(packed.glob("*.tar"))), len(list(packed.glob("*.tar"))))):
+        info = stoker.json("info", data)
+        assert (info["samples"], info["shards"], info["indexed_shards"], info["classes"]) == (30, shards, indexed, 3)
+        assert info["codecs"] == {"jpeg": 22, "png": 8}
+        assert info["problems"] == []
+        assert info["own_decoder_share"] == pytest.approx(22 / 30)
+        assert sum(bucket["count"] for bucket in info["short_side"]) == 30
+        assert 0.1 < info["bits_per_pixel"] < 24
+        text = stoker.text("info", data)
+        assert "30 samples of 3 classes" in text and "22 jpeg images" in text
+
+
+def test_verify_finds_a_flipped_bit_and_says_where(stoker, packed, tmp_path):
+    shard = sorted(packed.glob("*.tar"))[0]
+    assert stoker.json("verify", packed)["bad"] == []
+    with tarfile.open(shard) as tar:
+        member = tar.getmembers()[3]
+    content = bytearray(shard.read_bytes())
+    content[member.offset_data + 50] ^= 4
+    hurt = tmp_path / shard.name
+    hurt.write_bytes(content)
+    done = stoker("verify", hurt, "--json")
+    assert done.returncode == 1
+    (bad,) = json.loads(done.stdout)["bad"]
+    assert bad["key"] == member.name.partition(".")[0] and bad["shard"] == str(hurt)
+    assert "checksum" in bad["reason"]
+    done = stoker("verify", hurt)
+    assert done.returncode == 1 and "Bad (1):" in done.stdout
+    # A run meets it, too: as a bad sample, or as damage of the index.
+    done = stoker("run", hurt, "--recipe", "imagenet-val", "--batch", 4)
+    assert done.returncode == 1 and "checksum" in done.stderr and bad["key"] in done.stderr
+
+
+def test_index_makes_random_access_for_shards_of_others(stoker, packed, tmp_path):
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    for path in sorted(packed.glob("*.tar")):
+        with tarfile.open(path) as old, tarfile.open(foreign / path.name, "w") as new:
+            for member in old:
+                if not member.name.startswith("__"):
+                    new.addfile(member, old.extractfile(member))
+    before = {path.name: path.read_bytes() for path in foreign.iterdir()}
+    found = stoker.json("index", foreign)
+    assert (found["shards"], found["samples"], found["bad"]) == (len(before), 30, [])
+    assert {path.name for path in foreign.iterdir()} == {*before, *(f"{name}.sidx" for name in before)}
+    assert all((foreign / name).read_bytes() == content for name, content in before.items())
+    assert stoker.json("index", foreign)["current_shards"] == len(before)
+    apart = tmp_path / "apart"
+    assert stoker.json("index", foreign, "--index-dir", apart, "--no-entry-points")["shards"] == len(before)
+    for name in before:
+        assert (apart / f"{name}.sidx").read_bytes() == (foreign / f"{name}.sidx").read_bytes()
+    run = ["--recipe", "imagenet-val", "--batch", 5]
+    expected = stoker.audit(tmp_path, "run", packed, *run)
+    assert stoker.audit(tmp_path, "run", foreign, *run) == expected
+    assert stoker.audit(tmp_path, "run", foreign, *run, "--index-dir", apart) == expected
+    assert stoker.json("verify", foreign)["indexed_shards"] == len(before)
+
+
+def test_empty_data_is_no_failure_but_for_run(stoker, tmp_path):
+    (tmp_path / "empty").mkdir()
+    empty_tar = tmp_path / "empty.tar"
+    with tarfile.open(empty_tar, "w"):
+        pass
+    for data in (tmp_path / "empty", empty_tar):
+        assert "no samples" in stoker.text("info", data).lower()
+        assert "no samples" in stoker.text("verify", data).lower()
+        assert "no samples" in stoker.text("pack", data, tmp_path / f"packed-{data.name}").lower()
+        assert stoker.json("info", data)["samples"] == 0
+        stoker.refusal(1, "run", data, "--recipe", "imagenet-val")
+    assert "0 samples in 1 shards" in stoker.text("index", empty_tar)
+    assert stoker.json("verify", tmp_path / "packed-empty.tar")["samples"] == 0
+
+
+def test_bad_usage_is_status_2(stoker, loose, tmp_path):
+    stoker.refusal(2, "index", loose)
+    stoker.refusal(2, "pack", loose, tmp_path / "out", "--quality", 101)
+    stoker.refusal(2, "pack", loose, tmp_path / "out", "--quality", 50, "--raw")
+    stoker.refusal(2, "pack", loose, tmp_path / "out", "--shard-size", "many")
+    stoker.refusal(2, "pack", loose, tmp_path / "out", "--classes", "nobody")
+    stoker.refusal(2, "pack", loose, tmp_path / "out", "--bad-sample", "ignore")
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "file").touch()
+    assert "not empty" in stoker.refusal(2, "pack", loose, tmp_path / "taken")
+    assert "nothing" in stoker.refusal(1, "verify", tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_pack_goes_on(stoker, tmp_path, number):
+    stoker.text("synth", tmp_path / "in", "--count", 120, "--classes", 3)
+    expected = tmp_path / "expected"
+    stoker.text("pack", tmp_path / "in", expected, "--shard-size", "500KB")
+    process = stoker.start("pack", tmp_path / "in", tmp_path / "out", "--shard-size", "500KB", "--threads", 1,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not list((tmp_path / "out").glob("*.tar")) if (tmp_path / "out").exists() else True:
+        assert process.poll() is None
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    if process.returncode != 0:  # it may just have ended
+        assert process.returncode == 130 and "same command goes on" in errors
+    stoker.text("pack", tmp_path / "in", tmp_path / "out", "--shard-size", "500KB")
+    subprocess.run(["diff", "--recursive", expected, tmp_path / "out"], check=True)
