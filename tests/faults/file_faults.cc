@@ -4,7 +4,8 @@
 //   STOKER_FAULTS_LOG   the file to add a line per call to: number, call, path, the path it had before (of a rename),
 //                       result; separated by tabs. An error is its negative number; "killed" stands for itself.
 //   STOKER_FAULTS       "ACTION WHICH [CALL:GLOB]"
-//     ACTION            kill_before, kill_after; enospc, eio: the call fails; short: a write writes half
+//     ACTION            kill_before, kill_after, kill_during (which leaves half of what a write should have written);
+//                       stop_before: by SIGSTOP; enospc, eio, erofs: the call fails; short: a write writes half
 //     WHICH             "3": the third call, "3+": that and all later ones
 //     CALL:GLOB         counts only those, for instance "rename:*.tar" or "*:*/manifest.json*"
 //
@@ -33,7 +34,7 @@
 
 namespace {
 
-enum class Action { kNone, kKillBefore, kKillAfter, kEnospc, kEio, kShort };
+enum class Action { kNone, kKillBefore, kKillDuring, kKillAfter, kStopBefore, kFail, kShort };
 
 std::string link_target(const std::string& link) {
   char path[PATH_MAX];
@@ -58,9 +59,22 @@ bool is_for_writing(int fd) {
   return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && is_regular_file(fd);
 }
 
+struct Verb {
+  const char* word;
+  Action action;
+  int error;
+};
+constexpr Verb kVerbs[] = {
+    {"kill_before", Action::kKillBefore, 0}, {"kill_during", Action::kKillDuring, 0},
+    {"kill_after", Action::kKillAfter, 0},   {"stop_before", Action::kStopBefore, 0},
+    {"enospc", Action::kFail, ENOSPC},       {"eio", Action::kFail, EIO},
+    {"erofs", Action::kFail, EROFS},         {"short", Action::kShort, 0},
+};
+
 /// What to do to which call.
 struct Order {
   Action action = Action::kNone;
+  int error = 0;  // that a call fails with
   long first = 0;
   bool later_too = false;
   std::string call = "*", glob = "*";
@@ -70,11 +84,11 @@ struct Order {
     std::istringstream words(text);
     std::string verb, which, target;
     words >> verb >> which >> target;
-    if (verb == "kill_before") action = Action::kKillBefore;
-    if (verb == "kill_after") action = Action::kKillAfter;
-    if (verb == "enospc") action = Action::kEnospc;
-    if (verb == "eio") action = Action::kEio;
-    if (verb == "short") action = Action::kShort;
+    for (const auto& [word, meaning, number] : kVerbs) {
+      if (verb != word) continue;
+      action = meaning;
+      error = number;
+    }
     const char* end = std::from_chars(which.data(), which.data() + which.size(), first).ptr;
     later_too = *end == '+';
     if (const std::size_t colon = target.find(':'); colon != std::string::npos) {
@@ -111,14 +125,15 @@ class Faults {
     const bool removes = name == "unlink" || name == "rmdir";
     long result = 0;
     if (action == Action::kKillBefore) die(name, path, before);
-    if ((action == Action::kEnospc || action == Action::kEio) && (!removes || order_.call == name)) {
+    if (action == Action::kStopBefore) ::kill(::getpid(), SIGSTOP);
+    if (action == Action::kFail && (!removes || order_.call == name)) {
       if (name == "close") real(false);  // a file is closed even if that fails
-      errno = action == Action::kEnospc ? ENOSPC : EIO;
+      errno = order_.error;
       result = -1;
     } else {
-      result = real(action == Action::kShort);
+      result = real(action == Action::kShort || action == Action::kKillDuring);
     }
-    if (action == Action::kKillAfter) die(name, path, before);
+    if (action == Action::kKillAfter || action == Action::kKillDuring) die(name, path, before);
     const int error = errno;
     write_down(name, path, before, std::to_string(result < 0 ? -error : result));
     errno = error;

@@ -1,9 +1,10 @@
 """Runs a command whose calls to change files are seen, and fail or end it where that is asked for (file_faults.cc)."""
 
+import fnmatch
 import os
 import signal
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,14 +33,16 @@ class Run:
     status: int
     out: str
     err: str
-    calls: list
+    calls: list = field(repr=False)
 
     @property
     def killed(self):
         return self.status == -signal.SIGKILL
 
-    def count(self, name):
-        return sum(call.name == name for call in self.calls)
+    def count(self, target):
+        """Calls by name, or by "CALL:GLOB" as a fault has it."""
+        name, _, glob = target.partition(":")
+        return sum(call.name == name and fnmatch.fnmatchcase(call.path, glob or "*") for call in self.calls)
 
     def sentence(self):
         """The one sentence of a command that failed."""
@@ -50,28 +53,38 @@ class Run:
 
 class FileFaults:
     def __init__(self, command, library, folder):
-        """`folder` is for the logs and the command's cache."""
+        """`folder` is for the logs, and the command's cache where a run has none of its own."""
         self.command, self.library, self.folder = command, library, folder
         self.runs = 0
 
-    def run(self, *args, fault=None, cwd=None):
-        """The fault is written as STOKER_FAULTS, for instance "kill_after 1 rename:*.tar"."""
+    def run(self, *args, fault=None, while_stopped=None, cache=None):
+        """The fault is written as STOKER_FAULTS, for instance "kill_after 1 rename:*.tar". `while_stopped` is called once
+        a fault "stop_before" has stopped the command, which then goes on."""
         self.runs += 1
         log = self.folder / f"calls-{self.runs}.log"
         kept = {name: value for name, value in os.environ.items() if not name.startswith("STOKER_")}
-        env = {**kept, "STOKER_CACHE_DIR": str(self.folder / "cache"), "LD_PRELOAD": str(self.library),
+        env = {**kept, "STOKER_CACHE_DIR": str(cache or self.folder / "cache"), "LD_PRELOAD": str(self.library),
                "STOKER_FAULTS_LOG": str(log)}
         if fault:
             env["STOKER_FAULTS"] = fault
-        done = subprocess.run([self.command, *map(str, args)], env=env, cwd=cwd, text=True, timeout=HANG_S,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        with subprocess.Popen([self.command, *map(str, args)], env=env, text=True, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            try:
+                if while_stopped:
+                    _, status = os.waitpid(process.pid, os.WUNTRACED)
+                    assert os.WIFSTOPPED(status), "the command ended without the call that was to stop it"
+                    while_stopped()
+                    process.send_signal(signal.SIGCONT)
+                out, err = process.communicate(timeout=HANG_S)
+            finally:
+                process.kill()
         calls = []
         if log.exists():
             for line in log.read_text().splitlines():
                 number, *rest = line.split("\t")
                 calls.append(Call(int(number), *rest))
             log.unlink()
-        return Run(done.returncode, done.stdout, done.stderr, calls)
+        return Run(process.returncode, out, err, calls)
 
 
 def careless_renames(calls):
@@ -81,8 +94,8 @@ def careless_renames(calls):
     for at, call in enumerate(calls):
         if call.name != "rename" or call.failed:
             continue
-        file = [c for c in calls[:at] if c.path == call.before and c.name in ("open", "write", "pwrite", "ftruncate", "fsync", "fdatasync")]
-        synced = file and file[-1].name in ("fsync", "fdatasync") and not file[-1].failed
+        changes = [c for c in calls[:at] if c.path == call.before and c.name != "close"]
+        synced = changes and changes[-1].name in ("fsync", "fdatasync") and not changes[-1].failed
         folder = os.path.dirname(call.path)
         named = any(c.name == "fsync" and c.path == folder and not c.failed for c in calls[at:])
         if not (synced and named):
