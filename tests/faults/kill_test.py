@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from file_faults import careless_renames, files_below
-from jobs import JOBS, undisturbed
+from jobs import JOBS, JOURNAL, Pack, undisturbed
 
 KILLS = 300 if os.environ.get("STOKER_TEST_FULL") else 30
 MOMENTS = ("kill_before", "kill_during", "kill_after")
@@ -27,7 +27,7 @@ def check_killed(job, out, whole, killed):
         if name in whole:
             assert content == whole[name], f"{name} has its name and is not whole"
         else:
-            assert name.endswith(".partial") or name == ".stoker-pack", f"{name} is left"
+            assert name.endswith(".partial") or name == JOURNAL, f"{name} is left"
     return {path: state(path) for path in job.committed(out)}
 
 
@@ -105,3 +105,16 @@ def test_a_job_that_is_killed_again_and_again_comes_to_its_end(job, tmp_path):
         killed = job.run(out, THREADS[kills % 3], fault=f"kill_during {at}")
     assert killed.status == 0 and files_below(out) == whole
     assert kills >= 3
+
+
+def test_a_torn_line_of_the_journal_costs_its_own_shard_and_no_later_one(stoker, tars, tmp_path):
+    job = Pack(stoker, tars)
+    _, whole = undisturbed(job, tmp_path / "whole")
+    out = tmp_path / "out"
+    committed = {}
+    for fault, shards in ((f"kill_during 2 write:*/{JOURNAL}", 1), (f"kill_after 2 fsync:*/{JOURNAL}", 3)):
+        killed = job.run(out, fault=fault)
+        assert all(state(path) == before for path, before in committed.items())
+        committed = check_killed(job, out, whole, killed)
+        assert len(committed) == shards
+    check_rerun(job, out, whole, 2, committed)
