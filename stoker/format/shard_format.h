@@ -17,8 +17,8 @@ namespace stoker {
 struct ShardContents {
   std::shared_ptr<Source> source;  // every field of `samples` lies here
   SampleTable samples;
-  std::vector<std::string> classes;   // by label, if the shard names them
-  std::vector<std::string> problems;  // sentences about what is wrong but not in the way
+  std::vector<std::string> classes;  // by label, if the shard names them
+  bool holds_index = false;          // which was not used
 };
 
 class ShardFormat {

@@ -1,5 +1,7 @@
 #include "stoker/format/shard_opener.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "stoker/format/sample_table.h"
@@ -28,10 +30,14 @@ OpenedShard ShardOpener::open(const ShardPath& shard, const std::stop_token& sto
 OpenedShard ShardOpener::scan(const ShardPath& shard, const std::stop_token& stop) const {
   ShardContents contents = shard.format->scan(shard.path, access_, stop);
   contents.samples.shrink_to_fit();
-  return {.source = std::move(contents.source),
-          .rows = std::make_shared<const SampleTable>(std::move(contents.samples)),
-          .classes = std::move(contents.classes),
-          .problems = std::move(contents.problems)};
+  OpenedShard opened{.source = std::move(contents.source),
+                     .rows = std::make_shared<const SampleTable>(std::move(contents.samples)),
+                     .classes = std::move(contents.classes)};
+  if (contents.holds_index && index_.use) {
+    opened.problems.push_back(
+        fmt::format("the index inside '{}' is damaged or of another version of Stoker", shard.path));
+  }
+  return opened;
 }
 
 }  // namespace stoker

@@ -36,13 +36,13 @@ bool TarFormat::recognises(const std::string& path) const {
 ShardContents TarFormat::scan(const std::string& path, const FileAccess& access, const std::stop_token& stop) const {
   ShardContents contents;
   FileSource in_order(path, access);  // what the kernel reads ahead helps the scan, and only it
-  contents.samples = scan_tar(in_order, stop, &contents.problems);
+  contents.samples = scan_tar(in_order, stop, &contents.holds_index);
   contents.source = std::make_shared<FileSource>(
       path, access, FileOptions{.direct = access.direct, .pattern = AccessPattern::kRandom});
   return contents;
 }
 
-SampleTable scan_tar(Source& source, const std::stop_token& stop, std::vector<std::string>* problems) {
+SampleTable scan_tar(Source& source, const std::stop_token& stop, bool* holds_index) {
   SampleTable samples;
   TarSamples tar(source, stop);
   SampleRow row;
@@ -50,8 +50,7 @@ SampleTable scan_tar(Source& source, const std::stop_token& stop, std::vector<st
     samples.add_sample(row.key, row.label);
     for (const SampleField& field : row.fields) samples.add_field(field.name, {}, field.offset, field.length);
   }
-  if (tar.saw_index() && problems)
-    problems->push_back(fmt::format("the index inside '{}' was not used", source.name()));
+  if (holds_index) *holds_index = tar.saw_index();
   return samples;
 }
 

@@ -17,9 +17,9 @@ class TarFormat final : public ShardFormat {
   ShardContents scan(const std::string& path, const FileAccess& access, const std::stop_token& stop) const override;
 };
 
-/// The samples of a tar. Throws kData naming the source, the place and the last good member when it is damaged,
-/// truncated anywhere (a missing end mark included), compressed, or when a sample has a field twice or a `cls` that is
-/// no number.
-SampleTable scan_tar(Source& source, const std::stop_token& stop = {}, std::vector<std::string>* problems = nullptr);
+/// The samples of a tar; whether it holds an index besides. Throws kData naming the source, the place and the last good
+/// member when it is damaged, truncated anywhere (a missing end mark included), compressed, or when a sample has a
+/// field twice or a `cls` that is no number.
+SampleTable scan_tar(Source& source, const std::stop_token& stop = {}, bool* holds_index = nullptr);
 
 }  // namespace stoker

@@ -7,7 +7,7 @@ import numpy
 import pytest
 from PIL import Image
 
-COMMANDS = ["run", "plan", "view", "synth", "ops"]
+COMMANDS = ["run", "plan", "view", "pack", "index", "verify", "info", "synth", "ops"]
 OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_resized_crop", "flip", "random_flip", "pad",
              "normalize", "channel_order", "cast", "layout"}
 CELL, GAP, CAPTION, DETAIL, HEADER = 160, 12, 16, 12, 40  # of the contact sheet
