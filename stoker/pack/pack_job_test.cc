@@ -186,6 +186,21 @@ TEST_F(Pack, TakesATornJournalForWhatIsWholeOfIt) {
   }
 }
 
+TEST_F(Pack, LeavesAFolderToTheProcessThatPacksIntoIt) {
+  bool tried = false;
+  PackOptions options{.shard_bytes = 20'000};
+  options.progress = [&](std::int64_t done, std::int64_t) {
+    if (done < 30 || std::exchange(tried, true)) return;
+    const Error error = error_of([&] { pack_to("out", {.shard_bytes = 20'000}); });
+    EXPECT_EQ(error.kind(), ErrorKind::kIo);
+    EXPECT_THAT(error.what(), HasSubstr("another process is packing"));
+  };
+  pack_to("out", options);
+  EXPECT_TRUE(tried);
+  pack_to("alone", {.shard_bytes = 20'000});
+  EXPECT_EQ(files_below(folder_.path("out")), files_below(folder_.path("alone")));
+}
+
 TEST_F(Pack, RefusesAFolderThatHoldsSomethingElse) {
   folder_.write("taken/file", "");
   EXPECT_THAT(error_of([&] { pack_to("taken"); }).what(), HasSubstr("not empty"));

@@ -105,7 +105,13 @@ bool has_journal(const std::string& folder) {
 }
 
 PackJournal::PackJournal(std::string folder, const std::string& job)
-    : folder_(std::move(folder)), path_(folder_ + "/" + std::string(kJournalName)) {
+    : folder_(std::move(folder)),
+      path_(folder_ + "/" + std::string(kJournalName)),
+      fd_(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
+  if (!fd_) fail_system("create", path_, errno);
+  if (!lock_exclusively(fd_)) {
+    fail(ErrorKind::kIo, "another process is packing into '{}'; wait for it to end", folder_);
+  }
   std::ifstream file(path_, std::ios::binary);
   std::string line;
   std::size_t whole = 0;  // bytes of whole lines
@@ -114,8 +120,7 @@ PackJournal::PackJournal(std::string folder, const std::string& job)
     if (line + "\n" != head) {
       fail(ErrorKind::kUsage,
            "'{}' holds a pack that was begun with other options, or of data that has changed since; remove the folder, "
-           "or "
-           "choose another",
+           "or choose another",
            folder_);
     }
     whole = line.size() + 1;
@@ -128,11 +133,10 @@ PackJournal::PackJournal(std::string folder, const std::string& job)
       whole += line.size() + 1;
     }
   }
-  file.close();
-  if (whole == 0) write_whole_file(path_, as_bytes(head));
-  fd_ = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-  if (!fd_) fail_system("open", path_, errno);
-  if (whole > 0 && ::ftruncate(fd_.get(), static_cast<off_t>(whole)) != 0) fail_system("write", path_, errno);
+  if (::ftruncate(fd_.get(), static_cast<off_t>(whole)) != 0) fail_system("write", path_, errno);
+  if (whole > 0) return;
+  append(head);
+  sync_folder(folder_);
 }
 
 bool PackJournal::is_there(const PackedShard& packed) const {

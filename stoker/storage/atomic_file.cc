@@ -14,13 +14,31 @@ namespace {
 
 constexpr std::size_t kWriteBytes = 1 << 20;  // per system call
 
+bool is_named(const FileDescriptor& file, const std::string& path) {
+  struct stat open, named;
+  return ::fstat(file.get(), &open) == 0 && ::stat(path.c_str(), &named) == 0 && open.st_dev == named.st_dev &&
+         open.st_ino == named.st_ino;
+}
+
+/// Opens or creates the file, and empties it: it may be what a killed process left. Two that would write to it at once
+/// could leave neither's bytes, so a process that writes has it locked.
+FileDescriptor open_partial(const std::string& path) {
+  for (;;) {
+    FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+    if (!file) fail_system("create", path, errno);
+    if (!lock_exclusively(file)) {
+      fail(ErrorKind::kIo, "'{}' is being written by another process; wait for it to end", path);
+    }
+    if (!is_named(file, path)) continue;  // another process has just finished it, and given it its name
+    if (::ftruncate(file.get(), 0) != 0) fail_system("write", path, errno);
+    return file;
+  }
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path)
-    : path_(std::move(path)),
-      partial_path_(path_ + std::string(kPartialEnding)),
-      fd_(::open(partial_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
-  if (!fd_) fail_system("create", partial_path_, errno);
+    : path_(std::move(path)), partial_path_(path_ + std::string(kPartialEnding)), fd_(open_partial(partial_path_)) {
   buffer_.reserve(kWriteBytes);
 }
 

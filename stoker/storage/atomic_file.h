@@ -13,7 +13,7 @@ namespace stoker {
 
 class AtomicFile {
  public:
-  /// Throws kIo or kNotFound naming the path.
+  /// Throws kIo or kNotFound naming the path; kIo also when another process is writing the same file.
   explicit AtomicFile(std::string path);
   /// Removes what was not committed.
   ~AtomicFile();

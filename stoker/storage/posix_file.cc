@@ -1,6 +1,7 @@
 #include "stoker/storage/posix_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 
 #include <cerrno>
 #include <limits>
@@ -29,6 +30,14 @@ PreadResult pread_fully(int fd, std::uint64_t offset, MutableBytes into, PreadFu
     result.count += static_cast<std::size_t>(got);
   }
   return result;
+}
+
+bool lock_exclusively(const FileDescriptor& file) {
+  int result;
+  do {
+    result = ::flock(file.get(), LOCK_EX | LOCK_NB);
+  } while (result != 0 && errno == EINTR);
+  return result == 0 || errno != EWOULDBLOCK;
 }
 
 std::string_view kind_of_file(mode_t mode) {

@@ -52,6 +52,10 @@ using PreadFunction = ssize_t (*)(int fd, void* into, std::size_t count, off_t o
 /// Reads until `into` is full, the file ends or an error occurs. `pread_once` is what a test replaces.
 PreadResult pread_fully(int fd, std::uint64_t offset, MutableBytes into, PreadFunction pread_once = ::pread);
 
+/// Takes the lock that a process has on a file as long as it keeps the descriptor (or its copies) open. False if
+/// another has it. File systems without locks are taken at their word.
+bool lock_exclusively(const FileDescriptor& file);
+
 /// "a folder", "a pipe", "a socket", "a device", "a file".
 std::string_view kind_of_file(mode_t mode);
 

@@ -1,0 +1,65 @@
+#include "stoker/storage/atomic_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iterator>
+#include <optional>
+
+#include "stoker/base/error_testing.h"
+#include "stoker/storage/temp_folder_testing.h"
+
+namespace stoker {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(AtomicFile, IsThereWholeOrNotAtAll) {
+  TempFolder folder;
+  const std::string path = folder.write("file", "old");
+  const std::string large(3'000'000, 'x');
+  {
+    AtomicFile file(path);
+    file.write(as_bytes(large));
+    EXPECT_EQ(content_of(path), "old");
+  }
+  EXPECT_EQ(content_of(path), "old");
+  EXPECT_FALSE(std::filesystem::exists(path + ".partial"));
+  AtomicFile file(path);
+  for (const char c : {'a', 'b'}) file.write(as_bytes(std::string(700'000, c)));
+  file.commit();
+  EXPECT_EQ(content_of(path), std::string(700'000, 'a') + std::string(700'000, 'b'));
+  EXPECT_FALSE(std::filesystem::exists(path + ".partial"));
+}
+
+TEST(AtomicFile, ReplacesWhatAKilledProcessLeft) {
+  TempFolder folder;
+  folder.write("file.partial", std::string(5000, 'x'));
+  write_whole_file(folder.path("file"), as_bytes("new"));
+  EXPECT_EQ(content_of(folder.path("file")), "new");
+}
+
+TEST(AtomicFile, IsWrittenByOneProcessAtATime) {
+  TempFolder folder;
+  std::optional<AtomicFile> first(folder.path("file"));
+  first->write(as_bytes("first"));
+  const Error error = error_of([&] { AtomicFile(folder.path("file")); });
+  EXPECT_EQ(error.kind(), ErrorKind::kIo);
+  EXPECT_THAT(error.what(), HasSubstr("another process"));
+  first->commit();
+  EXPECT_EQ(content_of(folder.path("file")), "first");
+  write_whole_file(folder.path("file"), as_bytes("second"));
+  EXPECT_EQ(content_of(folder.path("file")), "second");
+}
+
+TEST(AtomicFile, NamesAPlaceThatCannotBeWritten) {
+  EXPECT_EQ(error_of([] { AtomicFile("/no/such/folder/file"); }).kind(), ErrorKind::kNotFound);
+}
+
+}  // namespace
+}  // namespace stoker
