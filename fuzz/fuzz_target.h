@@ -20,6 +20,8 @@ struct FuzzTarget {
   void (*run)(Bytes input);
   /// Makes the checksums in an input right, so that a changed one gets past them; null where the format has none.
   void (*repair)(std::vector<std::uint8_t>& input) = nullptr;
+  /// Where a run takes long: at how many places of an input a quick replay damages it. All by default.
+  std::size_t places_max = SIZE_MAX;
 };
 
 /// The targets that were linked, by name.

@@ -59,10 +59,12 @@ class Replay {
     run(input);
     ++files_;
     if (input.size() > kDamagedBytesMax) return;
-    for (std::size_t size = 0; size < input.size(); ++size) {
+    // An odd distance, so that the places do not fall into the same column of every record.
+    const std::size_t step = thorough_ ? 1 : input.size() / target_.places_max | 1;
+    for (std::size_t size = 0; size < input.size(); size += step) {
       run_both({input.begin(), input.begin() + static_cast<std::ptrdiff_t>(size)});
     }
-    for (std::size_t i = 0; i < input.size(); ++i) {
+    for (std::size_t i = 0; i < input.size(); i += step) {
       for (int change = 1; change < 256; change += thorough_ || input.size() <= 64 ? 1 : 127) {
         std::vector<std::uint8_t> damaged = input;
         damaged[i] = static_cast<std::uint8_t>(damaged[i] ^ change);  // 1, 128 and 255 at the least

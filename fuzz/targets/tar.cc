@@ -97,7 +97,7 @@ void repair(std::vector<std::uint8_t>& input) {
   }
 }
 
-const AnnounceFuzzTarget kTarget({.name = "tar", .run = run, .repair = repair});
+const AnnounceFuzzTarget kTarget({.name = "tar", .run = run, .repair = repair, .places_max = 300});
 
 }  // namespace
 }  // namespace stoker
