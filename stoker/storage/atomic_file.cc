@@ -30,8 +30,10 @@ FileDescriptor open_partial(const std::string& path) {
       fail(ErrorKind::kIo, "'{}' is being written by another process; wait for it to end", path);
     }
     if (!is_named(file, path)) continue;  // another process has just finished it, and given it its name
-    if (::ftruncate(file.get(), 0) != 0) fail_system("write", path, errno);
-    return file;
+    if (::ftruncate(file.get(), 0) == 0) return file;
+    const int error = errno;
+    ::unlink(path.c_str());
+    fail_system("write", path, error);
   }
 }
 

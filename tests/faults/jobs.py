@@ -34,7 +34,7 @@ class Pack:
     """Packs tars into a few shards, shuffled."""
 
     name = "pack"
-    commits = ("rename:*.tar", f"rename:*/{JOURNAL}", f"fsync:*/{JOURNAL}", "rename:*/manifest.json", f"unlink:*/{JOURNAL}")
+    commits = ("rename:*.tar", f"fsync:*/{JOURNAL}", "rename:*/manifest.json", f"unlink:*/{JOURNAL}")
 
     def __init__(self, stoker, tars):
         self.stoker, self.tars = stoker, tars

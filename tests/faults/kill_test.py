@@ -112,7 +112,7 @@ def test_a_torn_line_of_the_journal_costs_its_own_shard_and_no_later_one(stoker,
     _, whole = undisturbed(job, tmp_path / "whole")
     out = tmp_path / "out"
     committed = {}
-    for fault, shards in ((f"kill_during 2 write:*/{JOURNAL}", 1), (f"kill_after 2 fsync:*/{JOURNAL}", 3)):
+    for fault, shards in ((f"kill_during 3 write:*/{JOURNAL}", 1), (f"kill_after 2 fsync:*/{JOURNAL}", 3)):
         killed = job.run(out, fault=fault)
         assert all(state(path) == before for path, before in committed.items())
         committed = check_killed(job, out, whole, killed)

@@ -87,7 +87,7 @@ def replace(path):
 
 
 # Moments between looking at the data and committing what was made of them.
-MOMENTS = [(Pack, f"open:*/{JOURNAL}.partial"), (Pack, "open:*/shard-000000.tar.partial"),
+MOMENTS = [(Pack, f"open:*/{JOURNAL}"), (Pack, "open:*/shard-000000.tar.partial"),
            (Pack, "open:*/shard-000005.tar.partial"), (Index, "open:*/in-0.tar.sidx.partial")]
 
 
@@ -109,7 +109,7 @@ def test_a_shard_that_changes_meanwhile_is_named(stoker, tars, tmp_path, kind, m
 def test_a_loose_file_that_changes_meanwhile_is_named(stoker, loose, tmp_path, change):
     data, out = shutil.copytree(loose, tmp_path / "data"), tmp_path / "out"
     victim = sorted(data.rglob("*.png"))[-1]
-    run = Pack(stoker, data).run(out, fault=f"stop_before 1 open:*/{JOURNAL}.partial", while_stopped=lambda: change(victim))
+    run = Pack(stoker, data).run(out, fault=f"stop_before 1 open:*/{JOURNAL}", while_stopped=lambda: change(victim))
     assert victim.name in run.sentence()
     assert half_written(out) == []
     assert not (out / "manifest.json").exists()
