@@ -2,7 +2,7 @@
 // bench/storage.py can empty the page cache; then it reads, for a while, and prints what came of it as JSON.
 //
 //   bench_storage loose FOLDER THREADS SECONDS
-//   bench_storage packed DATA ORDER IN_FLIGHT SECONDS IO DIRECT    ORDER: none, global; IO: uring, pread; DIRECT: 0, 1
+//   bench_storage packed DATA ORDER IN_FLIGHT SECONDS IO DIRECT    IO: auto, uring, pread; DIRECT: 0, 1
 //   bench_storage open DATA SAMPLES                                opens it, reads so many in global order
 //   bench_storage hashes SECONDS                                   CRC-32C and XXH3 of the same bytes, on one core
 #include <dirent.h>
@@ -131,14 +131,18 @@ class Reader {
  public:
   Reader(const Dataset& dataset, OrderKind kind, int in_flight)
       : dataset_(dataset),
-        order_({.samples = dataset.size(), .kind = kind, .tail = Tail::kPad, .seed = 1}, 0),
-        in_flight_max_(in_flight) {}
+        order_(order_options(dataset, kind), 0),
+        in_flight_max_(in_flight),
+        arena_bytes_(kind == OrderKind::kWindowed ? windows_bytes(dataset) / 4 * 5 : kArenaBytes),
+        near_bytes_(kind == OrderKind::kWindowed ? arena_bytes_ / 5 : arena_bytes_ / 2) {}
+
+  std::int64_t requests() const { return requests_; }
 
   void read(std::int64_t samples, std::int64_t deadline_ns, Tally& tally) {
-    samples_ = samples;
+    positions_ = samples < dataset_.size() ? samples : order_.batches() * 256;
     std::int64_t finished = 0;
-    while (finished < samples_) {
-      if (now_ns() > deadline_ns) samples_ = std::min(samples_, next_);
+    while (finished < drawn_samples_ || next_ < positions_) {
+      if (now_ns() > deadline_ns) positions_ = std::min(positions_, next_);
       collect();
       start();
       for (PlannedRead* read = take_ended(); read;) finished += finish(*std::exchange(read, read->next), tally);
@@ -148,17 +152,32 @@ class Reader {
 
  private:
   static constexpr std::size_t kArenaBytes = std::size_t{64} << 20;
-  static constexpr std::size_t kNearBytes = kArenaBytes / 2;
   static constexpr std::size_t kDrawnAtOnce = 64;
+
+  static OrderOptions order_options(const Dataset& dataset, OrderKind kind) {
+    return {.samples = dataset.size(),
+            .global_batch = 256,
+            .kind = kind,
+            .tail = Tail::kPad,
+            .seed = 1,
+            .shard_samples = std::make_shared<const std::vector<std::int64_t>>(dataset.shard_samples())};
+  }
+
+  /// As the loader reckons: loader_options.cc.
+  static std::size_t windows_bytes(const Dataset& dataset) {
+    const OrderOptions order;
+    const std::int64_t samples = std::min(order.window * order.lanes, dataset.size());
+    return static_cast<std::size_t>(samples) * (dataset.bytes() / static_cast<std::uint64_t>(dataset.size()) + 64);
+  }
 
   void collect() {
     bool any = false;
     // As the engine's reader, which sleeps while there is little room.
-    if (arena_.used() <= kArenaBytes / 4 * 3) {
+    if (arena_.used() + near_bytes_ / 4 <= arena_bytes_) {
       while (grant_drawn(any) && draw()) continue;
     }
-    const std::uint64_t near_end = arena_.front() + kNearBytes;
-    if (!any && near_end < planned_to_ + kNearBytes / 4) return;
+    const std::uint64_t near_end = arena_.front() + near_bytes_;
+    if (!any && near_end < planned_to_ + near_bytes_ / 4) return;
     planned_to_ = near_end;
     for (PlannedRead* read : plan_.plan(near_end)) planned_.push_back(read);
   }
@@ -179,7 +198,10 @@ class Reader {
 
   bool draw() {
     numbers_.clear();
-    while (next_ < samples_ && numbers_.size() < kDrawnAtOnce) numbers_.push_back(*order_.sample_at(next_++));
+    while (next_ < positions_ && numbers_.size() < kDrawnAtOnce) {
+      if (const auto sample = order_.sample_at(next_++)) numbers_.push_back(*sample);
+    }
+    drawn_samples_ += static_cast<std::int64_t>(numbers_.size());
     dataset_.prepare(numbers_);
     for (const std::int64_t sample : numbers_) {
       if (spare_.empty()) {
@@ -195,7 +217,7 @@ class Reader {
   }
 
   void start() {
-    for (; !planned_.empty() && under_way_ < in_flight_max_; planned_.pop_front(), ++under_way_) {
+    for (; !planned_.empty() && under_way_ < in_flight_max_; planned_.pop_front(), ++under_way_, ++requests_) {
       PlannedRead& read = *planned_.front();
       read.engine = this;
       read.request.context = &read;
@@ -235,12 +257,14 @@ class Reader {
   const Dataset& dataset_;
   EpochOrder order_;
   const int in_flight_max_;
-  std::int64_t samples_ = 0, next_ = 0;
+  std::int64_t positions_ = 0, next_ = 0, drawn_samples_ = 0;
+  std::int64_t requests_ = 0;
   std::vector<std::int64_t> numbers_;
   std::deque<Ticket> tickets_;
   std::vector<Ticket*> spare_;
   std::deque<Ticket*> drawn_;
-  EncodedArena arena_{kArenaBytes, host_allocator()};
+  const std::size_t arena_bytes_, near_bytes_;
+  EncodedArena arena_{arena_bytes_, host_allocator()};
   ReadPlan plan_;
   std::uint64_t planned_to_ = 0;
   std::deque<PlannedRead*> planned_;
@@ -260,6 +284,7 @@ nlohmann::json read_packed(char** argument) {
   reader->read(dataset->size(), deadline_after(argument[3]), tally);
   nlohmann::json result = report(tally, began, before);
   result["io"] = dataset->row(0).source->io_name();
+  result["requests"] = reader->requests();
   return result;
 }
 
