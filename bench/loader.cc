@@ -71,17 +71,19 @@ class LoaderBench {
   std::int64_t each_sample(const PerSample& work) {
     Batch batch(plan_.outputs(), kBatch, host_allocator());
     std::vector<std::uint8_t> encoded;
+    SampleRow row;
     std::int64_t samples = 0;
     for (int epoch = 0; epoch < epochs_; ++epoch) {
       const EpochOrder order({.samples = dataset_->size(), .seed = 1}, epoch);
       for (std::int64_t position = 0; position < dataset_->size(); ++position, ++samples) {
         const std::int64_t sample = *order.sample_at(position);
-        const FieldLocation field = *dataset_->image_field(sample);
+        dataset_->read(sample, row);
+        const SampleField& field = *row.image_field();
         encoded.resize(field.length);
-        read_fully(dataset_->source(field), field.offset, encoded, dataset_->part(field));
+        read_fully(*row.source, field.offset, encoded, field.part);
         const Bytes fields[] = {encoded};
         const int slot = static_cast<int>(position % kBatch);
-        work({.fields = fields, .label = dataset_->label(sample), .draw = draw(epoch, position)},
+        work({.fields = fields, .label = row.label, .draw = draw(epoch, position)},
              {batch.slot_bytes(0, slot), batch.slot_bytes(1, slot)});
       }
     }
@@ -139,9 +141,10 @@ class LoaderBench {
     std::int64_t different = 0, checked = 0;
     for (std::int64_t sample = 0; sample < dataset_->size();
          sample += std::max<std::int64_t>(1, dataset_->size() / 20), ++checked) {
-      const FieldLocation field = *dataset_->image_field(sample);
+      const SampleRow row = dataset_->row(sample);
+      const SampleField& field = *row.image_field();
       encoded.resize(field.length);
-      read_fully(dataset_->source(field), field.offset, encoded, dataset_->part(field));
+      read_fully(*row.source, field.offset, encoded, field.part);
       const Bytes fields[] = {encoded};
       const SampleInput input{.fields = fields, .label = 0, .draw = draw(0, sample)};
       const auto ours = run_one(fast, input), want = run_one(reference, input);

@@ -13,11 +13,14 @@ class Figure:
     ratio: float | None = None
     floor: float | None = None   # the ratio that must be reached
     goal: float | None = None    # the ratio that is hoped for
+    ceiling: float | None = None  # or the ratio that must not be passed, where less is better
     cpu_ms: float | None = None  # of processor time per sample
 
     @property
     def holds(self):
-        return None if self.floor is None or self.ratio is None else self.ratio >= self.floor
+        if self.ratio is None or (self.floor is None and self.ceiling is None):
+            return None
+        return self.ratio >= self.floor if self.floor is not None else self.ratio <= self.ceiling
 
 
 def report(figures, json_path=None):

@@ -151,11 +151,11 @@ void Loader::Engine::ticket_read(Ticket& ticket) {
 }
 
 // The reader sleeps until a good part of the read-ahead is free again, or until workers could run dry: waking it for
-// every sample would cost more than it reads.
+// every sample would cost more than it reads. A larger part would leave windows undrawn when they are to be read.
 void Loader::Engine::wake_reader_if_room() {
   if (!reader_waits_) return;
   if (!reads_due() && !board_.has_again()) {
-    const bool much_room = board_.read_ahead_used() <= board_.read_ahead_max() / 4 * 3;
+    const bool much_room = board_.read_ahead_used() + board_.near_bytes() / 4 <= board_.read_ahead_max();
     const std::size_t work = board_.ready_count() + reads_in_flight_;
     const bool little_work = work <= kTicketsAtOnce * static_cast<std::size_t>(worker_target_);
     if (!much_room && !little_work) return;
