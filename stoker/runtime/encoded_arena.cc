@@ -7,8 +7,7 @@
 namespace stoker {
 namespace {
 
-// Decoders may look at whole cache lines.
-std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64 + (bytes == 0 ? 64 : 0); }
+std::size_t aligned(std::size_t bytes) { return std::max(EncodedArena::in_units(bytes), EncodedArena::kUnit); }
 
 }  // namespace
 

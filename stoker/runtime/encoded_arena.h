@@ -13,6 +13,11 @@ namespace stoker {
 /// Not thread-safe: used under the engine's lock.
 class EncodedArena {
  public:
+  /// Grants begin at and are padded to multiples of this, which a direct read may overwrite: it puts whole records where
+  /// they are wanted. (Decoders may look at whole cache lines, too.)
+  static constexpr std::size_t kUnit = 512;
+  static constexpr std::size_t in_units(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit; }
+
   EncodedArena(std::size_t capacity, Allocator& allocator);
 
   /// Whether grant(bytes) would succeed. Always true while nothing is granted: a sample larger than the ring is given

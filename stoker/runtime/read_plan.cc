@@ -4,7 +4,20 @@
 #include <iterator>
 #include <utility>
 
+#include "stoker/storage/open_file.h"
+
 namespace stoker {
+namespace {
+
+/// A field's place, with the padding behind it that a read of whole units may fill, if the source has so many bytes
+/// before something else is wanted.
+MutableBytes padded(MutableBytes place, std::uint64_t unit, std::uint64_t available) {
+  static_assert(kDirectUnit <= EncodedArena::kUnit);
+  const std::uint64_t whole = (place.size() + unit - 1) / unit * unit;
+  return whole <= available ? MutableBytes(place.data(), static_cast<std::size_t>(whole)) : place;
+}
+
+}  // namespace
 
 void ReadPlan::add(Ticket& ticket) {
   for (FieldRead& field : ticket.reads) {
@@ -78,12 +91,16 @@ void ReadPlan::read_together(std::span<const Waiting> run) {
   PlannedRead& read = fresh_read();
   read.source = head.source;
   read.place = head.field->ticket->grant.place;
+  const std::uint64_t unit = head.source->alignment();
+  const std::uint64_t source_end = unit > 1 ? head.source->size() : run.back().end;
   std::uint64_t end = head.begin;
   FieldRead** link = &read.fields;
-  for (const Waiting& one : run) {
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    const Waiting& one = run[i];
     if (one.begin > end) read.segments.push_back(hole(static_cast<std::size_t>(one.begin - end)));
-    read.segments.push_back(one.field->bytes);
-    end = one.end;
+    const std::uint64_t free_until = i + 1 < run.size() ? run[i + 1].begin : source_end;
+    read.segments.push_back(padded(one.field->bytes, unit, free_until - one.begin));
+    end = one.begin + read.segments.back().size();
     read.wanted += one.end - one.begin;
     read.shared |= one.field->ticket != head.field->ticket;
     read.place = std::min(read.place, one.field->ticket->grant.place);

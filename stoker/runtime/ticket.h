@@ -35,7 +35,7 @@ struct Ticket {
   SampleRow row;                 // all that is known of it, once it was located
   std::vector<FieldRead> reads;  // one per field of the plan
   bool wants_read = false;       // there is something to read, of 0 bytes perhaps
-  std::uint64_t bytes = 0;       // of all reads
+  std::uint64_t bytes = 0;       // of all reads, each padded to the arena's unit
   EncodedArena::Grant grant;     // holds the bytes of all reads
   bool granted = false;
   int reads_pending = 0;

@@ -119,6 +119,7 @@ Ticket* TicketBoard::draw() {
 
 void TicketBoard::locate(Ticket& ticket) const {
   ticket.bytes = 0;
+  std::uint64_t bytes = 0;  // without padding
   ticket.wants_read = false;
   ticket.row.clear();
   if (ticket.padding()) return;
@@ -130,11 +131,12 @@ void TicketBoard::locate(Ticket& ticket) const {
         fail(ErrorKind::kData, "it has no field '{}', only {}", options_.fields[i], field_list(ticket.row));
       }
       ticket.reads[i].field = field;
-      ticket.bytes += field->length;
-      if (field->length > options_.sample_bytes_max || ticket.bytes > options_.sample_bytes_max) {
+      bytes += field->length;
+      ticket.bytes += EncodedArena::in_units(static_cast<std::size_t>(field->length));
+      if (field->length > options_.sample_bytes_max || bytes > options_.sample_bytes_max) {
         fail(ErrorKind::kLimit,
              "the sample is {} long, and the memory budget has room for {}; give the loader more memory",
-             format_size(static_cast<double>(ticket.bytes)),
+             format_size(static_cast<double>(bytes)),
              format_size(static_cast<double>(options_.sample_bytes_max)));
       }
     }
@@ -159,7 +161,7 @@ bool TicketBoard::grant(Ticket& ticket) {
     read.source = ticket.row.source;
     read.ticket = &ticket;
     read.bytes = ticket.grant.bytes.subspan(offset, static_cast<std::size_t>(field.length));
-    offset += static_cast<std::size_t>(field.length);
+    offset += EncodedArena::in_units(static_cast<std::size_t>(field.length));
   }
   request_reads(ticket);
   return true;

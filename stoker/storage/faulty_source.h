@@ -34,6 +34,7 @@ class FaultySource final : public Source {
   void will_need(std::uint64_t offset, std::uint64_t length, std::string_view part = {}) override {
     inner_->will_need(offset, length, part);
   }
+  std::uint64_t alignment() const override { return inner_->alignment(); }
   std::string_view io_name() const override { return inner_->io_name(); }
 
   /// Waits until `count` reads are held.

@@ -188,8 +188,7 @@ bool FileSource::is_aligned(const ReadRequest& request) const {
   const std::uint64_t alignment = file_.facts().direct_alignment;
   return request.offset % alignment == 0 &&
          std::all_of(request.into.begin(), request.into.end(), [&](MutableBytes segment) {
-           return !is_hole(segment) && segment.size() % alignment == 0 &&
-                  reinterpret_cast<std::uintptr_t>(segment.data()) % alignment == 0;
+           return segment.size() % alignment == 0 && reinterpret_cast<std::uintptr_t>(segment.data()) % alignment == 0;
          });
 }
 

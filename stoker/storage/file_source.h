@@ -31,6 +31,7 @@ class FileSource final : public Source {
   void start(ReadRequest& request) override;
   /// Has the kernel read ahead; nothing when direct, or when all descriptors are in use.
   void will_need(std::uint64_t offset, std::uint64_t length, std::string_view part = {}) override;
+  std::uint64_t alignment() const override { return options_.direct ? kDirectUnit : 1; }
   std::string_view io_name() const override { return io_name_; }
 
  private:

@@ -16,7 +16,7 @@ thread_local Turn t_turn;
 }  // namespace
 
 void read_by_preadv(FileRead& read, PreadvFunction preadv_once) noexcept {
-  std::array<std::uint8_t, kHoleReadMax> sink;  // left uninitialised: nobody looks at it
+  alignas(4096) std::array<std::uint8_t, kHoleReadMax> sink;  // left uninitialised: nobody looks at it
   std::array<iovec, 64> entries;
   read.begin();
   while (!read.finished()) {

@@ -52,6 +52,9 @@ class Source {
   /// A hint that the range will be read before long: the source may begin to fetch it. Threads: any. Never fails.
   virtual void will_need(std::uint64_t offset, std::uint64_t length, std::string_view part = {});
 
+  /// Reads are made without a copy where offsets, memory and sizes are multiples of this. Others are right, too.
+  virtual std::uint64_t alignment() const { return 1; }
+
   /// What reads the bytes, for reports: "pread", "io_uring+direct", or "memory" where nothing does.
   virtual std::string_view io_name() const { return "memory"; }
 };

@@ -69,7 +69,7 @@ UringIo::UringIo(std::shared_ptr<Executor> executor, const UringOptions& options
       options_(options),
       ring_(std::make_unique<io_uring>()),
       slots_(static_cast<std::size_t>(options.depth)),
-      sink_(kHoleReadMax) {
+      sink_(host_allocator(), kHoleReadMax) {
   assert(options.depth > 0 && options.submission_bytes > 0);
   free_.reserve(slots_.size());
   for (std::size_t slot = slots_.size(); slot > 0; --slot) free_.push_back(slot - 1);
@@ -133,7 +133,7 @@ void UringIo::prepare(std::size_t number) {
   Slot& slot = slots_[number];
   io_uring_sqe* const entry = io_uring_get_sqe(ring_.get());
   assert(entry && "the ring has an entry for every slot");
-  const std::size_t count = slot.read->gather(slot.entries, sink_, options_.submission_bytes);
+  const std::size_t count = slot.read->gather(slot.entries, {sink_.data(), sink_.size()}, options_.submission_bytes);
   io_uring_prep_readv(entry, slot.read->fd, slot.entries.data(), static_cast<unsigned>(count), slot.read->position());
   set_tag(entry, tag_of(number));
   unsent_.push_back(entry);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "stoker/tensor/allocator.h"
 #include "stoker/base/executor.h"
 #include "stoker/base/home_process.h"
 #include "stoker/storage/file_io.h"
@@ -72,7 +73,7 @@ class UringIo final : public FileIo {
   std::vector<std::size_t> free_;      // slots
   IntrusiveQueue<FileRead> waiting_;   // as many as callers have started: it takes none of our memory
   std::vector<io_uring_sqe*> unsent_;  // prepared, in order
-  std::vector<std::uint8_t> sink_;     // for the bytes of short holes, which nobody looks at
+  Memory sink_;                        // for the bytes of short holes, which nobody looks at
   int broken_ = 0;  // errno once the kernel takes no more submissions: all that follows fails with it
   bool stopping_ = false;
   bool reaping_ = true;

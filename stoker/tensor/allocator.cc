@@ -11,12 +11,13 @@ namespace stoker {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kPage = 4096;  // what direct reads want, where there is room for one
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 // Batches and read-ahead are tens of megabytes that are written from end to end: with huge pages the kernel hands them
 // over in a few hundred faults instead of tens of thousands.
 std::align_val_t alignment_of(std::size_t bytes) {
-  return std::align_val_t{bytes >= 2 * kHugePage ? kHugePage : kAlignment};
+  return std::align_val_t{bytes >= 2 * kHugePage ? kHugePage : bytes >= kPage ? kPage : kAlignment};
 }
 
 class HostAllocator final : public Allocator {
