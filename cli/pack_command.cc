@@ -95,7 +95,8 @@ std::vector<std::string> split_list(const std::string& text) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+    if (end == begin) refuse_option("--classes", text, "a list of classes, separated by commas");
+    parts.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
   return parts;

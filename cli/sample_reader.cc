@@ -55,7 +55,7 @@ std::span<const Bytes> SampleReader::read(std::int64_t sample) {
       fail(ErrorKind::kNotFound, "it has no field '{}'; the data set's are {}", name,
            fmt::join(dataset_.field_names(), ", "));
     memory_[i].resize(field->length);
-    read_fully(*row_.source, field->offset, memory_[i], field->part);
+    read_checked(row_, *field, memory_[i]);
     fields_.emplace_back(memory_[i]);
   }
   return fields_;

@@ -81,13 +81,13 @@ nb::list texts(const std::vector<std::string>& values) {
   return list;
 }
 
-nb::object read_field(Source& source, const SampleField& field) {
+nb::object read_field(const SampleRow& row, const SampleField& field) {
   PyObject* made = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(field.length));
   if (!made) throw nb::python_error();
   nb::object bytes = nb::steal(made);
   const MutableBytes into{reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(made)), field.length};
   const nb::gil_scoped_release unlocked;  // nobody else knows of the bytes yet
-  read_fully(source, field.offset, into, field.part);
+  read_checked(row, field, into);
   return bytes;
 }
 
@@ -107,7 +107,7 @@ nb::dict sample(const PyDataset& self, nb::handle index) {
   }
   nb::dict fields;
   const SampleRow row = read_row(dataset, number);
-  for (const SampleField& field : row.fields) fields[to_python_text(field.name)] = read_field(*row.source, field);
+  for (const SampleField& field : row.fields) fields[to_python_text(field.name)] = read_field(row, field);
   fields["label"] = row.label;
   fields["key"] = to_python_text(row.key);
   return fields;

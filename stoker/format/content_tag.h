@@ -2,25 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "stoker/storage/source.h"
 
 namespace stoker {
 
-/// XXH3-64 of the number `data_bytes` (eight bytes, the lowest first), the first 4 KiB and the last 4 KiB of the first
-/// `data_bytes` bytes; all of them where there are fewer. Throws what reading throws.
+/// XXH3-64 of the number `data_bytes` (eight bytes, the lowest first) and of some of the first `data_bytes` bytes: the
+/// first 4 KiB, the last 4 KiB, and 512 bytes at each of 64 places spread over all of them; as much of each as there
+/// is. Throws what reading throws.
 std::uint64_t content_tag(Source& shard, std::uint64_t data_bytes);
-
-/// The same of bytes as they are written.
-class ContentTagger {
- public:
-  void update(Bytes bytes);
-  std::uint64_t digest() const;
-
- private:
-  std::uint64_t bytes_ = 0;
-  std::vector<std::uint8_t> head_, tail_;
-};
 
 }  // namespace stoker

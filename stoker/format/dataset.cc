@@ -81,7 +81,7 @@ std::uint64_t Dataset::bytes() const {
 std::string Dataset::describe(std::int64_t sample) const { return stoker::describe(row(sample)); }
 
 std::string describe(const SampleRow& row) {
-  if (row.source == nullptr || row.fields.empty()) return fmt::format("sample '{}'", row.key);
+  if (row.source == nullptr) return fmt::format("sample '{}'", row.key);
   return fmt::format("{}, sample '{}'", row.source->name(), row.key);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -92,7 +93,7 @@ std::optional<IndexPlace> index_in_shard(const std::shared_ptr<Source>& shard, s
     why = fmt::format("the index in '{}' describes a shard of another size{}", shard->name(), make_anew(shard->name()));
     return std::nullopt;
   }
-  if (!describes(*shard, trailer, shard->name(), why)) return std::nullopt;
+  // It cannot be of another shard; what was changed in place is damage, which its checksums find.
   place.begin = rest - trailer.index_bytes;
   return place;
 }
@@ -122,8 +123,16 @@ std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, con
   if (!options.folder.empty()) found = in_file(index_path_in(options.folder, path));
   if (!found) found = in_file(index_path_beside(path));
   if (!found) found = attempt([&](std::string& why) { return index_in_shard(shard, why); });
-  if (!found && !options.cache_folder.empty()) {
-    found = in_file(index_path_in_cache(options.cache_folder, content_tag(*shard, shard->size())));
+  if (found || options.cache_folder.empty()) return found;
+  // What the cache holds can be made again, and nobody looks after it: it is checked as a whole, and goes if it is bad.
+  const std::string cached = index_path_in_cache(options.cache_folder, content_tag(*shard, shard->size()));
+  found = in_file(cached);
+  try {
+    if (found) found->check_all();
+  } catch (const Error& error) {
+    problems.push_back(error.message());
+    found = nullptr;
+    ::unlink(cached.c_str());
   }
   return found;
 }

@@ -110,6 +110,42 @@ TEST_F(IndexPlaces, IncludeTheCacheWhereAScanIsKept) {
   EXPECT_EQ(label_by(options), 40) << "what is kept is what is used";
 }
 
+TEST_F(IndexPlaces, HealThemselvesInTheCache) {
+  const IndexOptions options{.cache_folder = cache_};
+  open_dataset({shard_}, inline_, options);
+  const fs::path kept = fs::directory_iterator(cache_ + "/index")->path();
+  const std::string good = read_file(kept.string());
+  for (const std::size_t at : {std::size_t{20}, good.size() - 200, good.size() - 5}) {
+    std::string bytes = good;
+    bytes[at] ^= 1;
+    write_whole_file(kept.string(), as_bytes(bytes));
+    LogCapture log;
+    EXPECT_EQ(open_dataset({shard_}, inline_, options)->key(1), "b");
+    EXPECT_FALSE(log.lines.empty());
+    EXPECT_EQ(read_file(kept.string()), good) << "made again";
+  }
+}
+
+TEST_F(IndexPlaces, HoldNothingThatIsTrustedOnceTheMiddleOfTheShardHasChanged) {
+  // As people make them: many members, and zeros at the end.
+  std::string bytes;
+  for (int i = 0; i < 60; ++i) {
+    bytes +=
+        tar_member(fmt::format("{:02}.jpg", i), std::string(700, 'p')) + tar_member(fmt::format("{:02}.cls", i), "1");
+  }
+  bytes += std::string(10240, '\0');
+  folder_.write("data/s.tar", bytes);
+  const IndexOptions options{.cache_folder = cache_};
+  write_index(shard_ + ".sidx", 20);
+  EXPECT_EQ(label_by(options), 20);
+  for (std::size_t at = bytes.find("10.cls") + 512; at < bytes.size() && bytes[at] == '1'; at += 2560) bytes[at] = '2';
+  folder_.write("data/s.tar", bytes);
+  LogCapture log;
+  EXPECT_EQ(label_by(options), 1);
+  EXPECT_EQ(open_dataset({shard_}, inline_, options)->label(30), 2);
+  EXPECT_FALSE(log.lines.empty());
+}
+
 TEST_F(IndexPlaces, AreDoneWithoutWhereNothingCanBeKept) {
   const std::string blocked = folder_.write("blocked", "a file where a folder should be");
   EXPECT_EQ(label_by({.cache_folder = blocked}), -1);

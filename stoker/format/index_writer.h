@@ -16,7 +16,7 @@ namespace stoker {
 /// What is known of the shard as a whole once its last sample was added.
 struct IndexedShard {
   std::uint64_t data_bytes = 0;
-  std::uint64_t content_tag = 0;
+  std::uint64_t content_tag = 0;  // for an index in a file of its own
   std::optional<std::uint64_t> data_hash{};
 };
 

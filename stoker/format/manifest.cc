@@ -17,6 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::string_view kFormat = "stoker-manifest";
 constexpr int kManifestVersion = 1;
 constexpr std::uint64_t kManifestBytesMax = std::uint64_t{1} << 30;
 
@@ -59,7 +60,7 @@ std::uint64_t count_of(const Json& entry, const char* name, std::uint64_t& sum) 
 
 Manifest parse(std::string_view text) {
   Json json = parse_json(text);
-  if (json.at("format") != "stoker-manifest") throw std::invalid_argument("it is no manifest of Stoker");
+  if (json.at("format") != kFormat) throw std::invalid_argument("it is no manifest of Stoker");
   if (json.at("version") != kManifestVersion) throw std::invalid_argument("it is of another version of Stoker");
   const std::uint64_t checksum = from_hex(json.at("checksum").get<std::string>());
   json["checksum"] = to_hex(0);
@@ -92,7 +93,7 @@ const ManifestShard* Manifest::find(std::string_view name) const {
 }
 
 std::string Manifest::to_json() const {
-  Json json = {{"format", "stoker-manifest"}, {"version", kManifestVersion}, {"checksum", to_hex(0)}};
+  Json json = {{"format", kFormat}, {"version", kManifestVersion}, {"checksum", to_hex(0)}};
   std::int64_t samples = 0;
   for (const ManifestShard& shard : shards) samples += shard.samples;
   json["samples"] = samples;
@@ -130,6 +131,7 @@ std::optional<Manifest> Manifest::read(const std::string& folder) {
   if (file.size() > kManifestBytesMax) fail(ErrorKind::kLimit, "'{}' is over 1 GiB long", path);
   std::string text(file.size(), '\0');
   read_fully(file, 0, MutableBytes(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
+  if (text.find(kFormat) == std::string::npos) return std::nullopt;  // somebody else's, who likes the name too
   return from_json(text, path);
 }
 

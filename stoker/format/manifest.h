@@ -13,6 +13,9 @@ namespace stoker {
 
 inline constexpr std::string_view kManifestName = "manifest.json";
 
+/// What `pack` has done so far lies beside the shards until the manifest takes its place.
+inline constexpr std::string_view kJournalName = ".stoker-pack";
+
 struct ManifestShard {
   std::string name;  // of the file, in the manifest's folder
   std::uint64_t bytes = 0;
@@ -34,7 +37,8 @@ struct Manifest {
   std::string to_json() const;
   /// Throws kData, naming `path`, for what is no manifest, is damaged, or is of another version.
   static Manifest from_json(std::string_view text, const std::string& path);
-  /// The manifest in a folder; nullopt without one. Throws kIo, kData.
+  /// The manifest in a folder; nullopt without one, and for a file of that name that is nothing of ours. Throws kIo,
+  /// kData.
   static std::optional<Manifest> read(const std::string& folder);
 };
 

@@ -20,6 +20,10 @@ const Manifests::Folder& Manifests::folder(const std::string& path) {
   } catch (const Error& error) {
     problems_.push_back(fmt::format("{}; its shards are opened one by one", error.message()));
   }
+  struct stat journal;
+  if (!folder.manifest && ::stat((std::filesystem::path(path) / kJournalName).c_str(), &journal) == 0) {
+    fail(ErrorKind::kData, "'{}' holds a pack that is not finished; the same `stoker pack` goes on with it", path);
+  }
   if (folder.manifest) {
     for (const ManifestShard& shard : folder.manifest->shards) folder.shards.emplace(shard.name, &shard);
   }
@@ -33,7 +37,7 @@ Manifests::Found Manifests::find(const std::string& shard) {
   const auto entry = beside.shards.find(path.filename().string());
   if (entry == beside.shards.end()) {
     problems_.push_back(fmt::format("'{}' is not in the manifest beside it", shard));
-    return {};
+    return {&*beside.manifest, nullptr};
   }
   struct stat facts;
   if (::stat(shard.c_str(), &facts) != 0) fail_system("open", shard, errno);
@@ -41,7 +45,7 @@ Manifests::Found Manifests::find(const std::string& shard) {
   if (bytes == entry->second->bytes) return {&*beside.manifest, entry->second};
   problems_.push_back(fmt::format("'{}' has {} bytes, but the manifest beside it says {}; it is opened by itself",
                                   shard, bytes, entry->second->bytes));
-  return {};
+  return {&*beside.manifest, nullptr};
 }
 
 std::vector<std::string> Manifests::shards_of(const std::string& path) {

@@ -15,12 +15,13 @@ namespace stoker {
 class Manifests {
  public:
   struct Found {
-    const Manifest* manifest = nullptr;
+    const Manifest* manifest = nullptr;  // beside the shard, whether it lists the shard or not
     const ManifestShard* shard = nullptr;
   };
 
   /// What the manifest beside a shard says of it; nothing, and a problem, when the shard's size is not what it says.
-  /// Throws kNotFound for a shard that is not there. Valid as long as this object.
+  /// Throws kNotFound for a shard that is not there, kData for one of a pack that is not finished. Valid as long as
+  /// this object.
   Found find(const std::string& shard);
   /// The paths of the shards that the manifest in a folder lists; empty without one.
   std::vector<std::string> shards_of(const std::string& folder);

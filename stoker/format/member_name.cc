@@ -25,6 +25,11 @@ std::optional<MemberName> split_member_name(std::string_view path) {
   return MemberName{path.substr(0, dot), path.substr(dot + 1)};
 }
 
+bool is_about_the_shard(std::string_view member) {
+  const std::string_view first = member.substr(0, member.find('/'));
+  return first.size() >= 4 && first.starts_with("__") && first.ends_with("__");
+}
+
 void assign_lower_case(std::string& into, std::string_view text) {
   into.assign(text);
   std::transform(into.begin(), into.end(), into.begin(), lower);

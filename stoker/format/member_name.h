@@ -16,6 +16,10 @@ struct MemberName {
 /// Nothing for names that belong to no sample: no dot in the last component, a hidden file, or nothing after the dot.
 std::optional<MemberName> split_member_name(std::string_view path);
 
+/// Whether a member's name is of those that describe the shard and belong to no sample, "__meta__/x": WebDataset
+/// agrees.
+bool is_about_the_shard(std::string_view member);
+
 /// Replaces `into` by `text` in lower case (ASCII only).
 void assign_lower_case(std::string& into, std::string_view text);
 

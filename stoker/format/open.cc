@@ -1,5 +1,6 @@
 // open_dataset: from what the user wrote to one data set.
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -55,14 +56,19 @@ void open_unlisted(const ShardOpener& opener, std::vector<Candidate>& candidates
                    Executor* opening) {
   InlineExecutor here;
   TaskGroup tasks;
-  for (Candidate& candidate : candidates) {
-    if (candidate.listed.shard) continue;
-    tasks.run(opening ? *opening : here, [&opener, &candidate, &stop] {
+  std::atomic<std::size_t> first_failed{candidates.size()};
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates[i].listed.shard) continue;
+    tasks.run(opening ? *opening : here, [&, i] {
+      Candidate& candidate = candidates[i];
+      if (i > first_failed) return;  // its outcome would change nothing
       try {
         stop_if_asked(stop, candidate.shard.path);
         candidate.opened = opener.open(candidate.shard, stop);
       } catch (...) {
         candidate.error = std::current_exception();
+        for (std::size_t before = first_failed; i < before && !first_failed.compare_exchange_weak(before, i);) {
+        }
       }
     });
   }
@@ -101,8 +107,8 @@ std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data
     const bool listed = candidate.listed.shard != nullptr;
     log_problems(candidate.opened.problems);
     add_names(listed ? candidate.listed.manifest->fields : candidate.opened.rows->field_names(), fields);
-    const std::vector<std::string> classes =
-        listed ? candidate.listed.manifest->classes : std::move(candidate.opened.classes);
+    const Manifest* manifest = candidate.listed.manifest;
+    const std::vector<std::string> classes = manifest ? manifest->classes : std::move(candidate.opened.classes);
     if (shards.empty()) first_classes = classes;
     require_same_classes(candidates.front().shard.path, first_classes, candidate.shard.path, classes);
     shards.push_back(listed ? open_later(opener, candidate.shard, *candidate.listed.shard)

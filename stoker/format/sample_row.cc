@@ -1,5 +1,7 @@
 #include "stoker/format/sample_row.h"
 
+#include "stoker/base/crc32c.h"
+#include "stoker/base/error.h"
 #include "stoker/format/member_name.h"
 
 namespace stoker {
@@ -36,6 +38,19 @@ std::uint64_t SampleRow::bytes() const {
   std::uint64_t sum = 0;
   for (const SampleField& field : fields) sum += field.length;
   return sum;
+}
+
+void check_field(const SampleField& field, Bytes bytes) {
+  if (!field.crc32c || crc32c(bytes) == *field.crc32c) return;
+  fail(ErrorKind::kBadSample,
+       "its field '{}' is not what it was when the index was made: the checksum of its {} bytes at byte {} does not "
+       "match",
+       field.name, field.length, field.offset);
+}
+
+void read_checked(const SampleRow& row, const SampleField& field, MutableBytes into) {
+  read_fully(*row.source, field.offset, into, field.part);
+  check_field(field, into);
 }
 
 bool has_chunk_crcs(std::string_view field, std::uint64_t length) {

@@ -54,6 +54,12 @@ struct SampleRow {
   std::uint64_t bytes() const;
 };
 
+/// Throws kBadSample if a checksum is known and the bytes have another.
+void check_field(const SampleField& field, Bytes bytes);
+
+/// Reads a field and checks it; `into` has its length. Throws what reading throws, and kBadSample.
+void read_checked(const SampleRow& row, const SampleField& field, MutableBytes into);
+
 /// Parts of fields that are stored raw can be read and checked by themselves, in chunks of this many bytes.
 inline constexpr std::uint64_t kChunkBytes = std::uint64_t{64} << 10;
 

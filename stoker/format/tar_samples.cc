@@ -12,12 +12,6 @@
 namespace stoker {
 namespace {
 
-/// Members below "__stoker__/", "__meta__/" and the like describe the shard and hold no sample; WebDataset agrees.
-bool is_about_the_shard(std::string_view member) {
-  const std::string_view first = member.substr(0, member.find('/'));
-  return first.size() >= 4 && first.starts_with("__") && first.ends_with("__");
-}
-
 /// A class number as people and tools write it: digits, perhaps with white space around them.
 std::optional<std::int64_t> parse_label(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";

@@ -59,7 +59,6 @@ ssize_t TarWriter::write_block(archive* handle, void* writer, const void* block,
     return -1;
   }
   self.hasher_.update(bytes);
-  self.tagger_.update(bytes);
   self.bytes_ += length;
   return static_cast<ssize_t>(length);
 }

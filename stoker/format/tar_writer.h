@@ -8,7 +8,6 @@
 
 #include "stoker/base/bytes.h"
 #include "stoker/base/hash.h"
-#include "stoker/format/content_tag.h"
 #include "stoker/storage/atomic_file.h"
 
 struct archive;
@@ -30,7 +29,6 @@ class TarWriter {
   /// Bytes so far, each member padded to whole records, and their XXH3-64.
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t hash() const { return hasher_.digest(); }
-  std::uint64_t tag() const { return tagger_.digest(); }  // content_tag() of them
   void finish();
 
  private:
@@ -44,7 +42,6 @@ class TarWriter {
 
   AtomicFile file_;
   Hasher64 hasher_;
-  ContentTagger tagger_;
   std::uint64_t bytes_ = 0;
   std::exception_ptr write_error_;                 // thrown under libarchive's frames, which no exception may cross
   std::unique_ptr<archive, ArchiveFree> archive_;  // goes first: it may write what it still holds

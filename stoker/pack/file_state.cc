@@ -19,8 +19,8 @@ struct stat state_of(const std::string& path) {
 FileState::FileState(std::string path) : path_(std::move(path)), facts_(state_of(path_)) {}
 
 std::string FileState::describe() const {
-  return fmt::format("{} {} {} {}.{:09}", facts_.st_dev, facts_.st_ino, facts_.st_size, facts_.st_mtim.tv_sec,
-                     facts_.st_mtim.tv_nsec);
+  // Not the device's number, which may be another after a restart.
+  return fmt::format("{} {} {}.{:09}", facts_.st_ino, facts_.st_size, facts_.st_mtim.tv_sec, facts_.st_mtim.tv_nsec);
 }
 
 void FileState::require_unchanged() const {

@@ -43,6 +43,12 @@ class IndexJob {
     return static_cast<std::uint64_t>(facts.st_size);
   }
 
+  static void create_folder(const std::string& path) {
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    if (error) fail_system("create the folder", path, error.value());
+  }
+
   std::string place_of(const std::string& shard) const {
     return options_.folder.empty() ? index_path_beside(shard) : index_path_in(options_.folder, shard);
   }
@@ -55,7 +61,8 @@ class IndexJob {
              shard.path);
       }
       const auto [owner, is_new] = owners.emplace(place_of(shard.path), shard.path);
-      if (!is_new && owner->second != shard.path) {
+      std::error_code error;
+      if (!is_new && !std::filesystem::equivalent(owner->second, shard.path, error)) {
         fail(ErrorKind::kUsage, "'{}' and '{}' would both have the index '{}'; index them into two folders",
              owner->second, shard.path, owner->first);
       }
@@ -71,7 +78,9 @@ class IndexJob {
       return true;
     };
     try {
+      // Times tell that an index is old, never that it is not.
       if (std::filesystem::exists(place) &&
+          std::filesystem::last_write_time(place) >= std::filesystem::last_write_time(shard->name()) &&
           is_enough(index_in_file(*shard, std::make_shared<FileSource>(place, FileAccess(inline_)), ignored))) {
         return true;
       }
@@ -89,7 +98,7 @@ class IndexJob {
       done_ += shard->size();
       return;
     }
-    if (!options_.folder.empty()) std::filesystem::create_directories(options_.folder);
+    if (!options_.folder.empty()) create_folder(options_.folder);
     const FileState before(path);
     // Begun before the work: what cannot be written is known at once.
     AtomicFile file(place);

@@ -16,6 +16,7 @@
 #include "stoker/base/threads.h"
 #include "stoker/base/user_cache.h"
 #include "stoker/format/manifest.h"
+#include "stoker/format/member_name.h"
 #include "stoker/pack/file_state.h"
 #include "stoker/pack/pack_journal.h"
 #include "stoker/pack/pack_selection.h"
@@ -119,6 +120,11 @@ SampleSweep::Work PackJob::work() const {
   const auto checker = std::make_shared<SampleChecker>(CheckDepth::kDecoded);
   const auto transform = std::make_shared<PackTransform>(options_.transform);
   return [this, checker, transform](SweptSample& sample) {
+    if (is_about_the_shard(sample.row.key)) {
+      fail(ErrorKind::kUsage,
+           "readers of WebDataset tars pass over samples whose first folder begins and ends with two underscores; give "
+           "it another name");
+    }
     sample.bad = checker->check(sample.row, sample.fields);
     if (sample.bad.empty()) {
       transform->apply(sample);
@@ -138,6 +144,13 @@ SampleSweep::Work PackJob::work() const {
 /// Whether there is anything left to do.
 bool PackJob::prepare_folder(const std::string& to) {
   std::error_code error;
+  const std::string target = fs::weakly_canonical(to, error).string() + "/";
+  for (const auto& shard : dataset_->shards()) {
+    const fs::path source = fs::weakly_canonical(shard->name(), error);
+    if (!fs::is_directory(source, error) || !target.starts_with(source.string() + "/")) continue;
+    fail(ErrorKind::kUsage, "'{}' lies in '{}', which is to be packed; choose a folder outside of it", to,
+         shard->name());
+  }
   const fs::file_status status = fs::status(to, error);
   if (fs::exists(status) && !fs::is_directory(status)) {
     fail(ErrorKind::kUsage, "'{}' exists and is not a folder; choose another name", to);
@@ -154,8 +167,9 @@ bool PackJob::prepare_folder(const std::string& to) {
     for (const ManifestShard& shard : finished->shards) {
       const std::string path = to + "/" + shard.name;
       if (fs::file_size(path, error) != shard.bytes || error) {
-        fail(ErrorKind::kData, "the finished pack in '{}' has lost '{}'; remove its {} to pack what is missing", to,
-             shard.name, kManifestName);
+        fail(ErrorKind::kData,
+             "the finished pack in '{}' has lost '{}', or part of it; remove the folder to pack it anew", to,
+             shard.name);
       }
     }
     return false;

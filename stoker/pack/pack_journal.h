@@ -13,8 +13,6 @@
 
 namespace stoker {
 
-inline constexpr std::string_view kJournalName = ".stoker-pack";
-
 /// One shard that is on disk under its name, and where the next one begins.
 struct PackedShard {
   ManifestShard shard;

@@ -32,7 +32,7 @@ std::uint64_t ShardWriter::bytes_with(const SweptSample& sample) const {
 ManifestShard ShardWriter::finish(std::string name) {
   const Fingerprint fingerprint = index_.fingerprint();
   const std::uint64_t sample_bytes = index_.sample_bytes();
-  const IndexedShard described{.data_bytes = tar_.bytes(), .content_tag = tar_.tag(), .data_hash = tar_.hash()};
+  const IndexedShard described{.data_bytes = tar_.bytes(), .data_hash = tar_.hash()};
   tar_.add(kIndexMember, index_.finish(described));
   tar_.finish();
   return {.name = std::move(name),

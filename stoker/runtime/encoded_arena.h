@@ -13,8 +13,8 @@ namespace stoker {
 /// Not thread-safe: used under the engine's lock.
 class EncodedArena {
  public:
-  /// Grants begin at and are padded to multiples of this, which a direct read may overwrite: it puts whole records where
-  /// they are wanted. (Decoders may look at whole cache lines, too.)
+  /// Grants begin at and are padded to multiples of this, which a direct read may overwrite: it puts whole records
+  /// where they are wanted. (Decoders may look at whole cache lines, too.)
   static constexpr std::size_t kUnit = 512;
   static constexpr std::size_t in_units(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit; }
 

@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "stoker/base/clock.h"
-#include "stoker/base/crc32c.h"
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
 #include "stoker/base/threads.h"
@@ -144,18 +143,6 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
   }
 }
 
-namespace {
-
-void check_field(const SampleField& field, Bytes bytes) {
-  if (!field.crc32c || crc32c(bytes) == *field.crc32c) return;
-  fail(ErrorKind::kBadSample,
-       "its field '{}' is not what it was when the index was made: the checksum of its {} bytes at byte {} does not "
-       "match",
-       field.name, field.length, field.offset);
-}
-
-}  // namespace
-
 // Writes the ticket's slot, or leaves the reason why not in the ticket.
 void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
   MutableBytes outputs[kOutputsMax];  // board_options() refuses recipes with more
@@ -178,7 +165,8 @@ void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
                             .draw = {seed_, number(ticket.work->epoch), number(ticket.position)}};
     executor.run(input, std::span(outputs, count));
   } catch (const Error& error) {
-    ticket.error = std::make_exception_ptr(error.with_context(describe(ticket.row)));
+    // What went wrong while the row was looked for names its file itself.
+    if (ticket.row.source) ticket.error = std::make_exception_ptr(error.with_context(describe(ticket.row)));
   } catch (const std::bad_alloc&) {
     const Error error(ErrorKind::kMemory, "the machine has no memory left to decode it");
     ticket.error = std::make_exception_ptr(error.with_context(describe(ticket.row)));

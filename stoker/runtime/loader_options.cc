@@ -29,9 +29,10 @@ std::int64_t tickets_ahead(const OrderOptions& order, int world) {
   return static_cast<std::int64_t>((1 + kWindowSlack) * samples) + 1;
 }
 
-/// What so many samples take in the arena, where each begins on a cache line.
+/// What so many samples take in the arena, where each is padded: by half a unit on average.
 std::size_t bytes_of(const Dataset& dataset, std::int64_t tickets) {
-  const double mean = static_cast<double>(dataset.bytes()) / static_cast<double>(dataset.size()) + 64;
+  const double mean = static_cast<double>(dataset.bytes()) / static_cast<double>(dataset.size()) +
+                      static_cast<double>(EncodedArena::kUnit) / 2;
   return static_cast<std::size_t>(std::min(mean * static_cast<double>(tickets), 1e15));
 }
 

@@ -136,8 +136,7 @@ void TicketBoard::locate(Ticket& ticket) const {
       if (field->length > options_.sample_bytes_max || bytes > options_.sample_bytes_max) {
         fail(ErrorKind::kLimit,
              "the sample is {} long, and the memory budget has room for {}; give the loader more memory",
-             format_size(static_cast<double>(bytes)),
-             format_size(static_cast<double>(options_.sample_bytes_max)));
+             format_size(static_cast<double>(bytes)), format_size(static_cast<double>(options_.sample_bytes_max)));
       }
     }
     ticket.wants_read = !options_.fields.empty();

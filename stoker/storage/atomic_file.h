@@ -27,7 +27,6 @@ class AtomicFile {
 
  private:
   void flush();
-
   std::string path_, partial_path_;
   FileDescriptor fd_;
   std::vector<std::uint8_t> buffer_;

@@ -60,6 +60,10 @@ OpenFile open_file(const std::string& path, std::string_view name, const FileOpt
   const int fd = file.descriptor.get();
   if (::fstat(fd, &facts) != 0) fail_system("look at", name, errno);
   require_regular_file(name, facts.st_mode);
+  // It was to keep the opening of a pipe from waiting; reads of a file may wait, and io_uring takes it for their word
+  // that they may not.
+  const int flags = ::fcntl(fd, F_GETFL);
+  if (flags < 0 || ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0) fail_system("open", name, errno);
   file.facts = {facts.st_dev, facts.st_ino, static_cast<std::uint64_t>(facts.st_size), 0};
   if (options.direct) {
     file.facts.direct_alignment = direct_alignment(fd, name);

@@ -19,8 +19,8 @@ struct FileOptions {
   AccessPattern pattern = AccessPattern::kNormal;
 };
 
-/// The least that direct reads want multiples of: what file systems ask for today, and what tars are made of. Where more is
-/// asked for, reads go by way of another buffer.
+/// The least that direct reads want multiples of: what file systems ask for today, and what tars are made of. Where
+/// more is asked for, reads go by way of another buffer.
 inline constexpr std::uint64_t kDirectUnit = 512;
 
 /// What a file was found to be when it was opened.

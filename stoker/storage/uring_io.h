@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "stoker/tensor/allocator.h"
 #include "stoker/base/executor.h"
 #include "stoker/base/home_process.h"
 #include "stoker/storage/file_io.h"
+#include "stoker/tensor/allocator.h"
 
 struct io_uring;  // liburing's: its header stays out of ours
 struct io_uring_sqe;

@@ -55,7 +55,11 @@ def read_index(index, shard):
     padding = index[directory_at + directory_bytes:-128]
     assert padding == bytes(len(padding)) and len(padding) < 512
     data = shard[:data_bytes]
-    assert tag == xxhash.xxh3_64_intdigest(struct.pack("<Q", data_bytes) + data[:4096] + data[-4096:])
+    stretch = data_bytes // 64
+    places = [(stretch * place + stretch * (place * 40503 % 65536) // 65536) // 512 * 512 for place in range(64)]
+    pieces = [data[:4096], data[-4096:], *(data[at:at + 512] for at in places)]
+    inside = data_bytes < len(shard)
+    assert tag == (0 if inside else xxhash.xxh3_64_intdigest(struct.pack("<Q", data_bytes) + b"".join(pieces)))
     if flags & 1:
         assert data_hash == xxhash.xxh3_64_intdigest(data)
 
