@@ -77,8 +77,9 @@ void FileSource::start(ReadRequest& request) {
           source.open_files_->finish(static_cast<OpenFiles::Lease&>(waiter));
         } catch (...) {
           resumed.error = std::current_exception();
-          return resumed.done(resumed);
         }
+        // Outside of the handler, which would hold on to the error while it is the caller's already.
+        if (resumed.error) return resumed.done(resumed);
         source.read_opened(resumed);
       };
       if (open_files_->acquire(file_, reading.lease)) read_opened(request);
@@ -121,11 +122,13 @@ void FileSource::read_opened(ReadRequest& request) noexcept {
     auto& resumed = *static_cast<ReadRequest*>(waiter.context);
     static_cast<FileSource*>(resumed.source)->read_piece(resumed);
   };
+  std::exception_ptr error;
   try {
     if (!bounce_pool_->acquire(reading.loan)) return;  // it may even have been resumed, and done
   } catch (...) {
-    return finish(request, std::current_exception());
+    error = std::current_exception();
   }
+  if (error) return finish(request, std::move(error));
   read_piece(request);
 }
 
@@ -151,11 +154,13 @@ void FileSource::piece_ended(FileRead& read) noexcept {
   auto& request = *static_cast<ReadRequest*>(read.context);
   auto& source = *static_cast<FileSource*>(request.source);
   auto& reading = request.scratch.get<Reading>();
+  std::exception_ptr error;
   try {
     source.require_success(read, read.enough);
   } catch (...) {
-    return source.finish(request, std::current_exception());
+    error = std::current_exception();
   }
+  if (error) return source.finish(request, std::move(error));
   const std::uint64_t lead = reading.position - read.offset;
   reading.place.copy_from(
       Bytes(reading.into).subspan(static_cast<std::size_t>(lead), static_cast<std::size_t>(reading.piece)));
@@ -172,7 +177,7 @@ void FileSource::whole_ended(FileRead& read) noexcept {
   } catch (...) {
     error = std::current_exception();
   }
-  source.finish(request, error);
+  source.finish(request, std::move(error));
 }
 
 void FileSource::finish(ReadRequest& request, std::exception_ptr error) noexcept {
