@@ -6,7 +6,6 @@
 
 #include "cli/console.h"
 #include "stoker/base/units.h"
-#include "stoker/storage/atomic_file.h"
 
 namespace stoker {
 namespace {
@@ -39,12 +38,13 @@ std::string bad_samples_text(std::string_view title, const std::vector<BadSample
   return text;
 }
 
-void write_quarantine(const std::string& path, const std::vector<BadSample>& samples) {
+void write_quarantine(AtomicFile& file, const std::vector<BadSample>& samples) {
   std::string lines;
   for (const BadSample& sample : samples) {
     lines += to_json(sample).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   }
-  write_whole_file(path, as_bytes(lines));
+  file.write(as_bytes(lines));
+  file.commit();
 }
 
 }  // namespace stoker

@@ -17,6 +17,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/pack_job.h"
+#include "stoker/storage/atomic_file.h"
 
 namespace stoker {
 namespace {
@@ -54,6 +55,8 @@ void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
   PackOptions pack_options = options.pack;
   pack_options.stop = &interrupts.flag();
   const std::int64_t began_ns = now_ns();
+  std::optional<AtomicFile> quarantine;  // what cannot be written is to be known before the work
+  if (!options.quarantine.empty()) quarantine.emplace(options.quarantine);
   PackResult result;
   {
     const Interrupts::Scope stop(interrupts, [] {});  // pack() looks at the flag
@@ -65,7 +68,7 @@ void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
     result = pack(options.data, options.to, pack_options);
   }
   const double seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
-  if (!options.quarantine.empty()) write_quarantine(options.quarantine, result.bad);
+  if (quarantine) write_quarantine(*quarantine, result.bad);
   if (options.json) {
     return write_json({{"out", options.to},
                        {"samples", result.samples},

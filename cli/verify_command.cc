@@ -17,6 +17,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/verify_job.h"
+#include "stoker/storage/atomic_file.h"
 
 namespace stoker {
 namespace {
@@ -32,6 +33,8 @@ void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
   VerifyOptions verify_options = options.verify;
   verify_options.stop = &interrupts.flag();
   const std::int64_t began_ns = now_ns();
+  std::optional<AtomicFile> quarantine;  // what cannot be written is to be known before the work
+  if (!options.quarantine.empty()) quarantine.emplace(options.quarantine);
   VerifyResult result;
   {
     const Interrupts::Scope stop(interrupts, [] {});  // verify() looks at the flag
@@ -44,7 +47,7 @@ void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
     result = verify(options.data, verify_options);
   }
   const double seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
-  if (!options.quarantine.empty()) write_quarantine(options.quarantine, result.bad);
+  if (quarantine) write_quarantine(*quarantine, result.bad);
   if (options.json) {
     write_json({{"samples", result.samples},
                 {"shards", result.shards},

@@ -17,11 +17,11 @@
 #include "stoker/base/user_cache.h"
 #include "stoker/format/manifest.h"
 #include "stoker/format/member_name.h"
-#include "stoker/pack/file_state.h"
 #include "stoker/pack/pack_journal.h"
 #include "stoker/pack/pack_selection.h"
 #include "stoker/pack/sample_check.h"
 #include "stoker/pack/shard_writer.h"
+#include "stoker/pack/source_state.h"
 #include "stoker/storage/atomic_file.h"
 
 namespace stoker {
@@ -72,18 +72,14 @@ class PackJob {
   PackJob(const std::vector<std::string>& data, const PackOptions& options)
       : options_(options),
         dataset_(open_dataset(data, std::make_shared<InlineExecutor>(), {.cache_folder = user_cache_folder()})),
-        selection_(*dataset_, options.classes, options.shuffle) {
-    for (const auto& shard : dataset_->shards()) {
-      if (fs::is_regular_file(shard->name())) sources_.emplace_back(shard->name());
-    }
-  }
+        selection_(*dataset_, options.classes, options.shuffle) {}
 
   PackResult run(const std::string& to);
   PackEstimate estimate(const std::string& to);
 
  private:
   std::string job() const;
-  std::string journal_job() const;
+  std::string journal_job(const SourceState& source) const;
   int threads() const { return options_.threads ? options_.threads : usable_cores(); }
   SampleSweep::Work work() const;
   bool prepare_folder(const std::string& to);
@@ -95,7 +91,6 @@ class PackJob {
   const PackOptions& options_;
   const std::shared_ptr<const Dataset> dataset_;
   const PackSelection selection_;
-  std::vector<FileState> sources_;
 };
 
 // What decides which bytes are packed, and nothing else.
@@ -110,11 +105,7 @@ std::string PackJob::job() const {
 }
 
 // A pack that goes on must find the data as it was: half of one and half of another would be neither.
-std::string PackJob::journal_job() const {
-  std::string text = job();
-  for (const FileState& source : sources_) text += ", " + source.describe();
-  return text;
-}
+std::string PackJob::journal_job(const SourceState& source) const { return job() + ", files " + source.digest(); }
 
 SampleSweep::Work PackJob::work() const {
   const auto checker = std::make_shared<SampleChecker>(CheckDepth::kDecoded);
@@ -188,10 +179,11 @@ PackResult PackJob::run(const std::string& to) {
   const bool unfinished = prepare_folder(to);
   PackResult result;
   if (unfinished) {
-    PackJournal journal(to, journal_job());
+    const SourceState source(*dataset_);
+    PackJournal journal(to, journal_job(source));
     result.resumed = static_cast<std::int64_t>(journal.shards().size());
     result.bad = pack_from(to, journal).bad;
-    for (const FileState& source : sources_) source.require_unchanged();
+    source.require_unchanged();
 
     Manifest manifest{.shards = {}, .fields = {}, .classes = selection_.classes(), .job = job()};
     for (const PackedShard& packed : journal.shards()) {
@@ -211,7 +203,7 @@ PackResult PackJob::run(const std::string& to) {
   result.shards = static_cast<std::int64_t>(manifest.shards.size());
   if (!unfinished) {
     result.resumed = result.shards;
-    if (has_journal(to)) PackJournal(to, journal_job()).remove();
+    if (has_journal(to)) PackJournal::discard(to);
   }
   for (const ManifestShard& shard : manifest.shards) {
     result.samples += shard.samples;

@@ -224,6 +224,33 @@ TEST_F(Pack, RefusesToGoOnWithOtherOptionsOrChangedData) {
   EXPECT_EQ(error_of([&] { pack_to("out", {.shard_bytes = 20'000}); }).kind(), ErrorKind::kUsage);
 }
 
+TEST_F(Pack, RefusesToGoOnWithALooseFileOfOtherBytes) {
+  std::atomic<bool> stop{false};
+  PackOptions options{.shard_bytes = 20'000, .stop = &stop};
+  options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 40; };
+  EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
+  const std::string file = folder_.path("loose/c0000/0000001.png");
+  std::string bytes = read_file(file);
+  bytes[bytes.size() / 2] ^= 1;
+  folder_.write("loose/c0000/0000001.png", bytes);
+  const Error error = error_of([&] { pack_to("out", {.shard_bytes = 20'000}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(), HasSubstr("changed since"));
+}
+
+TEST_F(Pack, NoticesThatALooseFileWasWrittenToMeanwhile) {
+  PackOptions options{.threads = 1};
+  bool changed = false;
+  const std::string file = folder_.path("loose/c0000/0000001.png");
+  options.progress = [&](std::int64_t, std::int64_t) {
+    if (!std::exchange(changed, true)) fs::last_write_time(file, fs::last_write_time(file) + std::chrono::seconds(5));
+  };
+  const Error error = error_of([&] { pack_to("out", options); });
+  EXPECT_EQ(error.kind(), ErrorKind::kData);
+  EXPECT_THAT(error.what(), HasSubstr("changed while"));
+  EXPECT_FALSE(fs::exists(folder_.path("out/manifest.json")));
+}
+
 TEST_F(Pack, NoticesThatATarChangedMeanwhile) {
   pack_to("tars", {});
   const std::string tar = folder_.path("tars/shard-000000.tar");

@@ -160,9 +160,12 @@ void PackJournal::append(const std::string& line) {
   if (::fsync(fd_.get()) != 0) fail_system("write", path_, errno);
 }
 
-void PackJournal::remove() {
-  if (::unlink(path_.c_str()) != 0 && errno != ENOENT) fail_system("remove", path_, errno);
-  sync_folder(folder_);
+void PackJournal::remove() { discard(folder_); }
+
+void PackJournal::discard(const std::string& folder) {
+  const std::string path = folder + "/" + std::string(kJournalName);
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) fail_system("remove", path, errno);
+  sync_folder(folder);
 }
 
 }  // namespace stoker

@@ -32,6 +32,8 @@ class PackJournal {
   /// On disk when it returns.
   void add(PackedShard shard);
   void remove();
+  /// Removes what a call left that was killed between writing the manifest and removing the journal.
+  static void discard(const std::string& folder);
 
  private:
   void append(const std::string& line);

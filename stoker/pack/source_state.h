@@ -1,0 +1,29 @@
+// Notices that the files of a data set changed while a job read them, or between two calls of one job.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stoker/format/dataset.h"
+#include "stoker/pack/file_state.h"
+
+namespace stoker {
+
+class SourceState {
+ public:
+  /// As it is now: of each shard that is a file, and of every file of a folder. Throws kNotFound or kIo.
+  explicit SourceState(const Dataset& dataset);
+  /// Throws kData, naming the file, if one of them is no longer what it was.
+  void require_unchanged() const;
+  /// Sixteen hexadecimal digits that stay the same as long as the files do.
+  const std::string& digest() const { return digest_; }
+
+ private:
+  static std::string digest_of(const std::vector<FileState>& shards, const Dataset& dataset);
+
+  const Dataset& dataset_;
+  std::vector<FileState> shards_;
+  std::string digest_;
+};
+
+}  // namespace stoker
