@@ -15,6 +15,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/random.h"
+#include "stoker/format/content_tag.h"
 #include "stoker/format/index_writer.h"
 #include "stoker/format/manifest.h"
 #include "stoker/format/tar_writer.h"
@@ -76,8 +77,9 @@ void make_shards(const Wanted& wanted) {
       index.add(row);
     }
     tar.finish();
+    FileSource source(path, std::make_shared<InlineExecutor>());
     write_file(path + ".sidx",
-               index.finish({.data_bytes = std::filesystem::file_size(path), .content_tag = tar.tag()}));
+               index.finish({.data_bytes = source.size(), .content_tag = content_tag(source, source.size())}));
   }
 }
 
