@@ -14,6 +14,8 @@ bool starts_as_exif(Bytes bytes);
 /// The orientation in an Exif block (with or without that opening); 1 where it has none or makes no sense.
 Orientation exif_orientation(Bytes exif);
 
+inline constexpr int kExifOpeningBytes = 6;
+
 /// A block, with its opening, that says the orientation and nothing else.
 std::vector<std::uint8_t> make_exif(Orientation orientation);
 

@@ -23,7 +23,7 @@ struct JpegEncodeOptions {
 /// `image` is interleaved: 3 channels RGB, or 1 grey. Replaces the contents of `out`.
 void encode_jpeg(ImageView image, const JpegEncodeOptions& options, std::vector<std::uint8_t>& out);
 
-/// 8 bits per channel: 1 grey, 3 RGB, 4 RGBA, interleaved.
-void encode_png(ImageView image, std::vector<std::uint8_t>& out);
+/// 8 bits per channel: 1 grey, 3 RGB, 4 RGBA, interleaved. The orientation is said in an Exif chunk.
+void encode_png(ImageView image, std::vector<std::uint8_t>& out, Orientation orientation = 1);
 
 }  // namespace stoker

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "stoker/base/error.h"
+#include "stoker/codec/exif.h"
 #include "stoker/codec/image_encoder.h"
 
 namespace stoker {
@@ -32,7 +33,7 @@ std::uint8_t color_type(int channels) {
 
 }  // namespace
 
-void encode_png(ImageView image, std::vector<std::uint8_t>& out) {
+void encode_png(ImageView image, std::vector<std::uint8_t>& out, Orientation orientation) {
   spng_ihdr header{};
   header.width = static_cast<std::uint32_t>(image.width);
   header.height = static_cast<std::uint32_t>(image.height);
@@ -44,6 +45,13 @@ void encode_png(ImageView image, std::vector<std::uint8_t>& out) {
   if (!context) fail(ErrorKind::kMemory, "no memory for a PNG encoder");
   check(spng_set_option(context.get(), SPNG_ENCODE_TO_BUFFER, 1));
   check(spng_set_ihdr(context.get(), &header));
+  std::vector<std::uint8_t> exif;
+  if (orientation != 1) {
+    exif = make_exif(orientation);
+    exif.erase(exif.begin(), exif.begin() + kExifOpeningBytes);  // which only JPEGs have
+    spng_exif chunk{exif.size(), reinterpret_cast<char*>(exif.data())};
+    check(spng_set_exif(context.get(), &chunk));
+  }
   check(spng_encode_image(context.get(), nullptr, 0, SPNG_FMT_PNG, SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE));
 
   const std::size_t row_bytes = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.channels);

@@ -401,6 +401,10 @@ TEST_F(Pack, ShrinksTheShortSideAndNeverEnlarges) {
   JpegEncodeOptions turned;
   turned.orientation = 6;
   other.write("in/d.jpg", as_text(noisy_jpeg(100, 120, 4, turned)));
+  std::vector<std::uint8_t> png;
+  const std::vector<std::uint8_t> pixels = noisy_pixels(90, 80, 3, 7);
+  encode_png(interleaved_view(pixels.data(), 90, 80, 3), png, 8);
+  other.write("in/e.png", as_text(png));
   pack({other.path("in")}, other.path("out"), {.transform = {.resize_short = 64}});
   const auto in = open(other.path("in")), out = open(other.path("out"));
   const auto size = [&](std::int64_t i) { return std::pair(out->row(i).facts->width, out->row(i).facts->height); };
@@ -410,6 +414,8 @@ TEST_F(Pack, ShrinksTheShortSideAndNeverEnlarges) {
   EXPECT_EQ(size(2), std::pair(64, 142));
   EXPECT_EQ(out->row(2).image_field()->name, "png");
   EXPECT_EQ(size(3), std::pair(64, 77));
+  EXPECT_EQ(size(4), std::pair(72, 64));
+  EXPECT_EQ(out->row(4).facts->orientation, 8);
   EXPECT_EQ(out->row(3).facts->orientation, 6) << "the pixels are as stored, and so is the word on how to turn them";
 }
 

@@ -95,7 +95,7 @@ void PackTransform::encode(ImageView pixels, const ImageFacts& facts, SweptSampl
   if (options_.raw) {
     encode_npy(pixels, sample.made);
   } else if (facts.codec == Codec::kPng && !options_.quality) {
-    encode_png(interleaved(pixels), sample.made);
+    encode_png(interleaved(pixels), sample.made, facts.orientation);
   } else {
     const JpegEncodeOptions jpeg{.quality = options_.quality.value_or(kDefaultQuality),
                                  .subsampling = subsampling_of(facts),

@@ -75,7 +75,8 @@ def test_a_pack_is_what_tarfile_and_tar_read(loose, packed, tmp_path):
 
 
 def test_a_pack_is_what_webdataset_reads(packed):
-    webdataset = pytest.importorskip("webdataset", reason="./dev test installs it")
+    import webdataset  # ./dev test fetches it, and gives its place in PYTHONPATH
+
     shards = [str(path) for path in sorted(packed.glob("*.tar"))]
     read = list(webdataset.WebDataset(shards, shardshuffle=False, empty_check=False))
     expected = samples_of(packed)
