@@ -1,8 +1,9 @@
 // One contestant of the storage benchmark. It gets ready, says so, and waits for a line on stdin, so that
 // bench/storage.py can empty the page cache; then it reads, for a while, and prints what came of it as JSON.
 //
-//   bench_storage loose FOLDER THREADS SECONDS
-//   bench_storage packed DATA ORDER IN_FLIGHT SECONDS IO DIRECT    IO: auto, uring, pread; DIRECT: 0, 1
+//   bench_storage loose FOLDER THREADS SECONDS HASH                HASH: 1 to hash what was read, 0 to only read it
+//   bench_storage packed DATA ORDER IN_FLIGHT SECONDS HASH IO DIRECT READ_AHEAD
+//                                                                  IO: auto, uring, pread; DIRECT: 0, 1; in MiB
 //   bench_storage open DATA SAMPLES                                opens it, reads so many in global order
 //   bench_storage hashes SECONDS                                   CRC-32C and XXH3 of the same bytes, on one core
 #include <dirent.h>
@@ -52,17 +53,23 @@ void wait_for_start() {
   std::getline(std::cin, line);
 }
 
-/// What was read; `hash` is the sum over the samples, whatever their order.
+/// What was read; `hash` is the sum over the samples, whatever their order, if it was asked for.
 struct Tally {
+  explicit Tally(bool hashing) : hashes(hashing) {}
+
+  const bool hashes;
   std::atomic<std::int64_t> samples = 0, bytes = 0;
   std::atomic<std::uint64_t> hash = 0;
 
   void add(Bytes sample) {
     ++samples;
     bytes += static_cast<std::int64_t>(sample.size());
-    hash += hash64(sample);
+    if (hashes) hash += hash64(sample);
   }
 };
+
+std::size_t mebibytes(const std::string& word) { return std::stoul(word) << 20; }
+bool flag(const std::string& word) { return word == "1"; }
 
 nlohmann::json report(const Tally& tally, std::int64_t began_ns, std::int64_t read_bytes_before) {
   return {{"samples", tally.samples.load()},
@@ -102,11 +109,11 @@ void read_file(const std::string& path, std::vector<std::uint8_t>& into, Tally& 
   tally.add(into);
 }
 
-nlohmann::json read_loose(const std::string& folder, int threads, const std::string& seconds) {
+nlohmann::json read_loose(const std::string& folder, int threads, const std::string& seconds, bool hashes) {
   std::vector<std::string> files;
   list(folder, files);
   wait_for_start();
-  Tally tally;
+  Tally tally(hashes);
   std::atomic<std::size_t> next = 0;
   const std::int64_t began = now_ns(), before = process_read_bytes(), deadline = deadline_after(seconds);
   {
@@ -129,11 +136,11 @@ nlohmann::json read_loose(const std::string& folder, int threads, const std::str
 /// calling thread, with a number of requests in flight at most.
 class Reader {
  public:
-  Reader(const Dataset& dataset, OrderKind kind, int in_flight)
+  Reader(const Dataset& dataset, OrderKind kind, int in_flight, std::size_t read_ahead)
       : dataset_(dataset),
         order_(order_options(dataset, kind), 0),
         in_flight_max_(in_flight),
-        arena_bytes_(kind == OrderKind::kWindowed ? windows_bytes(dataset) / 4 * 5 : kArenaBytes),
+        arena_bytes_(kind == OrderKind::kWindowed ? windows_bytes(dataset) / 4 * 5 : read_ahead),
         near_bytes_(kind == OrderKind::kWindowed ? arena_bytes_ / 5 : arena_bytes_ / 2) {}
 
   std::int64_t requests() const { return requests_; }
@@ -145,13 +152,14 @@ class Reader {
       if (now_ns() > deadline_ns) positions_ = std::min(positions_, next_);
       collect();
       start();
-      for (PlannedRead* read = take_ended(); read;) finished += finish(*std::exchange(read, read->next), tally);
+      PlannedRead* ended = take_ended();
+      start();  // what had no room, before what has ended is looked at
+      while (ended) finished += finish(*std::exchange(ended, ended->next), tally);
     }
     for (; under_way_ > 0;) take_ended();
   }
 
  private:
-  static constexpr std::size_t kArenaBytes = std::size_t{64} << 20;
   static constexpr std::size_t kDrawnAtOnce = 64;
 
   static OrderOptions order_options(const Dataset& dataset, OrderKind kind) {
@@ -275,11 +283,12 @@ class Reader {
 };
 
 nlohmann::json read_packed(char** argument) {
-  const OpenOptions options{.io = parse_io(argument[4]), .direct = std::stoi(argument[5]) != 0};
+  const OpenOptions options{.io = parse_io(argument[5]), .direct = flag(argument[6])};
   const auto dataset = open(argument[0], {}, options);
-  auto reader = std::make_unique<Reader>(*dataset, parse_order(argument[1]), std::stoi(argument[2]));
+  auto reader =
+      std::make_unique<Reader>(*dataset, parse_order(argument[1]), std::stoi(argument[2]), mebibytes(argument[7]));
   wait_for_start();
-  Tally tally;
+  Tally tally(flag(argument[4]));
   const std::int64_t began = now_ns(), before = process_read_bytes();
   reader->read(dataset->size(), deadline_after(argument[3]), tally);
   nlohmann::json result = report(tally, began, before);
@@ -293,8 +302,8 @@ nlohmann::json open_and_read(const std::string& data, std::int64_t samples) {
   const std::int64_t memory = memory_peak_bytes(), before = process_read_bytes(), began = now_ns();
   const auto dataset = open(data);
   const std::int64_t opened = now_ns(), memory_opened = memory_peak_bytes();
-  Tally tally;
-  Reader(*dataset, OrderKind::kGlobal, 128).read(samples, INT64_MAX, tally);
+  Tally tally(false);
+  Reader(*dataset, OrderKind::kGlobal, 128, mebibytes("64")).read(samples, INT64_MAX, tally);
   nlohmann::json result = report(tally, opened, before);
   result["open_seconds"] = static_cast<double>(opened - began) * 1e-9;
   result["open_memory_bytes"] = memory_opened - memory;
@@ -321,8 +330,8 @@ nlohmann::json hash_rate(const std::string& seconds) {
 
 nlohmann::json run(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
-  if (command == "loose" && argc == 5) return read_loose(argv[2], std::stoi(argv[3]), argv[4]);
-  if (command == "packed" && argc == 8) return read_packed(argv + 2);
+  if (command == "loose" && argc == 6) return read_loose(argv[2], std::stoi(argv[3]), argv[4], flag(argv[5]));
+  if (command == "packed" && argc == 10) return read_packed(argv + 2);
   if (command == "open" && argc == 4) return open_and_read(argv[2], std::stoll(argv[3]));
   if (command == "hashes" && argc == 3) return hash_rate(argv[2]);
   fail(ErrorKind::kUsage, "usage: bench_storage loose|packed|open|hashes ...; see the top of bench/storage.cc");

@@ -9,7 +9,7 @@ std::string user_cache_folder() {
     const char* value = std::getenv(name);
     return std::string(value != nullptr ? value : "");
   };
-  if (const std::string own = variable("STOKER_CACHE_DIR"); !own.empty()) return own;
+  if (std::string own = variable("STOKER_CACHE_DIR"); !own.empty()) return own;
   if (const std::string caches = variable("XDG_CACHE_HOME"); !caches.empty()) return caches + "/stoker";
   if (const std::string home = variable("HOME"); !home.empty()) return home + "/.cache/stoker";
   return {};

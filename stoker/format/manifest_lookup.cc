@@ -48,11 +48,11 @@ Manifests::Found Manifests::find(const std::string& shard) {
   return {&*beside.manifest, nullptr};
 }
 
-std::vector<std::string> Manifests::shards_of(const std::string& path) {
+std::vector<std::string> Manifests::shards_of(const std::string& in) {
   std::vector<std::string> paths;
-  if (const Folder& found = folder(path); found.manifest) {
+  if (const Folder& found = folder(in); found.manifest) {
     for (const ManifestShard& shard : found.manifest->shards) {
-      paths.push_back((std::filesystem::path(path) / shard.name).string());
+      paths.push_back((std::filesystem::path(in) / shard.name).string());
     }
   }
   return paths;

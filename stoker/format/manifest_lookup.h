@@ -24,7 +24,7 @@ class Manifests {
   /// this object.
   Found find(const std::string& shard);
   /// The paths of the shards that the manifest in a folder lists; empty without one.
-  std::vector<std::string> shards_of(const std::string& folder);
+  std::vector<std::string> shards_of(const std::string& in);
   /// What was found to be wrong since the last call, as sentences.
   std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
 

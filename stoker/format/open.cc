@@ -108,7 +108,7 @@ std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data
     log_problems(candidate.opened.problems);
     add_names(listed ? candidate.listed.manifest->fields : candidate.opened.rows->field_names(), fields);
     const Manifest* manifest = candidate.listed.manifest;
-    const std::vector<std::string> classes = manifest ? manifest->classes : std::move(candidate.opened.classes);
+    const std::vector<std::string> classes = manifest ? manifest->classes : candidate.opened.classes;
     if (shards.empty()) first_classes = classes;
     require_same_classes(candidates.front().shard.path, first_classes, candidate.shard.path, classes);
     shards.push_back(listed ? open_later(opener, candidate.shard, *candidate.listed.shard)

@@ -37,7 +37,7 @@ class PackJournal {
 
  private:
   void append(const std::string& line);
-  bool is_there(const PackedShard& shard) const;
+  bool is_there(const PackedShard& packed) const;
 
   std::string folder_, path_;
   FileDescriptor fd_;

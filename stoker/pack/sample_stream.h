@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "stoker/format/dataset.h"
 #include "stoker/format/tar_samples.h"
@@ -41,7 +42,7 @@ class DatasetStream final : public SampleStream {
 /// All rows of one shard.
 class ShardStream final : public SampleStream {
  public:
-  explicit ShardStream(const OpenedShard& shard) : shard_(shard) {}
+  explicit ShardStream(OpenedShard shard) : shard_(std::move(shard)) {}
 
   bool next(SampleRow& row) override {
     if (position_ >= shard_.rows->size()) return false;

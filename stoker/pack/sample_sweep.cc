@@ -12,6 +12,7 @@ namespace {
 // A chunk is what one thread reads at once: enough that a disk reads it in one go.
 constexpr std::uint64_t kChunkReadBytes = std::uint64_t{1} << 20;
 constexpr std::size_t kChunkSamples = 256;
+constexpr std::uint64_t kReadAhead = 8 * kChunkReadBytes;
 // Between neighbours lie headers and padding; what lies further apart is read by itself.
 constexpr std::uint64_t kGapMax = 16 << 10;
 
@@ -46,8 +47,8 @@ SampleSweep::SampleSweep(SampleStream& stream, int threads, std::function<Work()
     : stream_(stream),
       producer_(
           threads, [this] { return claim(); },
-          [make = std::move(make_work)]() -> OrderedProducer<Chunk, Chunk>::Make {
-            return [work = make()](Chunk chunk) {
+          [this, make = std::move(make_work)]() -> OrderedProducer<Chunk, Chunk>::Make {
+            return [this, work = make()](Chunk chunk) {
               read(chunk);
               for (SweptSample& sample : chunk.samples) {
                 try {
@@ -72,12 +73,39 @@ std::optional<SampleSweep::Chunk> SampleSweep::claim() {
     has_row_ = false;
   }
   if (chunk.samples.empty()) return std::nullopt;
-  const SampleRow& last = chunk.samples.back().row;
-  // What comes next is wanted soon.
-  if (!last.fields.empty() && last.fields.back().part.empty()) {
-    last.source->will_need(end_of(last.fields.back()), 4 * kChunkReadBytes);
-  }
+  advise(chunk.samples.back().row);
   return chunk;
+}
+
+// What comes next is wanted soon. The kernel is told of each byte once, and of many at a time.
+void SampleSweep::advise(const SampleRow& last) {
+  if (last.fields.empty() || !last.fields.back().part.empty()) return;
+  const std::uint64_t here = end_of(last.fields.back());
+  const bool goes_on = last.source == advised_source_ && advised_to_ >= here && advised_to_ - here <= kReadAhead;
+  const std::uint64_t from = goes_on ? advised_to_ : here;
+  const std::uint64_t to = here + kReadAhead;
+  if (to - from < kReadAhead / 2) return;
+  last.source->will_need(from, to - from);
+  advised_source_ = last.source;
+  advised_to_ = to;
+}
+
+Memory SampleSweep::take_memory(std::size_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!spare_.empty()) {
+      Memory memory = std::move(spare_.back());
+      spare_.pop_back();
+      if (memory.size() >= bytes) return memory;
+    }
+  }
+  return Memory(host_allocator(), std::max<std::size_t>(bytes, kChunkReadBytes * 5 / 4));
+}
+
+void SampleSweep::give_back(Memory memory) {
+  const std::lock_guard lock(mutex_);
+  // Those of very large samples are not kept.
+  if (memory.size() <= 2 * kChunkReadBytes) spare_.push_back(std::move(memory));
 }
 
 // Neighbouring fields of one source are read as one range, headers between them included.
@@ -99,7 +127,8 @@ void SampleSweep::read(Chunk& chunk) {
     range.place = total;
     total += range.end - range.begin;
   }
-  chunk.memory.resize(total);
+  chunk.memory = take_memory(total);
+  const MutableBytes memory(chunk.memory.data(), total);
 
   std::size_t fields = 0, ranges_read = 0;
   for (SweptSample& sample : chunk.samples) {
@@ -108,9 +137,9 @@ void SampleSweep::read(Chunk& chunk) {
       const Range& range = ranges[number];
       if (number == ranges_read) {  // with the first of its fields, so that an error names that sample
         ++ranges_read;
-        read_range(range, sample.row, field, MutableBytes(chunk.memory).subspan(range.place, range.end - range.begin));
+        read_range(range, sample.row, field, memory.subspan(range.place, range.end - range.begin));
       }
-      sample.fields.push_back(Bytes(chunk.memory).subspan(range.place + field.offset - range.begin, field.length));
+      sample.fields.push_back(memory.subspan(range.place + field.offset - range.begin, field.length));
     }
   }
 }
@@ -119,7 +148,7 @@ SweptSample* SampleSweep::next() {
   if (next_ == current_.samples.size()) {
     std::optional<Chunk> chunk = producer_.next();
     if (!chunk) return nullptr;
-    current_ = std::move(*chunk);
+    give_back(std::exchange(current_, std::move(*chunk)).memory);
     next_ = 0;
   }
   return &current_.samples[next_++];

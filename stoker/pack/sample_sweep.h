@@ -2,14 +2,17 @@
 // the order in which they went in. What all jobs over a data set are made of.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "stoker/format/sample_row.h"
 #include "stoker/pack/ordered_producer.h"
 #include "stoker/pack/sample_stream.h"
+#include "stoker/tensor/allocator.h"
 
 namespace stoker {
 
@@ -38,15 +41,22 @@ class SampleSweep {
   /// Neighbours that are read and worked on together.
   struct Chunk {
     std::vector<SweptSample> samples;
-    std::vector<std::uint8_t> memory;
+    Memory memory;
   };
 
   std::optional<Chunk> claim();
-  static void read(Chunk& chunk);
+  void read(Chunk& chunk);
+  void advise(const SampleRow& last);
+  Memory take_memory(std::size_t bytes);
+  void give_back(Memory memory);
 
   SampleStream& stream_;
   SampleRow row_;  // read from the stream, not yet in a chunk
   bool has_row_ = false;
+  const Source* advised_source_ = nullptr;
+  std::uint64_t advised_to_ = 0;
+  std::mutex mutex_;
+  std::vector<Memory> spare_;  // of chunks that are done with
   Chunk current_;
   std::size_t next_ = 0;
   OrderedProducer<Chunk, Chunk> producer_;  // last: its threads use the above

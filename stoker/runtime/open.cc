@@ -8,9 +8,9 @@
 namespace stoker {
 namespace {
 
-// Reads in flight at once. Sixteen keep an NVMe drive or a network disk busy with image-sized reads; a thread that
-// waits for the disk costs nothing else.
-constexpr int kReadThreads = 16;
+// Reads in flight at once. These keep an NVMe drive or a network disk busy with image-sized reads; a thread that waits
+// for the disk costs nothing else.
+constexpr int kReadThreads = 32;
 constexpr int kReadsQueued = 1024;
 constexpr int kOpenThreads = 8;
 

@@ -12,7 +12,9 @@
 namespace stoker {
 namespace {
 
-constexpr std::size_t kWriteBytes = 1 << 20;  // per system call
+constexpr std::size_t kWriteBytes = 1 << 20;      // what is collected for one system call
+constexpr std::size_t kCopyMax = 64 << 10;        // more is not worth collecting
+constexpr std::uint64_t kWriteBehind = 16 << 20;  // the disk is to begin with these long before commit() waits for it
 
 bool is_named(const FileDescriptor& file, const std::string& path) {
   struct stat open, named;
@@ -49,6 +51,10 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(Bytes bytes) {
+  if (bytes.size() > kCopyMax) {
+    flush();
+    return write_out(bytes);
+  }
   while (!bytes.empty()) {
     const Bytes piece = bytes.first(std::min(bytes.size(), kWriteBytes - buffer_.size()));
     buffer_.insert(buffer_.end(), piece.begin(), piece.end());
@@ -58,13 +64,24 @@ void AtomicFile::write(Bytes bytes) {
 }
 
 void AtomicFile::flush() {
-  for (Bytes rest = buffer_; !rest.empty();) {
-    const ssize_t written = ::write(fd_.get(), rest.data(), rest.size());
+  write_out(buffer_);
+  buffer_.clear();
+}
+
+void AtomicFile::write_out(Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd_.get(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail_system("write", path_, errno);
-    rest = rest.subspan(static_cast<std::size_t>(written));
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    written_ += static_cast<std::uint64_t>(written);
   }
-  buffer_.clear();
+  if (written_ - begun_ >= kWriteBehind) {
+    // Only advice: whatever is wrong, fsync() will say it.
+    ::sync_file_range(fd_.get(), static_cast<off_t>(begun_), static_cast<off_t>(written_ - begun_),
+                      SYNC_FILE_RANGE_WRITE);
+    begun_ = written_;
+  }
 }
 
 void AtomicFile::commit() {

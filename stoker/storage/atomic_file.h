@@ -27,9 +27,12 @@ class AtomicFile {
 
  private:
   void flush();
+  void write_out(Bytes bytes);
+
   std::string path_, partial_path_;
   FileDescriptor fd_;
   std::vector<std::uint8_t> buffer_;
+  std::uint64_t written_ = 0, begun_ = 0;  // bytes given to the kernel, and by it to the disk
 };
 
 /// The ending of files that are not whole yet.

@@ -13,6 +13,9 @@
 namespace stoker {
 namespace {
 
+// Segments that are shorter on average cost the kernel and the device more to fill than to copy.
+constexpr std::uint64_t kStraightMean = 16 << 10;
+
 std::uint64_t align_down(std::uint64_t value, std::uint64_t alignment) { return value - value % alignment; }
 std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
   return align_down(value + alignment - 1, alignment);
@@ -107,7 +110,7 @@ void FileSource::read_opened(ReadRequest& request) noexcept {
   reading.read.fd = reading.lease.descriptor;
   reading.read.context = &request;
   if (options_.direct) reading.read.alignment = file_.facts().direct_alignment;
-  if (!options_.direct || is_aligned(request)) {
+  if (!options_.direct || goes_straight(request)) {
     reading.read.offset = request.offset;
     reading.read.into = request.into;
     reading.read.ended = &whole_ended;
@@ -188,8 +191,9 @@ void FileSource::finish(ReadRequest& request, std::exception_ptr error) noexcept
   request.done(request);  // the caller may destroy both the request and this source from here on
 }
 
-/// Whether a direct read can go straight to the request's memory.
-bool FileSource::is_aligned(const ReadRequest& request) const {
+/// Whether a direct read can go straight to the request's memory, and is worth it.
+bool FileSource::goes_straight(const ReadRequest& request) const {
+  if (request.length() < kStraightMean * request.into.size()) return false;
   const std::uint64_t alignment = file_.facts().direct_alignment;
   return request.offset % alignment == 0 &&
          std::all_of(request.into.begin(), request.into.end(), [&](MutableBytes segment) {

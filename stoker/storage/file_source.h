@@ -43,7 +43,7 @@ class FileSource final : public Source {
   static void piece_ended(FileRead& read) noexcept;
   static void whole_ended(FileRead& read) noexcept;
   void finish(ReadRequest& request, std::exception_ptr error) noexcept;
-  bool is_aligned(const ReadRequest& request) const;
+  bool goes_straight(const ReadRequest& request) const;
   void require_success(const FileRead& read, std::uint64_t wanted) const;
 
   const std::string name_;

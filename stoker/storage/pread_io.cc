@@ -17,7 +17,7 @@ thread_local Turn t_turn;
 
 void read_by_preadv(FileRead& read, PreadvFunction preadv_once) noexcept {
   alignas(4096) std::array<std::uint8_t, kHoleReadMax> sink;  // left uninitialised: nobody looks at it
-  std::array<iovec, 64> entries;
+  std::array<iovec, 256> entries;
   read.begin();
   while (!read.finished()) {
     const std::size_t count = read.gather(entries, sink, std::numeric_limits<ssize_t>::max());

@@ -2,6 +2,7 @@
 
 #include <liburing.h>
 #include <sched.h>
+#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,14 +17,15 @@
 namespace stoker {
 namespace {
 
-constexpr std::size_t kEntriesPerSlot = 16;      // segments of one submission
-constexpr std::uint64_t kWakeUp = 0;             // the tag of a submission for nothing but its completion
+constexpr std::size_t kEntriesPerSlot = 256;     // segments of one submission
+constexpr std::uint64_t kWakeUp = 0;             // the tag of the read that ends the driver's wait
 constexpr std::size_t kCompletionsAtOnce = 256;  // more are for the next round
+constexpr int kRefusalsMax = 10'000;             // in a row, of a kernel that is short of memory "for a moment"
 
 std::uint64_t tag_of(std::size_t slot) { return slot + 1; }
 std::size_t slot_of(std::uint64_t tag) { return static_cast<std::size_t>(tag) - 1; }
 
-void set_tag(io_uring_sqe* entry, std::uint64_t tag) { entry->user_data = tag; }
+bool is_passing(int error) { return error == EINTR || error == EAGAIN || error == EBUSY; }
 
 std::string refusal(std::string_view call, int error) {
   return fmt::format("io_uring does not work here: {} says '{}'{}", call, std::generic_category().message(error),
@@ -49,7 +51,7 @@ int round_trip(io_uring& ring, const UringCalls& calls) {
 
 struct UringIo::Slot {
   FileRead* read = nullptr;
-  bool faulted = false;  // the kernel has called its memory bad once
+  int refusals = 0;  // in a row
   std::array<iovec, kEntriesPerSlot> entries;
 };
 
@@ -67,31 +69,30 @@ std::string UringIo::why_not(const UringCalls& calls) {
 UringIo::UringIo(std::shared_ptr<Executor> executor, const UringOptions& options)
     : executor_(std::move(executor)),
       options_(options),
+      wake_up_(::eventfd(0, EFD_CLOEXEC)),
       ring_(std::make_unique<io_uring>()),
       slots_(static_cast<std::size_t>(options.depth)),
       sink_(host_allocator(), kHoleReadMax) {
   assert(options.depth > 0 && options.submission_bytes > 0);
+  if (!wake_up_) throw Error(ErrorKind::kIo, refusal("eventfd", errno));
   free_.reserve(slots_.size());
   for (std::size_t slot = slots_.size(); slot > 0; --slot) free_.push_back(slot - 1);
   unsent_.reserve(slots_.size() + 1);
-  completions_.reserve(kCompletionsAtOnce);
-  // One entry more than there are slots, to wake the reaper with.
-  const int made = options_.calls.set_up(static_cast<unsigned>(options.depth) + 1, ring_.get(), 0);
-  if (made < 0) throw Error(ErrorKind::kIo, refusal("io_uring_setup", -made));
-  io_uring_ring_dontfork(ring_.get());
-  executor_->submit({[](void* context) noexcept { static_cast<UringIo*>(context)->reap(); }, this});
+  executor_->submit({[](void* context) noexcept { static_cast<UringIo*>(context)->drive(); }, this});
+  std::unique_lock lock(mutex_);
+  driver_changed_.wait(lock, [this] { return driver_ != Driver::kBegins; });
+  if (made_ != 0) throw Error(ErrorKind::kIo, refusal("io_uring_setup", made_));
 }
 
 UringIo::~UringIo() {
   if (!home_.here()) return;
   {
     std::unique_lock lock(mutex_);
-    assert(idle());
+    assert(waiting_.empty());
     stopping_ = true;
-    IntrusiveQueue<FileRead> none;
-    prepare_wake_up();
-    submit(none);
-    reaper_ended_.wait(lock, [this] { return !reaping_; });
+    driver_changed_.notify_all();
+    wake_driver();
+    driver_changed_.wait(lock, [this] { return driver_ == Driver::kEnded; });
   }
   io_uring_queue_exit(ring_.get());
 }
@@ -102,26 +103,85 @@ void UringIo::start(FileRead& read) {
     return read.ended(read);
   }
   read.begin();
-  if (read.finished()) return read.ended(read);
-  IntrusiveQueue<FileRead> ended;
-  {
+  if (!read.finished()) {
     const std::lock_guard lock(mutex_);
-    waiting_.push(read);
-    fill(ended);
+    if (broken_ == 0) {
+      waiting_.push(read);
+      if (std::exchange(driver_sleeps_, false)) wake_driver();
+      return;
+    }
+    read.take(-broken_);
   }
-  while (FileRead* const refused = ended.pop()) refused->ended(*refused);
+  read.ended(read);
 }
 
-/// Gives waiting reads the slots that are free, and all that is prepared to the kernel.
-void UringIo::fill(IntrusiveQueue<FileRead>& ended) {
-  while (broken_ == 0 && !free_.empty() && !waiting_.empty()) {
-    const std::size_t slot = free_.back();
-    free_.pop_back();
-    slots_[slot].read = waiting_.pop();
-    slots_[slot].faulted = false;
-    prepare(slot);
+void UringIo::wake_driver() const {
+  const std::uint64_t one = 1;
+  while (::write(wake_up_.get(), &one, sizeof one) < 0 && errno == EINTR) continue;
+}
+
+void UringIo::drive() {
+  {
+    // The thread that makes a ring is the one that the kernel expects to use it.
+    const std::lock_guard lock(mutex_);
+    made_ = make_ring();
+    driver_ = made_ == 0 ? Driver::kRuns : Driver::kEnded;
+    driver_changed_.notify_all();  // under the lock: who waits for it may destroy it
+    if (made_ != 0) return;
+  }
+  prepare_wake_up();
+  for (;;) {
+    Ended ended;
+    const bool on = next_round(ended);
+    // From here on the caller may destroy what has ended; this object waits for the loop.
+    while (FileRead* const read = ended.pop()) read->ended(*read);
+    if (!on) break;
+  }
+  const std::lock_guard lock(mutex_);
+  driver_ = Driver::kEnded;
+  driver_changed_.notify_all();
+}
+
+/// Returns 0 or errno.
+int UringIo::make_ring() {
+  // The kernel then finishes reads when the driver asks for them, instead of interrupting it. Linux before 6.1 does not
+  // know that.
+  constexpr unsigned kFinishWhenAsked = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
+  const unsigned entries = static_cast<unsigned>(options_.depth) + 1;  // and one to be woken by
+  int made = options_.calls.set_up(entries, ring_.get(), kFinishWhenAsked);
+  if (made == -EINVAL) made = options_.calls.set_up(entries, ring_.get(), 0);
+  if (made < 0) return -made;
+  io_uring_ring_dontfork(ring_.get());
+  return 0;
+}
+
+/// Gives the kernel what was started, takes what it has done, and waits if that is nothing. False at the end.
+bool UringIo::next_round(Ended& ended) {
+  take_completions(ended);
+  {
+    std::unique_lock lock(mutex_);
+    fill(ended);
+    if (broken_ != 0 && idle()) {
+      if (ended.empty()) driver_changed_.wait(lock, [this] { return stopping_; });
+      return !stopping_;
+    }
+    if (stopping_ && idle()) return false;
+    driver_sleeps_ = ended.empty() && !free_.empty();
   }
   submit(ended);
+  const bool none_to_come = broken_ != 0 && idle();
+  if (ended.empty() && !none_to_come) wait_for_completions();
+  return true;
+}
+
+/// Gives waiting reads the slots that are free.
+void UringIo::fill(Ended& ended) {
+  driver_sleeps_ = false;
+  for (; broken_ == 0 && !free_.empty() && !waiting_.empty(); free_.pop_back()) {
+    slots_[free_.back()].read = waiting_.pop();
+    slots_[free_.back()].refusals = 0;
+    prepare(free_.back());
+  }
   while (broken_ != 0 && !waiting_.empty()) {
     FileRead& read = *waiting_.pop();
     read.take(-broken_);
@@ -135,93 +195,80 @@ void UringIo::prepare(std::size_t number) {
   assert(entry && "the ring has an entry for every slot");
   const std::size_t count = slot.read->gather(slot.entries, {sink_.data(), sink_.size()}, options_.submission_bytes);
   io_uring_prep_readv(entry, slot.read->fd, slot.entries.data(), static_cast<unsigned>(count), slot.read->position());
-  set_tag(entry, tag_of(number));
-  unsent_.push_back(entry);
+  entry->user_data = tag_of(number);
+  unsent_.push_back(entry->user_data);
 }
 
 void UringIo::prepare_wake_up() {
   io_uring_sqe* const entry = io_uring_get_sqe(ring_.get());
   assert(entry && "the ring has an entry for this");
-  io_uring_prep_nop(entry);
-  set_tag(entry, kWakeUp);
-  unsent_.push_back(entry);
+  io_uring_prep_read(entry, wake_up_.get(), &wake_ups_, sizeof wake_ups_, 0);
+  entry->user_data = kWakeUp;
+  unsent_.push_back(kWakeUp);
 }
 
-void UringIo::submit(IntrusiveQueue<FileRead>& ended) {
-  while (!unsent_.empty()) {
+void UringIo::submit(Ended& ended) {
+  for (int refusals = 0; !unsent_.empty();) {
     const int sent = options_.calls.submit(ring_.get());
     if (sent > 0) {
-      const auto count = std::min<std::ptrdiff_t>(sent, std::ssize(unsent_));  // others may be left from when it broke
-      unsent_.erase(unsent_.begin(), unsent_.begin() + count);
-    } else if (sent == 0 || sent == -EINTR || sent == -EAGAIN || sent == -EBUSY) {
-      ::sched_yield();  // the kernel is short of memory for a moment
+      unsent_.erase(unsent_.begin(), unsent_.begin() + sent);
+      refusals = 0;
+    } else if ((sent == 0 || is_passing(-sent)) && ++refusals < kRefusalsMax) {
+      ::sched_yield();
     } else {
-      // Nothing was taken. What is in the queue cannot be taken back, but made to mean nothing.
-      broken_ = -sent;
-      for (io_uring_sqe* const entry : unsent_) {
-        const std::uint64_t tag = entry->user_data;
-        io_uring_prep_nop(entry);
-        set_tag(entry, kWakeUp);
-        if (tag != kWakeUp) end(slot_of(tag), broken_, ended);
-      }
-      unsent_.clear();
+      return give_up(sent == 0 ? EAGAIN : -sent, ended);
     }
   }
 }
 
+/// What is prepared stays in the queue, which nobody submits any more.
+void UringIo::give_up(int error, Ended& ended) {
+  for (const std::uint64_t tag : std::exchange(unsent_, {})) {
+    if (tag != kWakeUp) end(slot_of(tag), error, ended);
+  }
+  const std::lock_guard lock(mutex_);
+  broken_ = error;
+}
+
+void UringIo::take_completions(Ended& ended) {
+  std::array<io_uring_cqe*, kCompletionsAtOnce> ready;
+  const unsigned count = io_uring_peek_batch_cqe(ring_.get(), ready.data(), ready.size());
+  for (unsigned i = 0; i < count; ++i) {
+    if (ready[i]->user_data == kWakeUp) {
+      if (broken_ == 0) prepare_wake_up();
+    } else {
+      complete(slot_of(ready[i]->user_data), ready[i]->res, ended);
+    }
+  }
+  io_uring_cq_advance(ring_.get(), count);
+}
+
+void UringIo::complete(std::size_t number, int result, Ended& ended) {
+  Slot& slot = slots_[number];
+  slot.refusals = result == -EAGAIN ? slot.refusals + 1 : 0;
+  if (result != -EAGAIN || slot.refusals == kRefusalsMax) slot.read->take(result);
+  if (slot.read->finished()) {
+    end(number, 0, ended);
+  } else if (broken_ != 0) {
+    end(number, broken_, ended);
+  } else {
+    prepare(number);
+  }
+}
+
 /// Ends the read in a slot, with an error unless `error` is 0.
-void UringIo::end(std::size_t number, int error, IntrusiveQueue<FileRead>& ended) {
+void UringIo::end(std::size_t number, int error, Ended& ended) {
   FileRead& read = *slots_[number].read;
   if (error != 0) read.take(-error);
   ended.push(read);
   free_.push_back(number);
 }
 
-void UringIo::reap() {
-  for (bool on = true; on;) {
-    completions_.clear();
-    io_uring_cqe* completion = nullptr;
-    if (io_uring_wait_cqe(ring_.get(), &completion) == 0) {
-      std::array<io_uring_cqe*, kCompletionsAtOnce> ready;
-      const unsigned count = io_uring_peek_batch_cqe(ring_.get(), ready.data(), ready.size());
-      for (unsigned i = 0; i < count; ++i) completions_.push_back({ready[i]->user_data, ready[i]->res});
-      io_uring_cq_advance(ring_.get(), count);
-    }
-    IntrusiveQueue<FileRead> ended;
-    {
-      const std::lock_guard lock(mutex_);
-      use_completions(ended);
-      fill(ended);
-      on = !(stopping_ && idle());
-    }
-    // From here on the caller may destroy what has ended; this object waits for the loop.
-    while (FileRead* const read = ended.pop()) read->ended(*read);
-  }
-  const std::lock_guard lock(mutex_);
-  reaping_ = false;
-  reaper_ended_.notify_all();  // under the lock: who waits for it destroys it
-}
+bool UringIo::idle() const { return free_.size() == slots_.size(); }
 
-void UringIo::use_completions(IntrusiveQueue<FileRead>& ended) {
-  for (const Completion& completion : completions_) {
-    if (completion.tag == kWakeUp) continue;
-    const std::size_t number = slot_of(completion.tag);
-    Slot& slot = slots_[number];
-    // A thread that ends takes what it has submitted along: the kernel breaks that off, with "bad address" if it was
-    // about to go on with it. Submitted again from here it has a thread that stays.
-    const bool broken_off = completion.result == -ECANCELED || (completion.result == -EFAULT && !slot.faulted);
-    if (completion.result == -EFAULT) slot.faulted = true;
-    if (!broken_off && completion.result != -EAGAIN) slot.read->take(completion.result);
-    if (slot.read->finished()) {
-      end(number, 0, ended);
-    } else if (broken_ != 0) {
-      end(number, broken_, ended);
-    } else {
-      prepare(number);
-    }
-  }
+void UringIo::wait_for_completions() {
+  io_uring_cqe* completion = nullptr;
+  io_uring_wait_cqe(ring_.get(), &completion);  // interrupted, it is waited for in the next round
 }
-
-bool UringIo::idle() const { return free_.size() == slots_.size() && waiting_.empty(); }
 
 }  // namespace stoker

@@ -1,9 +1,10 @@
 // Reads files by io_uring: any number of reads on their way without a thread for each. One thread, lent by an executor,
-// takes what the kernel has done.
+// owns the ring: it alone gives reads to the kernel and takes back what the kernel has done.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,10 +13,10 @@
 #include "stoker/base/executor.h"
 #include "stoker/base/home_process.h"
 #include "stoker/storage/file_io.h"
+#include "stoker/storage/posix_file.h"
 #include "stoker/tensor/allocator.h"
 
 struct io_uring;  // liburing's: its header stays out of ours
-struct io_uring_sqe;
 
 namespace stoker {
 
@@ -38,7 +39,8 @@ class UringIo final : public FileIo {
   /// Empty when io_uring works in this process; else a sentence that says why not: containers often forbid it.
   static std::string why_not(const UringCalls& calls = UringCalls::real());
 
-  /// Keeps a thread of `executor` until it is destroyed, so it must have one to spare. Throws kIo saying why_not().
+  /// Keeps a thread of `executor` until it is destroyed, so it must have one to spare; it begins before this returns.
+  /// Throws kIo saying why_not().
   explicit UringIo(std::shared_ptr<Executor> executor, const UringOptions& options = {});
   /// Waits until that thread is done with this. No read may be under way. Not to be called from `ended`, on that
   /// thread.
@@ -52,37 +54,46 @@ class UringIo final : public FileIo {
 
  private:
   struct Slot;
+  using Ended = IntrusiveQueue<FileRead>;
 
-  void reap();
-  void use_completions(IntrusiveQueue<FileRead>& ended);
-  void fill(IntrusiveQueue<FileRead>& ended);
+  // The driver's:
+  void drive();
+  int make_ring();
+  bool next_round(Ended& ended);
+  void take_completions(Ended& ended);
+  void complete(std::size_t number, int result, Ended& ended);
+  void wait_for_completions();
+  void fill(Ended& ended);
   void prepare(std::size_t number);
   void prepare_wake_up();
-  void submit(IntrusiveQueue<FileRead>& ended);
-  void end(std::size_t number, int error, IntrusiveQueue<FileRead>& ended);
+  void submit(Ended& ended);
+  void give_up(int error, Ended& ended);
+  void end(std::size_t number, int error, Ended& ended);
   bool idle() const;
+
+  void wake_driver() const;
 
   const HomeProcess home_;
   const std::shared_ptr<Executor> executor_;
   const UringOptions options_;
-  const std::unique_ptr<io_uring> ring_;
+  FileDescriptor wake_up_;  // an eventfd that the ring reads: what ends the driver's wait
 
-  std::mutex mutex_;  // over the submission queue and all below; the completion queue is the reaper's
-  std::condition_variable reaper_ended_;
-  std::vector<Slot> slots_;            // one for each read that the kernel may have
-  std::vector<std::size_t> free_;      // slots
-  IntrusiveQueue<FileRead> waiting_;   // as many as callers have started: it takes none of our memory
-  std::vector<io_uring_sqe*> unsent_;  // prepared, in order
-  Memory sink_;                        // for the bytes of short holes, which nobody looks at
-  int broken_ = 0;  // errno once the kernel takes no more submissions: all that follows fails with it
+  std::mutex mutex_;
+  std::condition_variable driver_changed_;
+  Ended waiting_;               // reads without a slot, as many as callers have started: they take none of our memory
+  int broken_ = 0;              // errno once the kernel takes no more submissions: all that follows fails with it
+  bool driver_sleeps_ = false;  // and would miss what is new in waiting_
   bool stopping_ = false;
-  bool reaping_ = true;
+  enum class Driver { kBegins, kRuns, kEnded } driver_ = Driver::kBegins;
+  int made_ = 0;  // errno of making the ring
 
-  struct Completion {
-    std::uint64_t tag;
-    int result;
-  };
-  std::vector<Completion> completions_;  // the reaper's
+  // The driver's alone, but for the beginning and the end:
+  const std::unique_ptr<io_uring> ring_;
+  std::vector<Slot> slots_;            // one for each read that the kernel may have
+  std::vector<std::size_t> free_;      // of slots_
+  std::vector<std::uint64_t> unsent_;  // tags of what is prepared, in order
+  std::uint64_t wake_ups_ = 0;         // what the ring reads the eventfd into
+  Memory sink_;                        // for the bytes of short holes, which nobody looks at
 };
 
 }  // namespace stoker

@@ -233,8 +233,24 @@ TEST_F(UringIoReading, FailsAllReadsOnceTheKernelTakesNoMore) {
   io.reset();
   int refused = 0;
   for (std::size_t i = 0; i < reads.size(); ++i) refused += reads[i].error == EACCES;
-  EXPECT_GE(refused, 50 - 3 - 3) << "all but those that came before it";
+  EXPECT_GE(refused, 50 - 3 * 3) << "all but those that came before it";
   EXPECT_LE(refused, 50);
+}
+
+int submit_never(io_uring*) { return -EAGAIN; }
+
+TEST_F(UringIoReading, DoesNotAskForEver) {
+  for (const auto submit : {submit_never, forbidden_submit}) {
+    UringCalls calls = UringCalls::real();
+    calls.submit = submit;
+    EXPECT_EQ(make_io({.calls = calls})->name(), "io_uring") << "and it ends, having read nothing";
+    Reads reads(50, 1000, file_.get());
+    auto io = make_io({.depth = 3, .calls = calls});
+    reads.start(*io);
+    reads.wait();
+    io.reset();
+    for (std::size_t i = 0; i < reads.size(); ++i) EXPECT_EQ(reads[i].error, submit == submit_never ? EAGAIN : EACCES);
+  }
 }
 
 TEST_F(UringIoReading, NoticesWhenOnlySubmittingIsForbidden) {
