@@ -87,7 +87,11 @@ nb::object read_field(const SampleRow& row, const SampleField& field) {
   nb::object bytes = nb::steal(made);
   const MutableBytes into{reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(made)), field.length};
   const nb::gil_scoped_release unlocked;  // nobody else knows of the bytes yet
-  read_checked(row, field, into);
+  try {
+    read_checked(row, field, into);
+  } catch (const Error& error) {
+    throw error.with_context(describe(row));
+  }
   return bytes;
 }
 

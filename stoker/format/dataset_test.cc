@@ -138,6 +138,8 @@ TEST(OpenDataset, ReadsAListOfPathsRelativeToTheList) {
   folder.write("lists/all.txt",
                "# the shards\n\n  shards/c.tar  \r\nshards/{a,b}.tar\n" + folder.path("lists/shards/c.tar"));
   EXPECT_THAT(keys(*open({folder.path("lists/all.txt")})), ElementsAre("c", "a", "b", "c"));
+  folder.write("lists/marked.txt", "\xef\xbb\xbfshards/b.tar\n");
+  EXPECT_THAT(keys(*open({folder.path("lists/marked.txt")})), ElementsAre("b")) << "with a byte order mark";
   folder.write("lists/none.txt", "# nothing yet\n");
   EXPECT_EQ(open({folder.path("lists/none.txt")})->size(), 0);
 }
@@ -154,7 +156,7 @@ TEST(OpenDataset, NamesTheLineOfAListThatIsWrong) {
 
 TEST(OpenDataset, TakesAFolderOfTarsForItsShards) {
   TempFolder folder;
-  folder.write("packed/1.tar", one_sample("b"));
+  folder.write("packed/1.TAR", one_sample("b"));
   folder.write("packed/0.tar", one_sample("a"));
   folder.write("packed/manifest.json", "{}");
   EXPECT_THAT(keys(*open({folder.path("packed")})), ElementsAre("a", "b"));

@@ -35,6 +35,7 @@ const ShardFormat* format_of(const std::string& path) {
 /// The tars that lie directly in a folder which holds nothing else to read: a packed data set given by its folder.
 std::vector<std::string> tars_in_folder(const std::string& path) {
   std::vector<std::string> tars;
+  std::string lower_case;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
@@ -42,7 +43,8 @@ std::vector<std::string> tars_in_folder(const std::string& path) {
     const auto split = split_member_name(name);
     if (split && is_image_field_name(split->field)) return {};
     if (std::error_code ignored; entry->is_directory(ignored)) return {};
-    if (name.ends_with(".tar")) tars.push_back(entry->path().string());
+    assign_lower_case(lower_case, name);
+    if (lower_case.ends_with(".tar")) tars.push_back(entry->path().string());
   }
   if (error) return {};  // the folder's own scan says what is wrong
   std::sort(tars.begin(), tars.end());
@@ -65,7 +67,8 @@ std::vector<std::pair<int, std::string>> read_path_list(const std::string& path)
   std::vector<std::pair<int, std::string>> paths;
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   int number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // as some editors begin a text in UTF-8
+  for (std::size_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     std::string_view line = std::string_view(text).substr(begin, end - begin);
     begin = end + 1;

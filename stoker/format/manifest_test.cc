@@ -138,6 +138,25 @@ TEST_F(ManifestInFolder, IsNotTrustedForAShardThatHoldsOtherSamples) {
   EXPECT_THAT(error_of([&] { data->key(0); }).what(), AllOf(HasSubstr("s-1.tar"), HasSubstr("manifest")));
 }
 
+TEST_F(ManifestInFolder, GivesItsClassesToShardsThatItDoesNotKnow) {
+  folder_.write("s-1.tar", shard_of({"x", "y"}));  // of another size
+  folder_.write("s-3.tar", shard_of({"z"}));       // added later
+  EXPECT_EQ(open({folder_.path("s-3.tar")})->classes(), manifest_.classes);
+  const auto data = open({folder_.path("s-3.tar"), folder_.path()});
+  EXPECT_THAT(keys(*data), ElementsAre("z", "a", "b", "x", "y", "d", "e", "f"));
+  EXPECT_EQ(data->classes(), manifest_.classes);
+}
+
+TEST_F(ManifestInFolder, MissesItInAPackThatIsNotFinished) {
+  std::filesystem::remove(folder_.path("manifest.json"));
+  folder_.write(".stoker-pack", "");
+  for (const std::string& data : {folder_.path(), folder_.path("s-0.tar"), folder_.path("*.tar")}) {
+    const Error error = error_of([&] { open({data}); });
+    EXPECT_EQ(error.kind(), ErrorKind::kData) << data;
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(folder_.path()), HasSubstr("not finished")));
+  }
+}
+
 TEST_F(ManifestInFolder, IsNotUsedWhenItIsDamaged) {
   std::string text = manifest_.to_json();
   text.replace(text.find("\"samples\": 6"), 12, "\"samples\": 7");

@@ -7,6 +7,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
+#include "stoker/base/machine.h"
 #include "stoker/base/task_group.h"
 #include "stoker/format/dataset.h"
 #include "stoker/format/find_shards.h"
@@ -15,8 +16,11 @@
 namespace stoker {
 namespace {
 
-// The memory that rows of indexes may take: those of some 600,000 samples.
-constexpr std::size_t kIndexCacheBytes = std::size_t{64} << 20;
+/// The memory that rows of indexes may take, of which 64 MiB hold some 600,000. Drawing at random from more samples
+/// than are held costs a read of the index for most of them.
+std::size_t index_cache_bytes() {
+  return static_cast<std::size_t>(std::max<std::uint64_t>(std::uint64_t{64} << 20, usable_memory() / 16));
+}
 
 std::string list_names(const std::vector<std::string>& classes) {
   if (classes.empty()) return "no class names";
@@ -92,7 +96,7 @@ std::unique_ptr<DataShard> open_later(const ShardOpener& opener, const ShardPath
 
 std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, const FileAccess& access,
                                             const IndexOptions& index, const std::stop_token& stop, Executor* opening) {
-  const ShardOpener opener(access, index, kIndexCacheBytes);
+  const ShardOpener opener(access, index, index_cache_bytes());
   Manifests manifests;
   std::vector<Candidate> candidates;
   for (const ShardPath& shard : find_shards(data, manifests, stop)) {

@@ -13,13 +13,13 @@ OpenedShard ShardOpener::open(const ShardPath& shard, const std::stop_token& sto
   if (!index_.use || !shard.format->is_one_file()) return scan(shard, stop);
   // Indexes profit from the page cache, also where samples pass it by.
   const auto open_source = [this](const std::string& path) { return std::make_shared<FileSource>(path, access_); };
-  const std::shared_ptr<Source> buffered = open_source(shard.path);
+  const std::shared_ptr<FileSource> buffered = open_source(shard.path);
   std::vector<std::string> problems;
   if (auto rows = find_index(buffered, shard.path, index_, open_source, cache_, problems)) {
     const FileOptions options{.direct = access_.direct, .pattern = AccessPattern::kRandom};
-    return {.source = std::make_shared<FileSource>(shard.path, access_, options),
-            .rows = std::move(rows),
-            .problems = std::move(problems)};
+    auto source = std::make_shared<FileSource>(shard.path, access_, options);
+    source->require_same_file_as(*buffered);  // the index describes that one
+    return {.source = std::move(source), .rows = std::move(rows), .problems = std::move(problems)};
   }
   OpenedShard opened = scan(shard, stop);
   opened.problems.insert(opened.problems.begin(), problems.begin(), problems.end());

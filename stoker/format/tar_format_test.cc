@@ -188,6 +188,17 @@ TEST(TarFormat, ReportsTruncationInsideWhatItPassesOver) {
   }
 }
 
+TEST(TarFormat, WarnsOfHalfAnEndMark) {
+  const std::string whole = small_tar();
+  std::vector<std::string> warnings;
+  set_log_sink([&](LogLevel, std::string_view message) { warnings.emplace_back(message); });
+  EXPECT_EQ(listing(whole).size(), 2u);
+  EXPECT_THAT(warnings, IsEmpty());
+  EXPECT_EQ(listing(whole.substr(0, whole.size() - 512)).size(), 2u);
+  set_log_sink(nullptr);
+  EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("train-003.tar"), HasSubstr("half the mark"))));
+}
+
 TEST(TarFormat, MissesTheEndMarkAlsoAfterAMemberOfZeros) {
   EXPECT_THAT(failure_to_scan(tar_member("a.jpg", std::string(2048, '\0'))).message(), HasSubstr("without the mark"));
 }

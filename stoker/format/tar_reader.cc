@@ -116,14 +116,20 @@ std::string TarReader::read(std::size_t limit) {
   return text;
 }
 
-/// libarchive takes the end of the file for the end of the archive. A whole tar ends in records of zeros, of which
-/// libarchive has then consumed one at least.
+/// libarchive takes the end of the file for the end of the archive. A whole tar ends in two records of zeros, of which
+/// libarchive has then consumed one at least; some tools write but one.
 void TarReader::require_end_mark(std::uint64_t last_end) const {
   const std::uint64_t end = consumed();
   if (end >= last_end + kRecord && end <= size_) {
     std::array<std::uint8_t, kRecord> record;
     read_fully(source_, end - kRecord, record);
-    if (std::all_of(record.begin(), record.end(), [](std::uint8_t byte) { return byte == 0; })) return;
+    if (std::all_of(record.begin(), record.end(), [](std::uint8_t byte) { return byte == 0; })) {
+      if (size_ - last_end < 2 * kRecord) {
+        log(LogLevel::kWarning, "'{}' ends in half the mark that ends a tar: it may have been truncated{}",
+            source_.name(), last_member());
+      }
+      return;
+    }
   }
   fail(ErrorKind::kData, "'{}' is truncated: it ends at byte {} without the mark that ends a tar{}", source_.name(),
        size_, last_member());

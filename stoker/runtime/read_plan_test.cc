@@ -111,6 +111,35 @@ TEST_F(Plan, ReadsOverGapsUpToTheirLimit) {
   EXPECT_THAT(plan_all(), ElementsAre("0: 10", "16395: 10"));
 }
 
+/// Of so many bytes, that are to be read in units of 512.
+class DirectSource final : public Source {
+ public:
+  explicit DirectSource(std::uint64_t size) : size_(size) {}
+  const std::string& name() const override { return name_; }
+  std::uint64_t size(std::string_view) const override { return size_; }
+  void start(ReadRequest&) override { ADD_FAILURE() << "a plan reads nothing"; }
+  std::uint64_t alignment() const override { return 512; }
+
+ private:
+  const std::string name_ = "direct.tar";
+  const std::uint64_t size_;
+};
+
+TEST_F(Plan, ReadsWholeUnitsWhereNothingElseIsWanted) {
+  DirectSource direct(8192);
+  add({{512, 1000}}, &direct);
+  add({{2048, 600}}, &direct);
+  add({{2700, 100}}, &direct);  // begins where the padding of the one before would end
+  add({{7680, 500}}, &direct);
+  EXPECT_THAT(plan_all(), ElementsAre("512: 1024 (512) 600 (52) 512 (4468) 512"));
+}
+
+TEST_F(Plan, ReadsNoFurtherThanTheSource) {
+  DirectSource direct(8100);
+  add({{7680, 400}}, &direct);
+  EXPECT_THAT(plan_all(), ElementsAre("7680: 400"));
+}
+
 TEST_F(Plan, EndsAReadAtItsLimitOfBytes) {
   add({{0, ReadPlan::kBytesMax - 100}});
   add({{ReadPlan::kBytesMax - 100, 100}});

@@ -210,6 +210,10 @@ void FileSource::require_success(const FileRead& read, std::uint64_t wanted) con
   }
 }
 
+void FileSource::require_same_file_as(const FileSource& other) const {
+  require_same_file(name_, other.file_.facts(), file_.facts());
+}
+
 void FileSource::will_need(std::uint64_t offset, std::uint64_t length, std::string_view part) {
   if (options_.direct || !part.empty() || offset >= size_ || length == 0 || !open_files_->here()) return;
   try {

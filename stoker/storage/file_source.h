@@ -33,6 +33,8 @@ class FileSource final : public Source {
   void will_need(std::uint64_t offset, std::uint64_t length, std::string_view part = {}) override;
   std::uint64_t alignment() const override { return options_.direct ? kDirectUnit : 1; }
   std::string_view io_name() const override { return io_name_; }
+  /// Throws kData if the two opened different files, though they were given one path. Both were opened when made.
+  void require_same_file_as(const FileSource& other) const;
 
  private:
   struct Reading;

@@ -164,3 +164,20 @@ def test_the_manifest_is_as_documented(stoker, tiny, tmp_path):
     for shard in manifest["shards"]:
         content = (tmp_path / "out" / shard["name"]).read_bytes()
         assert (shard["bytes"], shard["hash"]) == (len(content), f"{xxhash.xxh3_64_intdigest(content):016x}")
+
+
+def test_python_notices_a_flip_in_what_it_is_given(stoker, photographs, tmp_path):
+    from stoker import Error, open as open_data
+
+    stoker.text("pack", photographs.folder, tmp_path / "out")
+    path = tmp_path / "out" / "shard-000000.tar"
+    data = open_data(path)
+    whole = data[0]
+    name = next(name for name in whole if name not in ("cls", "label", "key"))
+    shard = bytearray(path.read_bytes())
+    shard[shard.index(whole[name]) + 100] ^= 1
+    path.write_bytes(shard)
+    with pytest.raises(Error, match=f"{whole['key']}.*checksum") as caught:
+        open_data(path)[0]
+    assert caught.value.kind == "bad_sample"
+    assert open_data(path)[1] == data[1]
