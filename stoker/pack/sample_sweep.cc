@@ -139,7 +139,7 @@ void SampleSweep::read(Chunk& chunk) {
         ++ranges_read;
         read_range(range, sample.row, field, memory.subspan(range.place, range.end - range.begin));
       }
-      sample.fields.push_back(memory.subspan(range.place + field.offset - range.begin, field.length));
+      sample.fields.emplace_back(memory.subspan(range.place + field.offset - range.begin, field.length));
     }
   }
 }
