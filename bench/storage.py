@@ -178,7 +178,9 @@ def large_samples(passes):
             if key[0] != order:
                 continue
             name = f"{word}, {key[1]}{', direct' if key[2] else ''}"
-            figures.append(Figure(name, median(rates[key]) / MEGABYTE, "MB/s", "fio", ratios(rates[key], peer), floor))
+            # fio is direct; what the page cache costs is shown, and not held against it.
+            figures.append(Figure(name, median(rates[key]) / MEGABYTE, "MB/s", "fio", ratios(rates[key], peer),
+                                  floor if key[2] else None))
             figures.append(Figure(f"{name}: bytes", statistics.median(excess[key]), "x", "bytes used",
                                   statistics.median(excess[key]), ceiling=1.1))
     figures += pack_and_index(passes, shards)
