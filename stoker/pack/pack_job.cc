@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Changed whenever the same data and options would be packed into other bytes.
-constexpr int kPackVersion = 1;
+constexpr int kPackVersion = 2;
 
 constexpr std::int64_t kEstimateSamples = 256;
 
@@ -85,7 +85,8 @@ class PackJob {
   bool prepare_folder(const std::string& to);
   PackedShard pack_from(const std::string& to, PackJournal& journal);
   void finish_shard(ShardWriter& writer, PackJournal& journal, PackedShard& packed, std::int64_t next);
-  void note(const SweptSample& sample, PackedShard& packed) const;
+  Manifest manifest_of(const PackJournal& journal, PackedShard left_over) const;
+  std::vector<BadSample> bad_samples(const std::string& to, const std::vector<ManifestBad>& bad) const;
   void stop_if_asked(const PackJournal& journal) const;
 
   const PackOptions& options_;
@@ -182,25 +183,17 @@ PackResult PackJob::run(const std::string& to) {
     const SourceState source(*dataset_);
     PackJournal journal(to, journal_job(source));
     result.resumed = static_cast<std::int64_t>(journal.shards().size());
-    result.bad = pack_from(to, journal).bad;
+    PackedShard left_over = pack_from(to, journal);
     source.require_unchanged();
-
-    Manifest manifest{.shards = {}, .fields = {}, .classes = selection_.classes(), .job = job()};
-    for (const PackedShard& packed : journal.shards()) {
-      manifest.shards.push_back(packed.shard);
-      for (const std::string& field : packed.fields) {
-        if (std::find(manifest.fields.begin(), manifest.fields.end(), field) == manifest.fields.end()) {
-          manifest.fields.push_back(field);
-        }
-      }
-      result.bad.insert(result.bad.end(), packed.bad.begin(), packed.bad.end());
-      result.concealed += packed.concealed;
-    }
-    write_whole_file(to + "/" + std::string(kManifestName), as_bytes(manifest.to_json()));
+    const Manifest made = manifest_of(journal, std::move(left_over));
+    write_whole_file(to + "/" + std::string(kManifestName), as_bytes(made.to_json()));
     journal.remove();
   }
+  // Told by what is written, so that whoever calls again is told the same.
   const Manifest manifest = *Manifest::read(to);
   result.shards = static_cast<std::int64_t>(manifest.shards.size());
+  result.concealed = manifest.concealed;
+  result.bad = bad_samples(to, manifest.bad);
   if (!unfinished) {
     result.resumed = result.shards;
     if (has_journal(to)) PackJournal::discard(to);
@@ -210,6 +203,44 @@ PackResult PackJob::run(const std::string& to) {
     result.bytes += shard.bytes;
   }
   return result;
+}
+
+/// `left_over`: what was noted of samples that no shard came of.
+Manifest PackJob::manifest_of(const PackJournal& journal, PackedShard left_over) const {
+  Manifest manifest;
+  manifest.classes = selection_.classes();
+  manifest.job = job();
+  manifest.bad = std::move(left_over.bad);
+  manifest.concealed = left_over.concealed;
+  for (const PackedShard& packed : journal.shards()) {
+    manifest.shards.push_back(packed.shard);
+    for (const std::string& field : packed.fields) {
+      if (std::find(manifest.fields.begin(), manifest.fields.end(), field) == manifest.fields.end()) {
+        manifest.fields.push_back(field);
+      }
+    }
+    manifest.bad.insert(manifest.bad.end(), packed.bad.begin(), packed.bad.end());
+    manifest.concealed += packed.concealed;
+  }
+  std::sort(manifest.bad.begin(), manifest.bad.end(),
+            [](const ManifestBad& a, const ManifestBad& b) { return a.sample < b.sample; });
+  return manifest;
+}
+
+/// Where the bad samples lie is for the data to say, which may have moved.
+std::vector<BadSample> PackJob::bad_samples(const std::string& to, const std::vector<ManifestBad>& bad) const {
+  std::vector<BadSample> samples;
+  SampleRow row;
+  for (const ManifestBad& entry : bad) {
+    if (entry.sample >= dataset_->size()) {
+      fail(ErrorKind::kData, "the manifest in '{}' names a bad sample that the data does not have: '{}'", to,
+           entry.key);
+    }
+    dataset_->read(entry.sample, row);
+    const std::uint64_t offset = row.fields.empty() ? 0 : row.fields.front().offset;
+    samples.push_back({row.source->name(), entry.key, offset, entry.reason});
+  }
+  return samples;
 }
 
 /// Returns what was noted of samples that no shard came of: all of them were left out.
@@ -230,7 +261,8 @@ PackedShard PackJob::pack_from(const std::string& to, PackJournal& journal) {
       finish_shard(*writer, journal, packed, position);
       writer.reset();
     }
-    note(*sample, packed);
+    if (sample->row.soundness == Soundness::kConcealed) ++packed.concealed;
+    if (!sample->bad.empty()) packed.bad.push_back({selection_.sample_at(position), sample->row.key, sample->bad});
     if (!left_out) {
       if (!writer) writer.emplace(to + "/" + shard_name(journal.shards().size()));
       writer->add(*sample);
@@ -247,13 +279,6 @@ void PackJob::finish_shard(ShardWriter& writer, PackJournal& journal, PackedShar
   packed.fields = writer.field_names();
   packed.next_position = next;
   journal.add(std::exchange(packed, PackedShard()));
-}
-
-void PackJob::note(const SweptSample& sample, PackedShard& packed) const {
-  if (sample.row.soundness == Soundness::kConcealed) ++packed.concealed;
-  if (sample.bad.empty()) return;
-  const SampleField* field = sample.row.fields.empty() ? nullptr : &sample.row.fields.front();
-  packed.bad.push_back({sample.row.source->name(), sample.row.key, field ? field->offset : 0, sample.bad});
 }
 
 void PackJob::stop_if_asked(const PackJournal& journal) const {

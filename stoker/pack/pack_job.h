@@ -36,14 +36,15 @@ struct PackOptions {
 
 struct PackResult {
   std::int64_t samples = 0, shards = 0, concealed = 0;
-  std::int64_t resumed = 0;  // of the shards, those that an earlier call had made
-  std::uint64_t bytes = 0;   // of the shards
-  std::vector<BadSample> bad;
+  std::int64_t resumed = 0;    // of the shards, those that an earlier call had made
+  std::uint64_t bytes = 0;     // of the shards
+  std::vector<BadSample> bad;  // by their places in the data
 };
 
 /// Writes `to`/shard-000000.tar and so on, and `to`/manifest.json last. Killed or stopped, it goes on where it was when
-/// called again. Throws kUsage for options that make no sense or a folder that holds something else, kBadSample by
-/// policy, kData for data that is damaged or changes meanwhile, kIo, kClosed when stopped.
+/// called again; finished, it
+/// tells again what it did. Throws kUsage for options that make no sense or a folder that holds something else,
+/// kBadSample by policy, kData for data that is damaged or changes meanwhile, kIo, kClosed when stopped.
 PackResult pack(const std::vector<std::string>& data, const std::string& to, const PackOptions& options);
 
 struct PackEstimate {

@@ -136,8 +136,10 @@ def test_pack_says_what_it_did(stoker, loose, tmp_path):
     (bad,) = found["bad"]
     assert (bad["shard"], bad["key"], bad["offset"]) == (str(loose_with_bad), "bad", 0)
     assert json.loads((tmp_path / "list").read_text()) == bad
-    again = stoker.json("pack", loose_with_bad, tmp_path / "out")
+    again = stoker.json("pack", loose_with_bad, tmp_path / "out", "--quarantine", tmp_path / "again")
     assert again["resumed_shards"] == 1
+    assert again["bad"] == found["bad"]
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "list").read_bytes()
     assert "Bad samples, left out (1)" in stoker.text("pack", loose_with_bad, tmp_path / "other")
 
 
