@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "stoker/base/error.h"
-#include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
 #include "stoker/codec/own_decoder.h"
 #include "stoker/format/shard_opener.h"
@@ -33,8 +32,9 @@ class InfoJob {
     std::vector<OpenedShard> shards;
     std::vector<std::string> classes;
     std::int64_t total = 0;
-    for (const ShardPath& shard : find_shards(data, manifests, {})) {
-      shards.push_back(opener_.open(shard));
+    for (const ShardPath& shard : find_shards(data, manifests, options_.stop)) {
+      stop_if_asked(options_.stop, shard.path);
+      shards.push_back(opener_.open(shard, options_.stop));
       total += shards.back().rows->size();
       const Manifests::Found listed = manifests.find(shard.path);
       add_problems(manifests.take_problems());
@@ -71,7 +71,8 @@ class InfoJob {
       while (stream.next(row)) add(row, row.soundness == Soundness::kBad ? "it was bad when it was indexed" : "");
       return;
     }
-    SampleSweep sweep(stream, options_.threads ? options_.threads : usable_cores(), [] {
+    const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop};
+    SampleSweep sweep(stream, sweeping, [] {
       return [checker = std::make_shared<SampleChecker>(CheckDepth::kHeaders)](SweptSample& sample) {
         sample.bad = checker->check(sample.row, sample.fields);
       };
@@ -80,7 +81,7 @@ class InfoJob {
   }
 
   void add(const SampleRow& row, const std::string& bad) {
-    if (options_.stop && options_.stop->load(std::memory_order_relaxed)) {
+    if (options_.stop.stop_requested()) {
       fail(ErrorKind::kClosed, "stopped after {} samples", info_.samples);
     }
     ++info_.samples;

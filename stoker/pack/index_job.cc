@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "stoker/base/error.h"
-#include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/find_shards.h"
@@ -29,10 +28,17 @@ class IndexJob {
 
   IndexJobResult run(const std::vector<std::string>& data) {
     Manifests manifests;
-    const std::vector<ShardPath> shards = find_shards(data, manifests, {});
+    const std::vector<ShardPath> shards = find_shards(data, manifests, options_.stop);
     check_names(shards);
     for (const ShardPath& shard : shards) total_ += file_bytes(shard.path);
-    for (const ShardPath& shard : shards) index(shard.path);
+    for (const ShardPath& shard : shards) {
+      try {
+        index(shard.path);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::kClosed) throw;
+        fail(ErrorKind::kClosed, "stopped in '{}'; the same command goes on from there", shard.path);
+      }
+    }
     return std::move(result_);
   }
 
@@ -91,6 +97,7 @@ class IndexJob {
   }
 
   void index(const std::string& path) {
+    stop_if_asked(options_.stop, path);
     const auto shard = std::make_shared<FileSource>(path, FileAccess(inline_));
     const std::string place = place_of(path);
     if (is_current(shard, place)) {
@@ -103,17 +110,15 @@ class IndexJob {
     // Begun before the work: what cannot be written is known at once.
     AtomicFile file(place);
     IndexWriter writer;
-    TarStream stream(*shard);
-    SampleSweep sweep(stream, options_.threads ? options_.threads : usable_cores(), [this] {
+    TarStream stream(*shard, options_.stop);
+    const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop};
+    SampleSweep sweep(stream, sweeping, [this] {
       const CheckDepth depth = options_.decode ? CheckDepth::kDecoded : CheckDepth::kHeaders;
       return [checker = std::make_shared<SampleChecker>(depth)](SweptSample& sample) {
         sample.bad = checker->check(sample.row, sample.fields);
       };
     });
     while (const SweptSample* sample = sweep.next()) {
-      if (options_.stop && options_.stop->load(std::memory_order_relaxed)) {
-        fail(ErrorKind::kClosed, "stopped in '{}'; the same command goes on from there", path);
-      }
       add(path, *sample);
       writer.add(sample->row);
       const SampleField& last = sample->row.fields.back();

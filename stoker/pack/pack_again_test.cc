@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
+#include <stop_token>
 #include <utility>
 
 #include "stoker/base/error_testing.h"
@@ -30,11 +30,13 @@ class PackAgain : public ::testing::Test {
 TEST_F(PackAgain, GoesOnFromItsLastWholeShardAfterAnyStop) {
   pack_to("whole", {.shard_bytes = 20'000, .threads = 2});
   const auto expected = files_below(folder_.path("whole"));
-  for (std::int64_t stop_at = 0; stop_at <= 60; stop_at += 3) {
+  for (std::int64_t stop_at = 1; stop_at <= 60; stop_at += 3) {
     const std::string name = fmt::format("stopped{}", stop_at);
-    std::atomic<bool> stop{stop_at == 0};
-    PackOptions options{.shard_bytes = 20'000, .threads = 2, .stop = &stop};
-    options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= stop_at; };
+    std::stop_source stop;
+    PackOptions options{.shard_bytes = 20'000, .threads = 2, .stop = stop.get_token()};
+    options.progress = [&](std::int64_t done, std::int64_t) {
+      if (done >= stop_at) stop.request_stop();
+    };
     std::map<std::string, std::string> before;
     if (stop_at < 60) {
       const Error error = error_of([&] { pack_to(name, options); });
@@ -60,9 +62,11 @@ TEST_F(PackAgain, GoesOnFromItsLastWholeShardAfterAnyStop) {
 TEST_F(PackAgain, ForgetsShardsThatAreNoLongerThere) {
   pack_to("whole", {.shard_bytes = 20'000});
   const auto expected = files_below(folder_.path("whole"));
-  std::atomic<bool> stop{false};
-  PackOptions options{.shard_bytes = 20'000, .stop = &stop};
-  options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 50; };
+  std::stop_source stop;
+  PackOptions options{.shard_bytes = 20'000, .stop = stop.get_token()};
+  options.progress = [&](std::int64_t done, std::int64_t) {
+    if (done >= 50) stop.request_stop();
+  };
   EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
   ASSERT_TRUE(fs::remove(folder_.path("out/shard-000001.tar")));
   EXPECT_EQ(pack_to("out", {.shard_bytes = 20'000}).resumed, 1);
@@ -72,9 +76,11 @@ TEST_F(PackAgain, ForgetsShardsThatAreNoLongerThere) {
 TEST_F(PackAgain, TakesATornJournalForWhatIsWholeOfIt) {
   pack_to("whole", {.shard_bytes = 20'000});
   const auto expected = files_below(folder_.path("whole"));
-  std::atomic<bool> stop{false};
-  PackOptions options{.shard_bytes = 20'000, .stop = &stop};
-  options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 40; };
+  std::stop_source stop;
+  PackOptions options{.shard_bytes = 20'000, .stop = stop.get_token()};
+  options.progress = [&](std::int64_t done, std::int64_t) {
+    if (done >= 40) stop.request_stop();
+  };
   EXPECT_EQ(error_of([&] { pack_to("begun", options); }).kind(), ErrorKind::kClosed);
   const std::string journal = read_file(folder_.path("begun/" + std::string(kJournalName)));
   ASSERT_GT(std::count(journal.begin(), journal.end(), '\n'), 2);
@@ -103,9 +109,11 @@ TEST_F(PackAgain, LeavesAFolderToTheProcessThatPacksIntoIt) {
 }
 
 TEST_F(PackAgain, RefusesToGoOnWithOtherOptionsOrChangedData) {
-  std::atomic<bool> stop{false};
-  PackOptions options{.shard_bytes = 20'000, .stop = &stop};
-  options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 40; };
+  std::stop_source stop;
+  PackOptions options{.shard_bytes = 20'000, .stop = stop.get_token()};
+  options.progress = [&](std::int64_t done, std::int64_t) {
+    if (done >= 40) stop.request_stop();
+  };
   EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
   const Error error = error_of([&] { pack_to("out", {.shard_bytes = 30'000}); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
@@ -115,9 +123,11 @@ TEST_F(PackAgain, RefusesToGoOnWithOtherOptionsOrChangedData) {
 }
 
 TEST_F(PackAgain, RefusesToGoOnWithALooseFileOfOtherBytes) {
-  std::atomic<bool> stop{false};
-  PackOptions options{.shard_bytes = 20'000, .stop = &stop};
-  options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 40; };
+  std::stop_source stop;
+  PackOptions options{.shard_bytes = 20'000, .stop = stop.get_token()};
+  options.progress = [&](std::int64_t done, std::int64_t) {
+    if (done >= 40) stop.request_stop();
+  };
   EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
   const std::string file = folder_.path("loose/c0000/0000001.png");
   std::string bytes = read_file(file);
@@ -130,9 +140,11 @@ TEST_F(PackAgain, RefusesToGoOnWithALooseFileOfOtherBytes) {
 
 TEST_F(PackAgain, ReportsBadSamplesOfShardsThatAnEarlierCallMade) {
   folder_.write("loose/c0000/bad.jpg", "no picture");
-  std::atomic<bool> stop{false};
-  PackOptions options{.shard_bytes = 20'000, .stop = &stop};
-  options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 50; };
+  std::stop_source stop;
+  PackOptions options{.shard_bytes = 20'000, .stop = stop.get_token()};
+  options.progress = [&](std::int64_t done, std::int64_t) {
+    if (done >= 50) stop.request_stop();
+  };
   EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
   const PackResult result = pack_to("out", {.shard_bytes = 20'000});
   EXPECT_GT(result.resumed, 0);
@@ -167,10 +179,12 @@ TEST_F(PackAgain, TellsTheSameWhenItIsCalledAgain) {
     EXPECT_EQ(first.concealed, 1);
     EXPECT_EQ(told(pack_to(whole, options)), told(first));
 
-    std::atomic<bool> stop{false};
+    std::stop_source stop;
     PackOptions stopped = options;
-    stopped.stop = &stop;
-    stopped.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 50; };
+    stopped.stop = stop.get_token();
+    stopped.progress = [&](std::int64_t done, std::int64_t) {
+      if (done >= 50) stop.request_stop();
+    };
     EXPECT_EQ(error_of([&] { pack_to(halves, stopped); }).kind(), ErrorKind::kClosed);
     EXPECT_EQ(told(pack_to(halves, options)), told(first));
     EXPECT_EQ(told(pack_to(halves, options)), told(first));

@@ -12,7 +12,6 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
-#include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
 #include "stoker/base/user_cache.h"
 #include "stoker/format/manifest.h"
@@ -71,8 +70,9 @@ class PackJob {
  public:
   PackJob(const std::vector<std::string>& data, const PackOptions& options)
       : options_(options),
-        dataset_(open_dataset(data, std::make_shared<InlineExecutor>(), {.cache_folder = user_cache_folder()})),
-        selection_(*dataset_, options.classes, options.shuffle) {}
+        dataset_(open_dataset(data, std::make_shared<InlineExecutor>(), {.cache_folder = user_cache_folder()},
+                              options.stop)),
+        selection_(*dataset_, options.classes, options.shuffle, options.stop) {}
 
   PackResult run(const std::string& to);
   PackEstimate estimate(const std::string& to);
@@ -80,14 +80,13 @@ class PackJob {
  private:
   std::string job() const;
   std::string journal_job(const SourceState& source) const;
-  int threads() const { return options_.threads ? options_.threads : usable_cores(); }
+  SweepOptions sweeping() const { return {.threads = options_.threads, .stop = options_.stop}; }
   SampleSweep::Work work() const;
   bool prepare_folder(const std::string& to);
   PackedShard pack_from(const std::string& to, PackJournal& journal);
   void finish_shard(ShardWriter& writer, PackJournal& journal, PackedShard& packed, std::int64_t next);
   Manifest manifest_of(const PackJournal& journal, PackedShard left_over) const;
   std::vector<BadSample> bad_samples(const std::string& to, const std::vector<ManifestBad>& bad) const;
-  void stop_if_asked(const PackJournal& journal) const;
 
   const PackOptions& options_;
   const std::shared_ptr<const Dataset> dataset_;
@@ -180,11 +179,17 @@ PackResult PackJob::run(const std::string& to) {
   const bool unfinished = prepare_folder(to);
   PackResult result;
   if (unfinished) {
-    const SourceState source(*dataset_);
+    const SourceState source(*dataset_, options_.stop);
     PackJournal journal(to, journal_job(source));
     result.resumed = static_cast<std::int64_t>(journal.shards().size());
-    PackedShard left_over = pack_from(to, journal);
-    source.require_unchanged();
+    PackedShard left_over;
+    try {
+      left_over = pack_from(to, journal);
+      source.require_unchanged(options_.stop);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kClosed) throw;
+      fail(ErrorKind::kClosed, "stopped after {} shards; the same command goes on from there", journal.shards().size());
+    }
     const Manifest made = manifest_of(journal, std::move(left_over));
     write_whole_file(to + "/" + std::string(kManifestName), as_bytes(made.to_json()));
     journal.remove();
@@ -248,11 +253,10 @@ PackedShard PackJob::pack_from(const std::string& to, PackJournal& journal) {
   const std::int64_t total = selection_.size();
   std::int64_t position = journal.shards().empty() ? 0 : journal.shards().back().next_position;
   DatasetStream stream(*dataset_, position, total, [this](std::int64_t at) { return selection_.sample_at(at); });
-  SampleSweep sweep(stream, threads(), [this] { return work(); });
+  SampleSweep sweep(stream, sweeping(), [this] { return work(); });
   std::optional<ShardWriter> writer;
   PackedShard packed;
   while (SweptSample* sample = sweep.next()) {
-    stop_if_asked(journal);
     const bool left_out = !sample->bad.empty() && options_.bad == BadSamplePolicy::kSkip;
     // Neighbours of one key would be taken for one sample by whoever reads the tar without its index.
     const bool full = writer && !left_out &&
@@ -281,11 +285,6 @@ void PackJob::finish_shard(ShardWriter& writer, PackJournal& journal, PackedShar
   journal.add(std::exchange(packed, PackedShard()));
 }
 
-void PackJob::stop_if_asked(const PackJournal& journal) const {
-  if (!options_.stop || !options_.stop->load(std::memory_order_relaxed)) return;
-  fail(ErrorKind::kClosed, "stopped after {} shards; the same command goes on from there", journal.shards().size());
-}
-
 // --- estimating
 
 PackEstimate PackJob::estimate(const std::string& to) {
@@ -294,7 +293,7 @@ PackEstimate PackJob::estimate(const std::string& to) {
   const std::int64_t began_ns = now_ns();
   const auto spread = [&](std::int64_t at) { return selection_.sample_at(at * total / estimate.tried); };
   DatasetStream stream(*dataset_, 0, estimate.tried, spread);
-  SampleSweep sweep(stream, threads(), [this] { return work(); });
+  SampleSweep sweep(stream, sweeping(), [this] { return work(); });
   std::uint64_t bytes = 0;
   constexpr std::uint64_t kRecord = 512, kRowBytes = 128;  // of headers and padding, and in the index: about
   while (const SweptSample* sample = sweep.next()) {

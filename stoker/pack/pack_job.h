@@ -2,10 +2,10 @@
 // the number of threads and however often it was interrupted.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -30,7 +30,7 @@ struct PackOptions {
   std::optional<std::uint64_t> shuffle{};  // seed of a global shuffle
   BadSamplePolicy bad = BadSamplePolicy::kSkip;
   int threads = 0;                                                        // 0: as many as the process may use cores
-  const std::atomic<bool>* stop = nullptr;                                // becomes true to stop early
+  std::stop_token stop{};                                                 // requested to stop early
   std::function<void(std::int64_t done, std::int64_t total)> progress{};  // in samples; by the calling thread
 };
 

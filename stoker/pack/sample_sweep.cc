@@ -4,13 +4,17 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/machine.h"
 #include "stoker/format/dataset.h"
+#include "stoker/format/shard_format.h"
 
 namespace stoker {
 namespace {
 
 // A chunk is what one thread reads at once: enough that a disk reads it in one go.
 constexpr std::uint64_t kChunkReadBytes = std::uint64_t{1} << 20;
+// Of a large sample so much is read before it is asked again whether to stop.
+constexpr std::uint64_t kReadPiece = 16 * kChunkReadBytes;
 constexpr std::size_t kChunkSamples = 256;
 constexpr std::uint64_t kReadAhead = 8 * kChunkReadBytes;
 // Between neighbours lie headers and padding; what lies further apart is read by itself.
@@ -18,8 +22,10 @@ constexpr std::uint64_t kGapMax = 16 << 10;
 
 std::uint64_t end_of(const SampleField& field) { return field.offset + field.length; }
 
+}  // namespace
+
 /// Fields that lie together in one source, read as one range.
-struct Range {
+struct SampleSweep::Range {
   Source* source;
   std::uint64_t begin, end;
   std::size_t place = 0;  // in the chunk's memory
@@ -29,28 +35,16 @@ struct Range {
   }
 };
 
-void read_range(const Range& range, const SampleRow& row, const SampleField& first, MutableBytes into) {
-  try {
-    if (!first.part.empty() && range.source->size(first.part) != first.length) {
-      fail(ErrorKind::kData, "'{}/{}' has changed since its folder was listed; it had {} bytes then",
-           range.source->name(), first.part, first.length);
-    }
-    read_fully(*range.source, range.begin, into, first.part);
-  } catch (const Error& error) {
-    throw error.with_context(describe(row));
-  }
-}
-
-}  // namespace
-
-SampleSweep::SampleSweep(SampleStream& stream, int threads, std::function<Work()> make_work)
+SampleSweep::SampleSweep(SampleStream& stream, const SweepOptions& options, std::function<Work()> make_work)
     : stream_(stream),
+      stop_(options.stop),
       producer_(
-          threads, [this] { return claim(); },
+          options.threads ? options.threads : usable_cores(), [this] { return claim(); },
           [this, make = std::move(make_work)]() -> OrderedProducer<Chunk, Chunk>::Make {
             return [this, work = make()](Chunk chunk) {
               read(chunk);
               for (SweptSample& sample : chunk.samples) {
+                stop_if_asked(stop_, sample.row.source->name());
                 try {
                   work(sample);
                 } catch (const Error& error) {
@@ -66,6 +60,7 @@ std::optional<SampleSweep::Chunk> SampleSweep::claim() {
   std::uint64_t bytes = 0;
   while (chunk.samples.size() < kChunkSamples) {
     if (!has_row_) has_row_ = stream_.next(row_);
+    if (has_row_) stop_if_asked(stop_, row_.source->name());
     if (!has_row_) break;
     if (!chunk.samples.empty() && bytes + row_.bytes() > kChunkReadBytes) break;
     bytes += row_.bytes();
@@ -144,7 +139,28 @@ void SampleSweep::read(Chunk& chunk) {
   }
 }
 
+void SampleSweep::read_range(const Range& range, const SampleRow& row, const SampleField& first,
+                             MutableBytes into) const {
+  try {
+    if (!first.part.empty() && range.source->size(first.part) != first.length) {
+      fail(ErrorKind::kData, "'{}/{}' has changed since its folder was listed; it had {} bytes then",
+           range.source->name(), first.part, first.length);
+    }
+    std::uint64_t at = range.begin;
+    do {
+      stop_if_asked(stop_, range.source->name());
+      const MutableBytes piece = into.first(std::min<std::uint64_t>(into.size(), kReadPiece));
+      read_fully(*range.source, at, piece, first.part);
+      at += piece.size();
+      into = into.subspan(piece.size());
+    } while (!into.empty());
+  } catch (const Error& error) {
+    throw error.with_context(describe(row));
+  }
+}
+
 SweptSample* SampleSweep::next() {
+  if (stop_.stop_requested()) fail(ErrorKind::kClosed, "stopped");
   if (next_ == current_.samples.size()) {
     std::optional<Chunk> chunk = producer_.next();
     if (!chunk) return nullptr;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -25,19 +26,25 @@ struct SweptSample {
   std::vector<std::uint8_t> label_text;  // likewise
 };
 
+struct SweepOptions {
+  int threads = 0;         // 0: as many as the process may use cores
+  std::stop_token stop{};  // requested to stop early
+};
+
 class SampleSweep {
  public:
   /// Called on one of the threads, for each sample once. May change the sample as it likes, and throw.
   using Work = std::function<void(SweptSample& sample)>;
 
   /// `stream` is read as far as is needed, and outlives the sweep. `make_work` is called once on each thread.
-  SampleSweep(SampleStream& stream, int threads, std::function<Work()> make_work);
+  SampleSweep(SampleStream& stream, const SweepOptions& options, std::function<Work()> make_work);
 
   /// The next sample; null after the last. Valid until the next call. Throws what the stream, reading, or work threw,
-  /// with the sample named.
+  /// with the sample named; kClosed when asked to stop.
   SweptSample* next();
 
  private:
+  struct Range;
   /// Neighbours that are read and worked on together.
   struct Chunk {
     std::vector<SweptSample> samples;
@@ -46,11 +53,13 @@ class SampleSweep {
 
   std::optional<Chunk> claim();
   void read(Chunk& chunk);
+  void read_range(const Range& range, const SampleRow& row, const SampleField& first, MutableBytes into) const;
   void advise(const SampleRow& last);
   Memory take_memory(std::size_t bytes);
   void give_back(Memory memory);
 
   SampleStream& stream_;
+  const std::stop_token stop_;
   SampleRow row_;  // read from the stream, not yet in a chunk
   bool has_row_ = false;
   const Source* advised_source_ = nullptr;

@@ -9,7 +9,6 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
-#include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
 #include "stoker/format/shard_opener.h"
 #include "stoker/format/tar_writer.h"
@@ -27,7 +26,7 @@ class VerifyJob {
         opener_(std::make_shared<InlineExecutor>(), {.folder = options.index_folder}, std::size_t{16} << 20) {}
 
   VerifyResult run(const std::vector<std::string>& data) {
-    const std::vector<ShardPath> shards = find_shards(data, manifests_, {});
+    const std::vector<ShardPath> shards = find_shards(data, manifests_, options_.stop);
     for (const std::string& problem : manifests_.take_problems()) add(problem_of("", problem));
     for (const ShardPath& shard : shards) {
       struct stat facts;
@@ -40,7 +39,10 @@ class VerifyJob {
       try {
         verify(shard);
       } catch (const Error& error) {
-        if (error.kind() == ErrorKind::kClosed) throw;
+        if (error.kind() == ErrorKind::kClosed) {
+          fail(ErrorKind::kClosed, "stopped after {} samples, of which {} were bad", result_.samples,
+               result_.bad.size());
+        }
         add(problem_of(shard.path, error.message()));
       }
     }
@@ -52,7 +54,8 @@ class VerifyJob {
   void add(BadSample bad) { result_.bad.push_back(std::move(bad)); }
 
   void verify(const ShardPath& shard) {
-    const OpenedShard opened = opener_.open(shard);
+    stop_if_asked(options_.stop, shard.path);
+    const OpenedShard opened = opener_.open(shard, options_.stop);
     if (!shard.format->is_one_file()) total_ += opened.rows->bytes();
     for (const std::string& problem : opened.problems) add(problem_of(shard.path, problem));
     const std::size_t problems = result_.bad.size();
@@ -72,15 +75,13 @@ class VerifyJob {
 
   void verify_samples(const std::string& path, const OpenedShard& opened) {
     ShardStream stream(opened);
-    SampleSweep sweep(stream, options_.threads ? options_.threads : usable_cores(), [] {
+    const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop};
+    SampleSweep sweep(stream, sweeping, [] {
       return [checker = std::make_shared<SampleChecker>(CheckDepth::kDecoded)](SweptSample& sample) {
         sample.bad = checker->check(sample.row, sample.fields);
       };
     });
     while (const SweptSample* sample = sweep.next()) {
-      if (options_.stop && options_.stop->load(std::memory_order_relaxed)) {
-        fail(ErrorKind::kClosed, "stopped after {} samples, of which {} were bad", result_.samples, result_.bad.size());
-      }
       const SampleRow& row = sample->row;
       const BadSample found{path, row.key, row.fields.empty() ? 0 : row.fields.front().offset, sample->bad};
       if (!found.reason.empty()) add(found);
@@ -120,6 +121,7 @@ class VerifyJob {
     Hasher64 hasher;
     std::vector<std::uint8_t> piece(std::size_t{1} << 20);
     for (std::uint64_t at = 0; at < bytes; at += piece.size()) {
+      stop_if_asked(options_.stop, file.name());
       const MutableBytes wanted = MutableBytes(piece).first(std::min<std::uint64_t>(piece.size(), bytes - at));
       read_fully(file, at, wanted);
       hasher.update(wanted);

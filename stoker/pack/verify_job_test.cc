@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stop_token>
+
 #include "stoker/base/error_testing.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/format/dataset.h"
@@ -142,6 +144,35 @@ TEST_F(Verify, NamesAStaleIndex) {
   ASSERT_EQ(result.bad.size(), 1u);
   EXPECT_THAT(result.bad[0].reason, HasSubstr(".sidx"));
   EXPECT_EQ(result.samples, 3);
+}
+
+std::stop_token stopped() {
+  std::stop_source stop;
+  stop.request_stop();
+  return stop.get_token();
+}
+
+// Other tests stop jobs while samples are read; here there is nothing to read.
+TEST_F(Verify, StopsBeforeItOpensShards) {
+  const std::string none = folder_.write("none.tar", tar_end());
+  EXPECT_EQ(error_of([&] { verify({none}, {.stop = stopped()}); }).kind(), ErrorKind::kClosed);
+  EXPECT_EQ(error_of([&] { index_shards({none}, {.stop = stopped()}); }).kind(), ErrorKind::kClosed);
+  EXPECT_FALSE(fs::exists(none + ".sidx"));
+  EXPECT_EQ(error_of([&] { data_info({none}, {.stop = stopped()}); }).kind(), ErrorKind::kClosed);
+  EXPECT_EQ(error_of([&] { pack({none}, folder_.path("none"), {.stop = stopped()}); }).kind(), ErrorKind::kClosed);
+  EXPECT_FALSE(fs::exists(folder_.path("none")));
+}
+
+TEST_F(Verify, StopsWhileItReadsAWholeShard) {
+  std::stop_source stop;
+  VerifyOptions options{.threads = 1, .stop = stop.get_token()};
+  std::int64_t samples = 0;
+  options.progress = [&](std::uint64_t, std::uint64_t) {
+    if (++samples == 3) stop.request_stop();  // the last: what is left is the hash of the file
+  };
+  const Error error = error_of([&] { verify({shard_}, options); });
+  EXPECT_EQ(error.kind(), ErrorKind::kClosed);
+  EXPECT_THAT(error.what(), HasSubstr("stopped after 3 samples"));
 }
 
 TEST(IndexJob, MakesTheSameIndexForAnyNumberOfThreadsAndOnlyOnce) {
