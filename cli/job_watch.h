@@ -21,7 +21,7 @@ class JobWatch {
   JobWatch& operator=(const JobWatch&) = delete;
 
   std::stop_token stop() const { return stop_.get_token(); }
-  /// For the job to call, on one thread. Must not outlive this object.
+  /// For the job to call, on one thread, first with what an earlier call of it did. Must not outlive this object.
   std::function<void(std::int64_t done, std::int64_t total)> progress();
   /// Since it was made.
   double seconds() const;

@@ -42,6 +42,7 @@ class InfoJob {
       const std::vector<std::string>& named = listed.manifest ? listed.manifest->classes : shards.back().classes;
       if (!named.empty()) info_.classes = static_cast<std::int64_t>(named.size());
     }
+    if (options_.progress) options_.progress(0, total);
     for (const OpenedShard& shard : shards) {
       add_shard(shard);
       if (options_.progress) options_.progress(info_.samples, total);

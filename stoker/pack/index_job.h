@@ -21,7 +21,8 @@ struct IndexJobOptions {
   bool decode = true;      // otherwise images tell what their headers say, and soundness stays unknown
   int threads = 0;         // 0: as many as the process may use cores
   std::stop_token stop{};  // requested to stop early
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // in bytes of shards; by the calling thread
+  std::function<void(std::uint64_t done, std::uint64_t total)>
+      progress{};  // in bytes of shards, first those that are indexed already; by the calling thread
 };
 
 struct IndexJobResult {

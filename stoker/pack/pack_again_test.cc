@@ -59,6 +59,30 @@ TEST_F(PackAgain, GoesOnFromItsLastWholeShardAfterAnyStop) {
   }
 }
 
+TEST_F(PackAgain, SaysFirstHowMuchAnEarlierCallDid) {
+  std::vector<std::int64_t> told;
+  std::stop_source stop;
+  PackOptions options{.shard_bytes = 20'000, .stop = stop.get_token()};
+  options.progress = [&](std::int64_t done, std::int64_t) {
+    told.push_back(done);
+    if (done >= 50) stop.request_stop();
+  };
+  EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
+  EXPECT_EQ(told.front(), 0);
+  told.clear();
+  options.stop = {};
+  pack_to("out", options);
+  std::int64_t samples = 0;  // of the shards that were there
+  const Manifest manifest = *Manifest::read(folder_.path("out"));
+  for (const ManifestShard& shard : manifest.shards) {
+    if (samples + shard.samples > 50) break;
+    samples += shard.samples;
+  }
+  EXPECT_GT(samples, 20);
+  EXPECT_EQ(told.front(), samples);
+  EXPECT_EQ(told.back(), 60);
+}
+
 TEST_F(PackAgain, ForgetsShardsThatAreNoLongerThere) {
   pack_to("whole", {.shard_bytes = 20'000});
   const auto expected = files_below(folder_.path("whole"));

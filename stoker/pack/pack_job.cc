@@ -256,6 +256,7 @@ PackedShard PackJob::pack_from(const std::string& to, PackJournal& journal) {
   SampleSweep sweep(stream, sweeping(), [this] { return work(); });
   std::optional<ShardWriter> writer;
   PackedShard packed;
+  if (options_.progress) options_.progress(position, total);
   while (SweptSample* sample = sweep.next()) {
     const bool left_out = !sample->bad.empty() && options_.bad == BadSamplePolicy::kSkip;
     // Neighbours of one key would be taken for one sample by whoever reads the tar without its index.

@@ -29,9 +29,10 @@ struct PackOptions {
   std::vector<std::string> classes{};  // names, or numbers where there are no names; empty: all. They are numbered anew
   std::optional<std::uint64_t> shuffle{};  // seed of a global shuffle
   BadSamplePolicy bad = BadSamplePolicy::kSkip;
-  int threads = 0;                                                        // 0: as many as the process may use cores
-  std::stop_token stop{};                                                 // requested to stop early
-  std::function<void(std::int64_t done, std::int64_t total)> progress{};  // in samples; by the calling thread
+  int threads = 0;         // 0: as many as the process may use cores
+  std::stop_token stop{};  // requested to stop early
+  std::function<void(std::int64_t done, std::int64_t total)>
+      progress{};  // in samples, first those that are packed already; by the calling thread
 };
 
 struct PackResult {

@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "stoker/base/error.h"
-#include "stoker/base/hash.h"
 #include "stoker/base/threads.h"
 #include "stoker/format/shard_opener.h"
 #include "stoker/format/tar_writer.h"
 #include "stoker/pack/sample_check.h"
 #include "stoker/pack/sample_sweep.h"
+#include "stoker/pack/whole_hash.h"
 #include "stoker/storage/file_source.h"
 
 namespace stoker {
@@ -34,6 +34,7 @@ class VerifyJob {
         total_ += static_cast<std::uint64_t>(facts.st_size);
       }
     }
+    if (options_.progress) options_.progress(0, total_);
     for (const ShardPath& shard : shards) {
       ++result_.shards;
       try {
@@ -101,32 +102,21 @@ class VerifyJob {
     for (const std::string& problem : manifests_.take_problems()) add(problem_of(shard.path, problem));
     const auto* index = dynamic_cast<const ShardIndex*>(opened.rows.get());
     if (listed.shard) {
-      if (hash_of(file, file.size()) != listed.shard->hash && !fault_is_known) {
+      if (whole_hash(file, file.size(), options_.stop) != listed.shard->hash && !fault_is_known) {
         add(problem_of(shard.path,
                        "its bytes are not those that the manifest lists; the samples are sound, so the damage "
                        "lies between them"));
       }
     } else if (index && index->is_inside_shard() && index->trailer().data_hash) {
       const IndexTrailer& trailer = index->trailer();
-      const bool sound = hash_of(file, trailer.data_bytes) == *trailer.data_hash && has_good_frame(file, trailer);
+      const bool sound =
+          whole_hash(file, trailer.data_bytes, options_.stop) == *trailer.data_hash && has_good_frame(file, trailer);
       if (!sound && !fault_is_known) {
         add(problem_of(shard.path,
                        "its bytes are not those that were packed; the samples are sound, so the damage lies "
                        "between them"));
       }
     }
-  }
-
-  std::uint64_t hash_of(Source& file, std::uint64_t bytes) {
-    Hasher64 hasher;
-    std::vector<std::uint8_t> piece(std::size_t{1} << 20);
-    for (std::uint64_t at = 0; at < bytes; at += piece.size()) {
-      stop_if_asked(options_.stop, file.name());
-      const MutableBytes wanted = MutableBytes(piece).first(std::min<std::uint64_t>(piece.size(), bytes - at));
-      read_fully(file, at, wanted);
-      hasher.update(wanted);
-    }
-    return hasher.digest();
   }
 
   /// Around the index inside a shard: its member's header before it, and the end of the tar behind it.

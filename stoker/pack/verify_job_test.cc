@@ -163,12 +163,12 @@ TEST_F(Verify, StopsBeforeItOpensShards) {
   EXPECT_FALSE(fs::exists(folder_.path("none")));
 }
 
-TEST_F(Verify, StopsWhileItReadsAWholeShard) {
+TEST_F(Verify, SaysHowFarItCameWhenItIsStopped) {
   std::stop_source stop;
   VerifyOptions options{.threads = 1, .stop = stop.get_token()};
-  std::int64_t samples = 0;
-  options.progress = [&](std::uint64_t, std::uint64_t) {
-    if (++samples == 3) stop.request_stop();  // the last: what is left is the hash of the file
+  const std::uint64_t all = open_dataset({shard_}, std::make_shared<InlineExecutor>())->bytes();
+  options.progress = [&](std::uint64_t done, std::uint64_t) {
+    if (done == all) stop.request_stop();
   };
   const Error error = error_of([&] { verify({shard_}, options); });
   EXPECT_EQ(error.kind(), ErrorKind::kClosed);
@@ -211,6 +211,25 @@ TEST(IndexJob, MakesAnIndexAnewThatIsDamagedOrKnowsTooLittle) {
   EXPECT_EQ(index_shards({tar}, {}).shards, 1);
   folder.write("a.tar", tar_member("z.png", png) + tar_end());
   EXPECT_EQ(index_shards({tar}, {}).shards, 1) << "it was another shard's";
+}
+
+TEST(IndexJob, SaysFirstHowMuchAnEarlierCallDid) {
+  TempFolder folder;
+  const std::string png(as_text(noisy_png(8, 8, 1))), one = tar_member("x.png", png) + tar_end();
+  std::vector<std::string> tars;
+  for (const char* name : {"a.tar", "b.tar", "c.tar"}) tars.push_back(folder.write(name, one));
+  index_shards({tars[1]}, {});
+  std::vector<std::uint64_t> told;
+  IndexJobOptions options;
+  options.progress = [&](std::uint64_t done, std::uint64_t total) {
+    told.push_back(done);
+    EXPECT_EQ(total, 4 * one.size());
+  };
+  const IndexJobResult result = index_shards({tars[0], tars[1], tars[2], tars[2]}, options);
+  EXPECT_EQ(result.shards, 2);
+  EXPECT_EQ(result.current, 2) << "one that had its index, and one that is named twice";
+  EXPECT_EQ(told.front(), 2 * one.size());
+  EXPECT_EQ(told.back(), 4 * one.size());
 }
 
 TEST(IndexJob, ListsBadSamplesAndKeepsTheirRows) {
