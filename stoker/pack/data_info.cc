@@ -12,7 +12,7 @@
 #include "stoker/base/threads.h"
 #include "stoker/codec/own_decoder.h"
 #include "stoker/format/shard_opener.h"
-#include "stoker/pack/sample_check.h"
+#include "stoker/pack/image_heads.h"
 #include "stoker/pack/sample_sweep.h"
 
 namespace stoker {
@@ -72,13 +72,28 @@ class InfoJob {
       while (stream.next(row)) add(row, row.soundness == Soundness::kBad ? "it was bad when it was indexed" : "");
       return;
     }
-    const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop};
-    SampleSweep sweep(stream, sweeping, [] {
-      return [checker = std::make_shared<SampleChecker>(CheckDepth::kHeaders)](SweptSample& sample) {
-        sample.bad = checker->check(sample.row, sample.fields);
-      };
+    const SweepOptions sweeping{
+        .threads = options_.threads, .stop = options_.stop, .field_bytes_max = ImageHeads::kWholeMax};
+    SampleSweep sweep(stream, sweeping, [this] {
+      return [this, decoder = std::make_shared<AnyImageDecoder>()](SweptSample& sample) { look(sample, *decoder); };
     });
     while (const SweptSample* sample = sweep.next()) add(sample->row, sample->bad);
+  }
+
+  /// At the header of the sample's image.
+  void look(SweptSample& sample, ImageDecoder& decoder) {
+    SampleRow& row = sample.row;
+    row.facts.reset();
+    const SampleField* image = row.image_field();
+    if (!image) return;
+    const Bytes bytes = sample.fields[static_cast<std::size_t>(image - row.fields.data())];
+    try {
+      row.facts = bytes.size() == image->length ? decoder.read_facts(bytes) : heads_.read_facts(decoder, row, *image);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kBadSample && error.kind() != ErrorKind::kLimit) throw;
+      row.soundness = Soundness::kBad;
+      sample.bad = error.message();
+    }
   }
 
   void add(const SampleRow& row, const std::string& bad) {
@@ -109,6 +124,7 @@ class InfoJob {
 
   const InfoOptions& options_;
   const ShardOpener opener_;
+  ImageHeads heads_;
   DataInfo info_;
   std::set<std::int64_t> labels_;
   std::int64_t bad_ = 0;

@@ -268,33 +268,5 @@ TEST(IndexJob, RefusesWhatHasNoIndexOrOnePlaceForTwo) {
   EXPECT_THAT(error.what(), AllOf(HasSubstr(a), HasSubstr(b)));
 }
 
-TEST(DataInfo, CountsTheSameFromAnIndexAndFromHeaders) {
-  TempFolder folder;
-  for (int i = 0; i < 5; ++i) folder.write(fmt::format("in/a/{}.jpg", i), as_text(noisy_jpeg(100 + i, 60, 1)));
-  folder.write("in/b/progressive.jpg", as_text(noisy_jpeg(300, 200, 2, {.progressive = true})));
-  folder.write("in/b/png.png", as_text(noisy_png(40, 40, 3)));
-  folder.write("in/b/bad.jpg", "no picture");
-  pack({folder.path("in")}, folder.path("out"), {.bad = BadSamplePolicy::kKeep});
-  const DataInfo loose = data_info({folder.path("in")}, {}), packed = data_info({folder.path("out")}, {});
-  for (const DataInfo* info : {&loose, &packed}) {
-    EXPECT_EQ(info->samples, 8);
-    EXPECT_EQ(info->classes, 2);
-    EXPECT_EQ(info->codecs.at(Codec::kJpeg), 6);
-    EXPECT_EQ(info->codecs.at(Codec::kPng), 1);
-    EXPECT_EQ(info->images, 7);
-    EXPECT_EQ(info->own_decoder, 5);
-    EXPECT_EQ(info->width_max, 300);
-    EXPECT_EQ(info->pixels, (100u + 101 + 102 + 103 + 104) * 60 + 300 * 200 + 40 * 40);
-    ASSERT_EQ(info->problems.size(), 1u);
-    EXPECT_THAT(info->problems[0], HasSubstr("b/bad"));
-  }
-  EXPECT_EQ(loose.image_bytes, packed.image_bytes);
-  EXPECT_EQ(loose.indexed, 0);
-  EXPECT_EQ(packed.indexed, 1);
-  EXPECT_EQ(loose.short_sides.counts(), packed.short_sides.counts());
-  EXPECT_EQ(loose.short_sides.counts().at(5), 6) << "from 32 to 63: five of 60 and one of 40";
-  EXPECT_EQ(loose.short_sides.counts().at(7), 1);
-}
-
 }  // namespace
 }  // namespace stoker
