@@ -11,6 +11,7 @@
 #include "cli/command_line.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
+#include "cli/exit_status.h"
 #include "cli/job_watch.h"
 #include "cli/json_output.h"
 #include "cli/text_table.h"
@@ -113,6 +114,7 @@ void run_info(const InfoCommandOptions& options, Interrupts& interrupts) {
   } else {
     write_output(info_text(info));
   }
+  if (!info.problems.empty()) throw ExitStatus{kExitFailure};
 }
 
 }  // namespace

@@ -30,21 +30,21 @@ class InfoJob {
   DataInfo run(const std::vector<std::string>& data) {
     Manifests manifests;
     std::vector<OpenedShard> shards;
-    std::vector<std::string> classes;
     std::int64_t total = 0;
-    for (const ShardPath& shard : find_shards(data, manifests, options_.stop)) {
-      stop_if_asked(options_.stop, shard.path);
-      shards.push_back(opener_.open(shard, options_.stop));
-      total += shards.back().rows->size();
-      const Manifests::Found listed = manifests.find(shard.path);
+    const std::vector<ShardPath> paths = find_shards(data, manifests, options_.stop);
+    add_problems(manifests.take_problems());
+    for (const ShardPath& path : paths) {
+      ++info_.shards;
+      go_on_after_damage([&] {
+        stop_if_asked(options_.stop, path.path);
+        shards.push_back(open(path, manifests));
+        total += shards.back().rows->size();
+      });
       add_problems(manifests.take_problems());
-      add_problems(shards.back().problems);
-      const std::vector<std::string>& named = listed.manifest ? listed.manifest->classes : shards.back().classes;
-      if (!named.empty()) info_.classes = static_cast<std::int64_t>(named.size());
     }
     if (options_.progress) options_.progress(0, total);
     for (const OpenedShard& shard : shards) {
-      add_shard(shard);
+      go_on_after_damage([&] { add_shard(shard); });
       if (options_.progress) options_.progress(info_.samples, total);
     }
     if (info_.classes == 0) info_.classes = static_cast<std::int64_t>(labels_.size());
@@ -57,8 +57,35 @@ class InfoJob {
     info_.problems.insert(info_.problems.end(), problems.begin(), problems.end());
   }
 
+  /// A shard that is broken is a problem of the data set; the others tell what they hold.
+  template <typename Look>
+  void go_on_after_damage(const Look& look) {
+    try {
+      look();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kClosed) {
+        fail(ErrorKind::kClosed, "stopped after {} samples", info_.samples);
+      }
+      info_.problems.push_back(error.message());
+    }
+  }
+
+  OpenedShard open(const ShardPath& shard, Manifests& manifests) {
+    const Manifests::Found listed = manifests.find(shard.path);
+    OpenedShard opened = opener_.open(shard, options_.stop);
+    add_problems(opened.problems);
+    const Fingerprint found = opened.rows->fingerprint();
+    if (listed.shard &&
+        (found.samples() != listed.shard->samples || found.value() != listed.shard->fingerprint.value())) {
+      info_.problems.push_back(
+          fmt::format("'{}' does not hold the samples that the manifest beside it lists", shard.path));
+    }
+    const std::vector<std::string>& named = listed.manifest ? listed.manifest->classes : opened.classes;
+    if (!named.empty()) info_.classes = static_cast<std::int64_t>(named.size());
+    return opened;
+  }
+
   void add_shard(const OpenedShard& shard) {
-    ++info_.shards;
     const auto* index = dynamic_cast<const ShardIndex*>(shard.rows.get());
     // What a scan left in the cache says where samples lie, and nothing of their images.
     const bool knows_images = index != nullptr && index->trailer().has_checksums;
@@ -97,9 +124,7 @@ class InfoJob {
   }
 
   void add(const SampleRow& row, const std::string& bad) {
-    if (options_.stop.stop_requested()) {
-      fail(ErrorKind::kClosed, "stopped after {} samples", info_.samples);
-    }
+    stop_if_asked(options_.stop, row.key);
     ++info_.samples;
     info_.bytes += row.bytes();
     if (row.label >= 0) {

@@ -53,7 +53,8 @@ struct DataInfo {
   }
 };
 
-/// Throws as open_dataset() does, and kClosed when stopped.
+/// Goes on after shards that are broken, which are problems. Throws for data that is not there, and kClosed when
+/// stopped.
 DataInfo data_info(const std::vector<std::string>& data, const InfoOptions& options);
 
 }  // namespace stoker

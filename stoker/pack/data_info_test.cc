@@ -47,6 +47,24 @@ TEST(DataInfo, CountsTheSameFromAnIndexAndFromHeaders) {
   EXPECT_EQ(loose.short_sides.counts().at(7), 1);
 }
 
+TEST(DataInfo, GoesOnAfterShardsThatAreBroken) {
+  TempFolder folder;
+  pack({tiny_folder(folder, 4, 2)}, folder.path("out"), {.shard_bytes = 1});
+  const std::string second = folder.path("out/shard-000001.tar"), third = folder.path("out/shard-000002.tar");
+  const auto info = [&] { return data_info({folder.path("out")}, {}); };
+  EXPECT_THAT(info().problems, ElementsAre());
+  write_whole_file(second, as_bytes(std::string(fs::file_size(second), 'x')));
+  ASSERT_TRUE(fs::remove(third));
+  const DataInfo broken = info();
+  EXPECT_EQ(broken.samples, 2);
+  EXPECT_EQ(broken.shards, 4);
+  EXPECT_EQ(broken.classes, 2);
+  EXPECT_THAT(broken.problems, ElementsAre(HasSubstr(second), HasSubstr(third)));
+  write_whole_file(second, as_bytes(std::string(fs::file_size(second), '\0')));  // a tar without members
+  EXPECT_THAT(info().problems, ElementsAre(AllOf(HasSubstr(second), HasSubstr("manifest")), HasSubstr(third)));
+  EXPECT_EQ(error_of([&] { data_info({folder.path("nothing")}, {}); }).kind(), ErrorKind::kNotFound);
+}
+
 /// Too large to be read whole without need.
 std::string large(std::string bytes) {
   EXPECT_GT(bytes.size(), std::size_t{256} << 10);

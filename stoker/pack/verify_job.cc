@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -28,6 +29,7 @@ class VerifyJob {
   VerifyResult run(const std::vector<std::string>& data) {
     const std::vector<ShardPath> shards = find_shards(data, manifests_, options_.stop);
     for (const std::string& problem : manifests_.take_problems()) add(problem_of("", problem));
+    for (const std::string& path : data) name_strays(path);
     for (const ShardPath& shard : shards) {
       struct stat facts;
       if (shard.format->is_one_file() && ::stat(shard.path.c_str(), &facts) == 0) {
@@ -53,6 +55,25 @@ class VerifyJob {
  private:
   static BadSample problem_of(const std::string& shard, const std::string& reason) { return {shard, "", 0, reason}; }
   void add(BadSample bad) { result_.bad.push_back(std::move(bad)); }
+
+  /// Tars in a packed folder that its manifest does not list: whoever opens the folder passes over them.
+  void name_strays(const std::string& folder) {
+    const std::vector<std::string> listed = manifests_.shards_of(folder);
+    if (listed.empty()) return;
+    std::vector<std::string> strays;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      const std::string path = (std::filesystem::path(folder) / entry->path().filename()).string();
+      const bool is_tar = path.ends_with(".tar") && !entry->path().filename().string().starts_with('.');
+      if (is_tar && std::find(listed.begin(), listed.end(), path) == listed.end()) strays.push_back(path);
+    }
+    if (error) fail_system("read the folder", folder, error.value());
+    std::sort(strays.begin(), strays.end());
+    for (const std::string& stray : strays) {
+      add(problem_of(stray, "it is not in the manifest beside it, so it is no part of the data set"));
+    }
+  }
 
   void verify(const ShardPath& shard) {
     stop_if_asked(options_.stop, shard.path);

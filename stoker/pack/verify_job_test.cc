@@ -138,6 +138,19 @@ TEST_F(Verify, TellsConcealedImagesFromBadOnes) {
   EXPECT_EQ(result.bad[0].key, "none");
 }
 
+TEST_F(Verify, NamesTarsThatTheManifestDoesNotList) {
+  folder_.write("out/b.tar", tar_end());
+  folder_.write("out/a.tar", tar_end());
+  folder_.write("out/notes.txt", "");
+  const VerifyResult result = verify({folder_.path("out")}, {});
+  ASSERT_EQ(result.bad.size(), 2u);
+  EXPECT_EQ(result.bad[0].shard, folder_.path("out/a.tar"));
+  EXPECT_THAT(result.bad[0].reason, HasSubstr("not in the manifest"));
+  EXPECT_EQ(result.bad[1].shard, folder_.path("out/b.tar"));
+  EXPECT_EQ(result.samples, 3) << "they are not part of the data set";
+  EXPECT_TRUE(verify_shard().bad.empty()) << "who names a shard wants to know of that one";
+}
+
 TEST_F(Verify, NamesAStaleIndex) {
   write_whole_file(shard_ + ".sidx", as_bytes("old"));
   const VerifyResult result = verify_shard();

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import signal
 import subprocess
 import tarfile
@@ -164,6 +165,18 @@ def test_info_says_what_there_is(stoker, loose, packed):
         assert 0.1 < info["bits_per_pixel"] < 24
         text = stoker.text("info", data)
         assert "30 samples of 3 classes" in text and "22 jpeg images" in text
+
+
+def test_info_goes_on_after_a_broken_shard_and_says_so(stoker, packed, tmp_path):
+    hurt = shutil.copytree(packed, tmp_path / "hurt")
+    shard = sorted(hurt.glob("*.tar"))[1]
+    shard.write_bytes(bytes(shard.stat().st_size))
+    done = stoker("info", hurt, "--json")
+    assert (done.returncode, done.stderr) == (1, "")
+    info = json.loads(done.stdout)
+    assert 0 < info["samples"] < 30 and info["shards"] == len(list(hurt.glob("*.tar")))
+    assert any(str(shard) in problem for problem in info["problems"])
+    assert stoker("info", hurt).returncode == stoker("verify", hurt).returncode == 1
 
 
 def test_verify_finds_a_flipped_bit_and_says_where(stoker, packed, tmp_path):
