@@ -340,6 +340,21 @@ TEST_F(Pack, RefusesToChangeOneOfSeveralImages) {
   EXPECT_THAT(error.what(), HasSubstr("mask.png"));
 }
 
+TEST_F(Pack, RefusesRawPixelsBesideAnArray) {
+  TempFolder other;
+  other.write("in/a.jpg", as_text(noisy_jpeg(20, 10, 1)));
+  other.write("in/a.npy", "an embedding");
+  const Error error = error_of([&] { pack({other.path("in")}, other.path("x"), {.transform = {.raw = true}}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("sample 'a'"), HasSubstr("'npy' already")));
+  pack({other.path("in")}, other.path("as_is"), {.transform = {.quality = 50}});
+  EXPECT_EQ(read_field(open(other.path("as_is"))->row(0), "npy"), "an embedding");
+  // Raw pixels that are packed raw again are that field.
+  pack_to("raw", {.transform = {.raw = true}});
+  pack({folder_.path("raw")}, folder_.path("again"), {.transform = {.raw = true}});
+  EXPECT_EQ(open(folder_.path("again"))->fingerprint(), open(folder_.path("raw"))->fingerprint());
+}
+
 TEST_F(Pack, SeparatesNeighboursOfOneKey) {
   const std::string png(as_text(noisy_png(8, 8, 1)));
   for (const char* name : {"a.tar", "b.tar"}) folder_.write(name, tar_member("same.png", png) + tar_end());
