@@ -83,6 +83,24 @@ TEST_F(Pack, HoldsTheSameSamplesWithoutItsIndexesAndManifest) {
   }
 }
 
+TEST_F(Pack, KeepsTheClassNumbersOfAFolderWithoutClasses) {
+  TempFolder other;
+  for (int i = 0; i < 5; ++i) {
+    other.write(fmt::format("in/{}.png", i), as_text(noisy_png(8, 8, 1)));
+    if (i != 3) other.write(fmt::format("in/{}.cls", i), fmt::format("{:03}\n", 7 * i));
+  }
+  pack({other.path("in")}, other.path("out"), {});
+  const auto loose = open(other.path("in")), with = open(other.path("out"));
+  const auto without = open(other.path("out") + "/*.tar", {.use = false});
+  for (std::int64_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(loose->label(i), i == 3 ? -1 : 7 * i);
+    EXPECT_EQ(with->label(i), loose->label(i));
+    EXPECT_EQ(without->label(i), loose->label(i));
+  }
+  EXPECT_EQ(with->fingerprint(), loose->fingerprint());
+  EXPECT_EQ(without->fingerprint(), loose->fingerprint());
+}
+
 TEST_F(Pack, MakesTheSameBytesForAnyNumberOfThreads) {
   pack_to("one", {.shard_bytes = 40'000, .threads = 1});
   const auto expected = files_below(folder_.path("one"));

@@ -105,6 +105,23 @@ def test_a_folder_and_its_pack_have_the_same_audit(stoker, loose, packed, tmp_pa
     assert stoker.audit(tmp_path, "run", f"{packed}/*.tar", *common, *how) == expected
 
 
+def test_a_flat_folder_with_class_numbers_and_its_pack_have_the_same_audit(stoker, loose, tmp_path):
+    flat = tmp_path / "flat"
+    flat.mkdir()
+    for number, path in enumerate(sorted(loose.rglob("*.png"))):
+        shutil.copy(path, flat / path.name)
+        (flat / f"{path.stem}.cls").write_text(f"{3 * number}\n")
+    stoker.text("pack", flat, tmp_path / "out")
+    run = ["--recipe", "imagenet-val", "--batch", 4]
+    expected = stoker.audit(tmp_path, "run", flat, *run)
+    assert stoker.audit(tmp_path, "run", tmp_path / "out", *run) == expected
+    assert stoker.audit(tmp_path, "run", tmp_path / "out", *run, "--no-index") == expected
+    assert stoker.json("info", flat)["labelled"] == stoker.json("info", tmp_path / "out")["labelled"] == 8
+    for path in flat.glob("*.cls"):
+        path.unlink()
+    assert stoker.audit(tmp_path, "run", flat, *run) != expected, "the labels are in the audit"
+
+
 def test_raw_pixels_have_the_audit_of_what_they_were(stoker, loose, tmp_path):
     stoker.text("pack", loose, tmp_path / "raw", "--raw")
     run = ["--recipe", "imagenet-train", "--batch", 10, "--epochs", 2]
