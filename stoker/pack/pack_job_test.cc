@@ -373,6 +373,28 @@ TEST_F(Pack, RefusesRawPixelsBesideAnArray) {
   EXPECT_EQ(open(folder_.path("again"))->fingerprint(), open(folder_.path("raw"))->fingerprint());
 }
 
+TEST_F(Pack, RefusesKeysThatReadersPassOver) {
+  TempFolder other;
+  other.write("in/__x__/a.png", as_text(noisy_png(8, 8, 1)));
+  other.write("in/y/b.png", as_text(noisy_png(8, 8, 1)));
+  const Error error = error_of([&] { pack({other.path("in")}, other.path("out"), {}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("__x__/a"), HasSubstr("underscores")));
+  fs::rename(other.path("in/__x__"), other.path("in/__x"));
+  EXPECT_EQ(pack({other.path("in")}, other.path("out2"), {}).samples, 2);
+}
+
+TEST_F(Pack, RefusesAFolderInsideItsSource) {
+  fs::create_directory_symlink(source_, folder_.path("link"));
+  for (const char* inside : {"loose/out", "loose/c0000/deep/er", "loose/../loose/out", "link/out"}) {
+    const Error error = error_of([&] { pack_to(inside); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << inside;
+    EXPECT_THAT(error.what(), HasSubstr("outside")) << inside;
+  }
+  EXPECT_FALSE(fs::exists(folder_.path("loose/out")));
+  EXPECT_EQ(pack_to("loose-out").samples, 60) << "a name that only begins alike";
+}
+
 TEST_F(Pack, SeparatesNeighboursOfOneKey) {
   const std::string png(as_text(noisy_png(8, 8, 1)));
   for (const char* name : {"a.tar", "b.tar"}) folder_.write(name, tar_member("same.png", png) + tar_end());

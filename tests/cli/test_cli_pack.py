@@ -263,11 +263,32 @@ def test_bad_usage_is_status_2(stoker, loose, tmp_path):
     stoker.refusal(2, "pack", loose, tmp_path / "out", "--quality", 50, "--raw")
     stoker.refusal(2, "pack", loose, tmp_path / "out", "--shard-size", "many")
     stoker.refusal(2, "pack", loose, tmp_path / "out", "--classes", "nobody")
+    for classes in (",", "class0,", ",class0", "class0,,class1", ""):
+        assert "--classes" in stoker.refusal(2, "pack", loose, tmp_path / "out", "--classes", classes)
     stoker.refusal(2, "pack", loose, tmp_path / "out", "--bad-sample", "ignore")
+    assert "outside" in stoker.refusal(2, "pack", loose, loose / "out")
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "file").touch()
     assert "not empty" in stoker.refusal(2, "pack", loose, tmp_path / "taken")
     assert "nothing" in stoker.refusal(1, "verify", tmp_path / "nothing")
+
+
+def test_what_cannot_be_written_is_known_before_the_work(stoker, tmp_path):
+    """Data that would be refused too, were it looked at first."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "bad.jpg").write_text("no picture")
+    with tarfile.open(tmp_path / "bad.tar", "w"):
+        pass
+    (tmp_path / "bad.tar").write_bytes((tmp_path / "bad.tar").read_bytes()[:100])
+    (tmp_path / "file").touch()
+    nowhere = tmp_path / "file" / "below"
+    pack = ["pack", tmp_path / "in", tmp_path / "out", "--bad-sample", "fail"]
+    assert "no picture" not in stoker.refusal(1, *pack, "--quarantine", nowhere)
+    assert str(nowhere) in stoker.refusal(1, *pack, "--quarantine", nowhere)
+    assert not (tmp_path / "out").exists()
+    assert str(nowhere) in stoker.refusal(1, "pack", tmp_path / "in", nowhere, "--bad-sample", "fail")
+    assert str(nowhere) in stoker.refusal(1, "verify", tmp_path / "bad.tar", "--quarantine", nowhere)
+    assert str(tmp_path / "file") in stoker.refusal(2, "pack", tmp_path / "in", tmp_path / "file", "--bad-sample", "fail")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
