@@ -11,9 +11,8 @@
 #include "cli/command_line.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
+#include "cli/job_watch.h"
 #include "cli/json_output.h"
-#include "cli/progress.h"
-#include "stoker/base/clock.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/index_job.h"
 
@@ -29,20 +28,15 @@ struct IndexCommandOptions {
 void run_index(const IndexCommandOptions& options, Interrupts& interrupts) {
   IndexJobOptions index_options = options.index;
   index_options.decode = !options.no_decode;
-  index_options.stop = &interrupts.flag();
-  const std::int64_t began_ns = now_ns();
   IndexJobResult result;
+  double seconds = 0;
   {
-    const Interrupts::Scope stop(interrupts, [] {});  // index_shards() looks at the flag
-    std::optional<Progress> progress;
-    constexpr std::uint64_t kMegabyte = 1'000'000;
-    index_options.progress = [&progress](std::uint64_t done, std::uint64_t total) {
-      if (!progress) progress.emplace("index", "MB", static_cast<std::int64_t>(total / kMegabyte));
-      progress->update(static_cast<std::int64_t>(done / kMegabyte));
-    };
+    JobWatch watch(interrupts, "index", "MB", kMegabyte);
+    index_options.stop = watch.stop();
+    index_options.progress = watch.progress();
     result = index_shards(options.data, index_options);
+    seconds = watch.seconds();
   }
-  const double seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
   if (options.json) {
     return write_json({{"shards", result.shards},
                        {"current_shards", result.current},

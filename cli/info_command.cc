@@ -11,8 +11,9 @@
 #include "cli/command_line.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
+#include "cli/exit_status.h"
+#include "cli/job_watch.h"
 #include "cli/json_output.h"
-#include "cli/progress.h"
 #include "cli/text_table.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/data_info.h"
@@ -101,15 +102,11 @@ std::string info_text(const DataInfo& info) {
 
 void run_info(const InfoCommandOptions& options, Interrupts& interrupts) {
   InfoOptions info_options = options.info;
-  info_options.stop = &interrupts.flag();
   DataInfo info;
   {
-    const Interrupts::Scope stop(interrupts, [] {});  // data_info() looks at the flag
-    std::optional<Progress> progress;
-    info_options.progress = [&progress](std::int64_t done, std::int64_t total) {
-      if (!progress) progress.emplace("info", "samples", total);
-      progress->update(done);
-    };
+    JobWatch watch(interrupts, "info", "samples");
+    info_options.stop = watch.stop();
+    info_options.progress = watch.progress();
     info = data_info(options.data, info_options);
   }
   if (options.json) {
@@ -117,6 +114,7 @@ void run_info(const InfoCommandOptions& options, Interrupts& interrupts) {
   } else {
     write_output(info_text(info));
   }
+  if (!info.problems.empty()) throw ExitStatus{kExitFailure};
 }
 
 }  // namespace

@@ -12,9 +12,8 @@
 #include "cli/command_line.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
+#include "cli/job_watch.h"
 #include "cli/json_output.h"
-#include "cli/progress.h"
-#include "stoker/base/clock.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/pack_job.h"
 #include "stoker/storage/atomic_file.h"
@@ -53,21 +52,17 @@ void estimate(const PackCommandOptions& options) {
 void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
   if (options.dry_run) return estimate(options);
   PackOptions pack_options = options.pack;
-  pack_options.stop = &interrupts.flag();
-  const std::int64_t began_ns = now_ns();
   std::optional<AtomicFile> quarantine;  // what cannot be written is to be known before the work
   if (!options.quarantine.empty()) quarantine.emplace(options.quarantine);
   PackResult result;
+  double seconds = 0;
   {
-    const Interrupts::Scope stop(interrupts, [] {});  // pack() looks at the flag
-    std::optional<Progress> progress;
-    pack_options.progress = [&progress](std::int64_t done, std::int64_t total) {
-      if (!progress) progress.emplace("pack", "samples", total);
-      progress->update(done);
-    };
+    JobWatch watch(interrupts, "pack", "samples");
+    pack_options.stop = watch.stop();
+    pack_options.progress = watch.progress();
     result = pack(options.data, options.to, pack_options);
+    seconds = watch.seconds();
   }
-  const double seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
   if (quarantine) write_quarantine(*quarantine, result.bad);
   if (options.json) {
     return write_json({{"out", options.to},

@@ -7,15 +7,16 @@
 
 namespace stoker {
 
+/// Rate and time left are reckoned from what was done in this time: `done_before` was there when it began.
 /// "run: 12,800 of 1,281,167 samples (1%), 410 samples/s, 51 min 34 s left".
 std::string progress_line(std::string_view what, std::string_view unit, std::int64_t done, std::int64_t total,
-                          double elapsed_s);
+                          double elapsed_s, std::int64_t done_before = 0);
 
 /// Not for several threads at once; only one may live at a time.
 class Progress {
  public:
-  /// `what` and `unit` must outlive it.
-  Progress(std::string_view what, std::string_view unit, std::int64_t total);
+  /// `what` and `unit` must outlive it. `done_before`: what an earlier call did.
+  Progress(std::string_view what, std::string_view unit, std::int64_t total, std::int64_t done_before = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -24,7 +25,7 @@ class Progress {
 
  private:
   std::string_view what_, unit_;
-  std::int64_t total_;
+  std::int64_t total_, done_before_;
   bool shown_;
   std::int64_t began_ns_, drawn_ns_;
 };

@@ -19,6 +19,12 @@ TEST(ProgressLine, ClaimsNothingBeforeTheFirstSample) {
   EXPECT_EQ(progress_line("run", "samples", 0, 0, 0), "run: 0 of 0 samples (0%)");
 }
 
+TEST(ProgressLine, ReckonsFromWhatThisCallDid) {
+  EXPECT_EQ(progress_line("pack", "samples", 900, 1'000, 10, 850),
+            "pack: 900 of 1,000 samples (90%), 5.0 samples/s, 20 s left");
+  EXPECT_EQ(progress_line("pack", "samples", 850, 1'000, 10, 850), "pack: 850 of 1,000 samples (85%)");
+}
+
 TEST(ProgressLine, LeavesTheTimeLeftOutAtTheEnd) {
   EXPECT_EQ(progress_line("run", "samples", 100, 100, 2), "run: 100 of 100 samples (100%), 50 samples/s");
 }

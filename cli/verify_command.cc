@@ -12,9 +12,8 @@
 #include "cli/common_options.h"
 #include "cli/console.h"
 #include "cli/exit_status.h"
+#include "cli/job_watch.h"
 #include "cli/json_output.h"
-#include "cli/progress.h"
-#include "stoker/base/clock.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/verify_job.h"
 #include "stoker/storage/atomic_file.h"
@@ -31,22 +30,17 @@ struct VerifyCommandOptions {
 
 void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
   VerifyOptions verify_options = options.verify;
-  verify_options.stop = &interrupts.flag();
-  const std::int64_t began_ns = now_ns();
   std::optional<AtomicFile> quarantine;  // what cannot be written is to be known before the work
   if (!options.quarantine.empty()) quarantine.emplace(options.quarantine);
   VerifyResult result;
+  double seconds = 0;
   {
-    const Interrupts::Scope stop(interrupts, [] {});  // verify() looks at the flag
-    std::optional<Progress> progress;
-    constexpr std::uint64_t kMegabyte = 1'000'000;
-    verify_options.progress = [&progress](std::uint64_t done, std::uint64_t total) {
-      if (!progress) progress.emplace("verify", "MB", static_cast<std::int64_t>(total / kMegabyte));
-      progress->update(static_cast<std::int64_t>(done / kMegabyte));
-    };
+    JobWatch watch(interrupts, "verify", "MB", kMegabyte);
+    verify_options.stop = watch.stop();
+    verify_options.progress = watch.progress();
     result = verify(options.data, verify_options);
+    seconds = watch.seconds();
   }
-  const double seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
   if (quarantine) write_quarantine(*quarantine, result.bad);
   if (options.json) {
     write_json({{"samples", result.samples},

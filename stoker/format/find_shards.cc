@@ -82,7 +82,9 @@ std::vector<std::pair<int, std::string>> read_path_list(const std::string& path)
 }
 
 /// Adds the shards that one path stands for.
-void add_shards(const std::string& path, bool from_list, Manifests& manifests, std::vector<ShardPath>& shards) {
+void add_shards(const std::string& path, bool from_list, Manifests& manifests, std::vector<ShardPath>& shards,
+                const std::stop_token& stop) {
+  stop_if_asked(stop, path);
   struct stat facts;
   if (::stat(path.c_str(), &facts) != 0) fail_system("open", path, errno);
   if (S_ISDIR(facts.st_mode)) {
@@ -100,8 +102,9 @@ void add_shards(const std::string& path, bool from_list, Manifests& manifests, s
   if (from_list) fail_unknown_kind(path);
   for (const auto& [line, listed] : read_path_list(path)) {
     try {
-      for (const std::string& expanded : expand_pattern(listed)) add_shards(expanded, true, manifests, shards);
+      for (const std::string& expanded : expand_pattern(listed)) add_shards(expanded, true, manifests, shards, stop);
     } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kClosed) throw;
       throw error.with_context(fmt::format("'{}', line {}", path, line));
     }
   }
@@ -116,8 +119,7 @@ std::vector<ShardPath> find_shards(const std::vector<std::string>& data, Manifes
     if (pattern == "-")
       fail(ErrorKind::kUsage, "data cannot come from a pipe: Stoker reads by range, so give it a file");
     for (const std::string& path : expand_pattern(pattern)) {
-      stop_if_asked(stop, path);
-      add_shards(path, false, manifests, shards);
+      add_shards(path, false, manifests, shards, stop);
     }
   }
   return shards;

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/format/class_number.h"
 #include "stoker/format/directory_listing.h"
 #include "stoker/format/member_name.h"
 #include "stoker/storage/folder_source.h"
@@ -108,9 +110,25 @@ class FolderWalk {
       }
       if (!S_ISREG(facts.st_mode)) require_regular_file(full_path(), facts.st_mode, ErrorKind::kData);
       assign_lower_case(field_, name.substr(key.size() + 1));
+      if (field_ == "cls" && label < 0) {
+        const std::uint64_t length = static_cast<std::uint64_t>(facts.st_size);
+        contents_.samples.set_label(contents_.samples.size() - 1, read_label(folder, length, above));
+      }
       contents_.samples.add_field(field_, path_, 0, static_cast<std::uint64_t>(facts.st_size));
     }
     path_.resize(above);
+  }
+
+  /// Of the file at `path_`, whose name begins at `name`: a folder without classes knows them as a tar does.
+  std::int64_t read_label(const FileDescriptor& folder, std::uint64_t length, std::size_t name) const {
+    std::array<std::uint8_t, kClassNumberBytesMax> bytes;
+    const FileDescriptor file = open_for_reading(folder.get(), path_.c_str() + name);
+    if (!file) fail_system("open", full_path(), errno);
+    const MutableBytes wanted = MutableBytes(bytes).first(std::min<std::uint64_t>(length, bytes.size()));
+    const PreadResult read = pread_fully(file.get(), 0, wanted);
+    if (read.error != 0) fail_system("read", full_path(), read.error);
+    const std::string_view key = split_member_name(path_)->key;
+    return parse_class_number(as_text(Bytes(bytes).first(read.count)), length, root_, key);
   }
 
   /// Whether there is an image among the files [begin, end) of one sample. Beside the sample's own image ("x.jpg")

@@ -1,5 +1,6 @@
 // A folder of loose image files. Its top-level folders are the classes, numbered in byte order as torchvision's
-// ImageFolder does; without any, the images directly in it are samples without a class.
+// ImageFolder does; without any, the images directly in it are samples, whose classes
+// are the numbers in their files "x.cls" where they have them, as in a tar.
 #pragma once
 
 #include "stoker/format/shard_format.h"
@@ -14,8 +15,8 @@ class FolderFormat final : public ShardFormat {
   std::string_view name() const override { return "folder"; }
   bool recognises(const std::string& path) const override;
   bool is_one_file() const override { return false; }
-  /// Throws kIo naming the file or folder that cannot be read, and kData for a class without images or a sample with
-  /// two.
+  /// Throws kIo naming the file or folder that cannot be read, and kData for a class without images, a sample with
+  /// two, or a class number that is none.
   ShardContents scan(const std::string& path, const FileAccess& access, const std::stop_token& stop) const override;
 };
 

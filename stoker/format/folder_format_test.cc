@@ -113,6 +113,26 @@ TEST(FolderFormat, RefusesTwoImagesOfOneSample) {
                                      HasSubstr("sample 'a/img'"), HasSubstr("rename")));
 }
 
+TEST(FolderFormat, ReadsTheClassNumbersOfAFolderWithoutClasses) {
+  TempFolder folder;
+  for (const char* key : {"a", "b", "c"}) folder.write(fmt::format("flat/{}.jpg", key), "");
+  folder.write("flat/a.cls", "7");
+  folder.write("flat/c.CLS", " 012\n");
+  const ShardContents flat = scan(folder.path("flat"));
+  EXPECT_EQ(flat.samples.label(0), 7);
+  EXPECT_EQ(flat.samples.label(1), -1);
+  EXPECT_EQ(flat.samples.label(2), 12);
+  EXPECT_TRUE(flat.classes.empty());
+  for (const std::string& wrong : {std::string("cat"), std::string(), std::string("-1"), std::string(100, ' ') + "1"}) {
+    folder.write("flat/b.cls", wrong);
+    EXPECT_THAT(failure_to_scan(folder.path("flat")).what(), AllOf(HasSubstr("sample 'b'"), HasSubstr("class number")));
+  }
+  // Where folders are classes, they decide.
+  folder.write("in/k0/x.jpg", "");
+  folder.write("in/k0/x.cls", "cat");
+  EXPECT_EQ(scan(folder.path("in")).samples.label(0), 0);
+}
+
 TEST(FolderFormat, TakesAFolderWithoutFoldersForSamplesWithoutClasses) {
   TempFolder folder;
   folder.write("b.jpg", "1");

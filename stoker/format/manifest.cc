@@ -1,5 +1,6 @@
 #include "stoker/format/manifest.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
@@ -30,6 +31,52 @@ std::uint64_t from_hex(const std::string& text) {
   return value;
 }
 
+bool is_text(const std::string& bytes) {
+  try {
+    Json(bytes).dump();
+    return true;
+  } catch (const Json::type_error&) {  // not UTF-8
+    return false;
+  }
+}
+
+/// Names of files may be any bytes. Text is written as it is, other bytes as {"hex": "63e9"}.
+Json name_json(const std::string& name) {
+  if (is_text(name)) return name;
+  std::string digits;
+  for (const char c : name) digits += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return {{"hex", digits}};
+}
+
+std::string name_of(const Json& json) {
+  if (!json.is_object()) return json;
+  const std::string digits = json.at("hex");
+  std::string name;
+  for (std::size_t at = 0; at < digits.size(); at += 2) {
+    unsigned byte = 0;
+    const char* const end = digits.data() + std::min(at + 2, digits.size());
+    const auto [stopped, error] = std::from_chars(digits.data() + at, end, byte, 16);
+    if (error != std::errc() || stopped != digits.data() + at + 2) {
+      throw std::invalid_argument("a name's bytes are not pairs of hexadecimal digits");
+    }
+    name += static_cast<char>(byte);
+  }
+  return name;
+}
+
+Json names_json(const std::vector<std::string>& names) {
+  Json list = Json::array();
+  for (const std::string& name : names) list.push_back(name_json(name));
+  return list;
+}
+
+std::vector<std::string> names_of(const Json& list) {
+  if (!list.is_array()) throw std::invalid_argument("its names are no list");
+  std::vector<std::string> names;
+  for (const Json& name : list) names.push_back(name_of(name));
+  return names;
+}
+
 std::string dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace); }
 
 /// A file directly in the manifest's folder: names lead nowhere else.
@@ -51,11 +98,24 @@ Json parse_json(std::string_view text) {
 /// A count that is written as one. Sums over all shards stay below 2^63, too.
 std::uint64_t count_of(const Json& entry, const char* name, std::uint64_t& sum) {
   const Json& value = entry.at(name);
-  if (!value.is_number_unsigned()) throw std::invalid_argument("a shard's size is no whole number");
+  if (!value.is_number_unsigned()) throw std::invalid_argument("a size in it is no whole number");
   const auto count = value.get<std::uint64_t>();
   if (count > INT64_MAX - sum) throw std::invalid_argument("its shards are larger than any disk");
   sum += count;
   return count;
+}
+
+void parse_bad(const Json& json, Manifest& manifest) {
+  if (!json.contains("bad")) return;  // manifests did not always say
+  std::uint64_t sum = 0;
+  manifest.concealed = static_cast<std::int64_t>(count_of(json, "concealed", sum));
+  for (const Json& entry : json.at("bad")) {
+    std::uint64_t number = 0;
+    ManifestBad& bad = manifest.bad.emplace_back();
+    bad.sample = static_cast<std::int64_t>(count_of(entry, "sample", number));
+    bad.key = name_of(entry.at("key"));
+    bad.reason = name_of(entry.at("reason"));
+  }
 }
 
 Manifest parse(std::string_view text) {
@@ -68,8 +128,9 @@ Manifest parse(std::string_view text) {
 
   Manifest manifest;
   manifest.job = json.at("job");
-  manifest.fields = json.at("fields");
-  manifest.classes = json.at("classes");
+  manifest.fields = names_of(json.at("fields"));
+  manifest.classes = names_of(json.at("classes"));
+  parse_bad(json, manifest);
   std::uint64_t bytes = 0, samples = 0, sample_bytes = 0;  // of all shards
   for (const Json& entry : json.at("shards")) {
     ManifestShard& shard = manifest.shards.emplace_back();
@@ -97,9 +158,15 @@ std::string Manifest::to_json() const {
   std::int64_t samples = 0;
   for (const ManifestShard& shard : shards) samples += shard.samples;
   json["samples"] = samples;
-  json["fields"] = fields;
-  json["classes"] = classes;
+  json["fields"] = names_json(fields);
+  json["classes"] = names_json(classes);
   json["job"] = job;
+  json["concealed"] = concealed;
+  json["bad"] = Json::array();
+  for (const ManifestBad& sample : bad) {
+    json["bad"].push_back(
+        {{"sample", sample.sample}, {"key", name_json(sample.key)}, {"reason", name_json(sample.reason)}});
+  }
   json["shards"] = Json::array();
   for (const ManifestShard& shard : shards) {
     json["shards"].push_back({{"name", shard.name},

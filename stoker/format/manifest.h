@@ -25,11 +25,20 @@ struct ManifestShard {
   Fingerprint fingerprint;
 };
 
+/// A sample of the source that was bad when it was packed. Where the source lies is not said: a pack depends on what is
+/// packed alone.
+struct ManifestBad {
+  std::int64_t sample = 0;  // its number in the source
+  std::string key, reason;
+};
+
 struct Manifest {
   std::vector<ManifestShard> shards;
   std::vector<std::string> fields;
   std::vector<std::string> classes;
-  std::string job;  // what tells whether a later call would pack the same
+  std::vector<ManifestBad> bad{};  // left out, or kept as they are; by their numbers
+  std::int64_t concealed = 0;      // images with damaged parts, which decoders conceal
+  std::string job;                 // what tells whether a later call would pack the same
 
   const ManifestShard* find(std::string_view name) const;
 

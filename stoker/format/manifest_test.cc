@@ -40,6 +40,14 @@ ManifestShard entry_of(const std::string& name, const std::string& bytes) {
           .fingerprint = table.fingerprint()};
 }
 
+/// With the checksum that belongs to the text.
+std::string with_checksum(std::string text) {
+  const std::size_t at = text.find("\"checksum\": \"") + 13;
+  text.replace(at, 16, to_hex(0));
+  text.replace(at, 16, to_hex(hash64(std::string_view(text).substr(0, text.size() - 1))));
+  return text;
+}
+
 class ManifestInFolder : public ::testing::Test {
  protected:
   ManifestInFolder() {
@@ -75,6 +83,33 @@ TEST_F(ManifestInFolder, ReadsWhatItWrites) {
   EXPECT_EQ(read.shards[2].fingerprint.value(), manifest_.shards[2].fingerprint.value());
   EXPECT_EQ(read.classes, manifest_.classes);
   EXPECT_EQ(read.job, "a job");
+}
+
+TEST_F(ManifestInFolder, KeepsNamesThatAreNoText) {
+  manifest_.classes = {"caf\xe9", "caf\xc3\xa9", "\xff\xfe", "{\"hex\": \"00\"}", ""};
+  manifest_.fields = {"jpg", "\x80"};
+  manifest_.bad = {{7, "caf\xe9/1", "its field '\x80' is bad"}, {9, "b", "\xf0\x9f"}};
+  manifest_.concealed = 3;
+  const Manifest read = Manifest::from_json(manifest_.to_json(), "m.json");
+  EXPECT_EQ(read.classes, manifest_.classes);
+  EXPECT_EQ(read.fields, manifest_.fields);
+  ASSERT_EQ(read.bad.size(), 2u);
+  EXPECT_EQ(read.bad[0].sample, 7);
+  EXPECT_EQ(read.bad[0].key, manifest_.bad[0].key);
+  EXPECT_EQ(read.bad[0].reason, manifest_.bad[0].reason);
+  EXPECT_EQ(read.bad[1].reason, manifest_.bad[1].reason);
+  EXPECT_EQ(read.concealed, 3);
+  EXPECT_EQ(read.to_json(), manifest_.to_json());
+}
+
+TEST_F(ManifestInFolder, RefusesNamesThatAreNeitherTextNorBytes) {
+  manifest_.classes = {"\xff"};
+  const std::string good = manifest_.to_json();
+  for (const char* digits : {"f", "fff", "-1", "0x", "zz"}) {
+    std::string text = good;
+    text.replace(text.find("\"ff\""), 4, fmt::format("\"{}\"", digits));
+    EXPECT_EQ(error_of([&] { Manifest::from_json(with_checksum(text), "m.json"); }).kind(), ErrorKind::kData) << digits;
+  }
 }
 
 TEST_F(ManifestInFolder, NoticesEveryFlippedBitAndTruncation) {
@@ -174,12 +209,6 @@ TEST_F(ManifestInFolder, RefusesNestingThatWouldExhaustTheStack) {
 
 // Whoever makes a manifest to do harm makes its checksum right.
 TEST_F(ManifestInFolder, RefusesSizesThatAreNone) {
-  const auto with_checksum = [](std::string text) {
-    const std::size_t at = text.find("\"checksum\": \"") + 13;
-    text.replace(at, 16, to_hex(0));
-    text.replace(at, 16, to_hex(hash64(std::string_view(text).substr(0, text.size() - 1))));
-    return text;
-  };
   const std::string good = manifest_.to_json();
   EXPECT_EQ(with_checksum(good), good);
   for (const std::string_view name : {"samples", "bytes", "sample_bytes"}) {

@@ -1,10 +1,10 @@
 #include "stoker/format/tar_samples.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/format/class_number.h"
 #include "stoker/format/index_places.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/shard_format.h"
@@ -12,25 +12,8 @@
 namespace stoker {
 namespace {
 
-/// A class number as people and tools write it: digits, perhaps with white space around them.
-std::optional<std::int64_t> parse_label(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return std::nullopt;
-  text = text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
-  std::int64_t label = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), label);
-  if (error != std::errc{} || end != text.data() + text.size() || label < 0) return std::nullopt;
-  return label;
-}
-
 std::int64_t read_label(const Source& source, TarReader& tar, std::string_view key) {
-  constexpr std::size_t kLongest = 64;  // of a number and the white space around it
-  const std::string text = tar.read(kLongest);
-  const std::optional<std::int64_t> label = tar.length() <= kLongest ? parse_label(text) : std::nullopt;
-  if (label) return *label;
-  fail(ErrorKind::kData, "'{}': the cls field of sample '{}' is '{}', not a class number", source.name(), key,
-       text.substr(0, 32));
+  return parse_class_number(tar.read(kClassNumberBytesMax), tar.length(), source.name(), key);
 }
 
 }  // namespace

@@ -9,11 +9,10 @@
 #include <utility>
 
 #include "stoker/base/error.h"
-#include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
 #include "stoker/codec/own_decoder.h"
 #include "stoker/format/shard_opener.h"
-#include "stoker/pack/sample_check.h"
+#include "stoker/pack/image_heads.h"
 #include "stoker/pack/sample_sweep.h"
 
 namespace stoker {
@@ -31,19 +30,21 @@ class InfoJob {
   DataInfo run(const std::vector<std::string>& data) {
     Manifests manifests;
     std::vector<OpenedShard> shards;
-    std::vector<std::string> classes;
     std::int64_t total = 0;
-    for (const ShardPath& shard : find_shards(data, manifests, {})) {
-      shards.push_back(opener_.open(shard));
-      total += shards.back().rows->size();
-      const Manifests::Found listed = manifests.find(shard.path);
+    const std::vector<ShardPath> paths = find_shards(data, manifests, options_.stop);
+    add_problems(manifests.take_problems());
+    for (const ShardPath& path : paths) {
+      ++info_.shards;
+      go_on_after_damage([&] {
+        stop_if_asked(options_.stop, path.path);
+        shards.push_back(open(path, manifests));
+        total += shards.back().rows->size();
+      });
       add_problems(manifests.take_problems());
-      add_problems(shards.back().problems);
-      const std::vector<std::string>& named = listed.manifest ? listed.manifest->classes : shards.back().classes;
-      if (!named.empty()) info_.classes = static_cast<std::int64_t>(named.size());
     }
+    if (options_.progress) options_.progress(0, total);
     for (const OpenedShard& shard : shards) {
-      add_shard(shard);
+      go_on_after_damage([&] { add_shard(shard); });
       if (options_.progress) options_.progress(info_.samples, total);
     }
     if (info_.classes == 0) info_.classes = static_cast<std::int64_t>(labels_.size());
@@ -56,8 +57,35 @@ class InfoJob {
     info_.problems.insert(info_.problems.end(), problems.begin(), problems.end());
   }
 
+  /// A shard that is broken is a problem of the data set; the others tell what they hold.
+  template <typename Look>
+  void go_on_after_damage(const Look& look) {
+    try {
+      look();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kClosed) {
+        fail(ErrorKind::kClosed, "stopped after {} samples", info_.samples);
+      }
+      info_.problems.push_back(error.message());
+    }
+  }
+
+  OpenedShard open(const ShardPath& shard, Manifests& manifests) {
+    const Manifests::Found listed = manifests.find(shard.path);
+    OpenedShard opened = opener_.open(shard, options_.stop);
+    add_problems(opened.problems);
+    const Fingerprint found = opened.rows->fingerprint();
+    if (listed.shard &&
+        (found.samples() != listed.shard->samples || found.value() != listed.shard->fingerprint.value())) {
+      info_.problems.push_back(
+          fmt::format("'{}' does not hold the samples that the manifest beside it lists", shard.path));
+    }
+    const std::vector<std::string>& named = listed.manifest ? listed.manifest->classes : opened.classes;
+    if (!named.empty()) info_.classes = static_cast<std::int64_t>(named.size());
+    return opened;
+  }
+
   void add_shard(const OpenedShard& shard) {
-    ++info_.shards;
     const auto* index = dynamic_cast<const ShardIndex*>(shard.rows.get());
     // What a scan left in the cache says where samples lie, and nothing of their images.
     const bool knows_images = index != nullptr && index->trailer().has_checksums;
@@ -71,18 +99,32 @@ class InfoJob {
       while (stream.next(row)) add(row, row.soundness == Soundness::kBad ? "it was bad when it was indexed" : "");
       return;
     }
-    SampleSweep sweep(stream, options_.threads ? options_.threads : usable_cores(), [] {
-      return [checker = std::make_shared<SampleChecker>(CheckDepth::kHeaders)](SweptSample& sample) {
-        sample.bad = checker->check(sample.row, sample.fields);
-      };
+    const SweepOptions sweeping{
+        .threads = options_.threads, .stop = options_.stop, .field_bytes_max = ImageHeads::kWholeMax};
+    SampleSweep sweep(stream, sweeping, [this] {
+      return [this, decoder = std::make_shared<AnyImageDecoder>()](SweptSample& sample) { look(sample, *decoder); };
     });
     while (const SweptSample* sample = sweep.next()) add(sample->row, sample->bad);
   }
 
-  void add(const SampleRow& row, const std::string& bad) {
-    if (options_.stop && options_.stop->load(std::memory_order_relaxed)) {
-      fail(ErrorKind::kClosed, "stopped after {} samples", info_.samples);
+  /// At the header of the sample's image.
+  void look(SweptSample& sample, ImageDecoder& decoder) {
+    SampleRow& row = sample.row;
+    row.facts.reset();
+    const SampleField* image = row.image_field();
+    if (!image) return;
+    const Bytes bytes = sample.fields[static_cast<std::size_t>(image - row.fields.data())];
+    try {
+      row.facts = bytes.size() == image->length ? decoder.read_facts(bytes) : heads_.read_facts(decoder, row, *image);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kBadSample && error.kind() != ErrorKind::kLimit) throw;
+      row.soundness = Soundness::kBad;
+      sample.bad = error.message();
     }
+  }
+
+  void add(const SampleRow& row, const std::string& bad) {
+    stop_if_asked(options_.stop, row.key);
     ++info_.samples;
     info_.bytes += row.bytes();
     if (row.label >= 0) {
@@ -107,6 +149,7 @@ class InfoJob {
 
   const InfoOptions& options_;
   const ShardOpener opener_;
+  ImageHeads heads_;
   DataInfo info_;
   std::set<std::int64_t> labels_;
   std::int64_t bad_ = 0;

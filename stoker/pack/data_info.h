@@ -1,10 +1,10 @@
 // What a data set holds, in numbers: from its indexes where they know, else from the images' headers.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,7 +26,7 @@ class Histogram {
 struct InfoOptions {
   std::string index_folder{};
   int threads = 0;                                                        // 0: as many as the process may use cores
-  const std::atomic<bool>* stop = nullptr;                                // becomes true to stop early
+  std::stop_token stop{};                                                 // requested to stop early
   std::function<void(std::int64_t done, std::int64_t total)> progress{};  // in samples; by the calling thread
 };
 
@@ -53,7 +53,8 @@ struct DataInfo {
   }
 };
 
-/// Throws as open_dataset() does, and kClosed when stopped.
+/// Goes on after shards that are broken, which are problems. Throws for data that is not there, and kClosed when
+/// stopped.
 DataInfo data_info(const std::vector<std::string>& data, const InfoOptions& options);
 
 }  // namespace stoker

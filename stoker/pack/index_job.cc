@@ -2,13 +2,14 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "stoker/base/error.h"
-#include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/find_shards.h"
@@ -29,10 +30,29 @@ class IndexJob {
 
   IndexJobResult run(const std::vector<std::string>& data) {
     Manifests manifests;
-    const std::vector<ShardPath> shards = find_shards(data, manifests, {});
+    const std::vector<ShardPath> shards = find_shards(data, manifests, options_.stop);
     check_names(shards);
-    for (const ShardPath& shard : shards) total_ += file_bytes(shard.path);
-    for (const ShardPath& shard : shards) index(shard.path);
+    std::vector<bool> is_done;
+    std::set<std::string> places;  // a shard that is named twice is indexed once
+    for (const ShardPath& shard : shards) {
+      stop_if_asked(options_.stop, shard.path);
+      const std::uint64_t bytes = file_bytes(shard.path);
+      is_done.push_back(!places.insert(place_of(shard.path)).second || is_current(shard.path));
+      total_ += bytes;
+      if (is_done.back()) done_ += bytes;
+    }
+    result_.current = std::count(is_done.begin(), is_done.end(), true);
+    if (options_.progress) options_.progress(done_, total_);
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      const ShardPath& shard = shards[i];
+      if (is_done[i]) continue;
+      try {
+        index(shard.path);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::kClosed) throw;
+        fail(ErrorKind::kClosed, "stopped in '{}'; the same command goes on from there", shard.path);
+      }
+    }
     return std::move(result_);
   }
 
@@ -70,7 +90,9 @@ class IndexJob {
   }
 
   /// Whether the place, or where that is beside the shard the shard itself, has an index that knows what ours would.
-  bool is_current(const std::shared_ptr<Source>& shard, const std::string& place) const {
+  bool is_current(const std::string& path) const {
+    const auto shard = std::make_shared<FileSource>(path, FileAccess(inline_));
+    const std::string place = place_of(path);
     std::string ignored;
     const auto is_enough = [&](const std::optional<IndexPlace>& found) {
       if (!found || !found->trailer.has_checksums || (options_.decode && !found->trailer.was_decoded)) return false;
@@ -91,29 +113,23 @@ class IndexJob {
   }
 
   void index(const std::string& path) {
+    stop_if_asked(options_.stop, path);
     const auto shard = std::make_shared<FileSource>(path, FileAccess(inline_));
     const std::string place = place_of(path);
-    if (is_current(shard, place)) {
-      ++result_.current;
-      done_ += shard->size();
-      return;
-    }
     if (!options_.folder.empty()) create_folder(options_.folder);
     const FileState before(path);
     // Begun before the work: what cannot be written is known at once.
     AtomicFile file(place);
     IndexWriter writer;
-    TarStream stream(*shard);
-    SampleSweep sweep(stream, options_.threads ? options_.threads : usable_cores(), [this] {
+    TarStream stream(*shard, options_.stop);
+    const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop};
+    SampleSweep sweep(stream, sweeping, [this] {
       const CheckDepth depth = options_.decode ? CheckDepth::kDecoded : CheckDepth::kHeaders;
       return [checker = std::make_shared<SampleChecker>(depth)](SweptSample& sample) {
         sample.bad = checker->check(sample.row, sample.fields);
       };
     });
     while (const SweptSample* sample = sweep.next()) {
-      if (options_.stop && options_.stop->load(std::memory_order_relaxed)) {
-        fail(ErrorKind::kClosed, "stopped in '{}'; the same command goes on from there", path);
-      }
       add(path, *sample);
       writer.add(sample->row);
       const SampleField& last = sample->row.fields.back();

@@ -2,9 +2,9 @@
 // or in a folder.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -17,11 +17,12 @@ struct BadSample {
 };
 
 struct IndexJobOptions {
-  std::string folder{};                     // for the indexes; empty: beside their shards
-  bool decode = true;                       // otherwise images tell what their headers say, and soundness stays unknown
-  int threads = 0;                          // 0: as many as the process may use cores
-  const std::atomic<bool>* stop = nullptr;  // becomes true to stop early
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // in bytes of shards; by the calling thread
+  std::string folder{};    // for the indexes; empty: beside their shards
+  bool decode = true;      // otherwise images tell what their headers say, and soundness stays unknown
+  int threads = 0;         // 0: as many as the process may use cores
+  std::stop_token stop{};  // requested to stop early
+  std::function<void(std::uint64_t done, std::uint64_t total)>
+      progress{};  // in bytes of shards, first those that are indexed already; by the calling thread
 };
 
 struct IndexJobResult {

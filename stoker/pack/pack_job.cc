@@ -12,7 +12,6 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
-#include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
 #include "stoker/base/user_cache.h"
 #include "stoker/format/manifest.h"
@@ -30,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Changed whenever the same data and options would be packed into other bytes.
-constexpr int kPackVersion = 1;
+constexpr int kPackVersion = 2;
 
 constexpr std::int64_t kEstimateSamples = 256;
 
@@ -71,8 +70,9 @@ class PackJob {
  public:
   PackJob(const std::vector<std::string>& data, const PackOptions& options)
       : options_(options),
-        dataset_(open_dataset(data, std::make_shared<InlineExecutor>(), {.cache_folder = user_cache_folder()})),
-        selection_(*dataset_, options.classes, options.shuffle) {}
+        dataset_(open_dataset(data, std::make_shared<InlineExecutor>(), {.cache_folder = user_cache_folder()},
+                              options.stop)),
+        selection_(*dataset_, options.classes, options.shuffle, options.stop) {}
 
   PackResult run(const std::string& to);
   PackEstimate estimate(const std::string& to);
@@ -80,13 +80,13 @@ class PackJob {
  private:
   std::string job() const;
   std::string journal_job(const SourceState& source) const;
-  int threads() const { return options_.threads ? options_.threads : usable_cores(); }
+  SweepOptions sweeping() const { return {.threads = options_.threads, .stop = options_.stop}; }
   SampleSweep::Work work() const;
   bool prepare_folder(const std::string& to);
   PackedShard pack_from(const std::string& to, PackJournal& journal);
   void finish_shard(ShardWriter& writer, PackJournal& journal, PackedShard& packed, std::int64_t next);
-  void note(const SweptSample& sample, PackedShard& packed) const;
-  void stop_if_asked(const PackJournal& journal) const;
+  Manifest manifest_of(const PackJournal& journal, PackedShard left_over) const;
+  std::vector<BadSample> bad_samples(const std::string& to, const std::vector<ManifestBad>& bad) const;
 
   const PackOptions& options_;
   const std::shared_ptr<const Dataset> dataset_;
@@ -179,28 +179,26 @@ PackResult PackJob::run(const std::string& to) {
   const bool unfinished = prepare_folder(to);
   PackResult result;
   if (unfinished) {
-    const SourceState source(*dataset_);
+    const SourceState source(*dataset_, options_.stop);
     PackJournal journal(to, journal_job(source));
     result.resumed = static_cast<std::int64_t>(journal.shards().size());
-    result.bad = pack_from(to, journal).bad;
-    source.require_unchanged();
-
-    Manifest manifest{.shards = {}, .fields = {}, .classes = selection_.classes(), .job = job()};
-    for (const PackedShard& packed : journal.shards()) {
-      manifest.shards.push_back(packed.shard);
-      for (const std::string& field : packed.fields) {
-        if (std::find(manifest.fields.begin(), manifest.fields.end(), field) == manifest.fields.end()) {
-          manifest.fields.push_back(field);
-        }
-      }
-      result.bad.insert(result.bad.end(), packed.bad.begin(), packed.bad.end());
-      result.concealed += packed.concealed;
+    PackedShard left_over;
+    try {
+      left_over = pack_from(to, journal);
+      source.require_unchanged(options_.stop);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kClosed) throw;
+      fail(ErrorKind::kClosed, "stopped after {} shards; the same command goes on from there", journal.shards().size());
     }
-    write_whole_file(to + "/" + std::string(kManifestName), as_bytes(manifest.to_json()));
+    const Manifest made = manifest_of(journal, std::move(left_over));
+    write_whole_file(to + "/" + std::string(kManifestName), as_bytes(made.to_json()));
     journal.remove();
   }
+  // Told by what is written, so that whoever calls again is told the same.
   const Manifest manifest = *Manifest::read(to);
   result.shards = static_cast<std::int64_t>(manifest.shards.size());
+  result.concealed = manifest.concealed;
+  result.bad = bad_samples(to, manifest.bad);
   if (!unfinished) {
     result.resumed = result.shards;
     if (has_journal(to)) PackJournal::discard(to);
@@ -212,16 +210,54 @@ PackResult PackJob::run(const std::string& to) {
   return result;
 }
 
+/// `left_over`: what was noted of samples that no shard came of.
+Manifest PackJob::manifest_of(const PackJournal& journal, PackedShard left_over) const {
+  Manifest manifest;
+  manifest.classes = selection_.classes();
+  manifest.job = job();
+  manifest.bad = std::move(left_over.bad);
+  manifest.concealed = left_over.concealed;
+  for (const PackedShard& packed : journal.shards()) {
+    manifest.shards.push_back(packed.shard);
+    for (const std::string& field : packed.fields) {
+      if (std::find(manifest.fields.begin(), manifest.fields.end(), field) == manifest.fields.end()) {
+        manifest.fields.push_back(field);
+      }
+    }
+    manifest.bad.insert(manifest.bad.end(), packed.bad.begin(), packed.bad.end());
+    manifest.concealed += packed.concealed;
+  }
+  std::sort(manifest.bad.begin(), manifest.bad.end(),
+            [](const ManifestBad& a, const ManifestBad& b) { return a.sample < b.sample; });
+  return manifest;
+}
+
+/// Where the bad samples lie is for the data to say, which may have moved.
+std::vector<BadSample> PackJob::bad_samples(const std::string& to, const std::vector<ManifestBad>& bad) const {
+  std::vector<BadSample> samples;
+  SampleRow row;
+  for (const ManifestBad& entry : bad) {
+    if (entry.sample >= dataset_->size()) {
+      fail(ErrorKind::kData, "the manifest in '{}' names a bad sample that the data does not have: '{}'", to,
+           entry.key);
+    }
+    dataset_->read(entry.sample, row);
+    const std::uint64_t offset = row.fields.empty() ? 0 : row.fields.front().offset;
+    samples.push_back({row.source->name(), entry.key, offset, entry.reason});
+  }
+  return samples;
+}
+
 /// Returns what was noted of samples that no shard came of: all of them were left out.
 PackedShard PackJob::pack_from(const std::string& to, PackJournal& journal) {
   const std::int64_t total = selection_.size();
   std::int64_t position = journal.shards().empty() ? 0 : journal.shards().back().next_position;
   DatasetStream stream(*dataset_, position, total, [this](std::int64_t at) { return selection_.sample_at(at); });
-  SampleSweep sweep(stream, threads(), [this] { return work(); });
+  SampleSweep sweep(stream, sweeping(), [this] { return work(); });
   std::optional<ShardWriter> writer;
   PackedShard packed;
+  if (options_.progress) options_.progress(position, total);
   while (SweptSample* sample = sweep.next()) {
-    stop_if_asked(journal);
     const bool left_out = !sample->bad.empty() && options_.bad == BadSamplePolicy::kSkip;
     // Neighbours of one key would be taken for one sample by whoever reads the tar without its index.
     const bool full = writer && !left_out &&
@@ -230,7 +266,8 @@ PackedShard PackJob::pack_from(const std::string& to, PackJournal& journal) {
       finish_shard(*writer, journal, packed, position);
       writer.reset();
     }
-    note(*sample, packed);
+    if (sample->row.soundness == Soundness::kConcealed) ++packed.concealed;
+    if (!sample->bad.empty()) packed.bad.push_back({selection_.sample_at(position), sample->row.key, sample->bad});
     if (!left_out) {
       if (!writer) writer.emplace(to + "/" + shard_name(journal.shards().size()));
       writer->add(*sample);
@@ -249,18 +286,6 @@ void PackJob::finish_shard(ShardWriter& writer, PackJournal& journal, PackedShar
   journal.add(std::exchange(packed, PackedShard()));
 }
 
-void PackJob::note(const SweptSample& sample, PackedShard& packed) const {
-  if (sample.row.soundness == Soundness::kConcealed) ++packed.concealed;
-  if (sample.bad.empty()) return;
-  const SampleField* field = sample.row.fields.empty() ? nullptr : &sample.row.fields.front();
-  packed.bad.push_back({sample.row.source->name(), sample.row.key, field ? field->offset : 0, sample.bad});
-}
-
-void PackJob::stop_if_asked(const PackJournal& journal) const {
-  if (!options_.stop || !options_.stop->load(std::memory_order_relaxed)) return;
-  fail(ErrorKind::kClosed, "stopped after {} shards; the same command goes on from there", journal.shards().size());
-}
-
 // --- estimating
 
 PackEstimate PackJob::estimate(const std::string& to) {
@@ -269,7 +294,7 @@ PackEstimate PackJob::estimate(const std::string& to) {
   const std::int64_t began_ns = now_ns();
   const auto spread = [&](std::int64_t at) { return selection_.sample_at(at * total / estimate.tried); };
   DatasetStream stream(*dataset_, 0, estimate.tried, spread);
-  SampleSweep sweep(stream, threads(), [this] { return work(); });
+  SampleSweep sweep(stream, sweeping(), [this] { return work(); });
   std::uint64_t bytes = 0;
   constexpr std::uint64_t kRecord = 512, kRowBytes = 128;  // of headers and padding, and in the index: about
   while (const SweptSample* sample = sweep.next()) {

@@ -2,10 +2,10 @@
 // the number of threads and however often it was interrupted.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -29,21 +29,23 @@ struct PackOptions {
   std::vector<std::string> classes{};  // names, or numbers where there are no names; empty: all. They are numbered anew
   std::optional<std::uint64_t> shuffle{};  // seed of a global shuffle
   BadSamplePolicy bad = BadSamplePolicy::kSkip;
-  int threads = 0;                                                        // 0: as many as the process may use cores
-  const std::atomic<bool>* stop = nullptr;                                // becomes true to stop early
-  std::function<void(std::int64_t done, std::int64_t total)> progress{};  // in samples; by the calling thread
+  int threads = 0;         // 0: as many as the process may use cores
+  std::stop_token stop{};  // requested to stop early
+  std::function<void(std::int64_t done, std::int64_t total)>
+      progress{};  // in samples, first those that are packed already; by the calling thread
 };
 
 struct PackResult {
   std::int64_t samples = 0, shards = 0, concealed = 0;
-  std::int64_t resumed = 0;  // of the shards, those that an earlier call had made
-  std::uint64_t bytes = 0;   // of the shards
-  std::vector<BadSample> bad;
+  std::int64_t resumed = 0;    // of the shards, those that an earlier call had made
+  std::uint64_t bytes = 0;     // of the shards
+  std::vector<BadSample> bad;  // by their places in the data
 };
 
 /// Writes `to`/shard-000000.tar and so on, and `to`/manifest.json last. Killed or stopped, it goes on where it was when
-/// called again. Throws kUsage for options that make no sense or a folder that holds something else, kBadSample by
-/// policy, kData for data that is damaged or changes meanwhile, kIo, kClosed when stopped.
+/// called again; finished, it
+/// tells again what it did. Throws kUsage for options that make no sense or a folder that holds something else,
+/// kBadSample by policy, kData for data that is damaged or changes meanwhile, kIo, kClosed when stopped.
 PackResult pack(const std::vector<std::string>& data, const std::string& to, const PackOptions& options);
 
 struct PackEstimate {

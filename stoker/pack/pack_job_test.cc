@@ -14,7 +14,6 @@
 #include "stoker/format/manifest.h"
 #include "stoker/format/tar_format.h"
 #include "stoker/format/tar_writer.h"
-#include "stoker/pack/pack_journal.h"
 #include "stoker/pack/pack_testing.h"
 #include "stoker/storage/file_source.h"
 
@@ -84,6 +83,24 @@ TEST_F(Pack, HoldsTheSameSamplesWithoutItsIndexesAndManifest) {
   }
 }
 
+TEST_F(Pack, KeepsTheClassNumbersOfAFolderWithoutClasses) {
+  TempFolder other;
+  for (int i = 0; i < 5; ++i) {
+    other.write(fmt::format("in/{}.png", i), as_text(noisy_png(8, 8, 1)));
+    if (i != 3) other.write(fmt::format("in/{}.cls", i), fmt::format("{:03}\n", 7 * i));
+  }
+  pack({other.path("in")}, other.path("out"), {});
+  const auto loose = open(other.path("in")), with = open(other.path("out"));
+  const auto without = open(other.path("out") + "/*.tar", {.use = false});
+  for (std::int64_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(loose->label(i), i == 3 ? -1 : 7 * i);
+    EXPECT_EQ(with->label(i), loose->label(i));
+    EXPECT_EQ(without->label(i), loose->label(i));
+  }
+  EXPECT_EQ(with->fingerprint(), loose->fingerprint());
+  EXPECT_EQ(without->fingerprint(), loose->fingerprint());
+}
+
 TEST_F(Pack, MakesTheSameBytesForAnyNumberOfThreads) {
   pack_to("one", {.shard_bytes = 40'000, .threads = 1});
   const auto expected = files_below(folder_.path("one"));
@@ -126,81 +143,6 @@ TEST_F(Pack, KeepsShardsWithinTheirSize) {
   EXPECT_EQ(pack_to("tiny", {.shard_bytes = 1}).shards, 60);
 }
 
-TEST_F(Pack, GoesOnFromItsLastWholeShardAfterAnyStop) {
-  pack_to("whole", {.shard_bytes = 20'000, .threads = 2});
-  const auto expected = files_below(folder_.path("whole"));
-  for (std::int64_t stop_at = 0; stop_at <= 60; stop_at += 3) {
-    const std::string name = fmt::format("stopped{}", stop_at);
-    std::atomic<bool> stop{stop_at == 0};
-    PackOptions options{.shard_bytes = 20'000, .threads = 2, .stop = &stop};
-    options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= stop_at; };
-    std::map<std::string, std::string> before;
-    if (stop_at < 60) {
-      const Error error = error_of([&] { pack_to(name, options); });
-      EXPECT_EQ(error.kind(), ErrorKind::kClosed);
-      EXPECT_THAT(error.what(), HasSubstr("same command"));
-      before = files_below(folder_.path(name));
-      for (const auto& [file, bytes] : before) {
-        EXPECT_FALSE(file.ends_with(".partial"));
-        if (file.ends_with(".tar")) {
-          EXPECT_EQ(bytes, expected.at(file));
-        }
-      }
-    }
-    const PackResult result = pack_to(name, {.shard_bytes = 20'000, .threads = 1});
-    EXPECT_EQ(files_below(folder_.path(name)), expected) << "stopped after " << stop_at;
-    EXPECT_EQ(result.samples, 60);
-    const auto tars =
-        std::count_if(before.begin(), before.end(), [](const auto& file) { return file.first.ends_with(".tar"); });
-    EXPECT_EQ(result.resumed, tars);
-  }
-}
-
-TEST_F(Pack, ForgetsShardsThatAreNoLongerThere) {
-  pack_to("whole", {.shard_bytes = 20'000});
-  const auto expected = files_below(folder_.path("whole"));
-  std::atomic<bool> stop{false};
-  PackOptions options{.shard_bytes = 20'000, .stop = &stop};
-  options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 50; };
-  EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
-  ASSERT_TRUE(fs::remove(folder_.path("out/shard-000001.tar")));
-  EXPECT_EQ(pack_to("out", {.shard_bytes = 20'000}).resumed, 1);
-  EXPECT_EQ(files_below(folder_.path("out")), expected);
-}
-
-TEST_F(Pack, TakesATornJournalForWhatIsWholeOfIt) {
-  pack_to("whole", {.shard_bytes = 20'000});
-  const auto expected = files_below(folder_.path("whole"));
-  std::atomic<bool> stop{false};
-  PackOptions options{.shard_bytes = 20'000, .stop = &stop};
-  options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 40; };
-  EXPECT_EQ(error_of([&] { pack_to("begun", options); }).kind(), ErrorKind::kClosed);
-  const std::string journal = read_file(folder_.path("begun/" + std::string(kJournalName)));
-  ASSERT_GT(std::count(journal.begin(), journal.end(), '\n'), 2);
-  for (std::size_t length = 0; length <= journal.size(); length += 37) {
-    fs::copy(folder_.path("begun"), folder_.path("torn"), fs::copy_options::recursive);
-    folder_.write("torn/" + std::string(kJournalName), journal.substr(0, length));
-    pack_to("torn", {.shard_bytes = 20'000});
-    EXPECT_EQ(files_below(folder_.path("torn")), expected) << "cut at " << length;
-    fs::remove_all(folder_.path("torn"));
-  }
-}
-
-TEST_F(Pack, LeavesAFolderToTheProcessThatPacksIntoIt) {
-  bool tried = false;
-  PackOptions options{.shard_bytes = 20'000};
-  options.progress = [&](std::int64_t done, std::int64_t) {
-    if (done < 30 || std::exchange(tried, true)) return;
-    const Error error = error_of([&] { pack_to("out", {.shard_bytes = 20'000}); });
-    EXPECT_EQ(error.kind(), ErrorKind::kIo);
-    EXPECT_THAT(error.what(), HasSubstr("another process is packing"));
-  };
-  pack_to("out", options);
-  EXPECT_TRUE(tried);
-  pack_to("alone", {.shard_bytes = 20'000});
-  EXPECT_EQ(files_below(folder_.path("out")), files_below(folder_.path("alone")));
-}
-
 TEST_F(Pack, RefusesAFolderThatHoldsSomethingElse) {
   folder_.write("taken/file", "");
   EXPECT_THAT(error_of([&] { pack_to("taken"); }).what(), HasSubstr("not empty"));
@@ -210,32 +152,6 @@ TEST_F(Pack, RefusesAFolderThatHoldsSomethingElse) {
   EXPECT_THAT(error_of([&] { pack_to("done", {.shuffle = 1}); }).what(), HasSubstr("another packed data set"));
   EXPECT_EQ(pack_to("done").resumed, 1) << "the same again finds all there";
   EXPECT_EQ(pack_to("done", {.threads = 3}).resumed, 1) << "threads make no difference";
-}
-
-TEST_F(Pack, RefusesToGoOnWithOtherOptionsOrChangedData) {
-  std::atomic<bool> stop{false};
-  PackOptions options{.shard_bytes = 20'000, .stop = &stop};
-  options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 40; };
-  EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
-  const Error error = error_of([&] { pack_to("out", {.shard_bytes = 30'000}); });
-  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_THAT(error.what(), HasSubstr("other options"));
-  folder_.write("loose/c0000/new.png", as_text(noisy_png(8, 8, 1)));
-  EXPECT_EQ(error_of([&] { pack_to("out", {.shard_bytes = 20'000}); }).kind(), ErrorKind::kUsage);
-}
-
-TEST_F(Pack, RefusesToGoOnWithALooseFileOfOtherBytes) {
-  std::atomic<bool> stop{false};
-  PackOptions options{.shard_bytes = 20'000, .stop = &stop};
-  options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 40; };
-  EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
-  const std::string file = folder_.path("loose/c0000/0000001.png");
-  std::string bytes = read_file(file);
-  bytes[bytes.size() / 2] ^= 1;
-  folder_.write("loose/c0000/0000001.png", bytes);
-  const Error error = error_of([&] { pack_to("out", {.shard_bytes = 20'000}); });
-  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_THAT(error.what(), HasSubstr("changed since"));
 }
 
 TEST_F(Pack, NoticesThatALooseFileWasWrittenToMeanwhile) {
@@ -321,18 +237,6 @@ TEST_F(Pack, LeavesBadSamplesOutKeepsThemOrStops) {
   EXPECT_THAT(error.what(), HasSubstr("c0001/bad"));
 }
 
-TEST_F(Pack, ReportsBadSamplesOfShardsThatAnEarlierCallMade) {
-  folder_.write("loose/c0000/bad.jpg", "no picture");
-  std::atomic<bool> stop{false};
-  PackOptions options{.shard_bytes = 20'000, .stop = &stop};
-  options.progress = [&](std::int64_t done, std::int64_t) { stop = done >= 50; };
-  EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
-  const PackResult result = pack_to("out", {.shard_bytes = 20'000});
-  EXPECT_GT(result.resumed, 0);
-  ASSERT_EQ(result.bad.size(), 1u);
-  EXPECT_EQ(result.bad[0].key, "c0000/bad");
-}
-
 TEST_F(Pack, MakesNoShardsOfNothing) {
   fs::create_directories(folder_.path("empty"));
   const PackResult none = pack({folder_.path("empty")}, folder_.path("out"), {});
@@ -363,6 +267,19 @@ TEST_F(Pack, NumbersTheClassesOfASubsetAnew) {
   EXPECT_EQ(open(folder_.path("by_number"))->size(), 15);
   EXPECT_THAT(error_of([&] { pack_to("x", {.classes = {"nobody"}}); }).what(), HasSubstr("no class 'nobody'"));
   EXPECT_THAT(error_of([&] { pack_to("x", {.classes = {"c0001", "c0001"}}); }).what(), HasSubstr("twice"));
+}
+
+TEST_F(Pack, KeepsClassNamesThatAreNoText) {
+  TempFolder other;
+  for (const char* name : {"caf\xe9", "caf\xc3\xa9"}) {
+    other.write(fmt::format("in/{}/1.png", name), as_text(noisy_png(8, 8, 1)));
+  }
+  pack({other.path("in")}, other.path("out"), {});
+  const auto in = open(other.path("in")), out = open(other.path("out"));
+  EXPECT_EQ(out->classes(), in->classes());
+  EXPECT_EQ(keys(*out), keys(*in));
+  EXPECT_EQ(pack({other.path("in")}, other.path("out"), {}).resumed, 1);
+  EXPECT_EQ(open_dataset({other.path("in"), other.path("out")}, std::make_shared<InlineExecutor>())->size(), 4);
 }
 
 TEST_F(Pack, ShufflesBySeed) {
@@ -439,6 +356,43 @@ TEST_F(Pack, RefusesToChangeOneOfSeveralImages) {
   const Error error = error_of([&] { pack({other.path("in")}, other.path("x"), {.transform = {.resize_short = 32}}); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   EXPECT_THAT(error.what(), HasSubstr("mask.png"));
+}
+
+TEST_F(Pack, RefusesRawPixelsBesideAnArray) {
+  TempFolder other;
+  other.write("in/a.jpg", as_text(noisy_jpeg(20, 10, 1)));
+  other.write("in/a.npy", "an embedding");
+  const Error error = error_of([&] { pack({other.path("in")}, other.path("x"), {.transform = {.raw = true}}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("sample 'a'"), HasSubstr("'npy' already")));
+  pack({other.path("in")}, other.path("as_is"), {.transform = {.quality = 50}});
+  EXPECT_EQ(read_field(open(other.path("as_is"))->row(0), "npy"), "an embedding");
+  // Raw pixels that are packed raw again are that field.
+  pack_to("raw", {.transform = {.raw = true}});
+  pack({folder_.path("raw")}, folder_.path("again"), {.transform = {.raw = true}});
+  EXPECT_EQ(open(folder_.path("again"))->fingerprint(), open(folder_.path("raw"))->fingerprint());
+}
+
+TEST_F(Pack, RefusesKeysThatReadersPassOver) {
+  TempFolder other;
+  other.write("in/__x__/a.png", as_text(noisy_png(8, 8, 1)));
+  other.write("in/y/b.png", as_text(noisy_png(8, 8, 1)));
+  const Error error = error_of([&] { pack({other.path("in")}, other.path("out"), {}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("__x__/a"), HasSubstr("underscores")));
+  fs::rename(other.path("in/__x__"), other.path("in/__x"));
+  EXPECT_EQ(pack({other.path("in")}, other.path("out2"), {}).samples, 2);
+}
+
+TEST_F(Pack, RefusesAFolderInsideItsSource) {
+  fs::create_directory_symlink(source_, folder_.path("link"));
+  for (const char* inside : {"loose/out", "loose/c0000/deep/er", "loose/../loose/out", "link/out"}) {
+    const Error error = error_of([&] { pack_to(inside); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << inside;
+    EXPECT_THAT(error.what(), HasSubstr("outside")) << inside;
+  }
+  EXPECT_FALSE(fs::exists(folder_.path("loose/out")));
+  EXPECT_EQ(pack_to("loose-out").samples, 60) << "a name that only begins alike";
 }
 
 TEST_F(Pack, SeparatesNeighboursOfOneKey) {

@@ -47,8 +47,8 @@ std::string from_json_text(const std::string& text) {
 
 Json to_json(const PackedShard& packed) {
   Json bad = Json::array();
-  for (const BadSample& sample : packed.bad) {
-    bad.push_back({to_json_text(sample.shard), to_json_text(sample.key), sample.offset, to_json_text(sample.reason)});
+  for (const ManifestBad& sample : packed.bad) {
+    bad.push_back({sample.sample, to_json_text(sample.key), to_json_text(sample.reason)});
   }
   const ManifestShard& shard = packed.shard;
   Json fields = Json::array();
@@ -78,8 +78,7 @@ PackedShard from_json(const Json& json) {
   packed.next_position = json.at("next");
   packed.concealed = json.at("concealed");
   for (const Json& sample : json.at("bad")) {
-    packed.bad.push_back(
-        {from_json_text(sample.at(0)), from_json_text(sample.at(1)), sample.at(2), from_json_text(sample.at(3))});
+    packed.bad.push_back({sample.at(0), from_json_text(sample.at(1)), from_json_text(sample.at(2))});
   }
   return packed;
 }

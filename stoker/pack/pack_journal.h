@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "stoker/format/manifest.h"
-#include "stoker/pack/index_job.h"
 #include "stoker/storage/posix_file.h"
 
 namespace stoker {
@@ -18,7 +17,7 @@ struct PackedShard {
   ManifestShard shard;
   std::vector<std::string> fields;  // that occur in it
   std::int64_t next_position = 0;   // of the first sample that is not in this or an earlier shard
-  std::vector<BadSample> bad;       // those left out or kept as they are, up to there
+  std::vector<ManifestBad> bad;     // those left out or kept as they are, up to there
   std::int64_t concealed = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "stoker/base/error.h"
+#include "stoker/format/shard_format.h"
 
 namespace stoker {
 namespace {
@@ -23,7 +24,7 @@ std::int64_t label_named(const Dataset& dataset, const std::string& name) {
 }  // namespace
 
 PackSelection::PackSelection(const Dataset& dataset, const std::vector<std::string>& classes,
-                             std::optional<std::uint64_t> shuffle)
+                             std::optional<std::uint64_t> shuffle, const std::stop_token& stop)
     : subset_(!classes.empty()), classes_(dataset.classes()), size_(dataset.size()) {
   if (subset_) {
     for (const std::string& name : classes) chosen_.push_back(label_named(dataset, name));
@@ -33,6 +34,7 @@ PackSelection::PackSelection(const Dataset& dataset, const std::vector<std::stri
     SampleRow row;
     for (std::int64_t sample = 0; sample < dataset.size(); ++sample) {
       dataset.read(sample, row);
+      stop_if_asked(stop, row.source->name());
       if (std::binary_search(chosen_.begin(), chosen_.end(), row.label)) samples_.push_back(sample);
     }
     size_ = static_cast<std::int64_t>(samples_.size());

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,9 @@ namespace stoker {
 class PackSelection {
  public:
   /// `classes`: names, or numbers where the data set names no classes; empty: all. Throws kUsage for one that is not
-  /// there or is named twice. The data set must outlive it.
-  PackSelection(const Dataset& dataset, const std::vector<std::string>& classes, std::optional<std::uint64_t> shuffle);
+  /// there or is named twice, kClosed when asked to stop. The data set must outlive it.
+  PackSelection(const Dataset& dataset, const std::vector<std::string>& classes, std::optional<std::uint64_t> shuffle,
+                const std::stop_token& stop = {});
 
   std::int64_t size() const { return size_; }
   /// The sample at a position of the packed data set.

@@ -37,6 +37,16 @@ void require_one_image(const SampleRow& row, const SampleField& image) {
   }
 }
 
+/// Pixels are called "npy"; a field of that name is an array of the user's own, which they would not be told from.
+void require_name_for_pixels(const SampleRow& row, const SampleField& image) {
+  const SampleField* const taken = row.field("npy");
+  if (!taken || taken == &image) return;
+  fail(ErrorKind::kUsage,
+       "it has a field 'npy' already, beside its image '{}', so raw pixels cannot be called that; pack without raw "
+       "pixels, or rename the field",
+       image.name);
+}
+
 }  // namespace
 
 void PackTransform::apply(SweptSample& sample) {
@@ -47,6 +57,7 @@ void PackTransform::apply(SweptSample& sample) {
   const bool shrinks = options_.resize_short > 0 && std::min(facts.width, facts.height) > options_.resize_short;
   if (shrinks || options_.quality || options_.raw) {
     require_one_image(sample.row, *image);
+    if (options_.raw) require_name_for_pixels(sample.row, *image);
     ImageView pixels = decoder_.decode_rgb(sample.fields[field], facts, {0, 0, facts.width, facts.height});
     if (facts.components == 1) pixels = pixels.plane(0);  // greys stay what they are
     if (shrinks) pixels = resized(pixels);

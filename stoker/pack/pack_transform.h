@@ -28,7 +28,8 @@ class PackTransform {
   explicit PackTransform(const PackTransformOptions& options) : options_(options) {}
 
   /// Replaces the bytes of a good sample's image, and names its field by what it is now: "jpg", "png", "webp" or "npy".
-  /// Throws kUsage for a sample with several images, where only one would change.
+  /// Throws kUsage for a sample with several images, where only one would change, and for one
+  /// that has a field "npy" already where its pixels are to be stored raw.
   void apply(SweptSample& sample);
 
  private:

@@ -1,16 +1,22 @@
 #include "stoker/pack/sample_sweep.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/machine.h"
+#include "stoker/base/units.h"
 #include "stoker/format/dataset.h"
+#include "stoker/format/shard_format.h"
 
 namespace stoker {
 namespace {
 
 // A chunk is what one thread reads at once: enough that a disk reads it in one go.
 constexpr std::uint64_t kChunkReadBytes = std::uint64_t{1} << 20;
+// Of a large sample so much is read before it is asked again whether to stop.
+constexpr std::uint64_t kReadPiece = 16 * kChunkReadBytes;
 constexpr std::size_t kChunkSamples = 256;
 constexpr std::uint64_t kReadAhead = 8 * kChunkReadBytes;
 // Between neighbours lie headers and padding; what lies further apart is read by itself.
@@ -18,61 +24,76 @@ constexpr std::uint64_t kGapMax = 16 << 10;
 
 std::uint64_t end_of(const SampleField& field) { return field.offset + field.length; }
 
-/// Fields that lie together in one source, read as one range.
-struct Range {
-  Source* source;
-  std::uint64_t begin, end;
-  std::size_t place = 0;  // in the chunk's memory
-
-  bool can_reach(const SampleRow& row, const SampleField& field) const {
-    return field.part.empty() && source == row.source && field.offset >= end && field.offset - end <= kGapMax;
-  }
-};
-
-void read_range(const Range& range, const SampleRow& row, const SampleField& first, MutableBytes into) {
-  try {
-    if (!first.part.empty() && range.source->size(first.part) != first.length) {
-      fail(ErrorKind::kData, "'{}/{}' has changed since its folder was listed; it had {} bytes then",
-           range.source->name(), first.part, first.length);
-    }
-    read_fully(*range.source, range.begin, into, first.part);
-  } catch (const Error& error) {
-    throw error.with_context(describe(row));
-  }
-}
+/// What is taken for so many, so that it can be used again for others.
+std::size_t memory_for(std::uint64_t bytes) { return std::max<std::uint64_t>(bytes, kChunkReadBytes * 5 / 4); }
 
 }  // namespace
 
-SampleSweep::SampleSweep(SampleStream& stream, int threads, std::function<Work()> make_work)
+SampleSweep::SampleSweep(SampleStream& stream, const SweepOptions& options, std::function<Work()> make_work)
     : stream_(stream),
+      stop_(options.stop),
+      sample_bytes_max_(options.sample_bytes_max ? options.sample_bytes_max : usable_memory() / 2),
+      field_bytes_max_(options.field_bytes_max),
+      budget_(options.bytes_max),
       producer_(
-          threads, [this] { return claim(); },
+          options.threads ? options.threads : usable_cores(), [this] { return claim(); },
           [this, make = std::move(make_work)]() -> OrderedProducer<Chunk, Chunk>::Make {
             return [this, work = make()](Chunk chunk) {
               read(chunk);
-              for (SweptSample& sample : chunk.samples) {
-                try {
-                  work(sample);
-                } catch (const Error& error) {
-                  throw error.with_context(describe(sample.row));
-                }
-              }
+              work_on(chunk, work);
               return chunk;
             };
           }) {}
+
+SampleSweep::~SampleSweep() { budget_.close(); }
+
+void SampleSweep::work_on(Chunk& chunk, const Work& work) const {
+  for (SweptSample& sample : chunk.samples) {
+    stop_if_asked(stop_, sample.row.source->name());
+    try {
+      work(sample);
+    } catch (const Error& error) {
+      throw error.with_context(describe(sample.row));
+    } catch (const std::bad_alloc&) {
+      fail(ErrorKind::kMemory, "{}: the machine has no memory left to work on it; use fewer threads",
+           describe(sample.row));
+    }
+    chunk.grant.grow(sample.made.capacity());
+  }
+}
+
+std::uint64_t SampleSweep::bytes_to_read(const SampleRow& row) const {
+  std::uint64_t bytes = 0;
+  for (const SampleField& field : row.fields) {
+    if (field.length <= field_bytes_max_) bytes += field.length;
+  }
+  return bytes;
+}
 
 std::optional<SampleSweep::Chunk> SampleSweep::claim() {
   Chunk chunk;
   std::uint64_t bytes = 0;
   while (chunk.samples.size() < kChunkSamples) {
     if (!has_row_) has_row_ = stream_.next(row_);
+    if (has_row_) stop_if_asked(stop_, row_.source->name());
     if (!has_row_) break;
-    if (!chunk.samples.empty() && bytes + row_.bytes() > kChunkReadBytes) break;
-    bytes += row_.bytes();
+    const std::uint64_t wanted = bytes_to_read(row_);
+    if (!chunk.samples.empty() && (bytes + wanted > kChunkReadBytes || wanted > sample_bytes_max_)) break;
+    if (wanted > sample_bytes_max_) {
+      has_row_ = false;
+      fail(ErrorKind::kLimit, "{}: it has {}, more than the {} that can be held in memory of one sample",
+           describe(row_), format_size(static_cast<double>(wanted)),
+           format_size(static_cast<double>(sample_bytes_max_)));
+    }
+    bytes += wanted;
     chunk.samples.emplace_back().row = std::exchange(row_, SampleRow());
     has_row_ = false;
   }
   if (chunk.samples.empty()) return std::nullopt;
+  plan(chunk);
+  std::optional<ByteBudget::Grant> grant = budget_.take(memory_for(chunk.bytes));
+  if (!grant) return std::nullopt;
+  chunk.grant = std::move(*grant);
   advise(chunk.samples.back().row);
   return chunk;
 }
@@ -99,7 +120,7 @@ Memory SampleSweep::take_memory(std::size_t bytes) {
       if (memory.size() >= bytes) return memory;
     }
   }
-  return Memory(host_allocator(), std::max<std::size_t>(bytes, kChunkReadBytes * 5 / 4));
+  return Memory(host_allocator(), memory_for(bytes));
 }
 
 void SampleSweep::give_back(Memory memory) {
@@ -109,32 +130,42 @@ void SampleSweep::give_back(Memory memory) {
 }
 
 // Neighbouring fields of one source are read as one range, headers between them included.
-void SampleSweep::read(Chunk& chunk) {
-  std::vector<Range> ranges;
-  std::vector<std::size_t> range_of;  // by field
+void SampleSweep::plan(Chunk& chunk) const {
   for (const SweptSample& sample : chunk.samples) {
     for (const SampleField& field : sample.row.fields) {
-      if (!ranges.empty() && ranges.back().can_reach(sample.row, field)) {
-        ranges.back().end = end_of(field);
+      if (field.length > field_bytes_max_) continue;
+      Range* const last = chunk.ranges.empty() ? nullptr : &chunk.ranges.back();
+      if (last && field.part.empty() && last->source == sample.row.source && field.offset >= last->end &&
+          field.offset - last->end <= kGapMax) {
+        last->end = end_of(field);
       } else {
-        ranges.push_back({sample.row.source, field.offset, end_of(field)});
+        chunk.ranges.push_back({sample.row.source, field.offset, end_of(field)});
       }
-      range_of.push_back(ranges.size() - 1);
+      chunk.range_of.push_back(chunk.ranges.size() - 1);
     }
   }
-  std::size_t total = 0;
-  for (Range& range : ranges) {
-    range.place = total;
-    total += range.end - range.begin;
+  for (Range& range : chunk.ranges) {
+    range.place = chunk.bytes;
+    chunk.bytes += range.end - range.begin;
   }
-  chunk.memory = take_memory(total);
-  const MutableBytes memory(chunk.memory.data(), total);
+}
 
+void SampleSweep::read(Chunk& chunk) {
+  try {
+    chunk.memory = take_memory(chunk.bytes);
+  } catch (const Error& error) {
+    throw error.with_context(describe(chunk.samples.front().row));
+  }
+  const MutableBytes memory(chunk.memory.data(), chunk.bytes);
   std::size_t fields = 0, ranges_read = 0;
   for (SweptSample& sample : chunk.samples) {
     for (const SampleField& field : sample.row.fields) {
-      const std::size_t number = range_of[fields++];
-      const Range& range = ranges[number];
+      if (field.length > field_bytes_max_) {
+        sample.fields.emplace_back();
+        continue;
+      }
+      const std::size_t number = chunk.range_of[fields++];
+      const Range& range = chunk.ranges[number];
       if (number == ranges_read) {  // with the first of its fields, so that an error names that sample
         ++ranges_read;
         read_range(range, sample.row, field, memory.subspan(range.place, range.end - range.begin));
@@ -144,12 +175,35 @@ void SampleSweep::read(Chunk& chunk) {
   }
 }
 
+void SampleSweep::read_range(const Range& range, const SampleRow& row, const SampleField& first,
+                             MutableBytes into) const {
+  try {
+    if (!first.part.empty() && range.source->size(first.part) != first.length) {
+      fail(ErrorKind::kData, "'{}/{}' has changed since its folder was listed; it had {} bytes then",
+           range.source->name(), first.part, first.length);
+    }
+    std::uint64_t at = range.begin;
+    do {
+      stop_if_asked(stop_, range.source->name());
+      const MutableBytes piece = into.first(std::min<std::uint64_t>(into.size(), kReadPiece));
+      read_fully(*range.source, at, piece, first.part);
+      at += piece.size();
+      into = into.subspan(piece.size());
+    } while (!into.empty());
+  } catch (const Error& error) {
+    throw error.with_context(describe(row));
+  }
+}
+
 SweptSample* SampleSweep::next() {
+  if (stop_.stop_requested()) fail(ErrorKind::kClosed, "stopped");
   if (next_ == current_.samples.size()) {
+    // Before the next is waited for, which may be waiting for this one's bytes.
+    give_back(std::exchange(current_, Chunk()).memory);
+    next_ = 0;
     std::optional<Chunk> chunk = producer_.next();
     if (!chunk) return nullptr;
-    give_back(std::exchange(current_, std::move(*chunk)).memory);
-    next_ = 0;
+    current_ = std::move(*chunk);
   }
   return &current_.samples[next_++];
 }

@@ -6,10 +6,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "stoker/format/sample_row.h"
+#include "stoker/pack/byte_budget.h"
 #include "stoker/pack/ordered_producer.h"
 #include "stoker/pack/sample_stream.h"
 #include "stoker/tensor/allocator.h"
@@ -25,38 +27,70 @@ struct SweptSample {
   std::vector<std::uint8_t> label_text;  // likewise
 };
 
+struct SweepOptions {
+  int threads = 0;         // 0: as many as the process may use cores
+  std::stop_token stop{};  // requested to stop early
+  // Of what is read in all, and what work made of it, which counts once it is made. One chunk is always held.
+  std::uint64_t bytes_max = std::uint64_t{256} << 20;
+  std::uint64_t sample_bytes_max = 0;          // a larger sample is an error; 0: half of the memory the process may use
+  std::uint64_t field_bytes_max = UINT64_MAX;  // larger fields are not read: they have no bytes
+};
+
 class SampleSweep {
  public:
   /// Called on one of the threads, for each sample once. May change the sample as it likes, and throw.
   using Work = std::function<void(SweptSample& sample)>;
 
   /// `stream` is read as far as is needed, and outlives the sweep. `make_work` is called once on each thread.
-  SampleSweep(SampleStream& stream, int threads, std::function<Work()> make_work);
+  SampleSweep(SampleStream& stream, const SweepOptions& options, std::function<Work()> make_work);
+  ~SampleSweep();
+  SampleSweep(const SampleSweep&) = delete;
+  SampleSweep& operator=(const SampleSweep&) = delete;
 
   /// The next sample; null after the last. Valid until the next call. Throws what the stream, reading, or work threw,
-  /// with the sample named.
+  /// with the sample named; kClosed when asked to stop, kLimit for a sample that is too large.
   SweptSample* next();
 
+  /// The most bytes that were held at once.
+  std::uint64_t bytes_held_max() const { return budget_.most(); }
+
  private:
+  /// Fields that lie together in one source, read as one range.
+  struct Range {
+    Source* source;
+    std::uint64_t begin, end;
+    std::size_t place = 0;  // in the chunk's memory
+  };
   /// Neighbours that are read and worked on together.
   struct Chunk {
+    ByteBudget::Grant grant;
     std::vector<SweptSample> samples;
+    std::vector<Range> ranges;
+    std::vector<std::size_t> range_of;  // by field
+    std::size_t bytes = 0;              // of all ranges
     Memory memory;
   };
 
   std::optional<Chunk> claim();
+  std::uint64_t bytes_to_read(const SampleRow& row) const;
+  void plan(Chunk& chunk) const;
   void read(Chunk& chunk);
+  void work_on(Chunk& chunk, const Work& work) const;
+  void read_range(const Range& range, const SampleRow& row, const SampleField& first, MutableBytes into) const;
   void advise(const SampleRow& last);
   Memory take_memory(std::size_t bytes);
   void give_back(Memory memory);
 
   SampleStream& stream_;
+  const std::stop_token stop_;
+  const std::uint64_t sample_bytes_max_, field_bytes_max_;
   SampleRow row_;  // read from the stream, not yet in a chunk
   bool has_row_ = false;
   const Source* advised_source_ = nullptr;
   std::uint64_t advised_to_ = 0;
   std::mutex mutex_;
   std::vector<Memory> spare_;  // of chunks that are done with
+  ByteBudget budget_;
   Chunk current_;
   std::size_t next_ = 0;
   OrderedProducer<Chunk, Chunk> producer_;  // last: its threads use the above

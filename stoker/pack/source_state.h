@@ -1,6 +1,7 @@
 // Notices that the files of a data set changed while a job read them, or between two calls of one job.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -11,15 +12,17 @@ namespace stoker {
 
 class SourceState {
  public:
-  /// As it is now: of each shard that is a file, and of every file of a folder. Throws kNotFound or kIo.
-  explicit SourceState(const Dataset& dataset);
+  /// As it is now: of each shard that is a file, and of every file of a folder. Throws kNotFound or kIo, and kClosed
+  /// when asked to stop.
+  explicit SourceState(const Dataset& dataset, const std::stop_token& stop = {});
   /// Throws kData, naming the file, if one of them is no longer what it was.
-  void require_unchanged() const;
+  void require_unchanged(const std::stop_token& stop = {}) const;
   /// Sixteen hexadecimal digits that stay the same as long as the files do.
   const std::string& digest() const { return digest_; }
 
  private:
-  static std::string digest_of(const std::vector<FileState>& shards, const Dataset& dataset);
+  static std::string digest_of(const std::vector<FileState>& shards, const Dataset& dataset,
+                               const std::stop_token& stop);
 
   const Dataset& dataset_;
   std::vector<FileState> shards_;

@@ -4,17 +4,17 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
 #include "stoker/base/error.h"
-#include "stoker/base/hash.h"
-#include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
 #include "stoker/format/shard_opener.h"
 #include "stoker/format/tar_writer.h"
 #include "stoker/pack/sample_check.h"
 #include "stoker/pack/sample_sweep.h"
+#include "stoker/pack/whole_hash.h"
 #include "stoker/storage/file_source.h"
 
 namespace stoker {
@@ -27,20 +27,25 @@ class VerifyJob {
         opener_(std::make_shared<InlineExecutor>(), {.folder = options.index_folder}, std::size_t{16} << 20) {}
 
   VerifyResult run(const std::vector<std::string>& data) {
-    const std::vector<ShardPath> shards = find_shards(data, manifests_, {});
+    const std::vector<ShardPath> shards = find_shards(data, manifests_, options_.stop);
     for (const std::string& problem : manifests_.take_problems()) add(problem_of("", problem));
+    for (const std::string& path : data) name_strays(path);
     for (const ShardPath& shard : shards) {
       struct stat facts;
       if (shard.format->is_one_file() && ::stat(shard.path.c_str(), &facts) == 0) {
         total_ += static_cast<std::uint64_t>(facts.st_size);
       }
     }
+    if (options_.progress) options_.progress(0, total_);
     for (const ShardPath& shard : shards) {
       ++result_.shards;
       try {
         verify(shard);
       } catch (const Error& error) {
-        if (error.kind() == ErrorKind::kClosed) throw;
+        if (error.kind() == ErrorKind::kClosed) {
+          fail(ErrorKind::kClosed, "stopped after {} samples, of which {} were bad", result_.samples,
+               result_.bad.size());
+        }
         add(problem_of(shard.path, error.message()));
       }
     }
@@ -51,8 +56,28 @@ class VerifyJob {
   static BadSample problem_of(const std::string& shard, const std::string& reason) { return {shard, "", 0, reason}; }
   void add(BadSample bad) { result_.bad.push_back(std::move(bad)); }
 
+  /// Tars in a packed folder that its manifest does not list: whoever opens the folder passes over them.
+  void name_strays(const std::string& folder) {
+    const std::vector<std::string> listed = manifests_.shards_of(folder);
+    if (listed.empty()) return;
+    std::vector<std::string> strays;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      const std::string path = (std::filesystem::path(folder) / entry->path().filename()).string();
+      const bool is_tar = path.ends_with(".tar") && !entry->path().filename().string().starts_with('.');
+      if (is_tar && std::find(listed.begin(), listed.end(), path) == listed.end()) strays.push_back(path);
+    }
+    if (error) fail_system("read the folder", folder, error.value());
+    std::sort(strays.begin(), strays.end());
+    for (const std::string& stray : strays) {
+      add(problem_of(stray, "it is not in the manifest beside it, so it is no part of the data set"));
+    }
+  }
+
   void verify(const ShardPath& shard) {
-    const OpenedShard opened = opener_.open(shard);
+    stop_if_asked(options_.stop, shard.path);
+    const OpenedShard opened = opener_.open(shard, options_.stop);
     if (!shard.format->is_one_file()) total_ += opened.rows->bytes();
     for (const std::string& problem : opened.problems) add(problem_of(shard.path, problem));
     const std::size_t problems = result_.bad.size();
@@ -72,15 +97,13 @@ class VerifyJob {
 
   void verify_samples(const std::string& path, const OpenedShard& opened) {
     ShardStream stream(opened);
-    SampleSweep sweep(stream, options_.threads ? options_.threads : usable_cores(), [] {
+    const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop};
+    SampleSweep sweep(stream, sweeping, [] {
       return [checker = std::make_shared<SampleChecker>(CheckDepth::kDecoded)](SweptSample& sample) {
         sample.bad = checker->check(sample.row, sample.fields);
       };
     });
     while (const SweptSample* sample = sweep.next()) {
-      if (options_.stop && options_.stop->load(std::memory_order_relaxed)) {
-        fail(ErrorKind::kClosed, "stopped after {} samples, of which {} were bad", result_.samples, result_.bad.size());
-      }
       const SampleRow& row = sample->row;
       const BadSample found{path, row.key, row.fields.empty() ? 0 : row.fields.front().offset, sample->bad};
       if (!found.reason.empty()) add(found);
@@ -100,31 +123,21 @@ class VerifyJob {
     for (const std::string& problem : manifests_.take_problems()) add(problem_of(shard.path, problem));
     const auto* index = dynamic_cast<const ShardIndex*>(opened.rows.get());
     if (listed.shard) {
-      if (hash_of(file, file.size()) != listed.shard->hash && !fault_is_known) {
+      if (whole_hash(file, file.size(), options_.stop) != listed.shard->hash && !fault_is_known) {
         add(problem_of(shard.path,
                        "its bytes are not those that the manifest lists; the samples are sound, so the damage "
                        "lies between them"));
       }
     } else if (index && index->is_inside_shard() && index->trailer().data_hash) {
       const IndexTrailer& trailer = index->trailer();
-      const bool sound = hash_of(file, trailer.data_bytes) == *trailer.data_hash && has_good_frame(file, trailer);
+      const bool sound =
+          whole_hash(file, trailer.data_bytes, options_.stop) == *trailer.data_hash && has_good_frame(file, trailer);
       if (!sound && !fault_is_known) {
         add(problem_of(shard.path,
                        "its bytes are not those that were packed; the samples are sound, so the damage lies "
                        "between them"));
       }
     }
-  }
-
-  std::uint64_t hash_of(Source& file, std::uint64_t bytes) {
-    Hasher64 hasher;
-    std::vector<std::uint8_t> piece(std::size_t{1} << 20);
-    for (std::uint64_t at = 0; at < bytes; at += piece.size()) {
-      const MutableBytes wanted = MutableBytes(piece).first(std::min<std::uint64_t>(piece.size(), bytes - at));
-      read_fully(file, at, wanted);
-      hasher.update(wanted);
-    }
-    return hasher.digest();
   }
 
   /// Around the index inside a shard: its member's header before it, and the end of the tar behind it.

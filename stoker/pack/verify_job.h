@@ -1,9 +1,9 @@
 // Reads every byte of a data set and says what is wrong with it: checksums, indexes, manifest, images.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -14,7 +14,7 @@ namespace stoker {
 struct VerifyOptions {
   std::string index_folder{};                                               // where to look for indexes first
   int threads = 0;                                                          // 0: as many as the process may use cores
-  const std::atomic<bool>* stop = nullptr;                                  // becomes true to stop early
+  std::stop_token stop{};                                                   // requested to stop early
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // in bytes; by the calling thread
 };
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stop_token>
+
 #include "stoker/base/error_testing.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/format/dataset.h"
@@ -136,12 +138,54 @@ TEST_F(Verify, TellsConcealedImagesFromBadOnes) {
   EXPECT_EQ(result.bad[0].key, "none");
 }
 
+TEST_F(Verify, NamesTarsThatTheManifestDoesNotList) {
+  folder_.write("out/b.tar", tar_end());
+  folder_.write("out/a.tar", tar_end());
+  folder_.write("out/notes.txt", "");
+  const VerifyResult result = verify({folder_.path("out")}, {});
+  ASSERT_EQ(result.bad.size(), 2u);
+  EXPECT_EQ(result.bad[0].shard, folder_.path("out/a.tar"));
+  EXPECT_THAT(result.bad[0].reason, HasSubstr("not in the manifest"));
+  EXPECT_EQ(result.bad[1].shard, folder_.path("out/b.tar"));
+  EXPECT_EQ(result.samples, 3) << "they are not part of the data set";
+  EXPECT_TRUE(verify_shard().bad.empty()) << "who names a shard wants to know of that one";
+}
+
 TEST_F(Verify, NamesAStaleIndex) {
   write_whole_file(shard_ + ".sidx", as_bytes("old"));
   const VerifyResult result = verify_shard();
   ASSERT_EQ(result.bad.size(), 1u);
   EXPECT_THAT(result.bad[0].reason, HasSubstr(".sidx"));
   EXPECT_EQ(result.samples, 3);
+}
+
+std::stop_token stopped() {
+  std::stop_source stop;
+  stop.request_stop();
+  return stop.get_token();
+}
+
+// Other tests stop jobs while samples are read; here there is nothing to read.
+TEST_F(Verify, StopsBeforeItOpensShards) {
+  const std::string none = folder_.write("none.tar", tar_end());
+  EXPECT_EQ(error_of([&] { verify({none}, {.stop = stopped()}); }).kind(), ErrorKind::kClosed);
+  EXPECT_EQ(error_of([&] { index_shards({none}, {.stop = stopped()}); }).kind(), ErrorKind::kClosed);
+  EXPECT_FALSE(fs::exists(none + ".sidx"));
+  EXPECT_EQ(error_of([&] { data_info({none}, {.stop = stopped()}); }).kind(), ErrorKind::kClosed);
+  EXPECT_EQ(error_of([&] { pack({none}, folder_.path("none"), {.stop = stopped()}); }).kind(), ErrorKind::kClosed);
+  EXPECT_FALSE(fs::exists(folder_.path("none")));
+}
+
+TEST_F(Verify, SaysHowFarItCameWhenItIsStopped) {
+  std::stop_source stop;
+  VerifyOptions options{.threads = 1, .stop = stop.get_token()};
+  const std::uint64_t all = open_dataset({shard_}, std::make_shared<InlineExecutor>())->bytes();
+  options.progress = [&](std::uint64_t done, std::uint64_t) {
+    if (done == all) stop.request_stop();
+  };
+  const Error error = error_of([&] { verify({shard_}, options); });
+  EXPECT_EQ(error.kind(), ErrorKind::kClosed);
+  EXPECT_THAT(error.what(), HasSubstr("stopped after 3 samples"));
 }
 
 TEST(IndexJob, MakesTheSameIndexForAnyNumberOfThreadsAndOnlyOnce) {
@@ -182,6 +226,25 @@ TEST(IndexJob, MakesAnIndexAnewThatIsDamagedOrKnowsTooLittle) {
   EXPECT_EQ(index_shards({tar}, {}).shards, 1) << "it was another shard's";
 }
 
+TEST(IndexJob, SaysFirstHowMuchAnEarlierCallDid) {
+  TempFolder folder;
+  const std::string png(as_text(noisy_png(8, 8, 1))), one = tar_member("x.png", png) + tar_end();
+  std::vector<std::string> tars;
+  for (const char* name : {"a.tar", "b.tar", "c.tar"}) tars.push_back(folder.write(name, one));
+  index_shards({tars[1]}, {});
+  std::vector<std::uint64_t> told;
+  IndexJobOptions options;
+  options.progress = [&](std::uint64_t done, std::uint64_t total) {
+    told.push_back(done);
+    EXPECT_EQ(total, 4 * one.size());
+  };
+  const IndexJobResult result = index_shards({tars[0], tars[1], tars[2], tars[2]}, options);
+  EXPECT_EQ(result.shards, 2);
+  EXPECT_EQ(result.current, 2) << "one that had its index, and one that is named twice";
+  EXPECT_EQ(told.front(), 2 * one.size());
+  EXPECT_EQ(told.back(), 4 * one.size());
+}
+
 TEST(IndexJob, ListsBadSamplesAndKeepsTheirRows) {
   TempFolder folder;
   const std::string png(as_text(noisy_png(8, 8, 1)));
@@ -216,34 +279,6 @@ TEST(IndexJob, RefusesWhatHasNoIndexOrOnePlaceForTwo) {
   const Error error = error_of([&] { index_shards({a, b}, {.folder = folder.path("out")}); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   EXPECT_THAT(error.what(), AllOf(HasSubstr(a), HasSubstr(b)));
-}
-
-TEST(DataInfo, CountsTheSameFromAnIndexAndFromHeaders) {
-  TempFolder folder;
-  for (int i = 0; i < 5; ++i) folder.write(fmt::format("in/a/{}.jpg", i), as_text(noisy_jpeg(100 + i, 60, 1)));
-  folder.write("in/b/progressive.jpg", as_text(noisy_jpeg(300, 200, 2, {.progressive = true})));
-  folder.write("in/b/png.png", as_text(noisy_png(40, 40, 3)));
-  folder.write("in/b/bad.jpg", "no picture");
-  pack({folder.path("in")}, folder.path("out"), {.bad = BadSamplePolicy::kKeep});
-  const DataInfo loose = data_info({folder.path("in")}, {}), packed = data_info({folder.path("out")}, {});
-  for (const DataInfo* info : {&loose, &packed}) {
-    EXPECT_EQ(info->samples, 8);
-    EXPECT_EQ(info->classes, 2);
-    EXPECT_EQ(info->codecs.at(Codec::kJpeg), 6);
-    EXPECT_EQ(info->codecs.at(Codec::kPng), 1);
-    EXPECT_EQ(info->images, 7);
-    EXPECT_EQ(info->own_decoder, 5);
-    EXPECT_EQ(info->width_max, 300);
-    EXPECT_EQ(info->pixels, (100u + 101 + 102 + 103 + 104) * 60 + 300 * 200 + 40 * 40);
-    ASSERT_EQ(info->problems.size(), 1u);
-    EXPECT_THAT(info->problems[0], HasSubstr("b/bad"));
-  }
-  EXPECT_EQ(loose.image_bytes, packed.image_bytes);
-  EXPECT_EQ(loose.indexed, 0);
-  EXPECT_EQ(packed.indexed, 1);
-  EXPECT_EQ(loose.short_sides.counts(), packed.short_sides.counts());
-  EXPECT_EQ(loose.short_sides.counts().at(5), 6) << "from 32 to 63: five of 60 and one of 40";
-  EXPECT_EQ(loose.short_sides.counts().at(7), 1);
 }
 
 }  // namespace

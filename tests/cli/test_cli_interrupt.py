@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import termios
+from pathlib import Path
 
 import pytest
 
@@ -66,6 +67,22 @@ def test_opening_stops(stoker, photographs, tmp_path):
     process = stoker.start("run", photographs.folder, "--recipe", recipe, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with open(recipe, "w"):  # returns once the command reads it; there is never anything to read
         assert interrupt(process) == ""
+
+
+@pytest.mark.parametrize("command", ["pack", "index", "verify", "info"])
+def test_a_job_stops_while_it_opens_its_data(stoker, tiny, tmp_path, command):
+    """As many shards as take minutes to open: the same one, again and again."""
+    names = tmp_path / "list"
+    names.write_text(f"{tiny.tar}\n" * 500_000)
+    process = stoker.start(command, names, *([tmp_path / "out"] if command == "pack" else []),
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    read = 0
+    while read < names.stat().st_size:  # the list was read
+        assert process.poll() is None
+        io = Path(f"/proc/{process.pid}/io").read_text()
+        read = int(io.split("rchar: ")[1].split()[0])
+    assert interrupt(process).startswith("stoker: stopped")
+    assert not (tmp_path / "out").exists()
 
 
 def test_synth_stops_and_leaves_nothing_behind(stoker, tmp_path):

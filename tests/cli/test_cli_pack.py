@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import signal
 import subprocess
 import tarfile
@@ -104,6 +105,23 @@ def test_a_folder_and_its_pack_have_the_same_audit(stoker, loose, packed, tmp_pa
     assert stoker.audit(tmp_path, "run", f"{packed}/*.tar", *common, *how) == expected
 
 
+def test_a_flat_folder_with_class_numbers_and_its_pack_have_the_same_audit(stoker, loose, tmp_path):
+    flat = tmp_path / "flat"
+    flat.mkdir()
+    for number, path in enumerate(sorted(loose.rglob("*.png"))):
+        shutil.copy(path, flat / path.name)
+        (flat / f"{path.stem}.cls").write_text(f"{3 * number}\n")
+    stoker.text("pack", flat, tmp_path / "out")
+    run = ["--recipe", "imagenet-val", "--batch", 4]
+    expected = stoker.audit(tmp_path, "run", flat, *run)
+    assert stoker.audit(tmp_path, "run", tmp_path / "out", *run) == expected
+    assert stoker.audit(tmp_path, "run", tmp_path / "out", *run, "--no-index") == expected
+    assert stoker.json("info", flat)["labelled"] == stoker.json("info", tmp_path / "out")["labelled"] == 8
+    for path in flat.glob("*.cls"):
+        path.unlink()
+    assert stoker.audit(tmp_path, "run", flat, *run) != expected, "the labels are in the audit"
+
+
 def test_raw_pixels_have_the_audit_of_what_they_were(stoker, loose, tmp_path):
     stoker.text("pack", loose, tmp_path / "raw", "--raw")
     run = ["--recipe", "imagenet-train", "--batch", 10, "--epochs", 2]
@@ -136,8 +154,10 @@ def test_pack_says_what_it_did(stoker, loose, tmp_path):
     (bad,) = found["bad"]
     assert (bad["shard"], bad["key"], bad["offset"]) == (str(loose_with_bad), "bad", 0)
     assert json.loads((tmp_path / "list").read_text()) == bad
-    again = stoker.json("pack", loose_with_bad, tmp_path / "out")
+    again = stoker.json("pack", loose_with_bad, tmp_path / "out", "--quarantine", tmp_path / "again")
     assert again["resumed_shards"] == 1
+    assert again["bad"] == found["bad"]
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "list").read_bytes()
     assert "Bad samples, left out (1)" in stoker.text("pack", loose_with_bad, tmp_path / "other")
 
 
@@ -162,6 +182,18 @@ def test_info_says_what_there_is(stoker, loose, packed):
         assert 0.1 < info["bits_per_pixel"] < 24
         text = stoker.text("info", data)
         assert "30 samples of 3 classes" in text and "22 jpeg images" in text
+
+
+def test_info_goes_on_after_a_broken_shard_and_says_so(stoker, packed, tmp_path):
+    hurt = shutil.copytree(packed, tmp_path / "hurt")
+    shard = sorted(hurt.glob("*.tar"))[1]
+    shard.write_bytes(bytes(shard.stat().st_size))
+    done = stoker("info", hurt, "--json")
+    assert (done.returncode, done.stderr) == (1, "")
+    info = json.loads(done.stdout)
+    assert 0 < info["samples"] < 30 and info["shards"] == len(list(hurt.glob("*.tar")))
+    assert any(str(shard) in problem for problem in info["problems"])
+    assert stoker("info", hurt).returncode == stoker("verify", hurt).returncode == 1
 
 
 def test_verify_finds_a_flipped_bit_and_says_where(stoker, packed, tmp_path):
@@ -231,11 +263,32 @@ def test_bad_usage_is_status_2(stoker, loose, tmp_path):
     stoker.refusal(2, "pack", loose, tmp_path / "out", "--quality", 50, "--raw")
     stoker.refusal(2, "pack", loose, tmp_path / "out", "--shard-size", "many")
     stoker.refusal(2, "pack", loose, tmp_path / "out", "--classes", "nobody")
+    for classes in (",", "class0,", ",class0", "class0,,class1", ""):
+        assert "--classes" in stoker.refusal(2, "pack", loose, tmp_path / "out", "--classes", classes)
     stoker.refusal(2, "pack", loose, tmp_path / "out", "--bad-sample", "ignore")
+    assert "outside" in stoker.refusal(2, "pack", loose, loose / "out")
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "file").touch()
     assert "not empty" in stoker.refusal(2, "pack", loose, tmp_path / "taken")
     assert "nothing" in stoker.refusal(1, "verify", tmp_path / "nothing")
+
+
+def test_what_cannot_be_written_is_known_before_the_work(stoker, tmp_path):
+    """Data that would be refused too, were it looked at first."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "bad.jpg").write_text("no picture")
+    with tarfile.open(tmp_path / "bad.tar", "w"):
+        pass
+    (tmp_path / "bad.tar").write_bytes((tmp_path / "bad.tar").read_bytes()[:100])
+    (tmp_path / "file").touch()
+    nowhere = tmp_path / "file" / "below"
+    pack = ["pack", tmp_path / "in", tmp_path / "out", "--bad-sample", "fail"]
+    assert "no picture" not in stoker.refusal(1, *pack, "--quarantine", nowhere)
+    assert str(nowhere) in stoker.refusal(1, *pack, "--quarantine", nowhere)
+    assert not (tmp_path / "out").exists()
+    assert str(nowhere) in stoker.refusal(1, "pack", tmp_path / "in", nowhere, "--bad-sample", "fail")
+    assert str(nowhere) in stoker.refusal(1, "verify", tmp_path / "bad.tar", "--quarantine", nowhere)
+    assert str(tmp_path / "file") in stoker.refusal(2, "pack", tmp_path / "in", tmp_path / "file", "--bad-sample", "fail")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

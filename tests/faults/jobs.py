@@ -34,16 +34,17 @@ class Pack:
     """Packs tars into a few shards, shuffled."""
 
     name = "pack"
+    source = "tars"
     commits = ("rename:*.tar", f"fsync:*/{JOURNAL}", "rename:*/manifest.json", f"unlink:*/{JOURNAL}")
 
-    def __init__(self, stoker, tars):
-        self.stoker, self.tars = stoker, tars
+    def __init__(self, stoker, data):
+        self.stoker, self.data = stoker, data
 
     def prepare(self, out):
         """Nothing: the command makes the folder."""
 
     def run(self, out, threads=1, **options):
-        return self.stoker.run("pack", self.tars, out, "--shuffle", 3, "--shard-size", "48KB", "--threads", threads, "--json",
+        return self.stoker.run("pack", self.data, out, "--shuffle", 3, "--shard-size", "48KB", "--threads", threads, "--json",
                                cache=cache_of(out), **options)
 
     def committed(self, out):
@@ -55,10 +56,18 @@ class Pack:
         return [out / json.loads(line.split(b"\t")[0])["name"] for line in whole[1:]]
 
 
+class PackFolder(Pack):
+    """Packs loose files likewise."""
+
+    name = "pack-folder"
+    source = "loose"
+
+
 class Index:
     """Indexes six tars, beside them."""
 
     name = "index"
+    source = "tars"
     commits = ("rename:*.sidx",)
 
     def __init__(self, stoker, tars):
@@ -74,7 +83,7 @@ class Index:
         return sorted(out.glob("*.sidx"))
 
 
-JOBS = {job.name: job for job in (Pack, Index)}
+JOBS = {job.name: job for job in (Pack, PackFolder, Index)}
 
 
 def undisturbed(job, out, **options):

@@ -40,8 +40,8 @@ def check_rerun(job, out, whole, threads, committed):
 
 
 @pytest.fixture(params=JOBS.values(), ids=JOBS)
-def job(request, stoker, tars):
-    return request.param(stoker, tars)
+def job(request, stoker):
+    return request.param(stoker, request.getfixturevalue(request.param.source))
 
 
 def test_the_threads_change_nothing_and_all_is_on_disk_before_it_has_its_name(job, tmp_path):

@@ -14,8 +14,8 @@ REASONS = {"enospc": "No space left on device", "eio": "Input/output error", "er
 
 
 @pytest.fixture(params=JOBS.values(), ids=JOBS)
-def job(request, stoker, tars):
-    return request.param(stoker, tars)
+def job(request, stoker):
+    return request.param(stoker, request.getfixturevalue(request.param.source))
 
 
 def check_refused(out, run, reason):

@@ -1,0 +1,59 @@
+// Bounds the bytes that the threads of a job hold. Grants are given in the order of asking, by one asker at a time, so
+// the one that is to be given back next is always among those granted: nothing can deadlock.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace stoker {
+
+class ByteBudget {
+ public:
+  explicit ByteBudget(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
+
+  /// Bytes that count until it is gone. The budget must outlive it.
+  class Grant {
+   public:
+    Grant() = default;
+    Grant(ByteBudget& budget, std::uint64_t bytes) : budget_(&budget), bytes_(bytes) {}
+    Grant(Grant&& other) noexcept
+        : budget_(std::exchange(other.budget_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    Grant& operator=(Grant&& other) noexcept {
+      std::swap(budget_, other.budget_);
+      std::swap(bytes_, other.bytes_);
+      return *this;
+    }
+    ~Grant() {
+      if (budget_) budget_->give_back(bytes_);
+    }
+
+    /// Counts more, without waiting: what is there already cannot wait to be made.
+    void grow(std::uint64_t bytes);
+
+   private:
+    ByteBudget* budget_ = nullptr;
+    std::uint64_t bytes_ = 0;
+  };
+
+  /// Waits until the bytes are within the budget, or nothing else is granted. Nullopt once closed.
+  std::optional<Grant> take(std::uint64_t bytes);
+  /// Lets go whoever waits.
+  void close();
+  /// The most that was ever granted at once.
+  std::uint64_t most() const;
+
+ private:
+  void add(std::uint64_t bytes);
+  void give_back(std::uint64_t bytes);
+
+  const std::uint64_t bytes_max_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t granted_ = 0, most_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace stoker

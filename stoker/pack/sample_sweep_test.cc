@@ -1,0 +1,137 @@
+#include "stoker/pack/sample_sweep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stoker/base/error_testing.h"
+#include "stoker/storage/memory_source.h"
+
+namespace stoker {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// Samples of given sizes, one behind the other.
+class Samples final : public SampleStream {
+ public:
+  explicit Samples(std::vector<std::uint64_t> sizes) : sizes_(std::move(sizes)) {
+    std::uint64_t total = 0;
+    for (const std::uint64_t size : sizes_) total += size;
+    std::vector<std::uint8_t> bytes(total);
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i >> 10);
+    source_ = std::make_unique<MemorySource>("memory", std::move(bytes));
+  }
+  bool next(SampleRow& row) override {
+    if (next_ == sizes_.size()) return false;
+    row.clear();
+    row.key = fmt::format("{}", next_);
+    row.source = source_.get();
+    row.fields.push_back({.name = "bin", .part = {}, .offset = offset_, .length = sizes_[next_]});
+    offset_ += sizes_[next_++];
+    return true;
+  }
+
+ private:
+  std::vector<std::uint64_t> sizes_;
+  std::unique_ptr<MemorySource> source_;
+  std::size_t next_ = 0;
+  std::uint64_t offset_ = 0;
+};
+
+constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
+
+SampleSweep::Work nothing() {
+  return [](SweptSample&) {};
+}
+
+TEST(SampleSweep, HoldsNoMoreBytesThanItMay) {
+  for (const int threads : {1, 2, 8}) {
+    Samples samples(std::vector<std::uint64_t>(40, 3 * kMebibyte));
+    SampleSweep sweep(samples, {.threads = threads, .bytes_max = 10 * kMebibyte}, nothing);
+    std::uint64_t at = 0;
+    for (int i = 0; i < 40; ++i) {
+      const SweptSample* sample = sweep.next();
+      ASSERT_TRUE(sample);
+      EXPECT_EQ(sample->row.key, fmt::format("{}", i));
+      EXPECT_EQ(sample->fields[0].size(), 3 * kMebibyte);
+      EXPECT_EQ(sample->fields[0][1024], static_cast<std::uint8_t>((at + 1024) >> 10));
+      at += 3 * kMebibyte;
+    }
+    EXPECT_FALSE(sweep.next());
+    EXPECT_LE(sweep.bytes_held_max(), 10 * kMebibyte) << threads << " threads";
+  }
+}
+
+TEST(SampleSweep, TakesLargerSamplesOneAtATime) {
+  Samples samples({5 * kMebibyte, 100, 7 * kMebibyte, 6 * kMebibyte, 0, 100, 5 * kMebibyte});
+  SampleSweep sweep(samples, {.threads = 4, .bytes_max = 4 * kMebibyte}, nothing);
+  for (int i = 0; i < 7; ++i) {
+    const SweptSample* sample = sweep.next();
+    ASSERT_TRUE(sample);
+    EXPECT_EQ(sample->row.key, fmt::format("{}", i));
+  }
+  EXPECT_FALSE(sweep.next());
+  EXPECT_LE(sweep.bytes_held_max(), 7 * kMebibyte);
+}
+
+TEST(SampleSweep, CountsWhatWorkMakes) {
+  Samples samples(std::vector<std::uint64_t>(20, kMebibyte));
+  SampleSweep sweep(samples, {.threads = 1, .bytes_max = 8 * kMebibyte},
+                    [] { return [](SweptSample& sample) { sample.made.resize(10 * kMebibyte); }; });
+  int count = 0;
+  while (sweep.next()) ++count;
+  EXPECT_EQ(count, 20);
+  // What was made does not fit, so the next waits until it is gone.
+  EXPECT_LE(sweep.bytes_held_max(), 12 * kMebibyte);
+}
+
+TEST(SampleSweep, EndsWhileItsThreadsWaitForMemory) {
+  Samples samples(std::vector<std::uint64_t>(40, 3 * kMebibyte));
+  SampleSweep sweep(samples, {.threads = 4, .bytes_max = kMebibyte}, nothing);
+  EXPECT_TRUE(sweep.next());
+}
+
+TEST(SampleSweep, NamesASampleThatIsTooLargeAfterThoseBefore) {
+  Samples samples({100, 200, 3 * kMebibyte});
+  SampleSweep sweep(samples, {.threads = 2, .sample_bytes_max = 2 * kMebibyte}, nothing);
+  EXPECT_TRUE(sweep.next());
+  EXPECT_TRUE(sweep.next());
+  const Error error = error_of([&] { sweep.next(); });
+  EXPECT_EQ(error.kind(), ErrorKind::kLimit);
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("sample '2'"), HasSubstr("can be held")));
+}
+
+TEST(SampleSweep, SaysWhichSampleTheMemoryWasMissingFor) {
+  Samples samples({100});
+  SampleSweep sweep(samples, {.threads = 1}, [] { return [](SweptSample&) { throw std::bad_alloc(); }; });
+  const Error error = error_of([&] { sweep.next(); });
+  EXPECT_EQ(error.kind(), ErrorKind::kMemory);
+  EXPECT_THAT(error.what(), HasSubstr("sample '0'"));
+}
+
+TEST(SampleSweep, LeavesLargeFieldsToWhoeverWantsThem) {
+  Samples samples({100, 3 * kMebibyte, 200});
+  SampleSweep sweep(samples, {.threads = 2, .sample_bytes_max = kMebibyte, .field_bytes_max = kMebibyte}, nothing);
+  EXPECT_EQ(sweep.next()->fields[0].size(), 100u);
+  EXPECT_TRUE(sweep.next()->fields[0].empty());
+  EXPECT_EQ(sweep.next()->fields[0].size(), 200u);
+}
+
+TEST(SampleSweep, StopsBetweenSamples) {
+  std::stop_source stop;
+  Samples samples(std::vector<std::uint64_t>(40, kMebibyte));
+  SampleSweep sweep(samples, {.threads = 2, .stop = stop.get_token()}, nothing);
+  EXPECT_TRUE(sweep.next());
+  stop.request_stop();
+  EXPECT_EQ(error_of([&] { sweep.next(); }).kind(), ErrorKind::kClosed);
+}
+
+}  // namespace
+}  // namespace stoker
