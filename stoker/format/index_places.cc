@@ -128,11 +128,7 @@ std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, con
   const std::string cached = index_path_in_cache(options.cache_folder, content_tag(*shard, shard->size()));
   found = in_file(cached);
   try {
-    if (found) {
-      found->check_all();
-      std::error_code ignored;  // the cache may be another's, to read only
-      fs::last_write_time(cached, fs::file_time_type::clock::now(), ignored);
-    }
+    if (found) found->check_all();
   } catch (const Error& error) {
     problems.push_back(error.message());
     found = nullptr;
@@ -157,31 +153,6 @@ void keep_scan(Source& shard, const ShardRows& rows, const std::string& cache_fo
     log(LogLevel::kInfo, "where the samples of '{}' lie is not kept: {}", shard.name(), error.message());
   } catch (const fs::filesystem_error& error) {
     log(LogLevel::kInfo, "where the samples of '{}' lie is not kept: {}", shard.name(), error.what());
-  }
-}
-
-void trim_cache(const std::string& cache_folder, std::uint64_t bytes_max) {
-  struct Kept {
-    fs::file_time_type used;
-    std::uint64_t bytes;
-    fs::path path;
-  };
-  std::vector<Kept> all;
-  std::uint64_t bytes = 0;
-  std::error_code error;  // whatever is wrong here, or is being done by another process, is no reason to stop
-  for (fs::directory_iterator entry(fs::path(cache_folder) / "index", error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (entry->path().extension() != ".sidx") continue;
-    std::error_code gone;
-    const Kept kept{entry->last_write_time(gone), entry->file_size(gone), entry->path()};
-    if (gone) continue;
-    bytes += kept.bytes;
-    all.push_back(kept);
-  }
-  std::sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) { return a.used < b.used; });
-  for (auto oldest = all.begin(); bytes > bytes_max; ++oldest) {
-    fs::remove(oldest->path, error);
-    bytes -= oldest->bytes;
   }
 }
 

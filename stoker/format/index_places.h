@@ -44,9 +44,4 @@ std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, con
 /// Keeps what scanning a shard found in the user's cache; a cache that cannot be written is logged and done without.
 void keep_scan(Source& shard, const ShardRows& rows, const std::string& cache_folder);
 
-/// What the indexes in the user's cache may take: those of some twenty million samples.
-inline constexpr std::uint64_t kCacheBytesMax = std::uint64_t{2} << 30;
-/// Removes those that were used longest ago until the others take no more than `bytes_max`.
-void trim_cache(const std::string& cache_folder, std::uint64_t bytes_max = kCacheBytesMax);
-
 }  // namespace stoker

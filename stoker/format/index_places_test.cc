@@ -69,29 +69,6 @@ class IndexPlaces : public ::testing::Test {
   std::string elsewhere_ = folder_.path("elsewhere");
 };
 
-TEST_F(IndexPlaces, TrimsTheCacheOfWhatWasUsedLongestAgo) {
-  const IndexOptions options{.cache_folder = cache_};
-  const auto kept_of = [&](const std::string& content) {
-    folder_.write("data/s.tar", samples(content) + tar_end());
-    label_by(options);
-    const FileSource shard(shard_, inline_);
-    return index_path_in_cache(cache_, content_tag(const_cast<FileSource&>(shard), shard.size()));
-  };
-  const std::string first = kept_of("one"), second = kept_of("two"), third = kept_of("three");
-  const auto now = fs::file_time_type::clock::now();
-  fs::last_write_time(first, now - std::chrono::hours(3));
-  fs::last_write_time(second, now - std::chrono::hours(2));
-  fs::last_write_time(third, now - std::chrono::hours(1));
-  EXPECT_EQ(kept_of("one"), first) << "used again";
-  trim_cache(cache_, fs::file_size(first) * 2);
-  EXPECT_TRUE(fs::exists(first));
-  EXPECT_FALSE(fs::exists(second));
-  EXPECT_TRUE(fs::exists(third));
-  trim_cache(cache_, 0);
-  EXPECT_TRUE(fs::is_empty(fs::path(first).parent_path()));
-  trim_cache("/proc/no/such/place", 0);
-}
-
 TEST_F(IndexPlaces, AreLookedThroughInTheirOrder) {
   // The one inside comes first, since it changes the shard.
   {

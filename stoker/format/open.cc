@@ -104,7 +104,6 @@ std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data
   }
   log_problems(manifests.take_problems());
   open_unlisted(opener, candidates, stop, opening);
-  if (index.use && !index.cache_folder.empty()) trim_cache(index.cache_folder);
 
   std::vector<std::unique_ptr<DataShard>> shards;
   std::vector<std::string> fields, first_classes;
