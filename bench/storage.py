@@ -19,7 +19,8 @@ from table import Figure, report
 
 THREADS = (1, 2, 4, 8, 16, 32, 64)
 DEPTH = 32            # of fio and of ours where both are compared
-READ_AHEAD = {"global": 8, "none": 16}  # MiB: about twice what is in flight; more would not stay in the processor's caches
+READ_AHEAD = {"global": 8, "none": 16}  # MiB, about twice what is in flight: stays in the processor's caches, as fio's buffers do
+LOADER_READ_AHEAD = 64                  # what the loader takes, to be prepared for a disk that pauses
 LOOSE_ROUNDS, RANDOM_ROUNDS, OPEN_ROUNDS, PACK_ROUNDS = 3, 7, 5, 5
 SECONDS = 2           # a pass ends by then
 SMALL_SAMPLES, SMALL_BYTES = 200_000, 5_000
@@ -129,15 +130,18 @@ def loose_and_packed(passes):
     make(passes, "shards", SMALL_SAMPLES, SMALL_BYTES, 100)
     packed, loose = passes.folder / "packed" / "*.tar", passes.folder / "loose"
 
-    whole = [passes.ours("check loose", "loose", loose, 8, 1000, 1), passes.ours("check packed", "packed", packed, "none", 32, 1000, 1, "auto", 0, READ_AHEAD["none"])]
-    if whole[0]["hash"] != whole[1]["hash"] or whole[0]["samples"] != SMALL_SAMPLES:
-        sys.exit("bench: the packed samples are not the loose ones")
+    ways = {"packed none": ("none", 0), "packed none direct": ("none", 1), "packed global": ("global", 0)}
+    whole = passes.ours("check loose", "loose", loose, 8, 1000, 1)
+    for name, (order, direct) in ways.items():
+        same = passes.ours(f"check {name}", "packed", packed, order, 32, 1000, 1, "auto", direct, READ_AHEAD[order])
+        if (same["hash"], same["samples"]) != (whole["hash"], SMALL_SAMPLES):
+            sys.exit("bench: the packed samples are not the loose ones")
     rates = {}
     for _ in range(LOOSE_ROUNDS):
         for threads in THREADS:
             contestants = {"loose": ("loose", loose, threads, SECONDS, 0)}
-            for order in ("none", "global"):
-                contestants[f"packed {order}"] = ("packed", packed, order, threads, SECONDS, 0, "auto", 1, READ_AHEAD[order])
+            for name, (order, direct) in ways.items():
+                contestants[name] = ("packed", packed, order, threads, SECONDS, 0, "auto", direct, READ_AHEAD[order])
             for name, arguments in contestants.items():
                 answer = passes.ours(f"{name}, {threads}", *arguments)
                 rates.setdefault((name, threads), []).append(answer["samples"] / answer["seconds"] if answer["good"] else None)
@@ -146,10 +150,10 @@ def loose_and_packed(passes):
     for threads in THREADS:
         base = rates["loose", threads]
         figures.append(Figure(f"loose, {threads} threads", median(base), "/s"))
-        for order in ("none", "global"):
-            own = rates[f"packed {order}", threads]
-            floor = 5 if order == "none" and threads <= 8 else None
-            figures.append(Figure(f"packed {order}, {threads}", median(own), "/s", "loose", ratios(own, base), floor))
+        for name in ways:
+            own = rates[name, threads]
+            floor = 5 if name == "packed none" and threads <= 8 else None
+            figures.append(Figure(f"{name}, {threads}", median(own), "/s", "loose", ratios(own, base), floor))
     return figures
 
 
@@ -158,8 +162,9 @@ def large_samples(passes):
     make(passes, "shards", LARGE_SAMPLES, LARGE_BYTES, 8)
     shards = sorted((passes.folder / "packed").glob("*.tar"))
     data = passes.folder / "packed" / "*.tar"
-    contestants = {(order, io, direct): ("packed", data, order, DEPTH, SECONDS, 0, io, direct, READ_AHEAD[order])
-                   for order in ("global", "none") for io in ("uring", "pread") for direct in (0, 1)}
+    contestants = {(order, io, direct, ahead): ("packed", data, order, DEPTH, SECONDS, 0, io, direct, ahead)
+                   for order in ("global", "none") for io in ("uring", "pread")
+                   for direct, ahead in ((0, READ_AHEAD[order]), (1, READ_AHEAD[order]), (1, LOADER_READ_AHEAD))}
     rates, excess = {}, {}
     for _ in range(RANDOM_ROUNDS):
         for order, pattern in (("global", "randread"), ("none", "read")):
@@ -177,10 +182,10 @@ def large_samples(passes):
         for key in contestants:
             if key[0] != order:
                 continue
-            name = f"{word}, {key[1]}{', direct' if key[2] else ''}"
-            # fio is direct; what the page cache costs is shown, and not held against it.
+            name = f"{word}, {key[1]}{', direct' if key[2] else ''}, {key[3]} MiB"
+            # fio is direct and has small buffers; what the page cache and a long read-ahead cost is shown beside it.
             figures.append(Figure(name, median(rates[key]) / MEGABYTE, "MB/s", "fio", ratios(rates[key], peer),
-                                  floor if key[2] else None))
+                                  floor if key[2] and key[3] < LOADER_READ_AHEAD else None))
             figures.append(Figure(f"{name}: bytes", statistics.median(excess[key]), "x", "bytes used",
                                   statistics.median(excess[key]), ceiling=1.1))
     figures += pack_and_index(passes, shards)
@@ -189,7 +194,8 @@ def large_samples(passes):
 
 
 def pack_and_index(passes, shards):
-    """Beside cat, which reads the shards, or copies them and waits for the disk: that is the disk's rate."""
+    """Beside cat, which reads the shards through the page cache as these do, or copies them and waits for the disk; and
+    beside fio, which reads them past it, and hashing, of which packing does both kinds. The samples are no images."""
     size = sum(shard.stat().st_size for shard in shards)
     stoker, folder = passes.build / "stoker", passes.folder
     copying = 'cat "$@" > "$0" && sync "$0"'
@@ -197,19 +203,24 @@ def pack_and_index(passes, shards):
                 "index": (stoker, "index", "--no-decode", "--index-dir", folder / "indexes", *shards),
                 "cat and sync": ("sh", "-c", copying, folder / "copy", *shards),
                 "pack": (stoker, "pack", folder / "packed" / "*.tar", folder / "repacked")}
-    rates = {name: [] for name in ("hashes", *commands)}
-    for _ in range(PACK_ROUNDS):
+    rates = {name: [] for name in ("hashes", "fio", *commands)}
+    for number in range(PACK_ROUNDS):
         rates["hashes"].append(passes.ours("hashes", "hashes", 1)["rate"])
-        for name, command in commands.items():
+        rates["fio"].append(passes.fio("fio read", "read", shards, 1 << 20))
+        turn = list(commands.items())[number % len(commands):] + list(commands.items())[:number % len(commands)]
+        for name, command in turn:  # what one leaves behind on the disk is not always the same other's
             seconds = passes.command(name, size, *command)
             rates[name].append(size / seconds if seconds else None)
             discard(passes, "repacked", "indexes")
             (folder / "copy").unlink(missing_ok=True)
-    figures = [Figure("CRC-32C and XXH3, a core", median(rates["hashes"]) / MEGABYTE, "MB/s")]
+    figures = [Figure("CRC-32C and XXH3, a core", median(rates["hashes"]) / MEGABYTE, "MB/s"),
+               Figure("fio, sequential, 1 MiB", median(rates["fio"]) / MEGABYTE, "MB/s")]
     for name, against in (("index", "cat"), ("pack", "cat and sync")):
         figures.append(Figure(against, median(rates[against]) / MEGABYTE, "MB/s"))
         figures.append(Figure(f"stoker {name}", median(rates[name]) / MEGABYTE, "MB/s", against,
                               ratios(rates[name], rates[against]), 0.9))
+        figures.append(Figure(f"stoker {name}", median(rates[name]) / MEGABYTE, "MB/s", "fio",
+                              ratios(rates[name], rates["fio"])))
     return figures
 
 

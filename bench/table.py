@@ -18,8 +18,10 @@ class Figure:
 
     @property
     def holds(self):
-        if self.ratio is None or (self.floor is None and self.ceiling is None):
+        if self.floor is None and self.ceiling is None:
             return None
+        if self.ratio is None:
+            return False  # no pass of it was good
         return self.ratio >= self.floor if self.floor is not None else self.ratio <= self.ceiling
 
 

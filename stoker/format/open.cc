@@ -16,10 +16,11 @@
 namespace stoker {
 namespace {
 
-/// The memory that rows of indexes may take, of which 64 MiB hold some 600,000. Drawing at random from more samples
-/// than are held costs a read of the index for most of them.
+/// The memory that rows of indexes may take: 64 MiB hold some 600,000. Drawing at random from more samples than are
+/// held costs a read of the index for many of them.
 std::size_t index_cache_bytes() {
-  return static_cast<std::size_t>(std::max<std::uint64_t>(std::uint64_t{64} << 20, usable_memory() / 16));
+  constexpr std::uint64_t kMebibyte = 1 << 20;
+  return static_cast<std::size_t>(std::clamp(usable_memory() / 64, 64 * kMebibyte, 512 * kMebibyte));
 }
 
 std::string list_names(const std::vector<std::string>& classes) {

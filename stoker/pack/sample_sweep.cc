@@ -94,11 +94,11 @@ std::optional<SampleSweep::Chunk> SampleSweep::claim() {
   std::optional<ByteBudget::Grant> grant = budget_.take(memory_for(chunk.bytes));
   if (!grant) return std::nullopt;
   chunk.grant = std::move(*grant);
-  advise(chunk.samples.back().row);
+  if (chunk.ranges.size() == 1) advise(chunk.samples.back().row);
   return chunk;
 }
 
-// What comes next is wanted soon. The kernel is told of each byte once, and of many at a time.
+// What comes after a chunk that lay together is wanted soon. The kernel is told of many bytes at a time.
 void SampleSweep::advise(const SampleRow& last) {
   if (last.fields.empty() || !last.fields.back().part.empty()) return;
   const std::uint64_t here = end_of(last.fields.back());

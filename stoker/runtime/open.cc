@@ -9,8 +9,8 @@ namespace stoker {
 namespace {
 
 // Reads in flight at once. These keep an NVMe drive or a network disk busy with image-sized reads; a thread that waits
-// for the disk costs nothing else.
-constexpr int kReadThreads = 32;
+// for the disk costs nothing else. Beside io_uring threads read loose files only.
+constexpr int kReadThreads = 32, kReadThreadsBesideUring = 16;
 constexpr int kReadsQueued = 1024;
 constexpr int kOpenThreads = 8;
 
@@ -27,8 +27,9 @@ std::shared_ptr<FileIo> make_uring(IoKind kind) {
 }
 
 FileAccess make_access(const OpenOptions& options) {
-  const auto threads = make_shared_at_home<ThreadPool>("stoker-read", kReadThreads, kReadsQueued);
   const std::shared_ptr<FileIo> uring = make_uring(options.io);
+  const int count = uring ? kReadThreadsBesideUring : kReadThreads;
+  const auto threads = make_shared_at_home<ThreadPool>("stoker-read", count, kReadsQueued);
   FileAccess access = uring ? FileAccess(threads, uring) : FileAccess(threads);
   access.direct = options.direct;
   return access;

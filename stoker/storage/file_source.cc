@@ -13,7 +13,7 @@
 namespace stoker {
 namespace {
 
-// Segments that are shorter on average cost the kernel and the device more to fill than to copy.
+// Several segments that are shorter on average cost the kernel and the device more to fill than to copy.
 constexpr std::uint64_t kStraightMean = 16 << 10;
 
 std::uint64_t align_down(std::uint64_t value, std::uint64_t alignment) { return value - value % alignment; }
@@ -193,7 +193,7 @@ void FileSource::finish(ReadRequest& request, std::exception_ptr error) noexcept
 
 /// Whether a direct read can go straight to the request's memory, and is worth it.
 bool FileSource::goes_straight(const ReadRequest& request) const {
-  if (request.length() < kStraightMean * request.into.size()) return false;
+  if (request.into.size() > 1 && request.length() < kStraightMean * request.into.size()) return false;
   const std::uint64_t alignment = file_.facts().direct_alignment;
   return request.offset % alignment == 0 &&
          std::all_of(request.into.begin(), request.into.end(), [&](MutableBytes segment) {

@@ -1,7 +1,7 @@
 #include "stoker/storage/uring_io.h"
 
 #include <liburing.h>
-#include <sched.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t kEntriesPerSlot = 256;     // segments of one submission
 constexpr std::uint64_t kWakeUp = 0;             // the tag of the read that ends the driver's wait
 constexpr std::size_t kCompletionsAtOnce = 256;  // more are for the next round
-constexpr int kRefusalsMax = 10'000;             // in a row, of a kernel that is short of memory "for a moment"
+constexpr int kRefusalsMax = 10'000;             // of one read, in a row
+constexpr std::chrono::milliseconds kPause{1};   // before a kernel is asked again that gives us nothing to wait for
 
 std::uint64_t tag_of(std::size_t slot) { return slot + 1; }
 std::size_t slot_of(std::uint64_t tag) { return static_cast<std::size_t>(tag) - 1; }
@@ -69,7 +70,7 @@ std::string UringIo::why_not(const UringCalls& calls) {
 UringIo::UringIo(std::shared_ptr<Executor> executor, const UringOptions& options)
     : executor_(std::move(executor)),
       options_(options),
-      wake_up_(::eventfd(0, EFD_CLOEXEC)),
+      wake_up_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       ring_(std::make_unique<io_uring>()),
       slots_(static_cast<std::size_t>(options.depth)),
       sink_(host_allocator(), kHoleReadMax) {
@@ -144,9 +145,10 @@ void UringIo::drive() {
 
 /// Returns 0 or errno.
 int UringIo::make_ring() {
-  // The kernel then finishes reads when the driver asks for them, instead of interrupting it. Linux before 6.1 does not
-  // know that.
-  constexpr unsigned kFinishWhenAsked = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
+  // The kernel then finishes reads when the driver asks for them, instead of interrupting it, and says when there is
+  // something to ask for. Linux before 6.1 does not know that.
+  constexpr unsigned kFinishWhenAsked =
+      IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG;
   const unsigned entries = static_cast<unsigned>(options_.depth) + 1;  // and one to be woken by
   int made = options_.calls.set_up(entries, ring_.get(), kFinishWhenAsked);
   if (made == -EINVAL) made = options_.calls.set_up(entries, ring_.get(), 0);
@@ -202,32 +204,55 @@ void UringIo::prepare(std::size_t number) {
 void UringIo::prepare_wake_up() {
   io_uring_sqe* const entry = io_uring_get_sqe(ring_.get());
   assert(entry && "the ring has an entry for this");
-  io_uring_prep_read(entry, wake_up_.get(), &wake_ups_, sizeof wake_ups_, 0);
+  io_uring_prep_poll_add(entry, wake_up_.get(), POLLIN);
   entry->user_data = kWakeUp;
   unsent_.push_back(kWakeUp);
 }
 
 void UringIo::submit(Ended& ended) {
-  for (int refusals = 0; !unsent_.empty();) {
+  for (std::chrono::milliseconds waited{0}; !unsent_.empty();) {
     const int sent = options_.calls.submit(ring_.get());
     if (sent > 0) {
       unsent_.erase(unsent_.begin(), unsent_.begin() + sent);
-      refusals = 0;
-    } else if ((sent == 0 || is_passing(-sent)) && ++refusals < kRefusalsMax) {
-      ::sched_yield();
-    } else {
-      return give_up(sent == 0 ? EAGAIN : -sent, ended);
+      continue;
     }
+    const bool passing = sent == 0 || is_passing(-sent);
+    if (passing && kernel_has_reads()) return;  // whose end gives it memory back: then again
+    if (!passing || waited >= options_.patience) return fail_unsent(passing ? EAGAIN : -sent, ended);
+    pause();
+    waited += kPause;
   }
 }
 
+/// Until there is nothing left to wait for, or for a while.
+void UringIo::pause() {
+  std::unique_lock lock(mutex_);
+  driver_changed_.wait_for(lock, kPause, [this] { return stopping_; });
+}
+
+bool UringIo::kernel_has_reads() const {
+  const auto unsent = std::count_if(unsent_.begin(), unsent_.end(), [](std::uint64_t tag) { return tag != kWakeUp; });
+  return slots_.size() - free_.size() > static_cast<std::size_t>(unsent);
+}
+
 /// What is prepared stays in the queue, which nobody submits any more.
-void UringIo::give_up(int error, Ended& ended) {
+void UringIo::fail_unsent(int error, Ended& ended) {
   for (const std::uint64_t tag : std::exchange(unsent_, {})) {
     if (tag != kWakeUp) end(slot_of(tag), error, ended);
   }
+  give_up(error);
+}
+
+void UringIo::give_up(int error) {
   const std::lock_guard lock(mutex_);
   broken_ = error;
+}
+
+void UringIo::take_wake_up(int result) {
+  if (result < 0 && !is_passing(-result)) return give_up(-result);
+  std::uint64_t count;
+  while (::read(wake_up_.get(), &count, sizeof count) < 0 && errno == EINTR) continue;
+  prepare_wake_up();
 }
 
 void UringIo::take_completions(Ended& ended) {
@@ -235,7 +260,7 @@ void UringIo::take_completions(Ended& ended) {
   const unsigned count = io_uring_peek_batch_cqe(ring_.get(), ready.data(), ready.size());
   for (unsigned i = 0; i < count; ++i) {
     if (ready[i]->user_data == kWakeUp) {
-      if (broken_ == 0) prepare_wake_up();
+      if (broken_ == 0) take_wake_up(ready[i]->res);
     } else {
       complete(slot_of(ready[i]->user_data), ready[i]->res, ended);
     }
@@ -268,7 +293,11 @@ bool UringIo::idle() const { return free_.size() == slots_.size(); }
 
 void UringIo::wait_for_completions() {
   io_uring_cqe* completion = nullptr;
-  io_uring_wait_cqe(ring_.get(), &completion);  // interrupted, it is waited for in the next round
+  const int error = -io_uring_wait_cqe(ring_.get(), &completion);
+  if (error <= 0 || is_passing(error)) return;  // interrupted, it is waited for in the next round
+  // We may not wait any more. What the kernel has is writing to its memory and must be seen through.
+  give_up(error);
+  pause();
 }
 
 }  // namespace stoker

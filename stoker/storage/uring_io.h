@@ -2,6 +2,7 @@
 // owns the ring: it alone gives reads to the kernel and takes back what the kernel has done.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -29,8 +30,9 @@ struct UringCalls {
 };
 
 struct UringOptions {
-  int depth = 128;                         // reads that the kernel has at a time; more wait their turn
-  std::size_t submission_bytes = 1 << 30;  // a longer read goes in several submissions
+  int depth = 128;                             // reads that the kernel has at a time; more wait their turn
+  std::size_t submission_bytes = 1 << 30;      // a longer read goes in several submissions
+  std::chrono::milliseconds patience{10'000};  // with a kernel that is short of memory "for a moment"
   UringCalls calls = UringCalls::real();
 };
 
@@ -67,16 +69,20 @@ class UringIo final : public FileIo {
   void prepare(std::size_t number);
   void prepare_wake_up();
   void submit(Ended& ended);
-  void give_up(int error, Ended& ended);
+  void pause();
+  void fail_unsent(int error, Ended& ended);
+  void give_up(int error);
   void end(std::size_t number, int error, Ended& ended);
   bool idle() const;
+  bool kernel_has_reads() const;
+  void take_wake_up(int result);
 
   void wake_driver() const;
 
   const HomeProcess home_;
   const std::shared_ptr<Executor> executor_;
   const UringOptions options_;
-  FileDescriptor wake_up_;  // an eventfd that the ring reads: what ends the driver's wait
+  FileDescriptor wake_up_;  // an eventfd that the ring polls: what ends the driver's wait
 
   std::mutex mutex_;
   std::condition_variable driver_changed_;
@@ -92,7 +98,6 @@ class UringIo final : public FileIo {
   std::vector<Slot> slots_;            // one for each read that the kernel may have
   std::vector<std::size_t> free_;      // of slots_
   std::vector<std::uint64_t> unsent_;  // tags of what is prepared, in order
-  std::uint64_t wake_ups_ = 0;         // what the ring reads the eventfd into
   Memory sink_;                        // for the bytes of short holes, which nobody looks at
 };
 

@@ -90,7 +90,14 @@ class Reads {
   std::vector<Read> reads_;
 };
 
-class UringIoReading : public ::testing::Test {
+/// A kernel from before 6.1, which knows none of the flags that we use.
+int setup_without_flags(unsigned entries, io_uring* ring, unsigned flags) {
+  return flags == 0 ? UringCalls::real().set_up(entries, ring, 0) : -EINVAL;
+}
+
+enum class Kernel { kOld, kNew };
+
+class UringIoReading : public ::testing::TestWithParam<Kernel> {
  protected:
   void SetUp() override {
     if (!UringIo::why_not().empty()) GTEST_SKIP() << UringIo::why_not();
@@ -99,7 +106,8 @@ class UringIoReading : public ::testing::Test {
     ::fsync(file_.get());
   }
 
-  std::unique_ptr<UringIo> make_io(const UringOptions& options = {}) {
+  std::unique_ptr<UringIo> make_io(UringOptions options = {}) {
+    if (GetParam() == Kernel::kOld) options.calls.set_up = setup_without_flags;
     return std::make_unique<UringIo>(std::make_shared<ThreadExecutor>(1), options);
   }
   /// Drops the file from the page cache, so that reads have to wait for the disk.
@@ -110,9 +118,9 @@ class UringIoReading : public ::testing::Test {
   FileDescriptor file_;
 };
 
-TEST_F(UringIoReading, EndsWithoutEverHavingRead) { EXPECT_EQ(make_io()->name(), "io_uring"); }
+TEST_P(UringIoReading, EndsWithoutEverHavingRead) { EXPECT_EQ(make_io()->name(), "io_uring"); }
 
-TEST_F(UringIoReading, ServesMoreReadsThanTheRingTakes) {
+TEST_P(UringIoReading, ServesMoreReadsThanTheRingTakes) {
   for (const int depth : {1, 2, 7, 128}) {
     Reads reads(500, 1000, file_.get());
     auto io = make_io({.depth = depth});
@@ -123,7 +131,7 @@ TEST_F(UringIoReading, ServesMoreReadsThanTheRingTakes) {
   }
 }
 
-TEST_F(UringIoReading, GoesOnAfterShortReads) {
+TEST_P(UringIoReading, GoesOnAfterShortReads) {
   Reads reads(20, 1000, file_.get());
   auto io = make_io({.depth = 4, .submission_bytes = 7});
   reads.start(*io);
@@ -132,7 +140,7 @@ TEST_F(UringIoReading, GoesOnAfterShortReads) {
   reads.expect(content_);
 }
 
-TEST_F(UringIoReading, ReadsMoreSegmentsThanASubmissionTakes) {
+TEST_P(UringIoReading, ReadsMoreSegmentsThanASubmissionTakes) {
   std::vector<std::uint8_t> bytes(1000);
   std::vector<MutableBytes> into;
   for (std::size_t i = 0; i < bytes.size(); ++i) into.push_back(MutableBytes(bytes).subspan(i, 1));
@@ -147,7 +155,7 @@ TEST_F(UringIoReading, ReadsMoreSegmentsThanASubmissionTakes) {
   EXPECT_EQ(as_text(bytes), content_.substr(0, 500) + content_.substr(500 + kHoleReadMax + 1, 500));
 }
 
-TEST_F(UringIoReading, TellsErrorsApartFromTheEndOfTheFile) {
+TEST_P(UringIoReading, TellsErrorsApartFromTheEndOfTheFile) {
   Reads reads(2, 100, file_.get());
   reads[0].offset = content_.size() - 30;
   reads[1].fd = -1;
@@ -160,7 +168,7 @@ TEST_F(UringIoReading, TellsErrorsApartFromTheEndOfTheFile) {
   EXPECT_EQ(reads[1].error, EBADF);
 }
 
-TEST_F(UringIoReading, FinishesWhatThreadsStartedThatHaveEnded) {
+TEST_P(UringIoReading, FinishesWhatThreadsStartedThatHaveEnded) {
   for (int round = 0; round < 20; ++round) {
     Reads reads(100, 4096, file_.get());
     auto io = make_io({.depth = 32});
@@ -172,7 +180,7 @@ TEST_F(UringIoReading, FinishesWhatThreadsStartedThatHaveEnded) {
   }
 }
 
-TEST_F(UringIoReading, StartsReadsFromReadsThatEnd) {
+TEST_P(UringIoReading, StartsReadsFromReadsThatEnd) {
   Reads reads(200, 1000, file_.get());
   struct Chain {
     FileIo* io;
@@ -199,6 +207,39 @@ TEST_F(UringIoReading, StartsReadsFromReadsThatEnd) {
   reads.expect(content_);
 }
 
+// Reads of cached bytes have ended as soon as they are submitted: those that wait for the disk must get their turn.
+TEST_P(UringIoReading, EndsAColdReadBesideWarmOnes) {
+  std::vector<std::uint8_t> warm_byte(1), cold_bytes(4096);
+  MutableBytes warm_segment(warm_byte), cold_segment(cold_bytes);
+  auto io = make_io();
+  struct State {
+    FileIo* io;
+    std::atomic<bool> cold_ended = false;
+    std::latch both{2};
+  } state{io.get()};
+  FileRead warm, cold;
+  warm.fd = cold.fd = file_.get();
+  warm.into = Segments(&warm_segment, 1);
+  cold.into = Segments(&cold_segment, 1);
+  cold.offset = 256 << 10;
+  warm.context = cold.context = &state;
+  cold.ended = [](FileRead& ended) noexcept {
+    auto& self = *static_cast<State*>(ended.context);
+    self.cold_ended = true;
+    self.both.count_down();
+  };
+  warm.ended = [](FileRead& ended) noexcept {
+    auto& self = *static_cast<State*>(ended.context);
+    if (self.cold_ended) return self.both.count_down();
+    self.io->start(ended);
+  };
+  make_cold();
+  io->start(warm);
+  io->start(cold);
+  state.both.wait();
+  EXPECT_EQ(as_text(cold_bytes), content_.substr(cold.offset, cold_bytes.size()));
+}
+
 std::atomic<int> g_submissions = 0;
 
 int submit_after_a_while(io_uring* ring) {
@@ -209,7 +250,7 @@ int submit_after_a_while(io_uring* ring) {
 
 int submit_but_once(io_uring* ring) { return g_submissions++ == 3 ? -EACCES : io_uring_submit(ring); }
 
-TEST_F(UringIoReading, AsksAgainWhenTheKernelIsBusy) {
+TEST_P(UringIoReading, AsksAgainWhenTheKernelIsBusy) {
   UringCalls calls = UringCalls::real();
   calls.submit = submit_after_a_while;
   g_submissions = 0;
@@ -222,7 +263,7 @@ TEST_F(UringIoReading, AsksAgainWhenTheKernelIsBusy) {
   EXPECT_GT(g_submissions, 50);
 }
 
-TEST_F(UringIoReading, FailsAllReadsOnceTheKernelTakesNoMore) {
+TEST_P(UringIoReading, FailsAllReadsOnceTheKernelTakesNoMore) {
   UringCalls calls = UringCalls::real();
   calls.submit = submit_but_once;
   g_submissions = 0;
@@ -239,13 +280,15 @@ TEST_F(UringIoReading, FailsAllReadsOnceTheKernelTakesNoMore) {
 
 int submit_never(io_uring*) { return -EAGAIN; }
 
-TEST_F(UringIoReading, DoesNotAskForEver) {
+TEST_P(UringIoReading, DoesNotAskForEver) {
   for (const auto submit : {submit_never, forbidden_submit}) {
     UringCalls calls = UringCalls::real();
     calls.submit = submit;
-    EXPECT_EQ(make_io({.calls = calls})->name(), "io_uring") << "and it ends, having read nothing";
+    const std::chrono::milliseconds patience{20};
+    EXPECT_EQ(make_io({.patience = patience, .calls = calls})->name(), "io_uring")
+        << "and it ends, having read nothing";
     Reads reads(50, 1000, file_.get());
-    auto io = make_io({.depth = 3, .calls = calls});
+    auto io = make_io({.depth = 3, .patience = patience, .calls = calls});
     reads.start(*io);
     reads.wait();
     io.reset();
@@ -253,13 +296,13 @@ TEST_F(UringIoReading, DoesNotAskForEver) {
   }
 }
 
-TEST_F(UringIoReading, NoticesWhenOnlySubmittingIsForbidden) {
+TEST_P(UringIoReading, NoticesWhenOnlySubmittingIsForbidden) {
   UringCalls calls = UringCalls::real();
   calls.submit = forbidden_submit;
   EXPECT_THAT(UringIo::why_not(calls), AllOf(HasSubstr("io_uring_enter"), HasSubstr("Permission denied")));
 }
 
-TEST_F(UringIoReading, ReadsOnTheCallingThreadInAForkedChild) {
+TEST_P(UringIoReading, ReadsOnTheCallingThreadInAForkedChild) {
   Reads before(100, 1000, file_.get());
   auto io = std::make_unique<UringIo>(make_shared_at_home<ThreadExecutor>(1), UringOptions{.depth = 8});
   before.start(*io);
@@ -278,6 +321,9 @@ TEST_F(UringIoReading, ReadsOnTheCallingThreadInAForkedChild) {
   io.reset();
   before.expect(content_);
 }
+
+INSTANTIATE_TEST_SUITE_P(OnKernels, UringIoReading, ::testing::Values(Kernel::kOld, Kernel::kNew),
+                         [](const auto& kernel) { return kernel.param == Kernel::kOld ? "Old" : "New"; });
 
 }  // namespace
 }  // namespace stoker

@@ -172,7 +172,7 @@ def test_python_notices_a_flip_in_what_it_is_given(stoker, photographs, tmp_path
     stoker.text("pack", photographs.folder, tmp_path / "out")
     path = tmp_path / "out" / "shard-000000.tar"
     data = open_data(path)
-    whole = data[0]
+    whole, second = data[0], data[1]
     name = next(name for name in whole if name not in ("cls", "label", "key"))
     shard = bytearray(path.read_bytes())
     shard[shard.index(whole[name]) + 100] ^= 1
@@ -180,4 +180,4 @@ def test_python_notices_a_flip_in_what_it_is_given(stoker, photographs, tmp_path
     with pytest.raises(Error, match=f"{whole['key']}.*checksum") as caught:
         open_data(path)[0]
     assert caught.value.kind == "bad_sample"
-    assert open_data(path)[1] == data[1]
+    assert open_data(path)[1] == second
