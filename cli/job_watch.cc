@@ -12,7 +12,7 @@ JobWatch::JobWatch(Interrupts& interrupts, std::string_view what, std::string_vi
 std::function<void(std::int64_t done, std::int64_t total)> JobWatch::progress() {
   return [this](std::int64_t done, std::int64_t total) {
     if (!progress_) progress_.emplace(what_, unit_, total / unit_size_, done / unit_size_);
-    progress_->update(done / unit_size_);
+    progress_->update(done / unit_size_, total / unit_size_);
   };
 }
 

@@ -41,6 +41,11 @@ Progress::~Progress() {
   if (shown_) set_status_line("");
 }
 
+void Progress::update(std::int64_t done, std::int64_t total) {
+  total_ = total;
+  update(done);
+}
+
 void Progress::update(std::int64_t done) {
   if (!shown_) return;
   const std::int64_t now = now_ns();

@@ -22,6 +22,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void update(std::int64_t done);
+  /// The same, where the total was not known from the beginning.
+  void update(std::int64_t done, std::int64_t total);
 
  private:
   std::string_view what_, unit_;

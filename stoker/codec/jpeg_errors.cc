@@ -1,5 +1,7 @@
 #include "stoker/codec/jpeg_errors.h"
 
+#include <jerror.h>
+
 namespace stoker {
 namespace {
 
@@ -18,6 +20,7 @@ JpegErrors::JpegErrors() {
   hooks_.base.emit_message = count_warning;
   hooks_.base.error_exit = [](j_common_ptr object) {
     JpegErrors& errors = of(object);
+    if (object->err->msg_code == JERR_OUT_OF_MEMORY) errors.kind_ = ErrorKind::kMemory;
     object->err->format_message(object, errors.message_);
     std::longjmp(errors.jump_, 1);
   };

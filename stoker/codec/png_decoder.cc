@@ -19,6 +19,7 @@ constexpr std::size_t kSignatureBytes = 8, kChunkFrameBytes = 12;  // length, ty
 
 void check(int error) {
   if (error == SPNG_OK) return;
+  if (error == SPNG_EMEM) fail(ErrorKind::kMemory, "the machine has no memory left for a PNG image");
   const bool limit = error == SPNG_EUSER_WIDTH || error == SPNG_EUSER_HEIGHT;
   fail(limit ? ErrorKind::kLimit : ErrorKind::kBadSample, "the PNG data cannot be decoded: {}", spng_strerror(error));
 }

@@ -100,6 +100,7 @@ class FolderWalk {
     const std::size_t above = path_.size();
     path_ += key;
     contents_.samples.add_sample(path_, label);
+    names_.clear();
     for (std::size_t i = begin; i < end; ++i) {
       const std::string_view name = listing[i].name;
       path_.resize(above);
@@ -110,6 +111,12 @@ class FolderWalk {
       }
       if (!S_ISREG(facts.st_mode)) require_regular_file(full_path(), facts.st_mode, ErrorKind::kData);
       assign_lower_case(field_, name.substr(key.size() + 1));
+      if (std::find(names_.begin(), names_.end(), field_) != names_.end()) {
+        fail(ErrorKind::kData,
+             "'{}': its sample has the field '{}' twice, in upper and lower case; rename or remove one", full_path(),
+             field_);
+      }
+      names_.push_back(field_);
       if (field_ == "cls" && label < 0) {
         const std::uint64_t length = static_cast<std::uint64_t>(facts.st_size);
         contents_.samples.set_label(contents_.samples.size() - 1, read_label(folder, length, above));
@@ -179,6 +186,7 @@ class FolderWalk {
   std::string path_;                 // where the walk stands, relative to the root, with a slash at its end
   std::vector<Identity> ancestors_;  // the folders the walk is inside of
   std::string field_;                // scratch
+  std::vector<std::string> names_;   // of the fields of the sample at hand
 };
 
 }  // namespace

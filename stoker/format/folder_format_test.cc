@@ -229,6 +229,13 @@ TEST(FolderFormat, RefusesTwoImagesThatCouldBothBeTheSamples) {
   EXPECT_THAT(failure_to_scan(folder.path()).message(), HasSubstr("the only dot is the one before the extension"));
 }
 
+TEST(FolderFormat, RefusesFieldsThatDifferInCaseAlone) {
+  TempFolder folder;
+  for (const char* name : {"a.jpg", "a.json", "a.JSON", "b.JSON", "b.jpg"}) folder.write(name, "x");
+  EXPECT_THAT(failure_to_scan(folder.path()).message(),
+              AllOf(HasSubstr(folder.path("a.json")), HasSubstr("'json' twice")));
+}
+
 TEST(FolderFormat, NamesAFolderThatCannotBeRead) {
   TempFolder folder;
   folder.write("a/secret/x.jpg", "1");

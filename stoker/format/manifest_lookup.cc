@@ -12,9 +12,9 @@
 namespace stoker {
 
 const Manifests::Folder& Manifests::folder(const std::string& path) {
-  const auto [known, is_new] = folders_.try_emplace(path);
-  Folder& folder = known->second;
-  if (!is_new) return folder;
+  const auto known = folders_.find(path);
+  if (known != folders_.end()) return known->second;
+  Folder folder;
   try {
     folder.manifest = Manifest::read(path);
   } catch (const Error& error) {
@@ -27,7 +27,7 @@ const Manifests::Folder& Manifests::folder(const std::string& path) {
   if (folder.manifest) {
     for (const ManifestShard& shard : folder.manifest->shards) folder.shards.emplace(shard.name, &shard);
   }
-  return folder;
+  return folders_.emplace(path, std::move(folder)).first->second;
 }
 
 Manifests::Found Manifests::find(const std::string& shard) {

@@ -4,25 +4,17 @@
 
 namespace stoker {
 
-void ByteBudget::Grant::grow(std::uint64_t bytes) {
-  bytes_ += bytes;
+void ByteBudget::Grant::become(std::uint64_t bytes) {
   const std::lock_guard lock(budget_->mutex_);
-  budget_->add(bytes);
+  budget_->exchange(std::exchange(bytes_, bytes), bytes);
 }
 
-std::optional<ByteBudget::Grant> ByteBudget::take(std::uint64_t bytes) {
+std::optional<ByteBudget::Grant> ByteBudget::take(std::uint64_t bytes, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock,
-                [&] { return closed_ || granted_ == 0 || (granted_ <= bytes_max_ && bytes <= bytes_max_ - granted_); });
-  if (closed_) return std::nullopt;
-  add(bytes);
+  const auto fits = [&] { return granted_ == 0 || (granted_ <= bytes_max_ && bytes <= bytes_max_ - granted_); };
+  if (!changed_.wait(lock, stop, fits)) return std::nullopt;
+  exchange(0, bytes);
   return Grant(*this, bytes);
-}
-
-void ByteBudget::close() {
-  const std::lock_guard lock(mutex_);
-  closed_ = true;
-  changed_.notify_all();
 }
 
 std::uint64_t ByteBudget::most() const {
@@ -30,15 +22,16 @@ std::uint64_t ByteBudget::most() const {
   return most_;
 }
 
-void ByteBudget::add(std::uint64_t bytes) {
-  granted_ += bytes;
-  most_ = std::max(most_, granted_);
-}
-
 void ByteBudget::give_back(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  granted_ -= bytes;
-  changed_.notify_all();
+  exchange(bytes, 0);
+}
+
+/// Under the lock.
+void ByteBudget::exchange(std::uint64_t before, std::uint64_t now) {
+  granted_ = granted_ - before + now;
+  most_ = std::max(most_, granted_);
+  if (now < before) changed_.notify_all();
 }
 
 }  // namespace stoker

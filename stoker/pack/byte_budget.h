@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 namespace stoker {
@@ -30,30 +31,27 @@ class ByteBudget {
       if (budget_) budget_->give_back(bytes_);
     }
 
-    /// Counts more, without waiting: what is there already cannot wait to be made.
-    void grow(std::uint64_t bytes);
+    /// Counts so many from now on, without waiting: what is there already cannot wait to be made.
+    void become(std::uint64_t bytes);
 
    private:
     ByteBudget* budget_ = nullptr;
     std::uint64_t bytes_ = 0;
   };
 
-  /// Waits until the bytes are within the budget, or nothing else is granted. Nullopt once closed.
-  std::optional<Grant> take(std::uint64_t bytes);
-  /// Lets go whoever waits.
-  void close();
+  /// Waits until the bytes are within the budget, or nothing else is granted. Nullopt when asked to stop.
+  std::optional<Grant> take(std::uint64_t bytes, const std::stop_token& stop);
   /// The most that was ever granted at once.
   std::uint64_t most() const;
 
  private:
-  void add(std::uint64_t bytes);
   void give_back(std::uint64_t bytes);
+  void exchange(std::uint64_t before, std::uint64_t now);
 
   const std::uint64_t bytes_max_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;  // the kind that a stop request wakes
   std::uint64_t granted_ = 0, most_ = 0;
-  bool closed_ = false;
 };
 
 }  // namespace stoker

@@ -10,9 +10,9 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/threads.h"
+#include "stoker/codec/image_decoder.h"
 #include "stoker/codec/own_decoder.h"
 #include "stoker/format/shard_opener.h"
-#include "stoker/pack/image_heads.h"
 #include "stoker/pack/sample_sweep.h"
 
 namespace stoker {
@@ -99,8 +99,7 @@ class InfoJob {
       while (stream.next(row)) add(row, row.soundness == Soundness::kBad ? "it was bad when it was indexed" : "");
       return;
     }
-    const SweepOptions sweeping{
-        .threads = options_.threads, .stop = options_.stop, .field_bytes_max = ImageHeads::kWholeMax};
+    const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop};
     SampleSweep sweep(stream, sweeping, [this] {
       return [this, decoder = std::make_shared<AnyImageDecoder>()](SweptSample& sample) { look(sample, *decoder); };
     });
@@ -115,7 +114,7 @@ class InfoJob {
     if (!image) return;
     const Bytes bytes = sample.fields[static_cast<std::size_t>(image - row.fields.data())];
     try {
-      row.facts = bytes.size() == image->length ? decoder.read_facts(bytes) : heads_.read_facts(decoder, row, *image);
+      row.facts = decoder.read_facts(bytes);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kBadSample && error.kind() != ErrorKind::kLimit) throw;
       row.soundness = Soundness::kBad;
@@ -149,7 +148,6 @@ class InfoJob {
 
   const InfoOptions& options_;
   const ShardOpener opener_;
-  ImageHeads heads_;
   DataInfo info_;
   std::set<std::int64_t> labels_;
   std::int64_t bad_ = 0;

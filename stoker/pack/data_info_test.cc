@@ -65,50 +65,14 @@ TEST(DataInfo, GoesOnAfterShardsThatAreBroken) {
   EXPECT_EQ(error_of([&] { data_info({folder.path("nothing")}, {}); }).kind(), ErrorKind::kNotFound);
 }
 
-/// Too large to be read whole without need.
-std::string large(std::string bytes) {
-  EXPECT_GT(bytes.size(), std::size_t{256} << 10);
-  return bytes;
-}
-
-TEST(DataInfo, ReadsTheHeadsOfLargeImages) {
+TEST(DataInfo, CountsNoShardOfAPackThatIsNotFinished) {
   TempFolder folder;
-  folder.write("in/a.jpg", large(std::string(as_text(noisy_jpeg(900, 800, 1)))));
-  folder.write("in/b.png", large(std::string(as_text(noisy_png(500, 400, 2)))));
-  std::vector<std::uint8_t> array;
-  const std::vector<std::uint8_t> pixels(std::size_t{6} << 20);
-  encode_npy(interleaved_view(pixels.data(), 2048, 1024, 3), array);
-  folder.write("in/c.npy", as_text(array));
-  folder.write("in/c.png", as_text(noisy_png(8, 8, 1)));
-  fs::resize_file(folder.path("in/c.npy"), std::uintmax_t{1} << 36);  // far more than memory, and nobody's business
-  const DataInfo info = data_info({folder.path("in")}, {});
-  EXPECT_THAT(info.problems, ElementsAre());
-  EXPECT_EQ(info.samples, 3);
-  EXPECT_EQ(info.pixels, 900u * 800 + 500 * 400 + 8 * 8);
-  EXPECT_EQ(info.own_decoder, 1);
-
-  TarWriter tar(folder.path("raw.tar"));
-  tar.add("a.npy", array);
-  tar.finish();
-  EXPECT_EQ(data_info({folder.path("raw.tar")}, {}).pixels, 2048u * 1024);
-}
-
-TEST(DataInfo, FindsTheSameWrongWithLargeImagesAsWithSmallOnes) {
-  TempFolder folder;
-  const std::string jpeg(as_text(noisy_jpeg(900, 800, 1))), png(as_text(noisy_png(500, 400, 2)));
-  folder.write("in/cut.jpg", large(jpeg.substr(0, jpeg.size() - 1000)));
-  folder.write("in/cut2.png", large(png.substr(0, png.size() - 1000)));
-  folder.write("in/end_in_the_middle.jpg", jpeg + std::string(100'000, 'x'));
-  folder.write("in/long_header.jpg", jpeg.substr(0, 2) + std::string("\xff\xfe\xff\xff", 4) + std::string(0xfffd, 'c') +
-                                         std::string("\xff\xfe\xff\xff", 4) + std::string(0xfffd, 'c') +
-                                         jpeg.substr(2));
-  folder.write("in/nothing.jpg", std::string(500'000, 'x'));
-  const DataInfo info = data_info({folder.path("in")}, {});
-  EXPECT_EQ(info.samples, 5);
-  EXPECT_EQ(info.images, 2);
-  EXPECT_THAT(info.problems, ElementsAre(AllOf(HasSubstr("'cut'"), HasSubstr("end-of-image")),
-                                         AllOf(HasSubstr("'cut2'"), HasSubstr("truncated")),
-                                         AllOf(HasSubstr("'nothing'"), HasSubstr("not a JPEG, PNG or WebP"))));
+  pack({tiny_folder(folder, 4, 2)}, folder.path("out"), {.shard_bytes = 1});
+  ASSERT_TRUE(fs::remove(folder.path("out/manifest.json")));
+  folder.write("out/.stoker-pack", "");
+  const DataInfo info = data_info({folder.path("out/*.tar")}, {});
+  EXPECT_EQ(info.samples, 0);
+  EXPECT_EQ(info.problems.size(), 4u);
 }
 
 }  // namespace

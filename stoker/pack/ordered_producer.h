@@ -21,11 +21,12 @@ namespace stoker {
 template <typename Task, typename Product>
 class OrderedProducer {
  public:
-  using Claim = std::function<std::optional<Task>()>;
+  using Claim = std::function<std::optional<Task>(const std::stop_token& stop)>;
   using Make = std::function<Product(Task)>;
 
-  /// `claim` gives the next task, nullopt after the last; it is called by one thread at a time. `make_maker` is called
-  /// once on each of `threads` threads, for what it makes products with. Throws kMemory if a thread cannot be started.
+  /// `claim` gives the next task, nullopt after the last or when asked to stop; it is called by one thread at a time,
+  /// and must not wait for anything but products to be taken, or for `stop`. `make_maker` is called once on each of
+  /// `threads` threads, for what it makes products with. Throws kMemory if a thread cannot be started.
   OrderedProducer(int threads, Claim claim, std::function<Make()> make_maker)
       : claim_(std::move(claim)),
         make_maker_(std::move(make_maker)),
@@ -80,7 +81,7 @@ class OrderedProducer {
       Slot made{.ready = true, .product = {}, .error = nullptr};
       std::optional<Task> task;
       try {
-        task = claim_();
+        task = claim_(stop);
       } catch (...) {
         made.error = std::current_exception();
       }

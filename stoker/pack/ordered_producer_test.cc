@@ -14,7 +14,9 @@ namespace {
 using Producer = OrderedProducer<std::int64_t, std::int64_t>;
 
 Producer::Claim count_to(std::int64_t end) {
-  return [end, next = std::int64_t{0}]() mutable { return next < end ? std::optional(next++) : std::nullopt; };
+  return [end, next = std::int64_t{0}](const std::stop_token&) mutable {
+    return next < end ? std::optional(next++) : std::nullopt;
+  };
 }
 
 std::function<Producer::Make()> each(const Producer::Make& make) {
@@ -81,7 +83,7 @@ TEST(OrderedProducer, ThrowsWhatClaimingATaskThrewAfterTheProductsBefore) {
   for (const int threads : {1, 4}) {
     Producer producer(
         threads,
-        [next = std::int64_t{0}]() mutable -> std::optional<std::int64_t> {
+        [next = std::int64_t{0}](const std::stop_token&) mutable -> std::optional<std::int64_t> {
           if (next == 5) throw std::runtime_error("no sixth");
           return next++;
         },

@@ -212,6 +212,7 @@ TEST_F(PackAgain, TellsTheSameWhenItIsCalledAgain) {
     EXPECT_EQ(error_of([&] { pack_to(halves, stopped); }).kind(), ErrorKind::kClosed);
     EXPECT_EQ(told(pack_to(halves, options)), told(first));
     EXPECT_EQ(told(pack_to(halves, options)), told(first));
+    EXPECT_EQ(files_below(folder_.path(halves)), files_below(folder_.path(whole)));
     EXPECT_EQ(read_file(folder_.path(whole + "/manifest.json")).find(folder_.path()), std::string::npos);
   }
 }

@@ -80,7 +80,10 @@ class PackJob {
  private:
   std::string job() const;
   std::string journal_job(const SourceState& source) const;
-  SweepOptions sweeping() const { return {.threads = options_.threads, .stop = options_.stop}; }
+  SweepOptions sweeping() const {
+    // Photographs have about one bit per pixel, and pixels 24.
+    return {.threads = options_.threads, .stop = options_.stop, .growth = options_.transform.raw ? 24u : 1u};
+  }
   SampleSweep::Work work() const;
   bool prepare_folder(const std::string& to);
   PackedShard pack_from(const std::string& to, PackJournal& journal);

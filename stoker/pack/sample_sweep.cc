@@ -33,10 +33,11 @@ SampleSweep::SampleSweep(SampleStream& stream, const SweepOptions& options, std:
     : stream_(stream),
       stop_(options.stop),
       sample_bytes_max_(options.sample_bytes_max ? options.sample_bytes_max : usable_memory() / 2),
-      field_bytes_max_(options.field_bytes_max),
+      growth_(options.growth),
       budget_(options.bytes_max),
       producer_(
-          options.threads ? options.threads : usable_cores(), [this] { return claim(); },
+          options.threads ? options.threads : usable_cores(),
+          [this](const std::stop_token& stop) { return claim(stop); },
           [this, make = std::move(make_work)]() -> OrderedProducer<Chunk, Chunk>::Make {
             return [this, work = make()](Chunk chunk) {
               read(chunk);
@@ -45,9 +46,8 @@ SampleSweep::SampleSweep(SampleStream& stream, const SweepOptions& options, std:
             };
           }) {}
 
-SampleSweep::~SampleSweep() { budget_.close(); }
-
 void SampleSweep::work_on(Chunk& chunk, const Work& work) const {
+  std::uint64_t made = 0;
   for (SweptSample& sample : chunk.samples) {
     stop_if_asked(stop_, sample.row.source->name());
     try {
@@ -58,26 +58,19 @@ void SampleSweep::work_on(Chunk& chunk, const Work& work) const {
       fail(ErrorKind::kMemory, "{}: the machine has no memory left to work on it; use fewer threads",
            describe(sample.row));
     }
-    chunk.grant.grow(sample.made.capacity());
+    made += sample.made.capacity();
   }
+  chunk.grant.become(chunk.memory.size() + made);
 }
 
-std::uint64_t SampleSweep::bytes_to_read(const SampleRow& row) const {
-  std::uint64_t bytes = 0;
-  for (const SampleField& field : row.fields) {
-    if (field.length <= field_bytes_max_) bytes += field.length;
-  }
-  return bytes;
-}
-
-std::optional<SampleSweep::Chunk> SampleSweep::claim() {
+std::optional<SampleSweep::Chunk> SampleSweep::claim(const std::stop_token& stop) {
   Chunk chunk;
   std::uint64_t bytes = 0;
   while (chunk.samples.size() < kChunkSamples) {
     if (!has_row_) has_row_ = stream_.next(row_);
     if (has_row_) stop_if_asked(stop_, row_.source->name());
     if (!has_row_) break;
-    const std::uint64_t wanted = bytes_to_read(row_);
+    const std::uint64_t wanted = row_.bytes();
     if (!chunk.samples.empty() && (bytes + wanted > kChunkReadBytes || wanted > sample_bytes_max_)) break;
     if (wanted > sample_bytes_max_) {
       has_row_ = false;
@@ -91,7 +84,7 @@ std::optional<SampleSweep::Chunk> SampleSweep::claim() {
   }
   if (chunk.samples.empty()) return std::nullopt;
   plan(chunk);
-  std::optional<ByteBudget::Grant> grant = budget_.take(memory_for(chunk.bytes));
+  std::optional<ByteBudget::Grant> grant = budget_.take(memory_for(chunk.bytes) + growth_ * chunk.bytes, stop);
   if (!grant) return std::nullopt;
   chunk.grant = std::move(*grant);
   if (chunk.ranges.size() == 1) advise(chunk.samples.back().row);
@@ -133,7 +126,6 @@ void SampleSweep::give_back(Memory memory) {
 void SampleSweep::plan(Chunk& chunk) const {
   for (const SweptSample& sample : chunk.samples) {
     for (const SampleField& field : sample.row.fields) {
-      if (field.length > field_bytes_max_) continue;
       Range* const last = chunk.ranges.empty() ? nullptr : &chunk.ranges.back();
       if (last && field.part.empty() && last->source == sample.row.source && field.offset >= last->end &&
           field.offset - last->end <= kGapMax) {
@@ -160,10 +152,6 @@ void SampleSweep::read(Chunk& chunk) {
   std::size_t fields = 0, ranges_read = 0;
   for (SweptSample& sample : chunk.samples) {
     for (const SampleField& field : sample.row.fields) {
-      if (field.length > field_bytes_max_) {
-        sample.fields.emplace_back();
-        continue;
-      }
       const std::size_t number = chunk.range_of[fields++];
       const Range& range = chunk.ranges[number];
       if (number == ranges_read) {  // with the first of its fields, so that an error names that sample

@@ -30,10 +30,10 @@ struct SweptSample {
 struct SweepOptions {
   int threads = 0;         // 0: as many as the process may use cores
   std::stop_token stop{};  // requested to stop early
-  // Of what is read in all, and what work made of it, which counts once it is made. One chunk is always held.
+  // Of what is read in all, and what work made of it. One chunk is always held.
   std::uint64_t bytes_max = std::uint64_t{256} << 20;
-  std::uint64_t sample_bytes_max = 0;          // a larger sample is an error; 0: half of the memory the process may use
-  std::uint64_t field_bytes_max = UINT64_MAX;  // larger fields are not read: they have no bytes
+  std::uint64_t growth = 0;  // bytes that work is expected to make of each that is read; what it made counts afterwards
+  std::uint64_t sample_bytes_max = 0;  // a larger sample is an error; 0: half of the memory the process may use
 };
 
 class SampleSweep {
@@ -43,7 +43,6 @@ class SampleSweep {
 
   /// `stream` is read as far as is needed, and outlives the sweep. `make_work` is called once on each thread.
   SampleSweep(SampleStream& stream, const SweepOptions& options, std::function<Work()> make_work);
-  ~SampleSweep();
   SampleSweep(const SampleSweep&) = delete;
   SampleSweep& operator=(const SampleSweep&) = delete;
 
@@ -71,8 +70,7 @@ class SampleSweep {
     Memory memory;
   };
 
-  std::optional<Chunk> claim();
-  std::uint64_t bytes_to_read(const SampleRow& row) const;
+  std::optional<Chunk> claim(const std::stop_token& stop);
   void plan(Chunk& chunk) const;
   void read(Chunk& chunk);
   void work_on(Chunk& chunk, const Work& work) const;
@@ -83,7 +81,7 @@ class SampleSweep {
 
   SampleStream& stream_;
   const std::stop_token stop_;
-  const std::uint64_t sample_bytes_max_, field_bytes_max_;
+  const std::uint64_t sample_bytes_max_, growth_;
   SampleRow row_;  // read from the stream, not yet in a chunk
   bool has_row_ = false;
   const Source* advised_source_ = nullptr;

@@ -64,7 +64,9 @@ void synthesize(const std::string& out, const SynthOptions& options) {
       options.format == SynthFormat::kTar ? make_tar_output(out) : make_folder_output(out);
   const int cores = usable_cores();
   std::int64_t claimed = 0;
-  const auto claim = [&] { return claimed < options.count ? std::optional(claimed++) : std::nullopt; };
+  const auto claim = [&](const std::stop_token&) {
+    return claimed < options.count ? std::optional(claimed++) : std::nullopt;
+  };
   const auto make = [&](std::int64_t index) { return encoded_image(index, options); };
   OrderedProducer<std::int64_t, std::vector<std::uint8_t>> producer(options.threads ? options.threads : cores, claim,
                                                                     [&] { return make; });
