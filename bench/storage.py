@@ -152,7 +152,7 @@ def loose_and_packed(passes):
         figures.append(Figure(f"loose, {threads} threads", median(base), "/s"))
         for name in ways:
             own = rates[name, threads]
-            floor = 5 if name == "packed none" and threads <= 8 else None
+            floor = 5 if name == "packed none direct" and threads <= 8 else None
             figures.append(Figure(f"{name}, {threads}", median(own), "/s", "loose", ratios(own, base), floor))
     return figures
 
