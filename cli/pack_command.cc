@@ -62,8 +62,8 @@ void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
     pack_options.progress = watch.progress();
     result = pack(options.data, options.to, pack_options);
     seconds = watch.seconds();
+    if (quarantine) write_quarantine(*quarantine, result.bad);
   }
-  if (quarantine) write_quarantine(*quarantine, result.bad);
   if (options.json) {
     return write_json({{"out", options.to},
                        {"samples", result.samples},

@@ -40,8 +40,8 @@ void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
     verify_options.progress = watch.progress();
     result = verify(options.data, verify_options);
     seconds = watch.seconds();
+    if (quarantine) write_quarantine(*quarantine, result.bad);
   }
-  if (quarantine) write_quarantine(*quarantine, result.bad);
   if (options.json) {
     write_json({{"samples", result.samples},
                 {"shards", result.shards},

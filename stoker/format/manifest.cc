@@ -177,7 +177,12 @@ std::string Manifest::to_json() const {
                               {"sample_bytes", shard.sample_bytes}});
   }
   json["checksum"] = to_hex(hash64(dump(json)));
-  return dump(json) + "\n";
+  std::string text = dump(json) + "\n";
+  if (text.size() > kManifestBytesMax) {
+    fail(ErrorKind::kLimit, "the manifest of {} shards and {} bad samples would be longer than 1 GiB", shards.size(),
+         bad.size());
+  }
+  return text;
 }
 
 Manifest Manifest::from_json(std::string_view text, const std::string& path) {

@@ -54,6 +54,7 @@ std::vector<std::string> Manifests::shards_of(const std::string& in) {
     for (const ManifestShard& shard : found.manifest->shards) {
       paths.push_back((std::filesystem::path(in) / shard.name).string());
     }
+    whole_folders_.push_back(in);
   }
   return paths;
 }

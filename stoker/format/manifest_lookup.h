@@ -25,6 +25,8 @@ class Manifests {
   Found find(const std::string& shard);
   /// The paths of the shards that the manifest in a folder lists; empty without one.
   std::vector<std::string> shards_of(const std::string& in);
+  /// The folders with a manifest that shards_of() was asked for.
+  const std::vector<std::string>& whole_folders() const { return whole_folders_; }
   /// What was found to be wrong since the last call, as sentences.
   std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
 
@@ -37,6 +39,7 @@ class Manifests {
   const Folder& folder(const std::string& path);
 
   std::map<std::string, Folder> folders_;
+  std::vector<std::string> whole_folders_;
   std::vector<std::string> problems_;
 };
 

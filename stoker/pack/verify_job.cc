@@ -6,10 +6,12 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/threads.h"
+#include "stoker/format/member_name.h"
 #include "stoker/format/shard_opener.h"
 #include "stoker/format/tar_writer.h"
 #include "stoker/pack/sample_check.h"
@@ -29,7 +31,7 @@ class VerifyJob {
   VerifyResult run(const std::vector<std::string>& data) {
     const std::vector<ShardPath> shards = find_shards(data, manifests_, options_.stop);
     for (const std::string& problem : manifests_.take_problems()) add(problem_of("", problem));
-    for (const std::string& path : data) name_strays(path);
+    name_strays(shards);
     for (const ShardPath& shard : shards) {
       struct stat facts;
       if (shard.format->is_one_file() && ::stat(shard.path.c_str(), &facts) == 0) {
@@ -57,19 +59,23 @@ class VerifyJob {
   void add(BadSample bad) { result_.bad.push_back(std::move(bad)); }
 
   /// Tars in a packed folder that its manifest does not list: whoever opens the folder passes over them.
-  void name_strays(const std::string& folder) {
-    const std::vector<std::string> listed = manifests_.shards_of(folder);
-    if (listed.empty()) return;
-    std::vector<std::string> strays;
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-         entry.increment(error)) {
-      const std::string path = (std::filesystem::path(folder) / entry->path().filename()).string();
-      const bool is_tar = path.ends_with(".tar") && !entry->path().filename().string().starts_with('.');
-      if (is_tar && std::find(listed.begin(), listed.end(), path) == listed.end()) strays.push_back(path);
+  void name_strays(const std::vector<ShardPath>& shards) {
+    std::set<std::string> known;
+    for (const ShardPath& shard : shards) known.insert(shard.path);
+    std::set<std::string> strays;
+    for (const std::string& folder : manifests_.whole_folders()) {
+      std::error_code error;
+      for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+           entry.increment(error)) {
+        stop_if_asked(options_.stop, folder);
+        const std::string name = entry->path().filename().string();
+        std::string lower_case;
+        assign_lower_case(lower_case, name);
+        const std::string path = (std::filesystem::path(folder) / name).string();
+        if (lower_case.ends_with(".tar") && !name.starts_with('.') && !known.contains(path)) strays.insert(path);
+      }
+      if (error) fail_system("read the folder", folder, error.value());
     }
-    if (error) fail_system("read the folder", folder, error.value());
-    std::sort(strays.begin(), strays.end());
     for (const std::string& stray : strays) {
       add(problem_of(stray, "it is not in the manifest beside it, so it is no part of the data set"));
     }

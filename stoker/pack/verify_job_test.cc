@@ -140,14 +140,17 @@ TEST_F(Verify, TellsConcealedImagesFromBadOnes) {
 
 TEST_F(Verify, NamesTarsThatTheManifestDoesNotList) {
   folder_.write("out/b.tar", tar_end());
-  folder_.write("out/a.tar", tar_end());
+  folder_.write("out/a.TAR", tar_end());
   folder_.write("out/notes.txt", "");
-  const VerifyResult result = verify({folder_.path("out")}, {});
-  ASSERT_EQ(result.bad.size(), 2u);
-  EXPECT_EQ(result.bad[0].shard, folder_.path("out/a.tar"));
-  EXPECT_THAT(result.bad[0].reason, HasSubstr("not in the manifest"));
-  EXPECT_EQ(result.bad[1].shard, folder_.path("out/b.tar"));
-  EXPECT_EQ(result.samples, 3) << "they are not part of the data set";
+  folder_.write("list.txt", "out\n");
+  for (const char* data : {"out", "o*", "list.txt"}) {
+    const VerifyResult result = verify({folder_.path(data)}, {});
+    ASSERT_EQ(result.bad.size(), 2u) << data;
+    EXPECT_EQ(result.bad[0].shard, folder_.path("out/a.TAR"));
+    EXPECT_THAT(result.bad[0].reason, HasSubstr("not in the manifest"));
+    EXPECT_EQ(result.bad[1].shard, folder_.path("out/b.tar"));
+    EXPECT_EQ(result.samples, 3) << "they are not part of the data set";
+  }
   EXPECT_TRUE(verify_shard().bad.empty()) << "who names a shard wants to know of that one";
 }
 
