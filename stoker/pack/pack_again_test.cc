@@ -17,31 +17,16 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-class PackAgain : public ::testing::Test {
- protected:
-  PackResult pack_to(const std::string& name, const PackOptions& options = {}) {
-    return pack({source_}, folder_.path(name), options);
-  }
-
-  TempFolder folder_;
-  std::string source_ = tiny_folder(folder_, 60, 4);
-};
+class PackAgain : public PackOfTinyFolder {};
 
 TEST_F(PackAgain, GoesOnFromItsLastWholeShardAfterAnyStop) {
   pack_to("whole", {.shard_bytes = 20'000, .threads = 2});
   const auto expected = files_below(folder_.path("whole"));
   for (std::int64_t stop_at = 1; stop_at <= 60; stop_at += 3) {
     const std::string name = fmt::format("stopped{}", stop_at);
-    std::stop_source stop;
-    PackOptions options{.shard_bytes = 20'000, .threads = 2, .stop = stop.get_token()};
-    options.progress = [&](std::int64_t done, std::int64_t) {
-      if (done >= stop_at) stop.request_stop();
-    };
     std::map<std::string, std::string> before;
     if (stop_at < 60) {
-      const Error error = error_of([&] { pack_to(name, options); });
-      EXPECT_EQ(error.kind(), ErrorKind::kClosed);
-      EXPECT_THAT(error.what(), HasSubstr("same command"));
+      stop_pack_to(name, {.shard_bytes = 20'000, .threads = 2}, stop_at);
       before = files_below(folder_.path(name));
       for (const auto& [file, bytes] : before) {
         EXPECT_FALSE(file.ends_with(".partial"));
@@ -86,12 +71,7 @@ TEST_F(PackAgain, SaysFirstHowMuchAnEarlierCallDid) {
 TEST_F(PackAgain, ForgetsShardsThatAreNoLongerThere) {
   pack_to("whole", {.shard_bytes = 20'000});
   const auto expected = files_below(folder_.path("whole"));
-  std::stop_source stop;
-  PackOptions options{.shard_bytes = 20'000, .stop = stop.get_token()};
-  options.progress = [&](std::int64_t done, std::int64_t) {
-    if (done >= 50) stop.request_stop();
-  };
-  EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
+  stop_pack_to("out", {.shard_bytes = 20'000}, 50);
   ASSERT_TRUE(fs::remove(folder_.path("out/shard-000001.tar")));
   EXPECT_EQ(pack_to("out", {.shard_bytes = 20'000}).resumed, 1);
   EXPECT_EQ(files_below(folder_.path("out")), expected);
@@ -100,12 +80,7 @@ TEST_F(PackAgain, ForgetsShardsThatAreNoLongerThere) {
 TEST_F(PackAgain, TakesATornJournalForWhatIsWholeOfIt) {
   pack_to("whole", {.shard_bytes = 20'000});
   const auto expected = files_below(folder_.path("whole"));
-  std::stop_source stop;
-  PackOptions options{.shard_bytes = 20'000, .stop = stop.get_token()};
-  options.progress = [&](std::int64_t done, std::int64_t) {
-    if (done >= 40) stop.request_stop();
-  };
-  EXPECT_EQ(error_of([&] { pack_to("begun", options); }).kind(), ErrorKind::kClosed);
+  stop_pack_to("begun", {.shard_bytes = 20'000}, 40);
   const std::string journal = read_file(folder_.path("begun/" + std::string(kJournalName)));
   ASSERT_GT(std::count(journal.begin(), journal.end(), '\n'), 2);
   for (std::size_t length = 0; length <= journal.size(); length += 37) {
@@ -164,12 +139,7 @@ TEST_F(PackAgain, RefusesToGoOnWithALooseFileOfOtherBytes) {
 
 TEST_F(PackAgain, ReportsBadSamplesOfShardsThatAnEarlierCallMade) {
   folder_.write("loose/c0000/bad.jpg", "no picture");
-  std::stop_source stop;
-  PackOptions options{.shard_bytes = 20'000, .stop = stop.get_token()};
-  options.progress = [&](std::int64_t done, std::int64_t) {
-    if (done >= 50) stop.request_stop();
-  };
-  EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
+  stop_pack_to("out", {.shard_bytes = 20'000}, 50);
   const PackResult result = pack_to("out", {.shard_bytes = 20'000});
   EXPECT_GT(result.resumed, 0);
   ASSERT_EQ(result.bad.size(), 1u);
@@ -203,13 +173,7 @@ TEST_F(PackAgain, TellsTheSameWhenItIsCalledAgain) {
     EXPECT_EQ(first.concealed, 1);
     EXPECT_EQ(told(pack_to(whole, options)), told(first));
 
-    std::stop_source stop;
-    PackOptions stopped = options;
-    stopped.stop = stop.get_token();
-    stopped.progress = [&](std::int64_t done, std::int64_t) {
-      if (done >= 50) stop.request_stop();
-    };
-    EXPECT_EQ(error_of([&] { pack_to(halves, stopped); }).kind(), ErrorKind::kClosed);
+    stop_pack_to(halves, options, 50);
     EXPECT_EQ(told(pack_to(halves, options)), told(first));
     EXPECT_EQ(told(pack_to(halves, options)), told(first));
     EXPECT_EQ(files_below(folder_.path(halves)), files_below(folder_.path(whole)));

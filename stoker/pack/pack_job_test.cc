@@ -43,15 +43,7 @@ std::vector<std::string> keys(const Dataset& data) {
   return all;
 }
 
-class Pack : public ::testing::Test {
- protected:
-  PackResult pack_to(const std::string& name, const PackOptions& options = {}) {
-    return pack({source_}, folder_.path(name), options);
-  }
-
-  TempFolder folder_;
-  std::string source_ = tiny_folder(folder_, 60, 4);
-};
+class Pack : public PackOfTinyFolder {};
 
 TEST_F(Pack, HoldsTheSameSamplesAsTheFolder) {
   const PackResult result = pack_to("out", {.shard_bytes = 40'000, .threads = 2});

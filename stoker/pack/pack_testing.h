@@ -2,14 +2,18 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "stoker/base/error_testing.h"
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/format/tar_testing.h"
+#include "stoker/pack/pack_job.h"
 #include "stoker/pack/synth.h"
 #include "stoker/storage/temp_folder_testing.h"
 
@@ -31,5 +35,27 @@ inline std::string tiny_folder(const TempFolder& folder, std::int64_t count, std
   synthesize(folder.path(name), {.kind = SynthKind::kTiny, .count = count, .classes = classes, .threads = 1});
   return folder.path(name);
 }
+
+/// Packs a folder of 60 images in 4 classes.
+class PackOfTinyFolder : public ::testing::Test {
+ protected:
+  PackResult pack_to(const std::string& name, const PackOptions& options = {}) {
+    return pack({source_}, folder_.path(name), options);
+  }
+  /// Begins the same and stops it once `samples` are done.
+  void stop_pack_to(const std::string& name, PackOptions options, std::int64_t samples) {
+    std::stop_source stop;
+    options.stop = stop.get_token();
+    options.progress = [&](std::int64_t done, std::int64_t) {
+      if (done >= samples) stop.request_stop();
+    };
+    const Error error = error_of([&] { pack_to(name, options); });
+    EXPECT_EQ(error.kind(), ErrorKind::kClosed);
+    EXPECT_NE(std::string(error.what()).find("same command"), std::string::npos) << error.what();
+  }
+
+  TempFolder folder_;
+  std::string source_ = tiny_folder(folder_, 60, 4);
+};
 
 }  // namespace stoker
