@@ -108,12 +108,7 @@ TEST_F(PackAgain, LeavesAFolderToTheProcessThatPacksIntoIt) {
 }
 
 TEST_F(PackAgain, RefusesToGoOnWithOtherOptionsOrChangedData) {
-  std::stop_source stop;
-  PackOptions options{.shard_bytes = 20'000, .stop = stop.get_token()};
-  options.progress = [&](std::int64_t done, std::int64_t) {
-    if (done >= 40) stop.request_stop();
-  };
-  EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
+  stop_pack_to("out", {.shard_bytes = 20'000}, 40);
   const Error error = error_of([&] { pack_to("out", {.shard_bytes = 30'000}); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
   EXPECT_THAT(error.what(), HasSubstr("other options"));
@@ -122,12 +117,7 @@ TEST_F(PackAgain, RefusesToGoOnWithOtherOptionsOrChangedData) {
 }
 
 TEST_F(PackAgain, RefusesToGoOnWithALooseFileOfOtherBytes) {
-  std::stop_source stop;
-  PackOptions options{.shard_bytes = 20'000, .stop = stop.get_token()};
-  options.progress = [&](std::int64_t done, std::int64_t) {
-    if (done >= 40) stop.request_stop();
-  };
-  EXPECT_EQ(error_of([&] { pack_to("out", options); }).kind(), ErrorKind::kClosed);
+  stop_pack_to("out", {.shard_bytes = 20'000}, 40);
   const std::string file = folder_.path("loose/c0000/0000001.png");
   std::string bytes = read_file(file);
   bytes[bytes.size() / 2] ^= 1;
