@@ -235,7 +235,7 @@ TEST(TarFormat, PassesOnTheErrorsOfItsSource) {
   const std::string tar = small_tar();
   const auto memory = std::make_shared<MemorySource>("m.tar", std::vector<std::uint8_t>(tar.begin(), tar.end()));
   for (std::int64_t read = 0; read < 2; ++read) {  // the first block, and the look at the end mark
-    FaultySource source(memory, {.fail_read = read});
+    FaultySource source(memory, {.fail_reads = {read}});
     EXPECT_EQ(error_of([&] { scan_tar(source); }).kind(), ErrorKind::kIo) << read;
   }
 }

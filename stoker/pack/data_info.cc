@@ -99,7 +99,7 @@ class InfoJob {
       while (stream.next(row)) add(row, row.soundness == Soundness::kBad ? "it was bad when it was indexed" : "");
       return;
     }
-    const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop};
+    const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop, .bad_if_unread = true};
     SampleSweep sweep(stream, sweeping, [this] {
       return [this, decoder = std::make_shared<AnyImageDecoder>()](SweptSample& sample) { look(sample, *decoder); };
     });

@@ -1,5 +1,7 @@
 #include "stoker/pack/sample_sweep.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -27,6 +29,11 @@ std::uint64_t end_of(const SampleField& field) { return field.offset + field.len
 /// What is taken for so many, so that it can be used again for others.
 std::size_t memory_for(std::uint64_t bytes) { return std::max<std::uint64_t>(bytes, kChunkReadBytes * 5 / 4); }
 
+/// Not of the machine, and nobody asked to stop.
+bool is_of_sample(const Error& error) {
+  return error.kind() != ErrorKind::kMemory && error.kind() != ErrorKind::kClosed;
+}
+
 }  // namespace
 
 SampleSweep::SampleSweep(SampleStream& stream, const SweepOptions& options, std::function<Work()> make_work)
@@ -34,6 +41,7 @@ SampleSweep::SampleSweep(SampleStream& stream, const SweepOptions& options, std:
       stop_(options.stop),
       sample_bytes_max_(options.sample_bytes_max ? options.sample_bytes_max : usable_memory() / 2),
       growth_(options.growth),
+      bad_if_unread_(options.bad_if_unread),
       budget_(options.bytes_max),
       producer_(
           options.threads ? options.threads : usable_cores(),
@@ -50,6 +58,7 @@ void SampleSweep::work_on(Chunk& chunk, const Work& work) const {
   std::uint64_t made = 0;
   for (SweptSample& sample : chunk.samples) {
     stop_if_asked(stop_, sample.row.source->name());
+    if (!sample.bad.empty()) continue;
     try {
       work(sample);
     } catch (const Error& error) {
@@ -72,15 +81,18 @@ std::optional<SampleSweep::Chunk> SampleSweep::claim(const std::stop_token& stop
     if (!has_row_) break;
     const std::uint64_t wanted = row_.bytes();
     if (!chunk.samples.empty() && (bytes + wanted > kChunkReadBytes || wanted > sample_bytes_max_)) break;
+    SweptSample& sample = chunk.samples.emplace_back();
+    sample.row = std::exchange(row_, SampleRow());
+    has_row_ = false;
     if (wanted > sample_bytes_max_) {
-      has_row_ = false;
-      fail(ErrorKind::kLimit, "{}: it has {}, more than the {} that can be held in memory of one sample",
-           describe(row_), format_size(static_cast<double>(wanted)),
-           format_size(static_cast<double>(sample_bytes_max_)));
+      const Error error(
+          ErrorKind::kLimit,
+          fmt::format("it has {}, more than the {} that can be held in memory of one sample",
+                      format_size(static_cast<double>(wanted)), format_size(static_cast<double>(sample_bytes_max_))));
+      note_unread(sample, error);
+      break;
     }
     bytes += wanted;
-    chunk.samples.emplace_back().row = std::exchange(row_, SampleRow());
-    has_row_ = false;
   }
   if (chunk.samples.empty()) return std::nullopt;
   plan(chunk);
@@ -125,6 +137,7 @@ void SampleSweep::give_back(Memory memory) {
 // Neighbouring fields of one source are read as one range, headers between them included.
 void SampleSweep::plan(Chunk& chunk) const {
   for (const SweptSample& sample : chunk.samples) {
+    if (!sample.bad.empty()) continue;
     for (const SampleField& field : sample.row.fields) {
       Range* const last = chunk.ranges.empty() ? nullptr : &chunk.ranges.back();
       if (last && field.part.empty() && last->source == sample.row.source && field.offset >= last->end &&
@@ -148,39 +161,59 @@ void SampleSweep::read(Chunk& chunk) {
   } catch (const Error& error) {
     throw error.with_context(describe(chunk.samples.front().row));
   }
-  const MutableBytes memory(chunk.memory.data(), chunk.bytes);
-  std::size_t fields = 0, ranges_read = 0;
+  std::size_t field = 0;
   for (SweptSample& sample : chunk.samples) {
-    for (const SampleField& field : sample.row.fields) {
-      const std::size_t number = chunk.range_of[fields++];
-      const Range& range = chunk.ranges[number];
-      if (number == ranges_read) {  // with the first of its fields, so that an error names that sample
-        ++ranges_read;
-        read_range(range, sample.row, field, memory.subspan(range.place, range.end - range.begin));
-      }
-      sample.fields.emplace_back(memory.subspan(range.place + field.offset - range.begin, field.length));
+    if (!sample.bad.empty()) continue;
+    const std::size_t first = std::exchange(field, field + sample.row.fields.size());
+    try {
+      read_sample(sample, chunk, first);
+    } catch (const Error& error) {
+      note_unread(sample, error);
     }
   }
 }
 
-void SampleSweep::read_range(const Range& range, const SampleRow& row, const SampleField& first,
-                             MutableBytes into) const {
-  try {
-    if (!first.part.empty() && range.source->size(first.part) != first.length) {
-      fail(ErrorKind::kData, "'{}/{}' has changed since its folder was listed; it had {} bytes then",
-           range.source->name(), first.part, first.length);
+/// A range is read with the first of its fields. Where that fails, its fields are read one by one, so that the sample
+/// at fault is the one that is named.
+void SampleSweep::read_sample(SweptSample& sample, Chunk& chunk, std::size_t first_field) const {
+  const MutableBytes memory(chunk.memory.data(), chunk.bytes);
+  for (std::size_t i = 0; i < sample.row.fields.size(); ++i) {
+    const SampleField& field = sample.row.fields[i];
+    Range& range = chunk.ranges[chunk.range_of[first_field + i]];
+    if (!std::exchange(range.was_tried, true)) {
+      try {
+        read_bytes(*range.source, field, range.begin, memory.subspan(range.place, range.end - range.begin));
+        range.was_read = true;
+      } catch (const Error& error) {
+        if (!is_of_sample(error)) throw;
+      }
     }
-    std::uint64_t at = range.begin;
-    do {
-      stop_if_asked(stop_, range.source->name());
-      const MutableBytes piece = into.first(std::min<std::uint64_t>(into.size(), kReadPiece));
-      read_fully(*range.source, at, piece, first.part);
-      at += piece.size();
-      into = into.subspan(piece.size());
-    } while (!into.empty());
-  } catch (const Error& error) {
-    throw error.with_context(describe(row));
+    const MutableBytes bytes = memory.subspan(range.place + field.offset - range.begin, field.length);
+    if (!range.was_read) read_bytes(*range.source, field, field.offset, bytes);
+    sample.fields.emplace_back(bytes);
   }
+}
+
+void SampleSweep::read_bytes(Source& source, const SampleField& field, std::uint64_t begin, MutableBytes into) const {
+  if (!field.part.empty() && source.size(field.part) != field.length) {
+    fail(ErrorKind::kData, "'{}/{}' has changed since its folder was listed; it had {} bytes then", source.name(),
+         field.part, field.length);
+  }
+  do {
+    stop_if_asked(stop_, source.name());
+    const MutableBytes piece = into.first(std::min<std::uint64_t>(into.size(), kReadPiece));
+    read_fully(source, begin, piece, field.part);
+    begin += piece.size();
+    into = into.subspan(piece.size());
+  } while (!into.empty());
+}
+
+void SampleSweep::note_unread(SweptSample& sample, const Error& error) const {
+  if (!bad_if_unread_ || !is_of_sample(error)) throw error.with_context(describe(sample.row));
+  sample.bad = error.message();
+  sample.fields.clear();
+  sample.row.facts.reset();
+  sample.row.soundness = Soundness::kBad;
 }
 
 SweptSample* SampleSweep::next() {

@@ -21,7 +21,7 @@ namespace stoker {
 /// A sample that was read.
 struct SweptSample {
   SampleRow row;
-  std::vector<Bytes> fields;             // their bytes, in the order of row.fields
+  std::vector<Bytes> fields;             // their bytes, in the order of row.fields; none of one that was not read
   std::string bad;                       // why it is bad; empty if it is not
   std::vector<std::uint8_t> made;        // what work made of it, to which `fields` may point
   std::vector<std::uint8_t> label_text;  // likewise
@@ -34,6 +34,8 @@ struct SweepOptions {
   std::uint64_t bytes_max = std::uint64_t{256} << 20;
   std::uint64_t growth = 0;  // bytes that work is expected to make of each that is read; what it made counts afterwards
   std::uint64_t sample_bytes_max = 0;  // a larger sample is an error; 0: half of the memory the process may use
+  // Whether a sample that cannot be read, or is too large, is a bad one, on which no work is done; else it is an error.
+  bool bad_if_unread = false;
 };
 
 class SampleSweep {
@@ -59,6 +61,7 @@ class SampleSweep {
     Source* source;
     std::uint64_t begin, end;
     std::size_t place = 0;  // in the chunk's memory
+    bool was_tried = false, was_read = false;
   };
   /// Neighbours that are read and worked on together.
   struct Chunk {
@@ -73,8 +76,10 @@ class SampleSweep {
   std::optional<Chunk> claim(const std::stop_token& stop);
   void plan(Chunk& chunk) const;
   void read(Chunk& chunk);
+  void read_sample(SweptSample& sample, Chunk& chunk, std::size_t first_field) const;
   void work_on(Chunk& chunk, const Work& work) const;
-  void read_range(const Range& range, const SampleRow& row, const SampleField& first, MutableBytes into) const;
+  void read_bytes(Source& source, const SampleField& field, std::uint64_t begin, MutableBytes into) const;
+  void note_unread(SweptSample& sample, const Error& error) const;
   void advise(const SampleRow& last);
   Memory take_memory(std::size_t bytes);
   void give_back(Memory memory);
@@ -82,6 +87,7 @@ class SampleSweep {
   SampleStream& stream_;
   const std::stop_token stop_;
   const std::uint64_t sample_bytes_max_, growth_;
+  const bool bad_if_unread_;
   SampleRow row_;  // read from the stream, not yet in a chunk
   bool has_row_ = false;
   const Source* advised_source_ = nullptr;

@@ -6,27 +6,30 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/storage/faulty_source.h"
 #include "stoker/storage/memory_source.h"
 
 namespace stoker {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// Samples of given sizes, one behind the other.
 class Samples final : public SampleStream {
  public:
-  explicit Samples(std::vector<std::uint64_t> sizes) : sizes_(std::move(sizes)) {
+  explicit Samples(std::vector<std::uint64_t> sizes, FaultyOptions faults = {}) : sizes_(std::move(sizes)) {
     std::uint64_t total = 0;
     for (const std::uint64_t size : sizes_) total += size;
     std::vector<std::uint8_t> bytes(total);
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i >> 10);
-    source_ = std::make_unique<MemorySource>("memory", std::move(bytes));
+    source_ = std::make_unique<FaultySource>(std::make_shared<MemorySource>("memory", std::move(bytes)), faults);
   }
   bool next(SampleRow& row) override {
     if (next_ == sizes_.size()) return false;
@@ -40,7 +43,7 @@ class Samples final : public SampleStream {
 
  private:
   std::vector<std::uint64_t> sizes_;
-  std::unique_ptr<MemorySource> source_;
+  std::unique_ptr<FaultySource> source_;
   std::size_t next_ = 0;
   std::uint64_t offset_ = 0;
 };
@@ -107,6 +110,45 @@ TEST(SampleSweep, NamesASampleThatIsTooLargeAfterThoseBefore) {
   const Error error = error_of([&] { sweep.next(); });
   EXPECT_EQ(error.kind(), ErrorKind::kLimit);
   EXPECT_THAT(error.what(), AllOf(HasSubstr("sample '2'"), HasSubstr("can be held")));
+}
+
+TEST(SampleSweep, TakesWhatIsTooLargeForABadSampleIfToldTo) {
+  Samples samples({100, 3 * kMebibyte, 200});
+  const SweepOptions options{.threads = 2, .sample_bytes_max = 2 * kMebibyte, .bad_if_unread = true};
+  SampleSweep sweep(samples, options, nothing);
+  EXPECT_EQ(sweep.next()->bad, "");
+  const SweptSample* sample = sweep.next();
+  EXPECT_THAT(sample->bad, HasSubstr("can be held"));
+  EXPECT_EQ(sample->row.soundness, Soundness::kBad);
+  EXPECT_TRUE(sample->fields.empty());
+  EXPECT_EQ(sweep.next()->fields.size(), 1u);
+  EXPECT_FALSE(sweep.next());
+}
+
+// Five neighbours are read in one range, which fails, and then one by one.
+TEST(SampleSweep, TakesWhatCannotBeReadForABadSampleIfToldTo) {
+  constexpr int kBad = 3;
+  for (const bool told_to : {true, false}) {
+    std::set<std::string> worked_on;
+    Samples samples({10, 20, 30, 40, 50}, {.fail_reads = {0, 1 + kBad}});
+    SampleSweep sweep(samples, {.threads = 1, .bad_if_unread = told_to},
+                      [&] { return [&](SweptSample& sample) { worked_on.insert(sample.row.key); }; });
+    if (!told_to) {
+      const Error error = error_of([&] { sweep.next(); });
+      EXPECT_EQ(error.kind(), ErrorKind::kIo);
+      EXPECT_THAT(error.what(), HasSubstr("sample '3'"));
+      continue;
+    }
+    for (int i = 0; i < 5; ++i) {
+      const SweptSample* sample = sweep.next();
+      ASSERT_TRUE(sample);
+      EXPECT_EQ(sample->row.key, fmt::format("{}", i));
+      EXPECT_EQ(sample->bad.empty(), i != kBad) << sample->bad;
+      EXPECT_EQ(sample->fields.size(), i == kBad ? 0u : 1u);
+    }
+    EXPECT_FALSE(sweep.next());
+    EXPECT_THAT(worked_on, ElementsAre("0", "1", "2", "4"));
+  }
 }
 
 TEST(SampleSweep, SaysWhichSampleTheMemoryWasMissingFor) {

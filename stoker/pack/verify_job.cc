@@ -103,7 +103,7 @@ class VerifyJob {
 
   void verify_samples(const std::string& path, const OpenedShard& opened) {
     ShardStream stream(opened);
-    const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop};
+    const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop, .bad_if_unread = true};
     SampleSweep sweep(stream, sweeping, [] {
       return [checker = std::make_shared<SampleChecker>(CheckDepth::kDecoded)](SweptSample& sample) {
         sample.bad = checker->check(sample.row, sample.fields);

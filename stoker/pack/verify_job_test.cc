@@ -124,6 +124,22 @@ TEST_F(Verify, GoesOnAfterAShardThatCannotBeOpened) {
   EXPECT_THAT(result.bad[0].shard, HasSubstr("shard-000001.tar"));
 }
 
+TEST_F(Verify, GoesOnAfterAFileThatIsTooLarge) {
+  const std::string loose = tiny_folder(folder_, 3, 1, "more");
+  const std::string huge = folder_.write("more/a/a.png", "");
+  fs::resize_file(huge, std::uint64_t{1} << 40);  // a hole
+  const VerifyResult result = verify({loose}, {});
+  EXPECT_EQ(result.samples, 4);
+  ASSERT_EQ(result.bad.size(), 1u);
+  EXPECT_EQ(result.bad[0].key, "a/a");
+  EXPECT_THAT(result.bad[0].reason, HasSubstr("1.10 TB"));
+  const DataInfo info = data_info({loose}, {});
+  EXPECT_EQ(info.samples, 4);
+  EXPECT_EQ(info.images, 3);
+  ASSERT_EQ(info.problems.size(), 1u);
+  EXPECT_THAT(info.problems[0], AllOf(HasSubstr("'a/a'"), HasSubstr("1.10 TB")));
+}
+
 TEST_F(Verify, TellsConcealedImagesFromBadOnes) {
   std::vector<std::uint8_t> jpeg = noisy_jpeg(64, 64, 1);
   folder_.write("in/good.jpg", as_text(jpeg));

@@ -33,7 +33,7 @@ TEST(Loader, NamesTheFirstBadSampleAfterTheBatchesBeforeIt) {
 
 TEST(Loader, ReportsEveryReadThatFailsForGood) {
   for (int failing = 0; failing < 12; ++failing) {
-    const MemoryDataset data = memory_dataset({.samples = 12, .faults = {.fail_read = failing, .for_good = true}});
+    const MemoryDataset data = memory_dataset({.samples = 12, .faults = {.fail_reads = {failing}, .for_good = true}});
     Loader loader(data.dataset, small_recipe(), {.batch = 4, .threads = 2, .order = OrderKind::kNone});
     loader.start_epoch(0);
     const Error error = error_of([&] {
@@ -49,7 +49,7 @@ TEST(Loader, ReadsAgainWhatFailedOnce) {
   Loader reference(plain.dataset, small_recipe(), {.batch = 4});
   const auto want = audit_of(reference, 2);
   for (int failing = 0; failing < 12; ++failing) {
-    const MemoryDataset data = memory_dataset({.samples = 12, .faults = {.fail_read = failing}});
+    const MemoryDataset data = memory_dataset({.samples = 12, .faults = {.fail_reads = {failing}}});
     Loader loader(data.dataset, small_recipe(), {.batch = 4, .threads = 2});
     EXPECT_EQ(audit_of(loader, 2), want) << failing;
   }

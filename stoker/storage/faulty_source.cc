@@ -55,7 +55,7 @@ void FaultySource::release_all() {
 
 bool FaultySource::fails(const Held& read) {
   Random random(options_.seed, 0, static_cast<std::uint64_t>(read.number), 0);
-  const bool now = read.number == options_.fail_read || random.uniform() < options_.fail_probability;
+  const bool now = options_.fail_reads.contains(read.number) || random.uniform() < options_.fail_probability;
   if (!options_.for_good) return now;
   const std::pair range{std::string(read.request->part), read.request->offset};
   const std::lock_guard lock(mutex_);

@@ -15,7 +15,7 @@
 namespace stoker {
 
 struct FaultyOptions {
-  std::int64_t fail_read = -1;  // this read fails with kIo, counting from 0
+  std::set<std::int64_t> fail_reads{};  // these reads fail with kIo, counting from 0
   double fail_probability = 0;  // and each other one with this probability, decided by the seed and the read's number
   std::uint64_t seed = 0;
   bool for_good = false;  // a range whose read failed once fails ever after

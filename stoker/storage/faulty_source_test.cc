@@ -34,7 +34,7 @@ std::vector<bool> failures(FaultySource& source, int reads) {
 }
 
 TEST(FaultySource, FailsARangeForGood) {
-  FaultySource source(ten_bytes(), {.fail_read = 1, .for_good = true});
+  FaultySource source(ten_bytes(), {.fail_reads = {1}, .for_good = true});
   std::uint8_t byte[1];
   read_fully(source, 3, byte);
   EXPECT_THROW(read_fully(source, 3, byte), Error);
@@ -43,7 +43,7 @@ TEST(FaultySource, FailsARangeForGood) {
 }
 
 TEST(FaultySource, FailsTheReadItWasToldTo) {
-  FaultySource source(ten_bytes(), {.fail_read = 2});
+  FaultySource source(ten_bytes(), {.fail_reads = {2}});
   EXPECT_EQ(failures(source, 5), (std::vector<bool>{false, false, true, false, false}));
 }
 
@@ -93,7 +93,7 @@ TEST(FaultySource, CompletesHeldReadsInTheOrderOfTheirRelease) {
 
 TEST(FaultySource, CompletesWhatItStillHoldsWhenItIsDestroyed) {
   Reads reads(2);
-  auto source = std::make_unique<FaultySource>(ten_bytes(), FaultyOptions{.fail_read = 1, .hold = true});
+  auto source = std::make_unique<FaultySource>(ten_bytes(), FaultyOptions{.fail_reads = {1}, .hold = true});
   for (ReadRequest& request : reads.requests) source->start(request);
   source.reset();
   EXPECT_EQ(reads.completed, (std::vector<std::uint64_t>{0, 1}));
