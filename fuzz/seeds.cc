@@ -124,6 +124,9 @@ void keep_manifests(const Corpus& corpus) {
                                .fingerprint = Fingerprint(7, 2)});
   }
   corpus.keep("manifest", "two_shards", as_bytes(manifest.to_json()));
+  manifest.bad = {{.sample = 1, .key = "a/1", .reason = "no picture"}, {.sample = 3, .key = "\xff", .reason = ""}};
+  manifest.concealed = 1;
+  corpus.keep("manifest", "bad_samples", as_bytes(manifest.to_json()));
 }
 
 void keep_arrays(const Corpus& corpus) {

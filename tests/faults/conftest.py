@@ -30,10 +30,12 @@ def stoker(stoker_at, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def loose(stoker_at, tmp_path_factory):
-    """A folder of 60 small images."""
+    """A folder of 60 small images, of which two are none."""
     folder = tmp_path_factory.mktemp("loose") / "data"
     done = stoker_at(tmp_path_factory.mktemp("faults")).run("synth", folder, "--kind", "tiny", "--count", 60, "--classes", 3)
     assert (done.status, done.err) == (0, "")
+    for image in sorted(folder.rglob("*.png"))[7::40]:
+        image.write_bytes(b"no picture")
     return folder
 
 
