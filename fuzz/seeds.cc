@@ -85,7 +85,7 @@ void keep_index_in_tar(const Corpus& corpus) {
   row.label = 7;
   row.fields = {{.name = "cls", .part = {}, .offset = tar.add("a/1.cls", as_bytes("7")), .length = 1}};
   writer.add(row);
-  tar.add(kIndexMember, writer.finish({.data_bytes = tar.bytes(), .content_tag = tar.tag()}));
+  tar.add(kIndexMember, writer.finish({.data_bytes = tar.bytes(), .data_hash = tar.hash()}));
   tar.finish();
 }
 
