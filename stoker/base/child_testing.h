@@ -1,6 +1,7 @@
 // What happens in a forked child, or to a process that is not to survive.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 namespace stoker {
@@ -8,5 +9,15 @@ namespace stoker {
 /// Runs `action` in a forked child; returns its exit status, or the number of the signal that ended it, negative. A
 /// child that hangs is ended by SIGALRM.
 int status_in_child(const std::function<int()>& action);
+
+/// Sanitizers do not survive limit_memory().
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kCanLimitMemory = false;
+#else
+constexpr bool kCanLimitMemory = true;
+#endif
+
+/// From now on the process gets no more than so many bytes of address space above what it has. For a child.
+void limit_memory(std::uint64_t more);
 
 }  // namespace stoker

@@ -2,9 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <webp/encode.h>
 
+#include <new>
 #include <string_view>
 
+#include "stoker/base/child_testing.h"
 #include "stoker/base/error.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/codec/damage_testing.h"
@@ -57,6 +60,40 @@ TEST(AnyImageDecoder, AlternatesBetweenCodecs) {
   const auto first = try_decode(decoder, jpeg);
   EXPECT_EQ(try_decode(decoder, png)->pixels, image.pixels);
   EXPECT_EQ(try_decode(decoder, jpeg)->pixels, first->pixels);
+}
+
+std::vector<std::uint8_t> webp_of(const TestImage& image) {
+  std::uint8_t* encoded = nullptr;
+  const std::size_t bytes =
+      WebPEncodeRGB(image.pixels.data(), image.width, image.height, 3 * image.width, 50, &encoded);
+  std::vector<std::uint8_t> copy(encoded, encoded + bytes);
+  WebPFree(encoded);
+  return copy;
+}
+
+// What the decoder keeps from the first image is enough for the second, but not what the libraries take for each.
+TEST(AnyImageDecoder, DoesNotCallAnImageBadWhenTheMachineHasNoMemory) {
+  if (!kCanLimitMemory) GTEST_SKIP() << "sanitizers do not survive it";
+  const TestImage image = make_test_image(1000, 400, 3);
+  std::vector<std::uint8_t> jpeg;
+  encode_jpeg(image.view(), {.progressive = true}, jpeg);
+  for (const auto& encoded : {jpeg, png_of(image), webp_of(image)}) {
+    const int status = status_in_child([&] {
+      AnyImageDecoder decoder;
+      const auto decode = [&] { decoder.decode_rgb(encoded, decoder.read_facts(encoded), {0, 0, 8, 8}); };
+      decode();
+      limit_memory(0);
+      try {
+        decode();
+      } catch (const Error& error) {
+        return error.kind() == ErrorKind::kMemory ? 0 : 1;
+      } catch (const std::bad_alloc&) {
+        return 0;
+      }
+      return 2;
+    });
+    EXPECT_EQ(status, 0) << to_string(detect_codec(encoded));
+  }
 }
 
 TEST(AnyImageDecoder, SaysWhatAFileThatIsNoImageLooksLike) {

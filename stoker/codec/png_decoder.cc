@@ -3,6 +3,7 @@
 #include <spng.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 #include <string_view>
 
@@ -17,9 +18,26 @@ namespace {
 constexpr std::size_t kChunkBytesMax = std::size_t{16} << 20, kAllChunksBytesMax = std::size_t{32} << 20;
 constexpr std::size_t kSignatureBytes = 8, kChunkFrameBytes = 12;  // length, type, checksum
 
+// zlib has no memory of its own, and libspng calls that damaged data. So it is noted where memory is asked for.
+thread_local bool t_memory_ran_out = false;
+
+void* noted(void* memory) {
+  if (!memory) t_memory_ran_out = true;
+  return memory;
+}
+void* allocate(std::size_t bytes) { return noted(std::malloc(bytes)); }
+void* allocate_again(void* memory, std::size_t bytes) { return noted(std::realloc(memory, bytes)); }
+void* allocate_zeros(std::size_t count, std::size_t bytes) { return noted(std::calloc(count, bytes)); }
+
+spng_ctx* new_context() {
+  t_memory_ran_out = false;
+  spng_alloc memory{allocate, allocate_again, allocate_zeros, std::free};
+  return spng_ctx_new2(&memory, 0);
+}
+
 void check(int error) {
   if (error == SPNG_OK) return;
-  if (error == SPNG_EMEM) fail(ErrorKind::kMemory, "the machine has no memory left for a PNG image");
+  if (t_memory_ran_out) fail(ErrorKind::kMemory, "the machine has no memory left for a PNG image");
   const bool limit = error == SPNG_EUSER_WIDTH || error == SPNG_EUSER_HEIGHT;
   fail(limit ? ErrorKind::kLimit : ErrorKind::kBadSample, "the PNG data cannot be decoded: {}", spng_strerror(error));
 }
@@ -31,7 +49,7 @@ struct FreeContext {
 // libspng's context serves one image only.
 class PngReader {
  public:
-  PngReader(Bytes encoded, const DecodeLimits& limits) : context_(spng_ctx_new(0)) {
+  PngReader(Bytes encoded, const DecodeLimits& limits) : context_(new_context()) {
     if (!context_) fail(ErrorKind::kMemory, "no memory for a PNG decoder");
     const auto side = static_cast<std::uint32_t>(limits.side_max);
     check(spng_set_image_limits(context_.get(), side, side));

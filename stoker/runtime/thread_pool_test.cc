@@ -2,10 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <atomic>
-#include <fstream>
 #include <latch>
 #include <memory>
 #include <string>
@@ -44,21 +42,10 @@ TEST(ThreadPool, RunsTasksOnTheCallersThreadInAForkedChild) {
             0);
 }
 
-std::uint64_t address_space_used() {
-  std::ifstream file("/proc/self/statm");
-  std::uint64_t pages = 0;
-  file >> pages;
-  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
 TEST(ThreadPool, EndsTheThreadsItCouldStartWhenOneIsRefused) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers do not survive a limited address space";
-#endif
+  if (!kCanLimitMemory) GTEST_SKIP() << "sanitizers do not survive it";
   EXPECT_EQ(status_in_child([] {
-              const rlim_t limit = address_space_used() + (40 << 20);  // room for a few stacks of 8 MiB
-              const rlimit limits{limit, limit};
-              if (::setrlimit(RLIMIT_AS, &limits) != 0) return 1;
+              limit_memory(40 << 20);  // room for a few stacks of 8 MiB
               try {
                 const ThreadPool pool("test", 100, 8);
                 return 2;
