@@ -1,17 +1,15 @@
 #include "stoker/format/class_number.h"
 
 #include <charconv>
-#include <optional>
 #include <system_error>
 
-#include "stoker/base/error.h"
+#include "stoker/base/log.h"
 
 namespace stoker {
-namespace {
 
-/// A class number as people and tools write it: digits, perhaps with white space around them.
-std::optional<std::int64_t> parse_label(std::string_view text) {
+std::optional<std::int64_t> parse_class_number(std::string_view text, std::uint64_t length) {
   constexpr std::string_view kSpace = " \t\r\n";
+  if (length > kClassNumberBytesMax) return std::nullopt;
   const std::size_t begin = text.find_first_not_of(kSpace);
   if (begin == std::string_view::npos) return std::nullopt;
   text = text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
@@ -21,15 +19,16 @@ std::optional<std::int64_t> parse_label(std::string_view text) {
   return label;
 }
 
-}  // namespace
+std::int64_t ClassNumbers::label_of(std::string_view text, std::uint64_t length, std::string_view key) {
+  const std::optional<std::int64_t> label = parse_class_number(text, length);
+  if (!label && unread_++ == 0) first_ = key;
+  return label.value_or(-1);
+}
 
-std::int64_t parse_class_number(std::string_view text, std::uint64_t length, const std::string& source,
-                                std::string_view key) {
-  if (length <= kClassNumberBytesMax) {
-    if (const std::optional<std::int64_t> label = parse_label(text)) return *label;
-  }
-  fail(ErrorKind::kData, "'{}': the cls field of sample '{}' is '{}', not a class number", source, key,
-       text.substr(0, 32));
+void ClassNumbers::warn(std::string_view shard) const {
+  if (unread_ == 0) return;
+  log(LogLevel::kWarning, "'{}': {} samples have no label, for their field 'cls' is no class number; the first is '{}'",
+      shard, unread_, first_);
 }
 
 }  // namespace stoker

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,9 +11,21 @@ namespace stoker {
 /// More bytes than a number and the white space around it have.
 inline constexpr std::size_t kClassNumberBytesMax = 64;
 
-/// `text` is the field's beginning, `length` its length in all. Throws kData naming the source and the sample's key for
-/// what is no class number.
-std::int64_t parse_class_number(std::string_view text, std::uint64_t length, const std::string& source,
-                                std::string_view key);
+/// Digits, perhaps with white space around them, as people and tools write them. `text` is the field's beginning,
+/// `length` its length in all.
+std::optional<std::int64_t> parse_class_number(std::string_view text, std::uint64_t length);
+
+/// Reads those of one shard, and remembers which could not be.
+class ClassNumbers {
+ public:
+  /// -1 for what is no class number.
+  std::int64_t label_of(std::string_view text, std::uint64_t length, std::string_view key);
+  /// Logs a warning if there were such.
+  void warn(std::string_view shard) const;
+
+ private:
+  std::int64_t unread_ = 0;
+  std::string first_;  // key of the first that was not
+};
 
 }  // namespace stoker

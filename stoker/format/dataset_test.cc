@@ -7,7 +7,9 @@
 
 #include <filesystem>
 
+#include "stoker/base/child_testing.h"
 #include "stoker/base/error_testing.h"
+#include "stoker/format/manifest.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/format/tar_writer.h"
 #include "stoker/storage/memory_source.h"
@@ -160,10 +162,37 @@ TEST(OpenDataset, TakesAFolderOfTarsForItsShards) {
   folder.write("packed/0.tar", one_sample("a"));
   folder.write("packed/manifest.json", "{}");
   EXPECT_THAT(keys(*open({folder.path("packed")})), ElementsAre("a", "b"));
+  std::filesystem::create_directories(folder.path("packed/lost+found"));
+  EXPECT_THAT(keys(*open({folder.path("packed")})), ElementsAre("a", "b"));
   folder.write("packed/image.jpg", "x");
-  EXPECT_THAT(keys(*open({folder.path("packed")})), ElementsAre("image"));
-  folder.write("packed/class/x.jpg", "x");
-  EXPECT_THAT(keys(*open({folder.path("packed")})), ElementsAre("class/x"));
+  const Error error = failure_to_open({folder.path("packed")});
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("image.jpg"), HasSubstr("packed/*.tar")));
+  EXPECT_THAT(keys(*open({folder.path("packed/*.tar")})), ElementsAre("a"));
+  folder.write("packed/lost+found/x.jpg", "x");
+  EXPECT_THAT(keys(*open({folder.path("packed")})), ElementsAre("lost+found/x")) << "class folders count";
+}
+
+TEST(OpenDataset, FindsItsShardsAfterTheProcessWentElsewhere) {
+  TempFolder folder;
+  folder.write("data/0.tar", one_sample("a"));
+  Manifest manifest;
+  {
+    const auto data = open({folder.path("data")});
+    manifest.shards.push_back({.name = "0.tar",
+                               .bytes = std::filesystem::file_size(folder.path("data/0.tar")),
+                               .samples = 1,
+                               .sample_bytes = data->bytes(),
+                               .fingerprint = Fingerprint(data->fingerprint(), 1)});
+  }
+  folder.write("data/manifest.json", manifest.to_json());
+  const int status = status_in_child([&] {
+    std::filesystem::current_path(folder.path());
+    const auto data = open({"data"});
+    std::filesystem::current_path("/");
+    return data->key(0) == "a" ? 0 : 1;
+  });
+  EXPECT_EQ(status, 0);
 }
 
 TEST(OpenDataset, OpensDataWithoutSamples) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/log.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/path_pattern.h"
 #include "stoker/format/shard_format.h"
@@ -32,22 +33,49 @@ const ShardFormat* format_of(const std::string& path) {
   fail(ErrorKind::kData, "'{}' is no kind of data that Stoker knows ({}or a text file of paths)", path, known);
 }
 
-/// The tars that lie directly in a folder which holds nothing else to read: a packed data set given by its folder.
+bool is_image_name(const std::string& file) {
+  const auto split = split_member_name(file);
+  return split && is_image_field_name(split->field);
+}
+
+bool holds_images(const std::filesystem::path& folder) {
+  constexpr auto kPassOver = std::filesystem::directory_options::skip_permission_denied;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator entry(folder, kPassOver, error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    if (is_image_name(entry->path().filename().string())) return true;
+  }
+  return false;
+}
+
+/// The tars that lie directly in a folder: a packed data set given by its folder. None where it has class folders.
 std::vector<std::string> tars_in_folder(const std::string& path) {
-  std::vector<std::string> tars;
+  std::vector<std::string> tars, images;
+  std::vector<std::filesystem::path> folders;
   std::string lower_case;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (name.starts_with('.')) continue;
-    const auto split = split_member_name(name);
-    if (split && is_image_field_name(split->field)) return {};
-    if (std::error_code ignored; entry->is_directory(ignored)) return {};
+    if (std::error_code ignored; entry->is_directory(ignored)) {
+      folders.push_back(entry->path());
+      continue;
+    }
+    if (is_image_name(name)) images.push_back(name);
     assign_lower_case(lower_case, name);
     if (lower_case.ends_with(".tar")) tars.push_back(entry->path().string());
   }
-  if (error) return {};  // the folder's own scan says what is wrong
+  if (error || tars.empty()) return {};  // what is wrong the folder's own scan says
+  if (std::any_of(folders.begin(), folders.end(), holds_images)) {
+    log(LogLevel::kWarning, "'{}': {} tars beside its class folders are passed over", path, tars.size());
+    return {};
+  }
   std::sort(tars.begin(), tars.end());
+  if (!images.empty()) {
+    fail(ErrorKind::kUsage,
+         "'{}' holds tars and images, '{}' for instance; say '{}/*.tar' for the tars, or move them away", path,
+         images.front(), path);
+  }
   return tars;
 }
 

@@ -29,6 +29,7 @@ class FolderWalk {
     name_classes(top);
     if (contents_.classes.empty()) {
       add_samples(root_fd_, top, -1);
+      class_numbers_.warn(root_);
       return;
     }
     std::vector<bool> has_image(contents_.classes.size());
@@ -127,7 +128,7 @@ class FolderWalk {
   }
 
   /// Of the file at `path_`, whose name begins at `name`: a folder without classes knows them as a tar does.
-  std::int64_t read_label(const FileDescriptor& folder, std::uint64_t length, std::size_t name) const {
+  std::int64_t read_label(const FileDescriptor& folder, std::uint64_t length, std::size_t name) {
     std::array<std::uint8_t, kClassNumberBytesMax> bytes;
     const FileDescriptor file = open_for_reading(folder.get(), path_.c_str() + name);
     if (!file) fail_system("open", full_path(), errno);
@@ -135,7 +136,7 @@ class FolderWalk {
     const PreadResult read = pread_fully(file.get(), 0, wanted);
     if (read.error != 0) fail_system("read", full_path(), read.error);
     const std::string_view key = split_member_name(path_)->key;
-    return parse_class_number(as_text(Bytes(bytes).first(read.count)), length, root_, key);
+    return class_numbers_.label_of(as_text(Bytes(bytes).first(read.count)), length, key);
   }
 
   /// Whether there is an image among the files [begin, end) of one sample. Beside the sample's own image ("x.jpg")
@@ -185,8 +186,9 @@ class FolderWalk {
   FileDescriptor root_fd_;
   std::string path_;                 // where the walk stands, relative to the root, with a slash at its end
   std::vector<Identity> ancestors_;  // the folders the walk is inside of
-  std::string field_;                // scratch
-  std::vector<std::string> names_;   // of the fields of the sample at hand
+  ClassNumbers class_numbers_;
+  std::string field_;               // scratch
+  std::vector<std::string> names_;  // of the fields of the sample at hand
 };
 
 }  // namespace

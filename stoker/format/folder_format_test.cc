@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/base/log_testing.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 
@@ -125,7 +126,9 @@ TEST(FolderFormat, ReadsTheClassNumbersOfAFolderWithoutClasses) {
   EXPECT_TRUE(flat.classes.empty());
   for (const std::string& wrong : {std::string("cat"), std::string(), std::string("-1"), std::string(100, ' ') + "1"}) {
     folder.write("flat/b.cls", wrong);
-    EXPECT_THAT(failure_to_scan(folder.path("flat")).what(), AllOf(HasSubstr("sample 'b'"), HasSubstr("class number")));
+    const LogCapture log;
+    EXPECT_EQ(scan(folder.path("flat")).samples.label(1), -1);
+    EXPECT_THAT(log.lines, ElementsAre(AllOf(HasSubstr("flat"), HasSubstr("class number"), HasSubstr("'b'"))));
   }
   // Where folders are classes, they decide.
   folder.write("in/k0/x.jpg", "");

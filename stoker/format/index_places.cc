@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
@@ -15,6 +16,7 @@
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index_writer.h"
 #include "stoker/storage/atomic_file.h"
+#include "stoker/storage/posix_file.h"
 
 namespace stoker {
 namespace {
@@ -45,6 +47,28 @@ bool describes(Source& shard, const IndexTrailer& trailer, const std::string& in
   return false;
 }
 
+template <typename Look>
+std::unique_ptr<ShardIndex> attempt(const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems,
+                                    const Look& look) {
+  std::string why;
+  try {
+    if (std::optional<IndexPlace> place = look(why)) return std::make_unique<ShardIndex>(std::move(*place), cache);
+  } catch (const Error& error) {
+    why = error.message();
+  }
+  if (!why.empty()) problems.push_back(why);
+  return nullptr;
+}
+
+std::unique_ptr<ShardIndex> index_at(Source& shard, const std::string& file, const OpenSource& open_source,
+                                     const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems) {
+  return attempt(cache, problems, [&](std::string& why) -> std::optional<IndexPlace> {
+    struct stat facts;
+    if (::stat(file.c_str(), &facts) != 0) return std::nullopt;
+    return index_in_file(shard, open_source(file), why);
+  });
+}
+
 }  // namespace
 
 std::string index_path_beside(const std::string& shard) { return shard + ".sidx"; }
@@ -53,8 +77,13 @@ std::string index_path_in(const std::string& folder, const std::string& shard) {
   return (fs::path(folder) / (fs::path(shard).filename().string() + ".sidx")).string();
 }
 
-std::string index_path_in_cache(const std::string& cache_folder, std::uint64_t content_tag) {
-  return fmt::format("{}/index/{}.sidx", cache_folder, to_hex(content_tag));
+std::string index_path_in_cache(const std::string& cache_folder, Source& shard, const std::string& path) {
+  struct stat facts;
+  if (::stat(path.c_str(), &facts) != 0) fail_system("look at", path, errno);
+  const std::string state = fmt::format("{} {}.{:09} {}.{:09}", facts.st_ino, facts.st_mtim.tv_sec,
+                                        facts.st_mtim.tv_nsec, facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec);
+  return fmt::format("{}/index/{}-{}.sidx", cache_folder, to_hex(content_tag(shard, shard.size())),
+                     to_hex(hash64(state)));
 }
 
 std::optional<IndexPlace> index_in_file(Source& shard, const std::shared_ptr<Source>& index, std::string& why) {
@@ -102,42 +131,31 @@ std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, con
                                        const IndexOptions& options, const OpenSource& open_source,
                                        const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems) {
   // What stands in the way of one index is told, and the next is tried.
-  const auto attempt = [&](const auto& look) -> std::unique_ptr<ShardIndex> {
-    std::string why;
-    try {
-      if (std::optional<IndexPlace> place = look(why)) return std::make_unique<ShardIndex>(std::move(*place), cache);
-    } catch (const Error& error) {
-      why = error.message();
-    }
-    if (!why.empty()) problems.push_back(why);
-    return nullptr;
-  };
-  const auto in_file = [&](const std::string& file) {
-    return attempt([&](std::string& why) -> std::optional<IndexPlace> {
-      struct stat facts;
-      if (::stat(file.c_str(), &facts) != 0) return std::nullopt;
-      return index_in_file(*shard, open_source(file), why);
-    });
-  };
   std::unique_ptr<ShardIndex> found;
-  if (!options.folder.empty()) found = in_file(index_path_in(options.folder, path));
-  if (!found) found = in_file(index_path_beside(path));
-  if (!found) found = attempt([&](std::string& why) { return index_in_shard(shard, why); });
-  if (found || options.cache_folder.empty()) return found;
-  // What the cache holds can be made again, and nobody looks after it: it is checked as a whole, and goes if it is bad.
-  const std::string cached = index_path_in_cache(options.cache_folder, content_tag(*shard, shard->size()));
-  found = in_file(cached);
+  if (!options.folder.empty()) {
+    found = index_at(*shard, index_path_in(options.folder, path), open_source, cache, problems);
+  }
+  if (!found) found = index_at(*shard, index_path_beside(path), open_source, cache, problems);
+  if (!found) found = attempt(cache, problems, [&](std::string& why) { return index_in_shard(shard, why); });
+  return found;
+}
+
+std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const std::string& kept, const OpenSource& open_source,
+                                           const std::shared_ptr<IndexCache>& cache,
+                                           std::vector<std::string>& problems) {
+  std::unique_ptr<ShardIndex> found = index_at(shard, kept, open_source, cache, problems);
+  // It can be made again, and nobody looks after it: it is checked as a whole, and goes if it is bad.
   try {
     if (found) found->check_all();
   } catch (const Error& error) {
     problems.push_back(error.message());
     found = nullptr;
-    ::unlink(cached.c_str());
+    ::unlink(kept.c_str());
   }
   return found;
 }
 
-void keep_scan(Source& shard, const ShardRows& rows, const std::string& cache_folder) {
+void keep_scan(Source& shard, const ShardRows& rows, const std::string& kept) {
   try {
     IndexWriter writer;
     SampleRow row;
@@ -145,10 +163,9 @@ void keep_scan(Source& shard, const ShardRows& rows, const std::string& cache_fo
       rows.read(i, row);
       writer.add(row);
     }
+    fs::create_directories(fs::path(kept).parent_path());
     const std::uint64_t tag = content_tag(shard, shard.size());
-    const std::string path = index_path_in_cache(cache_folder, tag);
-    fs::create_directories(fs::path(path).parent_path());
-    write_whole_file(path, writer.finish({.data_bytes = shard.size(), .content_tag = tag}));
+    write_whole_file(kept, writer.finish({.data_bytes = shard.size(), .content_tag = tag}));
   } catch (const Error& error) {
     log(LogLevel::kInfo, "where the samples of '{}' lie is not kept: {}", shard.name(), error.message());
   } catch (const fs::filesystem_error& error) {

@@ -22,8 +22,9 @@ using OpenSource = std::function<std::shared_ptr<Source>(const std::string& path
 std::string index_path_beside(const std::string& shard);
 /// The same name in another folder.
 std::string index_path_in(const std::string& folder, const std::string& shard);
-/// In the user's cache, where it is named by what the shard holds and not by where it lies.
-std::string index_path_in_cache(const std::string& cache_folder, std::uint64_t content_tag);
+/// In the user's cache, where it is named by what the shard holds, and by which file it is and when that was changed:
+/// what is kept there has no checksums, and must never be of an earlier state. Throws what reading throws.
+std::string index_path_in_cache(const std::string& cache_folder, Source& shard, const std::string& path);
 
 /// The member of a tar that holds its index.
 inline constexpr std::string_view kIndexMember = "__stoker__/index";
@@ -34,14 +35,18 @@ std::optional<IndexPlace> index_in_file(Source& shard, const std::shared_ptr<Sou
 /// The index that a tar holds as its last member. Without one, nothing and an empty `why`.
 std::optional<IndexPlace> index_in_shard(const std::shared_ptr<Source>& shard, std::string& why);
 
-/// The index that counts: the first of those in `options.folder`, beside the shard, inside it, in the cache, that is
-/// whole and describes this shard. Null when there is none. Adds a sentence to `problems` for each that is damaged or
-/// another's.
+/// The index that counts: the first of those in `options.folder`, beside the shard, inside it, that is whole and
+/// describes this shard. Null when there is none. Adds a sentence to `problems` for each that is damaged or another's.
 std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, const std::string& path,
                                        const IndexOptions& options, const OpenSource& open_source,
                                        const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems);
 
-/// Keeps what scanning a shard found in the user's cache; a cache that cannot be written is logged and done without.
-void keep_scan(Source& shard, const ShardRows& rows, const std::string& cache_folder);
+/// What a scan of the shard kept at `kept`, in the user's cache; likewise.
+std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const std::string& kept, const OpenSource& open_source,
+                                           const std::shared_ptr<IndexCache>& cache,
+                                           std::vector<std::string>& problems);
+
+/// Keeps what scanning a shard found; a cache that cannot be written is logged and done without.
+void keep_scan(Source& shard, const ShardRows& rows, const std::string& kept);
 
 }  // namespace stoker

@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "stoker/base/error_testing.h"
-#include "stoker/base/log.h"
+#include "stoker/base/log_testing.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/dataset.h"
 #include "stoker/format/index_writer.h"
@@ -25,16 +26,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-/// What is logged while it lives.
-class LogCapture {
- public:
-  LogCapture() {
-    set_log_sink([this](LogLevel, std::string_view line) { lines.emplace_back(line); });
-  }
-  ~LogCapture() { set_log_sink(nullptr); }
-  std::vector<std::string> lines;
-};
 
 /// The rows of a tar as its scan gives them, each label raised by `mark`, so that it can be told which index was used.
 std::vector<std::uint8_t> marked_index(Source& shard, std::int64_t mark, std::uint64_t data_bytes) {
@@ -59,6 +50,10 @@ class IndexPlaces : public ::testing::Test {
     fs::create_directories(fs::path(path).parent_path());
     write_whole_file(path, marked_index(const_cast<FileSource&>(source), mark, source.size()));
   }
+  std::string kept_scan() {
+    FileSource source(shard_, inline_);
+    return index_path_in_cache(cache_, source, shard_);
+  }
   /// The label of the first sample tells which index it came from; -1: none.
   std::int64_t label_by(const IndexOptions& options) { return open_dataset({shard_}, inline_, options)->label(0); }
 
@@ -81,11 +76,9 @@ TEST_F(IndexPlaces, AreLookedThroughInTheirOrder) {
     const std::vector<std::uint8_t> index = marked_index(whole, 30, bytes.size());
     folder_.write("data/s.tar", bytes + tar_member(kIndexMember, as_text(index)) + tar_end());
   }
-  const FileSource shard(shard_, inline_);
-  const std::uint64_t tag = content_tag(const_cast<FileSource&>(shard), shard.size());
   const IndexOptions options{.folder = elsewhere_, .cache_folder = cache_};
   EXPECT_EQ(label_by(options), 30);
-  write_index(index_path_in_cache(cache_, tag), 40);
+  write_index(kept_scan(), 40);
   EXPECT_EQ(label_by(options), 30);
   write_index(shard_ + ".sidx", 20);
   EXPECT_EQ(label_by(options), 20);
@@ -98,8 +91,7 @@ TEST_F(IndexPlaces, AreLookedThroughInTheirOrder) {
 TEST_F(IndexPlaces, IncludeTheCacheWhereAScanIsKept) {
   const IndexOptions options{.cache_folder = cache_};
   const auto scanned = open_dataset({shard_}, inline_, options);
-  const FileSource shard(shard_, inline_);
-  const std::string kept = index_path_in_cache(cache_, content_tag(const_cast<FileSource&>(shard), shard.size()));
+  const std::string kept = kept_scan();
   ASSERT_TRUE(fs::exists(kept));
   const auto indexed = open_dataset({shard_}, inline_, options);
   EXPECT_EQ(indexed->fingerprint(), scanned->fingerprint());
@@ -108,6 +100,31 @@ TEST_F(IndexPlaces, IncludeTheCacheWhereAScanIsKept) {
   EXPECT_FALSE(indexed->row(1).fields[0].crc32c) << "a scan knows no checksums";
   write_index(kept, 40);
   EXPECT_EQ(label_by(options), 40) << "what is kept is what is used";
+}
+
+// A scan that was kept has no checksums, and its content tag looks at a part of the shard: no change may pass unseen.
+TEST_F(IndexPlaces, IncludeNoScanOfAShardThatWasWrittenToSince) {
+  std::string bytes;
+  for (int i = 0; i < 200; ++i) bytes += tar_member(fmt::format("{:03}.cls", i), "1");
+  folder_.write("data/s.tar", bytes + tar_end());
+  const IndexOptions options{.cache_folder = cache_};
+  const auto label = [&](std::int64_t sample) { return open_dataset({shard_}, inline_, options)->label(sample); };
+  FileSource before(shard_, inline_);
+  const std::uint64_t tag = content_tag(before, before.size());
+  const fs::file_time_type time = fs::last_write_time(shard_);
+  int unnoticed = 0;
+  for (std::int64_t sample = 20; sample < 180 && unnoticed < 3; ++sample) {
+    std::string changed = bytes;
+    changed[static_cast<std::size_t>(sample) * 1024 + 512] = '2';
+    ASSERT_EQ(label(sample), 1);
+    std::fstream(shard_, std::ios::in | std::ios::out | std::ios::binary) << changed;
+    fs::last_write_time(shard_, time);
+    FileSource after(shard_, inline_);
+    if (content_tag(after, after.size()) == tag) ++unnoticed;
+    EXPECT_EQ(label(sample), 2) << sample;
+    std::fstream(shard_, std::ios::in | std::ios::out | std::ios::binary) << bytes;
+  }
+  EXPECT_EQ(unnoticed, 3) << "by the tag";
 }
 
 TEST_F(IndexPlaces, HealThemselvesInTheCache) {

@@ -118,6 +118,14 @@ void parse_bad(const Json& json, Manifest& manifest) {
   }
 }
 
+/// Somebody else may like the name, too. Where a few bytes are damaged, ours still has one word or the other.
+bool is_of_others(const std::string& text) {
+  for (const std::string_view word : {kFormat, std::string_view("\"fingerprint\"")}) {
+    if (text.find(word) != std::string::npos) return false;
+  }
+  return Json::accept(text);
+}
+
 Manifest parse(std::string_view text) {
   Json json = parse_json(text);
   if (json.at("format") != kFormat) throw std::invalid_argument("it is no manifest of Stoker");
@@ -203,7 +211,7 @@ std::optional<Manifest> Manifest::read(const std::string& folder) {
   if (file.size() > kManifestBytesMax) fail(ErrorKind::kLimit, "'{}' is over 1 GiB long", path);
   std::string text(file.size(), '\0');
   read_fully(file, 0, MutableBytes(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
-  if (text.find(kFormat) == std::string::npos) return std::nullopt;  // somebody else's, who likes the name too
+  if (is_of_others(text)) return std::nullopt;
   return from_json(text, path);
 }
 

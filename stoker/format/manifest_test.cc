@@ -201,6 +201,21 @@ TEST_F(ManifestInFolder, IsNotUsedWhenItIsDamaged) {
   EXPECT_TRUE(data->classes().empty()) << "the shards do not name them";
 }
 
+TEST_F(ManifestInFolder, IsToldFromThoseOfOthers) {
+  const auto read = [&](const std::string& text) {
+    folder_.write("other/manifest.json", text);
+    return Manifest::read(folder_.path("other"));
+  };
+  EXPECT_FALSE(read("{\"shards\": [\"a.tar\"]}"));
+  std::string text = manifest_.to_json();
+  for (const std::size_t at : {text.find("stoker-manifest"), text.find("\"fingerprint\"")}) {
+    text[at + 3] ^= 1;
+    EXPECT_EQ(error_of([&] { read(text); }).kind(), ErrorKind::kData);
+    text[at + 3] ^= 1;
+  }
+  EXPECT_EQ(error_of([&] { read(""); }).kind(), ErrorKind::kData) << "it lost all of its bytes";
+}
+
 TEST_F(ManifestInFolder, RefusesNestingThatWouldExhaustTheStack) {
   std::string text = manifest_.to_json();
   text.insert(text.find('{') + 1, "\"x\": " + std::string(1'000'000, '[') + std::string(1'000'000, ']') + ",");

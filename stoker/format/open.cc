@@ -12,6 +12,7 @@
 #include "stoker/format/dataset.h"
 #include "stoker/format/find_shards.h"
 #include "stoker/format/shard_opener.h"
+#include "stoker/storage/open_file.h"
 
 namespace stoker {
 namespace {
@@ -85,7 +86,7 @@ void open_unlisted(const ShardOpener& opener, std::vector<Candidate>& candidates
 }
 
 std::unique_ptr<DataShard> open_later(const ShardOpener& opener, const ShardPath& shard, const ManifestShard& listed) {
-  const auto open = [opener, shard] {
+  const auto open = [opener, shard = ShardPath{absolute_path(shard.path), shard.format}] {
     OpenedShard opened = opener.open(shard);
     log_problems(opened.problems);
     return opened;

@@ -15,7 +15,13 @@ OpenedShard ShardOpener::open(const ShardPath& shard, const std::stop_token& sto
   const auto open_source = [this](const std::string& path) { return std::make_shared<FileSource>(path, access_); };
   const std::shared_ptr<FileSource> buffered = open_source(shard.path);
   std::vector<std::string> problems;
-  if (auto rows = find_index(buffered, shard.path, index_, open_source, cache_, problems)) {
+  std::shared_ptr<const ShardRows> rows = find_index(buffered, shard.path, index_, open_source, cache_, problems);
+  std::string kept;  // named before the scan: what changes while it goes on is not of this state
+  if (!rows && !index_.cache_folder.empty()) {
+    kept = index_path_in_cache(index_.cache_folder, *buffered, shard.path);
+    rows = find_kept_scan(*buffered, kept, open_source, cache_, problems);
+  }
+  if (rows) {
     const FileOptions options{.direct = access_.direct, .pattern = AccessPattern::kRandom};
     auto source = std::make_shared<FileSource>(shard.path, access_, options);
     source->require_same_file_as(*buffered);  // the index describes that one
@@ -23,7 +29,7 @@ OpenedShard ShardOpener::open(const ShardPath& shard, const std::stop_token& sto
   }
   OpenedShard opened = scan(shard, stop);
   opened.problems.insert(opened.problems.begin(), problems.begin(), problems.end());
-  if (!index_.cache_folder.empty()) keep_scan(*buffered, *opened.rows, index_.cache_folder);
+  if (!kept.empty()) keep_scan(*buffered, *opened.rows, kept);
   return opened;
 }
 

@@ -10,6 +10,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/base/log.h"
+#include "stoker/base/log_testing.h"
 #include "stoker/base/random.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/format/tar_testing.h"
@@ -145,14 +146,26 @@ TEST(TarFormat, RefusesAFieldThatASampleHasTwice) {
   EXPECT_THAT(error.message(), AllOf(HasSubstr("train-003.tar"), HasSubstr("a.JPG"), HasSubstr("twice")));
 }
 
-TEST(TarFormat, RefusesAClassThatIsNoNumber) {
-  for (const std::string cls : {"abc", "", "-1", "1.5", "7 8", "99999999999999999999", "0x10"}) {
-    const Error error = failure_to_scan(tar_member("k/a.cls", cls) + tar_end());
-    EXPECT_EQ(error.kind(), ErrorKind::kData) << cls;
-    EXPECT_THAT(error.message(), HasSubstr("the cls field of sample 'k/a' is '" + cls + "', not a class number"));
-  }
-  EXPECT_EQ(failure_to_scan(tar_member("a.cls", "1" + std::string(100, ' ') + "x") + tar_end()).kind(),
-            ErrorKind::kData);
+TEST(TarFormat, WarnsOfClassesThatAreNoNumbers) {
+  std::string tar = tar_member("0.cls", "7");
+  const std::vector<std::string> wrong = {
+      "abc", "", "-1", "1.5", "7 8", "99999999999999999999", "0x10", "1" + std::string(100, ' ')};
+  for (std::size_t i = 0; i < wrong.size(); ++i) tar += tar_member(fmt::format("k/{}.cls", i), wrong[i]);
+  MemorySource source = in_memory(tar + tar_end());
+  const LogCapture log;
+  const SampleTable samples = scan_tar(source);
+  EXPECT_EQ(samples.label(0), 7);
+  for (std::size_t i = 1; i <= wrong.size(); ++i) EXPECT_EQ(samples.label(static_cast<std::int64_t>(i)), -1);
+  EXPECT_THAT(log.lines, ElementsAre(AllOf(HasSubstr("train-003.tar"), HasSubstr("8 samples"), HasSubstr("'k/0'"))));
+}
+
+TEST(TarFormat, WarnsOfMembersThatItPassesOver) {
+  MemorySource source =
+      in_memory(tar_member("folder/", "", '5') + tar_member("a.jpg", "x") + tar_member("b.jpg", "", '1', "a.jpg") +
+                tar_member("c.jpg", "", '2', "a.jpg") + tar_end());
+  const LogCapture log;
+  EXPECT_EQ(scan_tar(source).size(), 1);
+  EXPECT_THAT(log.lines, ElementsAre(AllOf(HasSubstr("train-003.tar"), HasSubstr("2 members"), HasSubstr("'b.jpg'"))));
 }
 
 TEST(TarFormat, ReportsTruncationAtEveryByte) {

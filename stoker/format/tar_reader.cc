@@ -94,6 +94,7 @@ void TarReader::take_entry(archive_entry* entry) {
 
   const std::uint64_t offset = consumed();
   const std::int64_t length = archive_entry_size(entry);
+  is_folder_ = archive_entry_filetype(entry) == AE_IFDIR;
   // A sparse file's length does not say how many bytes the archive holds; libarchive checks those as it passes them.
   is_plain_file_ = archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == nullptr &&
                    archive_entry_sparse_count(entry) == 0;

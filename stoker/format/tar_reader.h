@@ -33,6 +33,7 @@ class TarReader {
   std::uint64_t length() const { return length_; }
   /// Whether its data is one range of the archive: a regular file, not sparse, not a link.
   bool is_plain_file() const { return is_plain_file_; }
+  bool is_folder() const { return is_folder_; }
 
   /// The first `limit` bytes of the member's data, or all of it when it has less. To be called once per member.
   std::string read(std::size_t limit);
@@ -64,7 +65,7 @@ class TarReader {
 
   std::string name_;
   std::uint64_t offset_ = 0, length_ = 0;
-  bool is_plain_file_ = false;
+  bool is_plain_file_ = false, is_folder_ = false;
   bool has_member_ = false;
 };
 

@@ -4,19 +4,12 @@
 #include <utility>
 
 #include "stoker/base/error.h"
-#include "stoker/format/class_number.h"
+#include "stoker/base/log.h"
 #include "stoker/format/index_places.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/shard_format.h"
 
 namespace stoker {
-namespace {
-
-std::int64_t read_label(const Source& source, TarReader& tar, std::string_view key) {
-  return parse_class_number(tar.read(kClassNumberBytesMax), tar.length(), source.name(), key);
-}
-
-}  // namespace
 
 TarSamples::TarSamples(Source& source, std::stop_token stop) : source_(source), stop_(std::move(stop)), tar_(source) {}
 
@@ -24,7 +17,12 @@ bool TarSamples::next_member() {
   while (tar_.next()) {
     stop_if_asked(stop_, source_.name());
     if (tar_.name() == kIndexMember) saw_index_ = true;
-    if (tar_.is_plain_file() && !is_about_the_shard(tar_.name()) && split_member_name(tar_.name())) return true;
+    if (is_about_the_shard(tar_.name()) || tar_.is_folder()) continue;
+    if (!tar_.is_plain_file()) {
+      if (passed_over_++ == 0) first_passed_over_ = tar_.name();
+    } else if (split_member_name(tar_.name())) {
+      return true;
+    }
   }
   return false;
 }
@@ -42,7 +40,16 @@ bool TarSamples::next(SampleRow& row) {
     } while (has_member_ && split_member_name(tar_.name())->key == row.key);
   }
   ended_ = !has_member_;
+  if (ended_) warn();
   return !row.fields.empty();
+}
+
+void TarSamples::warn() const {
+  class_numbers_.warn(source_.name());
+  if (passed_over_ == 0) return;
+  log(LogLevel::kWarning,
+      "'{}': {} members are passed over, for they are links, devices or sparse files; the first is '{}'",
+      source_.name(), passed_over_, first_passed_over_);
 }
 
 void TarSamples::add_member(SampleRow& row) {
@@ -54,7 +61,9 @@ void TarSamples::add_member(SampleRow& row) {
   auto name = names_.find(field_);
   if (name == names_.end()) name = names_.insert(field_).first;
   row.fields.push_back({.name = *name, .part = {}, .offset = tar_.offset(), .length = tar_.length()});
-  if (field_ == "cls") row.label = read_label(source_, tar_, row.key);
+  if (field_ == "cls") {
+    row.label = class_numbers_.label_of(tar_.read(kClassNumberBytesMax), tar_.length(), row.key);
+  }
 }
 
 }  // namespace stoker

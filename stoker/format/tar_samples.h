@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 
+#include "stoker/format/class_number.h"
 #include "stoker/format/sample_row.h"
 #include "stoker/format/tar_reader.h"
 
@@ -18,8 +19,9 @@ class TarSamples {
 
   /// Replaces `row` by the next sample; false after the last, when the whole tar has been seen to be sound. Throws
   /// kData naming the source, the place and the last good member when it is damaged, truncated anywhere (a missing end
-  /// mark included), compressed, or when a sample has a field twice or a `cls` that is no number; kClosed when asked to
-  /// stop. The row's views live as long as this object.
+  /// mark included), compressed, or when a sample has a field twice; kClosed when asked to stop. Warns at the end of
+  /// members that are passed over, and of samples whose `cls` is no number: their label is -1. The row's views live as
+  /// long as this object.
   bool next(SampleRow& row);
 
   /// Whether there was a member that holds an index.
@@ -29,6 +31,7 @@ class TarSamples {
   /// Goes to the next member that belongs to a sample.
   bool next_member();
   void add_member(SampleRow& row);
+  void warn() const;
 
   Source& source_;
   std::stop_token stop_;
@@ -38,6 +41,9 @@ class TarSamples {
   bool has_member_ = false;                   // the reader stands at a member of the next sample
   bool ended_ = false;
   bool saw_index_ = false;
+  ClassNumbers class_numbers_;
+  std::int64_t passed_over_ = 0;  // members
+  std::string first_passed_over_;
 };
 
 }  // namespace stoker

@@ -16,6 +16,7 @@
 #include "stoker/base/user_cache.h"
 #include "stoker/format/manifest.h"
 #include "stoker/format/member_name.h"
+#include "stoker/format/shard_format.h"
 #include "stoker/pack/pack_journal.h"
 #include "stoker/pack/pack_selection.h"
 #include "stoker/pack/sample_check.h"
@@ -65,13 +66,29 @@ void set_label(SweptSample& sample, std::int64_t label) {
   sample.fields[at] = sample.label_text;
 }
 
+/// Of what the fingerprint does not know: the names and sizes of all fields but the class, which packing may add.
+std::uint64_t hash_of_fields(const Dataset& dataset, const std::stop_token& stop) {
+  Hasher64 hasher;
+  SampleRow row;
+  for (std::int64_t sample = 0; sample < dataset.size(); ++sample) {
+    dataset.read(sample, row);
+    stop_if_asked(stop, row.source->name());
+    for (const SampleField& field : row.fields) {
+      if (field.name != "cls") hasher.update(as_bytes(fmt::format("{} {}\n", field.name, field.length)));
+    }
+    hasher.update(as_bytes("\n"));
+  }
+  return hasher.digest();
+}
+
 /// A packed data set in the making.
 class PackJob {
  public:
-  PackJob(const std::vector<std::string>& data, const PackOptions& options)
+  /// `cache_folder`: where it is kept what opening the data finds; empty: nowhere.
+  PackJob(const std::vector<std::string>& data, const PackOptions& options, const std::string& cache_folder)
       : options_(options),
-        dataset_(open_dataset(data, std::make_shared<InlineExecutor>(), {.cache_folder = user_cache_folder()},
-                              options.stop)),
+        dataset_(open_dataset(data, std::make_shared<InlineExecutor>(), {.cache_folder = cache_folder}, options.stop)),
+        fields_hash_(hash_of_fields(*dataset_, options.stop)),
         selection_(*dataset_, options.classes, options.shuffle, options.stop) {}
 
   PackResult run(const std::string& to);
@@ -85,7 +102,8 @@ class PackJob {
     return {.threads = options_.threads, .stop = options_.stop, .growth = options_.transform.raw ? 24u : 1u};
   }
   SampleSweep::Work work() const;
-  bool prepare_folder(const std::string& to);
+  bool look_at_folder(const std::string& to) const;
+  std::optional<std::int64_t> pack_rest(const std::string& to);
   PackedShard pack_from(const std::string& to, PackJournal& journal);
   void finish_shard(ShardWriter& writer, PackJournal& journal, PackedShard& packed, std::int64_t next);
   Manifest manifest_of(const PackJournal& journal, PackedShard left_over) const;
@@ -93,6 +111,7 @@ class PackJob {
 
   const PackOptions& options_;
   const std::shared_ptr<const Dataset> dataset_;
+  const std::uint64_t fields_hash_;
   const PackSelection selection_;
 };
 
@@ -101,9 +120,11 @@ std::string PackJob::job() const {
   const PackTransformOptions& transform = options_.transform;
   const std::string classes = fmt::format("{}", fmt::join(options_.classes, "\n"));
   return fmt::format(
-      "pack {} of {} samples {}, shards of {}, short side {}, quality {}, raw {}, classes {}, shuffle {}, bad {}",
-      kPackVersion, dataset_->size(), to_hex(dataset_->fingerprint()), options_.shard_bytes, transform.resize_short,
-      transform.quality.value_or(0), transform.raw, options_.classes.empty() ? "all" : to_hex(hash64(classes)),
+      "pack {} of {} samples {}, fields {}, shards of {}, short side {}, quality {}, raw {}, classes {}, shuffle "
+      "{}, bad {}",
+      kPackVersion, dataset_->size(), to_hex(dataset_->fingerprint()), to_hex(fields_hash_), options_.shard_bytes,
+      transform.resize_short, transform.quality.value_or(0), transform.raw,
+      options_.classes.empty() ? "all" : to_hex(hash64(classes)),
       options_.shuffle ? fmt::format("{}", *options_.shuffle) : "none", to_string(options_.bad));
 }
 
@@ -135,8 +156,8 @@ SampleSweep::Work PackJob::work() const {
 
 // --- packing
 
-/// Whether there is anything left to do.
-bool PackJob::prepare_folder(const std::string& to) {
+/// Whether there is anything left to do. Throws where nothing can be packed into the folder, which need not be there.
+bool PackJob::look_at_folder(const std::string& to) const {
   std::error_code error;
   const std::string target = fs::weakly_canonical(to, error).string() + "/";
   for (const auto& shard : dataset_->shards()) {
@@ -149,8 +170,7 @@ bool PackJob::prepare_folder(const std::string& to) {
   if (fs::exists(status) && !fs::is_directory(status)) {
     fail(ErrorKind::kUsage, "'{}' exists and is not a folder; choose another name", to);
   }
-  fs::create_directories(to, error);
-  if (error) fail_system("create the folder", to, error.value());
+  if (!fs::exists(status)) return true;
   std::optional<Manifest> finished;
   try {
     finished = Manifest::read(to);
@@ -178,34 +198,40 @@ bool PackJob::prepare_folder(const std::string& to) {
   return true;
 }
 
-PackResult PackJob::run(const std::string& to) {
-  const bool unfinished = prepare_folder(to);
-  PackResult result;
-  if (unfinished) {
-    const SourceState source(*dataset_, options_.stop);
-    PackJournal journal(to, journal_job(source));
-    result.resumed = static_cast<std::int64_t>(journal.shards().size());
-    PackedShard left_over;
-    try {
-      left_over = pack_from(to, journal);
-      source.require_unchanged(options_.stop);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kClosed) throw;
-      fail(ErrorKind::kClosed, "stopped after {} shards; the same command goes on from there", journal.shards().size());
-    }
-    const Manifest made = manifest_of(journal, std::move(left_over));
-    write_whole_file(to + "/" + std::string(kManifestName), as_bytes(made.to_json()));
-    journal.remove();
+/// Packs what is not packed yet; returns how many shards there were, or nothing if all was done.
+std::optional<std::int64_t> PackJob::pack_rest(const std::string& to) {
+  if (!look_at_folder(to)) return std::nullopt;
+  std::error_code error;
+  fs::create_directories(to, error);
+  if (error) fail_system("create the folder", to, error.value());
+  const SourceState source(*dataset_, options_.stop);
+  PackJournal journal(to, journal_job(source));
+  if (!look_at_folder(to)) return std::nullopt;  // another call of this job has ended since
+  const auto resumed = static_cast<std::int64_t>(journal.shards().size());
+  PackedShard left_over;
+  try {
+    left_over = pack_from(to, journal);
+    source.require_unchanged(options_.stop);
+  } catch (const Error& stopped) {
+    if (stopped.kind() != ErrorKind::kClosed) throw;
+    fail(ErrorKind::kClosed, "stopped after {} shards; the same command goes on from there", journal.shards().size());
   }
+  const Manifest made = manifest_of(journal, std::move(left_over));
+  write_whole_file(to + "/" + std::string(kManifestName), as_bytes(made.to_json()));
+  journal.remove();
+  return resumed;
+}
+
+PackResult PackJob::run(const std::string& to) {
+  const std::optional<std::int64_t> resumed = pack_rest(to);
   // Told by what is written, so that whoever calls again is told the same.
   const Manifest manifest = *Manifest::read(to);
+  PackResult result;
   result.shards = static_cast<std::int64_t>(manifest.shards.size());
   result.concealed = manifest.concealed;
   result.bad = bad_samples(to, manifest.bad);
-  if (!unfinished) {
-    result.resumed = result.shards;
-    if (has_journal(to)) PackJournal::discard(to);
-  }
+  result.resumed = resumed.value_or(result.shards);
+  if (!resumed && has_journal(to)) PackJournal::discard(to);
   for (const ManifestShard& shard : manifest.shards) {
     result.samples += shard.samples;
     result.bytes += shard.bytes;
@@ -292,6 +318,7 @@ void PackJob::finish_shard(ShardWriter& writer, PackJournal& journal, PackedShar
 // --- estimating
 
 PackEstimate PackJob::estimate(const std::string& to) {
+  look_at_folder(to);
   const std::int64_t total = selection_.size();
   PackEstimate estimate{.samples = total, .tried = std::min(total, kEstimateSamples)};
   const std::int64_t began_ns = now_ns();
@@ -310,9 +337,9 @@ PackEstimate PackJob::estimate(const std::string& to) {
     estimate.bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * scale);
     estimate.seconds = static_cast<double>(now_ns() - began_ns) * 1e-9 * scale;
   }
-  fs::path place = fs::absolute(to);
-  while (!fs::exists(place) && place.has_parent_path() && place != place.parent_path()) place = place.parent_path();
   std::error_code error;
+  fs::path place = fs::absolute(to, error);
+  while (!fs::exists(place, error) && place != place.parent_path()) place = place.parent_path();
   const fs::space_info space = fs::space(place, error);
   if (!error) estimate.disk_free = space.available;
   return estimate;
@@ -338,12 +365,12 @@ BadSamplePolicy parse_pack_policy(std::string_view name) {
 
 PackResult pack(const std::vector<std::string>& data, const std::string& to, const PackOptions& options) {
   check(to, options);
-  return PackJob(data, options).run(to);
+  return PackJob(data, options, user_cache_folder()).run(to);
 }
 
 PackEstimate estimate_pack(const std::vector<std::string>& data, const std::string& to, const PackOptions& options) {
   check(to, options);
-  return PackJob(data, options).estimate(to);
+  return PackJob(data, options, "").estimate(to);
 }
 
 }  // namespace stoker

@@ -261,6 +261,24 @@ TEST_F(Pack, NumbersTheClassesOfASubsetAnew) {
   EXPECT_THAT(error_of([&] { pack_to("x", {.classes = {"c0001", "c0001"}}); }).what(), HasSubstr("twice"));
 }
 
+TEST_F(Pack, RefusesAClassThatNoSampleIsOf) {
+  const std::string png(as_text(noisy_png(8, 8, 1)));
+  const std::string tar = folder_.write("a.tar", tar_member("x.png", png) + tar_member("x.cls", "3") + tar_end());
+  EXPECT_EQ(pack({tar}, folder_.path("three"), {.classes = {"3"}}).samples, 1);
+  const Error error = error_of([&] { pack({tar}, folder_.path("out"), {.classes = {"3", "999"}}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(), HasSubstr("class 999"));
+}
+
+TEST_F(Pack, DoesNotTakeDataWithMoreFieldsForWhatItPacked) {
+  folder_.write("in/a/x.png", as_text(noisy_png(8, 8, 1)));
+  pack({folder_.path("in")}, folder_.path("out"), {});
+  folder_.write("in/a/x.json", "{}");
+  const Error error = error_of([&] { pack({folder_.path("in")}, folder_.path("out"), {}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(), HasSubstr("another packed data set"));
+}
+
 TEST_F(Pack, KeepsClassNamesThatAreNoText) {
   TempFolder other;
   for (const char* name : {"caf\xe9", "caf\xc3\xa9"}) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "stoker/base/error.h"
 #include "stoker/format/shard_format.h"
@@ -32,10 +33,16 @@ PackSelection::PackSelection(const Dataset& dataset, const std::vector<std::stri
     const auto twice = std::adjacent_find(chosen_.begin(), chosen_.end());
     if (twice != chosen_.end()) fail(ErrorKind::kUsage, "class {} is named twice", *twice);
     SampleRow row;
+    std::set<std::int64_t> found;
     for (std::int64_t sample = 0; sample < dataset.size(); ++sample) {
       dataset.read(sample, row);
       stop_if_asked(stop, row.source->name());
-      if (std::binary_search(chosen_.begin(), chosen_.end(), row.label)) samples_.push_back(sample);
+      if (!std::binary_search(chosen_.begin(), chosen_.end(), row.label)) continue;
+      samples_.push_back(sample);
+      found.insert(row.label);
+    }
+    for (const std::int64_t label : chosen_) {
+      if (!found.contains(label)) fail(ErrorKind::kUsage, "there is no sample of class {} in the data set", label);
     }
     size_ = static_cast<std::int64_t>(samples_.size());
     if (!dataset.classes().empty()) {

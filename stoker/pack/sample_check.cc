@@ -6,6 +6,8 @@
 
 #include "stoker/base/crc32c.h"
 #include "stoker/base/error.h"
+#include "stoker/format/class_number.h"
+#include "stoker/format/member_name.h"
 
 namespace stoker {
 
@@ -21,6 +23,19 @@ void set_checksums(SampleField& field, Bytes bytes, std::vector<std::uint32_t>& 
     ++field.chunks;
   }
 }
+
+namespace {
+
+/// Where nothing else says which class, a `cls` does, or the sample is of no use.
+std::string check_class(const SampleRow& row, std::span<const Bytes> fields) {
+  const SampleField* const field = row.field("cls");
+  if (!field || row.label >= 0) return {};
+  const std::string_view text = as_text(fields[static_cast<std::size_t>(field - row.fields.data())]);
+  if (parse_class_number(text, text.size())) return {};
+  return fmt::format("its field 'cls' is '{}', not a class number", text.substr(0, kClassNumberBytesMax / 2));
+}
+
+}  // namespace
 
 std::string SampleChecker::check(SampleRow& row, std::span<const Bytes> fields) {
   std::string bad;
@@ -38,24 +53,34 @@ std::string SampleChecker::check(SampleRow& row, std::span<const Bytes> fields) 
   }
   row.facts.reset();
   row.soundness = bad.empty() ? Soundness::kUnknown : Soundness::kBad;
-  const SampleField* image = row.image_field();
-  if (!bad.empty() || depth_ == CheckDepth::kChecksums) return bad;
-  if (!image) {
-    if (depth_ == CheckDepth::kDecoded) row.soundness = Soundness::kClean;  // nothing to decode
-    return bad;
+  const SampleField* const image = row.image_field();
+  if (depth_ == CheckDepth::kDecoded) row.soundness = Soundness::kClean;
+  for (std::size_t i = 0; i < row.fields.size() && bad.empty(); ++i) {
+    const SampleField& field = row.fields[i];
+    const bool is_decoded = depth_ == CheckDepth::kDecoded && is_image_field_name(field.name);
+    if (&field == image || is_decoded) bad = check_image(row, field, fields[i], &field == image);
   }
-  const Bytes encoded = fields[static_cast<std::size_t>(image - row.fields.data())];
-  try {
-    row.facts = decoder_.read_facts(encoded);
-    if (depth_ != CheckDepth::kDecoded) return bad;
-    row.soundness = decoder_.decodes_cleanly(encoded, *row.facts) ? Soundness::kClean : Soundness::kConcealed;
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kBadSample && error.kind() != ErrorKind::kLimit) throw;  // the machine's fault
+  if (bad.empty()) bad = check_class(row, fields);
+  if (!bad.empty()) {
     row.facts.reset();
     row.soundness = Soundness::kBad;
-    bad = error.message();
   }
   return bad;
+}
+
+/// The row tells the facts of its image alone, but is sound only if all of its images are.
+std::string SampleChecker::check_image(SampleRow& row, const SampleField& field, Bytes encoded, bool is_its_image) {
+  try {
+    const ImageFacts facts = decoder_.read_facts(encoded);
+    if (is_its_image) row.facts = facts;
+    if (depth_ == CheckDepth::kDecoded && !decoder_.decodes_cleanly(encoded, facts)) {
+      row.soundness = Soundness::kConcealed;
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kBadSample && error.kind() != ErrorKind::kLimit) throw;  // the machine's fault
+    return is_its_image ? error.message() : fmt::format("its field '{}': {}", field.name, error.message());
+  }
+  return {};
 }
 
 }  // namespace stoker

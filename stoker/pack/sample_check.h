@@ -25,6 +25,8 @@ class SampleChecker {
   std::string check(SampleRow& row, std::span<const Bytes> fields);
 
  private:
+  std::string check_image(SampleRow& row, const SampleField& field, Bytes encoded, bool is_its_image);
+
   CheckDepth depth_;
   AnyImageDecoder decoder_;
 };

@@ -20,6 +20,8 @@ constexpr std::uint64_t kChunkReadBytes = std::uint64_t{1} << 20;
 // Of a large sample so much is read before it is asked again whether to stop.
 constexpr std::uint64_t kReadPiece = 16 * kChunkReadBytes;
 constexpr std::size_t kChunkSamples = 256;
+// Where work makes many times of what is read, how much is known only once it is made: it is begun sample by sample.
+constexpr std::uint64_t kMuchGrowth = 2;
 constexpr std::uint64_t kReadAhead = 8 * kChunkReadBytes;
 // Between neighbours lie headers and padding; what lies further apart is read by itself.
 constexpr std::uint64_t kGapMax = 16 << 10;
@@ -75,7 +77,8 @@ void SampleSweep::work_on(Chunk& chunk, const Work& work) const {
 std::optional<SampleSweep::Chunk> SampleSweep::claim(const std::stop_token& stop) {
   Chunk chunk;
   std::uint64_t bytes = 0;
-  while (chunk.samples.size() < kChunkSamples) {
+  const std::size_t samples_max = growth_ < kMuchGrowth ? kChunkSamples : 1;
+  while (chunk.samples.size() < samples_max) {
     if (!has_row_) has_row_ = stream_.next(row_);
     if (has_row_) stop_if_asked(stop_, row_.source->name());
     if (!has_row_) break;

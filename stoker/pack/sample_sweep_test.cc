@@ -96,6 +96,20 @@ TEST(SampleSweep, CountsWhatWorkMakes) {
   }
 }
 
+// Images of one colour: much more is made of them than was expected.
+TEST(SampleSweep, HoldsLittleMoreThanItMayWhereWorkMakesMoreThanExpected) {
+  for (const int threads : {1, 2}) {
+    Samples samples(std::vector<std::uint64_t>(50, 1024));
+    SampleSweep sweep(samples, {.threads = threads, .bytes_max = 24 * kMebibyte, .growth = 24},
+                      [] { return [](SweptSample& sample) { sample.made.resize(10 * kMebibyte); }; });
+    int count = 0;
+    while (sweep.next()) ++count;
+    EXPECT_EQ(count, 50);
+    EXPECT_LE(sweep.bytes_held_max(), (24 + static_cast<unsigned>(threads + 1) * 12) * kMebibyte)
+        << threads << " threads";
+  }
+}
+
 TEST(SampleSweep, EndsWhileItsThreadsWaitForMemory) {
   Samples samples(std::vector<std::uint64_t>(40, 3 * kMebibyte));
   SampleSweep sweep(samples, {.threads = 4, .bytes_max = kMebibyte}, nothing);

@@ -154,6 +154,23 @@ TEST_F(Verify, TellsConcealedImagesFromBadOnes) {
   EXPECT_EQ(result.bad[0].key, "none");
 }
 
+TEST_F(Verify, LooksAtEveryImageOfASampleAndAtItsClass) {
+  const std::string png(as_text(noisy_png(8, 8, 1)));
+  const std::string tar = folder_.write("a.tar", tar_member("good.png", png) + tar_member("good.mask.png", png) +
+                                                     tar_member("good.cls", "1") + tar_member("hurt.png", png) +
+                                                     tar_member("hurt.mask.png", "junk") + tar_member("odd.png", png) +
+                                                     tar_member("odd.cls", "cat") + tar_end());
+  for (const bool indexed : {false, true}) {
+    if (indexed) index_shards({tar}, {});
+    const VerifyResult result = verify({tar}, {});
+    ASSERT_EQ(result.bad.size(), 2u);
+    EXPECT_EQ(result.bad[0].key, "hurt");
+    EXPECT_THAT(result.bad[0].reason, HasSubstr("'mask.png'"));
+    EXPECT_EQ(result.bad[1].key, "odd");
+    EXPECT_THAT(result.bad[1].reason, HasSubstr("'cat', not a class number"));
+  }
+}
+
 TEST_F(Verify, NamesTarsThatTheManifestDoesNotList) {
   folder_.write("out/b.tar", tar_end());
   folder_.write("out/a.TAR", tar_end());
