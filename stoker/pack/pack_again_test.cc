@@ -92,6 +92,17 @@ TEST_F(PackAgain, TakesATornJournalForWhatIsWholeOfIt) {
   }
 }
 
+TEST_F(PackAgain, LosesNoLaterShardToALineThatOnlyLacksItsEnd) {
+  stop_pack_to("out", {.shard_bytes = 20'000}, 30);
+  const std::string journal = folder_.path("out/" + std::string(kJournalName));
+  fs::resize_file(journal, fs::file_size(journal) - 1);
+  stop_pack_to("out", {.shard_bytes = 20'000}, 59);
+  std::int64_t shards = 0;
+  for (const auto& [file, bytes] : files_below(folder_.path("out"))) shards += file.ends_with(".tar");
+  EXPECT_GT(shards, 2);
+  EXPECT_EQ(pack_to("out", {.shard_bytes = 20'000}).resumed, shards);
+}
+
 TEST_F(PackAgain, LeavesAFolderToTheProcessThatPacksIntoIt) {
   bool tried = false;
   PackOptions options{.shard_bytes = 20'000};
