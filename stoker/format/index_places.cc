@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -89,7 +88,8 @@ std::optional<IndexPlace> index_in_shard(const std::shared_ptr<Source>& shard, s
   if (state == TrailerState::kNoIndex || !is_good(state, shard->name(), shard->name(), why)) return std::nullopt;
   const IndexTrailer& trailer = place.trailer;
   const std::uint64_t rest = size - kTarEndBytes;
-  if (trailer.index_bytes > rest || trailer.data_bytes != rest - trailer.index_bytes - kTarHeaderBytes) {
+  if (rest < kTarHeaderBytes || trailer.index_bytes > rest - kTarHeaderBytes ||
+      trailer.data_bytes != rest - kTarHeaderBytes - trailer.index_bytes) {
     why = fmt::format("the index in '{}' describes a shard of another size{}", shard->name(), make_anew(shard->name()));
     return std::nullopt;
   }
@@ -124,15 +124,14 @@ std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, con
   if (!found) found = in_file(index_path_beside(path));
   if (!found) found = attempt([&](std::string& why) { return index_in_shard(shard, why); });
   if (found || options.cache_folder.empty()) return found;
-  // What the cache holds can be made again, and nobody looks after it: it is checked as a whole, and goes if it is bad.
-  const std::string cached = index_path_in_cache(options.cache_folder, content_tag(*shard, shard->size()));
-  found = in_file(cached);
+  // What the cache holds can be made again, and nobody looks after it: it is checked as a whole, and made anew if
+  // it is bad.
+  found = in_file(index_path_in_cache(options.cache_folder, content_tag(*shard, shard->size())));
   try {
     if (found) found->check_all();
   } catch (const Error& error) {
     problems.push_back(error.message());
     found = nullptr;
-    ::unlink(cached.c_str());
   }
   return found;
 }
