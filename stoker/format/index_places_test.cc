@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/base/hash.h"
+#include "stoker/base/little_endian.h"
 #include "stoker/base/log.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/dataset.h"
@@ -183,6 +185,27 @@ TEST_F(IndexPlaces, NameWhatIsDamagedOrNoIndexAtAllAndGoOn) {
     EXPECT_EQ(label_by({}), -1);
     ASSERT_EQ(log.lines.size(), 1u) << bytes.size();
     EXPECT_THAT(log.lines[0], AllOf(HasSubstr(path), HasSubstr(reason)));
+  }
+}
+
+TEST_F(IndexPlaces, AreNotInATarThatIsTooSmallForThem) {
+  // The trailer of an index that claims to be larger than what holds it, or as large.
+  for (const std::uint64_t before : {0, 1, 2, 3, 4}) {
+    for (const std::uint64_t claimed : {1, 2, 3, 4}) {
+      std::vector<std::uint8_t> bytes(512 * before);
+      append_trailer(bytes, {.directory_offset = 8});
+      std::uint8_t* trailer = bytes.data() + bytes.size() - kIndexTrailerBytes;
+      store_little_endian(trailer + 16, 512 * claimed);
+      store_little_endian(trailer + 48, bytes.size() - 512 * claimed - 512);  // of data: whatever fits
+      store_little_endian(trailer + 120, hash64(Bytes(trailer, 120)));
+      bytes.resize(bytes.size() + 1024);
+      std::string why;
+      const auto place = index_in_shard(std::make_shared<MemorySource>("m.tar", bytes), why);
+      EXPECT_EQ(place.has_value(), claimed < before + 1) << claimed << " of " << before;
+      if (!place) {
+        EXPECT_THAT(why, HasSubstr("another size"));
+      }
+    }
   }
 }
 

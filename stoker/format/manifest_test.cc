@@ -201,6 +201,13 @@ TEST_F(ManifestInFolder, IsNotUsedWhenItIsDamaged) {
   EXPECT_TRUE(data->classes().empty()) << "the shards do not name them";
 }
 
+TEST_F(ManifestInFolder, RefusesAnotherVersion) {
+  std::string text = manifest_.to_json();
+  text.replace(text.find("\"version\": 1"), 12, "\"version\": 2");
+  EXPECT_THAT(error_of([&] { Manifest::from_json(with_checksum(text), "m.json"); }).what(),
+              HasSubstr("another version"));
+}
+
 TEST_F(ManifestInFolder, RefusesNestingThatWouldExhaustTheStack) {
   std::string text = manifest_.to_json();
   text.insert(text.find('{') + 1, "\"x\": " + std::string(1'000'000, '[') + std::string(1'000'000, ']') + ",");

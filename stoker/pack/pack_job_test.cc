@@ -257,6 +257,11 @@ TEST_F(Pack, NumbersTheClassesOfASubsetAnew) {
   fs::remove(folder_.path("all/manifest.json"));
   pack({folder_.path("all/shard-000000.tar")}, folder_.path("by_number"), {.classes = {"2"}});
   EXPECT_EQ(open(folder_.path("by_number"))->size(), 15);
+  for (const char* none : {"-1", "2x", ""}) {
+    const Error error =
+        error_of([&] { pack({folder_.path("all/shard-000000.tar")}, folder_.path("x"), {.classes = {none}}); });
+    EXPECT_THAT(error.what(), HasSubstr(fmt::format("'{}' is no class", none)));
+  }
   EXPECT_THAT(error_of([&] { pack_to("x", {.classes = {"nobody"}}); }).what(), HasSubstr("no class 'nobody'"));
   EXPECT_THAT(error_of([&] { pack_to("x", {.classes = {"c0001", "c0001"}}); }).what(), HasSubstr("twice"));
 }
@@ -283,6 +288,14 @@ TEST_F(Pack, ShufflesBySeed) {
   EXPECT_NE(a, plain);
   EXPECT_NE(a, c);
   EXPECT_THAT(a, ::testing::UnorderedElementsAreArray(plain));
+}
+
+TEST_F(Pack, ShufflesASubset) {
+  pack_to("plain", {.classes = {"c0003", "c0001"}});
+  pack_to("mixed", {.classes = {"c0003", "c0001"}, .shuffle = 7});
+  const auto plain = keys(*open(folder_.path("plain"))), mixed = keys(*open(folder_.path("mixed")));
+  EXPECT_NE(mixed, plain);
+  EXPECT_THAT(mixed, ::testing::UnorderedElementsAreArray(plain));
 }
 
 TEST_F(Pack, StoresRawPixelsThatDecodeToTheSame) {

@@ -170,6 +170,23 @@ TEST_F(Verify, NamesTarsThatTheManifestDoesNotList) {
   EXPECT_TRUE(verify_shard().bad.empty()) << "who names a shard wants to know of that one";
 }
 
+TEST_F(Verify, NamesAShardThatIsWholeButNotTheOneThatTheManifestLists) {
+  pack({tiny_folder(folder_, 2, 1, "more")}, folder_.path("others"), {});
+  const std::string other = read_file(folder_.path("others/shard-000000.tar"));
+  write_whole_file(shard_, as_bytes(other));
+  for (const std::string& data : {shard_, folder_.path("out")}) {
+    const VerifyResult result = verify({data}, {.threads = 1});
+    ASSERT_EQ(result.bad.size(), 1u) << data;
+    EXPECT_EQ(result.bad[0].shard, shard_);
+    EXPECT_THAT(result.bad[0].reason, AllOf(HasSubstr("manifest"), HasSubstr(fmt::format("{} bytes", other.size()))));
+    EXPECT_EQ(result.samples, 2);
+  }
+  const std::string added = folder_.write("out/added.tar", other);
+  const VerifyResult result = verify({added}, {.threads = 1});
+  ASSERT_EQ(result.bad.size(), 1u);
+  EXPECT_THAT(result.bad[0].reason, HasSubstr("not in the manifest"));
+}
+
 TEST_F(Verify, NamesAStaleIndex) {
   write_whole_file(shard_ + ".sidx", as_bytes("old"));
   const VerifyResult result = verify_shard();
