@@ -252,5 +252,23 @@ TEST(ContentTag, DependsOnTheSizeAndBothEnds) {
   EXPECT_EQ(tag_of(""), tag_of(""));
 }
 
+TEST(ContentTag, DependsOnSomethingOfEveryStretchBetween) {
+  constexpr std::size_t kStretch = 128 << 10, kStretches = 64, kEnd = 4096;
+  std::vector<std::uint8_t> bytes(kStretches * kStretch);
+  const auto tag_with = [&](std::size_t begin, std::size_t end) {
+    std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(begin), bytes.begin() + static_cast<std::ptrdiff_t>(end), 1);
+    MemorySource source("m", bytes);
+    std::fill(bytes.begin(), bytes.end(), 0);
+    return content_tag(source, bytes.size());
+  };
+  const std::uint64_t tag = tag_with(0, 0);
+  EXPECT_NE(tag_with(kEnd - 1, kEnd), tag);
+  EXPECT_NE(tag_with(bytes.size() - kEnd, bytes.size() - kEnd + 1), tag);
+  // The first stretch is looked at where the shard begins.
+  for (std::size_t i = 1; i < kStretches; ++i) {
+    EXPECT_NE(tag_with(i * kStretch, std::min((i + 1) * kStretch, bytes.size() - kEnd)), tag) << i;
+  }
+}
+
 }  // namespace
 }  // namespace stoker

@@ -214,6 +214,11 @@ TEST_F(ManifestInFolder, RefusesNestingThatWouldExhaustTheStack) {
   EXPECT_THAT(error_of([&] { Manifest::from_json(text, "m.json"); }).what(), HasSubstr("nested"));
 }
 
+TEST_F(ManifestInFolder, IsNotReadIntoMemoryWhateverItsLength) {
+  std::filesystem::resize_file(folder_.path("manifest.json"), (std::uint64_t{1} << 30) + 1);  // a hole, mostly
+  EXPECT_EQ(error_of([&] { Manifest::read(folder_.path()); }).kind(), ErrorKind::kLimit);
+}
+
 // Whoever makes a manifest to do harm makes its checksum right.
 TEST_F(ManifestInFolder, RefusesSizesThatAreNone) {
   const std::string good = manifest_.to_json();
