@@ -173,6 +173,15 @@ TEST_F(ManifestInFolder, IsNotTrustedForAShardThatHoldsOtherSamples) {
   EXPECT_THAT(error_of([&] { data->key(0); }).what(), AllOf(HasSubstr("s-1.tar"), HasSubstr("manifest")));
 }
 
+TEST_F(ManifestInFolder, IsNotTrustedForMoreSamplesThanAShardHolds) {
+  ManifestShard& shard = manifest_.shards[1];
+  shard.fingerprint = {shard.fingerprint.value(), ++shard.samples};  // as if it were of so many
+  folder_.write("manifest.json", manifest_.to_json());
+  const auto data = open({folder_.path("s-1.tar")});
+  EXPECT_EQ(data->size(), shard.samples);
+  EXPECT_THAT(error_of([&] { data->key(shard.samples - 1); }).what(), HasSubstr("manifest"));
+}
+
 TEST_F(ManifestInFolder, GivesItsClassesToShardsThatItDoesNotKnow) {
   folder_.write("s-1.tar", shard_of({"x", "y"}));  // of another size
   folder_.write("s-3.tar", shard_of({"z"}));       // added later
