@@ -127,6 +127,38 @@ TEST_F(PackAgain, RefusesToGoOnWithOtherOptionsOrChangedData) {
   EXPECT_EQ(error_of([&] { pack_to("out", {.shard_bytes = 20'000}); }).kind(), ErrorKind::kUsage);
 }
 
+TEST_F(PackAgain, IsAnotherPackWithAnyOtherOption) {
+  const PackOptions options{.transform = {.resize_short = 24, .quality = 80}, .classes = {"c0001"}, .shuffle = 1};
+  pack_to("done", options);
+  const auto expect_another = [&](const char* what, const auto& change) {
+    PackOptions other = options;
+    change(other);
+    EXPECT_THAT(error_of([&] { pack_to("done", other); }).what(), HasSubstr("another packed data set")) << what;
+  };
+  expect_another("size", [](PackOptions& other) { other.shard_bytes = 1'000'000; });
+  expect_another("short side", [](PackOptions& other) { other.transform.resize_short = 25; });
+  expect_another("quality", [](PackOptions& other) { other.transform.quality = 81; });
+  expect_another("raw", [](PackOptions& other) {
+    other.transform.quality.reset();
+    other.transform.raw = true;
+  });
+  expect_another("classes", [](PackOptions& other) { other.classes = {"c0002"}; });
+  expect_another("all classes", [](PackOptions& other) { other.classes = {}; });
+  expect_another("seed", [](PackOptions& other) { other.shuffle = 2; });
+  expect_another("no seed", [](PackOptions& other) { other.shuffle.reset(); });
+  expect_another("bad samples", [](PackOptions& other) { other.bad = BadSamplePolicy::kKeep; });
+  EXPECT_EQ(pack_to("done", options).resumed, 1);
+}
+
+TEST_F(PackAgain, NamesAShardThatAFinishedPackHasLost) {
+  pack_to("out", {.shard_bytes = 20'000});
+  const std::string last = folder_.path("out/" + Manifest::read(folder_.path("out"))->shards.back().name);
+  fs::resize_file(last, fs::file_size(last) - 1);
+  EXPECT_THAT(error_of([&] { pack_to("out", {.shard_bytes = 20'000}); }).what(), HasSubstr("has lost '"));
+  fs::remove(last);
+  EXPECT_THAT(error_of([&] { pack_to("out", {.shard_bytes = 20'000}); }).what(), HasSubstr("has lost '"));
+}
+
 TEST_F(PackAgain, RefusesToGoOnWithALooseFileOfOtherBytes) {
   stop_pack_to("out", {.shard_bytes = 20'000}, 40);
   const std::string file = folder_.path("loose/c0000/0000001.png");
@@ -151,10 +183,7 @@ TEST_F(PackAgain, TellsTheSameWhenItIsCalledAgain) {
   for (const char* key : {"c0000/bad", "c0002/bad", "c0003/\xe9"}) {
     folder_.write(fmt::format("loose/{}.jpg", key), "no picture");
   }
-  std::vector<std::uint8_t> jpeg = noisy_jpeg(64, 64, 1);
-  jpeg[jpeg.size() / 2] = 0xff;  // a restart marker, where none is expected
-  jpeg[jpeg.size() / 2 + 1] = 0xd3;
-  folder_.write("loose/c0001/hurt.jpg", as_text(jpeg));
+  folder_.write("loose/c0001/hurt.jpg", as_text(hurt_jpeg()));
   const auto told = [](const PackResult& result) {
     std::string text = fmt::format("{} {} {} {}\n", result.samples, result.shards, result.bytes, result.concealed);
     for (const BadSample& bad : result.bad) {

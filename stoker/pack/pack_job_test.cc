@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "stoker/base/crc32c.h"
 #include "stoker/base/error_testing.h"
 #include "stoker/base/hash.h"
 #include "stoker/codec/npy.h"
@@ -112,6 +113,28 @@ TEST_F(Pack, CanBePackedAgainIntoTheSameBytes) {
   pack({folder_.path("first")}, folder_.path("second"), {.shard_bytes = 40'000});
   auto first = files_below(folder_.path("first")), second = files_below(folder_.path("second"));
   EXPECT_EQ(first, second);
+}
+
+TEST_F(Pack, KeepsTheChecksumsOfEveryChunkOfEveryField) {
+  TempFolder other;
+  std::string content(2 * kChunkBytes + 1000, 'x');
+  for (std::size_t i = 0; i < content.size(); i += 1000) content[i] = static_cast<char>('a' + i / 1000 % 26);
+  other.write("in/s.a.npy", content);
+  other.write("in/s.b.npy", content.substr(500));
+  other.write("in/s.png", as_text(noisy_png(8, 8, 1)));
+  pack({other.path("in")}, other.path("out"), {});
+  const auto packed = open(other.path("out"));
+  const SampleRow row = packed->row(0);
+  for (const char* name : {"a.npy", "b.npy"}) {
+    const SampleField& field = *row.field(name);
+    const std::string bytes = read_field(row, name);
+    ASSERT_EQ(field.chunks, 3u) << name;
+    for (std::uint32_t i = 0; i < field.chunks; ++i) {
+      EXPECT_EQ(row.chunk_crcs[field.first_chunk + i],
+                crc32c(as_bytes(std::string_view(bytes).substr(i * kChunkBytes, kChunkBytes))))
+          << i << " of " << name;
+    }
+  }
 }
 
 TEST_F(Pack, KeepsShardsWithinTheirSize) {
