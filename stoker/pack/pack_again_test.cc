@@ -92,6 +92,21 @@ TEST_F(PackAgain, TakesATornJournalForWhatIsWholeOfIt) {
   }
 }
 
+TEST_F(PackAgain, TrustsNoLineOfTheJournalThatWasChanged) {
+  pack_to("whole", {.shard_bytes = 20'000});
+  stop_pack_to("out", {.shard_bytes = 20'000}, 40);
+  const std::string name = "out/" + std::string(kJournalName);
+  std::string journal = read_file(folder_.path(name));
+  // Of the second shard: where the next begins.
+  const std::size_t second = journal.find("\n", journal.find("\n") + 1);
+  const std::size_t digit = journal.find("\"next\":", second) + 7;
+  ASSERT_NE(journal.substr(digit, 1), "9");
+  ++journal[digit];
+  folder_.write(name, journal);
+  EXPECT_EQ(pack_to("out", {.shard_bytes = 20'000}).resumed, 1);
+  EXPECT_EQ(files_below(folder_.path("out")), files_below(folder_.path("whole")));
+}
+
 TEST_F(PackAgain, LosesNoLaterShardToALineThatOnlyLacksItsEnd) {
   stop_pack_to("out", {.shard_bytes = 20'000}, 30);
   const std::string journal = folder_.path("out/" + std::string(kJournalName));
@@ -150,6 +165,14 @@ TEST_F(PackAgain, IsAnotherPackWithAnyOtherOption) {
   EXPECT_EQ(pack_to("done", options).resumed, 1);
 }
 
+TEST_F(PackAgain, RefusesAManifestThatNamesABadSampleBeyondTheData) {
+  pack_to("out");
+  Manifest manifest = *Manifest::read(folder_.path("out"));
+  manifest.bad = {{60, "no such sample", "a reason"}};
+  folder_.write("out/manifest.json", manifest.to_json());
+  EXPECT_THAT(error_of([&] { pack_to("out"); }).what(), HasSubstr("'no such sample'"));
+}
+
 TEST_F(PackAgain, NamesAShardThatAFinishedPackHasLost) {
   pack_to("out", {.shard_bytes = 20'000});
   const std::string last = folder_.path("out/" + Manifest::read(folder_.path("out"))->shards.back().name);
@@ -157,6 +180,17 @@ TEST_F(PackAgain, NamesAShardThatAFinishedPackHasLost) {
   EXPECT_THAT(error_of([&] { pack_to("out", {.shard_bytes = 20'000}); }).what(), HasSubstr("has lost '"));
   fs::remove(last);
   EXPECT_THAT(error_of([&] { pack_to("out", {.shard_bytes = 20'000}); }).what(), HasSubstr("has lost '"));
+}
+
+TEST_F(PackAgain, RefusesToGoOnWithATarOfOtherBytes) {
+  pack_to("tars", {.shard_bytes = 20'000});
+  source_ = folder_.path("tars/*.tar");
+  stop_pack_to("out", {.shard_bytes = 10'000}, 40);
+  const std::string tar = folder_.path("tars/shard-000000.tar");
+  folder_.write("tars/shard-000000.tar", read_file(tar));  // the same bytes, at another time
+  const Error error = error_of([&] { pack_to("out", {.shard_bytes = 10'000}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(), HasSubstr("changed since"));
 }
 
 TEST_F(PackAgain, RefusesToGoOnWithALooseFileOfOtherBytes) {
