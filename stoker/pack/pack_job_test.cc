@@ -252,6 +252,21 @@ TEST_F(Pack, LeavesBadSamplesOutKeepsThemOrStops) {
   EXPECT_THAT(error.what(), HasSubstr("c0001/bad"));
 }
 
+TEST_F(Pack, KeepsItAsBadWhatIsNotWhatItsIndexSays) {
+  pack_to("first");
+  const std::string shard = folder_.path("first/shard-000000.tar");
+  std::string bytes = read_file(shard);
+  const std::uint64_t offset = open(shard)->row(7).field("cls")->offset;
+  bytes[offset] = '3';  // a class as good as any, but not the one that was packed
+  write_whole_file(shard, as_bytes(bytes));
+  const PackResult result = pack({shard}, folder_.path("second"), {.bad = BadSamplePolicy::kKeep});
+  ASSERT_EQ(result.bad.size(), 1u);
+  EXPECT_THAT(result.bad[0].reason, HasSubstr("checksum"));
+  const auto packed = open(folder_.path("second"));
+  EXPECT_EQ(packed->row(7).soundness, Soundness::kBad);
+  EXPECT_EQ(packed->row(8).soundness, Soundness::kClean);
+}
+
 TEST_F(Pack, MakesNoShardsOfNothing) {
   fs::create_directories(folder_.path("empty"));
   const PackResult none = pack({folder_.path("empty")}, folder_.path("out"), {});

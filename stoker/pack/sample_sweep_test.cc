@@ -213,6 +213,20 @@ TEST(SampleSweep, StopsWithinALargeSampleAndBetweenManyWithoutBytes) {
   EXPECT_EQ(empty.rows, 1);
 }
 
+TEST(SampleSweep, StopsBetweenSamplesThatWereReadTogether) {
+  std::stop_source stop;
+  int worked_on = 0;
+  Samples samples(std::vector<std::uint64_t>(40, 10));
+  SampleSweep sweep(samples, {.threads = 1, .stop = stop.get_token()}, [&] {
+    return [&](SweptSample&) {
+      ++worked_on;
+      stop.request_stop();
+    };
+  });
+  EXPECT_EQ(error_of([&] { sweep.next(); }).kind(), ErrorKind::kClosed);
+  EXPECT_EQ(worked_on, 1);
+}
+
 TEST(SampleSweep, StopsBetweenSamples) {
   std::stop_source stop;
   Samples samples(std::vector<std::uint64_t>(40, kMebibyte));

@@ -111,6 +111,21 @@ TEST_F(Verify, NamesTheSampleThatIsDamaged) {
   EXPECT_THAT(result.bad[0].reason, AllOf(HasSubstr("checksum"), HasSubstr("'png'")));
 }
 
+TEST_F(Verify, NamesTheFieldThatIsDamagedWhicheverItIs) {
+  const auto data = open_dataset({shard_}, std::make_shared<InlineExecutor>());
+  const SampleRow row = data->row(1);
+  ASSERT_EQ(row.fields.size(), 2u);
+  for (const SampleField& field : row.fields) {
+    std::string bytes = good_;
+    bytes[field.offset] ^= 1;
+    write_whole_file(shard_, as_bytes(bytes));
+    const VerifyResult result = verify_shard();
+    ASSERT_EQ(result.bad.size(), 1u) << field.name;
+    EXPECT_EQ(result.bad[0].key, data->key(1));
+    EXPECT_THAT(result.bad[0].reason, AllOf(HasSubstr("checksum"), HasSubstr(fmt::format("'{}'", field.name))));
+  }
+}
+
 TEST_F(Verify, FindsDamageBetweenTheSamples) {
   std::string bytes = good_;
   bytes[300] ^= 1;  // padding of the first member's header, which no checksum of tar's covers: its user name
@@ -300,13 +315,13 @@ TEST(IndexJob, SaysFirstHowMuchAnEarlierCallDid) {
 TEST(IndexJob, ListsBadSamplesAndKeepsTheirRows) {
   TempFolder folder;
   const std::string png(as_text(noisy_png(8, 8, 1)));
-  const std::string whole(as_text(noisy_jpeg(64, 64, 3))), cut = whole.substr(0, whole.size() / 2);
+  const std::string cut = png.substr(0, png.size() - 20);  // its header is whole
   std::vector<std::uint8_t> huge = noisy_jpeg(8, 8, 1);
   for (std::size_t i = 2; i + 8 < huge.size(); ++i) {  // its header claims 65,500 x 65,500 pixels
     if (huge[i] == 0xff && huge[i + 1] == 0xc0) huge[i + 5] = huge[i + 7] = 0xff, huge[i + 6] = huge[i + 8] = 0xdc;
   }
   const std::string tar = folder.write("a.tar", tar_member("x.png", png) + tar_member("bad.png", "no picture") +
-                                                    tar_member("y.json", "{}") + tar_member("cut.jpg", cut) +
+                                                    tar_member("y.json", "{}") + tar_member("cut.png", cut) +
                                                     tar_member("huge.jpg", as_text(huge)) +
                                                     tar_member("hurt.jpg", as_text(hurt_jpeg())) + tar_end());
   const IndexJobResult result = index_shards({tar}, {});
