@@ -161,6 +161,30 @@ TEST(SampleSweep, SaysWhichSampleTheMemoryWasMissingFor) {
   EXPECT_THAT(error.what(), HasSubstr("sample '0'"));
 }
 
+/// The second of two samples lies behind the first, but in another source.
+class TwoSources final : public SampleStream {
+ public:
+  bool next(SampleRow& row) override {
+    if (next_ == 2) return false;
+    row.clear();
+    row.source = &sources_[next_];
+    row.fields.push_back({.name = "bin", .part = {}, .offset = 100 * next_, .length = 100});
+    ++next_;
+    return true;
+  }
+
+ private:
+  MemorySource sources_[2] = {{"a", std::vector<std::uint8_t>(200, 'a')}, {"b", std::vector<std::uint8_t>(200, 'b')}};
+  std::uint64_t next_ = 0;
+};
+
+TEST(SampleSweep, ReadsEachSampleFromItsOwnSource) {
+  TwoSources samples;
+  SampleSweep sweep(samples, {.threads = 1}, nothing);
+  EXPECT_EQ(sweep.next()->fields[0][0], 'a');
+  EXPECT_EQ(sweep.next()->fields[0][0], 'b');
+}
+
 TEST(SampleSweep, ReadsAllOfALargeSample) {
   Samples samples({100, 35 * kMebibyte, 100});
   SampleSweep sweep(samples, {.threads = 1}, nothing);
