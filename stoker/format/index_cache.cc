@@ -35,25 +35,28 @@ void IndexCache::insert(int index, std::int64_t block, LoadedBlock loaded) {
   const std::lock_guard lock(mutex_);
   if (slot_of(index, block) >= 0) return;  // somebody else was faster
   bytes_ += loaded.bytes.size();
-  while (bytes_ > bytes_max_ && !slots_.empty()) evict_one();
-  slot_of(index, block) = static_cast<std::int32_t>(slots_.size());
-  slots_.push_back({index, block, std::move(loaded), false});
+  while (bytes_ > bytes_max_ && free_.size() < slots_.size()) evict_one();
+  // Where the hand has just been, so that it comes by last: what is fetched ahead must still be there when its rows are
+  // asked for.
+  if (free_.empty()) {
+    free_.push_back(slots_.size());
+    slots_.emplace_back();
+  }
+  slot_of(index, block) = static_cast<std::int32_t>(free_.back());
+  slots_[free_.back()] = {index, block, std::move(loaded), false};
+  free_.pop_back();
 }
 
 void IndexCache::evict_one() {
-  for (;; ++hand_) {
-    if (hand_ >= slots_.size()) hand_ = 0;
-    if (!std::exchange(slots_[hand_].recent, false)) break;
-  }
+  const auto next = [this] { hand_ = (hand_ + 1) % slots_.size(); };
+  while (slots_[hand_].index < 0 || std::exchange(slots_[hand_].recent, false)) next();
   Slot& slot = slots_[hand_];
   slot_of(slot.index, slot.block) = -1;
   bytes_ -= slot.loaded.bytes.size();
   if (spares_.size() < kSparesMax) spares_.push_back(std::move(slot.loaded));
-  if (hand_ + 1 < slots_.size()) {
-    slot = std::move(slots_.back());
-    slot_of(slot.index, slot.block) = static_cast<std::int32_t>(hand_);
-  }
-  slots_.pop_back();
+  slot = {};
+  free_.push_back(hand_);
+  next();
 }
 
 LoadedBlock IndexCache::spare() {

@@ -33,10 +33,10 @@ class IndexCache {
 
  private:
   struct Slot {
-    int index;
-    std::int64_t block;
-    LoadedBlock loaded;
-    bool recent;  // read since the hand passed last
+    int index = -1;  // -1: free
+    std::int64_t block = 0;
+    LoadedBlock loaded{};
+    bool recent = false;  // read since the hand passed last
   };
 
   std::int32_t& slot_of(int index, std::int64_t block) {
@@ -48,6 +48,7 @@ class IndexCache {
   mutable std::mutex mutex_;
   std::vector<std::vector<std::int32_t>> slots_of_;  // by index and block; -1: not held
   std::vector<Slot> slots_;
+  std::vector<std::size_t> free_;  // of the slots; what was freed last is used first
   std::vector<LoadedBlock> spares_;
   std::size_t bytes_ = 0;
   std::size_t hand_ = 0;  // of the clock that goes round the slots to find one not read lately

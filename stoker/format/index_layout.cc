@@ -114,7 +114,7 @@ std::vector<IndexSection> read_directory(Bytes bytes, std::uint64_t directory_of
       const IndexBlockPlace& added = section.blocks.emplace_back(
           IndexBlockPlace{load_little_endian<std::uint64_t>(place), load_little_endian<std::uint64_t>(place + 8),
                           load_little_endian<std::uint64_t>(place + 16)});
-      require(added.offset == end && added.length <= kIndexBlockBytesMax && added.length <= directory_offset - end);
+      require(added.offset == end && added.length <= kIndexBlockBytesMax);
       end += added.length;
     }
   }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -118,7 +117,8 @@ std::optional<IndexPlace> index_in_shard(const std::shared_ptr<Source>& shard, s
   if (state == TrailerState::kNoIndex || !is_good(state, shard->name(), shard->name(), why)) return std::nullopt;
   const IndexTrailer& trailer = place.trailer;
   const std::uint64_t rest = size - kTarEndBytes;
-  if (trailer.index_bytes > rest || trailer.data_bytes != rest - trailer.index_bytes - kTarHeaderBytes) {
+  if (rest < kTarHeaderBytes || trailer.index_bytes > rest - kTarHeaderBytes ||
+      trailer.data_bytes != rest - kTarHeaderBytes - trailer.index_bytes) {
     why = fmt::format("the index in '{}' describes a shard of another size{}", shard->name(), make_anew(shard->name()));
     return std::nullopt;
   }
@@ -144,13 +144,12 @@ std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const std::string& kep
                                            const std::shared_ptr<IndexCache>& cache,
                                            std::vector<std::string>& problems) {
   std::unique_ptr<ShardIndex> found = index_at(shard, kept, open_source, cache, problems);
-  // It can be made again, and nobody looks after it: it is checked as a whole, and goes if it is bad.
+  // It can be made again, and nobody looks after it: it is checked as a whole, and made anew if it is bad.
   try {
     if (found) found->check_all();
   } catch (const Error& error) {
     problems.push_back(error.message());
     found = nullptr;
-    ::unlink(kept.c_str());
   }
   return found;
 }

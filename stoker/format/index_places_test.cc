@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/base/hash.h"
+#include "stoker/base/little_endian.h"
 #include "stoker/base/log_testing.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/dataset.h"
@@ -203,6 +205,27 @@ TEST_F(IndexPlaces, NameWhatIsDamagedOrNoIndexAtAllAndGoOn) {
   }
 }
 
+TEST_F(IndexPlaces, AreNotInATarThatIsTooSmallForThem) {
+  // The trailer of an index that claims to be larger than what holds it, or as large.
+  for (const std::uint64_t before : {0, 1, 2, 3, 4}) {
+    for (const std::uint64_t claimed : {1, 2, 3, 4}) {
+      std::vector<std::uint8_t> bytes(512 * before);
+      append_trailer(bytes, {.directory_offset = 8});
+      std::uint8_t* trailer = bytes.data() + bytes.size() - kIndexTrailerBytes;
+      store_little_endian(trailer + 16, 512 * claimed);
+      store_little_endian(trailer + 48, bytes.size() - 512 * claimed - 512);  // of data: whatever fits
+      store_little_endian(trailer + 120, hash64(Bytes(trailer, 120)));
+      bytes.resize(bytes.size() + 1024);
+      std::string why;
+      const auto place = index_in_shard(std::make_shared<MemorySource>("m.tar", bytes), why);
+      EXPECT_EQ(place.has_value(), claimed < before + 1) << claimed << " of " << before;
+      if (!place) {
+        EXPECT_THAT(why, HasSubstr("another size"));
+      }
+    }
+  }
+}
+
 TEST_F(IndexPlaces, AreNeverTrustedWithAnotherShardsIndex) {
   // Two shards of the same size: the tag tells them apart.
   const std::string other =
@@ -244,6 +267,44 @@ TEST(ContentTag, DependsOnTheSizeAndBothEnds) {
     EXPECT_NE(tag_of(bytes), tag_of(bytes + "x"));
   }
   EXPECT_EQ(tag_of(""), tag_of(""));
+}
+
+/// Zeros, but for a range of other bytes.
+class Marked final : public Source {
+ public:
+  Marked(std::uint64_t size, std::uint64_t begin, std::uint64_t end) : size_(size), begin_(begin), end_(end) {}
+  const std::string& name() const override { return name_; }
+  std::uint64_t size(std::string_view) const override { return size_; }
+  void start(ReadRequest& request) override {
+    std::uint64_t at = request.offset;
+    for (const MutableBytes segment : request.into) {
+      for (std::uint8_t& byte : segment) {
+        byte = at >= begin_ && at < end_;
+        ++at;
+      }
+    }
+    request.error = nullptr;
+    request.done(request);
+  }
+
+ private:
+  const std::string name_ = "marked";
+  const std::uint64_t size_, begin_, end_;
+};
+
+TEST(ContentTag, DependsOnSomethingOfEveryStretchBetween) {
+  constexpr std::uint64_t kStretch = 1 << 20, kStretches = 64, kSize = kStretches * kStretch, kEnd = 4096;
+  const auto tag_with = [](std::uint64_t begin, std::uint64_t end) {
+    Marked source(kSize, begin, end);
+    return content_tag(source, kSize);
+  };
+  const std::uint64_t tag = tag_with(0, 0);
+  EXPECT_NE(tag_with(kEnd - 1, kEnd), tag);
+  EXPECT_NE(tag_with(kSize - kEnd, kSize - kEnd + 1), tag);
+  // The first stretch is looked at where the shard begins.
+  for (std::uint64_t i = 1; i < kStretches; ++i) {
+    EXPECT_NE(tag_with(i * kStretch, std::min((i + 1) * kStretch, kSize - kEnd)), tag) << i;
+  }
 }
 
 }  // namespace

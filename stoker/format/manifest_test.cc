@@ -173,6 +173,15 @@ TEST_F(ManifestInFolder, IsNotTrustedForAShardThatHoldsOtherSamples) {
   EXPECT_THAT(error_of([&] { data->key(0); }).what(), AllOf(HasSubstr("s-1.tar"), HasSubstr("manifest")));
 }
 
+TEST_F(ManifestInFolder, IsNotTrustedForMoreSamplesThanAShardHolds) {
+  ManifestShard& shard = manifest_.shards[1];
+  shard.fingerprint = {shard.fingerprint.value(), ++shard.samples};  // as if it were of so many
+  folder_.write("manifest.json", manifest_.to_json());
+  const auto data = open({folder_.path("s-1.tar")});
+  EXPECT_EQ(data->size(), shard.samples);
+  EXPECT_THAT(error_of([&] { data->key(shard.samples - 1); }).what(), HasSubstr("manifest"));
+}
+
 TEST_F(ManifestInFolder, GivesItsClassesToShardsThatItDoesNotKnow) {
   folder_.write("s-1.tar", shard_of({"x", "y"}));  // of another size
   folder_.write("s-3.tar", shard_of({"z"}));       // added later
@@ -216,10 +225,22 @@ TEST_F(ManifestInFolder, IsToldFromThoseOfOthers) {
   EXPECT_EQ(error_of([&] { read(""); }).kind(), ErrorKind::kData) << "it lost all of its bytes";
 }
 
+TEST_F(ManifestInFolder, RefusesAnotherVersion) {
+  std::string text = manifest_.to_json();
+  text.replace(text.find("\"version\": 1"), 12, "\"version\": 2");
+  EXPECT_THAT(error_of([&] { Manifest::from_json(with_checksum(text), "m.json"); }).what(),
+              HasSubstr("another version"));
+}
+
 TEST_F(ManifestInFolder, RefusesNestingThatWouldExhaustTheStack) {
   std::string text = manifest_.to_json();
   text.insert(text.find('{') + 1, "\"x\": " + std::string(1'000'000, '[') + std::string(1'000'000, ']') + ",");
   EXPECT_THAT(error_of([&] { Manifest::from_json(text, "m.json"); }).what(), HasSubstr("nested"));
+}
+
+TEST_F(ManifestInFolder, IsNotReadIntoMemoryWhateverItsLength) {
+  std::filesystem::resize_file(folder_.path("manifest.json"), (std::uint64_t{1} << 30) + 1);  // a hole, mostly
+  EXPECT_EQ(error_of([&] { Manifest::read(folder_.path()); }).kind(), ErrorKind::kLimit);
 }
 
 // Whoever makes a manifest to do harm makes its checksum right.

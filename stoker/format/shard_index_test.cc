@@ -189,6 +189,51 @@ TEST(ShardIndex, PassesOverSectionsItDoesNotKnow) {
   EXPECT_THAT(error_of([&] { open_testing_index(bytes)->check_all(); }).what(), HasSubstr("checksum"));
 }
 
+TEST(ShardIndex, KnowsChecksumsAndSoundnessOnlyIfItKnowsThemOfEverySample) {
+  for (std::size_t unknown = 0; unknown < 3; ++unknown) {
+    IndexWriter unchecked, undecoded;
+    for (std::size_t i = 0; i < 3; ++i) {
+      SampleRow row = testing_row(static_cast<std::int64_t>(i));
+      if (i == unknown) row.fields[0].crc32c.reset();
+      unchecked.add(row);
+      row = testing_row(static_cast<std::int64_t>(i));
+      if (i == unknown) row.soundness = Soundness::kUnknown;
+      undecoded.add(row);
+    }
+    EXPECT_FALSE(open_testing_index(unchecked.finish({.data_bytes = 3000}))->trailer().has_checksums) << unknown;
+    EXPECT_FALSE(open_testing_index(undecoded.finish({.data_bytes = 3000}))->trailer().was_decoded) << unknown;
+  }
+}
+
+TEST(ShardIndex, RefusesMoreSamplesThanItHasBlocksFor) {
+  std::vector<std::uint8_t> bytes = testing_index(kRowsPerBlock);
+  std::uint8_t* trailer = bytes.data() + bytes.size() - kIndexTrailerBytes;
+  store_little_endian(trailer + 72, std::uint64_t{kRowsPerBlock + 1});
+  store_little_endian(trailer + 120, hash64(Bytes(trailer, 120)));
+  EXPECT_THAT(error_of([&] { open_testing_index(bytes); }).what(), HasSubstr("too few blocks"));
+}
+
+TEST(ShardIndex, RefusesFieldNamesThatAreCutShort) {
+  const auto open_with = [](const std::vector<std::uint8_t>& names) {
+    std::vector<std::uint8_t> bytes(kIndexMagic.begin(), kIndexMagic.end());
+    const IndexSection section{.kind = IndexSectionKind::kFieldNames,
+                               .blocks = {{bytes.size(), names.size(), hash64(names)}}};
+    bytes.insert(bytes.end(), names.begin(), names.end());
+    IndexTrailer trailer{.directory_offset = bytes.size()};
+    append_directory(bytes, {section});
+    trailer.directory_bytes = bytes.size() - trailer.directory_offset;
+    trailer.directory_hash = hash64(Bytes(bytes).subspan(trailer.directory_offset));
+    append_trailer(bytes, trailer);
+    return open_testing_index(std::move(bytes));
+  };
+  const std::vector<std::uint8_t> names = {3, 0, 0, 0, 'j', 'p', 'g', 2, 0, 0, 0, 't', 's'};
+  EXPECT_THAT(open_with(names)->field_names(), ElementsAre("jpg", "ts"));
+  for (const std::size_t length : {1, 3, 4, 6, 8, 10, 11, 12}) {
+    const std::vector<std::uint8_t> cut(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(length));
+    EXPECT_THAT(error_of([&] { open_with(cut); }).what(), HasSubstr("cut short")) << length;
+  }
+}
+
 TEST(ShardIndex, IsOfAnotherVersionBeforeItIsDamaged) {
   std::vector<std::uint8_t> bytes = testing_index(3);
   std::uint8_t* trailer = bytes.data() + bytes.size() - kIndexTrailerBytes;

@@ -282,6 +282,15 @@ TEST(TarFormat, ReadsAFileThroughAnExecutorWithThreads) {
   EXPECT_TRUE(contents.classes.empty());
 }
 
+TEST(TarFormat, StopsBetweenMembers) {
+  TempFolder folder;
+  std::stop_source stop;
+  stop.request_stop();
+  const std::string path = folder.write("a.tar", small_tar());
+  const Error error = error_of([&] { TarFormat().scan(path, std::make_shared<InlineExecutor>(), stop.get_token()); });
+  EXPECT_EQ(error.kind(), ErrorKind::kClosed);
+}
+
 /// Runs GNU tar on files in a folder; false when there is no such command.
 bool run_tar(const TempFolder& folder, const std::string& arguments) {
   return std::system(fmt::format("cd '{}' && tar {} 2>/dev/null", folder.path(), arguments).c_str()) == 0;

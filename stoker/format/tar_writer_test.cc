@@ -114,26 +114,51 @@ TEST(TarWriter, NamesAPathThatCannotBeCreated) {
   EXPECT_THAT(error_of([] { TarWriter("/no/such/folder/a.tar"); }).message(), HasSubstr("/no/such/folder/a.tar"));
 }
 
+/// While it lives, files end at their byte 4096.
+class SmallFiles {
+ public:
+  SmallFiles() {
+    rlimit small = before_;
+    small.rlim_cur = 4096;
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  }
+  ~SmallFiles() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_ = [] {
+    rlimit limit{};
+    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+    return limit;
+  }();
+  const sighandler_t handler_ = ::signal(SIGXFSZ, SIG_IGN);
+};
+
 TEST(TarWriter, NamesThePathWhenTheFileCannotGrow) {
   TempFolder folder;
-  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  rlimit small = before;
-  small.rlim_cur = 4096;
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   const Error error = error_of([&] {
+    const SmallFiles small;
     TarWriter writer(folder.path("a.tar"));
     const std::vector<std::uint8_t> content(3 << 20);
     writer.add("a.jpg", content);
     writer.finish();
   });
-  ::setrlimit(RLIMIT_FSIZE, &before);
-  ::signal(SIGXFSZ, handler);
   EXPECT_EQ(error.kind(), ErrorKind::kIo);
   EXPECT_THAT(error.message(), HasSubstr(folder.path("a.tar")));
   EXPECT_THAT(error.message(), HasSubstr("File too large"));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(TarWriter, NoticesAtOnceThatEvenPaddingCannotBeWritten) {
+  TempFolder folder;
+  const SmallFiles small;
+  TarWriter writer(folder.path("a.tar"));
+  // A mebibyte is written at once, and the padding of the last member is its end.
+  const std::vector<std::uint8_t> content((64 << 10) - 512 - 100);
+  for (int i = 0; i < 15; ++i) writer.add("a.jpg", content);
+  EXPECT_EQ(error_of([&] { writer.add("a.jpg", content); }).kind(), ErrorKind::kIo);
 }
 
 }  // namespace

@@ -92,6 +92,32 @@ TEST_F(PackAgain, TakesATornJournalForWhatIsWholeOfIt) {
   }
 }
 
+TEST_F(PackAgain, TrustsNoLineOfTheJournalThatWasChanged) {
+  pack_to("whole", {.shard_bytes = 20'000});
+  stop_pack_to("out", {.shard_bytes = 20'000}, 40);
+  const std::string name = "out/" + std::string(kJournalName);
+  std::string journal = read_file(folder_.path(name));
+  // Of the second shard: where the next begins.
+  const std::size_t second = journal.find("\n", journal.find("\n") + 1);
+  const std::size_t digit = journal.find("\"next\":", second) + 7;
+  ASSERT_NE(journal.substr(digit, 1), "9");
+  ++journal[digit];
+  folder_.write(name, journal);
+  EXPECT_EQ(pack_to("out", {.shard_bytes = 20'000}).resumed, 1);
+  EXPECT_EQ(files_below(folder_.path("out")), files_below(folder_.path("whole")));
+}
+
+TEST_F(PackAgain, LosesNoLaterShardToALineThatOnlyLacksItsEnd) {
+  stop_pack_to("out", {.shard_bytes = 20'000}, 30);
+  const std::string journal = folder_.path("out/" + std::string(kJournalName));
+  fs::resize_file(journal, fs::file_size(journal) - 1);
+  stop_pack_to("out", {.shard_bytes = 20'000}, 59);
+  std::int64_t shards = 0;
+  for (const auto& [file, bytes] : files_below(folder_.path("out"))) shards += file.ends_with(".tar");
+  EXPECT_GT(shards, 2);
+  EXPECT_EQ(pack_to("out", {.shard_bytes = 20'000}).resumed, shards);
+}
+
 TEST_F(PackAgain, LeavesAFolderToTheProcessThatPacksIntoIt) {
   bool tried = false;
   PackOptions options{.shard_bytes = 20'000};
@@ -114,6 +140,57 @@ TEST_F(PackAgain, RefusesToGoOnWithOtherOptionsOrChangedData) {
   EXPECT_THAT(error.what(), HasSubstr("other options"));
   folder_.write("loose/c0000/new.png", as_text(noisy_png(8, 8, 1)));
   EXPECT_EQ(error_of([&] { pack_to("out", {.shard_bytes = 20'000}); }).kind(), ErrorKind::kUsage);
+}
+
+TEST_F(PackAgain, IsAnotherPackWithAnyOtherOption) {
+  const PackOptions options{.transform = {.resize_short = 24, .quality = 80}, .classes = {"c0001"}, .shuffle = 1};
+  pack_to("done", options);
+  const auto expect_another = [&](const char* what, const auto& change) {
+    PackOptions other = options;
+    change(other);
+    EXPECT_THAT(error_of([&] { pack_to("done", other); }).what(), HasSubstr("another packed data set")) << what;
+  };
+  expect_another("size", [](PackOptions& other) { other.shard_bytes = 1'000'000; });
+  expect_another("short side", [](PackOptions& other) { other.transform.resize_short = 25; });
+  expect_another("quality", [](PackOptions& other) { other.transform.quality = 81; });
+  expect_another("raw", [](PackOptions& other) {
+    other.transform.quality.reset();
+    other.transform.raw = true;
+  });
+  expect_another("classes", [](PackOptions& other) { other.classes = {"c0002"}; });
+  expect_another("all classes", [](PackOptions& other) { other.classes = {}; });
+  expect_another("seed", [](PackOptions& other) { other.shuffle = 2; });
+  expect_another("no seed", [](PackOptions& other) { other.shuffle.reset(); });
+  expect_another("bad samples", [](PackOptions& other) { other.bad = BadSamplePolicy::kKeep; });
+  EXPECT_EQ(pack_to("done", options).resumed, 1);
+}
+
+TEST_F(PackAgain, RefusesAManifestThatNamesABadSampleBeyondTheData) {
+  pack_to("out");
+  Manifest manifest = *Manifest::read(folder_.path("out"));
+  manifest.bad = {{60, "no such sample", "a reason"}};
+  folder_.write("out/manifest.json", manifest.to_json());
+  EXPECT_THAT(error_of([&] { pack_to("out"); }).what(), HasSubstr("'no such sample'"));
+}
+
+TEST_F(PackAgain, NamesAShardThatAFinishedPackHasLost) {
+  pack_to("out", {.shard_bytes = 20'000});
+  const std::string last = folder_.path("out/" + Manifest::read(folder_.path("out"))->shards.back().name);
+  fs::resize_file(last, fs::file_size(last) - 1);
+  EXPECT_THAT(error_of([&] { pack_to("out", {.shard_bytes = 20'000}); }).what(), HasSubstr("has lost '"));
+  fs::remove(last);
+  EXPECT_THAT(error_of([&] { pack_to("out", {.shard_bytes = 20'000}); }).what(), HasSubstr("has lost '"));
+}
+
+TEST_F(PackAgain, RefusesToGoOnWithATarOfOtherBytes) {
+  pack_to("tars", {.shard_bytes = 20'000});
+  source_ = folder_.path("tars/*.tar");
+  stop_pack_to("out", {.shard_bytes = 10'000}, 40);
+  const std::string tar = folder_.path("tars/shard-000000.tar");
+  folder_.write("tars/shard-000000.tar", read_file(tar));  // the same bytes, at another time
+  const Error error = error_of([&] { pack_to("out", {.shard_bytes = 10'000}); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(), HasSubstr("changed since"));
 }
 
 TEST_F(PackAgain, RefusesToGoOnWithALooseFileOfOtherBytes) {
@@ -140,10 +217,7 @@ TEST_F(PackAgain, TellsTheSameWhenItIsCalledAgain) {
   for (const char* key : {"c0000/bad", "c0002/bad", "c0003/\xe9"}) {
     folder_.write(fmt::format("loose/{}.jpg", key), "no picture");
   }
-  std::vector<std::uint8_t> jpeg = noisy_jpeg(64, 64, 1);
-  jpeg[jpeg.size() / 2] = 0xff;  // a restart marker, where none is expected
-  jpeg[jpeg.size() / 2 + 1] = 0xd3;
-  folder_.write("loose/c0001/hurt.jpg", as_text(jpeg));
+  folder_.write("loose/c0001/hurt.jpg", as_text(hurt_jpeg()));
   const auto told = [](const PackResult& result) {
     std::string text = fmt::format("{} {} {} {}\n", result.samples, result.shards, result.bytes, result.concealed);
     for (const BadSample& bad : result.bad) {

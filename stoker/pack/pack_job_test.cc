@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "stoker/base/crc32c.h"
 #include "stoker/base/error_testing.h"
 #include "stoker/base/hash.h"
 #include "stoker/codec/npy.h"
@@ -112,6 +113,28 @@ TEST_F(Pack, CanBePackedAgainIntoTheSameBytes) {
   pack({folder_.path("first")}, folder_.path("second"), {.shard_bytes = 40'000});
   auto first = files_below(folder_.path("first")), second = files_below(folder_.path("second"));
   EXPECT_EQ(first, second);
+}
+
+TEST_F(Pack, KeepsTheChecksumsOfEveryChunkOfEveryField) {
+  TempFolder other;
+  std::string content(2 * kChunkBytes + 1000, 'x');
+  for (std::size_t i = 0; i < content.size(); i += 1000) content[i] = static_cast<char>('a' + i / 1000 % 26);
+  other.write("in/s.a.npy", content);
+  other.write("in/s.b.npy", content.substr(500));
+  other.write("in/s.png", as_text(noisy_png(8, 8, 1)));
+  pack({other.path("in")}, other.path("out"), {});
+  const auto packed = open(other.path("out"));
+  const SampleRow row = packed->row(0);
+  for (const char* name : {"a.npy", "b.npy"}) {
+    const SampleField& field = *row.field(name);
+    const std::string bytes = read_field(row, name);
+    ASSERT_EQ(field.chunks, 3u) << name;
+    for (std::uint32_t i = 0; i < field.chunks; ++i) {
+      EXPECT_EQ(row.chunk_crcs[field.first_chunk + i],
+                crc32c(as_bytes(std::string_view(bytes).substr(i * kChunkBytes, kChunkBytes))))
+          << i << " of " << name;
+    }
+  }
 }
 
 TEST_F(Pack, KeepsShardsWithinTheirSize) {
@@ -229,6 +252,21 @@ TEST_F(Pack, LeavesBadSamplesOutKeepsThemOrStops) {
   EXPECT_THAT(error.what(), HasSubstr("c0001/bad"));
 }
 
+TEST_F(Pack, KeepsItAsBadWhatIsNotWhatItsIndexSays) {
+  pack_to("first");
+  const std::string shard = folder_.path("first/shard-000000.tar");
+  std::string bytes = read_file(shard);
+  const std::uint64_t offset = open(shard)->row(7).field("cls")->offset;
+  bytes[offset] = '3';  // a class as good as any, but not the one that was packed
+  write_whole_file(shard, as_bytes(bytes));
+  const PackResult result = pack({shard}, folder_.path("second"), {.bad = BadSamplePolicy::kKeep});
+  ASSERT_EQ(result.bad.size(), 1u);
+  EXPECT_THAT(result.bad[0].reason, HasSubstr("checksum"));
+  const auto packed = open(folder_.path("second"));
+  EXPECT_EQ(packed->row(7).soundness, Soundness::kBad);
+  EXPECT_EQ(packed->row(8).soundness, Soundness::kClean);
+}
+
 TEST_F(Pack, MakesNoShardsOfNothing) {
   fs::create_directories(folder_.path("empty"));
   const PackResult none = pack({folder_.path("empty")}, folder_.path("out"), {});
@@ -257,6 +295,11 @@ TEST_F(Pack, NumbersTheClassesOfASubsetAnew) {
   fs::remove(folder_.path("all/manifest.json"));
   pack({folder_.path("all/shard-000000.tar")}, folder_.path("by_number"), {.classes = {"2"}});
   EXPECT_EQ(open(folder_.path("by_number"))->size(), 15);
+  for (const char* none : {"-1", "2x", ""}) {
+    const Error error =
+        error_of([&] { pack({folder_.path("all/shard-000000.tar")}, folder_.path("x"), {.classes = {none}}); });
+    EXPECT_THAT(error.what(), HasSubstr(fmt::format("'{}' is no class", none)));
+  }
   EXPECT_THAT(error_of([&] { pack_to("x", {.classes = {"nobody"}}); }).what(), HasSubstr("no class 'nobody'"));
   EXPECT_THAT(error_of([&] { pack_to("x", {.classes = {"c0001", "c0001"}}); }).what(), HasSubstr("twice"));
 }
@@ -301,6 +344,14 @@ TEST_F(Pack, ShufflesBySeed) {
   EXPECT_NE(a, plain);
   EXPECT_NE(a, c);
   EXPECT_THAT(a, ::testing::UnorderedElementsAreArray(plain));
+}
+
+TEST_F(Pack, ShufflesASubset) {
+  pack_to("plain", {.classes = {"c0003", "c0001"}});
+  pack_to("mixed", {.classes = {"c0003", "c0001"}, .shuffle = 7});
+  const auto plain = keys(*open(folder_.path("plain"))), mixed = keys(*open(folder_.path("mixed")));
+  EXPECT_NE(mixed, plain);
+  EXPECT_THAT(mixed, ::testing::UnorderedElementsAreArray(plain));
 }
 
 TEST_F(Pack, StoresRawPixelsThatDecodeToTheSame) {

@@ -115,7 +115,9 @@ PackJournal::PackJournal(std::string folder, const std::string& job)
   std::string line;
   std::size_t whole = 0;  // bytes of whole lines
   const std::string head = as_line(Json{{"job", to_json_text(job)}});
-  if (std::getline(file, line) && from_line(line)) {
+  // A line that lacks its end is torn, too: what is appended would stand on it.
+  const auto next_line = [&] { return std::getline(file, line) && !file.eof(); };
+  if (next_line() && from_line(line)) {
     if (line + "\n" != head) {
       fail(ErrorKind::kUsage,
            "'{}' holds a pack that was begun with other options, or of data that has changed since; remove the folder, "
@@ -123,7 +125,7 @@ PackJournal::PackJournal(std::string folder, const std::string& job)
            folder_);
     }
     whole = line.size() + 1;
-    while (std::getline(file, line)) {
+    while (next_line()) {
       const std::optional<Json> entry = from_line(line);
       if (!entry) break;
       PackedShard packed = from_json(*entry);

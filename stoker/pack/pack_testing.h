@@ -29,6 +29,14 @@ inline std::map<std::string, std::string> files_below(const std::string& folder)
   return files;
 }
 
+/// A JPEG that decodes, with a part of it concealed.
+inline std::vector<std::uint8_t> hurt_jpeg() {
+  std::vector<std::uint8_t> jpeg = noisy_jpeg(64, 64, 1);
+  jpeg[jpeg.size() / 2] = 0xff;  // a restart marker, where none is expected
+  jpeg[jpeg.size() / 2 + 1] = 0xd3;
+  return jpeg;
+}
+
 /// A folder of `count` tiny images (PNG, 32 x 32) in `classes` classes.
 inline std::string tiny_folder(const TempFolder& folder, std::int64_t count, std::int64_t classes,
                                const std::string& name = "loose") {

@@ -21,6 +21,8 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+std::uint8_t byte_at(std::uint64_t place) { return static_cast<std::uint8_t>((place >> 10) + (place >> 20)); }
+
 /// Samples of given sizes, one behind the other.
 class Samples final : public SampleStream {
  public:
@@ -28,7 +30,7 @@ class Samples final : public SampleStream {
     std::uint64_t total = 0;
     for (const std::uint64_t size : sizes_) total += size;
     std::vector<std::uint8_t> bytes(total);
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i >> 10);
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = byte_at(i);
     source_ = std::make_unique<FaultySource>(std::make_shared<MemorySource>("memory", std::move(bytes)), faults);
   }
   bool next(SampleRow& row) override {
@@ -64,7 +66,7 @@ TEST(SampleSweep, HoldsNoMoreBytesThanItMay) {
       ASSERT_TRUE(sample);
       EXPECT_EQ(sample->row.key, fmt::format("{}", i));
       EXPECT_EQ(sample->fields[0].size(), 3 * kMebibyte);
-      EXPECT_EQ(sample->fields[0][1024], static_cast<std::uint8_t>((at + 1024) >> 10));
+      EXPECT_EQ(sample->fields[0][1024], byte_at(at + 1024));
       at += 3 * kMebibyte;
     }
     EXPECT_FALSE(sweep.next());
@@ -171,6 +173,96 @@ TEST(SampleSweep, SaysWhichSampleTheMemoryWasMissingFor) {
   const Error error = error_of([&] { sweep.next(); });
   EXPECT_EQ(error.kind(), ErrorKind::kMemory);
   EXPECT_THAT(error.what(), HasSubstr("sample '0'"));
+}
+
+/// The second of two samples lies behind the first, but in another source.
+class TwoSources final : public SampleStream {
+ public:
+  bool next(SampleRow& row) override {
+    if (next_ == 2) return false;
+    row.clear();
+    row.source = &sources_[next_];
+    row.fields.push_back({.name = "bin", .part = {}, .offset = 100 * next_, .length = 100});
+    ++next_;
+    return true;
+  }
+
+ private:
+  MemorySource sources_[2] = {{"a", std::vector<std::uint8_t>(200, 'a')}, {"b", std::vector<std::uint8_t>(200, 'b')}};
+  std::uint64_t next_ = 0;
+};
+
+TEST(SampleSweep, ReadsEachSampleFromItsOwnSource) {
+  TwoSources samples;
+  SampleSweep sweep(samples, {.threads = 1}, nothing);
+  EXPECT_EQ(sweep.next()->fields[0][0], 'a');
+  EXPECT_EQ(sweep.next()->fields[0][0], 'b');
+}
+
+TEST(SampleSweep, ReadsAllOfALargeSample) {
+  Samples samples({100, 35 * kMebibyte, 100});
+  SampleSweep sweep(samples, {.threads = 1}, nothing);
+  ASSERT_TRUE(sweep.next());
+  const SweptSample* sample = sweep.next();
+  ASSERT_EQ(sample->fields[0].size(), 35 * kMebibyte);
+  for (std::size_t i = 0; i < sample->fields[0].size(); i += 512)
+    ASSERT_EQ(sample->fields[0][i], byte_at(100 + i)) << i;
+}
+
+/// Asks to stop when it is first read from, and counts how often it is.
+class Stopping final : public Source, public SampleStream {
+ public:
+  Stopping(std::uint64_t sample_bytes, std::stop_source& stop) : sample_bytes_(sample_bytes), stop_(stop) {}
+  const std::string& name() const override { return name_; }
+  std::uint64_t size(std::string_view) const override { return 1000 * sample_bytes_; }
+  void start(ReadRequest& request) override {
+    ++reads;
+    stop_.request_stop();
+    request.error = nullptr;
+    request.done(request);
+  }
+  bool next(SampleRow& row) override {
+    if (sample_bytes_ == 0) stop_.request_stop();
+    row.clear();
+    row.source = this;
+    row.key = fmt::format("{}", rows++);
+    row.fields.push_back({.name = "bin", .part = {}, .offset = 0, .length = sample_bytes_});
+    return rows < 1000;
+  }
+  int reads = 0, rows = 0;
+
+ private:
+  const std::string name_ = "stopping";
+  const std::uint64_t sample_bytes_;
+  std::stop_source& stop_;
+};
+
+TEST(SampleSweep, StopsWithinALargeSampleAndBetweenManyWithoutBytes) {
+  std::stop_source stop;
+  Stopping large(100 * kMebibyte, stop);
+  SampleSweep sweep(large, {.threads = 1, .stop = stop.get_token()}, nothing);
+  EXPECT_EQ(error_of([&] { sweep.next(); }).kind(), ErrorKind::kClosed);
+  EXPECT_EQ(large.reads, 1);
+
+  std::stop_source again;
+  Stopping empty(0, again);
+  SampleSweep other(empty, {.threads = 1, .stop = again.get_token()}, nothing);
+  EXPECT_EQ(error_of([&] { other.next(); }).kind(), ErrorKind::kClosed);
+  EXPECT_EQ(empty.rows, 1);
+}
+
+TEST(SampleSweep, StopsBetweenSamplesThatWereReadTogether) {
+  std::stop_source stop;
+  int worked_on = 0;
+  Samples samples(std::vector<std::uint64_t>(40, 10));
+  SampleSweep sweep(samples, {.threads = 1, .stop = stop.get_token()}, [&] {
+    return [&](SweptSample&) {
+      ++worked_on;
+      stop.request_stop();
+    };
+  });
+  EXPECT_EQ(error_of([&] { sweep.next(); }).kind(), ErrorKind::kClosed);
+  EXPECT_EQ(worked_on, 1);
 }
 
 TEST(SampleSweep, StopsBetweenSamples) {

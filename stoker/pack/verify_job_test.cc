@@ -7,12 +7,15 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/base/rounds_testing.h"
+#include "stoker/format/content_tag.h"
 #include "stoker/format/dataset.h"
+#include "stoker/format/index_writer.h"
 #include "stoker/format/manifest.h"
 #include "stoker/format/tar_writer.h"
 #include "stoker/pack/data_info.h"
 #include "stoker/pack/pack_job.h"
 #include "stoker/pack/pack_testing.h"
+#include "stoker/storage/file_source.h"
 
 namespace stoker {
 namespace {
@@ -108,6 +111,21 @@ TEST_F(Verify, NamesTheSampleThatIsDamaged) {
   EXPECT_THAT(result.bad[0].reason, AllOf(HasSubstr("checksum"), HasSubstr("'png'")));
 }
 
+TEST_F(Verify, NamesTheFieldThatIsDamagedWhicheverItIs) {
+  const auto data = open_dataset({shard_}, std::make_shared<InlineExecutor>());
+  const SampleRow row = data->row(1);
+  ASSERT_EQ(row.fields.size(), 2u);
+  for (const SampleField& field : row.fields) {
+    std::string bytes = good_;
+    bytes[field.offset] ^= 1;
+    write_whole_file(shard_, as_bytes(bytes));
+    const VerifyResult result = verify_shard();
+    ASSERT_EQ(result.bad.size(), 1u) << field.name;
+    EXPECT_EQ(result.bad[0].key, data->key(1));
+    EXPECT_THAT(result.bad[0].reason, AllOf(HasSubstr("checksum"), HasSubstr(fmt::format("'{}'", field.name))));
+  }
+}
+
 TEST_F(Verify, FindsDamageBetweenTheSamples) {
   std::string bytes = good_;
   bytes[300] ^= 1;  // padding of the first member's header, which no checksum of tar's covers: its user name
@@ -141,11 +159,8 @@ TEST_F(Verify, GoesOnAfterAFileThatIsTooLarge) {
 }
 
 TEST_F(Verify, TellsConcealedImagesFromBadOnes) {
-  std::vector<std::uint8_t> jpeg = noisy_jpeg(64, 64, 1);
-  folder_.write("in/good.jpg", as_text(jpeg));
-  jpeg[jpeg.size() / 2] = 0xff;  // a restart marker, where none is expected
-  jpeg[jpeg.size() / 2 + 1] = 0xd3;
-  folder_.write("in/hurt.jpg", as_text(jpeg));
+  folder_.write("in/good.jpg", as_text(noisy_jpeg(64, 64, 1)));
+  folder_.write("in/hurt.jpg", as_text(hurt_jpeg()));
   folder_.write("in/none.jpg", "no picture");
   const VerifyResult result = verify({folder_.path("in")}, {});
   ASSERT_EQ(result.concealed.size(), 1u);
@@ -185,6 +200,23 @@ TEST_F(Verify, NamesTarsThatTheManifestDoesNotList) {
     EXPECT_EQ(result.samples, 3) << "they are not part of the data set";
   }
   EXPECT_TRUE(verify_shard().bad.empty()) << "who names a shard wants to know of that one";
+}
+
+TEST_F(Verify, NamesAShardThatIsWholeButNotTheOneThatTheManifestLists) {
+  pack({tiny_folder(folder_, 2, 1, "more")}, folder_.path("others"), {});
+  const std::string other = read_file(folder_.path("others/shard-000000.tar"));
+  write_whole_file(shard_, as_bytes(other));
+  for (const std::string& data : {shard_, folder_.path("out")}) {
+    const VerifyResult result = verify({data}, {.threads = 1});
+    ASSERT_EQ(result.bad.size(), 1u) << data;
+    EXPECT_EQ(result.bad[0].shard, shard_);
+    EXPECT_THAT(result.bad[0].reason, AllOf(HasSubstr("manifest"), HasSubstr(fmt::format("{} bytes", other.size()))));
+    EXPECT_EQ(result.samples, 2);
+  }
+  const std::string added = folder_.write("out/added.tar", other);
+  const VerifyResult result = verify({added}, {.threads = 1});
+  ASSERT_EQ(result.bad.size(), 1u);
+  EXPECT_THAT(result.bad[0].reason, HasSubstr("not in the manifest"));
 }
 
 TEST_F(Verify, NamesAStaleIndex) {
@@ -262,6 +294,22 @@ TEST(IndexJob, MakesAnIndexAnewThatIsDamagedOrKnowsTooLittle) {
   EXPECT_EQ(index_shards({tar}, {}).shards, 1) << "it was another shard's";
 }
 
+TEST(IndexJob, MakesAnIndexAnewThatKnowsNoChecksums) {
+  TempFolder folder;
+  const std::string png(as_text(noisy_png(8, 8, 1)));
+  const std::string tar = folder.write("a.tar", tar_member("x.png", png) + tar_end());
+  // As a scan knows the shard, if it were kept here.
+  const auto shard = std::make_shared<FileSource>(tar, std::make_shared<InlineExecutor>());
+  IndexWriter writer;
+  SampleRow row = open_dataset({tar}, std::make_shared<InlineExecutor>())->row(0);
+  row.soundness = Soundness::kClean;
+  writer.add(row);
+  write_whole_file(tar + ".sidx",
+                   writer.finish({.data_bytes = shard->size(), .content_tag = content_tag(*shard, shard->size())}));
+  EXPECT_EQ(index_shards({tar}, {}).shards, 1);
+  EXPECT_TRUE(open_dataset({tar}, std::make_shared<InlineExecutor>())->row(0).fields[0].crc32c);
+}
+
 TEST(IndexJob, SaysFirstHowMuchAnEarlierCallDid) {
   TempFolder folder;
   const std::string png(as_text(noisy_png(8, 8, 1))), one = tar_member("x.png", png) + tar_end();
@@ -284,17 +332,34 @@ TEST(IndexJob, SaysFirstHowMuchAnEarlierCallDid) {
 TEST(IndexJob, ListsBadSamplesAndKeepsTheirRows) {
   TempFolder folder;
   const std::string png(as_text(noisy_png(8, 8, 1)));
-  const std::string tar = folder.write(
-      "a.tar", tar_member("x.png", png) + tar_member("bad.png", "no picture") + tar_member("y.json", "{}") + tar_end());
+  const std::string cut = png.substr(0, png.size() - 20);  // its header is whole
+  std::vector<std::uint8_t> huge = noisy_jpeg(8, 8, 1);
+  for (std::size_t i = 2; i + 8 < huge.size(); ++i) {  // its header claims 65,500 x 65,500 pixels
+    if (huge[i] == 0xff && huge[i + 1] == 0xc0) huge[i + 5] = huge[i + 7] = 0xff, huge[i + 6] = huge[i + 8] = 0xdc;
+  }
+  const std::string tar = folder.write("a.tar", tar_member("x.png", png) + tar_member("bad.png", "no picture") +
+                                                    tar_member("y.json", "{}") + tar_member("cut.png", cut) +
+                                                    tar_member("huge.jpg", as_text(huge)) +
+                                                    tar_member("hurt.jpg", as_text(hurt_jpeg())) + tar_end());
   const IndexJobResult result = index_shards({tar}, {});
-  EXPECT_EQ(result.samples, 3);
-  ASSERT_EQ(result.bad.size(), 1u);
+  EXPECT_EQ(result.samples, 6);
+  EXPECT_EQ(result.concealed, 1);
+  ASSERT_EQ(result.bad.size(), 3u);
   EXPECT_EQ(result.bad[0].key, "bad");
+  EXPECT_EQ(result.bad[1].key, "cut");
+  EXPECT_EQ(result.bad[2].key, "huge");
+  EXPECT_THAT(result.bad[2].reason, HasSubstr("limit"));
   const auto data = open_dataset({tar}, std::make_shared<InlineExecutor>());
   EXPECT_EQ(data->row(0).soundness, Soundness::kClean);
   EXPECT_EQ(data->row(1).soundness, Soundness::kBad);
   EXPECT_FALSE(data->row(1).facts);
   EXPECT_EQ(data->row(2).soundness, Soundness::kClean);
+  for (const std::int64_t bad : {3, 4}) {
+    EXPECT_EQ(data->row(bad).soundness, Soundness::kBad);
+    EXPECT_FALSE(data->row(bad).facts) << "nobody is to plan with those of what is no picture";
+  }
+  EXPECT_EQ(data->row(5).soundness, Soundness::kConcealed);
+  EXPECT_TRUE(data->row(5).facts);
 }
 
 TEST(IndexJob, WorksForNoSamplesAndForOne) {

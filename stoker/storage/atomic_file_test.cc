@@ -37,6 +37,20 @@ TEST(AtomicFile, IsThereWholeOrNotAtAll) {
   EXPECT_FALSE(std::filesystem::exists(path + ".partial"));
 }
 
+TEST(AtomicFile, HoldsItsBytesInTheOrderOfWriting) {
+  TempFolder folder;
+  std::string expected;
+  AtomicFile file(folder.path("file"));
+  // Small pieces are collected, large ones are not: the last of each kind must not overtake the other.
+  for (const std::size_t size : {10, 200'000, 60'000, 1, 65'536, 65'537, 2'000'000, 3}) {
+    const std::string piece(size, static_cast<char>('a' + expected.size() % 26));
+    file.write(as_bytes(piece));
+    expected += piece;
+  }
+  file.commit();
+  EXPECT_EQ(content_of(folder.path("file")), expected);
+}
+
 TEST(AtomicFile, ReplacesWhatAKilledProcessLeft) {
   TempFolder folder;
   folder.write("file.partial", std::string(5000, 'x'));

@@ -5,7 +5,7 @@
 //                       result; separated by tabs. An error is its negative number; "killed" stands for itself.
 //   STOKER_FAULTS       "ACTION WHICH [CALL:GLOB]"
 //     ACTION            kill_before, kill_after, kill_during (which leaves half of what a write should have written);
-//                       stop_before: by SIGSTOP; enospc, eio, erofs: the call fails; short: a write writes half
+//                       stop_before: by SIGSTOP; enospc, eio, erofs, eintr: the call fails; short: a write writes half
 //     WHICH             "3": the third call, "3+": that and all later ones
 //     CALL:GLOB         counts only those, for instance "rename:*.tar" or "*:*/manifest.json*"
 //
@@ -65,10 +65,15 @@ struct Verb {
   int error;
 };
 constexpr Verb kVerbs[] = {
-    {"kill_before", Action::kKillBefore, 0}, {"kill_during", Action::kKillDuring, 0},
-    {"kill_after", Action::kKillAfter, 0},   {"stop_before", Action::kStopBefore, 0},
-    {"enospc", Action::kFail, ENOSPC},       {"eio", Action::kFail, EIO},
-    {"erofs", Action::kFail, EROFS},         {"short", Action::kShort, 0},
+    {"kill_before", Action::kKillBefore, 0},
+    {"kill_during", Action::kKillDuring, 0},
+    {"kill_after", Action::kKillAfter, 0},
+    {"stop_before", Action::kStopBefore, 0},
+    {"enospc", Action::kFail, ENOSPC},
+    {"eio", Action::kFail, EIO},
+    {"erofs", Action::kFail, EROFS},
+    {"eintr", Action::kFail, EINTR},
+    {"short", Action::kShort, 0},
 };
 
 /// What to do to which call.

@@ -61,6 +61,19 @@ def test_short_writes_change_nothing(job, tmp_path):
     assert files_below(out) == whole
 
 
+def test_a_write_that_a_signal_interrupts_is_made_again(job, tmp_path):
+    run, whole = undisturbed(job, tmp_path / "whole")
+    writes = run.count(f"write:{tmp_path}/whole/*")
+    assert writes > 5
+    for number in (1, 2, writes):
+        out = tmp_path / f"interrupted-{number}"
+        job.prepare(out)
+        again = job.run(out, fault=f"eintr {number} write:{out}/*")
+        assert (again.status, again.err) == (0, "")
+        assert any(call.failed for call in again.calls)
+        assert files_below(out) == whole
+
+
 def test_a_journal_that_cannot_be_removed_is_named_and_stands_in_nobodys_way(stoker, tars, tmp_path):
     job = Pack(stoker, tars)
     _, whole = undisturbed(job, tmp_path / "whole")

@@ -1,0 +1,56 @@
+#include "stoker/pack/source_state.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "stoker/base/error_testing.h"
+#include "stoker/format/tar_testing.h"
+#include "stoker/storage/file_source.h"
+#include "stoker/storage/temp_folder_testing.h"
+
+namespace stoker {
+namespace {
+
+std::shared_ptr<const Dataset> open(const std::string& path) {
+  return open_dataset({path}, std::make_shared<InlineExecutor>());
+}
+
+void touch(const std::string& path) {
+  std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) + std::chrono::seconds(5));
+}
+
+TEST(SourceState, IsAnotherOnceAnyFileIs) {
+  TempFolder folder;
+  for (const char* name : {"loose/a.jpg", "loose/a.json", "loose/b.jpg", "loose/b.txt"}) folder.write(name, "content");
+  for (const char* name : {"0.tar", "1.tar"}) folder.write(name, tar_member("a.jpg", "content") + tar_end());
+  for (const char* data : {"loose", "*.tar"}) {
+    const auto dataset = open(folder.path(data));
+    const std::string same = SourceState(*dataset).digest();
+    EXPECT_EQ(SourceState(*dataset).digest(), same);
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+      const std::string path = entry.path().string();
+      if (!entry.is_regular_file() || path.ends_with(".tar") != std::string(data).ends_with(".tar")) continue;
+      const SourceState before(*dataset);
+      before.require_unchanged();
+      touch(path);
+      EXPECT_NE(SourceState(*dataset).digest(), before.digest()) << path;
+      EXPECT_EQ(error_of([&] { before.require_unchanged(); }).kind(), ErrorKind::kData) << path;
+    }
+  }
+}
+
+TEST(SourceState, StopsBetweenFiles) {
+  TempFolder folder;
+  folder.write("loose/a.jpg", "content");
+  const auto dataset = open(folder.path("loose"));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(error_of([&] { SourceState(*dataset, stop.get_token()); }).kind(), ErrorKind::kClosed);
+  const SourceState before(*dataset);
+  EXPECT_EQ(error_of([&] { before.require_unchanged(stop.get_token()); }).kind(), ErrorKind::kClosed);
+}
+
+}  // namespace
+}  // namespace stoker
