@@ -32,8 +32,8 @@ void check_row(const SampleRow& row, Bytes tar, std::uint64_t& end) {
     for (std::size_t j = 0; j < i; ++j) require_that(row.fields[j].name != field.name, "no sample has a field twice");
   }
   const SampleField* label = row.field("cls");
-  require_that((row.label >= 0) == (label != nullptr), "a label is known where there is a field cls");
-  if (label == nullptr) return;
+  require_that(row.label == -1 || (row.label >= 0 && label != nullptr), "a label comes of a field cls");
+  if (row.label < 0) return;
   const std::string_view text = as_text(tar.subspan(label->offset, label->length));
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   std::int64_t number = -1;
