@@ -28,6 +28,7 @@ int checked(int descriptor) {
 
 Interrupts::Interrupts() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   sigset_t watched;
   sigemptyset(&watched);
   sigaddset(&watched, SIGINT);

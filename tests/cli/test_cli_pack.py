@@ -2,6 +2,7 @@
 
 import io
 import json
+import resource
 import shutil
 import signal
 import subprocess
@@ -290,6 +291,23 @@ def test_what_cannot_be_written_is_known_before_the_work(stoker, tmp_path):
     assert str(nowhere) in stoker.refusal(1, "pack", tmp_path / "in", nowhere, "--bad-sample", "fail")
     assert str(nowhere) in stoker.refusal(1, "verify", tmp_path / "bad.tar", "--quarantine", nowhere)
     assert str(tmp_path / "file") in stoker.refusal(2, "pack", tmp_path / "in", tmp_path / "file", "--bad-sample", "fail")
+
+
+@pytest.mark.parametrize("command", ["pack", "index", "verify", "synth"])
+def test_a_file_that_may_not_grow_is_named_and_not_left_half_written(stoker, packed, tmp_path, command):
+    data = tmp_path / "data.tar"
+    with tarfile.open(data, "w") as tar:
+        for number in range(400):
+            tar.addfile(tarfile.TarInfo(f"{number:0200}.jpg"), io.BytesIO())
+    files = {"pack": (("pack", packed, tmp_path / "out"), tmp_path / "out/shard-000000.tar"),
+             "index": (("index", data), tmp_path / "data.tar.sidx"),
+             "verify": (("verify", data, "--quarantine", tmp_path / "bad"), tmp_path / "bad"),
+             "synth": (("synth", tmp_path / "out.tar", "--kind", "tiny", "--count", 40, "--format", "tar"),
+                       tmp_path / "out.tar")}
+    args, file = files[command]
+    sentence = stoker.refusal(1, *args, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+    assert str(file) in sentence and "File too large" in sentence
+    assert not file.exists() and not list(tmp_path.rglob("*.partial"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
