@@ -15,6 +15,7 @@ namespace stoker {
 /// EPIPE, or with EFBIG where the file would grow past what `ulimit -f` allows.
 class Interrupts {
  public:
+  /// Throws std::system_error where the machine has no descriptor or thread for it.
   Interrupts();
   ~Interrupts();
   Interrupts(const Interrupts&) = delete;
