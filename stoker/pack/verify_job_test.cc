@@ -2,9 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/resource.h>
 
+#include <functional>
 #include <stop_token>
 
+#include "stoker/base/child_testing.h"
 #include "stoker/base/error_testing.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/format/dataset.h"
@@ -13,6 +17,7 @@
 #include "stoker/pack/data_info.h"
 #include "stoker/pack/pack_job.h"
 #include "stoker/pack/pack_testing.h"
+#include "stoker/storage/posix_file.h"
 
 namespace stoker {
 namespace {
@@ -176,6 +181,44 @@ TEST_F(Verify, NamesAStaleIndex) {
   ASSERT_EQ(result.bad.size(), 1u);
   EXPECT_THAT(result.bad[0].reason, HasSubstr(".sidx"));
   EXPECT_EQ(result.samples, 3);
+}
+
+/// From now on the process gets no thread, whose stacks would be larger than all addresses.
+void refuse_threads() {
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(&attributes, std::size_t{1} << 60);
+  ::pthread_setattr_default_np(&attributes);
+}
+
+/// From now on it gets no descriptor beyond those that it has, and `more`.
+void refuse_descriptors(int more) {
+  rlimit limit;
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const FileDescriptor next(::dup(STDERR_FILENO));
+  limit.rlim_cur = static_cast<rlim_t>(next.get() + more);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+TEST_F(Verify, DoesNotTakeTheMachinesFaultsForTheDatas) {
+  const std::string loose = tiny_folder(folder_, 3, 1, "more");
+  const std::string tar = folder_.write("a.tar", tar_member("x.png", as_text(noisy_png(8, 8, 1))) + tar_end());
+  const std::vector<std::function<void()>> refusals = {refuse_threads, [] { refuse_descriptors(0); },
+                                                       [] { refuse_descriptors(1); }};
+  for (std::size_t i = 0; i < refusals.size(); ++i) {
+    const auto status = [&](const std::function<void()>& job) {
+      return status_in_child([&] {
+        refusals[i]();
+        const Error error = error_of(job);
+        return error.kind() == ErrorKind::kMemory ? 0 : 1;
+      });
+    };
+    EXPECT_EQ(status([&] { verify({loose}, {}); }), 0) << i;
+    EXPECT_EQ(status([&] { data_info({loose}, {}); }), 0) << i;
+    if (i == 2) continue;  // a tar needs no second descriptor
+    EXPECT_EQ(status([&] { verify({tar}, {}); }), 0) << i;
+    EXPECT_EQ(status([&] { data_info({tar}, {}); }), 0) << i;
+  }
 }
 
 std::stop_token stopped() {
