@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/console.h"
+#include "cli/json_output.h"
 #include "stoker/base/units.h"
 
 namespace stoker {
@@ -40,9 +41,7 @@ std::string bad_samples_text(std::string_view title, const std::vector<BadSample
 
 void write_quarantine(AtomicFile& file, const std::vector<BadSample>& samples) {
   std::string lines;
-  for (const BadSample& sample : samples) {
-    lines += to_json(sample).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  }
+  for (const BadSample& sample : samples) lines += json_line(to_json(sample));
   file.write(as_bytes(lines));
   file.commit();
 }

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import resource
 import shutil
 import signal
@@ -160,6 +161,21 @@ def test_pack_says_what_it_did(stoker, loose, tmp_path):
     assert again["bad"] == found["bad"]
     assert (tmp_path / "again").read_bytes() == (tmp_path / "list").read_bytes()
     assert "Bad samples, left out (1)" in stoker.text("pack", loose_with_bad, tmp_path / "other")
+
+
+@pytest.mark.parametrize("command", ["pack", "index", "verify"])
+def test_a_key_that_is_no_text_can_be_found_by_what_is_said_of_it(stoker, tmp_path, command):
+    data = tmp_path / "data.tar"
+    with tarfile.open(data, "w") as tar:
+        tar.addfile(tarfile.TarInfo(os.fsdecode(b"caf\xe9/1.jpg")), io.BytesIO())
+    to = [tmp_path / "out"] if command == "pack" else []
+    listed = [] if command == "index" else ["--quarantine", tmp_path / "list"]
+    done = stoker(command, data, *to, *listed, "--json")
+    (bad,) = json.loads(done.stdout)["bad"]
+    assert bytes.fromhex(bad["key"]["hex"]) == b"caf\xe9/1"
+    assert "\ufffd" not in done.stdout
+    if listed:
+        assert json.loads((tmp_path / "list").read_text()) == bad
 
 
 def test_a_dry_run_estimates_and_writes_nothing(stoker, loose, tmp_path):
