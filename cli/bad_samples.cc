@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "cli/console.h"
-#include "cli/json_output.h"
 #include "stoker/base/units.h"
 
 namespace stoker {
@@ -37,13 +36,6 @@ std::string bad_samples_text(std::string_view title, const std::vector<BadSample
   }
   if (samples.size() > kShown) text += fmt::format("  and {} more\n", format_count(samples.size() - kShown));
   return text;
-}
-
-void write_quarantine(AtomicFile& file, const std::vector<BadSample>& samples) {
-  std::string lines;
-  for (const BadSample& sample : samples) lines += json_line(to_json(sample));
-  file.write(as_bytes(lines));
-  file.commit();
 }
 
 }  // namespace stoker

@@ -309,6 +309,28 @@ def test_what_cannot_be_written_is_known_before_the_work(stoker, tmp_path):
     assert str(tmp_path / "file") in stoker.refusal(2, "pack", tmp_path / "in", tmp_path / "file", "--bad-sample", "fail")
 
 
+def test_a_list_of_bad_samples_replaces_nothing_else(stoker, packed, tmp_path):
+    shard = tmp_path / "victim.tar"
+    shutil.copy(next(packed.glob("*.tar")), shard)
+    before = shard.read_bytes()
+    assert str(shard) in stoker.refusal(2, "verify", shard, "--quarantine", shard)
+    assert str(shard) in stoker.refusal(2, "pack", shard, tmp_path / "out", "--quarantine", shard)
+    assert shard.read_bytes() == before
+    inside = tmp_path / "out" / "list"
+    assert str(inside) in stoker.refusal(2, "pack", packed, tmp_path / "out", "--quarantine", inside)
+    assert [path.name for path in tmp_path.iterdir()] == ["victim.tar"]
+
+
+def test_a_list_of_bad_samples_can_go_where_the_rest_goes(stoker, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "bad.jpg").write_text("no picture")
+    output = tmp_path / "output"
+    with open(output, "w") as file:
+        assert stoker("verify", tmp_path / "in", "--json", "--quarantine", output, stdout=file).returncode == 1
+    listed, _, rest = output.read_text().partition("\n")
+    assert json.loads(rest)["bad"] == [json.loads(listed)]
+
+
 @pytest.mark.parametrize("command", ["pack", "index", "verify", "synth"])
 def test_a_file_that_may_not_grow_is_named_and_not_left_half_written(stoker, packed, tmp_path, command):
     data = tmp_path / "data.tar"
