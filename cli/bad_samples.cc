@@ -24,6 +24,12 @@ nlohmann::ordered_json bad_samples_json(const std::vector<BadSample>& samples) {
   return list;
 }
 
+nlohmann::ordered_json broken_shards_json(const std::vector<BrokenShard>& shards) {
+  auto list = nlohmann::ordered_json::array();
+  for (const BrokenShard& broken : shards) list.push_back({{"shard", broken.shard}, {"reason", broken.reason}});
+  return list;
+}
+
 std::string bad_samples_text(std::string_view title, const std::vector<BadSample>& samples) {
   if (samples.empty()) return {};
   std::string text = fmt::format("{} ({}):\n", title, format_count(samples.size()));

@@ -33,10 +33,11 @@ class IndexJob {
     const std::vector<ShardPath> shards = find_shards(data, manifests, options_.stop);
     check_names(shards);
     std::vector<bool> is_done;
+    std::vector<std::uint64_t> sizes;
     std::set<std::string> places;  // a shard that is named twice is indexed once
     for (const ShardPath& shard : shards) {
       stop_if_asked(options_.stop, shard.path);
-      const std::uint64_t bytes = file_bytes(shard.path);
+      const std::uint64_t bytes = sizes.emplace_back(file_bytes(shard.path));
       is_done.push_back(!places.insert(place_of(shard.path)).second || is_current(shard.path));
       total_ += bytes;
       if (is_done.back()) done_ += bytes;
@@ -47,16 +48,26 @@ class IndexJob {
       const ShardPath& shard = shards[i];
       if (is_done[i]) continue;
       try {
-        index(shard.path);
+        add(index(shard.path));
       } catch (const Error& error) {
-        if (error.kind() != ErrorKind::kClosed) throw;
-        fail(ErrorKind::kClosed, "stopped in '{}'; the same command goes on from there", shard.path);
+        if (error.kind() == ErrorKind::kClosed) {
+          fail(ErrorKind::kClosed, "stopped in '{}'; the same command goes on from there", shard.path);
+        }
+        if (!is_of_shard(error)) throw;
+        result_.broken.push_back({shard.path, error.message()});
+        done_ += sizes[i];
+        if (options_.progress) options_.progress(done_, total_);
       }
     }
     return std::move(result_);
   }
 
  private:
+  /// Other shards may be sound, and be written. A sample that is too large leaves no other way than damage does.
+  static bool is_of_shard(const Error& error) {
+    return error.kind() == ErrorKind::kData || error.kind() == ErrorKind::kLimit;
+  }
+
   static std::uint64_t file_bytes(const std::string& path) {
     struct stat facts;
     if (::stat(path.c_str(), &facts) != 0) fail_system("open", path, errno);
@@ -112,7 +123,8 @@ class IndexJob {
     }
   }
 
-  void index(const std::string& path) {
+  /// Returns what is to be told of this shard.
+  IndexJobResult index(const std::string& path) {
     stop_if_asked(options_.stop, path);
     const auto shard = std::make_shared<FileSource>(path, FileAccess(inline_));
     const std::string place = place_of(path);
@@ -129,8 +141,9 @@ class IndexJob {
         sample.bad = checker->check(sample.row, sample.fields);
       };
     });
+    IndexJobResult result;
     while (const SweptSample* sample = sweep.next()) {
-      add(path, *sample);
+      count(path, *sample, result);
       writer.add(sample->row);
       const SampleField& last = sample->row.fields.back();
       if (options_.progress) options_.progress(done_ + last.offset + last.length, total_);
@@ -138,17 +151,27 @@ class IndexJob {
     before.require_unchanged();
     file.write(writer.finish({.data_bytes = shard->size(), .content_tag = content_tag(*shard, shard->size())}));
     file.commit();
-    ++result_.shards;
-    result_.bytes += shard->size();
+    ++result.shards;
+    result.bytes += shard->size();
     done_ += shard->size();
     if (options_.progress) options_.progress(done_, total_);
+    return result;
   }
 
-  void add(const std::string& path, const SweptSample& sample) {
-    ++result_.samples;
-    if (sample.row.soundness == Soundness::kConcealed) ++result_.concealed;
-    if (!sample.bad.empty())
-      result_.bad.push_back({path, sample.row.key, sample.row.fields.front().offset, sample.bad});
+  static void count(const std::string& path, const SweptSample& sample, IndexJobResult& result) {
+    ++result.samples;
+    if (sample.row.soundness == Soundness::kConcealed) ++result.concealed;
+    if (!sample.bad.empty()) {
+      result.bad.push_back({path, sample.row.key, sample.row.fields.front().offset, sample.bad});
+    }
+  }
+
+  void add(const IndexJobResult& shard) {
+    result_.shards += shard.shards;
+    result_.samples += shard.samples;
+    result_.concealed += shard.concealed;
+    result_.bytes += shard.bytes;
+    result_.bad.insert(result_.bad.end(), shard.bad.begin(), shard.bad.end());
   }
 
   const IndexJobOptions& options_;

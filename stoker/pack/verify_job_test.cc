@@ -323,6 +323,42 @@ TEST(IndexJob, ListsBadSamplesAndKeepsTheirRows) {
   EXPECT_EQ(data->row(2).soundness, Soundness::kClean);
 }
 
+TEST(IndexJob, GoesOnAfterShardsThatAreBroken) {
+  TempFolder folder;
+  const std::string bad = tar_member("x.png", "no picture"), good = tar_member("x.png", as_text(noisy_png(8, 8, 1)));
+  const std::string a = folder.write("a.tar", bad + good.substr(0, 600)), b = folder.write("b.tar", good + tar_end()),
+                    c = folder.write("c.tar", std::string(2000, 'x')), d = folder.write("d.tar", bad + tar_end());
+  std::uint64_t done = 0, total = 1;
+  IndexJobOptions options;
+  options.progress = [&](std::uint64_t now, std::uint64_t all) {
+    done = now;
+    total = all;
+  };
+  const IndexJobResult result = index_shards({a, b, c, d}, options);
+  EXPECT_EQ(result.shards, 2);
+  EXPECT_EQ(result.samples, 2);
+  ASSERT_EQ(result.bad.size(), 1u) << "of a broken shard the shard is told, and not what was found before it broke";
+  EXPECT_EQ(result.bad[0].shard, d);
+  ASSERT_EQ(result.broken.size(), 2u);
+  EXPECT_EQ(result.broken[0].shard, a);
+  EXPECT_THAT(result.broken[0].reason, HasSubstr(a));
+  EXPECT_EQ(result.broken[1].shard, c);
+  EXPECT_EQ(done, total);
+  EXPECT_TRUE(fs::exists(b + ".sidx"));
+  EXPECT_FALSE(fs::exists(a + ".sidx"));
+  EXPECT_EQ(files_below(folder.path()).size(), 6u) << "nothing half-written";
+  EXPECT_EQ(index_shards({a, b, c, d}, {}).current, 2);
+}
+
+TEST(IndexJob, StopsWhereItCannotWrite) {
+  TempFolder folder;
+  const std::string good = tar_member("x.png", as_text(noisy_png(8, 8, 1))) + tar_end();
+  const std::string a = folder.write("a.tar", good), b = folder.write("b.tar", good);
+  fs::create_directories(a + ".sidx.partial");
+  EXPECT_EQ(error_of([&] { index_shards({a, b}, {}); }).kind(), ErrorKind::kIo);
+  EXPECT_FALSE(fs::exists(b + ".sidx"));
+}
+
 TEST(IndexJob, WorksForNoSamplesAndForOne) {
   TempFolder folder;
   const std::string png(as_text(noisy_png(8, 8, 1)));

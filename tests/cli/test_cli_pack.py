@@ -259,6 +259,19 @@ def test_index_makes_random_access_for_shards_of_others(stoker, packed, tmp_path
     assert stoker.json("verify", foreign)["indexed_shards"] == len(before)
 
 
+def test_index_goes_on_after_a_broken_shard_and_says_so(stoker, packed, tmp_path):
+    shards = [shutil.copy(path, tmp_path) for path in sorted(packed.glob("*.tar"))[:3]]
+    (tmp_path / "a-broken.tar").write_bytes(b"x" * 3000)
+    done = stoker("index", tmp_path, "--index-dir", tmp_path / "indexes", "--json")
+    assert (done.returncode, done.stderr) == (1, "")
+    found = json.loads(done.stdout)
+    assert found["shards"] == len(shards) == len(list((tmp_path / "indexes").iterdir()))
+    (broken,) = found["broken"]
+    assert broken["shard"] == str(tmp_path / "a-broken.tar") and broken["shard"] in broken["reason"]
+    done = stoker("index", tmp_path / "a-broken.tar")
+    assert done.returncode == 1 and "Broken shards, not indexed (1):" in done.stdout and "a-broken.tar" in done.stdout
+
+
 def test_empty_data_is_no_failure_but_for_run(stoker, tmp_path):
     (tmp_path / "empty").mkdir()
     empty_tar = tmp_path / "empty.tar"
