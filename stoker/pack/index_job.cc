@@ -100,7 +100,8 @@ class IndexJob {
     }
   }
 
-  /// Whether the place, or where that is beside the shard the shard itself, has an index that knows what ours would.
+  /// Whether the place has an index that knows what ours would; or the shard itself, where the place is beside it and
+  /// has none: who opens the shard meets the one beside it first.
   bool is_current(const std::string& path) const {
     const auto shard = std::make_shared<FileSource>(path, FileAccess(inline_));
     const std::string place = place_of(path);
@@ -111,11 +112,10 @@ class IndexJob {
       return true;
     };
     try {
-      // Times tell that an index is old, never that it is not.
-      if (std::filesystem::exists(place) &&
-          std::filesystem::last_write_time(place) >= std::filesystem::last_write_time(shard->name()) &&
-          is_enough(index_in_file(*shard, std::make_shared<FileSource>(place, FileAccess(inline_)), ignored))) {
-        return true;
+      if (std::filesystem::exists(place)) {
+        // Times tell that an index is old, never that it is not.
+        return std::filesystem::last_write_time(place) >= std::filesystem::last_write_time(shard->name()) &&
+               is_enough(index_in_file(*shard, std::make_shared<FileSource>(place, FileAccess(inline_)), ignored));
       }
       return options_.folder.empty() && is_enough(index_in_shard(shard, ignored));
     } catch (const Error&) {

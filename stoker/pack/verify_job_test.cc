@@ -288,6 +288,20 @@ TEST(IndexJob, MakesAnIndexAnewThatIsDamagedOrKnowsTooLittle) {
   EXPECT_EQ(index_shards({tar}, {}).shards, 1) << "it was another shard's";
 }
 
+TEST_F(Verify, IsContentWithTheIndexThatIsMadeAnewBesideAPackedShard) {
+  for (const bool stale : {true, false}) {
+    const std::string index = shard_ + ".sidx";
+    index_shards({shard_}, {.folder = folder_.path("apart")});
+    std::string bytes = read_file(folder_.path("apart/shard-000000.tar.sidx"));
+    bytes[bytes.size() / 2] ^= 1;
+    write_whole_file(index, as_bytes(stale ? "old" : bytes));
+    EXPECT_FALSE(verify_shard().bad.empty());
+    EXPECT_EQ(index_shards({shard_}, {}).shards, 1) << "the index inside is good, but not the first to be met";
+    EXPECT_TRUE(verify_shard().bad.empty());
+    EXPECT_EQ(index_shards({shard_}, {}).current, 1);
+  }
+}
+
 TEST(IndexJob, SaysFirstHowMuchAnEarlierCallDid) {
   TempFolder folder;
   const std::string png(as_text(noisy_png(8, 8, 1))), one = tar_member("x.png", png) + tar_end();
