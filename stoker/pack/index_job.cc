@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <system_error>
 
 #include "stoker/base/error.h"
 #include "stoker/base/threads.h"
@@ -23,6 +24,8 @@
 
 namespace stoker {
 namespace {
+
+namespace fs = std::filesystem;
 
 class IndexJob {
  public:
@@ -74,9 +77,22 @@ class IndexJob {
     return static_cast<std::uint64_t>(facts.st_size);
   }
 
+  /// What cannot even be looked at (a name that is too long) is not there; writing it will say why.
+  static bool exists(const std::string& path) {
+    struct stat facts;
+    return ::stat(path.c_str(), &facts) == 0;
+  }
+
+  /// Times tell that an index is old, never that it is not. A shard's that lies in the future tells nothing.
+  static bool is_older(const std::string& index, const std::string& shard) {
+    std::error_code no_index, no_shard;
+    const auto index_time = fs::last_write_time(index, no_index), shard_time = fs::last_write_time(shard, no_shard);
+    return !no_index && !no_shard && index_time < shard_time && shard_time <= fs::file_time_type::clock::now();
+  }
+
   static void create_folder(const std::string& path) {
     std::error_code error;
-    std::filesystem::create_directories(path, error);
+    fs::create_directories(path, error);
     if (error) fail_system("create the folder", path, error.value());
   }
 
@@ -93,7 +109,7 @@ class IndexJob {
       }
       const auto [owner, is_new] = owners.emplace(place_of(shard.path), shard.path);
       std::error_code error;
-      if (!is_new && !std::filesystem::equivalent(owner->second, shard.path, error)) {
+      if (!is_new && !fs::equivalent(owner->second, shard.path, error)) {
         fail(ErrorKind::kUsage, "'{}' and '{}' would both have the index '{}'; index them into two folders",
              owner->second, shard.path, owner->first);
       }
@@ -112,13 +128,13 @@ class IndexJob {
       return true;
     };
     try {
-      if (std::filesystem::exists(place)) {
-        // Times tell that an index is old, never that it is not.
-        return std::filesystem::last_write_time(place) >= std::filesystem::last_write_time(shard->name()) &&
+      if (exists(place)) {
+        return !is_older(place, path) &&
                is_enough(index_in_file(*shard, std::make_shared<FileSource>(place, FileAccess(inline_)), ignored));
       }
       return options_.folder.empty() && is_enough(index_in_shard(shard, ignored));
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (!is_about_data(error.kind())) throw;
       return false;  // damaged: made anew
     }
   }

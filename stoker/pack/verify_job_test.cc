@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <functional>
 #include <stop_token>
 
@@ -300,6 +301,30 @@ TEST_F(Verify, IsContentWithTheIndexThatIsMadeAnewBesideAPackedShard) {
     EXPECT_TRUE(verify_shard().bad.empty());
     EXPECT_EQ(index_shards({shard_}, {}).current, 1);
   }
+}
+
+TEST(IndexJob, MakesAnIndexAnewThatIsOlderThanItsShardButNotForATimeToCome) {
+  TempFolder folder;
+  const std::string tar = folder.write("a.tar", tar_member("x.png", as_text(noisy_png(8, 8, 1))) + tar_end());
+  index_shards({tar}, {});
+  const auto now = fs::file_time_type::clock::now();
+  fs::last_write_time(tar + ".sidx", now - std::chrono::hours(2));
+  fs::last_write_time(tar, now - std::chrono::hours(1));
+  EXPECT_EQ(index_shards({tar}, {}).shards, 1);
+  EXPECT_EQ(index_shards({tar}, {}).current, 1);
+  fs::last_write_time(tar, now + std::chrono::hours(1000));
+  EXPECT_EQ(index_shards({tar}, {}).current, 1) << "it would be older for ever";
+}
+
+TEST(IndexJob, SaysThatAnIndexsNameIsTooLongUnlessNoneIsNeeded) {
+  TempFolder folder;
+  const std::string name = std::string(248, 'a') + ".tar";
+  const std::string tar = folder.write(name, tar_member("x.png", as_text(noisy_png(8, 8, 1))) + tar_end());
+  EXPECT_THAT(error_of([&] { index_shards({tar}, {}); }).what(), AllOf(HasSubstr(tar), HasSubstr("too long")));
+  pack({tar}, folder.path("out"), {});
+  const std::string packed = folder.path("out/" + name);
+  fs::rename(folder.path("out/shard-000000.tar"), packed);
+  EXPECT_EQ(index_shards({packed}, {}).current, 1) << "its index is inside";
 }
 
 TEST(IndexJob, SaysFirstHowMuchAnEarlierCallDid) {
