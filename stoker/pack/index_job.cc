@@ -3,14 +3,17 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/log.h"
 #include "stoker/base/threads.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/find_shards.h"
@@ -165,6 +168,11 @@ class IndexJob {
       if (options_.progress) options_.progress(done_ + last.offset + last.length, total_);
     }
     before.require_unchanged();
+    if (!options_.folder.empty() && is_of_another(place, *shard)) {
+      log(LogLevel::kWarning,
+          "the index in '{}' was of another shard than '{}', or of it before it was changed; it is replaced", place,
+          path);
+    }
     file.write(writer.finish({.data_bytes = shard->size(), .content_tag = content_tag(*shard, shard->size())}));
     file.commit();
     ++result.shards;
@@ -179,6 +187,27 @@ class IndexJob {
     if (sample.row.soundness == Soundness::kConcealed) ++result.concealed;
     if (!sample.bad.empty()) {
       result.bad.push_back({path, sample.row.key, sample.row.fields.front().offset, sample.bad});
+    }
+  }
+
+  /// Whether the place has an index that is sound, but not this shard's: it may be needed by another of this name. One
+  /// beside a shard is nobody else's.
+  bool is_of_another(const std::string& place, Source& shard) const {
+    if (!exists(place)) return false;
+    try {
+      const auto file = std::make_shared<FileSource>(place, FileAccess(inline_));
+      std::string ignored;
+      if (file->size() < kIndexTrailerBytes || index_in_file(shard, file, ignored)) return false;
+      std::array<std::uint8_t, kIndexTrailerBytes> bytes;
+      read_fully(*file, file->size() - bytes.size(), bytes);
+      IndexPlace found{.source = file, .begin = 0, .trailer = {}};
+      if (read_trailer(bytes, found.trailer) != TrailerState::kGood) return false;
+      if (found.trailer.index_bytes != file->size()) return false;
+      ShardIndex(std::move(found), std::make_shared<IndexCache>(0)).check_all();
+      return true;
+    } catch (const Error& error) {
+      if (!is_about_data(error.kind())) throw;
+      return false;  // damaged: no loss
     }
   }
 

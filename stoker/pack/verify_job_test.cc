@@ -11,6 +11,7 @@
 
 #include "stoker/base/child_testing.h"
 #include "stoker/base/error_testing.h"
+#include "stoker/base/log.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/format/dataset.h"
 #include "stoker/format/manifest.h"
@@ -25,7 +26,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class Verify : public ::testing::Test {
  protected:
@@ -325,6 +328,30 @@ TEST(IndexJob, SaysThatAnIndexsNameIsTooLongUnlessNoneIsNeeded) {
   const std::string packed = folder.path("out/" + name);
   fs::rename(folder.path("out/shard-000000.tar"), packed);
   EXPECT_EQ(index_shards({packed}, {}).current, 1) << "its index is inside";
+}
+
+TEST(IndexJob, WarnsOfReplacingAnIndexThatIsOfAnotherShardOfThatName) {
+  TempFolder folder;
+  const std::string png(as_text(noisy_png(8, 8, 1))), to = folder.path("indexes");
+  const std::string a = folder.write("a/0.tar", tar_member("x.png", png) + tar_end());
+  const std::string b = folder.write("b/0.tar", tar_member("y.png", png) + tar_end());
+  std::vector<std::string> said;
+  set_log_sink([&](LogLevel, std::string_view message) { said.emplace_back(message); }, LogLevel::kWarning);
+  const auto index = [&](const std::string& shard) { EXPECT_EQ(index_shards({shard}, {.folder = to}).shards, 1); };
+  index(a);
+  EXPECT_THAT(said, IsEmpty());
+  index(b);
+  EXPECT_THAT(said, ElementsAre(AllOf(HasSubstr("'" + to + "/0.tar.sidx'"), HasSubstr("'" + b + "'"))));
+  said.clear();
+  folder.write("indexes/0.tar.sidx", "damaged");
+  index(a);
+  EXPECT_EQ(index_shards({a}, {.folder = to, .decode = false}).current, 1);
+  EXPECT_EQ(index_shards({a}, {.decode = false}).shards, 1);
+  EXPECT_EQ(index_shards({a}, {}).shards, 1) << "its own, which knew less";
+  folder.write("a/0.tar", tar_member("y.png", png) + tar_end());
+  EXPECT_EQ(index_shards({a}, {}).shards, 1) << "that of the shard beside it, which was changed";
+  set_log_sink(nullptr);
+  EXPECT_THAT(said, IsEmpty());
 }
 
 TEST(IndexJob, SaysFirstHowMuchAnEarlierCallDid) {
