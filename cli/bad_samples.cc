@@ -24,6 +24,12 @@ nlohmann::ordered_json bad_samples_json(const std::vector<BadSample>& samples) {
   return list;
 }
 
+nlohmann::ordered_json broken_shards_json(const std::vector<BrokenShard>& shards) {
+  auto list = nlohmann::ordered_json::array();
+  for (const BrokenShard& broken : shards) list.push_back({{"shard", broken.shard}, {"reason", broken.reason}});
+  return list;
+}
+
 std::string bad_samples_text(std::string_view title, const std::vector<BadSample>& samples) {
   if (samples.empty()) return {};
   std::string text = fmt::format("{} ({}):\n", title, format_count(samples.size()));
@@ -36,15 +42,6 @@ std::string bad_samples_text(std::string_view title, const std::vector<BadSample
   }
   if (samples.size() > kShown) text += fmt::format("  and {} more\n", format_count(samples.size() - kShown));
   return text;
-}
-
-void write_quarantine(AtomicFile& file, const std::vector<BadSample>& samples) {
-  std::string lines;
-  for (const BadSample& sample : samples) {
-    lines += to_json(sample).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  }
-  file.write(as_bytes(lines));
-  file.commit();
 }
 
 }  // namespace stoker

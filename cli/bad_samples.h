@@ -7,17 +7,16 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/pack/index_job.h"
-#include "stoker/storage/atomic_file.h"
 
 namespace stoker {
 
 /// [{"shard", "key", "offset", "reason"}, ...]
 nlohmann::ordered_json bad_samples_json(const std::vector<BadSample>& samples);
 
+/// [{"shard", "reason"}, ...]
+nlohmann::ordered_json broken_shards_json(const std::vector<BrokenShard>& shards);
+
 /// One line each, after `title`; of many the first ones, and how many more there are. Empty without any.
 std::string bad_samples_text(std::string_view title, const std::vector<BadSample>& samples);
-
-/// Writes the list, one JSON object a line, and commits the file.
-void write_quarantine(AtomicFile& file, const std::vector<BadSample>& samples);
 
 }  // namespace stoker

@@ -11,6 +11,7 @@
 #include "cli/command_line.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
+#include "cli/exit_status.h"
 #include "cli/job_watch.h"
 #include "cli/json_output.h"
 #include "stoker/base/units.h"
@@ -25,6 +26,24 @@ struct IndexCommandOptions {
   bool no_decode = false, no_entry_points = false, json = false;
 };
 
+std::string index_text(const IndexJobResult& result, double seconds) {
+  std::string text;
+  if (result.shards + result.current == 0 && result.broken.empty()) {
+    text = "There are no shards to index.\n";
+  } else if (result.shards > 0) {
+    text = fmt::format("{} samples in {} shards ({}) indexed in {}\n",
+                       format_count(static_cast<std::uint64_t>(result.samples)), result.shards,
+                       format_size(static_cast<double>(result.bytes)), format_duration(seconds));
+  }
+  if (result.current > 0) text += fmt::format("{} shards have a good index already.\n", result.current);
+  if (result.concealed > 0) {
+    text += fmt::format("{} images have damaged parts, which decoders conceal.\n", result.concealed);
+  }
+  std::vector<BadSample> broken;
+  for (const BrokenShard& shard : result.broken) broken.push_back({shard.shard, "", 0, shard.reason});
+  return text + bad_samples_text("Bad samples", result.bad) + bad_samples_text("Broken shards, not indexed", broken);
+}
+
 void run_index(const IndexCommandOptions& options, Interrupts& interrupts) {
   IndexJobOptions index_options = options.index;
   index_options.decode = !options.no_decode;
@@ -38,27 +57,18 @@ void run_index(const IndexCommandOptions& options, Interrupts& interrupts) {
     seconds = watch.seconds();
   }
   if (options.json) {
-    return write_json({{"shards", result.shards},
-                       {"current_shards", result.current},
-                       {"samples", result.samples},
-                       {"bytes", result.bytes},
-                       {"seconds", seconds},
-                       {"concealed", result.concealed},
-                       {"bad", bad_samples_json(result.bad)}});
+    write_json({{"shards", result.shards},
+                {"current_shards", result.current},
+                {"samples", result.samples},
+                {"bytes", result.bytes},
+                {"seconds", seconds},
+                {"concealed", result.concealed},
+                {"bad", bad_samples_json(result.bad)},
+                {"broken", broken_shards_json(result.broken)}});
+  } else {
+    write_output(index_text(result, seconds));
   }
-  std::string text;
-  if (result.shards + result.current == 0) {
-    text = "There are no shards to index.\n";
-  } else if (result.shards > 0) {
-    text = fmt::format("{} samples in {} shards ({}) indexed in {}\n",
-                       format_count(static_cast<std::uint64_t>(result.samples)), result.shards,
-                       format_size(static_cast<double>(result.bytes)), format_duration(seconds));
-  }
-  if (result.current > 0) text += fmt::format("{} shards have a good index already.\n", result.current);
-  if (result.concealed > 0) {
-    text += fmt::format("{} images have damaged parts, which decoders conceal.\n", result.concealed);
-  }
-  write_output(text + bad_samples_text("Bad samples", result.bad));
+  if (!result.broken.empty()) throw ExitStatus{kExitFailure};
 }
 
 }  // namespace

@@ -19,15 +19,27 @@
 namespace stoker {
 namespace {
 
+constexpr const char* kCannotWatch = "cannot watch for signals";
+
 int checked(int descriptor) {
-  if (descriptor < 0) throw std::system_error(errno, std::generic_category(), "cannot watch for signals");
+  if (descriptor < 0) throw std::system_error(errno, std::generic_category(), kCannotWatch);
   return descriptor;
+}
+
+template <typename Watch>
+std::thread started(const Watch& watch) {
+  try {
+    return std::thread(watch);
+  } catch (const std::system_error& error) {
+    throw std::system_error(error.code(), kCannotWatch);
+  }
 }
 
 }  // namespace
 
 Interrupts::Interrupts() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   sigset_t watched;
   sigemptyset(&watched);
   sigaddset(&watched, SIGINT);
@@ -35,7 +47,7 @@ Interrupts::Interrupts() {
   ::pthread_sigmask(SIG_BLOCK, &watched, nullptr);  // threads started from here on inherit it
   signals_ = checked(::signalfd(-1, &watched, SFD_CLOEXEC));
   closing_ = checked(::eventfd(0, EFD_CLOEXEC));
-  watcher_ = std::thread([this] { watch(); });
+  watcher_ = started([this] { watch(); });
 }
 
 Interrupts::~Interrupts() {

@@ -11,9 +11,11 @@
 
 namespace stoker {
 
-/// One per program, made before any other thread is. It also has SIGPIPE ignored: a write then fails with EPIPE.
+/// One per program, made before any other thread is. It also has SIGPIPE and SIGXFSZ ignored: a write then fails with
+/// EPIPE, or with EFBIG where the file would grow past what `ulimit -f` allows.
 class Interrupts {
  public:
+  /// Throws std::system_error where the machine has no descriptor or thread for it.
   Interrupts();
   ~Interrupts();
   Interrupts(const Interrupts&) = delete;

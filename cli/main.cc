@@ -10,8 +10,9 @@
 
 namespace {
 
-int status_of(const stoker::Error& error, const stoker::Interrupts& interrupts) {
-  using namespace stoker;
+using namespace stoker;
+
+int status_of(const Error& error, const Interrupts& interrupts) {
   if (interrupts.raised()) {
     // A job that can go on says so.
     write_error_line(error.message().starts_with("stopped") ? error.message() : "stopped");
@@ -21,10 +22,7 @@ int status_of(const stoker::Error& error, const stoker::Interrupts& interrupts) 
   return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailure;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  using namespace stoker;
+int run(int argc, char** argv) {
   Interrupts interrupts;
   try {
     set_log_sink_from_environment();
@@ -34,6 +32,14 @@ int main(int argc, char** argv) {
     return status_of(error, interrupts);
   } catch (const ExitStatus& status) {
     return status.value;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
   } catch (const OutputClosed&) {
     return kExitFailure;  // whoever read our output has had enough of it: nothing to say, nobody to say it to
   } catch (const std::bad_alloc&) {

@@ -14,9 +14,9 @@
 #include "cli/console.h"
 #include "cli/job_watch.h"
 #include "cli/json_output.h"
+#include "cli/quarantine_list.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/pack_job.h"
-#include "stoker/storage/atomic_file.h"
 
 namespace stoker {
 namespace {
@@ -52,8 +52,8 @@ void estimate(const PackCommandOptions& options) {
 void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
   if (options.dry_run) return estimate(options);
   PackOptions pack_options = options.pack;
-  std::optional<AtomicFile> quarantine;  // what cannot be written is to be known before the work
-  if (!options.quarantine.empty()) quarantine.emplace(options.quarantine);
+  std::optional<QuarantineList> quarantine;
+  if (!options.quarantine.empty()) quarantine.emplace(options.quarantine, options.to);
   PackResult result;
   double seconds = 0;
   {
@@ -62,7 +62,7 @@ void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
     pack_options.progress = watch.progress();
     result = pack(options.data, options.to, pack_options);
     seconds = watch.seconds();
-    if (quarantine) write_quarantine(*quarantine, result.bad);
+    if (quarantine) quarantine->write(result.bad);
   }
   if (options.json) {
     return write_json({{"out", options.to},

@@ -14,9 +14,9 @@
 #include "cli/exit_status.h"
 #include "cli/job_watch.h"
 #include "cli/json_output.h"
+#include "cli/quarantine_list.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/verify_job.h"
-#include "stoker/storage/atomic_file.h"
 
 namespace stoker {
 namespace {
@@ -30,7 +30,7 @@ struct VerifyCommandOptions {
 
 void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
   VerifyOptions verify_options = options.verify;
-  std::optional<AtomicFile> quarantine;  // what cannot be written is to be known before the work
+  std::optional<QuarantineList> quarantine;
   if (!options.quarantine.empty()) quarantine.emplace(options.quarantine);
   VerifyResult result;
   double seconds = 0;
@@ -40,7 +40,7 @@ void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
     verify_options.progress = watch.progress();
     result = verify(options.data, verify_options);
     seconds = watch.seconds();
-    if (quarantine) write_quarantine(*quarantine, result.bad);
+    if (quarantine) quarantine->write(result.bad);
   }
   if (options.json) {
     write_json({{"samples", result.samples},

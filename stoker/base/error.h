@@ -17,12 +17,16 @@ enum class ErrorKind {
   kData,       // a data set as a whole is damaged or unusable: a truncated shard, an empty folder
   kBadSample,  // one sample's bytes are bad (see "Bad samples" in ARCHITECTURE.md)
   kLimit,      // larger than a limit that protects the machine
-  kMemory,     // a memory budget that cannot work, or is used up
+  kMemory,     // memory, threads or descriptors that the machine refuses, or a memory budget that cannot work
   kClosed,     // the loader was closed or interrupted
 };
 
 /// The kind's name as Python's `Error.kind` and the logs show it: "usage", "not_found", ...
 std::string_view to_string(ErrorKind kind);
+
+/// Whether such an error may be the fault of data that a job is to go on after. The machine's refusals are not, nor is
+/// being stopped: all that follows would meet them, too.
+constexpr bool is_about_data(ErrorKind kind) { return kind != ErrorKind::kMemory && kind != ErrorKind::kClosed; }
 
 class Error : public std::exception {
  public:

@@ -1,6 +1,5 @@
 #include "stoker/format/manifest.h"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
+#include "stoker/format/json_text.h"
 #include "stoker/storage/file_source.h"
 
 namespace stoker {
@@ -29,39 +29,6 @@ std::uint64_t from_hex(const std::string& text) {
     throw std::invalid_argument("a hash is not sixteen hexadecimal digits");
   }
   return value;
-}
-
-bool is_text(const std::string& bytes) {
-  try {
-    Json(bytes).dump();
-    return true;
-  } catch (const Json::type_error&) {  // not UTF-8
-    return false;
-  }
-}
-
-/// Names of files may be any bytes. Text is written as it is, other bytes as {"hex": "63e9"}.
-Json name_json(const std::string& name) {
-  if (is_text(name)) return name;
-  std::string digits;
-  for (const char c : name) digits += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return {{"hex", digits}};
-}
-
-std::string name_of(const Json& json) {
-  if (!json.is_object()) return json;
-  const std::string digits = json.at("hex");
-  std::string name;
-  for (std::size_t at = 0; at < digits.size(); at += 2) {
-    unsigned byte = 0;
-    const char* const end = digits.data() + std::min(at + 2, digits.size());
-    const auto [stopped, error] = std::from_chars(digits.data() + at, end, byte, 16);
-    if (error != std::errc() || stopped != digits.data() + at + 2) {
-      throw std::invalid_argument("a name's bytes are not pairs of hexadecimal digits");
-    }
-    name += static_cast<char>(byte);
-  }
-  return name;
 }
 
 Json names_json(const std::vector<std::string>& names) {

@@ -18,6 +18,7 @@ const Manifests::Folder& Manifests::folder(const std::string& path) {
   try {
     folder.manifest = Manifest::read(path);
   } catch (const Error& error) {
+    if (!is_about_data(error.kind())) throw;
     problems_.push_back(fmt::format("{}; its shards are opened one by one", error.message()));
   }
   struct stat journal;

@@ -66,6 +66,7 @@ class InfoJob {
       if (error.kind() == ErrorKind::kClosed) {
         fail(ErrorKind::kClosed, "stopped after {} samples", info_.samples);
       }
+      if (!is_about_data(error.kind())) throw;
       info_.problems.push_back(error.message());
     }
   }

@@ -53,8 +53,8 @@ struct DataInfo {
   }
 };
 
-/// Goes on after shards that are broken, which are problems. Throws for data that is not there, and kClosed when
-/// stopped.
+/// Goes on after shards that are broken, which are problems. Throws for data that is not there, kMemory for what
+/// the machine refuses, and kClosed when stopped.
 DataInfo data_info(const std::vector<std::string>& data, const InfoOptions& options);
 
 }  // namespace stoker

@@ -3,13 +3,17 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
+#include <system_error>
+#include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/log.h"
 #include "stoker/base/threads.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/find_shards.h"
@@ -24,6 +28,8 @@
 namespace stoker {
 namespace {
 
+namespace fs = std::filesystem;
+
 class IndexJob {
  public:
   explicit IndexJob(const IndexJobOptions& options) : options_(options) {}
@@ -33,10 +39,11 @@ class IndexJob {
     const std::vector<ShardPath> shards = find_shards(data, manifests, options_.stop);
     check_names(shards);
     std::vector<bool> is_done;
+    std::vector<std::uint64_t> sizes;
     std::set<std::string> places;  // a shard that is named twice is indexed once
     for (const ShardPath& shard : shards) {
       stop_if_asked(options_.stop, shard.path);
-      const std::uint64_t bytes = file_bytes(shard.path);
+      const std::uint64_t bytes = sizes.emplace_back(file_bytes(shard.path));
       is_done.push_back(!places.insert(place_of(shard.path)).second || is_current(shard.path));
       total_ += bytes;
       if (is_done.back()) done_ += bytes;
@@ -47,25 +54,48 @@ class IndexJob {
       const ShardPath& shard = shards[i];
       if (is_done[i]) continue;
       try {
-        index(shard.path);
+        add(index(shard.path));
       } catch (const Error& error) {
-        if (error.kind() != ErrorKind::kClosed) throw;
-        fail(ErrorKind::kClosed, "stopped in '{}'; the same command goes on from there", shard.path);
+        if (error.kind() == ErrorKind::kClosed) {
+          fail(ErrorKind::kClosed, "stopped in '{}'; the same command goes on from there", shard.path);
+        }
+        if (!is_of_shard(error)) throw;
+        result_.broken.push_back({shard.path, error.message()});
+        done_ += sizes[i];
+        if (options_.progress) options_.progress(done_, total_);
       }
     }
     return std::move(result_);
   }
 
  private:
+  /// Other shards may be sound, and be written. A sample that is too large leaves no other way than damage does.
+  static bool is_of_shard(const Error& error) {
+    return error.kind() == ErrorKind::kData || error.kind() == ErrorKind::kLimit;
+  }
+
   static std::uint64_t file_bytes(const std::string& path) {
     struct stat facts;
     if (::stat(path.c_str(), &facts) != 0) fail_system("open", path, errno);
     return static_cast<std::uint64_t>(facts.st_size);
   }
 
+  /// What cannot even be looked at (a name that is too long) is not there; writing it will say why.
+  static bool exists(const std::string& path) {
+    struct stat facts;
+    return ::stat(path.c_str(), &facts) == 0;
+  }
+
+  /// Times tell that an index is old, never that it is not. A shard's that lies in the future tells nothing.
+  static bool is_older(const std::string& index, const std::string& shard) {
+    std::error_code no_index, no_shard;
+    const auto index_time = fs::last_write_time(index, no_index), shard_time = fs::last_write_time(shard, no_shard);
+    return !no_index && !no_shard && index_time < shard_time && shard_time <= fs::file_time_type::clock::now();
+  }
+
   static void create_folder(const std::string& path) {
     std::error_code error;
-    std::filesystem::create_directories(path, error);
+    fs::create_directories(path, error);
     if (error) fail_system("create the folder", path, error.value());
   }
 
@@ -82,14 +112,15 @@ class IndexJob {
       }
       const auto [owner, is_new] = owners.emplace(place_of(shard.path), shard.path);
       std::error_code error;
-      if (!is_new && !std::filesystem::equivalent(owner->second, shard.path, error)) {
+      if (!is_new && !fs::equivalent(owner->second, shard.path, error)) {
         fail(ErrorKind::kUsage, "'{}' and '{}' would both have the index '{}'; index them into two folders",
              owner->second, shard.path, owner->first);
       }
     }
   }
 
-  /// Whether the place, or where that is beside the shard the shard itself, has an index that knows what ours would.
+  /// Whether the place has an index that knows what ours would; or the shard itself, where the place is beside it and
+  /// has none: who opens the shard meets the one beside it first.
   bool is_current(const std::string& path) const {
     const auto shard = std::make_shared<FileSource>(path, FileAccess(inline_));
     const std::string place = place_of(path);
@@ -100,19 +131,19 @@ class IndexJob {
       return true;
     };
     try {
-      // Times tell that an index is old, never that it is not.
-      if (std::filesystem::exists(place) &&
-          std::filesystem::last_write_time(place) >= std::filesystem::last_write_time(shard->name()) &&
-          is_enough(index_in_file(*shard, std::make_shared<FileSource>(place, FileAccess(inline_)), ignored))) {
-        return true;
+      if (exists(place)) {
+        return !is_older(place, path) &&
+               is_enough(index_in_file(*shard, std::make_shared<FileSource>(place, FileAccess(inline_)), ignored));
       }
       return options_.folder.empty() && is_enough(index_in_shard(shard, ignored));
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (!is_about_data(error.kind())) throw;
       return false;  // damaged: made anew
     }
   }
 
-  void index(const std::string& path) {
+  /// Returns what is to be told of this shard.
+  IndexJobResult index(const std::string& path) {
     stop_if_asked(options_.stop, path);
     const auto shard = std::make_shared<FileSource>(path, FileAccess(inline_));
     const std::string place = place_of(path);
@@ -129,26 +160,63 @@ class IndexJob {
         sample.bad = checker->check(sample.row, sample.fields);
       };
     });
+    IndexJobResult result;
     while (const SweptSample* sample = sweep.next()) {
-      add(path, *sample);
+      count(path, *sample, result);
       writer.add(sample->row);
       const SampleField& last = sample->row.fields.back();
       if (options_.progress) options_.progress(done_ + last.offset + last.length, total_);
     }
     before.require_unchanged();
+    if (!options_.folder.empty() && is_of_another(place, *shard)) {
+      log(LogLevel::kWarning,
+          "the index in '{}' was of another shard than '{}', or of it before it was changed; it is replaced", place,
+          path);
+    }
     file.write(writer.finish({.data_bytes = shard->size(), .content_tag = content_tag(*shard, shard->size())}));
     file.commit();
-    ++result_.shards;
-    result_.bytes += shard->size();
+    ++result.shards;
+    result.bytes += shard->size();
     done_ += shard->size();
     if (options_.progress) options_.progress(done_, total_);
+    return result;
   }
 
-  void add(const std::string& path, const SweptSample& sample) {
-    ++result_.samples;
-    if (sample.row.soundness == Soundness::kConcealed) ++result_.concealed;
-    if (!sample.bad.empty())
-      result_.bad.push_back({path, sample.row.key, sample.row.fields.front().offset, sample.bad});
+  static void count(const std::string& path, const SweptSample& sample, IndexJobResult& result) {
+    ++result.samples;
+    if (sample.row.soundness == Soundness::kConcealed) ++result.concealed;
+    if (!sample.bad.empty()) {
+      result.bad.push_back({path, sample.row.key, sample.row.fields.front().offset, sample.bad});
+    }
+  }
+
+  /// Whether the place has an index that is sound, but not this shard's: it may be needed by another of this name. One
+  /// beside a shard is nobody else's.
+  bool is_of_another(const std::string& place, Source& shard) const {
+    if (!exists(place)) return false;
+    try {
+      const auto file = std::make_shared<FileSource>(place, FileAccess(inline_));
+      std::string ignored;
+      if (file->size() < kIndexTrailerBytes || index_in_file(shard, file, ignored)) return false;
+      std::array<std::uint8_t, kIndexTrailerBytes> bytes;
+      read_fully(*file, file->size() - bytes.size(), bytes);
+      IndexPlace found{.source = file, .begin = 0, .trailer = {}};
+      if (read_trailer(bytes, found.trailer) != TrailerState::kGood) return false;
+      if (found.trailer.index_bytes != file->size()) return false;
+      ShardIndex(std::move(found), std::make_shared<IndexCache>(0)).check_all();
+      return true;
+    } catch (const Error& error) {
+      if (!is_about_data(error.kind())) throw;
+      return false;  // damaged: no loss
+    }
+  }
+
+  void add(const IndexJobResult& shard) {
+    result_.shards += shard.shards;
+    result_.samples += shard.samples;
+    result_.concealed += shard.concealed;
+    result_.bytes += shard.bytes;
+    result_.bad.insert(result_.bad.end(), shard.bad.begin(), shard.bad.end());
   }
 
   const IndexJobOptions& options_;

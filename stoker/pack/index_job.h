@@ -16,6 +16,10 @@ struct BadSample {
   std::string reason;
 };
 
+struct BrokenShard {
+  std::string shard, reason;
+};
+
 struct IndexJobOptions {
   std::string folder{};    // for the indexes; empty: beside their shards
   bool decode = true;      // otherwise images tell what their headers say, and soundness stays unknown
@@ -30,12 +34,13 @@ struct IndexJobResult {
   std::int64_t current = 0;  // that had a good index already
   std::int64_t samples = 0, concealed = 0;
   std::uint64_t bytes = 0;
-  std::vector<BadSample> bad;  // their rows are in the index and say so
+  std::vector<BadSample> bad;       // their rows are in the index and say so
+  std::vector<BrokenShard> broken;  // that have no index; nothing else here counts them
 };
 
 /// DATA as open_dataset() takes it. Stopped or killed, it leaves whole indexes only, and another call goes on with the
-/// shards that have none. Throws kUsage for a folder of loose files and for two shards whose indexes would have one
-/// name, kData for a shard that is damaged or changes meanwhile, kIo, kClosed when stopped.
+/// shards that have none. Goes on after a shard that is damaged or changes meanwhile. Throws kUsage for a folder of
+/// loose files and for two shards whose indexes would have one name, kNotFound, kIo, kMemory, kClosed when stopped.
 IndexJobResult index_shards(const std::vector<std::string>& data, const IndexJobOptions& options);
 
 }  // namespace stoker

@@ -48,6 +48,7 @@ class VerifyJob {
           fail(ErrorKind::kClosed, "stopped after {} samples, of which {} were bad", result_.samples,
                result_.bad.size());
         }
+        if (!is_about_data(error.kind())) throw;
         add(problem_of(shard.path, error.message()));
       }
     }
@@ -92,6 +93,7 @@ class VerifyJob {
       try {
         index->check_all();
       } catch (const Error& error) {
+        if (!is_about_data(error.kind())) throw;
         add(problem_of(shard.path, error.message()));
         return;  // where its samples lie is not known
       }

@@ -2,10 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/resource.h>
 
+#include <chrono>
+#include <functional>
 #include <stop_token>
 
+#include "stoker/base/child_testing.h"
 #include "stoker/base/error_testing.h"
+#include "stoker/base/log.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/dataset.h"
@@ -16,13 +22,16 @@
 #include "stoker/pack/pack_job.h"
 #include "stoker/pack/pack_testing.h"
 #include "stoker/storage/file_source.h"
+#include "stoker/storage/posix_file.h"
 
 namespace stoker {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class Verify : public ::testing::Test {
  protected:
@@ -227,6 +236,44 @@ TEST_F(Verify, NamesAStaleIndex) {
   EXPECT_EQ(result.samples, 3);
 }
 
+/// From now on the process gets no thread, whose stacks would be larger than all addresses.
+void refuse_threads() {
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setstacksize(&attributes, std::size_t{1} << 60);
+  ::pthread_setattr_default_np(&attributes);
+}
+
+/// From now on it gets no descriptor beyond those that it has, and `more`.
+void refuse_descriptors(int more) {
+  rlimit limit;
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const FileDescriptor next(::dup(STDERR_FILENO));
+  limit.rlim_cur = static_cast<rlim_t>(next.get() + more);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+TEST_F(Verify, DoesNotTakeTheMachinesFaultsForTheDatas) {
+  const std::string loose = tiny_folder(folder_, 3, 1, "more");
+  const std::string tar = folder_.write("a.tar", tar_member("x.png", as_text(noisy_png(8, 8, 1))) + tar_end());
+  const std::vector<std::function<void()>> refusals = {refuse_threads, [] { refuse_descriptors(0); },
+                                                       [] { refuse_descriptors(1); }};
+  for (std::size_t i = 0; i < refusals.size(); ++i) {
+    const auto status = [&](const std::function<void()>& job) {
+      return status_in_child([&] {
+        refusals[i]();
+        const Error error = error_of(job);
+        return error.kind() == ErrorKind::kMemory ? 0 : 1;
+      });
+    };
+    EXPECT_EQ(status([&] { verify({loose}, {}); }), 0) << i;
+    EXPECT_EQ(status([&] { data_info({loose}, {}); }), 0) << i;
+    if (i == 2) continue;  // a tar needs no second descriptor
+    EXPECT_EQ(status([&] { verify({tar}, {}); }), 0) << i;
+    EXPECT_EQ(status([&] { data_info({tar}, {}); }), 0) << i;
+  }
+}
+
 std::stop_token stopped() {
   std::stop_source stop;
   stop.request_stop();
@@ -310,6 +357,68 @@ TEST(IndexJob, MakesAnIndexAnewThatKnowsNoChecksums) {
   EXPECT_TRUE(open_dataset({tar}, std::make_shared<InlineExecutor>())->row(0).fields[0].crc32c);
 }
 
+TEST_F(Verify, IsContentWithTheIndexThatIsMadeAnewBesideAPackedShard) {
+  for (const bool stale : {true, false}) {
+    const std::string index = shard_ + ".sidx";
+    index_shards({shard_}, {.folder = folder_.path("apart")});
+    std::string bytes = read_file(folder_.path("apart/shard-000000.tar.sidx"));
+    bytes[bytes.size() / 2] ^= 1;
+    write_whole_file(index, as_bytes(stale ? "old" : bytes));
+    EXPECT_FALSE(verify_shard().bad.empty());
+    EXPECT_EQ(index_shards({shard_}, {}).shards, 1) << "the index inside is good, but not the first to be met";
+    EXPECT_TRUE(verify_shard().bad.empty());
+    EXPECT_EQ(index_shards({shard_}, {}).current, 1);
+  }
+}
+
+TEST(IndexJob, MakesAnIndexAnewThatIsOlderThanItsShardButNotForATimeToCome) {
+  TempFolder folder;
+  const std::string tar = folder.write("a.tar", tar_member("x.png", as_text(noisy_png(8, 8, 1))) + tar_end());
+  index_shards({tar}, {});
+  const auto now = fs::file_time_type::clock::now();
+  fs::last_write_time(tar + ".sidx", now - std::chrono::hours(2));
+  fs::last_write_time(tar, now - std::chrono::hours(1));
+  EXPECT_EQ(index_shards({tar}, {}).shards, 1);
+  EXPECT_EQ(index_shards({tar}, {}).current, 1);
+  fs::last_write_time(tar, now + std::chrono::hours(1000));
+  EXPECT_EQ(index_shards({tar}, {}).current, 1) << "it would be older for ever";
+}
+
+TEST(IndexJob, SaysThatAnIndexsNameIsTooLongUnlessNoneIsNeeded) {
+  TempFolder folder;
+  const std::string name = std::string(248, 'a') + ".tar";
+  const std::string tar = folder.write(name, tar_member("x.png", as_text(noisy_png(8, 8, 1))) + tar_end());
+  EXPECT_THAT(error_of([&] { index_shards({tar}, {}); }).what(), AllOf(HasSubstr(tar), HasSubstr("too long")));
+  pack({tar}, folder.path("out"), {});
+  const std::string packed = folder.path("out/" + name);
+  fs::rename(folder.path("out/shard-000000.tar"), packed);
+  EXPECT_EQ(index_shards({packed}, {}).current, 1) << "its index is inside";
+}
+
+TEST(IndexJob, WarnsOfReplacingAnIndexThatIsOfAnotherShardOfThatName) {
+  TempFolder folder;
+  const std::string png(as_text(noisy_png(8, 8, 1))), to = folder.path("indexes");
+  const std::string a = folder.write("a/0.tar", tar_member("x.png", png) + tar_end());
+  const std::string b = folder.write("b/0.tar", tar_member("y.png", png) + tar_end());
+  std::vector<std::string> said;
+  set_log_sink([&](LogLevel, std::string_view message) { said.emplace_back(message); }, LogLevel::kWarning);
+  const auto index = [&](const std::string& shard) { EXPECT_EQ(index_shards({shard}, {.folder = to}).shards, 1); };
+  index(a);
+  EXPECT_THAT(said, IsEmpty());
+  index(b);
+  EXPECT_THAT(said, ElementsAre(AllOf(HasSubstr("'" + to + "/0.tar.sidx'"), HasSubstr("'" + b + "'"))));
+  said.clear();
+  folder.write("indexes/0.tar.sidx", "damaged");
+  index(a);
+  EXPECT_EQ(index_shards({a}, {.folder = to, .decode = false}).current, 1);
+  EXPECT_EQ(index_shards({a}, {.decode = false}).shards, 1);
+  EXPECT_EQ(index_shards({a}, {}).shards, 1) << "its own, which knew less";
+  folder.write("a/0.tar", tar_member("y.png", png) + tar_end());
+  EXPECT_EQ(index_shards({a}, {}).shards, 1) << "that of the shard beside it, which was changed";
+  set_log_sink(nullptr);
+  EXPECT_THAT(said, IsEmpty());
+}
+
 TEST(IndexJob, SaysFirstHowMuchAnEarlierCallDid) {
   TempFolder folder;
   const std::string png(as_text(noisy_png(8, 8, 1))), one = tar_member("x.png", png) + tar_end();
@@ -360,6 +469,42 @@ TEST(IndexJob, ListsBadSamplesAndKeepsTheirRows) {
   }
   EXPECT_EQ(data->row(5).soundness, Soundness::kConcealed);
   EXPECT_TRUE(data->row(5).facts);
+}
+
+TEST(IndexJob, GoesOnAfterShardsThatAreBroken) {
+  TempFolder folder;
+  const std::string bad = tar_member("x.png", "no picture"), good = tar_member("x.png", as_text(noisy_png(8, 8, 1)));
+  const std::string a = folder.write("a.tar", bad + good.substr(0, 600)), b = folder.write("b.tar", good + tar_end()),
+                    c = folder.write("c.tar", std::string(2000, 'x')), d = folder.write("d.tar", bad + tar_end());
+  std::uint64_t done = 0, total = 1;
+  IndexJobOptions options;
+  options.progress = [&](std::uint64_t now, std::uint64_t all) {
+    done = now;
+    total = all;
+  };
+  const IndexJobResult result = index_shards({a, b, c, d}, options);
+  EXPECT_EQ(result.shards, 2);
+  EXPECT_EQ(result.samples, 2);
+  ASSERT_EQ(result.bad.size(), 1u) << "of a broken shard the shard is told, and not what was found before it broke";
+  EXPECT_EQ(result.bad[0].shard, d);
+  ASSERT_EQ(result.broken.size(), 2u);
+  EXPECT_EQ(result.broken[0].shard, a);
+  EXPECT_THAT(result.broken[0].reason, HasSubstr(a));
+  EXPECT_EQ(result.broken[1].shard, c);
+  EXPECT_EQ(done, total);
+  EXPECT_TRUE(fs::exists(b + ".sidx"));
+  EXPECT_FALSE(fs::exists(a + ".sidx"));
+  EXPECT_EQ(files_below(folder.path()).size(), 6u) << "nothing half-written";
+  EXPECT_EQ(index_shards({a, b, c, d}, {}).current, 2);
+}
+
+TEST(IndexJob, StopsWhereItCannotWrite) {
+  TempFolder folder;
+  const std::string good = tar_member("x.png", as_text(noisy_png(8, 8, 1))) + tar_end();
+  const std::string a = folder.write("a.tar", good), b = folder.write("b.tar", good);
+  fs::create_directories(a + ".sidx.partial");
+  EXPECT_EQ(error_of([&] { index_shards({a, b}, {}); }).kind(), ErrorKind::kIo);
+  EXPECT_FALSE(fs::exists(b + ".sidx"));
 }
 
 TEST(IndexJob, WorksForNoSamplesAndForOne) {

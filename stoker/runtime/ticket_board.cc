@@ -12,14 +12,15 @@
 namespace stoker {
 namespace {
 
-// A disk or a network that fails once may well answer the second time; one that fails three times is broken.
+// A disk or a network that fails once may well answer the second time; one that fails three times is broken. Memory and
+// descriptors that are missing may be there again, too.
 constexpr int kReadAttempts = 3;
 
-bool is_io_error(const std::exception_ptr& exception) {
+bool may_pass(const std::exception_ptr& exception) {
   try {
     std::rethrow_exception(exception);
   } catch (const Error& error) {
-    return error.kind() == ErrorKind::kIo;
+    return error.kind() == ErrorKind::kIo || error.kind() == ErrorKind::kMemory;
   } catch (...) {
     return false;
   }
@@ -186,7 +187,7 @@ void TicketBoard::read_done(Ticket& ticket) {
     finish(ticket);
     return;
   }
-  const bool may_be_well = ticket.error && (ticket.error_shared || is_io_error(ticket.error));
+  const bool may_be_well = ticket.error && (ticket.error_shared || may_pass(ticket.error));
   if (may_be_well && ticket.attempts > 0 && ticket.attempts < kReadAttempts) {
     again_.push_back(&ticket);
     return;

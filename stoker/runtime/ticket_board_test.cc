@@ -247,24 +247,26 @@ TEST_F(Board, NeedsNoRoomForLabelsAlone) {
 }
 
 TEST_F(Board, IssuesATicketAgainWhoseReadFailed) {
-  DrivenBoard board(*data_.dataset, options_with(1), host_allocator());
-  board.start_epoch(0);
-  Ticket* first = board.draw();
-  const Bytes bytes = first->grant.bytes;
-  for (int attempt = 1; attempt <= 3; ++attempt) {
-    EXPECT_EQ(first->attempts, attempt);
-    EXPECT_EQ(first->reads_pending, 1);
-    EXPECT_EQ(first->grant.bytes.data(), bytes.data());
-    first->error = std::make_exception_ptr(Error(ErrorKind::kIo, "the disk hiccups"));
-    EXPECT_EQ(board.ready_count(), 0u);
-    board.read_done(*first);
-    if (attempt == 3) break;
-    EXPECT_TRUE(board.may_draw());
-    ASSERT_EQ(board.draw(), first) << "before any new ticket";
-    EXPECT_EQ(first->error, nullptr);
+  for (const ErrorKind kind : {ErrorKind::kIo, ErrorKind::kMemory}) {
+    DrivenBoard board(*data_.dataset, options_with(1), host_allocator());
+    board.start_epoch(0);
+    Ticket* first = board.draw();
+    const Bytes bytes = first->grant.bytes;
+    for (int attempt = 1; attempt <= 3; ++attempt) {
+      EXPECT_EQ(first->attempts, attempt);
+      EXPECT_EQ(first->reads_pending, 1);
+      EXPECT_EQ(first->grant.bytes.data(), bytes.data());
+      first->error = std::make_exception_ptr(Error(kind, "the machine hiccups"));
+      EXPECT_EQ(board.ready_count(), 0u);
+      board.read_done(*first);
+      if (attempt == 3) break;
+      EXPECT_TRUE(board.may_draw());
+      ASSERT_EQ(board.draw(), first) << "before any new ticket";
+      EXPECT_EQ(first->error, nullptr);
+    }
+    EXPECT_EQ(board.ready_count(), 1u) << "after three attempts a worker reports it";
+    EXPECT_NE(first->error, nullptr);
   }
-  EXPECT_EQ(board.ready_count(), 1u) << "after three attempts a worker reports it";
-  EXPECT_NE(first->error, nullptr);
 }
 
 TEST_F(Board, ForgetsTicketsToBeReadAgainWithTheirEpoch) {

@@ -50,10 +50,11 @@ std::string_view kind_of_file(mode_t mode) {
 
 void fail_system(std::string_view doing, std::string_view path, int error) {
   const bool missing = error == ENOENT || error == ENOTDIR;
+  const bool refused = error == EMFILE || error == ENFILE || error == ENOMEM;  // by the machine, of whatever file
   const std::string_view hint =
       error == EMFILE ? "; raise the limit of open files (ulimit -n), or join the shards into fewer" : "";
-  fail(missing ? ErrorKind::kNotFound : ErrorKind::kIo, "cannot {} '{}': {}{}", doing, path,
-       std::generic_category().message(error), hint);
+  const ErrorKind kind = missing ? ErrorKind::kNotFound : refused ? ErrorKind::kMemory : ErrorKind::kIo;
+  fail(kind, "cannot {} '{}': {}{}", doing, path, std::generic_category().message(error), hint);
 }
 
 void require_regular_file(std::string_view path, mode_t mode, ErrorKind kind) {

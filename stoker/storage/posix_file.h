@@ -59,7 +59,8 @@ bool lock_exclusively(const FileDescriptor& file);
 /// "a folder", "a pipe", "a socket", "a device", "a file".
 std::string_view kind_of_file(mode_t mode);
 
-/// "cannot open 'x.tar': Permission denied" as kNotFound or kIo.
+/// "cannot open 'x.tar': Permission denied" as kNotFound, kIo, or kMemory where the machine has no memory or
+/// descriptor left for it.
 [[noreturn]] void fail_system(std::string_view doing, std::string_view path, int error);
 
 /// Throws for what is not a regular file: it cannot be read by range.

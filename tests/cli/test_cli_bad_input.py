@@ -2,6 +2,7 @@
 
 import os
 import random
+import resource
 import shutil
 import subprocess
 import tarfile
@@ -280,6 +281,19 @@ def test_a_reader_that_is_gone_ends_the_command_quietly(stoker):
     done = stoker("ops", stdout=its)
     os.close(its)
     assert (done.returncode, done.stderr) == (FAILURE, "")
+
+
+NO_SUCH_STACK = 2**60  # of a thread: more than there are addresses
+
+
+def limit(kind, most):
+    return lambda: resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
+
+
+@pytest.mark.parametrize("kind, most", [(resource.RLIMIT_STACK, NO_SUCH_STACK), (resource.RLIMIT_NOFILE, 4)],
+                         ids=["thread", "descriptor"])
+def test_a_machine_that_cannot_even_watch_for_signals_is_a_failure(stoker, kind, most):
+    assert "cannot watch for signals" in stoker.refusal(FAILURE, "ops", preexec_fn=limit(kind, most))
 
 
 def test_a_folder_that_goes_away_while_it_is_read_is_named(stoker, data, tmp_path):

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -161,6 +163,21 @@ def test_pack_says_what_it_did(stoker, loose, tmp_path):
     assert "Bad samples, left out (1)" in stoker.text("pack", loose_with_bad, tmp_path / "other")
 
 
+@pytest.mark.parametrize("command", ["pack", "index", "verify"])
+def test_a_key_that_is_no_text_can_be_found_by_what_is_said_of_it(stoker, tmp_path, command):
+    data = tmp_path / "data.tar"
+    with tarfile.open(data, "w") as tar:
+        tar.addfile(tarfile.TarInfo(os.fsdecode(b"caf\xe9/1.jpg")), io.BytesIO())
+    to = [tmp_path / "out"] if command == "pack" else []
+    listed = [] if command == "index" else ["--quarantine", tmp_path / "list"]
+    done = stoker(command, data, *to, *listed, "--json")
+    (bad,) = json.loads(done.stdout)["bad"]
+    assert bytes.fromhex(bad["key"]["hex"]) == b"caf\xe9/1"
+    assert "\ufffd" not in done.stdout
+    if listed:
+        assert json.loads((tmp_path / "list").read_text()) == bad
+
+
 def test_a_dry_run_estimates_and_writes_nothing(stoker, loose, tmp_path):
     found = stoker.json("pack", loose, tmp_path / "out", "--dry-run")
     assert not (tmp_path / "out").exists()
@@ -242,6 +259,19 @@ def test_index_makes_random_access_for_shards_of_others(stoker, packed, tmp_path
     assert stoker.json("verify", foreign)["indexed_shards"] == len(before)
 
 
+def test_index_goes_on_after_a_broken_shard_and_says_so(stoker, packed, tmp_path):
+    shards = [shutil.copy(path, tmp_path) for path in sorted(packed.glob("*.tar"))[:3]]
+    (tmp_path / "a-broken.tar").write_bytes(b"x" * 3000)
+    done = stoker("index", tmp_path, "--index-dir", tmp_path / "indexes", "--json")
+    assert (done.returncode, done.stderr) == (1, "")
+    found = json.loads(done.stdout)
+    assert found["shards"] == len(shards) == len(list((tmp_path / "indexes").iterdir()))
+    (broken,) = found["broken"]
+    assert broken["shard"] == str(tmp_path / "a-broken.tar") and broken["shard"] in broken["reason"]
+    done = stoker("index", tmp_path / "a-broken.tar")
+    assert done.returncode == 1 and "Broken shards, not indexed (1):" in done.stdout and "a-broken.tar" in done.stdout
+
+
 def test_empty_data_is_no_failure_but_for_run(stoker, tmp_path):
     (tmp_path / "empty").mkdir()
     empty_tar = tmp_path / "empty.tar"
@@ -290,6 +320,45 @@ def test_what_cannot_be_written_is_known_before_the_work(stoker, tmp_path):
     assert str(nowhere) in stoker.refusal(1, "pack", tmp_path / "in", nowhere, "--bad-sample", "fail")
     assert str(nowhere) in stoker.refusal(1, "verify", tmp_path / "bad.tar", "--quarantine", nowhere)
     assert str(tmp_path / "file") in stoker.refusal(2, "pack", tmp_path / "in", tmp_path / "file", "--bad-sample", "fail")
+
+
+def test_a_list_of_bad_samples_replaces_nothing_else(stoker, packed, tmp_path):
+    shard = tmp_path / "victim.tar"
+    shutil.copy(next(packed.glob("*.tar")), shard)
+    before = shard.read_bytes()
+    assert str(shard) in stoker.refusal(2, "verify", shard, "--quarantine", shard)
+    assert str(shard) in stoker.refusal(2, "pack", shard, tmp_path / "out", "--quarantine", shard)
+    assert shard.read_bytes() == before
+    inside = tmp_path / "out" / "list"
+    assert str(inside) in stoker.refusal(2, "pack", packed, tmp_path / "out", "--quarantine", inside)
+    assert [path.name for path in tmp_path.iterdir()] == ["victim.tar"]
+
+
+def test_a_list_of_bad_samples_can_go_where_the_rest_goes(stoker, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "bad.jpg").write_text("no picture")
+    output = tmp_path / "output"
+    with open(output, "w") as file:
+        assert stoker("verify", tmp_path / "in", "--json", "--quarantine", output, stdout=file).returncode == 1
+    listed, _, rest = output.read_text().partition("\n")
+    assert json.loads(rest)["bad"] == [json.loads(listed)]
+
+
+@pytest.mark.parametrize("command", ["pack", "index", "verify", "synth"])
+def test_a_file_that_may_not_grow_is_named_and_not_left_half_written(stoker, packed, tmp_path, command):
+    data = tmp_path / "data.tar"
+    with tarfile.open(data, "w") as tar:
+        for number in range(400):
+            tar.addfile(tarfile.TarInfo(f"{number:0200}.jpg"), io.BytesIO())
+    files = {"pack": (("pack", packed, tmp_path / "out"), tmp_path / "out/shard-000000.tar"),
+             "index": (("index", data), tmp_path / "data.tar.sidx"),
+             "verify": (("verify", data, "--quarantine", tmp_path / "bad"), tmp_path / "bad"),
+             "synth": (("synth", tmp_path / "out.tar", "--kind", "tiny", "--count", 40, "--format", "tar"),
+                       tmp_path / "out.tar")}
+    args, file = files[command]
+    sentence = stoker.refusal(1, *args, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+    assert str(file) in sentence and "File too large" in sentence
+    assert not file.exists() and not list(tmp_path.rglob("*.partial"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -1,0 +1,57 @@
+#include "stoker/format/json_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+#include <utility>
+
+namespace stoker {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool is_text(const std::string& bytes) {
+  try {
+    Json(bytes).dump();
+    return true;
+  } catch (const Json::type_error&) {  // not UTF-8
+    return false;
+  }
+}
+
+}  // namespace
+
+Json name_json(const std::string& name) {
+  if (is_text(name)) return name;
+  std::string digits;
+  for (const char c : name) digits += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return {{"hex", digits}};
+}
+
+std::string name_of(const Json& json) {
+  if (!json.is_object()) return json;
+  const std::string digits = json.at("hex");
+  std::string name;
+  for (std::size_t at = 0; at < digits.size(); at += 2) {
+    unsigned byte = 0;
+    const char* const end = digits.data() + std::min(at + 2, digits.size());
+    const auto [stopped, error] = std::from_chars(digits.data() + at, end, byte, 16);
+    if (error != std::errc() || stopped != digits.data() + at + 2) {
+      throw std::invalid_argument("a name's bytes are not pairs of hexadecimal digits");
+    }
+    name += static_cast<char>(byte);
+  }
+  return name;
+}
+
+Json with_names(Json json) {
+  if (json.is_string()) return name_json(json.get_ref<const std::string&>());
+  if (json.is_structured()) {
+    for (Json& part : json) part = with_names(std::move(part));
+  }
+  return json;
+}
+
+}  // namespace stoker
