@@ -53,6 +53,7 @@ std::unique_ptr<ShardIndex> attempt(const std::shared_ptr<IndexCache>& cache, st
   try {
     if (std::optional<IndexPlace> place = look(why)) return std::make_unique<ShardIndex>(std::move(*place), cache);
   } catch (const Error& error) {
+    if (!is_about_data(error.kind())) throw;
     why = error.message();
   }
   if (!why.empty()) problems.push_back(why);
@@ -148,6 +149,7 @@ std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const std::string& kep
   try {
     if (found) found->check_all();
   } catch (const Error& error) {
+    if (!is_about_data(error.kind())) throw;
     problems.push_back(error.message());
     found = nullptr;
   }

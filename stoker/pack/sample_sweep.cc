@@ -31,11 +31,6 @@ std::uint64_t end_of(const SampleField& field) { return field.offset + field.len
 /// What is taken for so many, so that it can be used again for others.
 std::size_t memory_for(std::uint64_t bytes) { return std::max<std::uint64_t>(bytes, kChunkReadBytes * 5 / 4); }
 
-/// Not of the machine, and nobody asked to stop.
-bool is_of_sample(const Error& error) {
-  return error.kind() != ErrorKind::kMemory && error.kind() != ErrorKind::kClosed;
-}
-
 }  // namespace
 
 SampleSweep::SampleSweep(SampleStream& stream, const SweepOptions& options, std::function<Work()> make_work)
@@ -188,7 +183,7 @@ void SampleSweep::read_sample(SweptSample& sample, Chunk& chunk, std::size_t fir
         read_bytes(*range.source, field, range.begin, memory.subspan(range.place, range.end - range.begin));
         range.was_read = true;
       } catch (const Error& error) {
-        if (!is_of_sample(error)) throw;
+        if (!is_about_data(error.kind())) throw;
       }
     }
     const MutableBytes bytes = memory.subspan(range.place + field.offset - range.begin, field.length);
@@ -212,7 +207,7 @@ void SampleSweep::read_bytes(Source& source, const SampleField& field, std::uint
 }
 
 void SampleSweep::note_unread(SweptSample& sample, const Error& error) const {
-  if (!bad_if_unread_ || !is_of_sample(error)) throw error.with_context(describe(sample.row));
+  if (!bad_if_unread_ || !is_about_data(error.kind())) throw error.with_context(describe(sample.row));
   sample.bad = error.message();
   sample.fields.clear();
   sample.row.facts.reset();
