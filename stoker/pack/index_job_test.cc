@@ -70,7 +70,8 @@ TEST(IndexJob, MakesAnIndexAnewThatKnowsNoChecksums) {
   // As a scan knows the shard, if it were kept here.
   const auto shard = std::make_shared<FileSource>(tar, std::make_shared<InlineExecutor>());
   IndexWriter writer;
-  SampleRow row = open_dataset({tar}, std::make_shared<InlineExecutor>())->row(0);
+  const auto data = open_dataset({tar}, std::make_shared<InlineExecutor>());
+  SampleRow row = data->row(0);
   row.soundness = Soundness::kClean;
   writer.add(row);
   write_whole_file(tar + ".sidx",

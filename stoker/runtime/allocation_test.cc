@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "stoker/base/allocations_testing.h"
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/runtime/loader_testing.h"
@@ -23,16 +25,17 @@ void write_images(const TempFolder& folder, bool equal_sizes) {
   }
 }
 
-// Allocations of one pass over epoch 0, after several passes over the very same epoch.
+// The fewest allocations of a pass over epoch 0, in several over the very same epoch: a worker that is late takes its
+// memory in a later pass.
 std::int64_t allocations_per_batch(const std::string& folder, const Recipe& recipe, int threads) {
   Loader loader(open(folder), recipe, {.batch = kBatch, .threads = threads, .epochs_end = 1});
-  std::int64_t in_pass = 0;
+  std::int64_t fewest = INT64_MAX;
   for (int pass = 0; pass < 6; ++pass) {
     const std::int64_t before = allocations_so_far();
     for (const BatchPtr& batch : loader.epoch(0)) EXPECT_EQ(batch->valid_count(), kBatch);
-    in_pass = allocations_so_far() - before;
+    fewest = std::min(fewest, allocations_so_far() - before);
   }
-  return in_pass / (kSamples / kBatch);
+  return fewest / (kSamples / kBatch);
 }
 
 TEST(Allocations, DoNotHappenPerSampleOfEqualSize) {
