@@ -10,14 +10,8 @@ namespace stoker {
 /// child that hangs is ended by SIGALRM.
 int status_in_child(const std::function<int()>& action);
 
-/// Sanitizers do not survive limit_memory().
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kCanLimitMemory = false;
-#else
-constexpr bool kCanLimitMemory = true;
-#endif
-
-/// From now on the process gets no more than so many bytes of address space above what it has. For a child.
+/// From now on the process gets no more than so many bytes of address space above what it has. For a child, where
+/// kSanitized is false.
 void limit_memory(std::uint64_t more);
 
 }  // namespace stoker

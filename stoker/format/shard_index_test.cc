@@ -93,7 +93,7 @@ TEST(ShardIndex, KeepsSamplesWithoutFieldsChunksOfRawOnesAndUnknownChecksums) {
 TEST(ShardIndex, NoticesEveryFlippedBit) {
   const std::vector<std::uint8_t> good = testing_index(300);
   read_everything(good);
-  for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
+  for (std::size_t bit = 0; bit < 8 * good.size(); bit += kSanitized ? 61 : 1) {
     std::vector<std::uint8_t> bytes = good;
     bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ 1 << bit % 8);
     ASSERT_EQ(error_of([&] { read_everything(bytes); }).kind(), ErrorKind::kData) << "bit " << bit;

@@ -10,6 +10,7 @@
 
 #include "stoker/base/child_testing.h"
 #include "stoker/base/error.h"
+#include "stoker/base/rounds_testing.h"
 
 namespace stoker {
 namespace {
@@ -43,7 +44,7 @@ TEST(ThreadPool, RunsTasksOnTheCallersThreadInAForkedChild) {
 }
 
 TEST(ThreadPool, EndsTheThreadsItCouldStartWhenOneIsRefused) {
-  if (!kCanLimitMemory) GTEST_SKIP() << "sanitizers do not survive it";
+  if (kSanitized) GTEST_SKIP() << "sanitizers do not survive it";
   EXPECT_EQ(status_in_child([] {
               limit_memory(40 << 20);  // room for a few stacks of 8 MiB
               try {
