@@ -46,6 +46,7 @@ bool describes(Source& shard, const IndexTrailer& trailer, const std::string& in
   return false;
 }
 
+/// The index that `look` finds. What stands in its way is told, and the next place can be tried.
 template <typename Look>
 std::unique_ptr<ShardIndex> attempt(const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems,
                                     const Look& look) {
@@ -131,7 +132,6 @@ std::optional<IndexPlace> index_in_shard(const std::shared_ptr<Source>& shard, s
 std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, const std::string& path,
                                        const IndexOptions& options, const OpenSource& open_source,
                                        const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems) {
-  // What stands in the way of one index is told, and the next is tried.
   std::unique_ptr<ShardIndex> found;
   if (!options.folder.empty()) {
     found = index_at(*shard, index_path_in(options.folder, path), open_source, cache, problems);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "stoker/base/child_testing.h"
 #include "stoker/base/error_testing.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/little_endian.h"
@@ -13,6 +14,7 @@
 #include "stoker/format/content_tag.h"
 #include "stoker/format/dataset.h"
 #include "stoker/format/index_writer.h"
+#include "stoker/format/manifest.h"
 #include "stoker/format/tar_format.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/format/tar_writer.h"
@@ -88,6 +90,27 @@ TEST_F(IndexPlaces, AreLookedThroughInTheirOrder) {
   EXPECT_EQ(label_by(options), 10);
   EXPECT_EQ(label_by({.cache_folder = cache_}), 20);
   EXPECT_EQ(label_by({.use = false, .folder = elsewhere_, .cache_folder = cache_}), -1);
+}
+
+TEST_F(IndexPlaces, StayWhereTheyWereWhenTheProcessGoesElsewhere) {
+  write_index(elsewhere_ + "/s.tar.sidx", 10);
+  Manifest manifest;
+  {
+    const auto data = open_dataset({shard_}, inline_, {.folder = elsewhere_});
+    manifest.shards.push_back({.name = "s.tar",
+                               .bytes = fs::file_size(shard_),
+                               .samples = data->size(),
+                               .sample_bytes = data->bytes(),
+                               .fingerprint = Fingerprint(data->fingerprint(), data->size())});
+  }
+  folder_.write("data/manifest.json", manifest.to_json());
+  const int label = status_in_child([&] {
+    fs::current_path(folder_.path());
+    const auto data = open_dataset({"data"}, inline_, {.folder = "elsewhere"});
+    fs::current_path("/");
+    return static_cast<int>(data->label(0));  // a shard that a manifest lists is opened here
+  });
+  EXPECT_EQ(label, 10);
 }
 
 TEST_F(IndexPlaces, IncludeTheCacheWhereAScanIsKept) {

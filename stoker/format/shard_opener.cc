@@ -6,8 +6,16 @@
 
 #include "stoker/format/sample_table.h"
 #include "stoker/storage/file_source.h"
+#include "stoker/storage/open_file.h"
 
 namespace stoker {
+
+ShardOpener::ShardOpener(FileAccess access, IndexOptions index, std::size_t cache_bytes)
+    : access_(std::move(access)), index_(std::move(index)), cache_(std::make_shared<IndexCache>(cache_bytes)) {
+  for (std::string* folder : {&index_.folder, &index_.cache_folder}) {
+    if (!folder->empty()) *folder = absolute_path(*folder);
+  }
+}
 
 OpenedShard ShardOpener::open(const ShardPath& shard, const std::stop_token& stop) const {
   if (!index_.use || !shard.format->is_one_file()) return scan(shard, stop);

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <stop_token>
-#include <utility>
 
 #include "stoker/format/data_shard.h"
 #include "stoker/format/find_shards.h"
@@ -13,8 +12,8 @@ namespace stoker {
 
 class ShardOpener {
  public:
-  ShardOpener(FileAccess access, IndexOptions index, std::size_t cache_bytes)
-      : access_(std::move(access)), index_(std::move(index)), cache_(std::make_shared<IndexCache>(cache_bytes)) {}
+  /// The folders of `index` stay those they are now when the working directory changes.
+  ShardOpener(FileAccess access, IndexOptions index, std::size_t cache_bytes);
 
   const FileAccess& access() const { return access_; }
 
