@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 #include <set>
 #include <string>
@@ -21,16 +23,17 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::uint8_t byte_at(std::uint64_t place) { return static_cast<std::uint8_t>((place >> 10) + (place >> 20)); }
+constexpr std::size_t kRun = 1024;  // bytes of one value
+std::uint8_t byte_at(std::uint64_t place) { return static_cast<std::uint8_t>(place / kRun + (place >> 20)); }
 
 /// Samples of given sizes, one behind the other.
 class Samples final : public SampleStream {
  public:
   explicit Samples(std::vector<std::uint64_t> sizes, FaultyOptions faults = {}) : sizes_(std::move(sizes)) {
-    std::uint64_t total = 0;
+    std::size_t total = 0;
     for (const std::uint64_t size : sizes_) total += size;
     std::vector<std::uint8_t> bytes(total);
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = byte_at(i);
+    for (std::size_t i = 0; i < total; i += kRun) std::memset(&bytes[i], byte_at(i), std::min(kRun, total - i));
     source_ = std::make_unique<FaultySource>(std::make_shared<MemorySource>("memory", std::move(bytes)), faults);
   }
   bool next(SampleRow& row) override {
@@ -237,17 +240,22 @@ class Stopping final : public Source, public SampleStream {
   std::stop_source& stop_;
 };
 
+/// Sweeps until the sweep is stopped at its first sample; its thread has ended then.
+void sweep_until_stopped(SampleStream& samples, const std::stop_source& stop,
+                         const std::function<SampleSweep::Work()>& make_work) {
+  SampleSweep sweep(samples, {.threads = 1, .stop = stop.get_token()}, make_work);
+  EXPECT_EQ(error_of([&] { sweep.next(); }).kind(), ErrorKind::kClosed);
+}
+
 TEST(SampleSweep, StopsWithinALargeSampleAndBetweenManyWithoutBytes) {
   std::stop_source stop;
   Stopping large(100 * kMebibyte, stop);
-  SampleSweep sweep(large, {.threads = 1, .stop = stop.get_token()}, nothing);
-  EXPECT_EQ(error_of([&] { sweep.next(); }).kind(), ErrorKind::kClosed);
+  sweep_until_stopped(large, stop, nothing);
   EXPECT_EQ(large.reads, 1);
 
   std::stop_source again;
   Stopping empty(0, again);
-  SampleSweep other(empty, {.threads = 1, .stop = again.get_token()}, nothing);
-  EXPECT_EQ(error_of([&] { other.next(); }).kind(), ErrorKind::kClosed);
+  sweep_until_stopped(empty, again, nothing);
   EXPECT_EQ(empty.rows, 1);
 }
 
@@ -255,13 +263,12 @@ TEST(SampleSweep, StopsBetweenSamplesThatWereReadTogether) {
   std::stop_source stop;
   int worked_on = 0;
   Samples samples(std::vector<std::uint64_t>(40, 10));
-  SampleSweep sweep(samples, {.threads = 1, .stop = stop.get_token()}, [&] {
+  sweep_until_stopped(samples, stop, [&] {
     return [&](SweptSample&) {
       ++worked_on;
       stop.request_stop();
     };
   });
-  EXPECT_EQ(error_of([&] { sweep.next(); }).kind(), ErrorKind::kClosed);
   EXPECT_EQ(worked_on, 1);
 }
 
