@@ -107,8 +107,8 @@ def run(build, options):
         return statistics.median(a / b for a, b in zip(rates[name], rates[against]))
 
     def figure(name, against=None, floor=None, goal=None):
-        return Figure(name, statistics.median(rates[name]), "img/s", against, ratio(name, against) if against else None, floor, goal,
-                      1e3 * statistics.median(cpu[name]) if name in cpu else None)
+        return Figure(name, statistics.median(rates[name]), "img/s", against, ratio(name, against) if against else None,
+                      floor, goal, cpu_ms=1e3 * statistics.median(cpu[name]) if name in cpu else None)
 
     figures = [figure("opencv"), figure("torchvision"), figure("bare"), figure("loader", "opencv", 1.4),
                figure("loader", "torchvision", 2.3), figure("loader", "bare", 0.95)]

@@ -13,6 +13,7 @@ class Figure:
     ratio: float | None = None
     floor: float | None = None   # the ratio that must be reached
     goal: float | None = None    # the ratio that is hoped for
+    _: dataclasses.KW_ONLY
     ceiling: float | None = None  # or the ratio that must not be passed, where less is better
     cpu_ms: float | None = None  # of processor time per sample
 
