@@ -5,25 +5,34 @@
 namespace stoker {
 
 EpochOrder::EpochOrder(const OrderOptions& options, std::int64_t epoch)
-    : samples_(options.samples), tail_(options.tail) {
-  assert(options.global_batch > 0);
-  const std::int64_t whole = samples_ / options.global_batch;
-  const bool incomplete = samples_ % options.global_batch != 0;
+    : samples_(options.samples), repeats_(options.repeats), tail_(options.tail) {
+  assert(options.global_batch > 0 && repeats_ > 0);
+  const std::int64_t positions = samples_ * repeats_;
+  const std::int64_t whole = positions / options.global_batch;
+  const bool incomplete = positions % options.global_batch != 0;
   batches_ = tail_ == Tail::kDrop ? whole : whole + (incomplete ? 1 : 0);
   if (samples_ == 0) return;
-  if (options.kind == OrderKind::kGlobal) {
+  if (!options.mixture.empty()) {
+    mixed_.emplace(options);
+    // No draw is left out, and none comes twice, or shares would not be exact in the long run.
+    const std::int64_t slots = batches_ * options.global_batch;
+    const std::int64_t draws = tail_ == Tail::kPad ? samples_ : (slots + repeats_ - 1) / repeats_;
+    first_draw_ = epoch * draws;
+  } else if (options.kind == OrderKind::kGlobal) {
     permutation_.emplace(static_cast<std::uint64_t>(samples_), options.seed, static_cast<std::uint64_t>(epoch));
   } else if (options.kind == OrderKind::kWindowed) {
-    windowed_.emplace(options, epoch);
+    OrderOptions once = options;
+    once.global_batch /= repeats_;
+    windowed_.emplace(once, epoch);
   }
 }
 
 std::optional<std::int64_t> EpochOrder::sample_at(std::int64_t position) const {
+  position /= repeats_;
   if (windowed_) return windowed_->sample_at(position);
-  if (position >= samples_) {
-    if (tail_ == Tail::kPad) return std::nullopt;
-    position %= samples_;
-  }
+  if (position >= samples_ && tail_ == Tail::kPad) return std::nullopt;
+  if (mixed_) return mixed_->sample_at(first_draw_ + position);
+  position %= samples_;
   return permutation_ ? static_cast<std::int64_t>((*permutation_)(static_cast<std::uint64_t>(position))) : position;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "stoker/order/mixed_order.h"
 #include "stoker/order/order_options.h"
 #include "stoker/order/permutation.h"
 #include "stoker/order/windowed_order.h"
@@ -24,10 +25,13 @@ class EpochOrder {
 
  private:
   std::int64_t samples_;
+  std::int64_t repeats_;
   std::int64_t batches_;
   Tail tail_;
   std::optional<Permutation> permutation_;
   std::optional<WindowedOrder> windowed_;
+  std::optional<MixedOrder> mixed_;
+  std::int64_t first_draw_ = 0;  // of the mixture, in this epoch
 };
 
 /// One rank's share of every global batch.

@@ -53,11 +53,20 @@ Tail parse_tail(std::string_view name) {
 }
 
 void check_order(const OrderOptions& options, int world) {
+  if (options.repeats < 1) fail(ErrorKind::kUsage, "repeats must be at least 1, not {}", options.repeats);
+  if (!options.mixture.empty() && options.kind != OrderKind::kGlobal) {
+    fail(ErrorKind::kUsage, "data sets that are mixed have the order global, not {}", to_string(options.kind));
+  }
   if (options.kind != OrderKind::kWindowed) return;
   if (options.window < 1) fail(ErrorKind::kUsage, "a window must have at least 1 sample, not {}", options.window);
   if (options.lanes < 1) fail(ErrorKind::kUsage, "lanes must be at least 1, not {}", options.lanes);
-  if (options.lanes % world == 0 && options.global_batch % options.lanes == 0) return;
-  const std::int64_t lanes = world * divisor_at_most(options.global_batch / world, options.lanes / world);
+  if (options.global_batch / world % options.repeats != 0) {
+    fail(ErrorKind::kUsage, "the order windowed has no batches of {} whose samples each come {} times",
+         options.global_batch / world, options.repeats);
+  }
+  const std::int64_t different = options.global_batch / options.repeats;  // samples of a global batch
+  if (options.lanes % world == 0 && different % options.lanes == 0) return;
+  const std::int64_t lanes = world * divisor_at_most(different / world, options.lanes / world);
   if (options.lanes % world != 0) {
     fail(ErrorKind::kUsage, "{} lanes cannot be divided among {} ranks; use lanes that can, for instance {}",
          options.lanes, world, lanes);
@@ -65,7 +74,7 @@ void check_order(const OrderOptions& options, int world) {
   fail(ErrorKind::kUsage,
        "a global batch of {} cannot be divided among {} lanes; use lanes that divide it, for instance {}, or another "
        "batch",
-       options.global_batch, options.lanes, lanes);
+       different, options.lanes, lanes);
 }
 
 }  // namespace stoker

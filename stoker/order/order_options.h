@@ -24,12 +24,20 @@ OrderKind parse_order(std::string_view name);  // throws kUsage
 std::string_view to_string(Tail tail);
 Tail parse_tail(std::string_view name);  // throws kUsage
 
+/// One of the data sets that are mixed: its samples follow those of the parts before it.
+struct OrderPart {
+  std::int64_t samples = 0;
+  std::int64_t weight = 0;
+};
+
 struct OrderOptions {
   std::int64_t samples = 0;
   std::int64_t global_batch = 1;  // rank * batch of all ranks
   OrderKind kind = OrderKind::kGlobal;
   Tail tail = Tail::kDrop;
   std::uint64_t seed = 0;
+  std::int64_t repeats = 1;          // how often each sample comes in an epoch, each time next to the last
+  std::vector<OrderPart> mixture{};  // of the global order only; empty: all samples count alike
 
   // Of the windowed order only.
   std::int64_t window = 1024;  // samples
@@ -38,8 +46,9 @@ struct OrderOptions {
   std::shared_ptr<const std::vector<std::int64_t>> shard_samples{};
 };
 
-/// Throws kUsage, saying what would do, for a windowed order without lanes or window, or whose lanes do not divide
-/// among the batch's slots and the world's ranks. The global batch is a multiple of the world.
+/// Throws kUsage, saying what would do, for a mixture in another order than the global one, repeats below 1, and a
+/// windowed order without lanes or window, or whose lanes do not divide among the batch's slots and the world's ranks.
+/// The global batch is a multiple of the world.
 void check_order(const OrderOptions& options, int world);
 
 }  // namespace stoker
