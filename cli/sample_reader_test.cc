@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stoker/format/sharded_dataset.h"
 #include "stoker/order/epoch_order.h"
 #include "stoker/storage/memory_source.h"
 
@@ -16,7 +17,7 @@ using ::testing::SizeIs;
 constexpr std::uint64_t kSeed = 5;
 
 // `count` samples of two bytes each, in a field "jpg".
-Dataset small_dataset(int count) {
+ShardedDataset small_dataset(int count) {
   SampleTable samples;
   std::vector<std::uint8_t> bytes;
   for (int i = 0; i < count; ++i) {
@@ -24,11 +25,11 @@ Dataset small_dataset(int count) {
     samples.add_field("jpg", "", bytes.size(), 2);
     bytes.insert(bytes.end(), {static_cast<std::uint8_t>(i), 7});
   }
-  return Dataset({std::make_shared<MemorySource>("memory", std::move(bytes))}, std::move(samples), {});
+  return ShardedDataset({std::make_shared<MemorySource>("memory", std::move(bytes))}, std::move(samples), {});
 }
 
 TEST(PositionsOf, AreWhereALoaderWouldDeliverTheSamples) {
-  const Dataset dataset = small_dataset(20);
+  const ShardedDataset dataset = small_dataset(20);
   const std::vector<std::int64_t> samples = first_samples(dataset, kSeed, 4);
   EXPECT_THAT(samples, SizeIs(4));
   EXPECT_THAT(positions_of(samples, dataset, kSeed, 0), ElementsAre(0, 1, 2, 3));
@@ -41,7 +42,7 @@ TEST(PositionsOf, AreWhereALoaderWouldDeliverTheSamples) {
 TEST(FirstSamples, AreAtMostThoseOfTheDataSet) { EXPECT_THAT(first_samples(small_dataset(3), kSeed, 10), SizeIs(3)); }
 
 TEST(SampleReader, ReadsTheFieldsThatAPlanNeeds) {
-  const Dataset dataset = small_dataset(3);
+  const ShardedDataset dataset = small_dataset(3);
   const Plan plan(Recipe::named("imagenet-val"));
   SampleReader reader(dataset, plan);
   const std::span<const Bytes> fields = reader.read(2);
@@ -50,7 +51,7 @@ TEST(SampleReader, ReadsTheFieldsThatAPlanNeeds) {
 }
 
 TEST(SampleReader, NamesTheSampleThatHasNoSuchField) {
-  const Dataset dataset = small_dataset(3);
+  const ShardedDataset dataset = small_dataset(3);
   const Plan plan(Recipe::from_toml("[[view]]\nname = 'mask'\nfield = 'mask.png'\noperators = [{op = 'decode'}]"));
   SampleReader reader(dataset, plan);
   try {

@@ -3,49 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
-#include <utility>
 
 #include "stoker/base/error.h"
 
 namespace stoker {
-
-Dataset::Dataset(std::vector<std::unique_ptr<DataShard>> shards, std::vector<std::string> fields,
-                 std::vector<std::string> classes)
-    : shards_(std::move(shards)), first_samples_{0}, field_names_(std::move(fields)), classes_(std::move(classes)) {
-  for (const auto& shard : shards_) {
-    first_samples_.push_back(first_samples_.back() + shard->samples());
-    fingerprint_.append(shard->fingerprint());
-  }
-}
-
 namespace {
 
-std::vector<std::unique_ptr<DataShard>> one_shard(std::shared_ptr<Source> source, SampleTable samples) {
-  samples.shrink_to_fit();
-  std::vector<std::unique_ptr<DataShard>> shards;
-  shards.push_back(std::make_unique<DataShard>(
-      OpenedShard{std::move(source), std::make_shared<const SampleTable>(std::move(samples))}));
-  return shards;
+std::string list_names(const std::vector<std::string>& classes) {
+  if (classes.empty()) return "no class names";
+  const std::string_view more = classes.size() > 2 ? ", ..." : "";
+  return fmt::format("{} classes ({}{}{}{})", classes.size(), classes[0], classes.size() > 1 ? ", " : "",
+                     classes.size() > 1 ? classes[1] : "", more);
 }
 
 }  // namespace
-
-Dataset::Dataset(std::shared_ptr<Source> source, SampleTable samples, std::vector<std::string> classes)
-    : Dataset(one_shard(std::move(source), samples), samples.field_names(), std::move(classes)) {}
-
-Dataset::Place Dataset::place_of(std::int64_t sample) const {
-  assert(sample >= 0 && sample < size());
-  const auto next = std::upper_bound(first_samples_.begin(), first_samples_.end(), sample);
-  const auto shard = static_cast<std::size_t>(next - first_samples_.begin()) - 1;
-  return {shards_[shard].get(), sample - first_samples_[shard]};
-}
-
-void Dataset::read(std::int64_t sample, SampleRow& into) const {
-  const Place place = place_of(sample);
-  place.shard->rows().read(place.row, into);
-  into.source = &place.shard->source();
-}
 
 SampleRow Dataset::row(std::int64_t sample) const {
   SampleRow row;
@@ -53,36 +24,24 @@ SampleRow Dataset::row(std::int64_t sample) const {
   return row;
 }
 
-void Dataset::prepare(std::span<const std::int64_t> samples) const {
-  IndexFetch fetch;
-  for (const std::int64_t sample : samples) {
-    const Place place = place_of(sample);
-    try {
-      place.shard->rows().prepare(place.row, fetch);
-    } catch (const Error&) {
-      continue;  // a shard that cannot be opened; read() says why
-    }
-  }
-  fetch.run();
-}
-
-std::vector<std::int64_t> Dataset::shard_samples() const {
-  std::vector<std::int64_t> counts;
-  for (const auto& shard : shards_) counts.push_back(shard->samples());
-  return counts;
-}
-
-std::uint64_t Dataset::bytes() const {
-  std::uint64_t sum = 0;
-  for (const auto& shard : shards_) sum += shard->bytes();
-  return sum;
-}
-
 std::string Dataset::describe(std::int64_t sample) const { return stoker::describe(row(sample)); }
 
 std::string describe(const SampleRow& row) {
   if (row.source == nullptr) return fmt::format("sample '{}'", row.key);
   return fmt::format("{}, sample '{}'", row.source->name(), row.key);
+}
+
+void require_same_classes(const std::string& a, const std::vector<std::string>& of_a, const std::string& b,
+                          const std::vector<std::string>& of_b) {
+  if (of_a == of_b) return;
+  fail(ErrorKind::kData, "'{}' has {} but '{}' has {}; data sets that are joined must have the same classes", a,
+       list_names(of_a), b, list_names(of_b));
+}
+
+void add_field_names(const std::vector<std::string>& names, std::vector<std::string>& into) {
+  for (const std::string& name : names) {
+    if (std::find(into.begin(), into.end(), name) == into.end()) into.push_back(name);
+  }
 }
 
 }  // namespace stoker

@@ -1,84 +1,70 @@
-// A data set: the samples of a list of shards or of a folder, each with its key, its label, where its fields lie and
-// what an index knows of it. Immutable once opened; any number of threads may read it.
+// A data set: samples, each with its key, its label, where its fields lie and what an index knows of it. Immutable once
+// opened; any number of threads may read it.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
-#include "stoker/format/data_shard.h"
-#include "stoker/format/index_places.h"
 #include "stoker/format/sample_row.h"
-#include "stoker/format/sample_table.h"
-#include "stoker/storage/file_access.h"
 
 namespace stoker {
 
+/// One of the data sets that are mixed: its samples stand together, and `weight` in the sum of all weights of a run's
+/// samples are drawn from it.
+struct MixPart {
+  std::int64_t samples = 0;
+  std::int64_t weight = 0;
+};
+
 class Dataset {
  public:
-  /// `fields`: the names that occur in any shard.
-  Dataset(std::vector<std::unique_ptr<DataShard>> shards, std::vector<std::string> fields,
-          std::vector<std::string> classes);
-  /// Of one source whose samples are listed in memory.
-  Dataset(std::shared_ptr<Source> source, SampleTable samples, std::vector<std::string> classes);
+  virtual ~Dataset() = default;
 
-  std::int64_t size() const { return first_samples_.back(); }
+  virtual std::int64_t size() const = 0;
 
   /// Class names by label, when the data set names its classes (a folder does); otherwise empty.
-  const std::vector<std::string>& classes() const { return classes_; }
+  virtual const std::vector<std::string>& classes() const = 0;
   /// Names of the fields that occur in any sample, in order of first appearance: "jpg", "cls", ...
-  const std::vector<std::string>& field_names() const { return field_names_; }
+  virtual const std::vector<std::string>& field_names() const = 0;
 
   /// Replaces `into` by all that is known of a sample; allocates nothing in the steady state. May read from an index:
   /// throws kNotFound, kIo, and kData for a shard or index that is damaged.
-  void read(std::int64_t sample, SampleRow& into) const;
-  /// The same where speed is of no matter.
-  SampleRow row(std::int64_t sample) const;
-  std::string key(std::int64_t sample) const { return row(sample).key; }
-  std::int64_t label(std::int64_t sample) const { return row(sample).label; }
+  virtual void read(std::int64_t sample, SampleRow& into) const = 0;
   /// Fetches from the indexes what reading these samples' rows will need, all at once. What goes wrong is told when a
   /// row is read.
-  void prepare(std::span<const std::int64_t> samples) const;
+  virtual void prepare(std::span<const std::int64_t> samples) const = 0;
 
   /// How many samples each shard has, in order; a folder is one shard.
-  std::vector<std::int64_t> shard_samples() const;
-  /// "train-003.tar, sample 'n01/img7'": for messages.
-  std::string describe(std::int64_t sample) const;
-
-  const std::vector<std::unique_ptr<DataShard>>& shards() const { return shards_; }
+  virtual std::vector<std::int64_t> shard_samples() const = 0;
   /// Bytes of all fields of all samples.
-  std::uint64_t bytes() const;
+  virtual std::uint64_t bytes() const = 0;
 
   /// Changes when the samples, their order, their images' sizes or their labels change; not with where they lie, so
   /// that a folder and its tars have the same.
-  std::uint64_t fingerprint() const { return fingerprint_.value(); }
+  virtual std::uint64_t fingerprint() const = 0;
 
- private:
-  struct Place {
-    const DataShard* shard;
-    std::int64_t row;
-  };
-  Place place_of(std::int64_t sample) const;
+  /// What it is mixed from; empty for a data set whose samples all count alike.
+  virtual std::vector<MixPart> mixture() const { return {}; }
 
-  std::vector<std::unique_ptr<DataShard>> shards_;
-  std::vector<std::int64_t> first_samples_;  // before each shard, and all samples last
-  std::vector<std::string> field_names_;
-  std::vector<std::string> classes_;
-  Fingerprint fingerprint_;
+  /// read(), where speed is of no matter.
+  SampleRow row(std::int64_t sample) const;
+  std::string key(std::int64_t sample) const { return row(sample).key; }
+  std::int64_t label(std::int64_t sample) const { return row(sample).label; }
+  /// "train-003.tar, sample 'n01/img7'": for messages.
+  std::string describe(std::int64_t sample) const;
 };
 
 /// "train-003.tar, sample 'n01/img7'": for messages.
 std::string describe(const SampleRow& row);
 
-/// Opens DATA (INTERFACES: a folder, a shard, a text file of paths, a glob or brace pattern), or several of them joined
-/// in order. `access` is what they are read by for as long as the data set lives. Throws kNotFound, kIo, kData or
-/// kUsage with a sentence that names the file, and kClosed when asked to `stop`. Shards that must be looked at are
-/// opened side by side on `opening`, which must not be the executor that reads: null opens them one after another.
-std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, const FileAccess& access,
-                                            const IndexOptions& index = {}, const std::stop_token& stop = {},
-                                            Executor* opening = nullptr);
+/// Class numbers mean the same everywhere in a data set: throws kData if what it is joined from, of these names, has
+/// not the same classes.
+void require_same_classes(const std::string& a, const std::vector<std::string>& of_a, const std::string& b,
+                          const std::vector<std::string>& of_b);
+
+/// Adds those that `into` has not yet.
+void add_field_names(const std::vector<std::string>& names, std::vector<std::string>& into);
 
 }  // namespace stoker

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <utility>
 
 #include "stoker/base/error.h"
@@ -13,7 +13,7 @@
 #include "stoker/format/member_name.h"
 #include "stoker/format/path_pattern.h"
 #include "stoker/format/shard_format.h"
-#include "stoker/storage/file_source.h"
+#include "stoker/format/text_lines.h"
 
 namespace stoker {
 namespace {
@@ -79,33 +79,13 @@ std::vector<std::string> tars_in_folder(const std::string& path) {
   return tars;
 }
 
-/// The paths in a text file: one a line, relative to the file's folder; lines that begin with '#' are comments.
+/// The paths in a text file: one a line, relative to the file's folder.
 std::vector<std::pair<int, std::string>> read_path_list(const std::string& path) {
-  FileSource source(path, std::make_shared<InlineExecutor>());
-  if (source.size() == 0) fail(ErrorKind::kData, "'{}' is empty (0 bytes)", path);
-  if (source.size() > kListBytesMax) fail_unknown_kind(path);
-  std::string text(source.size(), '\0');
-  read_fully(source, 0, MutableBytes(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
-  const bool is_text = std::none_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return (byte < ' ' && c != '\n' && c != '\r' && c != '\t') || byte == 0x7f;
-  });
-  if (!is_text) fail_unknown_kind(path);
-
-  std::vector<std::pair<int, std::string>> paths;
+  const std::optional<std::vector<TextLine>> lines = read_text_lines(path, kListBytesMax);
+  if (!lines) fail_unknown_kind(path);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  int number = 0;
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // as some editors begin a text in UTF-8
-  for (std::size_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string_view line = std::string_view(text).substr(begin, end - begin);
-    begin = end + 1;
-    ++number;
-    const std::size_t first = line.find_first_not_of(" \t\r");
-    if (first == std::string_view::npos || line[first] == '#') continue;
-    line = line.substr(first, line.find_last_not_of(" \t\r") + 1 - first);
-    paths.emplace_back(number, (folder / line).string());
-  }
+  std::vector<std::pair<int, std::string>> paths;
+  for (const TextLine& line : *lines) paths.emplace_back(line.number, (folder / line.text).string());
   return paths;
 }
 

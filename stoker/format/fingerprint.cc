@@ -4,6 +4,7 @@
 
 #include "stoker/base/hash.h"
 #include "stoker/base/little_endian.h"
+#include "stoker/format/sample_row.h"
 
 namespace stoker {
 namespace {
@@ -41,6 +42,11 @@ Fingerprint::Fingerprint(std::uint64_t value, std::int64_t samples) : value_(val
 void Fingerprint::add(std::string_view key, std::int64_t label, std::uint64_t image_bytes) {
   value_ = add_modulo(multiply(value_, kBase), sample_hash(key, label, image_bytes));
   ++samples_;
+}
+
+void Fingerprint::add(const SampleRow& row) {
+  const SampleField* image = row.image_field();
+  add(row.key, row.label, image ? image->length : 0);
 }
 
 void Fingerprint::append(const Fingerprint& next) {

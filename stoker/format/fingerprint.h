@@ -8,6 +8,8 @@
 
 namespace stoker {
 
+struct SampleRow;
+
 /// A polynomial over the samples' hashes, modulo the prime 2^61 - 1.
 class Fingerprint {
  public:
@@ -16,6 +18,7 @@ class Fingerprint {
   Fingerprint(std::uint64_t value, std::int64_t samples);
 
   void add(std::string_view key, std::int64_t label, std::uint64_t image_bytes);
+  void add(const SampleRow& row);
   void append(const Fingerprint& next);
 
   std::uint64_t value() const { return value_; }

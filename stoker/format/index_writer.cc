@@ -19,8 +19,7 @@ void IndexWriter::add(const SampleRow& row) {
   }
   was_decoded_ = was_decoded_ && row.soundness != Soundness::kUnknown;
   block_.add(row, names_);
-  const SampleField* image = row.image_field();
-  fingerprint_.add(row.key, row.label, image ? image->length : 0);
+  fingerprint_.add(row);
   sample_bytes_ += row.bytes();
   if (block_.rows() == kRowsPerBlock) end_block();
 }

@@ -9,7 +9,7 @@
 #include "stoker/base/error_testing.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/log.h"
-#include "stoker/format/dataset.h"
+#include "stoker/format/sharded_dataset.h"
 #include "stoker/format/tar_format.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/memory_source.h"

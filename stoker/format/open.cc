@@ -9,9 +9,9 @@
 #include "stoker/base/log.h"
 #include "stoker/base/machine.h"
 #include "stoker/base/task_group.h"
-#include "stoker/format/dataset.h"
 #include "stoker/format/find_shards.h"
 #include "stoker/format/shard_opener.h"
+#include "stoker/format/sharded_dataset.h"
 #include "stoker/storage/open_file.h"
 
 namespace stoker {
@@ -24,29 +24,8 @@ std::size_t index_cache_bytes() {
   return static_cast<std::size_t>(std::clamp(usable_memory() / 64, 64 * kMebibyte, 512 * kMebibyte));
 }
 
-std::string list_names(const std::vector<std::string>& classes) {
-  if (classes.empty()) return "no class names";
-  const std::string_view more = classes.size() > 2 ? ", ..." : "";
-  return fmt::format("{} classes ({}{}{}{})", classes.size(), classes[0], classes.size() > 1 ? ", " : "",
-                     classes.size() > 1 ? classes[1] : "", more);
-}
-
-/// Class numbers mean the same everywhere in a data set, so its shards must name the same classes.
-void require_same_classes(const std::string& a, const std::vector<std::string>& of_a, const std::string& b,
-                          const std::vector<std::string>& of_b) {
-  if (of_a == of_b) return;
-  fail(ErrorKind::kData, "'{}' has {} but '{}' has {}; data sets that are joined must have the same classes", a,
-       list_names(of_a), b, list_names(of_b));
-}
-
 void log_problems(const std::vector<std::string>& problems) {
   for (const std::string& problem : problems) log(LogLevel::kWarning, "{}", problem);
-}
-
-void add_names(const std::vector<std::string>& names, std::vector<std::string>& into) {
-  for (const std::string& name : names) {
-    if (std::find(into.begin(), into.end(), name) == into.end()) into.push_back(name);
-  }
 }
 
 /// What is to become one shard of the data set.
@@ -96,8 +75,9 @@ std::unique_ptr<DataShard> open_later(const ShardOpener& opener, const ShardPath
 
 }  // namespace
 
-std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data, const FileAccess& access,
-                                            const IndexOptions& index, const std::stop_token& stop, Executor* opening) {
+std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string>& data, const FileAccess& access,
+                                                   const IndexOptions& index, const std::stop_token& stop,
+                                                   Executor* opening) {
   const ShardOpener opener(access, index, index_cache_bytes());
   Manifests manifests;
   std::vector<Candidate> candidates;
@@ -112,7 +92,7 @@ std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data
   for (Candidate& candidate : candidates) {
     const bool listed = candidate.listed.shard != nullptr;
     log_problems(candidate.opened.problems);
-    add_names(listed ? candidate.listed.manifest->fields : candidate.opened.rows->field_names(), fields);
+    add_field_names(listed ? candidate.listed.manifest->fields : candidate.opened.rows->field_names(), fields);
     const Manifest* manifest = candidate.listed.manifest;
     const std::vector<std::string> classes = manifest ? manifest->classes : candidate.opened.classes;
     if (shards.empty()) first_classes = classes;
@@ -120,7 +100,7 @@ std::shared_ptr<const Dataset> open_dataset(const std::vector<std::string>& data
     shards.push_back(listed ? open_later(opener, candidate.shard, *candidate.listed.shard)
                             : std::make_unique<DataShard>(std::move(candidate.opened)));
   }
-  return std::make_shared<Dataset>(std::move(shards), std::move(fields), std::move(first_classes));
+  return std::make_shared<ShardedDataset>(std::move(shards), std::move(fields), std::move(first_classes));
 }
 
 }  // namespace stoker

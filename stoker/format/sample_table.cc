@@ -50,8 +50,7 @@ Fingerprint SampleTable::fingerprint() const {
   SampleRow row;
   for (std::int64_t i = 0; i < size(); ++i) {
     read(i, row);
-    const SampleField* image = row.image_field();
-    fingerprint.add(row.key, row.label, image ? image->length : 0);
+    fingerprint.add(row);
   }
   return fingerprint;
 }

@@ -90,7 +90,7 @@ std::vector<std::string> names_of(std::span<const Spec> specs) {
 }  // namespace
 
 std::string_view family_name(const OperatorSpec& spec) {
-  constexpr std::string_view kNames[] = {"decode", "geometry", "color", "format"};
+  constexpr std::string_view kNames[] = {"decode", "geometry", "color", "format", "number"};
   return kNames[spec.function.index()];
 }
 

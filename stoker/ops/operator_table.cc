@@ -133,6 +133,13 @@ constexpr ArgSpec kLayoutArgs[] = {{.name = "layout",
                                     .required = true,
                                     .choices = "nchw|nhwc"}};
 
+constexpr ArgSpec kJsonNumberArgs[] = {
+    {.name = "key",
+     .type = ArgType::kText,
+     .doc = "of the outermost object, or a JSON pointer: /annotations/0/category",
+     .required = true},
+    {.name = "dtype", .type = ArgType::kText, .doc = "of the output", .text = "i64", .choices = "i64|f32"}};
+
 constexpr OperatorSpec kOperators[] = {
     {"decode", "encoded image to 8-bit RGB pixels", &apply_decode, kDecodeArgs},
     {"resize", "to a given size", &make_resize, kResizeArgs},
@@ -148,6 +155,7 @@ constexpr OperatorSpec kOperators[] = {
     {"channel_order", "RGB or BGR", &apply_channel_order, kChannelOrderArgs},
     {"cast", "the tensor's element type", &apply_cast, kCastArgs},
     {"layout", "the tensor's layout", &apply_layout, kLayoutArgs},
+    {"json_number", "a number from a field of JSON: a label, a target", &apply_json_number, kJsonNumberArgs},
 };
 
 }  // namespace

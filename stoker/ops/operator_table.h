@@ -13,6 +13,7 @@
 #include "stoker/ops/color.h"
 #include "stoker/ops/decode_options.h"
 #include "stoker/ops/geometry.h"
+#include "stoker/ops/json_number.h"
 #include "stoker/ops/operator_call.h"
 #include "stoker/ops/tensor_format.h"
 
@@ -40,17 +41,18 @@ using DecodeFunction = void (*)(const OperatorCall&, DecodeOptions&);
 using GeometryFunction = std::unique_ptr<GeometryOperator> (*)(const OperatorCall&);
 using ColorFunction = void (*)(const OperatorCall&, ColorChain&);
 using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
+using NumberFunction = void (*)(const OperatorCall&, JsonNumber&);
 
 struct OperatorSpec {
   std::string_view name;
   std::string_view doc;
-  /// The alternative is the family, and families come in this order within a view.
-  std::variant<DecodeFunction, GeometryFunction, ColorFunction, FormatFunction> function;
+  /// The alternative is the family, and families come in this order within a view; a number stands alone.
+  std::variant<DecodeFunction, GeometryFunction, ColorFunction, FormatFunction, NumberFunction> function;
   std::span<const ArgSpec> args;
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "color", "format".
+/// "decode", "geometry", "color", "format", "number".
 std::string_view family_name(const OperatorSpec& spec);
 
 std::span<const OperatorSpec> operator_table();

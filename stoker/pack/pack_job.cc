@@ -17,6 +17,7 @@
 #include "stoker/format/manifest.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/shard_format.h"
+#include "stoker/format/sharded_dataset.h"
 #include "stoker/pack/pack_journal.h"
 #include "stoker/pack/pack_selection.h"
 #include "stoker/pack/sample_check.h"
@@ -110,7 +111,7 @@ class PackJob {
   std::vector<BadSample> bad_samples(const std::string& to, const std::vector<ManifestBad>& bad) const;
 
   const PackOptions& options_;
-  const std::shared_ptr<const Dataset> dataset_;
+  const std::shared_ptr<const ShardedDataset> dataset_;
   const std::uint64_t fields_hash_;
   const PackSelection selection_;
 };

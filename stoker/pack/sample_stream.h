@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "stoker/format/data_shard.h"
 #include "stoker/format/dataset.h"
 #include "stoker/format/tar_samples.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "stoker/base/byte_budget.h"
 #include "stoker/format/sample_row.h"
-#include "stoker/pack/byte_budget.h"
 #include "stoker/pack/ordered_producer.h"
 #include "stoker/pack/sample_stream.h"
 #include "stoker/tensor/allocator.h"

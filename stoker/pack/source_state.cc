@@ -8,14 +8,14 @@
 
 namespace stoker {
 
-SourceState::SourceState(const Dataset& dataset, const std::stop_token& stop) : dataset_(dataset) {
+SourceState::SourceState(const ShardedDataset& dataset, const std::stop_token& stop) : dataset_(dataset) {
   for (const auto& shard : dataset.shards()) {
     if (std::filesystem::is_regular_file(shard->name())) shards_.emplace_back(shard->name());
   }
   digest_ = digest_of(shards_, dataset, stop);
 }
 
-std::string SourceState::digest_of(const std::vector<FileState>& shards, const Dataset& dataset,
+std::string SourceState::digest_of(const std::vector<FileState>& shards, const ShardedDataset& dataset,
                                    const std::stop_token& stop) {
   Hasher64 hasher;
   for (const FileState& shard : shards) hasher.update(as_bytes(shard.describe()));

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "stoker/format/dataset.h"
+#include "stoker/format/sharded_dataset.h"
 #include "stoker/pack/file_state.h"
 
 namespace stoker {
@@ -14,17 +14,17 @@ class SourceState {
  public:
   /// As it is now: of each shard that is a file, and of every file of a folder. Throws kNotFound or kIo, and kClosed
   /// when asked to stop.
-  explicit SourceState(const Dataset& dataset, const std::stop_token& stop = {});
+  explicit SourceState(const ShardedDataset& dataset, const std::stop_token& stop = {});
   /// Throws kData, naming the file, if one of them is no longer what it was.
   void require_unchanged(const std::stop_token& stop = {}) const;
   /// Sixteen hexadecimal digits that stay the same as long as the files do.
   const std::string& digest() const { return digest_; }
 
  private:
-  static std::string digest_of(const std::vector<FileState>& shards, const Dataset& dataset,
+  static std::string digest_of(const std::vector<FileState>& shards, const ShardedDataset& dataset,
                                const std::stop_token& stop);
 
-  const Dataset& dataset_;
+  const ShardedDataset& dataset_;
   std::vector<FileState> shards_;
   std::string digest_;
 };

@@ -13,7 +13,7 @@
 namespace stoker {
 namespace {
 
-std::shared_ptr<const Dataset> open(const std::string& path) {
+std::shared_ptr<const ShardedDataset> open(const std::string& path) {
   return open_dataset({path}, std::make_shared<InlineExecutor>());
 }
 

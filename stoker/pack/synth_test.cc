@@ -12,7 +12,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/codec/image_encoder.h"
-#include "stoker/format/dataset.h"
+#include "stoker/format/sharded_dataset.h"
 #include "stoker/pack/synth_image.h"
 #include "stoker/pack/synth_output.h"
 #include "stoker/storage/temp_folder_testing.h"

@@ -5,6 +5,7 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
+#include "stoker/codec/decode_memory.h"
 #include "stoker/ops/kernels/convert.h"
 
 namespace stoker {
@@ -35,6 +36,11 @@ Rect ImageStages::window() const {
   return {taps_x_.source_begin, taps_y_.source_begin, span_of(taps_x_), span_of(taps_y_)};
 }
 
+std::uint64_t ImageStages::decode_memory() const {
+  const Rect stored = stored_window(window(), facts_.width, facts_.height, orientation_);
+  return stoker::decode_memory(facts_, stored);
+}
+
 ResampleSource ImageStages::decode() {
   const Rect upright = window();
   const Rect stored = stored_window(upright, facts_.width, facts_.height, orientation_);
@@ -57,32 +63,46 @@ void ImageStages::transform(const ResampleSource& decoded, std::uint8_t* out) {
 std::vector<OutputSpec> CpuExecutor::shapes(const SampleInput& sample) {
   std::vector<OutputSpec> specs;
   for (const ViewPlan& view : plan_.views()) {
-    if (view.kind == ViewKind::kLabel) {
-      specs.push_back(Plan::label_output(view));
+    if (view.kind != ViewKind::kImage) {
+      specs.push_back(Plan::scalar_output(view));
     } else {
       StageOutputs::Tensor tensor =
-          stages_.begin(view, sample.fields[static_cast<std::size_t>(view.field)], sample.draw).color;
+          stages_->begin(view, sample.fields[static_cast<std::size_t>(view.field)], sample.draw).color;
       specs.push_back({view.name, tensor.dtype, tensor.shape});
     }
   }
   return specs;
 }
 
+void CpuExecutor::ask_gate(const SampleInput& sample) {
+  std::uint64_t most = 0;
+  for (const ViewPlan& view : plan_.views()) {
+    if (view.kind != ViewKind::kImage) continue;
+    stages_->begin(view, sample.fields[static_cast<std::size_t>(view.field)], sample.draw);
+    most = std::max(most, stages_->decode_memory());
+  }
+  gate_->enter(most);
+}
+
 void CpuExecutor::run(const SampleInput& sample, std::span<const MutableBytes> outputs) {
   assert(outputs.size() == plan_.views().size());
+  // With one image its header is read once; with several their memory is one, and is asked for at once.
+  const bool several = image_views_ > 1;
+  if (gate_ && several) ask_gate(sample);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
-    if (view.kind == ViewKind::kLabel) {
-      write_label(sample.label, outputs[i]);
+    if (view.kind != ViewKind::kImage) {
+      write_scalar(view, sample, outputs[i]);
       continue;
     }
     const std::int64_t started = now_ns();
     [[maybe_unused]] const StageOutputs stages =
-        stages_.begin(view, sample.fields[static_cast<std::size_t>(view.field)], sample.draw);
+        stages_->begin(view, sample.fields[static_cast<std::size_t>(view.field)], sample.draw);
     assert(stages.color.bytes() == outputs[i].size());
-    const ResampleSource decoded = stages_.decode();
+    if (gate_ && !several) gate_->enter(stages_->decode_memory());
+    const ResampleSource decoded = stages_->decode();
     const std::int64_t decoded_at = now_ns();
-    stages_.transform(decoded, outputs[i].data());
+    stages_->transform(decoded, outputs[i].data());
     times_.decode_ns += decoded_at - started;
     times_.transform_ns += now_ns() - decoded_at;
   }

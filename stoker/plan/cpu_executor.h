@@ -1,7 +1,10 @@
 // The fast executor: decodes only the window that the crop needs, and resamples, converts and lays out in one pass.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "stoker/codec/image_decoder.h"
 #include "stoker/ops/kernels/resample.h"
@@ -39,6 +42,9 @@ class ImageStages {
   /// `encoded` must stay until the last stage is done. Throws kBadSample, and kLimit for an output that is too large.
   StageOutputs begin(const ViewPlan& view, Bytes encoded, const SampleDraw& draw);
 
+  /// What decode() will take, about.
+  std::uint64_t decode_memory() const;
+
   /// Stage 1. The part of the upright image that the next stages read: interleaved RGB, valid until the next begin().
   ResampleSource decode();
   /// Stage 2. Resized 8-bit pixels, of the output's size.
@@ -65,16 +71,31 @@ class ImageStages {
 
 class CpuExecutor final : public SampleExecutor {
  public:
-  explicit CpuExecutor(const Plan& plan, DecodeLimits limits = {}) : plan_(plan), stages_(limits) {}
+  /// `gate` is asked before images are decoded, once per sample; null: nobody minds.
+  explicit CpuExecutor(const Plan& plan, DecodeLimits limits = {}, MemoryGate* gate = nullptr)
+      : plan_(plan),
+        limits_(limits),
+        gate_(gate),
+        image_views_(std::count_if(plan.views().begin(), plan.views().end(),
+                                   [](const ViewPlan& view) { return view.kind == ViewKind::kImage; })),
+        stages_(std::make_unique<ImageStages>(limits)) {}
 
   std::vector<OutputSpec> shapes(const SampleInput& sample) override;
   void run(const SampleInput& sample, std::span<const MutableBytes> outputs) override;
 
+  /// Gives back the scratch memory that was taken for the largest image so far.
+  void drop_scratch() { stages_ = std::make_unique<ImageStages>(limits_); }
+
   const StageTimes& times() const { return times_; }
 
  private:
+  void ask_gate(const SampleInput& sample);
+
   const Plan& plan_;
-  ImageStages stages_;
+  const DecodeLimits limits_;
+  MemoryGate* const gate_;
+  const std::ptrdiff_t image_views_;
+  std::unique_ptr<ImageStages> stages_;
   StageTimes times_;
 };
 

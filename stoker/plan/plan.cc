@@ -30,6 +30,11 @@ void check_family_order(const View& view) {
   }
 }
 
+bool is_number(const View& view) {
+  return !view.operators.empty() &&
+         std::holds_alternative<NumberFunction>(find_operator(view.operators.front().name).function);
+}
+
 }  // namespace
 
 Plan::Plan(Recipe recipe) : recipe_(std::move(recipe)) {
@@ -49,8 +54,19 @@ void Plan::compile(const View& view) {
   const auto field = std::find(fields_.begin(), fields_.end(), view.field);
   plan.field = static_cast<int>(field - fields_.begin());
   if (field == fields_.end()) fields_.push_back(view.field);
-  compile_image(view, plan);
+  if (is_number(view)) {
+    compile_number(view, plan);
+  } else {
+    compile_image(view, plan);
+  }
   views_.push_back(std::move(plan));
+}
+
+void Plan::compile_number(const View& view, ViewPlan& plan) {
+  plan.kind = ViewKind::kNumber;
+  const OperatorCall& call = view.operators.front();
+  if (view.operators.size() > 1) fail(ErrorKind::kUsage, "view '{}': {} stands alone", view.name, call.name);
+  std::get<NumberFunction>(find_operator(call.name).function)(call, plan.number);
 }
 
 void Plan::compile_image(const View& view, ViewPlan& plan) {
@@ -77,6 +93,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(GeometryFunction function) const { image.geometry.append(function(call), stream); }
       void operator()(ColorFunction function) const { function(call, color); }
       void operator()(FormatFunction function) const { function(call, format); }
+      void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it stands alone in its view"); }
     };
     const std::uint64_t stream = random_stream(view.name, spec.name, occurrence);
     try {
@@ -95,7 +112,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
     stages[2].bytes_out = static_cast<std::int64_t>(image_output(plan, *size).bytes_per_sample());
   }
   const bool several = std::count_if(recipe_.views().begin(), recipe_.views().end(),
-                                     [](const View& v) { return v.field != "label"; }) > 1;
+                                     [](const View& v) { return v.field != "label" && !is_number(v); }) > 1;
   for (StageSpec& stage : stages) {
     if (several) stage.name = fmt::format("{}.{}", view.name, stage.name);
     stages_.push_back(std::move(stage));
@@ -128,13 +145,15 @@ Shape Plan::image_shape_of(const ViewPlan& view, ImageSize size) {
   return image_shape(view.image.format.layout, size.height, size.width, kChannels);
 }
 
-OutputSpec Plan::label_output(const ViewPlan& view) { return {view.name, DType::kI64, Shape{}}; }
+OutputSpec Plan::scalar_output(const ViewPlan& view) {
+  return {view.name, view.kind == ViewKind::kNumber ? view.number.dtype : DType::kI64, Shape{}};
+}
 
 std::vector<OutputSpec> Plan::outputs() const {
   std::vector<OutputSpec> outputs;
   for (const ViewPlan& view : views_) {
-    if (view.kind == ViewKind::kLabel) {
-      outputs.push_back(label_output(view));
+    if (view.kind != ViewKind::kImage) {
+      outputs.push_back(scalar_output(view));
       continue;
     }
     const std::optional<ImageSize> size = output_size(view);

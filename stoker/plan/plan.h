@@ -10,6 +10,7 @@
 #include "stoker/ops/color_map.h"
 #include "stoker/ops/decode_options.h"
 #include "stoker/ops/geometry.h"
+#include "stoker/ops/json_number.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/tensor/batch.h"
 
@@ -26,13 +27,14 @@ struct ImageProgram {
   TensorFormat format;
 };
 
-enum class ViewKind : std::uint8_t { kImage, kLabel };
+enum class ViewKind : std::uint8_t { kImage, kLabel, kNumber };
 
 struct ViewPlan {
   std::string name;
   ViewKind kind = ViewKind::kImage;
   int field = -1;      // which of Plan::fields() it reads; -1 for labels
   ImageProgram image;  // of kind kImage
+  JsonNumber number;   // of kind kNumber
 };
 
 /// A fused group of operators: the unit that runs on the CPU or on the device.
@@ -65,12 +67,14 @@ class Plan {
   static OutputSpec image_output(const ViewPlan& view, ImageSize size);
   /// Its shape alone.
   static Shape image_shape_of(const ViewPlan& view, ImageSize size);
-  static OutputSpec label_output(const ViewPlan& view);
+  /// The spec of a view of another kind.
+  static OutputSpec scalar_output(const ViewPlan& view);
 
  private:
   static std::optional<ImageSize> output_size(const ViewPlan& view);
   void compile(const View& view);
   void compile_image(const View& view, ViewPlan& plan);
+  void compile_number(const View& view, ViewPlan& plan);
 
   Recipe recipe_;
   std::vector<ViewPlan> views_;

@@ -114,4 +114,8 @@ Recipe& Recipe::cast(std::string_view dtype) { return add({"cast", {{"dtype", ow
 
 Recipe& Recipe::layout(std::string_view layout) { return add({"layout", {{"layout", owned(layout)}}}); }
 
+Recipe& Recipe::json_number(std::string_view key, std::string_view dtype) {
+  return add({"json_number", {{"key", owned(key)}, {"dtype", owned(dtype)}}});
+}
+
 }  // namespace stoker

@@ -65,6 +65,7 @@ class Recipe {
   Recipe& channel_order(std::string_view order);
   Recipe& cast(std::string_view dtype);
   Recipe& layout(std::string_view layout);
+  Recipe& json_number(std::string_view key, std::string_view dtype = "i64");
 
   friend bool operator==(const Recipe& a, const Recipe& b) { return a.views_ == b.views_ && a.tail_ == b.tail_; }
 

@@ -195,8 +195,8 @@ Picture run_geometry(const ImageProgram& program, Bytes encoded, const DecodeLim
 std::vector<OutputSpec> ReferenceExecutor::shapes(const SampleInput& sample) {
   std::vector<OutputSpec> specs;
   for (const ViewPlan& view : plan_.views()) {
-    if (view.kind == ViewKind::kLabel) {
-      specs.push_back(Plan::label_output(view));
+    if (view.kind != ViewKind::kImage) {
+      specs.push_back(Plan::scalar_output(view));
       continue;
     }
     const Picture image =
@@ -209,8 +209,8 @@ std::vector<OutputSpec> ReferenceExecutor::shapes(const SampleInput& sample) {
 void ReferenceExecutor::run(const SampleInput& sample, std::span<const MutableBytes> outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
-    if (view.kind == ViewKind::kLabel) {
-      write_label(sample.label, outputs[i]);
+    if (view.kind != ViewKind::kImage) {
+      write_scalar(view, sample, outputs[i]);
       continue;
     }
     Picture image = run_geometry(view.image, sample.fields[static_cast<std::size_t>(view.field)], limits_, sample.draw);

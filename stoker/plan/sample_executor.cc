@@ -3,6 +3,8 @@
 #include <cassert>
 #include <cstring>
 
+#include "stoker/plan/json_number_reader.h"
+
 namespace stoker {
 
 std::vector<SampleOutput> run_one(SampleExecutor& executor, const SampleInput& sample) {
@@ -18,9 +20,13 @@ std::vector<SampleOutput> run_one(SampleExecutor& executor, const SampleInput& s
   return outputs;
 }
 
-void write_label(std::int64_t label, MutableBytes out) {
-  assert(out.size() == sizeof(label));
-  std::memcpy(out.data(), &label, sizeof(label));
+void write_scalar(const ViewPlan& view, const SampleInput& sample, MutableBytes out) {
+  if (view.kind == ViewKind::kNumber) {
+    write_json_number(sample.fields[static_cast<std::size_t>(view.field)], view.number, out);
+    return;
+  }
+  assert(out.size() == sizeof(sample.label));
+  std::memcpy(out.data(), &sample.label, sizeof(sample.label));
 }
 
 }  // namespace stoker

@@ -18,6 +18,14 @@ struct SampleInput {
   SampleDraw draw{};
 };
 
+/// Told what a sample is about to take, so that it can wait until there is so much, or refuse it.
+class MemoryGate {
+ public:
+  virtual ~MemoryGate() = default;
+  /// About `bytes` of scratch memory will be held until the sample is done. Throws kMemory, kClosed.
+  virtual void enter(std::uint64_t bytes) = 0;
+};
+
 /// Executors keep scratch memory between samples: one per thread. The plan must outlive them.
 class SampleExecutor {
  public:
@@ -37,7 +45,7 @@ struct SampleOutput {
 };
 std::vector<SampleOutput> run_one(SampleExecutor& executor, const SampleInput& sample);
 
-/// Little-endian bytes of a label output.
-void write_label(std::int64_t label, MutableBytes out);
+/// Little-endian bytes of the output of a view that is no image. Throws kBadSample.
+void write_scalar(const ViewPlan& view, const SampleInput& sample, MutableBytes out);
 
 }  // namespace stoker

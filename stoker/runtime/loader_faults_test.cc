@@ -7,6 +7,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/base/rounds_testing.h"
+#include "stoker/format/sharded_dataset.h"
 #include "stoker/runtime/loader_testing.h"
 
 namespace stoker {
@@ -180,7 +181,7 @@ TEST(Loader, SaysWhichFieldIsMissing) {
   table.add_sample("lonely", 1);
   table.add_field("txt", "", 0, 4);
   const MemoryDataset data = memory_dataset({.samples = 1});
-  const auto dataset = std::make_shared<const Dataset>(data.source, table, std::vector<std::string>{});
+  const auto dataset = std::make_shared<const ShardedDataset>(data.source, table, std::vector<std::string>{});
   Loader loader(dataset, small_recipe(), {.batch = 1});
   EXPECT_THAT(error_of([&] { loader.next(); }).what(), HasSubstr("it has no field 'image'"));
 }

@@ -10,6 +10,7 @@
 #include "stoker/base/error_testing.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/codec/encoded_testing.h"
+#include "stoker/format/sharded_dataset.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/runtime/open.h"
@@ -61,7 +62,7 @@ WatchedDataset watched(const MemoryDataset& data, int bad_sample = -1, ErrorKind
   }
   WatchedDataset result;
   result.source = std::make_shared<WatchedSource>(data.source, bad_byte, kind);
-  result.dataset = std::make_shared<Dataset>(result.source, std::move(table), std::vector<std::string>{});
+  result.dataset = std::make_shared<ShardedDataset>(result.source, std::move(table), std::vector<std::string>{});
   return result;
 }
 

@@ -6,6 +6,7 @@
 
 #include "stoker/base/hash.h"
 #include "stoker/codec/encoded_testing.h"
+#include "stoker/format/sharded_dataset.h"
 #include "stoker/storage/memory_source.h"
 
 namespace stoker {
@@ -27,7 +28,7 @@ MemoryDataset memory_dataset(const MemoryDatasetOptions& options) {
   MemoryDataset result;
   result.source =
       std::make_shared<FaultySource>(std::make_shared<MemorySource>("memory.tar", std::move(bytes)), options.faults);
-  result.dataset = std::make_shared<Dataset>(result.source, std::move(table), std::vector<std::string>{});
+  result.dataset = std::make_shared<ShardedDataset>(result.source, std::move(table), std::vector<std::string>{});
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/base/error.h"
+#include "stoker/format/sharded_dataset.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/storage/memory_source.h"
@@ -220,7 +221,7 @@ TEST_F(Board, HasNoRoomForAnEmptyFieldInAFullArenaEither) {
     table.add_field("jpg", "", 0, length);
   }
   const auto source = std::make_shared<MemorySource>("memory.tar", std::move(bytes));
-  const Dataset dataset({source}, std::move(table), {});
+  const ShardedDataset dataset({source}, std::move(table), {});
   BoardOptions options = options_with(1);
   options.order.samples = 2;
   options.order.global_batch = options.slice.batch = 2;

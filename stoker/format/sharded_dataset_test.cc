@@ -1,4 +1,4 @@
-#include "stoker/format/dataset.h"
+#include "stoker/format/sharded_dataset.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -48,15 +48,15 @@ std::string read_image(const Dataset& data, std::int64_t sample) {
 
 std::string one_sample(std::string_view key) { return tar_member(fmt::format("{}.jpg", key), key) + tar_end(); }
 
-Dataset of_one(std::string_view key, std::int64_t label, std::uint64_t length, std::uint64_t offset = 0) {
+ShardedDataset of_one(std::string_view key, std::int64_t label, std::uint64_t length, std::uint64_t offset = 0) {
   SampleTable samples;
   samples.add_sample(key, label);
   samples.add_field("json", "", 7, 7);
   samples.add_field("jpg", "", offset, length);
-  return Dataset(std::make_shared<MemorySource>("m", std::vector<std::uint8_t>()), std::move(samples), {});
+  return ShardedDataset(std::make_shared<MemorySource>("m", std::vector<std::uint8_t>()), std::move(samples), {});
 }
 
-TEST(Dataset, FindsASamplesFieldsAndItsImage) {
+TEST(ShardedDataset, FindsASamplesFieldsAndItsImage) {
   TempFolder folder;
   const auto data =
       open({folder.write("a.tar", tar_member("x.json", "{}") + tar_member("x.seg.png", "seg") +
@@ -75,7 +75,7 @@ TEST(Dataset, FindsASamplesFieldsAndItsImage) {
   EXPECT_EQ(data->describe(1), folder.path("a.tar") + ", sample 'y'");
 }
 
-TEST(Dataset, FingerprintChangesWithKeysLabelsSizesAndOrderOnly) {
+TEST(ShardedDataset, FingerprintChangesWithKeysLabelsSizesAndOrderOnly) {
   const std::uint64_t base = of_one("a", 1, 10).fingerprint();
   EXPECT_EQ(of_one("a", 1, 10, 5000).fingerprint(), base);
   EXPECT_NE(of_one("b", 1, 10).fingerprint(), base);
@@ -90,11 +90,11 @@ TEST(Dataset, FingerprintChangesWithKeysLabelsSizesAndOrderOnly) {
   EXPECT_NE(joined({"ab", "c"}), joined({"a", "bc"}));
 }
 
-TEST(Dataset, FingerprintStaysWhatItWasWhenStatesWereSaved) {
+TEST(ShardedDataset, FingerprintStaysWhatItWasWhenStatesWereSaved) {
   EXPECT_EQ(of_one("n01/a", 3, 12345).fingerprint(), 2139392027832487428u);
 }
 
-TEST(Dataset, FolderAndItsTarHaveTheSameKeysLabelsAndFingerprint) {
+TEST(ShardedDataset, FolderAndItsTarHaveTheSameKeysLabelsAndFingerprint) {
   TempFolder folder;
   TarWriter writer(folder.path("packed.tar"));
   for (const char* key : {"a-b/1", "a/1", "a/2"}) {

@@ -1,4 +1,4 @@
-#include "stoker/pack/byte_budget.h"
+#include "stoker/base/byte_budget.h"
 
 #include <gtest/gtest.h>
 

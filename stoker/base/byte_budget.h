@@ -1,4 +1,4 @@
-// Bounds the bytes that the threads of a job hold. Grants are given in the order of asking, by one asker at a time, so
+// Bounds the bytes that threads hold together. Grants are given in the order of asking, by one asker at a time, so
 // the one that is to be given back next is always among those granted: nothing can deadlock.
 #pragma once
 

@@ -1,0 +1,43 @@
+#include "stoker/codec/decode_memory.h"
+
+namespace stoker {
+namespace {
+
+std::uint64_t area(int width, int height) {
+  return static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height);
+}
+
+// libjpeg keeps the coefficients of an image whose data come in several scans: 16 bits each, in whole blocks.
+std::uint64_t jpeg_coefficients(const ImageFacts& facts) {
+  if (facts.coding == JpegCoding::kSequential) return 0;
+  const std::uint64_t luma = area(facts.width + 16, facts.height + 16);
+  const std::uint64_t chroma = luma / static_cast<std::uint64_t>(facts.chroma_across * facts.chroma_down);
+  const bool two_luma = facts.components == 4;  // CMYK's black has the size of luma
+  const std::uint64_t chromas = facts.components == 1 ? 0 : 2;
+  return 2 * (luma * (two_luma ? 2 : 1) + chroma * chromas);
+}
+
+}  // namespace
+
+std::uint64_t decode_memory(const ImageFacts& facts, Rect window) {
+  const std::uint64_t all = area(facts.width, facts.height);
+  std::uint64_t pixels = 0;  // as Scratch takes them
+  std::uint64_t library = 0;
+  switch (facts.codec) {
+    case Codec::kJpeg:
+      // Rows are decoded to the edges of blocks.
+      pixels = area(window.width + 32, window.height) * (facts.components == 4 ? 4 : 3);
+      library = jpeg_coefficients(facts);
+      break;
+    case Codec::kPng: pixels = all * 3; break;
+    case Codec::kWebp:
+      pixels = all * 3;
+      library = all * 4;  // a lossless image is decoded to ARGB first
+      break;
+    case Codec::kRaw:
+    case Codec::kUnknown: break;  // used where it lies
+  }
+  return pixels + pixels / 4 + library;
+}
+
+}  // namespace stoker

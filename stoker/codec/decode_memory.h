@@ -1,0 +1,15 @@
+// What decoding an image takes, told from its header: images differ by a factor of a thousand.
+#pragma once
+
+#include <cstdint>
+
+#include "stoker/tensor/image.h"
+#include "stoker/tensor/image_facts.h"
+
+namespace stoker {
+
+/// About the most memory that a decoder takes for a window of an image: its pixels, and what the codec's library holds
+/// of the whole image.
+std::uint64_t decode_memory(const ImageFacts& facts, Rect window);
+
+}  // namespace stoker

@@ -1,0 +1,96 @@
+#include "stoker/codec/decode_memory.h"
+
+#include <gtest/gtest.h>
+#include <webp/encode.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "stoker/base/child_testing.h"
+#include "stoker/base/rounds_testing.h"
+#include "stoker/codec/encoded_testing.h"
+#include "stoker/codec/image_decoder.h"
+
+namespace stoker {
+namespace {
+
+TEST(DecodeMemory, IsThatOfTheWindowWhereNothingElseIsHeld) {
+  const ImageFacts facts{.codec = Codec::kJpeg,
+                         .width = 4000,
+                         .height = 3000,
+                         .components = 3,
+                         .coding = JpegCoding::kSequential,
+                         .chroma_across = 2,
+                         .chroma_down = 2};
+  EXPECT_EQ(decode_memory(facts, {0, 0, 100, 100}), 132u * 100 * 3 * 5 / 4);
+}
+
+TEST(DecodeMemory, HasTheWholeImageWhereTheLibraryHolds) {
+  const Rect window{0, 0, 10, 10};
+  ImageFacts facts{.codec = Codec::kJpeg,
+                   .width = 4000,
+                   .height = 3000,
+                   .components = 3,
+                   .coding = JpegCoding::kProgressive,
+                   .chroma_across = 2,
+                   .chroma_down = 2};
+  EXPECT_GE(decode_memory(facts, window), 2u * 4000 * 3000 * 3 / 2);
+  facts.chroma_across = facts.chroma_down = 1;
+  EXPECT_GE(decode_memory(facts, window), 2u * 4000 * 3000 * 3);
+  facts.codec = Codec::kPng;
+  EXPECT_GE(decode_memory(facts, window), 4000u * 3000 * 3);
+  facts.codec = Codec::kWebp;
+  EXPECT_GE(decode_memory(facts, window), 4000u * 3000 * 7);
+  facts.codec = Codec::kRaw;
+  EXPECT_EQ(decode_memory(facts, window), 0u);
+}
+
+/// "VmHWM", "VmRSS": of this process, in bytes.
+std::int64_t memory_of_process(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name + ":")) return std::stoll(line.substr(name.size() + 1)) * 1024;
+  }
+  return -1;
+}
+
+std::vector<std::uint8_t> lossless_webp(int width, int height) {
+  const std::vector<std::uint8_t> pixels = noisy_pixels(width, height, 3, 1);
+  std::uint8_t* bytes = nullptr;
+  const std::size_t size = WebPEncodeLosslessRGB(pixels.data(), width, height, 3 * width, &bytes);
+  std::vector<std::uint8_t> encoded(bytes, bytes + size);
+  WebPFree(bytes);
+  return encoded;
+}
+
+// The budget is worth what this is worth.
+TEST(DecodeMemory, IsNoLessThanWhatDecodersTake) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers keep memory of their own";
+  constexpr int kWidth = 1600, kHeight = 1200;
+  constexpr std::int64_t kMebibyte = 1 << 20;
+  const std::vector<std::vector<std::uint8_t>> images = {
+      noisy_jpeg(kWidth, kHeight, 1), noisy_jpeg(kWidth, kHeight, 1, {.progressive = true}),
+      noisy_jpeg(kWidth, kHeight, 1, {.subsampling = ChromaSubsampling::k444, .progressive = true}),
+      noisy_png(kWidth, kHeight, 1), lossless_webp(kWidth, kHeight)};
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    for (const Rect window : {Rect{0, 0, kWidth, kHeight}, Rect{100, 50, 300, 200}}) {
+      const int mebibytes_over = status_in_child([&] {
+        AnyImageDecoder decoder;
+        const ImageFacts facts = decoder.read_facts(images[i]);
+        const std::int64_t before = memory_of_process("VmRSS");
+        std::ofstream("/proc/self/clear_refs") << 5;  // the highest mark is what it is now
+        decoder.decode_rgb(images[i], facts, window);
+        const std::int64_t taken = memory_of_process("VmHWM") - before;
+        const std::int64_t told = static_cast<std::int64_t>(decode_memory(facts, window));
+        return static_cast<int>(std::clamp<std::int64_t>((taken - told) / kMebibyte, 0, 100));
+      });
+      EXPECT_LE(mebibytes_over, 1) << "image " << i << ", window of " << window.width;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stoker

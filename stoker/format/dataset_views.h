@@ -1,0 +1,42 @@
+// Data sets made from others: a part of one, one with other labels, several mixed. They hold numbers only; samples are
+// read where they lie.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "stoker/format/dataset.h"
+
+namespace stoker {
+
+/// Calls `see` with each sample's row, in order. Throws what reading rows throws, and kClosed when asked to `stop`.
+void for_each_row(const Dataset& data, const std::stop_token& stop,
+                  const std::function<void(std::int64_t sample, const SampleRow& row)>& see);
+
+/// The given samples, as they stand in `data`: ascending, each once. Throws kUsage for numbers that are not there, and
+/// for a part of data sets that are mixed: take parts first, then mix them.
+std::shared_ptr<const Dataset> subset(std::shared_ptr<const Dataset> data, std::vector<std::int64_t> samples,
+                                      const std::stop_token& stop = {});
+
+/// The samples whose row is `wanted`.
+std::vector<std::int64_t> samples_where(const Dataset& data, const std::function<bool(const SampleRow&)>& wanted,
+                                        const std::stop_token& stop = {});
+/// Those with one of these keys, all where several have the same. Throws kUsage for a key that no sample has.
+std::vector<std::int64_t> samples_of_keys(const Dataset& data, const std::vector<std::string>& keys,
+                                          const std::stop_token& stop = {});
+
+/// The same samples with other labels, one for each, and names of their classes, if they have any.
+std::shared_ptr<const Dataset> with_labels(std::shared_ptr<const Dataset> data, std::vector<std::int64_t> labels,
+                                           std::vector<std::string> classes, const std::stop_token& stop = {});
+
+/// All samples of several data sets, drawn by weight: of a run's samples each data set gives exactly its weight's
+/// share, in shuffled passes of its own. Weights are positive and need no sum; their ratios are kept to a millionth.
+/// Throws kUsage for weights that are none, and kData for data sets without samples or of different classes.
+std::shared_ptr<const Dataset> mix(const std::vector<std::shared_ptr<const Dataset>>& data,
+                                   const std::vector<double>& weights);
+
+}  // namespace stoker

@@ -1,0 +1,148 @@
+#include "stoker/format/labels.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/format/class_number.h"
+#include "stoker/format/dataset_views.h"
+#include "stoker/format/member_name.h"
+#include "stoker/format/text_lines.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::uint64_t kListBytesMax = std::uint64_t{1} << 30;
+
+std::vector<TextLine> lines_of(const std::string& path) {
+  std::optional<std::vector<TextLine>> lines = read_text_lines(path, kListBytesMax);
+  if (!lines) fail(ErrorKind::kData, "'{}' is no text file, or larger than 1 GiB", path);
+  return *std::move(lines);
+}
+
+/// Of a sample, from its key or the name of one of its files.
+std::string key_of(std::string_view name) {
+  if (name.starts_with("./")) name.remove_prefix(2);
+  const std::optional<MemberName> split = split_member_name(name);
+  return std::string(split ? split->key : name);
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
+}
+
+/// Takes the first column of a CSV line away from it.
+std::string take_column(std::string_view& line) {
+  std::string column;
+  line = trimmed(line);
+  const bool quoted = line.starts_with('"');
+  std::size_t at = quoted ? 1 : 0;
+  for (; at < line.size(); ++at) {
+    if (!quoted && line[at] == ',') break;
+    if (quoted && line[at] == '"') {
+      if (at + 1 == line.size() || line[at + 1] != '"') break;
+      ++at;  // a quote within quotes is written twice
+    }
+    column += line[at];
+  }
+  const std::size_t comma = line.find(',', at);
+  line.remove_prefix(comma == std::string_view::npos ? line.size() : comma + 1);
+  return quoted ? column : std::string(trimmed(column));
+}
+
+/// A sample's key and its label, as one line has them.
+std::pair<std::string, std::string> split_line(std::string_view line) {
+  if (line.find(',') == std::string_view::npos) {
+    const std::size_t space = line.find_last_of(" \t");
+    if (space == std::string_view::npos) return {key_of(line), ""};
+    return {key_of(trimmed(line.substr(0, space))), std::string(line.substr(space + 1))};
+  }
+  std::string key = key_of(take_column(line));
+  return {std::move(key), take_column(line)};
+}
+
+/// What samples' labels are written as becomes numbers.
+Labels numbered(const std::vector<std::string_view>& names, const std::vector<std::string>& classes,
+                const std::string& where) {
+  Labels labels;
+  labels.classes = classes;
+  const auto parse = [](std::string_view name) { return parse_class_number(name, name.size()); };
+  if (classes.empty() &&
+      std::all_of(names.begin(), names.end(), [&](std::string_view n) { return parse(n).has_value(); })) {
+    for (const std::string_view name : names) labels.numbers.push_back(*parse(name));
+    return labels;
+  }
+  if (classes.empty()) {
+    const std::set<std::string_view> sorted(names.begin(), names.end());
+    labels.classes.assign(sorted.begin(), sorted.end());
+  }
+  std::unordered_map<std::string_view, std::int64_t> numbers;
+  for (const std::string& name : labels.classes) numbers.emplace(name, static_cast<std::int64_t>(numbers.size()));
+  for (const std::string_view name : names) {
+    const auto number = numbers.find(name);
+    if (number == numbers.end())
+      fail(ErrorKind::kData, "{}: '{}' is none of the {} classes", where, name, classes.size());
+    labels.numbers.push_back(number->second);
+  }
+  return labels;
+}
+
+}  // namespace
+
+Labels read_labels(const Dataset& data, const std::string& path, const std::vector<std::string>& classes,
+                   const std::stop_token& stop) {
+  std::unordered_map<std::string, std::string> listed;
+  std::set<std::string> ambiguous;
+  for (const TextLine& line : lines_of(path)) {
+    const auto [key, label] = split_line(line.text);
+    const auto [entry, is_new] = listed.try_emplace(key, label);
+    if (!is_new && entry->second != label) ambiguous.insert(key);
+  }
+  std::vector<std::string_view> names;
+  std::int64_t missing = 0;
+  std::string first_missing;
+  for_each_row(data, stop, [&](std::int64_t, const SampleRow& row) {
+    const auto entry = listed.find(row.key);
+    if (entry == listed.end() || entry->second.empty()) {
+      if (missing++ == 0) first_missing = row.key;
+    } else if (ambiguous.contains(row.key)) {
+      fail(ErrorKind::kData, "'{}' gives sample '{}' different labels", path, row.key);
+    } else {
+      names.push_back(entry->second);
+    }
+  });
+  if (missing > 0) {
+    fail(ErrorKind::kData, "'{}' has no label for {} of {} samples; the first is '{}'", path, missing, data.size(),
+         first_missing);
+  }
+  return numbered(names, classes, "'" + path + "'");
+}
+
+Labels labels_of_folders(const Dataset& data, const std::vector<std::string>& classes, const std::stop_token& stop) {
+  std::set<std::string> folders;
+  std::vector<std::string_view> names;
+  for_each_row(data, stop, [&](std::int64_t, const SampleRow& row) {
+    const std::size_t slash = row.key.find('/');
+    if (slash == std::string::npos) {
+      fail(ErrorKind::kData, "sample '{}' lies in no folder that could be its class", row.key);
+    }
+    names.push_back(*folders.insert(row.key.substr(0, slash)).first);
+  });
+  if (!classes.empty()) return numbered(names, classes, "the folders");
+  return numbered(names, {folders.begin(), folders.end()}, "the folders");
+}
+
+std::vector<std::string> read_key_list(const std::string& path) {
+  std::vector<std::string> keys;
+  for (const TextLine& line : lines_of(path)) keys.push_back(key_of(line.text));
+  return keys;
+}
+
+}  // namespace stoker

@@ -1,0 +1,33 @@
+// Labels from elsewhere than a data set's own fields: a file that lists them, or the folders in samples' keys.
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "stoker/format/dataset.h"
+
+namespace stoker {
+
+struct Labels {
+  std::vector<std::int64_t> numbers;  // one for each sample
+  std::vector<std::string> classes;   // their names by number, where labels are names
+};
+
+/// From a text file with a line for each sample: "n01/img7.jpg,5" (CSV: the first two columns count) or "n01/img7.jpg
+/// 5". What comes first is a key or a file's name, what follows is a class number, or a class name: these are numbered
+/// as `classes` has them, or in byte order where it is empty. Lines about other samples, a heading say, are passed
+/// over. Throws kData for a sample without a label or with several, and for what is neither; kIo, kNotFound, kClosed.
+Labels read_labels(const Dataset& data, const std::string& path, const std::vector<std::string>& classes = {},
+                   const std::stop_token& stop = {});
+
+/// The first folder in each sample's key is its class. Throws kData for a sample that lies in none.
+Labels labels_of_folders(const Dataset& data, const std::vector<std::string>& classes = {},
+                         const std::stop_token& stop = {});
+
+/// The keys that a text file lists, a key or a file's name a line; empty lines and those that begin with '#' are passed
+/// over. Throws kIo, kNotFound.
+std::vector<std::string> read_key_list(const std::string& path);
+
+}  // namespace stoker

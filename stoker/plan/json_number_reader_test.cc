@@ -1,0 +1,91 @@
+#include "stoker/plan/json_number_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "stoker/base/error_testing.h"
+#include "stoker/plan/cpu_executor.h"
+
+namespace stoker {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <typename Number>
+Number read(std::string_view json, std::string key) {
+  Number number{};
+  const DType dtype = std::is_same_v<Number, float> ? DType::kF32 : DType::kI64;
+  write_json_number(as_bytes(json), {std::move(key), dtype},
+                    MutableBytes(reinterpret_cast<std::uint8_t*>(&number), sizeof(number)));
+  return number;
+}
+
+std::string refusal(std::string_view json, const std::string& key) {
+  const Error error = error_of([&] { read<std::int64_t>(json, key); });
+  EXPECT_EQ(error.kind(), ErrorKind::kBadSample);
+  return error.message();
+}
+
+TEST(JsonNumber, IsFoundByKeyOrPointer) {
+  constexpr std::string_view kJson = R"({"label": -7, "a.b": 1, "deep": [{"x/y": 12}], "r": 0.5, "": 3})";
+  EXPECT_EQ(read<std::int64_t>(kJson, "label"), -7);
+  EXPECT_EQ(read<std::int64_t>(kJson, "a.b"), 1);
+  EXPECT_EQ(read<std::int64_t>(kJson, "/deep/0/x~1y"), 12);
+  EXPECT_EQ(read<float>(kJson, "r"), 0.5f);
+  EXPECT_EQ(read<float>(kJson, "label"), -7.0f);
+  EXPECT_EQ(read<std::int64_t>(kJson, ""), 3);
+  EXPECT_EQ(read<std::int64_t>(R"({"a": 9223372036854775807})", "a"), INT64_MAX);
+}
+
+TEST(JsonNumber, IsBadWhereItIsNotThereOrNoSuchNumber) {
+  EXPECT_THAT(refusal(R"({"a": 1)", "a"), HasSubstr("JSON is damaged"));
+  EXPECT_THAT(refusal("", "a"), HasSubstr("JSON is damaged"));
+  EXPECT_THAT(refusal(R"({"a": 1})", "b"), HasSubstr("has no 'b'"));
+  EXPECT_THAT(refusal("[1]", "b"), HasSubstr("has no 'b'"));
+  EXPECT_THAT(refusal("[1]", "/1"), HasSubstr("has no '/1'"));
+  for (const char* value : {"1.5", "\"1\"", "null", "true", "9223372036854775808", "[1]"}) {
+    EXPECT_THAT(refusal(std::string("{\"a\": ") + value + "}", "a"), HasSubstr("and not a whole number")) << value;
+  }
+}
+
+TEST(JsonNumber, IsAViewOfItsOwn) {
+  const Plan plan(
+      Recipe::from_toml("[[view]]\nname = 'age'\nfield = 'json'\n"
+                        "operators = [{op = 'json_number', key = 'age', dtype = 'f32'}]"));
+  EXPECT_THAT(plan.fields(), ::testing::ElementsAre("json"));
+  ASSERT_EQ(plan.outputs().size(), 1u);
+  EXPECT_EQ(plan.outputs()[0].dtype, DType::kF32);
+  EXPECT_EQ(plan.outputs()[0].bytes_per_sample(), 4u);
+  CpuExecutor executor(plan);
+  const Bytes fields[] = {as_bytes(R"({"age": 41.5})")};
+  const std::vector<SampleOutput> outputs = run_one(executor, {.fields = fields});
+  float age;
+  std::memcpy(&age, outputs[0].bytes.data(), sizeof(age));
+  EXPECT_EQ(age, 41.5f);
+}
+
+TEST(JsonNumber, HasAKeyThatMakesSense) {
+  const auto refused = [](const std::string& key) {
+    const std::string toml =
+        "[[view]]\nname = 'x'\nfield = 'json'\noperators = [{op = 'json_number', key = '" + key + "'}]";
+    return error_of([&] { Plan(Recipe::from_toml(toml)); }).message();
+  };
+  EXPECT_THAT(refused("/a~b"), HasSubstr("is no JSON pointer"));
+  EXPECT_THAT(refused("/a~"), HasSubstr("is no JSON pointer"));
+  EXPECT_EQ(read<std::int64_t>(R"({"a~": 5})", "a~"), 5);
+}
+
+TEST(JsonNumber, StandsAlone) {
+  for (const char* operators : {"{op = 'json_number', key = 'a'}, {op = 'cast', dtype = 'f32'}",
+                                "{op = 'decode'}, {op = 'json_number', key = 'a'}"}) {
+    const std::string toml = std::string("[[view]]\nname = 'x'\nfield = 'json'\noperators = [") + operators + "]";
+    EXPECT_THAT(error_of([&] { Plan(Recipe::from_toml(toml)); }).message(), HasSubstr("stands alone")) << operators;
+  }
+}
+
+}  // namespace
+}  // namespace stoker
