@@ -109,7 +109,7 @@ void plan(const PlanOptions& options) {
                            [&progress](std::int64_t measured) { progress.update(measured); });
   }
   const PlanReport report{plan,           std::move(outputs), std::move(costs),
-                          samples.size(), options.loader,     memory_bytes_min(recipe, options.loader)};
+                          samples.size(), options.loader,     memory_bytes_min(*dataset, recipe, options.loader)};
   if (options.json) {
     write_json(json_of(report));
   } else {

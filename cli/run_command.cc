@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/command_line.h"
@@ -20,23 +21,30 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/units.h"
 #include "stoker/device/accelerator.h"
+#include "stoker/format/dataset_views.h"
+#include "stoker/format/labels.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader.h"
+#include "stoker/storage/atomic_file.h"
+#include "stoker/storage/file_source.h"
 
 namespace stoker {
 namespace {
 
 constexpr int kDefaultBatch = 256;
+constexpr std::uint64_t kStateBytesMax = 64 << 10;
 constexpr std::int64_t kEpochsMax = 1'000'000'000;  // so that no count of samples overflows
 
 struct RunOptions {
   std::vector<std::string> data;
   std::string recipe;
   OpenOptions open;
+  std::string subset, labels;
   LoaderOptions loader;
   std::string accelerator;
   std::int64_t epochs = 1;
   std::int64_t batches = std::numeric_limits<std::int64_t>::max();
+  std::string state, save_state;  // files
   bool json = false;
 };
 
@@ -47,12 +55,14 @@ LoaderOptions loader_options(const RunOptions& options) {
   return loader;
 }
 
-// Takes up to `batches_max` batches of the epochs; each is released once the accelerator is done with it. Returns how
-// many epochs that began.
-std::int64_t consume(Loader& loader, std::int64_t epochs, std::int64_t batches_max, EmulatedAccelerator* accelerator) {
-  const std::int64_t batches = std::min(loader.batches_per_epoch() * epochs, batches_max);
+// Takes up to `batches_max` batches of the epochs, from `begin` on; each is released once the accelerator is done with
+// it. Returns how many epochs that began.
+std::int64_t consume(Loader& loader, const LoaderPosition& begin, std::int64_t epochs, std::int64_t batches_max,
+                     EmulatedAccelerator* accelerator) {
+  const std::int64_t left = loader.batches_per_epoch() * (epochs - begin.epoch) - begin.batch;
+  const std::int64_t batches = std::clamp<std::int64_t>(left, 0, batches_max);
   Progress progress("run", "samples", batches * loader.batch_size());
-  std::int64_t taken = 0, epoch = 0;
+  std::int64_t taken = 0, epoch = begin.epoch;
   for (; epoch < epochs && taken < batches_max; ++epoch) {
     loader.start_epoch(epoch);
     while (taken < batches_max) {
@@ -62,7 +72,32 @@ std::int64_t consume(Loader& loader, std::int64_t epochs, std::int64_t batches_m
       progress.update(++taken * loader.batch_size());
     }
   }
-  return epoch;
+  return epoch - begin.epoch;
+}
+
+std::shared_ptr<const Dataset> open_views(const RunOptions& options) {
+  std::shared_ptr<const Dataset> data = open_samples(options.data, options.open);
+  if (!options.subset.empty()) data = subset(data, samples_of_keys(*data, read_key_list(options.subset)));
+  if (options.labels.empty()) return data;
+  Labels labels = options.labels == "folders" ? labels_of_folders(*data) : read_labels(*data, options.labels);
+  return with_labels(data, std::move(labels.numbers), std::move(labels.classes));
+}
+
+std::string read_state(const std::string& path) {
+  FileSource file(path, std::make_shared<InlineExecutor>());
+  if (file.size() > kStateBytesMax) fail(ErrorKind::kUsage, "'{}' is too long for a state", path);
+  std::string text(file.size(), '\0');
+  read_fully(file, 0, MutableBytes(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
+  return text;
+}
+
+LoaderPosition load_state(Loader& loader, const std::string& path) {
+  if (path.empty()) return {};
+  try {
+    return loader.load_state(read_state(path));
+  } catch (const Error& error) {
+    throw error.with_context(fmt::format("'{}'", path));
+  }
 }
 
 void run(const RunOptions& options, Interrupts& interrupts) {
@@ -70,11 +105,14 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   if (!options.accelerator.empty())
     accelerator_step_seconds(options.accelerator, 1);  // complain before the work begins
   const Recipe recipe = Recipe::load(options.recipe);
-  const std::shared_ptr<const Dataset> dataset = open_samples(options.data, options.open);
+  const std::shared_ptr<const Dataset> dataset = open_views(options);
 
+  std::optional<AtomicFile> state_file;  // what cannot be written is to be known before the work
+  if (!options.save_state.empty()) state_file.emplace(options.save_state);
   const std::int64_t began_ns = now_ns();
   const double cpu_s_before = process_cpu_s();
   Loader loader(dataset, recipe, loader_settings);
+  const LoaderPosition begin = load_state(loader, options.state);
   const Interrupts::Scope stop(interrupts, [&loader] { loader.interrupt(); });
   RunReport report;
   std::optional<EmulatedAccelerator> accelerator;
@@ -83,7 +121,18 @@ void run(const RunOptions& options, Interrupts& interrupts) {
     accelerator.emplace(*report.step_seconds,
                         [&interrupts](std::int64_t deadline_ns) { interrupts.wait_until(deadline_ns); });
   }
-  report.epochs = consume(loader, options.epochs, options.batches, accelerator ? &*accelerator : nullptr);
+  const auto save_state = [&] {
+    if (!state_file) return;
+    state_file->write(as_bytes(loader.state() + "\n"));
+    state_file->commit();
+  };
+  try {
+    report.epochs = consume(loader, begin, options.epochs, options.batches, accelerator ? &*accelerator : nullptr);
+  } catch (const Error&) {  // also when interrupted: what was seen until then was seen
+    save_state();
+    throw;
+  }
+  save_state();
 
   report.seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
   report.cpu_s = process_cpu_s() - cpu_s_before;
@@ -132,18 +181,43 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
   add_integer_option(*command, "--lanes", loader.lanes, {1},
                      fmt::format("Places that --order windowed reads at, for all ranks; {}", order.lanes))
       ->option_text("C");
-  add_integer_option(*command, "--rank", loader.rank, {0}, "This process among --world of them; 0")->option_text("R");
+  add_integer_option(*command, "--rank", loader.rank, {0},
+                     "This process among --world of them; as torchrun, MPI or Slurm say")
+      ->option_text("R");
   add_integer_option(*command, "--world", loader.world, {1}, "How many processes share the batches; 1")
       ->option_text("W");
   add_parsed_option(*command, "--tail", loader.tail, parse_tail,
                     "What an incomplete last batch becomes; the recipe says")
       ->option_text("drop|wrap|pad");
+  add_integer_option(*command, "--repeats", loader.repeats, {1}, "How often each sample comes in an epoch; 1");
   add_open_options(*command, options->open);
+  add_text_option(*command, "--subset", options->subset, "Only the samples whose keys this list has")
+      ->option_text("FILE");
+  add_text_option(*command, "--labels", options->labels,
+                  "A list or CSV file of keys and labels; or folders: a key's first folder is its class")
+      ->option_text("FILE|folders");
   add_text_option(
       *command, "--accelerator", options->accelerator,
       fmt::format("Emulate one: the seconds of a step, or a profile such as {}", accelerator_profiles().back().name))
       ->option_text("SECONDS|PROFILE");
   add_text_option(*command, "--audit", loader.audit, "Write one line per delivered sample, with a hash of its pixels")
+      ->option_text("FILE");
+  add_parsed_option(*command, "--bad-sample", loader.bad_sample, parse_bad_slot_policy,
+                    "Put a good sample in a bad one's place, skip it, or stop; substitute")
+      ->option_text("substitute|skip|fail");
+  add_text_option(*command, "--quarantine", loader.quarantine,
+                  "Take the samples that this list names for bad, and add to it those that are")
+      ->option_text("FILE");
+  add_parsed_option(*command, "--cache", loader.cache, parse_cache,
+                    "Keep encoded samples in memory, shared by this host's ranks; none")
+      ->option_text("none|ram");
+  add_parsed_option(*command, "--cache-memory", loader.cache_memory, parse_size,
+                    "For that cache, of --memory; what all samples need, at most half of it")
+      ->option_text("SIZE");
+  add_text_option(*command, "--save-state", options->save_state, "Write where the run stands when it ends, as JSON")
+      ->option_text("FILE");
+  add_text_option(*command, "--state", options->state,
+                  "Go on from there, on any number of ranks; --epochs counts from the beginning, --batches from here")
       ->option_text("FILE");
   add_json_flag(*command, options->json);
   set_example(*command,

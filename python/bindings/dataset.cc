@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
-#include <chrono>
 #include <cstdint>
-#include <future>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <utility>
 
 #include "python/bindings/arguments.h"
+#include "python/bindings/interruptible.h"
 #include "python/bindings/log.h"
 #include "python/bindings/module.h"
 #include "stoker/base/error.h"
@@ -23,39 +22,18 @@ using namespace nb::literals;
 namespace stoker::python {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{50};  // before Python's signals are looked at
-
-// On a thread of its own, so that Ctrl-C ends it. A signal counts more than what became of the opening.
-std::shared_ptr<const Dataset> open_unless_interrupted(const std::vector<std::string>& paths,
-                                                       const OpenOptions& options) {
-  std::stop_source stop;
-  std::future<std::shared_ptr<const Dataset>> opening;
-  const auto ended_within = [&opening](std::chrono::milliseconds patience) {
-    const nb::gil_scoped_release unlocked;
-    return opening.wait_for(patience) == std::future_status::ready;
-  };
-  {
-    const nb::gil_scoped_release unlocked;
-    opening = std::async(std::launch::async, [&] { return open(paths, stop.get_token(), options); });
-  }
-  for (bool ended = false; !ended;) {
-    ended = ended_within(kPatience);
-    if (PyErr_CheckSignals() == 0) continue;
-    nb::python_error interrupted;
-    stop.request_stop();
-    while (!ended_within(kPatience)) {
-    }
-    throw interrupted;
-  }
-  return opening.get();
-}
-
 PyDataset open_paths(nb::handle data, const OpenOptions& options) {
   follow_log_level();
   deliver_log();
   std::vector<std::string> paths = paths_argument("data", data);
-  std::shared_ptr<const Dataset> dataset = open_unless_interrupted(paths, options);
-  return {std::move(dataset), std::move(paths)};
+  PyDataset opened{.dataset = nullptr, .paths = paths, .reduce = nullptr};
+  run_unless_interrupted([&](const std::stop_token& stop) { opened.dataset = open(paths, stop, options); });
+  opened.reduce = [paths = std::move(paths), options] {
+    const nb::object index_dir = options.index_folder.empty() ? nb::none() : to_python_text(options.index_folder);
+    return nb::make_tuple(maker("reopen"), nb::make_tuple(texts(paths), index_dir, options.use_indexes,
+                                                          std::string(to_string(options.io)), options.direct));
+  };
+  return opened;
 }
 
 // As the stub file has it.
@@ -73,12 +51,6 @@ PyDataset open_data(nb::handle data, nb::handle index_dir, nb::handle use_index,
     fail(ErrorKind::kUsage, "index_dir is given, but use_index is False; leave one of them out");
   }
   return open_paths(data, options);
-}
-
-nb::list texts(const std::vector<std::string>& values) {
-  nb::list list;
-  for (const std::string& value : values) list.append(to_python_text(value));
-  return list;
 }
 
 nb::object read_field(const SampleRow& row, const SampleField& field) {
@@ -119,16 +91,25 @@ nb::dict sample(const PyDataset& self, nb::handle index) {
 
 }  // namespace
 
+nb::list texts(const std::vector<std::string>& values) {
+  nb::list list;
+  for (const std::string& value : values) list.append(to_python_text(value));
+  return list;
+}
+
+nb::object maker(const char* name) { return nb::module_::import_("stoker._pickle").attr(name); }
+
 PyDataset dataset_argument(nb::handle data) {
   if (nb::isinstance<PyDataset>(data)) return nb::cast<PyDataset>(data);
   return open_paths(data, {});
 }
 
 void bind_dataset(nb::module_& module) {
-  nb::class_<PyDataset>(module, "Dataset", "The samples of a folder or of shards; made by stoker.open().")
-      .def("__len__", [](const PyDataset& self) { return self.dataset->size(); })
+  nb::class_<PyDataset> dataset(module, "Dataset", "The samples of a folder or of shards; made by stoker.open().");
+  dataset.def("__len__", [](const PyDataset& self) { return self.dataset->size(); })
       .def("__getitem__", &sample, "index"_a.none(),
            "The sample as it is stored: its fields as bytes by name, 'label' (-1 where none is known) and 'key'.")
+      .def("__reduce__", [](const PyDataset& self) { return self.reduce(); })
       .def("__repr__",
            [](const PyDataset& self) {
              return fmt::format("Dataset({} samples, {} classes)", self.dataset->size(),
@@ -140,6 +121,7 @@ void bind_dataset(nb::module_& module) {
       .def_prop_ro(
           "fields", [](const PyDataset& self) { return texts(self.dataset->field_names()); },
           "The names of the fields that occur.");
+  bind_dataset_views(module, dataset);
   module.def("open", &open_data, "data"_a.none(), "index_dir"_a.none() = nb::none(), "use_index"_a.none() = true,
              "io"_a.none() = "auto", "direct"_a.none() = false, nb::sig(kOpen),
              "Opens a data set: a folder, a tar, a text file of paths, a glob or brace pattern, or a list of them.\n\n"

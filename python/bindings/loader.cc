@@ -41,10 +41,19 @@ constexpr const char* kLoaderDoc =
     "window, lanes: of order 'windowed': it reads at so many places (lanes, of all ranks; by default 8) and shuffles "
     "so\n"
     "    many samples at a time at each (window; by default 1024)\n"
-    "rank, world: which of how many processes this is; by default the only one\n"
+    "repeats: how often each sample comes in an epoch, augmented anew each time\n"
+    "rank, world: which of how many processes this is; by default what torchrun, MPI or Slurm say\n"
     "tail: an incomplete last batch is left out ('drop'), filled from the beginning ('wrap') or padded ('pad', see\n"
     "    Batch.valid); by default what the recipe says: 'drop', and 'pad' for imagenet-val\n"
-    "audit: a file to write one line per delivered sample to\n\n"
+    "audit: a file to write one line per delivered sample to\n"
+    "repeats: how often each sample comes in an epoch, augmented anew each time\n"
+    "bad_sample: where a sample's bytes are bad another one stands in for it ('substitute'), nothing does ('skip', "
+    "see\n"
+    "    Batch.valid), or the epoch ends ('fail')\n"
+    "quarantine: a file: the samples that it lists are taken for bad, others that are bad are added to it\n"
+    "cache: 'ram' keeps encoded samples in memory, shared by the ranks of a host; cache_memory: how much of the "
+    "budget,\n"
+    "    by default what all samples need and at most half\n\n"
     "Iterating yields an epoch's batches: epoch 0 first, then the one after the last. One epoch runs at a time.";
 
 struct PyLoader {
@@ -75,7 +84,9 @@ constexpr const char* kConstructor =
     "global_batch: int | None = None, seed: int = 0, threads: int | str = 'auto', prefetch: int = 2, "
     "memory: int | str | None = None, order: str = 'global', window: int | None = None, lanes: int | None = None, "
     "rank: int | None = None, world: int | None = None, "
-    "tail: str | None = None, audit: _Path | None = None) -> None";
+    "tail: str | None = None, audit: _Path | None = None, bad_sample: str = 'substitute', "
+    "quarantine: _Path | None = None, cache: str = 'none', cache_memory: int | str | None = None, "
+    "repeats: int = 1) -> None";
 
 LoaderOptions loader_options(const CallArguments& given) {
   LoaderOptions options;
@@ -96,14 +107,25 @@ LoaderOptions loader_options(const CallArguments& given) {
   if (const nb::handle value = given.unless_none("world")) options.world = int_argument("world", value, 1);
   if (const nb::handle value = given.unless_none("tail")) options.tail = parse_tail(text_argument("tail", value));
   if (const nb::handle value = given.unless_none("audit")) options.audit = path_argument("audit", value);
+  if (const nb::handle value = given["bad_sample"]) {
+    options.bad_sample = parse_bad_slot_policy(text_argument("bad_sample", value));
+  }
+  if (const nb::handle value = given.unless_none("quarantine")) options.quarantine = path_argument("quarantine", value);
+  if (const nb::handle value = given["cache"]) options.cache = parse_cache(text_argument("cache", value));
+  if (const nb::handle value = given.unless_none("cache_memory")) {
+    options.cache_memory = size_argument("cache_memory", value);
+  }
+  if (const nb::handle value = given["repeats"]) options.repeats = integer_argument("repeats", value, 1, kInt64Max);
   return options;
 }
 
 void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& named) {
-  const CallSignature signature{"Loader",
-                                {"data", "recipe", "batch", "global_batch", "seed", "threads", "prefetch", "memory",
-                                 "order", "window", "lanes", "rank", "world", "tail", "audit"},
-                                2};
+  const CallSignature signature{
+      "Loader",
+      {"data",   "recipe",     "batch",      "global_batch", "seed",         "threads", "prefetch",
+       "memory", "order",      "window",     "lanes",        "rank",         "world",   "tail",
+       "audit",  "bad_sample", "quarantine", "cache",        "cache_memory", "repeats"},
+      2};
   const CallArguments given(signature, positional, named);
   LoaderOptions options = loader_options(given);
   Recipe recipe = recipe_argument(given["recipe"]);
@@ -114,7 +136,8 @@ void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& nam
 }
 
 EpochIterator run_epoch(const PyLoader& self, std::int64_t epoch) {
-  return {self.session, self.session->start_epoch(epoch), self.session->loader().batches_per_epoch()};
+  const std::int64_t turn = self.session->start_epoch(epoch);
+  return {self.session, turn, self.session->loader().batches_per_epoch() - self.session->position().batch};
 }
 
 EpochIterator named_epoch(const PyLoader& self, nb::handle epoch) {
@@ -135,6 +158,15 @@ void set_knobs(const PyLoader& self, const nb::args& positional, const nb::kwarg
   if (const nb::handle value = given["threads"]) knobs.threads = int_argument("threads", value, 1);
   if (const nb::handle value = given["prefetch"]) knobs.prefetch = int_argument("prefetch", value, 1);
   self.session->set(knobs);
+}
+
+nb::object state_dict(const PyLoader& self) {
+  return nb::module_::import_("json").attr("loads")(self.session->state());
+}
+
+void load_state_dict(const PyLoader& self, nb::handle state) {
+  if (!nb::isinstance<nb::dict>(state)) fail(ErrorKind::kUsage, "a state is the dict that state_dict() returned");
+  self.session->load_state(nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(state)));
 }
 
 nb::dict metrics(const PyLoader& self) {
@@ -204,6 +236,13 @@ void bind_loader(nb::module_& module) {
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__exit__", [](const PyLoader& self, const nb::args&) { self.session->close(); })
       .def("__repr__", &repr)
+      .def("state_dict", &state_dict,
+           "Where training stands, as a small dict: the batches that iterating has yielded are behind it, what is\n"
+           "prefetched is not. The same on every rank.")
+      .def("load_state_dict", &load_state_dict, "state_dict"_a,
+           "Goes to where a state stands: the epoch it names begins there, and so does plain iteration; behind an\n"
+           "epoch's last batch that is the next epoch. It may be of another number of ranks, threads or batches\n"
+           "prefetched, not of other data, recipe, seed, order or global batch.")
       .def("epoch", &named_epoch, "epoch"_a.none(), "An iterator over the batches of this epoch.");
   bind_knobs(loader);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&end));

@@ -78,6 +78,24 @@ std::int64_t LoaderSession::start_epoch(std::int64_t epoch) {
   });
 }
 
+LoaderPosition LoaderSession::position() {
+  return as_consumer([&] { return std::optional(loader_->position()); });
+}
+
+std::string LoaderSession::state() {
+  return as_consumer([&] { return std::optional(loader_->state()); });
+}
+
+void LoaderSession::load_state(const std::string& json) {
+  const LoaderPosition position = as_consumer([&] {
+    const std::optional<LoaderPosition> loaded = loader_->load_state(json);
+    ++turn_;  // iterators of the epoch that ran are at their end
+    return loaded;
+  });
+  const bool at_end = position.batch == loader_->batches_per_epoch();
+  next_epoch_ = at_end ? position.epoch + 1 : position.epoch;
+}
+
 BatchPtr LoaderSession::next(std::int64_t turn) {
   return as_consumer([&]() -> std::optional<BatchPtr> {
     if (turn != turn_) {

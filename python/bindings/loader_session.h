@@ -25,10 +25,14 @@ class LoaderSession {
 
   /// Starts an epoch and returns the number of that turn: iterators of earlier ones have ended.
   std::int64_t start_epoch(std::int64_t epoch);
-  /// The epoch after the one started last.
+  /// The epoch after the one started last, or where a state that was loaded since stands.
   std::int64_t next_epoch() const { return next_epoch_; }
   /// The next batch of the turn, or null once it has ended. Throws kUsage if another turn has begun.
   BatchPtr next(std::int64_t turn);
+
+  LoaderPosition position();
+  std::string state();
+  void load_state(const std::string& json);
 
   void set(const Knobs& knobs);
   Metrics metrics() const;

@@ -10,10 +10,11 @@
 `stoker.torch.Loader` yields torch tensors and stands where a torch DataLoader would.
 """
 
-from stoker._stoker import Batch, Dataset, EpochIterator, Error, Loader, Recipe, Tensor, open, recipe
+from stoker._stoker import Batch, Dataset, EpochIterator, Error, Loader, Recipe, SampleFacts, Tensor, mix, open, recipe
 
-__all__ = ["Batch", "Dataset", "EpochIterator", "Error", "Loader", "Recipe", "Tensor", "open", "recipe"]
+__all__ = ["Batch", "Dataset", "EpochIterator", "Error", "Loader", "Recipe", "SampleFacts", "Tensor", "mix", "open",
+           "recipe"]
 
-for _public in (Batch, Dataset, EpochIterator, Loader, Recipe, Tensor):
+for _public in (Batch, Dataset, EpochIterator, Loader, Recipe, SampleFacts, Tensor):
     _public.__module__ = "stoker"  # where users find it, and pickle too
 del _public

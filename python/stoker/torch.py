@@ -113,10 +113,16 @@ class Loader:
         world: int | None = None,
         tail: str | None = None,
         audit: _Path | None = None,
+        bad_sample: str = "substitute",
+        quarantine: _Path | None = None,
+        cache: str = "none",
+        cache_memory: int | str | None = None,
+        repeats: int = 1,
     ) -> None:
         self._loader = stoker.Loader(
             data, recipe, batch=batch, global_batch=global_batch, seed=seed, threads=threads, prefetch=prefetch,
-            memory=memory, order=order, window=window, lanes=lanes, rank=rank, world=world, tail=tail, audit=audit)
+            memory=memory, order=order, window=window, lanes=lanes, rank=rank, world=world, tail=tail, audit=audit,
+            bad_sample=bad_sample, quarantine=quarantine, cache=cache, cache_memory=cache_memory, repeats=repeats)
         self._epoch: int | None = None
 
     def __len__(self) -> int:
@@ -136,6 +142,14 @@ class Loader:
     def set_epoch(self, epoch: int) -> None:
         """Names the epoch that the next iteration runs, as with a DistributedSampler."""
         self._epoch = epoch
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where training stands: what iterating has yielded is behind it, what is prefetched is not."""
+        return self._loader.state_dict()
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Goes to where a state stands, which may be of another number of ranks."""
+        self._loader.load_state_dict(state_dict)
 
     def set(self, **knobs: int) -> None:
         """Changes knobs while an epoch runs; the batches stay the same."""

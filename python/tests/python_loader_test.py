@@ -159,7 +159,7 @@ def test_metrics_count_what_was_delivered(folder, recipe):
 
 def test_keeping_every_batch_is_an_error_that_names_the_cause_when_memory_is_used_up(folder, recipe):
     images = 32 * 32 * 3 * 4 * 5
-    with stoker.Loader(folder, recipe, batch=5, prefetch=1, memory=2 * 2**20 + 4 * images) as loader:
+    with stoker.Loader(folder, recipe, batch=5, prefetch=1, threads=1, memory=22 * 2**20 + 4 * images) as loader:
         with pytest.raises(stoker.Error, match="batch") as caught:
             kept = []
             for epoch in range(1000):
@@ -263,7 +263,7 @@ def test_the_first_bad_sample_stops_the_epoch_and_is_named(folder, recipe, tmp_p
     for number in range(6):
         (tmp_path / "a" / f"{number}.jpg").write_bytes(good)
     (tmp_path / "a" / "4.jpg").write_bytes(good[:100])
-    with stoker.Loader(tmp_path, recipe, batch=2, order="none") as loader:
+    with stoker.Loader(tmp_path, recipe, batch=2, order="none", bad_sample="fail") as loader:
         batches = iter(loader)
         next(batches), next(batches)
         with pytest.raises(stoker.Error, match="a/4") as caught:
@@ -293,7 +293,7 @@ def test_the_first_bad_sample_stops_the_epoch_and_is_named(folder, recipe, tmp_p
     ({"batch": 8, "order": "windowed", "window": 0}, "usage", "window is 0"),
     ({"batch": 8, "order": "windowed", "lanes": 0}, "usage", "lanes is 0"),
     ({"batch": 8, "order": "windowed", "lanes": 3}, "usage", "lanes that divide it, for instance 2"),
-    ({"batch": 8, "order": "windowed", "lanes": 2, "world": 4}, "usage", "among 4 ranks; .*for instance 4"),
+    ({"batch": 8, "order": "windowed", "lanes": 2, "rank": 0, "world": 4}, "usage", "among 4 ranks; .*for instance 4"),
     ({"batch": 8, "window": 100}, "usage", "no window; .*windowed"),
     ({"batch": 8, "order": "none", "lanes": 8}, "usage", "no lanes"),
     ({"batch": 8, "tail": "keep"}, "usage", "keep"),

@@ -30,8 +30,11 @@ void AuditWriter::write(const Batch& batch) {
     for (std::size_t output = 0; output < batch.outputs().size(); ++output)
       hasher_.update(batch.slot_bytes(output, slot));
     const auto at = static_cast<std::size_t>(slot);
-    lines += fmt::format("{{\"epoch\": {}, \"position\": {}, \"key\": {}, \"hash\": \"{}\"}}\n", batch.epoch,
-                         batch.position[at], json_text(batch.key[at]), to_hex(hasher_.digest()));
+    const bool stands_in = batch.substituted_for[at] >= 0;
+    lines +=
+        fmt::format("{{\"epoch\": {}, \"position\": {}, \"key\": {}, \"hash\": \"{}\"{}{}}}\n", batch.epoch,
+                    batch.position[at], json_text(batch.key[at]), to_hex(hasher_.digest()),
+                    stands_in ? ", \"substituted_for\": " : "", stands_in ? json_text(batch.substituted_key[at]) : "");
   }
   // Flushed per batch, so that what was delivered is on record however the run ends.
   if (std::fwrite(lines.data(), 1, lines.size(), file_.get()) != lines.size() || std::fflush(file_.get()) != 0) {

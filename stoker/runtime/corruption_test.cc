@@ -69,7 +69,12 @@ TEST(Corruption, OfAShardIsAnErrorOrConcealedButNeverACrash) {
     int* outcome = &refused;
     try {
       Loader loader(open_dataset({shard}, std::make_shared<InlineExecutor>()), small_recipe(),
-                    {.batch = 2, .threads = 2, .memory = 8 << 20, .tail = Tail::kPad, .epochs_end = 1});
+                    {.batch = 2,
+                     .threads = 2,
+                     .memory = 32 << 20,
+                     .tail = Tail::kPad,
+                     .bad_sample = BadSlotPolicy::kFail,
+                     .epochs_end = 1});
       outcome = &bad_samples;
       audit_of(loader, 1);
       outcome = &concealed;

@@ -15,6 +15,12 @@
 #include "stoker/runtime/thread_pool.h"
 
 namespace stoker {
+namespace {
+
+// Bad samples of an epoch that are taken for accidents: so many, or one in so many slots of this rank.
+constexpr std::int64_t kBadSamplesMin = 10, kBadSamplesShare = 1000;
+
+}  // namespace
 
 Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options)
     : dataset_(std::move(dataset)),
@@ -22,13 +28,28 @@ Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, co
       batch_(options.batch),
       seed_(options.seed),
       epochs_end_(options.epochs_end),
+      bad_sample_(options.bad_sample),
+      wants_label_(std::any_of(plan_.views().begin(), plan_.views().end(),
+                               [](const ViewPlan& view) { return view.kind == ViewKind::kLabel; })),
+      state_(loader_identity(*dataset_, plan_, options)),
       progress_(options.progress),
       audit_(options.audit.empty() ? nullptr : std::make_unique<AuditWriter>(options.audit)),
-      board_(*dataset_, board_options(*dataset_, plan_, options), *options.allocator),
+      quarantine_(options.quarantine.empty() ? nullptr : std::make_shared<Quarantine>(options.quarantine)),
+      memory_(plan_memory(*dataset_, plan_, options)),
+      cache_share_(cache_share(*dataset_, plan_, options, memory_.cache)),
+      cache_(cache_share_ ? std::make_shared<SampleCache>(cache_share_->take(), dataset_->size()) : nullptr),
+      scratch_(memory_.scratch, options.threads),
+      board_(*dataset_, completed(board_options(*dataset_, plan_, options, memory_)), *options.allocator),
       worker_target_(options.threads),
       batches_per_epoch_(board_.batches_per_epoch()) {}
 
 Loader::Engine::~Engine() { close(); }
+
+BoardOptions Loader::Engine::completed(BoardOptions options) const {
+  options.quarantine = quarantine_;
+  options.cache = cache_;
+  return options;
+}
 
 void Loader::Engine::start_threads() {
   const std::lock_guard lock(knobs_mutex_);
@@ -42,6 +63,7 @@ void Loader::Engine::close() {
   {
     std::unique_lock lock(mutex_);
     closing_ = true;
+    scratch_.close();
     reader_wakes_.notify_all();
     workers_wake_.notify_all();
     consumer_wakes_.notify_all();
@@ -111,7 +133,8 @@ void Loader::Engine::work_loop(int worker) {
 }
 
 void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock) {
-  CpuExecutor executor(plan_);
+  ScratchGate gate(scratch_);
+  CpuExecutor executor(plan_, {}, &gate);
   StageTimes reported;
   Ticket* tickets[kTicketsAtOnce];
   lock.lock();
@@ -131,15 +154,42 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
     for (std::size_t i = 0; i < count; ++i) {
       lock.unlock();
       work_on(*tickets[i], executor);
+      if (gate.is_large()) {
+        executor.drop_scratch();
+        gate.leave();
+      }
       const StageTimes& times = executor.times();
       metrics_.add(Metric::kDecodeNs, times.decode_ns - reported.decode_ns);
       metrics_.add(Metric::kTransformNs, times.transform_ns - reported.transform_ns);
+      if (tickets[i]->cached) metrics_.add(Metric::kCacheHits, 1);
       reported = times;
       lock.lock();
       if (board_.finish(*tickets[i]) || board_.starved()) consumer_wakes_.notify_all();
       wake_reader_if_room();
     }
     if (board_.ready_count() > 0) workers_wake_.notify_one();
+  }
+}
+
+void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor, std::span<const MutableBytes> outputs) const {
+  if (ticket.error) std::rethrow_exception(ticket.error);
+  Bytes fields[kOutputsMax];
+  for (std::size_t i = 0; i < ticket.reads.size(); ++i) {
+    fields[i] = ticket.reads[i].content;
+    if (!ticket.cached) check_field(*ticket.reads[i].field, fields[i]);  // what is kept was checked
+  }
+  if (wants_label_ && ticket.row.label < 0 && ticket.row.field("cls")) {
+    fail(ErrorKind::kBadSample, "its field 'cls' is not a class number");
+  }
+  const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  const SampleInput input{.fields = std::span(fields, ticket.reads.size()),
+                          .label = ticket.row.label,
+                          .draw = {seed_, number(ticket.work->epoch), number(ticket.position)}};
+  try {
+    executor.run(input, outputs);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kLimit) throw;
+    throw Error(ErrorKind::kBadSample, error.message());  // an image that is too large is so everywhere
   }
 }
 
@@ -153,17 +203,8 @@ void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
     return;
   }
   try {
-    if (ticket.error) std::rethrow_exception(ticket.error);
-    Bytes fields[kOutputsMax];
-    for (std::size_t i = 0; i < ticket.reads.size(); ++i) {
-      fields[i] = ticket.reads[i].bytes;
-      check_field(*ticket.reads[i].field, fields[i]);
-    }
-    const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-    const SampleInput input{.fields = std::span(fields, ticket.reads.size()),
-                            .label = ticket.row.label,
-                            .draw = {seed_, number(ticket.work->epoch), number(ticket.position)}};
-    executor.run(input, std::span(outputs, count));
+    make(ticket, executor, std::span(outputs, count));
+    board_.keep_in_cache(ticket);
   } catch (const Error& error) {
     // What went wrong while the row was looked for names its file itself.
     if (ticket.row.source) ticket.error = std::make_exception_ptr(error.with_context(describe(ticket.row)));
@@ -171,6 +212,8 @@ void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
     const Error error(ErrorKind::kMemory, "the machine has no memory left to decode it");
     ticket.error = std::make_exception_ptr(error.with_context(describe(ticket.row)));
   }
+  if (!ticket.error || bad_sample_ != BadSlotPolicy::kSkip) return;
+  for (std::size_t i = 0; i < count; ++i) std::memset(outputs[i].data(), 0, outputs[i].size());
 }
 
 // --- the consumer
@@ -194,10 +237,12 @@ void Loader::Engine::start_epoch(std::int64_t epoch) {
   const std::lock_guard lock(mutex_);
   check_open();
   if (first_start_ns_ == 0) first_start_ns_ = now_ns();
-  board_.start_epoch(epoch);
+  const std::optional<LoaderPosition> resume = std::exchange(resume_, std::nullopt);
+  delivered_ = resume && resume->epoch == epoch ? resume->batch : 0;
+  board_.start_epoch(epoch, delivered_);
   epoch_started_ = true;
   epoch_ = epoch;
-  delivered_ = 0;
+  epoch_bad_.clear();
   in_epoch_ = true;
   epoch_error_ = nullptr;
   log(LogLevel::kDebug, "epoch {} begins: {} batches of {}", epoch, batches_per_epoch_, batch_);
@@ -205,15 +250,44 @@ void Loader::Engine::start_epoch(std::int64_t epoch) {
   reader_wakes_.notify_one();
 }
 
+/// Of plain iteration.
+std::int64_t Loader::Engine::next_epoch() const {
+  if (!resume_) return epoch_ + 1;
+  return resume_->batch == batches_per_epoch_ ? resume_->epoch + 1 : resume_->epoch;
+}
+
+LoaderPosition Loader::Engine::position() const {
+  check_home();
+  if (resume_) return *resume_;
+  if (epoch_ < 0) return {};
+  return {epoch_, in_epoch_ ? delivered_ : batches_per_epoch_};
+}
+
+std::string Loader::Engine::state() const { return state_.to_json(position()); }
+
+LoaderPosition Loader::Engine::load_state(std::string_view json) {
+  check_home();
+  const LoaderPosition position = state_.parse(json);
+  if (position.batch > batches_per_epoch_) {
+    fail(ErrorKind::kUsage, "the state is damaged: it stands before batch {} of an epoch of {}", position.batch,
+         batches_per_epoch_);
+  }
+  resume_ = position;
+  in_epoch_ = false;
+  epoch_error_ = nullptr;
+  return position;
+}
+
 std::optional<BatchPtr> Loader::Engine::next(std::optional<std::chrono::steady_clock::time_point> deadline) {
   check_home();
   if (epoch_error_) std::rethrow_exception(epoch_error_);
-  if (!in_epoch_ && epoch_ + 1 >= epochs_end_) return BatchPtr();
-  if (!in_epoch_) start_epoch(epoch_ + 1);
+  if (!in_epoch_ && next_epoch() >= epochs_end_) return BatchPtr();
+  if (!in_epoch_) start_epoch(next_epoch());
   if (delivered_ == batches_per_epoch_) {
     in_epoch_ = false;
     metrics_.add(Metric::kEpochs, 1);
     log(LogLevel::kDebug, "epoch {} ended after {} batches", epoch_, delivered_);
+    if (!epoch_bad_.empty()) log(LogLevel::kWarning, "epoch {} met {} bad samples", epoch_, epoch_bad_.size());
     return BatchPtr();
   }
   std::unique_ptr<Batch> batch;
@@ -221,22 +295,21 @@ std::optional<BatchPtr> Loader::Engine::next(std::optional<std::chrono::steady_c
     std::unique_lock lock(mutex_);
     wait_for_batch(lock, deadline);
     if (!board_.front_sealed()) return std::nullopt;
-    const std::int64_t failed_sample = board_.front_error_sample();
     try {
-      batch = board_.pop();
-    } catch (const Error& error) {
-      const bool bad = error.kind() == ErrorKind::kBadSample;
-      if (bad && bad_samples_.insert(failed_sample).second) metrics_.add(Metric::kBadSamples, 1);
+      batch = board_.pop(bad_);
+    } catch (...) {
       epoch_error_ = std::current_exception();
-      throw;
     }
     wake_reader_if_room();
     workers_wake_.notify_all();  // memory may have gone to a batch whose tickets are ready
   }
   try {
+    report_bad();
+    if (epoch_error_) std::rethrow_exception(epoch_error_);
     return deliver(std::move(batch));
-  } catch (...) {  // the audit could not be written: an epoch with a gap in it is of no use
+  } catch (...) {  // the audit could not be written, for instance: an epoch with a gap in it is of no use
     epoch_error_ = std::current_exception();
+    if (batch) take_back(batch.release());
     throw;
   }
 }
@@ -259,6 +332,27 @@ void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock,
          "the consumer holds {} batches of {} and the memory budget allows no more; let go of batches, or give the "
          "loader more memory",
          board_.held(), format_size(static_cast<double>(board_.batch_bytes())));
+  }
+}
+
+// Tells of the bad samples that the batch at hand met. More than a few are no accident.
+void Loader::Engine::report_bad() {
+  const std::int64_t slots = batches_per_epoch_ * batch_;
+  const std::int64_t most = std::max(kBadSamplesMin, slots / kBadSamplesShare);
+  for (const BadSlot& bad : bad_) {
+    const bool is_new = bad_samples_.insert(bad.sample).second;
+    if (is_new) metrics_.add(Metric::kBadSamples, 1);
+    if (bad.known) continue;
+    if (is_new) {
+      if (bad_sample_ != BadSlotPolicy::kFail) log(LogLevel::kWarning, "bad sample: {}", bad.reason);
+      if (quarantine_) quarantine_->add(bad);
+    }
+    if (bad_sample_ == BadSlotPolicy::kFail || !epoch_bad_.insert(bad.sample).second) continue;
+    if (static_cast<std::int64_t>(epoch_bad_.size()) <= most) continue;
+    fail(ErrorKind::kBadSample,
+         "epoch {} has met {} bad samples, more than the {} that may be accidents; the last: {}{}", epoch_,
+         epoch_bad_.size(), most, bad.reason,
+         quarantine_ ? fmt::format("; '{}' lists them", quarantine_->path()) : std::string());
   }
 }
 
@@ -318,6 +412,7 @@ Metrics Loader::Engine::metrics() const {
   const std::lock_guard lock(mutex_);
   metrics.values[static_cast<std::size_t>(Metric::kReadAheadBytes)] =
       static_cast<std::int64_t>(board_.read_ahead_used());
+  if (cache_) metrics.values[static_cast<std::size_t>(Metric::kCacheBytes)] = static_cast<std::int64_t>(cache_->used());
   metrics.values[static_cast<std::size_t>(Metric::kBatchBytes)] = static_cast<std::int64_t>(board_.batch_memory());
   return metrics;
 }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -14,8 +15,12 @@
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/audit.h"
+#include "stoker/runtime/cache_share.h"
 #include "stoker/runtime/loader.h"
+#include "stoker/runtime/loader_options.h"
+#include "stoker/runtime/loader_state.h"
 #include "stoker/runtime/read_plan.h"
+#include "stoker/runtime/scratch_budget.h"
 #include "stoker/runtime/ticket_board.h"
 
 namespace stoker {
@@ -31,6 +36,9 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   void close();
 
   void start_epoch(std::int64_t epoch);
+  LoaderPosition position() const;
+  std::string state() const;
+  LoaderPosition load_state(std::string_view json);
   /// Null at the end of the epoch; nullopt when the deadline passed first.
   std::optional<BatchPtr> next(std::optional<std::chrono::steady_clock::time_point> deadline);
   void set(const Knobs& knobs);
@@ -54,6 +62,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   bool collect(std::unique_lock<std::mutex>& lock);
   void locate_next(std::unique_lock<std::mutex>& lock);
   void grant_located();
+  bool read_substitutes(std::unique_lock<std::mutex>& lock);
   void forget_discarded();
   void wait_for_room(std::unique_lock<std::mutex>& lock);
   bool reads_due() const;
@@ -64,14 +73,18 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   void work_loop(int worker);
   void work_until_stopped(int worker, std::unique_lock<std::mutex>& lock);
   void work_on(Ticket& ticket, CpuExecutor& executor) const;
+  void make(Ticket& ticket, CpuExecutor& executor, std::span<const MutableBytes> outputs) const;
+  BoardOptions completed(BoardOptions options) const;
   void resize_workers(int threads);
   std::size_t fair_share() const;
 
+  std::int64_t next_epoch() const;
   void wait_for_batch(std::unique_lock<std::mutex>& lock,
                       std::optional<std::chrono::steady_clock::time_point> deadline);
   void check_home() const;
   void check_open() const;
   void fail_with(std::exception_ptr failure);
+  void report_bad();
   BatchPtr deliver(std::unique_ptr<Batch> batch);
   void take_back(Batch* batch) noexcept;
   void wake_reader_if_room();
@@ -82,9 +95,18 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   const int batch_;
   const std::uint64_t seed_;
   const std::int64_t epochs_end_;
+  const BadSlotPolicy bad_sample_;
+  const bool wants_label_;
+  const LoaderState state_;
   const std::function<void(const LoaderProgress&)> progress_;
   MetricCounters metrics_;
-  std::unique_ptr<AuditWriter> audit_;  // the consumer's thread only
+  std::unique_ptr<AuditWriter> audit_;      // the consumer's thread only
+  std::shared_ptr<Quarantine> quarantine_;  // likewise, but for what it knew from the beginning
+  const MemoryPlan memory_;
+  const std::unique_ptr<CacheShare> cache_share_;
+  const std::shared_ptr<SampleCache> cache_;
+
+  ScratchBudget scratch_;
 
   mutable std::mutex mutex_;
   std::condition_variable reader_wakes_, workers_wake_, consumer_wakes_, reads_end_;
@@ -104,6 +126,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::vector<Ticket*> located_;  // drawn and located, waiting for room in this order
   std::size_t located_first_ = 0;
   std::vector<std::int64_t> located_samples_;  // scratch
+  std::deque<Ticket*> substitutes_;            // located, waiting for room likewise
   // Likewise; but while it waits, whoever may wake it looks at these under the lock.
   ReadPlan read_plan_;
   std::size_t round_max_ = 0;     // tickets that are collected before reads are started
@@ -114,9 +137,12 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::int64_t epoch_ = -1;
   std::int64_t delivered_ = 0;
   std::int64_t batches_per_epoch_ = 0;
+  std::optional<LoaderPosition> resume_;  // where the next epoch begins, if it is that one
   std::int64_t first_start_ns_ = 0;
   bool first_delivered_ = false;
-  std::set<std::int64_t> bad_samples_;  // met so far: few, for the first one ends its epoch
+  std::vector<BadSlot> bad_;            // scratch: of the batch at hand
+  std::set<std::int64_t> bad_samples_;  // met so far, and
+  std::set<std::int64_t> epoch_bad_;    // in this epoch: few, for many are an error
   std::exception_ptr epoch_error_;      // a failed epoch stays failed until another is started
 
   std::mutex knobs_mutex_;  // one set() or close() at a time; taken before mutex_

@@ -42,6 +42,7 @@ bool Loader::Engine::collect(std::unique_lock<std::mutex>& lock) {
       read_plan_.add_alone(*ticket);
       any = true;
     }
+    any |= read_substitutes(lock);
     if (located_first_ == located_.size()) locate_next(lock);
     const std::size_t before = located_first_;
     grant_located();
@@ -76,6 +77,32 @@ void Loader::Engine::locate_next(std::unique_lock<std::mutex>& lock) {
   dataset_->prepare(located_samples_);
   for (Ticket* ticket : located_) board_.locate(*ticket);
   lock.lock();
+}
+
+// Of samples that stand in for bad ones: locates them, grants them their bytes as far as there is room, and has them
+// read. Returns whether there were any. They are few, and one of them holds up a batch.
+bool Loader::Engine::read_substitutes(std::unique_lock<std::mutex>& lock) {
+  const std::size_t located = substitutes_.size();
+  while (Ticket* ticket = board_.substitute()) substitutes_.push_back(ticket);
+  if (substitutes_.empty()) return false;
+  lock.unlock();
+  for (std::size_t i = located; i < substitutes_.size(); ++i) {
+    dataset_->prepare(std::span(&substitutes_[i]->sample, 1));
+    board_.locate(*substitutes_[i]);
+  }
+  lock.lock();
+  bool any = false;
+  for (; !substitutes_.empty() && board_.grant(*substitutes_.front()); substitutes_.pop_front()) {
+    Ticket& ticket = *substitutes_.front();
+    any = true;
+    if (ticket.reads_pending > 0) {
+      read_plan_.add_alone(ticket);
+    } else {
+      board_.read_done(ticket);
+      workers_wake_.notify_one();
+    }
+  }
+  return any;
 }
 
 // Gives bytes to the located tickets as far as there is room.

@@ -24,6 +24,10 @@ int Loader::batch_size() const { return engine_->batch_size(); }
 
 void Loader::start_epoch(std::int64_t epoch) { engine_->start_epoch(epoch); }
 
+LoaderPosition Loader::position() const { return engine_->position(); }
+std::string Loader::state() const { return engine_->state(); }
+LoaderPosition Loader::load_state(std::string_view json) { return engine_->load_state(json); }
+
 BatchPtr Loader::next() { return *engine_->next(std::nullopt); }
 
 std::optional<BatchPtr> Loader::next_within(std::chrono::milliseconds patience) {

@@ -7,11 +7,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "stoker/format/dataset.h"
 #include "stoker/order/epoch_order.h"
 #include "stoker/plan/recipe.h"
+#include "stoker/runtime/bad_slot_policy.h"
 #include "stoker/runtime/metrics.h"
+#include "stoker/runtime/sample_cache.h"
 #include "stoker/tensor/batch.h"
 
 namespace stoker {
@@ -34,9 +37,15 @@ struct LoaderOptions {
   OrderKind order = OrderKind::kGlobal;
   std::optional<std::int64_t> window{};  // samples, of the windowed order only; unset: as OrderOptions has it
   std::optional<int> lanes{};            // likewise
-  int rank = 0, world = 1;
-  std::optional<Tail> tail{};           // unset: the recipe's
-  std::string audit{};                  // file to write one line per delivered sample to; empty: none
+  std::int64_t repeats = 1;              // how often each sample comes in an epoch, augmented anew each time
+  std::optional<int> rank{}, world{};    // unset: what the launcher says (order/launcher.h)
+  std::optional<Tail> tail{};            // unset: the recipe's
+  CacheKind cache = CacheKind::kNone;    // of encoded samples, shared by the ranks of this host
+  std::optional<std::uint64_t>
+      cache_memory{};  // bytes, of the budget; unset: what all samples need, at most half of it
+  BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
+  std::string quarantine{};  // file: samples that it lists are bad, others that are bad are added; empty: none
+  std::string audit{};       // file to write one line per delivered sample to; empty: none
   std::int64_t epochs_end = INT64_MAX;  // the first epoch that will not be asked for: nothing of it is prefetched
   std::function<void(const LoaderProgress&)> progress{};  // called after each batch, by the thread that took it
   Allocator* allocator = &host_allocator();               // of batches and read-ahead; outlives them
@@ -46,6 +55,13 @@ struct LoaderOptions {
 struct Knobs {
   std::optional<int> threads{};
   std::optional<int> prefetch{};
+};
+
+/// Batches before `batch` of `epoch` were seen by the consumer; `batch` may be the epoch's end.
+struct LoaderPosition {
+  std::int64_t epoch = 0, batch = 0;
+
+  friend bool operator==(const LoaderPosition&, const LoaderPosition&) = default;
 };
 
 /// A batch as the consumer holds it: when the last reference goes, its memory is used again.
@@ -70,6 +86,15 @@ class Loader {
   /// Goes to the first batch of an epoch. The one after the running epoch is already being prefetched; naming another
   /// one throws that work away. The consumer's thread only, as next(). Throws kUsage for one from epochs_end on.
   void start_epoch(std::int64_t epoch);
+
+  /// Where the consumer stands: what is prefetched is not counted. The consumer's thread only.
+  LoaderPosition position() const;
+  /// The same as small JSON, and of what it is: equal on every rank.
+  std::string state() const;
+  /// Goes to where a state stands, and returns it: the epoch that it names begins there, and so does plain iteration.
+  /// It may be of another world size, number of threads, prefetch or memory. Throws kUsage, saying what differs, for
+  /// one of other data or options. The consumer's thread only.
+  LoaderPosition load_state(std::string_view json);
 
   /// The next batch of the epoch, or null at its end; then the next epoch's first, up to epochs_end. Waits for it. The
   /// first bad sample, in order, is thrown here as an Error, whatever thread met it. Interruptible by interrupt() from
@@ -132,7 +157,7 @@ class Loader::Epoch {
   Loader* loader_;
 };
 
-/// The least memory budget with which these options work.
-std::uint64_t memory_bytes_min(const Recipe& recipe, const LoaderOptions& options);
+/// The least memory budget with which these options work; larger images or samples may need more.
+std::uint64_t memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
 
 }  // namespace stoker

@@ -18,7 +18,8 @@ using testing::HasSubstr;
 TEST(Loader, NamesTheFirstBadSampleAfterTheBatchesBeforeIt) {
   const MemoryDataset data = memory_dataset({.bad = {17, 19, 30}});
   for (const int threads : {1, 2, 8}) {
-    Loader loader(data.dataset, small_recipe(), {.batch = 4, .threads = threads, .order = OrderKind::kNone});
+    Loader loader(data.dataset, small_recipe(),
+                  {.batch = 4, .threads = threads, .order = OrderKind::kNone, .bad_sample = BadSlotPolicy::kFail});
     loader.start_epoch(0);
     for (int batch = 0; batch < 4; ++batch) EXPECT_NE(loader.next(), nullptr);
     const Error error = error_of([&] { loader.next(); });
@@ -26,7 +27,7 @@ TEST(Loader, NamesTheFirstBadSampleAfterTheBatchesBeforeIt) {
     EXPECT_THAT(error.what(), HasSubstr("sample17"));
     EXPECT_THAT(error.what(), HasSubstr("memory.tar"));
     EXPECT_THAT(error_of([&] { loader.next(); }).what(), HasSubstr("sample17"));  // it stays failed
-    EXPECT_EQ(loader.metrics()[Metric::kBadSamples], 1);
+    EXPECT_EQ(loader.metrics()[Metric::kBadSamples], 2) << "both of the batch";
     loader.start_epoch(0);
     EXPECT_NE(loader.next(), nullptr);
   }
@@ -80,7 +81,8 @@ TEST(Loader, SurvivesRandomReadFaultsWithoutHanging) {
 TEST(Loader, GivesAKeepingConsumerItsBudgetAndThenAnError) {
   const MemoryDataset data = memory_dataset({.samples = 400, .tiny = true});
   const Recipe recipe = Recipe().decode().resize(64, 64).cast("f32");
-  const LoaderOptions options{.batch = 10, .memory = 6 << 20};
+  LoaderOptions options{.batch = 10};
+  options.memory = memory_bytes_min(*data.dataset, recipe, options) + (8 << 20);
   Loader loader(data.dataset, recipe, options);
   std::vector<BatchPtr> kept;
   loader.start_epoch(0);
@@ -105,7 +107,7 @@ TEST(Loader, SaysTheLeastMemoryThatWorks) {
   LoaderOptions options{.batch = 8, .prefetch = 1, .memory = 1000};
   EXPECT_THAT(error_of([&] { Loader(data.dataset, small_recipe(), options); }).what(),
               HasSubstr("the least for this batch and prefetch is"));
-  options.memory = memory_bytes_min(small_recipe(), options);
+  options.memory = memory_bytes_min(*data.dataset, small_recipe(), options);
   Loader loader(data.dataset, small_recipe(), options);
   const BatchPtr kept = loader.next();
   EXPECT_NE(loader.next(), nullptr) << "one batch may be kept until the next is there";
@@ -117,7 +119,7 @@ TEST(Loader, SaysTheLeastMemoryThatWorks) {
 TEST(Loader, RefusesASampleThatItsMemoryHasNoRoomFor) {
   const MemoryDataset data = memory_dataset({.samples = 4, .width = 1500, .height = 1200});
   LoaderOptions options{.batch = 2, .prefetch = 1};
-  options.memory = memory_bytes_min(small_recipe(), options);  // the arena's megabyte, and the batches
+  options.memory = memory_bytes_min(*data.dataset, small_recipe(), options);  // the arena's megabyte, and the batches
   ASSERT_GT(data.dataset->row(0).image_field()->length, std::uint64_t{1} << 20);
   Loader loader(data.dataset, small_recipe(), options);
   const Error error = error_of([&] { loader.next(); });
@@ -170,7 +172,7 @@ TEST(Loader, FailsTheEpochWhoseAuditCannotBeWritten) {
 TEST(Loader, ReadsSamplesLargerThanTheReadAhead) {
   const MemoryDataset data = memory_dataset({.samples = 6, .width = 1800, .height = 1500});
   LoaderOptions options{.batch = 2, .threads = 2};
-  options.memory = memory_bytes_min(small_recipe(), options) + (1 << 20);
+  options.memory = memory_bytes_min(*data.dataset, small_recipe(), options) + (4 << 20);
   EXPECT_GT(data.dataset->row(0).fields[0].length, 1u << 20);
   Loader loader(data.dataset, small_recipe(), options);
   EXPECT_EQ(audit_of(loader, 2).size(), 12u);
@@ -182,8 +184,10 @@ TEST(Loader, SaysWhichFieldIsMissing) {
   table.add_field("txt", "", 0, 4);
   const MemoryDataset data = memory_dataset({.samples = 1});
   const auto dataset = std::make_shared<const ShardedDataset>(data.source, table, std::vector<std::string>{});
-  Loader loader(dataset, small_recipe(), {.batch = 1});
-  EXPECT_THAT(error_of([&] { loader.next(); }).what(), HasSubstr("it has no field 'image'"));
+  for (const BadSlotPolicy policy : {BadSlotPolicy::kSubstitute, BadSlotPolicy::kFail}) {
+    Loader loader(dataset, small_recipe(), {.batch = 1, .bad_sample = policy});
+    EXPECT_THAT(error_of([&] { loader.next(); }).what(), HasSubstr("it has no field 'image', only txt"));
+  }
 }
 
 }  // namespace

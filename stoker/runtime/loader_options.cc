@@ -1,21 +1,37 @@
 #include "stoker/runtime/loader_options.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <limits>
 #include <memory>
 #include <vector>
 
 #include "stoker/base/error.h"
+#include "stoker/base/hash.h"
 #include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
 #include "stoker/base/units.h"
+#include "stoker/order/launcher.h"
 
 namespace stoker {
 namespace {
 
 // Encoded samples that wait for a worker: some hundred photographs. More would not make local storage faster.
 constexpr std::size_t kReadAheadMax = std::size_t{64} << 20;
+constexpr std::size_t kReserve = std::size_t{256} << 10;  // for samples that stand in for bad ones: it grows if need be
 constexpr std::size_t kReadAheadMin = std::size_t{1} << 20;
+
+// What decoding needs at least: enough for a photograph of some four million pixels at a time, and something for each
+// worker.
+constexpr std::uint64_t kScratchMin = std::uint64_t{16} << 20, kScratchEach = std::uint64_t{1} << 20;
+
+// A ticket, and what its strings and lists have of the heap.
+std::uint64_t ticket_bytes(std::int64_t tickets) {
+  constexpr std::uint64_t kHeap = 256;
+  return static_cast<std::uint64_t>(tickets) * (sizeof(Ticket) + kHeap);
+}
 
 // The windowed order is read window by window if a window's samples are all drawn before the first of them is wanted:
 // all windows in use, and this part of them more, which is the time to read in.
@@ -53,20 +69,24 @@ std::size_t least_batch_memory(int prefetch, std::size_t batch_bytes) {
   return overflows ? SIZE_MAX / 2 : bytes;
 }
 
+/// With rank and world.
+LoaderOptions placed(LoaderOptions options) {
+  const RankOfWorld place = find_rank(options.rank, options.world, process_environment());
+  options.rank = place.rank;
+  options.world = place.world;
+  return options;
+}
+
 int resolve_batch(const LoaderOptions& options) {
   if ((options.batch > 0) == (options.global_batch > 0)) {
     fail(ErrorKind::kUsage, "give either batch (per rank) or global_batch, a positive number");
   }
-  if (options.world < 1 || options.rank < 0 || options.rank >= options.world) {
-    fail(ErrorKind::kUsage, "rank {} of a world of {} does not exist; ranks run from 0 to world - 1", options.rank,
-         options.world);
-  }
   if (options.batch > 0) return options.batch;
-  if (options.global_batch % options.world != 0) {
+  if (options.global_batch % *options.world != 0) {
     fail(ErrorKind::kUsage, "a global batch of {} cannot be divided among {} ranks", options.global_batch,
-         options.world);
+         *options.world);
   }
-  const std::int64_t batch = options.global_batch / options.world;
+  const std::int64_t batch = options.global_batch / *options.world;
   if (batch > std::numeric_limits<int>::max()) {
     fail(ErrorKind::kUsage, "a batch of {} samples per rank is more than the {} possible", batch,
          std::numeric_limits<int>::max());
@@ -74,13 +94,25 @@ int resolve_batch(const LoaderOptions& options) {
   return static_cast<int>(batch);
 }
 
-/// For complete options. The sizes of the shards are left out: they take a look at every sample.
+/// With rank and world, both batches, and threads.
+LoaderOptions resolved(LoaderOptions options) {
+  if (options.threads != 0) check_threads(options.threads);
+  options = placed(std::move(options));
+  options.batch = resolve_batch(options);
+  options.global_batch = std::int64_t{options.batch} * *options.world;
+  if (options.threads == 0) options.threads = usable_cores();
+  return options;
+}
+
+/// For complete options, but for the tail. The sizes of the shards are left out: they take a look at every sample.
 OrderOptions order_options(const Dataset& dataset, const LoaderOptions& options) {
   OrderOptions order{.samples = dataset.size(),
                      .global_batch = options.global_batch,
                      .kind = options.order,
-                     .tail = *options.tail,
-                     .seed = options.seed};
+                     .tail = options.tail.value_or(Tail::kDrop),
+                     .seed = options.seed,
+                     .repeats = options.repeats};
+  for (const MixPart& part : dataset.mixture()) order.mixture.push_back({part.samples, part.weight});
   if (options.window) order.window = *options.window;
   if (options.lanes) order.lanes = *options.lanes;
   return order;
@@ -91,24 +123,51 @@ void check_order(const Dataset& dataset, const LoaderOptions& options) {
     fail(ErrorKind::kUsage, "the order {} has no {}; leave it out, or use order windowed", to_string(options.order),
          options.window ? "window" : "lanes");
   }
-  check_order(order_options(dataset, options), options.world);
+  check_order(order_options(dataset, options), *options.world);
+}
+
+/// What a cache of all samples takes.
+std::uint64_t whole_cache_bytes(const Dataset& dataset) {
+  return SampleCache::overhead(dataset.size()) + dataset.bytes() +
+         static_cast<std::uint64_t>(dataset.size()) * SampleCache::kUnit;
+}
+
+/// The least of everything; of the cache what was asked for by size.
+MemoryPlan least_memory(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
+  const int prefetch = std::max(options.prefetch, 1);
+  const std::int64_t ahead = tickets_ahead(order_options(dataset, options), *options.world);
+  return {.cache = options.cache == CacheKind::kRam ? options.cache_memory.value_or(0) : 0,
+          .tickets = kReserve + ticket_bytes(std::max(ahead, (prefetch + std::int64_t{1}) * options.batch)),
+          .read_ahead = kReadAheadMin,
+          .scratch = kScratchMin + static_cast<std::uint64_t>(options.threads) * kScratchEach,
+          .batches = least_batch_memory(prefetch, batch_bytes(plan.outputs(), options.batch))};
 }
 
 }  // namespace
 
+std::unique_ptr<CacheShare> cache_share(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
+                                        std::uint64_t bytes) {
+  if (bytes == 0) return nullptr;
+  if (*options.world == 1) return std::make_unique<CacheShare>("", bytes);
+  const std::string what =
+      fmt::format("{} {} {} {} {} {} {}", job_name(process_environment()), ::geteuid(), dataset.fingerprint(),
+                  dataset.size(), dataset.row(0).source->name(), fmt::join(plan.fields(), ","), bytes);
+  return std::make_unique<CacheShare>("stoker-" + to_hex(hash64(what)), bytes);
+}
+
 LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, LoaderOptions options) {
   if (dataset.size() == 0) fail(ErrorKind::kData, "the data set is empty: there is nothing to train on");
-  if (options.threads != 0) check_threads(options.threads);
-  options.batch = resolve_batch(options);
-  options.global_batch = std::int64_t{options.batch} * options.world;
-  if (options.threads == 0) options.threads = usable_cores();
+  if (options.cache_memory && options.cache == CacheKind::kNone) {
+    fail(ErrorKind::kUsage, "cache memory is given, but there is no cache; ask for cache ram, or leave it out");
+  }
+  options = resolved(std::move(options));
   if (!options.memory) options.memory = usable_memory() / 4;
   if (!options.tail) options.tail = parse_tail(recipe.tail());
   check_order(dataset, options);
-  if (*options.tail == Tail::kDrop && dataset.size() < options.global_batch) {
+  if (*options.tail == Tail::kDrop && dataset.size() * options.repeats < options.global_batch) {
     fail(ErrorKind::kUsage,
-         "the data set has {} samples, fewer than one global batch of {}; use a smaller batch, or tail wrap or pad",
-         dataset.size(), options.global_batch);
+         "an epoch has {} samples, fewer than one global batch of {}; use a smaller batch, or tail wrap or pad",
+         dataset.size() * options.repeats, options.global_batch);
   }
   return options;
 }
@@ -124,40 +183,67 @@ void check_prefetch(int prefetch, std::size_t batch_bytes, std::size_t batch_mem
   }
 }
 
-BoardOptions board_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
+MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
+  if (plan.views().size() > kOutputsMax) {
+    fail(ErrorKind::kLimit, "the recipe has {} outputs; at most {} are possible", plan.views().size(), kOutputsMax);
+  }
+  MemoryPlan memory = least_memory(dataset, plan, options);
+  if (*options.memory < memory.total()) {
+    fail(ErrorKind::kMemory, "a memory budget of {} cannot work; the least for this batch and prefetch is {}{}",
+         human(*options.memory), human(memory.total()),
+         memory.cache > 0 ? fmt::format(", with a cache of {}", human(memory.cache)) : "");
+  }
+  std::uint64_t left = *options.memory - memory.total();
+  const auto give = [&left](std::uint64_t& part, std::uint64_t bytes) {
+    part += bytes;
+    left -= bytes;
+  };
+  if (options.cache == CacheKind::kRam && !options.cache_memory) {
+    give(memory.cache, std::min(whole_cache_bytes(dataset), left / 2));
+  }
+  const std::int64_t ahead = tickets_ahead(order_options(dataset, options), *options.world);
+  give(memory.read_ahead, std::min(left / 2, std::max(kReadAheadMax, bytes_of(dataset, ahead)) - kReadAheadMin));
+  give(memory.scratch, left - left / 4);  // more batches than were asked for are seldom of use, large images common
+  give(memory.batches, left);
+  return memory;
+}
+
+BoardOptions board_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
+                           const MemoryPlan& memory) {
   BoardOptions board;
   board.outputs = plan.outputs();
-  if (board.outputs.size() > kOutputsMax) {
-    fail(ErrorKind::kLimit, "the recipe has {} outputs; at most {} are possible", board.outputs.size(), kOutputsMax);
-  }
   board.order = order_options(dataset, options);
   if (options.order == OrderKind::kWindowed) {
     board.order.shard_samples = std::make_shared<const std::vector<std::int64_t>>(dataset.shard_samples());
   }
-  board.slice = {.rank = options.rank, .world = options.world, .batch = options.batch};
+  board.slice = {.rank = *options.rank, .world = *options.world, .batch = options.batch};
   board.fields = plan.fields();
   board.prefetch = options.prefetch;
+  board.bad_sample = options.bad_sample;
+  board.reserve_bytes = kReserve;
   board.epochs_end = options.epochs_end;
-  const std::size_t batches =
-      least_batch_memory(std::max(options.prefetch, 1), batch_bytes(board.outputs, options.batch));
-  const std::size_t memory = *options.memory;
-  if (memory < batches + kReadAheadMin) {
-    fail(ErrorKind::kMemory, "a memory budget of {} cannot work; the least for this batch and prefetch is {}",
-         human(memory), human(batches + kReadAheadMin));
-  }
-  board.tickets_ahead = tickets_ahead(board.order, options.world);
-  const std::size_t wanted = std::max(kReadAheadMax, bytes_of(dataset, board.tickets_ahead));
-  board.read_ahead_bytes = std::clamp((memory - batches) / 2, kReadAheadMin, wanted);
+  board.tickets_ahead = tickets_ahead(board.order, *options.world);
+  board.read_ahead_bytes = memory.read_ahead;
   board.near_bytes = near_bytes(dataset, board);
-  board.batch_memory_max = memory - board.read_ahead_bytes;
-  board.sample_bytes_max = std::min<std::uint64_t>(board.sample_bytes_max, memory - batches);
+  board.batch_memory_max = memory.batches;
+  // The largest sample has the read-ahead to itself, and all that batches do not need.
+  const std::uint64_t batches =
+      least_batch_memory(std::max(options.prefetch, 1), batch_bytes(board.outputs, options.batch));
+  board.sample_bytes_max = std::min(board.sample_bytes_max, memory.read_ahead + memory.batches - batches);
   check_prefetch(options.prefetch, batch_bytes(board.outputs, options.batch), board.batch_memory_max);
   return board;
 }
 
-std::uint64_t memory_bytes_min(const Recipe& recipe, const LoaderOptions& options) {
-  return least_batch_memory(options.prefetch, batch_bytes(Plan(recipe).outputs(), resolve_batch(options))) +
-         kReadAheadMin;
+LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
+  return {.data = dataset.fingerprint(),
+          .samples = dataset.size(),
+          .recipe = hash64(plan.recipe().to_toml()),
+          .order = order_options(dataset, options),
+          .semantics = kSemanticsVersion};
+}
+
+std::uint64_t memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
+  return least_memory(dataset, Plan(recipe), resolved(options)).total();
 }
 
 }  // namespace stoker

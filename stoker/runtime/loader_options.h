@@ -1,8 +1,12 @@
 // From what the user asked for to what the ticket board works with: checks, defaults and the division of memory.
 #pragma once
 
+#include <memory>
+
 #include "stoker/plan/plan.h"
+#include "stoker/runtime/cache_share.h"
 #include "stoker/runtime/loader.h"
+#include "stoker/runtime/loader_state.h"
 #include "stoker/runtime/ticket_board.h"
 
 namespace stoker {
@@ -12,8 +16,31 @@ LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, Loa
 
 constexpr std::size_t kOutputsMax = 16;  // of a recipe
 
-/// Throws kUsage, kLimit or kMemory for options (complete ones) that cannot work.
-BoardOptions board_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options);
+/// How the budget is divided, in bytes.
+struct MemoryPlan {
+  std::uint64_t cache = 0;       // of encoded samples; the ranks of a host that share it count it in full each
+  std::uint64_t tickets = 0;     // what is known of samples that were drawn
+  std::uint64_t read_ahead = 0;  // encoded samples on their way
+  std::uint64_t scratch = 0;     // what decoding needs
+  std::uint64_t batches = 0;
+
+  std::uint64_t total() const { return cache + tickets + read_ahead + scratch + batches; }
+};
+
+/// For complete options. Throws kLimit for too many outputs, kMemory for a budget that cannot work, saying the least
+/// that does.
+MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const LoaderOptions& options);
+
+/// For complete options and their memory.
+BoardOptions board_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
+                           const MemoryPlan& memory);
+
+/// So much memory for the cache that complete options ask for, shared with other ranks on this host; null without.
+std::unique_ptr<CacheShare> cache_share(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
+                                        std::uint64_t bytes);
+
+/// What a state of such a loader is of.
+LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const LoaderOptions& options);
 
 /// Throws kUsage for a prefetch below 1, kMemory for one whose batches do not fit.
 void check_prefetch(int prefetch, std::size_t batch_bytes, std::size_t batch_memory_max);

@@ -121,7 +121,7 @@ TEST(LoaderReads, TheSameBatchesInTheLeastMemory) {
   const MemoryDataset data = memory_dataset({.samples = 60, .width = 300, .height = 300, .gap = 10});
   LoaderOptions options{.batch = 5, .prefetch = 1, .order = OrderKind::kWindowed, .window = 20, .lanes = 1};
   Loader reference(data.dataset, small_recipe(), options);
-  options.memory = memory_bytes_min(small_recipe(), options);
+  options.memory = memory_bytes_min(*data.dataset, small_recipe(), options);
   EXPECT_GT(data.dataset->bytes(), std::uint64_t{2} << 20) << "the read-ahead's megabyte holds a part of a window";
   Loader loader(data.dataset, small_recipe(), options);
   EXPECT_EQ(audit_of(loader, 2), audit_of(reference, 2));

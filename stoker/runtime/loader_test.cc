@@ -201,9 +201,9 @@ TEST(Loader, RefusesOptionsThatMakeNoSense) {
   };
   EXPECT_THAT(refusal({}), HasSubstr("give either batch"));
   EXPECT_THAT(refusal({.batch = 4, .global_batch = 4}), HasSubstr("give either batch"));
-  EXPECT_THAT(refusal({.global_batch = 5, .world = 2}), HasSubstr("cannot be divided"));
+  EXPECT_THAT(refusal({.global_batch = 5, .rank = 0, .world = 2}), HasSubstr("cannot be divided"));
   EXPECT_THAT(refusal({.global_batch = std::int64_t{1} << 32}), HasSubstr("more than the"));
-  EXPECT_THAT(refusal({.global_batch = 4, .world = 0}), HasSubstr("does not exist"));
+  EXPECT_THAT(refusal({.global_batch = 4, .rank = 0, .world = 0}), HasSubstr("does not exist"));
   EXPECT_THAT(refusal({.batch = 4, .threads = 5000}), HasSubstr("at most 4096"));
   EXPECT_THAT(refusal({.batch = 4, .memory = 0}), HasSubstr("budget of 0 B cannot work"));
   EXPECT_THAT(refusal({.batch = INT_MAX, .memory = 1 << 30, .tail = Tail::kPad}), HasSubstr("cannot work"));
@@ -211,7 +211,8 @@ TEST(Loader, RefusesOptionsThatMakeNoSense) {
   EXPECT_THAT(refusal({.batch = 4, .window = 9}), HasSubstr("the order global has no window"));
   EXPECT_THAT(refusal({.batch = 4, .order = OrderKind::kNone, .lanes = 2}), HasSubstr("the order none has no lanes"));
   EXPECT_THAT(refusal({.batch = 4, .order = OrderKind::kWindowed}), HasSubstr("among 8 lanes; use lanes"));
-  EXPECT_THAT(refusal({.batch = 4, .order = OrderKind::kWindowed, .world = 3}), HasSubstr("among 3 ranks; use lanes"));
+  EXPECT_THAT(refusal({.batch = 4, .order = OrderKind::kWindowed, .rank = 0, .world = 3}),
+              HasSubstr("among 3 ranks; use lanes"));
   EXPECT_THAT(refusal({.batch = 51}), HasSubstr("fewer than one global batch"));
   EXPECT_THAT(refusal({.batch = 4, .threads = -1}), HasSubstr("threads must be"));
   EXPECT_THAT(refusal({.batch = 4, .prefetch = 0}), HasSubstr("prefetch must be"));

@@ -18,8 +18,10 @@ const std::array<MetricSpec, static_cast<std::size_t>(Metric::kCount)>& metric_t
       {"consumer_wait_ns", kCounter, "consumer time spent waiting for a batch"},
       {"first_batch_ns", kGauge, "time from the first epoch's start to its first batch"},
       {"bad_samples", kCounter, "samples met whose bytes were bad"},
+      {"cache_hits", kCounter, "samples whose bytes the cache had"},
       {"read_ahead_bytes", kGauge, "memory now held by samples that wait to be decoded"},
       {"batch_bytes", kGauge, "memory now held by batches"},
+      {"cache_bytes", kGauge, "memory now held by the cache, for all processes that share it"},
   }};
   return kTable;
 }

@@ -22,8 +22,10 @@ enum class Metric : std::uint8_t {
   kConsumerWaitNs,  // the consumer waiting for a batch
   kFirstBatchNs,    // from the start of the first epoch to its first batch
   kBadSamples,      // distinct samples whose bytes were bad
+  kCacheHits,       // samples whose bytes the cache had
   kReadAheadBytes,  // now held by encoded samples
   kBatchBytes,      // now held by batches
+  kCacheBytes,      // now held by the cache, for all processes that share it
   kCount,
 };
 

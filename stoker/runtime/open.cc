@@ -38,10 +38,19 @@ FileAccess make_access(const OpenOptions& options) {
 
 }  // namespace
 
+std::string_view to_string(IoKind kind) {
+  switch (kind) {
+    case IoKind::kAuto: return "auto";
+    case IoKind::kUring: return "uring";
+    case IoKind::kPread: return "pread";
+  }
+  return "";
+}
+
 IoKind parse_io(std::string_view name) {
-  if (name == "auto") return IoKind::kAuto;
-  if (name == "uring") return IoKind::kUring;
-  if (name == "pread") return IoKind::kPread;
+  for (const IoKind kind : {IoKind::kAuto, IoKind::kUring, IoKind::kPread}) {
+    if (to_string(kind) == name) return kind;
+  }
   fail(ErrorKind::kUsage, "'{}' is no way to read; use auto, uring or pread", name);
 }
 

@@ -19,6 +19,7 @@ enum class IoKind {
 };
 
 /// "auto", "uring", "pread".
+std::string_view to_string(IoKind kind);
 IoKind parse_io(std::string_view name);  // throws kUsage
 
 struct OpenOptions {

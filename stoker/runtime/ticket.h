@@ -20,13 +20,14 @@ struct Ticket;
 struct FieldRead {
   const SampleField* field = nullptr;  // of the ticket's row
   Source* source = nullptr;
-  MutableBytes bytes;
+  MutableBytes bytes;  // where they go
+  Bytes content;       // once they are there, or kept in the cache
   Ticket* ticket = nullptr;
   FieldRead* next = nullptr;  // of those that one request reads
 };
 
-/// Which sample goes into which slot, and its bytes. Until it is finished a ticket can be issued again: today when its
-/// read failed, for the same sample.
+/// Which sample goes into which slot, and its bytes. Until it is finished a ticket can be issued again: when its read
+/// failed, for the same sample, and when that is bad, for one that stands in for it.
 struct Ticket {
   BatchWork* work = nullptr;
   int slot = 0;
@@ -35,15 +36,29 @@ struct Ticket {
   SampleRow row;                 // all that is known of it, once it was located
   std::vector<FieldRead> reads;  // one per field of the plan
   bool wants_read = false;       // there is something to read, of 0 bytes perhaps
+  bool cached = false;           // its bytes are those that the cache keeps
   std::uint64_t bytes = 0;       // of all reads, each padded to the arena's unit
   EncodedArena::Grant grant;     // holds the bytes of all reads
   bool granted = false;
   int reads_pending = 0;
-  int attempts = 0;           // reads of this sample so far
-  std::exception_ptr error;   // what went wrong first
-  bool error_shared = false;  // with other tickets of the same read: it may be about their bytes
+  int attempts = 0;              // reads of this sample so far
+  std::int64_t bad_sample = -1;  // the one that this one stands in for
+  std::string bad_key;           // likewise
+  std::int64_t substitutes = 0;  // tried so far
+  std::exception_ptr error;      // what went wrong first
+  bool error_shared = false;     // with other tickets of the same read: it may be about their bytes
 
   bool padding() const { return sample < 0; }
+};
+
+/// A sample whose bytes are bad, as one slot met it.
+struct BadSlot {
+  int slot = 0;
+  std::int64_t sample = 0;
+  std::string key, shard;
+  std::uint64_t offset = 0;
+  std::string reason;
+  bool known = false;  // the quarantine has had it from the beginning
 };
 
 /// A batch on its way: its tickets are drawn, read, written; then it is sealed.
@@ -57,6 +72,7 @@ struct BatchWork {
   int remaining = 0;             // slots not yet written
   std::vector<Ticket*> ready;    // read and waiting for a worker, from `ready_first` on
   std::size_t ready_first = 0;
+  std::vector<BadSlot> bad;  // what was found out
   bool discarded = false;    // nobody wants it any more
   std::exception_ptr error;  // of the lowest slot that failed
   int error_slot = 0;

@@ -8,6 +8,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
+#include "stoker/order/substitutes.h"
 
 namespace stoker {
 namespace {
@@ -24,6 +25,35 @@ bool may_pass(const std::exception_ptr& exception) {
   } catch (...) {
     return false;
   }
+}
+
+bool is_bad_sample(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const Error& error) {
+    return error.kind() == ErrorKind::kBadSample;
+  } catch (...) {
+    return false;
+  }
+}
+
+void note_bad(const Ticket& ticket, const Quarantine* quarantine, std::vector<BadSlot>& bad) {
+  std::string reason;
+  try {
+    std::rethrow_exception(ticket.error);
+  } catch (const Error& error) {
+    reason = error.message();
+  }
+  const SampleRow& row = ticket.row;
+  bad.push_back({ticket.slot, ticket.sample, row.key, row.source ? row.source->name() : std::string(),
+                 row.fields.empty() ? 0 : row.fields.front().offset, std::move(reason),
+                 quarantine && row.source && quarantine->contains(row)});
+}
+
+std::uint64_t bytes_of(const std::vector<FieldRead>& reads) {
+  std::uint64_t sum = 0;
+  for (const FieldRead& read : reads) sum += read.field->length;
+  return sum;
 }
 
 std::string field_list(const SampleRow& row) {
@@ -45,8 +75,13 @@ std::int64_t TicketBoard::batches_per_epoch() const { return EpochOrder(options_
 
 // --- drawing
 
+bool TicketBoard::has_again() const {
+  if (!again_.empty() || !substitutes_.empty()) return true;
+  return refused_substitute_ && (refused_substitute_->work->discarded || reserve_->fits(refused_substitute_->bytes));
+}
+
 bool TicketBoard::may_go_on() const {
-  if (!again_.empty()) return true;
+  if (has_again()) return true;
   if (refused_) return refused_->work->discarded || arena_.fits(refused_->bytes);
   return started_ && (!all_drawn() || may_open_work());
 }
@@ -62,14 +97,13 @@ bool TicketBoard::may_open_work() const {
 }
 
 bool TicketBoard::open_next_work() {
-  if (!may_open_work()) return false;
-  if (order_ && draw_index_ == order_->batches()) {
-    ++draw_epoch_;
-    draw_index_ = 0;
-    order_.reset();
-  }
-  if (draw_epoch_ >= options_.epochs_end) return false;
+  if (!may_open_work() || draw_epoch_ >= options_.epochs_end) return false;
   if (!order_) order_.emplace(options_.order, draw_epoch_);
+  if (draw_index_ == order_->batches()) {
+    draw_index_ = 0;
+    if (++draw_epoch_ >= options_.epochs_end) return false;
+    order_.emplace(options_.order, draw_epoch_);
+  }
   std::unique_ptr<BatchWork> work = fresh_work();
   work->epoch = draw_epoch_;
   work->index = draw_index_++;
@@ -90,6 +124,7 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
     spare_works_.reserve(works_made_);
     discarded_.reserve(works_made_);
     again_.reserve(works_made_ * work->tickets.size());
+    substitutes_.reserve(works_made_ * work->tickets.size());
   } else {
     work = std::move(spare_works_.back());
     spare_works_.pop_back();
@@ -100,6 +135,7 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
   work->remaining = options_.slice.batch;
   work->discarded = false;
   work->error = nullptr;
+  work->bad.clear();
   return work;
 }
 
@@ -114,6 +150,8 @@ Ticket* TicketBoard::draw() {
   ticket.error = nullptr;
   ticket.reads_pending = 0;
   ticket.attempts = 0;
+  ticket.bad_sample = -1;
+  ticket.substitutes = 0;
   ++work.unfinished;
   return &ticket;
 }
@@ -121,15 +159,18 @@ Ticket* TicketBoard::draw() {
 void TicketBoard::locate(Ticket& ticket) const {
   ticket.bytes = 0;
   std::uint64_t bytes = 0;  // without padding
-  ticket.wants_read = false;
+  ticket.wants_read = ticket.cached = false;
   ticket.row.clear();
   if (ticket.padding()) return;
   try {
     dataset_.read(ticket.sample, ticket.row);
+    if (options_.quarantine && options_.quarantine->contains(ticket.row)) {
+      fail(ErrorKind::kBadSample, "'{}' lists it as bad", options_.quarantine->path());
+    }
     for (std::size_t i = 0; i < options_.fields.size(); ++i) {
       const SampleField* field = ticket.row.find(options_.fields[i]);
       if (!field) {
-        fail(ErrorKind::kData, "it has no field '{}', only {}", options_.fields[i], field_list(ticket.row));
+        fail(ErrorKind::kBadSample, "it has no field '{}', only {}", options_.fields[i], field_list(ticket.row));
       }
       ticket.reads[i].field = field;
       bytes += field->length;
@@ -140,20 +181,45 @@ void TicketBoard::locate(Ticket& ticket) const {
              format_size(static_cast<double>(bytes)), format_size(static_cast<double>(options_.sample_bytes_max)));
       }
     }
-    ticket.wants_read = !options_.fields.empty();
+    ticket.cached = find_in_cache(ticket);
+    ticket.wants_read = !ticket.cached && !options_.fields.empty();
   } catch (const Error&) {
     ticket.error = std::current_exception();
   }
 }
 
+bool TicketBoard::find_in_cache(Ticket& ticket) const {
+  if (!options_.cache || options_.fields.empty()) return false;
+  const std::optional<Bytes> kept = options_.cache->find(ticket.sample, bytes_of(ticket.reads));
+  if (!kept) return false;
+  Bytes rest = *kept;
+  for (FieldRead& read : ticket.reads) {
+    read.content = rest.first(static_cast<std::size_t>(read.field->length));
+    rest = rest.subspan(read.content.size());
+  }
+  return true;
+}
+
+void TicketBoard::keep_in_cache(const Ticket& ticket) const {
+  if (!options_.cache || ticket.cached || options_.fields.empty()) return;
+  const std::optional<MutableBytes> place = options_.cache->reserve(ticket.sample, bytes_of(ticket.reads));
+  if (!place) return;
+  auto end = place->begin();
+  for (const FieldRead& read : ticket.reads) end = std::copy(read.content.begin(), read.content.end(), end);
+  options_.cache->keep(ticket.sample, *place);
+}
+
 bool TicketBoard::grant(Ticket& ticket) {
-  refused_ = nullptr;
+  if (ticket.bad_sample >= 0 && !reserve_) reserve_.emplace(options_.reserve_bytes, allocator_);
+  EncodedArena& arena = ticket.bad_sample < 0 ? arena_ : *reserve_;
+  Ticket*& refused = ticket.bad_sample < 0 ? refused_ : refused_substitute_;
+  refused = nullptr;
   if (!ticket.wants_read || ticket.work->discarded) return true;
-  if (!arena_.fits(ticket.bytes)) {
-    refused_ = &ticket;
+  if (!arena.fits(ticket.bytes)) {
+    refused = &ticket;
     return false;
   }
-  ticket.grant = arena_.grant(ticket.bytes);
+  ticket.grant = arena.grant(ticket.bytes);
   ticket.granted = true;
   std::size_t offset = 0;
   for (FieldRead& read : ticket.reads) {
@@ -161,10 +227,24 @@ bool TicketBoard::grant(Ticket& ticket) {
     read.source = ticket.row.source;
     read.ticket = &ticket;
     read.bytes = ticket.grant.bytes.subspan(offset, static_cast<std::size_t>(field.length));
+    read.content = read.bytes;
     offset += EncodedArena::in_units(static_cast<std::size_t>(field.length));
   }
   request_reads(ticket);
   return true;
+}
+
+void TicketBoard::give_back(Ticket& ticket) {
+  if (!ticket.granted) return;
+  (ticket.bad_sample < 0 ? arena_ : *reserve_).give_back(ticket.grant);
+  ticket.granted = false;
+}
+
+Ticket* TicketBoard::substitute() {
+  if (substitutes_.empty()) return nullptr;
+  Ticket* ticket = substitutes_.back();
+  substitutes_.pop_back();
+  return ticket;
 }
 
 Ticket* TicketBoard::again() {
@@ -213,10 +293,8 @@ std::size_t TicketBoard::take(std::span<Ticket*> tickets) {
 
 bool TicketBoard::finish(Ticket& ticket) {
   BatchWork& work = *ticket.work;
-  if (ticket.granted) {
-    arena_.give_back(ticket.grant);
-    ticket.granted = false;
-  }
+  give_back(ticket);
+  if (!work.discarded && ticket.error && stands_aside(ticket)) return false;
   --work.unfinished;
   --work.remaining;
   if (work.discarded) {
@@ -229,6 +307,9 @@ bool TicketBoard::finish(Ticket& ticket) {
   batch.sample[slot] = ticket.sample;
   batch.key[slot].swap(ticket.row.key);  // empty for padding
   batch.status[slot] = ticket.padding() ? SlotStatus::kPadding : ticket.error ? SlotStatus::kBad : SlotStatus::kGood;
+  batch.substituted_for[slot] = ticket.bad_sample;
+  batch.substituted_key[slot] = ticket.bad_key;
+  if (ticket.error && is_bad_sample(ticket.error) && options_.bad_sample == BadSlotPolicy::kSkip) return work.sealed();
   if (ticket.error && (!work.error || ticket.slot < work.error_slot)) {
     work.error = ticket.error;
     work.error_slot = ticket.slot;
@@ -237,36 +318,64 @@ bool TicketBoard::finish(Ticket& ticket) {
   return work.sealed();
 }
 
+/// What is bad is noted; then another sample takes the ticket, if one may.
+bool TicketBoard::stands_aside(Ticket& ticket) {
+  if (!is_bad_sample(ticket.error)) return false;
+  BatchWork& work = *ticket.work;
+  try {
+    note_bad(ticket, options_.quarantine.get(), work.bad);
+    if (options_.bad_sample != BadSlotPolicy::kSubstitute) return false;
+    if (ticket.bad_sample < 0) {
+      ticket.bad_sample = ticket.sample;
+      ticket.bad_key = ticket.row.key;
+    }
+    const Substitutes substitutes(options_.order, work.epoch, ticket.position, ticket.bad_sample);
+    if (ticket.substitutes == substitutes.tries()) {
+      const auto first =
+          std::find_if(work.bad.begin(), work.bad.end(), [&](const BadSlot& bad) { return bad.slot == ticket.slot; });
+      fail(ErrorKind::kBadSample, "{}; none of {} others that were tried in its place is any better", first->reason,
+           ticket.substitutes);
+    }
+    ticket.sample = substitutes.sample(ticket.substitutes++);
+  } catch (...) {
+    ticket.error = std::current_exception();
+    return false;
+  }
+  ticket.error = nullptr;
+  ticket.attempts = 0;
+  substitutes_.push_back(&ticket);
+  return true;
+}
+
 // --- delivering
 
-void TicketBoard::start_epoch(std::int64_t epoch) {
-  const bool already_first = !works_.empty() && works_.front()->epoch == epoch && works_.front()->index == 0;
+void TicketBoard::start_epoch(std::int64_t epoch, std::int64_t batch) {
+  const bool already_first = !works_.empty() && works_.front()->epoch == epoch && works_.front()->index == batch;
   if (already_first) return;
   while (!works_.empty()) {
     discard(std::move(works_.front()));
     works_.pop_front();
   }
-  for (Ticket* ticket : again_) {  // all of works that were just discarded
-    arena_.give_back(ticket->grant);
-    ticket->granted = false;
-    --ticket->work->unfinished;
+  for (std::vector<Ticket*>* waiting : {&again_, &substitutes_}) {
+    for (Ticket* ticket : *waiting) {  // all of works that were just discarded
+      give_back(*ticket);
+      --ticket->work->unfinished;
+    }
+    waiting->clear();
   }
-  again_.clear();
   recycle_discarded();
   started_ = true;
   allocation_error_ = nullptr;
   order_.reset();
   draw_epoch_ = epoch;
-  draw_index_ = 0;
+  draw_index_ = batch;
 }
 
 void TicketBoard::discard(std::unique_ptr<BatchWork> work) {
   work->discarded = true;
   ready_count_ -= work->ready_count();
   for (std::size_t i = work->ready_first; i < work->ready.size(); ++i) {
-    Ticket& ticket = *work->ready[i];
-    if (ticket.granted) arena_.give_back(ticket.grant);
-    ticket.granted = false;
+    give_back(*work->ready[i]);
     --work->unfinished;
   }
   discarded_.push_back(std::move(work));
@@ -283,18 +392,15 @@ void TicketBoard::recycle_discarded() {
   grant_batches();
 }
 
-std::int64_t TicketBoard::front_error_sample() const {
-  const BatchWork& front = *works_.front();
-  return front.error ? front.tickets[static_cast<std::size_t>(front.error_slot)].sample : -1;
-}
-
-std::unique_ptr<Batch> TicketBoard::pop() {
+std::unique_ptr<Batch> TicketBoard::pop(std::vector<BadSlot>& bad) {
   assert(front_sealed());
   std::unique_ptr<BatchWork> work = std::move(works_.front());
   works_.pop_front();
   std::unique_ptr<Batch> batch = std::move(work->batch);
   batch->epoch = work->epoch;
   batch->index = work->index;
+  bad.swap(work->bad);
+  std::stable_sort(bad.begin(), bad.end(), [](const BadSlot& a, const BadSlot& b) { return a.slot < b.slot; });
   const std::exception_ptr error = work->error;
   spare_works_.push_back(std::move(work));
   ++held_;

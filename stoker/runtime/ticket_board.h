@@ -13,7 +13,10 @@
 
 #include "stoker/format/dataset.h"
 #include "stoker/order/epoch_order.h"
+#include "stoker/runtime/bad_slot_policy.h"
 #include "stoker/runtime/encoded_arena.h"
+#include "stoker/runtime/quarantine.h"
+#include "stoker/runtime/sample_cache.h"
 #include "stoker/runtime/ticket.h"
 #include "stoker/tensor/batch.h"
 
@@ -31,6 +34,10 @@ struct BoardOptions {
   std::int64_t tickets_ahead = 0;       // drawn ahead of the consumer, where that is more than prefetch makes it
   std::int64_t epochs_end = INT64_MAX;  // nothing is drawn of this epoch and later ones
   std::uint64_t sample_bytes_max = std::uint64_t{1} << 30;
+  BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
+  std::shared_ptr<const Quarantine> quarantine{};  // samples that are known to be bad, if any
+  std::size_t reserve_bytes = 0;                   // of the arena for samples that stand in for bad ones
+  std::shared_ptr<SampleCache> cache{};            // of encoded samples, if any
 };
 
 class TicketBoard {
@@ -52,7 +59,10 @@ class TicketBoard {
   bool grant(Ticket& ticket);
   /// A ticket whose read failed and is to be made again by itself, its bytes granted still; null without one.
   Ticket* again();
-  bool has_again() const { return !again_.empty(); }
+  /// A ticket whose sample was bad, and now is another: to be located, granted and read; null without one.
+  Ticket* substitute();
+  /// Whether there is one of either, or room for a substitute that there was none for: a batch waits for them.
+  bool has_again() const;
   /// Whether draw(), grant() or again() might go on, as far as can be seen without work. Never throws, as all that
   /// follows.
   bool may_go_on() const;
@@ -64,24 +74,26 @@ class TicketBoard {
   /// Up to `tickets.size()` tickets that can be worked on, the oldest batch first; returns how many.
   std::size_t take(std::span<Ticket*> tickets);
   std::size_t ready_count() const { return ready_count_; }
-  /// The ticket's slot is written (or its error stands in it). Returns whether that completed its batch.
+  /// Keeps what was read for a ticket whose sample is good, if there is a cache with room for it. Needs no lock.
+  void keep_in_cache(const Ticket& ticket) const;
+  /// The ticket's slot is written (or its error stands in it). Returns whether that completed its batch: not if its
+  /// sample was bad and another is to be tried.
   bool finish(Ticket& ticket);
 
   // --- the consumer
 
-  /// From here on batches of `epoch` come first; what was drawn of others is thrown away.
-  void start_epoch(std::int64_t epoch);
+  /// From here on batches of `epoch` come first, beginning with `batch`; what was drawn of others is thrown away.
+  void start_epoch(std::int64_t epoch, std::int64_t batch = 0);
   bool front_sealed() const { return !works_.empty() && works_.front()->sealed(); }
-  /// The sample whose error pop() would throw; -1 for padding or without an error.
-  std::int64_t front_error_sample() const;
   /// The next batch cannot be made: the consumer holds all the memory there is for batches, or the machine has none.
   bool starved() const {
     return !works_.empty() && !works_.front()->batch && held_ == batches_ && (held_ > 0 || allocation_error_);
   }
   /// Why the machine refused memory for a batch, if it did.
   std::exception_ptr allocation_error() const { return allocation_error_; }
-  /// Removes the sealed front; throws its error if it has one. The batch counts as held until release().
-  std::unique_ptr<Batch> pop();
+  /// Removes the sealed front; throws its error if it has one. The batch counts as held until release(). `bad` becomes
+  /// what was found to be bad for it, in the order of its slots.
+  std::unique_ptr<Batch> pop(std::vector<BadSlot>& bad);
   void release(std::unique_ptr<Batch> batch);
 
   // --- knobs and gauges
@@ -103,7 +115,10 @@ class TicketBoard {
   bool all_drawn() const;  // of the works there are
   bool may_open_work() const;
   bool open_next_work();
+  bool find_in_cache(Ticket& ticket) const;
   void request_reads(Ticket& ticket);
+  void give_back(Ticket& ticket);
+  bool stands_aside(Ticket& ticket);
   void grant_batches();
   void discard(std::unique_ptr<BatchWork> work);
   void recycle_discarded();
@@ -114,15 +129,18 @@ class TicketBoard {
   Allocator& allocator_;
   std::size_t batch_bytes_;
   EncodedArena arena_;
+  std::optional<EncodedArena> reserve_;  // once there was need of it
 
   // Where drawing stands.
   std::optional<EpochOrder> order_;
   std::int64_t draw_epoch_ = 0;
   std::int64_t draw_index_ = 0;  // of the next work to open
   bool started_ = false;
-  Ticket* refused_ = nullptr;  // the one that there was no room for
+  Ticket* refused_ = nullptr;             // the one that there was no room for
+  Ticket* refused_substitute_ = nullptr;  // likewise, in the reserve
 
-  std::vector<Ticket*> again_;  // to be read again
+  std::vector<Ticket*> again_;        // to be read again
+  std::vector<Ticket*> substitutes_;  // to be located
 
   std::deque<std::unique_ptr<BatchWork>> works_;       // undelivered, in order; the newest may still be drawn from
   std::vector<std::unique_ptr<BatchWork>> discarded_;  // still in somebody's hands

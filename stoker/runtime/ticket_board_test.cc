@@ -27,6 +27,7 @@ BoardOptions options_with(int prefetch) {
   options.prefetch = prefetch;
   options.batch_memory_max = 10 * batch_bytes(options.outputs, kBatch);
   options.read_ahead_bytes = 1 << 20;
+  options.bad_sample = BadSlotPolicy::kFail;
   return options;
 }
 
@@ -47,6 +48,9 @@ class DrivenBoard : public TicketBoard {
     return std::exchange(waiting_, nullptr);
   }
   bool may_draw() const { return may_go_on(); }
+  std::unique_ptr<Batch> pop() { return TicketBoard::pop(bad); }
+
+  std::vector<BadSlot> bad;  // of the batch that was popped last
 
  private:
   Ticket* waiting_ = nullptr;

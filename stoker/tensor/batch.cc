@@ -45,6 +45,8 @@ Batch::Batch(std::vector<OutputSpec> outputs, int slots, Allocator& allocator)
   position.assign(count, 0);
   sample.assign(count, 0);
   key.assign(count, {});
+  substituted_for.assign(count, -1);
+  substituted_key.assign(count, {});
   std::size_t offset = 0;
   for (const OutputSpec& output : outputs_) {
     offsets_.push_back(offset);

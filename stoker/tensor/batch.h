@@ -26,7 +26,7 @@ struct OutputSpec {
 enum class SlotStatus : std::uint8_t {
   kPending,  // not yet written
   kGood,
-  kBad,      // the sample's bytes are bad; nothing useful stands here
+  kBad,      // the sample's bytes are bad, and it was to be skipped: zeros
   kPadding,  // past the end of the data set (tail "pad"): zeros
 };
 
@@ -65,6 +65,9 @@ class Batch {
   std::vector<std::int64_t> position;  // in the epoch's global order
   std::vector<std::int64_t> sample;    // number within the data set
   std::vector<std::string> key;        // empty for padding
+  // Of a sample that stands in for a bad one, that one: its number, else -1, and its key.
+  std::vector<std::int64_t> substituted_for;
+  std::vector<std::string> substituted_key;
 
   bool valid(int slot) const { return status[static_cast<std::size_t>(slot)] == SlotStatus::kGood; }
   int valid_count() const;

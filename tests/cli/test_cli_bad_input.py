@@ -1,5 +1,6 @@
 """Bad input: one sentence that names the thing, the right exit status, never a crash or a hang."""
 
+import json
 import os
 import random
 import resource
@@ -36,7 +37,7 @@ def run(data, *args, recipe="imagenet-train", batch=1):
 
 def refused_everywhere(stoker, data):
     """The sentence with which run, plan and view refuse a data set."""
-    sentence = stoker.refusal(FAILURE, *run(data))
+    sentence = stoker.refusal(FAILURE, *run(data, "--bad-sample", "fail"))
     stoker.refusal(FAILURE, "plan", data, "--recipe", "imagenet-train")
     stoker.refusal(FAILURE, "view", data, "--recipe", "imagenet-train", "--out", f"{data}.png")
     return sentence
@@ -74,6 +75,24 @@ def test_a_bad_image_stops_the_run_and_is_named(stoker, data, damage):
     assert "class/2" in refused_everywhere(stoker, data)
 
 
+@pytest.mark.parametrize("damage", BAD_IMAGES)
+def test_a_good_image_stands_in_for_a_bad_one(stoker, data, tmp_path, damage):
+    BAD_IMAGES[damage](data / "class/2.jpg")
+    done = stoker(*run(data, "--audit", tmp_path / "audit", "--quarantine", tmp_path / "bad", "--json"))
+    assert done.returncode == 0 and "class/2" in done.stderr
+    report = json.loads(done.stdout)
+    assert (report["samples"], report["bad_samples"]) == (4, 1)
+    lines = [json.loads(line) for line in (tmp_path / "audit").read_text().splitlines()]
+    (stand_in,) = [line for line in lines if "substituted_for" in line]
+    assert stand_in["substituted_for"] == "class/2" != stand_in["key"]
+    (bad,) = [json.loads(line) for line in (tmp_path / "bad").read_text().splitlines()]
+    assert (bad["key"], bad["shard"], bad["offset"]) == ("class/2", str(data), 0) and bad["reason"]
+    stoker.text(*run(data, "--quarantine", tmp_path / "bad", "--audit", tmp_path / "again"))
+    assert (tmp_path / "again").read_text() == (tmp_path / "audit").read_text()
+    skipped = json.loads(stoker(*run(data, "--bad-sample", "skip", "--json")).stdout)
+    assert (skipped["samples"], skipped["bad_samples"]) == (3, 1)
+
+
 @pytest.mark.parametrize("suffix", ["png", "webp"])
 def test_other_codecs_are_refused_as_well_when_truncated(stoker, data, suffix):
     truncate(save_image(data / f"class/9.{suffix}"))
@@ -109,7 +128,7 @@ def test_what_a_name_holds_does_nothing_to_the_terminal(stoker, tmp_path):
     name = "a\x1b[2J\nb\x9b"
     with tarfile.open(tmp_path / "data.tar", "w") as tar:
         tar.addfile(tarfile.TarInfo(f"{name}.jpg"))
-    sentence = stoker.refusal(FAILURE, *run(tmp_path / "data.tar"))
+    sentence = stoker.refusal(FAILURE, *run(tmp_path / "data.tar", "--bad-sample", "fail"))
     assert r"a\x1b[2J\nb\x9b" in sentence and "\x1b" not in sentence
 
 
@@ -172,7 +191,8 @@ USAGES = {
         ("run", "DATA", "--recipe", "imagenet-train", "--batch", "4", "--order", "windowed", "--lanes", "3"),
         "lanes that divide it"),
     "lanes that do not divide among the ranks": (
-        ("run", "DATA", "--recipe", "imagenet-train", "--batch", "1", "--world", "4", "--order", "windowed", "--lanes", "2"),
+        ("run", "DATA", "--recipe", "imagenet-train", "--batch", "1", "--rank", "0", "--world", "4", "--order", "windowed",
+         "--lanes", "2"),
         "for instance 4"),
     "an unknown tail": (("run", "DATA", "--recipe", "imagenet-train", "--tail", "cut"), "'cut' is not a tail"),
     "a size without sense": (("run", "DATA", "--recipe", "imagenet-train", "--memory", "much"), "'much' is not a size"),
@@ -182,7 +202,7 @@ USAGES = {
     "a rank outside the world": (
         ("run", "DATA", "--recipe", "imagenet-train", "--batch", "1", "--world", "2", "--rank", "2"), "rank 2"),
     "an indivisible global batch": (
-        ("run", "DATA", "--recipe", "imagenet-train", "--global-batch", "3", "--world", "2"), "global batch"),
+        ("run", "DATA", "--recipe", "imagenet-train", "--global-batch", "3", "--rank", "0", "--world", "2"), "global batch"),
     "a batch larger than the data set": (("run", "DATA", "--recipe", "imagenet-train"), "fewer than one"),
     "an unknown operator": (("ops", "random_flop"), "did you mean 'random_flip'?"),
     "an unknown kind": (("synth", "OUT", "--kind", "mnist"), "--kind"),

@@ -230,7 +230,7 @@ def test_verify_finds_a_flipped_bit_and_says_where(stoker, packed, tmp_path):
     done = stoker("verify", hurt)
     assert done.returncode == 1 and "Bad (1):" in done.stdout
     # A run meets it, too: as a bad sample, or as damage of the index.
-    done = stoker("run", hurt, "--recipe", "imagenet-val", "--batch", 4)
+    done = stoker("run", hurt, "--recipe", "imagenet-val", "--batch", 4, "--bad-sample", "fail")
     assert done.returncode == 1 and "checksum" in done.stderr and bad["key"] in done.stderr
 
 

@@ -1,0 +1,167 @@
+// Data sets made from others, and what a predicate over samples is shown.
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "python/bindings/arguments.h"
+#include "python/bindings/dataset.h"
+#include "python/bindings/interruptible.h"
+#include "stoker/base/error.h"
+#include "stoker/format/dataset_views.h"
+#include "stoker/format/labels.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace stoker::python {
+namespace {
+
+/// What is known of a sample without reading it: the Python class SampleFacts.
+struct PySampleFacts {
+  SampleRow row;
+};
+
+bool is_path(nb::handle value) { return nb::isinstance<nb::str>(value) || nb::hasattr(value, "__fspath__"); }
+
+std::vector<std::string> text_list(std::string_view name, nb::handle values) {
+  std::vector<std::string> texts;
+  for (const nb::handle value : nb::iter(values)) texts.push_back(text_argument(name, value));
+  return texts;
+}
+
+std::vector<std::int64_t> integer_list(std::string_view name, nb::handle values, std::int64_t least) {
+  std::vector<std::int64_t> integers;
+  for (const nb::handle value : nb::iter(values)) integers.push_back(integer_argument(name, value, least, INT64_MAX));
+  return integers;
+}
+
+nb::list python_list(const std::vector<std::int64_t>& values) {
+  nb::list list;
+  for (const std::int64_t value : values) list.append(value);
+  return list;
+}
+
+/// The samples, by numbers, that `chosen` asks for.
+std::vector<std::int64_t> numbers_chosen(const PyDataset& self, nb::handle chosen) {
+  if (nb::isinstance<nb::callable>(chosen)) {
+    return samples_where(*self.dataset,
+                         [&](const SampleRow& row) { return nb::cast<bool>(nb::bool_(chosen(PySampleFacts{row}))); });
+  }
+  if (!is_path(chosen)) {
+    const nb::list items(chosen);
+    if (nb::len(items) == 0 || !nb::isinstance<nb::str>(items[0])) return integer_list("a sample's number", items, 0);
+  }
+  std::vector<std::string> keys;
+  if (is_path(chosen)) {
+    keys = read_key_list(path_argument("chosen", chosen));
+  } else {
+    keys = text_list("a sample's key", chosen);
+  }
+  std::vector<std::int64_t> numbers;
+  run_unless_interrupted([&](const std::stop_token& stop) { numbers = samples_of_keys(*self.dataset, keys, stop); });
+  return numbers;
+}
+
+PyDataset subset_of(const PyDataset& self, nb::handle chosen) {
+  std::vector<std::int64_t> numbers = numbers_chosen(self, chosen);
+  PyDataset made{.dataset = nullptr, .paths = self.paths, .reduce = nullptr};
+  run_unless_interrupted([&](const std::stop_token& stop) { made.dataset = subset(self.dataset, numbers, stop); });
+  made.reduce = [parent = self, numbers = std::move(numbers)] {
+    return nb::make_tuple(maker("subset"), nb::make_tuple(parent, python_list(numbers)));
+  };
+  return made;
+}
+
+PyDataset labelled(const PyDataset& self, nb::handle labels, nb::handle classes) {
+  Labels chosen;
+  if (!classes.is_none()) chosen.classes = text_list("a class", classes);
+  if (is_path(labels)) {
+    const std::string path = path_argument("labels", labels);
+    run_unless_interrupted([&](const std::stop_token& stop) {
+      chosen = path == "folders" ? labels_of_folders(*self.dataset, chosen.classes, stop)
+                                 : read_labels(*self.dataset, path, chosen.classes, stop);
+    });
+  } else {
+    chosen.numbers = integer_list("a label", labels, -1);
+  }
+  PyDataset made{.dataset = nullptr, .paths = self.paths, .reduce = nullptr};
+  run_unless_interrupted([&](const std::stop_token& stop) {
+    made.dataset = with_labels(self.dataset, chosen.numbers, chosen.classes, stop);
+  });
+  made.reduce = [parent = self, chosen = std::move(chosen)] {
+    return nb::make_tuple(maker("with_labels"),
+                          nb::make_tuple(parent, python_list(chosen.numbers), texts(chosen.classes)));
+  };
+  return made;
+}
+
+PyDataset mixture(nb::handle data, nb::handle weights) {
+  std::vector<PyDataset> parts;
+  std::vector<std::shared_ptr<const Dataset>> datasets;
+  PyDataset made;
+  for (const nb::handle part : nb::iter(data)) {
+    parts.push_back(dataset_argument(part));
+    datasets.push_back(parts.back().dataset);
+    made.paths.insert(made.paths.end(), parts.back().paths.begin(), parts.back().paths.end());
+  }
+  std::vector<double> numbers;
+  for (const nb::handle weight : nb::iter(weights)) {
+    double number = 0;
+    if (!nb::try_cast(weight, number)) fail(ErrorKind::kUsage, "a weight must be a number, not {}", describe(weight));
+    numbers.push_back(number);
+  }
+  made.dataset = mix(datasets, numbers);
+  made.reduce = [parts = std::move(parts), numbers = std::move(numbers)] {
+    nb::list of_parts, of_weights;
+    for (const PyDataset& part : parts) of_parts.append(part);
+    for (const double number : numbers) of_weights.append(number);
+    return nb::make_tuple(maker("mix"), nb::make_tuple(of_parts, of_weights));
+  };
+  return made;
+}
+
+nb::object fact(const PySampleFacts& self, int ImageFacts::*member) {
+  return self.row.facts ? nb::int_((*self.row.facts).*member) : nb::object(nb::none());
+}
+
+}  // namespace
+
+void bind_dataset_views(nb::module_& module, nb::class_<PyDataset>& dataset) {
+  nb::class_<PySampleFacts>(module, "SampleFacts",
+                            "What is known of a sample before it is read; of its image only what an index knows.")
+      .def_prop_ro("key", [](const PySampleFacts& self) { return to_python_text(self.row.key); })
+      .def_prop_ro("label", [](const PySampleFacts& self) { return self.row.label; })
+      .def_prop_ro("bytes", [](const PySampleFacts& self) { return self.row.bytes(); })
+      .def_prop_ro("fields",
+                   [](const PySampleFacts& self) {
+                     nb::dict fields;
+                     for (const SampleField& field : self.row.fields) fields[to_python_text(field.name)] = field.length;
+                     return fields;
+                   })
+      .def_prop_ro("width", [](const PySampleFacts& self) { return fact(self, &ImageFacts::width); })
+      .def_prop_ro("height", [](const PySampleFacts& self) { return fact(self, &ImageFacts::height); })
+      .def_prop_ro("components", [](const PySampleFacts& self) { return fact(self, &ImageFacts::components); })
+      .def_prop_ro("clean", [](const PySampleFacts& self) -> nb::object {
+        if (self.row.soundness == Soundness::kUnknown) return nb::none();
+        return nb::bool_(self.row.soundness == Soundness::kClean);
+      });
+  dataset
+      .def("subset", &subset_of, "chosen"_a,
+           nb::sig("def subset(self, chosen: Sequence[str] | Sequence[int] | _Path | Callable[[SampleFacts], bool]) -> "
+                   "Dataset"),
+           "Some of the samples, as they stand: those with the given keys or numbers, those whose keys a list file\n"
+           "has, or those of which a predicate is true.")
+      .def("with_labels", &labelled, "labels"_a, "classes"_a.none() = nb::none(),
+           nb::sig("def with_labels(self, labels: _Path | Sequence[int], classes: Sequence[str] | None = None) -> "
+                   "Dataset"),
+           "The same samples with other labels: from a list or CSV file of keys and labels, from the 'folders' that\n"
+           "their keys begin with, or as given. classes: names in the order of their numbers; by default byte order.");
+  module.def("mix", &mixture, "data"_a, "weights"_a,
+             nb::sig("def mix(data: Sequence[Dataset | _Path], weights: Sequence[float]) -> Dataset"),
+             "Draws from several data sets, from each its weight's share of all samples, exactly in the long run.");
+}
+
+}  // namespace stoker::python

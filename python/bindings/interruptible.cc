@@ -1,0 +1,39 @@
+#include "python/bindings/interruptible.h"
+
+#include <chrono>
+#include <future>
+
+namespace nb = nanobind;
+
+namespace stoker::python {
+
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{50};  // before Python's signals are looked at
+
+}  // namespace
+
+void run_unless_interrupted(const std::function<void(std::stop_token)>& work) {
+  std::stop_source stop;
+  std::future<void> running;
+  const auto ended_within = [&running](std::chrono::milliseconds patience) {
+    const nb::gil_scoped_release unlocked;
+    return running.wait_for(patience) == std::future_status::ready;
+  };
+  {
+    const nb::gil_scoped_release unlocked;
+    running = std::async(std::launch::async, [&] { work(stop.get_token()); });
+  }
+  for (bool ended = false; !ended;) {
+    ended = ended_within(kPatience);
+    if (PyErr_CheckSignals() == 0) continue;
+    nb::python_error interrupted;
+    stop.request_stop();
+    while (!ended_within(kPatience)) {
+    }
+    throw interrupted;
+  }
+  running.get();
+}
+
+}  // namespace stoker::python

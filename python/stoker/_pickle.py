@@ -1,0 +1,18 @@
+"""What pickle calls to make a data set again in another process: functions of the compiled module have no names for it."""
+
+from stoker import _stoker
+
+def reopen(paths, index_dir, use_index, io, direct):
+    return _stoker.open(paths, index_dir, use_index, io, direct)
+
+
+def subset(data, numbers):
+    return data.subset(numbers)
+
+
+def with_labels(data, labels, classes):
+    return data.with_labels(labels, classes)
+
+
+def mix(data, weights):
+    return _stoker.mix(data, weights)

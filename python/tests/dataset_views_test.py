@@ -1,0 +1,119 @@
+"""Data sets made from others: subsets, other labels, mixtures."""
+
+import copy
+import multiprocessing
+import pickle
+from collections import Counter
+
+import numpy
+import pytest
+
+import stoker
+
+
+def keys(data):
+    return [sample["key"] for sample in data]
+
+
+def labels(data):
+    return [sample["label"] for sample in data]
+
+
+def test_a_subset_is_chosen_by_numbers_keys_list_file_or_predicate(folder, tmp_path):
+    data = stoker.open(folder)
+    all_keys = keys(data)
+    assert keys(data.subset([7, 3, 49])) == [all_keys[3], all_keys[7], all_keys[49]]
+    assert keys(data.subset(numpy.array([1, 2]))) == all_keys[1:3]
+    assert keys(data.subset([all_keys[9], all_keys[0]])) == [all_keys[0], all_keys[9]]
+    chosen = tmp_path / "chosen.txt"
+    chosen.write_text(f"# these\n{all_keys[5]}.jpg\n{all_keys[4]}\n")
+    assert keys(data.subset(chosen)) == keys(data.subset(str(chosen))) == all_keys[4:6]
+    second = data.subset(lambda sample: sample.label == 1)
+    assert labels(second) == [1] * len(second) and len(second) == labels(data).count(1)
+    assert len(data.subset([])) == 0
+    assert second.classes == data.classes and second.fields == data.fields
+
+
+def test_a_predicate_sees_what_is_known_of_a_sample(folder):
+    seen = []
+    stoker.open(folder).subset(lambda sample: seen.append(sample) or False)
+    first = seen[0]
+    assert (first.key, first.label, list(first.fields)) == (keys(stoker.open(folder))[0], 0, ["jpg"])
+    assert first.bytes == sum(first.fields.values()) > 100
+    assert first.width is first.height is first.components is first.clean is None, "nobody has decoded it"
+    with pytest.raises(ZeroDivisionError):
+        stoker.open(folder).subset(lambda sample: 1 / 0)
+
+
+def test_what_cannot_be_chosen_is_said(folder):
+    data = stoker.open(folder)
+    for chosen, complaint in (([50], "no sample 50"), ([-1], "-1"), (["nobody"], "'nobody'"), ([1.5], "1.5"),
+                              ([None], "None")):
+        with pytest.raises(stoker.Error, match=complaint):
+            data.subset(chosen)
+
+
+def test_labels_come_from_a_file_from_folders_or_as_given(folder, tmp_path):
+    data = stoker.open(folder)
+    table = tmp_path / "labels.csv"
+    table.write_text("key,label\n" + "".join(f"{key},{number}\n" for number, key in enumerate(keys(data))))
+    assert labels(data.with_labels(table)) == list(range(50))
+    assert labels(data.with_labels(range(50, 100))) == list(range(50, 100))
+    by_folder = data.with_labels("folders", classes=data.classes[::-1])
+    assert labels(by_folder) == [2 - label for label in labels(data)]
+    assert by_folder.classes == data.classes[::-1]
+    with pytest.raises(stoker.Error, match="49 labels were given for 50"):
+        data.with_labels([0] * 49)
+
+
+def test_a_mixture_gives_each_its_share(folder, recipe):
+    data = stoker.open(folder)
+    rare, common = data.subset(range(5)), data.subset(range(5, 50))
+    mixed = stoker.mix([rare, common], [1, 3])
+    assert len(mixed) == 50
+    drawn = Counter()
+    with stoker.Loader(mixed, recipe, batch=16, seed=1) as loader:
+        for epoch in range(16):  # 768 draws: three blocks of 256
+            for batch in loader.epoch(epoch):
+                drawn.update(batch.key)
+    few = set(keys(rare))
+    assert sum(count for key, count in drawn.items() if key in few) == 192
+    assert {key: count for key, count in drawn.items() if key in few} == pytest.approx(dict.fromkeys(few, 192 / 5), abs=1)
+    for weights in ([1], [1, -1], [1, "x"]):
+        with pytest.raises(stoker.Error):
+            stoker.mix([rare, common], weights)
+
+
+def views(folder):
+    data = stoker.open(folder)
+    part = data.subset(range(10, 40))
+    return [data, part, part.with_labels(range(30)), stoker.mix([part, data], [0.5, 0.5])]
+
+
+def audit_of(data):
+    recipe = stoker.recipe().decode().random_resized_crop(16)
+    with stoker.Loader(data, recipe, batch=10, seed=3) as loader:
+        return [(batch.key, numpy.asarray(batch.image).tobytes(), numpy.asarray(batch.label).tolist())
+                for batch in loader]
+
+
+def test_views_come_back_from_pickle(folder):
+    for data in views(folder):
+        for again in (pickle.loads(pickle.dumps(data)), copy.copy(data)):
+            assert keys(again) == keys(data) and labels(again) == labels(data) and again.classes == data.classes
+            assert audit_of(again) == audit_of(data)
+
+
+def audit_in_child(data, results):
+    results.put(audit_of(data))
+
+
+def test_views_reach_a_spawned_process(folder):
+    context = multiprocessing.get_context("spawn")
+    data = views(folder)[3]
+    results = context.Queue()
+    child = context.Process(target=audit_in_child, args=(data, results))
+    child.start()
+    assert results.get(timeout=60) == audit_of(data)
+    child.join()
+    assert child.exitcode == 0

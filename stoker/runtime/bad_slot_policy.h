@@ -1,0 +1,18 @@
+// What becomes of a slot whose sample's bytes are bad.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace stoker {
+
+enum class BadSlotPolicy : std::uint8_t {
+  kSubstitute,  // another sample stands there (order/substitutes.h)
+  kSkip,        // nothing: zeros, and Batch::valid() is false
+  kFail,        // the batch is an error
+};
+
+std::string_view to_string(BadSlotPolicy policy);
+BadSlotPolicy parse_bad_slot_policy(std::string_view name);  // throws kUsage
+
+}  // namespace stoker

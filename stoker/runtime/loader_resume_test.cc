@@ -1,0 +1,149 @@
+// Training that is stopped and goes on elsewhere, with another number of processes, sees what it would have seen.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "stoker/base/error_testing.h"
+#include "stoker/base/random.h"
+#include "stoker/base/rounds_testing.h"
+#include "stoker/format/dataset_views.h"
+#include "stoker/runtime/loader_testing.h"
+
+namespace stoker {
+namespace {
+
+using ::testing::HasSubstr;
+using Lines = std::vector<std::string>;
+
+constexpr int kGlobalBatch = 12, kEpochs = 3;
+
+/// Draws integers; the test's own, so that what it does can be done again.
+class Draws {
+ public:
+  explicit Draws(std::uint64_t seed) : random_(seed, 0, 0, 0) {}
+  int up_to(int most) { return static_cast<int>(random_.uniform() * (most + 1)); }
+  template <typename T>
+  T one_of(std::initializer_list<T> all) {
+    return *(all.begin() + up_to(static_cast<int>(all.size()) - 1));
+  }
+
+ private:
+  Random random_;
+};
+
+LoaderOptions options_of(OrderKind kind, Tail tail) {
+  LoaderOptions options{.global_batch = kGlobalBatch, .seed = 5, .threads = 1, .order = kind, .tail = tail};
+  options.epochs_end = kEpochs;
+  if (kind == OrderKind::kWindowed) {
+    options.window = 5;
+    options.lanes = 12;
+  }
+  return options;
+}
+
+/// Lets a world take so many batches from `state` on, or to the end of the epochs; adds what all of it saw to `seen`, a
+/// global batch after the other. Returns the state then, and clears it at the end.
+std::string train(const std::shared_ptr<const Dataset>& data, LoaderOptions options, std::string state, int world,
+                  int batches, Draws& draws, Lines& seen) {
+  std::vector<std::unique_ptr<Loader>> ranks;
+  for (int rank = 0; rank < world; ++rank) {
+    options.rank = rank;
+    options.world = world;
+    options.threads = draws.one_of({1, 2, 3});
+    options.prefetch = draws.one_of({1, 2, 7});
+    options.cache = draws.one_of({CacheKind::kNone, CacheKind::kRam});
+    ranks.push_back(std::make_unique<Loader>(data, small_recipe(), options));
+    if (!state.empty()) ranks.back()->load_state(state);
+  }
+  for (int taken = 0; taken < batches;) {
+    Lines lines;
+    bool any = false;
+    for (const auto& loader : ranks) {
+      BatchPtr batch = loader->next();
+      if (!batch) continue;
+      any = true;
+      const Lines more = audit_of(*batch);
+      lines.insert(lines.end(), more.begin(), more.end());
+    }
+    seen.insert(seen.end(), lines.begin(), lines.end());
+    state = ranks[0]->state();
+    for (const auto& loader : ranks) EXPECT_EQ(loader->state(), state) << "the same from every rank";
+    if (any) {
+      ++taken;
+    } else if (state.find(fmt::format("\"epoch\":{},", kEpochs - 1)) != std::string::npos) {
+      return "";
+    }
+  }
+  return state;
+}
+
+TEST(LoaderResume, GoesOnAsIfNothingHadHappened) {
+  const MemoryDataset good = memory_dataset(), hurt = memory_dataset({.bad = {3, 17, 41}});
+  const auto mixed = mix({subset(good.dataset, {1, 2, 3, 5, 8, 13, 21, 34}), hurt.dataset}, {1, 2});
+  for (std::uint64_t seed = 0; seed < rounds<std::uint64_t>(50); ++seed) {
+    Draws draws(seed);
+    LoaderOptions options = options_of(draws.one_of({OrderKind::kGlobal, OrderKind::kWindowed, OrderKind::kNone}),
+                                       draws.one_of({Tail::kDrop, Tail::kWrap, Tail::kPad}));
+    if (options.order != OrderKind::kWindowed) options.repeats = draws.one_of({1, 1, 2});
+    options.bad_sample = draws.one_of({BadSlotPolicy::kSubstitute, BadSlotPolicy::kSkip});
+    const auto data =
+        draws.one_of({good.dataset, hurt.dataset, options.order == OrderKind::kGlobal ? mixed : hurt.dataset});
+    Loader whole(data, small_recipe(), options);
+    const Lines want = audit_of(whole, kEpochs);
+    Lines seen;
+    std::string state;
+    do {
+      state = train(data, options, state, draws.one_of({1, 2, 3, 4, 6, 12}), 1 + draws.up_to(6), draws, seen);
+    } while (!state.empty());
+    ASSERT_EQ(seen, want) << "seed " << seed;
+  }
+}
+
+TEST(LoaderResume, CountsWhatWasSeenAndNotWhatIsPrefetched) {
+  const MemoryDataset data = memory_dataset();
+  Loader loader(data.dataset, small_recipe(), options_of(OrderKind::kGlobal, Tail::kDrop));
+  EXPECT_THAT(loader.state(), HasSubstr("\"epoch\":0,\"batch\":0}"));
+  loader.start_epoch(1);
+  EXPECT_THAT(loader.state(), HasSubstr("\"epoch\":1,\"batch\":0}"));
+  loader.next();
+  EXPECT_THAT(loader.state(), HasSubstr("\"epoch\":1,\"batch\":1}"));
+  while (loader.next()) continue;
+  EXPECT_THAT(loader.state(), HasSubstr("\"epoch\":1,\"batch\":4}"));
+}
+
+TEST(LoaderResume, BeginsTheEpochThatIsNamedWhereTheStateStands) {
+  const MemoryDataset data = memory_dataset();
+  const LoaderOptions options = options_of(OrderKind::kGlobal, Tail::kDrop);
+  Loader first(data.dataset, small_recipe(), options);
+  first.start_epoch(1);
+  first.next();
+  const std::string state = first.state();
+  const auto batches_of = [&](std::int64_t epoch) {
+    Loader loader(data.dataset, small_recipe(), options);
+    loader.load_state(state);
+    EXPECT_EQ(loader.state(), state);
+    int count = 0;
+    for (const BatchPtr& batch : loader.epoch(epoch)) {
+      EXPECT_EQ(batch->epoch, epoch);
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(batches_of(1), 3);
+  EXPECT_EQ(batches_of(2), 4) << "who names another epoch means all of it";
+  EXPECT_EQ(batches_of(0), 4);
+}
+
+TEST(LoaderResume, RefusesAStateThatStandsBehindTheEpoch) {
+  const MemoryDataset data = memory_dataset();
+  Loader loader(data.dataset, small_recipe(), options_of(OrderKind::kGlobal, Tail::kDrop));
+  std::string state = loader.state();
+  state.replace(state.find("\"batch\":0"), 9, "\"batch\":5");
+  EXPECT_THAT(error_of([&] { loader.load_state(state); }).what(), HasSubstr("batch 5 of an epoch of 4"));
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,35 @@
+// Where training stands, as a few words of JSON: which batch comes next, and of what. Equal on every rank.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "stoker/order/order_options.h"
+#include "stoker/runtime/loader.h"
+
+namespace stoker {
+
+/// What decides which samples stand where and what becomes of them: a position means nothing without it.
+struct LoaderIdentity {
+  std::uint64_t data = 0;    // Dataset::fingerprint()
+  std::int64_t samples = 0;  // for messages
+  std::uint64_t recipe = 0;  // of Recipe::to_toml()
+  OrderOptions order;
+  int semantics = 0;
+};
+
+/// Writes and reads positions of one loader. Threads: any.
+class LoaderState {
+ public:
+  explicit LoaderState(const LoaderIdentity& identity);
+
+  std::string to_json(const LoaderPosition& position) const;
+  /// Throws kUsage for what is no state, or another's, saying what differs.
+  LoaderPosition parse(std::string_view json) const;
+
+ private:
+  std::string head_;  // all of the JSON before the position
+};
+
+}  // namespace stoker

@@ -1,0 +1,88 @@
+// The encoded bytes of samples that were read once, in memory that the ranks of a host share. Nothing ever leaves it,
+// so who finds a sample in it needs no copy and no lock: what fits is there for all later epochs, what does not is
+// read.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "stoker/base/bytes.h"
+#include "stoker/storage/posix_file.h"
+
+namespace stoker {
+
+/// Which samples stay in memory.
+enum class CacheKind : std::uint8_t {
+  kNone,
+  kRam,  // those that were read first, as far as they fit
+};
+
+CacheKind parse_cache(std::string_view name);  // "none", "ram"; throws kUsage
+
+/// The memory: a file without a name, mapped by every process that has its descriptor.
+class SharedMemory {
+ public:
+  /// Of so many bytes, all zero. Throws kMemory.
+  static SharedMemory create(std::uint64_t bytes);
+  /// The same memory by a descriptor of it, from another process. Throws kIo, and kData where it is none of ours.
+  static SharedMemory attach(FileDescriptor descriptor);
+  SharedMemory(SharedMemory&& other) noexcept;
+  SharedMemory& operator=(SharedMemory&& other) noexcept;
+  ~SharedMemory();
+
+  std::uint8_t* data() const { return data_; }
+  std::uint64_t size() const { return size_; }
+  int descriptor() const { return descriptor_.get(); }
+
+ private:
+  SharedMemory(FileDescriptor descriptor, std::uint64_t size);
+
+  FileDescriptor descriptor_;
+  std::uint64_t size_ = 0;
+  std::uint8_t* data_ = nullptr;
+};
+
+/// Threads and processes: any.
+class SampleCache {
+ public:
+  /// A sample's bytes begin at multiples of it: cache lines.
+  static constexpr std::uint64_t kUnit = 64;
+
+  /// What a cache of `samples` takes besides their bytes.
+  static std::uint64_t overhead(std::int64_t samples);
+
+  /// In memory that is all zero, or holds such a cache already. Throws kMemory for less than the overhead.
+  SampleCache(SharedMemory memory, std::int64_t samples);
+
+  /// The bytes that were kept of a sample, which has so many, if any; valid as long as the cache.
+  std::optional<Bytes> find(std::int64_t sample, std::uint64_t bytes) const;
+
+  /// Memory to keep so many bytes of a sample in, which is told by keep() once they are there. Nothing if it does not
+  /// fit, or somebody else keeps this sample.
+  std::optional<MutableBytes> reserve(std::int64_t sample, std::uint64_t bytes);
+  void keep(std::int64_t sample, MutableBytes bytes);
+
+  /// Bytes of samples, padded.
+  std::uint64_t used() const;
+  std::uint64_t capacity() const { return capacity_; }
+
+ private:
+  using Entry = std::atomic<std::uint64_t>;  // kAbsent, kWriting, or kReady + the unit at which the bytes begin
+  static_assert(Entry::is_always_lock_free);
+  /// A process may die at any time: what it was writing stays kWriting for ever, and nobody waits for it.
+  static constexpr std::uint64_t kAbsent = 0, kWriting = 1, kReady = 2;
+  struct Header {
+    std::atomic<std::uint64_t> used;
+  };
+
+  Header& header() const { return *reinterpret_cast<Header*>(memory_.data()); }
+  Entry& entry(std::int64_t sample) const;
+
+  SharedMemory memory_;
+  std::int64_t samples_;
+  std::uint64_t begin_, capacity_;  // of the samples' bytes
+};
+
+}  // namespace stoker
