@@ -197,7 +197,9 @@ class Reader {
       const SampleField& field = ticket.row.fields[0];
       if (!arena_.fits(field.length)) return false;
       ticket.grant = arena_.grant(field.length);
-      ticket.reads[0] = {.field = &field, .source = ticket.row.source, .bytes = ticket.grant.bytes, .ticket = &ticket};
+      const MutableBytes bytes = ticket.grant.bytes;
+      ticket.reads[0] = {
+          .field = &field, .source = ticket.row.source, .bytes = bytes, .content = bytes, .ticket = &ticket};
       plan_.add(ticket);
       any = true;
     }

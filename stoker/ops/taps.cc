@@ -147,6 +147,17 @@ void filtered_taps(const AxisMap& axis, AxisTaps& taps) {
   }
 }
 
+void note_step(AxisTaps& taps) {
+  taps.step = 0;
+  if (!taps.identity || taps.outputs == 0 || taps.first[0] < 0) return;
+  const int step = taps.outputs == 1 ? 1 : taps.first[1] - taps.first[0];
+  if (std::abs(step) != 1) return;
+  for (std::size_t o = 1; o < taps.first.size(); ++o) {
+    if (taps.first[o] < 0 || taps.first[o] - taps.first[o - 1] != step) return;
+  }
+  taps.step = step;
+}
+
 // What was computed for columns counted from the left, for the same columns counted from the right.
 void mirror_source(const AxisMap& axis, AxisTaps& taps) {
   for (std::size_t o = 0; o < taps.first.size(); ++o) {
@@ -173,6 +184,7 @@ void build_taps(const AxisMap& axis, Filter filter, AxisTaps& taps) {
   }
   if (axis.source_mirrored) mirror_source(axis, taps);
   note_source_range(taps);
+  note_step(taps);
 }
 
 }  // namespace stoker

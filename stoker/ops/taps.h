@@ -17,6 +17,7 @@ struct AxisTaps {
   int outputs = 0;
   int taps_max = 0;                   // weights per output in `weights`, those unused are 0
   bool identity = false;              // every output is padding or one source column of weight 1: plain copying
+  int step = 0;                       // 1 or -1: no padding, and the next output is the next column or the one before
   std::vector<std::int32_t> first;    // per output: source column, counted from the image's edge; -1: padding
   std::vector<std::int32_t> count;    // per output; 0 for padding
   std::vector<std::int32_t> weights;  // outputs x taps_max

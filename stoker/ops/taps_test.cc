@@ -45,6 +45,29 @@ TEST(BuildTaps, CopiesAnAxisThatIsNotResampled) {
   EXPECT_EQ(taps.source_end, 10);
 }
 
+TEST(BuildTaps, SeesStepsThroughTheSource) {
+  AxisMap axis = AxisMap::identity(10);
+  EXPECT_EQ(taps_of(axis, Filter::kBilinear).step, 1);
+  axis.mirror();
+  EXPECT_EQ(taps_of(axis, Filter::kBilinear).step, -1);
+  axis.crop(2, 5);
+  EXPECT_EQ(taps_of(axis, Filter::kBilinear).step, -1);
+  axis.crop(4, 1);
+  EXPECT_EQ(taps_of(axis, Filter::kBilinear).step, 1);
+  axis = AxisMap::identity(10);
+  axis.crop(-1, 10);
+  EXPECT_EQ(taps_of(axis, Filter::kBilinear).step, 0) << "padding before it";
+  axis = AxisMap::identity(10);
+  axis.crop(1, 10);
+  EXPECT_EQ(taps_of(axis, Filter::kBilinear).step, 0) << "padding behind it";
+  EXPECT_EQ(taps_of(resized(10, 5), Filter::kNearest).step, 0);
+  EXPECT_EQ(taps_of(resized(10, 20), Filter::kNearest).step, 0);
+  EXPECT_EQ(taps_of(resized(10, 5), Filter::kBilinear).step, 0);
+  AxisTaps taps = taps_of(AxisMap::identity(4), Filter::kBilinear);
+  build_taps(resized(10, 5), Filter::kBox, taps);
+  EXPECT_EQ(taps.step, 0) << "what was there before is forgotten";
+}
+
 TEST(BuildTaps, CopiesWhenTheTargetHasTheBoxesSize) {
   AxisMap axis = resized(10, 5);
   axis.clamp_begin = 2;

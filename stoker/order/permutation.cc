@@ -1,5 +1,6 @@
 #include "stoker/order/permutation.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 
@@ -22,7 +23,13 @@ std::uint32_t mix(std::uint32_t x, std::uint32_t key) {
 /// What numbers below `size` need.
 int bits_of(std::uint64_t size) { return static_cast<int>(std::bit_width(size - 1)); }
 
-std::uint32_t mask_of(int bits) { return static_cast<std::uint32_t>((std::uint64_t{1} << bits) - 1); }
+/// On fewer than 4 x 4 values a network makes some arrangements oftener than others.
+constexpr int kSideBitsMin = 2;
+
+/// Random bits as a number below `range`.
+std::uint32_t scaled(std::uint32_t random, std::uint32_t range) {
+  return static_cast<std::uint32_t>(std::uint64_t{random} * range >> 32);
+}
 
 Permutation::RoundKeys drawn_keys(std::uint64_t seed, std::uint64_t epoch) {
   Random random(seed, epoch, 0, random_stream("", "order", 0));
@@ -33,27 +40,25 @@ Permutation::RoundKeys drawn_keys(std::uint64_t seed, std::uint64_t epoch) {
 
 }  // namespace
 
-Permutation::Permutation(std::uint64_t size, const RoundKeys& round_keys, int left_bits, int right_bits)
+Permutation::Permutation(std::uint64_t size, const RoundKeys& round_keys)
     : size_(size),
-      right_bits_(right_bits),
-      left_mask_(mask_of(left_bits)),
-      right_mask_(mask_of(right_bits)),
+      right_bits_(std::max(bits_of(size) / 2, kSideBitsMin)),
+      rows_(std::max(static_cast<std::uint32_t>((size - 1) >> right_bits_) + 1, 1U << kSideBitsMin)),
+      right_mask_(static_cast<std::uint32_t>((std::uint64_t{1} << right_bits_) - 1)),
       round_keys_(round_keys) {
   assert(size > 0 && size <= std::uint64_t{1} << 62);
 }
 
 Permutation::Permutation(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch)
-    : Permutation(size, drawn_keys(seed, epoch), (bits_of(size) + 1) / 2, (bits_of(size) + 1) / 2) {}
-
-Permutation::Permutation(std::uint64_t size, const RoundKeys& round_keys)
-    : Permutation(size, round_keys, (bits_of(size) + 1) / 2, bits_of(size) / 2) {}
+    : Permutation(size, drawn_keys(seed, epoch)) {}
 
 std::uint64_t Permutation::encrypt(std::uint64_t value) const {
   auto left = static_cast<std::uint32_t>(value >> right_bits_);
   auto right = static_cast<std::uint32_t>(value) & right_mask_;
   static_assert(kRounds % 2 == 0);
   for (std::size_t round = 0; round < kRounds; round += 2) {
-    left ^= mix(right, round_keys_[round]) & left_mask_;
+    left += scaled(mix(right, round_keys_[round]), rows_);
+    if (left >= rows_) left -= rows_;
     right ^= mix(left, round_keys_[round + 1]) & right_mask_;
   }
   return std::uint64_t{left} << right_bits_ | right;
@@ -61,7 +66,7 @@ std::uint64_t Permutation::encrypt(std::uint64_t value) const {
 
 std::uint64_t Permutation::operator()(std::uint64_t i) const {
   assert(i < size_);
-  // The network permutes a domain less than four times as large, so the walk back inside is short.
+  // Only the last row of many can reach beyond the size: nearly every value falls inside at once.
   do {
     i = encrypt(i);
   } while (i >= size_);

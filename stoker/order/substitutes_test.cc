@@ -60,7 +60,7 @@ TEST(Substitutes, AreTheSameForEver) {
   const Substitutes substitutes({.samples = 1000, .seed = 42}, 3, 17, 5);
   std::vector<std::int64_t> samples;
   for (std::int64_t i = 0; i < 4; ++i) samples.push_back(substitutes.sample(i));
-  EXPECT_EQ(samples, (std::vector<std::int64_t>{449, 520, 997, 140}));
+  EXPECT_EQ(samples, (std::vector<std::int64_t>{355, 539, 428, 774}));
 }
 
 }  // namespace

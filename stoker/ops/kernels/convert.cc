@@ -12,6 +12,9 @@ void convert_pixels(ImageView pixels, const ColorMap& color, TensorFormat format
   assert(pixels.channels == ColorMap::kChannels);
   TensorWriter writer(color, format, pixels.width, pixels.height, out);
   const bool planar = pixels.column_stride == 1, as_is = pixels.interleaved() && writer.takes_pixels();
+  if (as_is && pixels.row_stride == pixels.width * pixels.column_stride) {  // the rows are one
+    return writer.write_pixels(pixels.pixels, 0, 0, pixels.width * pixels.height);
+  }
 
   constexpr int kChunk = 512;  // pixels: three planes of it stay in the first-level cache
   alignas(64) std::uint8_t memory[ColorMap::kChannels][kChunk];

@@ -1,0 +1,207 @@
+// What a loader adds to each step beside the work itself: taking its state, finding the next samples, and serving those
+// that its cache has, beside a loop of memcpy over blocks of the same size.
+//
+//   bench_state [--json FILE]      pin it to one core
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "stoker/base/clock.h"
+#include "stoker/base/error.h"
+#include "stoker/codec/npy.h"
+#include "stoker/format/tar_writer.h"
+#include "stoker/order/epoch_order.h"
+#include "stoker/order/permutation.h"
+#include "stoker/stoker.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kRounds = 9;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Prints figures as they come, and keeps them for --json.
+class Report {
+ public:
+  Report() { fmt::print("{:<44}{:>10} {:<7}{:>8}  holds\n", "", "value", "unit", "limit"); }
+
+  /// `limit` is the most that `value` may be.
+  void add(const std::string& name, double value, const std::string& unit, double limit) {
+    row(name, value, unit, limit, value < limit);
+    entries_.push_back({{"name", name},
+                        {"value", value},
+                        {"unit", unit},
+                        {"against", nullptr},
+                        {"ratio", value / limit},
+                        {"ceiling", 1},
+                        {"holds", value < limit}});
+  }
+
+  /// `floor` is the least share of `against` that `value` must be.
+  void add_ratio(const std::string& name, double value, const std::string& unit, const std::string& against,
+                 double ratio, double floor) {
+    row(fmt::format("{}, of {}", name, against), ratio, "", floor, ratio >= floor);
+    entries_.push_back({{"name", name},
+                        {"value", value},
+                        {"unit", unit},
+                        {"against", against},
+                        {"ratio", ratio},
+                        {"floor", floor},
+                        {"holds", ratio >= floor}});
+  }
+
+  void write(const std::string& path) const {
+    std::ofstream stream(path);
+    stream << entries_.dump(2) << "\n";
+    if (!stream.flush()) fail(ErrorKind::kIo, "{}: cannot be written", path);
+  }
+
+ private:
+  static void row(const std::string& name, double value, const std::string& unit, double limit, bool holds) {
+    fmt::print("{:<44}{:>10.2f} {:<7}{:>8.2f}  {}\n", name, value, unit, limit, holds ? "yes" : "NO");
+  }
+
+  nlohmann::ordered_json entries_ = nlohmann::ordered_json::array();
+};
+
+// --- the order
+
+/// Nanoseconds for each call of at(i), i = 0 .. calls - 1.
+template <typename At>
+double ns_each(std::int64_t calls, At at) {
+  std::vector<double> rounds;
+  std::int64_t sum = 0;  // so that nothing is left out
+  for (int round = 0; round < kRounds; ++round) {
+    const std::int64_t began = now_ns();
+    for (std::int64_t i = 0; i < calls; ++i) sum += at(i);
+    rounds.push_back(static_cast<double>(now_ns() - began) / static_cast<double>(calls));
+  }
+  if (sum == 0) fail(ErrorKind::kData, "the order delivers nothing");
+  return median(rounds);
+}
+
+void measure_order(Report& report) {
+  constexpr std::int64_t kCalls = 1'000'000;
+  for (const std::int64_t samples : {1'281'167, 10'000'000, 1'000'000'000}) {
+    const Permutation permutation(static_cast<std::uint64_t>(samples), 1, 0);
+    report.add(
+        fmt::format("permutation of {} samples", samples),
+        ns_each(kCalls,
+                [&](std::int64_t i) { return static_cast<std::int64_t>(permutation(static_cast<std::uint64_t>(i))); }),
+        "ns", 50);
+  }
+}
+
+// --- a cache that has everything
+
+constexpr int kSide = 224, kSamples = 1024, kBatch = 64;
+constexpr std::size_t kSampleBytes = std::size_t{kSide} * kSide * 3;
+
+/// Images as they are in memory, in a shard.
+std::string raw_shard() {
+  const std::string path = std::filesystem::temp_directory_path() / fmt::format("bench_state_{}.tar", now_ns());
+  TarWriter tar(path);
+  std::vector<std::uint8_t> pixels(kSampleBytes), npy;
+  for (int sample = 0; sample < kSamples; ++sample) {
+    for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i * 7 + i / 251 + sample);
+    encode_npy(interleaved_view<const std::uint8_t>(pixels.data(), kSide, kSide, 3), npy);
+    tar.add(fmt::format("{:05}.npy", sample), npy);
+  }
+  tar.finish();
+  return path;
+}
+
+/// Seconds that the loader takes for an epoch; the batches that it reuses are as many as those of CopyLoop.
+double epoch_seconds(Loader& loader, std::int64_t epoch) {
+  const std::int64_t began = now_ns();
+  std::int64_t samples = 0;
+  for (const BatchPtr& batch : loader.epoch(epoch)) samples += batch->size();
+  if (samples != kSamples) fail(ErrorKind::kData, "an epoch has {} samples and not {}", samples, kSamples);
+  return 1e-9 * static_cast<double>(now_ns() - began);
+}
+
+/// The same blocks, in an order as random, to as many batches, by memcpy alone.
+class CopyLoop {
+ public:
+  explicit CopyLoop(std::size_t batches) : blocks_(kSamples * kSampleBytes, 1), batches_(batches * kBatchBytes) {}
+
+  double seconds(int epoch) {
+    const Permutation permutation(kSamples, 1, static_cast<std::uint64_t>(epoch));
+    const std::int64_t began = now_ns();
+    for (std::size_t i = 0; i < kSamples; ++i) {
+      std::memcpy(&batches_[i * kSampleBytes % batches_.size()], &blocks_[permutation(i) * kSampleBytes], kSampleBytes);
+    }
+    return 1e-9 * static_cast<double>(now_ns() - began);
+  }
+
+ private:
+  static constexpr std::size_t kBatchBytes = kBatch * kSampleBytes;
+  std::vector<std::uint8_t> blocks_, batches_;
+};
+
+void measure_loader(Report& report) {
+  const std::string shard = raw_shard();
+  const auto data = open(shard);
+  const Recipe recipe = Recipe().decode().center_crop(kSide).layout("nhwc");
+  LoaderOptions options{.batch = kBatch, .threads = 1, .cache = CacheKind::kRam};
+  constexpr int kPrefetch = 2;
+  options.prefetch = kPrefetch;
+  Loader loader(data, recipe, options);
+  epoch_seconds(loader, 0);  // fills the cache
+  std::filesystem::remove(shard);
+
+  CopyLoop copies(kPrefetch + 1);
+  copies.seconds(0);
+  std::vector<double> ratios, rates;
+  for (int round = 0; round < kRounds; ++round) {
+    const double copied = copies.seconds(round), served = epoch_seconds(loader, round + 1);
+    ratios.push_back(copied / served);
+    rates.push_back(1e-9 * kSamples * kSampleBytes / served);
+  }
+  report.add_ratio("raw samples out of the cache", median(rates), "GB/s", "a memcpy loop", median(ratios), 0.8);
+  fmt::print("{:<44}{:>10.2f} {}\n", "  which is", median(rates), "GB/s");
+
+  std::size_t bytes = 0;
+  report.add("taking the state",
+             1e-3 * ns_each(10'000,
+                            [&](std::int64_t) {
+                              bytes = std::max(bytes, loader.state().size());
+                              return 1;
+                            }),
+             "us", 50);
+  report.add("its size", static_cast<double>(bytes), "bytes", 1024);
+}
+
+}  // namespace
+}  // namespace stoker
+
+int main(int argc, char** argv) {
+  try {
+    const bool writes = argc == 3 && std::string(argv[1]) == "--json";
+    if (argc != 1 && !writes) stoker::fail(stoker::ErrorKind::kUsage, "bench_state takes --json FILE, or nothing");
+    stoker::Report report;
+    stoker::measure_order(report);
+    stoker::measure_loader(report);
+    if (writes) report.write(argv[2]);
+  } catch (const stoker::Error& error) {
+    fmt::print(stderr, "bench_state: {}\n", error.what());
+    return error.kind() == stoker::ErrorKind::kUsage ? 2 : 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_state: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
