@@ -4,6 +4,8 @@
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
 #include "stoker/format/dataset.h"
+#include "stoker/format/dataset_views.h"
+#include "stoker/format/labels.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/open.h"

@@ -164,6 +164,19 @@ nb::object state_dict(const PyLoader& self) {
   return nb::module_::import_("json").attr("loads")(self.session->state());
 }
 
+nb::list quarantine(const PyLoader& self) {
+  nb::list list;
+  for (const BadSample& bad : self.session->bad_samples()) {
+    nb::dict entry;
+    entry["shard"] = to_python_text(bad.shard);
+    entry["key"] = to_python_text(bad.key);
+    entry["offset"] = bad.offset;
+    entry["reason"] = to_python_text(bad.reason);
+    list.append(std::move(entry));
+  }
+  return list;
+}
+
 void load_state_dict(const PyLoader& self, nb::handle state) {
   if (!nb::isinstance<nb::dict>(state)) fail(ErrorKind::kUsage, "a state is the dict that state_dict() returned");
   self.session->load_state(nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(state)));
@@ -243,6 +256,10 @@ void bind_loader(nb::module_& module) {
            "Goes to where a state stands: the epoch it names begins there, and so does plain iteration; behind an\n"
            "epoch's last batch that is the next epoch. It may be of another number of ranks, threads or batches\n"
            "prefetched, not of other data, recipe, seed, order or global batch.")
+      .def_prop_ro(
+          "quarantine", &quarantine,
+          "The bad samples that were met so far, as the list of quarantine=FILE has them: dicts of shard, key,\n"
+          "offset and reason.")
       .def("epoch", &named_epoch, "epoch"_a.none(), "An iterator over the batches of this epoch.");
   bind_knobs(loader);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&end));

@@ -86,6 +86,10 @@ std::string LoaderSession::state() {
   return as_consumer([&] { return std::optional(loader_->state()); });
 }
 
+std::vector<BadSample> LoaderSession::bad_samples() {
+  return as_consumer([&] { return std::optional(loader_->bad_samples()); });
+}
+
 void LoaderSession::load_state(const std::string& json) {
   const LoaderPosition position = as_consumer([&] {
     const std::optional<LoaderPosition> loaded = loader_->load_state(json);

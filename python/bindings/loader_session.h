@@ -32,6 +32,7 @@ class LoaderSession {
 
   LoaderPosition position();
   std::string state();
+  std::vector<BadSample> bad_samples();
   void load_state(const std::string& json);
 
   void set(const Knobs& knobs);

@@ -151,6 +151,11 @@ class Loader:
         """Goes to where a state stands, which may be of another number of ranks."""
         self._loader.load_state_dict(state_dict)
 
+    @property
+    def quarantine(self) -> list[dict[str, Any]]:
+        """The bad samples that were met so far."""
+        return self._loader.quarantine
+
     def set(self, **knobs: int) -> None:
         """Changes knobs while an epoch runs; the batches stay the same."""
         self._loader.set(**knobs)

@@ -3,6 +3,7 @@
 import json
 import pickle
 import random
+import shutil
 
 import numpy as np
 import pytest
@@ -93,3 +94,17 @@ def test_a_state_of_another_loader_is_refused_with_what_differs(folder, recipe):
                 first.load_state_dict(none)
         with pytest.raises(stoker.Error, match="dict"):
             first.load_state_dict("state")
+
+
+def test_bad_samples_are_listed_and_replaced(folder, recipe, tmp_path):
+    data, listed = tmp_path / "data", tmp_path / "bad.jsonl"
+    shutil.copytree(folder, data)
+    broken = sorted(data.rglob("*.*"))[3]
+    broken.write_bytes(b"no image")
+    with stoker.Loader(data, recipe, batch=8, tail="wrap", quarantine=listed) as loader:
+        assert loader.quarantine == []
+        keys = [key for batch in loader.epoch(0) for key in batch.key]
+        (entry,) = loader.quarantine
+    assert entry["key"] not in keys and entry["key"] in str(broken)
+    assert "no image" in entry["reason"] or "not a JPEG" in entry["reason"]
+    assert [json.loads(line) for line in listed.read_text().splitlines()] == [entry]

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -38,6 +39,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   void start_epoch(std::int64_t epoch);
   LoaderPosition position() const;
   std::string state() const;
+  std::vector<BadSample> bad_samples() const;
   LoaderPosition load_state(std::string_view json);
   /// Null at the end of the epoch; nullopt when the deadline passed first.
   std::optional<BatchPtr> next(std::optional<std::chrono::steady_clock::time_point> deadline);
@@ -140,10 +142,10 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::optional<LoaderPosition> resume_;  // where the next epoch begins, if it is that one
   std::int64_t first_start_ns_ = 0;
   bool first_delivered_ = false;
-  std::vector<BadSlot> bad_;            // scratch: of the batch at hand
-  std::set<std::int64_t> bad_samples_;  // met so far, and
-  std::set<std::int64_t> epoch_bad_;    // in this epoch: few, for many are an error
-  std::exception_ptr epoch_error_;      // a failed epoch stays failed until another is started
+  std::vector<BadSlot> bad_;                       // scratch: of the batch at hand
+  std::map<std::int64_t, BadSample> bad_samples_;  // met so far, and
+  std::set<std::int64_t> epoch_bad_;               // in this epoch: few, for many are an error
+  std::exception_ptr epoch_error_;                 // a failed epoch stays failed until another is started
 
   std::mutex knobs_mutex_;  // one set() or close() at a time; taken before mutex_
   std::vector<std::thread> workers_;

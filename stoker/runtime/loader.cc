@@ -28,6 +28,8 @@ LoaderPosition Loader::position() const { return engine_->position(); }
 std::string Loader::state() const { return engine_->state(); }
 LoaderPosition Loader::load_state(std::string_view json) { return engine_->load_state(json); }
 
+std::vector<BadSample> Loader::bad_samples() const { return engine_->bad_samples(); }
+
 BatchPtr Loader::next() { return *engine_->next(std::nullopt); }
 
 std::optional<BatchPtr> Loader::next_within(std::chrono::milliseconds patience) {

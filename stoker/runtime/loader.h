@@ -12,6 +12,7 @@
 #include "stoker/format/dataset.h"
 #include "stoker/order/epoch_order.h"
 #include "stoker/plan/recipe.h"
+#include "stoker/runtime/bad_sample.h"
 #include "stoker/runtime/bad_slot_policy.h"
 #include "stoker/runtime/metrics.h"
 #include "stoker/runtime/sample_cache.h"
@@ -102,6 +103,9 @@ class Loader {
   BatchPtr next();
   /// As next(), but gives up after `patience`: nullopt.
   std::optional<BatchPtr> next_within(std::chrono::milliseconds patience);
+
+  /// Those that were met so far, in the order of the data set; whatever the policy. The consumer's thread only.
+  std::vector<BadSample> bad_samples() const;
 
   /// Range-for over an epoch: for (const BatchPtr& batch : loader.epoch(e)).
   class Epoch;

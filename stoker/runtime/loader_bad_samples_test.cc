@@ -73,6 +73,23 @@ TEST(LoaderBadSamples, AreNamedBesideWhatStandsInForThem) {
   EXPECT_EQ(replaced, (std::set<std::int64_t>{3, 17, 40}));
 }
 
+TEST(LoaderBadSamples, AreKnownToTheLoaderThatMetThem) {
+  const MemoryDataset data = memory_dataset({.bad = kBad});
+  for (const auto policy : {BadSlotPolicy::kSubstitute, BadSlotPolicy::kSkip}) {
+    Loader loader(data.dataset, small_recipe(), options_of(policy));
+    EXPECT_TRUE(loader.bad_samples().empty());
+    audit_of(loader, 2);
+    std::vector<std::int64_t> numbers;
+    for (const BadSample& bad : loader.bad_samples()) {
+      numbers.push_back(bad.sample);
+      EXPECT_EQ(bad.key, data.dataset->key(bad.sample));
+      EXPECT_EQ(bad.shard, "memory.tar");
+      EXPECT_THAT(bad.reason, HasSubstr(bad.key));
+    }
+    EXPECT_THAT(numbers, testing::ElementsAre(3, 17, 40));
+  }
+}
+
 TEST(LoaderBadSamples, AreSkippedWhereThatIsWanted) {
   const MemoryDataset data = memory_dataset({.bad = kBad});
   Loader loader(data.dataset, small_recipe(), options_of(BadSlotPolicy::kSkip));

@@ -44,7 +44,7 @@ bool Quarantine::contains(const SampleRow& row) const {
   return !known_.empty() && known_.contains(identity(row.source->name(), row.key));
 }
 
-void Quarantine::add(const BadSlot& bad) {
+void Quarantine::add(const BadSample& bad) {
   const std::string sample = identity(bad.shard, bad.key);
   if (known_.contains(sample) || !added_.insert(sample).second) return;
   const Json entry = {{"shard", bad.shard}, {"key", bad.key}, {"offset", bad.offset}, {"reason", bad.reason}};

@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "stoker/format/sample_row.h"
-#include "stoker/runtime/ticket.h"
+#include "stoker/runtime/bad_sample.h"
 
 namespace stoker {
 
@@ -21,7 +21,7 @@ class Quarantine {
   /// key. Threads: any.
   bool contains(const SampleRow& row) const;
   /// Writes the sample down, unless the list has it. One thread.
-  void add(const BadSlot& bad);
+  void add(const BadSample& bad);
 
   const std::string& path() const { return path_; }
 

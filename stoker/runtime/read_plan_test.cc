@@ -33,8 +33,11 @@ class Plan : public testing::Test {
     for (std::size_t i = 0; i < fields.size(); ++i) {
       made.row.fields[i] = {.name = "jpg", .part = part, .offset = fields[i].offset, .length = fields[i].length};
       memory_.emplace_back(fields[i].length);
-      made.reads[i] = {
-          .field = &made.row.fields[i], .source = source ? source : &one_, .bytes = memory_.back(), .ticket = &made};
+      made.reads[i] = {.field = &made.row.fields[i],
+                       .source = source ? source : &one_,
+                       .bytes = memory_.back(),
+                       .content = {},
+                       .ticket = &made};
       place_ += fields[i].length;
     }
     made.reads_pending = static_cast<int>(fields.size());

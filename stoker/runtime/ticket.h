@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stoker/format/sample_row.h"
+#include "stoker/runtime/bad_sample.h"
 #include "stoker/runtime/encoded_arena.h"
 #include "stoker/storage/source.h"
 #include "stoker/tensor/batch.h"
@@ -54,10 +55,7 @@ struct Ticket {
 /// A sample whose bytes are bad, as one slot met it.
 struct BadSlot {
   int slot = 0;
-  std::int64_t sample = 0;
-  std::string key, shard;
-  std::uint64_t offset = 0;
-  std::string reason;
+  BadSample sample;
   bool known = false;  // the quarantine has had it from the beginning
 };
 
