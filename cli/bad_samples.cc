@@ -12,15 +12,11 @@ namespace {
 
 constexpr std::size_t kShown = 20;
 
-nlohmann::ordered_json to_json(const BadSample& sample) {
-  return {{"shard", sample.shard}, {"key", sample.key}, {"offset", sample.offset}, {"reason", sample.reason}};
-}
-
 }  // namespace
 
 nlohmann::ordered_json bad_samples_json(const std::vector<BadSample>& samples) {
   auto list = nlohmann::ordered_json::array();
-  for (const BadSample& sample : samples) list.push_back(to_json(sample));
+  for (const BadSample& sample : samples) list.push_back(bad_sample_json(sample));
   return list;
 }
 

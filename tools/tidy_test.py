@@ -164,3 +164,13 @@ def test_warns_of_long_files(tree):
     assert result.returncode == 0
     assert result.stderr.startswith("stoker/base/long.cc: warning: 501 lines")
     assert "short.cc" not in result.stderr
+
+
+def test_finds_two_types_of_one_name(tree):
+    tree.write("stoker/pack/a.h", "// A.\n#pragma once\nstruct BadSample {\n};\nclass Other;\n")
+    tree.write("stoker/runtime/b.h", "// B.\n#pragma once\nstruct BadSample final : Base {\n};\nclass Other {};\n")
+    tree.write("stoker/runtime/c.cc", "struct BadSample {\n};\n")
+    result = tree()
+    assert result.returncode == 1
+    assert "stoker/runtime/b.h:3: BadSample: there is a type of this name in stoker/pack/a.h" in result.stdout
+    assert "1 findings" in result.stdout

@@ -8,13 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace stoker {
+#include "stoker/format/bad_sample.h"
 
-struct BadSample {
-  std::string shard, key;
-  std::uint64_t offset = 0;  // of its first field in the shard
-  std::string reason;
-};
+namespace stoker {
 
 struct BrokenShard {
   std::string shard, reason;

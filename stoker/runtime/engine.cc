@@ -346,18 +346,18 @@ void Loader::Engine::report_bad() {
   const std::int64_t slots = batches_per_epoch_ * batch_;
   const std::int64_t most = std::max(kBadSamplesMin, slots / kBadSamplesShare);
   for (const BadSlot& bad : bad_) {
-    const bool is_new = bad_samples_.emplace(bad.sample.sample, bad.sample).second;
+    const bool is_new = bad_samples_.emplace(bad.sample, bad.bad).second;
     if (is_new) metrics_.add(Metric::kBadSamples, 1);
     if (bad.known) continue;
     if (is_new) {
-      if (bad_sample_ != BadSlotPolicy::kFail) log(LogLevel::kWarning, "bad sample: {}", bad.sample.reason);
-      if (quarantine_) quarantine_->add(bad.sample);
+      if (bad_sample_ != BadSlotPolicy::kFail) log(LogLevel::kWarning, "bad sample: {}", bad.bad.reason);
+      if (quarantine_) quarantine_->add(bad.bad);
     }
-    if (bad_sample_ == BadSlotPolicy::kFail || !epoch_bad_.insert(bad.sample.sample).second) continue;
+    if (bad_sample_ == BadSlotPolicy::kFail || !epoch_bad_.insert(bad.sample).second) continue;
     if (static_cast<std::int64_t>(epoch_bad_.size()) <= most) continue;
     fail(ErrorKind::kBadSample,
          "epoch {} has met {} bad samples, more than the {} that may be accidents; the last: {}{}", epoch_,
-         epoch_bad_.size(), most, bad.sample.reason,
+         epoch_bad_.size(), most, bad.bad.reason,
          quarantine_ ? fmt::format("; '{}' lists them", quarantine_->path()) : std::string());
   }
 }

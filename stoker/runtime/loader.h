@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include "stoker/format/bad_sample.h"
 #include "stoker/format/dataset.h"
 #include "stoker/order/epoch_order.h"
 #include "stoker/plan/recipe.h"
-#include "stoker/runtime/bad_sample.h"
 #include "stoker/runtime/bad_slot_policy.h"
 #include "stoker/runtime/metrics.h"
 #include "stoker/runtime/sample_cache.h"

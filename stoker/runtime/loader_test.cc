@@ -37,6 +37,32 @@ TEST(Loader, GivesTheSameBatchesForAnyThreadsAndPrefetch) {
   }
 }
 
+TEST(Loader, CountsEverySampleOnceInEvaluationOnAnyNumberOfRanks) {
+  const MemoryDataset data = memory_dataset();
+  const Recipe recipe = Recipe().decode().resize(16, 16);
+  for (const int world : {1, 2, 3, 5, 7, 16, 64}) {
+    for (const OrderKind order : {OrderKind::kNone, OrderKind::kGlobal}) {
+      std::vector<std::string> seen;
+      std::set<int> batches;
+      for (int rank = 0; rank < world; ++rank) {
+        Loader loader(data.dataset, recipe,
+                      {.batch = 3, .threads = 1, .order = order, .rank = rank, .world = world, .tail = Tail::kPad});
+        int count = 0;
+        for (const BatchPtr& batch : loader.epoch(0)) {
+          ++count;
+          for (int slot = 0; slot < batch->size(); ++slot) {
+            if (batch->valid(slot)) seen.push_back(batch->key[static_cast<std::size_t>(slot)]);
+          }
+        }
+        batches.insert(count);
+      }
+      EXPECT_EQ(batches.size(), 1u) << "no rank waits for another";
+      EXPECT_EQ(seen.size(), 50u) << world;
+      EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()).size(), 50u) << world;
+    }
+  }
+}
+
 TEST(Loader, GivesTheSameBatchesWhileKnobsChange) {
   const MemoryDataset data = memory_dataset();
   Loader alone(data.dataset, small_recipe(), {.batch = 4, .threads = 1});

@@ -7,8 +7,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "stoker/format/bad_sample.h"
 #include "stoker/format/sample_row.h"
-#include "stoker/runtime/bad_sample.h"
 
 namespace stoker {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "stoker/format/bad_sample.h"
 #include "stoker/format/sample_row.h"
-#include "stoker/runtime/bad_sample.h"
 #include "stoker/runtime/encoded_arena.h"
 #include "stoker/storage/source.h"
 #include "stoker/tensor/batch.h"
@@ -55,7 +55,8 @@ struct Ticket {
 /// A sample whose bytes are bad, as one slot met it.
 struct BadSlot {
   int slot = 0;
-  BadSample sample;
+  std::int64_t sample = 0;
+  BadSample bad;
   bool known = false;  // the quarantine has had it from the beginning
 };
 

@@ -45,9 +45,9 @@ void note_bad(const Ticket& ticket, const Quarantine* quarantine, std::vector<Ba
     reason = error.message();
   }
   const SampleRow& row = ticket.row;
-  BadSample sample{ticket.sample, row.key, row.source ? row.source->name() : std::string(),
-                   row.fields.empty() ? 0 : row.fields.front().offset, std::move(reason)};
-  bad.push_back({ticket.slot, std::move(sample), quarantine && row.source && quarantine->contains(row)});
+  BadSample told{row.source ? row.source->name() : std::string(), row.key,
+                 row.fields.empty() ? 0 : row.fields.front().offset, std::move(reason)};
+  bad.push_back({ticket.slot, ticket.sample, std::move(told), quarantine && row.source && quarantine->contains(row)});
 }
 
 std::uint64_t bytes_of(const std::vector<FieldRead>& reads) {
@@ -333,8 +333,8 @@ bool TicketBoard::stands_aside(Ticket& ticket) {
     if (ticket.substitutes == substitutes.tries()) {
       const auto first =
           std::find_if(work.bad.begin(), work.bad.end(), [&](const BadSlot& bad) { return bad.slot == ticket.slot; });
-      fail(ErrorKind::kBadSample, "{}; none of {} others that were tried in its place is any better",
-           first->sample.reason, ticket.substitutes);
+      fail(ErrorKind::kBadSample, "{}; none of {} others that were tried in its place is any better", first->bad.reason,
+           ticket.substitutes);
     }
     ticket.sample = substitutes.sample(ticket.substitutes++);
   } catch (...) {
