@@ -9,7 +9,7 @@
 namespace stoker {
 
 FaultySource::FaultySource(std::shared_ptr<Source> inner, FaultyOptions options)
-    : inner_(std::move(inner)), options_(options), holding_(options.hold) {}
+    : inner_(std::move(inner)), options_(std::move(options)), holding_(options_.hold) {}
 
 FaultySource::~FaultySource() { release_all(); }
 
@@ -25,6 +25,19 @@ void FaultySource::start(ReadRequest& request) {
     }
   }
   go_on(read);
+}
+
+std::int64_t FaultySource::started() const {
+  const std::lock_guard lock(mutex_);
+  return started_;
+}
+
+void FaultySource::begin_again(FaultyOptions options) {
+  const std::lock_guard lock(mutex_);
+  options_ = std::move(options);
+  holding_ = options_.hold;
+  started_ = 0;
+  broken_.clear();
 }
 
 void FaultySource::wait_until_held(std::size_t count) {
@@ -64,10 +77,14 @@ bool FaultySource::fails(const Held& read) {
 }
 
 void FaultySource::go_on(Held held) {
-  if (!fails(held)) return inner_->start(*held.request);
-  held.request->error = std::make_exception_ptr(
-      Error(ErrorKind::kIo, fmt::format("cannot read '{}': injected fault in read {}", name(), held.number)));
-  held.request->done(*held.request);
+  ReadRequest& request = *held.request;
+  try {
+    if (!fails(held)) return inner_->start(request);
+    fail(ErrorKind::kIo, "cannot read '{}': injected fault in read {}", name(), held.number);
+  } catch (...) {  // also what a test that leaves us no memory does to us
+    request.error = std::current_exception();
+  }
+  request.done(request);
 }
 
 }  // namespace stoker

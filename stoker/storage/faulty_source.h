@@ -37,6 +37,11 @@ class FaultySource final : public Source {
   std::uint64_t alignment() const override { return inner_->alignment(); }
   std::string_view io_name() const override { return inner_->io_name(); }
 
+  /// How many reads were started.
+  std::int64_t started() const;
+  /// From here on these are the faults, as if no read had been started yet. While none is under way.
+  void begin_again(FaultyOptions options);
+
   /// Waits until `count` reads are held.
   void wait_until_held(std::size_t count);
   /// Lets the held read at `index` go on (0 is the one held longest).
@@ -54,7 +59,7 @@ class FaultySource final : public Source {
 
   std::shared_ptr<Source> inner_;
   FaultyOptions options_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool holding_;
   std::int64_t started_ = 0;

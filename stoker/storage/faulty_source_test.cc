@@ -47,6 +47,15 @@ TEST(FaultySource, FailsTheReadItWasToldTo) {
   EXPECT_EQ(failures(source, 5), (std::vector<bool>{false, false, true, false, false}));
 }
 
+TEST(FaultySource, BeginsAgainWithOtherFaults) {
+  FaultySource source(ten_bytes(), {.fail_reads = {1}, .for_good = true});
+  EXPECT_EQ(failures(source, 3), (std::vector<bool>{false, true, true}));
+  EXPECT_EQ(source.started(), 3);
+  source.begin_again({.fail_reads = {2}});
+  EXPECT_EQ(source.started(), 0);
+  EXPECT_EQ(failures(source, 4), (std::vector<bool>{false, false, true, false}));
+}
+
 TEST(FaultySource, FailsByChanceTheSameWayForTheSameSeed) {
   FaultySource first(ten_bytes(), {.fail_probability = 0.25, .seed = 3});
   FaultySource again(ten_bytes(), {.fail_probability = 0.25, .seed = 3});
