@@ -16,7 +16,7 @@ constexpr std::size_t kShown = 20;
 
 nlohmann::ordered_json bad_samples_json(const std::vector<BadSample>& samples) {
   auto list = nlohmann::ordered_json::array();
-  for (const BadSample& sample : samples) list.push_back(bad_sample_json(sample));
+  for (const BadSample& sample : samples) list.push_back(nlohmann::ordered_json::parse(bad_sample_line(sample)));
   return list;
 }
 

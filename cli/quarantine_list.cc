@@ -8,9 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/bad_samples.h"
-#include "cli/json_output.h"
 #include "stoker/base/error.h"
+#include "stoker/format/bad_sample.h"
 
 namespace stoker {
 namespace {
@@ -103,7 +102,7 @@ QuarantineList::QuarantineList(const std::string& path, const std::string& not_i
 
 void QuarantineList::write(const std::vector<BadSample>& samples) {
   std::string lines;
-  for (const nlohmann::ordered_json& sample : bad_samples_json(samples)) lines += json_line(sample);
+  for (const BadSample& sample : samples) lines += bad_sample_line(sample);
   if (file_) {
     file_->write(as_bytes(lines));
     return file_->commit();

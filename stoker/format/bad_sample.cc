@@ -1,11 +1,18 @@
 #include "stoker/format/bad_sample.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
+
+#include "stoker/format/json_text.h"
 
 namespace stoker {
 
-nlohmann::ordered_json bad_sample_json(const BadSample& bad) {
-  return {{"shard", bad.shard}, {"key", bad.key}, {"offset", bad.offset}, {"reason", bad.reason}};
+std::string bad_sample_line(const BadSample& bad) {
+  // Not one Json object: to destroy it takes memory, and a sample may be bad while there is none.
+  const auto text = [](const std::string& name) { return name_json(name).dump(); };
+  return fmt::format("{{\"shard\":{},\"key\":{},\"offset\":{},\"reason\":{}}}\n", text(bad.shard), text(bad.key),
+                     bad.offset, text(bad.reason));
 }
 
 }  // namespace stoker

@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
 namespace stoker {
 
 struct BadSample {
@@ -14,7 +12,7 @@ struct BadSample {
   std::string reason;
 };
 
-/// {"shard", "key", "offset", "reason"}, as every list of bad samples has it.
-nlohmann::ordered_json bad_sample_json(const BadSample& bad);
+/// {"shard", "key", "offset", "reason"} and the end of the line: what lists of bad samples are made of.
+std::string bad_sample_line(const BadSample& bad);
 
 }  // namespace stoker

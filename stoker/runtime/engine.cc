@@ -41,6 +41,8 @@ Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, co
       scratch_(memory_.scratch, options.threads),
       board_(*dataset_, completed(board_options(*dataset_, plan_, options, memory_)), *options.allocator),
       worker_target_(options.threads),
+      out_of_memory_(
+          std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"))),
       batches_per_epoch_(board_.batches_per_epoch()) {}
 
 Loader::Engine::~Engine() { close(); }
@@ -77,15 +79,13 @@ void Loader::Engine::close() {
 }
 
 // The lock is held. What a thread of ours cannot go on after ends the run; out of memory is all that is expected here.
-void Loader::Engine::fail_with(std::exception_ptr failure) {
+void Loader::Engine::fail_with(const std::exception_ptr& failure) noexcept {
   try {
-    std::rethrow_exception(std::move(failure));
-  } catch (const Error&) {
-    failure_ = std::current_exception();
+    std::rethrow_exception(failure);
   } catch (const std::bad_alloc&) {
-    failure_ = std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"));
+    failure_ = out_of_memory_;
   } catch (...) {
-    failure_ = std::current_exception();
+    failure_ = failure;
   }
   consumer_wakes_.notify_all();
 }
@@ -245,9 +245,9 @@ void Loader::Engine::start_epoch(std::int64_t epoch) {
   epoch_bad_.clear();
   in_epoch_ = true;
   epoch_error_ = nullptr;
-  log(LogLevel::kDebug, "epoch {} begins: {} batches of {}", epoch, batches_per_epoch_, batch_);
   reader_waits_ = false;
   reader_wakes_.notify_one();
+  log(LogLevel::kDebug, "epoch {} begins: {} batches of {}", epoch, batches_per_epoch_, batch_);
 }
 
 /// Of plain iteration.

@@ -85,7 +85,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
                       std::optional<std::chrono::steady_clock::time_point> deadline);
   void check_home() const;
   void check_open() const;
-  void fail_with(std::exception_ptr failure);
+  void fail_with(const std::exception_ptr& failure) noexcept;
   void report_bad();
   BatchPtr deliver(std::unique_ptr<Batch> batch);
   void take_back(Batch* batch) noexcept;
@@ -122,7 +122,8 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   PlannedRead* ended_reads_ = nullptr;  // for the reader to use again
   bool epoch_started_ = false;          // since the reader looked last
   int worker_target_ = 0;
-  std::exception_ptr failure_;  // of the reader or a worker itself: nothing goes on after it
+  std::exception_ptr failure_;              // of the reader or a worker itself: nothing goes on after it
+  const std::exception_ptr out_of_memory_;  // made while there is some
 
   // The reader's thread only.
   std::vector<Ticket*> located_;  // drawn and located, waiting for room in this order

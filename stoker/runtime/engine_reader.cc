@@ -26,6 +26,7 @@ void Loader::Engine::read_loop() {
       }
     }
   } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
     fail_with(std::current_exception());
   }
 }

@@ -60,12 +60,16 @@ TEST(LoaderBadSamples, AreNamedBesideWhatStandsInForThem) {
   const MemoryDataset data = memory_dataset({.bad = kBad});
   Loader loader(data.dataset, small_recipe(), options_of(BadSlotPolicy::kSubstitute));
   std::set<std::int64_t> replaced;
+  audit_of(loader, 2);  // so that what a slot held before is not taken for what it holds
   for (const BatchPtr& batch : loader.epoch(0)) {
     EXPECT_EQ(batch->valid_count(), batch->size());
     for (std::size_t slot = 0; slot < batch->sample.size(); ++slot) {
       EXPECT_THAT(kBad, Each(testing::Ne(batch->sample[slot])));
       EXPECT_EQ(batch->key[slot], data.dataset->key(batch->sample[slot]));
-      if (batch->substituted_for[slot] < 0) continue;
+      if (batch->substituted_for[slot] < 0) {
+        EXPECT_EQ(batch->substituted_key[slot], "");
+        continue;
+      }
       replaced.insert(batch->substituted_for[slot]);
       EXPECT_EQ(batch->substituted_key[slot], data.dataset->key(batch->substituted_for[slot]));
     }

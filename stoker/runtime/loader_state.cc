@@ -16,22 +16,24 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kStateVersion = 1;
 
-Json order_json(const OrderOptions& order) {
-  Json json = {{"kind", to_string(order.kind)},
-               {"seed", order.seed},
-               {"global_batch", order.global_batch},
-               {"tail", to_string(order.tail)}};
+// Names and numbers only, put together by hand: nlohmann's objects need memory to be destroyed, and end the program
+// when there is none, while a state may be asked for at any time.
+std::string order_json(const OrderOptions& order) {
+  std::string json = fmt::format("{{\"kind\":\"{}\",\"seed\":{},\"global_batch\":{},\"tail\":\"{}\"",
+                                 to_string(order.kind), order.seed, order.global_batch, to_string(order.tail));
   if (order.kind == OrderKind::kWindowed) {
-    json["window"] = order.window;
-    json["lanes"] = order.lanes;
+    json += fmt::format(",\"window\":{},\"lanes\":{}", order.window, order.lanes);
   }
-  if (order.repeats != 1) json["repeats"] = order.repeats;
-  return json;
+  if (order.repeats != 1) json += fmt::format(",\"repeats\":{}", order.repeats);
+  return json + "}";
 }
 
-Json identity_json(const LoaderIdentity& identity) {
-  return {{"stoker_state", kStateVersion}, {"semantics", identity.semantics},   {"data", to_hex(identity.data)},
-          {"samples", identity.samples},   {"recipe", to_hex(identity.recipe)}, {"order", order_json(identity.order)}};
+/// Without its end.
+std::string identity_json(const LoaderIdentity& identity) {
+  return fmt::format(
+      "{{\"stoker_state\":{},\"semantics\":{},\"data\":\"{}\",\"samples\":{},\"recipe\":\"{}\",\"order\":{}",
+      kStateVersion, identity.semantics, to_hex(identity.data), identity.samples, to_hex(identity.recipe),
+      order_json(identity.order));
 }
 
 /// What people call what is compared.
@@ -65,7 +67,7 @@ std::int64_t count_at(const Json& json, const char* name) {
 
 }  // namespace
 
-LoaderState::LoaderState(const LoaderIdentity& identity) : head_(identity_json(identity).dump()) { head_.pop_back(); }
+LoaderState::LoaderState(const LoaderIdentity& identity) : head_(identity_json(identity)) {}
 
 std::string LoaderState::to_json(const LoaderPosition& position) const {
   return fmt::format("{},\"epoch\":{},\"batch\":{}}}", head_, position.epoch, position.batch);

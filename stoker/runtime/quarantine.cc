@@ -47,7 +47,7 @@ bool Quarantine::contains(const SampleRow& row) const {
 void Quarantine::add(const BadSample& bad) {
   const std::string sample = identity(bad.shard, bad.key);
   if (known_.contains(sample) || !added_.insert(sample).second) return;
-  const std::string line = with_names(bad_sample_json(bad)).dump() + "\n";
+  const std::string line = bad_sample_line(bad);
   // Flushed at once, so that what was met is on record however the run ends.
   if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() || std::fflush(file_.get()) != 0) {
     fail(ErrorKind::kIo, "cannot write the list of bad samples {}: {}", path_, std::strerror(errno));

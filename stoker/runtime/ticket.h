@@ -1,6 +1,7 @@
 // The unit of work: one slot of one batch, from drawn to written.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -78,6 +79,14 @@ struct BatchWork {
 
   bool sealed() const { return remaining == 0; }
   std::size_t ready_count() const { return ready.size() - ready_first; }
+  /// Never allocates: a ticket that comes again, for another sample, takes the place of one that was taken.
+  void make_ready(Ticket& ticket) noexcept {
+    if (ready.size() == tickets.size()) {
+      ready.erase(ready.begin(), ready.begin() + static_cast<std::ptrdiff_t>(ready_first));
+      ready_first = 0;
+    }
+    ready.push_back(&ticket);
+  }
 };
 
 }  // namespace stoker

@@ -118,7 +118,7 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
     work = std::make_unique<BatchWork>();
     work->tickets.resize(static_cast<std::size_t>(options_.slice.batch));
     for (Ticket& ticket : work->tickets) ticket.reads.resize(options_.fields.size());
-    work->ready.reserve(work->tickets.size());
+    work->ready.reserve(work->tickets.size());  // make_ready() may not throw
     // Tickets and works change hands where nothing may throw: there is room for all of them beforehand.
     ++works_made_;
     spare_works_.reserve(works_made_);
@@ -151,6 +151,7 @@ Ticket* TicketBoard::draw() {
   ticket.reads_pending = 0;
   ticket.attempts = 0;
   ticket.bad_sample = -1;
+  ticket.bad_key.clear();
   ticket.substitutes = 0;
   ++work.unfinished;
   return &ticket;
@@ -272,7 +273,7 @@ void TicketBoard::read_done(Ticket& ticket) {
     again_.push_back(&ticket);
     return;
   }
-  ticket.work->ready.push_back(&ticket);
+  ticket.work->make_ready(ticket);
   ++ready_count_;
 }
 
