@@ -7,6 +7,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/base/rounds_testing.h"
+#include "stoker/base/watchdog_testing.h"
 #include "stoker/format/sharded_dataset.h"
 #include "stoker/runtime/loader_testing.h"
 
@@ -62,7 +63,9 @@ TEST(Loader, SurvivesRandomReadFaultsWithoutHanging) {
   Loader reference(plain.dataset, small_recipe(), {.batch = 3});
   const auto want = audit_of(reference, 1);
   int whole = 0, failed = 0;
+  Watchdog watchdog;
   for (int seed = 0; seed < rounds(20); ++seed) {
+    watchdog.begin(fmt::format("seed {}", seed));
     const MemoryDataset data =
         memory_dataset({.samples = 30, .faults = {.fail_probability = 0.3, .seed = static_cast<std::uint64_t>(seed)}});
     Loader loader(data.dataset, small_recipe(), {.batch = 3, .threads = 3, .epochs_end = 1});
