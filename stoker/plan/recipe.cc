@@ -10,6 +10,8 @@
 namespace stoker {
 namespace {
 
+constexpr std::string_view kImageField = "image";  // what is meant where no field is named
+
 std::string owned(std::string_view text) { return std::string(text); }
 
 // What a batch has in Python besides its outputs, which are attributes too; torch's is a tuple.
@@ -51,6 +53,11 @@ Recipe& Recipe::view(std::string_view name, std::string_view field) {
   if (found == views_.end()) {
     check_view_name(name);
     views_.push_back({owned(name), owned(field), {}});
+  } else if (field != kImageField && field != found->field) {
+    if (!found->operators.empty()) {
+      fail(ErrorKind::kUsage, "view '{}' is of the field '{}' already", name, found->field);
+    }
+    found->field = owned(field);
   }
   current_ = number;
   return *this;

@@ -42,8 +42,10 @@ class Recipe {
 
   /// Adds any operator to the view worked on. Throws kUsage for what the operator table does not permit.
   Recipe& add(OperatorCall call);
-  /// From here on, work on the view of this name; it is added if it is not there. Throws kUsage for a name that is
-  /// not a letter followed by letters, digits and underscores, or is one of the batch's own attributes.
+  /// From here on, work on the view of this name; it is added if it is not there. One that is there and has no
+  /// operators yet, as the label, reads another field then if one is named. Throws kUsage for a name that is not a
+  /// letter followed by letters, digits and underscores, or is one of the batch's own attributes, and for another field
+  /// of a view that has operators.
   Recipe& view(std::string_view name, std::string_view field = "image");
   /// drop, wrap or pad; throws kUsage for anything else.
   Recipe& set_tail(std::string_view tail);

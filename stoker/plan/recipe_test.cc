@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "stoker/base/error.h"
+#include "stoker/base/error_testing.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/plan/plan.h"
 
@@ -147,6 +147,17 @@ TEST(Recipe, SaysWhatIsWrongWithItsFile) {
   std::ofstream(file) << "";
   EXPECT_EQ(refusal_of(file), "usage: " + file + ": a recipe needs at least one [[view]]");
   std::filesystem::remove_all(folder);
+}
+
+TEST(Recipe, LetsTheLabelBeAnotherField) {
+  const Recipe recipe = Recipe().view("label", "json").json_number("category_id");
+  ASSERT_EQ(recipe.views().size(), 2u);
+  EXPECT_EQ(recipe.views()[1].name, "label");
+  EXPECT_EQ(recipe.views()[1].field, "json");
+  EXPECT_EQ(Recipe().view("label").views()[1].field, "label");
+  const Error error = error_of([] { Recipe().decode().view("image", "mask.png"); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.what(), HasSubstr("view 'image' is of the field 'image' already"));
 }
 
 TEST(Recipe, RefusesChainsThatCannotRun) {
