@@ -32,7 +32,10 @@ Json name_json(const std::string& name) {
 
 std::string name_of(const Json& json) {
   if (!json.is_object()) return json;
-  const std::string digits = json.at("hex");
+  return name_of_hex(json.at("hex").get_ref<const std::string&>());
+}
+
+std::string name_of_hex(std::string_view digits) {
   std::string name;
   for (std::size_t at = 0; at < digits.size(); at += 2) {
     unsigned byte = 0;

@@ -3,8 +3,12 @@
 #include <cassert>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/format/json_values.h"
 
 namespace stoker {
 namespace {
@@ -17,27 +21,36 @@ void store(Number number, MutableBytes out) {
   std::memcpy(out.data(), &number, sizeof(number));
 }
 
-const Json* find(const Json& json, const std::string& key) {
-  if (key.starts_with('/')) {
-    const Json::json_pointer pointer(key);
-    return json.contains(pointer) ? &json.at(pointer) : nullptr;
-  }
-  const auto found = json.is_object() ? json.find(key) : json.end();
-  return found == json.end() ? nullptr : &*found;
+std::string text_of(const Json& value) {
+  if (value.is_structured()) return value.is_array() ? "a list" : "an object";
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40);
+}
+
+/// The value that the key, or pointer, names; none where the text is damaged or has none.
+std::optional<Json> find(Bytes json, const std::string& key) {
+  const std::string wanted = key.starts_with('/') ? key : json_pointer_to(key);
+  std::optional<Json> found;
+  const bool whole = for_each_json_value(as_text(json), [&](const std::string& pointer, Json value) {
+    if (pointer == wanted && !pointer.empty()) {
+      found = std::move(value);
+    } else if (found && wanted.starts_with(pointer) && wanted[pointer.size()] == '/') {
+      found.reset();  // what it was in comes a second time
+    }
+  });
+  if (!whole) fail(ErrorKind::kBadSample, "its JSON is damaged");
+  return found;
 }
 
 }  // namespace
 
 void write_json_number(Bytes json, const JsonNumber& number, MutableBytes out) {
-  const Json parsed = Json::parse(json.begin(), json.end(), nullptr, false);
-  if (parsed.is_discarded()) fail(ErrorKind::kBadSample, "its JSON is damaged");
-  const Json* const value = find(parsed, number.key);
+  const std::optional<Json> value = find(json, number.key);
   if (!value) fail(ErrorKind::kBadSample, "its JSON has no '{}'", number.key);
   if (number.dtype == DType::kF32 && value->is_number()) return store(value->get<float>(), out);
   // An unsigned number is one that is not negative; larger ones than the type's stay out.
   const bool fits = value->is_number_unsigned() ? value->get<std::uint64_t>() <= INT64_MAX : value->is_number_integer();
   if (number.dtype == DType::kI64 && fits) return store(value->get<std::int64_t>(), out);
-  fail(ErrorKind::kBadSample, "'{}' in its JSON is {}, and not a {}", number.key, value->dump().substr(0, 40),
+  fail(ErrorKind::kBadSample, "'{}' in its JSON is {}, and not a {}", number.key, text_of(*value),
        number.dtype == DType::kF32 ? "number" : "whole number");
 }
 

@@ -41,6 +41,13 @@ TEST(JsonNumber, IsFoundByKeyOrPointer) {
   EXPECT_EQ(read<std::int64_t>(R"({"a": 9223372036854775807})", "a"), INT64_MAX);
 }
 
+TEST(JsonNumber, IsTheLastOneOfEqualKeys) {
+  EXPECT_EQ(read<std::int64_t>(R"({"a": 1, "a": 2})", "a"), 2);
+  EXPECT_EQ(read<std::int64_t>(R"({"a": {"b": 1}, "ab": 3, "a": {"b": 2}})", "/a/b"), 2);
+  EXPECT_THAT(refusal(R"({"a": {"b": 1}, "a": {"c": 2}})", "/a/b"), HasSubstr("has no '/a/b'"));
+  EXPECT_THAT(refusal(R"({"a": [1], "a": 5})", "/a/0"), HasSubstr("has no '/a/0'"));
+}
+
 TEST(JsonNumber, IsBadWhereItIsNotThereOrNoSuchNumber) {
   EXPECT_THAT(refusal(R"({"a": 1)", "a"), HasSubstr("JSON is damaged"));
   EXPECT_THAT(refusal("", "a"), HasSubstr("JSON is damaged"));

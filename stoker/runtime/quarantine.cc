@@ -3,16 +3,16 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
 #include <string_view>
 
 #include "stoker/base/error.h"
 #include "stoker/format/json_text.h"
+#include "stoker/format/json_values.h"
 
 namespace stoker {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string identity(std::string_view shard, std::string_view key) {
   std::string text(shard.substr(shard.rfind('/') + 1));
@@ -21,12 +21,26 @@ std::string identity(std::string_view shard, std::string_view key) {
 }
 
 std::string identity_in(const std::string& line, const std::string& path) {
+  std::optional<std::string> shard, key;
+  const auto take = [](std::optional<std::string>& name, std::string_view rest, const nlohmann::json& value) {
+    if (!value.is_string()) return;
+    const auto& text = value.get_ref<const std::string&>();
+    if (rest.empty()) name = text;
+    if (rest == "/hex") name = name_of_hex(text);
+  };
+  bool whole = false;
   try {
-    const Json entry = Json::parse(line);
-    return identity(name_of(entry.at("shard")), name_of(entry.at("key")));
-  } catch (const std::exception&) {
+    whole = for_each_json_value(line, [&](std::string_view pointer, const nlohmann::json& value) {
+      if (pointer.starts_with("/shard")) take(shard, pointer.substr(6), value);
+      if (pointer.starts_with("/key")) take(key, pointer.substr(4), value);
+    });
+  } catch (const std::invalid_argument&) {
+    whole = false;
+  }
+  if (!whole || !shard || !key) {
     fail(ErrorKind::kUsage, "'{}' exists and is no list of bad samples; choose another name", path);
   }
+  return identity(*shard, *key);
 }
 
 }  // namespace

@@ -1,0 +1,22 @@
+// The values of a JSON text, each with its place, without an object made of the text: to destroy one nlohmann needs
+// memory, and where there is none left the program ends.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+namespace stoker {
+
+/// Calls `see` for each value with its JSON pointer, in the order of the text; before what lists and objects hold, for
+/// them, as empty ones. Of equal keys the last one counts, as everywhere. False if the text is no JSON: what was seen
+/// until then is not to be used.
+bool for_each_json_value(std::string_view json,
+                         const std::function<void(const std::string& pointer, nlohmann::json value)>& see);
+
+/// The pointer to a member of the whole: "/a~1b" for "a/b".
+std::string json_pointer_to(std::string_view key);
+
+}  // namespace stoker
