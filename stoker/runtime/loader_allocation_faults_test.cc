@@ -3,18 +3,24 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "stoker/base/allocations_testing.h"
 #include "stoker/base/error.h"
+#include "stoker/base/executor.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/log.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/base/watchdog_testing.h"
+#include "stoker/codec/encoded_testing.h"
+#include "stoker/format/sharded_dataset.h"
+#include "stoker/format/tar_writer.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 
@@ -71,12 +77,14 @@ bool says_no_memory(const std::exception_ptr& exception) {
   }
 }
 
-/// Makes a loader, takes its epoch and its state, and takes the epoch again where that failed.
-Outcome run(std::shared_ptr<const Dataset> data, Recipe recipe, LoaderOptions options) {
+using OpenData = std::function<std::shared_ptr<const Dataset>()>;
+
+/// Opens the data, makes a loader, takes its epoch and its state, and takes the epoch again where that failed.
+Outcome run(const OpenData& open_data, Recipe recipe, LoaderOptions options) {
   Outcome outcome;
   std::optional<Loader> loader;
   try {
-    loader.emplace(std::move(data), std::move(recipe), std::move(options));
+    loader.emplace(open_data(), std::move(recipe), std::move(options));
     const Seen seen = epoch_of(*loader);
     if (loader->state().empty()) return outcome;
     outcome.seen = seen;
@@ -92,75 +100,123 @@ Outcome run(std::shared_ptr<const Dataset> data, Recipe recipe, LoaderOptions op
   return outcome;
 }
 
+struct Sweep {
+  OpenData open_data;
+  std::function<void()> prepare = [] {};  // before each run
+  Recipe recipe = small_recipe();
+  LoaderOptions options{};
+  bool for_good = false;
+};
+
 /// Fails each allocation of a run in turn, or each `stride`-th.
-void sweep(const MemoryDatasetOptions& data_options, const LoaderOptions& options, bool for_good, int stride) {
-  const MemoryDataset data = memory_dataset(data_options);
+void fail_each(const Sweep& sweep, int stride) {
   Watchdog watchdog;
-  const Outcome reference = run(data.dataset, small_recipe(), options);  // what is made once and kept is made here
-  ASSERT_TRUE(reference.seen.has_value());
+  const auto reference = [&] {
+    sweep.prepare();
+    return run(sweep.open_data, sweep.recipe, sweep.options);
+  };
+  reference();  // what is made once and kept is made here
+  const Outcome undisturbed = reference();
+  if (undisturbed.other_error) std::rethrow_exception(undisturbed.other_error);
+  const std::optional<Seen>& want = undisturbed.seen;
+  ASSERT_TRUE(want.has_value());
   int told = 0, went_on = 0;
   bool happened = true;
   for (std::int64_t number = 0; happened; number += stride) {
-    const std::string round = fmt::format("allocation {} failing{}", number, for_good ? " for good" : "");
+    const std::string round = fmt::format("allocation {} failing{}", number, sweep.for_good ? " for good" : "");
     watchdog.begin(round);
-    data.source->begin_again(data_options.faults);
-    Recipe recipe = small_recipe();
-    LoaderOptions copy = options;
+    sweep.prepare();
+    Recipe recipe = sweep.recipe;
+    LoaderOptions options = sweep.options;
     const std::int64_t alive = allocations_alive();
     Outcome outcome;
     {
-      const AllocationFault fault(number, for_good);
-      outcome = run(data.dataset, std::move(recipe), std::move(copy));
+      const AllocationFault fault(number, sweep.for_good);
+      outcome = run(sweep.open_data, std::move(recipe), std::move(options));
       happened = fault.happened();
     }
     if (outcome.other_error) std::rethrow_exception(outcome.other_error);
     ASSERT_LE(allocations_alive(), alive) << "leaked: " << round;
-    ASSERT_EQ(outcome.seen.value_or(*reference.seen), *reference.seen) << round;
-    ASSERT_EQ(outcome.seen_then.value_or(*reference.seen), *reference.seen) << "after " << round;
+    ASSERT_EQ(outcome.seen.value_or(*want), *want) << round;
+    ASSERT_EQ(outcome.seen_then.value_or(*want), *want) << "after " << round;
     told += !outcome.seen;
     went_on += outcome.seen_then.has_value();
   }
   EXPECT_GT(told, 0);
-  EXPECT_EQ(went_on > 0, !for_good);
+  EXPECT_EQ(went_on > 0, !sweep.for_good);
 }
 
 class AllocationFaults : public ::testing::TestWithParam<bool> {
  protected:
-  static void sweep_with_threads(const MemoryDatasetOptions& data, LoaderOptions options) {
-    options.batch = kBatch;
-    options.epochs_end = 1;
+  static void sweep_with_threads(Sweep sweep) {
+    sweep.options.batch = kBatch;
+    sweep.options.epochs_end = 1;
+    sweep.for_good = GetParam();
     for (const int threads : {1, 2}) {
-      options.threads = threads;
-      // What several threads allocate comes in another order each time.
-      const int stride = threads == 1 || rounds(1) > 1 ? 1 : 3;
-      for (int repeat = 0; repeat < rounds(1); ++repeat) sweep(data, options, GetParam(), stride);
+      sweep.options.threads = threads;
+      // What several threads allocate comes in another order each time, anyway.
+      const int stride = rounds(1) > 1 || (threads == 1 && !sweep.for_good) ? 1 : 4;
+      for (int repeat = 0; repeat < rounds(1); ++repeat) fail_each(sweep, stride);
     }
+  }
+
+  static void sweep_in_memory(const MemoryDatasetOptions& options, const LoaderOptions& loader_options) {
+    const MemoryDataset data = memory_dataset(options);
+    sweep_with_threads({.open_data = [&] { return data.dataset; },
+                        .prepare = [&] { data.source->begin_again(options.faults); },
+                        .options = loader_options});
   }
 };
 
-TEST_P(AllocationFaults, AreToldOrChangeNothing) { sweep_with_threads({.samples = kSamples}, {}); }
+TEST_P(AllocationFaults, AreToldOrChangeNothing) { sweep_in_memory({.samples = kSamples}, {}); }
 
 TEST_P(AllocationFaults, AreToldOrChangeNothingWhereSamplesAreReplaced) {
-  sweep_with_threads({.samples = kSamples, .bad = {0, 5, 7}}, {});
+  sweep_in_memory({.samples = kSamples, .bad = {0, 5, 7}}, {});
 }
 
 TEST_P(AllocationFaults, AreToldOrChangeNothingWhereSamplesAreSkipped) {
-  sweep_with_threads({.samples = kSamples, .bad = {5}}, {.bad_sample = BadSlotPolicy::kSkip});
+  sweep_in_memory({.samples = kSamples, .bad = {5}}, {.bad_sample = BadSlotPolicy::kSkip});
 }
 
 TEST_P(AllocationFaults, AreToldOrChangeNothingWhereReadsAreMadeAgain) {
-  sweep_with_threads({.samples = kSamples, .bad = {5}, .faults = {.fail_reads = {1, 2, 12}}}, {});
+  sweep_in_memory({.samples = kSamples, .bad = {5}, .faults = {.fail_reads = {1, 2, 12}}}, {});
 }
 
 TEST_P(AllocationFaults, AreToldOrChangeNothingWithACache) {
-  sweep_with_threads({.samples = kSamples, .bad = {5}}, {.cache = CacheKind::kRam});
+  sweep_in_memory({.samples = kSamples, .bad = {5}}, {.cache = CacheKind::kRam});
 }
 
 TEST_P(AllocationFaults, AreToldOrChangeNothingWhereAllIsWrittenDown) {
   const TempFolder folder;
   set_log_sink([](LogLevel, std::string_view) {}, LogLevel::kDebug);
-  sweep_with_threads({.samples = kSamples, .bad = {5}}, {.audit = folder.path("audit.jsonl")});
+  sweep_in_memory({.samples = kSamples, .bad = {5}}, {.audit = folder.path("audit.jsonl")});
   set_log_sink(nullptr);
+}
+
+TEST_P(AllocationFaults, AreToldOrChangeNothingWhereSamplesAreKnownToBeBad) {
+  const TempFolder folder;
+  sweep_in_memory({.samples = kSamples, .bad = {5, 7}}, {.quarantine = folder.path("bad.jsonl")});
+}
+
+TEST_P(AllocationFaults, AreToldOrChangeNothingWhereShardsAreOpened) {
+  const TempFolder folder;
+  const std::string shard = folder.path("shard.tar");
+  {
+    TarWriter writer(shard);
+    for (int i = 0; i < kSamples; ++i) {
+      writer.add(fmt::format("{:02}.jpg", i), noisy_jpeg(40 + i % 5, 30, static_cast<std::uint64_t>(i)));
+      writer.add(fmt::format("{:02}.json", i), as_bytes(fmt::format(R"({{"boxes": [[1, {}]]}})", i)));
+    }
+    writer.finish();
+  }
+  const std::vector<std::string> data = {shard};
+  Recipe recipe = small_recipe();
+  recipe.view("number", "json").json_number("/boxes/0/1");
+  for (const std::string& kept : {std::string(), folder.path("cache")}) {  // scanned; or by an index of an earlier scan
+    sweep_with_threads(
+        {.open_data = [&] { return open_dataset(data, std::make_shared<InlineExecutor>(), {.cache_folder = kept}); },
+         .recipe = recipe});
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Once, AllocationFaults, testing::Values(false));

@@ -32,14 +32,27 @@ using Lines = std::vector<std::string>;
 constexpr int kShards = 6, kSamplesPerShard = 7, kSamples = kShards * kSamplesPerShard, kEpochs = 3;
 constexpr int kHurt = 3;  // the shard that it happens to
 
-/// Encoded once for all tests.
-const std::vector<std::vector<std::uint8_t>>& images() {
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The bytes of the shards, made once for all tests.
+const std::vector<std::string>& shard_contents() {
   static const auto* const made = [] {
-    auto* images = new std::vector<std::vector<std::uint8_t>>;
-    for (int i = 0; i < kSamples; ++i) {
-      images->push_back(noisy_jpeg(40 + i % 5, 30 + i % 3, static_cast<std::uint64_t>(i)));
+    const TempFolder folder;
+    auto* contents = new std::vector<std::string>;
+    for (int shard = 0, sample = 0; shard < kShards; ++shard) {
+      const std::string path = folder.path("made.tar");
+      TarWriter writer(path);
+      for (int i = 0; i < kSamplesPerShard; ++i, ++sample) {
+        const auto image = noisy_jpeg(40 + i % 5, 30 + i % 3, static_cast<std::uint64_t>(sample));
+        writer.add(fmt::format("s{:02}.jpg", sample), image);
+      }
+      writer.finish();
+      contents->push_back(content_of(path));
     }
-    return images;
+    return contents;
   }();
   return *made;
 }
@@ -65,13 +78,8 @@ class FileFaults : public ::testing::TestWithParam<OpenCase> {
  protected:
   void SetUp() override {
     if (const std::string why = why_not(GetParam().way); !why.empty()) GTEST_SKIP() << why;
-    for (int shard = 0, sample = 0; shard < kShards; ++shard) {
-      shards_.push_back(folder_.path(fmt::format("shard{}.tar", shard)));
-      TarWriter writer(shards_.back());
-      for (int i = 0; i < kSamplesPerShard; ++i, ++sample) {
-        writer.add(fmt::format("s{:02}.jpg", sample), images()[static_cast<std::size_t>(sample)]);
-      }
-      writer.finish();
+    for (const std::string& content : shard_contents()) {
+      shards_.push_back(folder_.write(fmt::format("shard{}.tar", shards_.size()), content));
     }
     FileAccess access = access_by(GetParam().way, std::make_shared<ThreadExecutor>(2));
     access.direct = GetParam().way.direct;
