@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "stoker/pack/index_job.h"
+#include "stoker/format/bad_sample.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/posix_file.h"
 
