@@ -104,6 +104,7 @@ TEST_P(EachRead, ThatFailsIsMadeAgainOrNamed) {
         EXPECT_EQ(error.kind(), fault.kind == Kind::kEnd ? ErrorKind::kData : ErrorKind::kIo) << round;
         EXPECT_THAT(error.what(), AllOf(HasSubstr(folder_.path("shard")), HasSubstr(".tar"))) << round;
         if (!loader) continue;
+        EXPECT_TRUE(fault.for_good || fault.kind == Kind::kEnd) << "once is made again: " << round;
         EXPECT_EQ(error_of([&] { loader->next(); }).message(), error.message()) << "it stays failed";
         set_preadv_faults({});
         EXPECT_EQ(audit_of(*loader, 1), want) << "begun anew after " << round;
