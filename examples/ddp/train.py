@@ -29,7 +29,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--checkpoint", type=Path, help="go on from this file if it is there, and write it")
     parser.add_argument("--every", type=int, default=2, help="steps between two checkpoints")
-    parser.add_argument("--log", type=Path, help="a folder: each process writes down what it was given")
+    parser.add_argument("--seen", type=Path, help="a folder: each process writes down what it was given")
     return parser.parse_args()
 
 
@@ -66,7 +66,7 @@ def main() -> None:
         loader.load_state_dict(checkpoint["loader"])
         epoch = checkpoint["loader"]["epoch"]
 
-    log = open(options.log / f"{os.getpid()}.txt", "w") if options.log else None
+    seen = open(options.seen / f"{os.getpid()}.txt", "w") if options.seen else None
     for epoch in range(epoch, options.epochs):
         loss = torch.tensor(0.0)
         for batch in loader.epoch(epoch):
@@ -74,10 +74,10 @@ def main() -> None:
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            if log:
+            if seen:
                 for position, key in zip(batch.position.tolist(), batch.key):
-                    log.write(f"{epoch} {position} {key}\n")
-                log.flush()
+                    seen.write(f"{epoch} {position} {key}\n")
+                seen.flush()
             state = loader.state_dict()
             if rank == 0 and options.checkpoint and state["batch"] % options.every == 0:
                 save(options.checkpoint, model=model.module.state_dict(), optimizer=optimizer.state_dict(), loader=state)
