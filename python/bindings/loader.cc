@@ -46,7 +46,6 @@ constexpr const char* kLoaderDoc =
     "tail: an incomplete last batch is left out ('drop'), filled from the beginning ('wrap') or padded ('pad', see\n"
     "    Batch.valid); by default what the recipe says: 'drop', and 'pad' for imagenet-val\n"
     "audit: a file to write one line per delivered sample to\n"
-    "repeats: how often each sample comes in an epoch, augmented anew each time\n"
     "bad_sample: where a sample's bytes are bad another one stands in for it ('substitute'), nothing does ('skip', "
     "see\n"
     "    Batch.valid), or the epoch ends ('fail')\n"
@@ -54,11 +53,14 @@ constexpr const char* kLoaderDoc =
     "cache: 'ram' keeps encoded samples in memory, shared by the ranks of a host; cache_memory: how much of the "
     "budget,\n"
     "    by default what all samples need and at most half\n\n"
-    "Iterating yields an epoch's batches: epoch 0 first, then the one after the last. One epoch runs at a time.";
+    "Iterating yields an epoch's batches: epoch 0 first, then the one after the last. One epoch runs at a time.\n"
+    "Pickled into another process, a loader is made anew there and goes on where this one stands.";
 
 struct PyLoader {
   std::shared_ptr<LoaderSession> session;
   PyDataset data;
+  Recipe recipe;
+  nb::dict options;  // as they were given, with the knobs as they were set
 };
 
 struct EpochIterator {
@@ -87,6 +89,14 @@ constexpr const char* kConstructor =
     "tail: str | None = None, audit: _Path | None = None, bad_sample: str = 'substitute', "
     "quarantine: _Path | None = None, cache: str = 'none', cache_memory: int | str | None = None, "
     "repeats: int = 1) -> None";
+
+nb::dict kept_options(const CallSignature& signature, const CallArguments& given) {
+  nb::dict options;
+  for (std::size_t i = signature.positional; i < signature.names.size(); ++i) {
+    if (const nb::handle value = given[signature.names[i]]) options[signature.names[i].c_str()] = value;
+  }
+  return options;
+}
 
 LoaderOptions loader_options(const CallArguments& given) {
   LoaderOptions options;
@@ -131,8 +141,8 @@ void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& nam
   Recipe recipe = recipe_argument(given["recipe"]);
   PyDataset data = dataset_argument(given["data"]);
   if (data.dataset->size() == 0) fail(ErrorKind::kData, "no samples in {}", fmt::join(data.paths, ", "));
-  std::shared_ptr<LoaderSession> session = LoaderSession::start(data.dataset, std::move(recipe), std::move(options));
-  new (self) PyLoader{std::move(session), std::move(data)};
+  std::shared_ptr<LoaderSession> session = LoaderSession::start(data.dataset, recipe, std::move(options));
+  new (self) PyLoader{std::move(session), std::move(data), std::move(recipe), kept_options(signature, given)};
 }
 
 EpochIterator run_epoch(const PyLoader& self, std::int64_t epoch) {
@@ -151,13 +161,14 @@ PyBatch next_batch(EpochIterator& self) {
   return {std::move(batch)};
 }
 
-void set_knobs(const PyLoader& self, const nb::args& positional, const nb::kwargs& named) {
+void set_knobs(PyLoader& self, const nb::args& positional, const nb::kwargs& named) {
   const CallSignature signature{"Loader.set", {"threads", "prefetch"}};
   const CallArguments given(signature, positional, named);
   Knobs knobs;
   if (const nb::handle value = given["threads"]) knobs.threads = int_argument("threads", value, 1);
   if (const nb::handle value = given["prefetch"]) knobs.prefetch = int_argument("prefetch", value, 1);
   self.session->set(knobs);
+  self.options.update(nb::borrow<nb::dict>(named));
 }
 
 nb::object state_dict(const PyLoader& self) {
@@ -180,6 +191,15 @@ nb::list quarantine(const PyLoader& self) {
 void load_state_dict(const PyLoader& self, nb::handle state) {
   if (!nb::isinstance<nb::dict>(state)) fail(ErrorKind::kUsage, "a state is the dict that state_dict() returned");
   self.session->load_state(nb::cast<std::string>(nb::module_::import_("json").attr("dumps")(state)));
+}
+
+/// Another process gets a loader of its own, which goes on where this one stands.
+nb::tuple reduce(const PyLoader& self) {
+  const nb::object audit = self.options.attr("get")("audit");
+  if (!audit.is_none()) {
+    fail(ErrorKind::kUsage, "a loader with an audit cannot be pickled or copied: both would write to the same file");
+  }
+  return nb::make_tuple(maker("loader"), nb::make_tuple(self.data, self.recipe, self.options, state_dict(self)));
 }
 
 nb::dict metrics(const PyLoader& self) {
@@ -249,6 +269,7 @@ void bind_loader(nb::module_& module) {
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__exit__", [](const PyLoader& self, const nb::args&) { self.session->close(); })
       .def("__repr__", &repr)
+      .def("__reduce__", &reduce)
       .def("state_dict", &state_dict,
            "Where training stands, as a small dict: the batches that iterating has yielded are behind it, what is\n"
            "prefetched is not. The same on every rank.")

@@ -1,4 +1,5 @@
-"""What pickle calls to make a data set again in another process: functions of the compiled module have no names for it."""
+"""What pickle calls to make a data set or a loader again in another process: functions of the compiled module have no
+names for it."""
 
 from stoker import _stoker
 
@@ -16,3 +17,9 @@ def with_labels(data, labels, classes):
 
 def mix(data, weights):
     return _stoker.mix(data, weights)
+
+
+def loader(data, recipe, options, state):
+    made = _stoker.Loader(data, recipe, **options)
+    made.load_state_dict(state)
+    return made

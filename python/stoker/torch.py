@@ -135,6 +135,10 @@ class Loader:
     def __repr__(self) -> str:
         return f"stoker.torch.{self._loader!r}"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        _, made_of = self._loader.__reduce__()
+        return _make_loader, (*made_of, self._epoch)
+
     def epoch(self, epoch: int) -> EpochIterator:
         """An iterator over the batches of this epoch."""
         return EpochIterator(self._loader.epoch(epoch))
@@ -198,3 +202,12 @@ class Loader:
 def _as_tensors(batch: stoker.Batch) -> Batch:
     facts = SlotFacts(torch.from_numpy(batch.valid), batch.key, torch.from_numpy(batch.position), batch.epoch)
     return _make_batch(batch.outputs, [torch.from_dlpack(batch[name]) for name in batch.outputs], facts)
+
+
+def _make_loader(
+    data: stoker.Dataset, recipe: stoker.Recipe, options: dict[str, Any], state: dict[str, Any], epoch: int | None
+) -> Loader:
+    loader = Loader(data, recipe, **options)
+    loader.load_state_dict(state)
+    loader._epoch = epoch
+    return loader

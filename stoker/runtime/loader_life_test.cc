@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <future>
@@ -9,6 +10,7 @@
 #include <thread>
 
 #include "stoker/base/child_testing.h"
+#include "stoker/base/clock.h"
 #include "stoker/base/error_testing.h"
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/runtime/loader_testing.h"
@@ -133,6 +135,22 @@ TEST(Loader, LeavesNoThreadBehindOnAnyWayOut) {
     EXPECT_EQ(threads_of_this_process(), before + 2);
   }
   EXPECT_EQ(threads_of_this_process(), before);
+}
+
+TEST(Loader, MakesTheNextEpochsFirstBatchBeforeItIsAskedFor) {
+  const MemoryDataset data = memory_dataset();
+  Loader loader(data.dataset, small_recipe(), {.batch = 8, .threads = 1, .prefetch = 1});
+  loader.start_epoch(0);
+  // However slow the machine, some pause is long enough: the batch would never be ready if nobody worked on it.
+  bool was_ready = false;
+  for (auto pause = std::chrono::milliseconds(1); !was_ready && pause < std::chrono::minutes(1); pause *= 4) {
+    while (loader.next()) {
+    }
+    std::this_thread::sleep_for(pause);  // tidy: nothing says that a batch is ready but taking it
+    const std::int64_t asked_ns = now_ns();
+    was_ready = loader.next()->ready_ns < asked_ns;
+  }
+  EXPECT_TRUE(was_ready);
 }
 
 TEST(Loader, BatchesOutliveIt) {

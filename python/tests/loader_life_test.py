@@ -1,0 +1,149 @@
+"""A loader's life beyond one loop: copies of it in other processes, several at once, batches that are kept, batches of one
+sample and of more than there are."""
+
+import copy
+import multiprocessing
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import stoker
+import stoker.torch
+
+LOADERS = [stoker.Loader, stoker.torch.Loader]
+HANG_S = 60  # a guard against hanging
+
+
+def contents(batches):
+    return [(batch.epoch, batch.position.tolist(), list(batch.key), batch.valid.tolist(), np.array(batch.image).tobytes())
+            for batch in batches]
+
+
+def rest_and_next(loader):
+    """What plain iteration yields of the epoch where the loader stands, and of the one after."""
+    return contents(loader) + contents(loader)
+
+
+def send_rest_and_next(loader, to):
+    to.send((rest_and_next(loader), repr(loader)))
+
+
+def elsewhere(loader):
+    """The same of the loader pickled into a process that knows nothing of this one."""
+    spawn = multiprocessing.get_context("spawn")
+    here, there = spawn.Pipe()
+    child = spawn.Process(target=send_rest_and_next, args=(loader, there))
+    child.start()
+    there.close()
+    assert here.poll(HANG_S)
+    result = here.recv()
+    child.join(HANG_S)
+    assert child.exitcode == 0
+    return result
+
+
+@pytest.mark.parametrize("kind", LOADERS)
+def test_a_loader_pickled_into_another_process_goes_on_there(folder, recipe, kind):
+    data = stoker.open(folder).subset(range(40)).with_labels([number % 7 for number in range(40)])
+    with kind(data, recipe, batch=12, seed=3, tail="pad", order="windowed", window=9, lanes=2, repeats=2, cache="ram",
+              memory="100MiB") as loader:
+        batches = loader.epoch(4)
+        next(batches), next(batches)
+        loader.set(threads=3, prefetch=5)
+        got, shown = elsewhere(loader)
+        assert got == contents(batches) + contents(loader)
+        assert shown == repr(loader) and "threads=3, prefetch=5" in shown
+
+
+@pytest.mark.parametrize("duplicate", [lambda loader: pickle.loads(pickle.dumps(loader)), copy.copy, copy.deepcopy],
+                         ids=["pickle", "copy", "deepcopy"])
+@pytest.mark.parametrize("kind", LOADERS)
+def test_a_copy_stands_where_the_loader_did_and_goes_its_own_way(folder, recipe, kind, duplicate):
+    with kind(folder, recipe, batch=8, seed=1) as loader:
+        with duplicate(loader) as copied:
+            assert type(copied) is kind and rest_and_next(copied) == contents(loader.epoch(0)) + contents(loader.epoch(1))
+        batches = loader.epoch(2)
+        next(batches)
+        with duplicate(loader) as copied:
+            next(batches)
+            assert contents(copied)[1:] == contents(batches)
+        with duplicate(loader) as copied:
+            assert {batch.epoch for batch in copied} == {3}
+
+
+def test_a_copy_keeps_the_epoch_that_was_set(folder, recipe):
+    with stoker.torch.Loader(folder, recipe, batch=8) as loader:
+        loader.set_epoch(9)
+        with copy.copy(loader) as copied:
+            assert {batch.epoch for batch in copied} == {9}
+
+
+@pytest.mark.parametrize("kind", LOADERS)
+def test_a_loader_that_writes_an_audit_is_not_copied(folder, recipe, kind, tmp_path):
+    with kind(folder, recipe, batch=8, audit=tmp_path / "audit") as loader:
+        with pytest.raises(stoker.Error, match="with an audit cannot be pickled or copied"):
+            pickle.dumps(loader)
+    with kind(folder, recipe, batch=8, audit=None) as loader:
+        pickle.dumps(loader)
+
+
+def test_loaders_of_several_threads_share_a_data_set(folder, recipe):
+    data = stoker.open(folder)
+    seen = {}
+
+    def load(seed):
+        with stoker.Loader(data, recipe, batch=8, seed=seed, threads=2) as loader:
+            seen[seed] = rest_and_next(loader)
+
+    threads = [threading.Thread(target=load, args=(seed,)) for seed in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    together = dict(seen)
+    for seed in range(5):
+        load(seed)
+    assert together == seen and len(seen) == 5
+
+
+def test_batches_of_one_sample_are_those_of_larger_ones_cut_up(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=1, seed=2) as ones, stoker.Loader(folder, recipe, batch=10, seed=2) as tens:
+        assert len(ones) == 50
+        images = np.stack([np.array(batch.image)[0] for batch in ones])
+        np.testing.assert_array_equal(images, np.concatenate([np.array(batch.image) for batch in tens]))
+
+
+def test_a_batch_may_be_the_whole_data_set(folder, recipe):
+    for tail in ("drop", "wrap", "pad"):
+        with stoker.Loader(folder, recipe, batch=50, tail=tail) as loader:
+            for epoch in range(2):
+                (batch,) = loader.epoch(epoch)
+                assert len(set(batch.key)) == 50 and batch.valid.all()
+
+
+def test_a_batch_may_be_larger_than_the_data_set(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=120, tail="wrap") as loader:
+        (batch,) = loader
+        assert batch.valid.all() and batch.key[:20] == batch.key[50:70] == batch.key[100:]
+        assert len(set(batch.key)) == 50
+    with stoker.Loader(folder, recipe, batch=120, tail="pad") as loader:
+        (batch,) = loader
+        assert batch.valid.tolist() == [True] * 50 + [False] * 70
+        assert len(set(batch.key[:50])) == 50 and not np.asarray(batch.image)[50:].any()
+    with pytest.raises(stoker.Error, match="50 samples, fewer than one global batch of 120; .*tail wrap or pad"):
+        stoker.Loader(folder, recipe, batch=120, tail="drop")
+
+
+@pytest.mark.parametrize("kind", LOADERS)
+def test_batches_that_are_kept_stay_as_they_were(folder, recipe, kind):
+    with kind(folder, recipe, batch=5, seed=1, prefetch=1) as loader:
+        kept, copies = [], []
+        for epoch in range(4):
+            for number, batch in enumerate(loader.epoch(epoch)):
+                if number % 3 == 0:
+                    kept.append(batch)
+                    copies += contents([batch])
+        assert contents(kept) == copies and len(kept) == 16
+    assert contents(kept) == copies
