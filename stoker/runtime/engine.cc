@@ -8,6 +8,7 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
+#include "stoker/base/freed_memory.h"
 #include "stoker/base/log.h"
 #include "stoker/base/threads.h"
 #include "stoker/base/units.h"
@@ -156,6 +157,7 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
       work_on(*tickets[i], executor);
       if (gate.is_large()) {
         executor.drop_scratch();
+        give_back_freed(gate.taken());
         gate.leave();
       }
       const StageTimes& times = executor.times();

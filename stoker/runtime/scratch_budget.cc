@@ -30,12 +30,12 @@ void ScratchGate::enter(std::uint64_t bytes) {
   std::optional<ByteBudget::Grant> grant = budget_.large_.take(bytes, budget_.stop_.get_token());
   if (!grant) fail(ErrorKind::kClosed, "the loader is closed");
   grant_ = *std::move(grant);
-  is_large_ = true;
+  taken_ = bytes;
 }
 
 void ScratchGate::leave() {
   grant_ = {};
-  is_large_ = false;
+  taken_ = 0;
 }
 
 }  // namespace stoker

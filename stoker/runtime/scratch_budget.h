@@ -38,13 +38,15 @@ class ScratchGate final : public MemoryGate {
 
   void enter(std::uint64_t bytes) override;
   /// Whether the sample took more than the worker may keep: its scratch memory is to be dropped before leave().
-  bool is_large() const { return is_large_; }
+  bool is_large() const { return taken_ > 0; }
+  /// How much, of a large one.
+  std::uint64_t taken() const { return taken_; }
   void leave();
 
  private:
   ScratchBudget& budget_;
   ByteBudget::Grant grant_;
-  bool is_large_ = false;
+  std::uint64_t taken_ = 0;
 };
 
 }  // namespace stoker

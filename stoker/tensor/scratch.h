@@ -12,7 +12,10 @@ class Scratch {
 
   /// At least `bytes` bytes, 64-byte aligned, contents undefined; valid until the next call.
   std::uint8_t* bytes(std::size_t bytes) {
-    if (bytes > memory_.size()) memory_ = Memory(*allocator_, bytes + bytes / 4);
+    if (bytes > memory_.size()) {
+      memory_ = Memory();  // not both at once
+      memory_ = Memory(*allocator_, bytes + bytes / 4);
+    }
     return memory_.data();
   }
   template <typename T>

@@ -1,0 +1,44 @@
+#include "stoker/base/freed_memory.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+namespace stoker {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+// What malloc takes from the memory that it keeps, and never maps on its own: that begins at 128 KiB.
+constexpr std::size_t kPiece = std::size_t{120} << 10;
+
+struct Piece {
+  Piece* next;
+};
+
+}  // namespace
+
+// malloc_trim() leaves the end of every heap but the first thread's as it is, and free() what is below a threshold that
+// rises to 64 MiB. So the pages are taken from malloc once more, and freed without what is in them.
+void give_back_freed([[maybe_unused]] std::size_t bytes) noexcept {
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  Piece* pieces = nullptr;
+  for (std::size_t taken = 0; taken < bytes; taken += kPiece) {
+    void* const memory = std::malloc(kPiece);
+    if (!memory) break;
+    pieces = new (memory) Piece{pieces};
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory) + sizeof(Piece);
+    const std::uintptr_t first = (begin + kPage - 1) / kPage * kPage;
+    const std::uintptr_t last = (reinterpret_cast<std::uintptr_t>(memory) + kPiece) / kPage * kPage;
+    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  }
+  while (pieces) {
+    Piece* const next = pieces->next;
+    std::free(pieces);
+    pieces = next;
+  }
+#endif
+}
+
+}  // namespace stoker
