@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -64,6 +65,13 @@ def test_the_commands_audits_of_all_ranks_are_together_that_of_one(launch, tiny,
     alone = audited("variables", 1, "alone")
     assert len(alone) == 2 * SAMPLES
     assert audited(launcher, 2, "together") == alone
+
+
+@launchers.only_full
+def test_torchrun_is_of_a_pytorch_of_its_own():
+    ours = launchers.TORCHRUN.with_name("python")
+    said = subprocess.run([ours, "-c", "import torch; print(torch.__file__)"], capture_output=True, text=True, check=True)
+    assert said.stdout.startswith(f"{launchers.TORCHRUN.parents[1]}/")
 
 
 @launchers.only_full
