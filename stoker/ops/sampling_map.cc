@@ -5,18 +5,15 @@
 #include <cmath>
 
 #include "stoker/base/error.h"
+#include "stoker/base/words.h"
 
 namespace stoker {
 namespace {
 
-struct NamedFilter {
-  Filter filter;
-  std::string_view name;
-};
-constexpr NamedFilter kFilters[] = {{Filter::kNearest, "nearest"},
-                                    {Filter::kBox, "box"},
-                                    {Filter::kBilinear, "bilinear"},
-                                    {Filter::kBicubic, "bicubic"}};
+constexpr Word<Filter> kFilters[] = {{Filter::kNearest, "nearest"},
+                                     {Filter::kBox, "box"},
+                                     {Filter::kBilinear, "bilinear"},
+                                     {Filter::kBicubic, "bicubic"}};
 
 // The least part of a source column that may be resized again. A chain of resize and crop can show ever less; this
 // stays far above the rounding of coordinates, so that the part always lies on at least one column.
@@ -24,17 +21,9 @@ constexpr double kPartMin = 1.0 / 65'536;
 
 }  // namespace
 
-std::string_view to_string(Filter filter) {
-  return std::find_if(std::begin(kFilters), std::end(kFilters), [&](const auto& f) { return f.filter == filter; })
-      ->name;
-}
+std::string_view to_string(Filter filter) { return word_of(kFilters, filter); }
 
-Filter parse_filter(std::string_view name) {
-  for (const NamedFilter& known : kFilters) {
-    if (known.name == name) return known.filter;
-  }
-  fail(ErrorKind::kUsage, "'{}' is not a filter; use nearest, box, bilinear or bicubic", name);
-}
+Filter parse_filter(std::string_view name) { return value_of(kFilters, name, "not a filter"); }
 
 AxisMap AxisMap::identity(int size) {
   AxisMap axis;

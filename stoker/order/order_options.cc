@@ -3,9 +3,15 @@
 #include <algorithm>
 
 #include "stoker/base/error.h"
+#include "stoker/base/words.h"
 
 namespace stoker {
 namespace {
+
+constexpr Word<OrderKind> kOrders[] = {
+    {OrderKind::kGlobal, "global"}, {OrderKind::kWindowed, "windowed"}, {OrderKind::kNone, "none"}};
+
+constexpr Word<Tail> kTails[] = {{Tail::kDrop, "drop"}, {Tail::kWrap, "wrap"}, {Tail::kPad, "pad"}};
 
 std::int64_t divisor_at_most(std::int64_t number, std::int64_t most) {
   std::int64_t best = 1;
@@ -20,37 +26,13 @@ std::int64_t divisor_at_most(std::int64_t number, std::int64_t most) {
 
 }  // namespace
 
-std::string_view to_string(OrderKind kind) {
-  switch (kind) {
-    case OrderKind::kGlobal: return "global";
-    case OrderKind::kWindowed: return "windowed";
-    case OrderKind::kNone: return "none";
-  }
-  return "";
-}
+std::string_view to_string(OrderKind kind) { return word_of(kOrders, kind); }
 
-OrderKind parse_order(std::string_view name) {
-  for (const OrderKind kind : {OrderKind::kGlobal, OrderKind::kWindowed, OrderKind::kNone}) {
-    if (to_string(kind) == name) return kind;
-  }
-  fail(ErrorKind::kUsage, "'{}' is not an order; use global, windowed or none", name);
-}
+OrderKind parse_order(std::string_view name) { return value_of(kOrders, name, "not an order"); }
 
-std::string_view to_string(Tail tail) {
-  switch (tail) {
-    case Tail::kDrop: return "drop";
-    case Tail::kWrap: return "wrap";
-    case Tail::kPad: return "pad";
-  }
-  return "";
-}
+std::string_view to_string(Tail tail) { return word_of(kTails, tail); }
 
-Tail parse_tail(std::string_view name) {
-  for (const Tail tail : {Tail::kDrop, Tail::kWrap, Tail::kPad}) {
-    if (to_string(tail) == name) return tail;
-  }
-  fail(ErrorKind::kUsage, "'{}' is not a tail; use drop, wrap or pad", name);
-}
+Tail parse_tail(std::string_view name) { return value_of(kTails, name, "not a tail"); }
 
 void check_order(const OrderOptions& options, int world) {
   if (options.repeats < 1) fail(ErrorKind::kUsage, "repeats must be at least 1, not {}", options.repeats);

@@ -14,6 +14,7 @@
 #include "stoker/base/hash.h"
 #include "stoker/base/threads.h"
 #include "stoker/base/user_cache.h"
+#include "stoker/base/words.h"
 #include "stoker/format/manifest.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/shard_format.h"
@@ -29,6 +30,9 @@ namespace stoker {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr Word<BadSamplePolicy> kPolicies[] = {
+    {BadSamplePolicy::kSkip, "skip"}, {BadSamplePolicy::kKeep, "keep"}, {BadSamplePolicy::kFail, "fail"}};
 
 // Changed whenever the same data and options would be packed into other bytes.
 constexpr int kPackVersion = 2;
@@ -348,20 +352,10 @@ PackEstimate PackJob::estimate(const std::string& to) {
 
 }  // namespace
 
-std::string_view to_string(BadSamplePolicy policy) {
-  switch (policy) {
-    case BadSamplePolicy::kSkip: return "skip";
-    case BadSamplePolicy::kKeep: return "keep";
-    case BadSamplePolicy::kFail: return "fail";
-  }
-  return "";
-}
+std::string_view to_string(BadSamplePolicy policy) { return word_of(kPolicies, policy); }
 
 BadSamplePolicy parse_pack_policy(std::string_view name) {
-  for (const auto policy : {BadSamplePolicy::kSkip, BadSamplePolicy::kKeep, BadSamplePolicy::kFail}) {
-    if (to_string(policy) == name) return policy;
-  }
-  fail(ErrorKind::kUsage, "'{}' is not what can be done with a bad sample; use skip, keep or fail", name);
+  return value_of(kPolicies, name, "not what can be done with a bad sample");
 }
 
 PackResult pack(const std::vector<std::string>& data, const std::string& to, const PackOptions& options) {

@@ -1,23 +1,19 @@
 #include "stoker/runtime/bad_slot_policy.h"
 
-#include "stoker/base/error.h"
+#include "stoker/base/words.h"
 
 namespace stoker {
+namespace {
 
-std::string_view to_string(BadSlotPolicy policy) {
-  switch (policy) {
-    case BadSlotPolicy::kSubstitute: return "substitute";
-    case BadSlotPolicy::kSkip: return "skip";
-    case BadSlotPolicy::kFail: return "fail";
-  }
-  return "";
-}
+constexpr Word<BadSlotPolicy> kPolicies[] = {
+    {BadSlotPolicy::kSubstitute, "substitute"}, {BadSlotPolicy::kSkip, "skip"}, {BadSlotPolicy::kFail, "fail"}};
+
+}  // namespace
+
+std::string_view to_string(BadSlotPolicy policy) { return word_of(kPolicies, policy); }
 
 BadSlotPolicy parse_bad_slot_policy(std::string_view name) {
-  for (const auto policy : {BadSlotPolicy::kSubstitute, BadSlotPolicy::kSkip, BadSlotPolicy::kFail}) {
-    if (to_string(policy) == name) return policy;
-  }
-  fail(ErrorKind::kUsage, "'{}' is not what can be done with a bad sample; use substitute, skip or fail", name);
+  return value_of(kPolicies, name, "not what can be done with a bad sample");
 }
 
 }  // namespace stoker

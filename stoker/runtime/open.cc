@@ -1,13 +1,15 @@
 #include "stoker/runtime/open.h"
 
-#include "stoker/base/error.h"
 #include "stoker/base/user_cache.h"
+#include "stoker/base/words.h"
 #include "stoker/format/sharded_dataset.h"
 #include "stoker/runtime/thread_pool.h"
 #include "stoker/storage/uring_io.h"
 
 namespace stoker {
 namespace {
+
+constexpr Word<IoKind> kIoKinds[] = {{IoKind::kAuto, "auto"}, {IoKind::kUring, "uring"}, {IoKind::kPread, "pread"}};
 
 // Reads in flight at once. These keep an NVMe drive or a network disk busy with image-sized reads; a thread that waits
 // for the disk costs nothing else. Beside io_uring threads read loose files only.
@@ -38,21 +40,9 @@ FileAccess make_access(const OpenOptions& options) {
 
 }  // namespace
 
-std::string_view to_string(IoKind kind) {
-  switch (kind) {
-    case IoKind::kAuto: return "auto";
-    case IoKind::kUring: return "uring";
-    case IoKind::kPread: return "pread";
-  }
-  return "";
-}
+std::string_view to_string(IoKind kind) { return word_of(kIoKinds, kind); }
 
-IoKind parse_io(std::string_view name) {
-  for (const IoKind kind : {IoKind::kAuto, IoKind::kUring, IoKind::kPread}) {
-    if (to_string(kind) == name) return kind;
-  }
-  fail(ErrorKind::kUsage, "'{}' is no way to read; use auto, uring or pread", name);
-}
+IoKind parse_io(std::string_view name) { return value_of(kIoKinds, name, "no way to read"); }
 
 std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const std::stop_token& stop,
                                     const OpenOptions& options) {

@@ -11,9 +11,12 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
+#include "stoker/base/words.h"
 
 namespace stoker {
 namespace {
+
+constexpr Word<CacheKind> kCaches[] = {{CacheKind::kNone, "none"}, {CacheKind::kRam, "ram"}};
 
 constexpr std::uint64_t kPage = 4096;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -22,11 +25,7 @@ std::uint64_t in_units(std::uint64_t bytes, std::uint64_t unit) { return (bytes 
 
 }  // namespace
 
-CacheKind parse_cache(std::string_view name) {
-  if (name == "none") return CacheKind::kNone;
-  if (name == "ram") return CacheKind::kRam;
-  fail(ErrorKind::kUsage, "'{}' is not a cache; use none or ram", name);
-}
+CacheKind parse_cache(std::string_view name) { return value_of(kCaches, name, "not a cache"); }
 
 SharedMemory::SharedMemory(FileDescriptor descriptor, std::uint64_t size)
     : descriptor_(std::move(descriptor)), size_(size) {
