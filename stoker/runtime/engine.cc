@@ -295,7 +295,7 @@ std::optional<BatchPtr> Loader::Engine::next(std::optional<std::chrono::steady_c
     in_epoch_ = false;
     metrics_.add(Metric::kEpochs, 1);
     log(LogLevel::kDebug, "epoch {} ended after {} batches", epoch_, delivered_);
-    if (!epoch_bad_.empty()) log(LogLevel::kWarning, "epoch {} met {} bad samples", epoch_, epoch_bad_.size());
+    if (!epoch_bad_.empty()) log(LogLevel::kWarning, "bad samples in epoch {}: {}", epoch_, epoch_bad_.size());
     return BatchPtr();
   }
   std::unique_ptr<Batch> batch;

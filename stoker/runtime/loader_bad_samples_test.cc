@@ -186,7 +186,7 @@ TEST(LoaderBadSamples, AreToldOnceAndCountedAtTheEpochsEnd) {
   EXPECT_EQ(std::count_if(log.lines.begin(), log.lines.end(),
                           [](const std::string& line) { return line.starts_with("bad sample: "); }),
             3);
-  EXPECT_THAT(log.lines, testing::Contains(HasSubstr("epoch 1 met 3 bad samples")));
+  EXPECT_THAT(log.lines, testing::Contains(HasSubstr("bad samples in epoch 1: 3")));
 }
 
 TEST(LoaderBadSamples, StopNothingThatIsLeft) {
