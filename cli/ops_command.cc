@@ -49,7 +49,7 @@ std::vector<std::string> choices_of(const ArgSpec& arg) {
 // A list of one is written as the number, as recipes may; four digits are enough for people.
 std::string default_text(const ArgSpec& arg) {
   const Value value = default_value(arg);
-  const auto* list = std::get_if<std::vector<double>>(&value);
+  const auto* list = std::get_if<Numbers>(&value);
   if (!list) return to_string(value);
   return list->size() == 1 ? fmt::format("{:.4g}", list->front()) : fmt::format("[{:.4g}]", fmt::join(*list, ", "));
 }

@@ -169,7 +169,7 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
   add_threads_option(*command, loader.threads);
   add_integer_option(*command, "--prefetch", loader.prefetch, {1}, "Batches made ahead; 2");
   add_parsed_option(*command, "--memory", loader.memory, parse_size,
-                    "For batches and read-ahead, as 512MiB; a quarter of the machine's")
+                    "For all that the loader holds, as 512MiB; a quarter of the machine's")
       ->option_text("SIZE");
   add_seed_option(*command, loader.seed);
   add_parsed_option(*command, "--order", loader.order, parse_order,

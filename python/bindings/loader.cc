@@ -35,7 +35,7 @@ constexpr const char* kLoaderDoc =
     "seed: with the epoch's number it decides the order and every random draw\n"
     "threads: 'auto' is one per core that the process may use\n"
     "prefetch: batches made ahead of the consumer\n"
-    "memory: budget for batches and read-ahead, in bytes or as '512MiB'; by default a quarter of the machine's\n"
+    "memory: budget for all that the loader holds, in bytes or as '512MiB'; by default a quarter of the machine's\n"
     "order: 'global' shuffles the whole data set, 'windowed' its shards and near samples, 'none' leaves it as it "
     "stands\n"
     "window, lanes: of order 'windowed': it reads at so many places (lanes, of all ranks; by default 8) and shuffles "

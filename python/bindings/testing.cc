@@ -43,7 +43,7 @@ nb::object to_python(const Value& value) {
   return std::visit(
       [](const auto& held) -> nb::object {
         using Held = std::decay_t<decltype(held)>;
-        if constexpr (std::is_same_v<Held, std::vector<double>>) {
+        if constexpr (std::is_same_v<Held, Numbers>) {
           nb::list list;
           for (const double number : held) list.append(number);
           return list;

@@ -20,7 +20,7 @@ _Path = Union[str, "PathLike[str]"]
 class SlotFacts(NamedTuple):
     """What stands in a batch's slots, beside the tensors."""
 
-    valid: torch.Tensor  # per slot, whether a sample stands there; false for padding
+    valid: torch.Tensor  # per slot, whether a sample stands there; false for padding and for bad ones that were skipped
     key: list[str]  # the samples' keys
     position: torch.Tensor  # the samples' positions in the epoch's global order
     epoch: int  # the epoch's number

@@ -1,5 +1,5 @@
-// Bounds the bytes that threads hold together. Grants are given in the order of asking, by one asker at a time, so
-// the one that is to be given back next is always among those granted: nothing can deadlock.
+// Bounds the bytes that threads hold together. Who asks waits until there is room, and what is more than all of it is
+// granted alone. One thread that asks for all is granted in its order; of several that ask, whoever fits first.
 #pragma once
 
 #include <condition_variable>

@@ -7,7 +7,7 @@
 namespace stoker {
 
 /// Gives pages of up to about `bytes` bytes that this thread has freed back to the machine. They stay malloc's, which
-/// gets them again, empty, where it uses them. Nothing where malloc is not glibc's.
+/// gets them again, empty, where it uses them. Nothing where the C library is not glibc.
 void give_back_freed(std::size_t bytes) noexcept;
 
 }  // namespace stoker

@@ -105,6 +105,7 @@ class Relabelled final : public View {
   void read(std::int64_t sample, SampleRow& into) const override {
     data().read(sample, into);
     into.label = labels_[static_cast<std::size_t>(sample)];
+    into.relabelled = true;
   }
 
  private:
@@ -265,6 +266,12 @@ std::shared_ptr<const Dataset> with_labels(std::shared_ptr<const Dataset> data, 
                                            std::vector<std::string> classes, const std::stop_token& stop) {
   if (static_cast<std::int64_t>(labels.size()) != data->size()) {
     fail(ErrorKind::kUsage, "{} labels were given for {} samples", labels.size(), data->size());
+  }
+  const auto classes_end = static_cast<std::int64_t>(classes.size());
+  for (const std::int64_t label : labels) {
+    if (label < classes_end || classes.empty()) continue;
+    fail(ErrorKind::kUsage, "a label is {}, but the {} classes that were given end at {}", label, classes_end,
+         classes_end - 1);
   }
   return std::make_shared<Relabelled>(std::move(data), std::move(labels), std::move(classes), stop);
 }

@@ -96,13 +96,17 @@ TEST_F(DatasetViews, SubsetSaysWhatIsNotThere) {
 }
 
 TEST_F(DatasetViews, LabelsAreReplaced) {
-  const Data other = with_labels(data_, {9, 8, 7, 6, 5, 4}, {"c0", "c1"});
-  EXPECT_THAT(labels(*other), ElementsAre(9, 8, 7, 6, 5, 4));
+  const Data other = with_labels(data_, {1, -1, 0, 1, 0, 1}, {"c0", "c1"});
+  EXPECT_THAT(labels(*other), ElementsAre(1, -1, 0, 1, 0, 1));
   EXPECT_THAT(keys(*other), ElementsAre("a", "bb", "ccc", "dddd", "e", "bb"));
   EXPECT_THAT(other->classes(), ElementsAre("c0", "c1"));
   EXPECT_EQ(other->bytes(), data_->bytes());
   EXPECT_NE(other->fingerprint(), data_->fingerprint());
   EXPECT_EQ(with_labels(data_, labels(*data_), {})->fingerprint(), data_->fingerprint());
+  EXPECT_THAT(error_of([&] {
+                with_labels(data_, {1, 1, 1, 1, 2, 1}, {"c0", "c1"});
+              }).message(),
+              HasSubstr("a label is 2, but the 2 classes that were given end at 1"));
   EXPECT_THAT(error_of([&] { with_labels(data_, {1}, {}); }).message(), HasSubstr("1 labels were given for 6 samples"));
 }
 

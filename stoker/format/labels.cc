@@ -72,22 +72,29 @@ std::pair<std::string, std::string> split_line(std::string_view line) {
 Labels numbered(const std::vector<std::string_view>& names, const std::vector<std::string>& classes,
                 const std::string& where) {
   Labels labels;
-  labels.classes = classes;
+  std::unordered_map<std::string_view, std::int64_t> number_of;
+  for (const std::string& name : classes) {
+    if (!number_of.emplace(name, static_cast<std::int64_t>(number_of.size())).second) {
+      fail(ErrorKind::kUsage, "the class '{}' is named twice", name);
+    }
+  }
   const auto parse = [](std::string_view name) { return parse_class_number(name, name.size()); };
-  if (classes.empty() &&
-      std::all_of(names.begin(), names.end(), [&](std::string_view n) { return parse(n).has_value(); })) {
+  const auto is_number = [&](std::string_view name) { return !number_of.contains(name) && parse(name).has_value(); };
+  if (std::all_of(names.begin(), names.end(), is_number)) {
     for (const std::string_view name : names) labels.numbers.push_back(*parse(name));
+    labels.classes = classes;
     return labels;
   }
   if (classes.empty()) {
     const std::set<std::string_view> sorted(names.begin(), names.end());
     labels.classes.assign(sorted.begin(), sorted.end());
+    for (const std::string_view name : sorted) number_of.emplace(name, static_cast<std::int64_t>(number_of.size()));
+  } else {
+    labels.classes = classes;
   }
-  std::unordered_map<std::string_view, std::int64_t> numbers;
-  for (const std::string& name : labels.classes) numbers.emplace(name, static_cast<std::int64_t>(numbers.size()));
   for (const std::string_view name : names) {
-    const auto number = numbers.find(name);
-    if (number == numbers.end())
+    const auto number = number_of.find(name);
+    if (number == number_of.end())
       fail(ErrorKind::kData, "{}: '{}' is none of the {} classes", where, name, classes.size());
     labels.numbers.push_back(number->second);
   }

@@ -16,9 +16,10 @@ struct Labels {
 };
 
 /// From a text file with a line for each sample: "n01/img7.jpg,5" (CSV: the first two columns count) or "n01/img7.jpg
-/// 5". What comes first is a key or a file's name, what follows is a class number, or a class name: these are numbered
-/// as `classes` has them, or in byte order where it is empty. Lines about other samples, a heading say, are passed
-/// over. Throws kData for a sample without a label or with several, and for what is neither; kIo, kNotFound, kClosed.
+/// 5". What comes first is a key or a file's name, what follows is a class number, or a class name: names are
+/// numbered as `classes` has them, or in byte order where it is empty. Lines about other samples, a heading say, are
+/// passed over. Throws kData for a sample without a label or with several, and for what is neither; kIo, kNotFound,
+/// kClosed.
 Labels read_labels(const Dataset& data, const std::string& path, const std::vector<std::string>& classes = {},
                    const std::stop_token& stop = {});
 

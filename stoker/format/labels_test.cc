@@ -59,6 +59,14 @@ TEST_F(LabelFile, NumbersNamesInByteOrderOrAsTheClassesStand) {
   EXPECT_THAT(read("n1/a,10\nn1/b,9\nn2/c d,x").classes, ElementsAre("10", "9", "x")) << "not all are numbers";
 }
 
+TEST_F(LabelFile, MayHaveNumbersOfNamedClasses) {
+  const Labels labels = read("n1/a,2\nn1/b,0\nn2/c d,1\n", {"b", "x", "a"});
+  EXPECT_THAT(labels.numbers, ElementsAre(2, 0, 1));
+  EXPECT_THAT(labels.classes, ElementsAre("b", "x", "a"));
+  EXPECT_THAT(read("n1/a,2\nn1/b,2\nn2/c d,1\n", {"2", "1"}).numbers, ElementsAre(0, 0, 1)) << "these are names";
+  EXPECT_THAT(refusal("n1/a,x\nn1/b,x\nn2/c d,x\n", {"x", "y", "x"}), HasSubstr("the class 'x' is named twice"));
+}
+
 TEST_F(LabelFile, MustHaveOneLabelForEachSample) {
   EXPECT_THAT(refusal("n1/a 1\n"), HasSubstr("no label for 2 of 3 samples; the first is 'n1/b'"));
   EXPECT_THAT(refusal("n1/a 1\nn1/b\nn2/c d 1\n"), HasSubstr("no label for 1 of 3 samples; the first is 'n1/b'"));

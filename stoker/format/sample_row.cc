@@ -9,6 +9,7 @@ namespace stoker {
 void SampleRow::clear() {
   key.clear();
   label = -1;
+  relabelled = false;
   fields.clear();
   facts.reset();
   soundness = Soundness::kUnknown;

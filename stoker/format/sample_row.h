@@ -36,6 +36,7 @@ enum class Soundness : std::uint8_t {
 struct SampleRow {
   std::string key;
   std::int64_t label = -1;  // -1: unknown
+  bool relabelled = false;  // the label is not that of its field "cls"
   std::vector<SampleField> fields;
   std::optional<ImageFacts> facts;  // of its image
   Soundness soundness = Soundness::kUnknown;

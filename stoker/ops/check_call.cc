@@ -38,7 +38,7 @@ class ArgChecker {
       case ArgType::kNumbers:
       case ArgType::kIntegers:
         if (const auto* number = std::get_if<double>(&value)) return check_list({*number});
-        if (const auto* list = std::get_if<std::vector<double>>(&value)) return check_list(*list);
+        if (const auto* list = std::get_if<Numbers>(&value)) return check_list(*list);
         refuse(value, "a number or a list of numbers");
     }
     refuse(value, "something else");

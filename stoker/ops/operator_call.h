@@ -9,9 +9,16 @@
 
 namespace stoker {
 
+/// A type of its own: of strings and vectors alone g++ 12 thinks that a variant of them is never without a value, also
+/// where copying one threw, and destroys what is not there.
+struct Numbers : std::vector<double> {
+  using vector::vector;
+  Numbers(std::vector<double> numbers) : vector(std::move(numbers)) {}
+};
+
 /// Numbers are doubles throughout (integers up to 2^53 are exact); a list is always one of numbers. No operator takes a
 /// truth value, but people write some.
-using Value = std::variant<bool, double, std::string, std::vector<double>>;
+using Value = std::variant<bool, double, std::string, Numbers>;
 
 struct OperatorCall {
   std::string name;
@@ -21,7 +28,7 @@ struct OperatorCall {
   double number(std::string_view arg) const { return std::get<double>(value(arg)); }
   int integer(std::string_view arg) const { return static_cast<int>(number(arg)); }
   const std::string& text(std::string_view arg) const { return std::get<std::string>(value(arg)); }
-  const std::vector<double>& numbers(std::string_view arg) const { return std::get<std::vector<double>>(value(arg)); }
+  const std::vector<double>& numbers(std::string_view arg) const { return std::get<Numbers>(value(arg)); }
 
   friend bool operator==(const OperatorCall&, const OperatorCall&) = default;
 

@@ -2,6 +2,8 @@
 
 #include <cassert>
 
+#include "stoker/base/error.h"
+
 namespace stoker {
 
 EpochOrder::EpochOrder(const OrderOptions& options, std::int64_t epoch)
@@ -17,7 +19,9 @@ EpochOrder::EpochOrder(const OrderOptions& options, std::int64_t epoch)
     // No draw is left out, and none comes twice, or shares would not be exact in the long run.
     const std::int64_t slots = batches_ * options.global_batch;
     const std::int64_t draws = tail_ == Tail::kPad ? samples_ : (slots + repeats_ - 1) / repeats_;
-    first_draw_ = epoch * draws;
+    if (__builtin_mul_overflow(epoch, draws, &first_draw_) || first_draw_ > INT64_MAX - slots) {
+      fail(ErrorKind::kUsage, "epoch {} of a mixture has more draws before it than can be counted", epoch);
+    }
   } else if (options.kind == OrderKind::kGlobal) {
     permutation_.emplace(static_cast<std::uint64_t>(samples_), options.seed, static_cast<std::uint64_t>(epoch));
   } else if (options.kind == OrderKind::kWindowed) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -25,13 +26,17 @@ struct Launcher {
   std::string_view name;
   const char* rank;
   const char* world;
+  const char* nodes;  // on how many its processes are, or
+  const char* local;  // how many are on this one
 };
 
-constexpr std::array<Launcher, 4> kLaunchers = {{{"torchrun", "RANK", "WORLD_SIZE"},
-                                                 {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                                 {"PMI", "PMI_RANK", "PMI_SIZE"},
-                                                 {"PMIx", "PMIX_RANK", nullptr}}};
-constexpr Launcher kSlurm{"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"};
+constexpr Launcher kSlurm{"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_NODES", nullptr};
+constexpr std::array<Launcher, 5> kLaunchers = {
+    {{"torchrun", "RANK", "WORLD_SIZE", nullptr, "LOCAL_WORLD_SIZE"},
+     {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", nullptr, "OMPI_COMM_WORLD_LOCAL_SIZE"},
+     {"PMI", "PMI_RANK", "PMI_SIZE", "SLURM_STEP_NUM_NODES", "MPI_LOCALNRANKS"},
+     {"PMIx", "PMIX_RANK", nullptr, nullptr, nullptr},
+     kSlurm}};
 
 std::optional<int> number_in(const Environment& environment, const char* name) {
   const std::optional<std::string> text = name ? environment(name) : std::nullopt;
@@ -55,15 +60,41 @@ std::optional<Statement> statement_of(const Launcher& launcher, const Environmen
   return statement;
 }
 
-/// Slurm numbers the tasks of a step, outside of which there is one process. A step of one task on each node may be of
-/// launchers that started several processes each, `world` in all.
-std::optional<Statement> slurm_statement(std::optional<int> world, const Environment& environment) {
-  if (!environment("SLURM_STEP_ID")) return std::nullopt;
-  const std::optional<Statement> statement = statement_of(kSlurm, environment);
-  if (!statement || !world) return statement;
-  const int tasks = *statement->world;
-  const bool one_a_node = tasks > 0 && tasks == number_in(environment, "SLURM_STEP_NUM_NODES");
-  return one_a_node && *world > tasks && *world % tasks == 0 ? std::nullopt : statement;
+/// Whether a launcher started one process on each node, and those are not what was asked for but started several each,
+/// `world` in all.
+bool started_launchers(const Launcher& launcher, const Statement& statement, int world,
+                       const Environment& environment) {
+  if (!statement.world || *statement.world < 1 || world <= *statement.world || world % *statement.world != 0) {
+    return false;
+  }
+  return number_in(environment, launcher.nodes) == statement.world || number_in(environment, launcher.local) == 1;
+}
+
+/// What launchers say, the first of kLaunchers first, after `given`; without those that only started the launcher of
+/// this process.
+std::vector<Statement> all_statements(const Statement& given, const Environment& environment) {
+  std::vector<Statement> statements;
+  if (given.rank || given.world) statements.push_back(given);
+  std::optional<int> said_world = given.world;
+  std::vector<int> of_launchers;  // ranks
+  for (const Launcher& launcher : kLaunchers) {
+    // Slurm numbers the tasks of a step, outside of which there is one process.
+    if (launcher.name == kSlurm.name && !environment("SLURM_STEP_ID")) continue;
+    const std::optional<Statement> statement = statement_of(launcher, environment);
+    if (!statement) continue;
+    if (said_world && started_launchers(launcher, *statement, *said_world, environment)) {
+      of_launchers.push_back(*statement->rank);
+      continue;
+    }
+    statements.push_back(*statement);
+    if (!said_world) said_world = statement->world;
+  }
+  // PMIx tells no more than the rank: that of one of them.
+  std::erase_if(statements, [&](const Statement& statement) {
+    return !statement.world && statement.rank && statement.by != given.by &&
+           std::find(of_launchers.begin(), of_launchers.end(), *statement.rank) != of_launchers.end();
+  });
+  return statements;
 }
 
 std::string in_words(const Statement& statement) {
@@ -99,16 +130,7 @@ Environment process_environment() {
 }
 
 RankOfWorld find_rank(std::optional<int> rank, std::optional<int> world, const Environment& environment) {
-  std::vector<Statement> statements;
-  if (rank || world) statements.push_back({"the arguments", rank, world});
-  for (const Launcher& launcher : kLaunchers) {
-    if (const auto statement = statement_of(launcher, environment)) statements.push_back(*statement);
-  }
-  std::optional<int> said_world;
-  for (const Statement& statement : statements) {
-    if (!said_world) said_world = statement.world;
-  }
-  if (const auto statement = slurm_statement(said_world, environment)) statements.push_back(*statement);
+  const std::vector<Statement> statements = all_statements({"the arguments", rank, world}, environment);
   if (statements.empty()) return {};
 
   const Statement& first = statements.front();

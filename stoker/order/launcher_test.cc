@@ -84,6 +84,18 @@ TEST(FindRank, DoesNotListenToAStepOfLaunchers) {
   EXPECT_THAT(refusal(agents, 0, 4), HasSubstr("by Slurm it is rank 1 of 4"));
 }
 
+TEST(FindRank, DoesNotListenToOtherLaunchersOfLaunchers) {
+  const Variables mpi{{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"PMIX_RANK", "1"}};
+  EXPECT_THAT(refusal(joined(kTorchrun, mpi)), HasSubstr("by Open MPI it is rank 1 of 4"));
+  EXPECT_EQ(found(joined(joined(kTorchrun, mpi), {{"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}})), (RankOfWorld{3, 8}));
+  const Variables step{
+      {"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_STEP_NUM_NODES", "4"}};
+  EXPECT_EQ(found(joined(joined(kTorchrun, step), {{"PMIX_RANK", "1"}})), (RankOfWorld{3, 8})) << "srun --mpi=pmix";
+  EXPECT_EQ(found(joined(joined(kTorchrun, step), {{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}})), (RankOfWorld{3, 8}))
+      << "srun --mpi=pmi2";
+  EXPECT_THAT(refusal(joined(joined(kTorchrun, step), {{"PMIX_RANK", "2"}})), HasSubstr("by PMIx it is rank 2"));
+}
+
 TEST(FindRank, DoesNotListenToSlurmOutsideOfAStep) {
   EXPECT_EQ(found({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "7"}}), (RankOfWorld{0, 1}));
 }

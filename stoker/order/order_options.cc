@@ -36,6 +36,12 @@ Tail parse_tail(std::string_view name) { return value_of(kTails, name, "not a ta
 
 void check_order(const OrderOptions& options, int world) {
   if (options.repeats < 1) fail(ErrorKind::kUsage, "repeats must be at least 1, not {}", options.repeats);
+  std::int64_t positions;
+  if (__builtin_mul_overflow(options.samples, options.repeats, &positions) ||
+      positions > INT64_MAX - options.global_batch) {
+    fail(ErrorKind::kUsage, "{} samples, {} times each, are more than can be counted", options.samples,
+         options.repeats);
+  }
   if (!options.mixture.empty() && options.kind != OrderKind::kGlobal) {
     fail(ErrorKind::kUsage, "data sets that are mixed have the order global, not {}", to_string(options.kind));
   }

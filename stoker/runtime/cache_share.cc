@@ -44,9 +44,11 @@ struct Address {
 
 /// Of datagrams: unlike a connection they need nobody who listens, so a name is either free or can be asked.
 FileDescriptor make_socket() {
-  FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const int on = 1;
-  if (!socket || ::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) != 0) {
+  const timeval within{.tv_sec = 0, .tv_usec = std::chrono::microseconds(kAnswerWithin).count()};
+  if (!socket || ::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) != 0 ||
+      ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &within, sizeof(within)) != 0) {
     fail_system("make", "a socket", errno);
   }
   return socket;
@@ -71,7 +73,7 @@ class Message {
   Message& operator=(const Message&) = delete;
 
   /// Returns errno, or 0.
-  int send(const FileDescriptor& socket, const Address& to, std::optional<int> descriptor) {
+  int send(const FileDescriptor& socket, const Address& to, std::optional<int> descriptor, int flags = 0) {
     peer_ = to;
     header_.msg_namelen = peer_.size;
     if (descriptor) {
@@ -81,7 +83,7 @@ class Message {
       *rights = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
       std::memcpy(CMSG_DATA(rights), &*descriptor, sizeof(int));
     }
-    return ::sendmsg(socket.get(), &header_, MSG_NOSIGNAL) < 0 ? errno : 0;
+    return ::sendmsg(socket.get(), &header_, MSG_NOSIGNAL | flags) < 0 ? errno : 0;
   }
 
   /// False where there is none of a process of this user: anybody can send to a name.
@@ -89,7 +91,7 @@ class Message {
     header_.msg_namelen = sizeof(peer_.value);
     header_.msg_control = control_;
     header_.msg_controllen = sizeof(control_);
-    if (::recvmsg(socket.get(), &header_, MSG_CMSG_CLOEXEC) < 0) return false;
+    if (::recvmsg(socket.get(), &header_, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) < 0) return false;
     peer_.size = header_.msg_namelen;
     bool is_ours = false;
     for (cmsghdr* part = CMSG_FIRSTHDR(&header_); part; part = CMSG_NXTHDR(&header_, part)) {
@@ -97,10 +99,12 @@ class Message {
         ucred sender;
         std::memcpy(&sender, CMSG_DATA(part), sizeof(sender));
         is_ours = sender.uid == ::geteuid();
-      } else if (part->cmsg_type == SCM_RIGHTS && part->cmsg_len == CMSG_LEN(sizeof(int))) {
-        int descriptor;
-        std::memcpy(&descriptor, CMSG_DATA(part), sizeof(int));
-        descriptor_ = FileDescriptor(descriptor);
+      } else if (part->cmsg_type == SCM_RIGHTS) {  // of several, all but the last are closed
+        for (std::size_t at = 0; at + sizeof(int) <= part->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
+          int descriptor;
+          std::memcpy(&descriptor, CMSG_DATA(part) + at, sizeof(int));
+          descriptor_ = FileDescriptor(descriptor);
+        }
       }
     }
     return is_ours;
@@ -127,7 +131,8 @@ std::optional<FileDescriptor> ask(const Address& address, std::chrono::milliseco
     fail_system("name", "a socket", errno);
   }
   if (const int error = Message().send(socket, address, std::nullopt)) {
-    if (error == ECONNREFUSED) return std::nullopt;  // it has just left
+    // It has just left, or so many ask at once that its queue stayed full.
+    if (error == ECONNREFUSED || error == EAGAIN) return std::nullopt;
     fail_system("ask", "the process that has the name", error);
   }
   pollfd answer{socket.get(), POLLIN, 0};
@@ -164,7 +169,8 @@ class CacheShare::Server {
       if (::poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) return;
       if (waits[1].revents != 0) return;
       Message question, answer;
-      if (question.receive(socket_)) answer.send(socket_, question.sender(), descriptor_.get());  // or it is gone
+      // Who is gone, or asks without hearing, is not waited for.
+      if (question.receive(socket_)) answer.send(socket_, question.sender(), descriptor_.get(), MSG_DONTWAIT);
     }
   }
 

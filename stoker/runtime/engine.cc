@@ -10,6 +10,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/freed_memory.h"
 #include "stoker/base/log.h"
+#include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
 #include "stoker/base/units.h"
 #include "stoker/runtime/loader_options.h"
@@ -32,18 +33,18 @@ Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, co
       bad_sample_(options.bad_sample),
       wants_label_(std::any_of(plan_.views().begin(), plan_.views().end(),
                                [](const ViewPlan& view) { return view.kind == ViewKind::kLabel; })),
-      state_(loader_identity(*dataset_, plan_, options)),
       progress_(options.progress),
       audit_(options.audit.empty() ? nullptr : std::make_unique<AuditWriter>(options.audit)),
       quarantine_(options.quarantine.empty() ? nullptr : std::make_shared<Quarantine>(options.quarantine)),
       memory_(plan_memory(*dataset_, plan_, options)),
       cache_share_(cache_share(*dataset_, plan_, options, memory_.cache)),
       cache_(cache_share_ ? std::make_shared<SampleCache>(cache_share_->take(), dataset_->size()) : nullptr),
-      scratch_(memory_.scratch, options.threads),
+      scratch_(memory_.scratch, options.threads, usable_cores()),
       board_(*dataset_, completed(board_options(*dataset_, plan_, options, memory_)), *options.allocator),
       worker_target_(options.threads),
       out_of_memory_(
           std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"))),
+      state_(loader_identity(*dataset_, plan_, board_.order())),
       batches_per_epoch_(board_.batches_per_epoch()) {}
 
 Loader::Engine::~Engine() { close(); }
@@ -155,9 +156,9 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
     for (std::size_t i = 0; i < count; ++i) {
       lock.unlock();
       work_on(*tickets[i], executor);
-      if (gate.is_large()) {
+      if (gate.must_drop()) {
         executor.drop_scratch();
-        give_back_freed(gate.taken());
+        give_back_freed(gate.has());
         gate.leave();
       }
       const StageTimes& times = executor.times();
@@ -180,7 +181,7 @@ void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor, std::span<const
     fields[i] = ticket.reads[i].content;
     if (!ticket.cached) check_field(*ticket.reads[i].field, fields[i]);  // what is kept was checked
   }
-  if (wants_label_ && ticket.row.label < 0 && ticket.row.field("cls")) {
+  if (wants_label_ && ticket.row.label < 0 && !ticket.row.relabelled && ticket.row.field("cls")) {
     fail(ErrorKind::kBadSample, "its field 'cls' is not a class number");
   }
   const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
@@ -241,6 +242,7 @@ void Loader::Engine::start_epoch(std::int64_t epoch) {
   if (first_start_ns_ == 0) first_start_ns_ = now_ns();
   const std::optional<LoaderPosition> resume = std::exchange(resume_, std::nullopt);
   delivered_ = resume && resume->epoch == epoch ? resume->batch : 0;
+  const bool goes_back = resume && epoch < resume->epoch;
   board_.start_epoch(epoch, delivered_);
   epoch_started_ = true;
   epoch_ = epoch;
@@ -249,6 +251,10 @@ void Loader::Engine::start_epoch(std::int64_t epoch) {
   epoch_error_ = nullptr;
   reader_waits_ = false;
   reader_wakes_.notify_one();
+  if (goes_back) {
+    log(LogLevel::kWarning, "epoch {} was asked for, so it begins anew; the state that was loaded stood in epoch {}",
+        epoch, resume->epoch);
+  }
   log(LogLevel::kDebug, "epoch {} begins: {} batches of {}", epoch, batches_per_epoch_, batch_);
 }
 
@@ -403,7 +409,10 @@ void Loader::Engine::set(const Knobs& knobs) {
     const std::lock_guard lock(mutex_);
     if (closing_) return;
   }
-  if (knobs.threads) resize_workers(*knobs.threads);
+  if (knobs.threads) {
+    scratch_.set_threads(*knobs.threads);
+    resize_workers(*knobs.threads);
+  }
   log(LogLevel::kDebug, "knobs: threads {}, prefetch {}", threads(), prefetch());
 }
 

@@ -99,7 +99,6 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   const std::int64_t epochs_end_;
   const BadSlotPolicy bad_sample_;
   const bool wants_label_;
-  const LoaderState state_;
   const std::function<void(const LoaderProgress&)> progress_;
   MetricCounters metrics_;
   std::unique_ptr<AuditWriter> audit_;      // the consumer's thread only
@@ -124,6 +123,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   int worker_target_ = 0;
   std::exception_ptr failure_;              // of the reader or a worker itself: nothing goes on after it
   const std::exception_ptr out_of_memory_;  // made while there is some
+  const LoaderState state_;                 // never changes
 
   // The reader's thread only.
   std::vector<Ticket*> located_;  // drawn and located, waiting for room in this order

@@ -121,6 +121,7 @@ void Loader::Engine::grant_located() {
 }
 
 void Loader::Engine::wait_for_room(std::unique_lock<std::mutex>& lock) {
+  if (board_.has_again()) return;  // since the lock was let go, to find samples: nobody wakes who does not wait
   const std::int64_t since = now_ns();
   reader_waits_ = true;
   reader_wakes_.wait(lock, [&] { return closing_ || !reader_waits_; });

@@ -34,7 +34,7 @@ struct LoaderOptions {
   int threads = 0;   // workers; 0: as many as the process may use cores
   int prefetch = 2;  // batches made ahead of the consumer
   std::optional<std::uint64_t>
-      memory{};  // budget in bytes for batches and read-ahead; unset: a quarter of the machine's
+      memory{};  // budget in bytes for all that a loader holds; unset: a quarter of the machine's
   OrderKind order = OrderKind::kGlobal;
   std::optional<std::int64_t> window{};  // samples, of the windowed order only; unset: as OrderOptions has it
   std::optional<int> lanes{};            // likewise
@@ -97,9 +97,9 @@ class Loader {
   /// one of other data or options. The consumer's thread only.
   LoaderPosition load_state(std::string_view json);
 
-  /// The next batch of the epoch, or null at its end; then the next epoch's first, up to epochs_end. Waits for it. The
-  /// first bad sample, in order, is thrown here as an Error, whatever thread met it. Interruptible by interrupt() from
-  /// any thread (throws kClosed).
+  /// The next batch of the epoch, or null at its end; then the next epoch's first, up to epochs_end. Waits for it. What
+  /// ends the epoch is thrown here as an Error, the first in order, whatever thread met it. Interruptible by
+  /// interrupt() from any thread (throws kClosed).
   BatchPtr next();
   /// As next(), but gives up after `patience`: nullopt.
   std::optional<BatchPtr> next_within(std::chrono::milliseconds patience);

@@ -1,4 +1,5 @@
 // What becomes of samples whose bytes are bad.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +10,11 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/base/log_testing.h"
+#include "stoker/codec/encoded_testing.h"
+#include "stoker/format/dataset_views.h"
+#include "stoker/format/tar_writer.h"
 #include "stoker/runtime/loader_testing.h"
+#include "stoker/runtime/open.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {
@@ -168,6 +173,52 @@ TEST(LoaderBadSamples, AreWrittenDownAndKnownTheNextTime) {
   EXPECT_EQ(audit_of(loader, 2), want);
   std::ifstream again(list);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(again), {}), text) << "nothing is written twice";
+}
+
+TEST(LoaderBadSamples, ThatAreListedEndNoEpochThatNewOnesEnd) {
+  const TempFolder folder;
+  LoaderOptions options = options_of(BadSlotPolicy::kSubstitute);
+  options.quarantine = folder.path("bad.jsonl");
+  const MemoryDataset data = memory_dataset({.bad = kBad});
+  Loader listing(data.dataset, small_recipe(), options);
+  const Lines want = audit_of(listing, 2);
+  options.bad_sample = BadSlotPolicy::kFail;
+  Loader loader(data.dataset, small_recipe(), options);
+  EXPECT_EQ(audit_of(loader, 2), want);
+  const MemoryDataset worse = memory_dataset({.bad = {3, 17, 21, 40}});
+  Loader failing(worse.dataset, small_recipe(), options);
+  EXPECT_THAT(error_of([&] { audit_of(failing, 2); }).what(), HasSubstr("sample21"));
+}
+
+TEST(LoaderBadSamples, OfAListWhoseLastLineWasTornAreReadNevertheless) {
+  const TempFolder folder;
+  LoaderOptions options = options_of(BadSlotPolicy::kSubstitute);
+  options.quarantine = folder.write("bad.jsonl",
+                                    "{\"shard\":\"memory.tar\",\"key\":\"sample3\",\"offset\":0,\"reason\":\"\"}\n"
+                                    "{\"shard\":\"memory.tar\",\"key\":\"sam");
+  const MemoryDataset data = memory_dataset({.bad = kBad});
+  Loader loader(data.dataset, small_recipe(), options);
+  audit_of(loader, 1);
+  EXPECT_EQ(loader.metrics()[Metric::kBadSamples], 3);
+  Loader again(data.dataset, small_recipe(), options);
+  EXPECT_EQ(audit_of(again, 1).size(), 50u) << "the list is whole again";
+}
+
+TEST(LoaderBadSamples, AreNoneThatWereGivenNoLabel) {
+  const TempFolder folder;
+  const std::string path = folder.path("data.tar");
+  TarWriter tar(path);
+  for (const char* const key : {"a", "b"}) {
+    tar.add(fmt::format("{}.jpg", key), noisy_jpeg(20, 20, 1));
+    tar.add(fmt::format("{}.cls", key), as_bytes("5"));
+  }
+  tar.finish();
+  Loader loader(with_labels(open(path), {-1, 1}, {}), small_recipe(),
+                {.batch = 2, .order = OrderKind::kNone, .bad_sample = BadSlotPolicy::kFail});
+  const BatchPtr batch = loader.next();
+  const auto* const labels = reinterpret_cast<const std::int64_t*>(batch->output("label").data);
+  EXPECT_EQ(labels[0], -1);
+  EXPECT_EQ(labels[1], 1);
 }
 
 TEST(LoaderBadSamples, AreNoReasonToWriteOverOtherFiles) {

@@ -42,7 +42,7 @@ std::int64_t tickets_ahead(const OrderOptions& order, int world) {
   if (order.kind != OrderKind::kWindowed) return 0;
   const double lanes = static_cast<double>(order.lanes) / world;
   const double samples = std::min(lanes * static_cast<double>(order.window), static_cast<double>(order.samples));
-  return static_cast<std::int64_t>((1 + kWindowSlack) * samples) + 1;
+  return static_cast<std::int64_t>((1 + kWindowSlack) * samples * static_cast<double>(order.repeats)) + 1;
 }
 
 /// What so many samples take in the arena, where each is padded: by half a unit on average.
@@ -136,11 +136,28 @@ std::uint64_t whole_cache_bytes(const Dataset& dataset) {
 MemoryPlan least_memory(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
   const int prefetch = std::max(options.prefetch, 1);
   const std::int64_t ahead = tickets_ahead(order_options(dataset, options), *options.world);
-  return {.cache = options.cache == CacheKind::kRam ? options.cache_memory.value_or(0) : 0,
+  const std::uint64_t table = SampleCache::overhead(dataset.size());
+  return {.cache = options.cache == CacheKind::kRam ? std::max(options.cache_memory.value_or(0), table) : 0,
           .tickets = kReserve + ticket_bytes(std::max(ahead, (prefetch + std::int64_t{1}) * options.batch)),
           .read_ahead = kReadAheadMin,
           .scratch = kScratchMin + static_cast<std::uint64_t>(options.threads) * kScratchEach,
           .batches = least_batch_memory(prefetch, batch_bytes(plan.outputs(), options.batch))};
+}
+
+/// Where the samples lie, some of them told for all: data sets of one fingerprint may differ in what it does not cover.
+std::string places_of(const Dataset& dataset) {
+  constexpr std::int64_t kLookedAt = 64;
+  const std::int64_t last = dataset.size() - 1;
+  std::vector<std::int64_t> samples;
+  for (std::int64_t i = 0; i < kLookedAt; ++i) samples.push_back(last / (kLookedAt - 1) * i);
+  samples.push_back(last);
+  dataset.prepare(samples);
+  std::string places;
+  for (const std::int64_t sample : samples) {
+    const SampleRow row = dataset.row(sample);
+    places += fmt::format("{}:{} ", row.source->name(), row.fields.empty() ? 0 : row.fields.front().offset);
+  }
+  return places;
 }
 
 }  // namespace
@@ -150,8 +167,8 @@ std::unique_ptr<CacheShare> cache_share(const Dataset& dataset, const Plan& plan
   if (bytes == 0) return nullptr;
   if (*options.world == 1) return std::make_unique<CacheShare>("", bytes);
   const std::string what =
-      fmt::format("{} {} {} {} {} {} {}", job_name(process_environment()), ::geteuid(), dataset.fingerprint(),
-                  dataset.size(), dataset.row(0).source->name(), fmt::join(plan.fields(), ","), bytes);
+      fmt::format("{} {} {} {} {} {} {} {}", job_name(process_environment()), ::geteuid(), dataset.fingerprint(),
+                  dataset.size(), dataset.bytes(), places_of(dataset), fmt::join(plan.fields(), ","), bytes);
   return std::make_unique<CacheShare>("stoker-" + to_hex(hash64(what)), bytes);
 }
 
@@ -199,7 +216,7 @@ MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const LoaderOpt
     left -= bytes;
   };
   if (options.cache == CacheKind::kRam && !options.cache_memory) {
-    give(memory.cache, std::min(whole_cache_bytes(dataset), left / 2));
+    give(memory.cache, std::min(whole_cache_bytes(dataset) - memory.cache, left / 2));
   }
   const std::int64_t ahead = tickets_ahead(order_options(dataset, options), *options.world);
   give(memory.read_ahead, std::min(left / 2, std::max(kReadAheadMax, bytes_of(dataset, ahead)) - kReadAheadMin));
@@ -234,11 +251,11 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
   return board;
 }
 
-LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
+LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const OrderOptions& order) {
   return {.data = dataset.fingerprint(),
           .samples = dataset.size(),
           .recipe = hash64(plan.recipe().to_toml()),
-          .order = order_options(dataset, options),
+          .order = order,
           .semantics = kSemanticsVersion};
 }
 

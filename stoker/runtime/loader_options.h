@@ -39,8 +39,8 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
 std::unique_ptr<CacheShare> cache_share(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
                                         std::uint64_t bytes);
 
-/// What a state of such a loader is of.
-LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const LoaderOptions& options);
+/// What a state of a loader is of.
+LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const OrderOptions& order);
 
 /// Throws kUsage for a prefetch below 1, kMemory for one whose batches do not fit.
 void check_prefetch(int prefetch, std::size_t batch_bytes, std::size_t batch_memory_max);

@@ -22,7 +22,10 @@ std::string order_json(const OrderOptions& order) {
   std::string json = fmt::format("{{\"kind\":\"{}\",\"seed\":{},\"global_batch\":{},\"tail\":\"{}\"",
                                  to_string(order.kind), order.seed, order.global_batch, to_string(order.tail));
   if (order.kind == OrderKind::kWindowed) {
-    json += fmt::format(",\"window\":{},\"lanes\":{}", order.window, order.lanes);
+    const std::vector<std::int64_t>& shards = *order.shard_samples;
+    const Bytes sizes(reinterpret_cast<const std::uint8_t*>(shards.data()), shards.size() * sizeof(shards[0]));
+    json +=
+        fmt::format(",\"window\":{},\"lanes\":{},\"shards\":\"{}\"", order.window, order.lanes, to_hex(hash64(sizes)));
   }
   if (order.repeats != 1) json += fmt::format(",\"repeats\":{}", order.repeats);
   return json + "}";
@@ -37,7 +40,7 @@ std::string identity_json(const LoaderIdentity& identity) {
 }
 
 /// What people call what is compared.
-constexpr std::array<std::pair<const char*, const char*>, 12> kNames = {{{"/stoker_state", "the state's version"},
+constexpr std::array<std::pair<const char*, const char*>, 13> kNames = {{{"/stoker_state", "the state's version"},
                                                                          {"/semantics", "the semantics version"},
                                                                          {"/data", "the data set's fingerprint"},
                                                                          {"/samples", "the number of samples"},
@@ -48,6 +51,7 @@ constexpr std::array<std::pair<const char*, const char*>, 12> kNames = {{{"/stok
                                                                          {"/order/tail", "the tail"},
                                                                          {"/order/window", "the window"},
                                                                          {"/order/lanes", "the lanes"},
+                                                                         {"/order/shards", "the division into shards"},
                                                                          {"/order/repeats", "the repeats"}}};
 
 std::string text_at(const Json& json, const char* place) {

@@ -10,7 +10,8 @@
 
 namespace stoker {
 
-/// What decides which samples stand where and what becomes of them: a position means nothing without it.
+/// What decides which samples stand where, and what is made of them: a position means nothing without it. What becomes
+/// of bad ones may change: who stopped at one goes on with another policy.
 struct LoaderIdentity {
   std::uint64_t data = 0;    // Dataset::fingerprint()
   std::int64_t samples = 0;  // for messages

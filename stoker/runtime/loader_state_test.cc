@@ -50,9 +50,17 @@ TEST(LoaderState, SaysAllThatDiffers) {
   other.semantics = 5;
   EXPECT_THAT(refusal(other, json), HasSubstr("semantics version was 2 and is now 5"));
   other = identity();
+  const auto shards = [](std::vector<std::int64_t> sizes) {
+    return std::make_shared<const std::vector<std::int64_t>>(std::move(sizes));
+  };
   other.order.kind = OrderKind::kWindowed;
+  other.order.shard_samples = shards({1000});
   EXPECT_THAT(refusal(other, json), AllOf(HasSubstr("order was global and is now windowed"),
                                           HasSubstr("the window was none and is now 1024")));
+  const std::string windowed = LoaderState(other).to_json({});
+  EXPECT_EQ(LoaderState(other).parse(windowed), (LoaderPosition{}));
+  other.order.shard_samples = shards({500, 500});
+  EXPECT_THAT(refusal(other, windowed), HasSubstr("the division into shards was"));
   other = identity();
   other.order.tail = Tail::kPad;
   EXPECT_THAT(refusal(other, json), HasSubstr("tail was drop and is now pad"));

@@ -20,7 +20,8 @@ std::string identity(std::string_view shard, std::string_view key) {
   return text.append(key);
 }
 
-std::string identity_in(const std::string& line, const std::string& path) {
+/// Of the sample that a line is about; nothing for a line that is no entry.
+std::optional<std::string> identity_in(const std::string& line) {
   std::optional<std::string> shard, key;
   const auto take = [](std::optional<std::string>& name, std::string_view rest, const nlohmann::json& value) {
     if (!value.is_string()) return;
@@ -37,9 +38,7 @@ std::string identity_in(const std::string& line, const std::string& path) {
   } catch (const std::invalid_argument&) {
     whole = false;
   }
-  if (!whole || !shard || !key) {
-    fail(ErrorKind::kUsage, "'{}' exists and is no list of bad samples; choose another name", path);
-  }
+  if (!whole || !shard || !key) return std::nullopt;
   return identity(*shard, *key);
 }
 
@@ -47,11 +46,22 @@ std::string identity_in(const std::string& line, const std::string& path) {
 
 Quarantine::Quarantine(const std::string& path) : path_(path) {
   std::ifstream list(path, std::ios::binary);
+  bool has_others = false, ends_in_line = false;
   for (std::string line; std::getline(list, line);) {
-    if (!line.empty()) known_.insert(identity_in(line, path));
+    ends_in_line = list.eof();
+    if (line.empty()) continue;
+    if (std::optional<std::string> sample = identity_in(line)) {
+      known_.insert(*std::move(sample));
+    } else {
+      has_others = true;  // torn by a full disk, say
+    }
+  }
+  if (has_others && known_.empty()) {
+    fail(ErrorKind::kUsage, "'{}' exists and is no list of bad samples; choose another name", path);
   }
   file_.reset(std::fopen(path.c_str(), "ae"));
   if (!file_) fail(ErrorKind::kIo, "cannot write the list of bad samples {}: {}", path, std::strerror(errno));
+  if (ends_in_line) std::fputc('\n', file_.get());  // written with the first entry
 }
 
 bool Quarantine::contains(const SampleRow& row) const {

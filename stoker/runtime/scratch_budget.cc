@@ -13,15 +13,35 @@ namespace {
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t kAllowanceMin = kMebibyte, kAllowanceMax = 32 * kMebibyte;
 
+/// What workers may keep together, of so many bytes.
+std::uint64_t kept_of(std::uint64_t bytes, int threads, int threads_later) {
+  const auto later = std::min(static_cast<std::uint64_t>(threads_later), bytes / 2 / kAllowanceMin);
+  const std::uint64_t count = std::max(static_cast<std::uint64_t>(threads), later);
+  return std::min(bytes, count * std::clamp(bytes / 2 / count, kAllowanceMin, kAllowanceMax));
+}
+
 }  // namespace
 
-ScratchBudget::ScratchBudget(std::uint64_t bytes, int threads)
-    : allowance_(std::clamp(bytes / 2 / static_cast<std::uint64_t>(threads), kAllowanceMin, kAllowanceMax)),
-      for_large_(bytes - std::min(bytes, allowance_ * static_cast<std::uint64_t>(threads))),
-      large_(for_large_) {}
+ScratchBudget::ScratchBudget(std::uint64_t bytes, int threads, int threads_later)
+    : for_small_(kept_of(bytes, threads, threads_later)), for_large_(bytes - for_small_), large_(for_large_) {
+  set_threads(threads);
+}
+
+void ScratchBudget::set_threads(int threads) {
+  const std::uint64_t each = for_small_ / static_cast<std::uint64_t>(threads);
+  if (each < kAllowanceMin) {
+    fail(ErrorKind::kMemory,
+         "{} threads are more than the memory budget has room for; give the loader more memory, or at most {}", threads,
+         for_small_ / kAllowanceMin);
+  }
+  allowance_ = std::min(each, kAllowanceMax);
+}
 
 void ScratchGate::enter(std::uint64_t bytes) {
-  if (bytes <= budget_.allowance_) return;
+  if (bytes <= budget_.allowance()) {
+    has_ = std::max(has_, bytes);
+    return;
+  }
   if (bytes > budget_.for_large_) {
     fail(ErrorKind::kMemory, "to decode it takes {}, and the memory budget leaves {} for that; give the loader {} more",
          format_size(static_cast<double>(bytes)), format_size(static_cast<double>(budget_.for_large_)),
@@ -30,12 +50,14 @@ void ScratchGate::enter(std::uint64_t bytes) {
   std::optional<ByteBudget::Grant> grant = budget_.large_.take(bytes, budget_.stop_.get_token());
   if (!grant) fail(ErrorKind::kClosed, "the loader is closed");
   grant_ = *std::move(grant);
-  taken_ = bytes;
+  is_granted_ = true;
+  has_ = std::max(has_, bytes);
 }
 
 void ScratchGate::leave() {
   grant_ = {};
-  taken_ = 0;
+  is_granted_ = false;
+  has_ = 0;
 }
 
 }  // namespace stoker

@@ -2,6 +2,7 @@
 // turns with the rest, however many come at once.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <stop_token>
 
@@ -13,8 +14,11 @@ namespace stoker {
 /// Threads: any.
 class ScratchBudget {
  public:
-  ScratchBudget(std::uint64_t bytes, int threads);
+  /// For so many threads, and as far as that is possible for more of them later.
+  ScratchBudget(std::uint64_t bytes, int threads, int threads_later = 0);
 
+  /// Shares what workers may keep among so many. Throws kMemory where it is too little for them.
+  void set_threads(int threads);
   /// What a worker may take and keep without asking.
   std::uint64_t allowance() const { return allowance_; }
   /// The largest image that can be decoded takes this much.
@@ -26,7 +30,8 @@ class ScratchBudget {
  private:
   friend class ScratchGate;
 
-  std::uint64_t allowance_, for_large_;
+  const std::uint64_t for_small_, for_large_;
+  std::atomic<std::uint64_t> allowance_{0};
   ByteBudget large_;
   std::stop_source stop_;
 };
@@ -37,16 +42,17 @@ class ScratchGate final : public MemoryGate {
   explicit ScratchGate(ScratchBudget& budget) : budget_(budget) {}
 
   void enter(std::uint64_t bytes) override;
-  /// Whether the sample took more than the worker may keep: its scratch memory is to be dropped before leave().
-  bool is_large() const { return taken_ > 0; }
-  /// How much, of a large one.
-  std::uint64_t taken() const { return taken_; }
+  /// Whether the worker has more than it may keep: its scratch memory is to be dropped before leave().
+  bool must_drop() const { return is_granted_ || has_ > budget_.allowance(); }
+  /// What it has, about.
+  std::uint64_t has() const { return has_; }
   void leave();
 
  private:
   ScratchBudget& budget_;
   ByteBudget::Grant grant_;
-  std::uint64_t taken_ = 0;
+  bool is_granted_ = false;
+  std::uint64_t has_ = 0;
 };
 
 }  // namespace stoker

@@ -26,16 +26,44 @@ TEST(ScratchBudget, IsHalfForWhatWorkersKeepAndHalfForLargeImages) {
   EXPECT_EQ(ScratchBudget(4096 * kMebibyte, 2).allowance(), 32 * kMebibyte) << "what is kept is kept for ever";
 }
 
+TEST(ScratchBudget, IsSharedAnewAmongMoreThreadsOrFewer) {
+  ScratchBudget budget(64 * kMebibyte, 2);
+  EXPECT_EQ(budget.allowance(), 16 * kMebibyte);
+  budget.set_threads(8);
+  EXPECT_EQ(budget.allowance(), 4 * kMebibyte);
+  budget.set_threads(1);
+  EXPECT_EQ(budget.allowance(), 32 * kMebibyte);
+  EXPECT_EQ(error_of([&] { budget.set_threads(33); }).kind(), ErrorKind::kMemory);
+  EXPECT_EQ(ScratchBudget(1024 * kMebibyte, 1, 8).most(), 768 * kMebibyte) << "for threads that may come later";
+  EXPECT_EQ(ScratchBudget(20 * kMebibyte, 1, 64).most(), 10 * kMebibyte) << "but not more than half";
+}
+
+TEST(ScratchGate, DropsWhatIsTooMuchForMoreThreads) {
+  ScratchBudget budget(64 * kMebibyte, 2);
+  ScratchGate gate(budget);
+  gate.enter(10 * kMebibyte);
+  EXPECT_FALSE(gate.must_drop());
+  budget.set_threads(8);
+  EXPECT_TRUE(gate.must_drop());
+  EXPECT_EQ(gate.has(), 10 * kMebibyte);
+  gate.leave();
+  gate.enter(budget.allowance() + 1);
+  budget.set_threads(1);
+  EXPECT_TRUE(gate.must_drop()) << "what was granted is given back";
+  gate.leave();
+  EXPECT_FALSE(gate.must_drop());
+}
+
 TEST(ScratchGate, LetsSmallImagesPass) {
   ScratchBudget budget(80 * kMebibyte, 2);
   ScratchGate gate(budget), other(budget);
   gate.enter(budget.allowance());
-  EXPECT_FALSE(gate.is_large());
+  EXPECT_FALSE(gate.must_drop());
   gate.enter(budget.most());
-  EXPECT_TRUE(gate.is_large());
+  EXPECT_TRUE(gate.must_drop());
   other.enter(budget.allowance());  // does not wait
   gate.leave();
-  EXPECT_FALSE(gate.is_large());
+  EXPECT_FALSE(gate.must_drop());
 }
 
 TEST(ScratchGate, LetsLargeImagesPassAsFarAsTheyFit) {
@@ -68,7 +96,7 @@ TEST(ScratchGate, RefusesWhatCanNeverFit) {
   const Error error = error_of([&] { gate.enter(budget.most() + 1); });
   EXPECT_EQ(error.kind(), ErrorKind::kMemory);
   EXPECT_THAT(error.message(), HasSubstr("the memory budget leaves"));
-  EXPECT_FALSE(gate.is_large());
+  EXPECT_FALSE(gate.must_drop());
 }
 
 TEST(ScratchGate, DoesNotWaitInALoaderThatCloses) {

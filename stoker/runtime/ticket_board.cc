@@ -309,9 +309,9 @@ bool TicketBoard::finish(Ticket& ticket) {
   batch.key[slot].swap(ticket.row.key);  // empty for padding
   batch.status[slot] = ticket.padding() ? SlotStatus::kPadding : ticket.error ? SlotStatus::kBad : SlotStatus::kGood;
   batch.substituted_for[slot] = ticket.bad_sample;
-  batch.substituted_key[slot] = ticket.bad_key;
-  if (ticket.error && is_bad_sample(ticket.error) && options_.bad_sample == BadSlotPolicy::kSkip) return work.sealed();
-  if (ticket.error && (!work.error || ticket.slot < work.error_slot)) {
+  batch.substituted_key[slot].swap(ticket.bad_key);
+  const bool skipped = options_.bad_sample == BadSlotPolicy::kSkip && ticket.error && is_bad_sample(ticket.error);
+  if (ticket.error && !skipped && (!work.error || ticket.slot < work.error_slot)) {
     work.error = ticket.error;
     work.error_slot = ticket.slot;
   }
@@ -325,7 +325,9 @@ bool TicketBoard::stands_aside(Ticket& ticket) {
   BatchWork& work = *ticket.work;
   try {
     note_bad(ticket, options_.quarantine.get(), work.bad);
-    if (options_.bad_sample != BadSlotPolicy::kSubstitute) return false;
+    // What the list excludes is no reason to fail.
+    const bool excluded = options_.bad_sample == BadSlotPolicy::kFail && work.bad.back().known;
+    if (options_.bad_sample != BadSlotPolicy::kSubstitute && !excluded) return false;
     if (ticket.bad_sample < 0) {
       ticket.bad_sample = ticket.sample;
       ticket.bad_key = ticket.row.key;

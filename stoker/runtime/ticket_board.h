@@ -100,6 +100,7 @@ class TicketBoard {
 
   void set_prefetch(int prefetch);
   int prefetch() const { return options_.prefetch; }
+  const OrderOptions& order() const { return options_.order; }
   std::int64_t batches_per_epoch() const;
   int held() const { return held_; }
   std::size_t batch_bytes() const { return batch_bytes_; }
