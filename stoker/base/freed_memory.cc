@@ -2,8 +2,8 @@
 
 #include <sys/mman.h>
 
-#include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <new>
 
 namespace stoker {
@@ -28,10 +28,9 @@ void give_back_freed([[maybe_unused]] std::size_t bytes) noexcept {
     void* const memory = std::malloc(kPiece);
     if (!memory) break;
     pieces = new (memory) Piece{pieces};
-    const auto begin = reinterpret_cast<std::uintptr_t>(memory) + sizeof(Piece);
-    const std::uintptr_t first = (begin + kPage - 1) / kPage * kPage;
-    const std::uintptr_t last = (reinterpret_cast<std::uintptr_t>(memory) + kPiece) / kPage * kPage;
-    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+    void* pages = pieces + 1;
+    std::size_t room = kPiece - sizeof(Piece);
+    if (std::align(kPage, kPage, pages, room)) ::madvise(pages, room / kPage * kPage, MADV_DONTNEED);
   }
   while (pieces) {
     Piece* const next = pieces->next;

@@ -19,24 +19,22 @@ constexpr int kStateVersion = 1;
 // Names and numbers only, put together by hand: nlohmann's objects need memory to be destroyed, and end the program
 // when there is none, while a state may be asked for at any time.
 std::string order_json(const OrderOptions& order) {
-  std::string json = fmt::format("{{\"kind\":\"{}\",\"seed\":{},\"global_batch\":{},\"tail\":\"{}\"",
-                                 to_string(order.kind), order.seed, order.global_batch, to_string(order.tail));
+  std::string json = fmt::format(R"({{"kind":"{}","seed":{},"global_batch":{},"tail":"{}")", to_string(order.kind),
+                                 order.seed, order.global_batch, to_string(order.tail));
   if (order.kind == OrderKind::kWindowed) {
     const std::vector<std::int64_t>& shards = *order.shard_samples;
     const Bytes sizes(reinterpret_cast<const std::uint8_t*>(shards.data()), shards.size() * sizeof(shards[0]));
-    json +=
-        fmt::format(",\"window\":{},\"lanes\":{},\"shards\":\"{}\"", order.window, order.lanes, to_hex(hash64(sizes)));
+    json += fmt::format(R"(,"window":{},"lanes":{},"shards":"{}")", order.window, order.lanes, to_hex(hash64(sizes)));
   }
-  if (order.repeats != 1) json += fmt::format(",\"repeats\":{}", order.repeats);
+  if (order.repeats != 1) json += fmt::format(R"(,"repeats":{})", order.repeats);
   return json + "}";
 }
 
 /// Without its end.
 std::string identity_json(const LoaderIdentity& identity) {
-  return fmt::format(
-      "{{\"stoker_state\":{},\"semantics\":{},\"data\":\"{}\",\"samples\":{},\"recipe\":\"{}\",\"order\":{}",
-      kStateVersion, identity.semantics, to_hex(identity.data), identity.samples, to_hex(identity.recipe),
-      order_json(identity.order));
+  return fmt::format(R"({{"stoker_state":{},"semantics":{},"data":"{}","samples":{},"recipe":"{}","order":{})",
+                     kStateVersion, identity.semantics, to_hex(identity.data), identity.samples,
+                     to_hex(identity.recipe), order_json(identity.order));
 }
 
 /// What people call what is compared.
@@ -74,7 +72,7 @@ std::int64_t count_at(const Json& json, const char* name) {
 LoaderState::LoaderState(const LoaderIdentity& identity) : head_(identity_json(identity)) {}
 
 std::string LoaderState::to_json(const LoaderPosition& position) const {
-  return fmt::format("{},\"epoch\":{},\"batch\":{}}}", head_, position.epoch, position.batch);
+  return fmt::format(R"({},"epoch":{},"batch":{}}})", head_, position.epoch, position.batch);
 }
 
 LoaderPosition LoaderState::parse(std::string_view json) const {
