@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 namespace stoker {
 namespace {
@@ -88,10 +90,21 @@ void copy_taps(const AxisMap& axis, AxisTaps& taps) {
   clear(axis, 1, taps);
   const int origin = axis.clamp_begin + (axis.resampled ? static_cast<int>(axis.box_begin) : 0);
   const Shown shown = shown_columns(axis);
-  for (int column = shown.begin; column < shown.end; ++column) {
-    set_single(taps, output_of(axis, column), origin + column);
-  }
   taps.identity = true;
+  if (shown.begin >= shown.end) return;
+  // What is shown stands side by side, in this order or the other.
+  const auto [begin, last] = std::minmax({output_of(axis, shown.begin), output_of(axis, shown.end - 1)});
+  const auto part_of = [begin = begin, end = last + 1](auto& values) {
+    return std::span(values).subspan(begin, end - begin);
+  };
+  const auto count = part_of(taps.count), weights = part_of(taps.weights), first = part_of(taps.first);
+  std::fill(count.begin(), count.end(), 1);
+  std::fill(weights.begin(), weights.end(), kWeightOne);
+  if (axis.flip) {
+    std::iota(first.rbegin(), first.rend(), origin + shown.begin);
+  } else {
+    std::iota(first.begin(), first.end(), origin + shown.begin);
+  }
 }
 
 // Pillow walks the target by repeated addition and truncates; the sum's rounding errors are part of the definition.
