@@ -17,26 +17,24 @@
 namespace stoker {
 namespace {
 
+ImageFacts jpeg(JpegCoding coding) {
+  return {.codec = Codec::kJpeg,
+          .width = 4000,
+          .height = 3000,
+          .components = 3,
+          .coding = coding,
+          .chroma_across = 2,
+          .chroma_down = 2};
+}
+
 TEST(DecodeMemory, IsThatOfTheWindowWhereNothingElseIsHeld) {
-  const ImageFacts facts{.codec = Codec::kJpeg,
-                         .width = 4000,
-                         .height = 3000,
-                         .components = 3,
-                         .coding = JpegCoding::kSequential,
-                         .chroma_across = 2,
-                         .chroma_down = 2};
+  const ImageFacts facts = jpeg(JpegCoding::kSequential);
   EXPECT_EQ(decode_memory(facts, {0, 0, 100, 100}), 132u * 100 * 3 * 5 / 4);
 }
 
 TEST(DecodeMemory, HasTheWholeImageWhereTheLibraryHolds) {
   const Rect window{0, 0, 10, 10};
-  ImageFacts facts{.codec = Codec::kJpeg,
-                   .width = 4000,
-                   .height = 3000,
-                   .components = 3,
-                   .coding = JpegCoding::kProgressive,
-                   .chroma_across = 2,
-                   .chroma_down = 2};
+  ImageFacts facts = jpeg(JpegCoding::kProgressive);
   EXPECT_GE(decode_memory(facts, window), 2u * 4000 * 3000 * 3 / 2);
   facts.chroma_across = facts.chroma_down = 1;
   EXPECT_GE(decode_memory(facts, window), 2u * 4000 * 3000 * 3);
