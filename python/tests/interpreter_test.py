@@ -20,7 +20,9 @@ def program(text, *arguments):
 
 
 def run(text, *arguments):
-    return subprocess.run(program(text, *arguments), capture_output=True, text=True, timeout=SECONDS_MAX)
+    # A shell that starts the tests in the background has SIGINT ignored, and children inherit that.
+    return subprocess.run(program(text, *arguments), capture_output=True, text=True, timeout=SECONDS_MAX,
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
 
 # The first batch takes a second or more, whatever the machine. The other thread can run only once the main one waits
