@@ -73,7 +73,7 @@ nlohmann::ordered_json RunReport::json() const {
   json["first_batch_s"] = seconds_of(metrics, Metric::kFirstBatchNs);
   json["utilisation"] = utilisation ? nlohmann::ordered_json(*utilisation) : nullptr;
   json["bad_samples"] = metrics[Metric::kBadSamples];
-  json["fallback_samples"] = 0;  // there is one decoder per codec, and no other to fall back from
+  json["fallback_samples"] = metrics[Metric::kJpegFallbacks];
   json["bytes_read"] = metrics[Metric::kBytesRead];
   json["bytes_to_device"] = 0;
   json["epochs"] = epochs;

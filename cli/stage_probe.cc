@@ -7,7 +7,7 @@
 
 #include "cli/sample_reader.h"
 #include "stoker/base/clock.h"
-#include "stoker/plan/cpu_executor.h"
+#include "stoker/plan/image_stages.h"
 
 namespace stoker {
 namespace {
@@ -42,14 +42,13 @@ class ViewProbe {
   void measure(Bytes encoded, const SampleDraw& draw) {
     const std::int64_t began = now_ns();
     const StageOutputs outputs = stages_.begin(view_, encoded, draw);
-    const ResampleSource decoded = stages_.decode();
+    stages_.decode();
     const std::int64_t decoded_at = now_ns();
     resized_.resize(outputs.geometry.bytes());
     tensor_.resize(outputs.color.bytes());
-    const MutableImageView resized =
-        interleaved_view(resized_.data(), outputs.size.width, outputs.size.height, ColorMap::kChannels);
+    const MutableImageView resized = stages_.resized_view(resized_.data());
     const std::int64_t geometry_at = now_ns();
-    stages_.geometry(decoded, resized);
+    stages_.geometry(resized);
     const std::int64_t color_at = now_ns();
     stages_.color(resized, tensor_.data());
     const std::int64_t ended = now_ns();

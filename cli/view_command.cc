@@ -23,6 +23,7 @@
 #include "stoker/codec/image_encoder.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/plan/cpu_executor.h"
+#include "stoker/tensor/orientation.h"
 
 namespace stoker {
 namespace {
@@ -104,7 +105,8 @@ RgbImage draw_sheet(const Dataset& dataset, const Plan& plan, const ViewOptions&
       progress.update(++drawn);
       for (std::size_t epoch = 0; epoch < positions.size(); ++epoch) {
         const SampleDraw draw{options.seed, epoch, static_cast<std::uint64_t>(positions[epoch][row])};
-        const std::vector<SampleOutput> outputs = run_one(executor, {fields, dataset.label(samples[row]), draw});
+        const std::vector<SampleOutput> outputs =
+            run_one(executor, {.fields = fields, .label = dataset.label(samples[row]), .draw = draw});
         sheet.put(static_cast<int>(row), static_cast<int>(epoch) + 1, displayed(outputs[output], view.image));
         progress.update(++drawn);
       }

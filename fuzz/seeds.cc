@@ -7,6 +7,8 @@
 #include <string>
 
 #include "stoker/base/little_endian.h"
+#include "stoker/codec/jpeg/files_testing.h"
+#include "stoker/codec/jpeg/plane_decoder.h"
 #include "stoker/codec/npy.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index_places.h"
@@ -144,6 +146,44 @@ void keep_recipes(const Corpus& corpus) {
   }
 }
 
+struct JpegSeed {
+  TestJpeg jpeg;
+  int width, height;
+};
+
+/// A file of each sampling, with and without restarts; one of the rarest symbols; and two of many segments, for the
+/// decoder that takes many at once.
+std::vector<JpegSeed> jpeg_seeds() {
+  return {{{.name = "grey", .components = 1}, 21, 13},
+          {{.name = "grey_factors", .components = 1, .horizontal = 2, .vertical = 2, .optimize = false}, 19, 9},
+          {{.name = "444", .restart_rows = 1}, 17, 17},
+          {{.name = "422", .horizontal = 2, .optimize = false}, 18, 16},
+          {{.name = "420", .horizontal = 2, .vertical = 2}, 37, 21},
+          {{.name = "440", .vertical = 2, .restart_interval = 2}, 20, 33},
+          {{.name = "411", .horizontal = 4, .quality = 30}, 70, 12},
+          {{.name = "long_symbols", .components = 1, .quality = 100}, 24, 24},
+          {{.name = "restarts", .components = 1, .restart_interval = 1, .quality = 50}, 40, 48},
+          {{.name = "segments", .components = 1, .quality = 5}, 120, 110}};
+}
+
+void keep_jpegs(const Corpus& corpus) {
+  for (const auto& [jpeg, width, height] : jpeg_seeds()) {
+    const TestImage image = make_test_image(width, height, jpeg.components);
+    const std::vector<std::uint8_t> encoded = encode_test_jpeg(jpeg, image);
+    corpus.keep("jpeg_planes", jpeg.name, encoded);
+
+    EntryPoints points;
+    JpegPlaneDecoder().find_entry_points(encoded, *parse_jpeg_header(encoded), points);
+    std::vector<std::uint8_t> input = {static_cast<std::uint8_t>(points.size())};
+    for (const EntryPoint& point : points) {
+      append_little_endian(input, static_cast<std::uint32_t>(point.bit));
+      for (const std::int16_t dc : point.dc) append_little_endian(input, static_cast<std::uint16_t>(dc));
+    }
+    input.insert(input.end(), encoded.begin(), encoded.end());
+    corpus.keep("jpeg_entry_points", jpeg.name, input);
+  }
+}
+
 }  // namespace
 }  // namespace stoker
 
@@ -154,7 +194,7 @@ int main(int argc, char** argv) {
   }
   const stoker::Corpus corpus(argv[1]);
   for (const auto keep : {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars,
-                          stoker::keep_manifests, stoker::keep_arrays, stoker::keep_recipes}) {
+                          stoker::keep_manifests, stoker::keep_arrays, stoker::keep_recipes, stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

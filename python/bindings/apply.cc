@@ -121,7 +121,7 @@ nb::dict apply_recipe(const Recipe& recipe, const nb::args& positional, const nb
   std::vector<SampleOutput> outputs;
   {
     const nb::gil_scoped_release unlocked;
-    outputs = run_one(*make_executor(plan, reference), {fields, label, draw});
+    outputs = run_one(*make_executor(plan, reference), {.fields = fields, .label = label, .draw = draw});
   }
   nb::dict arrays;
   for (SampleOutput& output : outputs) {

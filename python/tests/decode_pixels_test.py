@@ -12,7 +12,7 @@ both_executors = pytest.mark.parametrize("reference", [False, True], ids=["fast"
 
 
 def pixels(data, reference, **decode):
-    return stoker.recipe().decode(**decode).layout("nhwc").apply(data, reference=reference)["image"]
+    return stoker.recipe().decode("faithful", **decode).layout("nhwc").apply(data, reference=reference)["image"]
 
 
 @both_executors
@@ -64,7 +64,7 @@ def test_exif_orientation_is_applied_as_by_pil_when_asked(orientation, reference
     np.testing.assert_array_equal(pixels(data, reference, orientation="ignore"), rgb(data))
 
     box = (3, 5, 3 + 11, 5 + 9)
-    cropped = stoker.recipe().decode(orientation="apply").crop(3, 5, 11, 9).layout("nhwc")
+    cropped = stoker.recipe().decode("faithful", orientation="apply").crop(3, 5, 11, 9).layout("nhwc")
     np.testing.assert_array_equal(
         cropped.apply(data, reference=reference)["image"], np.asarray(ImageOps.exif_transpose(decoded(data)).crop(box)))
 

@@ -167,7 +167,7 @@ def test_a_draw_depends_on_seed_epoch_and_position():
 
 def test_repr_reads_as_the_chain():
     recipe = stoker.recipe().decode().resize(8)
-    assert repr(recipe) == ("Recipe(image: decode(mode='faithful', orientation='ignore') "
+    assert repr(recipe) == ("Recipe(image: decode(mode='planar', orientation='ignore') "
                             "resize(size=[8], filter='bilinear'); label:; tail='drop')")
 
 

@@ -18,7 +18,8 @@ struct NamedTarget {
   std::int64_t target;
 };
 // Best first. Scalar stands for Highway's emulated 128-bit vectors: plain C++, always there.
-constexpr NamedTarget kTargets[] = {{"avx3", HWY_AVX3}, {"avx2", HWY_AVX2}, {"sse4", HWY_SSE4}, {"scalar", HWY_EMU128}};
+constexpr NamedTarget kTargets[] = {
+    {"avx3_dl", HWY_AVX3_DL}, {"avx3", HWY_AVX3}, {"avx2", HWY_AVX2}, {"sse4", HWY_SSE4}, {"scalar", HWY_EMU128}};
 
 std::int64_t machine_targets() {
   static const std::int64_t targets = hwy::SupportedTargets() | HWY_EMU128;
@@ -52,8 +53,10 @@ void select_isa(std::string_view name) {
   if (!(machine_targets() & wanted)) {
     fail(ErrorKind::kUsage, "this machine does not have the instruction set '{}'; it has {}", name, available);
   }
-  hwy::SetSupportedTargetsForTest(wanted);
-  hwy::GetChosenTarget().Update(wanted);
+  // What is not compiled for the one wanted runs on the best of the lesser ones that it is compiled for.
+  const std::int64_t usable = machine_targets() & ~(wanted - 1);
+  hwy::SetSupportedTargetsForTest(usable);
+  hwy::GetChosenTarget().Update(usable);
   settled.store(true, std::memory_order_release);
 }
 

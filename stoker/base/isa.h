@@ -8,7 +8,8 @@
 
 namespace stoker {
 
-/// The instruction sets this machine can run, best first: of "avx3" (AVX-512), "avx2", "sse4", "scalar".
+/// The instruction sets this machine can run, best first: of "avx3_dl" (AVX-512 with VBMI and VNNI), "avx3" (AVX-512),
+/// "avx2", "sse4", "scalar". Kernels that have no use for the first run as with the second.
 std::vector<std::string> available_isas();
 
 /// What kernels use from now on. Not to be called while kernels run.

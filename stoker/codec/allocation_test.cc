@@ -4,7 +4,7 @@
 
 #include "stoker/base/allocations_testing.h"
 #include "stoker/codec/image_decoder.h"
-#include "stoker/codec/jpeg_testing.h"
+#include "stoker/codec/jpeg/files_testing.h"
 #include "stoker/codec/png_testing.h"
 
 namespace stoker {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "stoker/codec/image_decoder.h"
-#include "stoker/codec/image_testing.h"
+#include "stoker/tensor/image_testing.h"
 
 namespace stoker {
 

@@ -1,5 +1,7 @@
 #include "stoker/codec/decode_memory.h"
 
+#include "stoker/codec/own_decoder.h"
+
 namespace stoker {
 namespace {
 
@@ -19,7 +21,7 @@ std::uint64_t jpeg_coefficients(const ImageFacts& facts) {
 
 }  // namespace
 
-std::uint64_t decode_memory(const ImageFacts& facts, Rect window) {
+std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window) {
   const std::uint64_t all = area(facts.width, facts.height);
   std::uint64_t pixels = 0;  // as Scratch takes them
   std::uint64_t library = 0;
@@ -38,6 +40,17 @@ std::uint64_t decode_memory(const ImageFacts& facts, Rect window) {
     case Codec::kUnknown: break;  // used where it lies
   }
   return pixels + pixels / 4 + library;
+}
+
+std::uint64_t decode_planes_memory(const ImageFacts& facts, std::uint64_t encoded_bytes, Rect window) {
+  // Whole MCUs, of the full width where libjpeg decodes them; there each pixel has three samples at most.
+  const bool own = suits_own_decoder(facts);
+  const std::uint64_t luma = area((own ? window.width : facts.width) + 128, window.height + 64);
+  const auto shared_by = static_cast<std::uint64_t>(own ? facts.chroma_across * facts.chroma_down : 1);
+  const std::uint64_t planes = luma + (facts.components == 1 ? 0 : 2 * luma / shared_by);
+  // The scan without its stuffing, and where its segments begin: each has 64 pixels of a row of blocks at least.
+  const std::uint64_t scan = own ? encoded_bytes + area(facts.width + 64, facts.height + 8) / 512 * 16 : 0;
+  return planes + planes / 4 + scan + scan / 4 + jpeg_coefficients(facts);
 }
 
 }  // namespace stoker

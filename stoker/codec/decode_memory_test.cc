@@ -29,21 +29,21 @@ ImageFacts jpeg(JpegCoding coding) {
 
 TEST(DecodeMemory, IsThatOfTheWindowWhereNothingElseIsHeld) {
   const ImageFacts facts = jpeg(JpegCoding::kSequential);
-  EXPECT_EQ(decode_memory(facts, {0, 0, 100, 100}), 132u * 100 * 3 * 5 / 4);
+  EXPECT_EQ(decode_rgb_memory(facts, {0, 0, 100, 100}), 132u * 100 * 3 * 5 / 4);
 }
 
 TEST(DecodeMemory, HasTheWholeImageWhereTheLibraryHolds) {
   const Rect window{0, 0, 10, 10};
   ImageFacts facts = jpeg(JpegCoding::kProgressive);
-  EXPECT_GE(decode_memory(facts, window), 2u * 4000 * 3000 * 3 / 2);
+  EXPECT_GE(decode_rgb_memory(facts, window), 2u * 4000 * 3000 * 3 / 2);
   facts.chroma_across = facts.chroma_down = 1;
-  EXPECT_GE(decode_memory(facts, window), 2u * 4000 * 3000 * 3);
+  EXPECT_GE(decode_rgb_memory(facts, window), 2u * 4000 * 3000 * 3);
   facts.codec = Codec::kPng;
-  EXPECT_GE(decode_memory(facts, window), 4000u * 3000 * 3);
+  EXPECT_GE(decode_rgb_memory(facts, window), 4000u * 3000 * 3);
   facts.codec = Codec::kWebp;
-  EXPECT_GE(decode_memory(facts, window), 4000u * 3000 * 7);
+  EXPECT_GE(decode_rgb_memory(facts, window), 4000u * 3000 * 7);
   facts.codec = Codec::kRaw;
-  EXPECT_EQ(decode_memory(facts, window), 0u);
+  EXPECT_EQ(decode_rgb_memory(facts, window), 0u);
 }
 
 /// "VmHWM", "VmRSS": of this process, in bytes.
@@ -64,9 +64,25 @@ std::vector<std::uint8_t> lossless_webp(int width, int height) {
   return encoded;
 }
 
+TEST(DecodeMemory, OfPlanesHasTheFileAndTheFullWidthOnlyWhereTheyAreHeld) {
+  const Rect window{0, 0, 100, 100};
+  ImageFacts facts = jpeg(JpegCoding::kSequential);
+  facts.colors = JpegColors::kYcbcr;
+  const std::uint64_t small = decode_planes_memory(facts, 1'000'000, window);
+  EXPECT_LT(small, 2'500'000u);
+  EXPECT_EQ(decode_planes_memory(facts, 2'000'000, window) - small, 1'250'000u);
+  facts.coding = JpegCoding::kProgressive;
+  EXPECT_GE(decode_planes_memory(facts, 1'000'000, window), 2u * 4000 * 3000 * 3 / 2 + 3u * 4000 * 100);
+}
+
 // The budget is worth what this is worth.
-TEST(DecodeMemory, IsNoLessThanWhatDecodersTake) {
+class DecodeMemoryOf : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Pixels, DecodeMemoryOf, testing::Values("rgb", "planes"),
+                         [](const auto& parameter) { return std::string(parameter.param); });
+
+TEST_P(DecodeMemoryOf, IsNoLessThanWhatDecodersTake) {
   if (kSanitized) GTEST_SKIP() << "sanitizers keep memory of their own";
+  const bool planes = std::string(GetParam()) == "planes";
   constexpr int kWidth = 1600, kHeight = 1200;
   constexpr std::int64_t kMebibyte = 1 << 20;
   const std::vector<std::vector<std::uint8_t>> images = {
@@ -80,9 +96,15 @@ TEST(DecodeMemory, IsNoLessThanWhatDecodersTake) {
         const ImageFacts facts = decoder.read_facts(images[i]);
         const std::int64_t before = memory_of_process("VmRSS");
         std::ofstream("/proc/self/clear_refs") << 5;  // the highest mark is what it is now
-        decoder.decode_rgb(images[i], facts, window);
+        if (planes && facts.codec == Codec::kJpeg) {
+          decoder.decode_planes(images[i], facts, window);
+        } else {
+          decoder.decode_rgb(images[i], facts, window);
+        }
         const std::int64_t taken = memory_of_process("VmHWM") - before;
-        const std::int64_t told = static_cast<std::int64_t>(decode_memory(facts, window));
+        const auto told = static_cast<std::int64_t>(planes && facts.codec == Codec::kJpeg
+                                                        ? decode_planes_memory(facts, images[i].size(), window)
+                                                        : decode_rgb_memory(facts, window));
         return static_cast<int>(std::clamp<std::int64_t>((taken - told) / kMebibyte, 0, 100));
       });
       EXPECT_LE(mebibytes_over, 1) << "image " << i << ", window of " << window.width;

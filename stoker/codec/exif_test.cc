@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stoker/base/rounds_testing.h"
-#include "stoker/codec/jpeg_markers.h"
+#include "stoker/codec/jpeg/markers.h"
 
 namespace stoker {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/codec/first_bytes.h"
-#include "stoker/codec/jpeg_decoder.h"
+#include "stoker/codec/jpeg/jpeg_decoder.h"
 #include "stoker/codec/npy.h"
 #include "stoker/codec/png_decoder.h"
 #include "stoker/codec/raw_decoder.h"
@@ -23,6 +23,17 @@ Codec detect_codec(Bytes encoded) {
   if (text.starts_with("RIFF"sv) && text.size() >= 12 && text.substr(8, 4) == "WEBP"sv) return Codec::kWebp;
   if (has_npy_magic(encoded)) return Codec::kRaw;
   return Codec::kUnknown;
+}
+
+Planes ImageDecoder::plane_sizes(Bytes, const ImageFacts&) { return {}; }
+
+bool ImageDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>&) {
+  decode_rgb(encoded, facts, {0, 0, facts.width, facts.height});
+  return true;
+}
+
+Planes ImageDecoder::decode_planes(Bytes, const ImageFacts&, Rect, Bytes) {
+  fail(ErrorKind::kUsage, "the image has no planes that could be resampled one by one");
 }
 
 void check_limits(const ImageFacts& facts, const DecodeLimits& limits) {
@@ -78,9 +89,21 @@ ImageView AnyImageDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Re
   return decoder_for(facts.codec).decode_rgb(encoded, facts, window);
 }
 
-bool AnyImageDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts) {
+bool AnyImageDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) {
   check_limits(facts, limits_);
-  return decoder_for(facts.codec).decodes_cleanly(encoded, facts);
+  return decoder_for(facts.codec).decodes_cleanly(encoded, facts, entry_points);
 }
+
+Planes AnyImageDecoder::plane_sizes(Bytes encoded, const ImageFacts& facts) {
+  check_limits(facts, limits_);
+  return decoder_for(facts.codec).plane_sizes(encoded, facts);
+}
+
+Planes AnyImageDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) {
+  check_limits(facts, limits_);
+  return decoder_for(facts.codec).decode_planes(encoded, facts, window, entry_points);
+}
+
+PlaneDecodes AnyImageDecoder::plane_decodes() const { return jpeg_ ? jpeg_->plane_decodes() : PlaneDecodes(); }
 
 }  // namespace stoker

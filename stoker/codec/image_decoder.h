@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "stoker/base/bytes.h"
 #include "stoker/tensor/image.h"
 #include "stoker/tensor/image_facts.h"
+#include "stoker/tensor/planes.h"
 
 namespace stoker {
 
@@ -16,6 +18,12 @@ struct DecodeLimits {
   std::int64_t pixels_max = 89'000'000;
   int side_max = 65'535;
   std::int64_t bytes_max = std::int64_t{1} << 30;  // of decoded pixels
+};
+
+/// Images whose planes were decoded: by Stoker's own decoder, or left to the codec's library, which takes longer.
+struct PlaneDecodes {
+  std::int64_t own = 0, by_library = 0;
+  std::int64_t by_entry_points = 0;  // of the own ones
 };
 
 class ImageDecoder {
@@ -32,12 +40,19 @@ class ImageDecoder {
   /// does. `facts` are those that read_facts returned for these bytes. Throws kBadSample.
   virtual ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) = 0;
 
-  /// Decodes the whole image, to its last byte; whether that went without concealing faults in its data. Throws as
-  /// decode_rgb does.
-  virtual bool decodes_cleanly(Bytes encoded, const ImageFacts& facts) {
-    decode_rgb(encoded, facts, {0, 0, facts.width, facts.height});
-    return true;
-  }
+  /// How many components the image has that can be resampled one by one, and their sizes; no samples, and nothing of
+  /// the part that is held. Count 0: it has only pixels. Throws as decode_rgb does.
+  virtual Planes plane_sizes(Bytes encoded, const ImageFacts& facts);
+  /// Of such an image: the samples that interpolation at the window's pixels reads (for components half as fine as the
+  /// image one more on each side than those under the window), and some around them. Lasts as decode_rgb's view does.
+  /// `entry_points` are what decodes_cleanly gave for this file, or nothing; others are noticed, and done without.
+  virtual Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {});
+  /// How decode_planes fared so far.
+  virtual PlaneDecodes plane_decodes() const { return {}; }
+
+  /// Decodes the whole image, to its last byte; whether that went without concealing faults in its data. Appends to
+  /// `entry_points` what later makes decode_planes faster, if there is such for this file. Throws as decode_rgb does.
+  virtual bool decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points);
 };
 
 /// Tells the codec by the first bytes, whatever the file is called.
@@ -51,7 +66,10 @@ class AnyImageDecoder final : public ImageDecoder {
 
   ImageFacts read_facts(Bytes encoded) override;
   ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
-  bool decodes_cleanly(Bytes encoded, const ImageFacts& facts) override;
+  bool decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) override;
+  Planes plane_sizes(Bytes encoded, const ImageFacts& facts) override;
+  Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
+  PlaneDecodes plane_decodes() const override;
 
  private:
   ImageDecoder& decoder_for(Codec codec);
@@ -62,10 +80,5 @@ class AnyImageDecoder final : public ImageDecoder {
 
 /// Throws kLimit, naming the limit, if an image of these dimensions is too large.
 void check_limits(const ImageFacts& facts, const DecodeLimits& limits);
-
-/// The view turned upright: mirrored or transposed by strides alone, no pixel moves.
-ImageView oriented(ImageView view, Orientation orientation);
-/// Where a window of the upright image lies in the image as stored (`width` x `height` as stored).
-Rect stored_window(Rect upright, int width, int height, Orientation orientation);
 
 }  // namespace stoker

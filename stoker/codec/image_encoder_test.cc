@@ -7,7 +7,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/codec/damage_testing.h"
-#include "stoker/codec/jpeg_testing.h"
+#include "stoker/codec/jpeg/files_testing.h"
 
 namespace stoker {
 namespace {

@@ -1,7 +1,7 @@
 #include "stoker/codec/plain_decode.h"
 
 #include "stoker/codec/cmyk.h"
-#include "stoker/codec/jpeg_errors.h"
+#include "stoker/codec/jpeg/libjpeg_errors.h"
 
 namespace stoker {
 namespace {
@@ -11,7 +11,7 @@ void decode_jpeg(Bytes encoded, PlainImage& image) {
   const int channels = image.facts.components == 4 ? 4 : 3;
   const std::size_t row_bytes = static_cast<std::size_t>(image.facts.width) * static_cast<std::size_t>(channels);
   image.rgb.resize(row_bytes * static_cast<std::size_t>(image.facts.height));
-  JpegErrors errors;
+  LibjpegErrors errors;
   jpeg_decompress_struct jpeg{};
   jpeg.err = errors.manager();
   const bool decoded = errors.attempt([&] {
@@ -33,6 +33,47 @@ void decode_jpeg(Bytes encoded, PlainImage& image) {
         static_cast<std::size_t>(image.facts.width) * static_cast<std::size_t>(image.facts.height);
     inverted_cmyk_to_rgb_in_place(image.rgb.data(), pixels);
     image.rgb.resize(pixels * 3);
+  }
+}
+
+bool has_planes(const jpeg_decompress_struct& jpeg) {
+  if (jpeg.jpeg_color_space != JCS_GRAYSCALE && jpeg.jpeg_color_space != JCS_YCbCr) return false;
+  for (int c = 0; c < jpeg.num_components; ++c) {
+    const jpeg_component_info& component = jpeg.comp_info[c];
+    if (jpeg.max_h_samp_factor % component.h_samp_factor != 0) return false;
+    if (jpeg.max_v_samp_factor % component.v_samp_factor != 0) return false;
+  }
+  return true;
+}
+
+// Rows of MCUs in turn, as libjpeg hands them out, into whole blocks; then without the samples that fill these up.
+void decode_raw(jpeg_decompress_struct& jpeg, std::vector<PlainPlane>& planes) {
+  std::vector<PlainPlane> blocks(planes.size());
+  for (std::size_t c = 0; c < planes.size(); ++c) {
+    const jpeg_component_info& component = jpeg.comp_info[c];
+    blocks[c].width = static_cast<int>(component.width_in_blocks) * DCTSIZE;
+    blocks[c].height = static_cast<int>(jpeg.total_iMCU_rows) * component.v_samp_factor * DCTSIZE;
+    blocks[c].samples.resize(static_cast<std::size_t>(blocks[c].width) * static_cast<std::size_t>(blocks[c].height));
+  }
+  const int rows_at_once = jpeg.max_v_samp_factor * DCTSIZE;
+  for (JDIMENSION mcu_row = 0; mcu_row < jpeg.total_iMCU_rows; ++mcu_row) {
+    std::vector<std::vector<JSAMPROW>> rows(planes.size());
+    std::vector<JSAMPARRAY> arrays;
+    for (std::size_t c = 0; c < planes.size(); ++c) {
+      const int count = jpeg.comp_info[c].v_samp_factor * DCTSIZE;
+      for (int row = 0; row < count; ++row) {
+        rows[c].push_back(blocks[c].samples.data() +
+                          (static_cast<std::ptrdiff_t>(mcu_row) * count + row) * blocks[c].width);
+      }
+      arrays.push_back(rows[c].data());
+    }
+    jpeg_read_raw_data(&jpeg, arrays.data(), static_cast<JDIMENSION>(rows_at_once));
+  }
+  for (std::size_t c = 0; c < planes.size(); ++c) {
+    for (int y = 0; y < planes[c].height; ++y) {
+      const auto row = blocks[c].samples.begin() + static_cast<std::ptrdiff_t>(y) * blocks[c].width;
+      planes[c].samples.insert(planes[c].samples.end(), row, row + planes[c].width);
+    }
   }
 }
 
@@ -59,6 +100,39 @@ PlainImage decode_plain_rgb(Bytes encoded, const DecodeLimits& limits) {
     decode_other(decoder, encoded, image);
   }
   return image;
+}
+
+std::vector<PlainPlane> decode_plain_planes(Bytes encoded, const DecodeLimits& limits) {
+  AnyImageDecoder decoder(limits);
+  const ImageFacts facts = decoder.read_facts(encoded);
+  std::vector<PlainPlane> planes;
+  if (facts.codec != Codec::kJpeg) return planes;
+  LibjpegErrors errors;
+  jpeg_decompress_struct jpeg{};
+  jpeg.err = errors.manager();
+  bool decoded = errors.attempt([&] {
+    jpeg_create_decompress(&jpeg);
+    jpeg_mem_src(&jpeg, encoded.data(), encoded.size());
+    jpeg_read_header(&jpeg, TRUE);
+    jpeg.raw_data_out = TRUE;
+    jpeg.dct_method = JDCT_ISLOW;
+  });
+  if (decoded && has_planes(jpeg)) {
+    for (int c = 0; c < jpeg.num_components; ++c) {
+      PlainPlane plane;
+      plane.across = jpeg.max_h_samp_factor / jpeg.comp_info[c].h_samp_factor;
+      plane.down = jpeg.max_v_samp_factor / jpeg.comp_info[c].v_samp_factor;
+      plane.width = (facts.width + plane.across - 1) / plane.across;
+      plane.height = (facts.height + plane.down - 1) / plane.down;
+      planes.push_back(std::move(plane));
+    }
+    decoded = errors.attempt([&] { jpeg_start_decompress(&jpeg); });
+    // decode_raw has objects with destructors, which an error would jump over; libjpeg gives up on no damage here.
+    if (decoded) decode_raw(jpeg, planes);
+  }
+  jpeg_destroy_decompress(&jpeg);
+  if (!decoded) fail(errors.kind(), "the JPEG data cannot be decoded: {}", errors.message());
+  return planes;
 }
 
 }  // namespace stoker

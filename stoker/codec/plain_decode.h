@@ -15,4 +15,14 @@ struct PlainImage {
 /// Throws as ImageDecoder does.
 PlainImage decode_plain_rgb(Bytes encoded, const DecodeLimits& limits = {});
 
+/// One component of a JPEG, as it is coded.
+struct PlainPlane {
+  int width = 0, height = 0;
+  int across = 1, down = 1;  // pixels that share a sample
+  std::vector<std::uint8_t> samples;
+};
+
+/// Nothing for images that have no planes which could be resampled one by one. Throws as ImageDecoder does.
+std::vector<PlainPlane> decode_plain_planes(Bytes encoded, const DecodeLimits& limits = {});
+
 }  // namespace stoker

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "stoker/codec/image_testing.h"
+#include "stoker/tensor/image_testing.h"
 
 namespace stoker {
 

@@ -10,7 +10,7 @@ namespace stoker {
 namespace {
 
 constexpr std::size_t kHeadBytes = 16;
-constexpr std::size_t kBytesPerRow = 8 + 4 * 4 + 8;
+constexpr std::size_t kBytesPerRow = 8 + 5 * 4 + 8;
 constexpr std::size_t kBytesPerField = 8 + 8 + 4 + 4 + 2;
 
 template <typename Integer>
@@ -34,7 +34,8 @@ void require(bool holds, std::string_view what) {
 
 // --- writing
 
-void IndexBlockBuilder::add(const SampleRow& row, std::span<const std::uint16_t> names) {
+void IndexBlockBuilder::add(const SampleRow& row, std::span<const std::uint16_t> names,
+                            std::size_t entry_points_bytes) {
   assert(names.size() == row.fields.size() && rows() < kRowsPerBlock);
   const ImageFacts facts = row.facts.value_or(ImageFacts{.orientation = 0, .chroma_across = 0, .chroma_down = 0});
   keys_ += row.key;
@@ -62,6 +63,8 @@ void IndexBlockBuilder::add(const SampleRow& row, std::span<const std::uint16_t>
     chunk_ends_.push_back(narrow(chunk_crcs_.size()));
   }
   field_ends_.push_back(narrow(offsets_.size()));
+  const std::uint64_t before = entry_points_ends_.empty() ? 0 : entry_points_ends_.back();
+  entry_points_ends_.push_back(narrow(before + entry_points_bytes));
 }
 
 void IndexBlockBuilder::take(std::vector<std::uint8_t>& into) {
@@ -74,6 +77,7 @@ void IndexBlockBuilder::take(std::vector<std::uint8_t>& into) {
   append_column(into, field_ends_);
   append_column(into, widths_);
   append_column(into, heights_);
+  append_column(into, entry_points_ends_);
   append_column(into, codecs_);
   append_column(into, components_);
   append_column(into, bits_);
@@ -122,6 +126,7 @@ IndexBlock::IndexBlock(Bytes bytes, std::int64_t rows, const IndexLimits& limits
   field_ends_ = column(row_count, 4);
   widths_ = column(row_count, 4);
   heights_ = column(row_count, 4);
+  entry_points_ends_ = column(row_count, 4);
   codecs_ = column(row_count, 1);
   components_ = column(row_count, 1);
   bits_ = column(row_count, 1);
@@ -141,13 +146,16 @@ IndexBlock::IndexBlock(Bytes bytes, std::int64_t rows, const IndexLimits& limits
 }
 
 void IndexBlock::check(const IndexLimits& limits) const {
-  std::uint32_t key_end = 0, field_end = 0, chunk_end = 0;
+  std::uint32_t key_end = 0, field_end = 0, chunk_end = 0, entry_points_end = 0;
   for (std::size_t row = 0; row < static_cast<std::size_t>(rows_); ++row) {
     const auto next_key = at<std::uint32_t>(key_ends_, row), next_field = at<std::uint32_t>(field_ends_, row);
     require(next_key >= key_end && next_key <= text_bytes_, "a key lies outside its text");
     require(next_field >= field_end && next_field <= fields_, "a sample has fields that are not there");
+    const auto next_entry_points = at<std::uint32_t>(entry_points_ends_, row);
+    require(next_entry_points >= entry_points_end, "a sample has entry points that are not there");
     key_end = next_key;
     field_end = next_field;
+    entry_points_end = next_entry_points;
     require(at<std::int64_t>(labels_, row) >= -1, "a label is negative");
     require(codecs_[row] <= static_cast<std::uint8_t>(Codec::kRaw), "a codec is unknown");
     require(codings_[row] <= static_cast<std::uint8_t>(JpegCoding::kArithmetic), "a JPEG's coding is unknown");
@@ -164,6 +172,7 @@ void IndexBlock::check(const IndexLimits& limits) const {
             "an image's components are unknown");
   }
   require(key_end == text_bytes_ && field_end == fields_, "its columns do not end together");
+  require(entry_points_end == limits.entry_points_bytes, "a sample has entry points that are not there");
   for (std::size_t field = 0; field < fields_; ++field) {
     const auto offset = at<std::uint64_t>(offsets_, field), length = at<std::uint64_t>(lengths_, field);
     require(offset <= limits.data_bytes && length <= limits.data_bytes - offset, "a field lies outside its shard");
@@ -197,6 +206,9 @@ void IndexBlock::read(std::int64_t row, std::span<const std::string> names, Samp
                             .chroma_across = chroma_[i] >> 4,
                             .chroma_down = chroma_[i] & 15};
   }
+  const std::uint32_t entry_points_begin = i == 0 ? 0 : at<std::uint32_t>(entry_points_ends_, i - 1);
+  into.entry_points.offset = entry_points_begin;
+  into.entry_points.length = at<std::uint32_t>(entry_points_ends_, i) - entry_points_begin;
   const std::uint32_t field_end = at<std::uint32_t>(field_ends_, i);
   for (std::uint32_t f = i == 0 ? 0 : at<std::uint32_t>(field_ends_, i - 1); f < field_end; ++f) {
     const std::uint32_t chunk_begin = f == 0 ? 0 : at<std::uint32_t>(chunk_ends_, f - 1);

@@ -18,15 +18,16 @@ inline constexpr std::int64_t kRowsPerBlock = 256;
 /// Collects rows and writes them as a block.
 class IndexBlockBuilder {
  public:
-  /// `names` holds the number of each field's name, in the order of the row's fields.
-  void add(const SampleRow& row, std::span<const std::uint16_t> names);
+  /// `names` holds the number of each field's name, in the order of the row's fields. The row's own
+  /// entry points are not looked at.
+  void add(const SampleRow& row, std::span<const std::uint16_t> names, std::size_t entry_points_bytes = 0);
   std::int64_t rows() const { return static_cast<std::int64_t>(labels_.size()); }
   /// Appends the block's bytes; the builder is empty after that.
   void take(std::vector<std::uint8_t>& into);
 
  private:
   std::vector<std::int64_t> labels_;
-  std::vector<std::uint32_t> key_ends_, field_ends_, widths_, heights_;
+  std::vector<std::uint32_t> key_ends_, field_ends_, entry_points_ends_, widths_, heights_;
   std::vector<std::uint8_t> codecs_, components_, bits_, orientations_, chroma_, codings_, colors_, soundness_;
   std::vector<std::uint64_t> offsets_, lengths_;
   std::vector<std::uint32_t> crcs_, chunk_ends_, chunk_crcs_;
@@ -39,6 +40,7 @@ struct IndexLimits {
   std::size_t names = 0;         // field names of the index
   std::uint64_t data_bytes = 0;  // of the shard
   bool has_checksums = false;
+  std::uint64_t entry_points_bytes = 0;  // of this block's samples
 };
 
 /// A block's bytes, checked once: whatever they are, reading rows never leaves them.
@@ -49,7 +51,8 @@ class IndexBlock {
   IndexBlock(Bytes bytes, std::int64_t rows, const IndexLimits& limits);
 
   std::int64_t rows() const { return rows_; }
-  /// Replaces all of `into`; its source is the data set's to fill in.
+  /// Replaces all of `into`; its sources are the data set's to fill in, and its entry points are counted from the first
+  /// of those of the block's samples.
   void read(std::int64_t row, std::span<const std::string> names, SampleRow& into) const;
 
  private:
@@ -61,10 +64,11 @@ class IndexBlock {
   std::uint32_t fields_ = 0, chunks_ = 0, text_bytes_ = 0;
   bool has_checksums_ = false;
   const std::uint8_t *labels_ = nullptr, *key_ends_ = nullptr, *field_ends_ = nullptr, *widths_ = nullptr,
-                     *heights_ = nullptr, *codecs_ = nullptr, *components_ = nullptr, *bits_ = nullptr,
-                     *orientations_ = nullptr, *chroma_ = nullptr, *codings_ = nullptr, *colors_ = nullptr,
-                     *soundness_ = nullptr, *offsets_ = nullptr, *lengths_ = nullptr, *crcs_ = nullptr,
-                     *names_ = nullptr, *chunk_ends_ = nullptr, *chunk_crcs_ = nullptr, *text_ = nullptr;
+                     *heights_ = nullptr, *entry_points_ends_ = nullptr, *codecs_ = nullptr, *components_ = nullptr,
+                     *bits_ = nullptr, *orientations_ = nullptr, *chroma_ = nullptr, *codings_ = nullptr,
+                     *colors_ = nullptr, *soundness_ = nullptr, *offsets_ = nullptr, *lengths_ = nullptr,
+                     *crcs_ = nullptr, *names_ = nullptr, *chunk_ends_ = nullptr, *chunk_crcs_ = nullptr,
+                     *text_ = nullptr;
 };
 
 }  // namespace stoker

@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr std::uint64_t kDataBytes = 1 << 20;
-constexpr IndexLimits kLimits{.names = 2, .data_bytes = kDataBytes};
+constexpr IndexLimits kLimits{.names = 2, .data_bytes = kDataBytes, .entry_points_bytes = 100};
 
 /// The bytes of a block of two rows, an image and raw pixels in three chunks, in which single values can be changed.
 class HandMadeBlock {
@@ -29,7 +29,7 @@ class HandMadeBlock {
     raw.fields = {{.name = "npy", .part = {}, .offset = 2048, .length = 2 * kChunkBytes + 1, .chunks = 3}};
     raw.chunk_crcs = {1, 2, 3};
     IndexBlockBuilder builder;
-    builder.add(image, std::vector<std::uint16_t>{0, 1});
+    builder.add(image, std::vector<std::uint16_t>{0, 1}, 100);
     builder.add(raw, std::vector<std::uint16_t>{1});
     builder.take(bytes_);
 
@@ -41,7 +41,7 @@ class HandMadeBlock {
       }
     };
     columns(2, 8, {"label"});
-    columns(2, 4, {"key end", "field end", "width", "height"});
+    columns(2, 4, {"key end", "field end", "width", "height", "entry points end"});
     columns(2, 1, {"codec", "components", "bits", "orientation", "chroma", "coding", "colors", "soundness"});
     columns(3, 8, {"offset", "length"});
     columns(3, 4, {"crc", "chunk end"});
@@ -115,6 +115,9 @@ TEST(IndexBlock, RefusesColumnsThatDoNotFitEachOther) {
   EXPECT_THAT(refusal("field end", 0, 4), HasSubstr("not there"));
   EXPECT_THAT(HandMadeBlock().set("field end", 0, 3).set("field end", 1, 2).refusal(), HasSubstr("not there"));
   EXPECT_THAT(refusal("field end", 1, 2), HasSubstr("do not end together"));
+  EXPECT_THAT(refusal("entry points end", 0, 101), HasSubstr("entry points that are not there"));
+  EXPECT_THAT(refusal("entry points end", 1, 99), HasSubstr("entry points that are not there"));
+  EXPECT_THAT(refusal("entry points end", 1, 101), HasSubstr("entry points that are not there"));
   EXPECT_THAT(refusal("chunk end", 2, 4), HasSubstr("not there"));
   EXPECT_THAT(HandMadeBlock().set("chunk end", 0, 1).set("chunk end", 1, 0).refusal(), HasSubstr("not there"));
   EXPECT_THAT(refusal("chunk end", 2, 2), HasSubstr("too few"));

@@ -11,7 +11,7 @@
 namespace stoker {
 
 inline constexpr std::string_view kIndexMagic = "StokerIx";  // first in the file, and first in its trailer
-inline constexpr std::uint32_t kIndexVersion = 1;
+inline constexpr std::uint32_t kIndexVersion = 2;
 inline constexpr std::size_t kIndexTrailerBytes = 128;
 /// An index is padded to whole records of a tar, so that its trailer is found from the end of a tar that holds it.
 inline constexpr std::size_t kIndexUnit = 512;

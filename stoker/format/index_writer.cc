@@ -11,14 +11,15 @@ namespace stoker {
 
 IndexWriter::IndexWriter() : bytes_(kIndexMagic.begin(), kIndexMagic.end()) {}
 
-void IndexWriter::add(const SampleRow& row) {
+void IndexWriter::add(const SampleRow& row, Bytes entry_points) {
   names_.clear();
   for (const SampleField& field : row.fields) {
     names_.push_back(name_number(field.name));
     has_checksums_ = has_checksums_ && field.crc32c.has_value();
   }
   was_decoded_ = was_decoded_ && row.soundness != Soundness::kUnknown;
-  block_.add(row, names_);
+  block_.add(row, names_, entry_points.size());
+  entry_points_.insert(entry_points_.end(), entry_points.begin(), entry_points.end());
   fingerprint_.add(row);
   sample_bytes_ += row.bytes();
   if (block_.rows() == kRowsPerBlock) end_block();
@@ -40,6 +41,7 @@ void IndexWriter::end_block() {
   const std::size_t begin = bytes_.size();
   block_.take(bytes_);
   rows_.blocks.push_back(place_of(begin));
+  entry_points_ends_.push_back(entry_points_.size());
 }
 
 IndexBlockPlace IndexWriter::place_of(std::size_t begin) const {
@@ -52,6 +54,18 @@ IndexBlockPlace IndexWriter::place_of(std::size_t begin) const {
   return {begin, block.size(), hash64(block)};
 }
 
+// Apart from the rows: they are much longer, and many readers have no use for them.
+void IndexWriter::append_entry_points() {
+  std::size_t from = 0;
+  for (const std::size_t end : entry_points_ends_) {
+    const std::size_t begin = bytes_.size();
+    bytes_.insert(bytes_.end(), entry_points_.begin() + static_cast<std::ptrdiff_t>(from),
+                  entry_points_.begin() + static_cast<std::ptrdiff_t>(end));
+    entry_point_blocks_.blocks.push_back(place_of(begin));
+    from = end;
+  }
+}
+
 std::vector<std::uint8_t> IndexWriter::finish(const IndexedShard& shard) {
   if (block_.rows() > 0) end_block();
 
@@ -62,8 +76,10 @@ std::vector<std::uint8_t> IndexWriter::finish(const IndexedShard& shard) {
   }
   const IndexSection names{.kind = IndexSectionKind::kFieldNames, .blocks = {place_of(names_begin)}};
 
+  append_entry_points();
+
   const std::size_t directory = bytes_.size();
-  append_directory(bytes_, {rows_, names});
+  append_directory(bytes_, {rows_, names, entry_point_blocks_});
   const Bytes directory_bytes = Bytes(bytes_).subspan(directory);
   append_trailer(bytes_, {.directory_offset = directory,
                           .directory_bytes = directory_bytes.size(),

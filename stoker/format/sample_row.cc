@@ -15,6 +15,8 @@ void SampleRow::clear() {
   soundness = Soundness::kUnknown;
   chunk_crcs.clear();
   source = nullptr;
+  entry_points = {};
+  entry_points_source = nullptr;
 }
 
 const SampleField* SampleRow::field(std::string_view name) const {

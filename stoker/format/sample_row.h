@@ -42,6 +42,10 @@ struct SampleRow {
   Soundness soundness = Soundness::kUnknown;
   std::vector<std::uint32_t> chunk_crcs;  // of all fields
   Source* source = nullptr;               // where its fields lie; lives as long as the data set
+  // Where decoding its image may begin, kept in an index: bytes for ImageDecoder::decode_planes, which carry their own
+  // checksum. Length 0: unknown.
+  SampleField entry_points{};
+  Source* entry_points_source = nullptr;  // likewise
 
   void clear();
   /// Null when the sample has no such field.

@@ -15,7 +15,9 @@ ShardIndex::ShardIndex(IndexPlace place, std::shared_ptr<IndexCache> cache)
     : place_(std::move(place)), cache_(std::move(cache)) {
   read_directory_of(place_);
   const std::int64_t blocks = (size() + kRowsPerBlock - 1) / kRowsPerBlock;
-  if (static_cast<std::int64_t>(blocks_.size()) != blocks) fail_damaged("it has too few blocks");
+  if (static_cast<std::int64_t>(blocks_.size()) != blocks || entry_points_.size() != blocks_.size()) {
+    fail_damaged("it has too few blocks");
+  }
   number_ = cache_->add_index(blocks);
 }
 
@@ -26,6 +28,7 @@ void ShardIndex::read_directory_of(const IndexPlace& place) {
   for (const IndexSection& section : sections_) {
     if (section.version != 1) continue;
     if (section.kind == IndexSectionKind::kRows) blocks_ = section.blocks;
+    if (section.kind == IndexSectionKind::kEntryPoints) entry_points_ = section.blocks;
     if (section.kind != IndexSectionKind::kFieldNames) continue;
     for (const IndexBlockPlace& block : section.blocks) {
       const std::vector<std::uint8_t> bytes = read_checked(block);
@@ -62,7 +65,8 @@ void ShardIndex::finish_loading(std::int64_t block, LoadedBlock& loaded) const {
   const std::int64_t rows = std::min(kRowsPerBlock, size() - block * kRowsPerBlock);
   const IndexLimits limits{.names = field_names_.size(),
                            .data_bytes = place_.trailer.data_bytes,
-                           .has_checksums = place_.trailer.has_checksums};
+                           .has_checksums = place_.trailer.has_checksums,
+                           .entry_points_bytes = entry_points_[static_cast<std::size_t>(block)].length};
   try {
     loaded.block = IndexBlock(loaded.bytes, rows, limits);
   } catch (const Error& error) {
@@ -73,7 +77,7 @@ void ShardIndex::finish_loading(std::int64_t block, LoadedBlock& loaded) const {
 void ShardIndex::read(std::int64_t row, SampleRow& into) const {
   assert(row >= 0 && row < size());
   const std::int64_t block = row / kRowsPerBlock, row_in_block = row % kRowsPerBlock;
-  if (cache_->read(number_, block, row_in_block, field_names_, into)) return;
+  if (cache_->read(number_, block, row_in_block, field_names_, into)) return place_entry_points(block, into);
   const IndexBlockPlace& place = blocks_[static_cast<std::size_t>(block)];
   LoadedBlock loaded = cache_->spare();
   loaded.bytes.resize(place.length);
@@ -81,6 +85,12 @@ void ShardIndex::read(std::int64_t row, SampleRow& into) const {
   finish_loading(block, loaded);
   loaded.block.read(row_in_block, field_names_, into);
   cache_->insert(number_, block, std::move(loaded));
+  place_entry_points(block, into);
+}
+
+void ShardIndex::place_entry_points(std::int64_t block, SampleRow& row) const {
+  row.entry_points.offset += place_.begin + entry_points_[static_cast<std::size_t>(block)].offset;
+  row.entry_points_source = place_.source.get();
 }
 
 void ShardIndex::prepare(std::int64_t row, IndexFetch& fetch) const {

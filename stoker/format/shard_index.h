@@ -44,13 +44,15 @@ class ShardIndex final : public ShardRows {
   std::vector<std::uint8_t> read_checked(const IndexBlockPlace& place) const;
   /// Throws kData unless the bytes are those that were written.
   void finish_loading(std::int64_t block, LoadedBlock& loaded) const;
+  void place_entry_points(std::int64_t block, SampleRow& row) const;
   [[noreturn]] void fail_damaged(std::string_view what) const;
 
   IndexPlace place_;
   std::shared_ptr<IndexCache> cache_;
   int number_;  // of this index in the cache
   std::vector<IndexSection> sections_;
-  std::vector<IndexBlockPlace> blocks_;  // of the rows
+  std::vector<IndexBlockPlace> blocks_;        // of the rows
+  std::vector<IndexBlockPlace> entry_points_;  // of the same samples
   std::vector<std::string> field_names_;
 };
 

@@ -90,6 +90,27 @@ TEST(ShardIndex, KeepsSamplesWithoutFieldsChunksOfRawOnesAndUnknownChecksums) {
   EXPECT_TRUE(open_testing_index(testing_index(5))->trailer().was_decoded);
 }
 
+TEST(ShardIndex, SaysWhereTheEntryPointsOfEachSampleLie) {
+  constexpr std::int64_t kSamples = 2 * kRowsPerBlock + 9;
+  const auto points_of = [](std::int64_t i) {
+    return std::vector<std::uint8_t>(static_cast<std::size_t>(i % 4 == 1 ? 0 : i % 50), static_cast<std::uint8_t>(i));
+  };
+  IndexWriter writer;
+  for (std::int64_t i = 0; i < kSamples; ++i) writer.add(testing_row(i), points_of(i));
+  const auto index = open_testing_index(writer.finish({.data_bytes = 1000 * kSamples}));
+  index->check_all();
+  SampleRow row;
+  for (const int round : {0, 1}) {  // from the file, then from the cache
+    for (std::int64_t i = 0; i < kSamples; ++i) {
+      index->read(i, row);
+      std::vector<std::uint8_t> got(row.entry_points.length);
+      ASSERT_NE(row.entry_points_source, nullptr);
+      read_fully(*row.entry_points_source, row.entry_points.offset, got);
+      EXPECT_EQ(got, points_of(i)) << i << " in round " << round;
+    }
+  }
+}
+
 TEST(ShardIndex, NoticesEveryFlippedBit) {
   const std::vector<std::uint8_t> good = testing_index(300);
   read_everything(good);
@@ -237,7 +258,7 @@ TEST(ShardIndex, RefusesFieldNamesThatAreCutShort) {
 TEST(ShardIndex, IsOfAnotherVersionBeforeItIsDamaged) {
   std::vector<std::uint8_t> bytes = testing_index(3);
   std::uint8_t* trailer = bytes.data() + bytes.size() - kIndexTrailerBytes;
-  store_little_endian(trailer + 8, std::uint32_t{2});
+  store_little_endian(trailer + 8, kIndexVersion + 1);
   store_little_endian(trailer + 120, hash64(Bytes(trailer, 120)));
   IndexTrailer ignored;
   EXPECT_EQ(read_trailer(Bytes(bytes).last(kIndexTrailerBytes), ignored), TrailerState::kOtherVersion);

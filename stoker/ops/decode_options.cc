@@ -3,6 +3,7 @@
 namespace stoker {
 
 void apply_decode(const OperatorCall& call, DecodeOptions& options) {
+  options.mode = call.text("mode") == "planar" ? DecodeMode::kPlanar : DecodeMode::kFaithful;
   options.apply_orientation = call.text("orientation") == "apply";
 }
 

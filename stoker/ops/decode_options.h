@@ -1,11 +1,17 @@
 // What the decode operator was told.
 #pragma once
 
+#include <cstdint>
+
 #include "stoker/ops/operator_call.h"
 
 namespace stoker {
 
+/// docs/pixels.md. Images that have no planes are faithful in either mode.
+enum class DecodeMode : std::uint8_t { kFaithful, kPlanar };
+
 struct DecodeOptions {
+  DecodeMode mode = DecodeMode::kFaithful;
   bool apply_orientation = false;  // turn the image upright as its Exif orientation says
 };
 

@@ -44,9 +44,9 @@ constexpr ArgSpec integer_arg(std::string_view name, std::string_view doc, doubl
 constexpr ArgSpec kDecodeArgs[] = {
     {.name = "mode",
      .type = ArgType::kText,
-     .doc = "faithful: the RGB pixels of libjpeg and Pillow, bit for bit",
-     .text = "faithful",
-     .choices = "faithful"},
+     .doc = "planar: each plane of a JPEG straight to the target; faithful: the pixels of libjpeg and Pillow",
+     .text = "planar",
+     .choices = "planar|faithful"},
     {.name = "orientation",
      .type = ArgType::kText,
      .doc = "apply turns the image as its Exif orientation says",

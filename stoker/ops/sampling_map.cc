@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/words.h"
@@ -45,6 +46,14 @@ void AxisMap::crop(int begin, int new_length) {
 void AxisMap::read_mirrored() {
   source_mirrored = !source_mirrored;
   box_begin = std::max(0.0, clamp_end - clamp_begin - (box_begin + box_length));
+}
+
+AxisMap AxisMap::of_mirrored_source(int size) const {
+  AxisMap axis = *this;
+  axis.clamp_begin = size - clamp_end;
+  axis.clamp_end = size - clamp_begin;
+  axis.source_mirrored = !source_mirrored;
+  return axis;
 }
 
 void AxisMap::resize(int new_length) {
@@ -97,6 +106,14 @@ void SamplingMap::crop_or_pad(Rect window, const std::array<std::uint8_t, 3>& co
   if (padded && fill != color)
     fail(ErrorKind::kUsage, "two operators pad with different colours; give both the same fill");
   fill = color;
+}
+
+SamplingMap SamplingMap::stored(const Turn& turn, int stored_width, int stored_height) const {
+  SamplingMap map = *this;
+  if (turn.transpose) std::swap(map.x, map.y);
+  if (turn.mirror_columns) map.x = map.x.of_mirrored_source(stored_width);
+  if (turn.mirror_rows) map.y = map.y.of_mirrored_source(stored_height);
+  return map;
 }
 
 }  // namespace stoker

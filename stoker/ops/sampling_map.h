@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "stoker/tensor/image.h"
+#include "stoker/tensor/orientation.h"
 
 namespace stoker {
 
@@ -38,6 +39,8 @@ struct AxisMap {
   /// What is seen is the source mirrored.
   bool mirrored() const { return flip != source_mirrored; }
   bool shows_padding() const { return window_begin < 0 || window_begin + length > target; }
+  /// The same map of a source of `size` columns that is mirrored.
+  AxisMap of_mirrored_source(int size) const;
   /// Stretch what is now shown, which must not be padding, to new_length outputs.
   void resize(int new_length);
 
@@ -67,6 +70,10 @@ struct SamplingMap {
   }
   int width() const { return x.length; }
   int height() const { return y.length; }
+
+  /// The same map of the image as it is stored (`width` x `height`), where this one is of it turned upright; its result
+  /// is to be turned with `turn.transpose` alone.
+  SamplingMap stored(const Turn& turn, int stored_width, int stored_height) const;
 };
 
 }  // namespace stoker

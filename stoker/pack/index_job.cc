@@ -157,13 +157,13 @@ class IndexJob {
     SampleSweep sweep(stream, sweeping, [this] {
       const CheckDepth depth = options_.decode ? CheckDepth::kDecoded : CheckDepth::kHeaders;
       return [checker = std::make_shared<SampleChecker>(depth)](SweptSample& sample) {
-        sample.bad = checker->check(sample.row, sample.fields);
+        sample.bad = checker->check(sample.row, sample.fields, sample.entry_points);
       };
     });
     IndexJobResult result;
     while (const SweptSample* sample = sweep.next()) {
       count(path, *sample, result);
-      writer.add(sample->row);
+      writer.add(sample->row, sample->entry_points);
       const SampleField& last = sample->row.fields.back();
       if (options_.progress) options_.progress(done_ + last.offset + last.length, total_);
     }

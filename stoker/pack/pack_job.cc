@@ -35,7 +35,7 @@ constexpr Word<BadSamplePolicy> kPolicies[] = {
     {BadSamplePolicy::kSkip, "skip"}, {BadSamplePolicy::kKeep, "keep"}, {BadSamplePolicy::kFail, "fail"}};
 
 // Changed whenever the same data and options would be packed into other bytes.
-constexpr int kPackVersion = 2;
+constexpr int kPackVersion = 3;
 
 constexpr std::int64_t kEstimateSamples = 256;
 
@@ -145,7 +145,7 @@ SampleSweep::Work PackJob::work() const {
            "readers of WebDataset tars pass over samples whose first folder begins and ends with two underscores; give "
            "it another name");
     }
-    sample.bad = checker->check(sample.row, sample.fields);
+    sample.bad = checker->check(sample.row, sample.fields, sample.entry_points);
     if (sample.bad.empty()) {
       transform->apply(sample);
     } else if (options_.bad == BadSamplePolicy::kFail) {

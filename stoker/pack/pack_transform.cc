@@ -114,6 +114,8 @@ void PackTransform::encode(ImageView pixels, const ImageFacts& facts, SweptSampl
     encode_jpeg(interleaved(pixels), jpeg, sample.made);
   }
   sample.row.facts = decoder_.read_facts(sample.made);
+  sample.entry_points.clear();
+  decoder_.decodes_cleanly(sample.made, *sample.row.facts, sample.entry_points);
   sample.row.soundness = Soundness::kClean;
   sample.fields[field] = sample.made;
   SampleField& changed = sample.row.fields[field];

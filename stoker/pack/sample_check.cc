@@ -37,8 +37,10 @@ std::string check_class(const SampleRow& row, std::span<const Bytes> fields) {
 
 }  // namespace
 
-std::string SampleChecker::check(SampleRow& row, std::span<const Bytes> fields) {
+std::string SampleChecker::check(SampleRow& row, std::span<const Bytes> fields,
+                                 std::vector<std::uint8_t>& entry_points) {
   std::string bad;
+  entry_points.clear();
   row.chunk_crcs.clear();
   for (std::size_t i = 0; i < row.fields.size(); ++i) {
     SampleField& field = row.fields[i];
@@ -58,22 +60,26 @@ std::string SampleChecker::check(SampleRow& row, std::span<const Bytes> fields) 
   for (std::size_t i = 0; i < row.fields.size() && bad.empty(); ++i) {
     const SampleField& field = row.fields[i];
     const bool is_decoded = depth_ == CheckDepth::kDecoded && is_image_field_name(field.name);
-    if (&field == image || is_decoded) bad = check_image(row, field, fields[i], &field == image);
+    if (&field == image || is_decoded) bad = check_image(row, field, fields[i], &field == image, entry_points);
   }
   if (bad.empty()) bad = check_class(row, fields);
   if (!bad.empty()) {
     row.facts.reset();
     row.soundness = Soundness::kBad;
+    entry_points.clear();
   }
   return bad;
 }
 
 /// The row tells the facts of its image alone, but is sound only if all of its images are.
-std::string SampleChecker::check_image(SampleRow& row, const SampleField& field, Bytes encoded, bool is_its_image) {
+std::string SampleChecker::check_image(SampleRow& row, const SampleField& field, Bytes encoded, bool is_its_image,
+                                       std::vector<std::uint8_t>& entry_points) {
   try {
     const ImageFacts facts = decoder_.read_facts(encoded);
     if (is_its_image) row.facts = facts;
-    if (depth_ == CheckDepth::kDecoded && !decoder_.decodes_cleanly(encoded, facts)) {
+    std::vector<std::uint8_t> of_another;
+    if (depth_ == CheckDepth::kDecoded &&
+        !decoder_.decodes_cleanly(encoded, facts, is_its_image ? entry_points : of_another)) {
       row.soundness = Soundness::kConcealed;
     }
   } catch (const Error& error) {

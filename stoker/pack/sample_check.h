@@ -21,11 +21,12 @@ class SampleChecker {
   explicit SampleChecker(CheckDepth depth) : depth_(depth) {}
 
   /// Fills in the row's checksums, facts and soundness. Returns why the sample is bad, or nothing: also when a checksum
-  /// that was in the row already does not match.
-  std::string check(SampleRow& row, std::span<const Bytes> fields);
+  /// that was in the row already does not match. `entry_points` become those of its image, as far as that is decoded.
+  std::string check(SampleRow& row, std::span<const Bytes> fields, std::vector<std::uint8_t>& entry_points);
 
  private:
-  std::string check_image(SampleRow& row, const SampleField& field, Bytes encoded, bool is_its_image);
+  std::string check_image(SampleRow& row, const SampleField& field, Bytes encoded, bool is_its_image,
+                          std::vector<std::uint8_t>& entry_points);
 
   CheckDepth depth_;
   AnyImageDecoder decoder_;

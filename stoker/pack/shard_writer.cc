@@ -19,7 +19,7 @@ void ShardWriter::add(SweptSample& sample) {
     member_ += field.name;
     field.offset = tar_.add(member_, sample.fields[i]);
   }
-  index_.add(sample.row);
+  index_.add(sample.row, sample.entry_points);
   last_key_ = sample.row.key;
 }
 

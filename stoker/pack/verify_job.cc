@@ -108,7 +108,7 @@ class VerifyJob {
     const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop, .bad_if_unread = true};
     SampleSweep sweep(stream, sweeping, [] {
       return [checker = std::make_shared<SampleChecker>(CheckDepth::kDecoded)](SweptSample& sample) {
-        sample.bad = checker->check(sample.row, sample.fields);
+        sample.bad = checker->check(sample.row, sample.fields, sample.entry_points);
       };
     });
     while (const SweptSample* sample = sweep.next()) {

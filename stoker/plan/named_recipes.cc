@@ -22,7 +22,7 @@ constexpr NamedRecipe kRecipes[] = {
 [[view]]
 name = "image"
 operators = [
-  { op = "decode", mode = "faithful" },
+  { op = "decode", mode = "planar" },
   { op = "random_resized_crop", size = 224 },
   { op = "random_flip" },
   { op = "normalize", preset = "imagenet" },

@@ -17,7 +17,7 @@
 namespace stoker {
 
 /// Goes up whenever the same recipe, seed and data would give other pixels or another order.
-constexpr int kSemanticsVersion = 3;
+constexpr int kSemanticsVersion = 4;
 
 /// What a view of images comes to.
 struct ImageProgram {

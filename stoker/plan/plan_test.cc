@@ -50,7 +50,12 @@ TEST(ImageStages, DeclareForASampleWhatEachPutsOut) {
   EXPECT_EQ(outputs.geometry.dtype, DType::kU8);
   EXPECT_EQ(outputs.color.shape, (Shape{3, 8, 15}));
   EXPECT_EQ(outputs.color.dtype, DType::kF16);
-  EXPECT_EQ(outputs.size, (ImageSize{15, 8}));
+
+  const std::vector<std::uint8_t> jpeg = noisy_jpeg(90, 60, 1, {.subsampling = ChromaSubsampling::k420});
+  const StageOutputs planar = stages.begin(plan.views()[0], jpeg, {});
+  EXPECT_EQ(planar.decode.shape, (Shape{17 * 33 + 2 * 18 * 10})) << "chroma samples 4 to 21 and 9 to 18";
+  EXPECT_EQ(planar.geometry.shape, (Shape{3, 8, 15}));
+  EXPECT_EQ(planar.color.shape, (Shape{3, 8, 15}));
 }
 
 TEST(Plan, ReadsAFieldOnceForAllItsViews) {

@@ -51,7 +51,7 @@ class Recipe {
   Recipe& set_tail(std::string_view tail);
 
   // The operators as a chain; what they mean stands in `stoker ops`.
-  Recipe& decode(std::string_view mode = "faithful", std::string_view orientation = "ignore");
+  Recipe& decode(std::string_view mode = "planar", std::string_view orientation = "ignore");
   Recipe& resize(int short_side, std::string_view filter = "bilinear");
   Recipe& resize(int height, int width, std::string_view filter = "bilinear");
   Recipe& crop(int x, int y, int width, int height);

@@ -6,6 +6,8 @@
 
 #include "stoker/codec/plain_decode.h"
 #include "stoker/ops/taps.h"
+#include "stoker/plan/reference_planar.h"
+#include "stoker/tensor/orientation.h"
 
 namespace stoker {
 namespace {
@@ -190,6 +192,58 @@ Picture run_geometry(const ImageProgram& program, Bytes encoded, const DecodeLim
   return window(target, map);
 }
 
+// What a view of images comes to: its tensor, and the size of that.
+struct Finished {
+  ImageSize size;
+  std::vector<std::uint8_t> tensor;
+};
+
+Finished run_faithful(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SampleDraw& draw) {
+  Picture image = run_geometry(program, encoded, limits, draw);
+  Finished finished{{image.width, image.height},
+                    std::vector<std::uint8_t>(image.pixels.size() * size_of(program.format.dtype))};
+  finish(image, program.color, program.format, finished.tensor.data());
+  return finished;
+}
+
+// Columns become rows.
+ReferencePlane transposed(const ReferencePlane& plane) {
+  ReferencePlane result{plane.height, plane.width, plane.down, plane.across, {}};
+  for (int x = 0; x < plane.width; ++x) {
+    for (int y = 0; y < plane.height; ++y) {
+      result.samples.push_back(plane.samples[static_cast<std::size_t>(y) * static_cast<std::size_t>(plane.width) +
+                                             static_cast<std::size_t>(x)]);
+    }
+  }
+  return result;
+}
+
+Finished run_planar(const ImageProgram& program, Bytes encoded, std::vector<PlainPlane> decoded,
+                    const DecodeLimits& limits, const SampleDraw& draw) {
+  std::vector<ReferencePlane> planes;
+  planes.reserve(decoded.size());
+  for (PlainPlane& plane : decoded) {
+    planes.push_back({plane.width, plane.height, plane.across, plane.down, std::move(plane.samples)});
+  }
+  const ImageFacts facts = AnyImageDecoder(limits).read_facts(encoded);
+  const Turn turn = turn_of(program.decode.apply_orientation ? facts.orientation : Orientation{1});
+  const SamplingMap map = program.geometry.draw(
+      turn.transpose ? ImageSize{facts.height, facts.width} : ImageSize{facts.width, facts.height}, draw);
+  std::vector<ReferencePlane> resized = reference_planar_geometry(planes, map.stored(turn, facts.width, facts.height));
+  if (turn.transpose) {
+    for (ReferencePlane& plane : resized) plane = transposed(plane);
+  }
+  return {{map.width(), map.height()}, reference_planar_color(resized, program.color, program.format)};
+}
+
+Finished run_image(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SampleDraw& draw) {
+  if (program.decode.mode == DecodeMode::kPlanar) {
+    std::vector<PlainPlane> planes = decode_plain_planes(encoded, limits);
+    if (!planes.empty()) return run_planar(program, encoded, std::move(planes), limits, draw);
+  }
+  return run_faithful(program, encoded, limits, draw);
+}
+
 }  // namespace
 
 std::vector<OutputSpec> ReferenceExecutor::shapes(const SampleInput& sample) {
@@ -199,9 +253,8 @@ std::vector<OutputSpec> ReferenceExecutor::shapes(const SampleInput& sample) {
       specs.push_back(Plan::scalar_output(view));
       continue;
     }
-    const Picture image =
-        run_geometry(view.image, sample.fields[static_cast<std::size_t>(view.field)], limits_, sample.draw);
-    specs.push_back(Plan::image_output(view, {image.width, image.height}));
+    const Bytes encoded = sample.fields[static_cast<std::size_t>(view.field)];
+    specs.push_back(Plan::image_output(view, run_image(view.image, encoded, limits_, sample.draw).size));
   }
   return specs;
 }
@@ -213,8 +266,10 @@ void ReferenceExecutor::run(const SampleInput& sample, std::span<const MutableBy
       write_scalar(view, sample, outputs[i]);
       continue;
     }
-    Picture image = run_geometry(view.image, sample.fields[static_cast<std::size_t>(view.field)], limits_, sample.draw);
-    finish(image, view.image.color, view.image.format, outputs[i].data());
+    const Bytes encoded = sample.fields[static_cast<std::size_t>(view.field)];
+    const Finished finished = run_image(view.image, encoded, limits_, sample.draw);
+    assert(finished.tensor.size() == outputs[i].size());
+    std::copy(finished.tensor.begin(), finished.tensor.end(), outputs[i].begin());
   }
 }
 

@@ -14,6 +14,8 @@ namespace stoker {
 
 struct SampleInput {
   std::span<const Bytes> fields;  // by Plan::fields()
+  Bytes entry_points{};           // of one of them, if an index has them (ImageDecoder::decode_planes)
+  int entry_points_of = -1;       // of which
   std::int64_t label = -1;
   SampleDraw draw{};
 };

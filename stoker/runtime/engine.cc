@@ -137,7 +137,7 @@ void Loader::Engine::work_loop(int worker) {
 void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock) {
   ScratchGate gate(scratch_);
   CpuExecutor executor(plan_, {}, &gate);
-  StageTimes reported;
+  ExecutorCounts reported;
   Ticket* tickets[kTicketsAtOnce];
   lock.lock();
   for (;;) {
@@ -161,11 +161,13 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
         give_back_freed(gate.has());
         gate.leave();
       }
-      const StageTimes& times = executor.times();
-      metrics_.add(Metric::kDecodeNs, times.decode_ns - reported.decode_ns);
-      metrics_.add(Metric::kTransformNs, times.transform_ns - reported.transform_ns);
+      const ExecutorCounts& counts = executor.counts();
+      metrics_.add(Metric::kDecodeNs, counts.decode_ns - reported.decode_ns);
+      metrics_.add(Metric::kTransformNs, counts.transform_ns - reported.transform_ns);
+      metrics_.add(Metric::kJpegFallbacks, counts.jpeg_fallbacks - reported.jpeg_fallbacks);
+      metrics_.add(Metric::kEntryPointsUsed, counts.entry_points_used - reported.entry_points_used);
       if (tickets[i]->cached) metrics_.add(Metric::kCacheHits, 1);
-      reported = times;
+      reported = counts;
       lock.lock();
       if (board_.finish(*tickets[i]) || board_.starved()) consumer_wakes_.notify_all();
       wake_reader_if_room();
@@ -177,7 +179,8 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
 void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor, std::span<const MutableBytes> outputs) const {
   if (ticket.error) std::rethrow_exception(ticket.error);
   Bytes fields[kOutputsMax];
-  for (std::size_t i = 0; i < ticket.reads.size(); ++i) {
+  const std::size_t count = plan_.fields().size();
+  for (std::size_t i = 0; i < count; ++i) {
     fields[i] = ticket.reads[i].content;
     if (!ticket.cached) check_field(*ticket.reads[i].field, fields[i]);  // what is kept was checked
   }
@@ -185,7 +188,10 @@ void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor, std::span<const
     fail(ErrorKind::kBadSample, "its field 'cls' is not a class number");
   }
   const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-  const SampleInput input{.fields = std::span(fields, ticket.reads.size()),
+  const bool has_entry_points = ticket.entry_points_of >= 0;
+  const SampleInput input{.fields = std::span(fields, count),
+                          .entry_points = has_entry_points ? ticket.reads.back().content : Bytes(),
+                          .entry_points_of = ticket.entry_points_of,
                           .label = ticket.row.label,
                           .draw = {seed_, number(ticket.work->epoch), number(ticket.position)}};
   try {

@@ -235,6 +235,11 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
   }
   board.slice = {.rank = *options.rank, .world = *options.world, .batch = options.batch};
   board.fields = plan.fields();
+  board.planar.resize(board.fields.size());
+  for (const ViewPlan& view : plan.views()) {
+    const bool planar = view.kind == ViewKind::kImage && view.image.decode.mode == DecodeMode::kPlanar;
+    if (planar) board.planar[static_cast<std::size_t>(view.field)] = true;
+  }
   board.prefetch = options.prefetch;
   board.bad_sample = options.bad_sample;
   board.reserve_bytes = kReserve;

@@ -18,6 +18,8 @@ const std::array<MetricSpec, static_cast<std::size_t>(Metric::kCount)>& metric_t
       {"consumer_wait_ns", kCounter, "consumer time spent waiting for a batch"},
       {"first_batch_ns", kGauge, "time from the first epoch's start to its first batch"},
       {"bad_samples", kCounter, "samples met whose bytes were bad"},
+      {"jpeg_fallbacks", kCounter, "images of planar recipes that Stoker's JPEG decoder left to libjpeg"},
+      {"entry_points_used", kCounter, "images of which only the part needed was decoded, as an index makes possible"},
       {"cache_hits", kCounter, "samples whose bytes the cache had"},
       {"read_ahead_bytes", kGauge, "memory now held by samples that wait to be decoded"},
       {"batch_bytes", kGauge, "memory now held by batches"},

@@ -9,23 +9,25 @@
 namespace stoker {
 
 enum class Metric : std::uint8_t {
-  kSamples,         // delivered to the consumer, padding not counted
-  kBatches,         // delivered
-  kEpochs,          // finished
-  kBytesRead,       // from storage, of samples
-  kBytesFetched,    // from storage, with what was read between them
-  kReadNs,          // storage: from asking to having, summed over reads
-  kDecodeNs,        // workers: reading headers and decoding pixels
-  kTransformNs,     // workers: geometry and color
-  kWorkerIdleNs,    // workers waiting for something to do
-  kReaderStallNs,   // the reader waiting for memory
-  kConsumerWaitNs,  // the consumer waiting for a batch
-  kFirstBatchNs,    // from the start of the first epoch to its first batch
-  kBadSamples,      // distinct samples whose bytes were bad
-  kCacheHits,       // samples whose bytes the cache had
-  kReadAheadBytes,  // now held by encoded samples
-  kBatchBytes,      // now held by batches
-  kCacheBytes,      // now held by the cache, for all processes that share it
+  kSamples,          // delivered to the consumer, padding not counted
+  kBatches,          // delivered
+  kEpochs,           // finished
+  kBytesRead,        // from storage, of samples
+  kBytesFetched,     // from storage, with what was read between them
+  kReadNs,           // storage: from asking to having, summed over reads
+  kDecodeNs,         // workers: reading headers and decoding pixels
+  kTransformNs,      // workers: geometry and color
+  kWorkerIdleNs,     // workers waiting for something to do
+  kReaderStallNs,    // the reader waiting for memory
+  kConsumerWaitNs,   // the consumer waiting for a batch
+  kFirstBatchNs,     // from the start of the first epoch to its first batch
+  kBadSamples,       // distinct samples whose bytes were bad
+  kJpegFallbacks,    // images of planar recipes that the own JPEG decoder left to libjpeg
+  kEntryPointsUsed,  // images decoded with the entry points that an index has
+  kCacheHits,        // samples whose bytes the cache had
+  kReadAheadBytes,   // now held by encoded samples
+  kBatchBytes,       // now held by batches
+  kCacheBytes,       // now held by the cache, for all processes that share it
   kCount,
 };
 

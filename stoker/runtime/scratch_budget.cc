@@ -13,6 +13,9 @@ namespace {
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t kAllowanceMin = kMebibyte, kAllowanceMax = 32 * kMebibyte;
 
+// How much more memory it takes to have a byte more for large images: what else a loader has grows along.
+constexpr std::uint64_t kMemoryPerLarge = 6;
+
 /// What workers may keep together, of so many bytes.
 std::uint64_t kept_of(std::uint64_t bytes, int threads, int threads_later) {
   const auto later = std::min(static_cast<std::uint64_t>(threads_later), bytes / 2 / kAllowanceMin);
@@ -45,7 +48,7 @@ void ScratchGate::enter(std::uint64_t bytes) {
   if (bytes > budget_.for_large_) {
     fail(ErrorKind::kMemory, "to decode it takes {}, and the memory budget leaves {} for that; give the loader {} more",
          format_size(static_cast<double>(bytes)), format_size(static_cast<double>(budget_.for_large_)),
-         format_size(static_cast<double>(3 * (bytes - budget_.for_large_))));
+         format_size(static_cast<double>(kMemoryPerLarge * (bytes - budget_.for_large_))));
   }
   std::optional<ByteBudget::Grant> grant = budget_.large_.take(bytes, budget_.stop_.get_token());
   if (!grant) fail(ErrorKind::kClosed, "the loader is closed");

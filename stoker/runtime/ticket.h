@@ -36,7 +36,8 @@ struct Ticket {
   std::int64_t position = 0;
   std::int64_t sample = -1;      // -1: padding
   SampleRow row;                 // all that is known of it, once it was located
-  std::vector<FieldRead> reads;  // one per field of the plan
+  std::vector<FieldRead> reads;  // one per field of the plan, and at last its image's entry points if they are wanted
+  int entry_points_of = -1;      // which of the plan's fields they are for; -1: none
   bool wants_read = false;       // there is something to read, of 0 bytes perhaps
   bool cached = false;           // its bytes are those that the cache keeps
   std::uint64_t bytes = 0;       // of all reads, each padded to the arena's unit

@@ -117,7 +117,7 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
   if (spare_works_.empty()) {
     work = std::make_unique<BatchWork>();
     work->tickets.resize(static_cast<std::size_t>(options_.slice.batch));
-    for (Ticket& ticket : work->tickets) ticket.reads.resize(options_.fields.size());
+    for (Ticket& ticket : work->tickets) ticket.reads.reserve(options_.fields.size() + 1);
     work->ready.reserve(work->tickets.size());  // make_ready() may not throw
     // Tickets and works change hands where nothing may throw: there is room for all of them beforehand.
     ++works_made_;
@@ -161,6 +161,8 @@ void TicketBoard::locate(Ticket& ticket) const {
   ticket.bytes = 0;
   std::uint64_t bytes = 0;  // without padding
   ticket.wants_read = ticket.cached = false;
+  ticket.entry_points_of = -1;
+  ticket.reads.resize(options_.fields.size());
   ticket.row.clear();
   if (ticket.padding()) return;
   try {
@@ -182,10 +184,24 @@ void TicketBoard::locate(Ticket& ticket) const {
              format_size(static_cast<double>(bytes)), format_size(static_cast<double>(options_.sample_bytes_max)));
       }
     }
+    add_entry_points(ticket);
     ticket.cached = find_in_cache(ticket);
     ticket.wants_read = !ticket.cached && !options_.fields.empty();
   } catch (const Error&) {
     ticket.error = std::current_exception();
+  }
+}
+
+void TicketBoard::add_entry_points(Ticket& ticket) const {
+  const SampleField& points = ticket.row.entry_points;
+  if (points.length == 0 || ticket.bytes + points.length > options_.sample_bytes_max) return;
+  const SampleField* const image = ticket.row.image_field();
+  for (std::size_t i = 0; i < options_.fields.size(); ++i) {
+    if (ticket.reads[i].field != image || !options_.planar[i]) continue;
+    ticket.entry_points_of = static_cast<int>(i);
+    ticket.reads.emplace_back().field = &points;
+    ticket.bytes += EncodedArena::in_units(static_cast<std::size_t>(points.length));
+    return;
   }
 }
 
@@ -225,7 +241,7 @@ bool TicketBoard::grant(Ticket& ticket) {
   std::size_t offset = 0;
   for (FieldRead& read : ticket.reads) {
     const SampleField& field = *read.field;
-    read.source = ticket.row.source;
+    read.source = &field == &ticket.row.entry_points ? ticket.row.entry_points_source : ticket.row.source;
     read.ticket = &ticket;
     read.bytes = ticket.grant.bytes.subspan(offset, static_cast<std::size_t>(field.length));
     read.content = read.bytes;

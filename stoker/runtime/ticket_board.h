@@ -27,6 +27,7 @@ struct BoardOptions {
   RankSlice slice;
   std::vector<OutputSpec> outputs;
   std::vector<std::string> fields;      // of a sample that are read: Plan::fields()
+  std::vector<bool> planar;             // by field: entry points make decoding it faster
   int prefetch = 2;                     // batches made ahead of the consumer
   std::size_t batch_memory_max = 0;     // bytes that batches may take together
   std::size_t read_ahead_bytes = 0;     // size of the arena
@@ -116,6 +117,7 @@ class TicketBoard {
   bool all_drawn() const;  // of the works there are
   bool may_open_work() const;
   bool open_next_work();
+  void add_entry_points(Ticket& ticket) const;
   bool find_in_cache(Ticket& ticket) const;
   void request_reads(Ticket& ticket);
   void give_back(Ticket& ticket);

@@ -107,6 +107,20 @@ def test_a_folder_and_its_pack_have_the_same_audit(stoker, loose, packed, tmp_pa
     assert stoker.audit(tmp_path, "run", f"{packed}/*.tar", *common, *how) == expected
 
 
+def test_photographs_in_a_pack_are_decoded_by_their_entry_points_and_loose_ones_are_not(stoker, photographs, tmp_path):
+    import stoker as library
+
+    stoker.text("pack", photographs.folder, tmp_path / "out")
+    used = []
+    for data in (tmp_path / "out", photographs.folder):
+        with library.Loader(data, library.recipe("imagenet-train"), batch=4) as loader:
+            samples = sum(len(batch) for batch in loader)
+            metrics = loader.metrics()
+        assert metrics["jpeg_fallbacks"] == 0
+        used.append(metrics["entry_points_used"])
+    assert used == [samples, 0] and samples > 0
+
+
 def test_a_flat_folder_with_class_numbers_and_its_pack_have_the_same_audit(stoker, loose, tmp_path):
     flat = tmp_path / "flat"
     flat.mkdir()
@@ -126,7 +140,13 @@ def test_a_flat_folder_with_class_numbers_and_its_pack_have_the_same_audit(stoke
 
 def test_raw_pixels_have_the_audit_of_what_they_were(stoker, loose, tmp_path):
     stoker.text("pack", loose, tmp_path / "raw", "--raw")
-    run = ["--recipe", "imagenet-train", "--batch", 10, "--epochs", 2]
+    faithful = tmp_path / "faithful.toml"  # raw pixels are RGB: there are no planes any more
+    faithful.write_text("""
+[[view]]
+name = "image"
+operators = [{ op = "decode", mode = "faithful" }, { op = "random_resized_crop", size = 64 }, { op = "random_flip" }]
+""")
+    run = ["--recipe", faithful, "--batch", 10, "--epochs", 2]
     assert stoker.audit(tmp_path, "run", tmp_path / "raw", *run) == stoker.audit(tmp_path, "run", loose, *run)
     (array,) = {numpy.load(io.BytesIO(fields["npy"])).dtype for fields in samples_of(tmp_path / "raw").values()}
     assert array == numpy.uint8

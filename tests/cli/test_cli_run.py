@@ -9,6 +9,7 @@ import subprocess
 import termios
 
 import pytest
+from PIL import Image
 
 RUN_KEYS = """samples seconds samples_per_s cpu_ms_per_sample rss_bytes_max wait_s first_batch_s utilisation bad_samples
     fallback_samples bytes_read bytes_to_device epochs threads prefetch transfer_index io isa machine stages""".split()
@@ -20,6 +21,14 @@ def run(data, *args, recipe="cifar-train"):
 
 def keys_of(audit):
     return [json.loads(line)["key"] for line in audit]
+
+
+def test_photographs_in_several_scans_are_counted_as_fallbacks(stoker, tmp_path):
+    for number in range(6):
+        image = Image.effect_noise((40 + number, 30), 60).convert("RGB")
+        image.save(tmp_path / f"{number}.jpg", progressive=number % 3 == 0)
+    report = stoker.json(*run(tmp_path, "--batch", 3, "--epochs", 2, recipe="imagenet-train"))
+    assert report["fallback_samples"] == 4 and report["samples"] == 12
 
 
 def test_json_is_one_object_with_the_promised_keys(stoker, tiny):

@@ -46,7 +46,7 @@ def read_index(index, shard):
     (index_bytes, directory_at, directory_bytes, directory_hash, data_bytes, tag, data_hash, samples, fingerprint,
      sample_bytes) = struct.unpack_from("<10Q", trailer, 16)
     flags, trailer_hash = struct.unpack_from("<I", trailer, 96)[0], struct.unpack_from("<Q", trailer, 120)[0]
-    assert (magic, version, rows_per_block, index_bytes) == (b"StokerIx", 1, 256, len(index))
+    assert (magic, version, rows_per_block, index_bytes) == (b"StokerIx", 2, 256, len(index))
     assert trailer_hash == xxhash.xxh3_64_intdigest(trailer[:120]) and trailer[100:120] == bytes(20)
     assert index[:8] == magic and len(index) % 512 == 0
     directory = index[directory_at:directory_at + directory_bytes]
@@ -81,10 +81,12 @@ def read_index(index, shard):
         names.append(block[4:4 + length].decode())
         block = block[4 + length:]
     rows = []
-    for block in sections.get(2, []):
+    for block, entry_points in zip(sections.get(2, []), sections.get(3, []), strict=True):
         take = Columns(block)
         n, f, c, t = take(4, "I")
         labels, key_ends, field_ends, widths, heights = take(n, "q"), take(n, "I"), take(n, "I"), take(n, "I"), take(n, "I")
+        entry_ends = take(n, "I")
+        assert entry_ends[-1] == len(entry_points)
         codecs, components, bits, orientations, chroma, codings, colors, soundness = (take(n, "B") for _ in range(8))
         offsets, lengths, crcs, chunk_ends, numbers = take(f, "Q"), take(f, "Q"), take(f, "I"), take(f, "I"), take(f, "H")
         chunk_crcs = take(c, "I")
@@ -96,7 +98,8 @@ def read_index(index, shard):
                 fields[names[numbers[j]]] = (offsets[j], lengths[j], crcs[j],
                                              chunk_crcs[chunk_ends[j - 1] if j else 0:chunk_ends[j]])
             rows.append({"key": keys[key_ends[i - 1] if i else 0:key_ends[i]].decode(), "label": labels[i],
-                         "size": (widths[i], heights[i]), "fields": fields, "soundness": soundness[i],
+                         "size": (widths[i], heights[i]), "fields": fields,
+                         "entry_points": entry_points[entry_ends[i - 1] if i else 0:entry_ends[i]], "soundness": soundness[i],
                          "facts": (codecs[i], components[i], bits[i], orientations[i], chroma[i], codings[i], colors[i])})
     assert len(rows) == samples
     value = 0
@@ -109,6 +112,40 @@ def read_index(index, shard):
     return rows, flags
 
 
+def read_entry_points(packed, file_bytes):
+    """[(bit, (DC, DC, DC)), ...]"""
+    assert struct.unpack_from("<I", packed)[0] == xxhash.xxh3_64_intdigest(packed[4:]) & 0xFFFFFFFF
+    length, count, least, *rest = struct.unpack_from("<IIIhhhBBBB", packed, 4)
+    columns = list(zip([least, *rest[:3]], rest[3:], strict=True))
+    assert length == file_bytes
+    assert len(packed) == 26 + (count * sum(rest[3:]) + 7) // 8 + 8
+    bits, at, points = int.from_bytes(packed[26:], "little"), 0, []
+    for _ in range(count):
+        values = []
+        for smallest, width in columns:
+            values.append(smallest + (bits >> at & (1 << width) - 1))
+            at += width
+        points.append((points[-1][0] + values[0] if points else values[0] - least, tuple(values[1:])))
+    assert bits >> at == 0
+    return points
+
+
+def check_entry_points(row, encoded):
+    """One for each eight MCUs of a row of them; where the scan begins nothing came before; all lie in the scan."""
+    if row["facts"][0] != 1:
+        return row["entry_points"] == b""
+    points = read_entry_points(row["entry_points"], len(encoded))
+    across, down = row["facts"][4] >> 4, row["facts"][4] & 15
+    mcus = -(-row["size"][0] // (8 * across)), -(-row["size"][1] // (8 * down))
+    assert len(points) == -(-mcus[0] // 8) * mcus[1]
+    assert points[0] == (0, (0, 0, 0))
+    scan = encoded.rindex(b"\xff\xda")
+    scan += 2 + int.from_bytes(encoded[scan + 2:scan + 4], "big")
+    bits = [bit for bit, _ in points]
+    assert bits == sorted(set(bits)) and bits[-1] < 8 * (len(encoded) - 2 - scan)
+    return True
+
+
 def check_rows(rows, path):
     """The rows against the members of the shard as tarfile reads them."""
     with tarfile.open(path) as tar:
@@ -116,6 +153,9 @@ def check_rows(rows, path):
         content = {member.name: tar.extractfile(member).read() for member in members}
     places = {f"{row['key']}.{name}": field for row in rows for name, field in row["fields"].items()}
     assert set(places) == set(content)
+    for row in rows:
+        if "jpg" in row["fields"]:
+            assert check_entry_points(row, content[f"{row['key']}.jpg"])
     for member in members:
         offset, length, crc, chunks = places[member.name]
         assert (offset, length) == (member.offset_data, member.size)

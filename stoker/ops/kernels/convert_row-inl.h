@@ -1,4 +1,4 @@
-// Bytes through affine maps in float32, then the cast: the SIMD twin of f16_from_f32 and its like in tensor/dtype.h.
+// Bytes through affine maps in float32, then the cast.
 #if defined(STOKER_OPS_KERNELS_CONVERT_ROW_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef STOKER_OPS_KERNELS_CONVERT_ROW_INL_H_
 #undef STOKER_OPS_KERNELS_CONVERT_ROW_INL_H_
@@ -11,79 +11,12 @@
 #include <cstring>
 
 #include "stoker/ops/kernels/row_kernels.h"
+#include "stoker/ops/kernels/store-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace stoker {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-using FloatTag = hn::ScalableTag<float>;
-using Floats = hn::Vec<FloatTag>;
-using BitsTag = hn::RebindToUnsigned<FloatTag>;
-using SignedTag = hn::RebindToSigned<FloatTag>;
-
-struct StoreF32 {
-  using Element = float;
-  static HWY_INLINE void store(Floats value, float* out) { hn::StoreU(value, FloatTag(), out); }
-};
-
-struct StoreBF16 {
-  using Element = std::uint16_t;
-  static HWY_INLINE void store(Floats value, std::uint16_t* out) {
-    const BitsTag d;
-    const auto bits = hn::BitCast(d, value);
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1));
-    const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(hn::Set(d, 0x7FFF), odd)));
-    const auto quiet = hn::Or(hn::ShiftRight<16>(bits), hn::Set(d, 0x40));
-    const auto result = hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(value)), quiet, rounded);
-    const hn::Rebind<std::uint16_t, SignedTag> d16;
-    hn::StoreU(hn::DemoteTo(d16, hn::BitCast(SignedTag(), result)), d16, out);
-  }
-};
-
-struct StoreF16 {
-  using Element = std::uint16_t;
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-  static HWY_INLINE void store(Floats value, std::uint16_t* out) {
-    const hn::Rebind<hwy::float16_t, FloatTag> d16;
-    hn::StoreU(hn::DemoteTo(d16, value), d16, reinterpret_cast<hwy::float16_t*>(out));
-  }
-#else
-  static HWY_INLINE void store(Floats value, std::uint16_t* out) {
-    const BitsTag d;
-    const SignedTag di;
-    const auto bits = hn::BitCast(d, value);
-    const auto magnitude = hn::And(bits, hn::Set(d, 0x7FFFFFFF));
-    const auto compared = hn::BitCast(di, magnitude);  // no sign bit: signed comparison is right, and native
-    // Below 2^-14: adding 2^23 to the number of units of 2^-24 leaves their rounded count in the low bits.
-    const auto units = hn::Mul(hn::BitCast(FloatTag(), magnitude), hn::Set(FloatTag(), 0x1p24f));
-    const auto subnormal = hn::And(hn::BitCast(d, hn::Add(units, hn::Set(FloatTag(), 0x1p23f))), hn::Set(d, 0x7FFFFF));
-    const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(d, 1));
-    const auto normal =
-        hn::ShiftRight<13>(hn::Add(hn::Sub(magnitude, hn::Set(d, 0x38000000)), hn::Add(hn::Set(d, 0xFFF), odd)));
-    const auto quiet = hn::Or(hn::Set(d, 0x7E00), hn::And(hn::ShiftRight<13>(magnitude), hn::Set(d, 0x3FF)));
-    auto half = hn::IfThenElse(hn::RebindMask(d, hn::Lt(compared, hn::Set(di, 0x38800000))), subnormal, normal);
-    half = hn::IfThenElse(hn::RebindMask(d, hn::Gt(compared, hn::Set(di, 0x477FFFFF))), hn::Set(d, 0x7C00), half);
-    half = hn::IfThenElse(hn::RebindMask(d, hn::Gt(compared, hn::Set(di, 0x7F800000))), quiet, half);
-    half = hn::Or(half, hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 0x8000)));
-    const hn::Rebind<std::uint16_t, SignedTag> d16;
-    hn::StoreU(hn::DemoteTo(d16, hn::BitCast(di, half)), d16, out);
-  }
-#endif
-};
-
-struct StoreU8 {
-  using Element = std::uint8_t;
-  static HWY_INLINE void store(Floats value, std::uint8_t* out) {
-    const FloatTag d;
-    const auto positive = hn::IfThenElseZero(hn::Gt(value, hn::Zero(d)), value);  // NaN to 0
-    const auto clamped = hn::Min(positive, hn::Set(d, 255.0f));
-    // Adding 2^23 leaves the nearest integer, ties to even, in the low bits.
-    const auto bits = hn::BitCast(SignedTag(), hn::Add(clamped, hn::Set(d, 0x1p23f)));
-    const hn::Rebind<std::uint8_t, SignedTag> d8;
-    hn::StoreU(hn::DemoteTo(d8, hn::And(bits, hn::Set(SignedTag(), 0xFF))), d8, out);
-  }
-};
 
 // No fused multiply-add: the product and the sum each round, as ARCHITECTURE.md says.
 HWY_INLINE Floats mapped(const std::uint8_t* values, Floats scale, Floats bias) {

@@ -1,4 +1,4 @@
-// Products of neighbouring 16-bit lanes summed to 32 bits, and the 22-bit weights built on them.
+// Sums of bytes times 22-bit weights.
 #if defined(STOKER_OPS_KERNELS_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef STOKER_OPS_KERNELS_DOT_INL_H_
 #undef STOKER_OPS_KERNELS_DOT_INL_H_
@@ -8,6 +8,7 @@
 
 #include <hwy/highway.h>
 
+#include "stoker/base/simd_words-inl.h"
 #include "stoker/ops/kernels/row_kernels.h"
 #include "stoker/ops/taps.h"
 
@@ -16,36 +17,10 @@ namespace stoker {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// 32-bit lane i: a[2i] * b[2i] + a[2i+1] * b[2i+1]. (Highway's ReorderWidenMulAccumulate leaves open which lanes meet.)
-#if HWY_TARGET <= HWY_SSE4 && HWY_ARCH_X86
-HWY_INLINE hn::Vec128<std::int32_t> dot_pairs(hn::Vec128<std::int16_t> a, hn::Vec128<std::int16_t> b) {
-  return hn::Vec128<std::int32_t>{_mm_madd_epi16(a.raw, b.raw)};
-}
-#if HWY_TARGET <= HWY_AVX2
-HWY_INLINE hn::Vec256<std::int32_t> dot_pairs(hn::Vec256<std::int16_t> a, hn::Vec256<std::int16_t> b) {
-  return hn::Vec256<std::int32_t>{_mm256_madd_epi16(a.raw, b.raw)};
-}
-#endif
-#if HWY_TARGET <= HWY_AVX3
-HWY_INLINE hn::Vec512<std::int32_t> dot_pairs(hn::Vec512<std::int16_t> a, hn::Vec512<std::int16_t> b) {
-  return hn::Vec512<std::int32_t>{_mm512_madd_epi16(a.raw, b.raw)};
-}
-#endif
-#else
-template <class V>
-HWY_INLINE hn::Vec<hn::RepartitionToWide<hn::DFromV<V>>> dot_pairs(V a, V b) {
-  const hn::RepartitionToWide<hn::DFromV<V>> d32;
-  const auto a_wide = hn::BitCast(d32, a), b_wide = hn::BitCast(d32, b);
-  const auto a_even = hn::ShiftRight<16>(hn::ShiftLeft<16>(a_wide)),
-             b_even = hn::ShiftRight<16>(hn::ShiftLeft<16>(b_wide));
-  return hn::Add(hn::Mul(a_even, b_even), hn::Mul(hn::ShiftRight<16>(a_wide), hn::ShiftRight<16>(b_wide)));
-}
-#endif
-
 // Clamped to bytes: within each 128-bit block the lanes of `a`, then those of `b`.
 template <class D8, class V16>
 HWY_INLINE hn::Vec<D8> pack_bytes(D8 d8, V16 a, V16 b) {
-#if HWY_TARGET == HWY_AVX3
+#if HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_AVX3
   (void)d8;
   return hn::Vec<D8>{_mm512_packus_epi16(a.raw, b.raw)};
 #elif HWY_TARGET == HWY_AVX2

@@ -1,7 +1,7 @@
 #include "stoker/ops/kernels/row_kernels.h"
 
 #include "stoker/base/isa.h"
-#include "stoker/ops/kernels/simd_targets.h"
+#include "stoker/base/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "stoker/ops/kernels/row_kernels.cc"

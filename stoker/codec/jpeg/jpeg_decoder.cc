@@ -1,0 +1,61 @@
+#include "stoker/codec/jpeg/jpeg_decoder.h"
+
+#include "stoker/codec/decode_request.h"
+#include "stoker/codec/jpeg/markers.h"
+
+namespace stoker {
+
+namespace {
+
+// Nothing if libjpeg has the say, which it also has about files without an end.
+std::optional<JpegHeader> own_header(Bytes encoded) {
+  std::optional<JpegHeader> header = parse_jpeg_header(encoded);
+  if (header && !has_jpeg_end(encoded, header->scan_begin)) header.reset();
+  return header;
+}
+
+}  // namespace
+
+ImageFacts JpegDecoder::read_facts(Bytes encoded) {
+  if (const std::optional<JpegHeader> header = own_header(encoded)) return header->facts();
+  return libjpeg_.read_facts(encoded);
+}
+
+ImageView JpegDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+  return libjpeg_.decode_rgb(encoded, facts, window);
+}
+
+bool JpegDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) {
+  const std::optional<JpegHeader> header = own_header(encoded);
+  if (header && own_.find_entry_points(encoded, *header, points_)) {
+    pack_entry_points(points_, encoded.size(), entry_points);
+    return true;
+  }
+  return libjpeg_.decodes_cleanly(encoded, facts, entry_points);
+}
+
+Planes JpegDecoder::plane_sizes(Bytes encoded, const ImageFacts& facts) {
+  if (const std::optional<JpegHeader> header = own_header(encoded)) return header->plane_sizes();
+  return libjpeg_.plane_sizes(encoded, facts);
+}
+
+Planes JpegDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) {
+  if (const std::optional<JpegHeader> header = own_header(encoded)) {
+    check_decode_request(facts, header->width, header->height, window);
+    if (!entry_points.empty() && unpack_entry_points(entry_points, encoded.size(), points_)) {
+      if (const std::optional<Planes> planes = own_.decode(encoded, *header, window, &points_)) {
+        ++decodes_.own;
+        ++decodes_.by_entry_points;
+        return *planes;
+      }
+    }
+    if (const std::optional<Planes> planes = own_.decode(encoded, *header, window)) {
+      ++decodes_.own;
+      return *planes;
+    }
+  }
+  ++decodes_.by_library;
+  return libjpeg_.decode_planes(encoded, facts, window);
+}
+
+}  // namespace stoker

@@ -1,0 +1,28 @@
+// JPEG: libjpeg-turbo for RGB, and for planes Stoker's own decoder wherever it can, else libjpeg-turbo's raw ones,
+// which are the same.
+#pragma once
+
+#include "stoker/codec/image_decoder.h"
+#include "stoker/codec/jpeg/libjpeg_decoder.h"
+#include "stoker/codec/jpeg/plane_decoder.h"
+
+namespace stoker {
+
+class JpegDecoder final : public ImageDecoder {
+ public:
+  ImageFacts read_facts(Bytes encoded) override;
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+  bool decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) override;
+  Planes plane_sizes(Bytes encoded, const ImageFacts& facts) override;
+  Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
+
+  PlaneDecodes plane_decodes() const override { return decodes_; }
+
+ private:
+  LibjpegDecoder libjpeg_;
+  JpegPlaneDecoder own_;
+  EntryPoints points_;
+  PlaneDecodes decodes_;
+};
+
+}  // namespace stoker

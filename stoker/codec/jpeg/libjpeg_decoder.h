@@ -1,0 +1,38 @@
+// JPEG by libjpeg-turbo, decoding only what a window needs: the pixels are those of libjpeg's (and so Pillow's) whole
+// image, whatever the window. Faults in the entropy-coded data are concealed as libjpeg does.
+#pragma once
+
+#include <memory>
+
+#include "stoker/codec/image_decoder.h"
+#include "stoker/tensor/planes.h"
+#include "stoker/tensor/scratch.h"
+
+namespace stoker {
+
+class LibjpegDecoder final : public ImageDecoder {
+ public:
+  LibjpegDecoder();
+  ~LibjpegDecoder() override;
+
+  ImageFacts read_facts(Bytes encoded) override;
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+  bool decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) override;
+
+  Planes plane_sizes(Bytes encoded, const ImageFacts& facts) override;
+  Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
+
+ private:
+  struct Session;  // libjpeg's object and its callbacks
+
+  void open(Bytes encoded);
+  /// Of the file that was opened last.
+  Planes plane_sizes() const;
+  /// Decodes; afterwards libjpeg's object still knows the image, until it is opened again.
+  ImageView decode(Bytes encoded, const ImageFacts& facts, Rect window);
+
+  std::unique_ptr<Session> session_;
+  Scratch pixels_;
+};
+
+}  // namespace stoker

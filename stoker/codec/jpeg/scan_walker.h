@@ -1,0 +1,15 @@
+// Passes over a scan without decoding pixels: finds where its segments begin, and whether all of it is sound.
+#pragma once
+
+#include "stoker/codec/jpeg/entry_points.h"
+#include "stoker/codec/jpeg/huffman_tables.h"
+#include "stoker/codec/jpeg/scan_bytes.h"
+
+namespace stoker {
+
+/// Fills `points` with those of the first `rows` rows of MCUs, bits counted in `scan`, and one for where they end.
+/// False if anything in these rows is not as an encoder writes it: libjpeg then decides what the image looks like.
+bool walk_scan(const JpegHeader& header, const McuGrid& grid, JpegTables& tables, const ScanBytes& scan, int rows,
+               EntryPoints& points);
+
+}  // namespace stoker

@@ -1,0 +1,48 @@
+// A bit stream on its way through a segment, and its next symbol by the plain way: what every decoder of segments does
+// where its short cuts end.
+#pragma once
+
+#include <cstdint>
+
+#include "stoker/codec/jpeg/huffman_tables.h"
+#include "stoker/codec/jpeg/scan_bytes.h"
+
+namespace stoker {
+
+struct SegmentStream {
+  std::uint64_t bits = 0;  // the next, from the highest on
+  std::uint64_t bit = 0;   // how many came before
+  std::uint32_t position = 0;
+  std::uint32_t table = 0;    // where the next symbol's begins
+  std::uint32_t crossed = 0;  // 64 or more once a run has left its block
+};
+
+/// What a symbol says: the coefficient at q.
+struct DecodedSymbol {
+  bool good = false;
+  std::uint32_t q = 0;
+  std::int16_t value = 0;
+};
+
+/// Decodes the symbol at `stream.bit` and moves that on. Not good if there is none, or it leads to `end` or beyond.
+inline DecodedSymbol decode_symbol(const JpegTables& tables, const std::uint8_t* data, std::uint32_t end,
+                                   SegmentStream& stream) {
+  const std::uint64_t bits = load_bits(data, stream.bit);
+  const HuffmanEntry entry = look_up(tables.entries(), stream.table, bits);
+  RareSymbol symbol{.good = true,
+                    .length = static_cast<int>(entry_length(entry)),
+                    .run = static_cast<int>(entry_run(entry)),
+                    .to_end = entry_to_end(entry) != 0,
+                    .value = 0};
+  if (entry & kSpecialEntry) {
+    symbol = tables.decode_rare(static_cast<int>(stream.table / JpegTables::kTableSize), bits);
+  } else {
+    symbol.value = value_of(entry, bits);
+  }
+  const std::uint32_t q =
+      (symbol.to_end ? stream.position | 63 : stream.position) + static_cast<std::uint32_t>(symbol.run);
+  stream.bit += static_cast<std::uint64_t>(symbol.length);
+  return {symbol.good && q < end, q, static_cast<std::int16_t>(symbol.value)};
+}
+
+}  // namespace stoker

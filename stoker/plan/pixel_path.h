@@ -1,0 +1,55 @@
+// The seam for the ways from an image's bytes to its tensor: one over RGB pixels, one over the planes of a JPEG.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "stoker/codec/image_decoder.h"
+#include "stoker/plan/plan.h"
+#include "stoker/tensor/batch.h"
+#include "stoker/tensor/orientation.h"
+
+namespace stoker {
+
+/// One image, and what is to become of it.
+struct ImageWork {
+  const ImageProgram* program = nullptr;
+  Bytes encoded, entry_points;
+  ImageFacts facts;
+  Orientation orientation = 1;  // by which it is to be turned upright
+  SamplingMap map;              // of the upright image
+
+  ImageSize size() const { return {map.width(), map.height()}; }
+};
+
+/// What a stage puts out.
+struct StageTensor {
+  DType dtype = DType::kU8;
+  Shape shape;
+
+  std::size_t bytes() const { return static_cast<std::size_t>(shape.elements()) * size_of(dtype); }
+};
+
+/// Keeps scratch from image to image. The work that begin() was given must stay as it is until the last stage is done.
+class PixelPath {
+ public:
+  virtual ~PixelPath() = default;
+
+  /// Lays out the work.
+  virtual void begin(const ImageWork& work, AnyImageDecoder& decoder) = 0;
+  /// What decode() will take of memory, about.
+  virtual std::uint64_t decode_memory() const = 0;
+  /// What decode() and geometry() put out.
+  virtual StageTensor decoded() const = 0;
+  virtual StageTensor resized() const = 0;
+  /// A view, as geometry() wants it, of memory for what it puts out.
+  virtual MutableImageView resized_view(std::uint8_t* memory) const = 0;
+
+  virtual void decode(AnyImageDecoder& decoder) = 0;
+  virtual void geometry(MutableImageView out) = 0;
+  virtual void color(ImageView resized, std::uint8_t* out) const = 0;
+  /// geometry() and color() in one pass: the same bits.
+  virtual void transform(std::uint8_t* out) = 0;
+};
+
+}  // namespace stoker

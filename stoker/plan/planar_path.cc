@@ -1,0 +1,99 @@
+#include "stoker/plan/planar_path.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "stoker/codec/decode_memory.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kPlanes = 3;
+
+// Planes one after another.
+MutableImageView planar_view(std::uint8_t* memory, int width, int height) {
+  return {memory, width, height, kPlanes, width, 1, std::ptrdiff_t{width} * height};
+}
+
+MutableImageView transposed(MutableImageView view) {
+  std::swap(view.width, view.height);
+  std::swap(view.column_stride, view.row_stride);
+  return view;
+}
+
+}  // namespace
+
+void PlanarPath::begin(const ImageWork& work, AnyImageDecoder& decoder) {
+  work_ = &work;
+  turn_ = turn_of(work.orientation);
+  planes_ = decoder.plane_sizes(work.encoded, work.facts);
+  if (takes_it()) taps_.build(work.map.stored(turn_, work.facts.width, work.facts.height), planes_);
+}
+
+// The pixels of the stored image whose samples are read.
+Rect PlanarPath::window() const {
+  Rect window;
+  for (int i = 0; i < planes_.count; ++i) {
+    // Along each axis some plane is as fine as the image.
+    const Plane& plane = planes_.plane[static_cast<std::size_t>(i)];
+    const Rect source = taps_.source(i);
+    if (plane.across == 1) window.x = source.x, window.width = source.width;
+    if (plane.down == 1) window.y = source.y, window.height = source.height;
+  }
+  // There may be nothing but padding; decoders still need a window, and a bad sample must still be found.
+  window.width = std::max(window.width, 1);
+  window.height = std::max(window.height, 1);
+  return window;
+}
+
+std::uint64_t PlanarPath::decode_memory() const {
+  return decode_planes_memory(work_->facts, work_->encoded.size(), window());
+}
+
+StageTensor PlanarPath::decoded() const {
+  std::int64_t samples = 0;
+  for (int i = 0; i < planes_.count; ++i) {
+    const Rect source = taps_.source(i);
+    samples += std::int64_t{source.width} * source.height;
+  }
+  return {DType::kU8, Shape{samples}};
+}
+
+StageTensor PlanarPath::resized() const {
+  return {DType::kU8, image_shape(Layout::kNchw, work_->map.height(), work_->map.width(), kPlanes)};
+}
+
+MutableImageView PlanarPath::resized_view(std::uint8_t* memory) const {
+  return planar_view(memory, work_->map.width(), work_->map.height());
+}
+
+void PlanarPath::decode(AnyImageDecoder& decoder) {
+  planes_ = decoder.decode_planes(work_->encoded, work_->facts, window(), work_->entry_points);
+}
+
+void PlanarPath::geometry(MutableImageView out) {
+  assert(out.width == work_->map.width() && out.height == work_->map.height() && out.channels == kPlanes);
+  if (!turn_.transpose) return resampler_.resample(planes_, taps_, out);
+  const MutableImageView stored = planar_view(turned_.bytes(resized().bytes()), taps_.width(), taps_.height());
+  resampler_.resample(planes_, taps_, stored);
+  const MutableImageView upright = transposed(stored);
+  for (int plane = 0; plane < kPlanes; ++plane) {
+    for (int y = 0; y < out.height; ++y) {
+      for (int x = 0; x < out.width; ++x) *out.at(x, y, plane) = *upright.at(x, y, plane);
+    }
+  }
+}
+
+void PlanarPath::color(ImageView resized, std::uint8_t* out) const {
+  convert_planes(resized, work_->program->color, work_->program->format, out);
+}
+
+void PlanarPath::transform(std::uint8_t* out) {
+  const ImageProgram& program = *work_->program;
+  if (!turn_.transpose) return resampler_.resample_converted(planes_, taps_, program.color, program.format, out);
+  const MutableImageView stored = planar_view(turned_.bytes(resized().bytes()), taps_.width(), taps_.height());
+  resampler_.resample(planes_, taps_, stored);
+  convert_planes(transposed(stored), program.color, program.format, out);
+}
+
+}  // namespace stoker

@@ -1,0 +1,36 @@
+// Pixels the planar way: each plane of a JPEG straight to the target, then RGB (docs/pixels.md).
+#pragma once
+
+#include "stoker/ops/kernels/planar_resample.h"
+#include "stoker/plan/pixel_path.h"
+
+namespace stoker {
+
+class PlanarPath final : public PixelPath {
+ public:
+  void begin(const ImageWork& work, AnyImageDecoder& decoder) override;
+  /// Whether the image that begin() was given has planes. If not, nothing else may be called.
+  bool takes_it() const { return planes_.count > 0; }
+
+  std::uint64_t decode_memory() const override;
+  StageTensor decoded() const override;
+  StageTensor resized() const override;
+  MutableImageView resized_view(std::uint8_t* memory) const override;
+
+  void decode(AnyImageDecoder& decoder) override;
+  void geometry(MutableImageView out) override;
+  void color(ImageView resized, std::uint8_t* out) const override;
+  void transform(std::uint8_t* out) override;
+
+ private:
+  Rect window() const;
+
+  const ImageWork* work_ = nullptr;
+  Turn turn_;
+  PlanarTaps taps_;
+  Planes planes_;
+  PlanarResampler resampler_;
+  Scratch turned_;
+};
+
+}  // namespace stoker

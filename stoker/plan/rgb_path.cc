@@ -1,0 +1,61 @@
+#include "stoker/plan/rgb_path.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "stoker/codec/decode_memory.h"
+#include "stoker/ops/kernels/convert.h"
+
+namespace stoker {
+
+void RgbPath::begin(const ImageWork& work, AnyImageDecoder&) {
+  work_ = &work;
+  build_taps(work.map.x, work.map.filter, taps_x_);
+  build_taps(work.map.y, work.map.filter, taps_y_);
+}
+
+// The part of the upright image that the taps read.
+Rect RgbPath::window() const {
+  // A map may show nothing but padding; decoders still need a window, and a bad sample must still be found.
+  const auto span_of = [](const AxisTaps& taps) { return std::max(taps.source_end - taps.source_begin, 1); };
+  return {taps_x_.source_begin, taps_y_.source_begin, span_of(taps_x_), span_of(taps_y_)};
+}
+
+Rect RgbPath::window_as_stored() const {
+  return stored_window(window(), work_->facts.width, work_->facts.height, work_->orientation);
+}
+
+std::uint64_t RgbPath::decode_memory() const { return decode_rgb_memory(work_->facts, window_as_stored()); }
+
+StageTensor RgbPath::decoded() const {
+  return {DType::kU8, image_shape(Layout::kNhwc, window().height, window().width, ColorMap::kChannels)};
+}
+
+StageTensor RgbPath::resized() const {
+  return {DType::kU8, image_shape(Layout::kNhwc, work_->map.height(), work_->map.width(), ColorMap::kChannels)};
+}
+
+MutableImageView RgbPath::resized_view(std::uint8_t* memory) const {
+  return interleaved_view(memory, work_->map.width(), work_->map.height(), ColorMap::kChannels);
+}
+
+void RgbPath::decode(AnyImageDecoder& decoder) {
+  const ImageView stored = decoder.decode_rgb(work_->encoded, work_->facts, window_as_stored());
+  source_ = {oriented(stored, work_->orientation), window().x, window().y};
+}
+
+void RgbPath::geometry(MutableImageView out) {
+  assert(out.width == work_->map.width() && out.height == work_->map.height());
+  resampler_.resample(source_, taps_x_, taps_y_, work_->map.fill, out);
+}
+
+void RgbPath::color(ImageView resized, std::uint8_t* out) const {
+  convert_pixels(resized, work_->program->color, work_->program->format, out);
+}
+
+void RgbPath::transform(std::uint8_t* out) {
+  const ImageProgram& program = *work_->program;
+  resampler_.resample_converted(source_, taps_x_, taps_y_, work_->map.fill, program.color, program.format, out);
+}
+
+}  // namespace stoker

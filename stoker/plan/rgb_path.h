@@ -1,0 +1,32 @@
+// Pixels the faithful way: a window of RGB, resampled as Pillow does.
+#pragma once
+
+#include "stoker/ops/kernels/resample.h"
+#include "stoker/plan/pixel_path.h"
+
+namespace stoker {
+
+class RgbPath final : public PixelPath {
+ public:
+  void begin(const ImageWork& work, AnyImageDecoder& decoder) override;
+  std::uint64_t decode_memory() const override;
+  StageTensor decoded() const override;
+  StageTensor resized() const override;
+  MutableImageView resized_view(std::uint8_t* memory) const override;
+
+  void decode(AnyImageDecoder& decoder) override;
+  void geometry(MutableImageView out) override;
+  void color(ImageView resized, std::uint8_t* out) const override;
+  void transform(std::uint8_t* out) override;
+
+ private:
+  Rect window() const;
+  Rect window_as_stored() const;
+
+  const ImageWork* work_ = nullptr;
+  AxisTaps taps_x_, taps_y_;
+  Resampler resampler_;
+  ResampleSource source_;
+};
+
+}  // namespace stoker

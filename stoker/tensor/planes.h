@@ -1,0 +1,42 @@
+// The components of an image as a JPEG codes them, before they become RGB: brightness and two colour differences, which
+// may be coarser than the image.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace stoker {
+
+/// Rows of planes have this many bytes of readable memory beyond their end.
+constexpr std::size_t kPlaneSlack = 64;
+
+/// A part of one component, 8 bits a sample. Sample (x, y) of the component stands for the pixels
+/// [x * across, (x + 1) * across) x [y * down, (y + 1) * down) of the image, those of them that exist.
+struct Plane {
+  const std::uint8_t* samples = nullptr;  // the one at (x, y)
+  std::ptrdiff_t row_stride = 0;
+  int x = 0, y = 0, width = 0, height = 0;  // the part that is held
+  int whole_width = 0, whole_height = 0;    // of the component: those of the image over `across` and `down`, rounded up
+  int across = 1, down = 1;
+
+  /// One of an image of this size, without samples.
+  static Plane of(int image_width, int image_height, int across, int down) {
+    Plane plane;
+    plane.whole_width = (image_width + across - 1) / across;
+    plane.whole_height = (image_height + down - 1) / down;
+    plane.across = across;
+    plane.down = down;
+    return plane;
+  }
+
+  /// At (column, row) of the whole component, which must be held.
+  const std::uint8_t* at(int column, int row) const { return samples + (row - y) * row_stride + (column - x); }
+};
+
+struct Planes {
+  int count = 0;                 // 1: grey; 3: Y, Cb, Cr as JFIF defines them
+  std::array<Plane, 3> plane{};  // 128 means no difference
+};
+
+}  // namespace stoker
