@@ -11,7 +11,7 @@ target_compile_options(stoker_build_flags INTERFACE -Wall -Wextra -Wpedantic -Ws
   -ffp-contract=off -fno-math-errno)
 if(STOKER_SANITIZE)
   target_compile_options(stoker_build_flags INTERFACE -fsanitize=${STOKER_SANITIZE} -fno-omit-frame-pointer
-    -fno-sanitize-recover=all -g)
+    -fno-sanitize-recover=all -g1)
   target_link_options(stoker_build_flags INTERFACE -fsanitize=${STOKER_SANITIZE})
 endif()
 if(STOKER_BUILD_FUZZERS)  # counts what was reached, for libFuzzer to see
@@ -24,12 +24,13 @@ target_compile_options(stoker_light_flags INTERFACE ${STOKER_LIGHT_FLAGS})
 # The programs whose tests start threads: `./dev test --sanitize` runs them under ThreadSanitizer.
 add_custom_target(threads_tests)
 
-# stoker_layer(NAME [THREADS] [USES layer...] [LINKS target...])
+# stoker_layer(NAME [THREADS] [SHARDS n] [USES layer...] [LINKS target...])
 #   sources: every *.cc of the folder NAME (and of its folders), tests: *_test.cc, test helpers: *_testing.cc, which the
 #   tests of the layers above may use too
 #   THREADS: its tests start threads; they carry the label `threads`
+#   SHARDS: its tests take long: ctest runs them as so many parts, which different cores may take
 function(stoker_layer name)
-  cmake_parse_arguments(LAYER "THREADS" "" "USES;LINKS" ${ARGN})
+  cmake_parse_arguments(LAYER "THREADS" "SHARDS" "USES;LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   set(tests ${sources})
   set(helpers ${sources})
@@ -61,11 +62,25 @@ function(stoker_layer name)
 
   add_executable(${name}_test ${tests})
   target_link_libraries(${name}_test PRIVATE stoker_${name}_testing GTest::gmock GTest::gtest_main)
-  add_test(NAME ${name} COMMAND ${name}_test)
+  if(NOT LAYER_SHARDS)
+    set(LAYER_SHARDS 1)
+  endif()
+  math(EXPR last "${LAYER_SHARDS} - 1")
+  set(labels "")
   if(LAYER_THREADS)
-    set_tests_properties(${name} PROPERTIES LABELS threads)
+    set(labels threads)
     add_dependencies(threads_tests ${name}_test)
   endif()
+  foreach(shard RANGE ${last})
+    set(part ${name})
+    if(last GREATER 0)
+      set(part ${name}_${shard})
+    endif()
+    add_test(NAME ${part} COMMAND ${name}_test)
+    set_tests_properties(${part} PROPERTIES
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${LAYER_SHARDS};GTEST_SHARD_INDEX=${shard}"
+      LABELS "${labels}")
+  endforeach()
 endfunction()
 
 # stoker_library(): all layers declared so far as one static library, `stoker` (stoker::stoker once installed).

@@ -16,7 +16,7 @@ namespace stoker {
 class Watchdog {
  public:
   /// Rounds take milliseconds; a machine that is busy with other things and a sanitizer may stretch them.
-  static constexpr std::chrono::seconds kRoundMax{kSanitized ? 600 : 60};
+  static constexpr std::chrono::seconds kRoundMax{kSanitized ? 120 : 60};
 
   explicit Watchdog(std::chrono::milliseconds round_max = kRoundMax);
   ~Watchdog();

@@ -118,7 +118,8 @@ def test_photographs_in_a_pack_are_decoded_by_their_entry_points_and_loose_ones_
             metrics = loader.metrics()
         assert metrics["jpeg_fallbacks"] == 0
         used.append(metrics["entry_points_used"])
-    assert used == [samples, 0] and samples > 0
+    assert used[0] >= samples > 0  # what is made ahead of the next epoch counts too
+    assert used[1] == 0
 
 
 def test_a_flat_folder_with_class_numbers_and_its_pack_have_the_same_audit(stoker, loose, tmp_path):
