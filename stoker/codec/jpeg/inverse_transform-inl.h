@@ -78,16 +78,20 @@ struct InterleavedRows {
 // A row times 2^13, and half of what is shifted out last, so that the shift rounds.
 template <int kShift>
 HWY_INLINE WideSums scaled_and_rounding(Coefficients row) {
-  const InterleavedRows rows(hn::Zero(CoefficientTag()), row);
-  const auto half = hn::Set(SumTag(), 1 << (kShift - 1));
-  return {hn::Add(hn::ShiftRight<16 - kConstantBits>(hn::BitCast(SumTag(), rows.low)), half),
-          hn::Add(hn::ShiftRight<16 - kConstantBits>(hn::BitCast(SumTag(), rows.high)), half)};
+  constexpr int kHalf = 1 << (kShift - 1), kFactor = 1 << (kShift / 2);  // which 16 bits hold
+  return InterleavedRows(row, hn::Set(CoefficientTag(), kHalf / kFactor)).rotated(1 << kConstantBits, kFactor);
 }
 
+// Both halves of a row: the first pass clamps and keeps the order. After the second one's shift of more than 16 bits
+// nothing is left to clamp: the upper halves of all sums are laid beside each other, kRowOrder says how.
 template <int kShift>
 HWY_INLINE Coefficients descaled(WideSums sums) {
-  return pack_words(hn::ShiftRight<kShift>(sums.low), hn::ShiftRight<kShift>(sums.high));
+  if constexpr (kShift < 16) return pack_words(hn::ShiftRight<kShift>(sums.low), hn::ShiftRight<kShift>(sums.high));
+  const CoefficientTag d16;
+  const auto low = hn::BitCast(d16, hn::ShiftRight<16>(sums.low)), high = hn::BitCast(d16, sums.high);
+  return hn::ShiftRight<(kShift > 16 ? kShift - 16 : 0)>(hn::OddEven(high, low));
 }
+constexpr int kRowOrder[8] = {0, 4, 1, 5, 2, 6, 3, 7};
 
 // One pass over eight rows, in place.
 template <int kShift>
@@ -234,10 +238,13 @@ HWY_INLINE void transform_blocks(std::int16_t* HWY_RESTRICT coefficients, const 
   const auto m2 = hn::InterleaveLower(d8, c23, c67), m3 = hn::InterleaveUpper(d8, c23, c67);
   const auto n0 = hn::InterleaveLower(d8, m0, m2), n1 = hn::InterleaveUpper(d8, m0, m2);
   const auto n2 = hn::InterleaveLower(d8, m1, m3), n3 = hn::InterleaveUpper(d8, m1, m3);
-  store_two_rows(hn::InterleaveLower(d8, n0, n2), out, out + stride);
-  store_two_rows(hn::InterleaveUpper(d8, n0, n2), out + 2 * stride, out + 3 * stride);
-  store_two_rows(hn::InterleaveLower(d8, n1, n3), out + 4 * stride, out + 5 * stride);
-  store_two_rows(hn::InterleaveUpper(d8, n1, n3), out + 6 * stride, out + 7 * stride);
+  const auto store = [&](hn::Vec<decltype(d8)> rows, int first) HWY_ATTR {
+    store_two_rows(rows, out + kRowOrder[first] * stride, out + kRowOrder[first + 1] * stride);
+  };
+  store(hn::InterleaveLower(d8, n0, n2), 0);
+  store(hn::InterleaveUpper(d8, n0, n2), 2);
+  store(hn::InterleaveLower(d8, n1, n3), 4);
+  store(hn::InterleaveUpper(d8, n1, n3), 6);
 }
 
 /// All four blocks of a group, to 8 rows of 32 samples. The group is cleared.

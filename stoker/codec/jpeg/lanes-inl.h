@@ -341,7 +341,7 @@ class LanesDecoder {
   HWY_INLINE void drain(const std::uint32_t* from) const {
     char* const coefficients = coefficients_;  // here, for compilers fear that a store changes the member
     const std::uint16_t* const places = places_;
-    HWY_UNROLL(kDrained)
+    HWY_UNROLL(8)
     for (int i = 0; i < kDrained; ++i) {
       const std::uint32_t item = from[i];
       const auto value = static_cast<std::int16_t>(item >> 16);

@@ -214,7 +214,11 @@ HWY_INLINE void finish_as(const PlanarFinish& job) {
     std::size_t from = 0, to = o;
     for (std::size_t r = 0; r < rows; ++r, from += row_stride, to += out_stride) {
       const SlotVectors values = values_at(from);
-      if (whole) {
+      if (whole && job.past_caches) {
+        store_past_caches<Store>(values.slot0, out[0] + to);
+        store_past_caches<Store>(values.slot1, out[1] + to);
+        store_past_caches<Store>(values.slot2, out[2] + to);
+      } else if (whole) {
         Store::store(values.slot0, out[0] + to);
         Store::store(values.slot1, out[1] + to);
         Store::store(values.slot2, out[2] + to);

@@ -56,6 +56,7 @@ struct PlanarFinish {
   DType dtype;
   std::uint8_t* out[3];
   std::size_t out_stride;  // from one row to the next, in bytes
+  bool past_caches;        // the output is read much later
 };
 
 /// Rows that are resampled together: their horizontal weights are loaded once.

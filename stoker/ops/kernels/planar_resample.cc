@@ -1,5 +1,7 @@
 #include "stoker/ops/kernels/planar_resample.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -153,6 +155,7 @@ void PlanarResampler::resample_converted(const Planes& planes, const PlanarTaps&
     }
   }
   for (int row = y_end; row < height; ++row) pad(row, 0, width);
+  hwy::FlushStream();
 }
 
 void convert_planes(ImageView planes, const ColorMap& color, TensorFormat format, std::uint8_t* out) {

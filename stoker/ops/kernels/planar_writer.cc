@@ -56,6 +56,7 @@ void PlanarWriter::finish(PlanarFinish& job, int x, int y) {
   if (format_.layout == Layout::kNchw) {
     for (std::size_t slot = 0; slot < ColorMap::kChannels; ++slot) job.out[slot] = slot_element(slot, x, y);
     job.out_stride = width_ * element_size_;
+    job.past_caches = true;
     return kernels_.finish(job);
   }
   const auto count = static_cast<std::size_t>(job.table_y.outputs), rows = static_cast<std::size_t>(job.row_count);

@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include <cstdint>
+#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace stoker {
@@ -91,6 +92,17 @@ struct StoreU8 {
   }
 #endif
 };
+
+// For what nobody reads soon and caches have no room for: where a vector is a whole line of the cache, it goes to
+// memory without that line being read first. hwy::FlushStream() has to follow before another thread may look.
+template <class Store>
+HWY_INLINE void store_past_caches(Floats value, typename Store::Element* out) {
+  constexpr std::size_t kLine = 64;
+  if constexpr (std::is_same_v<Store, StoreF32> && hn::MaxLanes(FloatTag()) * sizeof(float) == kLine) {
+    if (reinterpret_cast<std::uintptr_t>(out) % kLine == 0) return hn::Stream(value, FloatTag(), out);
+  }
+  Store::store(value, out);
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace stoker
