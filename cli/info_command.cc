@@ -57,6 +57,9 @@ std::string histogram_text(const char* title, const Histogram& histogram, std::s
 nlohmann::ordered_json info_json(const DataInfo& info) {
   nlohmann::ordered_json codecs = nlohmann::ordered_json::object();
   for (const auto& [codec, count] : info.codecs) codecs[std::string(to_string(codec))] = count;
+  auto library = nlohmann::ordered_json::array();
+  for (const auto& [reason, images] : info.left_to_libjpeg)
+    library.push_back({{"reason", reason}, {"images", images.count}, {"first", images.first}});
   return {{"samples", info.samples},
           {"shards", info.shards},
           {"indexed_shards", info.indexed},
@@ -67,6 +70,7 @@ nlohmann::ordered_json info_json(const DataInfo& info) {
           {"codecs", codecs},
           {"bits_per_pixel", info.bits_per_pixel()},
           {"own_decoder_share", info.own_decoder_share()},
+          {"left_to_libjpeg", library},
           {"concealed", info.concealed},
           {"width_max", info.width_max},
           {"height_max", info.height_max},
@@ -89,6 +93,10 @@ std::string info_text(const DataInfo& info) {
                         info.height_max);
     text += fmt::format("{:.1f}% of them are of the kind that Stoker's own decoder is for\n",
                         100 * info.own_decoder_share());
+  }
+  for (const auto& [reason, images] : info.left_to_libjpeg) {
+    text += fmt::format("{} left to libjpeg, which is slower: {}; the first is {}\n", count(images.count), reason,
+                        escaped(images.first));
   }
   const auto pixels = [](std::uint64_t value) { return fmt::format("{} pixels", value); };
   const auto bytes = [](std::uint64_t value) { return format_size(static_cast<double>(value)); };

@@ -140,11 +140,22 @@ class InfoJob {
     ++info_.codecs[facts.codec];
     info_.image_bytes += image->length;
     info_.pixels += static_cast<std::uint64_t>(facts.width) * static_cast<std::uint64_t>(facts.height);
-    if (suits_own_decoder(facts) && row.soundness != Soundness::kConcealed) ++info_.own_decoder;
+    count_decoder(row, facts);
     info_.sizes.add(image->length);
     info_.short_sides.add(static_cast<std::uint64_t>(std::min(facts.width, facts.height)));
     info_.width_max = std::max(info_.width_max, facts.width);
     info_.height_max = std::max(info_.height_max, facts.height);
+  }
+
+  void count_decoder(const SampleRow& row, const ImageFacts& facts) {
+    std::string_view reason = unsuited_because(facts);
+    if (reason.empty() && row.soundness == Soundness::kConcealed) reason = "damaged parts, which are concealed";
+    if (reason.empty()) {
+      if (suits_own_decoder(facts)) ++info_.own_decoder;
+      return;
+    }
+    LibraryImages& images = info_.left_to_libjpeg[std::string(reason)];
+    if (images.count++ == 0) images.first = describe(row);
   }
 
   const InfoOptions& options_;

@@ -30,6 +30,12 @@ struct InfoOptions {
   std::function<void(std::int64_t done, std::int64_t total)> progress{};  // in samples; by the calling thread
 };
 
+/// JPEGs that Stoker's own decoder leaves to libjpeg, for one reason.
+struct LibraryImages {
+  std::int64_t count = 0;
+  std::string first;  // its place and key
+};
+
 struct DataInfo {
   std::int64_t samples = 0, shards = 0, indexed = 0;
   std::int64_t classes = 0;  // named ones, else labels that occur
@@ -40,6 +46,7 @@ struct DataInfo {
   std::uint64_t image_bytes = 0, pixels = 0;
   std::int64_t images = 0;       // whose facts are known
   std::int64_t own_decoder = 0;  // of them, those that Stoker's own decoder takes
+  std::map<std::string, LibraryImages> left_to_libjpeg;  // by reason
   std::int64_t concealed = 0;
   Histogram sizes, short_sides;  // bytes of images, and pixels
   int width_max = 0, height_max = 0;

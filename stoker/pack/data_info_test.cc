@@ -34,6 +34,9 @@ TEST(DataInfo, CountsTheSameFromAnIndexAndFromHeaders) {
     EXPECT_EQ(info->codecs.at(Codec::kPng), 1);
     EXPECT_EQ(info->images, 7);
     EXPECT_EQ(info->own_decoder, 5);
+    ASSERT_EQ(info->left_to_libjpeg.size(), 1u);
+    EXPECT_EQ(info->left_to_libjpeg.at("progressive").count, 1);
+    EXPECT_THAT(info->left_to_libjpeg.at("progressive").first, HasSubstr("b/progressive"));
     EXPECT_EQ(info->width_max, 300);
     EXPECT_EQ(info->pixels, (100u + 101 + 102 + 103 + 104) * 60 + 300 * 200 + 40 * 40);
     ASSERT_EQ(info->problems.size(), 1u);

@@ -181,8 +181,10 @@ void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor, std::span<const
   Bytes fields[kOutputsMax];
   const std::size_t count = plan_.fields().size();
   for (std::size_t i = 0; i < count; ++i) {
-    fields[i] = ticket.reads[i].content;
-    if (!ticket.cached) check_field(*ticket.reads[i].field, fields[i]);  // what is kept was checked
+    const FieldRead& read = ticket.reads[i];
+    fields[i] = read.content;
+    // What is kept was checked, as far as it was wanted.
+    if (!ticket.cached || !read.wanted.whole()) check_wanted(ticket.row, *read.field, read.wanted, fields[i]);
   }
   if (wants_label_ && ticket.row.label < 0 && !ticket.row.relabelled && ticket.row.field("cls")) {
     fail(ErrorKind::kBadSample, "its field 'cls' is not a class number");

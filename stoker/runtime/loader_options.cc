@@ -240,6 +240,7 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
     const bool planar = view.kind == ViewKind::kImage && view.image.decode.mode == DecodeMode::kPlanar;
     if (planar) board.planar[static_cast<std::size_t>(view.field)] = true;
   }
+  board.raw_windows = RawWindows(plan, options.seed);
   board.prefetch = options.prefetch;
   board.bad_sample = options.bad_sample;
   board.reserve_bytes = kReserve;

@@ -21,9 +21,8 @@ MutableBytes padded(MutableBytes place, std::uint64_t unit, std::uint64_t availa
 
 void ReadPlan::add(Ticket& ticket) {
   for (FieldRead& field : ticket.reads) {
-    const SampleField& where = *field.field;
-    const Waiting one{field.source, where.offset, where.offset + where.length, &field};
-    if (where.part.empty()) {
+    const Waiting one = Waiting::of(field);
+    if (field.field->part.empty()) {
       added_.push_back(one);
     } else {
       read_together(std::span(&one, 1));
@@ -33,8 +32,7 @@ void ReadPlan::add(Ticket& ticket) {
 
 void ReadPlan::add_alone(Ticket& ticket) {
   for (FieldRead& field : ticket.reads) {
-    const SampleField& where = *field.field;
-    const Waiting one{field.source, where.offset, where.offset + where.length, &field};
+    const Waiting one = Waiting::of(field);
     read_together(std::span(&one, 1));
   }
 }

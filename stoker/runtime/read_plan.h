@@ -62,6 +62,10 @@ class ReadPlan {
     std::uint64_t begin, end;  // in the source
     FieldRead* field;
 
+    static Waiting of(FieldRead& read) {
+      const std::uint64_t begin = read.field->offset + read.begin;
+      return {read.source, begin, begin + read.length, &read};
+    }
     friend bool operator<(const Waiting& a, const Waiting& b) {
       if (a.source != b.source) return std::less<>()(a.source, b.source);
       return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;

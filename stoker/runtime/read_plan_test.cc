@@ -33,11 +33,12 @@ class Plan : public testing::Test {
     for (std::size_t i = 0; i < fields.size(); ++i) {
       made.row.fields[i] = {.name = "jpg", .part = part, .offset = fields[i].offset, .length = fields[i].length};
       memory_.emplace_back(fields[i].length);
-      made.reads[i] = {.field = &made.row.fields[i],
-                       .source = source ? source : &one_,
-                       .bytes = memory_.back(),
-                       .content = {},
-                       .ticket = &made};
+      FieldRead& read = made.reads[i];
+      read.field = &made.row.fields[i];
+      read.length = fields[i].length;
+      read.source = source ? source : &one_;
+      read.bytes = memory_.back();
+      read.ticket = &made;
       place_ += fields[i].length;
     }
     made.reads_pending = static_cast<int>(fields.size());

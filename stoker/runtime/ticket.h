@@ -10,6 +10,7 @@
 #include "stoker/format/bad_sample.h"
 #include "stoker/format/sample_row.h"
 #include "stoker/runtime/encoded_arena.h"
+#include "stoker/runtime/raw_windows.h"
 #include "stoker/storage/source.h"
 #include "stoker/tensor/batch.h"
 
@@ -18,12 +19,15 @@ namespace stoker {
 struct BatchWork;
 struct Ticket;
 
-/// One field of a ticket's sample, to be read from its source into the ticket's grant.
+/// One field of a ticket's sample, or a part of one, to be read from its source into the ticket's grant.
 struct FieldRead {
-  const SampleField* field = nullptr;  // of the ticket's row
+  const SampleField* field = nullptr;   // of the ticket's row
+  WantedChunks wanted;                  // of the field
+  std::uint64_t begin = 0, length = 0;  // of the field's bytes: those to be read
+  int continues = -1;                   // the read of the same field's beginning, for one that is not
   Source* source = nullptr;
   MutableBytes bytes;  // where they go
-  Bytes content;       // once they are there, or kept in the cache
+  Bytes content;       // the whole field, of which what is wanted is there, once it was read or is kept in the cache
   Ticket* ticket = nullptr;
   FieldRead* next = nullptr;  // of those that one request reads
 };
@@ -34,14 +38,15 @@ struct Ticket {
   BatchWork* work = nullptr;
   int slot = 0;
   std::int64_t position = 0;
-  std::int64_t sample = -1;      // -1: padding
-  SampleRow row;                 // all that is known of it, once it was located
-  std::vector<FieldRead> reads;  // one per field of the plan, and at last its image's entry points if they are wanted
-  int entry_points_of = -1;      // which of the plan's fields they are for; -1: none
-  bool wants_read = false;       // there is something to read, of 0 bytes perhaps
-  bool cached = false;           // its bytes are those that the cache keeps
-  std::uint64_t bytes = 0;       // of all reads, each padded to the arena's unit
-  EncodedArena::Grant grant;     // holds the bytes of all reads
+  std::int64_t sample = -1;  // -1: padding
+  SampleRow row;             // all that is known of it, once it was located
+  // One per field of the plan; then further parts of them, and at last its image's entry points if they are wanted.
+  std::vector<FieldRead> reads;
+  int entry_points_of = -1;   // which of the plan's fields they are for; -1: none
+  bool wants_read = false;    // there is something to read, of 0 bytes perhaps
+  bool cached = false;        // its bytes are those that the cache keeps
+  std::uint64_t bytes = 0;    // of all reads, each padded to the arena's unit
+  EncodedArena::Grant grant;  // holds the bytes of all reads
   bool granted = false;
   int reads_pending = 0;
   int attempts = 0;              // reads of this sample so far

@@ -50,18 +50,6 @@ void note_bad(const Ticket& ticket, const Quarantine* quarantine, std::vector<Ba
   bad.push_back({ticket.slot, ticket.sample, std::move(told), quarantine && row.source && quarantine->contains(row)});
 }
 
-std::uint64_t bytes_of(const std::vector<FieldRead>& reads) {
-  std::uint64_t sum = 0;
-  for (const FieldRead& read : reads) sum += read.field->length;
-  return sum;
-}
-
-std::string field_list(const SampleRow& row) {
-  std::string list;
-  for (const SampleField& field : row.fields) list += fmt::format("{}{}", list.empty() ? "" : ", ", field.name);
-  return list;
-}
-
 }  // namespace
 
 TicketBoard::TicketBoard(const Dataset& dataset, BoardOptions options, Allocator& allocator)
@@ -117,7 +105,7 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
   if (spare_works_.empty()) {
     work = std::make_unique<BatchWork>();
     work->tickets.resize(static_cast<std::size_t>(options_.slice.batch));
-    for (Ticket& ticket : work->tickets) ticket.reads.reserve(options_.fields.size() + 1);
+    for (Ticket& ticket : work->tickets) ticket.reads.reserve(2 * options_.fields.size() + 1);
     work->ready.reserve(work->tickets.size());  // make_ready() may not throw
     // Tickets and works change hands where nothing may throw: there is room for all of them beforehand.
     ++works_made_;
@@ -157,75 +145,6 @@ Ticket* TicketBoard::draw() {
   return &ticket;
 }
 
-void TicketBoard::locate(Ticket& ticket) const {
-  ticket.bytes = 0;
-  std::uint64_t bytes = 0;  // without padding
-  ticket.wants_read = ticket.cached = false;
-  ticket.entry_points_of = -1;
-  ticket.reads.resize(options_.fields.size());
-  ticket.row.clear();
-  if (ticket.padding()) return;
-  try {
-    dataset_.read(ticket.sample, ticket.row);
-    if (options_.quarantine && options_.quarantine->contains(ticket.row)) {
-      fail(ErrorKind::kBadSample, "'{}' lists it as bad", options_.quarantine->path());
-    }
-    for (std::size_t i = 0; i < options_.fields.size(); ++i) {
-      const SampleField* field = ticket.row.find(options_.fields[i]);
-      if (!field) {
-        fail(ErrorKind::kBadSample, "it has no field '{}', only {}", options_.fields[i], field_list(ticket.row));
-      }
-      ticket.reads[i].field = field;
-      bytes += field->length;
-      ticket.bytes += EncodedArena::in_units(static_cast<std::size_t>(field->length));
-      if (field->length > options_.sample_bytes_max || bytes > options_.sample_bytes_max) {
-        fail(ErrorKind::kLimit,
-             "the sample is {} long, and the memory budget has room for {}; give the loader more memory",
-             format_size(static_cast<double>(bytes)), format_size(static_cast<double>(options_.sample_bytes_max)));
-      }
-    }
-    add_entry_points(ticket);
-    ticket.cached = find_in_cache(ticket);
-    ticket.wants_read = !ticket.cached && !options_.fields.empty();
-  } catch (const Error&) {
-    ticket.error = std::current_exception();
-  }
-}
-
-void TicketBoard::add_entry_points(Ticket& ticket) const {
-  const SampleField& points = ticket.row.entry_points;
-  if (points.length == 0 || ticket.bytes + points.length > options_.sample_bytes_max) return;
-  const SampleField* const image = ticket.row.image_field();
-  for (std::size_t i = 0; i < options_.fields.size(); ++i) {
-    if (ticket.reads[i].field != image || !options_.planar[i]) continue;
-    ticket.entry_points_of = static_cast<int>(i);
-    ticket.reads.emplace_back().field = &points;
-    ticket.bytes += EncodedArena::in_units(static_cast<std::size_t>(points.length));
-    return;
-  }
-}
-
-bool TicketBoard::find_in_cache(Ticket& ticket) const {
-  if (!options_.cache || options_.fields.empty()) return false;
-  const std::optional<Bytes> kept = options_.cache->find(ticket.sample, bytes_of(ticket.reads));
-  if (!kept) return false;
-  Bytes rest = *kept;
-  for (FieldRead& read : ticket.reads) {
-    read.content = rest.first(static_cast<std::size_t>(read.field->length));
-    rest = rest.subspan(read.content.size());
-  }
-  return true;
-}
-
-void TicketBoard::keep_in_cache(const Ticket& ticket) const {
-  if (!options_.cache || ticket.cached || options_.fields.empty()) return;
-  const std::optional<MutableBytes> place = options_.cache->reserve(ticket.sample, bytes_of(ticket.reads));
-  if (!place) return;
-  auto end = place->begin();
-  for (const FieldRead& read : ticket.reads) end = std::copy(read.content.begin(), read.content.end(), end);
-  options_.cache->keep(ticket.sample, *place);
-}
-
 bool TicketBoard::grant(Ticket& ticket) {
   if (ticket.bad_sample >= 0 && !reserve_) reserve_.emplace(options_.reserve_bytes, allocator_);
   EncodedArena& arena = ticket.bad_sample < 0 ? arena_ : *reserve_;
@@ -243,9 +162,16 @@ bool TicketBoard::grant(Ticket& ticket) {
     const SampleField& field = *read.field;
     read.source = &field == &ticket.row.entry_points ? ticket.row.entry_points_source : ticket.row.source;
     read.ticket = &ticket;
-    read.bytes = ticket.grant.bytes.subspan(offset, static_cast<std::size_t>(field.length));
-    read.content = read.bytes;
-    offset += EncodedArena::in_units(static_cast<std::size_t>(field.length));
+    MutableBytes whole;
+    if (read.continues < 0) {
+      whole = ticket.grant.bytes.subspan(offset, static_cast<std::size_t>(field.length));
+      offset += EncodedArena::in_units(whole.size());
+    } else {
+      const FieldRead& beginning = ticket.reads[static_cast<std::size_t>(read.continues)];
+      whole = {beginning.bytes.data(), static_cast<std::size_t>(field.length)};
+    }
+    read.bytes = whole.subspan(static_cast<std::size_t>(read.begin), static_cast<std::size_t>(read.length));
+    read.content = whole;
   }
   request_reads(ticket);
   return true;

@@ -28,6 +28,7 @@ struct BoardOptions {
   std::vector<OutputSpec> outputs;
   std::vector<std::string> fields;      // of a sample that are read: Plan::fields()
   std::vector<bool> planar;             // by field: entry points make decoding it faster
+  RawWindows raw_windows;               // what of images stored raw is read
   int prefetch = 2;                     // batches made ahead of the consumer
   std::size_t batch_memory_max = 0;     // bytes that batches may take together
   std::size_t read_ahead_bytes = 0;     // size of the arena
@@ -117,6 +118,8 @@ class TicketBoard {
   bool all_drawn() const;  // of the works there are
   bool may_open_work() const;
   bool open_next_work();
+  void add_field(Ticket& ticket, std::size_t number) const;
+  void leave_out_unwanted(Ticket& ticket) const;
   void add_entry_points(Ticket& ticket) const;
   bool find_in_cache(Ticket& ticket) const;
   void request_reads(Ticket& ticket);

@@ -220,6 +220,7 @@ def test_info_says_what_there_is(stoker, loose, packed):
         assert 0.1 < info["bits_per_pixel"] < 24
         text = stoker.text("info", data)
         assert "30 samples of 3 classes" in text and "22 jpeg images" in text
+        assert info["left_to_libjpeg"] == [] and "libjpeg" not in text
 
 
 def test_info_goes_on_after_a_broken_shard_and_says_so(stoker, packed, tmp_path):
