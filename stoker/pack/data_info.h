@@ -44,8 +44,8 @@ struct DataInfo {
   std::vector<std::string> fields;
   std::map<Codec, std::int64_t> codecs;  // images by codec
   std::uint64_t image_bytes = 0, pixels = 0;
-  std::int64_t images = 0;       // whose facts are known
-  std::int64_t own_decoder = 0;  // of them, those that Stoker's own decoder takes
+  std::int64_t images = 0;                               // whose facts are known
+  std::int64_t own_decoder = 0;                          // of them, those that Stoker's own decoder takes
   std::map<std::string, LibraryImages> left_to_libjpeg;  // by reason
   std::int64_t concealed = 0;
   Histogram sizes, short_sides;  // bytes of images, and pixels
