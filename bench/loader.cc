@@ -10,9 +10,8 @@
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <opencv2/imgcodecs.hpp>
-#include <opencv2/imgproc.hpp>
 
+#include "bench/peers/opencv_transform.h"
 #include "stoker/base/clock.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/reference_executor.h"
@@ -94,32 +93,11 @@ class LoaderBench {
     return {1, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(position)};
   }
 
-  // What a careful user of OpenCV writes: decode, crop, resize, then one pass that flips, normalises and splits planes.
   // The boxes are Stoker's own, so that both do the same work.
   void opencv(const SampleInput& input, MutableBytes out) const {
-    const Bytes encoded = input.fields[0];
-    const cv::Mat image =
-        cv::imdecode(cv::Mat(1, static_cast<int>(encoded.size()), CV_8U, const_cast<std::uint8_t*>(encoded.data())),
-                     cv::IMREAD_COLOR);
-    const SamplingMap map = plan_.views()[0].image.geometry.draw({image.cols, image.rows}, input.draw);
-    const cv::Rect box(map.x.clamp_begin, map.y.clamp_begin, map.x.clamp_end - map.x.clamp_begin,
-                       map.y.clamp_end - map.y.clamp_begin);
-    cv::Mat resized;
-    cv::resize(image(box), resized, cv::Size(kSide, kSide), 0, 0, cv::INTER_LINEAR);
-    const ColorMap& color = plan_.views()[0].image.color;
-    auto* planes = reinterpret_cast<float*>(out.data());
-    for (int y = 0; y < kSide; ++y) {
-      const std::uint8_t* row = resized.ptr(y);
-      for (int c = 0; c < 3; ++c) {
-        float* to = planes + (c * kSide + y) * kSide;
-        const float scale = color.scale[static_cast<std::size_t>(c)], bias = color.bias[static_cast<std::size_t>(c)];
-        if (map.x.flip) {
-          for (int x = 0; x < kSide; ++x) to[x] = static_cast<float>(row[3 * (kSide - 1 - x) + 2 - c]) * scale + bias;
-        } else {
-          for (int x = 0; x < kSide; ++x) to[x] = static_cast<float>(row[3 * x + 2 - c]) * scale + bias;
-        }
-      }
-    }
+    const ImageProgram& program = plan_.views()[0].image;
+    const auto box = [&](int width, int height) { return drawn_box(program.geometry, width, height, input.draw); };
+    opencv_transform(input.fields[0], box, program.color, kSide, reinterpret_cast<float*>(out.data()));
   }
 
   std::int64_t loader() {

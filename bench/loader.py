@@ -4,65 +4,25 @@ Each contestant is a process pinned to its cores; rounds interleave them, and ev
 rounds, so that a noisy machine disturbs both sides alike.
 """
 
-import json
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
 
+from process import Ended, Process, synthetic_images, warm
 from table import Figure, report
 
 ROUNDS = 9
 
 
-class Process:
-    """A contestant: answers each command line with one line of JSON."""
-
-    def __init__(self, cores, *command):
-        pinned = ["taskset", "-c", cores, *map(str, command)]
-        self.process = subprocess.Popen(pinned, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def start(self, command):
-        self.process.stdin.write(command + "\n")
-        self.process.stdin.flush()
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            sys.exit(f"bench: {self.process.args} ended early with status {self.process.wait()}")
-        return json.loads(line)
-
-    def run(self, command):
-        self.start(command)
-        return self.answer()
-
-    def rate(self, command):
-        answer = self.run(command)
-        return answer["samples"] / answer["seconds"], answer["cpu_seconds"] / answer["samples"]
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def synthetic_images(build):
-    data = build / "bench-data" / "imagenet"
-    if not data.exists():
-        partial = data.with_suffix(".unfinished")
-        subprocess.run([build / "stoker", "synth", partial, "--kind", "imagenet", "--format", "folder", "--count", "300",
-                        "--classes", "10", "--seed", "1"], check=True)
-        partial.rename(data)
-    return data
-
-
-def warm(data):
-    for path in pathlib.Path(data).rglob("*"):
-        if path.is_file():
-            path.read_bytes()
-
-
 def run(build, options):
+    try:
+        side_by_side(build, options)
+    except Ended as ended:
+        sys.exit(f"bench: {ended}")
+
+
+def side_by_side(build, options):
     data = options.data or synthetic_images(build)
     program, torchvision_loop = build / "bench_loader", pathlib.Path(__file__).with_name("torchvision_loop.py")
     cores = sorted(os.sched_getaffinity(0))

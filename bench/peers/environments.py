@@ -1,0 +1,49 @@
+"""A virtual environment for each peer in Python, of pinned versions. The system's Python makes them."""
+
+import pathlib
+import shutil
+import subprocess
+
+PYTHON = "/usr/bin/python3"  # Debian's
+NUMPY = "numpy==2.4.6"
+REQUIREMENTS = {
+    "pillow": ["pillow==13.0.0", NUMPY],
+    "opencv": ["opencv-python-headless==5.0.0.93", NUMPY],
+    "torchvision": ["torch==2.15.0", "torchvision==0.29.2", "pillow==13.0.0", NUMPY],
+    "dali": ["nvidia-dali-cuda120==2.4.0", NUMPY],
+    "spdl": ["spdl==0.8.0", NUMPY],
+    "tensorflow": ["tensorflow-cpu==2.21.0"],
+    "ffcv": ["--no-deps", "ffcv==1.0.2", "numba==0.58.1", "llvmlite==0.41.1", "opencv-python-headless==4.8.1.78",
+             "fastargs==1.2.0", "assertpy==1.1", "terminaltables==3.1.10", "pytorch-pfn-extras==0.9.0", "tqdm==4.70.1",
+             "psutil==7.1.0"],
+}
+# FFCV is of 2023: it has Debian's PyTorch and NumPy, which are of its time.
+SEES_DEBIAN = {"ffcv"}
+
+
+class Unavailable(Exception):
+    """A peer cannot be had, and why."""
+
+
+def make(name, folder):
+    """The Python of the environment, which is made unless it is there as it should be. Throws Unavailable."""
+    at, log = pathlib.Path(folder) / name, pathlib.Path(folder) / f"{name}.log"
+    whole, wanted = at / "whole", "\n".join(REQUIREMENTS[name])
+    if not (whole.exists() and whole.read_text() == wanted):
+        shutil.rmtree(at, ignore_errors=True)
+        at.parent.mkdir(parents=True, exist_ok=True)
+        sees = ["--system-site-packages"] if name in SEES_DEBIAN else []
+        with open(log, "w") as output:
+            for command in ([PYTHON, "-m", "venv", *sees, at],
+                            [at / "bin/python", "-m", "pip", "install", "--disable-pip-version-check",
+                             *REQUIREMENTS[name]]):
+                if subprocess.run(command, stdout=output, stderr=subprocess.STDOUT).returncode:
+                    raise Unavailable(f"cannot be installed: {last_line(log)} (all of it: {log})")
+        whole.write_text(wanted)
+    return at / "bin/python"
+
+
+def last_line(log):
+    lines = [line.strip() for line in pathlib.Path(log).read_text(errors="replace").splitlines() if line.strip()]
+    errors = [line for line in lines if "rror" in line]
+    return (errors or lines or ["it said nothing"])[-1]

@@ -1,0 +1,79 @@
+"""What benchmarks that run contestants side by side share: processes that are told when to run, and the images."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+
+
+class Ended(Exception):
+    """A contestant ended before it had answered."""
+
+
+class Process:
+    """A contestant: answers each command line with one line of JSON."""
+
+    def __init__(self, cores, *command, variables=None, errors=None):
+        """`variables` are added to the environment's; stderr goes to the file `errors`, if there is one."""
+        pinned = ["taskset", "-c", cores, *map(str, command)]
+        self.process = subprocess.Popen(pinned, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+                                        env=os.environ | (variables or {}))
+
+    def start(self, command):
+        try:
+            self.process.stdin.write(command + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # answer() tells
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise Ended(f"{self.process.args} ended early with status {self.process.wait()}")
+        return json.loads(line)
+
+    def run(self, command):
+        self.start(command)
+        return self.answer()
+
+    def rate(self, command):
+        answer = self.run(command)
+        return answer["samples"] / answer["seconds"], answer["cpu_seconds"] / answer["samples"]
+
+    def memory_peak(self):
+        """Bytes of memory that it held at most."""
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return next(1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+
+    def pause(self):
+        """Until resume() not even its own threads run: what they fetch ahead would cost the others' time."""
+        os.kill(self.process.pid, signal.SIGSTOP)
+
+    def resume(self):
+        os.kill(self.process.pid, signal.SIGCONT)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def synthetic_images(build):
+    data = build / "bench-data" / "imagenet"
+    if not data.exists():
+        partial = data.with_suffix(".unfinished")
+        subprocess.run([build / "stoker", "synth", partial, "--kind", "imagenet", "--format", "folder", "--count", "300",
+                        "--classes", "10", "--seed", "1"], check=True)
+        partial.rename(data)
+    return data
+
+
+def warm(data):
+    """Brings the files of a folder into the page cache."""
+    for path in pathlib.Path(data).rglob("*"):
+        if path.is_file():
+            path.read_bytes()
