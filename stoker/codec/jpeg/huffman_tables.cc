@@ -148,11 +148,11 @@ void JpegTables::build_skips_of(int pair) {
     const std::uint32_t next = bits << (length & 15) & (kTableSize - 1);
     const HuffmanEntry second = entries[next];
     const bool two = !ends && code_lengths[next] != 0 && code_lengths[next] <= left &&
-                     length + entry_length(second) <= kSymbolBitsMax;
+                     length + entry_length(second) <= kShortSymbolBits;
     const bool second_ends = entry_to_end(second) != 0;
     SkipEntry skip = length | (ends ? kSkipEndsBlock : (entry_run(first) + 1) << 8);
     if (two) skip += entry_length(second) | (second_ends ? kSkipEndsBlock : (entry_run(second) + 1) << 8);
-    skips[bits] = first & kSpecialEntry ? 0 : skip;
+    skips[bits] = first & kSpecialEntry || length > kShortSymbolBits ? 0 : skip;
   }
 }
 

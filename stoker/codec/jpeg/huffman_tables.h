@@ -32,8 +32,10 @@ constexpr std::uint32_t entry_bias(HuffmanEntry entry) { return entry >> 16; }
 
 /// The first look-up takes this many bits, both together the longest code and a sign.
 constexpr int kFirstBits = 11, kSecondBits = 6;
-/// Longer symbols, code and value together, are rare ones: two symbols must fit into the bits that are loaded at once.
-constexpr int kSymbolBitsMax = 24;
+/// Longer symbols, code and value together, are rare ones.
+constexpr int kSymbolBitsMax = 31;
+/// Of 57 or more bits that were loaded at once, 31 are left behind symbols that have together no more than this.
+constexpr int kShortSymbolBits = 24;
 
 /// The entry for the next bits, of which there are 17 at least; `begin` is where its table begins among all entries.
 inline HuffmanEntry look_up(const HuffmanEntry* entries, std::uint32_t begin, std::uint64_t bits) {
@@ -49,7 +51,7 @@ inline std::int16_t value_of(HuffmanEntry entry, std::uint64_t bits) {
 }
 
 /// One or two symbols of an AC table that are only passed over, from the lowest bit: 0..5 their length in bits, at most
-/// kSymbolBitsMax; 8..15 by how much they move the position on; 16: the last of them ends the block. 0: look at
+/// kShortSymbolBits; 8..15 by how much they move the position on; 16: the last of them ends the block. 0: look at
 /// symbols one by one.
 using SkipEntry = std::uint32_t;
 
@@ -91,9 +93,11 @@ class JpegTables {
   RareSymbol decode_rare(int table, std::uint64_t bits) const;
 
  private:
-  // Room for second look-ups. Real files take a few; codes that find no room are rare ones.
-  static constexpr std::uint32_t kSecondSize = 1U << kSecondBits, kSecondsMax = 256;
+  // Room for second look-ups: real files take a few; a code takes one at most. Where a DC table has many codes of the
+  // same meaning they may find no room, and are rare ones.
+  static constexpr std::uint32_t kSecondSize = 1U << kSecondBits, kSecondsMax = kPairsMax * (256 + 16);
   static constexpr std::uint32_t kSecondsBegin = 2 * kPairsMax * kTableSize;
+  static_assert(kSecondsBegin + kSecondsMax * kSecondSize <= 1U << 16, "entries have 16 bits for where one begins");
 
   void build_table(int table, const HuffmanCode& code);
   void build_skips_of(int pair);

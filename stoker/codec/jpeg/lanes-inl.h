@@ -176,6 +176,12 @@ class LanesDecoder {
     r.shift = _mm512_and_si512(r.bit, _mm512_set1_epi32(7));
   }
 
+  // Unless there are 32 bits left in every lane that is at work, as there are but behind long symbols.
+  HWY_INLINE void refill_if_needed(LaneRegisters& r) const {
+    if (_mm512_mask_cmpgt_epu32_mask(r.active, r.shift, _mm512_set1_epi32(31)) != 0) [[unlikely]]
+      refill(r);
+  }
+
   HWY_INLINE Lanes entries_at(Lanes index) const {
     const __m256i low = _mm256_i32gather_epi32(entries_, _mm512_castsi512_si256(index), 4);
     const __m256i high = _mm256_i32gather_epi32(entries_, _mm512_extracti64x4_epi64(index, 1), 4);
@@ -294,6 +300,8 @@ class LanesDecoder {
         refill(b);
         if (!step(a, first, row) || !drain_some()) return false;
         if (!step(b, second, row) || !drain_some()) return false;
+        refill_if_needed(a);
+        refill_if_needed(b);
         if (!step(a, first, row + 1) || !drain_some()) return false;
         if (!step(b, second, row + 1) || !drain_some()) return false;
       }

@@ -139,7 +139,7 @@ class Walk {
   }
 
   static constexpr int kSkipsPerLoad = 2;
-  static_assert((kSkipsPerLoad - 1) * kSymbolBitsMax + 31 <= BitReader::kBitsMin, "the last may be a rare symbol");
+  static_assert((kSkipsPerLoad - 1) * kShortSymbolBits + kSymbolBitsMax <= BitReader::kBitsMin);
 
   const JpegHeader& header_;
   const McuGrid& grid_;

@@ -67,6 +67,8 @@ class StreamsDecoder {
 
  private:
   static constexpr int kSymbolsPerLoad = 2, kRoundsPerCheck = 64;
+  // Steps go by first look-ups alone: of a code of kFirstBits - 1 and a sign at most, and the rest of 15 bits of value.
+  static_assert(kSymbolsPerLoad * (kFirstBits - 1 + 15) <= 57);
 
   // The next segment for stream i; false if there is none.
   bool start(int i, SegmentStream& stream) {
