@@ -198,8 +198,14 @@ class Reader {
       if (!arena_.fits(field.length)) return false;
       ticket.grant = arena_.grant(field.length);
       const MutableBytes bytes = ticket.grant.bytes;
-      ticket.reads[0] = {
-          .field = &field, .source = ticket.row.source, .bytes = bytes, .content = bytes, .ticket = &ticket};
+      FieldRead& read = ticket.reads[0];
+      read = FieldRead();
+      read.field = &field;
+      read.length = field.length;
+      read.source = ticket.row.source;
+      read.bytes = bytes;
+      read.content = bytes;
+      read.ticket = &ticket;
       plan_.add(ticket);
       any = true;
     }
