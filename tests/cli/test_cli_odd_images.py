@@ -116,7 +116,7 @@ def test_all_ways_of_decoding_had_their_share(stoker, odd, packed):
     assert seen[packed]["entry_points_used"] >= 12
     assert seen[odd]["entry_points_used"] == 0
     for metrics in seen.values():
-        assert metrics["jpeg_fallbacks"] >= 6, "progressive and damaged files"
+        assert metrics["jpeg_fallbacks"] >= 5, "four progressive files, and one at least of the damaged"
     info = json.loads(stoker("info", packed, "--json").stdout)
     left = {images["reason"]: images for images in info["left_to_libjpeg"]}
     assert left["progressive"]["images"] == 4 and left["CMYK"]["images"] == 1
