@@ -1,6 +1,7 @@
 #include "stoker/ops/color.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,10 @@ constexpr NormalizePreset kPresets[] = {
     {"cifar10", 255, {0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}},
     {"unit", 255, {0, 0, 0}, {1, 1, 1}},
 };
+
+// No sum in a pixel's color map may leave float32: what infinities give is not the same on every machine.
+constexpr double kValueMax = 1e37;
+constexpr double kPixelMax = 512;  // more than Y and the colour differences of a pixel weigh together
 
 }  // namespace
 
@@ -48,6 +53,9 @@ void apply_normalize(const OperatorCall& call, ColorChain& chain) {
     const double m = mean[mean.size() == 1 ? 0 : c], s = std[std.size() == 1 ? 0 : c];
     chain.scale[c] = chain.scale[c] / (scale * s);
     chain.bias[c] = (chain.bias[c] / scale - m) / s;
+    if (!(std::abs(chain.scale[c]) * kPixelMax + std::abs(chain.bias[c]) <= kValueMax)) {
+      fail(ErrorKind::kUsage, "normalize: together with those before it, it gives values beyond what float32 holds");
+    }
   }
 }
 

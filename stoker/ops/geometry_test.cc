@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "stoker/base/error.h"
+#include "stoker/base/error_testing.h"
 #include "stoker/base/hash.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/ops/taps.h"
@@ -190,6 +190,20 @@ TEST(Color, ComposesInOrder) {
   EXPECT_DOUBLE_EQ(color.scale[0], 1.0 / 8);
   EXPECT_DOUBLE_EQ(color.bias[0], -3.0 / 8 - 1);
   EXPECT_DOUBLE_EQ(color.bias[2], -1.0 / 8 - 1);
+}
+
+TEST(Color, RefusesWhatLeavesFloat32) {
+  const auto apply = [](ColorChain& color, double mean) {
+    apply_normalize(check_call({"normalize", {{"mean", mean}, {"std", 1e-6}, {"scale", 1e-6}}}), color);
+  };
+  ColorChain large;
+  for (int i = 0; i < 2; ++i) apply(large, 0);
+  EXPECT_FLOAT_EQ(large.map().scale[1], 1e24F);
+  EXPECT_EQ(error_of([&] { apply(large, 0); }).kind(), ErrorKind::kUsage);
+
+  ColorChain biased;
+  biased.bias.fill(1e30);
+  EXPECT_EQ(error_of([&] { apply(biased, 0); }).kind(), ErrorKind::kUsage);
 }
 
 TEST(Color, KnowsThePresets) {

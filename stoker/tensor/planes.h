@@ -11,6 +11,10 @@ namespace stoker {
 /// Rows of planes have this many bytes of readable memory beyond their end.
 constexpr std::size_t kPlaneSlack = 64;
 
+/// Interpolation at a window's pixels reads the samples of so many pixels beside it, where samples are half as fine as
+/// pixels: one sample on each side.
+constexpr int kPixelsBeside = 2;
+
 /// A part of one component, 8 bits a sample. Sample (x, y) of the component stands for the pixels
 /// [x * across, (x + 1) * across) x [y * down, (y + 1) * down) of the image, those of them that exist.
 struct Plane {

@@ -19,9 +19,6 @@ constexpr int kScansMax = 500;
 // libjpeg hands out one row group per call: at most this many rows.
 constexpr int kRowsPerCall = MAX_SAMP_FACTOR;
 
-// Interpolation of samples that are half as fine as pixels looks at one more beside those under a window.
-constexpr int kPixelsBeside = 2;
-
 void refuse_scan_bombs(j_common_ptr object) {
   if (reinterpret_cast<j_decompress_ptr>(object)->input_scan_number > kScansMax) {
     LibjpegErrors::of(object).give_up(ErrorKind::kLimit, "it has more than 500 scans");
