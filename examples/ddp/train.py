@@ -70,14 +70,14 @@ def main() -> None:
     for epoch in range(epoch, options.epochs):
         loss = torch.tensor(0.0)
         for batch in loader.epoch(epoch):
+            if seen:  # before the step, which no process ends without the others: what a checkpoint counts is written down
+                for position, key in zip(batch.position.tolist(), batch.key):
+                    seen.write(f"{epoch} {position} {key}\n")
+                seen.flush()
             loss = nn.functional.cross_entropy(model(batch.image), batch.label)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            if seen:
-                for position, key in zip(batch.position.tolist(), batch.key):
-                    seen.write(f"{epoch} {position} {key}\n")
-                seen.flush()
             state = loader.state_dict()
             if rank == 0 and options.checkpoint and state["batch"] % options.every == 0:
                 save(options.checkpoint, model=model.module.state_dict(), optimizer=optimizer.state_dict(), loader=state)
