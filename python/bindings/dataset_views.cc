@@ -22,6 +22,7 @@ namespace {
 /// What is known of a sample without reading it: the Python class SampleFacts.
 struct PySampleFacts {
   SampleRow row;
+  std::shared_ptr<const Dataset> dataset;  // which the row's names are in: a predicate may keep what it is shown
 };
 
 bool is_path(nb::handle value) { return nb::isinstance<nb::str>(value) || nb::hasattr(value, "__fspath__"); }
@@ -47,8 +48,9 @@ nb::list python_list(const std::vector<std::int64_t>& values) {
 /// The samples, by numbers, that `chosen` asks for.
 std::vector<std::int64_t> numbers_chosen(const PyDataset& self, nb::handle chosen) {
   if (nb::isinstance<nb::callable>(chosen)) {
-    return samples_where(*self.dataset,
-                         [&](const SampleRow& row) { return nb::cast<bool>(nb::bool_(chosen(PySampleFacts{row}))); });
+    return samples_where(*self.dataset, [&](const SampleRow& row) {
+      return nb::cast<bool>(nb::bool_(chosen(PySampleFacts{row, self.dataset})));
+    });
   }
   if (!is_path(chosen)) {
     const nb::list items(chosen);
