@@ -2,7 +2,10 @@
 
 import copy
 import multiprocessing
+import os
 import pickle
+import subprocess
+import sys
 from collections import Counter
 
 import numpy
@@ -38,12 +41,27 @@ def test_a_predicate_sees_what_is_known_of_a_sample(folder):
     seen = []
     stoker.open(folder).subset(lambda sample: seen.append(sample) or False)
     first = seen[0]
-    key = keys(stoker.open(folder))[0]  # which may take the memory that the data set left that is gone by now
-    assert (first.key, first.label, list(first.fields)) == (key, 0, ["jpg"])
+    assert (first.key, first.label, list(first.fields)) == (keys(stoker.open(folder))[0], 0, ["jpg"])
     assert first.bytes == sum(first.fields.values()) > 100
     assert first.width is first.height is first.components is first.clean is None, "nobody has decoded it"
     with pytest.raises(ZeroDivisionError):
         stoker.open(folder).subset(lambda sample: 1 / 0)
+
+
+def test_what_a_predicate_kept_outlives_the_data_set(tmp_path):
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class" / "image.jpg").write_bytes(b"nobody looks at it")
+    script = """
+import gc, sys, stoker
+seen = []
+stoker.open(sys.argv[1]).subset(lambda sample: seen.append(sample) or False)
+gc.collect()
+print(*seen[0].fields)
+"""
+    # Memory that is given back is overwritten there.
+    done = subprocess.run([sys.executable, "-c", script, tmp_path], env={**os.environ, "MALLOC_PERTURB_": "85"},
+                          capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout == "jpg\n"
 
 
 def test_what_cannot_be_chosen_is_said(folder):
