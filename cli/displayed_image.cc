@@ -8,6 +8,7 @@
 
 #include "stoker/ops/kernels/resample.h"
 #include "stoker/ops/taps.h"
+#include "stoker/tensor/rounding.h"
 
 namespace stoker {
 namespace {

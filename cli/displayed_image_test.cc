@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 
+#include "stoker/tensor/rounding.h"
+
 namespace stoker {
 namespace {
 

@@ -23,6 +23,7 @@
 #include "stoker/device/accelerator.h"
 #include "stoker/format/dataset_views.h"
 #include "stoker/format/labels.h"
+#include "stoker/plan/device_batch.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/storage/atomic_file.h"
@@ -142,7 +143,8 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   report.prefetch = loader.prefetch();
   report.batch = loader.batch_size();
   report.io = dataset->row(0).source->io_name();
-  report.transfer_index = static_cast<int>(Plan(recipe).stages().size());
+  report.transfer_index = Plan(recipe).stages().empty() ? 0 : loader.transfer_index();
+  if (loader_settings.device) report.device = {loader_settings.device->name(), loader_settings.device->caveat()};
   if (accelerator) report.utilisation = accelerator->utilisation();
   if (options.json) {
     write_json(report.json());
@@ -200,6 +202,14 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
       *command, "--accelerator", options->accelerator,
       fmt::format("Emulate one: the seconds of a step, or a profile such as {}", accelerator_profiles().back().name))
       ->option_text("SECONDS|PROFILE");
+  add_parsed_option(
+      *command, "--device", loader.device, open_device,
+      "Does the stages behind the transfer index: cpu, emulated:execute (for agreement) or emulated:NAME (a "
+      "model, for timing); cpu")
+      ->option_text("DEVICE");
+  add_integer_option(*command, "--transfer-index", loader.transfer_index, {0, kTransferIndexMax},
+                     "Stages that the CPU does before the data cross to the device; 0")
+      ->option_text("K");
   add_text_option(*command, "--audit", loader.audit, "Write one line per delivered sample, with a hash of its pixels")
       ->option_text("FILE");
   add_parsed_option(*command, "--bad-sample", loader.bad_sample, parse_bad_slot_policy,

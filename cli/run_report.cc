@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <string_view>
+#include <vector>
 
 #include "cli/process_usage.h"
 #include "cli/text_table.h"
@@ -14,16 +15,28 @@
 namespace stoker {
 namespace {
 
-struct StageMetric {
+struct StageRow {
   const char* name;
-  Metric metric;
+  const char* side;
+  double seconds;
 };
-// What workers do, in the order a sample goes through it; stages that run fused have a name joined of the plan's names
-// (docs/reports.md). Reading is not among them: it waits more than it works.
-constexpr std::array<StageMetric, 2> kStages = {
-    {{"decode", Metric::kDecodeNs}, {"geometry+color", Metric::kTransformNs}}};
 
 double seconds_of(const Metrics& metrics, Metric metric) { return static_cast<double>(metrics[metric]) * 1e-9; }
+
+// What workers and the device do, in the order a sample goes through it; stages that run fused have a name joined of
+// the plan's names (docs/reports.md). Reading is not among them: it waits more than it works.
+std::vector<StageRow> stage_rows(const RunReport& report) {
+  const double decode = seconds_of(report.metrics, Metric::kDecodeNs);
+  const double transform = seconds_of(report.metrics, Metric::kTransformNs);
+  const double device = seconds_of(report.metrics, Metric::kDeviceNs);
+  if (report.device.name == "cpu") return {{"decode", "cpu", decode}, {"geometry+color", "cpu", transform}};
+  switch (report.transfer_index) {
+    case 0: return {{"hand-over", "cpu", decode + transform}, {"decode+geometry+color", "device", device}};
+    case 1: return {{"decode", "cpu", decode}, {"hand-over", "cpu", transform}, {"geometry+color", "device", device}};
+    case 2: return {{"decode", "cpu", decode}, {"geometry", "cpu", transform}, {"color", "device", device}};
+    default: return {{"decode", "cpu", decode}, {"geometry+color", "cpu", transform}};
+  }
+}
 
 std::string duration(double seconds) {
   return seconds < 0.95 ? fmt::format("{:.0f} ms", seconds * 1e3) : format_duration(seconds);
@@ -46,7 +59,9 @@ std::string worker_table(const RunReport& report) {
     table.add_row({name, fmt::format("{:.2f}", seconds), percent(ratio(seconds, total))});
     other -= seconds;
   };
-  for (const StageMetric& stage : kStages) add(stage.name, seconds_of(report.metrics, stage.metric));
+  for (const StageRow& stage : stage_rows(report)) {
+    if (std::string_view(stage.side) == "cpu") add(stage.name, stage.seconds);
+  }
   add("idle", seconds_of(report.metrics, Metric::kWorkerIdleNs));
   add("other", std::max(other, 0.0));
   return table.text();
@@ -57,11 +72,13 @@ std::string worker_table(const RunReport& report) {
 nlohmann::ordered_json RunReport::json() const {
   const auto count = static_cast<double>(metrics[Metric::kSamples]);
   double stage_seconds = 0;
-  for (const StageMetric& stage : kStages) stage_seconds += seconds_of(metrics, stage.metric);
+  for (const StageRow& stage : stage_rows(*this)) stage_seconds += stage.seconds;
   auto stages = nlohmann::ordered_json::array();
-  for (const StageMetric& stage : kStages) {
-    const double own = seconds_of(metrics, stage.metric);
-    stages.push_back({{"name", stage.name}, {"side", "cpu"}, {"seconds", own}, {"share", ratio(own, stage_seconds)}});
+  for (const StageRow& stage : stage_rows(*this)) {
+    stages.push_back({{"name", stage.name},
+                      {"side", stage.side},
+                      {"seconds", stage.seconds},
+                      {"share", ratio(stage.seconds, stage_seconds)}});
   }
   nlohmann::ordered_json json;
   json["samples"] = metrics[Metric::kSamples];
@@ -75,11 +92,12 @@ nlohmann::ordered_json RunReport::json() const {
   json["bad_samples"] = metrics[Metric::kBadSamples];
   json["fallback_samples"] = metrics[Metric::kJpegFallbacks];
   json["bytes_read"] = metrics[Metric::kBytesRead];
-  json["bytes_to_device"] = 0;
+  json["bytes_to_device"] = metrics[Metric::kBytesToDevice];
   json["epochs"] = epochs;
   json["threads"] = threads;
   json["prefetch"] = prefetch;
   json["transfer_index"] = transfer_index;
+  json["device"] = device.name;
   json["io"] = io;
   json["isa"] = active_isa();
   json["machine"] = machine_name();
@@ -95,6 +113,12 @@ std::string RunReport::text() const {
   if (utilisation && step_seconds) {
     text += fmt::format("The accelerator was busy {} of the time ({:.3g} s per step of {} samples).\n",
                         percent(*utilisation), *step_seconds, batch);
+  }
+  if (device.name != "cpu") {
+    text +=
+        fmt::format("{} to {} at transfer index {}, whose kernels took {}.{}{}\n",
+                    format_size(static_cast<double>(metrics[Metric::kBytesToDevice])), device.name, transfer_index,
+                    duration(seconds_of(metrics, Metric::kDeviceNs)), device.caveat.empty() ? "" : " ", device.caveat);
   }
   text += fmt::format("First batch after {}; {} spent waiting for batches; read {}; memory peaked at {}.\n\n",
                       duration(seconds_of(metrics, Metric::kFirstBatchNs)),

@@ -15,8 +15,11 @@ struct RunReport {
   double cpu_s = 0;         // of the whole process in that time
   std::int64_t epochs = 0;  // that began: those that ran to their end, and the one that --batches cut short
   int threads = 0, prefetch = 0, batch = 0;
-  std::string io;                      // what read the samples
-  int transfer_index = 0;              // stages on the CPU
+  std::string io;          // what read the samples
+  int transfer_index = 0;  // stages on the CPU
+  struct Device {
+    std::string name = "cpu", caveat;
+  } device;
   std::optional<double> step_seconds;  // of the accelerator, if there is one
   std::optional<double> utilisation;
   Metrics metrics;

@@ -7,8 +7,8 @@ target_include_directories(stoker_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_features(stoker_options INTERFACE cxx_std_20)
 
 add_library(stoker_build_flags INTERFACE)
-target_compile_options(stoker_build_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
-  -ffp-contract=off -fno-math-errno)
+target_compile_options(stoker_build_flags INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wnon-virtual-dtor;-ffp-contract=off;-fno-math-errno>")
 if(STOKER_SANITIZE)
   target_compile_options(stoker_build_flags INTERFACE -fsanitize=${STOKER_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all -g1)
@@ -25,7 +25,7 @@ target_compile_options(stoker_light_flags INTERFACE ${STOKER_LIGHT_FLAGS})
 add_custom_target(threads_tests)
 
 # stoker_layer(NAME [THREADS] [SHARDS n] [USES layer...] [LINKS target...])
-#   sources: every *.cc of the folder NAME (and of its folders), tests: *_test.cc, test helpers: *_testing.cc, which the
+#   sources: every *.cc of the folder NAME (and of its folders; of those called `cuda` only with CUDA, and *.cu then), tests: *_test.cc, test helpers: *_testing.cc, which the
 #   tests of the layers above may use too
 #   THREADS: its tests start threads; they carry the label `threads`
 #   SHARDS: its tests take long: ctest runs them as so many parts, which different cores may take
@@ -37,6 +37,14 @@ function(stoker_layer name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER helpers INCLUDE REGEX "_testing\\.cc$")
   list(FILTER sources EXCLUDE REGEX "_(test|testing|bench)\\.cc$")
+  if(STOKER_CUDA)
+    file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cu)
+    list(APPEND sources ${kernels})
+    list(FILTER sources EXCLUDE REGEX "/without_cuda\\.cc$")
+    list(APPEND LAYER_LINKS CUDA::cudart_static)
+  else()
+    list(FILTER sources EXCLUDE REGEX "/cuda/")
+  endif()
 
   list(TRANSFORM LAYER_USES PREPEND stoker_ OUTPUT_VARIABLE used_layers)
   add_library(stoker_${name} STATIC ${sources})

@@ -55,8 +55,9 @@ CallArguments::CallArguments(const CallSignature& signature, const nb::args& pos
 void CallArguments::set(std::string_view name, nb::handle value) {
   const std::size_t index = index_of(name);
   if (index == values_.size()) {
-    fail(ErrorKind::kUsage, "{} has no argument '{}'{}; there are {}", signature_.function, name,
-         hint_for(name, signature_), known(signature_));
+    const std::string hint = hint_for(name, signature_);
+    fail(ErrorKind::kUsage, "{} has no argument '{}'{}", signature_.function, name,
+         hint.empty() ? "; there are " + known(signature_) : hint);
   }
   if (values_[index]) fail(ErrorKind::kUsage, "{}: {} is given twice", signature_.function, name);
   values_[index] = nb::borrow(value);

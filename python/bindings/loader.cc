@@ -52,7 +52,10 @@ constexpr const char* kLoaderDoc =
     "quarantine: a file: the samples that it lists are taken for bad, others that are bad are added to it\n"
     "cache: 'ram' keeps encoded samples in memory, shared by the ranks of a host; cache_memory: how much of the "
     "budget,\n"
-    "    by default what all samples need and at most half\n\n"
+    "    by default what all samples need and at most half\n"
+    "device: does the stages behind the transfer index: 'cpu' (there is none), 'emulated:execute', or "
+    "'emulated:NAME',\n"
+    "    which computes nothing; transfer_index: how many stages the CPU does before the data cross, 0 to 3\n\n"
     "Iterating yields an epoch's batches: epoch 0 first, then the one after the last. One epoch runs at a time.\n"
     "Pickled into another process, a loader is made anew there and goes on where this one stands.";
 
@@ -80,6 +83,13 @@ int threads_argument(nb::handle value) {
   return 0;
 }
 
+std::optional<int> transfer_index_argument(nb::handle value) {
+  if (!nb::isinstance<nb::str>(value)) return int_argument("transfer_index", value, 0);
+  const std::string text = nb::cast<std::string>(value);
+  if (text != "auto") fail(ErrorKind::kUsage, "transfer_index is '{}', but must be a whole number or 'auto'", text);
+  return std::nullopt;
+}
+
 // As the stub file has it.
 constexpr const char* kConstructor =
     "def __init__(self, data: Dataset | _Path | Sequence[_Path], recipe: Recipe | _Path, *, batch: int | None = None, "
@@ -88,7 +98,7 @@ constexpr const char* kConstructor =
     "rank: int | None = None, world: int | None = None, "
     "tail: str | None = None, audit: _Path | None = None, bad_sample: str = 'substitute', "
     "quarantine: _Path | None = None, cache: str = 'none', cache_memory: int | str | None = None, "
-    "repeats: int = 1) -> None";
+    "repeats: int = 1, device: str = 'cpu', transfer_index: int | str = 'auto') -> None";
 
 nb::dict kept_options(const CallSignature& signature, const CallArguments& given) {
   nb::dict options;
@@ -126,15 +136,17 @@ LoaderOptions loader_options(const CallArguments& given) {
     options.cache_memory = size_argument("cache_memory", value);
   }
   if (const nb::handle value = given["repeats"]) options.repeats = integer_argument("repeats", value, 1, kInt64Max);
+  if (const nb::handle value = given["device"]) options.device = open_device(text_argument("device", value));
+  if (const nb::handle value = given["transfer_index"]) options.transfer_index = transfer_index_argument(value);
   return options;
 }
 
 void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& named) {
   const CallSignature signature{
       "Loader",
-      {"data",   "recipe",     "batch",      "global_batch", "seed",         "threads", "prefetch",
-       "memory", "order",      "window",     "lanes",        "rank",         "world",   "tail",
-       "audit",  "bad_sample", "quarantine", "cache",        "cache_memory", "repeats"},
+      {"data",       "recipe", "batch",        "global_batch", "seed",   "threads",       "prefetch", "memory",
+       "order",      "window", "lanes",        "rank",         "world",  "tail",          "audit",    "bad_sample",
+       "quarantine", "cache",  "cache_memory", "repeats",      "device", "transfer_index"},
       2};
   const CallArguments given(signature, positional, named);
   LoaderOptions options = loader_options(given);
@@ -162,11 +174,14 @@ PyBatch next_batch(EpochIterator& self) {
 }
 
 void set_knobs(PyLoader& self, const nb::args& positional, const nb::kwargs& named) {
-  const CallSignature signature{"Loader.set", {"threads", "prefetch"}};
+  const CallSignature signature{"Loader.set", {"threads", "prefetch", "transfer_index"}};
   const CallArguments given(signature, positional, named);
   Knobs knobs;
   if (const nb::handle value = given["threads"]) knobs.threads = int_argument("threads", value, 1);
   if (const nb::handle value = given["prefetch"]) knobs.prefetch = int_argument("prefetch", value, 1);
+  if (const nb::handle value = given["transfer_index"]) {
+    knobs.transfer_index = int_argument("transfer_index", value, 0);
+  }
   self.session->set(knobs);
   self.options.update(nb::borrow<nb::dict>(named));
 }
@@ -235,7 +250,8 @@ void end() {
 void bind_knobs(nb::class_<PyLoader>& loader) {
   const auto session = [](const PyLoader& self) -> LoaderSession& { return *self.session; };
   loader
-      .def("set", &set_knobs, nb::sig("def set(self, *, threads: int = ..., prefetch: int = ...) -> None"),
+      .def("set", &set_knobs,
+           nb::sig("def set(self, *, threads: int = ..., prefetch: int = ..., transfer_index: int = ...) -> None"),
            "Changes knobs while an epoch runs; the batches stay the same.")
       .def("metrics", &metrics, metrics_documentation().c_str())
       .def_prop_ro(
@@ -244,6 +260,9 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
       .def_prop_ro(
           "prefetch", [session](const PyLoader& self) { return session(self).loader().prefetch(); },
           "Batches made ahead at present.")
+      .def_prop_ro(
+          "transfer_index", [session](const PyLoader& self) { return session(self).loader().transfer_index(); },
+          "Stages that the CPU does at present.")
       .def_prop_ro(
           "dataset", [](const PyLoader& self) { return self.data; }, "The data set, of every rank's samples.")
       .def_prop_ro(

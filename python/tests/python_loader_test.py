@@ -324,7 +324,7 @@ MISTAKES = {
     "a misspelt option": (lambda load, **_: load(btach=4), "Loader has no argument 'btach' .did you mean 'batch'"),
     "DataLoader's word for batch": (lambda load, **_: load(batch_size=3), "'batch_size' .did you mean 'batch'"),
     "DataLoader's word for threads": (lambda load, **_: load(batch=3, num_workers=3), "'num_workers' .did you mean 'threads'"),
-    "an option that there is not": (lambda load, **_: load(batch=3, device="cpu"), "no argument 'device'; there are batch,"),
+    "an option that there is not": (lambda load, **_: load(batch=3, color="red"), "no argument 'color'; there are batch,"),
     "a batch in order": (lambda load, **_: load(8), "takes data and recipe in order; give the others by name: batch"),
     "data twice": (lambda load, **_: load(batch=8, data="x"), "data is given twice"),
     "nothing at all": (lambda **_: stoker.Loader(), "Loader needs data"),

@@ -27,6 +27,8 @@ Codec detect_codec(Bytes encoded) {
 
 Planes ImageDecoder::plane_sizes(Bytes, const ImageFacts&) { return {}; }
 
+const JpegWindow* ImageDecoder::find_window(Bytes, const ImageFacts&, Rect, Bytes) { return nullptr; }
+
 bool ImageDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>&) {
   decode_rgb(encoded, facts, {0, 0, facts.width, facts.height});
   return true;
@@ -102,6 +104,12 @@ Planes AnyImageDecoder::plane_sizes(Bytes encoded, const ImageFacts& facts) {
 Planes AnyImageDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) {
   check_limits(facts, limits_);
   return decoder_for(facts.codec).decode_planes(encoded, facts, window, entry_points);
+}
+
+const JpegWindow* AnyImageDecoder::find_window(Bytes encoded, const ImageFacts& facts, Rect window,
+                                               Bytes entry_points) {
+  check_limits(facts, limits_);
+  return decoder_for(facts.codec).find_window(encoded, facts, window, entry_points);
 }
 
 PlaneDecodes AnyImageDecoder::plane_decodes() const { return jpeg_ ? jpeg_->plane_decodes() : PlaneDecodes(); }

@@ -26,6 +26,8 @@ struct PlaneDecodes {
   std::int64_t by_entry_points = 0;  // of the own ones
 };
 
+struct JpegWindow;
+
 class ImageDecoder {
  public:
   virtual ~ImageDecoder() = default;
@@ -47,6 +49,9 @@ class ImageDecoder {
   /// image one more on each side than those under the window), and some around them. Lasts as decode_rgb's view does.
   /// `entry_points` are what decodes_cleanly gave for this file, or nothing; others are noticed, and done without.
   virtual Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {});
+  /// For a device to decode: what decode_planes would decode by these entry points, as far as can be seen beforehand.
+  /// Null if it has to be decoded here. Lasts as decode_rgb's view does.
+  virtual const JpegWindow* find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points);
   /// How decode_planes fared so far.
   virtual PlaneDecodes plane_decodes() const { return {}; }
 
@@ -69,6 +74,7 @@ class AnyImageDecoder final : public ImageDecoder {
   bool decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) override;
   Planes plane_sizes(Bytes encoded, const ImageFacts& facts) override;
   Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
+  const JpegWindow* find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) override;
   PlaneDecodes plane_decodes() const override;
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
@@ -36,31 +37,99 @@ void CpuExecutor::ask_gate(const SampleInput& sample) {
   gate_->enter(most);
 }
 
+// With one image its header is read once; with several their memory is one, and was asked for at once.
+void CpuExecutor::enter_gate() {
+  if (gate_ && image_views_ == 1) gate_->enter(stages_->decode_memory());
+}
+
+// What one view of images takes: from when on, and what was counted before.
+class CpuExecutor::Timer {
+ public:
+  Timer(ExecutorCounts& counts, const ImageStages& stages)
+      : counts_(counts), stages_(stages), before_(stages.plane_decodes()), since_ns_(now_ns()) {}
+
+  void decoded() { counts_.decode_ns += lap_ns(); }
+  void transformed() { counts_.transform_ns += lap_ns(); }
+  ~Timer() {
+    const PlaneDecodes after = stages_.plane_decodes();
+    counts_.jpeg_fallbacks += after.by_library - before_.by_library;
+    counts_.entry_points_used += after.by_entry_points - before_.by_entry_points;
+  }
+
+ private:
+  std::int64_t lap_ns() {
+    const std::int64_t now = now_ns();
+    return now - std::exchange(since_ns_, now);
+  }
+
+  ExecutorCounts& counts_;
+  const ImageStages& stages_;
+  const PlaneDecodes before_;
+  std::int64_t since_ns_;
+};
+
 void CpuExecutor::run(const SampleInput& sample, std::span<const MutableBytes> outputs) {
   assert(outputs.size() == plan_.views().size());
-  // With one image its header is read once; with several their memory is one, and is asked for at once.
-  const bool several = image_views_ > 1;
-  if (gate_ && several) ask_gate(sample);
+  if (gate_ && image_views_ > 1) ask_gate(sample);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
-    if (view.kind != ViewKind::kImage) {
+    if (view.kind == ViewKind::kImage) {
+      write_tensor(view, sample, outputs[i]);
+    } else {
       write_scalar(view, sample, outputs[i]);
-      continue;
     }
-    const std::int64_t started = now_ns();
-    [[maybe_unused]] const StageOutputs stages = begin(view, sample);
-    assert(stages.color.bytes() == outputs[i].size());
-    if (gate_ && !several) gate_->enter(stages_->decode_memory());
-    const PlaneDecodes before = stages_->plane_decodes();
-    stages_->decode();
-    const std::int64_t decoded_at = now_ns();
-    stages_->transform(outputs[i].data());
-    const PlaneDecodes after = stages_->plane_decodes();
-    counts_.jpeg_fallbacks += after.by_library - before.by_library;
-    counts_.entry_points_used += after.by_entry_points - before.by_entry_points;
-    counts_.decode_ns += decoded_at - started;
-    counts_.transform_ns += now_ns() - decoded_at;
   }
+}
+
+void CpuExecutor::write_tensor(const ViewPlan& view, const SampleInput& sample, MutableBytes out) {
+  Timer timer(counts_, *stages_);
+  [[maybe_unused]] const StageOutputs stages = begin(view, sample);
+  assert(stages.color.bytes() == out.size());
+  enter_gate();
+  stages_->decode();
+  timer.decoded();
+  stages_->transform(out.data());
+  timer.transformed();
+}
+
+void CpuExecutor::run(const SampleInput& sample, DeviceBatch& batch, int slot) {
+  if (gate_ && image_views_ > 1) ask_gate(sample);
+  // Numbers first: a sample that turns out to be bad by them has had no room for its image.
+  for (std::size_t i = 0; i < plan_.views().size(); ++i) {
+    const ViewPlan& view = plan_.views()[i];
+    if (view.kind != ViewKind::kImage) write_scalar(view, sample, batch.finished(i, slot));
+  }
+  for (std::size_t i = 0; i < plan_.views().size(); ++i) {
+    const ViewPlan& view = plan_.views()[i];
+    if (view.kind != ViewKind::kImage) continue;
+    if (batch.crosses_finished(i)) {
+      write_tensor(view, sample, batch.finished(i, slot));
+    } else {
+      hand_over(i, sample, batch, slot);
+    }
+  }
+}
+
+void CpuExecutor::hand_over(std::size_t view, const SampleInput& sample, DeviceBatch& batch, int slot) {
+  Timer timer(counts_, *stages_);
+  begin(plan_.views()[view], sample);
+  enter_gate();
+  DeviceBatch::Room room(batch, view, slot);
+  DeviceItem item;
+  const bool coded = batch.transfer_index() == 0 && stages_->hand_over_coded(room, item);
+  if (coded) {
+    ++counts_.entry_points_used;
+  } else {
+    stages_->decode();
+  }
+  timer.decoded();
+  if (!coded && (batch.transfer_index() > 1 || !stages_->hand_over_decoded(room, item))) {
+    const DeviceGrant grant = batch.grant_resized(view, slot);
+    stages_->geometry(stages_->resized_view(grant.staging));
+    item = DeviceResized{.samples = grant.place, .slot = slot, .kind = stages_->resized_kind()};
+  }
+  timer.transformed();
+  batch.put(view, slot, item);
 }
 
 }  // namespace stoker

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "stoker/plan/device_batch.h"
 #include "stoker/plan/image_stages.h"
 #include "stoker/plan/sample_executor.h"
 
@@ -15,7 +16,7 @@ namespace stoker {
 struct ExecutorCounts {
   std::int64_t decode_ns = 0;
   std::int64_t transform_ns = 0;       // geometry and color, fused
-  std::int64_t entry_points_used = 0;  // images decoded by them
+  std::int64_t entry_points_used = 0;  // images decoded by them, here or on a device
   std::int64_t jpeg_fallbacks = 0;     // images whose planes Stoker's own decoder left to libjpeg
 };
 
@@ -32,6 +33,9 @@ class CpuExecutor final : public SampleExecutor {
 
   std::vector<OutputSpec> shapes(const SampleInput& sample) override;
   void run(const SampleInput& sample, std::span<const MutableBytes> outputs) override;
+  /// Only the stages before the batch's transfer index: fills a slot of it. May be called again for a slot, with
+  /// another sample, when it has thrown.
+  void run(const SampleInput& sample, DeviceBatch& batch, int slot);
 
   /// Gives back the scratch memory that was taken for the largest image so far.
   void drop_scratch() { stages_ = std::make_unique<ImageStages>(limits_); }
@@ -39,7 +43,12 @@ class CpuExecutor final : public SampleExecutor {
   const ExecutorCounts& counts() const { return counts_; }
 
  private:
+  class Timer;
+
   void ask_gate(const SampleInput& sample);
+  void enter_gate();
+  void write_tensor(const ViewPlan& view, const SampleInput& sample, MutableBytes out);
+  void hand_over(std::size_t view, const SampleInput& sample, DeviceBatch& batch, int slot);
   StageOutputs begin(const ViewPlan& view, const SampleInput& sample);
 
   const Plan& plan_;

@@ -37,6 +37,11 @@ class ImageStages {
   /// Stages 2 and 3 in one pass: the same bits.
   void transform(std::uint8_t* out) { path_->transform(out); }
 
+  /// For a device, in place of stage 1, or after it; see PixelPath.
+  bool hand_over_coded(DeviceRoom& room, DeviceItem& item) { return path_->hand_over_coded(decoder_, room, item); }
+  bool hand_over_decoded(DeviceRoom& room, DeviceItem& item) { return path_->hand_over_decoded(room, item); }
+  DeviceResized::Kind resized_kind() const { return path_->resized_kind(); }
+
   PlaneDecodes plane_decodes() const { return decoder_.plane_decodes(); }
 
  private:

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "stoker/codec/image_decoder.h"
+#include "stoker/plan/device_item.h"
 #include "stoker/plan/plan.h"
 #include "stoker/tensor/batch.h"
 #include "stoker/tensor/orientation.h"
@@ -50,6 +51,13 @@ class PixelPath {
   virtual void color(ImageView resized, std::uint8_t* out) const = 0;
   /// geometry() and color() in one pass: the same bits.
   virtual void transform(std::uint8_t* out) = 0;
+
+  /// The image before decode(), or what that made, for a device to go on with. False if there is no room, or no device
+  /// can. `item` has no slot yet.
+  virtual bool hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) = 0;
+  virtual bool hand_over_decoded(DeviceRoom& room, DeviceItem& item) = 0;
+  /// How geometry() leaves its output.
+  virtual DeviceResized::Kind resized_kind() const = 0;
 };
 
 }  // namespace stoker

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 
 #include "stoker/codec/decode_memory.h"
 
@@ -13,6 +14,11 @@ constexpr int kPlanes = 3;
 // Planes one after another.
 MutableImageView planar_view(std::uint8_t* memory, int width, int height) {
   return {memory, width, height, kPlanes, width, 1, std::ptrdiff_t{width} * height};
+}
+
+std::ptrdiff_t rounded_up(int bytes, std::size_t alignment) {
+  const auto unit = static_cast<std::ptrdiff_t>(alignment);
+  return (bytes + unit - 1) / unit * unit;
 }
 
 MutableImageView transposed(MutableImageView view) {
@@ -94,6 +100,54 @@ void PlanarPath::transform(std::uint8_t* out) {
   const MutableImageView stored = planar_view(turned_.bytes(resized().bytes()), taps_.width(), taps_.height());
   resampler_.resample(planes_, taps_, stored);
   convert_planes(transposed(stored), program.color, program.format, out);
+}
+
+bool PlanarPath::hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) {
+  const JpegWindow* const coded = decoder.find_window(work_->encoded, work_->facts, window(), work_->entry_points);
+  if (!coded || device_rows(coded->planes, taps_) == 0) return false;
+  const std::size_t coded_bytes = device_jpeg_bytes(*coded);
+  std::size_t sample_bytes = 0;
+  for (const std::size_t bytes : coded->plane_bytes) sample_bytes += bytes;
+  DeviceGrant grant;
+  if (!room.grant(coded_bytes + device_taps_bytes(taps_), sample_bytes, grant)) return false;
+  std::uint64_t samples[kPlanes] = {grant.scratch, grant.scratch + coded->plane_bytes[0],
+                                    grant.scratch + coded->plane_bytes[0] + coded->plane_bytes[1]};
+  DeviceCodedImage image{
+      describe_for_device(*coded, samples, grant.staging, grant.place),
+      describe_for_device(coded->planes, samples, taps_, grant.staging + coded_bytes, grant.place + coded_bytes)};
+  image.planar.transposed = turn_.transpose;
+  item = image;
+  return true;
+}
+
+bool PlanarPath::hand_over_decoded(DeviceRoom& room, DeviceItem& item) {
+  // The samples that are read, and no others.
+  Planes held = planes_;
+  std::size_t offsets[kPlanes] = {}, bytes = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(planes_.count); ++i) {
+    Plane& plane = held.plane[i];
+    const Rect source = taps_.source(static_cast<int>(i));
+    plane.x = source.x, plane.y = source.y, plane.width = source.width, plane.height = source.height;
+    plane.row_stride = rounded_up(source.width, kDeviceRowAlignment);
+    offsets[i] = bytes;
+    bytes += static_cast<std::size_t>(plane.row_stride) * static_cast<std::size_t>(plane.height);
+  }
+  if (device_rows(held, taps_) == 0) return false;
+  DeviceGrant grant;
+  if (!room.grant(bytes + device_taps_bytes(taps_), 0, grant)) return false;
+  std::uint64_t samples[kPlanes] = {};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(planes_.count); ++i) {
+    const Plane& plane = held.plane[i];
+    samples[i] = grant.place + offsets[i];
+    for (int row = 0; row < plane.height; ++row) {
+      std::memcpy(grant.staging + offsets[i] + row * plane.row_stride, planes_.plane[i].at(plane.x, plane.y + row),
+                  static_cast<std::size_t>(plane.width));
+    }
+  }
+  DevicePlanarImage image = describe_for_device(held, samples, taps_, grant.staging + bytes, grant.place + bytes);
+  image.transposed = turn_.transpose;
+  item = image;
+  return true;
 }
 
 }  // namespace stoker

@@ -22,6 +22,10 @@ class PlanarPath final : public PixelPath {
   void color(ImageView resized, std::uint8_t* out) const override;
   void transform(std::uint8_t* out) override;
 
+  bool hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) override;
+  bool hand_over_decoded(DeviceRoom& room, DeviceItem& item) override;
+  DeviceResized::Kind resized_kind() const override { return DeviceResized::Kind::kYcc; }
+
  private:
   Rect window() const;
 

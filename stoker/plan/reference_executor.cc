@@ -8,6 +8,7 @@
 #include "stoker/ops/taps.h"
 #include "stoker/plan/reference_planar.h"
 #include "stoker/tensor/orientation.h"
+#include "stoker/tensor/rounding.h"
 
 namespace stoker {
 namespace {

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "stoker/tensor/rounding.h"
+
 namespace stoker {
 namespace {
 

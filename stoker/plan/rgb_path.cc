@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 
 #include "stoker/codec/decode_memory.h"
 #include "stoker/ops/kernels/convert.h"
@@ -56,6 +57,31 @@ void RgbPath::color(ImageView resized, std::uint8_t* out) const {
 void RgbPath::transform(std::uint8_t* out) {
   const ImageProgram& program = *work_->program;
   resampler_.resample_converted(source_, taps_x_, taps_y_, work_->map.fill, program.color, program.format, out);
+}
+
+bool RgbPath::hand_over_coded(AnyImageDecoder&, DeviceRoom&, DeviceItem&) { return false; }
+
+bool RgbPath::hand_over_decoded(DeviceRoom& room, DeviceItem& item) {
+  if (device_rows(taps_x_, taps_y_) == 0) return false;
+  const ImageView& from = source_.pixels;
+  const std::size_t row_bytes = static_cast<std::size_t>(from.width) * ColorMap::kChannels;
+  // Tables stand at multiples of 8.
+  const std::size_t bytes = (row_bytes * static_cast<std::size_t>(from.height) + 7) / 8 * 8;
+  DeviceGrant grant;
+  if (!room.grant(bytes + device_taps_bytes(taps_x_, taps_y_), 0, grant)) return false;
+  const MutableImageView to = interleaved_view(grant.staging, from.width, from.height, ColorMap::kChannels);
+  for (int y = 0; y < from.height; ++y) {
+    if (from.interleaved()) {
+      std::memcpy(to.at(0, y), from.at(0, y), row_bytes);
+      continue;
+    }
+    for (int x = 0; x < from.width; ++x) {
+      for (int c = 0; c < ColorMap::kChannels; ++c) *to.at(x, y, c) = *from.at(x, y, c);
+    }
+  }
+  item = describe_for_device({to, source_.origin_x, source_.origin_y}, grant.place, taps_x_, taps_y_, work_->map.fill,
+                             grant.staging + bytes, grant.place + bytes);
+  return true;
 }
 
 }  // namespace stoker

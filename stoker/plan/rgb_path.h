@@ -19,6 +19,10 @@ class RgbPath final : public PixelPath {
   void color(ImageView resized, std::uint8_t* out) const override;
   void transform(std::uint8_t* out) override;
 
+  bool hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) override;
+  bool hand_over_decoded(DeviceRoom& room, DeviceItem& item) override;
+  DeviceResized::Kind resized_kind() const override { return DeviceResized::Kind::kRgb; }
+
  private:
   Rect window() const;
   Rect window_as_stored() const;

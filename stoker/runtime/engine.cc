@@ -27,6 +27,7 @@ constexpr std::int64_t kBadSamplesMin = 10, kBadSamplesShare = 1000;
 Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options)
     : dataset_(std::move(dataset)),
       plan_(std::move(recipe)),
+      device_(options.device),
       batch_(options.batch),
       seed_(options.seed),
       epochs_end_(options.epochs_end),
@@ -169,16 +170,32 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
       if (tickets[i]->cached) metrics_.add(Metric::kCacheHits, 1);
       reported = counts;
       lock.lock();
-      if (board_.finish(*tickets[i]) || board_.starved()) consumer_wakes_.notify_all();
+      BatchWork* const complete = board_.finish(*tickets[i]);
+      if (complete && complete->crossing) cross(*complete, lock);
+      if (complete || board_.starved()) consumer_wakes_.notify_all();
       wake_reader_if_room();
     }
     if (board_.ready_count() > 0) workers_wake_.notify_one();
   }
 }
 
-void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor, std::span<const MutableBytes> outputs) const {
+// The lock is held, but not while the batch is handed over.
+void Loader::Engine::cross(BatchWork& work, std::unique_lock<std::mutex>& lock) {
+  std::exception_ptr error;
+  lock.unlock();
+  try {
+    work.batch->cross();
+    metrics_.add(Metric::kBytesToDevice, static_cast<std::int64_t>(work.batch->bytes_to_device()));
+  } catch (const Error&) {
+    error = std::current_exception();
+  }
+  lock.lock();
+  board_.crossed(work, std::move(error));
+}
+
+void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor) const {
   if (ticket.error) std::rethrow_exception(ticket.error);
-  Bytes fields[kOutputsMax];
+  Bytes fields[kOutputsMax];  // plan_memory() refuses recipes with more
   const std::size_t count = plan_.fields().size();
   for (std::size_t i = 0; i < count; ++i) {
     const FieldRead& read = ticket.reads[i];
@@ -197,7 +214,7 @@ void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor, std::span<const
                           .label = ticket.row.label,
                           .draw = {seed_, number(ticket.work->epoch), number(ticket.position)}};
   try {
-    executor.run(input, outputs);
+    ticket.work->batch->write(ticket.slot, input, executor);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kLimit) throw;
     throw Error(ErrorKind::kBadSample, error.message());  // an image that is too large is so everywhere
@@ -206,15 +223,10 @@ void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor, std::span<const
 
 // Writes the ticket's slot, or leaves the reason why not in the ticket.
 void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
-  MutableBytes outputs[kOutputsMax];  // board_options() refuses recipes with more
-  const std::size_t count = plan_.views().size();
-  for (std::size_t i = 0; i < count; ++i) outputs[i] = ticket.work->batch->slot_bytes(i, ticket.slot);
-  if (ticket.padding()) {
-    for (std::size_t i = 0; i < count; ++i) std::memset(outputs[i].data(), 0, outputs[i].size());
-    return;
-  }
+  LoaderBatch& batch = *ticket.work->batch;
+  if (ticket.padding()) return batch.write_zeros(ticket.slot);
   try {
-    make(ticket, executor, std::span(outputs, count));
+    make(ticket, executor);
     board_.keep_in_cache(ticket);
   } catch (const Error& error) {
     // What went wrong while the row was looked for names its file itself.
@@ -223,8 +235,7 @@ void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
     const Error error(ErrorKind::kMemory, "the machine has no memory left to decode it");
     ticket.error = std::make_exception_ptr(error.with_context(describe(ticket.row)));
   }
-  if (!ticket.error || bad_sample_ != BadSlotPolicy::kSkip) return;
-  for (std::size_t i = 0; i < count; ++i) std::memset(outputs[i].data(), 0, outputs[i].size());
+  if (ticket.error && bad_sample_ == BadSlotPolicy::kSkip) batch.write_zeros(ticket.slot);
 }
 
 // --- the consumer
@@ -245,6 +256,7 @@ void Loader::Engine::start_epoch(std::int64_t epoch) {
     fail(ErrorKind::kUsage, "epoch {} was asked for, but the loader was made for those up to {}", epoch,
          epochs_end_ - 1);
   }
+  drop_arriving();
   const std::lock_guard lock(mutex_);
   check_open();
   if (first_start_ns_ == 0) first_start_ns_ = now_ns();
@@ -294,6 +306,7 @@ LoaderPosition Loader::Engine::load_state(std::string_view json) {
     fail(ErrorKind::kUsage, "the state is damaged: it stands before batch {} of an epoch of {}", position.batch,
          batches_per_epoch_);
   }
+  drop_arriving();
   resume_ = position;
   in_epoch_ = false;
   epoch_error_ = nullptr;
@@ -312,13 +325,12 @@ std::optional<BatchPtr> Loader::Engine::next(std::optional<std::chrono::steady_c
     if (!epoch_bad_.empty()) log(LogLevel::kWarning, "bad samples in epoch {}: {}", epoch_, epoch_bad_.size());
     return BatchPtr();
   }
-  std::unique_ptr<Batch> batch;
-  {
+  if (!arriving_) {
     std::unique_lock lock(mutex_);
     wait_for_batch(lock, deadline);
     if (!board_.front_sealed()) return std::nullopt;
     try {
-      batch = board_.pop(bad_);
+      arriving_ = board_.pop(bad_);
     } catch (...) {
       epoch_error_ = std::current_exception();
     }
@@ -326,14 +338,35 @@ std::optional<BatchPtr> Loader::Engine::next(std::optional<std::chrono::steady_c
     workers_wake_.notify_all();  // memory may have gone to a batch whose tickets are ready
   }
   try {
+    if (!epoch_error_ && !wait_for_device(deadline)) return std::nullopt;
     report_bad();
     if (epoch_error_) std::rethrow_exception(epoch_error_);
-    return deliver(std::move(batch));
+    return deliver(std::move(arriving_));
   } catch (...) {  // the audit could not be written, for instance: an epoch with a gap in it is of no use
     epoch_error_ = std::current_exception();
-    if (batch) take_back(batch.release());
+    drop_arriving();
     throw;
   }
+}
+
+void Loader::Engine::drop_arriving() noexcept {
+  if (arriving_) take_back(arriving_.release());
+}
+
+// Whether the arriving batch is done there; not if the deadline passes first.
+bool Loader::Engine::wait_for_device(std::optional<std::chrono::steady_clock::time_point> deadline) {
+  constexpr std::int64_t kPatienceNs = 20'000'000;  // to notice an interrupt
+  const std::int64_t since = now_ns();
+  bool ready = false;
+  for (;;) {
+    ready = arriving_->wait_ready(kPatienceNs);
+    if (ready || (deadline && std::chrono::steady_clock::now() >= *deadline)) break;
+    const std::lock_guard lock(mutex_);
+    check_open();
+  }
+  metrics_.add(Metric::kConsumerWaitNs, now_ns() - since);
+  if (ready) metrics_.add(Metric::kDeviceNs, arriving_->device_ns());
+  return ready;
 }
 
 void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock,
@@ -378,8 +411,8 @@ void Loader::Engine::report_bad() {
   }
 }
 
-BatchPtr Loader::Engine::deliver(std::unique_ptr<Batch> batch) {
-  BatchPtr delivered(batch.release(), [engine = shared_from_this()](Batch* back) { engine->take_back(back); });
+BatchPtr Loader::Engine::deliver(std::unique_ptr<LoaderBatch> batch) {
+  BatchPtr delivered(batch.release(), [engine = shared_from_this()](LoaderBatch* back) { engine->take_back(back); });
   if (audit_) audit_->write(*delivered);
   ++delivered_;
   metrics_.add(Metric::kBatches, 1);
@@ -390,8 +423,8 @@ BatchPtr Loader::Engine::deliver(std::unique_ptr<Batch> batch) {
   return delivered;
 }
 
-void Loader::Engine::take_back(Batch* batch) noexcept {
-  std::unique_ptr<Batch> owned(batch);
+void Loader::Engine::take_back(LoaderBatch* batch) noexcept {
+  std::unique_ptr<LoaderBatch> owned(batch);
   if (!home_.here()) return;
   const std::lock_guard lock(mutex_);
   board_.release(std::move(owned));
@@ -412,6 +445,11 @@ void Loader::Engine::set(const Knobs& knobs) {
     board_.set_prefetch(*knobs.prefetch);
     wake_reader_if_room();
     workers_wake_.notify_all();
+  }
+  if (knobs.transfer_index) {
+    check_transfer_index(*knobs.transfer_index, device_.get());
+    const std::lock_guard lock(mutex_);
+    board_.set_transfer_index(*knobs.transfer_index);
   }
   {
     const std::lock_guard lock(mutex_);
@@ -446,6 +484,12 @@ int Loader::Engine::threads() const {
   check_home();
   const std::lock_guard lock(mutex_);
   return worker_target_;
+}
+
+int Loader::Engine::transfer_index() const {
+  check_home();
+  const std::lock_guard lock(mutex_);
+  return board_.transfer_index();
 }
 
 int Loader::Engine::prefetch() const {

@@ -49,6 +49,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   Metrics metrics() const;
   int threads() const;
   int prefetch() const;
+  int transfer_index() const;
   std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
   const Dataset& dataset() const { return *dataset_; }
   const Plan& plan() const { return plan_; }
@@ -75,7 +76,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   void work_loop(int worker);
   void work_until_stopped(int worker, std::unique_lock<std::mutex>& lock);
   void work_on(Ticket& ticket, CpuExecutor& executor) const;
-  void make(Ticket& ticket, CpuExecutor& executor, std::span<const MutableBytes> outputs) const;
+  void make(Ticket& ticket, CpuExecutor& executor) const;
   BoardOptions completed(BoardOptions options) const;
   void resize_workers(int threads);
   std::size_t fair_share() const;
@@ -87,13 +88,17 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   void check_open() const;
   void fail_with(const std::exception_ptr& failure) noexcept;
   void report_bad();
-  BatchPtr deliver(std::unique_ptr<Batch> batch);
-  void take_back(Batch* batch) noexcept;
+  void drop_arriving() noexcept;
+  bool wait_for_device(std::optional<std::chrono::steady_clock::time_point> deadline);
+  BatchPtr deliver(std::unique_ptr<LoaderBatch> batch);
+  void take_back(LoaderBatch* batch) noexcept;
+  void cross(BatchWork& work, std::unique_lock<std::mutex>& lock);
   void wake_reader_if_room();
 
   const HomeProcess home_;
   const std::shared_ptr<const Dataset> dataset_;
   const Plan plan_;
+  const std::shared_ptr<Device> device_;
   const int batch_;
   const std::uint64_t seed_;
   const std::int64_t epochs_end_;
@@ -143,6 +148,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::optional<LoaderPosition> resume_;  // where the next epoch begins, if it is that one
   std::int64_t first_start_ns_ = 0;
   bool first_delivered_ = false;
+  std::unique_ptr<LoaderBatch> arriving_;          // popped, and not yet done on the device
   std::vector<BadSlot> bad_;                       // scratch: of the batch at hand
   std::map<std::int64_t, BadSample> bad_samples_;  // met so far, and
   std::set<std::int64_t> epoch_bad_;               // in this epoch: few, for many are an error

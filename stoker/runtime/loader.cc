@@ -45,6 +45,7 @@ void Loader::set(const Knobs& knobs) { engine_->set(knobs); }
 Metrics Loader::metrics() const { return engine_->metrics(); }
 int Loader::threads() const { return engine_->threads(); }
 int Loader::prefetch() const { return engine_->prefetch(); }
+int Loader::transfer_index() const { return engine_->transfer_index(); }
 void Loader::interrupt() { engine_->interrupt(); }
 void Loader::close() { engine_->close(); }
 

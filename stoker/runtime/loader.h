@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "stoker/device/device.h"
 #include "stoker/format/bad_sample.h"
 #include "stoker/format/dataset.h"
 #include "stoker/order/epoch_order.h"
@@ -50,12 +51,15 @@ struct LoaderOptions {
   std::int64_t epochs_end = INT64_MAX;  // the first epoch that will not be asked for: nothing of it is prefetched
   std::function<void(const LoaderProgress&)> progress{};  // called after each batch, by the thread that took it
   Allocator* allocator = &host_allocator();               // of batches and read-ahead; outlives them
+  std::shared_ptr<Device> device{};     // that does the stages behind the transfer index; null: there is none
+  std::optional<int> transfer_index{};  // stages before it; unset: none where there is a device
 };
 
 /// What may be changed while an epoch runs; the batches stay the same.
 struct Knobs {
   std::optional<int> threads{};
   std::optional<int> prefetch{};
+  std::optional<int> transfer_index{};
 };
 
 /// Batches before `batch` of `epoch` were seen by the consumer; `batch` may be the epoch's end.
@@ -117,6 +121,7 @@ class Loader {
   Metrics metrics() const;
   int threads() const;
   int prefetch() const;
+  int transfer_index() const;
 
   /// Makes a waiting next() and all later ones throw kClosed. Threads: any; async-signal-unsafe.
   void interrupt();

@@ -132,6 +132,10 @@ std::uint64_t whole_cache_bytes(const Dataset& dataset) {
          static_cast<std::uint64_t>(dataset.size()) * SampleCache::kUnit;
 }
 
+std::size_t bytes_of_batch(const Plan& plan, const LoaderOptions& options) {
+  return loader_batch_bytes(plan.outputs(), options.batch, {options.device.get(), &plan});
+}
+
 /// The least of everything; of the cache what was asked for by size.
 MemoryPlan least_memory(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
   const int prefetch = std::max(options.prefetch, 1);
@@ -141,7 +145,7 @@ MemoryPlan least_memory(const Dataset& dataset, const Plan& plan, const LoaderOp
           .tickets = kReserve + ticket_bytes(std::max(ahead, (prefetch + std::int64_t{1}) * options.batch)),
           .read_ahead = kReadAheadMin,
           .scratch = kScratchMin + static_cast<std::uint64_t>(options.threads) * kScratchEach,
-          .batches = least_batch_memory(prefetch, batch_bytes(plan.outputs(), options.batch))};
+          .batches = least_batch_memory(prefetch, bytes_of_batch(plan, options))};
 }
 
 /// Where the samples lie, some of them told for all: data sets of one fingerprint may differ in what it does not cover.
@@ -179,6 +183,13 @@ LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, Loa
   }
   options = resolved(std::move(options));
   if (!options.memory) options.memory = usable_memory() / 4;
+  if (!options.transfer_index) options.transfer_index = options.device ? 0 : kTransferIndexMax;
+  check_transfer_index(*options.transfer_index, options.device.get());
+  if (options.device && !options.device->computes() && !options.audit.empty()) {
+    fail(ErrorKind::kUsage,
+         "{} computes nothing, so that there is nothing to audit; use emulated:execute, or no device",
+         options.device->name());
+  }
   if (!options.tail) options.tail = parse_tail(recipe.tail());
   check_order(dataset, options);
   if (*options.tail == Tail::kDrop && dataset.size() * options.repeats < options.global_batch) {
@@ -187,6 +198,18 @@ LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, Loa
          dataset.size() * options.repeats, options.global_batch);
   }
   return options;
+}
+
+void check_transfer_index(int index, const Device* device) {
+  if (index < 0 || index > kTransferIndexMax) {
+    fail(ErrorKind::kUsage, "a transfer index of {} is none; it goes from 0 to {}", index, kTransferIndexMax);
+  }
+  if (!device && index < kTransferIndexMax) {
+    fail(ErrorKind::kUsage,
+         "a transfer index of {} leaves work to a device, but there is none; name one, or leave the "
+         "index out",
+         index);
+  }
 }
 
 void check_prefetch(int prefetch, std::size_t batch_bytes, std::size_t batch_memory_max) {
@@ -229,6 +252,8 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
                            const MemoryPlan& memory) {
   BoardOptions board;
   board.outputs = plan.outputs();
+  board.device = {options.device.get(), &plan};
+  board.transfer_index = *options.transfer_index;
   board.order = order_options(dataset, options);
   if (options.order == OrderKind::kWindowed) {
     board.order.shard_samples = std::make_shared<const std::vector<std::int64_t>>(dataset.shard_samples());
@@ -250,10 +275,10 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
   board.near_bytes = near_bytes(dataset, board);
   board.batch_memory_max = memory.batches;
   // The largest sample has the read-ahead to itself, and all that batches do not need.
-  const std::uint64_t batches =
-      least_batch_memory(std::max(options.prefetch, 1), batch_bytes(board.outputs, options.batch));
+  const std::size_t batch_bytes = bytes_of_batch(plan, options);
+  const std::uint64_t batches = least_batch_memory(std::max(options.prefetch, 1), batch_bytes);
   board.sample_bytes_max = std::min(board.sample_bytes_max, memory.read_ahead + memory.batches - batches);
-  check_prefetch(options.prefetch, batch_bytes(board.outputs, options.batch), board.batch_memory_max);
+  check_prefetch(options.prefetch, batch_bytes, board.batch_memory_max);
   return board;
 }
 

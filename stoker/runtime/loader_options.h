@@ -14,8 +14,6 @@ namespace stoker {
 /// The options with every default filled in: batch, threads, memory, tail. Throws kUsage or kData with the reason.
 LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, LoaderOptions options);
 
-constexpr std::size_t kOutputsMax = 16;  // of a recipe
-
 /// How the budget is divided, in bytes.
 struct MemoryPlan {
   std::uint64_t cache = 0;       // of encoded samples; the ranks of a host that share it count it in full each
@@ -27,8 +25,8 @@ struct MemoryPlan {
   std::uint64_t total() const { return cache + tickets + read_ahead + scratch + batches; }
 };
 
-/// For complete options. Throws kLimit for too many outputs, kMemory for a budget that cannot work, saying the least
-/// that does.
+/// For complete options and the device that `plan` is for. Throws kLimit for too many outputs, kMemory for a budget
+/// that cannot work, saying the least that does.
 MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const LoaderOptions& options);
 
 /// For complete options and their memory.
@@ -41,6 +39,9 @@ std::unique_ptr<CacheShare> cache_share(const Dataset& dataset, const Plan& plan
 
 /// What a state of a loader is of.
 LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const OrderOptions& order);
+
+/// Throws kUsage for one that there is not, or that leaves work to a device that there is not.
+void check_transfer_index(int index, const Device* device);
 
 /// Throws kUsage for a prefetch below 1, kMemory for one whose batches do not fit.
 void check_prefetch(int prefetch, std::size_t batch_bytes, std::size_t batch_memory_max);

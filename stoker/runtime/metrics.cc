@@ -21,6 +21,8 @@ const std::array<MetricSpec, static_cast<std::size_t>(Metric::kCount)>& metric_t
       {"jpeg_fallbacks", kCounter, "images of planar recipes that Stoker's JPEG decoder left to libjpeg"},
       {"entry_points_used", kCounter, "images of which only the part needed was decoded, as an index makes possible"},
       {"cache_hits", kCounter, "samples whose bytes the cache had"},
+      {"bytes_to_device", kCounter, "bytes copied to the device"},
+      {"device_ns", kCounter, "time that the device's kernels took"},
       {"read_ahead_bytes", kGauge, "memory now held by samples that wait to be decoded"},
       {"batch_bytes", kGauge, "memory now held by batches"},
       {"cache_bytes", kGauge, "memory now held by the cache, for all processes that share it"},

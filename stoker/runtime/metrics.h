@@ -25,6 +25,8 @@ enum class Metric : std::uint8_t {
   kJpegFallbacks,    // images of planar recipes that the own JPEG decoder left to libjpeg
   kEntryPointsUsed,  // images decoded with the entry points that an index has
   kCacheHits,        // samples whose bytes the cache had
+  kBytesToDevice,    // copied to the device
+  kDeviceNs,         // the device's kernels at work, of batches delivered
   kReadAheadBytes,   // now held by encoded samples
   kBatchBytes,       // now held by batches
   kCacheBytes,       // now held by the cache, for all processes that share it

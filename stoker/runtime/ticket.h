@@ -10,9 +10,9 @@
 #include "stoker/format/bad_sample.h"
 #include "stoker/format/sample_row.h"
 #include "stoker/runtime/encoded_arena.h"
+#include "stoker/runtime/loader_batch.h"
 #include "stoker/runtime/raw_windows.h"
 #include "stoker/storage/source.h"
-#include "stoker/tensor/batch.h"
 
 namespace stoker {
 
@@ -71,19 +71,20 @@ struct BadSlot {
 struct BatchWork {
   std::int64_t epoch = 0;
   std::int64_t index = 0;
-  std::unique_ptr<Batch> batch;  // null until memory is granted
-  std::vector<Ticket> tickets;   // one per slot
-  int drawn = 0;                 // tickets issued so far
-  int unfinished = 0;            // of those, not yet finished
-  int remaining = 0;             // slots not yet written
-  std::vector<Ticket*> ready;    // read and waiting for a worker, from `ready_first` on
+  std::unique_ptr<LoaderBatch> batch;  // null until memory is granted
+  std::vector<Ticket> tickets;         // one per slot
+  int drawn = 0;                       // tickets issued so far
+  int unfinished = 0;                  // of those, not yet finished; one more while the batch is handed over
+  int remaining = 0;                   // slots not yet written
+  bool crossing = false;               // they are all, and somebody hands the batch over
+  std::vector<Ticket*> ready;          // read and waiting for a worker, from `ready_first` on
   std::size_t ready_first = 0;
   std::vector<BadSlot> bad;  // what was found out
   bool discarded = false;    // nobody wants it any more
   std::exception_ptr error;  // of the lowest slot that failed
   int error_slot = 0;
 
-  bool sealed() const { return remaining == 0; }
+  bool sealed() const { return remaining == 0 && !crossing; }
   std::size_t ready_count() const { return ready.size() - ready_first; }
   /// Never allocates: a ticket that comes again, for another sample, takes the place of one that was taken.
   void make_ready(Ticket& ticket) noexcept {

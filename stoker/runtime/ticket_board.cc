@@ -56,7 +56,7 @@ TicketBoard::TicketBoard(const Dataset& dataset, BoardOptions options, Allocator
     : dataset_(dataset),
       options_(std::move(options)),
       allocator_(allocator),
-      batch_bytes_(stoker::batch_bytes(options_.outputs, options_.slice.batch)),
+      batch_bytes_(loader_batch_bytes(options_.outputs, options_.slice.batch, options_.device)),
       arena_(options_.read_ahead_bytes, allocator) {}
 
 std::int64_t TicketBoard::batches_per_epoch() const { return EpochOrder(options_.order, 0).batches(); }
@@ -121,7 +121,7 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
   work->drawn = work->unfinished = 0;
   work->ready_first = 0;
   work->remaining = options_.slice.batch;
-  work->discarded = false;
+  work->discarded = work->crossing = false;
   work->error = nullptr;
   work->bad.clear();
   return work;
@@ -234,15 +234,15 @@ std::size_t TicketBoard::take(std::span<Ticket*> tickets) {
   return 0;
 }
 
-bool TicketBoard::finish(Ticket& ticket) {
+BatchWork* TicketBoard::finish(Ticket& ticket) {
   BatchWork& work = *ticket.work;
   give_back(ticket);
-  if (!work.discarded && ticket.error && stands_aside(ticket)) return false;
+  if (!work.discarded && ticket.error && stands_aside(ticket)) return nullptr;
   --work.unfinished;
   --work.remaining;
   if (work.discarded) {
     recycle_discarded();
-    return false;
+    return nullptr;
   }
   const auto slot = static_cast<std::size_t>(ticket.slot);
   Batch& batch = *work.batch;
@@ -257,8 +257,18 @@ bool TicketBoard::finish(Ticket& ticket) {
     work.error = ticket.error;
     work.error_slot = ticket.slot;
   }
-  if (work.sealed()) batch.ready_ns = now_ns();
-  return work.sealed();
+  if (!work.sealed()) return nullptr;
+  batch.ready_ns = now_ns();
+  work.crossing = options_.device.device && !work.error;
+  work.unfinished += work.crossing ? 1 : 0;
+  return &work;
+}
+
+void TicketBoard::crossed(BatchWork& work, std::exception_ptr error) {
+  work.crossing = false;
+  --work.unfinished;
+  if (error) work.error = std::move(error);
+  if (work.discarded) recycle_discarded();
 }
 
 /// What is bad is noted; then another sample takes the ticket, if one may.
@@ -337,11 +347,11 @@ void TicketBoard::recycle_discarded() {
   grant_batches();
 }
 
-std::unique_ptr<Batch> TicketBoard::pop(std::vector<BadSlot>& bad) {
+std::unique_ptr<LoaderBatch> TicketBoard::pop(std::vector<BadSlot>& bad) {
   assert(front_sealed());
   std::unique_ptr<BatchWork> work = std::move(works_.front());
   works_.pop_front();
-  std::unique_ptr<Batch> batch = std::move(work->batch);
+  std::unique_ptr<LoaderBatch> batch = std::move(work->batch);
   batch->epoch = work->epoch;
   batch->index = work->index;
   bad.swap(work->bad);
@@ -357,7 +367,7 @@ std::unique_ptr<Batch> TicketBoard::pop(std::vector<BadSlot>& bad) {
   return batch;
 }
 
-void TicketBoard::release(std::unique_ptr<Batch> batch) {
+void TicketBoard::release(std::unique_ptr<LoaderBatch> batch) {
   --held_;
   free_batches_.push_back(std::move(batch));
   grant_batches();
@@ -380,7 +390,8 @@ void TicketBoard::grant_batches() {
       if (batch_memory() + batch_bytes_ > options_.batch_memory_max) return;
       try {
         free_batches_.reserve(static_cast<std::size_t>(batches_) + 1);  // release() may not throw
-        free_batches_.push_back(std::make_unique<Batch>(options_.outputs, options_.slice.batch, allocator_));
+        free_batches_.push_back(
+            std::make_unique<LoaderBatch>(options_.outputs, options_.slice.batch, allocator_, options_.device));
       } catch (...) {  // kept for the consumer: work goes on with the batches there are
         allocation_error_ = std::current_exception();
         return;
@@ -389,6 +400,7 @@ void TicketBoard::grant_batches() {
     }
     work.batch = std::move(free_batches_.back());
     free_batches_.pop_back();
+    work.batch->start(options_.transfer_index);
   }
 }
 

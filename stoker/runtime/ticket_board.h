@@ -18,7 +18,6 @@
 #include "stoker/runtime/quarantine.h"
 #include "stoker/runtime/sample_cache.h"
 #include "stoker/runtime/ticket.h"
-#include "stoker/tensor/batch.h"
 
 namespace stoker {
 
@@ -26,6 +25,8 @@ struct BoardOptions {
   OrderOptions order;
   RankSlice slice;
   std::vector<OutputSpec> outputs;
+  DeviceSide device{};
+  int transfer_index = kTransferIndexMax;
   std::vector<std::string> fields;      // of a sample that are read: Plan::fields()
   std::vector<bool> planar;             // by field: entry points make decoding it faster
   RawWindows raw_windows;               // what of images stored raw is read
@@ -78,9 +79,12 @@ class TicketBoard {
   std::size_t ready_count() const { return ready_count_; }
   /// Keeps what was read for a ticket whose sample is good, if there is a cache with room for it. Needs no lock.
   void keep_in_cache(const Ticket& ticket) const;
-  /// The ticket's slot is written (or its error stands in it). Returns whether that completed its batch: not if its
-  /// sample was bad and another is to be tried.
-  bool finish(Ticket& ticket);
+  /// The ticket's slot is written (or its error stands in it). Returns its batch if that was the last slot, which is
+  /// then to be handed over (LoaderBatch::cross) if it is `crossing`; null otherwise, and if its sample was bad and
+  /// another is to be tried.
+  BatchWork* finish(Ticket& ticket);
+  /// That was done, or failed.
+  void crossed(BatchWork& work, std::exception_ptr error);
 
   // --- the consumer
 
@@ -95,13 +99,16 @@ class TicketBoard {
   std::exception_ptr allocation_error() const { return allocation_error_; }
   /// Removes the sealed front; throws its error if it has one. The batch counts as held until release(). `bad` becomes
   /// what was found to be bad for it, in the order of its slots.
-  std::unique_ptr<Batch> pop(std::vector<BadSlot>& bad);
-  void release(std::unique_ptr<Batch> batch);
+  std::unique_ptr<LoaderBatch> pop(std::vector<BadSlot>& bad);
+  void release(std::unique_ptr<LoaderBatch> batch);
 
   // --- knobs and gauges
 
   void set_prefetch(int prefetch);
   int prefetch() const { return options_.prefetch; }
+  /// Of batches that get their memory from now on.
+  void set_transfer_index(int index) { options_.transfer_index = index; }
+  int transfer_index() const { return options_.transfer_index; }
   const OrderOptions& order() const { return options_.order; }
   std::int64_t batches_per_epoch() const;
   int held() const { return held_; }
@@ -133,7 +140,7 @@ class TicketBoard {
   const Dataset& dataset_;
   BoardOptions options_;
   Allocator& allocator_;
-  std::size_t batch_bytes_;
+  std::size_t batch_bytes_;  // of the host's memory
   EncodedArena arena_;
   std::optional<EncodedArena> reserve_;  // once there was need of it
 
@@ -152,7 +159,7 @@ class TicketBoard {
   std::vector<std::unique_ptr<BatchWork>> discarded_;  // still in somebody's hands
   std::vector<std::unique_ptr<BatchWork>> spare_works_;
   std::size_t works_made_ = 0;
-  std::vector<std::unique_ptr<Batch>> free_batches_;
+  std::vector<std::unique_ptr<LoaderBatch>> free_batches_;
   int batches_ = 0;  // alive: with works, free or held
   int held_ = 0;     // by the consumer
   std::size_t ready_count_ = 0;

@@ -48,7 +48,7 @@ class DrivenBoard : public TicketBoard {
     return std::exchange(waiting_, nullptr);
   }
   bool may_draw() const { return may_go_on(); }
-  std::unique_ptr<Batch> pop() { return TicketBoard::pop(bad); }
+  std::unique_ptr<LoaderBatch> pop() { return TicketBoard::pop(bad); }
 
   std::vector<BadSlot> bad;  // of the batch that was popped last
 
@@ -153,7 +153,7 @@ TEST_F(Board, ReportsTheErrorOfTheLowestSlotWhicheverFailedFirst) {
     for (const int slot : {first, second, 0, 2}) {
       Ticket& ticket = *taken[static_cast<std::size_t>(slot)];
       if (slot % 2 == 1) ticket.error = std::make_exception_ptr(Error(ErrorKind::kBadSample, std::to_string(slot)));
-      EXPECT_EQ(board.finish(ticket), slot == 2);
+      EXPECT_EQ(board.finish(ticket) != nullptr, slot == 2);
     }
     ASSERT_TRUE(board.front_sealed());
     try {
@@ -334,7 +334,7 @@ TEST_F(Board, IsStarvedOnlyWhileTheConsumerHoldsAllMemory) {
   DrivenBoard board(*data_.dataset, options, host_allocator());
   EXPECT_FALSE(board.starved());
   board.start_epoch(0);
-  std::vector<std::unique_ptr<Batch>> kept;
+  std::vector<std::unique_ptr<LoaderBatch>> kept;
   for (int i = 0; i < 2; ++i) {
     draw_all(board);
     finish_all(board);

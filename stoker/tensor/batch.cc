@@ -29,17 +29,24 @@ std::size_t output_bytes(const OutputSpec& output, int slots) {
 
 }  // namespace
 
-std::size_t batch_bytes(const std::vector<OutputSpec>& outputs, int slots) {
-  std::size_t total = 0;
+std::vector<std::size_t> batch_offsets(const std::vector<OutputSpec>& outputs, int slots) {
+  std::vector<std::size_t> offsets = {0};
   for (const OutputSpec& output : outputs) {
-    total += output_bytes(output, slots);
-    if (total > static_cast<std::size_t>(kBytesMax)) refuse(output, slots);
+    offsets.push_back(offsets.back() + output_bytes(output, slots));
+    if (offsets.back() > static_cast<std::size_t>(kBytesMax)) refuse(output, slots);
   }
-  return total;
+  return offsets;
+}
+
+std::size_t batch_bytes(const std::vector<OutputSpec>& outputs, int slots) {
+  return batch_offsets(outputs, slots).back();
 }
 
 Batch::Batch(std::vector<OutputSpec> outputs, int slots, Allocator& allocator)
-    : outputs_(std::move(outputs)), size_(slots), memory_(allocator, batch_bytes(outputs_, slots)) {
+    : outputs_(std::move(outputs)),
+      offsets_(batch_offsets(outputs_, slots)),
+      size_(slots),
+      memory_(allocator, offsets_.back()) {
   const auto count = static_cast<std::size_t>(slots);
   status.assign(count, SlotStatus::kPending);
   position.assign(count, 0);
@@ -47,11 +54,6 @@ Batch::Batch(std::vector<OutputSpec> outputs, int slots, Allocator& allocator)
   key.assign(count, {});
   substituted_for.assign(count, -1);
   substituted_key.assign(count, {});
-  std::size_t offset = 0;
-  for (const OutputSpec& output : outputs_) {
-    offsets_.push_back(offset);
-    offset += output_bytes(output, slots);
-  }
 }
 
 TensorView Batch::output(std::size_t number) const {

@@ -58,7 +58,7 @@ class Batch {
 
   std::int64_t epoch = 0;
   std::int64_t index = 0;     // of this rank's batches within the epoch
-  std::int64_t ready_ns = 0;  // when its last slot was written (base/clock.h)
+  std::int64_t ready_ns = 0;  // when it was all there (base/clock.h)
 
   // One entry per slot.
   std::vector<SlotStatus> status;
@@ -78,6 +78,9 @@ class Batch {
   int size_;
   Memory memory_;
 };
+
+/// Where each output begins in a batch's memory, and where that ends. Throws as batch_bytes() does.
+std::vector<std::size_t> batch_offsets(const std::vector<OutputSpec>& outputs, int slots);
 
 /// The bytes a Batch of these outputs takes. Throws kLimit, naming the output, if no memory can be that large.
 std::size_t batch_bytes(const std::vector<OutputSpec>& outputs, int slots);

@@ -86,8 +86,11 @@ def expected(stoker, odd, tmp_path_factory):
     return audit(stoker, tmp_path_factory.mktemp("odd-audit"), odd, "--threads", 1)
 
 
-@pytest.mark.parametrize("how", [["--threads", "1"], ["--threads", "2"], ["--no-index"], ["--direct"], ["--cache", "ram"]],
-                         ids=" ".join)
+HOW = [["--threads", "1"], ["--threads", "2"], ["--no-index"], ["--direct"], ["--cache", "ram"]]
+SPLIT = [["--device", "emulated:execute", "--transfer-index", str(index)] for index in range(4)]
+
+
+@pytest.mark.parametrize("how", [*HOW, *SPLIT, [*SPLIT[0], "--no-index"]], ids=" ".join)
 def test_the_audit_is_the_same_with_and_without_an_index(stoker, packed, expected, tmp_path, how):
     assert len(expected) == 4 * 21, "three batches of 25 images an epoch"
     assert audit(stoker, tmp_path, packed, *how) == expected

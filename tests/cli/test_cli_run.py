@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 RUN_KEYS = """samples seconds samples_per_s cpu_ms_per_sample rss_bytes_max wait_s first_batch_s utilisation bad_samples
-    fallback_samples bytes_read bytes_to_device epochs threads prefetch transfer_index io isa machine stages""".split()
+    fallback_samples bytes_read bytes_to_device epochs threads prefetch transfer_index device io isa machine stages""".split()
 
 
 def run(data, *args, recipe="cifar-train"):
@@ -39,7 +39,7 @@ def test_json_is_one_object_with_the_promised_keys(stoker, tiny):
     assert report["epochs"] == 2
     assert report["threads"] == 2
     assert report["prefetch"] == 3
-    assert report["transfer_index"] == 3
+    assert report["transfer_index"] == 3 and report["device"] == "cpu"
     assert report["io"] == "pread"
     assert report["utilisation"] is None
     assert report["bad_samples"] == report["fallback_samples"] == report["bytes_to_device"] == 0

@@ -1,10 +1,11 @@
 // libjpeg's accurate integer inverse DCT ("islow") of one block in plain C++: what inverse_transform-inl.h does in
-// vectors, where there are none.
+// vectors, where there are none: on a device, too.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+
+#include "stoker/base/host_device.h"
 
 namespace stoker {
 
@@ -15,14 +16,18 @@ struct InverseTransform {
   static constexpr int kSecondShift = kConstantBits + kFirstPassBits + 3;
 
   /// 16-bit numbers wrap around, as in libjpeg's SIMD versions, and so do sums of 32 bits.
-  static std::int16_t wrapped(std::int32_t value) { return static_cast<std::int16_t>(value); }
-  static std::int16_t descaled(std::uint32_t sum, int shift) {
+  STOKER_HOST_DEVICE static std::int16_t wrapped(std::int32_t value) { return static_cast<std::int16_t>(value); }
+  STOKER_HOST_DEVICE static std::int16_t descaled(std::uint32_t sum, int shift) {
     const std::int32_t value = static_cast<std::int32_t>(sum) >> shift;
-    return static_cast<std::int16_t>(std::clamp(value, -32768, 32767));
+    return static_cast<std::int16_t>(clamped(value, -32768, 32767));
+  }
+
+  STOKER_HOST_DEVICE static int clamped(int value, int low, int high) {
+    return value < low ? low : value > high ? high : value;
   }
 
   /// Eight numbers that lie `step` apart, in place.
-  static void pass(std::int16_t* v, std::ptrdiff_t step, int shift) {
+  STOKER_HOST_DEVICE static void pass(std::int16_t* v, std::ptrdiff_t step, int shift) {
     const auto at = [&](int i) { return v[i * step]; };
     const auto rotated = [](std::int16_t a, int first, std::int16_t b, int second) {
       return static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(first) +
@@ -49,8 +54,8 @@ struct InverseTransform {
   }
 
   /// `coefficients` are 8 rows, `row_step` apart. Writes 8 rows of 8 samples.
-  static void block(const std::int16_t* coefficients, std::ptrdiff_t row_step, const std::int16_t* quantization,
-                    std::uint8_t* out, std::ptrdiff_t stride) {
+  STOKER_HOST_DEVICE static void block(const std::int16_t* coefficients, std::ptrdiff_t row_step,
+                                       const std::int16_t* quantization, std::uint8_t* out, std::ptrdiff_t stride) {
     std::int16_t v[64];
     bool first_row_only = true;
     for (int i = 0; i < 64; ++i) {
@@ -69,7 +74,7 @@ struct InverseTransform {
     for (int row = 0; row < 8; ++row) {
       pass(v + 8 * row, 1, kSecondShift);
       for (int i = 0; i < 8; ++i) {
-        out[row * stride + i] = static_cast<std::uint8_t>(std::clamp<int>(v[8 * row + i], -128, 127) + 128);
+        out[row * stride + i] = static_cast<std::uint8_t>(clamped(v[8 * row + i], -128, 127) + 128);
       }
     }
   }

@@ -58,4 +58,13 @@ Planes JpegDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rect w
   return libjpeg_.decode_planes(encoded, facts, window);
 }
 
+const JpegWindow* JpegDecoder::find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) {
+  if (entry_points.empty() || !unpack_entry_points(entry_points, encoded.size(), points_)) return nullptr;
+  header_ = own_header(encoded);
+  if (!header_) return nullptr;
+  check_decode_request(facts, header_->width, header_->height, window);
+  window_ = own_.find_window(encoded, *header_, window, points_);
+  return window_ ? &*window_ : nullptr;
+}
+
 }  // namespace stoker

@@ -15,6 +15,7 @@ class JpegDecoder final : public ImageDecoder {
   bool decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) override;
   Planes plane_sizes(Bytes encoded, const ImageFacts& facts) override;
   Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
+  const JpegWindow* find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) override;
 
   PlaneDecodes plane_decodes() const override { return decodes_; }
 
@@ -22,6 +23,8 @@ class JpegDecoder final : public ImageDecoder {
   LibjpegDecoder libjpeg_;
   JpegPlaneDecoder own_;
   EntryPoints points_;
+  std::optional<JpegHeader> header_;  // of
+  std::optional<JpegWindow> window_;  // the one that was found last
   PlaneDecodes decodes_;
 };
 

@@ -1,6 +1,7 @@
 #include "stoker/codec/jpeg/plane_decoder.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "stoker/codec/jpeg/scan_walker.h"
 
@@ -50,6 +51,9 @@ class SegmentCopies {
     return segment;
   }
 
+  /// Bytes of all copies so far.
+  std::size_t size() const { return static_cast<std::size_t>(to_ - bytes_); }
+
  private:
   bool restarts(std::int64_t mcu) const { return interval_ > 0 && mcu % interval_ == 0; }
 
@@ -97,6 +101,17 @@ bool JpegPlaneDecoder::find_entry_points(Bytes encoded, const JpegHeader& header
   return true;
 }
 
+std::optional<JpegWindow> JpegPlaneDecoder::find_window(Bytes encoded, const JpegHeader& header, Rect window,
+                                                        const EntryPoints& points) {
+  const McuGrid grid(header);
+  const McuWindow mcus(grid, window);
+  if (!list_from_file(encoded, header, grid, mcus, points) || unstuffed_bytes_ > kWindowBytesMax) return std::nullopt;
+  JpegWindow found = laid_out(header, mcus);
+  found.data = {bytes_.bytes(0), unstuffed_bytes_};
+  found.segments = segments_;
+  return found;
+}
+
 std::optional<Planes> JpegPlaneDecoder::decode(Bytes encoded, const JpegHeader& header, Rect window,
                                                const EntryPoints* points) {
   const McuGrid grid(header);
@@ -116,9 +131,10 @@ std::optional<Planes> JpegPlaneDecoder::decode(Bytes encoded, const JpegHeader& 
       std::find_if(layouts_.begin(), layouts_.end(), [&](const SegmentLayout& known) { return known.fits(header); });
   work.layout = layout != layouts_.end() ? &*layout : &layouts_.emplace_back(header);
   work.tables = &tables_;
-  const Planes planes = make_targets(header, mcus, work);
+  JpegWindow found = laid_out(header, mcus);
+  make_targets(header, found, work);
   if (!decoder_.decode(work, segments_)) return std::nullopt;
-  return planes;
+  return found.planes;
 }
 
 // The window's segments, as the walk found them.
@@ -167,39 +183,46 @@ bool JpegPlaneDecoder::list_from_file(Bytes encoded, const JpegHeader& header, c
       segments_.push_back(*segment);
     }
   }
+  unstuffed_bytes_ = copies.size();
   return true;
 }
 
-// Memory for the window's blocks, and how they appear as planes: without the samples that only fill up blocks.
-Planes JpegPlaneDecoder::make_targets(const JpegHeader& header, const McuWindow& window, SegmentWork& work) {
-  Planes planes = header.plane_sizes();
-  std::size_t offsets[3] = {}, bytes = 0;
+// How the window's blocks appear as planes: without the samples that only fill up blocks.
+JpegWindow JpegPlaneDecoder::laid_out(const JpegHeader& header, const McuWindow& mcus) {
+  JpegWindow window{.header = &header, .planes = header.plane_sizes(), .data = {}, .segments = {}};
+  window.first_column = mcus.left;
+  window.first_row = mcus.top;
   for (std::size_t c = 0; c < static_cast<std::size_t>(header.component_count); ++c) {
     const JpegComponent& component = header.components[c];
-    const int columns = (window.right - window.left) * component.across * 8;
-    const int rows = (window.bottom - window.top) * component.down * 8;
+    const int columns = (mcus.right - mcus.left) * component.across * 8;
+    const int rows = (mcus.bottom - mcus.top) * component.down * 8;
     std::ptrdiff_t stride = divide_up(columns + static_cast<int>(kPlaneSlack), 64) * 64;
     if (stride % 4096 == 0) stride += 64;  // or all rows would compete for the same lines of the cache
-    offsets[c] = bytes;
-    bytes += static_cast<std::size_t>(stride) * static_cast<std::size_t>(rows) + kPlaneSlack;
+    window.plane_bytes[c] = static_cast<std::size_t>(stride) * static_cast<std::size_t>(rows) + kPlaneSlack;
 
-    Plane& plane = planes.plane[c];
-    plane.x = window.left * component.across * 8;
-    plane.y = window.top * component.down * 8;
+    Plane& plane = window.planes.plane[c];
+    plane.x = mcus.left * component.across * 8;
+    plane.y = mcus.top * component.down * 8;
     plane.width = std::min(columns, plane.whole_width - plane.x);
     plane.height = std::min(rows, plane.whole_height - plane.y);
     plane.row_stride = stride;
-    const QuantizationTable& table = header.quantization[static_cast<std::size_t>(component.quantization)];
-    std::copy(table.begin(), table.end(), quantization_[c].values);
   }
-  std::uint8_t* const samples = samples_.bytes(bytes);
+  return window;
+}
+
+// Memory for the window's blocks.
+void JpegPlaneDecoder::make_targets(const JpegHeader& header, JpegWindow& window, SegmentWork& work) {
+  std::uint8_t* samples =
+      samples_.bytes(std::accumulate(window.plane_bytes.begin(), window.plane_bytes.end(), std::size_t{0}));
   for (std::size_t c = 0; c < static_cast<std::size_t>(header.component_count); ++c) {
-    planes.plane[c].samples = samples + offsets[c];
-    work.targets[c] = {samples + offsets[c], planes.plane[c].row_stride, quantization_[c].values};
+    const QuantizationTable& table = header.quantization[static_cast<std::size_t>(header.components[c].quantization)];
+    std::copy(table.begin(), table.end(), quantization_[c].values);
+    window.planes.plane[c].samples = samples;
+    work.targets[c] = {samples, window.planes.plane[c].row_stride, quantization_[c].values};
+    samples += window.plane_bytes[c];
   }
-  work.first_column = window.left;
-  work.first_row = window.top;
-  return planes;
+  work.first_column = window.first_column;
+  work.first_row = window.first_row;
 }
 
 }  // namespace stoker

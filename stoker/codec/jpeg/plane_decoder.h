@@ -3,7 +3,9 @@
 // libjpeg has the say.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <span>
 
 #include "stoker/codec/jpeg/entry_points.h"
 #include "stoker/codec/jpeg/header.h"
@@ -16,6 +18,19 @@
 
 namespace stoker {
 
+/// Of a window's data that another decoder can take: their bits are counted in 32.
+constexpr std::size_t kWindowBytesMax = std::size_t{1} << 28;
+
+/// What decodes to the samples under a window, found by entry points and ready to be decoded elsewhere.
+struct JpegWindow {
+  const JpegHeader* header = nullptr;
+  Planes planes;  // as decode() gives them, but without samples; whole blocks, of so many bytes each
+  std::array<std::size_t, 3> plane_bytes{};
+  Bytes data;  // kScanSlack bytes more may be read
+  std::span<const JpegSegment> segments;
+  int first_column = 0, first_row = 0;  // the window's first MCU
+};
+
 /// Keeps its memory between images: one per thread.
 class JpegPlaneDecoder {
  public:
@@ -26,6 +41,11 @@ class JpegPlaneDecoder {
   std::optional<Planes> decode(Bytes encoded, const JpegHeader& header, Rect window,
                                const EntryPoints* points = nullptr);
 
+  /// What decode() with `points` would decode. Nothing if they are not those of this file, as far as can be seen
+  /// without decoding. `header` must last as long as what is returned: until the next call.
+  std::optional<JpegWindow> find_window(Bytes encoded, const JpegHeader& header, Rect window,
+                                        const EntryPoints& points);
+
   /// Finds the entry points of a whole file, in the file's bits. False if anything in it is not sound.
   bool find_entry_points(Bytes encoded, const JpegHeader& header, EntryPoints& points);
 
@@ -35,12 +55,14 @@ class JpegPlaneDecoder {
   void list_from_scan(const JpegHeader& header, const McuGrid& grid, const McuWindow& window);
   bool list_from_file(Bytes encoded, const JpegHeader& header, const McuGrid& grid, const McuWindow& window,
                       const EntryPoints& points);
-  Planes make_targets(const JpegHeader& header, const McuWindow& window, SegmentWork& work);
+  static JpegWindow laid_out(const JpegHeader& header, const McuWindow& mcus);
+  void make_targets(const JpegHeader& header, JpegWindow& window, SegmentWork& work);
 
   JpegTables tables_;
   ScanBytes scan_;
   EntryPoints walked_;
   std::vector<JpegSegment> segments_;
+  std::size_t unstuffed_bytes_ = 0;     // that they were copied to
   std::vector<SegmentLayout> layouts_;  // of the samplings met so far
   SegmentDecoder decoder_;
   Scratch bytes_, samples_;

@@ -7,6 +7,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/ops/kernels/kernel_testing.h"
+#include "stoker/tensor/rounding.h"
 
 namespace stoker {
 namespace {

@@ -1,4 +1,4 @@
-// Storing float32 as the element types of tensors: the SIMD twins of f16_from_f32 and its like in tensor/dtype.h.
+// Storing float32 as the element types of tensors: the SIMD twins of f16_from_f32 and its like in tensor/rounding.h.
 #if defined(STOKER_OPS_KERNELS_STORE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef STOKER_OPS_KERNELS_STORE_INL_H_
 #undef STOKER_OPS_KERNELS_STORE_INL_H_

@@ -1,4 +1,4 @@
-#include "stoker/tensor/dtype.h"
+#include "stoker/tensor/rounding.h"
 
 #include <gtest/gtest.h>
 

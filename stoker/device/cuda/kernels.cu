@@ -1,0 +1,38 @@
+#include "stoker/device/cuda/kernels.h"
+
+namespace stoker {
+namespace {
+
+template <class Kernel, int kPhase>
+__device__ void run_phases(const typename Kernel::Args& args, typename Kernel::Shared& shared) {
+  Kernel::template run<kPhase>(args, shared, static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x));
+  if constexpr (kPhase + 1 < Kernel::kPhases) {
+    __syncthreads();
+    run_phases<Kernel, kPhase + 1>(args, shared);
+  }
+}
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::kThreads) run_grid(const __grid_constant__ typename Kernel::Args args) {
+  __shared__ typename Kernel::Shared shared;
+  run_phases<Kernel, 0>(args, shared);
+}
+
+template <class Kernel>
+struct GpuRun {
+  static cudaError_t function(const DeviceLaunch& launch, cudaStream_t stream) {
+    typename Kernel::Args args;
+    std::memcpy(&args, launch.args.data(), sizeof(args));
+    run_grid<Kernel><<<static_cast<unsigned>(launch.blocks), Kernel::kThreads, 0, stream>>>(args);
+    return cudaPeekAtLastError();
+  }
+};
+
+}  // namespace
+
+cudaError_t launch_on_gpu(const DeviceLaunch& launch, cudaStream_t stream) {
+  static constexpr auto kRun = DeviceKernels::table<GpuRun>();
+  return kRun[static_cast<std::size_t>(launch.kernel)](launch, stream);
+}
+
+}  // namespace stoker

@@ -1,0 +1,95 @@
+#include "stoker/plan/agreement_testing.h"
+
+#include <string_view>
+
+#include "stoker/codec/encoded_testing.h"
+
+namespace stoker {
+
+const std::vector<ImageSize> kAgreementSizes = {{1, 1},   {1, 9},   {7, 1},   {2, 3},    {15, 16}, {16, 17},
+                                                {31, 33}, {64, 63}, {65, 48}, {130, 20}, {3, 200}, {97, 71}};
+
+namespace {
+
+std::vector<Recipe> recipes_in(const char* mode) {
+  const auto base = [&] { return Recipe().decode(mode); };
+  return {
+      base().resize(16, 16),
+      base().resize(9, 33, "bicubic").normalize("imagenet"),
+      base().resize(40, 8, "nearest").layout("nhwc"),
+      base().resize(31, "box").center_crop(24).cast("f16"),
+      base().random_resized_crop(17).random_flip().normalize("imagenet"),
+      base()
+          .random_resized_crop(32, {0.3, 0.9}, {0.5, 2}, "bicubic")
+          .random_flip(0.5, "vertical")
+          .normalize("unit")
+          .cast("bf16")
+          .layout("nhwc"),
+      base().center_crop(20, 7).flip().channel_order("bgr"),
+      base().resize(24, 30).random_crop(22, 3, 9).random_flip().channel_order("bgr").normalize({104, 117, 123},
+                                                                                               {1, 2, 3}, 1),
+      base().random_crop(40, 40).normalize("cifar10").cast("u8"),
+      base().pad({1, 2, 3, 4}, {10, 20, 30}).center_crop(13).cast("f32"),
+      base().resize(20, 20).pad({30, 30, 30, 30}, {10, 20, 30}).crop(2, 3, 20, 25),  // nothing but padding
+      base().resize(20, 20).flip("vertical").resize(11, 37, "bilinear"),
+      base().flip().resize(23, 18, "box").flip("vertical").center_crop(15).flip().resize(31, 9, "nearest"),
+      base().resize(5, 5).normalize({0}, {1}, 1),  // the same numbers, as f32
+      base().resize(50, 50).center_crop(30).resize(19, 19, "bicubic").random_flip(),
+  };
+}
+
+}  // namespace
+
+std::vector<Recipe> agreement_recipes() {
+  std::vector<Recipe> recipes;
+  for (const char* mode : {"planar", "faithful"}) {
+    for (Recipe& recipe : recipes_in(mode)) recipes.push_back(std::move(recipe));
+  }
+  return recipes;
+}
+
+std::vector<std::vector<std::uint8_t>> agreement_images(ImageSize size, std::uint64_t seed) {
+  return {
+      noisy_jpeg(size.width, size.height, seed, {.quality = 90, .subsampling = ChromaSubsampling::k444}),
+      noisy_jpeg(size.width, size.height, seed,
+                 {.quality = 70, .subsampling = ChromaSubsampling::k420, .optimize = false}),
+      noisy_jpeg(size.width, size.height, seed, {.subsampling = ChromaSubsampling::k422, .restart_rows = 1}),
+      noisy_jpeg(size.width, size.height, seed, {.progressive = true}),
+      noisy_jpeg(size.width, size.height, seed, {}, 1),
+      noisy_png(size.width, size.height, seed),
+  };
+}
+
+Recipe random_recipe(Random& random) {
+  const auto between = [&](int low, int high) {
+    return low + static_cast<int>(random.below(static_cast<std::uint64_t>(high - low + 1)));
+  };
+  constexpr const char* kFilters[] = {"nearest", "box", "bilinear", "bicubic"};
+  const std::string_view filter = kFilters[random.below(4)];
+  Recipe recipe = Recipe().decode(random.below(4) == 0 ? "faithful" : "planar");
+  if (random.below(2)) recipe.random_flip(0.5, random.below(2) ? "horizontal" : "vertical");
+  switch (random.below(4)) {
+    case 0: recipe.resize(between(1, 90), between(1, 90), filter); break;
+    case 1: recipe.resize(between(1, 60), filter).center_crop(between(1, 70), between(0, 255)); break;
+    case 2: recipe.random_resized_crop(between(1, 80), {0.05, 1}, {0.3, 3}, filter); break;
+    default: recipe.resize(between(8, 90), between(8, 90), filter).random_crop(between(1, 8), between(0, 12)); break;
+  }
+  if (random.below(2)) recipe.random_flip(0.5, random.below(2) ? "horizontal" : "vertical");
+  if (random.below(3)) recipe.normalize("imagenet");
+  if (random.below(2)) recipe.cast(random.below(2) ? "f16" : "bf16");
+  if (random.below(2)) recipe.layout("nhwc");
+  return recipe;
+}
+
+std::vector<std::uint8_t> turned_jpeg(int width, int height, std::uint64_t seed, int orientation) {
+  std::vector<std::uint8_t> encoded = noisy_jpeg(width, height, seed, {.subsampling = ChromaSubsampling::k420});
+  // An Exif segment with one entry, the orientation, right after the start-of-image marker.
+  const std::vector<std::uint8_t> exif = {
+      0xFF, 0xE1, 0, 34, 'E', 'x',  'i',  'f', 0, 0, 'M', 'M', 0, 42, 0,
+      0,    0,    8, 0,  1,   0x01, 0x12, 0,   3, 0, 0,   0,   1, 0,  static_cast<std::uint8_t>(orientation),
+      0,    0,    0, 0,  0,   0};
+  encoded.insert(encoded.begin() + 2, exif.begin(), exif.end());
+  return encoded;
+}
+
+}  // namespace stoker

@@ -1,0 +1,26 @@
+// Recipes and images that every way of running a plan has to agree on.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stoker/base/random.h"
+#include "stoker/ops/geometry.h"
+#include "stoker/plan/recipe.h"
+
+namespace stoker {
+
+/// Awkward ones.
+extern const std::vector<ImageSize> kAgreementSizes;
+
+/// Every family and mode; each has one view, of one size.
+std::vector<Recipe> agreement_recipes();
+Recipe random_recipe(Random& random);
+
+/// One image of noise in several codecs and samplings.
+std::vector<std::vector<std::uint8_t>> agreement_images(ImageSize size, std::uint64_t seed);
+
+/// A JPEG that Exif says is to be turned.
+std::vector<std::uint8_t> turned_jpeg(int width, int height, std::uint64_t seed, int orientation);
+
+}  // namespace stoker

@@ -1,0 +1,117 @@
+// One batch on its way to a device: workers hand images over, each in the form in which it crosses, and when the last
+// has come, the whole becomes one task.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "stoker/device/device.h"
+#include "stoker/plan/device_item.h"
+#include "stoker/plan/plan.h"
+#include "stoker/tensor/batch.h"
+
+namespace stoker {
+
+/// How many stages run on the host before the data cross. The image's: 0 coded, 1 decoded, 2 resized, 3 finished
+/// tensors.
+constexpr int kTransferIndexMax = 3;
+
+/// Where things are in the memory of a plan's batches for a device, which is the same in the host's memory, from which
+/// it is copied, and in the device's, where there is scratch behind it. In bytes.
+struct DeviceBatchLayout {
+  std::vector<std::size_t> out;      // by view: the tensors where the consumer gets them, and here if all are finished
+  std::vector<std::size_t> scalars;  // by view: those of views that are no images, if others are not finished
+  std::vector<std::size_t> resized;  // by view: what the resized form of a slot takes; 0 for views that are no images
+  std::size_t repeats = 0;           // from here on room for the resized form of each image once more;
+  std::size_t items = 0;             // from here on images, in the order in which they come, and what describes them;
+  std::size_t items_max = 0;         // images take so much at most
+  std::size_t staging = 0;           // the end: in the host's memory,
+  std::size_t memory = 0;            // and in the device's; in between is scratch,
+  std::size_t faults = 0;            // and from here on a word for each coded image
+
+  DeviceBatchLayout(const Plan& plan, int slots);
+};
+
+/// Workers fill distinct slots at the same time; everything else is for one thread. Used for many batches.
+class DeviceBatch {
+ public:
+  /// `out` is where the device shall leave the tensors: batch_bytes() of its memory. Plan and device must outlive it.
+  /// Throws kMemory.
+  DeviceBatch(const Plan& plan, int slots, Device& device, std::uint8_t* out);
+
+  /// Begins a batch.
+  void start(int transfer_index);
+  int transfer_index() const { return transfer_index_; }
+
+  /// Where the finished output of a slot goes, of a view that crosses finished.
+  MutableBytes finished(std::size_t view, int slot) const;
+  /// Whether it does.
+  bool crosses_finished(std::size_t view) const {
+    return transfer_index_ == kTransferIndexMax || plan_.views()[view].kind != ViewKind::kImage;
+  }
+
+  /// Room for one view of one slot.
+  class Room final : public DeviceRoom {
+   public:
+    Room(DeviceBatch& batch, std::size_t view, int slot) : batch_(batch), view_(view), slot_(slot) {}
+    bool grant(std::size_t bytes, std::size_t scratch_bytes, DeviceGrant& grant) override;
+
+   private:
+    DeviceBatch& batch_;
+    std::size_t view_;
+    int slot_;
+  };
+  /// Room for the resized form, which there always is.
+  DeviceGrant grant_resized(std::size_t view, int slot);
+  /// What was handed over; std::monostate for zeros.
+  void put(std::size_t view, int slot, const DeviceItem& item);
+
+  /// All slots are filled: what the device is to do. Stays until the next start().
+  const DeviceTask& seal();
+  /// Bytes of the copies to the device.
+  std::uint64_t bytes_to_device() const;
+  /// Once the task is done: the first slot whose coded samples were not sound, if any.
+  std::optional<int> faulty_slot() const;
+
+ private:
+  struct Entry {
+    DeviceItem item;
+    std::size_t reserved = 0;  // kept free for it; 0: it has had its room
+  };
+
+  Entry& entry(std::size_t view, int slot) {
+    return entries_[view * static_cast<std::size_t>(slots_) + static_cast<std::size_t>(slot)];
+  }
+  bool reserve(std::size_t instead_of, std::size_t bytes);
+  bool take_scratch(std::size_t bytes, std::uint64_t& place);
+  void decode();
+  void seal_view(std::size_t view);
+  template <typename T>
+  const T* place_table(const std::vector<T>& rows);
+  template <class Kernel, class Image, class HeightOf>
+  void launch_geometry(std::vector<Image>& images, const DeviceColor& color, HeightOf height_of);
+
+  const Plan& plan_;
+  const int slots_;
+  const std::vector<OutputSpec> outputs_;
+  const DeviceBatchLayout layout_;
+  Memory staging_, memory_;
+  Memory faults_;  // where the device's are copied to
+  std::uint8_t* const out_;
+  int transfer_index_ = kTransferIndexMax;
+  std::vector<Entry> entries_;  // by view and slot
+  std::atomic<std::size_t> reserved_{0}, placed_{0}, scratch_placed_{0};
+  DeviceTask task_;
+
+  // Of seal().
+  std::vector<int> coded_slots_;  // of jpegs_
+  std::vector<DeviceJpegImage> jpegs_;
+  std::vector<DevicePlanarImage> planars_;
+  std::vector<DeviceRgbImage> rgbs_;
+  std::vector<DeviceResized> resized_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,128 @@
+// Loaders whose stages are split between the host and an emulated device.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "stoker/base/clock.h"
+#include "stoker/base/error_testing.h"
+#include "stoker/plan/device_batch.h"
+#include "stoker/runtime/loader_testing.h"
+
+namespace stoker {
+namespace {
+
+using ::testing::HasSubstr;
+
+LoaderOptions options_on(const char* device, std::optional<int> transfer_index = {}) {
+  return {.batch = 7, .threads = 2, .device = open_device(device), .transfer_index = transfer_index};
+}
+
+std::vector<std::string> audit_on(const MemoryDataset& data, LoaderOptions options,
+                                  const Recipe& recipe = small_recipe()) {
+  Loader loader(data.dataset, recipe, std::move(options));
+  return audit_of(loader, 2);
+}
+
+TEST(LoaderDevice, AuditsAreTheSameAtEveryIndex) {
+  const MemoryDataset data = memory_dataset({.bad = {3, 4, 20}});
+  for (const BadSlotPolicy policy : {BadSlotPolicy::kSubstitute, BadSlotPolicy::kSkip}) {
+    LoaderOptions alone{.batch = 7, .threads = 2, .tail = Tail::kPad, .bad_sample = policy};
+    const std::vector<std::string> want = audit_on(data, alone);
+    ASSERT_GE(want.size(), 2 * 46U);
+    for (int index = 0; index <= kTransferIndexMax; ++index) {
+      LoaderOptions options = options_on("emulated:execute", index);
+      options.tail = Tail::kPad;
+      options.bad_sample = policy;
+      EXPECT_EQ(audit_on(data, options), want) << "transfer index " << index;
+    }
+  }
+}
+
+TEST(LoaderDevice, SeveralViewsOfBadSamplesAreFilledAgain) {
+  // Some of these are bad by their second image alone.
+  const MemoryDataset data = memory_dataset({.bad = {1, 9, 10, 30}});
+  Recipe recipe = small_recipe();
+  recipe.view("small").decode().resize(9, 11).cast("u8").view("faithful").decode("faithful").random_crop(8);
+  const std::vector<std::string> want = audit_on(data, {.batch = 7, .threads = 2}, recipe);
+  for (int index = 0; index <= kTransferIndexMax; ++index) {
+    EXPECT_EQ(audit_on(data, options_on("emulated:execute", index), recipe), want) << "transfer index " << index;
+  }
+}
+
+TEST(LoaderDevice, TheIndexMayChangeBetweenBatches) {
+  const MemoryDataset data = memory_dataset({.bad = {3}});
+  const std::vector<std::string> want = audit_on(data, {.batch = 7, .threads = 2});
+  Loader loader(data.dataset, small_recipe(), options_on("emulated:execute"));
+  EXPECT_EQ(loader.transfer_index(), 0);
+  std::vector<std::string> got;
+  int batches = 0;
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    for (const BatchPtr& batch : loader.epoch(epoch)) {
+      for (std::string& line : audit_of(*batch)) got.push_back(std::move(line));
+      if (++batches % 2 == 0) loader.set({.transfer_index = (loader.transfer_index() + 3) % 4});
+    }
+  }
+  EXPECT_EQ(got, want);
+}
+
+TEST(LoaderDevice, WhatCrossesIsCounted) {
+  const MemoryDataset data = memory_dataset();
+  const Recipe recipe = Recipe().decode().resize(16, 16).normalize("imagenet").cast("f16");  // one output, no label
+  const auto bytes_at = [&](int index) {
+    Loader loader(data.dataset, recipe, options_on("emulated:execute", index));
+    int batches = 0;
+    for (const BatchPtr& batch : loader.epoch(0)) batches += batch->size() > 0;
+    EXPECT_EQ(batches, 7);
+    loader.close();
+    return loader.metrics()[Metric::kBytesToDevice] / 7;
+  };
+  EXPECT_GE(bytes_at(3), 7 * 16 * 16 * 3 * 2);
+}
+
+TEST(LoaderDevice, ThereIsNoIndexWithoutADevice) {
+  const MemoryDataset data = memory_dataset();
+  const auto refusal = [&](LoaderOptions options) {
+    const Error error = error_of([&] { Loader(data.dataset, small_recipe(), std::move(options)); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    return error.message();
+  };
+  EXPECT_THAT(refusal(options_on("cpu", 1)), HasSubstr("there is none"));
+  EXPECT_THAT(refusal(options_on("emulated:execute", 4)), HasSubstr("it goes from 0 to 3"));
+  EXPECT_THAT(error_of([] { open_device("emulated:h10"); }).message(), HasSubstr("did you mean 'h100'"));
+  EXPECT_THAT(error_of([] { open_device("cuda"); }).message(), HasSubstr("there is no device 'cuda'"));
+}
+
+TEST(LoaderDevice, AModelComputesNothingAndIsNotAudited) {
+  const MemoryDataset data = memory_dataset();
+  LoaderOptions options = options_on("emulated:h100");
+  options.audit = "audit.jsonl";
+  EXPECT_THAT(error_of([&] { Loader(data.dataset, small_recipe(), options); }).message(),
+              HasSubstr("computes nothing"));
+}
+
+TEST(LoaderDevice, AModelIsReadyWhenItsTimeHasCome) {
+  const MemoryDataset data = memory_dataset();
+  // 42 samples of 7 a batch; every copy and kernel takes 2 ms.
+  Loader loader(data.dataset, small_recipe(), options_on("emulated:h100,launch=0.002"));
+  std::int64_t before = 0;
+  for (const BatchPtr& batch : loader.epoch(0)) {
+    EXPECT_GE(now_ns(), batch->ready_ns);
+    EXPECT_GE(batch->ready_ns, before + 4'000'000) << "a copy and a kernel at least";
+    before = batch->ready_ns;
+  }
+}
+
+TEST(LoaderDevice, WaitingForItEndsWithAnInterrupt) {
+  const MemoryDataset data = memory_dataset();
+  Loader loader(data.dataset, small_recipe(), options_on("emulated:h100,copy=1B/s"));
+  loader.start_epoch(0);
+  EXPECT_EQ(loader.next_within(std::chrono::milliseconds(1)), std::nullopt);
+  std::thread other([&] { loader.interrupt(); });
+  EXPECT_EQ(error_of([&] { loader.next(); }).kind(), ErrorKind::kClosed);
+  other.join();
+}
+
+}  // namespace
+}  // namespace stoker
