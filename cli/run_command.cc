@@ -69,7 +69,8 @@ std::int64_t consume(Loader& loader, const LoaderPosition& begin, std::int64_t e
     while (taken < batches_max) {
       const BatchPtr batch = loader.next();
       if (!batch) break;
-      if (accelerator) accelerator->step(batch->ready_ns);
+      batch->wait();
+      if (accelerator) accelerator->step(batch->ready_ns());
       progress.update(++taken * loader.batch_size());
     }
   }

@@ -13,6 +13,7 @@
 
 #include "stoker/device/launch.h"
 #include "stoker/tensor/allocator.h"
+#include "stoker/tensor/batch.h"
 
 namespace stoker {
 
@@ -33,7 +34,7 @@ struct DeviceTask {
 class DeviceEvent {
  public:
   virtual ~DeviceEvent() = default;
-  /// Waits so long at most; whether it is done. Threads: any. Throws kIo if it could not be.
+  /// Waits so long at most; whether it is done. Threads: any. Throws kIo if it cannot be any more.
   virtual bool wait_for(std::int64_t patience_ns) const = 0;
   /// Waits until the device has no more use for the task's memory.
   virtual void wait_for_memory() const = 0;
@@ -41,6 +42,12 @@ class DeviceEvent {
   virtual std::int64_t done_ns() const = 0;
   /// How long its kernels took, once it is done; 0 if nobody measures.
   virtual std::int64_t busy_ns() const = 0;
+};
+
+/// A point in a stream of a consumer: what it was given before.
+class StreamMark {
+ public:
+  virtual ~StreamMark() = default;
 };
 
 class Device {
@@ -53,15 +60,27 @@ class Device {
   virtual bool computes() const = 0;
   /// What there is to know about figures that come of it, in a sentence; empty if nothing.
   virtual std::string caveat() const = 0;
-  /// Whether the host may look at its memory.
+  /// Whether the host may look at its memory. Where it may not, batches are handed on while work on them goes on.
   virtual bool memory_is_host() const = 0;
+  /// What memory it has of its own; 0: the host's.
+  virtual std::uint64_t memory_bytes() const { return 0; }
+  /// CUDA's number of it; -1 if it is none of CUDA's.
+  virtual int gpu() const { return -1; }
 
   /// Host memory that copies to the device start from, and the device's own. Throw kMemory when there is no more.
   virtual Allocator& staging() = 0;
   virtual Allocator& memory() = 0;
 
-  /// Hands a task over; they are done in the order in which they come. Threads: any, one at a time.
-  virtual std::shared_ptr<DeviceEvent> submit(const DeviceTask& task) = 0;
+  /// Hands a task over; they are done in the order in which they come, and this one after the marks. Threads: any.
+  virtual std::shared_ptr<DeviceEvent> submit(const DeviceTask& task,
+                                              std::span<const std::shared_ptr<const StreamMark>> after) = 0;
+  /// Copies from its memory to the host's, once tasks that were handed over are done, and waits for that.
+  virtual void fetch(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) = 0;
+
+  /// What a consumer's stream is given from now on is done after the task.
+  virtual void make_wait(DeviceStream stream, const DeviceEvent& task) = 0;
+  /// A mark behind what it was given so far. Null if all of that is done.
+  virtual std::shared_ptr<const StreamMark> mark(DeviceStream stream) noexcept = 0;
 };
 
 /// By its name, "cuda:0", "emulated:execute" or "emulated:NAME". Throws kUsage for one that there is not, saying which

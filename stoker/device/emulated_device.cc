@@ -63,6 +63,11 @@ class EmulatedDevice : public Device {
   Allocator& staging() override { return host_allocator(); }
   Allocator& memory() override { return host_allocator(); }
 
+  void fetch(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  // Batches come when they are done, to consumers on the host.
+  void make_wait(DeviceStream, const DeviceEvent&) override {}
+  std::shared_ptr<const StreamMark> mark(DeviceStream) noexcept override { return nullptr; }
+
  private:
   const std::string name_;
 };
@@ -76,7 +81,8 @@ class ExecutingDevice final : public EmulatedDevice {
     return "The device's work was done by the host, which no figure of speed allows for.";
   }
 
-  std::shared_ptr<DeviceEvent> submit(const DeviceTask& task) override {
+  std::shared_ptr<DeviceEvent> submit(const DeviceTask& task,
+                                      std::span<const std::shared_ptr<const StreamMark>>) override {
     static constexpr auto kRun = DeviceKernels::table<HostRun>();
     for (const DeviceCopy& in : task.copies_in) copy(in);
     for (const DeviceLaunch& launch : task.launches) kRun[static_cast<std::size_t>(launch.kernel)](launch);
@@ -95,13 +101,13 @@ class ModelledDevice final : public EmulatedDevice {
   std::string caveat() const override {
     return fmt::format(
         "No pixels were made: {} is a model that is assumed to copy {}/s, to reach {}/s of its memory, to decode {}/s "
-        "of "
-        "JPEGs and to start a kernel in {:.3g} us.",
+        "of JPEGs and to start a kernel in {:.3g} us.",
         name(), format_size(model_.copy_bytes_per_s), format_size(model_.memory_bytes_per_s),
         format_size(model_.coded_bytes_per_s), model_.launch_s * 1e6);
   }
 
-  std::shared_ptr<DeviceEvent> submit(const DeviceTask& task) override {
+  std::shared_ptr<DeviceEvent> submit(const DeviceTask& task,
+                                      std::span<const std::shared_ptr<const StreamMark>>) override {
     double copying_s = 0, computing_s = 0;
     for (const DeviceCopy& in : task.copies_in) {
       copying_s += model_.launch_s;

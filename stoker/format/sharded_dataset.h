@@ -16,7 +16,7 @@
 
 namespace stoker {
 
-class ShardedDataset final : public Dataset {
+class ShardedDataset : public Dataset {
  public:
   /// `fields`: the names that occur in any shard.
   ShardedDataset(std::vector<std::unique_ptr<DataShard>> shards, std::vector<std::string> fields,

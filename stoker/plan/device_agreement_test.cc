@@ -46,7 +46,7 @@ class SplitBatch {
   void start(int transfer_index) { batch_.start(transfer_index); }
   void fill(int slot, const Sample& sample) { executor_.run(input(sample), batch_, slot); }
   void zero(int slot) { batch_.put(0, slot, {}); }
-  void finish() { EXPECT_TRUE(device_->submit(batch_.seal())->wait_for(0)); }
+  void finish() { EXPECT_TRUE(device_->submit(batch_.seal(), {})->wait_for(0)); }
 
   // What the host alone makes of it.
   std::vector<SampleOutput> want(const Sample& sample) {

@@ -23,13 +23,20 @@ AuditWriter::AuditWriter(const std::string& path) : path_(path), file_(std::fope
 }
 
 void AuditWriter::write(const Batch& batch) {
+  std::vector<Bytes> outputs;
+  room_.resize(batch.outputs().size());
+  for (std::size_t output = 0; output < room_.size(); ++output) {
+    outputs.push_back(batch.host_bytes(output, room_[output]));
+  }
   std::string lines;
   for (int slot = 0; slot < batch.size(); ++slot) {
     if (!batch.valid(slot)) continue;
     hasher_.reset();
-    for (std::size_t output = 0; output < batch.outputs().size(); ++output)
-      hasher_.update(batch.slot_bytes(output, slot));
     const auto at = static_cast<std::size_t>(slot);
+    for (std::size_t output = 0; output < outputs.size(); ++output) {
+      const std::size_t bytes = batch.outputs()[output].bytes_per_sample();
+      hasher_.update(outputs[output].subspan(at * bytes, bytes));
+    }
     const bool stands_in = batch.substituted_for[at] >= 0;
     lines +=
         fmt::format("{{\"epoch\": {}, \"position\": {}, \"key\": {}, \"hash\": \"{}\"{}{}}}\n", batch.epoch,

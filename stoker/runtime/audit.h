@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "stoker/base/hash.h"
 #include "stoker/tensor/batch.h"
@@ -28,6 +29,7 @@ class AuditWriter {
   std::string path_;
   std::unique_ptr<std::FILE, Closer> file_;
   Hasher64 hasher_;
+  std::vector<std::vector<std::uint8_t>> room_;  // for outputs that are on a GPU
 };
 
 }  // namespace stoker

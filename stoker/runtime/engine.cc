@@ -17,13 +17,6 @@
 #include "stoker/runtime/thread_pool.h"
 
 namespace stoker {
-namespace {
-
-// Bad samples of an epoch that are taken for accidents: so many, or one in so many slots of this rank.
-constexpr std::int64_t kBadSamplesMin = 10, kBadSamplesShare = 1000;
-
-}  // namespace
-
 Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options)
     : dataset_(std::move(dataset)),
       plan_(std::move(recipe)),
@@ -170,8 +163,8 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
       if (tickets[i]->cached) metrics_.add(Metric::kCacheHits, 1);
       reported = counts;
       lock.lock();
-      BatchWork* const complete = board_.finish(*tickets[i]);
-      if (complete && complete->crossing) cross(*complete, lock);
+      const bool complete = board_.finish(*tickets[i]);
+      if (complete) cross_complete(lock);
       if (complete || board_.starved()) consumer_wakes_.notify_all();
       wake_reader_if_room();
     }
@@ -179,18 +172,21 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
   }
 }
 
-// The lock is held, but not while the batch is handed over.
-void Loader::Engine::cross(BatchWork& work, std::unique_lock<std::mutex>& lock) {
-  std::exception_ptr error;
-  lock.unlock();
-  try {
-    work.batch->cross();
-    metrics_.add(Metric::kBytesToDevice, static_cast<std::int64_t>(work.batch->bytes_to_device()));
-  } catch (const Error&) {
-    error = std::current_exception();
+// Hands complete batches over to the device. The lock is held, but not while one is handed over.
+void Loader::Engine::cross_complete(std::unique_lock<std::mutex>& lock) {
+  while (BatchWork* const work = board_.take_crossing()) {
+    std::exception_ptr error;
+    lock.unlock();
+    try {
+      work->batch->cross();
+      metrics_.add(Metric::kBytesToDevice, static_cast<std::int64_t>(work->batch->bytes_to_device()));
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    board_.crossed(*work, std::move(error));
+    consumer_wakes_.notify_all();
   }
-  lock.lock();
-  board_.crossed(work, std::move(error));
 }
 
 void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor) const {
@@ -238,7 +234,7 @@ void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
   if (ticket.error && bad_sample_ == BadSlotPolicy::kSkip) batch.write_zeros(ticket.slot);
 }
 
-// --- the consumer
+// --- from any thread
 
 void Loader::Engine::check_home() const {
   if (!home_.here()) fail(ErrorKind::kClosed, "the loader was made before this process was forked; make one here");
@@ -248,192 +244,6 @@ void Loader::Engine::check_open() const {
   if (closing_) fail(ErrorKind::kClosed, "the loader is closed");
   if (interrupted_) fail(ErrorKind::kClosed, "the loader was interrupted");
 }
-
-void Loader::Engine::start_epoch(std::int64_t epoch) {
-  check_home();
-  if (epoch < 0) fail(ErrorKind::kUsage, "epochs are numbered from 0; {} was asked for", epoch);
-  if (epoch >= epochs_end_) {
-    fail(ErrorKind::kUsage, "epoch {} was asked for, but the loader was made for those up to {}", epoch,
-         epochs_end_ - 1);
-  }
-  drop_arriving();
-  const std::lock_guard lock(mutex_);
-  check_open();
-  if (first_start_ns_ == 0) first_start_ns_ = now_ns();
-  const std::optional<LoaderPosition> resume = std::exchange(resume_, std::nullopt);
-  delivered_ = resume && resume->epoch == epoch ? resume->batch : 0;
-  const bool goes_back = resume && epoch < resume->epoch;
-  board_.start_epoch(epoch, delivered_);
-  epoch_started_ = true;
-  epoch_ = epoch;
-  epoch_bad_.clear();
-  in_epoch_ = true;
-  epoch_error_ = nullptr;
-  reader_waits_ = false;
-  reader_wakes_.notify_one();
-  if (goes_back) {
-    log(LogLevel::kWarning, "epoch {} was asked for, so it begins anew; the state that was loaded stood in epoch {}",
-        epoch, resume->epoch);
-  }
-  log(LogLevel::kDebug, "epoch {} begins: {} batches of {}", epoch, batches_per_epoch_, batch_);
-}
-
-/// Of plain iteration.
-std::int64_t Loader::Engine::next_epoch() const {
-  if (!resume_) return epoch_ + 1;
-  return resume_->batch == batches_per_epoch_ ? resume_->epoch + 1 : resume_->epoch;
-}
-
-LoaderPosition Loader::Engine::position() const {
-  check_home();
-  if (resume_) return *resume_;
-  if (epoch_ < 0) return {};
-  return {epoch_, in_epoch_ ? delivered_ : batches_per_epoch_};
-}
-
-std::string Loader::Engine::state() const { return state_.to_json(position()); }
-
-std::vector<BadSample> Loader::Engine::bad_samples() const {
-  std::vector<BadSample> samples;
-  for (const auto& [number, sample] : bad_samples_) samples.push_back(sample);
-  return samples;
-}
-
-LoaderPosition Loader::Engine::load_state(std::string_view json) {
-  check_home();
-  const LoaderPosition position = state_.parse(json);
-  if (position.batch > batches_per_epoch_) {
-    fail(ErrorKind::kUsage, "the state is damaged: it stands before batch {} of an epoch of {}", position.batch,
-         batches_per_epoch_);
-  }
-  drop_arriving();
-  resume_ = position;
-  in_epoch_ = false;
-  epoch_error_ = nullptr;
-  return position;
-}
-
-std::optional<BatchPtr> Loader::Engine::next(std::optional<std::chrono::steady_clock::time_point> deadline) {
-  check_home();
-  if (epoch_error_) std::rethrow_exception(epoch_error_);
-  if (!in_epoch_ && next_epoch() >= epochs_end_) return BatchPtr();
-  if (!in_epoch_) start_epoch(next_epoch());
-  if (delivered_ == batches_per_epoch_) {
-    in_epoch_ = false;
-    metrics_.add(Metric::kEpochs, 1);
-    log(LogLevel::kDebug, "epoch {} ended after {} batches", epoch_, delivered_);
-    if (!epoch_bad_.empty()) log(LogLevel::kWarning, "bad samples in epoch {}: {}", epoch_, epoch_bad_.size());
-    return BatchPtr();
-  }
-  if (!arriving_) {
-    std::unique_lock lock(mutex_);
-    wait_for_batch(lock, deadline);
-    if (!board_.front_sealed()) return std::nullopt;
-    try {
-      arriving_ = board_.pop(bad_);
-    } catch (...) {
-      epoch_error_ = std::current_exception();
-    }
-    wake_reader_if_room();
-    workers_wake_.notify_all();  // memory may have gone to a batch whose tickets are ready
-  }
-  try {
-    if (!epoch_error_ && !wait_for_device(deadline)) return std::nullopt;
-    report_bad();
-    if (epoch_error_) std::rethrow_exception(epoch_error_);
-    return deliver(std::move(arriving_));
-  } catch (...) {  // the audit could not be written, for instance: an epoch with a gap in it is of no use
-    epoch_error_ = std::current_exception();
-    drop_arriving();
-    throw;
-  }
-}
-
-void Loader::Engine::drop_arriving() noexcept {
-  if (arriving_) take_back(arriving_.release());
-}
-
-// Whether the arriving batch is done there; not if the deadline passes first.
-bool Loader::Engine::wait_for_device(std::optional<std::chrono::steady_clock::time_point> deadline) {
-  constexpr std::int64_t kPatienceNs = 20'000'000;  // to notice an interrupt
-  const std::int64_t since = now_ns();
-  bool ready = false;
-  for (;;) {
-    ready = arriving_->wait_ready(kPatienceNs);
-    if (ready || (deadline && std::chrono::steady_clock::now() >= *deadline)) break;
-    const std::lock_guard lock(mutex_);
-    check_open();
-  }
-  metrics_.add(Metric::kConsumerWaitNs, now_ns() - since);
-  if (ready) metrics_.add(Metric::kDeviceNs, arriving_->device_ns());
-  return ready;
-}
-
-void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock,
-                                    std::optional<std::chrono::steady_clock::time_point> deadline) {
-  const std::int64_t since = now_ns();
-  const auto ready = [&] { return closing_ || interrupted_ || failure_ || board_.front_sealed() || board_.starved(); };
-  if (deadline) {
-    consumer_wakes_.wait_until(lock, *deadline, ready);
-  } else {
-    consumer_wakes_.wait(lock, ready);
-  }
-  metrics_.add(Metric::kConsumerWaitNs, now_ns() - since);
-  check_open();
-  if (failure_) std::rethrow_exception(failure_);
-  if (!board_.front_sealed() && board_.starved()) {
-    if (board_.allocation_error()) std::rethrow_exception(board_.allocation_error());
-    fail(ErrorKind::kMemory,
-         "the consumer holds {} batches of {} and the memory budget allows no more; let go of batches, or give the "
-         "loader more memory",
-         board_.held(), format_size(static_cast<double>(board_.batch_bytes())));
-  }
-}
-
-// Tells of the bad samples that the batch at hand met. More than a few are no accident.
-void Loader::Engine::report_bad() {
-  const std::int64_t slots = batches_per_epoch_ * batch_;
-  const std::int64_t most = std::max(kBadSamplesMin, slots / kBadSamplesShare);
-  for (const BadSlot& bad : bad_) {
-    const bool is_new = bad_samples_.emplace(bad.sample, bad.bad).second;
-    if (is_new) metrics_.add(Metric::kBadSamples, 1);
-    if (bad.known) continue;
-    if (is_new) {
-      if (bad_sample_ != BadSlotPolicy::kFail) log(LogLevel::kWarning, "bad sample: {}", bad.bad.reason);
-      if (quarantine_) quarantine_->add(bad.bad);
-    }
-    if (bad_sample_ == BadSlotPolicy::kFail || !epoch_bad_.insert(bad.sample).second) continue;
-    if (static_cast<std::int64_t>(epoch_bad_.size()) <= most) continue;
-    fail(ErrorKind::kBadSample,
-         "epoch {} has met {} bad samples, more than the {} that may be accidents; the last: {}{}", epoch_,
-         epoch_bad_.size(), most, bad.bad.reason,
-         quarantine_ ? fmt::format("; '{}' lists them", quarantine_->path()) : std::string());
-  }
-}
-
-BatchPtr Loader::Engine::deliver(std::unique_ptr<LoaderBatch> batch) {
-  BatchPtr delivered(batch.release(), [engine = shared_from_this()](LoaderBatch* back) { engine->take_back(back); });
-  if (audit_) audit_->write(*delivered);
-  ++delivered_;
-  metrics_.add(Metric::kBatches, 1);
-  metrics_.add(Metric::kSamples, delivered->valid_count());
-  if (!first_delivered_) metrics_.set(Metric::kFirstBatchNs, now_ns() - first_start_ns_);
-  first_delivered_ = true;
-  if (progress_) progress_({epoch_, delivered_, batches_per_epoch_, metrics_.read()[Metric::kSamples]});
-  return delivered;
-}
-
-void Loader::Engine::take_back(LoaderBatch* batch) noexcept {
-  std::unique_ptr<LoaderBatch> owned(batch);
-  if (!home_.here()) return;
-  const std::lock_guard lock(mutex_);
-  board_.release(std::move(owned));
-  wake_reader_if_room();
-  workers_wake_.notify_all();
-  consumer_wakes_.notify_all();
-}
-
-// --- from any thread
 
 void Loader::Engine::set(const Knobs& knobs) {
   check_home();
@@ -476,7 +286,10 @@ Metrics Loader::Engine::metrics() const {
   metrics.values[static_cast<std::size_t>(Metric::kReadAheadBytes)] =
       static_cast<std::int64_t>(board_.read_ahead_used());
   if (cache_) metrics.values[static_cast<std::size_t>(Metric::kCacheBytes)] = static_cast<std::int64_t>(cache_->used());
-  metrics.values[static_cast<std::size_t>(Metric::kBatchBytes)] = static_cast<std::int64_t>(board_.batch_memory());
+  metrics.values[static_cast<std::size_t>(Metric::kBatchBytes)] =
+      static_cast<std::int64_t>(board_.batch_memory().host);
+  metrics.values[static_cast<std::size_t>(Metric::kDeviceBytes)] =
+      static_cast<std::int64_t>(board_.batch_memory().device);
   return metrics;
 }
 

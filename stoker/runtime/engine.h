@@ -42,7 +42,8 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::vector<BadSample> bad_samples() const;
   LoaderPosition load_state(std::string_view json);
   /// Null at the end of the epoch; nullopt when the deadline passed first.
-  std::optional<BatchPtr> next(std::optional<std::chrono::steady_clock::time_point> deadline);
+  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+  std::optional<BatchPtr> next(Deadline deadline);
   void set(const Knobs& knobs);
   void interrupt();
 
@@ -81,18 +82,21 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   void resize_workers(int threads);
   std::size_t fair_share() const;
 
-  std::int64_t next_epoch() const;
-  void wait_for_batch(std::unique_lock<std::mutex>& lock,
-                      std::optional<std::chrono::steady_clock::time_point> deadline);
   void check_home() const;
   void check_open() const;
   void fail_with(const std::exception_ptr& failure) noexcept;
+
+  // The consumer: engine_consumer.cc.
+  std::int64_t next_epoch() const;
+  BatchPtr end_epoch();
+  bool pop_arriving(Deadline deadline);
+  void wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline);
+  bool settle(std::size_t but, Deadline deadline);
   void report_bad();
   void drop_arriving() noexcept;
-  bool wait_for_device(std::optional<std::chrono::steady_clock::time_point> deadline);
   BatchPtr deliver(std::unique_ptr<LoaderBatch> batch);
   void take_back(LoaderBatch* batch) noexcept;
-  void cross(BatchWork& work, std::unique_lock<std::mutex>& lock);
+  void cross_complete(std::unique_lock<std::mutex>& lock);
   void wake_reader_if_room();
 
   const HomeProcess home_;
@@ -148,7 +152,8 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::optional<LoaderPosition> resume_;  // where the next epoch begins, if it is that one
   std::int64_t first_start_ns_ = 0;
   bool first_delivered_ = false;
-  std::unique_ptr<LoaderBatch> arriving_;          // popped, and not yet done on the device
+  std::unique_ptr<LoaderBatch> arriving_;          // popped, and not yet delivered
+  std::deque<LoaderBatch*> unsettled_;             // popped, the oldest first; the consumer may have let go of some
   std::vector<BadSlot> bad_;                       // scratch: of the batch at hand
   std::map<std::int64_t, BadSample> bad_samples_;  // met so far, and
   std::set<std::int64_t> epoch_bad_;               // in this epoch: few, for many are an error

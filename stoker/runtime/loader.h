@@ -53,6 +53,7 @@ struct LoaderOptions {
   Allocator* allocator = &host_allocator();               // of batches and read-ahead; outlives them
   std::shared_ptr<Device> device{};     // that does the stages behind the transfer index; null: there is none
   std::optional<int> transfer_index{};  // stages before it; unset: none where there is a device
+  std::optional<std::uint64_t> device_memory{};  // budget in bytes of its own memory; unset: a quarter of it
 };
 
 /// What may be changed while an epoch runs; the batches stay the same.

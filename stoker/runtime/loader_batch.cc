@@ -1,8 +1,8 @@
 #include "stoker/runtime/loader_batch.h"
 
+#include <algorithm>
 #include <cstring>
 
-#include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 
 namespace stoker {
@@ -42,8 +42,8 @@ void LoaderBatch::write_zeros(int slot) {
 }
 
 void LoaderBatch::cross() {
-  if (device_batch_) event_ = side_.device->submit(device_batch_->seal());
-  ready_ns = event_ ? event_->done_ns() : now_ns();
+  if (device_batch_) event_ = side_.device->submit(device_batch_->seal(), marks_);
+  marks_.clear();
 }
 
 bool LoaderBatch::wait_ready(std::int64_t patience_ns) {
@@ -58,12 +58,50 @@ bool LoaderBatch::wait_ready(std::int64_t patience_ns) {
   return true;
 }
 
-std::size_t loader_batch_bytes(const std::vector<OutputSpec>& outputs, int slots, const DeviceSide& side) {
+// --- the consumer and its streams
+
+Bytes LoaderBatch::host_bytes(std::size_t number, std::vector<std::uint8_t>& room) const {
+  wait();
+  if (!side_.device || side_.device->memory_is_host()) return Batch::host_bytes(number, room);
+  const TensorView view = output(number);
+  room.resize(view.bytes());
+  side_.device->fetch(room.data(), view.data, view.bytes());
+  return room;
+}
+
+void LoaderBatch::wait() const {
+  constexpr std::int64_t kPatienceNs = 1'000'000'000;
+  while (event_ && !event_->wait_for(kPatienceNs)) continue;
+}
+
+void LoaderBatch::wait_on(DeviceStream stream) const {
+  if (event_) side_.device->make_wait(stream, *event_);
+  record_stream(stream);
+}
+
+void LoaderBatch::record_stream(DeviceStream stream) const {
+  const std::lock_guard lock(streams_mutex_);
+  if (std::find(streams_.begin(), streams_.end(), stream) != streams_.end()) return;
+  marks_.reserve(streams_.size() + 1);  // let_go() may not throw
+  streams_.push_back(stream);
+}
+
+void LoaderBatch::let_go() noexcept {
+  const std::lock_guard lock(streams_mutex_);
+  for (const DeviceStream stream : streams_) {
+    if (std::shared_ptr<const StreamMark> mark = side_.device->mark(stream)) marks_.push_back(std::move(mark));
+  }
+  streams_.clear();
+}
+
+LoaderBatchBytes loader_batch_bytes(const std::vector<OutputSpec>& outputs, int slots, const DeviceSide& side) {
   const std::size_t tensors = batch_bytes(outputs, slots);
-  if (!side.device) return tensors;
+  if (!side.device) return {.host = tensors};
   const DeviceBatchLayout layout(*side.plan, slots);
   const std::size_t staging = layout.staging + (layout.memory - layout.faults);
-  return side.device->memory_is_host() ? tensors + layout.memory + staging : staging;
+  const std::size_t device = tensors + layout.memory;
+  if (side.device->memory_is_host()) return {.host = staging + device};
+  return {.host = staging, .device = device};
 }
 
 }  // namespace stoker

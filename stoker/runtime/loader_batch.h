@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -20,12 +21,19 @@ struct DeviceSide {
 /// Outputs of a recipe.
 constexpr std::size_t kOutputsMax = 16;
 
-/// Workers write distinct slots at the same time; everything else is for one thread.
+/// Workers write distinct slots at the same time; everything else is for one thread, but for what Batch says.
 class LoaderBatch final : public Batch {
  public:
   /// `allocator` is for the tensors where there is no device. Throws kMemory.
   LoaderBatch(const std::vector<OutputSpec>& outputs, int slots, Allocator& allocator, const DeviceSide& side);
-  ~LoaderBatch();
+  ~LoaderBatch() override;
+
+  int gpu() const override { return side_.device ? side_.device->gpu() : -1; }
+  void wait() const override;
+  void wait_on(DeviceStream stream) const override;
+  void record_stream(DeviceStream stream) const override;
+  std::int64_t ready_ns() const override { return event_ ? event_->done_ns() : written_ns; }
+  Bytes host_bytes(std::size_t output, std::vector<std::uint8_t>& room) const override;
 
   /// Begins anew. What the device was doing with it has an end first.
   void start(int transfer_index);
@@ -36,19 +44,33 @@ class LoaderBatch final : public Batch {
 
   /// All slots are written. Returns at once; the device, if there is one, goes on with it.
   void cross();
-  std::int64_t device_ns() const { return event_ ? event_->busy_ns() : 0; }
+  bool crossed() const { return event_ != nullptr; }
   std::uint64_t bytes_to_device() const { return device_batch_ ? device_batch_->bytes_to_device() : 0; }
-  /// Waits until the tensors are there, `patience_ns` at most; whether they are. Throws kIo, naming the sample, if a
-  /// device found one to be damaged that was not here.
+  /// Waits until the device is done with it, `patience_ns` at most; whether it is. Throws kIo, naming the sample, if
+  /// the device found one to be damaged that was not here.
   bool wait_ready(std::int64_t patience_ns);
+  /// How long the device's kernels took, once it is done.
+  std::int64_t device_ns() const { return event_ ? event_->busy_ns() : 0; }
+  /// The consumer has let go of it, and gives its streams no more that uses it.
+  void let_go() noexcept;
+
+  /// Whether the loader knows how the device's work on it ended. It must before it starts the batch anew.
+  bool settled = true;
 
  private:
   const DeviceSide side_;
   std::optional<DeviceBatch> device_batch_;
   std::shared_ptr<DeviceEvent> event_;
+  mutable std::mutex streams_mutex_;
+  mutable std::vector<DeviceStream> streams_;           // that took it
+  mutable std::vector<std::shared_ptr<const StreamMark>> marks_;  // of those, when it was let go; as much room
 };
 
-/// What a batch takes of the host's memory.
-std::size_t loader_batch_bytes(const std::vector<OutputSpec>& outputs, int slots, const DeviceSide& side);
+/// What a batch takes, in bytes.
+struct LoaderBatchBytes {
+  std::size_t host = 0;
+  std::size_t device = 0;  // where that has memory of its own
+};
+LoaderBatchBytes loader_batch_bytes(const std::vector<OutputSpec>& outputs, int slots, const DeviceSide& side);
 
 }  // namespace stoker

@@ -108,9 +108,9 @@ TEST(LoaderDevice, AModelIsReadyWhenItsTimeHasCome) {
   Loader loader(data.dataset, small_recipe(), options_on("emulated:h100,launch=0.002"));
   std::int64_t before = 0;
   for (const BatchPtr& batch : loader.epoch(0)) {
-    EXPECT_GE(now_ns(), batch->ready_ns);
-    EXPECT_GE(batch->ready_ns, before + 4'000'000) << "a copy and a kernel at least";
-    before = batch->ready_ns;
+    EXPECT_GE(now_ns(), batch->ready_ns());
+    EXPECT_GE(batch->ready_ns(), before + 4'000'000) << "a copy and a kernel at least";
+    before = batch->ready_ns();
   }
 }
 

@@ -148,7 +148,7 @@ TEST(Loader, MakesTheNextEpochsFirstBatchBeforeItIsAskedFor) {
     }
     std::this_thread::sleep_for(pause);  // tidy: nothing says that a batch is ready but taking it
     const std::int64_t asked_ns = now_ns();
-    was_ready = loader.next()->ready_ns < asked_ns;
+    was_ready = loader.next()->ready_ns() < asked_ns;
   }
   EXPECT_TRUE(was_ready);
 }

@@ -132,7 +132,7 @@ std::uint64_t whole_cache_bytes(const Dataset& dataset) {
          static_cast<std::uint64_t>(dataset.size()) * SampleCache::kUnit;
 }
 
-std::size_t bytes_of_batch(const Plan& plan, const LoaderOptions& options) {
+LoaderBatchBytes bytes_of_batch(const Plan& plan, const LoaderOptions& options) {
   return loader_batch_bytes(plan.outputs(), options.batch, {options.device.get(), &plan});
 }
 
@@ -145,7 +145,7 @@ MemoryPlan least_memory(const Dataset& dataset, const Plan& plan, const LoaderOp
           .tickets = kReserve + ticket_bytes(std::max(ahead, (prefetch + std::int64_t{1}) * options.batch)),
           .read_ahead = kReadAheadMin,
           .scratch = kScratchMin + static_cast<std::uint64_t>(options.threads) * kScratchEach,
-          .batches = least_batch_memory(prefetch, bytes_of_batch(plan, options))};
+          .batches = least_batch_memory(prefetch, bytes_of_batch(plan, options).host)};
 }
 
 /// Where the samples lie, some of them told for all: data sets of one fingerprint may differ in what it does not cover.
@@ -183,6 +183,13 @@ LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, Loa
   }
   options = resolved(std::move(options));
   if (!options.memory) options.memory = usable_memory() / 4;
+  if (options.device_memory && !options.device) {
+    fail(ErrorKind::kUsage, "device memory is given, but there is no device; name one, or leave it out");
+  }
+  if (!options.device_memory) {
+    const std::uint64_t own = options.device ? options.device->memory_bytes() : 0;
+    options.device_memory = own > 0 ? own / 4 : UINT64_MAX;
+  }
   if (!options.transfer_index) options.transfer_index = options.device ? 0 : kTransferIndexMax;
   check_transfer_index(*options.transfer_index, options.device.get());
   if (options.device && !options.device->computes() && !options.audit.empty()) {
@@ -212,15 +219,18 @@ void check_transfer_index(int index, const Device* device) {
   }
 }
 
-void check_prefetch(int prefetch, std::size_t batch_bytes, std::size_t batch_memory_max) {
+void check_prefetch(int prefetch, const LoaderBatchBytes& batch_bytes, const LoaderBatchBytes& batch_memory_max) {
   if (prefetch < 1) fail(ErrorKind::kUsage, "prefetch must be at least 1, not {}", prefetch);
-  const std::size_t needed = least_batch_memory(prefetch, batch_bytes);
-  if (needed > batch_memory_max) {
+  const auto check = [&](std::size_t bytes, std::size_t bytes_max, std::string_view memory) {
+    const std::size_t needed = least_batch_memory(prefetch, bytes);
+    if (needed <= bytes_max) return;
     fail(ErrorKind::kMemory,
-         "{} prefetched batches of {} and one in use need {} of memory, but the budget leaves {}; use a smaller batch "
-         "or prefetch, or more memory",
-         prefetch, human(batch_bytes), human(needed), human(batch_memory_max));
-  }
+         "{} prefetched batches of {} and one in use need {} of {}, but the budget leaves {}; use a smaller batch or "
+         "prefetch, or more {}",
+         prefetch, human(bytes), human(needed), memory, human(bytes_max), memory);
+  };
+  check(batch_bytes.host, batch_memory_max.host, "memory");
+  check(batch_bytes.device, batch_memory_max.device, "device memory");
 }
 
 MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
@@ -273,10 +283,10 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
   board.tickets_ahead = tickets_ahead(board.order, *options.world);
   board.read_ahead_bytes = memory.read_ahead;
   board.near_bytes = near_bytes(dataset, board);
-  board.batch_memory_max = memory.batches;
+  board.batch_memory_max = {.host = memory.batches, .device = *options.device_memory};
   // The largest sample has the read-ahead to itself, and all that batches do not need.
-  const std::size_t batch_bytes = bytes_of_batch(plan, options);
-  const std::uint64_t batches = least_batch_memory(std::max(options.prefetch, 1), batch_bytes);
+  const LoaderBatchBytes batch_bytes = bytes_of_batch(plan, options);
+  const std::uint64_t batches = least_batch_memory(std::max(options.prefetch, 1), batch_bytes.host);
   board.sample_bytes_max = std::min(board.sample_bytes_max, memory.read_ahead + memory.batches - batches);
   check_prefetch(options.prefetch, batch_bytes, board.batch_memory_max);
   return board;

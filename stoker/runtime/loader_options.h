@@ -44,6 +44,6 @@ LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const O
 void check_transfer_index(int index, const Device* device);
 
 /// Throws kUsage for a prefetch below 1, kMemory for one whose batches do not fit.
-void check_prefetch(int prefetch, std::size_t batch_bytes, std::size_t batch_memory_max);
+void check_prefetch(int prefetch, const LoaderBatchBytes& batch_bytes, const LoaderBatchBytes& batch_memory_max);
 
 }  // namespace stoker

@@ -4,17 +4,61 @@
 
 #include <algorithm>
 
+#include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/codec/encoded_testing.h"
+#include "stoker/codec/image_decoder.h"
 #include "stoker/format/sharded_dataset.h"
 #include "stoker/storage/memory_source.h"
 
 namespace stoker {
 
+namespace {
+
+/// What an index would add.
+class WithEntryPoints final : public ShardedDataset {
+ public:
+  WithEntryPoints(std::shared_ptr<Source> source, SampleTable table, const std::vector<std::vector<std::uint8_t>>& each)
+      : ShardedDataset(std::move(source), std::move(table), {}) {
+    std::vector<std::uint8_t> all;
+    for (const std::vector<std::uint8_t>& points : each) {
+      begins_.push_back(all.size());
+      all.insert(all.end(), points.begin(), points.end());
+    }
+    begins_.push_back(all.size());
+    points_ = std::make_shared<MemorySource>("memory.sidx", std::move(all));
+  }
+
+  void read(std::int64_t sample, SampleRow& into) const override {
+    ShardedDataset::read(sample, into);
+    const auto at = static_cast<std::size_t>(sample);
+    into.entry_points.offset = begins_[at];
+    into.entry_points.length = begins_[at + 1] - begins_[at];
+    into.entry_points_source = points_.get();
+  }
+
+ private:
+  std::vector<std::uint64_t> begins_;
+  std::shared_ptr<Source> points_;
+};
+
+std::vector<std::uint8_t> entry_points_of(Bytes encoded) {
+  std::vector<std::uint8_t> points;
+  AnyImageDecoder decoder;
+  try {
+    decoder.decodes_cleanly(encoded, decoder.read_facts(encoded), points);
+  } catch (const Error&) {  // no image
+  }
+  return points;
+}
+
+}  // namespace
+
 MemoryDataset memory_dataset(const MemoryDatasetOptions& options) {
   std::vector<std::uint8_t> bytes;
   SampleTable table;
   std::vector<std::uint8_t> image;
+  std::vector<std::vector<std::uint8_t>> points;
   for (int i = 0; i < options.samples; ++i) {
     if (image.empty() || !options.tiny)
       image = noisy_jpeg(options.width + i % 5, options.height + i % 3, static_cast<std::uint64_t>(i));
@@ -22,13 +66,18 @@ MemoryDataset memory_dataset(const MemoryDatasetOptions& options) {
     if (std::find(options.bad.begin(), options.bad.end(), i) != options.bad.end()) stored.assign(50, 'x');
     table.add_sample(fmt::format("sample{}", i), i % 7);
     table.add_field("jpg", "", bytes.size(), stored.size());
+    if (options.indexed) points.push_back(entry_points_of(stored));
     bytes.insert(bytes.end(), stored.begin(), stored.end());
     bytes.resize(bytes.size() + options.gap);
   }
   MemoryDataset result;
   result.source =
       std::make_shared<FaultySource>(std::make_shared<MemorySource>("memory.tar", std::move(bytes)), options.faults);
-  result.dataset = std::make_shared<ShardedDataset>(result.source, std::move(table), std::vector<std::string>{});
+  if (options.indexed) {
+    result.dataset = std::make_shared<WithEntryPoints>(result.source, std::move(table), points);
+  } else {
+    result.dataset = std::make_shared<ShardedDataset>(result.source, std::move(table), std::vector<std::string>{});
+  }
   return result;
 }
 
@@ -36,12 +85,15 @@ Recipe small_recipe() { return Recipe().decode().random_resized_crop(16).random_
 
 std::vector<std::string> audit_of(const Batch& batch) {
   std::vector<std::string> lines;
+  std::vector<std::vector<std::uint8_t>> room(batch.outputs().size());
   for (int slot = 0; slot < batch.size(); ++slot) {
     if (!batch.valid(slot)) continue;
     Hasher64 hasher;
-    for (std::size_t output = 0; output < batch.outputs().size(); ++output)
-      hasher.update(batch.slot_bytes(output, slot));
     const auto at = static_cast<std::size_t>(slot);
+    for (std::size_t output = 0; output < room.size(); ++output) {
+      const std::size_t bytes = batch.outputs()[output].bytes_per_sample();
+      hasher.update(batch.host_bytes(output, room[output]).subspan(at * bytes, bytes));
+    }
     lines.push_back(
         fmt::format("{} {} {} {}", batch.epoch, batch.position[at], batch.key[at], to_hex(hasher.digest())));
   }

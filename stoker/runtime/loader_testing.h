@@ -17,6 +17,7 @@ struct MemoryDatasetOptions {
   std::vector<int> bad{};    // samples whose bytes are garbage
   FaultyOptions faults{};    // in front of the memory
   bool tiny = false;         // all samples share one small image: quick
+  bool indexed = false;      // with entry points
   std::size_t gap = 20'000;  // between two samples: too much for both to be read at once
 };
 

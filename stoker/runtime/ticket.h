@@ -76,7 +76,8 @@ struct BatchWork {
   int drawn = 0;                       // tickets issued so far
   int unfinished = 0;                  // of those, not yet finished; one more while the batch is handed over
   int remaining = 0;                   // slots not yet written
-  bool crossing = false;               // they are all, and somebody hands the batch over
+  bool crossing = false;               // they are all, and the batch is to be handed over to the device
+  bool handed = false;                 // somebody does so
   std::vector<Ticket*> ready;          // read and waiting for a worker, from `ready_first` on
   std::size_t ready_first = 0;
   std::vector<BadSlot> bad;  // what was found out

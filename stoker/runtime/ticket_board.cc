@@ -121,7 +121,7 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
   work->drawn = work->unfinished = 0;
   work->ready_first = 0;
   work->remaining = options_.slice.batch;
-  work->discarded = work->crossing = false;
+  work->discarded = work->crossing = work->handed = false;
   work->error = nullptr;
   work->bad.clear();
   return work;
@@ -234,15 +234,15 @@ std::size_t TicketBoard::take(std::span<Ticket*> tickets) {
   return 0;
 }
 
-BatchWork* TicketBoard::finish(Ticket& ticket) {
+bool TicketBoard::finish(Ticket& ticket) {
   BatchWork& work = *ticket.work;
   give_back(ticket);
-  if (!work.discarded && ticket.error && stands_aside(ticket)) return nullptr;
+  if (!work.discarded && ticket.error && stands_aside(ticket)) return false;
   --work.unfinished;
   --work.remaining;
   if (work.discarded) {
     recycle_discarded();
-    return nullptr;
+    return false;
   }
   const auto slot = static_cast<std::size_t>(ticket.slot);
   Batch& batch = *work.batch;
@@ -257,15 +257,23 @@ BatchWork* TicketBoard::finish(Ticket& ticket) {
     work.error = ticket.error;
     work.error_slot = ticket.slot;
   }
-  if (!work.sealed()) return nullptr;
-  batch.ready_ns = now_ns();
+  if (!work.sealed()) return false;
+  batch.written_ns = now_ns();
   work.crossing = options_.device.device && !work.error;
-  work.unfinished += work.crossing ? 1 : 0;
+  return true;
+}
+
+BatchWork* TicketBoard::take_crossing() {
+  const auto first = std::find_if(works_.begin(), works_.end(), [](const auto& work) { return !work->sealed(); });
+  if (first == works_.end() || !(*first)->crossing || (*first)->handed) return nullptr;
+  BatchWork& work = **first;
+  work.handed = true;
+  ++work.unfinished;
   return &work;
 }
 
 void TicketBoard::crossed(BatchWork& work, std::exception_ptr error) {
-  work.crossing = false;
+  work.crossing = work.handed = false;
   --work.unfinished;
   if (error) work.error = std::move(error);
   if (work.discarded) recycle_discarded();
@@ -373,10 +381,28 @@ void TicketBoard::release(std::unique_ptr<LoaderBatch> batch) {
   grant_batches();
   // What a smaller prefetch, or a consumer that no longer hoards, leaves over is given back. Two are the consumer's:
   // many hold the last batch until they have the next.
-  while (!free_batches_.empty() && batches_ > options_.prefetch + 2) {
-    free_batches_.pop_back();
-    --batches_;
-  }
+  while (batches_ > options_.prefetch + 2 && take_free_batch()) --batches_;
+}
+
+void TicketBoard::settled(LoaderBatch& batch) {
+  batch.settled = true;
+  grant_batches();
+}
+
+std::unique_ptr<LoaderBatch> TicketBoard::take_free_batch() {
+  const auto last = std::find_if(free_batches_.rbegin(), free_batches_.rend(),
+                                 [](const std::unique_ptr<LoaderBatch>& batch) { return batch->settled; });
+  if (last == free_batches_.rend()) return nullptr;
+  std::swap(*last, free_batches_.back());
+  std::unique_ptr<LoaderBatch> batch = std::move(free_batches_.back());
+  free_batches_.pop_back();
+  return batch;
+}
+
+bool TicketBoard::may_make_batch() const {
+  const auto count = static_cast<std::size_t>(batches_) + 1;
+  return count * batch_bytes_.host <= options_.batch_memory_max.host &&
+         count * batch_bytes_.device <= options_.batch_memory_max.device;
 }
 
 // Memory goes to the undelivered batches in order, as far as prefetch reaches and the budget allows.
@@ -385,21 +411,19 @@ void TicketBoard::grant_batches() {
   for (std::size_t i = 0; i < reach; ++i) {
     BatchWork& work = *works_[i];
     if (work.batch) continue;
-    if (free_batches_.empty()) {
+    work.batch = take_free_batch();
+    if (!work.batch) {
       allocation_error_ = nullptr;
-      if (batch_memory() + batch_bytes_ > options_.batch_memory_max) return;
+      if (!may_make_batch()) return;
       try {
         free_batches_.reserve(static_cast<std::size_t>(batches_) + 1);  // release() may not throw
-        free_batches_.push_back(
-            std::make_unique<LoaderBatch>(options_.outputs, options_.slice.batch, allocator_, options_.device));
+        work.batch = std::make_unique<LoaderBatch>(options_.outputs, options_.slice.batch, allocator_, options_.device);
       } catch (...) {  // kept for the consumer: work goes on with the batches there are
         allocation_error_ = std::current_exception();
         return;
       }
       ++batches_;
     }
-    work.batch = std::move(free_batches_.back());
-    free_batches_.pop_back();
     work.batch->start(options_.transfer_index);
   }
 }

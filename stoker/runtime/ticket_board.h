@@ -31,7 +31,7 @@ struct BoardOptions {
   std::vector<bool> planar;             // by field: entry points make decoding it faster
   RawWindows raw_windows;               // what of images stored raw is read
   int prefetch = 2;                     // batches made ahead of the consumer
-  std::size_t batch_memory_max = 0;     // bytes that batches may take together
+  LoaderBatchBytes batch_memory_max{};  // that batches may take together
   std::size_t read_ahead_bytes = 0;     // size of the arena
   std::size_t near_bytes = 0;           // of those, what is read at once: the rest waits for neighbours to be drawn
   std::int64_t tickets_ahead = 0;       // drawn ahead of the consumer, where that is more than prefetch makes it
@@ -79,10 +79,12 @@ class TicketBoard {
   std::size_t ready_count() const { return ready_count_; }
   /// Keeps what was read for a ticket whose sample is good, if there is a cache with room for it. Needs no lock.
   void keep_in_cache(const Ticket& ticket) const;
-  /// The ticket's slot is written (or its error stands in it). Returns its batch if that was the last slot, which is
-  /// then to be handed over (LoaderBatch::cross) if it is `crossing`; null otherwise, and if its sample was bad and
-  /// another is to be tried.
-  BatchWork* finish(Ticket& ticket);
+  /// The ticket's slot is written (or its error stands in it). Whether that was its batch's last one: not if its sample
+  /// was bad and another is to be tried.
+  bool finish(Ticket& ticket);
+  /// The batch that is to be handed over to the device (LoaderBatch::cross), in order and one at a time; null if none
+  /// is, or the next one by whoever hands over another.
+  BatchWork* take_crossing();
   /// That was done, or failed.
   void crossed(BatchWork& work, std::exception_ptr error);
 
@@ -101,6 +103,8 @@ class TicketBoard {
   /// what was found to be bad for it, in the order of its slots.
   std::unique_ptr<LoaderBatch> pop(std::vector<BadSlot>& bad);
   void release(std::unique_ptr<LoaderBatch> batch);
+  /// One that is held or was released is settled from now on.
+  void settled(LoaderBatch& batch);
 
   // --- knobs and gauges
 
@@ -112,9 +116,12 @@ class TicketBoard {
   const OrderOptions& order() const { return options_.order; }
   std::int64_t batches_per_epoch() const;
   int held() const { return held_; }
-  std::size_t batch_bytes() const { return batch_bytes_; }
-  std::size_t batch_memory() const { return static_cast<std::size_t>(batches_) * batch_bytes_; }
-  std::size_t batch_memory_max() const { return options_.batch_memory_max; }
+  const LoaderBatchBytes& batch_bytes() const { return batch_bytes_; }
+  LoaderBatchBytes batch_memory() const {
+    const auto count = static_cast<std::size_t>(batches_);
+    return {count * batch_bytes_.host, count * batch_bytes_.device};
+  }
+  const LoaderBatchBytes& batch_memory_max() const { return options_.batch_memory_max; }
   std::size_t read_ahead_used() const { return arena_.used(); }
   std::size_t read_ahead_max() const { return arena_.capacity(); }
   std::size_t near_bytes() const { return options_.near_bytes; }
@@ -133,6 +140,8 @@ class TicketBoard {
   void give_back(Ticket& ticket);
   bool stands_aside(Ticket& ticket);
   void grant_batches();
+  bool may_make_batch() const;
+  std::unique_ptr<LoaderBatch> take_free_batch();
   void discard(std::unique_ptr<BatchWork> work);
   void recycle_discarded();
   std::unique_ptr<BatchWork> fresh_work();
@@ -140,7 +149,7 @@ class TicketBoard {
   const Dataset& dataset_;
   BoardOptions options_;
   Allocator& allocator_;
-  std::size_t batch_bytes_;  // of the host's memory
+  LoaderBatchBytes batch_bytes_;  // of one
   EncodedArena arena_;
   std::optional<EncodedArena> reserve_;  // once there was need of it
 

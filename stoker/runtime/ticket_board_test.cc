@@ -25,7 +25,7 @@ BoardOptions options_with(int prefetch) {
   options.outputs = Plan(small_recipe()).outputs();
   options.fields = {"image"};
   options.prefetch = prefetch;
-  options.batch_memory_max = 10 * batch_bytes(options.outputs, kBatch);
+  options.batch_memory_max.host = 10 * batch_bytes(options.outputs, kBatch);
   options.read_ahead_bytes = 1 << 20;
   options.bad_sample = BadSlotPolicy::kFail;
   return options;
@@ -105,7 +105,7 @@ TEST_F(Board, DrawsFurtherAheadWhereReadsAreToBePlanned) {
   board.start_epoch(0);
   EXPECT_EQ(draw_all(board).size(), 4u * kBatch);
   EXPECT_EQ(take_all(board).size(), std::size_t{kBatch}) << "only one batch has memory";
-  EXPECT_EQ(board.batch_memory(), board.batch_bytes());
+  EXPECT_EQ(board.batch_memory().host, board.batch_bytes().host);
 
   options.fields = {};
   DrivenBoard labels(*data_.dataset, options, host_allocator());
@@ -153,7 +153,7 @@ TEST_F(Board, ReportsTheErrorOfTheLowestSlotWhicheverFailedFirst) {
     for (const int slot : {first, second, 0, 2}) {
       Ticket& ticket = *taken[static_cast<std::size_t>(slot)];
       if (slot % 2 == 1) ticket.error = std::make_exception_ptr(Error(ErrorKind::kBadSample, std::to_string(slot)));
-      EXPECT_EQ(board.finish(ticket) != nullptr, slot == 2);
+      EXPECT_EQ(board.finish(ticket), slot == 2);
     }
     ASSERT_TRUE(board.front_sealed());
     try {
@@ -318,19 +318,19 @@ TEST_F(Board, GivesMemoryBackWhenPrefetchShrinks) {
   DrivenBoard board(*data_.dataset, options_with(5), host_allocator());
   board.start_epoch(0);
   draw_all(board);
-  EXPECT_EQ(board.batch_memory(), 5 * board.batch_bytes());
+  EXPECT_EQ(board.batch_memory().host, 5 * board.batch_bytes().host);
   board.set_prefetch(1);
   for (int i = 0; i < 5; ++i) {
     finish_all(board);
     ASSERT_TRUE(board.front_sealed());
     board.release(board.pop());
   }
-  EXPECT_EQ(board.batch_memory(), 3 * board.batch_bytes()) << "one ahead, and two for the consumer";
+  EXPECT_EQ(board.batch_memory().host, 3 * board.batch_bytes().host) << "one ahead, and two for the consumer";
 }
 
 TEST_F(Board, IsStarvedOnlyWhileTheConsumerHoldsAllMemory) {
   BoardOptions options = options_with(1);
-  options.batch_memory_max = 2 * batch_bytes(options.outputs, kBatch);
+  options.batch_memory_max.host = 2 * batch_bytes(options.outputs, kBatch);
   DrivenBoard board(*data_.dataset, options, host_allocator());
   EXPECT_FALSE(board.starved());
   board.start_epoch(0);

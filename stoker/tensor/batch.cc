@@ -75,6 +75,11 @@ MutableBytes Batch::slot_bytes(std::size_t output, int slot) const {
   return {memory_.data() + offsets_[output] + bytes * static_cast<std::size_t>(slot), bytes};
 }
 
+Bytes Batch::host_bytes(std::size_t output, std::vector<std::uint8_t>&) const {
+  const TensorView view = this->output(output);
+  return {view.data, view.bytes()};
+}
+
 int Batch::valid_count() const { return static_cast<int>(std::count(status.begin(), status.end(), SlotStatus::kGood)); }
 
 }  // namespace stoker

@@ -39,12 +39,18 @@ struct TensorView {
   std::size_t bytes() const { return static_cast<std::size_t>(shape.elements()) * size_of(dtype); }
 };
 
+/// A stream of a GPU, by CUDA's handle: 1 is the default one.
+using DeviceStream = std::uintptr_t;
+
 /// The memory and the slots of one batch. Workers write distinct slots at the same time; everything else is for one
 /// thread. Reused for many batches.
 class Batch {
  public:
   /// Throws what batch_bytes() and the allocator throw.
   Batch(std::vector<OutputSpec> outputs, int slots, Allocator& allocator);
+  virtual ~Batch() = default;
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
 
   const std::vector<OutputSpec>& outputs() const { return outputs_; }
   int size() const { return size_; }
@@ -56,9 +62,23 @@ class Batch {
   TensorView output(std::string_view name) const;
   MutableBytes slot_bytes(std::size_t output, int slot) const;
 
+  /// The GPU in whose memory the tensors are, by CUDA's number; -1: they are in the host's, and were written when the
+  /// batch came. A GPU may still be at work on them: its consumers wait in their streams, as follows, or here.
+  virtual int gpu() const { return -1; }
+  /// Waits until the tensors are written. Throws kIo if they cannot be. Threads, of this and the next two: any.
+  virtual void wait() const {}
+  /// What is given to the stream from now on comes when the tensors are written; and record_stream().
+  virtual void wait_on(DeviceStream) const {}
+  /// The memory is not used again before all is done that the stream was given until the batch was let go of.
+  virtual void record_stream(DeviceStream) const {}
+  /// When the tensors were there (base/clock.h). On a GPU only wait() makes sure that they are.
+  virtual std::int64_t ready_ns() const { return written_ns; }
+  /// An output's bytes, in `room` if they are on a GPU. Waits for them, and throws, as wait() does.
+  virtual Bytes host_bytes(std::size_t output, std::vector<std::uint8_t>& room) const;
+
   std::int64_t epoch = 0;
-  std::int64_t index = 0;     // of this rank's batches within the epoch
-  std::int64_t ready_ns = 0;  // when it was all there (base/clock.h)
+  std::int64_t index = 0;       // of this rank's batches within the epoch
+  std::int64_t written_ns = 0;  // when its last slot was
 
   // One entry per slot.
   std::vector<SlotStatus> status;

@@ -1,0 +1,74 @@
+// What calls of CUDA have in common: what went wrong with one becomes a sentence, and each is made for the right GPU.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <string_view>
+
+namespace stoker {
+
+/// Throws for what is none of cudaSuccess, with what a person can do about it; `what` names the GPU.
+void check_cuda(cudaError_t error, std::string_view what);
+
+/// A GPU's context that all of a process share, PyTorch's work included.
+class GpuContext {
+ public:
+  /// Of a GPU that there is. Throws what check_cuda() does.
+  explicit GpuContext(int gpu);
+  ~GpuContext();
+  GpuContext(const GpuContext&) = delete;
+  GpuContext& operator=(const GpuContext&) = delete;
+
+  int gpu() const { return gpu_; }
+  const std::string& name() const { return name_; }  // "cuda:0"
+
+ private:
+  friend class OnGpu;
+
+  const int gpu_;
+  const std::string name_;
+  CUcontext context_ = nullptr;
+};
+
+/// The calling thread works with a GPU, and afterwards as before: cudaSetDevice() would begin work on another GPU to go
+/// back to it.
+class OnGpu {
+ public:
+  explicit OnGpu(const GpuContext& gpu);
+  ~OnGpu();
+  OnGpu(const OnGpu&) = delete;
+  OnGpu& operator=(const OnGpu&) = delete;
+};
+
+class GpuStream {
+ public:
+  /// Not one that waits for the default stream, which is the consumer's.
+  explicit GpuStream(std::string_view what) {
+    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), what);
+  }
+  ~GpuStream() { cudaStreamDestroy(stream_); }
+  GpuStream(const GpuStream&) = delete;
+  GpuStream& operator=(const GpuStream&) = delete;
+
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class GpuEvent {
+ public:
+  GpuEvent(unsigned flags, std::string_view what) { check_cuda(cudaEventCreateWithFlags(&event_, flags), what); }
+  ~GpuEvent() { cudaEventDestroy(event_); }
+  GpuEvent(const GpuEvent&) = delete;
+  GpuEvent& operator=(const GpuEvent&) = delete;
+
+  operator cudaEvent_t() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace stoker

@@ -1,0 +1,55 @@
+#include "stoker/device/cuda/cuda_event.h"
+
+#include <chrono>
+
+#include "stoker/base/clock.h"
+
+namespace stoker {
+
+CudaTaskEvent::CudaTaskEvent(std::shared_ptr<const GpuContext> gpu)
+    : gpu_(std::move(gpu)),
+      copied(cudaEventDisableTiming, gpu_->name()),
+      kernels_begin(cudaEventDefault, gpu_->name()),
+      kernels_end(cudaEventDefault, gpu_->name()),
+      done(cudaEventBlockingSync | cudaEventDisableTiming, gpu_->name()) {}
+
+void CudaTaskEvent::hear(void* notice) {
+  const std::unique_ptr<std::shared_ptr<Notice>> owner(static_cast<std::shared_ptr<Notice>*>(notice));
+  const std::lock_guard lock((*owner)->mutex);
+  (*owner)->done_ns = now_ns();
+  (*owner)->heard.notify_all();
+}
+
+void CudaTaskEvent::tell_host(cudaStream_t stream) {
+  check_cuda(cudaStreamWaitEvent(stream, done), gpu_->name());
+  auto owner = std::make_unique<std::shared_ptr<Notice>>(notice_);
+  check_cuda(cudaLaunchHostFunc(stream, &CudaTaskEvent::hear, owner.get()), gpu_->name());
+  static_cast<void>(owner.release());  // hear()'s now
+}
+
+bool CudaTaskEvent::wait_for(std::int64_t patience_ns) const {
+  {
+    std::unique_lock lock(notice_->mutex);
+    const auto heard = [&] { return notice_->done_ns != 0; };
+    if (notice_->heard.wait_for(lock, std::chrono::nanoseconds(patience_ns), heard)) return true;
+  }
+  // A GPU that has failed tells nobody.
+  const OnGpu on(*gpu_);
+  const cudaError_t state = cudaEventQuery(done);
+  if (state == cudaErrorNotReady) return false;
+  check_cuda(state, gpu_->name());
+  return true;
+}
+
+std::int64_t CudaTaskEvent::done_ns() const {
+  const std::lock_guard lock(notice_->mutex);
+  return notice_->done_ns != 0 ? notice_->done_ns : now_ns();
+}
+
+std::int64_t CudaTaskEvent::busy_ns() const {
+  float milliseconds = 0;
+  if (cudaEventElapsedTime(&milliseconds, kernels_begin, kernels_end) != cudaSuccess) return 0;
+  return static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6);
+}
+
+}  // namespace stoker

@@ -1,0 +1,51 @@
+// When a GPU has done what it was given: a task of ours, and what a consumer's stream had before a point.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+#include "stoker/device/cuda/cuda_check.h"
+#include "stoker/device/device.h"
+
+namespace stoker {
+
+/// Made where OnGpu is. The streams record: first that copies are there, then kernels' begin and end, then the end.
+class CudaTaskEvent final : public DeviceEvent {
+ public:
+  explicit CudaTaskEvent(std::shared_ptr<const GpuContext> gpu);
+
+  /// Behind the end, in a stream that nothing else waits for: the host is told.
+  void tell_host(cudaStream_t stream);
+
+  bool wait_for(std::int64_t patience_ns) const override;
+  void wait_for_memory() const override { cudaEventSynchronize(done); }  // what went wrong is told by wait_for()
+  std::int64_t done_ns() const override;
+  std::int64_t busy_ns() const override;
+
+ private:
+  // What the host hears; it lives until it did.
+  struct Notice {
+    std::mutex mutex;
+    std::condition_variable heard;
+    std::int64_t done_ns = 0;
+  };
+  static void hear(void* notice);
+
+  const std::shared_ptr<const GpuContext> gpu_;
+  const std::shared_ptr<Notice> notice_ = std::make_shared<Notice>();
+
+ public:
+  const GpuEvent copied, kernels_begin, kernels_end, done;
+};
+
+class CudaStreamMark final : public StreamMark {
+ public:
+  CudaStreamMark(cudaStream_t stream, std::string_view what) : event(cudaEventDisableTiming, what) {
+    check_cuda(cudaEventRecord(event, stream), what);
+  }
+
+  const GpuEvent event;
+};
+
+}  // namespace stoker

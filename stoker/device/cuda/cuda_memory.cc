@@ -1,0 +1,45 @@
+#include "stoker/device/cuda/cuda_memory.h"
+
+#include "stoker/base/error.h"
+#include "stoker/base/log.h"
+#include "stoker/base/units.h"
+
+namespace stoker {
+
+std::uint8_t* PinnedAllocator::allocate(std::size_t bytes) {
+  if (!refused_) {
+    const OnGpu on(gpu_);
+    void* memory = nullptr;
+    const cudaError_t error = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
+    if (error == cudaSuccess) return static_cast<std::uint8_t*>(memory);
+    cudaGetLastError();  // or the next call would report it
+    if (error != cudaErrorMemoryAllocation) check_cuda(error, gpu_.name());
+    refused_ = true;
+    log(LogLevel::kWarning,
+        "{}: the machine pins no {} of memory, so that copies to the GPU are slower and do not overlap", gpu_.name(),
+        format_size(static_cast<double>(bytes)));
+  }
+  return host_allocator().allocate(bytes);
+}
+
+void PinnedAllocator::deallocate(std::uint8_t* memory, std::size_t bytes) noexcept {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess && attributes.type == cudaMemoryTypeHost) {
+    cudaFreeHost(memory);
+  } else {
+    host_allocator().deallocate(memory, bytes);
+  }
+}
+
+std::uint8_t* GpuAllocator::allocate(std::size_t bytes) {
+  const OnGpu on(gpu_);
+  void* memory = nullptr;
+  const cudaError_t error = cudaMalloc(&memory, bytes);
+  if (error != cudaSuccess) cudaGetLastError();  // or the next call would report it
+  check_cuda(error, gpu_.name());
+  return static_cast<std::uint8_t*>(memory);
+}
+
+void GpuAllocator::deallocate(std::uint8_t* memory, std::size_t) noexcept { cudaFree(memory); }
+
+}  // namespace stoker

@@ -1,0 +1,36 @@
+// The memory that work on a GPU needs: its own, and the host's for copies to start from.
+#pragma once
+
+#include <atomic>
+
+#include "stoker/device/cuda/cuda_check.h"
+#include "stoker/tensor/allocator.h"
+
+namespace stoker {
+
+/// Pinned, so that copies need no detour and go beside all else; where the machine refuses that, plain, and a line of
+/// the log says so.
+class PinnedAllocator final : public Allocator {
+ public:
+  explicit PinnedAllocator(const GpuContext& gpu) : gpu_(gpu) {}
+
+  std::uint8_t* allocate(std::size_t bytes) override;
+  void deallocate(std::uint8_t* memory, std::size_t bytes) noexcept override;
+
+ private:
+  const GpuContext& gpu_;
+  std::atomic<bool> refused_{false};
+};
+
+class GpuAllocator final : public Allocator {
+ public:
+  explicit GpuAllocator(const GpuContext& gpu) : gpu_(gpu) {}
+
+  std::uint8_t* allocate(std::size_t bytes) override;
+  void deallocate(std::uint8_t* memory, std::size_t bytes) noexcept override;
+
+ private:
+  const GpuContext& gpu_;
+};
+
+}  // namespace stoker

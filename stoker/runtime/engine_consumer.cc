@@ -1,0 +1,248 @@
+// The consumer's side of the loader: epochs, and the batches that it takes and gives back.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stoker/base/clock.h"
+#include "stoker/base/error.h"
+#include "stoker/base/log.h"
+#include "stoker/base/units.h"
+#include "stoker/runtime/engine.h"
+
+namespace stoker {
+namespace {
+
+// Bad samples of an epoch that are taken for accidents: so many, or one in so many slots of this rank.
+constexpr std::int64_t kBadSamplesMin = 10, kBadSamplesShare = 1000;
+
+// Batches that the consumer may have while a GPU is still at work on them. Its next ones come from other memory, and
+// what it found out about one is told with one of the next two.
+constexpr std::size_t kUnsettledMax = 2;
+
+constexpr std::int64_t kDevicePatienceNs = 20'000'000;  // to notice an interrupt
+
+}  // namespace
+
+void Loader::Engine::start_epoch(std::int64_t epoch) {
+  check_home();
+  if (epoch < 0) fail(ErrorKind::kUsage, "epochs are numbered from 0; {} was asked for", epoch);
+  if (epoch >= epochs_end_) {
+    fail(ErrorKind::kUsage, "epoch {} was asked for, but the loader was made for those up to {}", epoch,
+         epochs_end_ - 1);
+  }
+  drop_arriving();
+  const std::lock_guard lock(mutex_);
+  check_open();
+  if (first_start_ns_ == 0) first_start_ns_ = now_ns();
+  const std::optional<LoaderPosition> resume = std::exchange(resume_, std::nullopt);
+  delivered_ = resume && resume->epoch == epoch ? resume->batch : 0;
+  const bool goes_back = resume && epoch < resume->epoch;
+  board_.start_epoch(epoch, delivered_);
+  epoch_started_ = true;
+  epoch_ = epoch;
+  epoch_bad_.clear();
+  in_epoch_ = true;
+  epoch_error_ = nullptr;
+  reader_waits_ = false;
+  reader_wakes_.notify_one();
+  if (goes_back) {
+    log(LogLevel::kWarning, "epoch {} was asked for, so it begins anew; the state that was loaded stood in epoch {}",
+        epoch, resume->epoch);
+  }
+  log(LogLevel::kDebug, "epoch {} begins: {} batches of {}", epoch, batches_per_epoch_, batch_);
+}
+
+/// Of plain iteration.
+std::int64_t Loader::Engine::next_epoch() const {
+  if (!resume_) return epoch_ + 1;
+  return resume_->batch == batches_per_epoch_ ? resume_->epoch + 1 : resume_->epoch;
+}
+
+LoaderPosition Loader::Engine::position() const {
+  check_home();
+  if (resume_) return *resume_;
+  if (epoch_ < 0) return {};
+  return {epoch_, in_epoch_ ? delivered_ : batches_per_epoch_};
+}
+
+std::string Loader::Engine::state() const { return state_.to_json(position()); }
+
+std::vector<BadSample> Loader::Engine::bad_samples() const {
+  std::vector<BadSample> samples;
+  for (const auto& [number, sample] : bad_samples_) samples.push_back(sample);
+  return samples;
+}
+
+LoaderPosition Loader::Engine::load_state(std::string_view json) {
+  check_home();
+  const LoaderPosition position = state_.parse(json);
+  if (position.batch > batches_per_epoch_) {
+    fail(ErrorKind::kUsage, "the state is damaged: it stands before batch {} of an epoch of {}", position.batch,
+         batches_per_epoch_);
+  }
+  drop_arriving();
+  resume_ = position;
+  in_epoch_ = false;
+  epoch_error_ = nullptr;
+  return position;
+}
+
+std::optional<BatchPtr> Loader::Engine::next(Deadline deadline) {
+  check_home();
+  if (epoch_error_) std::rethrow_exception(epoch_error_);
+  if (!in_epoch_ && next_epoch() >= epochs_end_) return BatchPtr();
+  if (!in_epoch_) start_epoch(next_epoch());
+  const bool at_end = delivered_ == batches_per_epoch_;
+  if (!at_end && !arriving_ && !pop_arriving(deadline)) return std::nullopt;
+  try {
+    const std::size_t unsettled_max = at_end || !device_ || device_->memory_is_host() ? 0 : kUnsettledMax;
+    if (!epoch_error_ && !settle(unsettled_max, deadline)) return std::nullopt;
+    if (at_end) return end_epoch();
+    report_bad();
+    if (epoch_error_) std::rethrow_exception(epoch_error_);
+    return deliver(std::move(arriving_));
+  } catch (...) {  // the audit could not be written, for instance: an epoch with a gap in it is of no use
+    epoch_error_ = std::current_exception();
+    drop_arriving();
+    throw;
+  }
+}
+
+BatchPtr Loader::Engine::end_epoch() {
+  in_epoch_ = false;
+  metrics_.add(Metric::kEpochs, 1);
+  log(LogLevel::kDebug, "epoch {} ended after {} batches", epoch_, delivered_);
+  if (!epoch_bad_.empty()) log(LogLevel::kWarning, "bad samples in epoch {}: {}", epoch_, epoch_bad_.size());
+  return nullptr;
+}
+
+// The next batch becomes the arriving one, or its error the epoch's; false if the deadline passes first.
+bool Loader::Engine::pop_arriving(Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  if (!board_.front_sealed() && !unsettled_.empty()) {
+    lock.unlock();  // it may be their memory that the next one waits for
+    if (!settle(0, deadline)) return false;
+    lock.lock();
+  }
+  wait_for_batch(lock, deadline);
+  if (!board_.front_sealed()) return false;
+  try {
+    arriving_ = board_.pop(bad_);
+    if (arriving_->crossed()) {
+      arriving_->settled = false;
+      unsettled_.push_back(arriving_.get());
+    }
+  } catch (...) {
+    epoch_error_ = std::current_exception();
+  }
+  wake_reader_if_room();
+  workers_wake_.notify_all();  // memory may have gone to a batch whose tickets are ready
+  return true;
+}
+
+void Loader::Engine::drop_arriving() noexcept {
+  if (arriving_) take_back(arriving_.release());
+}
+
+// Waits until the device is done with all batches but the last so many, and learns how that went; false if the
+// deadline passes first.
+bool Loader::Engine::settle(std::size_t but, Deadline deadline) {
+  const std::int64_t since = now_ns();
+  while (!unsettled_.empty()) {
+    LoaderBatch& oldest = *unsettled_.front();
+    const bool must = unsettled_.size() > but;
+    std::exception_ptr error;
+    try {
+      if (!oldest.wait_ready(must ? kDevicePatienceNs : 0)) {
+        if (!must) break;
+        const std::lock_guard lock(mutex_);
+        check_open();
+        if (!deadline || std::chrono::steady_clock::now() < *deadline) continue;
+        metrics_.add(Metric::kConsumerWaitNs, now_ns() - since);
+        return false;
+      }
+    } catch (...) {
+      error = std::current_exception();
+    }
+    metrics_.add(Metric::kDeviceNs, oldest.device_ns());
+    unsettled_.pop_front();
+    const std::lock_guard lock(mutex_);
+    board_.settled(oldest);
+    wake_reader_if_room();
+    workers_wake_.notify_all();
+    if (error) std::rethrow_exception(error);
+  }
+  metrics_.add(Metric::kConsumerWaitNs, now_ns() - since);
+  return true;
+}
+
+void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline) {
+  const std::int64_t since = now_ns();
+  const auto ready = [&] { return closing_ || interrupted_ || failure_ || board_.front_sealed() || board_.starved(); };
+  if (deadline) {
+    consumer_wakes_.wait_until(lock, *deadline, ready);
+  } else {
+    consumer_wakes_.wait(lock, ready);
+  }
+  metrics_.add(Metric::kConsumerWaitNs, now_ns() - since);
+  check_open();
+  if (failure_) std::rethrow_exception(failure_);
+  if (!board_.front_sealed() && board_.starved()) {
+    if (board_.allocation_error()) std::rethrow_exception(board_.allocation_error());
+    const bool of_host = board_.batch_memory().host + board_.batch_bytes().host > board_.batch_memory_max().host;
+    const std::size_t bytes = of_host ? board_.batch_bytes().host : board_.batch_bytes().device;
+    fail(ErrorKind::kMemory,
+         "the consumer holds {} batches of {} and the budget of {}memory allows no more; let go of batches, or give "
+         "the loader more {}memory",
+         board_.held(), format_size(static_cast<double>(bytes)), of_host ? "" : "device ", of_host ? "" : "device ");
+  }
+}
+
+// Tells of the bad samples that the batch at hand met. More than a few are no accident.
+void Loader::Engine::report_bad() {
+  const std::int64_t slots = batches_per_epoch_ * batch_;
+  const std::int64_t most = std::max(kBadSamplesMin, slots / kBadSamplesShare);
+  for (const BadSlot& bad : bad_) {
+    const bool is_new = bad_samples_.emplace(bad.sample, bad.bad).second;
+    if (is_new) metrics_.add(Metric::kBadSamples, 1);
+    if (bad.known) continue;
+    if (is_new) {
+      if (bad_sample_ != BadSlotPolicy::kFail) log(LogLevel::kWarning, "bad sample: {}", bad.bad.reason);
+      if (quarantine_) quarantine_->add(bad.bad);
+    }
+    if (bad_sample_ == BadSlotPolicy::kFail || !epoch_bad_.insert(bad.sample).second) continue;
+    if (static_cast<std::int64_t>(epoch_bad_.size()) <= most) continue;
+    fail(ErrorKind::kBadSample,
+         "epoch {} has met {} bad samples, more than the {} that may be accidents; the last: {}{}", epoch_,
+         epoch_bad_.size(), most, bad.bad.reason,
+         quarantine_ ? fmt::format("; '{}' lists them", quarantine_->path()) : std::string());
+  }
+}
+
+BatchPtr Loader::Engine::deliver(std::unique_ptr<LoaderBatch> batch) {
+  BatchPtr delivered(batch.release(), [engine = shared_from_this()](LoaderBatch* back) { engine->take_back(back); });
+  if (audit_) audit_->write(*delivered);
+  ++delivered_;
+  metrics_.add(Metric::kBatches, 1);
+  metrics_.add(Metric::kSamples, delivered->valid_count());
+  if (!first_delivered_) metrics_.set(Metric::kFirstBatchNs, now_ns() - first_start_ns_);
+  first_delivered_ = true;
+  if (progress_) progress_({epoch_, delivered_, batches_per_epoch_, metrics_.read()[Metric::kSamples]});
+  return delivered;
+}
+
+void Loader::Engine::take_back(LoaderBatch* batch) noexcept {
+  if (!home_.here()) {
+    if (!device_) delete batch;  // a GPU is out of a forked child's reach, and what is there stays there
+    return;
+  }
+  batch->let_go();
+  std::unique_ptr<LoaderBatch> owned(batch);
+  const std::lock_guard lock(mutex_);
+  board_.release(std::move(owned));
+  wake_reader_if_room();
+  workers_wake_.notify_all();
+  consumer_wakes_.notify_all();
+}
+
+}  // namespace stoker
