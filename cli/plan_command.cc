@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -11,12 +13,14 @@
 #include "cli/command_line.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
+#include "cli/crossing_probe.h"
 #include "cli/json_output.h"
 #include "cli/progress.h"
 #include "cli/sample_reader.h"
 #include "cli/stage_probe.h"
 #include "cli/text_table.h"
 #include "stoker/base/units.h"
+#include "stoker/plan/device_batch.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader.h"
 
@@ -39,6 +43,7 @@ struct PlanReport {
   const Plan& plan;
   std::vector<OutputSpec> outputs;
   std::vector<StageCost> costs;
+  std::vector<CrossingCost> crossings;  // by transfer index, if there is a device
   std::size_t samples_measured;
   const LoaderOptions& loader;
   std::uint64_t memory_bytes_min;
@@ -49,27 +54,63 @@ std::string shape_text(const Shape& shape) {
   return shape.rank() == 0 ? "scalar" : fmt::format("{}", fmt::join(shape.extents(), " x "));
 }
 
+// What a device takes for a stage is what it takes less where the host does it.
+std::optional<double> device_us(const PlanReport& report, std::size_t stage) {
+  const auto& crossings = report.crossings;
+  if (report.plan.stages().size() != kTransferIndexMax || crossings.empty()) return std::nullopt;  // several views
+  if (!crossings[stage].device_us || !crossings[stage + 1].device_us) return std::nullopt;
+  return std::max(0.0, *crossings[stage].device_us - *crossings[stage + 1].device_us);
+}
+
+std::string us_text(std::optional<double> us) { return us ? fmt::format("{:.3g}", *us) : "-"; }
+
+std::string crossings_text(const PlanReport& report) {
+  if (report.crossings.empty()) return {};
+  TextTable table({{"transfer index", Align::kRight},
+                   {"CPU us", Align::kRight},
+                   {"device us", Align::kRight},
+                   {"bytes to the device", Align::kRight}});
+  for (std::size_t i = 0; i < report.crossings.size(); ++i) {
+    const CrossingCost& cost = report.crossings[i];
+    table.add_row(
+        {fmt::format("{}", i), us_text(cost.cpu_us), us_text(cost.device_us), format_size(cost.bytes_to_device)});
+  }
+  const Device& device = *report.loader.device;
+  const std::string caveat = device.caveat();
+  return fmt::format("{}A sample's means, split between a core and {}.{}{}\n\n", table.text(), device.name(),
+                     caveat.empty() ? "" : " ", caveat);
+}
+
 std::string text_of(const PlanReport& report) {
-  TextTable stages({{"stage"}, {"CPU us", Align::kRight}, {"bytes out", Align::kRight}, {"operators"}});
+  TextTable stages({{"stage"},
+                    {"CPU us", Align::kRight},
+                    {"device us", Align::kRight},
+                    {"bytes out", Align::kRight},
+                    {"operators"}});
   double total_us = 0;
   for (std::size_t i = 0; i < report.costs.size(); ++i) {
     const StageSpec& stage = report.plan.stages()[i];
     const StageCost& cost = report.costs[i];
     total_us += cost.cpu_us;
-    stages.add_row({stage.name, fmt::format("{:.0f}", cost.cpu_us), format_size(cost.bytes_out),
+    stages.add_row({stage.name, fmt::format("{:.0f}", cost.cpu_us), us_text(device_us(report, i)),
+                    format_size(cost.bytes_out),
                     fmt::format("{}", fmt::join(stage.operators, ", "))});
   }
   TextTable outputs({{"output"}, {"dtype"}, {"shape of one sample"}});
   for (const OutputSpec& output : report.outputs) {
     outputs.add_row({output.name, std::string(to_string(output.dtype)), shape_text(output.shape)});
   }
-  return fmt::format("{}\n{}\n", stages.text(), outputs.text()) +
+  return fmt::format("{}\n{}\n", stages.text(), outputs.text()) + crossings_text(report) +
          fmt::format(
              "A core makes about {:.0f} samples/s: medians over {} samples, each stage apart; a run fuses geometry and "
              "color.\n",
              total_us > 0 ? 1e6 / total_us : 0.0, report.samples_measured) +
          fmt::format("Batches of {} with {} made ahead take at least {} of memory.\n", report.loader.batch,
                      report.loader.prefetch, format_size(static_cast<double>(report.memory_bytes_min)));
+}
+
+nlohmann::ordered_json optional_json(std::optional<double> value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
 }
 
 nlohmann::ordered_json json_of(const PlanReport& report) {
@@ -81,7 +122,7 @@ nlohmann::ordered_json json_of(const PlanReport& report) {
     json["stages"].push_back({{"name", stage.name},
                               {"operators", stage.operators},
                               {"cpu_us", report.costs[i].cpu_us},
-                              {"device_us", nullptr},
+                              {"device_us", optional_json(device_us(report, i))},
                               {"bytes_out", std::llround(report.costs[i].bytes_out)}});
   }
   json["outputs"] = Json::array();
@@ -90,6 +131,17 @@ nlohmann::ordered_json json_of(const PlanReport& report) {
     json["outputs"].push_back({{"name", output.name},
                                {"dtype", to_string(output.dtype)},
                                {"shape", std::vector<std::int64_t>(shape.begin(), shape.end())}});
+  }
+  if (report.loader.device) {
+    json["device"] = report.loader.device->name();
+    json["crossings"] = Json::array();
+    for (std::size_t i = 0; i < report.crossings.size(); ++i) {
+      const CrossingCost& cost = report.crossings[i];
+      json["crossings"].push_back({{"transfer_index", i},
+                                   {"cpu_us", cost.cpu_us},
+                                   {"device_us", optional_json(cost.device_us)},
+                                   {"bytes_to_device", cost.bytes_to_device}});
+    }
   }
   json["memory_bytes_min"] = report.memory_bytes_min;
   json["samples_measured"] = report.samples_measured;
@@ -108,8 +160,17 @@ void plan(const PlanOptions& options) {
     costs = measure_stages(*dataset, plan, samples, options.loader.seed,
                            [&progress](std::int64_t measured) { progress.update(measured); });
   }
-  const PlanReport report{plan,           std::move(outputs), std::move(costs),
-                          samples.size(), options.loader,     memory_bytes_min(*dataset, recipe, options.loader)};
+  std::vector<CrossingCost> crossings;
+  if (options.loader.device) {
+    crossings = measure_crossings(*dataset, plan, samples, options.loader.seed, *options.loader.device);
+  }
+  const PlanReport report{.plan = plan,
+                          .outputs = std::move(outputs),
+                          .costs = std::move(costs),
+                          .crossings = std::move(crossings),
+                          .samples_measured = samples.size(),
+                          .loader = options.loader,
+                          .memory_bytes_min = memory_bytes_min(*dataset, recipe, options.loader)};
   if (options.json) {
     write_json(json_of(report));
   } else {
@@ -129,6 +190,9 @@ void add_plan_command(CLI::App& app) {
   add_integer_option(*command, "--prefetch", options->loader.prefetch, {1},
                      "Batches made ahead, for the memory they take; 2");
   add_threads_option(*command, options->loader.threads);
+  add_parsed_option(*command, "--device", options->loader.device, open_device,
+                    "Show what splitting the stages with this device costs at each transfer index; cpu")
+      ->option_text("DEVICE");
   add_json_flag(*command, options->json);
   set_example(*command, "stoker plan imagenet/train --recipe imagenet-train");
   command->callback([options] { plan(*options); });

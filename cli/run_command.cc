@@ -211,6 +211,9 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
   add_integer_option(*command, "--transfer-index", loader.transfer_index, {0, kTransferIndexMax},
                      "Stages that the CPU does before the data cross to the device; 0")
       ->option_text("K");
+  add_parsed_option(*command, "--device-memory", loader.device_memory, parse_size,
+                    "Budget for what the loader holds of the device's own; a quarter of it")
+      ->option_text("SIZE");
   add_text_option(*command, "--audit", loader.audit, "Write one line per delivered sample, with a hash of its pixels")
       ->option_text("FILE");
   add_parsed_option(*command, "--bad-sample", loader.bad_sample, parse_bad_slot_policy,

@@ -61,4 +61,12 @@ std::span<const Bytes> SampleReader::read(std::int64_t sample) {
   return fields_;
 }
 
+Bytes SampleReader::read_entry_points() {
+  entry_points_.resize(row_.entry_points.length);
+  if (!entry_points_.empty()) {
+    read_fully(*row_.entry_points_source, row_.entry_points.offset, entry_points_);
+  }
+  return entry_points_;
+}
+
 }  // namespace stoker

@@ -31,6 +31,9 @@ class SampleReader {
 
   /// By Plan::fields(); valid until the next call. Throws kNotFound when the sample has no such field, kIo.
   std::span<const Bytes> read(std::int64_t sample);
+  /// Of the sample that was read last: what is known of it, and its entry points, empty where no index has them.
+  const SampleRow& row() const { return row_; }
+  Bytes read_entry_points();
 
  private:
   const Dataset& dataset_;
@@ -38,6 +41,7 @@ class SampleReader {
   SampleRow row_;
   std::vector<std::vector<std::uint8_t>> memory_;
   std::vector<Bytes> fields_;
+  std::vector<std::uint8_t> entry_points_;
 };
 
 /// Calls `work`; an Error it throws gets the sample's name put before it.

@@ -35,17 +35,65 @@ nb::tuple shape_of(const PyTensor& tensor) {
   return nb::tuple(shape);
 }
 
-nb::object to_dlpack(const PyTensor& tensor, nb::handle stream, nb::handle max_version, nb::handle dl_device,
-                     std::optional<bool> copy) {
-  if (!stream.is_none()) throw nb::buffer_error("a tensor on the CPU has no stream: it must be None");
-  if (!dl_device.is_none() && nb::cast<std::pair<int, int>>(dl_device) != std::pair(1, 0)) {
-    throw nb::buffer_error("the tensor is on the CPU, device (1, 0); copy it from there");
-  }
-  const bool versioned = !max_version.is_none() && nb::cast<int>(max_version[0]) >= 1;
-  return dlpack::make_capsule(tensor.view, tensor.batch, {.versioned = versioned, .copy = copy.value_or(false)});
+dlpack::Device device_of(const PyTensor& tensor) {
+  const int gpu = tensor.batch->gpu();
+  return gpu < 0 ? dlpack::Device{} : dlpack::Device{dlpack::kCuda, gpu};
 }
 
-nb::object to_numpy(const PyTensor& tensor) { return numpy_view(tensor.view, tensor.batch); }
+// What a consumer does with the tensor in its stream comes when it is written, and before its memory is used again.
+void take_into_stream(const PyTensor& tensor, nb::handle stream) {
+  if (tensor.batch->gpu() < 0) {
+    if (!stream.is_none()) throw nb::buffer_error("a tensor on the CPU has no stream: it must be None");
+    return;
+  }
+  const std::int64_t number = stream.is_none() ? kDefaultStream : nb::cast<std::int64_t>(stream);
+  if (number == -1) return;  // the consumer sees to it, with Batch.record_stream()
+  if (number <= 0) throw nb::buffer_error("the stream is a handle of CUDA's, or 1 or 2 for the default ones");
+  tensor.batch->wait_on(static_cast<DeviceStream>(number));
+}
+
+nb::object to_dlpack(const PyTensor& tensor, nb::handle stream, nb::handle max_version, nb::handle dl_device,
+                     std::optional<bool> copy) {
+  const dlpack::Device device = device_of(tensor);
+  if (!dl_device.is_none() && nb::cast<std::pair<int, int>>(dl_device) != std::pair(device.type, device.id)) {
+    throw nb::buffer_error(
+        fmt::format("the tensor is on device ({}, {}); copy it from there", device.type, device.id).c_str());
+  }
+  if (device.type == dlpack::kCuda && copy.value_or(false)) {
+    throw nb::buffer_error("a tensor on a GPU is not copied here; copy what is made from it");
+  }
+  take_into_stream(tensor, stream);
+  const bool versioned = !max_version.is_none() && nb::cast<int>(max_version[0]) >= 1;
+  return dlpack::make_capsule(tensor.view, device, tensor.batch,
+                              {.versioned = versioned, .copy = copy.value_or(false)});
+}
+
+nb::object to_numpy(const PyTensor& tensor) {
+  if (const int gpu = tensor.batch->gpu(); gpu >= 0) {
+    throw nb::type_error(
+        fmt::format("the tensor is on cuda:{}; torch.from_dlpack(tensor).cpu() brings it to numpy", gpu).c_str());
+  }
+  return numpy_view(tensor.view, tensor.batch);
+}
+
+// A number, or what frameworks have: PyTorch's streams `cuda_stream`, CuPy's `ptr`, others `__cuda_stream__`.
+DeviceStream stream_argument(nb::handle stream) {
+  nb::object handle = nb::borrow(stream);
+  if (nb::hasattr(stream, "cuda_stream")) {
+    handle = stream.attr("cuda_stream");
+  } else if (nb::hasattr(stream, "__cuda_stream__")) {
+    handle = nb::object(stream.attr("__cuda_stream__")())[1];
+  } else if (nb::hasattr(stream, "ptr")) {
+    handle = stream.attr("ptr");
+  }
+  if (!nb::isinstance<nb::int_>(handle)) {
+    fail(ErrorKind::kUsage, "record_stream takes a stream of PyTorch or CuPy, or the number that is CUDA's handle");
+  }
+  const auto number = nb::cast<std::uintptr_t>(handle);
+  return number == 0 ? kDefaultStream : number;  // CUDA takes either for it
+}
+
+void record_stream(const PyBatch& self, nb::handle stream) { self.batch->record_stream(stream_argument(stream)); }
 
 // What numpy.asarray() calls: with numpy's meaning of the arguments.
 nb::object to_array(const PyTensor& tensor, nb::handle dtype, std::optional<bool> copy) {
@@ -131,18 +179,30 @@ std::string repr_batch(const PyBatch& self) {
 void bind_tensor(nb::module_& module) {
   nb::class_<PyTensor>(
       module, "Tensor",
-      "One output of a batch: give it to numpy.asarray() or torch.from_dlpack(), neither of which copies.")
+      "One output of a batch: give it to numpy.asarray() or torch.from_dlpack(), neither of which copies. One that is\n"
+      "on a GPU is ready in the stream that the framework then works with; the host does not wait for it.")
       .def_prop_ro("shape", &shape_of, "The extents, the batch's first.")
       .def_prop_ro(
           "dtype", [](const PyTensor& self) { return std::string(to_string(self.view.dtype)); },
           "'u8', 'i64', 'f16', 'bf16' or 'f32'.")
+      .def_prop_ro(
+          "layout",
+          [](const PyTensor& self) -> nb::object {
+            if (!self.view.layout) return nb::none();
+            const std::string_view layout = to_string(*self.view.layout);
+            return nb::str(layout.data(), layout.size());
+          },
+          "Of an image, the order of its axes: 'nchw' or 'nhwc'.")
       .def("__len__", [](const PyTensor& self) { return self.view.shape[0]; })
       .def("__repr__", &repr_tensor)
       .def("numpy", &to_numpy, "An array over the batch's memory, which it keeps from being used again.")
       .def("__array__", &to_array, "dtype"_a = nb::none(), "copy"_a = nb::none())
       .def("__dlpack__", &to_dlpack, nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(),
            "dl_device"_a = nb::none(), "copy"_a = nb::none())
-      .def("__dlpack_device__", [](const PyTensor&) { return std::pair(1, 0); });
+      .def("__dlpack_device__", [](const PyTensor& self) {
+        const dlpack::Device device = device_of(self);
+        return std::pair(device.type, device.id);
+      });
 }
 
 }  // namespace
@@ -157,6 +217,10 @@ void bind_batch(nb::module_& module) {
       .def("__dir__", &attribute_names)
       .def("__len__", [](const PyBatch& self) { return self.batch->size(); })
       .def("__repr__", &repr_batch)
+      .def("record_stream", &record_stream, "stream"_a.none(),
+           "Other streams than those that took the tensors work with them, too: the memory is not used for another\n"
+           "batch before what they are given, until nothing refers to this one any more, is done. Takes a stream of\n"
+           "PyTorch or CuPy, or CUDA's handle of one; of a batch on the CPU there is nothing to wait for.")
       .def_prop_ro("outputs", &output_names, "The names of the outputs, in the recipe's order.")
       .def_prop_ro("valid", &valid, "Per slot, whether a sample stands there; false for padding.")
       .def_prop_ro("key", &key, "The samples' keys.")

@@ -34,7 +34,7 @@ void release_unconsumed(PyObject* capsule) {
 }
 
 template <typename Form>
-nb::object capsule_of(const TensorView& view, const std::shared_ptr<const void>& owner,
+nb::object capsule_of(const TensorView& view, Device device, const std::shared_ptr<const void>& owner,
                       [[maybe_unused]] std::uint64_t flags) {
   auto made = std::make_unique<Export<Form>>();
   made->owner = owner;
@@ -45,7 +45,7 @@ nb::object capsule_of(const TensorView& view, const std::shared_ptr<const void>&
     stride *= view.shape[axis];
   }
   made->form.tensor = {view.data,
-                       Device{},
+                       device,
                        static_cast<std::int32_t>(view.shape.rank()),
                        data_type(view.dtype),
                        made->shape.data(),
@@ -77,7 +77,7 @@ DataType data_type(DType dtype) {
   return {2, bits, 1};
 }
 
-nb::object make_capsule(TensorView view, std::shared_ptr<const void> owner, ExportOptions options) {
+nb::object make_capsule(TensorView view, Device device, std::shared_ptr<const void> owner, ExportOptions options) {
   if (options.copy) {
     auto memory = std::make_shared<Memory>(host_allocator(), view.bytes());
     std::memcpy(memory->data(), view.data, view.bytes());
@@ -85,8 +85,8 @@ nb::object make_capsule(TensorView view, std::shared_ptr<const void> owner, Expo
     owner = std::move(memory);
   }
   const std::uint64_t flags = options.copy ? kCopied : 0;
-  if (options.versioned) return capsule_of<ManagedVersioned>(view, owner, flags);
-  return capsule_of<Managed>(view, owner, flags);
+  if (options.versioned) return capsule_of<ManagedVersioned>(view, device, owner, flags);
+  return capsule_of<Managed>(view, device, owner, flags);
 }
 
 }  // namespace stoker::dlpack

@@ -11,8 +11,10 @@
 
 namespace stoker::dlpack {
 
+constexpr std::int32_t kCpu = 1, kCuda = 2;
+
 struct Device {
-  std::int32_t type = 1;  // 1: the CPU
+  std::int32_t type = kCpu;
   std::int32_t id = 0;
 };
 
@@ -56,7 +58,7 @@ struct ExportOptions {
 };
 
 /// A capsule for a framework to consume. It, and then the framework's tensor, holds `owner`, in whose memory `view`
-/// lies, or the copy that was asked for; letting go needs no interpreter lock.
-nanobind::object make_capsule(TensorView view, std::shared_ptr<const void> owner, ExportOptions options);
+/// lies on `device`, or the copy that was asked for (on the CPU only); letting go needs no interpreter lock.
+nanobind::object make_capsule(TensorView view, Device device, std::shared_ptr<const void> owner, ExportOptions options);
 
 }  // namespace stoker::dlpack

@@ -55,7 +55,10 @@ constexpr const char* kLoaderDoc =
     "    by default what all samples need and at most half\n"
     "device: does the stages behind the transfer index: 'cpu' (there is none), 'emulated:execute', or "
     "'emulated:NAME',\n"
-    "    which computes nothing; transfer_index: how many stages the CPU does before the data cross, 0 to 3\n\n"
+    "    which computes nothing, or a GPU as 'cuda:0'; transfer_index: how many stages the CPU does before the data\n"
+    "    cross, 0 to 3; device_memory: budget for what the loader holds there, by default a quarter of it\n"
+    "pin_memory: batches on the CPU are in pinned memory, from which copies to a GPU go beside all else; tell the\n"
+    "    batch which streams copy it, see Batch.record_stream()\n\n"
     "Iterating yields an epoch's batches: epoch 0 first, then the one after the last. One epoch runs at a time.\n"
     "Pickled into another process, a loader is made anew there and goes on where this one stands.";
 
@@ -98,7 +101,8 @@ constexpr const char* kConstructor =
     "rank: int | None = None, world: int | None = None, "
     "tail: str | None = None, audit: _Path | None = None, bad_sample: str = 'substitute', "
     "quarantine: _Path | None = None, cache: str = 'none', cache_memory: int | str | None = None, "
-    "repeats: int = 1, device: str = 'cpu', transfer_index: int | str = 'auto') -> None";
+    "repeats: int = 1, device: str = 'cpu', transfer_index: int | str = 'auto', "
+    "device_memory: int | str | None = None, pin_memory: bool = False) -> None";
 
 nb::dict kept_options(const CallSignature& signature, const CallArguments& given) {
   nb::dict options;
@@ -138,6 +142,12 @@ LoaderOptions loader_options(const CallArguments& given) {
   if (const nb::handle value = given["repeats"]) options.repeats = integer_argument("repeats", value, 1, kInt64Max);
   if (const nb::handle value = given["device"]) options.device = open_device(text_argument("device", value));
   if (const nb::handle value = given["transfer_index"]) options.transfer_index = transfer_index_argument(value);
+  if (const nb::handle value = given.unless_none("device_memory")) {
+    options.device_memory = size_argument("device_memory", value);
+  }
+  if (const nb::handle value = given["pin_memory"]; value && flag_argument("pin_memory", value)) {
+    options.pinned = open_pinned_host();
+  }
   return options;
 }
 
@@ -146,7 +156,8 @@ void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& nam
       "Loader",
       {"data",       "recipe", "batch",        "global_batch", "seed",   "threads",       "prefetch", "memory",
        "order",      "window", "lanes",        "rank",         "world",  "tail",          "audit",    "bad_sample",
-       "quarantine", "cache",  "cache_memory", "repeats",      "device", "transfer_index"},
+       "quarantine", "cache",  "cache_memory", "repeats",      "device", "transfer_index", "device_memory",
+       "pin_memory"},
       2};
   const CallArguments given(signature, positional, named);
   LoaderOptions options = loader_options(given);

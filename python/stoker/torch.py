@@ -76,24 +76,38 @@ def _make_batch(names: tuple[str, ...], tensors: Iterable[torch.Tensor], facts: 
     return _batch_type(names)(tensors, facts)
 
 
+class _Form(NamedTuple):
+    """What is made of the outputs, beside their being tensors."""
+
+    pinned: bool
+    channels_last: bool
+
+
 class EpochIterator:
     """The batches of an epoch that are still to come; its length is their number."""
 
-    def __init__(self, batches: stoker.EpochIterator) -> None:
+    def __init__(self, batches: stoker.EpochIterator, form: _Form) -> None:
         self._batches = batches
+        self._form = form
 
     def __iter__(self) -> EpochIterator:
         return self
 
     def __next__(self) -> Batch:
-        return _as_tensors(next(self._batches))  # holds no batch while it waits for the next
+        return _as_tensors(next(self._batches), self._form)  # holds no batch while it waits for the next
 
     def __len__(self) -> int:
         return len(self._batches)
 
 
 class Loader:
-    """As stoker.Loader, with its arguments; yields Batch."""
+    """As stoker.Loader, with its arguments; yields Batch.
+
+    channels_last: images of recipes with .layout("nhwc") come as N x C x H x W tensors of torch.channels_last, without
+        a copy
+    pin_memory: the stream that is current when a batch comes may copy from it without blocking, until no tensor of it
+        is left; of others it is to be told: stoker.Batch.record_stream()
+    """
 
     def __init__(
         self,
@@ -120,12 +134,16 @@ class Loader:
         repeats: int = 1,
         device: str = "cpu",
         transfer_index: int | str = "auto",
+        device_memory: int | str | None = None,
+        pin_memory: bool = False,
+        channels_last: bool = False,
     ) -> None:
         self._loader = stoker.Loader(
             data, recipe, batch=batch, global_batch=global_batch, seed=seed, threads=threads, prefetch=prefetch,
             memory=memory, order=order, window=window, lanes=lanes, rank=rank, world=world, tail=tail, audit=audit,
             bad_sample=bad_sample, quarantine=quarantine, cache=cache, cache_memory=cache_memory, repeats=repeats,
-            device=device, transfer_index=transfer_index)
+            device=device, transfer_index=transfer_index, device_memory=device_memory, pin_memory=pin_memory)
+        self._form = _Form(pin_memory, channels_last)
         self._epoch: int | None = None
 
     def __len__(self) -> int:
@@ -133,18 +151,19 @@ class Loader:
 
     def __iter__(self) -> Iterator[Batch]:
         epoch, self._epoch = self._epoch, None
-        return EpochIterator(iter(self._loader)) if epoch is None else self.epoch(epoch)
+        return EpochIterator(iter(self._loader), self._form) if epoch is None else self.epoch(epoch)
 
     def __repr__(self) -> str:
         return f"stoker.torch.{self._loader!r}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        _, made_of = self._loader.__reduce__()
-        return _make_loader, (*made_of, self._epoch)
+        _, (data, recipe, options, state) = self._loader.__reduce__()
+        options = {**options, "channels_last": self._form.channels_last}
+        return _make_loader, (data, recipe, options, state, self._epoch)
 
     def epoch(self, epoch: int) -> EpochIterator:
         """An iterator over the batches of this epoch."""
-        return EpochIterator(self._loader.epoch(epoch))
+        return EpochIterator(self._loader.epoch(epoch), self._form)
 
     def set_epoch(self, epoch: int) -> None:
         """Names the epoch that the next iteration runs, as with a DistributedSampler."""
@@ -202,9 +221,16 @@ class Loader:
         self.close()
 
 
-def _as_tensors(batch: stoker.Batch) -> Batch:
+def _as_tensors(batch: stoker.Batch, form: _Form) -> Batch:
     facts = SlotFacts(torch.from_numpy(batch.valid), batch.key, torch.from_numpy(batch.position), batch.epoch)
-    return _make_batch(batch.outputs, [torch.from_dlpack(batch[name]) for name in batch.outputs], facts)
+    if form.pinned and torch.cuda.is_available():
+        batch.record_stream(torch.cuda.current_stream())  # which copies from it, as a rule
+    return _make_batch(batch.outputs, [_as_tensor(batch[name], form) for name in batch.outputs], facts)
+
+
+def _as_tensor(output: stoker.Tensor, form: _Form) -> torch.Tensor:
+    tensor = torch.from_dlpack(output)
+    return tensor.permute(0, 3, 1, 2) if form.channels_last and output.layout == "nhwc" else tensor
 
 
 def _make_loader(

@@ -127,6 +127,31 @@ def test_numpy_of_bf16_says_what_to_do(folder):
         assert caught.value.kind == "usage"
 
 
+class TorchStream:
+    cuda_stream = 0x1234
+
+
+class CupyStream:
+    ptr = 0x1234
+
+
+class OtherStream:
+    def __cuda_stream__(self):
+        return 0, 0x1234
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated:execute"])
+def test_streams_of_every_framework_are_taken(folder, recipe, device):
+    with stoker.Loader(folder, recipe, batch=4, device=device) as loader:
+        batch = one_batch(loader)
+        for stream in (TorchStream(), CupyStream(), OtherStream(), 0, 2, 0x1234):
+            batch.record_stream(stream)  # nothing to wait for: they are on the host
+        for stream in ("7", None, 1.5):
+            with pytest.raises(stoker.Error, match="a stream of PyTorch or CuPy") as caught:
+                batch.record_stream(stream)
+            assert caught.value.kind == "usage"
+
+
 def test_dlpack_follows_the_protocol(loader):
     tensor = one_batch(loader).image
     assert tensor.__dlpack_device__() == (1, 0)

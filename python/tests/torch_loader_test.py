@@ -48,7 +48,33 @@ def test_the_arguments_are_those_of_the_plain_loader():
         args = next(node for node in loader.body if getattr(node, "name", "") == "__init__").args
         return [arg.arg for arg in args.args + args.kwonlyargs], [ast.dump(default) for default in args.kw_defaults]
 
-    assert parameters("torch.py", "Loader") == parameters("_stoker.pyi", "Loader")
+    names, defaults = parameters("_stoker.pyi", "Loader")
+    assert parameters("torch.py", "Loader") == ([*names, "channels_last"], [*defaults, ast.dump(ast.Constant(False))])
+
+
+def test_channels_last_images_are_what_pytorch_calls_so(folder):
+    recipe = stoker.recipe().decode().resize(20, 24).normalize("imagenet")
+    nhwc = stoker.recipe().decode().resize(20, 24).normalize("imagenet").layout("nhwc")
+    with stoker.torch.Loader(folder, recipe, batch=8) as plain, \
+         stoker.torch.Loader(folder, nhwc, batch=8, channels_last=True) as last, \
+         stoker.torch.Loader(folder, recipe, batch=8, channels_last=True) as both:
+        for (expected,), (image,), (unchanged,) in zip(plain, last, both):
+            assert image.shape == (8, 3, 20, 24) and torch.equal(image, expected) and torch.equal(unchanged, expected)
+            assert image.is_contiguous(memory_format=torch.channels_last) and unchanged.is_contiguous()
+        again = pickle.loads(pickle.dumps(last))
+        assert next(iter(again))[0].shape == (8, 3, 20, 24)
+        again.close()
+
+
+def test_memory_is_pinned_where_there_is_a_gpu_and_otherwise_plain(folder, recipe, caplog):
+    with stoker.torch.Loader(folder, recipe, batch=8, pin_memory=True) as pinned, \
+         stoker.torch.Loader(folder, recipe, batch=8) as plain:
+        for (image, _), (expected, _) in zip(pinned, plain):
+            assert torch.equal(image, expected) and image.device.type == "cpu"
+            assert image.is_pinned() == torch.cuda.is_available()
+    assert ("not pinned" in caplog.text) == (not torch.cuda.is_available())
+    with pytest.raises(stoker.Error, match="there already"):
+        stoker.torch.Loader(folder, recipe, batch=8, pin_memory=True, device="emulated:execute")
 
 
 @pytest.fixture

@@ -48,6 +48,8 @@ class DeviceEvent {
 class StreamMark {
  public:
   virtual ~StreamMark() = default;
+  /// Waits until that is done.
+  virtual void wait() const = 0;
 };
 
 class Device {

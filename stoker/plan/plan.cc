@@ -128,7 +128,7 @@ std::optional<ImageSize> Plan::output_size(const ViewPlan& view) {
 }
 
 OutputSpec Plan::image_output(const ViewPlan& view, ImageSize size) {
-  return {view.name, view.image.format.dtype, image_shape_of(view, size)};
+  return {view.name, view.image.format.dtype, image_shape_of(view, size), view.image.format.layout};
 }
 
 Shape Plan::image_shape_of(const ViewPlan& view, ImageSize size) {

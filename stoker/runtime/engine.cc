@@ -21,6 +21,7 @@ Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, co
     : dataset_(std::move(dataset)),
       plan_(std::move(recipe)),
       device_(options.device),
+      pinned_(options.pinned),
       batch_(options.batch),
       seed_(options.seed),
       epochs_end_(options.epochs_end),

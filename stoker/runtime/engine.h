@@ -91,6 +91,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   BatchPtr end_epoch();
   bool pop_arriving(Deadline deadline);
   void wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline);
+  bool lacks_unsettled_memory() const;
   bool settle(std::size_t but, Deadline deadline);
   void report_bad();
   void drop_arriving() noexcept;
@@ -103,6 +104,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   const std::shared_ptr<const Dataset> dataset_;
   const Plan plan_;
   const std::shared_ptr<Device> device_;
+  const std::shared_ptr<PinnedHost> pinned_;
   const int batch_;
   const std::uint64_t seed_;
   const std::int64_t epochs_end_;

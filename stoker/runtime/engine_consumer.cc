@@ -119,12 +119,13 @@ BatchPtr Loader::Engine::end_epoch() {
 // The next batch becomes the arriving one, or its error the epoch's; false if the deadline passes first.
 bool Loader::Engine::pop_arriving(Deadline deadline) {
   std::unique_lock lock(mutex_);
-  if (!board_.front_sealed() && !unsettled_.empty()) {
-    lock.unlock();  // it may be their memory that the next one waits for
+  wait_for_batch(lock, deadline);
+  while (lacks_unsettled_memory()) {
+    lock.unlock();
     if (!settle(0, deadline)) return false;
     lock.lock();
+    wait_for_batch(lock, deadline);
   }
-  wait_for_batch(lock, deadline);
   if (!board_.front_sealed()) return false;
   try {
     arriving_ = board_.pop(bad_);
@@ -176,9 +177,18 @@ bool Loader::Engine::settle(std::size_t but, Deadline deadline) {
   return true;
 }
 
+// Whether it is for the memory of batches which the consumer has let go of, but the device has not, that the next one
+// waits.
+bool Loader::Engine::lacks_unsettled_memory() const {
+  return board_.front_lacks_memory() && !board_.starved() && !unsettled_.empty();
+}
+
 void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline) {
   const std::int64_t since = now_ns();
-  const auto ready = [&] { return closing_ || interrupted_ || failure_ || board_.front_sealed() || board_.starved(); };
+  const auto ready = [&] {
+    return closing_ || interrupted_ || failure_ || board_.front_sealed() || board_.starved() ||
+           lacks_unsettled_memory();
+  };
   if (deadline) {
     consumer_wakes_.wait_until(lock, *deadline, ready);
   } else {

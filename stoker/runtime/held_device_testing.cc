@@ -10,6 +10,8 @@
 namespace stoker {
 
 struct HeldDevice::Mark final : StreamMark {
+  void wait() const override { done.wait(false); }
+
   std::atomic<bool> done{false};
 };
 

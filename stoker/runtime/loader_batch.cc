@@ -9,15 +9,25 @@ namespace stoker {
 
 LoaderBatch::LoaderBatch(const std::vector<OutputSpec>& outputs, int slots, Allocator& allocator,
                          const DeviceSide& side)
-    : Batch(outputs, slots, side.device ? side.device->memory() : allocator), side_(side) {
+    : Batch(outputs, slots,
+            side.device   ? side.device->memory()
+            : side.pinned ? side.pinned->memory()
+                          : allocator),
+      side_(side) {
   if (side.device) device_batch_.emplace(*side.plan, slots, *side.device, output(0).data);
 }
 
 LoaderBatch::~LoaderBatch() {
+  for (const auto& mark : marks_) mark->wait();
   if (event_) event_->wait_for_memory();
 }
 
 void LoaderBatch::start(int transfer_index) {
+  if (!side_.device) {
+    for (const auto& mark : marks_) mark->wait();
+    marks_.clear();
+  }
+  if (side_.pinned) record_stream(kDefaultStream);  // which consumers copy in who name none
   if (event_) event_->wait_for_memory();
   event_ = nullptr;
   if (device_batch_) device_batch_->start(transfer_index);
@@ -80,6 +90,7 @@ void LoaderBatch::wait_on(DeviceStream stream) const {
 }
 
 void LoaderBatch::record_stream(DeviceStream stream) const {
+  if (!side_.device && !side_.pinned) return;  // nothing that was given to a stream still reads it
   const std::lock_guard lock(streams_mutex_);
   if (std::find(streams_.begin(), streams_.end(), stream) != streams_.end()) return;
   marks_.reserve(streams_.size() + 1);  // let_go() may not throw
@@ -89,7 +100,8 @@ void LoaderBatch::record_stream(DeviceStream stream) const {
 void LoaderBatch::let_go() noexcept {
   const std::lock_guard lock(streams_mutex_);
   for (const DeviceStream stream : streams_) {
-    if (std::shared_ptr<const StreamMark> mark = side_.device->mark(stream)) marks_.push_back(std::move(mark));
+    auto mark = side_.device ? side_.device->mark(stream) : side_.pinned->mark(stream);
+    if (mark) marks_.push_back(std::move(mark));
   }
   streams_.clear();
 }

@@ -7,15 +7,18 @@
 #include <vector>
 
 #include "stoker/plan/cpu_executor.h"
+#include "stoker/device/pinned_host.h"
 #include "stoker/plan/device_batch.h"
 #include "stoker/tensor/batch.h"
 
 namespace stoker {
 
-/// Who does what behind the transfer index: nobody, or a device. Both outlive the batches.
+/// Who does what behind the transfer index: nobody, or a device; and what memory is pinned for, if the consumer copies
+/// to a GPU. All of it outlives the batches.
 struct DeviceSide {
   Device* device = nullptr;
   const Plan* plan = nullptr;
+  PinnedHost* pinned = nullptr;
 };
 
 /// Outputs of a recipe.
@@ -24,7 +27,7 @@ constexpr std::size_t kOutputsMax = 16;
 /// Workers write distinct slots at the same time; everything else is for one thread, but for what Batch says.
 class LoaderBatch final : public Batch {
  public:
-  /// `allocator` is for the tensors where there is no device. Throws kMemory.
+  /// `allocator` is for the tensors where the side has none for them. Throws kMemory.
   LoaderBatch(const std::vector<OutputSpec>& outputs, int slots, Allocator& allocator, const DeviceSide& side);
   ~LoaderBatch() override;
 
@@ -35,7 +38,7 @@ class LoaderBatch final : public Batch {
   std::int64_t ready_ns() const override { return event_ ? event_->done_ns() : written_ns; }
   Bytes host_bytes(std::size_t output, std::vector<std::uint8_t>& room) const override;
 
-  /// Begins anew. What the device was doing with it has an end first.
+  /// Begins anew. What the device was doing with it, and copies that the consumer's streams make, have an end first.
   void start(int transfer_index);
 
   /// Throws what executors throw; the slot may be written again then.
@@ -61,8 +64,9 @@ class LoaderBatch final : public Batch {
   const DeviceSide side_;
   std::optional<DeviceBatch> device_batch_;
   std::shared_ptr<DeviceEvent> event_;
+  // Guarded by the mutex until the batch is let go of.
   mutable std::mutex streams_mutex_;
-  mutable std::vector<DeviceStream> streams_;           // that took it
+  mutable std::vector<DeviceStream> streams_;                     // that took it
   mutable std::vector<std::shared_ptr<const StreamMark>> marks_;  // of those, when it was let go; as much room
 };
 

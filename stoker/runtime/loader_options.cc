@@ -186,6 +186,10 @@ LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, Loa
   if (options.device_memory && !options.device) {
     fail(ErrorKind::kUsage, "device memory is given, but there is no device; name one, or leave it out");
   }
+  if (options.device && options.pinned) {
+    fail(ErrorKind::kUsage, "batches are pinned for consumers that copy them; with {} they are there already",
+         options.device->name());
+  }
   if (!options.device_memory) {
     const std::uint64_t own = options.device ? options.device->memory_bytes() : 0;
     options.device_memory = own > 0 ? own / 4 : UINT64_MAX;
@@ -262,7 +266,7 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
                            const MemoryPlan& memory) {
   BoardOptions board;
   board.outputs = plan.outputs();
-  board.device = {options.device.get(), &plan};
+  board.device = {options.device.get(), &plan, options.pinned.get()};
   board.transfer_index = *options.transfer_index;
   board.order = order_options(dataset, options);
   if (options.order == OrderKind::kWindowed) {

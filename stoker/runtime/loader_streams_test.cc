@@ -106,12 +106,23 @@ TEST_F(LoaderStreams, MemoryIsNotUsedAgainBeforeEveryStreamIsDone) {
   }
 }
 
-// All coded bytes of a batch.
+// The coded bytes of a batch's first coded image, before they are copied.
 void damage(const DeviceTask& task) {
-  for (const DeviceCopy& copy : task.copies_in) {
-    auto* const staged = const_cast<std::uint8_t*>(copy.from);
-    if (staged && copy.bytes > 1000) std::memset(staged, 0xFF, 1000);
-  }
+  const auto staged = [&](const void* place) -> std::uint8_t* {
+    const auto* const at = static_cast<const std::uint8_t*>(place);
+    for (const DeviceCopy& copy : task.copies_in) {
+      if (copy.from && copy.to <= at && at < copy.to + copy.bytes) {
+        return const_cast<std::uint8_t*>(copy.from) + (at - copy.to);
+      }
+    }
+    ADD_FAILURE() << "it is not copied";
+    return nullptr;
+  };
+  ASSERT_EQ(task.launches.front().kernel, DeviceKernels::number<DeviceJpegKernel>());
+  DeviceJpegKernel::Args args;
+  std::memcpy(&args, task.launches.front().args.data(), sizeof(args));
+  const auto* const image = reinterpret_cast<const DeviceJpegImage*>(staged(args.images));
+  std::memset(staged(args.memory + image->data), 0xFF, image->data_bytes);
 }
 
 TEST_F(LoaderStreams, AFaultThatIsFoundLateIsToldAtTheNextBatchOrTheEnd) {
@@ -120,6 +131,7 @@ TEST_F(LoaderStreams, AFaultThatIsFoundLateIsToldAtTheNextBatchOrTheEnd) {
   std::vector<std::vector<std::string>> keys;  // of each batch
   Loader sound(indexed.dataset, recipe, options());
   for (const BatchPtr& batch : sound.epoch(0)) keys.push_back(batch->key);
+  sound.close();
   for (const int damaged : {0, 1}) {
     LoaderOptions options = this->options();
     options.epochs_end = 1;

@@ -93,9 +93,10 @@ class TicketBoard {
   /// From here on batches of `epoch` come first, beginning with `batch`; what was drawn of others is thrown away.
   void start_epoch(std::int64_t epoch, std::int64_t batch = 0);
   bool front_sealed() const { return !works_.empty() && works_.front()->sealed(); }
+  bool front_lacks_memory() const { return !works_.empty() && !works_.front()->batch; }
   /// The next batch cannot be made: the consumer holds all the memory there is for batches, or the machine has none.
   bool starved() const {
-    return !works_.empty() && !works_.front()->batch && held_ == batches_ && (held_ > 0 || allocation_error_);
+    return front_lacks_memory() && held_ == batches_ && (held_ > 0 || allocation_error_);
   }
   /// Why the machine refused memory for a batch, if it did.
   std::exception_ptr allocation_error() const { return allocation_error_; }

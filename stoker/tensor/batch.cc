@@ -58,7 +58,7 @@ Batch::Batch(std::vector<OutputSpec> outputs, int slots, Allocator& allocator)
 
 TensorView Batch::output(std::size_t number) const {
   const OutputSpec& spec = outputs_[number];
-  return {memory_.data() + offsets_[number], spec.dtype, spec.shape.with_outer(size_)};
+  return {memory_.data() + offsets_[number], spec.dtype, spec.shape.with_outer(size_), spec.layout};
 }
 
 TensorView Batch::output(std::string_view name) const {

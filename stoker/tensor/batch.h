@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "stoker/base/bytes.h"
 #include "stoker/tensor/allocator.h"
 #include "stoker/tensor/dtype.h"
+#include "stoker/tensor/layout.h"
 #include "stoker/tensor/shape.h"
 
 namespace stoker {
@@ -19,6 +21,7 @@ struct OutputSpec {
   std::string name;
   DType dtype = DType::kF32;
   Shape shape;
+  std::optional<Layout> layout{};  // of an image
 
   std::size_t bytes_per_sample() const { return static_cast<std::size_t>(shape.elements()) * size_of(dtype); }
 };
@@ -35,12 +38,14 @@ struct TensorView {
   std::uint8_t* data = nullptr;
   DType dtype = DType::kF32;
   Shape shape;  // with the batch axis
+  std::optional<Layout> layout{};
 
   std::size_t bytes() const { return static_cast<std::size_t>(shape.elements()) * size_of(dtype); }
 };
 
-/// A stream of a GPU, by CUDA's handle: 1 is the default one.
+/// A stream of a GPU, by CUDA's handle.
 using DeviceStream = std::uintptr_t;
+constexpr DeviceStream kDefaultStream = 1;
 
 /// The memory and the slots of one batch. Workers write distinct slots at the same time; everything else is for one
 /// thread. Reused for many batches.

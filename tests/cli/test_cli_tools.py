@@ -61,6 +61,32 @@ def test_plan_shows_stages_costs_and_outputs(stoker, photographs):
     assert plan["memory_bytes_min"] > 3 * 256 * 12 * 224 * 224  # two batches ahead, one in use
 
 
+def test_plan_tells_what_crosses_to_a_device_as_run_then_counts_it(stoker, tmp_path):
+    made, packed = tmp_path / "made", tmp_path / "packed"
+    stoker.json("synth", made, "--kind", "imagenet", "--format", "folder", "--count", 24, "--classes", 2, "--seed", 4)
+    stoker.json("pack", made, packed)
+    usual = (packed, "--recipe", "imagenet-train", "--batch", 24)
+    plan = stoker.json("plan", *usual, "--device", "emulated:execute")
+    assert plan["samples_measured"] == 24 and plan["device"] == "emulated:execute"
+    assert [crossing["transfer_index"] for crossing in plan["crossings"]] == [0, 1, 2, 3]
+    for index, crossing in enumerate(plan["crossings"]):
+        run = stoker.json("run", *usual, "--epochs", 1, "--device", "emulated:execute", "--transfer-index", index)
+        assert run["bytes_to_device"] == round(crossing["bytes_to_device"] * 24)
+        assert crossing["cpu_us"] > 0
+    assert plan["crossings"][3]["bytes_to_device"] == 4 * 3 * 224 * 224 + 8
+    assert plan["crossings"][2]["bytes_to_device"] < 1.01 * 3 * 224 * 224 + 8
+    assert plan["crossings"][0]["bytes_to_device"] < plan["crossings"][1]["bytes_to_device"]
+
+
+def test_plan_tells_what_a_modelled_device_takes_of_each_stage(stoker, photographs):
+    plan = stoker.json("plan", photographs.folder, "--recipe", "imagenet-train", "--device", "emulated:h100")
+    stages, crossings = plan["stages"], plan["crossings"]
+    assert all(stage["device_us"] >= 0 for stage in stages)
+    assert sum(stage["device_us"] for stage in stages) == pytest.approx(crossings[0]["device_us"])
+    assert crossings[3]["device_us"] == 0 and crossings[2]["device_us"] > 0
+    assert "emulated:h100 is a model" in stoker.text("plan", photographs.folder, "--recipe", "imagenet-train", "--device", "emulated:h100")
+
+
 def test_plan_counts_the_memory_that_a_run_then_works_with(stoker, tiny):
     usual = (tiny.folder, "--recipe", "cifar-train", "--batch", 10, "--prefetch", 3)
     least = stoker.json("plan", *usual)["memory_bytes_min"]

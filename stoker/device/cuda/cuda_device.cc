@@ -15,8 +15,6 @@
 namespace stoker {
 namespace {
 
-cudaStream_t handle_of(DeviceStream stream) { return reinterpret_cast<cudaStream_t>(stream); }
-
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int gpu) : context_(std::make_shared<GpuContext>(gpu)) {
@@ -77,17 +75,7 @@ class CudaDevice final : public Device {
     check_cuda(cudaStreamWaitEvent(handle_of(stream), static_cast<const CudaTaskEvent&>(task).done), name_);
   }
 
-  std::shared_ptr<const StreamMark> mark(DeviceStream stream) noexcept override {
-    try {
-      const OnGpu on(*context_);
-      return std::make_shared<CudaStreamMark>(handle_of(stream), name_);
-    } catch (const std::exception&) {
-      // The stream is gone, or memory is: then all streams are waited for, which needs neither.
-      cudaGetLastError();
-      cudaDeviceSynchronize();
-      return nullptr;
-    }
-  }
+  std::shared_ptr<const StreamMark> mark(DeviceStream stream) noexcept override { return mark_stream(context_, stream); }
 
  private:
   const std::shared_ptr<const GpuContext> context_;

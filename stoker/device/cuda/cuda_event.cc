@@ -52,4 +52,19 @@ std::int64_t CudaTaskEvent::busy_ns() const {
   return static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6);
 }
 
+std::shared_ptr<const StreamMark> mark_stream(const std::shared_ptr<const GpuContext>& gpu,
+                                              DeviceStream stream) noexcept {
+  try {
+    const OnGpu on(*gpu);
+    try {
+      return std::make_shared<CudaStreamMark>(handle_of(stream), gpu->name());
+    } catch (const std::exception&) {  // the stream is gone, or memory is: waiting for all streams needs neither
+      cudaGetLastError();
+      cudaDeviceSynchronize();
+    }
+  } catch (const std::exception&) {  // the GPU is lost, and whoever goes on with it is told so
+  }
+  return nullptr;
+}
+
 }  // namespace stoker

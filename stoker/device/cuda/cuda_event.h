@@ -41,11 +41,20 @@ class CudaTaskEvent final : public DeviceEvent {
 
 class CudaStreamMark final : public StreamMark {
  public:
-  CudaStreamMark(cudaStream_t stream, std::string_view what) : event(cudaEventDisableTiming, what) {
+  CudaStreamMark(cudaStream_t stream, std::string_view what)
+      : event(cudaEventBlockingSync | cudaEventDisableTiming, what) {
     check_cuda(cudaEventRecord(event, stream), what);
   }
 
+  void wait() const override { cudaEventSynchronize(event); }
+
   const GpuEvent event;
 };
+
+inline cudaStream_t handle_of(DeviceStream stream) { return reinterpret_cast<cudaStream_t>(stream); }
+
+/// Null if all that any stream was given is done: where no mark can be made, that is waited for.
+std::shared_ptr<const StreamMark> mark_stream(const std::shared_ptr<const GpuContext>& gpu,
+                                              DeviceStream stream) noexcept;
 
 }  // namespace stoker
