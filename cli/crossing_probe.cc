@@ -55,7 +55,7 @@ std::vector<CrossingCost> measure_crossings(const Dataset& dataset, const Plan& 
                                             Device& device) {
   const int slots = static_cast<int>(samples.size());
   const Memory out(device.memory(), batch_bytes(plan.outputs(), slots));
-  DeviceBatch batch(plan, slots, device, out.data());
+  DeviceBatch batch(plan, slots, mean_sample_bytes(dataset), device, out.data());
   std::vector<CrossingCost> costs;
   for (int index = 0; index <= kTransferIndexMax; ++index) {
     batch.start(index);  // once to warm up

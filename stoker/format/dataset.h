@@ -56,6 +56,11 @@ class Dataset {
   std::string describe(std::int64_t sample) const;
 };
 
+/// Of a data set that is not empty.
+inline std::uint64_t mean_sample_bytes(const Dataset& dataset) {
+  return dataset.bytes() / static_cast<std::uint64_t>(dataset.size());
+}
+
 /// "train-003.tar, sample 'n01/img7'": for messages.
 std::string describe(const SampleRow& row);
 

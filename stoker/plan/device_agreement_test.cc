@@ -26,15 +26,18 @@ Sample indexed(std::vector<std::uint8_t> encoded, SampleDraw draw) {
   return sample;
 }
 
+// As if the data's images took so much, coded: then large ones have room in any form, and small outputs do not forbid it.
+constexpr std::size_t kImageBytes = 100'000;
+
 // All of them in one batch.
 class SplitBatch {
  public:
-  SplitBatch(const Recipe& recipe, int slots)
+  SplitBatch(const Recipe& recipe, int slots, std::size_t image_bytes = kImageBytes)
       : plan_(recipe),
         slots_(slots),
         executor_(plan_),
         out_(host_allocator(), batch_bytes(plan_.outputs(), slots)),
-        batch_(plan_, slots, *device_, out_.data()) {}
+        batch_(plan_, slots, image_bytes, *device_, out_.data()) {}
 
   void run(int transfer_index, const std::vector<Sample>& samples) {
     std::memset(out_.data(), 0xCD, out_.size());
@@ -161,6 +164,25 @@ TEST(DeviceAgreement, CodedImagesAreDecodedThere) {
   SplitBatch split(recipe, 8);
   split.run(0, samples);
   EXPECT_EQ(split.counts().entry_points_used, 8);
+}
+
+TEST(DeviceAgreement, HoldsForImagesWhosePlanesDoNotFitTheScratchMemoryTogether) {
+  Recipe recipe = Recipe().decode().resize(16, 16).normalize("imagenet");
+  recipe.view("again").decode().random_resized_crop(20).cast("u8");
+  std::vector<Sample> samples;
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    samples.push_back(indexed(noisy_jpeg(1400, 800 + static_cast<int>(i), i, {.quality = 20}), {1, 2, i}));
+  }
+  SplitBatch split(recipe, 6, 1'000'000);
+  split.run(0, samples);
+  EXPECT_EQ(split.counts().entry_points_used, 12);
+  EXPECT_GE(split.batch().waves(), 3U);
+  for (int slot = 0; slot < 6; ++slot) {
+    const std::vector<SampleOutput> want = split.want(samples[static_cast<std::size_t>(slot)]);
+    for (std::size_t view = 0; view < 2; ++view) {
+      EXPECT_EQ(split.got(view, slot), want[view].bytes) << "slot " << slot << ", view " << view;
+    }
+  }
 }
 
 }  // namespace

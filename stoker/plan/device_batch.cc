@@ -15,41 +15,50 @@ std::size_t rounded_up(std::size_t bytes) {
 constexpr std::size_t kDescriptionBytesMax =
     sizeof(DeviceJpegImage) + std::max({sizeof(DevicePlanarImage), sizeof(DeviceRgbImage), sizeof(DeviceResized)});
 
-// Planes decoded on the device may take so many times what the resized form does; larger ones are decoded on the host.
-constexpr std::size_t kScratchPerResized = 2;
+// An image takes at most so many times its resized form, or what an image of the data does, coded, on average.
+constexpr std::size_t kRoomPerImage = 2;
+
+// What the planes of all images of a batch take that are decoded on the device, as a rule. Where they do not, they are
+// decoded in waves, so that all that one image may take is the whole.
+constexpr std::size_t kScratchPerResized = 2, kScratchMin = std::size_t{4} << 20;
 
 }  // namespace
 
-DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots) : out(batch_offsets(plan.outputs(), slots)) {
+DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t image_bytes)
+    : out(batch_offsets(plan.outputs(), slots)) {
   const auto count = static_cast<std::size_t>(slots);
   const std::vector<OutputSpec> specs = plan.outputs();
-  std::size_t end = 0, all_resized = 0, image_views = 0;
+  std::size_t end = 0, all_resized = 0, all_room = 0, image_views = 0;
   for (std::size_t view = 0; view < specs.size(); ++view) {
     scalars.push_back(end);
     resized.push_back(0);
+    room.push_back(0);
     if (plan.views()[view].kind != ViewKind::kImage) {
       end += rounded_up(specs[view].bytes_per_sample() * count);
     } else {
       resized.back() = rounded_up(static_cast<std::size_t>(specs[view].shape.elements()));
+      room.back() = rounded_up(kRoomPerImage * std::max(resized.back(), image_bytes));
       all_resized += resized.back() * count;
+      all_room += room.back() * count;
       ++image_views;
     }
   }
   repeats = end;
   // Of a sample with several images, one may turn out to be bad when others have had their room.
   items = repeats + (image_views > 1 ? all_resized : 0);
-  items_max = all_resized;
-  const std::size_t tables = kDevicePlaceAlignment * (3 * image_views + 1) + count * image_views * kDescriptionBytesMax;
-  staging = std::max(items + items_max + tables, out.back());
-  faults = staging + kScratchPerResized * all_resized;
+  // At worst each coded image is a wave of its own, with tables of its own.
+  const std::size_t tables = count * image_views * (kDescriptionBytesMax + 2 * kDevicePlaceAlignment) +
+                             kDevicePlaceAlignment * 3 * image_views;
+  staging = std::max(items + all_room + tables, out.back());
+  faults = staging + std::max(kScratchMin, kScratchPerResized * all_resized);
   memory = faults + rounded_up(image_views * count * sizeof(std::uint32_t));
 }
 
-DeviceBatch::DeviceBatch(const Plan& plan, int slots, Device& device, std::uint8_t* out)
+DeviceBatch::DeviceBatch(const Plan& plan, int slots, std::size_t image_bytes, Device& device, std::uint8_t* out)
     : plan_(plan),
       slots_(slots),
       outputs_(plan.outputs()),
-      layout_(plan, slots),
+      layout_(plan, slots, image_bytes),
       staging_(device.staging(), layout_.staging),
       memory_(device.memory(), layout_.memory),
       faults_(device.staging(), layout_.memory - layout_.faults),
@@ -58,17 +67,9 @@ DeviceBatch::DeviceBatch(const Plan& plan, int slots, Device& device, std::uint8
 
 void DeviceBatch::start(int transfer_index) {
   transfer_index_ = transfer_index;
-  std::size_t reserved = 0;
-  for (std::size_t view = 0; view < outputs_.size(); ++view) {
-    for (int slot = 0; slot < slots_; ++slot) {
-      entry(view, slot) = {.item = {}, .reserved = layout_.resized[view]};
-      reserved += layout_.resized[view];
-    }
-  }
-  reserved_ = reserved;
+  entries_.assign(entries_.size(), {});
   placed_ = layout_.items;
-  scratch_placed_ = layout_.staging;
-  coded_slots_.clear();
+  coded_.clear();
 }
 
 MutableBytes DeviceBatch::finished(std::size_t view, int slot) const {
@@ -78,32 +79,11 @@ MutableBytes DeviceBatch::finished(std::size_t view, int slot) const {
   return {staging_.data() + offsets[view] + bytes * static_cast<std::size_t>(slot), bytes};
 }
 
-// Whether there is room for so much where less was reserved.
-bool DeviceBatch::reserve(std::size_t instead_of, std::size_t bytes) {
-  std::size_t reserved = reserved_.load();
-  do {
-    if (reserved - instead_of + bytes > layout_.items_max) return false;
-  } while (!reserved_.compare_exchange_weak(reserved, reserved - instead_of + bytes));
-  return true;
-}
-
-bool DeviceBatch::take_scratch(std::size_t bytes, std::uint64_t& place) {
-  std::size_t placed = scratch_placed_.load();
-  do {
-    if (placed + rounded_up(bytes) > layout_.faults) return false;
-  } while (!scratch_placed_.compare_exchange_weak(placed, placed + rounded_up(bytes)));
-  place = placed;
-  return true;
-}
-
 bool DeviceBatch::Room::grant(std::size_t bytes, std::size_t scratch_bytes, DeviceGrant& grant) {
   Entry& entry = batch_.entry(view_, slot_);
-  if (entry.reserved == 0 || !batch_.reserve(entry.reserved, rounded_up(bytes))) return false;
-  if (!batch_.take_scratch(scratch_bytes, grant.scratch)) {
-    batch_.reserve(rounded_up(bytes), entry.reserved);
-    return false;
-  }
-  entry.reserved = 0;
+  if (entry.had_room || rounded_up(bytes) > batch_.layout_.room[view_]) return false;
+  if (scratch_bytes > batch_.layout_.faults - batch_.layout_.staging) return false;
+  entry.had_room = true;
   grant.place = batch_.placed_.fetch_add(rounded_up(bytes));
   grant.staging = batch_.staging_.data() + grant.place;
   return true;
@@ -111,9 +91,9 @@ bool DeviceBatch::Room::grant(std::size_t bytes, std::size_t scratch_bytes, Devi
 
 DeviceGrant DeviceBatch::grant_resized(std::size_t view, int slot) {
   DeviceGrant grant;
-  if (entry(view, slot).reserved > 0) {
+  if (!entry(view, slot).had_room) {
     grant.place = placed_.fetch_add(layout_.resized[view]);
-    entry(view, slot).reserved = 0;
+    entry(view, slot).had_room = true;
   } else {
     assert(layout_.items > layout_.repeats);
     std::size_t before = 0;
@@ -131,15 +111,54 @@ const DeviceTask& DeviceBatch::seal() {
   task_.copies_in.clear();
   task_.launches.clear();
   task_.copies_out.clear();
-  coded_slots_.clear();
+  coded_.clear();
   if (transfer_index_ == kTransferIndexMax) {
     task_.copies_in.push_back({out_, staging_.data(), layout_.out.back()});
     return task_;
   }
-  decode();
+  find_coded();
+  for (const Wave& wave : waves_) seal_wave(wave);
   for (std::size_t view = 0; view < outputs_.size(); ++view) seal_view(view);
   task_.copies_in.push_back({memory_.data() + layout_.items, staging_.data() + layout_.items, placed_ - layout_.items});
   return task_;
+}
+
+// All images that cross coded, of whatever view, and where their planes will be.
+void DeviceBatch::find_coded() {
+  waves_.clear();
+  std::size_t scratch = layout_.faults;  // full
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    auto* const coded = std::get_if<DeviceCodedImage>(&entries_[i].item);
+    if (!coded) continue;
+    if (scratch + coded->scratch_bytes > layout_.faults) {
+      waves_.push_back({coded_.size(), coded_.size()});
+      scratch = layout_.staging;
+    }
+    for (auto& component : coded->jpeg.component) component.samples += scratch;
+    for (auto& plane : coded->planar.plane) plane.samples += scratch;
+    scratch += rounded_up(coded->scratch_bytes);
+    coded_.push_back(i);
+    waves_.back().end = coded_.size();
+  }
+  if (coded_.empty()) return;
+  const std::size_t bytes = coded_.size() * sizeof(std::uint32_t);
+  task_.copies_in.push_back({memory_.data() + layout_.faults, nullptr, bytes});
+  task_.copies_out.push_back({faults_.data(), memory_.data() + layout_.faults, bytes});
+}
+
+void DeviceBatch::seal_wave(const Wave& wave) {
+  decode(wave);
+  const auto slots = static_cast<std::size_t>(slots_);
+  for (std::size_t view = 0; view < outputs_.size(); ++view) {
+    planars_.clear();
+    for (std::size_t i = wave.first; i < wave.end; ++i) {
+      if (coded_[i] / slots != view) continue;
+      planars_.push_back(std::get<DeviceCodedImage>(entries_[coded_[i]].item).planar);
+      planars_.back().slot = static_cast<std::int32_t>(coded_[i] % slots);
+    }
+    if (planars_.empty()) continue;
+    launch_geometry<DevicePlanarKernel>(planars_, color_of(view), [](const auto& image) { return image.height; });
+  }
 }
 
 // Puts rows behind what was placed so far; returns where they will be on the device.
@@ -151,24 +170,17 @@ const T* DeviceBatch::place_table(const std::vector<T>& rows) {
   return reinterpret_cast<const T*>(memory_.data() + place);
 }
 
-// All images that cross coded, of whatever view.
-void DeviceBatch::decode() {
+void DeviceBatch::decode(const Wave& wave) {
   jpegs_.clear();
   DeviceLaunch totals;
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const auto* const coded = std::get_if<DeviceCodedImage>(&entries_[i].item);
-    if (!coded) continue;
-    jpegs_.push_back(coded->jpeg);
+  for (std::size_t i = wave.first; i < wave.end; ++i) {
+    jpegs_.push_back(std::get<DeviceCodedImage>(entries_[coded_[i]].item).jpeg);
     jpegs_.back().first_block = totals.blocks;
-    totals.blocks += DeviceJpegKernel::blocks(coded->jpeg);
-    totals.bytes += coded->jpeg.sample_bytes;
-    totals.coded_bytes += coded->jpeg.data_bytes;
-    coded_slots_.push_back(static_cast<int>(i % static_cast<std::size_t>(slots_)));
+    totals.blocks += DeviceJpegKernel::blocks(jpegs_.back());
+    totals.bytes += jpegs_.back().sample_bytes;
+    totals.coded_bytes += jpegs_.back().data_bytes;
   }
-  if (jpegs_.empty()) return;
-  auto* const faults = reinterpret_cast<std::uint32_t*>(memory_.data() + layout_.faults);
-  const std::size_t bytes = jpegs_.size() * sizeof(std::uint32_t);
-  task_.copies_in.push_back({memory_.data() + layout_.faults, nullptr, bytes});
+  auto* const faults = reinterpret_cast<std::uint32_t*>(memory_.data() + layout_.faults) + wave.first;
   DeviceLaunch launch = DeviceLaunch::of<DeviceJpegKernel>({.memory = memory_.data(),
                                                             .images = place_table(jpegs_),
                                                             .image_count = static_cast<std::int32_t>(jpegs_.size()),
@@ -177,7 +189,6 @@ void DeviceBatch::decode() {
   launch.bytes = totals.bytes;
   launch.coded_bytes = totals.coded_bytes;
   task_.launches.push_back(launch);
-  task_.copies_out.push_back({faults_.data(), memory_.data() + layout_.faults, bytes});
 }
 
 template <class Kernel, class Image, class HeightOf>
@@ -199,6 +210,14 @@ void DeviceBatch::launch_geometry(std::vector<Image>& images, const DeviceColor&
   task_.launches.back().bytes = bytes;
 }
 
+DeviceColor DeviceBatch::color_of(std::size_t view) const {
+  const ImageProgram& image = plan_.views()[view].image;
+  const ImageSize size = *image.geometry.output_size();
+  DeviceColor color(image.color, image.format, size.width, size.height);
+  color.out_begin = layout_.out[view];
+  return color;
+}
+
 void DeviceBatch::seal_view(std::size_t view) {
   const ViewPlan& plan = plan_.views()[view];
   std::uint8_t* const out = out_ + layout_.out[view];
@@ -213,10 +232,8 @@ void DeviceBatch::seal_view(std::size_t view) {
   resized_.clear();
   for (int slot = 0; slot < slots_; ++slot) {
     const DeviceItem& item = entry(view, slot).item;
-    if (const auto* const coded = std::get_if<DeviceCodedImage>(&item)) {
-      planars_.push_back(coded->planar);
-      planars_.back().slot = slot;
-    } else if (const auto* const planar = std::get_if<DevicePlanarImage>(&item)) {
+    if (std::holds_alternative<DeviceCodedImage>(item)) continue;  // of a wave
+    if (const auto* const planar = std::get_if<DevicePlanarImage>(&item)) {
       planars_.push_back(*planar);
       planars_.back().slot = slot;
     } else if (const auto* const rgb = std::get_if<DeviceRgbImage>(&item)) {
@@ -234,8 +251,7 @@ void DeviceBatch::seal_view(std::size_t view) {
     }
   }
   const ImageSize size = *plan.image.geometry.output_size();
-  DeviceColor color(plan.image.color, plan.image.format, size.width, size.height);
-  color.out_begin = layout_.out[view];
+  const DeviceColor color = color_of(view);
   launch_geometry<DevicePlanarKernel>(planars_, color, [](const DevicePlanarImage& image) { return image.height; });
   launch_geometry<DeviceRgbKernel>(rgbs_, color, [&](const DeviceRgbImage&) { return size.height; });
   if (resized_.empty()) return;
@@ -259,8 +275,9 @@ std::uint64_t DeviceBatch::bytes_to_device() const {
 std::optional<int> DeviceBatch::faulty_slot() const {
   const auto* const faults = reinterpret_cast<const std::uint32_t*>(faults_.data());
   std::optional<int> first;
-  for (std::size_t i = 0; i < coded_slots_.size(); ++i) {
-    if (faults[i] != 0 && (!first || coded_slots_[i] < *first)) first = coded_slots_[i];
+  for (std::size_t i = 0; i < coded_.size(); ++i) {
+    const int slot = static_cast<int>(coded_[i] % static_cast<std::size_t>(slots_));
+    if (faults[i] != 0 && (!first || slot < *first)) first = slot;
   }
   return first;
 }

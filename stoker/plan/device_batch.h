@@ -25,14 +25,15 @@ struct DeviceBatchLayout {
   std::vector<std::size_t> out;      // by view: the tensors where the consumer gets them, and here if all are finished
   std::vector<std::size_t> scalars;  // by view: those of views that are no images, if others are not finished
   std::vector<std::size_t> resized;  // by view: what the resized form of a slot takes; 0 for views that are no images
+  std::vector<std::size_t> room;     // by view: what an image takes at most, in whatever form
   std::size_t repeats = 0;           // from here on room for the resized form of each image once more;
-  std::size_t items = 0;             // from here on images, in the order in which they come, and what describes them;
-  std::size_t items_max = 0;         // images take so much at most
+  std::size_t items = 0;             // from here on images, in the order in which they come, and what describes them
   std::size_t staging = 0;           // the end: in the host's memory,
   std::size_t memory = 0;            // and in the device's; in between is scratch,
   std::size_t faults = 0;            // and from here on a word for each coded image
 
-  DeviceBatchLayout(const Plan& plan, int slots);
+  /// `image_bytes`: what an image of the data takes, coded, on average.
+  DeviceBatchLayout(const Plan& plan, int slots, std::size_t image_bytes);
 };
 
 /// Workers fill distinct slots at the same time; everything else is for one thread. Used for many batches.
@@ -40,7 +41,7 @@ class DeviceBatch {
  public:
   /// `out` is where the device shall leave the tensors: batch_bytes() of its memory. Plan and device must outlive it.
   /// Throws kMemory.
-  DeviceBatch(const Plan& plan, int slots, Device& device, std::uint8_t* out);
+  DeviceBatch(const Plan& plan, int slots, std::size_t image_bytes, Device& device, std::uint8_t* out);
 
   /// Begins a batch.
   void start(int transfer_index);
@@ -73,22 +74,29 @@ class DeviceBatch {
   const DeviceTask& seal();
   /// Bytes of the copies to the device.
   std::uint64_t bytes_to_device() const;
+  /// In how many parts it decodes.
+  std::size_t waves() const { return waves_.size(); }
   /// Once the task is done: the first slot whose coded samples were not sound, if any.
   std::optional<int> faulty_slot() const;
 
  private:
   struct Entry {
     DeviceItem item;
-    std::size_t reserved = 0;  // kept free for it; 0: it has had its room
+    bool had_room = false;
+  };
+  // Coded images of which the device's scratch memory holds the planes at a time, by their place in coded_.
+  struct Wave {
+    std::size_t first, end;
   };
 
   Entry& entry(std::size_t view, int slot) {
     return entries_[view * static_cast<std::size_t>(slots_) + static_cast<std::size_t>(slot)];
   }
-  bool reserve(std::size_t instead_of, std::size_t bytes);
-  bool take_scratch(std::size_t bytes, std::uint64_t& place);
-  void decode();
+  void find_coded();
+  void seal_wave(const Wave& wave);
+  void decode(const Wave& wave);
   void seal_view(std::size_t view);
+  DeviceColor color_of(std::size_t view) const;
   template <typename T>
   const T* place_table(const std::vector<T>& rows);
   template <class Kernel, class Image, class HeightOf>
@@ -103,11 +111,12 @@ class DeviceBatch {
   std::uint8_t* const out_;
   int transfer_index_ = kTransferIndexMax;
   std::vector<Entry> entries_;  // by view and slot
-  std::atomic<std::size_t> reserved_{0}, placed_{0}, scratch_placed_{0};
+  std::atomic<std::size_t> placed_{0};
   DeviceTask task_;
 
   // Of seal().
-  std::vector<int> coded_slots_;  // of jpegs_
+  std::vector<std::size_t> coded_;  // places in entries_
+  std::vector<Wave> waves_;
   std::vector<DeviceJpegImage> jpegs_;
   std::vector<DevicePlanarImage> planars_;
   std::vector<DeviceRgbImage> rgbs_;

@@ -12,27 +12,29 @@
 
 namespace stoker {
 
-/// Coded samples, and the planes that they become there.
+/// Coded samples, and the planes that they become there: in scratch memory, from place 0 on as long as nobody knows
+/// where that will be.
 struct DeviceCodedImage {
   DeviceJpegImage jpeg;
   DevicePlanarImage planar;
+  std::size_t scratch_bytes = 0;
 };
 
 /// Nothing: the finished tensor crosses, or zeros do.
 using DeviceItem = std::variant<std::monostate, DeviceCodedImage, DevicePlanarImage, DeviceRgbImage, DeviceResized>;
 
-/// Memory of a batch for one item.
+/// Memory of a batch for one item: what is written to `staging` will be at this place.
 struct DeviceGrant {
-  std::uint8_t* staging = nullptr;  // what is written here will be
-  std::uint64_t place = 0;          // at this place, and
-  std::uint64_t scratch = 0;        // at this one there is room for what the device makes in between
+  std::uint8_t* staging = nullptr;
+  std::uint64_t place = 0;
 };
 
 class DeviceRoom {
  public:
   virtual ~DeviceRoom() = default;
-  /// Places are multiples of kDevicePlaceAlignment. False if so much must not be taken: the image is then to cross
-  /// in a form that takes less, down to the resized one, for which there is always room.
+  /// Places are multiples of kDevicePlaceAlignment. False if so much must not be taken, of that or of scratch memory,
+  /// whatever other images take: this one is then to cross in a form that takes less, down to the resized one, for
+  /// which there is always room.
   virtual bool grant(std::size_t bytes, std::size_t scratch_bytes, DeviceGrant& grant) = 0;
 };
 

@@ -110,11 +110,11 @@ bool PlanarPath::hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, Dev
   for (const std::size_t bytes : coded->plane_bytes) sample_bytes += bytes;
   DeviceGrant grant;
   if (!room.grant(coded_bytes + device_taps_bytes(taps_), sample_bytes, grant)) return false;
-  std::uint64_t samples[kPlanes] = {grant.scratch, grant.scratch + coded->plane_bytes[0],
-                                    grant.scratch + coded->plane_bytes[0] + coded->plane_bytes[1]};
+  std::uint64_t samples[kPlanes] = {0, coded->plane_bytes[0], coded->plane_bytes[0] + coded->plane_bytes[1]};
   DeviceCodedImage image{
       describe_for_device(*coded, samples, grant.staging, grant.place),
-      describe_for_device(coded->planes, samples, taps_, grant.staging + coded_bytes, grant.place + coded_bytes)};
+      describe_for_device(coded->planes, samples, taps_, grant.staging + coded_bytes, grant.place + coded_bytes),
+      sample_bytes};
   image.planar.transposed = turn_.transpose;
   item = image;
   return true;

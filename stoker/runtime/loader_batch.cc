@@ -14,7 +14,7 @@ LoaderBatch::LoaderBatch(const std::vector<OutputSpec>& outputs, int slots, Allo
             : side.pinned ? side.pinned->memory()
                           : allocator),
       side_(side) {
-  if (side.device) device_batch_.emplace(*side.plan, slots, *side.device, output(0).data);
+  if (side.device) device_batch_.emplace(*side.plan, slots, side.image_bytes, *side.device, output(0).data);
 }
 
 LoaderBatch::~LoaderBatch() {
@@ -109,7 +109,7 @@ void LoaderBatch::let_go() noexcept {
 LoaderBatchBytes loader_batch_bytes(const std::vector<OutputSpec>& outputs, int slots, const DeviceSide& side) {
   const std::size_t tensors = batch_bytes(outputs, slots);
   if (!side.device) return {.host = tensors};
-  const DeviceBatchLayout layout(*side.plan, slots);
+  const DeviceBatchLayout layout(*side.plan, slots, side.image_bytes);
   const std::size_t staging = layout.staging + (layout.memory - layout.faults);
   const std::size_t device = tensors + layout.memory;
   if (side.device->memory_is_host()) return {.host = staging + device};

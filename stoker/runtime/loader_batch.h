@@ -18,6 +18,7 @@ namespace stoker {
 struct DeviceSide {
   Device* device = nullptr;
   const Plan* plan = nullptr;
+  std::size_t image_bytes = 0;  // coded, on average
   PinnedHost* pinned = nullptr;
 };
 

@@ -104,12 +104,12 @@ TEST(LoaderDevice, AModelComputesNothingAndIsNotAudited) {
 
 TEST(LoaderDevice, AModelIsReadyWhenItsTimeHasCome) {
   const MemoryDataset data = memory_dataset();
-  // 42 samples of 7 a batch; every copy and kernel takes 2 ms.
+  // 42 samples of 7 a batch; every copy and kernel takes 2 ms at least.
   Loader loader(data.dataset, small_recipe(), options_on("emulated:h100,launch=0.002"));
   std::int64_t before = 0;
   for (const BatchPtr& batch : loader.epoch(0)) {
     EXPECT_GE(now_ns(), batch->ready_ns());
-    EXPECT_GE(batch->ready_ns(), before + 4'000'000) << "a copy and a kernel at least";
+    EXPECT_GE(batch->ready_ns(), before + 2'000'000) << "a kernel at least, after those of the one before";
     before = batch->ready_ns();
   }
 }

@@ -132,8 +132,15 @@ std::uint64_t whole_cache_bytes(const Dataset& dataset) {
          static_cast<std::uint64_t>(dataset.size()) * SampleCache::kUnit;
 }
 
-LoaderBatchBytes bytes_of_batch(const Plan& plan, const LoaderOptions& options) {
-  return loader_batch_bytes(plan.outputs(), options.batch, {options.device.get(), &plan});
+DeviceSide device_side(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
+  return {.device = options.device.get(),
+          .plan = &plan,
+          .image_bytes = mean_sample_bytes(dataset),
+          .pinned = options.pinned.get()};
+}
+
+LoaderBatchBytes bytes_of_batch(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
+  return loader_batch_bytes(plan.outputs(), options.batch, device_side(dataset, plan, options));
 }
 
 /// The least of everything; of the cache what was asked for by size.
@@ -145,7 +152,7 @@ MemoryPlan least_memory(const Dataset& dataset, const Plan& plan, const LoaderOp
           .tickets = kReserve + ticket_bytes(std::max(ahead, (prefetch + std::int64_t{1}) * options.batch)),
           .read_ahead = kReadAheadMin,
           .scratch = kScratchMin + static_cast<std::uint64_t>(options.threads) * kScratchEach,
-          .batches = least_batch_memory(prefetch, bytes_of_batch(plan, options).host)};
+          .batches = least_batch_memory(prefetch, bytes_of_batch(dataset, plan, options).host)};
 }
 
 /// Where the samples lie, some of them told for all: data sets of one fingerprint may differ in what it does not cover.
@@ -266,7 +273,7 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
                            const MemoryPlan& memory) {
   BoardOptions board;
   board.outputs = plan.outputs();
-  board.device = {options.device.get(), &plan, options.pinned.get()};
+  board.device = device_side(dataset, plan, options);
   board.transfer_index = *options.transfer_index;
   board.order = order_options(dataset, options);
   if (options.order == OrderKind::kWindowed) {
@@ -289,7 +296,7 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
   board.near_bytes = near_bytes(dataset, board);
   board.batch_memory_max = {.host = memory.batches, .device = *options.device_memory};
   // The largest sample has the read-ahead to itself, and all that batches do not need.
-  const LoaderBatchBytes batch_bytes = bytes_of_batch(plan, options);
+  const LoaderBatchBytes batch_bytes = bytes_of_batch(dataset, plan, options);
   const std::uint64_t batches = least_batch_memory(std::max(options.prefetch, 1), batch_bytes.host);
   board.sample_bytes_max = std::min(board.sample_bytes_max, memory.read_ahead + memory.batches - batches);
   check_prefetch(options.prefetch, batch_bytes, board.batch_memory_max);
