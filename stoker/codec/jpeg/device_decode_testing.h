@@ -15,6 +15,7 @@ namespace stoker {
 class FencedJpegs {
  public:
   using Fence = FencedBytes::Fence;
+  static constexpr std::uint8_t kUntouched = 0xA5;
 
   /// `capacity` is addresses, not memory.
   explicit FencedJpegs(std::size_t capacity = std::size_t{1} << 30) : space_(capacity) {}
@@ -66,10 +67,10 @@ class FencedJpegs {
     return entry(image).samples[static_cast<std::size_t>(component)];
   }
 
-  /// Decodes all of them in one launch, on planes full of `before`; `order` as run_grid() has it.
-  void run(std::uint32_t order, std::uint8_t before = 0xA5) {
+  /// Decodes all of them in one launch, on planes full of kUntouched; `order` as run_grid() has it.
+  void run(std::uint32_t order) {
     for (const Entry& entry : entries_) {
-      for (const MutableBytes samples : entry.samples) std::fill(samples.begin(), samples.end(), before);
+      for (const MutableBytes samples : entry.samples) std::fill(samples.begin(), samples.end(), kUntouched);
     }
     faults_.assign(images_.size(), 0);
     run_grid<DeviceJpegKernel>(
