@@ -67,6 +67,23 @@ class FencedJpegs {
     return entry(image).samples[static_cast<std::size_t>(component)];
   }
 
+  /// Whether nothing was written between the blocks of one row and those of the next, nor behind the last.
+  bool kept_to_blocks(int image) const {
+    const DeviceJpegImage& jpeg = described(image);
+    bool kept = true;
+    for (int c = 0; c < jpeg.component_count; ++c) {
+      const DeviceJpegImage::Component& component = jpeg.component[c];
+      const auto width = static_cast<std::size_t>(8 * component.across * jpeg.columns);
+      const auto height = static_cast<std::size_t>(8 * component.down * jpeg.rows);
+      const auto stride = static_cast<std::size_t>(component.row_stride);
+      const MutableBytes all = samples(image, c);
+      for (std::size_t at = 0; at < all.size(); ++at) {
+        kept = kept && (all[at] == kUntouched || (at / stride < height && at % stride < width));
+      }
+    }
+    return kept;
+  }
+
   /// Decodes all of them in one launch, on planes full of kUntouched; `order` as run_grid() has it.
   void run(std::uint32_t order) {
     for (const Entry& entry : entries_) {
