@@ -210,6 +210,9 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
   add_integer_option(*command, "--transfer-index", loader.transfer_index, {0, kTransferIndexMax},
                      "Stages that the CPU does before the data cross to the device; 0")
       ->option_text("K");
+  command->add_flag_callback(
+      "--no-pin-threads", [&loader] { loader.pin_threads = false; },
+      "Let threads run on any core, not on those near the GPU");
   add_text_option(*command, "--audit", loader.audit, "Write one line per delivered sample, with a hash of its pixels")
       ->option_text("FILE");
   add_parsed_option(*command, "--bad-sample", loader.bad_sample, parse_bad_slot_policy,

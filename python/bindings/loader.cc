@@ -55,7 +55,8 @@ constexpr const char* kLoaderDoc =
     "    by default what all samples need and at most half\n"
     "device: does the stages behind the transfer index: 'cpu' (there is none), 'emulated:execute', or "
     "'emulated:NAME',\n"
-    "    which computes nothing; transfer_index: how many stages the CPU does before the data cross, 0 to 3\n\n"
+    "    which computes nothing; transfer_index: how many stages the CPU does before the data cross, 0 to 3\n"
+    "pin_threads: with a GPU, threads keep to the cores near it\n\n"
     "Iterating yields an epoch's batches: epoch 0 first, then the one after the last. One epoch runs at a time.\n"
     "Pickled into another process, a loader is made anew there and goes on where this one stands.";
 
@@ -98,7 +99,8 @@ constexpr const char* kConstructor =
     "rank: int | None = None, world: int | None = None, "
     "tail: str | None = None, audit: _Path | None = None, bad_sample: str = 'substitute', "
     "quarantine: _Path | None = None, cache: str = 'none', cache_memory: int | str | None = None, "
-    "repeats: int = 1, device: str = 'cpu', transfer_index: int | str = 'auto') -> None";
+    "repeats: int = 1, device: str = 'cpu', transfer_index: int | str = 'auto', "
+    "pin_threads: bool = True) -> None";
 
 nb::dict kept_options(const CallSignature& signature, const CallArguments& given) {
   nb::dict options;
@@ -138,15 +140,16 @@ LoaderOptions loader_options(const CallArguments& given) {
   if (const nb::handle value = given["repeats"]) options.repeats = integer_argument("repeats", value, 1, kInt64Max);
   if (const nb::handle value = given["device"]) options.device = open_device(text_argument("device", value));
   if (const nb::handle value = given["transfer_index"]) options.transfer_index = transfer_index_argument(value);
+  if (const nb::handle value = given["pin_threads"]) options.pin_threads = flag_argument("pin_threads", value);
   return options;
 }
 
 void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& named) {
   const CallSignature signature{
       "Loader",
-      {"data",       "recipe", "batch",        "global_batch", "seed",   "threads",       "prefetch", "memory",
-       "order",      "window", "lanes",        "rank",         "world",  "tail",          "audit",    "bad_sample",
-       "quarantine", "cache",  "cache_memory", "repeats",      "device", "transfer_index"},
+      {"data",       "recipe", "batch",        "global_batch", "seed",   "threads",        "prefetch",   "memory",
+       "order",      "window", "lanes",        "rank",         "world",  "tail",           "audit",      "bad_sample",
+       "quarantine", "cache",  "cache_memory", "repeats",      "device", "transfer_index", "pin_threads"},
       2};
   const CallArguments given(signature, positional, named);
   LoaderOptions options = loader_options(given);

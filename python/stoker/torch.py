@@ -120,12 +120,13 @@ class Loader:
         repeats: int = 1,
         device: str = "cpu",
         transfer_index: int | str = "auto",
+        pin_threads: bool = True,
     ) -> None:
         self._loader = stoker.Loader(
             data, recipe, batch=batch, global_batch=global_batch, seed=seed, threads=threads, prefetch=prefetch,
             memory=memory, order=order, window=window, lanes=lanes, rank=rank, world=world, tail=tail, audit=audit,
             bad_sample=bad_sample, quarantine=quarantine, cache=cache, cache_memory=cache_memory, repeats=repeats,
-            device=device, transfer_index=transfer_index)
+            device=device, transfer_index=transfer_index, pin_threads=pin_threads)
         self._epoch: int | None = None
 
     def __len__(self) -> int:

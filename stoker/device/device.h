@@ -56,6 +56,9 @@ class Device {
   /// Whether the host may look at its memory.
   virtual bool memory_is_host() const = 0;
 
+  /// Where it is on the PCI bus ("0000:3b:00.0"); empty if it is on none.
+  virtual std::string bus_id() const { return {}; }
+
   /// Host memory that copies to the device start from, and the device's own. Throw kMemory when there is no more.
   virtual Allocator& staging() = 0;
   virtual Allocator& memory() = 0;

@@ -32,7 +32,7 @@ struct LoaderOptions {
   int batch = 0;                  // slots per rank; either this
   std::int64_t global_batch = 0;  // or this, of all ranks
   std::uint64_t seed = 0;
-  int threads = 0;   // workers; 0: as many as the process may use cores
+  int threads = 0;   // workers; 0: as many as there are cores that they may use
   int prefetch = 2;  // batches made ahead of the consumer
   std::optional<std::uint64_t>
       memory{};  // budget in bytes for all that a loader holds; unset: a quarter of the machine's
@@ -53,6 +53,7 @@ struct LoaderOptions {
   Allocator* allocator = &host_allocator();               // of batches and read-ahead; outlives them
   std::shared_ptr<Device> device{};     // that does the stages behind the transfer index; null: there is none
   std::optional<int> transfer_index{};  // stages before it; unset: none where there is a device
+  bool pin_threads = true;              // to the cores near the device, where some are nearer than others
 };
 
 /// What may be changed while an epoch runs; the batches stay the same.

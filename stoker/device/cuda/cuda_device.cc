@@ -194,6 +194,12 @@ class CudaDevice final : public Device {
   bool computes() const override { return true; }
   std::string caveat() const override { return {}; }
   bool memory_is_host() const override { return false; }
+  std::string bus_id() const override {
+    char text[32];
+    if (cudaDeviceGetPCIBusId(text, sizeof(text), ordinal_) == cudaSuccess) return text;
+    cudaGetLastError();  // nobody needs to know it
+    return {};
+  }
   Allocator& staging() override { return staging_; }
   Allocator& memory() override { return memory_; }
 
