@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <numeric>
 #include <thread>
 
@@ -63,6 +64,17 @@ TEST(Topology, ChangesNothingForADeviceThatIsNotKnown) {
   }
   EXPECT_THAT(cores_near("0000:3b:00.0", "no XML", first_cores(8)).cores, IsEmpty());
   EXPECT_THAT(cores_near("ffff:ff:1f.7").cores, IsEmpty()) << "of this machine";
+}
+
+TEST(Topology, KnowsTheDevicesOfThisMachine) {
+  std::error_code none;
+  int known = 0;
+  for (const auto& device : std::filesystem::directory_iterator("/sys/bus/pci/devices", none)) {
+    const std::string bus_id = device.path().filename();
+    EXPECT_THAT(cores_near(bus_id).account, HasSubstr("cores are near the device " + bus_id));
+    ++known;
+  }
+  if (known == 0) GTEST_SKIP() << "it has no PCI bus";
 }
 
 TEST(Topology, AThreadRunsOnTheCoresThatItIsGiven) {
