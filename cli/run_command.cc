@@ -214,6 +214,9 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
   add_parsed_option(*command, "--device-memory", loader.device_memory, parse_size,
                     "Budget for what the loader holds of the device's own; a quarter of it")
       ->option_text("SIZE");
+  command->add_flag_callback(
+      "--no-pin-threads", [&loader] { loader.pin_threads = false; },
+      "Let threads run on any core, not on those near the GPU");
   add_text_option(*command, "--audit", loader.audit, "Write one line per delivered sample, with a hash of its pixels")
       ->option_text("FILE");
   add_parsed_option(*command, "--bad-sample", loader.bad_sample, parse_bad_slot_policy,

@@ -298,6 +298,7 @@ def test_the_first_bad_sample_stops_the_epoch_and_is_named(folder, recipe, tmp_p
     ({"batch": 8, "order": "none", "lanes": 8}, "usage", "no lanes"),
     ({"batch": 8, "tail": "keep"}, "usage", "keep"),
     ({"batch": 8, "rank": 2, "world": 2}, "usage", "rank"),
+    ({"batch": 8, "pin_threads": "no"}, "usage", "pin_threads is 'no'"),
     ({"batch": 51}, "usage", "50 samples"),
     ({"batch": 8, "audit": "no/such/folder/audit"}, "not_found|io", "no/such/folder/audit"),
 ], ids=str)
@@ -308,7 +309,7 @@ def test_wrong_options_are_refused_with_a_sentence(folder, recipe, options, kind
 
 
 def test_options_are_kept_apart_from_typing_mistakes(folder, recipe):
-    with stoker.Loader(folder, recipe, batch=np.int64(8), memory="64MiB", threads="auto") as loader:
+    with stoker.Loader(folder, recipe, batch=np.int64(8), memory="64MiB", threads="auto", pin_threads=False) as loader:
         assert loader.batch_size == 8
         assert loader.threads == len(os.sched_getaffinity(0))
         for refused in ({"threads": 0}, {"prefetch": 0}, {"threads": None}):

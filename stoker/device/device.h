@@ -69,6 +69,9 @@ class Device {
   /// CUDA's number of it; -1 if it is none of CUDA's.
   virtual int gpu() const { return -1; }
 
+  /// Where it is on the PCI bus ("0000:3b:00.0"); empty if it is on none.
+  virtual std::string bus_id() const { return {}; }
+
   /// Host memory that copies to the device start from, and the device's own. Throw kMemory when there is no more.
   virtual Allocator& staging() = 0;
   virtual Allocator& memory() = 0;

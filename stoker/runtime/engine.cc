@@ -22,6 +22,7 @@ Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, co
       plan_(std::move(recipe)),
       device_(options.device),
       pinned_(options.pinned),
+      cores_(loader_cores(options)),
       batch_(options.batch),
       seed_(options.seed),
       epochs_end_(options.epochs_end),
@@ -52,6 +53,7 @@ BoardOptions Loader::Engine::completed(BoardOptions options) const {
 
 void Loader::Engine::start_threads() {
   const std::lock_guard lock(knobs_mutex_);
+  if (!cores_.account.empty()) log(LogLevel::kDebug, "{}", cores_.account);
   translate_thread_errors([&] { reader_ = std::thread([this] { read_loop(); }); });
   resize_workers(worker_target_);
 }
@@ -119,6 +121,7 @@ std::size_t Loader::Engine::fair_share() const {
 }
 
 void Loader::Engine::work_loop(int worker) {
+  run_on(cores_.cores);
   name_this_thread(fmt::format("stoker-work{}", worker));
   std::unique_lock lock(mutex_, std::defer_lock);
   try {

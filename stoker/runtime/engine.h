@@ -105,6 +105,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   const Plan plan_;
   const std::shared_ptr<Device> device_;
   const std::shared_ptr<PinnedHost> pinned_;
+  const NearCores cores_;  // that our threads keep to
   const int batch_;
   const std::uint64_t seed_;
   const std::int64_t epochs_end_;

@@ -15,6 +15,7 @@ constexpr std::size_t kTicketsLocatedAtOnce = 64;
 constexpr std::size_t kTicketsCollectedMax = std::size_t{1} << 16;
 
 void Loader::Engine::read_loop() {
+  run_on(cores_.cores);
   name_this_thread("stoker-reader");
   std::unique_lock lock(mutex_);
   try {

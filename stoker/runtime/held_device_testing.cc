@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
@@ -104,12 +103,10 @@ void HeldDevice::run_what_may() {
     const Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
     if (before_running) before_running(next.task);
-    inner_->submit(next.task, {});
+    ForwardingDevice::submit(next.task, {});
     next.event->finish();
   }
 }
-
-void HeldDevice::fetch(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 
 void HeldDevice::make_wait(DeviceStream stream, const DeviceEvent&) {
   const std::lock_guard lock(mutex_);

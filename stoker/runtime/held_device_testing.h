@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "stoker/device/device.h"
+#include "stoker/device/forwarding_device_testing.h"
 
 namespace stoker {
 
-class HeldDevice final : public Device {
+class HeldDevice final : public ForwardingDevice {
  public:
   explicit HeldDevice(std::uint64_t memory_bytes = 0);
 
@@ -39,16 +39,12 @@ class HeldDevice final : public Device {
   std::int64_t allocated() const { return memory_.allocated; }
 
   const std::string& name() const override { return name_; }
-  bool computes() const override { return true; }
-  std::string caveat() const override { return {}; }
   bool memory_is_host() const override { return false; }
   std::uint64_t memory_bytes() const override { return memory_bytes_; }
   int gpu() const override { return 0; }
-  Allocator& staging() override { return host_allocator(); }
   Allocator& memory() override { return memory_; }
   std::shared_ptr<DeviceEvent> submit(const DeviceTask& task,
                                       std::span<const std::shared_ptr<const StreamMark>> after) override;
-  void fetch(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) override;
   void make_wait(DeviceStream stream, const DeviceEvent& task) override;
   std::shared_ptr<const StreamMark> mark(DeviceStream stream) noexcept override;
 
@@ -74,7 +70,6 @@ class HeldDevice final : public Device {
   const std::string name_ = "held:0";
   const std::uint64_t memory_bytes_;
   CountingAllocator memory_{*this};
-  const std::shared_ptr<Device> inner_ = open_device("emulated:execute");
   mutable std::mutex mutex_;
   bool held_ = false;
   std::deque<Waiting> waiting_;

@@ -33,7 +33,7 @@ struct LoaderOptions {
   int batch = 0;                  // slots per rank; either this
   std::int64_t global_batch = 0;  // or this, of all ranks
   std::uint64_t seed = 0;
-  int threads = 0;   // workers; 0: as many as the process may use cores
+  int threads = 0;   // workers; 0: as many as there are cores that they may use
   int prefetch = 2;  // batches made ahead of the consumer
   std::optional<std::uint64_t>
       memory{};  // budget in bytes for all that a loader holds; unset: a quarter of the machine's
@@ -56,6 +56,7 @@ struct LoaderOptions {
   std::optional<int> transfer_index{};  // stages before it; unset: none where there is a device
   std::optional<std::uint64_t> device_memory{};  // budget in bytes of its own memory; unset: a quarter of it
   std::shared_ptr<PinnedHost> pinned{};  // for batches that the consumer copies to a GPU, if there is no device
+  bool pin_threads = true;              // to the cores near the device, where some are nearer than others
 };
 
 /// What may be changed while an epoch runs; the batches stay the same.

@@ -100,7 +100,10 @@ LoaderOptions resolved(LoaderOptions options) {
   options = placed(std::move(options));
   options.batch = resolve_batch(options);
   options.global_batch = std::int64_t{options.batch} * *options.world;
-  if (options.threads == 0) options.threads = usable_cores();
+  if (options.threads == 0) {
+    const auto near = static_cast<int>(loader_cores(options).cores.size());
+    options.threads = near > 0 ? std::min(near, usable_cores()) : usable_cores();
+  }
   return options;
 }
 
@@ -216,6 +219,11 @@ LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, Loa
          dataset.size() * options.repeats, options.global_batch);
   }
   return options;
+}
+
+NearCores loader_cores(const LoaderOptions& options) {
+  const std::string bus_id = options.device && options.pin_threads ? options.device->bus_id() : std::string();
+  return bus_id.empty() ? NearCores() : cores_near(bus_id);
 }
 
 void check_transfer_index(int index, const Device* device) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "stoker/base/topology.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/cache_share.h"
 #include "stoker/runtime/loader.h"
@@ -42,6 +43,9 @@ LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const O
 
 /// Throws kUsage for one that there is not, or that leaves work to a device that there is not.
 void check_transfer_index(int index, const Device* device);
+
+/// Cores that a loader's threads keep to; none: they run anywhere.
+NearCores loader_cores(const LoaderOptions& options);
 
 /// Throws kUsage for a prefetch below 1, kMemory for one whose batches do not fit.
 void check_prefetch(int prefetch, const LoaderBatchBytes& batch_bytes, const LoaderBatchBytes& batch_memory_max);

@@ -52,6 +52,8 @@ DeviceJpegImage describe_for_device(const JpegWindow& window, const std::uint64_
   DeviceJpegImage image{};
   image.first_column = window.first_column;
   image.first_row = window.first_row;
+  image.columns = window.columns;
+  image.rows = window.rows;
   image.component_count = header.component_count;
   image.data_bytes = static_cast<std::uint32_t>(window.data.size());
   for (const std::size_t bytes : window.plane_bytes) image.sample_bytes += static_cast<std::uint32_t>(bytes);

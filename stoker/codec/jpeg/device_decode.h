@@ -1,5 +1,9 @@
 // Decoding JPEGs on a device: a thread takes a segment of MCUs, as entry points say where it begins, from its bits to
 // the samples of its blocks. What crosses are the bytes of the segments under the crop, and the tables of the file.
+//
+// A launch's arguments and DeviceJpegImage hold. What an image is made of (data, segments, tables) was sound when it
+// left the host, yet nothing in it is trusted: whatever it says, only the image's own blocks are written, and only its
+// own bytes read.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +42,7 @@ struct DeviceJpegImage {
   std::int32_t segment_count;
   std::int32_t first_block;
   std::int32_t first_column, first_row;  // the window's first MCU: nothing left of it is written
+  std::int32_t columns, rows;            // of MCUs in the window
   std::int32_t component_count;
   Component component[3];
 };
@@ -170,14 +175,22 @@ struct DeviceJpegKernel {
       if (symbol.size == 0 && symbol.run < 15) return true;  // the rest are zeros
       k += symbol.run;
       if (k > 63) return false;
-      coefficients[tables.zigzag[k]] = static_cast<std::int16_t>(symbol.value);
+      coefficients[tables.zigzag[k] & 63] = static_cast<std::int16_t>(symbol.value);
     }
     return true;
+  }
+
+  /// Whether its bits are among the image's, and its blocks in the window or left of it.
+  STOKER_HOST_DEVICE static bool is_within(const DeviceJpegImage& image, const DeviceJpegSegment& segment) {
+    const int row = segment.row - image.first_row;
+    return segment.bit <= segment.end_bit && segment.end_bit <= 8 * image.data_bytes && row >= 0 && row < image.rows &&
+           segment.column - image.first_column + segment.mcus <= image.columns;
   }
 
   STOKER_HOST_DEVICE static bool decode(const Args& args, const DeviceJpegImage& image, const DeviceJpegTables& tables,
                                         const Shared& shared, const DeviceJpegSegment& segment) {
     using End = JpegSegment::End;
+    if (!is_within(image, segment)) return false;
     BitReader reader{args.memory + image.data, segment.bit, segment.end_bit};
     std::int16_t dc[3] = {segment.dc[0], segment.dc[1], segment.dc[2]};
     std::int16_t coefficients[64];

@@ -192,10 +192,11 @@ JpegWindow JpegPlaneDecoder::laid_out(const JpegHeader& header, const McuWindow&
   JpegWindow window{.header = &header, .planes = header.plane_sizes(), .data = {}, .segments = {}};
   window.first_column = mcus.left;
   window.first_row = mcus.top;
+  window.columns = mcus.right - mcus.left;
+  window.rows = mcus.bottom - mcus.top;
   for (std::size_t c = 0; c < static_cast<std::size_t>(header.component_count); ++c) {
     const JpegComponent& component = header.components[c];
-    const int columns = (mcus.right - mcus.left) * component.across * 8;
-    const int rows = (mcus.bottom - mcus.top) * component.down * 8;
+    const int columns = window.columns * component.across * 8, rows = window.rows * component.down * 8;
     std::ptrdiff_t stride = divide_up(columns + static_cast<int>(kPlaneSlack), 64) * 64;
     if (stride % 4096 == 0) stride += 64;  // or all rows would compete for the same lines of the cache
     window.plane_bytes[c] = static_cast<std::size_t>(stride) * static_cast<std::size_t>(rows) + kPlaneSlack;

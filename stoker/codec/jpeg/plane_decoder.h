@@ -28,7 +28,8 @@ struct JpegWindow {
   std::array<std::size_t, 3> plane_bytes{};
   Bytes data;  // kScanSlack bytes more may be read
   std::span<const JpegSegment> segments;
-  int first_column = 0, first_row = 0;  // the window's first MCU
+  int first_column = 0, first_row = 0;  // the window's first MCU, and
+  int columns = 0, rows = 0;            // how many there are
 };
 
 /// Keeps its memory between images: one per thread.

@@ -34,6 +34,12 @@ class CudaDevice final : public Device {
   bool memory_is_host() const override { return false; }
   std::uint64_t memory_bytes() const override { return memory_bytes_; }
   int gpu() const override { return context_->gpu(); }
+  std::string bus_id() const override {
+    char text[32];
+    if (cudaDeviceGetPCIBusId(text, sizeof(text), gpu()) == cudaSuccess) return text;
+    cudaGetLastError();  // nobody needs to know it
+    return {};
+  }
   Allocator& staging() override { return staging_; }
   Allocator& memory() override { return memory_; }
 
