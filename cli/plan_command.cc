@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <optional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -93,8 +93,7 @@ std::string text_of(const PlanReport& report) {
     const StageCost& cost = report.costs[i];
     total_us += cost.cpu_us;
     stages.add_row({stage.name, fmt::format("{:.0f}", cost.cpu_us), us_text(device_us(report, i)),
-                    format_size(cost.bytes_out),
-                    fmt::format("{}", fmt::join(stage.operators, ", "))});
+                    format_size(cost.bytes_out), fmt::format("{}", fmt::join(stage.operators, ", "))});
   }
   TextTable outputs({{"output"}, {"dtype"}, {"shape of one sample"}});
   for (const OutputSpec& output : report.outputs) {

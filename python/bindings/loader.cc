@@ -157,10 +157,10 @@ LoaderOptions loader_options(const CallArguments& given) {
 void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& named) {
   const CallSignature signature{
       "Loader",
-      {"data",       "recipe", "batch",        "global_batch", "seed",   "threads",       "prefetch", "memory",
-       "order",      "window", "lanes",        "rank",         "world",  "tail",          "audit",    "bad_sample",
-       "quarantine", "cache",  "cache_memory", "repeats",      "device", "transfer_index", "device_memory",
-       "pin_memory", "pin_threads"},
+      {"data",           "recipe",        "batch",      "global_batch", "seed",         "threads", "prefetch",
+       "memory",         "order",         "window",     "lanes",        "rank",         "world",   "tail",
+       "audit",          "bad_sample",    "quarantine", "cache",        "cache_memory", "repeats", "device",
+       "transfer_index", "device_memory", "pin_memory", "pin_threads"},
       2};
   const CallArguments given(signature, positional, named);
   LoaderOptions options = loader_options(given);

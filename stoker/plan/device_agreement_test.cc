@@ -1,11 +1,12 @@
 // The same plan with its stages split between host and device, at every transfer index: bit for bit what the host alone
-// makes. The device is emulated: it runs the grids that a real one would.
+// makes. The device is emulated, and runs the grids that a GPU would, unless the environment names one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "stoker/base/error_testing.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/codec/encoded_testing.h"
+#include "stoker/device/device_testing.h"
 #include "stoker/plan/agreement_testing.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/device_batch.h"
@@ -26,7 +27,8 @@ Sample indexed(std::vector<std::uint8_t> encoded, SampleDraw draw) {
   return sample;
 }
 
-// As if the data's images took so much, coded: then large ones have room in any form, and small outputs do not forbid it.
+// As if the data's images took so much, coded: then large ones have room in any form, and small outputs do not forbid
+// it.
 constexpr std::size_t kImageBytes = 100'000;
 
 // All of them in one batch.
@@ -36,11 +38,12 @@ class SplitBatch {
       : plan_(recipe),
         slots_(slots),
         executor_(plan_),
-        out_(host_allocator(), batch_bytes(plan_.outputs(), slots)),
+        out_(device_->memory(), batch_bytes(plan_.outputs(), slots)),
         batch_(plan_, slots, image_bytes, *device_, out_.data()) {}
 
   void run(int transfer_index, const std::vector<Sample>& samples) {
-    std::memset(out_.data(), 0xCD, out_.size());
+    const std::vector<std::uint8_t> noise(out_.size(), 0xCD);
+    finish({.copies_in = {{out_.data(), noise.data(), noise.size()}}, .launches = {}, .copies_out = {}});
     batch_.start(transfer_index);
     for (int slot = 0; slot < slots_; ++slot) fill(slot, samples[static_cast<std::size_t>(slot)]);
     finish();
@@ -49,7 +52,7 @@ class SplitBatch {
   void start(int transfer_index) { batch_.start(transfer_index); }
   void fill(int slot, const Sample& sample) { executor_.run(input(sample), batch_, slot); }
   void zero(int slot) { batch_.put(0, slot, {}); }
-  void finish() { EXPECT_TRUE(device_->submit(batch_.seal(), {})->wait_for(0)); }
+  void finish() { finish(batch_.seal()); }
 
   // What the host alone makes of it.
   std::vector<SampleOutput> want(const Sample& sample) {
@@ -59,14 +62,19 @@ class SplitBatch {
   std::vector<std::uint8_t> got(std::size_t view, int slot) const {
     const std::vector<OutputSpec> outputs = plan_.outputs();
     const std::size_t bytes = outputs[view].bytes_per_sample();
-    const std::uint8_t* const begin =
-        out_.data() + batch_offsets(outputs, slots_)[view] + bytes * static_cast<std::size_t>(slot);
-    return {begin, begin + bytes};
+    std::vector<std::uint8_t> tensor(bytes);
+    const std::size_t begin = batch_offsets(outputs, slots_)[view] + bytes * static_cast<std::size_t>(slot);
+    device_->fetch(tensor.data(), out_.data() + begin, bytes);
+    return tensor;
   }
   const DeviceBatch& batch() const { return batch_; }
   const ExecutorCounts& counts() const { return executor_.counts(); }
 
  private:
+  void finish(const DeviceTask& task) {
+    constexpr std::int64_t kPatienceNs = 60'000'000'000;
+    EXPECT_TRUE(device_->submit(task, {})->wait_for(kPatienceNs));
+  }
   SampleInput input(const Sample& sample) {
     field_ = sample.encoded;
     return {.fields = std::span(&field_, 1),
@@ -76,7 +84,7 @@ class SplitBatch {
             .draw = sample.draw};
   }
 
-  const std::shared_ptr<Device> device_ = open_device("emulated:execute");
+  const std::shared_ptr<Device> device_ = open_test_device();
   const Plan plan_;
   const int slots_;
   CpuExecutor executor_;

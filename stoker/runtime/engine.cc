@@ -290,8 +290,7 @@ Metrics Loader::Engine::metrics() const {
   metrics.values[static_cast<std::size_t>(Metric::kReadAheadBytes)] =
       static_cast<std::int64_t>(board_.read_ahead_used());
   if (cache_) metrics.values[static_cast<std::size_t>(Metric::kCacheBytes)] = static_cast<std::int64_t>(cache_->used());
-  metrics.values[static_cast<std::size_t>(Metric::kBatchBytes)] =
-      static_cast<std::int64_t>(board_.batch_memory().host);
+  metrics.values[static_cast<std::size_t>(Metric::kBatchBytes)] = static_cast<std::int64_t>(board_.batch_memory().host);
   metrics.values[static_cast<std::size_t>(Metric::kDeviceBytes)] =
       static_cast<std::int64_t>(board_.batch_memory().device);
   return metrics;

@@ -1,5 +1,5 @@
-// A device as a GPU is one: the host must not look at its memory, batches are handed on while it is at work on them, and
-// consumers have streams. It goes on when a test says so, and computes what the emulated one does.
+// A device as a GPU is one: the host must not look at its memory, batches are handed on while it is at work on them,
+// and consumers have streams. It goes on when a test says so, and computes what the emulated one does.
 #pragma once
 
 #include <atomic>

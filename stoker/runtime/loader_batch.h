@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "stoker/plan/cpu_executor.h"
 #include "stoker/device/pinned_host.h"
+#include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/device_batch.h"
 #include "stoker/tensor/batch.h"
 

@@ -1,4 +1,4 @@
-// Loaders whose stages are split between the host and an emulated device.
+// Loaders whose stages are split between the host and a device: emulated, unless the environment names a GPU.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error_testing.h"
+#include "stoker/device/device_testing.h"
 #include "stoker/plan/device_batch.h"
 #include "stoker/runtime/loader_testing.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-LoaderOptions options_on(const char* device, std::optional<int> transfer_index = {}) {
+LoaderOptions options_on(const std::string& device, std::optional<int> transfer_index = {}) {
   return {.batch = 7, .threads = 2, .device = open_device(device), .transfer_index = transfer_index};
 }
 
@@ -32,11 +33,22 @@ TEST(LoaderDevice, AuditsAreTheSameAtEveryIndex) {
     const std::vector<std::string> want = audit_on(data, alone);
     ASSERT_GE(want.size(), 2 * 46U);
     for (int index = 0; index <= kTransferIndexMax; ++index) {
-      LoaderOptions options = options_on("emulated:execute", index);
+      LoaderOptions options = options_on(test_device_name(), index);
       options.tail = Tail::kPad;
       options.bad_sample = policy;
       EXPECT_EQ(audit_on(data, options), want) << "transfer index " << index;
     }
+  }
+}
+
+TEST(LoaderDevice, AuditsOfImagesThatAreDecodedThereAreTheSame) {
+  const MemoryDataset data = memory_dataset({.width = 90, .height = 70, .bad = {7}, .indexed = true});
+  const Recipe recipe = Recipe().decode().random_resized_crop(64).random_flip().normalize("imagenet").cast("f16");
+  const std::vector<std::string> want = audit_on(data, {.batch = 7, .threads = 2}, recipe);
+  for (int index = 0; index <= kTransferIndexMax; ++index) {
+    Loader loader(data.dataset, recipe, options_on(test_device_name(), index));
+    EXPECT_EQ(audit_of(loader, 2), want) << "transfer index " << index;
+    EXPECT_GE(loader.metrics()[Metric::kEntryPointsUsed], 2 * 49);
   }
 }
 
@@ -47,14 +59,14 @@ TEST(LoaderDevice, SeveralViewsOfBadSamplesAreFilledAgain) {
   recipe.view("small").decode().resize(9, 11).cast("u8").view("faithful").decode("faithful").random_crop(8);
   const std::vector<std::string> want = audit_on(data, {.batch = 7, .threads = 2}, recipe);
   for (int index = 0; index <= kTransferIndexMax; ++index) {
-    EXPECT_EQ(audit_on(data, options_on("emulated:execute", index), recipe), want) << "transfer index " << index;
+    EXPECT_EQ(audit_on(data, options_on(test_device_name(), index), recipe), want) << "transfer index " << index;
   }
 }
 
 TEST(LoaderDevice, TheIndexMayChangeBetweenBatches) {
   const MemoryDataset data = memory_dataset({.bad = {3}});
   const std::vector<std::string> want = audit_on(data, {.batch = 7, .threads = 2});
-  Loader loader(data.dataset, small_recipe(), options_on("emulated:execute"));
+  Loader loader(data.dataset, small_recipe(), options_on(test_device_name()));
   EXPECT_EQ(loader.transfer_index(), 0);
   std::vector<std::string> got;
   int batches = 0;
@@ -71,7 +83,7 @@ TEST(LoaderDevice, WhatCrossesIsCounted) {
   const MemoryDataset data = memory_dataset();
   const Recipe recipe = Recipe().decode().resize(16, 16).normalize("imagenet").cast("f16");  // one output, no label
   const auto bytes_at = [&](int index) {
-    Loader loader(data.dataset, recipe, options_on("emulated:execute", index));
+    Loader loader(data.dataset, recipe, options_on(test_device_name(), index));
     int batches = 0;
     for (const BatchPtr& batch : loader.epoch(0)) batches += batch->size() > 0;
     EXPECT_EQ(batches, 7);

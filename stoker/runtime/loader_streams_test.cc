@@ -128,7 +128,7 @@ void damage(const DeviceTask& task) {
 TEST_F(LoaderStreams, AFaultThatIsFoundLateIsToldAtTheNextBatchOrTheEnd) {
   const MemoryDataset indexed = memory_dataset({.samples = 14, .indexed = true});
   const Recipe recipe = Recipe().decode().resize(64, 64).normalize("imagenet");  // with room for coded images
-  std::vector<std::vector<std::string>> keys;  // of each batch
+  std::vector<std::vector<std::string>> keys;                                    // of each batch
   Loader sound(indexed.dataset, recipe, options());
   for (const BatchPtr& batch : sound.epoch(0)) keys.push_back(batch->key);
   sound.close();

@@ -95,9 +95,7 @@ class TicketBoard {
   bool front_sealed() const { return !works_.empty() && works_.front()->sealed(); }
   bool front_lacks_memory() const { return !works_.empty() && !works_.front()->batch; }
   /// The next batch cannot be made: the consumer holds all the memory there is for batches, or the machine has none.
-  bool starved() const {
-    return front_lacks_memory() && held_ == batches_ && (held_ > 0 || allocation_error_);
-  }
+  bool starved() const { return front_lacks_memory() && held_ == batches_ && (held_ > 0 || allocation_error_); }
   /// Why the machine refused memory for a batch, if it did.
   std::exception_ptr allocation_error() const { return allocation_error_; }
   /// Removes the sealed front; throws its error if it has one. The batch counts as held until release(). `bad` becomes

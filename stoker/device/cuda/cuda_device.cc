@@ -81,7 +81,9 @@ class CudaDevice final : public Device {
     check_cuda(cudaStreamWaitEvent(handle_of(stream), static_cast<const CudaTaskEvent&>(task).done), name_);
   }
 
-  std::shared_ptr<const StreamMark> mark(DeviceStream stream) noexcept override { return mark_stream(context_, stream); }
+  std::shared_ptr<const StreamMark> mark(DeviceStream stream) noexcept override {
+    return mark_stream(context_, stream);
+  }
 
  private:
   const std::shared_ptr<const GpuContext> context_;

@@ -13,7 +13,9 @@ class CudaPinnedHost final : public PinnedHost {
   explicit CudaPinnedHost(int gpu) : context_(std::make_shared<GpuContext>(gpu)) {}
 
   Allocator& memory() override { return memory_; }
-  std::shared_ptr<const StreamMark> mark(DeviceStream stream) noexcept override { return mark_stream(context_, stream); }
+  std::shared_ptr<const StreamMark> mark(DeviceStream stream) noexcept override {
+    return mark_stream(context_, stream);
+  }
 
  private:
   const std::shared_ptr<const GpuContext> context_;
