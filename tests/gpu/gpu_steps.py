@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 import typing
 import xml.etree.ElementTree
@@ -221,6 +222,8 @@ def module(places, until):
     for tool in ("cmake", "g++"):
         if not shutil.which(tool):
             raise Ended(NOT_THERE, f"compiling the module takes {tool}")
+    if not pathlib.Path(sysconfig.get_path("include"), "Python.h").exists():
+        raise Ended(NOT_THERE, "compiling the module takes Python's headers")
     build = places.scratch / "module"
     call(["cmake", "-S", places.root / "module", "-B", build, f"-DPython_EXECUTABLE={sys.executable}",
           f"-DSTOKER_MODULE_FOLDER={places.bench_build / 'python' / 'stoker'}"], until)
@@ -287,7 +290,8 @@ def bench(places, until):
     said = call([sys.executable, places.root / "bench/run", "device", "--build", places.bench_build, "--device",
                  places.device, "--data", places.data, "--seconds", f"{seconds:.0f}", "--json", path], until,
                 places.with_module())
-    return PASSED, said.rstrip(), {"table": json.loads(path.read_text())}
+    told = [line for line in said.rstrip().splitlines() if not line.startswith("round ")]
+    return PASSED, "\n".join(told), {"table": json.loads(path.read_text())}
 
 
 STEPS = [

@@ -65,7 +65,9 @@ def test_two_loaders_in_a_process_do_not_disturb_each_other(data, recipe, device
 
 
 def test_batches_that_are_kept_get_memory_until_the_budget_is_used(data, recipe, device, to_host):
-    with stoker.Loader(data, recipe, device=device, memory="64MiB", repeats=200, **OPTIONS) as loader:
+    # On a GPU it is its memory that is short, of which there is a budget apart.
+    budget = {"device_memory": "64MiB"} if device.startswith("cuda") else {"memory": "64MiB"}
+    with stoker.Loader(data, recipe, device=device, repeats=200, **budget, **OPTIONS) as loader:
         kept = []
         with pytest.raises(stoker.Error) as caught:
             for batch in loader:
