@@ -17,7 +17,7 @@ LYING_COMMAND = """#!/bin/sh
 "{stoker}" "$@" || exit
 case "$*" in *--device*) ;; *) exit 0 ;; esac
 while [ "$1" != --audit ]; do shift; done
-sed -i 's/"hash":"./"hash":"_/' "$2"
+sed -i 's/"hash": *"./&_/' "$2"
 """
 
 
