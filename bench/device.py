@@ -190,7 +190,7 @@ class Bench:
             if image is not None:
                 (folder / f"{number:06}.jpg").write_bytes(bytes(image))
         done = subprocess.run([self.build / "gpu_nvjpeg", folder, self.ordinal], stdout=subprocess.PIPE, text=True,
-                              env=os.environ | {"LD_LIBRARY_PATH": libraries_of_python()})
+                              env=os.environ | {"LD_LIBRARY_PATH": folders_of_nvjpeg()})
         answer = json.loads(done.stdout) if done.returncode == 0 else {"library": True, "images": 0, "rates": []}
         if answer["rates"]:
             return max(answer["rates"], key=lambda rate: rate["images_per_s"])
@@ -198,10 +198,11 @@ class Bench:
         return None
 
 
-def libraries_of_python():
-    """Where dlopen finds nvJPEG that came with Python packages."""
-    folders = [str(path.parent) for place in sys.path for path in pathlib.Path(place).glob("nvidia/*/lib/libnvjpeg.so*")]
-    return ":".join([*folders, *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])
+def folders_of_nvjpeg():
+    """Where dlopen should look for nvJPEG: in Python's packages, and where toolkits are."""
+    packages = [path.parent for place in sys.path for path in pathlib.Path(place).glob("nvidia/*/lib/libnvjpeg.so*")]
+    toolkits = [pathlib.Path(home, "lib64") for home in (os.environ.get("CUDA_HOME"), "/usr/local/cuda") if home]
+    return ":".join(map(str, filter(None, [*packages, *toolkits, os.environ.get("LD_LIBRARY_PATH")])))
 
 
 def measure(bench, until):

@@ -61,7 +61,7 @@ constexpr BackEnd kBackEnds[] = {{"hybrid", NVJPEG_BACKEND_HYBRID},
 
 struct Images {
   std::vector<const unsigned char*> data;  // pinned
-  std::vector<std::size_t> lengths;
+  std::vector<std::size_t> lengths, pitches;
   std::size_t rgb_bytes_max = 0;
 };
 
@@ -88,6 +88,7 @@ Images load(const NvJpeg& nvjpeg, const std::string& folder) {
     std::copy(bytes.begin(), bytes.end(), pinned);
     images.data.push_back(pinned);
     images.lengths.push_back(bytes.size());
+    images.pitches.push_back(static_cast<std::size_t>(widths[0]) * 3);
     images.rgb_bytes_max = std::max(images.rgb_bytes_max, std::size_t{3} * static_cast<std::size_t>(widths[0]) *
                                                               static_cast<std::size_t>(heights[0]));
   }
@@ -128,10 +129,7 @@ double rate(const NvJpeg& nvjpeg, const Images& images, nvjpegBackend_t back_end
     for (std::size_t i = 0; i < slots; ++i, next = (next + 1) % images.data.size()) {
       data[i] = images.data[next];
       lengths[i] = images.lengths[next];
-      int components = 0, widths[NVJPEG_MAX_COMPONENT] = {}, heights[NVJPEG_MAX_COMPONENT] = {};
-      nvjpegChromaSubsampling_t sampling{};
-      nvjpeg.image_info(handle, data[i], lengths[i], &components, &sampling, widths, heights);
-      lane.out[i].pitch[0] = static_cast<std::size_t>(widths[0]) * 3;
+      lane.out[i].pitch[0] = images.pitches[next];
     }
     return cudaStreamSynchronize(lane.stream) == cudaSuccess &&
            nvjpeg.decode(handle, lane.state, data.data(), lengths.data(), lane.out.data(), lane.stream) ==
