@@ -147,9 +147,7 @@ LoaderOptions loader_options(const CallArguments& given) {
   if (const nb::handle value = given.unless_none("device_memory")) {
     options.device_memory = size_argument("device_memory", value);
   }
-  if (const nb::handle value = given["pin_memory"]; value && flag_argument("pin_memory", value)) {
-    options.pinned = open_pinned_host();
-  }
+  if (const nb::handle value = given["pin_memory"]) options.pin_memory = flag_argument("pin_memory", value);
   if (const nb::handle value = given["pin_threads"]) options.pin_threads = flag_argument("pin_threads", value);
   return options;
 }

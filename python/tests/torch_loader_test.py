@@ -53,12 +53,12 @@ def test_the_arguments_are_those_of_the_plain_loader():
 
 
 def test_channels_last_images_are_what_pytorch_calls_so(folder):
-    recipe = stoker.recipe().decode().resize(20, 24).normalize("imagenet")
-    nhwc = stoker.recipe().decode().resize(20, 24).normalize("imagenet").layout("nhwc")
+    recipe = stoker.recipe().decode().resize([20, 24]).normalize("imagenet")
+    nhwc = stoker.recipe().decode().resize([20, 24]).normalize("imagenet").layout("nhwc")
     with stoker.torch.Loader(folder, recipe, batch=8) as plain, \
          stoker.torch.Loader(folder, nhwc, batch=8, channels_last=True) as last, \
          stoker.torch.Loader(folder, recipe, batch=8, channels_last=True) as both:
-        for (expected,), (image,), (unchanged,) in zip(plain, last, both):
+        for (expected, _), (image, _), (unchanged, _) in zip(plain, last, both):
             assert image.shape == (8, 3, 20, 24) and torch.equal(image, expected) and torch.equal(unchanged, expected)
             assert image.is_contiguous(memory_format=torch.channels_last) and unchanged.is_contiguous()
         again = pickle.loads(pickle.dumps(last))

@@ -21,7 +21,7 @@ Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, co
     : dataset_(std::move(dataset)),
       plan_(std::move(recipe)),
       device_(options.device),
-      pinned_(options.pinned),
+      pinned_(options.pin_memory ? open_pinned_host() : nullptr),
       cores_(loader_cores(options)),
       batch_(options.batch),
       seed_(options.seed),
@@ -48,6 +48,7 @@ Loader::Engine::~Engine() { close(); }
 BoardOptions Loader::Engine::completed(BoardOptions options) const {
   options.quarantine = quarantine_;
   options.cache = cache_;
+  options.device.pinned = pinned_.get();
   return options;
 }
 

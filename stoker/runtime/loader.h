@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "stoker/device/device.h"
-#include "stoker/device/pinned_host.h"
 #include "stoker/format/bad_sample.h"
 #include "stoker/format/dataset.h"
 #include "stoker/order/epoch_order.h"
@@ -55,7 +54,7 @@ struct LoaderOptions {
   std::shared_ptr<Device> device{};              // that does the stages behind the transfer index; null: there is none
   std::optional<int> transfer_index{};           // stages before it; unset: none where there is a device
   std::optional<std::uint64_t> device_memory{};  // budget in bytes of its own memory; unset: a quarter of it
-  std::shared_ptr<PinnedHost> pinned{};          // for batches that the consumer copies to a GPU, if there is no device
+  bool pin_memory = false;                       // of batches that the consumer copies to a GPU, if there is no device
   bool pin_threads = true;                       // to the cores near the device, where some are nearer than others
 };
 

@@ -136,10 +136,7 @@ std::uint64_t whole_cache_bytes(const Dataset& dataset) {
 }
 
 DeviceSide device_side(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
-  return {.device = options.device.get(),
-          .plan = &plan,
-          .image_bytes = mean_sample_bytes(dataset),
-          .pinned = options.pinned.get()};
+  return {.device = options.device.get(), .plan = &plan, .image_bytes = mean_sample_bytes(dataset)};
 }
 
 LoaderBatchBytes bytes_of_batch(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
@@ -196,7 +193,7 @@ LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, Loa
   if (options.device_memory && !options.device) {
     fail(ErrorKind::kUsage, "device memory is given, but there is no device; name one, or leave it out");
   }
-  if (options.device && options.pinned) {
+  if (options.device && options.pin_memory) {
     fail(ErrorKind::kUsage, "batches are pinned for consumers that copy them; with {} they are there already",
          options.device->name());
   }
