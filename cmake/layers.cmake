@@ -25,13 +25,16 @@ target_compile_options(stoker_light_flags INTERFACE ${STOKER_LIGHT_FLAGS})
 add_custom_target(threads_tests)
 
 # stoker_layer(NAME [THREADS] [SHARDS n] [USES layer...] [LINKS target...])
-#   sources: every *.cc of the folder NAME (and of its folders; of those called `cuda` only with CUDA, and *.cu then), tests: *_test.cc, test helpers: *_testing.cc, which the
-#   tests of the layers above may use too
+#   sources: every *.cc of the folder NAME (and of its folders; of those called `cuda` only with CUDA, and *.cu then),
+#   tests: *_test.cc, test helpers: *_testing.cc, which the tests of the layers above may use too
 #   THREADS: its tests start threads; they carry the label `threads`
 #   SHARDS: its tests take long: ctest runs them as so many parts, which different cores may take
 function(stoker_layer name)
   cmake_parse_arguments(LAYER "THREADS" "SHARDS" "USES;LINKS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
+  if(NOT STOKER_CUDA)
+    list(FILTER sources EXCLUDE REGEX "/cuda/")
+  endif()
   set(tests ${sources})
   set(helpers ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
@@ -42,8 +45,6 @@ function(stoker_layer name)
     list(APPEND sources ${kernels})
     list(FILTER sources EXCLUDE REGEX "/without_cuda\\.cc$")
     list(APPEND LAYER_LINKS CUDA::cudart_static)
-  else()
-    list(FILTER sources EXCLUDE REGEX "/cuda/")
   endif()
 
   list(TRANSFORM LAYER_USES PREPEND stoker_ OUTPUT_VARIABLE used_layers)

@@ -52,6 +52,49 @@ TEST(LoaderDevice, AuditsOfImagesThatAreDecodedThereAreTheSame) {
   }
 }
 
+// Each option that has to do with where bytes, orders or slots come from.
+TEST(LoaderDevice, AuditsAreTheSameWhateverElseIsAskedFor) {
+  const MemoryDataset data = memory_dataset({.width = 90, .height = 70, .bad = {7, 30}, .indexed = true});
+  const Recipe recipe = Recipe().decode().random_resized_crop(64).random_flip().normalize("imagenet").cast("f16");
+  const LoaderOptions usual{.batch = 7, .seed = 3, .threads = 2};
+  std::vector<LoaderOptions> all(7, usual);
+  all[0].cache = CacheKind::kRam;
+  all[1].order = OrderKind::kWindowed, all[1].window = 10, all[1].lanes = 7;
+  all[2].order = OrderKind::kNone, all[2].tail = Tail::kPad;
+  all[3].repeats = 3;
+  all[4].rank = 1, all[4].world = 2, all[4].tail = Tail::kWrap;
+  all[5].prefetch = 1, all[5].threads = 1;
+  all[6].bad_sample = BadSlotPolicy::kSkip, all[6].prefetch = 5, all[6].threads = 4;
+  for (std::size_t number = 0; number < all.size(); ++number) {
+    LoaderOptions options = all[number];
+    const std::vector<std::string> want = audit_on(data, options, recipe);
+    for (int index = 0; index <= kTransferIndexMax; ++index) {
+      options.device = open_test_device();
+      options.transfer_index = index;
+      EXPECT_EQ(audit_on(data, options, recipe), want) << "options " << number << ", transfer index " << index;
+    }
+  }
+}
+
+TEST(LoaderDevice, AStateGoesOnAtAnyIndex) {
+  const MemoryDataset data = memory_dataset({.indexed = true});
+  const std::vector<std::string> want = audit_on(data, {.batch = 7, .threads = 2});
+  for (int index = 0; index <= kTransferIndexMax; ++index) {
+    Loader first(data.dataset, small_recipe(), options_on(test_device_name(), kTransferIndexMax - index));
+    first.start_epoch(0);
+    std::vector<std::string> got;
+    for (int batch = 0; batch < 3; ++batch) {
+      for (std::string& line : audit_of(*first.next())) got.push_back(std::move(line));
+    }
+    Loader second(data.dataset, small_recipe(), options_on(test_device_name(), index));
+    second.load_state(first.state());
+    while (const BatchPtr batch = second.next()) {
+      for (std::string& line : audit_of(*batch)) got.push_back(std::move(line));
+    }
+    EXPECT_EQ(got, std::vector<std::string>(want.begin(), want.begin() + static_cast<std::ptrdiff_t>(want.size() / 2)));
+  }
+}
+
 TEST(LoaderDevice, SeveralViewsOfBadSamplesAreFilledAgain) {
   // Some of these are bad by their second image alone.
   const MemoryDataset data = memory_dataset({.bad = {1, 9, 10, 30}});

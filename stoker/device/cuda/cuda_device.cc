@@ -22,6 +22,7 @@ class CudaDevice final : public Device {
     std::size_t free = 0, total = 0;
     check_cuda(cudaMemGetInfo(&free, &total), name_);
     memory_bytes_ = total;
+    check_cuda(load_gpu_kernels(), name_);
     for (auto* stream : {&copies_, &kernels_, &notices_}) stream->emplace(name_);
   }
   ~CudaDevice() override {

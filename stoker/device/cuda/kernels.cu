@@ -28,7 +28,22 @@ struct GpuRun {
   }
 };
 
+template <class Kernel>
+struct GpuLoad {
+  static cudaError_t function() {
+    cudaFuncAttributes attributes;
+    return cudaFuncGetAttributes(&attributes, run_grid<Kernel>);
+  }
+};
+
 }  // namespace
+
+cudaError_t load_gpu_kernels() {
+  for (const auto load : DeviceKernels::table<GpuLoad>()) {
+    if (const cudaError_t error = load(); error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
 
 cudaError_t launch_on_gpu(const DeviceLaunch& launch, cudaStream_t stream) {
   static constexpr auto kRun = DeviceKernels::table<GpuRun>();
