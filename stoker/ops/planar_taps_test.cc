@@ -10,18 +10,12 @@
 #include "stoker/base/allocations_testing.h"
 #include "stoker/base/isa_testing.h"
 #include "stoker/base/noise_testing.h"
+#include "stoker/ops/sampling_map_testing.h"
 
 namespace stoker {
 namespace {
 
 using testing::ElementsAre;
-
-AxisMap resized(int source, int target) {
-  AxisMap axis = AxisMap::identity(source);
-  axis.target = axis.length = target;
-  axis.resampled = true;
-  return axis;
-}
 
 PlanarAxisTaps taps_of(const AxisMap& axis, Filter filter, int factor = 1) {
   PlanarAxisTaps taps;

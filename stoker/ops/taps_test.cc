@@ -1,4 +1,5 @@
 #include "stoker/ops/taps.h"
+#include "stoker/ops/sampling_map_testing.h"
 
 #include <gmock/gmock.h>
 
@@ -11,13 +12,6 @@ namespace {
 
 using testing::Each;
 using testing::ElementsAre;
-
-AxisMap resized(int source, int target) {
-  AxisMap axis = AxisMap::identity(source);
-  axis.target = axis.length = target;
-  axis.resampled = true;
-  return axis;
-}
 
 AxisTaps taps_of(const AxisMap& axis, Filter filter) {
   AxisTaps taps;

@@ -18,6 +18,7 @@
 #include "stoker/base/noise_testing.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/ops/kernels/planar_resample.h"
+#include "stoker/ops/sampling_map_testing.h"
 #include "stoker/plan/reference_planar.h"
 
 namespace stoker {
@@ -218,22 +219,6 @@ struct Resampling {
     ASSERT_EQ(std::memcmp(fused.data(), finished.data(), finished.size()), 0);
   }
 };
-
-AxisMap resized(int source, int target) {
-  AxisMap axis = AxisMap::identity(source);
-  axis.target = axis.length = target;
-  axis.resampled = true;
-  return axis;
-}
-
-SamplingMap map_of(const AxisMap& x, const AxisMap& y, Filter filter) {
-  SamplingMap map;
-  map.x = x;
-  map.y = y;
-  map.filter = filter;
-  map.fill = {200, 13, 77};
-  return map;
-}
 
 class PlanarOn : public EachIsa {};
 INSTANTIATE_TEST_SUITE_P(Isa, PlanarOn, testing::ValuesIn(kIsaNames), isa_name);

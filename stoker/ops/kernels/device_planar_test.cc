@@ -8,6 +8,7 @@
 #include "stoker/base/rounds_testing.h"
 #include "stoker/ops/kernels/device_kernel_testing.h"
 #include "stoker/ops/kernels/planar_resample.h"
+#include "stoker/ops/sampling_map_testing.h"
 
 namespace stoker {
 namespace {
@@ -119,22 +120,6 @@ class Launch {
   PlanarResampler resampler_;
   int blocks_ = 0;
 };
-
-AxisMap resized(int source, int target) {
-  AxisMap axis = AxisMap::identity(source);
-  axis.target = axis.length = target;
-  axis.resampled = true;
-  return axis;
-}
-
-SamplingMap map_of(const AxisMap& x, const AxisMap& y, Filter filter) {
-  SamplingMap map;
-  map.x = x;
-  map.y = y;
-  map.filter = filter;
-  map.fill = {200, 13, 77};
-  return map;
-}
 
 TEST(DevicePlanar, MakesTheTensorsOfTheCpuAtAwkwardSizesOfManyImagesInOneLaunch) {
   std::uint32_t seed = 0;

@@ -8,6 +8,7 @@
 #include "stoker/base/rounds_testing.h"
 #include "stoker/ops/kernels/device_kernel_testing.h"
 #include "stoker/ops/kernels/resample.h"
+#include "stoker/ops/sampling_map_testing.h"
 
 namespace stoker {
 namespace {
@@ -79,13 +80,6 @@ class Launch {
   Resampler resampler_;
   int blocks_ = 0;
 };
-
-AxisMap resized(int source, int target) {
-  AxisMap axis = AxisMap::identity(source);
-  axis.target = axis.length = target;
-  axis.resampled = true;
-  return axis;
-}
 
 TEST(DeviceRgb, MakesTheTensorsOfTheCpuAtAwkwardSizesOfManyImagesInOneLaunch) {
   std::uint32_t seed = 0;

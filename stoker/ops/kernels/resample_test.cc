@@ -8,6 +8,7 @@
 #include "stoker/base/rounds_testing.h"
 #include "stoker/ops/kernels/convert.h"
 #include "stoker/ops/kernels/kernel_testing.h"
+#include "stoker/ops/sampling_map_testing.h"
 
 namespace stoker {
 namespace {
@@ -92,13 +93,6 @@ void expect_as_defined(Resampler& resampler, const Case& sample, Strides from, S
   FencedBytes fused(two_steps.size(), fence);
   resampler.resample_converted(source, sample.x, sample.y, kFill, color, format, fused.data());
   ASSERT_EQ(std::memcmp(fused.data(), two_steps.data(), two_steps.size()), 0) << name();
-}
-
-AxisMap resized(int source, int target) {
-  AxisMap axis = AxisMap::identity(source);
-  axis.target = axis.length = target;
-  axis.resampled = true;
-  return axis;
 }
 
 constexpr Filter kFilters[] = {Filter::kNearest, Filter::kBox, Filter::kBilinear, Filter::kBicubic};
