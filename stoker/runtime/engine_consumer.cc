@@ -243,7 +243,7 @@ BatchPtr Loader::Engine::deliver(std::unique_ptr<LoaderBatch> batch) {
 
 void Loader::Engine::take_back(LoaderBatch* batch) noexcept {
   if (!home_.here()) {
-    if (!device_) delete batch;  // a GPU is out of a forked child's reach, and what is there stays there
+    if (!device_ && !pinned_) delete batch;  // a GPU is out of a forked child's reach, and what is there stays there
     return;
   }
   batch->let_go();

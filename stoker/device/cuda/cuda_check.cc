@@ -17,6 +17,7 @@ std::string driver_version() {
 
 // The driver's own calls, which are not linked: the program starts where there is no driver.
 struct Driver {
+  decltype(&cuDeviceGet) device = nullptr;
   decltype(&cuDevicePrimaryCtxRetain) retain = nullptr;
   decltype(&cuDevicePrimaryCtxRelease) release = nullptr;
   decltype(&cuCtxPushCurrent) push = nullptr;
@@ -33,7 +34,8 @@ const Driver& driver() {
       if (!function) fail(ErrorKind::kNotFound, "the GPU's driver has no {}; it is too old", name);
       return function;
     };
-    return Driver{reinterpret_cast<decltype(Driver::retain)>(find("cuDevicePrimaryCtxRetain")),
+    return Driver{reinterpret_cast<decltype(Driver::device)>(find("cuDeviceGet")),
+                  reinterpret_cast<decltype(Driver::retain)>(find("cuDevicePrimaryCtxRetain")),
                   reinterpret_cast<decltype(Driver::release)>(find("cuDevicePrimaryCtxRelease")),
                   reinterpret_cast<decltype(Driver::push)>(find("cuCtxPushCurrent")),
                   reinterpret_cast<decltype(Driver::pop)>(find("cuCtxPopCurrent"))};
@@ -72,10 +74,11 @@ void check_cuda(cudaError_t error, std::string_view what) {
 }
 
 GpuContext::GpuContext(int gpu) : gpu_(gpu), name_(fmt::format("cuda:{}", gpu)) {
-  check_driver(driver().retain(&context_, gpu), name_);
+  check_driver(driver().device(&device_, gpu), name_);
+  check_driver(driver().retain(&context_, device_), name_);
 }
 
-GpuContext::~GpuContext() { driver().release(gpu_); }
+GpuContext::~GpuContext() { driver().release(device_); }
 
 OnGpu::OnGpu(const GpuContext& gpu) { check_driver(driver().push(gpu.context_), gpu.name()); }
 

@@ -4,6 +4,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,7 @@ class GpuContext {
 
   const int gpu_;
   const std::string name_;
+  CUdevice device_ = 0;
   CUcontext context_ = nullptr;
 };
 
@@ -42,32 +44,56 @@ class OnGpu {
   OnGpu& operator=(const OnGpu&) = delete;
 };
 
+/// Calls `work` there, where nobody can be told of a failure: in destructors.
+template <typename Work>
+void quietly_on_gpu(const GpuContext& gpu, Work work) noexcept {
+  try {
+    const OnGpu on(gpu);
+    work();
+  } catch (const std::exception&) {  // the GPU is lost, or the process ends
+  }
+}
+
 class GpuStream {
  public:
-  /// Not one that waits for the default stream, which is the consumer's.
-  explicit GpuStream(std::string_view what) {
-    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), what);
+  /// Not one that waits for the default stream, which is the consumer's. The context must outlive it.
+  explicit GpuStream(const GpuContext& gpu) : gpu_(gpu) {
+    const OnGpu on(gpu);
+    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), gpu.name());
   }
-  ~GpuStream() { cudaStreamDestroy(stream_); }
+  ~GpuStream() {
+    quietly_on_gpu(gpu_, [&] {
+      cudaStreamSynchronize(stream_);
+      cudaStreamDestroy(stream_);
+    });
+  }
   GpuStream(const GpuStream&) = delete;
   GpuStream& operator=(const GpuStream&) = delete;
 
   operator cudaStream_t() const { return stream_; }
 
  private:
+  const GpuContext& gpu_;
   cudaStream_t stream_ = nullptr;
 };
 
+/// The context must outlive it.
 class GpuEvent {
  public:
-  GpuEvent(unsigned flags, std::string_view what) { check_cuda(cudaEventCreateWithFlags(&event_, flags), what); }
-  ~GpuEvent() { cudaEventDestroy(event_); }
+  GpuEvent(const GpuContext& gpu, unsigned flags) : gpu_(gpu) {
+    const OnGpu on(gpu);
+    check_cuda(cudaEventCreateWithFlags(&event_, flags), gpu.name());
+  }
+  ~GpuEvent() {
+    quietly_on_gpu(gpu_, [&] { cudaEventDestroy(event_); });
+  }
   GpuEvent(const GpuEvent&) = delete;
   GpuEvent& operator=(const GpuEvent&) = delete;
 
   operator cudaEvent_t() const { return event_; }
 
  private:
+  const GpuContext& gpu_;
   cudaEvent_t event_ = nullptr;
 };
 

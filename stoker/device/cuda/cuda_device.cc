@@ -4,7 +4,6 @@
 
 #include <charconv>
 #include <mutex>
-#include <optional>
 
 #include "stoker/base/error.h"
 #include "stoker/device/cuda/cuda_check.h"
@@ -23,10 +22,6 @@ class CudaDevice final : public Device {
     check_cuda(cudaMemGetInfo(&free, &total), name_);
     memory_bytes_ = total;
     check_cuda(load_gpu_kernels(), name_);
-    for (auto* stream : {&copies_, &kernels_, &notices_}) stream->emplace(name_);
-  }
-  ~CudaDevice() override {
-    for (auto* stream : {&copies_, &kernels_, &notices_}) cudaStreamSynchronize(**stream);
   }
 
   const std::string& name() const override { return name_; }
@@ -50,31 +45,31 @@ class CudaDevice final : public Device {
     auto event = std::make_shared<CudaTaskEvent>(context_);
     const std::lock_guard lock(mutex_);
     for (const auto& mark : after) {
-      check_cuda(cudaStreamWaitEvent(*copies_, static_cast<const CudaStreamMark&>(*mark).event), name_);
+      check_cuda(cudaStreamWaitEvent(copies_, static_cast<const CudaStreamMark&>(*mark).event), name_);
     }
     // Copies of the next batch go beside the kernels of this one.
     for (const DeviceCopy& in : task.copies_in) {
-      check_cuda(in.from ? cudaMemcpyAsync(in.to, in.from, in.bytes, cudaMemcpyHostToDevice, *copies_)
-                         : cudaMemsetAsync(in.to, 0, in.bytes, *copies_),
+      check_cuda(in.from ? cudaMemcpyAsync(in.to, in.from, in.bytes, cudaMemcpyHostToDevice, copies_)
+                         : cudaMemsetAsync(in.to, 0, in.bytes, copies_),
                  name_);
     }
-    check_cuda(cudaEventRecord(event->copied, *copies_), name_);
-    check_cuda(cudaStreamWaitEvent(*kernels_, event->copied), name_);
-    check_cuda(cudaEventRecord(event->kernels_begin, *kernels_), name_);
-    for (const DeviceLaunch& launch : task.launches) check_cuda(launch_on_gpu(launch, *kernels_), name_);
-    check_cuda(cudaEventRecord(event->kernels_end, *kernels_), name_);
+    check_cuda(cudaEventRecord(event->copied, copies_), name_);
+    check_cuda(cudaStreamWaitEvent(kernels_, event->copied), name_);
+    check_cuda(cudaEventRecord(event->kernels_begin, kernels_), name_);
+    for (const DeviceLaunch& launch : task.launches) check_cuda(launch_on_gpu(launch, kernels_), name_);
+    check_cuda(cudaEventRecord(event->kernels_end, kernels_), name_);
     for (const DeviceCopy& out : task.copies_out) {
-      check_cuda(cudaMemcpyAsync(out.to, out.from, out.bytes, cudaMemcpyDeviceToHost, *kernels_), name_);
+      check_cuda(cudaMemcpyAsync(out.to, out.from, out.bytes, cudaMemcpyDeviceToHost, kernels_), name_);
     }
-    check_cuda(cudaEventRecord(event->done, *kernels_), name_);
-    event->tell_host(*notices_);
+    check_cuda(cudaEventRecord(event->done, kernels_), name_);
+    event->tell_host(notices_);
     return event;
   }
 
   void fetch(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) override {
     const OnGpu on(*context_);
-    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, *notices_), name_);
-    check_cuda(cudaStreamSynchronize(*notices_), name_);
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, notices_), name_);
+    check_cuda(cudaStreamSynchronize(notices_), name_);
   }
 
   void make_wait(DeviceStream stream, const DeviceEvent& task) override {
@@ -93,7 +88,7 @@ class CudaDevice final : public Device {
   PinnedAllocator staging_{*context_};
   GpuAllocator memory_{*context_};
   std::mutex mutex_;  // a task's parts are not mixed with another's
-  std::optional<GpuStream> copies_, kernels_, notices_;
+  const GpuStream copies_{*context_}, kernels_{*context_}, notices_{*context_};
 };
 
 }  // namespace

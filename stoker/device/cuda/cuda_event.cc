@@ -8,10 +8,10 @@ namespace stoker {
 
 CudaTaskEvent::CudaTaskEvent(std::shared_ptr<const GpuContext> gpu)
     : gpu_(std::move(gpu)),
-      copied(cudaEventDisableTiming, gpu_->name()),
-      kernels_begin(cudaEventDefault, gpu_->name()),
-      kernels_end(cudaEventDefault, gpu_->name()),
-      done(cudaEventBlockingSync | cudaEventDisableTiming, gpu_->name()) {}
+      copied(*gpu_, cudaEventDisableTiming),
+      kernels_begin(*gpu_, cudaEventDefault),
+      kernels_end(*gpu_, cudaEventDefault),
+      done(*gpu_, cudaEventBlockingSync | cudaEventDisableTiming) {}
 
 void CudaTaskEvent::hear(void* notice) {
   const std::unique_ptr<std::shared_ptr<Notice>> owner(static_cast<std::shared_ptr<Notice>*>(notice));
@@ -25,6 +25,11 @@ void CudaTaskEvent::tell_host(cudaStream_t stream) {
   auto owner = std::make_unique<std::shared_ptr<Notice>>(notice_);
   check_cuda(cudaLaunchHostFunc(stream, &CudaTaskEvent::hear, owner.get()), gpu_->name());
   static_cast<void>(owner.release());  // hear()'s now
+}
+
+// What went wrong is told by wait_for().
+void CudaTaskEvent::wait_for_memory() const {
+  quietly_on_gpu(*gpu_, [&] { cudaEventSynchronize(done); });
 }
 
 bool CudaTaskEvent::wait_for(std::int64_t patience_ns) const {
@@ -48,7 +53,9 @@ std::int64_t CudaTaskEvent::done_ns() const {
 
 std::int64_t CudaTaskEvent::busy_ns() const {
   float milliseconds = 0;
-  if (cudaEventElapsedTime(&milliseconds, kernels_begin, kernels_end) != cudaSuccess) return 0;
+  quietly_on_gpu(*gpu_, [&] {
+    if (cudaEventElapsedTime(&milliseconds, kernels_begin, kernels_end) != cudaSuccess) milliseconds = 0;
+  });
   return static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6);
 }
 
@@ -57,7 +64,7 @@ std::shared_ptr<const StreamMark> mark_stream(const std::shared_ptr<const GpuCon
   try {
     const OnGpu on(*gpu);
     try {
-      return std::make_shared<CudaStreamMark>(handle_of(stream), gpu->name());
+      return std::make_shared<CudaStreamMark>(gpu, handle_of(stream));
     } catch (const std::exception&) {  // the stream is gone, or memory is: waiting for all streams needs neither
       cudaGetLastError();
       cudaDeviceSynchronize();

@@ -19,7 +19,7 @@ class CudaTaskEvent final : public DeviceEvent {
   void tell_host(cudaStream_t stream);
 
   bool wait_for(std::int64_t patience_ns) const override;
-  void wait_for_memory() const override { cudaEventSynchronize(done); }  // what went wrong is told by wait_for()
+  void wait_for_memory() const override;
   std::int64_t done_ns() const override;
   std::int64_t busy_ns() const override;
 
@@ -41,13 +41,20 @@ class CudaTaskEvent final : public DeviceEvent {
 
 class CudaStreamMark final : public StreamMark {
  public:
-  CudaStreamMark(cudaStream_t stream, std::string_view what)
-      : event(cudaEventBlockingSync | cudaEventDisableTiming, what) {
-    check_cuda(cudaEventRecord(event, stream), what);
+  CudaStreamMark(std::shared_ptr<const GpuContext> gpu, cudaStream_t stream)
+      : gpu_(std::move(gpu)), event(*gpu_, cudaEventBlockingSync | cudaEventDisableTiming) {
+    const OnGpu on(*gpu_);
+    check_cuda(cudaEventRecord(event, stream), gpu_->name());
   }
 
-  void wait() const override { cudaEventSynchronize(event); }
+  void wait() const override {
+    quietly_on_gpu(*gpu_, [&] { cudaEventSynchronize(event); });
+  }
 
+ private:
+  const std::shared_ptr<const GpuContext> gpu_;
+
+ public:
   const GpuEvent event;
 };
 

@@ -19,16 +19,18 @@ std::uint8_t* PinnedAllocator::allocate(std::size_t bytes) {
         "{}: the machine pins no {} of memory, so that copies to the GPU are slower and do not overlap", gpu_.name(),
         format_size(static_cast<double>(bytes)));
   }
-  return host_allocator().allocate(bytes);
+  std::uint8_t* const memory = host_allocator().allocate(bytes);
+  const std::lock_guard lock(mutex_);
+  plain_.insert(memory);
+  return memory;
 }
 
 void PinnedAllocator::deallocate(std::uint8_t* memory, std::size_t bytes) noexcept {
-  cudaPointerAttributes attributes{};
-  if (cudaPointerGetAttributes(&attributes, memory) == cudaSuccess && attributes.type == cudaMemoryTypeHost) {
-    cudaFreeHost(memory);
-  } else {
-    host_allocator().deallocate(memory, bytes);
+  {
+    const std::lock_guard lock(mutex_);
+    if (plain_.erase(memory) == 0) return quietly_on_gpu(gpu_, [&] { cudaFreeHost(memory); });
   }
+  host_allocator().deallocate(memory, bytes);
 }
 
 std::uint8_t* GpuAllocator::allocate(std::size_t bytes) {
@@ -40,6 +42,8 @@ std::uint8_t* GpuAllocator::allocate(std::size_t bytes) {
   return static_cast<std::uint8_t*>(memory);
 }
 
-void GpuAllocator::deallocate(std::uint8_t* memory, std::size_t) noexcept { cudaFree(memory); }
+void GpuAllocator::deallocate(std::uint8_t* memory, std::size_t) noexcept {
+  quietly_on_gpu(gpu_, [&] { cudaFree(memory); });
+}
 
 }  // namespace stoker

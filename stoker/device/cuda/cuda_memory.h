@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
+#include <set>
 
 #include "stoker/device/cuda/cuda_check.h"
 #include "stoker/tensor/allocator.h"
@@ -20,6 +22,8 @@ class PinnedAllocator final : public Allocator {
  private:
   const GpuContext& gpu_;
   std::atomic<bool> refused_{false};
+  std::mutex mutex_;
+  std::set<std::uint8_t*> plain_;  // what was given out since
 };
 
 class GpuAllocator final : public Allocator {

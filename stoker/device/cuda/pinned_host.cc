@@ -26,7 +26,8 @@ class CudaPinnedHost final : public PinnedHost {
 
 std::shared_ptr<PinnedHost> open_pinned_host() {
   try {
-    int gpu = 0;
+    int gpus = 0, gpu = 0;
+    check_cuda(cudaGetDeviceCount(&gpus), "pinned memory");
     check_cuda(cudaGetDevice(&gpu), "pinned memory");
     return std::make_shared<CudaPinnedHost>(gpu);
   } catch (const Error& error) {
