@@ -46,7 +46,7 @@ struct PlanReport {
   std::vector<CrossingCost> crossings;  // by transfer index, if there is a device
   std::size_t samples_measured;
   const LoaderOptions& loader;
-  std::uint64_t memory_bytes_min;
+  std::uint64_t memory_bytes_min, device_memory_bytes_min;
 };
 
 // "3 x 224 x 224"
@@ -104,8 +104,12 @@ std::string text_of(const PlanReport& report) {
              "A core makes about {:.0f} samples/s: medians over {} samples, each stage apart; a run fuses geometry and "
              "color.\n",
              total_us > 0 ? 1e6 / total_us : 0.0, report.samples_measured) +
-         fmt::format("Batches of {} with {} made ahead take at least {} of memory.\n", report.loader.batch,
-                     report.loader.prefetch, format_size(static_cast<double>(report.memory_bytes_min)));
+         fmt::format("Batches of {} with {} made ahead take at least {} of memory{}.\n", report.loader.batch,
+                     report.loader.prefetch, format_size(static_cast<double>(report.memory_bytes_min)),
+                     report.loader.device
+                         ? fmt::format(", and {} of the device's",
+                                       format_size(static_cast<double>(report.device_memory_bytes_min)))
+                         : std::string());
 }
 
 nlohmann::ordered_json optional_json(std::optional<double> value) {
@@ -133,6 +137,7 @@ nlohmann::ordered_json json_of(const PlanReport& report) {
   }
   if (report.loader.device) {
     json["device"] = report.loader.device->name();
+    json["device_memory_bytes_min"] = report.device_memory_bytes_min;
     json["crossings"] = Json::array();
     for (std::size_t i = 0; i < report.crossings.size(); ++i) {
       const CrossingCost& cost = report.crossings[i];
@@ -169,7 +174,8 @@ void plan(const PlanOptions& options) {
                           .crossings = std::move(crossings),
                           .samples_measured = samples.size(),
                           .loader = options.loader,
-                          .memory_bytes_min = memory_bytes_min(*dataset, recipe, options.loader)};
+                          .memory_bytes_min = memory_bytes_min(*dataset, recipe, options.loader),
+                          .device_memory_bytes_min = device_memory_bytes_min(*dataset, recipe, options.loader)};
   if (options.json) {
     write_json(json_of(report));
   } else {

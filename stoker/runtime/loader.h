@@ -171,5 +171,7 @@ class Loader::Epoch {
 
 /// The least memory budget with which these options work; larger images or samples may need more.
 std::uint64_t memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
+/// Likewise of the device's memory.
+std::uint64_t device_memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
 
 }  // namespace stoker

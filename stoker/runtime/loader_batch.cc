@@ -112,8 +112,7 @@ LoaderBatchBytes loader_batch_bytes(const std::vector<OutputSpec>& outputs, int 
   const DeviceBatchLayout layout(*side.plan, slots, side.image_bytes);
   const std::size_t staging = layout.staging + (layout.memory - layout.faults);
   const std::size_t device = tensors + layout.memory;
-  if (side.device->memory_is_host()) return {.host = staging + device};
-  return {.host = staging, .device = device};
+  return {.host = staging + (side.device->memory_is_host() ? device : 0), .device = device};
 }
 
 }  // namespace stoker

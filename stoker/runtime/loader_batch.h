@@ -74,7 +74,7 @@ class LoaderBatch final : public Batch {
 /// What a batch takes, in bytes.
 struct LoaderBatchBytes {
   std::size_t host = 0;
-  std::size_t device = 0;  // where that has memory of its own
+  std::size_t device = 0;  // which is of the host's, too, where the device is emulated
 };
 LoaderBatchBytes loader_batch_bytes(const std::vector<OutputSpec>& outputs, int slots, const DeviceSide& side);
 

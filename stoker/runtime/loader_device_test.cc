@@ -136,6 +136,18 @@ TEST(LoaderDevice, WhatCrossesIsCounted) {
   EXPECT_GE(bytes_at(3), 7 * 16 * 16 * 3 * 2);
 }
 
+TEST(LoaderDevice, ABudgetForItsMemoryHoldsOnAnEmulatedOneToo) {
+  const MemoryDataset data = memory_dataset();
+  LoaderOptions options = options_on("emulated:execute", 2);
+  options.device_memory = 1000;
+  const Error error = error_of([&] { Loader(data.dataset, small_recipe(), options); });
+  EXPECT_EQ(error.kind(), ErrorKind::kMemory);
+  EXPECT_THAT(error.message(), HasSubstr("of device memory, but the budget leaves 1.00 KB"));
+  options = options_on("cpu");
+  options.device_memory = 1000;
+  EXPECT_EQ(error_of([&] { Loader(data.dataset, small_recipe(), options); }).kind(), ErrorKind::kUsage);
+}
+
 TEST(LoaderDevice, ThereIsNoIndexWithoutADevice) {
   const MemoryDataset data = memory_dataset();
   const auto refusal = [&](LoaderOptions options) {

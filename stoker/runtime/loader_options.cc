@@ -316,6 +316,11 @@ LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const O
           .semantics = kSemanticsVersion};
 }
 
+std::uint64_t device_memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
+  const LoaderOptions full = resolved(options);
+  return least_batch_memory(std::max(full.prefetch, 1), bytes_of_batch(dataset, Plan(recipe), full).device);
+}
+
 std::uint64_t memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
   return least_memory(dataset, Plan(recipe), resolved(options)).total();
 }

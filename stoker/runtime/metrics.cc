@@ -25,7 +25,7 @@ const std::array<MetricSpec, static_cast<std::size_t>(Metric::kCount)>& metric_t
       {"device_ns", kCounter, "time that the device's kernels took"},
       {"read_ahead_bytes", kGauge, "memory now held by samples that wait to be decoded"},
       {"batch_bytes", kGauge, "memory now held by batches"},
-      {"device_bytes", kGauge, "the device's own memory now held by batches"},
+      {"device_bytes", kGauge, "the device's memory now held by batches"},
       {"cache_bytes", kGauge, "memory now held by the cache, for all processes that share it"},
   }};
   return kTable;

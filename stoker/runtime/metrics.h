@@ -29,7 +29,7 @@ enum class Metric : std::uint8_t {
   kDeviceNs,         // the device's kernels at work, of batches delivered
   kReadAheadBytes,   // now held by encoded samples
   kBatchBytes,       // now held by batches
-  kDeviceBytes,      // of the device's own memory, likewise
+  kDeviceBytes,      // of the device's memory, likewise
   kCacheBytes,       // now held by the cache, for all processes that share it
   kCount,
 };

@@ -94,6 +94,16 @@ def test_plan_counts_the_memory_that_a_run_then_works_with(stoker, tiny):
     stoker.refusal(1, "run", *usual, "--memory", least - 1)
 
 
+def test_plan_counts_the_memory_of_a_device_that_a_run_then_works_with(stoker, tiny):
+    usual = (tiny.folder, "--recipe", "cifar-train", "--batch", 10, "--prefetch", 3, "--device", "emulated:execute")
+    plan = stoker.json("plan", *usual)
+    for index in range(4):
+        run = (*usual, "--transfer-index", index)
+        least = plan["device_memory_bytes_min"]
+        assert stoker.json("run", *run, "--memory", plan["memory_bytes_min"], "--device-memory", least)["samples"] == 30
+        assert "device memory" in stoker.refusal(1, "run", *run, "--device-memory", least - 1)
+
+
 def test_plan_shows_people_a_table(stoker, tiny):
     text = stoker.text("plan", tiny.folder, "--recipe", "cifar-train")
     assert text.startswith("stage ")
