@@ -18,9 +18,9 @@ constexpr std::size_t kDescriptionBytesMax =
 // An image takes at most so many times its resized form, or what an image of the data does, coded, on average.
 constexpr std::size_t kRoomPerImage = 2;
 
-// What the planes of all images of a batch take that are decoded on the device, as a rule. Where they do not, they are
-// decoded in waves, so that all that one image may take is the whole.
-constexpr std::size_t kScratchPerResized = 2, kScratchMin = std::size_t{4} << 20;
+// Planes of images that are decoded on the device have as much as all resized forms of a batch would, and this at
+// least. Where they take more, they are decoded in waves, and one image may have all of it.
+constexpr std::size_t kScratchMin = std::size_t{4} << 20;
 
 }  // namespace
 
@@ -50,7 +50,7 @@ DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t im
   const std::size_t tables = count * image_views * (kDescriptionBytesMax + 2 * kDevicePlaceAlignment) +
                              kDevicePlaceAlignment * 3 * image_views;
   staging = std::max(items + all_room + tables, out.back());
-  faults = staging + std::max(kScratchMin, kScratchPerResized * all_resized);
+  faults = staging + std::max(kScratchMin, all_resized);
   memory = faults + rounded_up(image_views * count * sizeof(std::uint32_t));
 }
 
