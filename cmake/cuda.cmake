@@ -4,6 +4,9 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
 endif()
 enable_language(CUDA)
 find_package(CUDAToolkit 13 REQUIRED)
+# For its types alone: the library is opened when it is wanted, by its name.
+find_path(STOKER_NVJPEG_INCLUDE nvjpeg.h HINTS ${CUDAToolkit_INCLUDE_DIRS} REQUIRED
+  DOC "Where nvjpeg.h is; ./dev build --cuda finds it, or fetches it from PyPI")
 
 # CMake 3.25 does not know that nvcc speaks C++20.
 set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
