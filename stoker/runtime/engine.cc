@@ -40,7 +40,7 @@ Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, co
       worker_target_(options.threads),
       out_of_memory_(
           std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"))),
-      state_(loader_identity(*dataset_, plan_, board_.order())),
+      state_(loader_identity(*dataset_, plan_, board_.order(), options.nvjpeg)),
       batches_per_epoch_(board_.batches_per_epoch()) {}
 
 Loader::Engine::~Engine() { close(); }
@@ -164,6 +164,7 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
       metrics_.add(Metric::kTransformNs, counts.transform_ns - reported.transform_ns);
       metrics_.add(Metric::kJpegFallbacks, counts.jpeg_fallbacks - reported.jpeg_fallbacks);
       metrics_.add(Metric::kEntryPointsUsed, counts.entry_points_used - reported.entry_points_used);
+      metrics_.add(Metric::kNvjpegImages, counts.nvjpeg_images - reported.nvjpeg_images);
       if (tickets[i]->cached) metrics_.add(Metric::kCacheHits, 1);
       reported = counts;
       lock.lock();
@@ -211,6 +212,7 @@ void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor) const {
   const SampleInput input{.fields = std::span(fields, count),
                           .entry_points = has_entry_points ? ticket.reads.back().content : Bytes(),
                           .entry_points_of = ticket.entry_points_of,
+                          .conceals_faults = ticket.row.soundness == Soundness::kConcealed,
                           .label = ticket.row.label,
                           .draw = {seed_, number(ticket.work->epoch), number(ticket.position)}};
   try {
@@ -290,8 +292,7 @@ Metrics Loader::Engine::metrics() const {
   metrics.values[static_cast<std::size_t>(Metric::kReadAheadBytes)] =
       static_cast<std::int64_t>(board_.read_ahead_used());
   if (cache_) metrics.values[static_cast<std::size_t>(Metric::kCacheBytes)] = static_cast<std::int64_t>(cache_->used());
-  metrics.values[static_cast<std::size_t>(Metric::kBatchBytes)] =
-      static_cast<std::int64_t>(board_.batch_memory().host);
+  metrics.values[static_cast<std::size_t>(Metric::kBatchBytes)] = static_cast<std::int64_t>(board_.batch_memory().host);
   metrics.values[static_cast<std::size_t>(Metric::kDeviceBytes)] =
       static_cast<std::int64_t>(board_.batch_memory().device);
   return metrics;
