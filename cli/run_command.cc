@@ -214,6 +214,8 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
   add_parsed_option(*command, "--device-memory", loader.device_memory, parse_size,
                     "Budget for what the loader holds of the device's own; a quarter of it")
       ->option_text("SIZE");
+  command->add_flag("--nvjpeg", loader.nvjpeg,
+                    "Leave JPEGs to nvJPEG, at transfer index 0, that an index has no entry points for: other pixels");
   command->add_flag_callback(
       "--no-pin-threads", [&loader] { loader.pin_threads = false; },
       "Let threads run on any core, not on those near the GPU");

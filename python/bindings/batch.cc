@@ -46,7 +46,7 @@ void take_into_stream(const PyTensor& tensor, nb::handle stream) {
     if (!stream.is_none()) throw nb::buffer_error("a tensor on the CPU has no stream: it must be None");
     return;
   }
-  const std::int64_t number = stream.is_none() ? kDefaultStream : nb::cast<std::int64_t>(stream);
+  const std::int64_t number = stream.is_none() ? std::int64_t{kDefaultStream} : nb::cast<std::int64_t>(stream);
   if (number == -1) return;  // the consumer sees to it, with Batch.record_stream()
   if (number <= 0) throw nb::buffer_error("the stream is a handle of CUDA's, or 1 or 2 for the default ones");
   tensor.batch->wait_on(static_cast<DeviceStream>(number));

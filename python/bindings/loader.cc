@@ -57,6 +57,9 @@ constexpr const char* kLoaderDoc =
     "'emulated:NAME',\n"
     "    which computes nothing, or a GPU as 'cuda:0'; transfer_index: how many stages the CPU does before the data\n"
     "    cross, 0 to 3; device_memory: budget for what the loader holds there, by default a quarter of it\n"
+    "nvjpeg: at transfer index 0, JPEGs that an index has no entry points for are decoded by nvJPEG, to other pixels, "
+    "so\n"
+    "    that states with and without it are not the same\n"
     "pin_memory: batches on the CPU are in pinned memory, from which copies to a GPU go beside all else; tell the\n"
     "    batch which streams copy it, see Batch.record_stream()\n"
     "pin_threads: with a GPU, threads keep to the cores near it\n\n"
@@ -103,7 +106,7 @@ constexpr const char* kConstructor =
     "tail: str | None = None, audit: _Path | None = None, bad_sample: str = 'substitute', "
     "quarantine: _Path | None = None, cache: str = 'none', cache_memory: int | str | None = None, "
     "repeats: int = 1, device: str = 'cpu', transfer_index: int | str = 'auto', "
-    "device_memory: int | str | None = None, pin_memory: bool = False, "
+    "device_memory: int | str | None = None, nvjpeg: bool = False, pin_memory: bool = False, "
     "pin_threads: bool = True) -> None";
 
 nb::dict kept_options(const CallSignature& signature, const CallArguments& given) {
@@ -147,6 +150,7 @@ LoaderOptions loader_options(const CallArguments& given) {
   if (const nb::handle value = given.unless_none("device_memory")) {
     options.device_memory = size_argument("device_memory", value);
   }
+  if (const nb::handle value = given["nvjpeg"]) options.nvjpeg = flag_argument("nvjpeg", value);
   if (const nb::handle value = given["pin_memory"]) options.pin_memory = flag_argument("pin_memory", value);
   if (const nb::handle value = given["pin_threads"]) options.pin_threads = flag_argument("pin_threads", value);
   return options;
@@ -158,7 +162,7 @@ void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& nam
       {"data",           "recipe",        "batch",      "global_batch", "seed",         "threads", "prefetch",
        "memory",         "order",         "window",     "lanes",        "rank",         "world",   "tail",
        "audit",          "bad_sample",    "quarantine", "cache",        "cache_memory", "repeats", "device",
-       "transfer_index", "device_memory", "pin_memory", "pin_threads"},
+       "transfer_index", "device_memory", "nvjpeg",     "pin_memory",   "pin_threads"},
       2};
   const CallArguments given(signature, positional, named);
   LoaderOptions options = loader_options(given);

@@ -176,6 +176,7 @@ class Loader:
         device: str = 'cpu',
         transfer_index: int | str = 'auto',
         device_memory: int | str | None = None,
+        nvjpeg: bool = False,
         pin_memory: bool = False,
         pin_threads: bool = True,
     ) -> None: ...

@@ -135,6 +135,7 @@ class Loader:
         device: str = "cpu",
         transfer_index: int | str = "auto",
         device_memory: int | str | None = None,
+        nvjpeg: bool = False,
         pin_memory: bool = False,
         pin_threads: bool = True,
         channels_last: bool = False,
@@ -143,8 +144,8 @@ class Loader:
             data, recipe, batch=batch, global_batch=global_batch, seed=seed, threads=threads, prefetch=prefetch,
             memory=memory, order=order, window=window, lanes=lanes, rank=rank, world=world, tail=tail, audit=audit,
             bad_sample=bad_sample, quarantine=quarantine, cache=cache, cache_memory=cache_memory, repeats=repeats,
-            device=device, transfer_index=transfer_index, device_memory=device_memory, pin_memory=pin_memory,
-            pin_threads=pin_threads)
+            device=device, transfer_index=transfer_index, device_memory=device_memory, nvjpeg=nvjpeg,
+            pin_memory=pin_memory, pin_threads=pin_threads)
         self._form = _Form(pin_memory, channels_last)
         self._epoch: int | None = None
 

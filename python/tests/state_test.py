@@ -96,6 +96,20 @@ def test_a_state_of_another_loader_is_refused_with_what_differs(folder, recipe):
             first.load_state_dict("state")
 
 
+def test_a_state_names_nvjpeg(folder, recipe):
+    device = {"batch": 8, "device": "emulated:execute"}
+    with stoker.Loader(folder, recipe, nvjpeg=True, **device) as first, stoker.Loader(folder, recipe, **device) as second:
+        batches = iter(first)
+        next(batches)
+        with pytest.raises(stoker.Error, match="nvjpeg, which makes other pixels, was true and is now false"):
+            second.load_state_dict(first.state_dict())
+        with pytest.raises(stoker.Error, match="nvjpeg, which makes other pixels, was false and is now true"):
+            first.load_state_dict(second.state_dict())
+        again = pickle.loads(pickle.dumps(first))
+        assert seen(next(iter(again))) == seen(next(batches))
+        again.close()
+
+
 def test_bad_samples_are_listed_and_replaced(folder, recipe, tmp_path):
     data, listed = tmp_path / "data", tmp_path / "bad.jsonl"
     shutil.copytree(folder, data)

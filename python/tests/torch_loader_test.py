@@ -77,6 +77,19 @@ def test_memory_is_pinned_where_there_is_a_gpu_and_otherwise_plain(folder, recip
         stoker.torch.Loader(folder, recipe, batch=8, pin_memory=True, device="emulated:execute")
 
 
+def test_nvjpeg_is_for_devices(folder, recipe):
+    for make in (stoker.Loader, stoker.torch.Loader):
+        with pytest.raises(stoker.Error, match="no device that it decodes on") as error:
+            make(folder, recipe, batch=8, nvjpeg=True)
+        assert error.value.kind == "usage"
+        with pytest.raises(stoker.Error, match="nvjpeg"):
+            make(folder, recipe, batch=8, nvjpeg="yes", device="emulated:execute")
+    with stoker.torch.Loader(folder, recipe, batch=8, device="emulated:execute", nvjpeg=True) as left, \
+         stoker.torch.Loader(folder, recipe, batch=8) as plain:
+        for (image, _), (expected, _) in zip(left, plain):
+            assert torch.equal(image, expected)
+
+
 @pytest.fixture
 def batch(folder, recipe):
     with stoker.torch.Loader(folder, recipe, batch=8) as loader:

@@ -1,5 +1,5 @@
 // The seam for what runs the stages behind the transfer index. Work is handed over in one piece per batch: copies, then
-// launches of kernels, in that order; it is done later, and an event tells when.
+// launches of kernels, and files for nvJPEG in between, in that order; it is done later, and an event tells when.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/base/bytes.h"
 #include "stoker/device/launch.h"
 #include "stoker/tensor/allocator.h"
 #include "stoker/tensor/batch.h"
+#include "stoker/tensor/image_facts.h"
 
 namespace stoker {
 
@@ -23,11 +25,37 @@ struct DeviceCopy {
   std::size_t bytes = 0;
 };
 
+/// A JPEG that nvJPEG is to decode, whole, to planes as fine as the file has them.
+struct DeviceDecode {
+  struct Plane {
+    std::uint8_t* samples = nullptr;  // in the device's memory
+    std::size_t row_stride = 0;
+    int width = 0, height = 0;
+  };
+  Bytes file;  // in memory for staging: nvJPEG begins on the host
+  ImageFacts facts;
+  int plane_count = 0;  // 1: grey; 3: Y, Cb, Cr
+  Plane plane[3];
+  std::uint32_t* fault = nullptr;  // a word in the device's memory: no longer 0 if it refuses the file
+  std::size_t before_launch = 0;   // of the task's launches this one comes next
+};
+
 /// Everything the device does for one batch. The memory stays as it is until the event.
 struct DeviceTask {
   std::vector<DeviceCopy> copies_in;   // from memory for staging to the device's
   std::vector<DeviceLaunch> launches;  // in order
+  std::vector<DeviceDecode> decodes;   // likewise; there are none behind the last launch
   std::vector<DeviceCopy> copies_out;  // back, when these are done
+
+  /// Calls the one or the other for all launches and decodes, in their order.
+  template <class Decode, class Launch>
+  void in_order(Decode decode, Launch launch) const {
+    auto next = decodes.begin();
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      for (; next != decodes.end() && next->before_launch == i; ++next) decode(*next);
+      launch(launches[i]);
+    }
+  }
 };
 
 /// When a task is done.
@@ -75,6 +103,9 @@ class Device {
   /// Host memory that copies to the device start from, and the device's own. Throw kMemory when there is no more.
   virtual Allocator& staging() = 0;
   virtual Allocator& memory() = 0;
+
+  /// Before the first task with files for nvJPEG. Throws kNotFound where there is no nvJPEG.
+  virtual void open_nvjpeg() = 0;
 
   /// Hands a task over; they are done in the order in which they come, and this one after the marks. Threads: any.
   virtual std::shared_ptr<DeviceEvent> submit(const DeviceTask& task,

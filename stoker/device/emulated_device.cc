@@ -11,6 +11,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/spelling.h"
 #include "stoker/base/units.h"
+#include "stoker/codec/jpeg/jpeg_decoder.h"
 #include "stoker/device/accelerator.h"
 
 namespace stoker {
@@ -54,6 +55,35 @@ void copy(const DeviceCopy& copy) {
   }
 }
 
+bool same_sizes(const Planes& planes, const DeviceDecode& decode) {
+  if (planes.count != decode.plane_count) return false;
+  for (int i = 0; i < planes.count; ++i) {
+    const Plane& plane = planes.plane[static_cast<std::size_t>(i)];
+    if (plane.whole_width != decode.plane[i].width || plane.whole_height != decode.plane[i].height) return false;
+  }
+  return true;
+}
+
+// What stands in for nvJPEG. False: it refuses the file.
+bool decode_file(const DeviceDecode& decode, JpegDecoder& decoder) {
+  try {
+    const Planes planes =
+        decoder.decode_planes(decode.file, decode.facts, {0, 0, decode.facts.width, decode.facts.height});
+    if (!same_sizes(planes, decode)) return false;
+    for (int i = 0; i < planes.count; ++i) {
+      const DeviceDecode::Plane& to = decode.plane[i];
+      for (int row = 0; row < to.height; ++row) {
+        std::memcpy(to.samples + static_cast<std::size_t>(row) * to.row_stride,
+                    planes.plane[static_cast<std::size_t>(i)].at(0, row), static_cast<std::size_t>(to.width));
+      }
+    }
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kMemory) throw;
+    return false;
+  }
+}
+
 class EmulatedDevice : public Device {
  public:
   explicit EmulatedDevice(std::string name) : name_(std::move(name)) {}
@@ -62,6 +92,7 @@ class EmulatedDevice : public Device {
   bool memory_is_host() const override { return true; }
   Allocator& staging() override { return host_allocator(); }
   Allocator& memory() override { return host_allocator(); }
+  void open_nvjpeg() override {}
 
   void fetch(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   // Batches come when they are done, to consumers on the host.
@@ -85,7 +116,12 @@ class ExecutingDevice final : public EmulatedDevice {
                                       std::span<const std::shared_ptr<const StreamMark>>) override {
     static constexpr auto kRun = DeviceKernels::table<HostRun>();
     for (const DeviceCopy& in : task.copies_in) copy(in);
-    for (const DeviceLaunch& launch : task.launches) kRun[static_cast<std::size_t>(launch.kernel)](launch);
+    JpegDecoder decoder;
+    task.in_order(
+        [&](const DeviceDecode& decode) {
+          if (!decode_file(decode, decoder)) *decode.fault = 1;
+        },
+        [](const DeviceLaunch& launch) { kRun[static_cast<std::size_t>(launch.kernel)](launch); });
     for (const DeviceCopy& out : task.copies_out) copy(out);
     return std::make_shared<DeadlineEvent>(now_ns());
   }
@@ -101,9 +137,9 @@ class ModelledDevice final : public EmulatedDevice {
   std::string caveat() const override {
     return fmt::format(
         "No pixels were made: {} is a model that is assumed to copy {}/s, to reach {}/s of its memory, to decode {}/s "
-        "of JPEGs and to start a kernel in {:.3g} us.",
+        "of JPEGs, or {}/s by nvJPEG, and to start a kernel in {:.3g} us.",
         name(), format_size(model_.copy_bytes_per_s), format_size(model_.memory_bytes_per_s),
-        format_size(model_.coded_bytes_per_s), model_.launch_s * 1e6);
+        format_size(model_.coded_bytes_per_s), format_size(model_.nvjpeg_bytes_per_s), model_.launch_s * 1e6);
   }
 
   std::shared_ptr<DeviceEvent> submit(const DeviceTask& task,
@@ -116,6 +152,9 @@ class ModelledDevice final : public EmulatedDevice {
     for (const DeviceLaunch& launch : task.launches) {
       computing_s += model_.launch_s + static_cast<double>(launch.bytes) / model_.memory_bytes_per_s +
                      static_cast<double>(launch.coded_bytes) / model_.coded_bytes_per_s;
+    }
+    for (const DeviceDecode& decode : task.decodes) {
+      computing_s += model_.launch_s + static_cast<double>(decode.file.size()) / model_.nvjpeg_bytes_per_s;
     }
     // What comes back is a few words; it must not say that anything was wrong.
     for (const DeviceCopy& out : task.copies_out) std::memset(out.to, 0, out.bytes);
@@ -168,8 +207,11 @@ void change(DeviceModel& model, std::string_view figure) {
   double* const rate = what == "copy"     ? &model.copy_bytes_per_s
                        : what == "memory" ? &model.memory_bytes_per_s
                        : what == "coded"  ? &model.coded_bytes_per_s
+                       : what == "nvjpeg" ? &model.nvjpeg_bytes_per_s
                                           : nullptr;
-  if (!rate) fail(ErrorKind::kUsage, "an emulated device has no figure '{}'; it has copy, memory, coded, launch", what);
+  if (!rate) {
+    fail(ErrorKind::kUsage, "an emulated device has no figure '{}'; it has copy, memory, coded, nvjpeg, launch", what);
+  }
   *rate = parse_rate(value);
   if (*rate <= 0) fail(ErrorKind::kUsage, "an emulated device's {} takes more than 0 bytes a second", what);
 }
@@ -178,12 +220,13 @@ void change(DeviceModel& model, std::string_view figure) {
 
 const std::vector<DeviceModel>& device_models() {
   // Of the links (PCIe 3, 4 and 5 with 16 lanes) three quarters to seven eighths, and of the memory's speed four
-  // fifths, as benchmarks commonly reach. How fast they decode is a guess, in proportion to their memory.
+  // fifths, as benchmarks commonly reach. How fast they decode is a guess, in proportion to their memory, and
+  // that nvJPEG takes five times as long another.
   static const std::vector<DeviceModel> models = {
-      {"t4", 12e9, 0.8 * 0.32e12, 0.2e9, 5e-6},
-      {"v100", 12e9, 0.8 * 0.9e12, 0.6e9, 5e-6},
-      {"a100", 25e9, 0.8 * 2.0e12, 1.3e9, 5e-6},
-      {"h100", 55e9, 0.8 * 3.35e12, 2.2e9, 5e-6},
+      {"t4", 12e9, 0.8 * 0.32e12, 0.2e9, 0.04e9, 5e-6},
+      {"v100", 12e9, 0.8 * 0.9e12, 0.6e9, 0.12e9, 5e-6},
+      {"a100", 25e9, 0.8 * 2.0e12, 1.3e9, 0.26e9, 5e-6},
+      {"h100", 55e9, 0.8 * 3.35e12, 2.2e9, 0.44e9, 5e-6},
   };
   return models;
 }

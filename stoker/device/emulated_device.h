@@ -1,5 +1,6 @@
 // Devices that there are not. One does what a device would be asked to do, on the host, block by block: for agreement,
-// and untimed. The other does nothing, and is done when a device of its speeds would be: for timing.
+// and untimed; Stoker's decoders stand in for nvJPEG. The other does nothing, and is done when a device of its speeds
+// would be: for timing.
 #pragma once
 
 #include <memory>
@@ -17,6 +18,7 @@ struct DeviceModel {
   double copy_bytes_per_s = 0;    // from pinned memory
   double memory_bytes_per_s = 0;  // that kernels reach
   double coded_bytes_per_s = 0;   // of JPEGs, by entry points
+  double nvjpeg_bytes_per_s = 0;  // of JPEGs, by nvJPEG
   double launch_s = 0;            // of any kernel or copy, however small
 };
 
@@ -24,8 +26,8 @@ struct DeviceModel {
 /// fast they decode, is assumed, and stands beside the figures.
 const std::vector<DeviceModel>& device_models();
 
-/// "execute", a model's name, or one with figures changed: "h100,copy=12GB/s,memory=2TB/s,coded=1GB/s,launch=5e-6".
-/// Throws kUsage.
+/// "execute", a model's name, or one with figures changed:
+/// "h100,copy=12GB/s,memory=2TB/s,coded=1GB/s,nvjpeg=200MB/s,launch=5e-6". Throws kUsage.
 std::shared_ptr<Device> open_emulated_device(std::string_view what);
 
 }  // namespace stoker

@@ -16,6 +16,7 @@ class ForwardingDevice : public Device {
   bool memory_is_host() const override { return inner_->memory_is_host(); }
   Allocator& staging() override { return inner_->staging(); }
   Allocator& memory() override { return inner_->memory(); }
+  void open_nvjpeg() override { inner_->open_nvjpeg(); }
   std::shared_ptr<DeviceEvent> submit(const DeviceTask& task,
                                       std::span<const std::shared_ptr<const StreamMark>> after) override {
     return inner_->submit(task, after);

@@ -110,18 +110,27 @@ void CpuExecutor::run(const SampleInput& sample, DeviceBatch& batch, int slot) {
   }
 }
 
+bool CpuExecutor::hand_over_coded(const SampleInput& sample, const DeviceBatch& batch, DeviceRoom& room,
+                                  DeviceItem& item) {
+  if (batch.transfer_index() > 0) return false;
+  if (stages_->hand_over_coded(room, item)) {
+    ++counts_.entry_points_used;
+    return true;
+  }
+  // How a fault is concealed is for libjpeg to say.
+  if (!batch.leaves_to_nvjpeg() || sample.conceals_faults || !stages_->hand_over_file(room, item)) return false;
+  ++counts_.nvjpeg_images;
+  return true;
+}
+
 void CpuExecutor::hand_over(std::size_t view, const SampleInput& sample, DeviceBatch& batch, int slot) {
   Timer timer(counts_, *stages_);
   begin(plan_.views()[view], sample);
   enter_gate();
   DeviceBatch::Room room(batch, view, slot);
   DeviceItem item;
-  const bool coded = batch.transfer_index() == 0 && stages_->hand_over_coded(room, item);
-  if (coded) {
-    ++counts_.entry_points_used;
-  } else {
-    stages_->decode();
-  }
+  const bool coded = hand_over_coded(sample, batch, room, item);
+  if (!coded) stages_->decode();
   timer.decoded();
   if (!coded && (batch.transfer_index() > 1 || !stages_->hand_over_decoded(room, item))) {
     const DeviceGrant grant = batch.grant_resized(view, slot);

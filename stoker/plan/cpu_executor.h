@@ -17,6 +17,7 @@ struct ExecutorCounts {
   std::int64_t decode_ns = 0;
   std::int64_t transform_ns = 0;       // geometry and color, fused
   std::int64_t entry_points_used = 0;  // images decoded by them, here or on a device
+  std::int64_t nvjpeg_images = 0;      // images left to nvJPEG
   std::int64_t jpeg_fallbacks = 0;     // images whose planes Stoker's own decoder left to libjpeg
 };
 
@@ -48,6 +49,7 @@ class CpuExecutor final : public SampleExecutor {
   void ask_gate(const SampleInput& sample);
   void enter_gate();
   void write_tensor(const ViewPlan& view, const SampleInput& sample, MutableBytes out);
+  bool hand_over_coded(const SampleInput& sample, const DeviceBatch& batch, DeviceRoom& room, DeviceItem& item);
   void hand_over(std::size_t view, const SampleInput& sample, DeviceBatch& batch, int slot);
   StageOutputs begin(const ViewPlan& view, const SampleInput& sample);
 

@@ -5,7 +5,9 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/base/rounds_testing.h"
+#include "stoker/codec/damage_testing.h"
 #include "stoker/codec/encoded_testing.h"
+#include "stoker/codec/jpeg/files_testing.h"
 #include "stoker/device/device_testing.h"
 #include "stoker/plan/agreement_testing.h"
 #include "stoker/plan/cpu_executor.h"
@@ -17,11 +19,12 @@ namespace {
 struct Sample {
   std::vector<std::uint8_t> encoded, entry_points;
   SampleDraw draw;
+  bool conceals_faults = false;
 };
 
 // As an index would have it.
 Sample indexed(std::vector<std::uint8_t> encoded, SampleDraw draw) {
-  Sample sample{std::move(encoded), {}, draw};
+  Sample sample{.encoded = std::move(encoded), .entry_points = {}, .draw = draw};
   AnyImageDecoder decoder;
   decoder.decodes_cleanly(sample.encoded, decoder.read_facts(sample.encoded), sample.entry_points);
   return sample;
@@ -34,16 +37,18 @@ constexpr std::size_t kImageBytes = 100'000;
 // All of them in one batch.
 class SplitBatch {
  public:
-  SplitBatch(const Recipe& recipe, int slots, std::size_t image_bytes = kImageBytes)
+  SplitBatch(const Recipe& recipe, int slots, std::size_t image_bytes = kImageBytes, bool nvjpeg = false)
       : plan_(recipe),
         slots_(slots),
         executor_(plan_),
         out_(device_->memory(), batch_bytes(plan_.outputs(), slots)),
-        batch_(plan_, slots, image_bytes, *device_, out_.data()) {}
+        batch_(plan_, slots, image_bytes, *device_, out_.data(), nvjpeg) {}
 
   void run(int transfer_index, const std::vector<Sample>& samples) {
     const std::vector<std::uint8_t> noise(out_.size(), 0xCD);
-    finish({.copies_in = {{out_.data(), noise.data(), noise.size()}}, .launches = {}, .copies_out = {}});
+    DeviceTask fill_out;
+    fill_out.copies_in.push_back({out_.data(), noise.data(), noise.size()});
+    submit(fill_out);
     batch_.start(transfer_index);
     for (int slot = 0; slot < slots_; ++slot) fill(slot, samples[static_cast<std::size_t>(slot)]);
     finish();
@@ -52,7 +57,12 @@ class SplitBatch {
   void start(int transfer_index) { batch_.start(transfer_index); }
   void fill(int slot, const Sample& sample) { executor_.run(input(sample), batch_, slot); }
   void zero(int slot) { batch_.put(0, slot, {}); }
-  void finish() { finish(batch_.seal()); }
+  void finish() { submit(batch_.seal()); }
+  DeviceTask seal() { return batch_.seal(); }
+  void submit(const DeviceTask& task) {
+    constexpr std::int64_t kPatienceNs = 60'000'000'000;
+    EXPECT_TRUE(device_->submit(task, {})->wait_for(kPatienceNs));
+  }
 
   // What the host alone makes of it.
   std::vector<SampleOutput> want(const Sample& sample) {
@@ -71,15 +81,12 @@ class SplitBatch {
   const ExecutorCounts& counts() const { return executor_.counts(); }
 
  private:
-  void finish(const DeviceTask& task) {
-    constexpr std::int64_t kPatienceNs = 60'000'000'000;
-    EXPECT_TRUE(device_->submit(task, {})->wait_for(kPatienceNs));
-  }
   SampleInput input(const Sample& sample) {
     field_ = sample.encoded;
     return {.fields = std::span(&field_, 1),
             .entry_points = sample.entry_points,
             .entry_points_of = sample.entry_points.empty() ? -1 : 0,
+            .conceals_faults = sample.conceals_faults,
             .label = 3,
             .draw = sample.draw};
   }
@@ -97,6 +104,7 @@ void expect_agreement(const Recipe& recipe, const std::vector<Sample>& samples, 
   const int slots = static_cast<int>(samples.size());
   SplitBatch split(recipe, slots);
   std::vector<std::vector<SampleOutput>> want;
+  want.reserve(samples.size());
   for (const Sample& sample : samples) want.push_back(split.want(sample));
   for (int index = 0; index <= kTransferIndexMax; ++index) {
     split.run(index, samples);
@@ -190,6 +198,172 @@ TEST(DeviceAgreement, HoldsForImagesWhosePlanesDoNotFitTheScratchMemoryTogether)
     for (std::size_t view = 0; view < 2; ++view) {
       EXPECT_EQ(split.got(view, slot), want[view].bytes) << "slot " << slot << ", view " << view;
     }
+  }
+}
+
+// --- nvJPEG, for which Stoker's decoders stand in on this device
+
+// Some of the samples without entry points, so that both ways go into one batch.
+void forget_entry_points(std::vector<Sample>& samples, std::uint64_t seed) {
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if ((i + seed) % 3 != 0) samples[i].entry_points.clear();
+  }
+}
+
+// How many it was left.
+std::int64_t expect_agreement_with_nvjpeg(const Recipe& recipe, const std::vector<Sample>& samples,
+                                          const std::string& what, std::size_t image_bytes = kImageBytes) {
+  SplitBatch split(recipe, static_cast<int>(samples.size()), image_bytes, true);
+  split.run(0, samples);
+  EXPECT_EQ(split.batch().faulty_slot(), std::nullopt);
+  EXPECT_EQ(split.batch().refused_slot(), std::nullopt);
+  for (std::size_t slot = 0; slot < samples.size(); ++slot) {
+    const std::vector<SampleOutput> want = split.want(samples[slot]);
+    for (std::size_t view = 0; view < want.size(); ++view) {
+      EXPECT_EQ(split.got(view, static_cast<int>(slot)), want[view].bytes)
+          << what << ", slot " << slot << ", view " << view << '\n'
+          << recipe.to_toml();
+    }
+  }
+  return split.counts().nvjpeg_images;
+}
+
+// A CMYK file: of those nvJPEG is given none.
+std::vector<std::uint8_t> cmyk_jpeg() {
+  return encode_test_jpeg({.name = "cmyk", .components = 4}, make_test_image(50, 40, 4));
+}
+
+TEST(DeviceAgreementWithNvjpeg, HoldsForEveryImageAmongOthersInOneBatch) {
+  for (const char* mode : {"planar", "faithful"}) {
+    const Recipe recipe = Recipe().decode(mode).random_resized_crop(40).random_flip().normalize("imagenet").cast("f16");
+    std::vector<Sample> samples;
+    std::uint64_t seed = 0;
+    for (const ImageSize size : kAgreementSizes) {
+      for (std::vector<std::uint8_t>& encoded : agreement_images(size, ++seed)) {
+        samples.push_back(indexed(std::move(encoded), {seed, 1, seed * 7}));
+      }
+      samples.push_back(indexed(cmyk_jpeg(), {seed, 2, 3}));
+    }
+    forget_entry_points(samples, 0);
+    const std::int64_t left = expect_agreement_with_nvjpeg(recipe, samples, mode);
+    if (std::string_view(mode) == "planar") {
+      EXPECT_GE(left, 40);
+    } else {
+      EXPECT_EQ(left, 0);
+    }
+  }
+}
+
+TEST(DeviceAgreementWithNvjpeg, HoldsForEveryKindOfJpeg) {
+  std::vector<Sample> samples;
+  for (const TestJpeg& kind : test_jpeg_kinds()) {
+    samples.push_back({.encoded = encode_test_jpeg(kind, make_test_image(83, 57, kind.components)),
+                       .entry_points = {},
+                       .draw = {1, 2, samples.size()}});
+  }
+  const std::int64_t left =
+      expect_agreement_with_nvjpeg(Recipe().decode().random_resized_crop(40).normalize("imagenet"), samples, "kinds");
+  EXPECT_GT(left, 10);
+  EXPECT_LT(left, static_cast<std::int64_t>(samples.size()) - 5) << "CMYK, RGB, arithmetic coding, several scans";
+}
+
+TEST(DeviceAgreementWithNvjpeg, HoldsForRandomRecipesOnImagesOfWhichSomeAreDamaged) {
+  std::int64_t left = 0;
+  for (std::uint64_t seed = 0; seed < rounds(std::uint64_t{40}); ++seed) {
+    Random random(seed, 6, 0, 0);
+    std::mt19937 damage(static_cast<std::uint32_t>(seed));
+    const Recipe recipe = random_recipe(random);
+    const Plan plan(recipe);
+    CpuExecutor executor(plan);
+    std::vector<Sample> samples;
+    for (int i = 0; i < 3; ++i) {
+      const ImageSize size{1 + static_cast<int>(random.below(300)), 1 + static_cast<int>(random.below(300))};
+      for (std::vector<std::uint8_t>& encoded : agreement_images(size, seed)) {
+        Sample sample{.encoded = std::move(encoded), .entry_points = {}, .draw = {seed, 1, 2}};
+        if (random.below(2)) {
+          sample.encoded = damaged(std::move(sample.encoded), sample.encoded.size() * 3 / 4, damage);
+        }
+        const Bytes fields[] = {sample.encoded};
+        try {
+          run_one(executor, {.fields = fields, .draw = sample.draw});
+        } catch (const Error&) {
+          continue;  // bad: not of a batch
+        }
+        samples.push_back(std::move(sample));
+      }
+    }
+    left += expect_agreement_with_nvjpeg(recipe, samples, fmt::format("seed {}", seed));
+    ASSERT_FALSE(HasFailure());
+  }
+  EXPECT_GT(left, 0);
+}
+
+TEST(DeviceAgreementWithNvjpeg, HoldsForEveryOrientation) {
+  std::vector<Sample> samples;
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    samples.push_back({.encoded = turned_jpeg(45, 28, 5, orientation), .entry_points = {}, .draw = {1, 2, 3}});
+  }
+  EXPECT_EQ(expect_agreement_with_nvjpeg(Recipe().decode("planar", "apply").resize(20, 31), samples, "turned"), 8);
+}
+
+// Planes of so many samples in a file of few bytes.
+Sample large_image(int width, int height, std::uint64_t seed) {
+  std::vector<std::uint8_t> pixels;
+  for (int y = 0; y < height; ++y) {
+    pixels.insert(pixels.end(), static_cast<std::size_t>(width), static_cast<std::uint8_t>(y / 16 * 7 + 50 * seed));
+  }
+  Sample sample{.encoded = {}, .entry_points = {}, .draw = {1, 2, seed}};
+  encode_jpeg(interleaved_view<const std::uint8_t>(pixels.data(), width, height, 1), {}, sample.encoded);
+  return sample;
+}
+
+TEST(DeviceAgreementWithNvjpeg, HoldsForImagesWhosePlanesDoNotFitTheScratchMemoryTogether) {
+  Recipe recipe = Recipe().decode().resize(16, 16).normalize("imagenet");
+  recipe.view("again").decode().random_resized_crop(20).cast("u8");
+  std::vector<Sample> samples;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    samples.push_back(large_image(4000 + static_cast<int>(i), 3000, i));
+    samples.push_back(indexed(noisy_jpeg(1400, 800, i, {.quality = 20}), {1, 2, i}));
+  }
+  EXPECT_EQ(expect_agreement_with_nvjpeg(recipe, samples, "large", 1'000'000), 8);
+  SplitBatch split(recipe, 8, 1'000'000, true);
+  split.run(0, samples);
+  EXPECT_GE(split.batch().waves(), 1 + 4U) << "two files at a time";
+}
+
+TEST(DeviceAgreementWithNvjpeg, WhereThereIsNoRoomImagesAreDecodedHere) {
+  const Recipe recipe = Recipe().decode().resize(16, 16).normalize("imagenet");
+  const std::vector<Sample> file = {{.encoded = noisy_jpeg(300, 200, 1), .entry_points = {}, .draw = {1, 2, 3}}};
+  EXPECT_EQ(expect_agreement_with_nvjpeg(recipe, file, "large file", 1000), 0);
+  const std::vector<Sample> planes = {large_image(5800, 5800, 1), large_image(5700, 5800, 1)};
+  EXPECT_EQ(expect_agreement_with_nvjpeg(recipe, planes, "large planes", 10'000'000), 1);
+  const Recipe with_more_scratch = Recipe().decode().resize(2400, 2400).cast("u8");
+  EXPECT_EQ(expect_agreement_with_nvjpeg(with_more_scratch, planes, "large planes and tensors"), 1);
+}
+
+TEST(DeviceAgreementWithNvjpeg, ItIsGivenNoImageThatAnIndexKnowsToBeDamaged) {
+  const std::vector<Sample> samples = {
+      {.encoded = noisy_jpeg(90, 80, 1), .entry_points = {}, .draw = {1, 2, 3}, .conceals_faults = true}};
+  EXPECT_EQ(expect_agreement_with_nvjpeg(Recipe().decode().resize(32, 32), samples, "damaged"), 0);
+}
+
+TEST(DeviceAgreementWithNvjpeg, TellsWhichFileWasRefused) {
+  const Recipe recipe = Recipe().decode().resize(64, 64);
+  std::vector<Sample> samples;
+  for (std::uint64_t i = 0; i < 6; ++i) samples.push_back(indexed(noisy_jpeg(90, 80, i), {1, 2, i}));
+  forget_entry_points(samples, 0);  // of slots 1, 2, 4, 5
+  SplitBatch split(recipe, 6, kImageBytes, true);
+  split.start(0);
+  for (int slot = 0; slot < 6; ++slot) split.fill(slot, samples[static_cast<std::size_t>(slot)]);
+  DeviceTask task = split.seal();
+  ASSERT_EQ(task.decodes.size(), 4U);
+  const std::vector<std::uint8_t> garbage(100, 'x');
+  for (const std::size_t refused : {2, 3}) task.decodes[refused].file = garbage;
+  split.submit(task);
+  EXPECT_EQ(split.batch().refused_slot(), 4);
+  EXPECT_EQ(split.batch().faulty_slot(), std::nullopt);
+  for (const int slot : {0, 1, 2, 3}) {
+    EXPECT_EQ(split.got(0, slot), split.want(samples[static_cast<std::size_t>(slot)])[0].bytes) << "slot " << slot;
   }
 }
 

@@ -24,7 +24,7 @@ constexpr std::size_t kScratchMin = std::size_t{4} << 20;
 
 }  // namespace
 
-DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t image_bytes)
+DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t image_bytes, bool nvjpeg)
     : out(batch_offsets(plan.outputs(), slots)) {
   const auto count = static_cast<std::size_t>(slots);
   const std::vector<OutputSpec> specs = plan.outputs();
@@ -50,19 +50,21 @@ DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t im
   const std::size_t tables = count * image_views * (kDescriptionBytesMax + 2 * kDevicePlaceAlignment) +
                              kDevicePlaceAlignment * 3 * image_views;
   staging = std::max(items + all_room + tables, out.back());
-  faults = staging + std::max(kScratchMin, all_resized);
+  faults = staging + std::max(nvjpeg ? kFileScratchMax : kScratchMin, all_resized);
   memory = faults + rounded_up(image_views * count * sizeof(std::uint32_t));
 }
 
-DeviceBatch::DeviceBatch(const Plan& plan, int slots, std::size_t image_bytes, Device& device, std::uint8_t* out)
+DeviceBatch::DeviceBatch(const Plan& plan, int slots, std::size_t image_bytes, Device& device, std::uint8_t* out,
+                         bool nvjpeg)
     : plan_(plan),
       slots_(slots),
       outputs_(plan.outputs()),
-      layout_(plan, slots, image_bytes),
+      layout_(plan, slots, image_bytes, nvjpeg),
       staging_(device.staging(), layout_.staging),
       memory_(device.memory(), layout_.memory),
       faults_(device.staging(), layout_.memory - layout_.faults),
       out_(out),
+      nvjpeg_(nvjpeg),
       entries_(outputs_.size() * static_cast<std::size_t>(slots)) {}
 
 void DeviceBatch::start(int transfer_index) {
@@ -70,6 +72,7 @@ void DeviceBatch::start(int transfer_index) {
   entries_.assign(entries_.size(), {});
   placed_ = layout_.items;
   coded_.clear();
+  file_begin_ = 0;
 }
 
 MutableBytes DeviceBatch::finished(std::size_t view, int slot) const {
@@ -110,50 +113,79 @@ void DeviceBatch::put(std::size_t view, int slot, const DeviceItem& item) { entr
 const DeviceTask& DeviceBatch::seal() {
   task_.copies_in.clear();
   task_.launches.clear();
+  task_.decodes.clear();
   task_.copies_out.clear();
-  coded_.clear();
   if (transfer_index_ == kTransferIndexMax) {
     task_.copies_in.push_back({out_, staging_.data(), layout_.out.back()});
     return task_;
   }
   find_coded();
-  for (const Wave& wave : waves_) seal_wave(wave);
+  for (const Wave& wave : waves_) {
+    if (wave.first < file_begin_) {
+      decode_entry_points(wave);
+      seal_wave<DeviceCodedImage>(wave);
+    } else {
+      decode_files(wave);
+      seal_wave<DeviceFileImage>(wave);
+    }
+  }
   for (std::size_t view = 0; view < outputs_.size(); ++view) seal_view(view);
   task_.copies_in.push_back({memory_.data() + layout_.items, staging_.data() + layout_.items, placed_ - layout_.items});
   return task_;
 }
 
-// All images that cross coded, of whatever view, and where their planes will be.
-void DeviceBatch::find_coded() {
-  waves_.clear();
+namespace {
+
+void move_samples(DeviceCodedImage& image, std::size_t by) {
+  for (auto& component : image.jpeg.component) component.samples += by;
+}
+
+void move_samples(DeviceFileImage& image, std::size_t by) {
+  for (std::uint64_t& samples : image.samples) samples += by;
+}
+
+}  // namespace
+
+// The images of a kind, of whatever view, and where their planes will be.
+template <class Image>
+void DeviceBatch::place_coded() {
   std::size_t scratch = layout_.faults;  // full
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    auto* const coded = std::get_if<DeviceCodedImage>(&entries_[i].item);
-    if (!coded) continue;
-    if (scratch + coded->scratch_bytes > layout_.faults) {
+    auto* const image = std::get_if<Image>(&entries_[i].item);
+    if (!image) continue;
+    if (scratch + image->scratch_bytes > layout_.faults) {
       waves_.push_back({coded_.size(), coded_.size()});
       scratch = layout_.staging;
     }
-    for (auto& component : coded->jpeg.component) component.samples += scratch;
-    for (auto& plane : coded->planar.plane) plane.samples += scratch;
-    scratch += rounded_up(coded->scratch_bytes);
+    move_samples(*image, scratch);
+    for (auto& plane : image->planar.plane) plane.samples += scratch;
+    scratch += rounded_up(image->scratch_bytes);
     coded_.push_back(i);
     waves_.back().end = coded_.size();
   }
+}
+
+void DeviceBatch::find_coded() {
+  waves_.clear();
+  coded_.clear();
+  place_coded<DeviceCodedImage>();
+  file_begin_ = coded_.size();
+  place_coded<DeviceFileImage>();
   if (coded_.empty()) return;
   const std::size_t bytes = coded_.size() * sizeof(std::uint32_t);
   task_.copies_in.push_back({memory_.data() + layout_.faults, nullptr, bytes});
   task_.copies_out.push_back({faults_.data(), memory_.data() + layout_.faults, bytes});
 }
 
+// What follows when its planes are there.
+template <class Image>
 void DeviceBatch::seal_wave(const Wave& wave) {
-  decode(wave);
   const auto slots = static_cast<std::size_t>(slots_);
   for (std::size_t view = 0; view < outputs_.size(); ++view) {
     planars_.clear();
     for (std::size_t i = wave.first; i < wave.end; ++i) {
       if (coded_[i] / slots != view) continue;
-      planars_.push_back(std::get<DeviceCodedImage>(entries_[coded_[i]].item).planar);
+      planars_.push_back(std::get<Image>(entries_[coded_[i]].item).planar);
       planars_.back().slot = static_cast<std::int32_t>(coded_[i] % slots);
     }
     if (planars_.empty()) continue;
@@ -170,7 +202,22 @@ const T* DeviceBatch::place_table(const std::vector<T>& rows) {
   return reinterpret_cast<const T*>(memory_.data() + place);
 }
 
-void DeviceBatch::decode(const Wave& wave) {
+std::uint32_t* DeviceBatch::fault_word(std::size_t coded) const {
+  return reinterpret_cast<std::uint32_t*>(memory_.data() + layout_.faults) + coded;
+}
+
+void DeviceBatch::decode_files(const Wave& wave) {
+  for (std::size_t i = wave.first; i < wave.end; ++i) {
+    const auto& image = std::get<DeviceFileImage>(entries_[coded_[i]].item);
+    DeviceDecode decode = image.decode;
+    for (int p = 0; p < decode.plane_count; ++p) decode.plane[p].samples = memory_.data() + image.samples[p];
+    decode.fault = fault_word(i);
+    decode.before_launch = task_.launches.size();
+    task_.decodes.push_back(decode);
+  }
+}
+
+void DeviceBatch::decode_entry_points(const Wave& wave) {
   jpegs_.clear();
   DeviceLaunch totals;
   for (std::size_t i = wave.first; i < wave.end; ++i) {
@@ -180,11 +227,10 @@ void DeviceBatch::decode(const Wave& wave) {
     totals.bytes += jpegs_.back().sample_bytes;
     totals.coded_bytes += jpegs_.back().data_bytes;
   }
-  auto* const faults = reinterpret_cast<std::uint32_t*>(memory_.data() + layout_.faults) + wave.first;
   DeviceLaunch launch = DeviceLaunch::of<DeviceJpegKernel>({.memory = memory_.data(),
                                                             .images = place_table(jpegs_),
                                                             .image_count = static_cast<std::int32_t>(jpegs_.size()),
-                                                            .faults = faults},
+                                                            .faults = fault_word(wave.first)},
                                                            totals.blocks);
   launch.bytes = totals.bytes;
   launch.coded_bytes = totals.coded_bytes;
@@ -232,7 +278,9 @@ void DeviceBatch::seal_view(std::size_t view) {
   resized_.clear();
   for (int slot = 0; slot < slots_; ++slot) {
     const DeviceItem& item = entry(view, slot).item;
-    if (std::holds_alternative<DeviceCodedImage>(item)) continue;  // of a wave
+    if (std::holds_alternative<DeviceCodedImage>(item) || std::holds_alternative<DeviceFileImage>(item)) {
+      continue;  // of a wave
+    }
     if (const auto* const planar = std::get_if<DevicePlanarImage>(&item)) {
       planars_.push_back(*planar);
       planars_.back().slot = slot;
@@ -272,10 +320,10 @@ std::uint64_t DeviceBatch::bytes_to_device() const {
   return bytes;
 }
 
-std::optional<int> DeviceBatch::faulty_slot() const {
+std::optional<int> DeviceBatch::first_fault(std::size_t begin, std::size_t end) const {
   const auto* const faults = reinterpret_cast<const std::uint32_t*>(faults_.data());
   std::optional<int> first;
-  for (std::size_t i = 0; i < coded_.size(); ++i) {
+  for (std::size_t i = begin; i < end; ++i) {
     const int slot = static_cast<int>(coded_[i] % static_cast<std::size_t>(slots_));
     if (faults[i] != 0 && (!first || slot < *first)) first = slot;
   }

@@ -32,20 +32,25 @@ struct DeviceBatchLayout {
   std::size_t memory = 0;            // and in the device's; in between is scratch,
   std::size_t faults = 0;            // and from here on a word for each coded image
 
-  /// `image_bytes`: what an image of the data takes, coded, on average.
-  DeviceBatchLayout(const Plan& plan, int slots, std::size_t image_bytes);
+  /// `image_bytes`: what an image of the data takes, coded, on average. `nvjpeg`: there is scratch for any file's
+  /// planes.
+  DeviceBatchLayout(const Plan& plan, int slots, std::size_t image_bytes, bool nvjpeg);
 };
 
 /// Workers fill distinct slots at the same time; everything else is for one thread. Used for many batches.
 class DeviceBatch {
  public:
-  /// `out` is where the device shall leave the tensors: batch_bytes() of its memory. Plan and device must outlive it.
-  /// Throws kMemory.
-  DeviceBatch(const Plan& plan, int slots, std::size_t image_bytes, Device& device, std::uint8_t* out);
+  /// `out` is where the device shall leave the tensors: batch_bytes() of its memory. `nvjpeg`: JPEGs that are not to be
+  /// decoded by entry points are left to nvJPEG, which the device has opened. Plan and device must outlive it. Throws
+  /// kMemory.
+  DeviceBatch(const Plan& plan, int slots, std::size_t image_bytes, Device& device, std::uint8_t* out,
+              bool nvjpeg = false);
 
   /// Begins a batch.
   void start(int transfer_index);
   int transfer_index() const { return transfer_index_; }
+  /// Whether files may cross whole.
+  bool leaves_to_nvjpeg() const { return nvjpeg_ && transfer_index_ == 0; }
 
   /// Where the finished output of a slot goes, of a view that crosses finished.
   MutableBytes finished(std::size_t view, int slot) const;
@@ -77,14 +82,17 @@ class DeviceBatch {
   /// In how many parts it decodes.
   std::size_t waves() const { return waves_.size(); }
   /// Once the task is done: the first slot whose coded samples were not sound, if any.
-  std::optional<int> faulty_slot() const;
+  std::optional<int> faulty_slot() const { return first_fault(0, file_begin_); }
+  /// Likewise, whose file nvJPEG refused.
+  std::optional<int> refused_slot() const { return first_fault(file_begin_, coded_.size()); }
 
  private:
   struct Entry {
     DeviceItem item;
     bool had_room = false;
   };
-  // Coded images of which the device's scratch memory holds the planes at a time, by their place in coded_.
+  // Coded images of which the device's scratch memory holds the planes at a time, by their place in coded_: all of them
+  // to be decoded by entry points, or all of them files.
   struct Wave {
     std::size_t first, end;
   };
@@ -93,8 +101,14 @@ class DeviceBatch {
     return entries_[view * static_cast<std::size_t>(slots_) + static_cast<std::size_t>(slot)];
   }
   void find_coded();
+  template <class Image>
+  void place_coded();
+  template <class Image>
   void seal_wave(const Wave& wave);
-  void decode(const Wave& wave);
+  void decode_entry_points(const Wave& wave);
+  void decode_files(const Wave& wave);
+  std::uint32_t* fault_word(std::size_t coded) const;
+  std::optional<int> first_fault(std::size_t begin, std::size_t end) const;
   void seal_view(std::size_t view);
   DeviceColor color_of(std::size_t view) const;
   template <typename T>
@@ -109,6 +123,7 @@ class DeviceBatch {
   Memory staging_, memory_;
   Memory faults_;  // where the device's are copied to
   std::uint8_t* const out_;
+  const bool nvjpeg_;
   int transfer_index_ = kTransferIndexMax;
   std::vector<Entry> entries_;  // by view and slot
   std::atomic<std::size_t> placed_{0};
@@ -116,6 +131,7 @@ class DeviceBatch {
 
   // Of seal().
   std::vector<std::size_t> coded_;  // places in entries_
+  std::size_t file_begin_ = 0;      // from here on those are files
   std::vector<Wave> waves_;
   std::vector<DeviceJpegImage> jpegs_;
   std::vector<DevicePlanarImage> planars_;

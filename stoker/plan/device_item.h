@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "stoker/codec/jpeg/device_decode.h"
+#include "stoker/device/device.h"
 #include "stoker/ops/kernels/device_color.h"
 #include "stoker/ops/kernels/device_planar.h"
 #include "stoker/ops/kernels/device_rgb.h"
@@ -20,8 +21,20 @@ struct DeviceCodedImage {
   std::size_t scratch_bytes = 0;
 };
 
+/// What the planes of a file may take that is left to nvJPEG: the same for every batch, since pixels differ.
+constexpr std::size_t kFileScratchMax = std::size_t{32} << 20;
+
+/// A whole file for nvJPEG. Its planes are in scratch memory, likewise.
+struct DeviceFileImage {
+  DeviceDecode decode;         // without its places
+  std::uint64_t samples[3]{};  // of each plane
+  DevicePlanarImage planar;
+  std::size_t scratch_bytes = 0;
+};
+
 /// Nothing: the finished tensor crosses, or zeros do.
-using DeviceItem = std::variant<std::monostate, DeviceCodedImage, DevicePlanarImage, DeviceRgbImage, DeviceResized>;
+using DeviceItem =
+    std::variant<std::monostate, DeviceCodedImage, DeviceFileImage, DevicePlanarImage, DeviceRgbImage, DeviceResized>;
 
 /// Memory of a batch for one item: what is written to `staging` will be at this place.
 struct DeviceGrant {

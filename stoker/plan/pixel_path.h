@@ -55,6 +55,8 @@ class PixelPath {
   /// The image before decode(), or what that made, for a device to go on with. False if there is no room, or no device
   /// can. `item` has no slot yet.
   virtual bool hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) = 0;
+  /// Likewise before decode(), the whole file for nvJPEG; whether its data is sound nobody has looked then.
+  virtual bool hand_over_file(DeviceRoom& room, DeviceItem& item) = 0;
   virtual bool hand_over_decoded(DeviceRoom& room, DeviceItem& item) = 0;
   /// How geometry() leaves its output.
   virtual DeviceResized::Kind resized_kind() const = 0;

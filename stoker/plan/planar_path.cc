@@ -21,6 +21,15 @@ std::ptrdiff_t rounded_up(int bytes, std::size_t alignment) {
   return (bytes + unit - 1) / unit * unit;
 }
 
+// Baseline and progressive files in the samplings that nvJPEG's documentation names.
+bool suits_nvjpeg(const ImageFacts& facts, const Planes& planes) {
+  if (facts.coding != JpegCoding::kSequential && facts.coding != JpegCoding::kProgressive) return false;
+  const auto& [luma, first, second] = planes.plane;
+  if (planes.count == 1) return true;
+  if (luma.across != 1 || luma.down != 1 || first.across != second.across || first.down != second.down) return false;
+  return (first.across == 1 || first.across == 2 || first.across == 4) && first.down <= 2;
+}
+
 MutableImageView transposed(MutableImageView view) {
   std::swap(view.width, view.height);
   std::swap(view.column_stride, view.row_stride);
@@ -116,6 +125,34 @@ bool PlanarPath::hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, Dev
       describe_for_device(coded->planes, samples, taps_, grant.staging + coded_bytes, grant.place + coded_bytes),
       sample_bytes};
   image.planar.transposed = turn_.transpose;
+  item = image;
+  return true;
+}
+
+bool PlanarPath::hand_over_file(DeviceRoom& room, DeviceItem& item) {
+  if (!suits_nvjpeg(work_->facts, planes_)) return false;
+  DeviceFileImage image;
+  image.decode.facts = work_->facts;
+  image.decode.plane_count = planes_.count;
+  Planes whole = planes_;
+  for (int i = 0; i < whole.count; ++i) {
+    Plane& plane = whole.plane[static_cast<std::size_t>(i)];
+    plane.width = plane.whole_width, plane.height = plane.whole_height;
+    plane.row_stride = rounded_up(plane.width, kDeviceRowAlignment);
+    image.decode.plane[i] = {
+        .row_stride = static_cast<std::size_t>(plane.row_stride), .width = plane.width, .height = plane.height};
+    image.samples[i] = image.scratch_bytes;
+    image.scratch_bytes += image.decode.plane[i].row_stride * static_cast<std::size_t>(plane.height);
+  }
+  if (image.scratch_bytes > kFileScratchMax || device_rows(whole, taps_) == 0) return false;
+  const std::size_t taps_bytes = device_taps_bytes(taps_);
+  DeviceGrant grant;
+  if (!room.grant(taps_bytes + work_->encoded.size(), image.scratch_bytes, grant)) return false;
+  image.planar = describe_for_device(whole, image.samples, taps_, grant.staging, grant.place);
+  image.planar.transposed = turn_.transpose;
+  // What nvJPEG copies to the device by itself nobody knows; the file crosses with the rest, and is counted so.
+  std::memcpy(grant.staging + taps_bytes, work_->encoded.data(), work_->encoded.size());
+  image.decode.file = {grant.staging + taps_bytes, work_->encoded.size()};
   item = image;
   return true;
 }

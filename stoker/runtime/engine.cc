@@ -40,7 +40,7 @@ Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, co
       worker_target_(options.threads),
       out_of_memory_(
           std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"))),
-      state_(loader_identity(*dataset_, plan_, board_.order())),
+      state_(loader_identity(*dataset_, plan_, board_.order(), options.nvjpeg)),
       batches_per_epoch_(board_.batches_per_epoch()) {}
 
 Loader::Engine::~Engine() { close(); }
@@ -165,6 +165,7 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
       metrics_.add(Metric::kTransformNs, counts.transform_ns - reported.transform_ns);
       metrics_.add(Metric::kJpegFallbacks, counts.jpeg_fallbacks - reported.jpeg_fallbacks);
       metrics_.add(Metric::kEntryPointsUsed, counts.entry_points_used - reported.entry_points_used);
+      metrics_.add(Metric::kNvjpegImages, counts.nvjpeg_images - reported.nvjpeg_images);
       if (tickets[i]->cached) metrics_.add(Metric::kCacheHits, 1);
       reported = counts;
       lock.lock();
@@ -212,6 +213,7 @@ void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor) const {
   const SampleInput input{.fields = std::span(fields, count),
                           .entry_points = has_entry_points ? ticket.reads.back().content : Bytes(),
                           .entry_points_of = ticket.entry_points_of,
+                          .conceals_faults = ticket.row.soundness == Soundness::kConcealed,
                           .label = ticket.row.label,
                           .draw = {seed_, number(ticket.work->epoch), number(ticket.position)}};
   try {

@@ -54,8 +54,9 @@ struct LoaderOptions {
   std::shared_ptr<Device> device{};              // that does the stages behind the transfer index; null: there is none
   std::optional<int> transfer_index{};           // stages before it; unset: none where there is a device
   std::optional<std::uint64_t> device_memory{};  // budget in bytes of its own memory; unset: a quarter of it
-  bool pin_memory = false;                       // of batches that the consumer copies to a GPU, if there is no device
-  bool pin_threads = true;                       // to the cores near the device, where some are nearer than others
+  bool nvjpeg = false;      // at index 0 it decodes JPEGs without entry points, to pixels of its own: kept in the state
+  bool pin_memory = false;  // of batches that the consumer copies to a GPU, if there is no device
+  bool pin_threads = true;  // to the cores near the device, where some are nearer than others
 };
 
 /// What may be changed while an epoch runs; the batches stay the same.

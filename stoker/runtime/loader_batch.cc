@@ -14,7 +14,9 @@ LoaderBatch::LoaderBatch(const std::vector<OutputSpec>& outputs, int slots, Allo
             : side.pinned ? side.pinned->memory()
                           : allocator),
       side_(side) {
-  if (side.device) device_batch_.emplace(*side.plan, slots, side.image_bytes, *side.device, output(0).data);
+  if (side.device) {
+    device_batch_.emplace(*side.plan, slots, side.image_bytes, *side.device, output(0).data, side.nvjpeg);
+  }
 }
 
 LoaderBatch::~LoaderBatch() {
@@ -65,6 +67,12 @@ bool LoaderBatch::wait_ready(std::int64_t patience_ns) {
          "trusted",
          key[static_cast<std::size_t>(*slot)], side_.device->name());
   }
+  if (const std::optional<int> slot = device_batch_->refused_slot()) {
+    fail(ErrorKind::kData,
+         "sample '{}' is a JPEG that nvJPEG does not decode, on {}; leave nvjpeg out, or have an index made, which "
+         "knows damaged images",
+         key[static_cast<std::size_t>(*slot)], side_.device->name());
+  }
   return true;
 }
 
@@ -109,7 +117,7 @@ void LoaderBatch::let_go() noexcept {
 LoaderBatchBytes loader_batch_bytes(const std::vector<OutputSpec>& outputs, int slots, const DeviceSide& side) {
   const std::size_t tensors = batch_bytes(outputs, slots);
   if (!side.device) return {.host = tensors};
-  const DeviceBatchLayout layout(*side.plan, slots, side.image_bytes);
+  const DeviceBatchLayout layout(*side.plan, slots, side.image_bytes, side.nvjpeg);
   const std::size_t staging = layout.staging + (layout.memory - layout.faults);
   const std::size_t device = tensors + layout.memory;
   return {.host = staging + (side.device->memory_is_host() ? device : 0), .device = device};

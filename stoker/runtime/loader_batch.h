@@ -19,6 +19,7 @@ struct DeviceSide {
   Device* device = nullptr;
   const Plan* plan = nullptr;
   std::size_t image_bytes = 0;  // coded, on average
+  bool nvjpeg = false;          // which the device has opened
   PinnedHost* pinned = nullptr;
 };
 
@@ -37,7 +38,7 @@ class LoaderBatch final : public Batch {
   void wait_on(DeviceStream stream) const override;
   void record_stream(DeviceStream stream) const override;
   std::int64_t ready_ns() const override { return event_ ? event_->done_ns() : written_ns; }
-  Bytes host_bytes(std::size_t output, std::vector<std::uint8_t>& room) const override;
+  Bytes host_bytes(std::size_t number, std::vector<std::uint8_t>& room) const override;
 
   /// Begins anew. What the device was doing with it, and copies that the consumer's streams make, have an end first.
   void start(int transfer_index);

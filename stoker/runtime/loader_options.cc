@@ -136,7 +136,10 @@ std::uint64_t whole_cache_bytes(const Dataset& dataset) {
 }
 
 DeviceSide device_side(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
-  return {.device = options.device.get(), .plan = &plan, .image_bytes = mean_sample_bytes(dataset)};
+  return {.device = options.device.get(),
+          .plan = &plan,
+          .image_bytes = mean_sample_bytes(dataset),
+          .nvjpeg = options.nvjpeg};
 }
 
 LoaderBatchBytes bytes_of_batch(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
@@ -196,6 +199,13 @@ LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, Loa
   if (options.device && options.pin_memory) {
     fail(ErrorKind::kUsage, "batches are pinned for consumers that copy them; with {} they are there already",
          options.device->name());
+  }
+  if (options.nvjpeg) {
+    if (!options.device) {
+      fail(ErrorKind::kUsage,
+           "nvjpeg is asked for, but there is no device that it decodes on; name one, or leave it out");
+    }
+    options.device->open_nvjpeg();
   }
   if (!options.device_memory) {
     const std::uint64_t own = options.device ? options.device->memory_bytes() : 0;
@@ -308,12 +318,13 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
   return board;
 }
 
-LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const OrderOptions& order) {
+LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const OrderOptions& order, bool nvjpeg) {
   return {.data = dataset.fingerprint(),
           .samples = dataset.size(),
           .recipe = hash64(plan.recipe().to_toml()),
           .order = order,
-          .semantics = kSemanticsVersion};
+          .semantics = kSemanticsVersion,
+          .nvjpeg = nvjpeg};
 }
 
 std::uint64_t device_memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {

@@ -39,7 +39,7 @@ std::unique_ptr<CacheShare> cache_share(const Dataset& dataset, const Plan& plan
                                         std::uint64_t bytes);
 
 /// What a state of a loader is of.
-LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const OrderOptions& order);
+LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const OrderOptions& order, bool nvjpeg);
 
 /// Throws kUsage for one that there is not, or that leaves work to a device that there is not.
 void check_transfer_index(int index, const Device* device);

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
@@ -32,29 +30,33 @@ std::string order_json(const OrderOptions& order) {
 
 /// Without its end.
 std::string identity_json(const LoaderIdentity& identity) {
-  return fmt::format(R"({{"stoker_state":{},"semantics":{},"data":"{}","samples":{},"recipe":"{}","order":{})",
+  return fmt::format(R"({{"stoker_state":{},"semantics":{},"data":"{}","samples":{},"recipe":"{}","order":{}{})",
                      kStateVersion, identity.semantics, to_hex(identity.data), identity.samples,
-                     to_hex(identity.recipe), order_json(identity.order));
+                     to_hex(identity.recipe), order_json(identity.order), identity.nvjpeg ? R"(,"nvjpeg":true)" : "");
 }
 
-/// What people call what is compared.
-constexpr std::array<std::pair<const char*, const char*>, 13> kNames = {{{"/stoker_state", "the state's version"},
-                                                                         {"/semantics", "the semantics version"},
-                                                                         {"/data", "the data set's fingerprint"},
-                                                                         {"/samples", "the number of samples"},
-                                                                         {"/recipe", "the recipe's hash"},
-                                                                         {"/order/kind", "the order"},
-                                                                         {"/order/seed", "the seed"},
-                                                                         {"/order/global_batch", "the global batch"},
-                                                                         {"/order/tail", "the tail"},
-                                                                         {"/order/window", "the window"},
-                                                                         {"/order/lanes", "the lanes"},
-                                                                         {"/order/shards", "the division into shards"},
-                                                                         {"/order/repeats", "the repeats"}}};
+/// What is compared: what people call it, and what it is where it is not named.
+struct Compared {
+  const char *place, *name, *unnamed = "none";
+};
+constexpr Compared kCompared[] = {{"/stoker_state", "the state's version"},
+                                  {"/semantics", "the semantics version"},
+                                  {"/data", "the data set's fingerprint"},
+                                  {"/samples", "the number of samples"},
+                                  {"/recipe", "the recipe's hash"},
+                                  {"/order/kind", "the order"},
+                                  {"/order/seed", "the seed"},
+                                  {"/order/global_batch", "the global batch"},
+                                  {"/order/tail", "the tail"},
+                                  {"/order/window", "the window"},
+                                  {"/order/lanes", "the lanes"},
+                                  {"/order/shards", "the division into shards"},
+                                  {"/order/repeats", "the repeats"},
+                                  {"/nvjpeg", "nvjpeg, which makes other pixels,", "false"}};
 
-std::string text_at(const Json& json, const char* place) {
-  const Json::json_pointer pointer(place);
-  if (!json.contains(pointer)) return "none";
+std::string text_of(const Json& json, const Compared& compared) {
+  const Json::json_pointer pointer(compared.place);
+  if (!json.contains(pointer)) return compared.unnamed;
   const Json& value = json.at(pointer);
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
@@ -82,10 +84,11 @@ LoaderPosition LoaderState::parse(std::string_view json) const {
   }
   const Json ours = Json::parse(head_ + "}");
   std::string differences;
-  for (const auto& [place, name] : kNames) {
-    const std::string there = text_at(theirs, place), here = text_at(ours, place);
+  for (const Compared& compared : kCompared) {
+    const std::string there = text_of(theirs, compared), here = text_of(ours, compared);
     if (there == here) continue;
-    differences += fmt::format("{}{} was {} and is now {}", differences.empty() ? "" : ", ", name, there, here);
+    differences +=
+        fmt::format("{}{} was {} and is now {}", differences.empty() ? "" : ", ", compared.name, there, here);
   }
   if (!differences.empty()) {
     fail(ErrorKind::kUsage, "the state is not of this loader: {}; resume with the data and options it was taken with",

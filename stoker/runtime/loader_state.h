@@ -18,6 +18,7 @@ struct LoaderIdentity {
   std::uint64_t recipe = 0;  // of Recipe::to_toml()
   OrderOptions order;
   int semantics = 0;
+  bool nvjpeg = false;  // whose pixels are not those of Stoker's decoders
 };
 
 /// Writes and reads positions of one loader. Threads: any.

@@ -62,8 +62,20 @@ TEST(LoaderState, SaysAllThatDiffers) {
   other.order.shard_samples = shards({500, 500});
   EXPECT_THAT(refusal(other, windowed), HasSubstr("the division into shards was"));
   other = identity();
+  other.nvjpeg = true;
+  EXPECT_THAT(refusal(other, json), HasSubstr("nvjpeg, which makes other pixels, was false and is now true"));
+  EXPECT_THAT(refusal(identity(), LoaderState(other).to_json({})), HasSubstr("was true and is now false"));
+  other = identity();
   other.order.tail = Tail::kPad;
   EXPECT_THAT(refusal(other, json), HasSubstr("tail was drop and is now pad"));
+}
+
+TEST(LoaderState, WhatIsFalseNeedNotBeNamed) {
+  const LoaderState state(identity());
+  std::string json = state.to_json({1, 2});
+  EXPECT_EQ(json.find("nvjpeg"), std::string::npos) << "files from before there was such a thing";
+  json.insert(json.find("\"epoch\""), "\"nvjpeg\":false,");
+  EXPECT_EQ(state.parse(json), (LoaderPosition{1, 2}));
 }
 
 TEST(LoaderState, RefusesWhatIsNone) {

@@ -16,10 +16,11 @@ namespace stoker {
 namespace {
 
 /// What an index would add.
-class WithEntryPoints final : public ShardedDataset {
+class WithIndex final : public ShardedDataset {
  public:
-  WithEntryPoints(std::shared_ptr<Source> source, SampleTable table, const std::vector<std::vector<std::uint8_t>>& each)
-      : ShardedDataset(std::move(source), std::move(table), {}) {
+  WithIndex(std::shared_ptr<Source> source, SampleTable table, const std::vector<std::vector<std::uint8_t>>& each,
+            Soundness soundness)
+      : ShardedDataset(std::move(source), std::move(table), {}), soundness_(soundness) {
     std::vector<std::uint8_t> all;
     for (const std::vector<std::uint8_t>& points : each) {
       begins_.push_back(all.size());
@@ -31,6 +32,7 @@ class WithEntryPoints final : public ShardedDataset {
 
   void read(std::int64_t sample, SampleRow& into) const override {
     ShardedDataset::read(sample, into);
+    into.soundness = soundness_;
     const auto at = static_cast<std::size_t>(sample);
     into.entry_points.offset = begins_[at];
     into.entry_points.length = begins_[at + 1] - begins_[at];
@@ -38,6 +40,7 @@ class WithEntryPoints final : public ShardedDataset {
   }
 
  private:
+  const Soundness soundness_;
   std::vector<std::uint64_t> begins_;
   std::shared_ptr<Source> points_;
 };
@@ -66,15 +69,18 @@ MemoryDataset memory_dataset(const MemoryDatasetOptions& options) {
     if (std::find(options.bad.begin(), options.bad.end(), i) != options.bad.end()) stored.assign(50, 'x');
     table.add_sample(fmt::format("sample{}", i), i % 7);
     table.add_field("jpg", "", bytes.size(), stored.size());
-    if (options.indexed) points.push_back(entry_points_of(stored));
+    if (options.indexed || options.concealed) {
+      points.push_back(options.indexed ? entry_points_of(stored) : std::vector<std::uint8_t>());
+    }
     bytes.insert(bytes.end(), stored.begin(), stored.end());
     bytes.resize(bytes.size() + options.gap);
   }
   MemoryDataset result;
   result.source =
       std::make_shared<FaultySource>(std::make_shared<MemorySource>("memory.tar", std::move(bytes)), options.faults);
-  if (options.indexed) {
-    result.dataset = std::make_shared<WithEntryPoints>(result.source, std::move(table), points);
+  if (options.indexed || options.concealed) {
+    result.dataset = std::make_shared<WithIndex>(result.source, std::move(table), points,
+                                                 options.concealed ? Soundness::kConcealed : Soundness::kUnknown);
   } else {
     result.dataset = std::make_shared<ShardedDataset>(result.source, std::move(table), std::vector<std::string>{});
   }

@@ -18,6 +18,7 @@ struct MemoryDatasetOptions {
   FaultyOptions faults{};    // in front of the memory
   bool tiny = false;         // all samples share one small image: quick
   bool indexed = false;      // with entry points
+  bool concealed = false;    // an index says that faults of all images are concealed
   std::size_t gap = 20'000;  // between two samples: too much for both to be read at once
 };
 

@@ -20,6 +20,7 @@ const std::array<MetricSpec, static_cast<std::size_t>(Metric::kCount)>& metric_t
       {"bad_samples", kCounter, "samples met whose bytes were bad"},
       {"jpeg_fallbacks", kCounter, "images of planar recipes that Stoker's JPEG decoder left to libjpeg"},
       {"entry_points_used", kCounter, "images of which only the part needed was decoded, as an index makes possible"},
+      {"nvjpeg_images", kCounter, "images that were left to nvJPEG"},
       {"cache_hits", kCounter, "samples whose bytes the cache had"},
       {"bytes_to_device", kCounter, "bytes copied to the device"},
       {"device_ns", kCounter, "time that the device's kernels took"},

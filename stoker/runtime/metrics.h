@@ -24,6 +24,7 @@ enum class Metric : std::uint8_t {
   kBadSamples,       // distinct samples whose bytes were bad
   kJpegFallbacks,    // images of planar recipes that the own JPEG decoder left to libjpeg
   kEntryPointsUsed,  // images decoded with the entry points that an index has
+  kNvjpegImages,     // images left to nvJPEG
   kCacheHits,        // samples whose bytes the cache had
   kBytesToDevice,    // copied to the device
   kDeviceNs,         // the device's kernels at work, of batches delivered

@@ -88,9 +88,10 @@ def expected(stoker, odd, tmp_path_factory):
 
 HOW = [["--threads", "1"], ["--threads", "2"], ["--no-index"], ["--direct"], ["--cache", "ram"]]
 SPLIT = [["--device", "emulated:execute", "--transfer-index", str(index)] for index in range(4)]
+NVJPEG = [*SPLIT[0], "--nvjpeg"]  # for which our decoders stand in there
 
 
-@pytest.mark.parametrize("how", [*HOW, *SPLIT, [*SPLIT[0], "--no-index"]], ids=" ".join)
+@pytest.mark.parametrize("how", [*HOW, *SPLIT, [*SPLIT[0], "--no-index"], NVJPEG, [*NVJPEG, "--no-index"]], ids=" ".join)
 def test_the_audit_is_the_same_with_and_without_an_index(stoker, packed, expected, tmp_path, how):
     assert len(expected) == 4 * 21, "three batches of 25 images an epoch"
     assert audit(stoker, tmp_path, packed, *how) == expected
@@ -105,6 +106,23 @@ def test_the_audit_is_the_same_for_every_instruction_set(stoker, odd, packed, ex
         place = tmp_path / str(number)
         place.mkdir()
         assert audit(stoker, place, data, env={"STOKER_ISA": isa}) == expected
+
+
+def test_nvjpeg_is_left_what_has_no_entry_points(stoker, odd, packed):
+    import stoker as library
+
+    left = {}
+    for data in (packed, odd):
+        with library.Loader(data, library.recipe("imagenet-train"), batch=5, device="emulated:execute",
+                            nvjpeg=True) as loader:
+            assert len(list(loader)) == 5
+            left[data] = loader.metrics()["nvjpeg_images"]
+    assert 3 <= left[packed] <= 8, "the progressive files; some of the next epoch may have been made ahead"
+    assert left[odd] >= 15
+
+
+def test_nvjpeg_needs_a_device(stoker, packed):
+    assert "no device that it decodes on" in stoker.refusal(2, "run", packed, *RUN, "--nvjpeg")
 
 
 def test_all_ways_of_decoding_had_their_share(stoker, odd, packed):

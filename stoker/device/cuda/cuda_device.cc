@@ -10,6 +10,7 @@
 #include "stoker/device/cuda/cuda_event.h"
 #include "stoker/device/cuda/cuda_memory.h"
 #include "stoker/device/cuda/kernels.h"
+#include "stoker/device/cuda/nvjpeg_decoder.h"
 
 namespace stoker {
 namespace {
@@ -22,6 +23,12 @@ class CudaDevice final : public Device {
     check_cuda(cudaMemGetInfo(&free, &total), name_);
     memory_bytes_ = total;
     check_cuda(load_gpu_kernels(), name_);
+  }
+  ~CudaDevice() override {
+    quietly_on_gpu(*context_, [&] {
+      cudaStreamSynchronize(kernels_);
+      nvjpeg_.reset();
+    });
   }
 
   const std::string& name() const override { return name_; }
@@ -38,6 +45,12 @@ class CudaDevice final : public Device {
   }
   Allocator& staging() override { return staging_; }
   Allocator& memory() override { return memory_; }
+
+  void open_nvjpeg() override {
+    const OnGpu on(*context_);
+    const std::lock_guard lock(mutex_);
+    if (!nvjpeg_) nvjpeg_ = std::make_unique<NvjpegDecoder>(*context_);
+  }
 
   std::shared_ptr<DeviceEvent> submit(const DeviceTask& task,
                                       std::span<const std::shared_ptr<const StreamMark>> after) override {
@@ -56,7 +69,8 @@ class CudaDevice final : public Device {
     check_cuda(cudaEventRecord(event->copied, copies_), name_);
     check_cuda(cudaStreamWaitEvent(kernels_, event->copied), name_);
     check_cuda(cudaEventRecord(event->kernels_begin, kernels_), name_);
-    for (const DeviceLaunch& launch : task.launches) check_cuda(launch_on_gpu(launch, kernels_), name_);
+    task.in_order([&](const DeviceDecode& decode) { decode_file(decode); },
+                  [&](const DeviceLaunch& launch) { check_cuda(launch_on_gpu(launch, kernels_), name_); });
     check_cuda(cudaEventRecord(event->kernels_end, kernels_), name_);
     for (const DeviceCopy& out : task.copies_out) {
       check_cuda(cudaMemcpyAsync(out.to, out.from, out.bytes, cudaMemcpyDeviceToHost, kernels_), name_);
@@ -82,12 +96,18 @@ class CudaDevice final : public Device {
   }
 
  private:
+  void decode_file(const DeviceDecode& decode) {
+    if (nvjpeg_->decode(decode, kernels_)) return;
+    check_cuda(cudaMemsetAsync(decode.fault, 1, sizeof(*decode.fault), kernels_), name_);
+  }
+
   const std::shared_ptr<const GpuContext> context_;
   const std::string& name_ = context_->name();
   std::uint64_t memory_bytes_ = 0;
   PinnedAllocator staging_{*context_};
   GpuAllocator memory_{*context_};
-  std::mutex mutex_;  // a task's parts are not mixed with another's
+  std::mutex mutex_;                       // a task's parts are not mixed with another's
+  std::unique_ptr<NvjpegDecoder> nvjpeg_;  // if it was asked for; guarded by the mutex
   const GpuStream copies_{*context_}, kernels_{*context_}, notices_{*context_};
 };
 

@@ -1,6 +1,7 @@
 // When a GPU has done what it was given: a task of ours, and what a consumer's stream had before a point.
 #pragma once
 
+#include <bit>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -58,7 +59,7 @@ class CudaStreamMark final : public StreamMark {
   const GpuEvent event;
 };
 
-inline cudaStream_t handle_of(DeviceStream stream) { return reinterpret_cast<cudaStream_t>(stream); }
+inline cudaStream_t handle_of(DeviceStream stream) { return std::bit_cast<cudaStream_t>(stream); }
 
 /// Null if all that any stream was given is done: where no mark can be made, that is waited for.
 std::shared_ptr<const StreamMark> mark_stream(const std::shared_ptr<const GpuContext>& gpu,
