@@ -37,13 +37,14 @@ def data(tmp_path_factory):
 
 def test_what_takes_no_gpu_passes_on_the_emulated_device(data, tmp_path):
     done = gpu_test("--device", "emulated:execute", "--data", data, "--json", tmp_path / "found.json",
-                    "--only", "machine,agreement,audits,sanitizer,module,changing index")
+                    "--only", "machine,agreement,audits,nvjpeg,sanitizer,module,changing index")
     assert done.returncode == 0, done.stdout + done.stderr
     found = {step["step"]: step for step in json.loads((tmp_path / "found.json").read_text())["steps"]}
     outcomes = {name: step["outcome"] for name, step in found.items()}
-    assert outcomes == {"machine": "not there", "agreement": "passed", "audits": "passed", "sanitizer": "not there",
-                        "module": "passed", "changing index": "passed"}
+    assert outcomes == {"machine": "not there", "agreement": "passed", "audits": "passed", "nvjpeg": "passed",
+                        "sanitizer": "not there", "module": "passed", "changing index": "passed"}
     assert found["audits"]["figures"] == {"planar samples": 64, "faithful samples": 64}
+    assert found["nvjpeg"]["figures"] == {"samples": 64} and found["nvjpeg"]["note"].endswith("which are the CPU's")
     assert min(found["agreement"]["figures"].values()) > 0
     assert min(found["changing index"]["figures"].values()) > 0
     for name, outcome in outcomes.items():

@@ -172,6 +172,23 @@ def difference(want, got):
     return f"{len(wrong)} of {len(want)} samples differ{first}; {len(got)} came"
 
 
+def nvjpeg(places, until):
+    """Images without entry points, left to nvJPEG, whose pixels are its own: the same ones each time."""
+    found = []
+    for threads in (1, 4):
+        try:
+            found.append(audit(places, "planar", until, "--no-index", "--threads", threads, "--device", places.device,
+                               "--nvjpeg"))
+        except Ended as ended:
+            if "libnvjpeg" not in str(ended):
+                raise
+            raise Ended(NOT_THERE, last_words(str(ended), 1)) from None
+    if found[0] != found[1]:
+        raise Ended(FAILED, f"two runs differ: {difference(*found)}")
+    same = "the CPU's" if found[0] == audit(places, "planar", until) else "not the CPU's"
+    return PASSED, f"two runs made the same pixels, which are {same}", {"samples": found[0].count(b"\n")}
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 
 def sanitizer_program():
@@ -298,6 +315,7 @@ STEPS = [
     Step("machine", "what GPU this is and how fast its memory and link are", 60, machine),
     Step("agreement", "each operator, and loaders, beside the CPU", 100, agreement),
     Step("audits", "whole epochs at each transfer index beside the CPU", 80, audits),
+    Step("nvjpeg", "two runs that leave images to nvJPEG", 40, nvjpeg),
     Step("sanitizer", "compute-sanitizer over a few batches at each index", 120, sanitizer),
     Step("module", "the Python module for this Python", 150, module),
     Step("changing index", "an index that changes every few batches", 60, changing),
