@@ -52,8 +52,10 @@ inline std::string machine_xml(const std::vector<TestSocket>& sockets, const std
   }
   const std::string allowed =
       fmt::format(R"(allowed_cpuset="{}" allowed_nodeset="{}")", mask(all_cores), mask(all_memories));
-  return R"(<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE topology SYSTEM "hwloc2.dtd"><topology version="2.0">)" +
-         object("Machine", 0, all_cores, all_memories, allowed, inside + gpu(bus_id_of_all)) + "</topology>";
+  // In lines, for the parser that hwloc has where libxml2 is not installed.
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
+         "<topology version=\"2.0\">\n" +
+         object("Machine", 0, all_cores, all_memories, allowed, inside + gpu(bus_id_of_all)) + "\n</topology>\n";
 }
 
 }  // namespace stoker
