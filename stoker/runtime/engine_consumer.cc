@@ -96,10 +96,10 @@ std::optional<BatchPtr> Loader::Engine::next(Deadline deadline) {
   if (!at_end && !arriving_ && !pop_arriving(deadline)) return std::nullopt;
   try {
     const std::size_t unsettled_max = at_end || !device_ || device_->memory_is_host() ? 0 : kUnsettledMax;
-    if (!epoch_error_ && !settle(unsettled_max, deadline)) return std::nullopt;
-    if (at_end) return end_epoch();
-    report_bad();
+    if (!settle(unsettled_max, deadline)) return std::nullopt;
+    if (!at_end) report_bad();
     if (epoch_error_) std::rethrow_exception(epoch_error_);
+    if (at_end) return end_epoch();
     return deliver(std::move(arriving_));
   } catch (...) {  // the audit could not be written, for instance: an epoch with a gap in it is of no use
     epoch_error_ = std::current_exception();
@@ -123,6 +123,7 @@ bool Loader::Engine::pop_arriving(Deadline deadline) {
   while (lacks_unsettled_memory()) {
     lock.unlock();
     if (!settle(0, deadline)) return false;
+    if (epoch_error_) return true;
     lock.lock();
     wait_for_batch(lock, deadline);
   }
@@ -145,36 +146,35 @@ void Loader::Engine::drop_arriving() noexcept {
   if (arriving_) take_back(arriving_.release());
 }
 
-// Waits until the device is done with all batches but the last so many, and learns how that went; false if the
-// deadline passes first.
+// Waits until the device is done with all batches but the last so many, and learns how that went: what went wrong is
+// the epoch's error. False if the deadline passes first.
 bool Loader::Engine::settle(std::size_t but, Deadline deadline) {
   const std::int64_t since = now_ns();
-  while (!unsettled_.empty()) {
+  bool in_time = true;
+  while (in_time && !epoch_error_ && !unsettled_.empty()) {
     LoaderBatch& oldest = *unsettled_.front();
     const bool must = unsettled_.size() > but;
-    std::exception_ptr error;
+    bool ready = true;
     try {
-      if (!oldest.wait_ready(must ? kDevicePatienceNs : 0)) {
-        if (!must) break;
-        const std::lock_guard lock(mutex_);
-        check_open();
-        if (!deadline || std::chrono::steady_clock::now() < *deadline) continue;
-        metrics_.add(Metric::kConsumerWaitNs, now_ns() - since);
-        return false;
-      }
+      ready = oldest.wait_ready(must ? kDevicePatienceNs : 0);
     } catch (...) {
-      error = std::current_exception();
+      epoch_error_ = std::current_exception();
     }
-    metrics_.add(Metric::kDeviceNs, oldest.device_ns());
-    unsettled_.pop_front();
+    if (!ready && !must) break;
     const std::lock_guard lock(mutex_);
-    board_.settled(oldest);
-    wake_reader_if_room();
-    workers_wake_.notify_all();
-    if (error) std::rethrow_exception(error);
+    if (ready) {
+      metrics_.add(Metric::kDeviceNs, oldest.device_ns());
+      unsettled_.pop_front();
+      board_.settled(oldest);
+      wake_reader_if_room();
+      workers_wake_.notify_all();
+    } else {
+      check_open();
+      in_time = !deadline || std::chrono::steady_clock::now() < *deadline;
+    }
   }
   metrics_.add(Metric::kConsumerWaitNs, now_ns() - since);
-  return true;
+  return in_time;
 }
 
 // Whether it is for the memory of batches which the consumer has let go of, but the device has not, that the next one

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <thread>
 
@@ -88,12 +89,15 @@ TEST_F(LoaderStreams, MemoryIsNotUsedAgainBeforeEveryStreamIsDone) {
     batch.reset();
 
     // Whoever takes the memory next is held up, wherever it comes in the epoch; everything else goes on.
+    std::atomic<bool> over = false;
     std::thread consumer([&] {
       while (const BatchPtr next = loader.next()) {
         for (std::string& line : audit_of(*next)) got.push_back(std::move(line));
       }
+      over = true;
     });
-    while (device->waiting() == 0) std::this_thread::yield();
+    while (device->waiting() == 0 && !over) std::this_thread::yield();
+    EXPECT_FALSE(over) << "nothing was held up";
     EXPECT_EQ(std::memcmp(image.data, before.data(), before.size()), 0) << "transfer index " << index;
     device->finish(kTraining);
     EXPECT_GT(device->waiting(), 0) << "the other stream is not done";
@@ -154,6 +158,31 @@ TEST_F(LoaderStreams, AFaultThatIsFoundLateIsToldAtTheNextBatchOrTheEnd) {
     })) << error.message();
     EXPECT_EQ(error_of([&] { loader.next(); }).kind(), ErrorKind::kIo) << "a failed epoch stays failed";
   }
+}
+
+TEST_F(LoaderStreams, AFaultThatIsFoundWhileMemoryIsShortFailsTheEpochToo) {
+  const MemoryDataset indexed = memory_dataset({.samples = 28, .indexed = true});
+  const Recipe recipe = Recipe().decode().resize(64, 64).normalize("imagenet");
+  LoaderOptions options = this->options();
+  options.prefetch = 1;
+  options.device_memory = device_memory_bytes_min(*indexed.dataset, recipe, options);  // two batches
+  int task_number = 0;
+  device->before_running = [&](const DeviceTask& task) {
+    if (task_number++ == 0) damage(task);
+  };
+  Loader loader(indexed.dataset, recipe, options);
+  device->hold();
+  loader.start_epoch(0);
+  EXPECT_EQ(loader.next()->index, 0);
+  EXPECT_EQ(loader.next()->index, 1);
+  EXPECT_EQ(loader.next_within(std::chrono::milliseconds(1)), std::nullopt);
+  device->go_on();
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(error_of([&] { loader.next(); }).kind(), ErrorKind::kIo) << "call " << again;
+  }
+  device->before_running = nullptr;
+  loader.start_epoch(1);
+  EXPECT_EQ(loader.next()->epoch, 1) << "another epoch is as good as ever";
 }
 
 TEST_F(LoaderStreams, ItsMemoryHasABudget) {

@@ -347,5 +347,35 @@ TEST_F(Board, IsStarvedOnlyWhileTheConsumerHoldsAllMemory) {
   EXPECT_FALSE(board.starved());
 }
 
+TEST_F(Board, BatchesCrossInOrderAndOneAtATime) {
+  const std::shared_ptr<Device> device = open_device("emulated:execute");
+  const Plan plan(small_recipe());
+  BoardOptions options = options_with(3);
+  options.device = {.device = device.get(), .plan = &plan};
+  options.batch_memory_max = {.host = SIZE_MAX / 2, .device = SIZE_MAX / 2};
+  DrivenBoard board(*data_.dataset, options, host_allocator());
+  board.start_epoch(0);
+  draw_all(board);
+  std::vector<Ticket*> taken;
+  take_all(board, &taken);
+  std::stable_sort(taken.begin(), taken.end(), [](Ticket* a, Ticket* b) { return a->work->index > b->work->index; });
+  ASSERT_EQ(taken.size(), 3U * kBatch);
+  for (std::size_t i = 0; i + 1 < taken.size(); ++i) {
+    board.finish(*taken[i]);
+    EXPECT_EQ(board.take_crossing(), nullptr) << "the first one is not complete";
+  }
+  board.finish(*taken.back());
+  for (std::int64_t index = 0; index < 3; ++index) {
+    EXPECT_FALSE(board.front_sealed() && index == 0);
+    BatchWork* const work = board.take_crossing();
+    ASSERT_TRUE(work);
+    EXPECT_EQ(work->index, index);
+    EXPECT_EQ(board.take_crossing(), nullptr) << "one at a time";
+    board.crossed(*work, nullptr);
+    EXPECT_TRUE(board.front_sealed());
+  }
+  EXPECT_EQ(board.take_crossing(), nullptr);
+}
+
 }  // namespace
 }  // namespace stoker

@@ -52,6 +52,16 @@ struct DeviceColor {
   }
 };
 
+/// What kernels are given that resample images of a batch and end in the color step.
+template <class Image>
+struct DeviceGeometryArgs {
+  const std::uint8_t* memory;  // of the batch
+  std::uint8_t* out;
+  const Image* images;  // by first_block
+  std::int32_t image_count;
+  DeviceColor color;
+};
+
 /// An image of the tensors' size, at a place in the batch's memory on the device.
 struct DeviceResized {
   std::uint64_t samples;

@@ -43,13 +43,7 @@ struct DevicePlanarImage {
 };
 
 struct DevicePlanarKernel {
-  struct Args {
-    const std::uint8_t* memory;  // of the batch
-    std::uint8_t* out;
-    const DevicePlanarImage* images;  // by first_block
-    std::int32_t image_count;
-    DeviceColor color;
-  };
+  using Args = DeviceGeometryArgs<DevicePlanarImage>;
   static constexpr int kThreads = 256, kPhases = 2;
   static constexpr int kSharedBytes = 32 * 1024, kRowsMax = 8;
   struct Shared {

@@ -31,13 +31,7 @@ struct DeviceRgbImage {
 };
 
 struct DeviceRgbKernel {
-  struct Args {
-    const std::uint8_t* memory;  // of the batch
-    std::uint8_t* out;
-    const DeviceRgbImage* images;  // by first_block
-    std::int32_t image_count;
-    DeviceColor color;
-  };
+  using Args = DeviceGeometryArgs<DeviceRgbImage>;
   static constexpr int kThreads = 256, kPhases = 2;
   static constexpr int kSharedBytes = 40 * 1024, kRowsMax = 8;
   struct Shared {
