@@ -63,6 +63,11 @@ void HeldDevice::go_on() {
   run_what_may();
 }
 
+void HeldDevice::before_running(std::function<void(const DeviceTask&)> look) {
+  const std::lock_guard lock(mutex_);
+  before_running_ = std::move(look);
+}
+
 int HeldDevice::waiting() const {
   const std::lock_guard lock(mutex_);
   return static_cast<int>(waiting_.size());
@@ -102,7 +107,7 @@ void HeldDevice::run_what_may() {
          std::all_of(waiting_.front().after.begin(), waiting_.front().after.end(), done)) {
     const Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
-    if (before_running) before_running(next.task);
+    if (before_running_) before_running_(next.task);
     ForwardingDevice::submit(next.task, {});
     next.event->finish();
   }

@@ -32,8 +32,8 @@ class HeldDevice final : public ForwardingDevice {
   /// How often work of a stream was made to wait for a task.
   int waits(DeviceStream stream) const;
 
-  /// Called with each task before it runs.
-  std::function<void(const DeviceTask&)> before_running;
+  /// From now on this is called with each task before it runs, one after the other; nothing for an empty one.
+  void before_running(std::function<void(const DeviceTask&)> look);
   /// Allocations that succeed from now on.
   std::atomic<int> allocations_left{1 << 30};
   std::int64_t allocated() const { return memory_.allocated; }
@@ -72,6 +72,7 @@ class HeldDevice final : public ForwardingDevice {
   CountingAllocator memory_{*this};
   mutable std::mutex mutex_;
   bool held_ = false;
+  std::function<void(const DeviceTask&)> before_running_;
   std::deque<Waiting> waiting_;
   std::map<DeviceStream, std::vector<std::shared_ptr<Mark>>> occupied_;
   std::map<DeviceStream, int> waits_;

@@ -140,9 +140,9 @@ TEST_F(LoaderStreams, AFaultThatIsFoundLateIsToldAtTheNextBatchOrTheEnd) {
     LoaderOptions options = this->options();
     options.epochs_end = 1;
     int task_number = 0;
-    device->before_running = [&](const DeviceTask& task) {
+    device->before_running([&](const DeviceTask& task) {
       if (task_number++ == damaged) damage(task);
-    };
+    });
     Loader loader(indexed.dataset, recipe, options);
     device->hold();
     loader.start_epoch(0);
@@ -167,9 +167,9 @@ TEST_F(LoaderStreams, AFaultThatIsFoundWhileMemoryIsShortFailsTheEpochToo) {
   options.prefetch = 1;
   options.device_memory = device_memory_bytes_min(*indexed.dataset, recipe, options);  // two batches
   int task_number = 0;
-  device->before_running = [&](const DeviceTask& task) {
+  device->before_running([&](const DeviceTask& task) {
     if (task_number++ == 0) damage(task);
-  };
+  });
   Loader loader(indexed.dataset, recipe, options);
   device->hold();
   loader.start_epoch(0);
@@ -180,7 +180,7 @@ TEST_F(LoaderStreams, AFaultThatIsFoundWhileMemoryIsShortFailsTheEpochToo) {
   for (int again = 0; again < 2; ++again) {
     EXPECT_EQ(error_of([&] { loader.next(); }).kind(), ErrorKind::kIo) << "call " << again;
   }
-  device->before_running = nullptr;
+  device->before_running(nullptr);
   loader.start_epoch(1);
   EXPECT_EQ(loader.next()->epoch, 1) << "another epoch is as good as ever";
 }
