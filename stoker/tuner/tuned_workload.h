@@ -1,0 +1,37 @@
+// What a tuner is told before it begins: the work, as measured on a few samples, and the limits it has to keep.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stoker/tuner/knob_setting.h"
+
+namespace stoker {
+
+/// Seconds of one sample, on average, when nothing else is going on.
+struct TunedStage {
+  std::string name;
+  double cpu_s = 0;                  // of one core
+  std::optional<double> device_s{};  // of the device; unset: only the CPU can do this stage
+  double bytes_out = 0;              // what the stage hands on
+};
+
+struct TunedWorkload {
+  int cores = 1;                   // that the process may use
+  std::uint64_t memory_bytes = 0;  // for batches on the host; 0: no limit
+  std::vector<TunedStage> stages;  // in order; a transfer index k leaves the first k to the CPU
+  int batch = 1;
+  int prefetch_max = 1;
+  int io_depth_max = 1;
+};
+
+/// The default ceiling of worker threads: four fifths of the cores, so that the training itself has some.
+int threads_max(int cores);
+
+/// What the batches made ahead, and the one that is being made, take of the host's memory: each holds what crosses to
+/// the device. Coded images are taken to be no larger than what the first stage makes of them.
+double host_bytes(const TunedWorkload& workload, const KnobSetting& knobs);
+
+}  // namespace stoker

@@ -1,0 +1,26 @@
+// What was measured while a loader ran for a while with one setting of its knobs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stoker {
+
+enum class StageSide : std::uint8_t { kCpu, kDevice };
+
+struct TunerWindow {
+  struct Stage {
+    std::string name;
+    StageSide side = StageSide::kCpu;
+    double seconds = 0;  // busy with this stage in the window, of all threads together
+  };
+
+  std::int64_t samples = 0;  // delivered
+  double seconds = 0;        // of the wall clock
+  double wait_s = 0;         // in which the consumer waited for a batch
+  double step_s = 0;         // of one of the consumer's steps, on average
+  std::vector<Stage> stages;
+};
+
+}  // namespace stoker
