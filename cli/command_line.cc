@@ -79,6 +79,7 @@ int run_command_line(int argc, char** argv, Interrupts& interrupts) {
   add_info_command(app, interrupts);
   add_synth_command(app, interrupts);
   add_ops_command(app);
+  add_tune_sim_command(app);
   for (CLI::App* command : app.get_subcommands({})) command->group("Commands");
   try {
     app.parse(argc, argv);

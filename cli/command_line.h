@@ -22,5 +22,6 @@ void add_verify_command(CLI::App& app, Interrupts& interrupts);
 void add_info_command(CLI::App& app, Interrupts& interrupts);
 void add_synth_command(CLI::App& app, Interrupts& interrupts);
 void add_ops_command(CLI::App& app);
+void add_tune_sim_command(CLI::App& app);
 
 }  // namespace stoker

@@ -1,0 +1,48 @@
+// `stoker tune-sim`: the tuner alone. Whoever drives it plays the machine: it says how each window went, and is told
+// the knobs for the next.
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/command_line.h"
+#include "cli/common_options.h"
+#include "cli/console.h"
+#include "cli/tune_sim_protocol.h"
+#include "stoker/base/error.h"
+#include "stoker/tuner/tuner.h"
+
+namespace stoker {
+namespace {
+
+void tune_sim() {
+  std::optional<Tuner> tuner;
+  std::string line;
+  for (std::int64_t number = 1; std::getline(std::cin, line); ++number) {
+    try {
+      if (tuner) {
+        tuner->see(parse_window(line));
+      } else {
+        tuner.emplace(parse_workload(line));
+      }
+    } catch (const Error& error) {
+      throw error.with_context("line " + std::to_string(number));
+    }
+    write_output(knobs_line(tuner->knobs(), tuner->why()));
+  }
+  if (!tuner) fail(ErrorKind::kUsage, "standard input is empty: its first line is to describe the work");
+}
+
+}  // namespace
+
+void add_tune_sim_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "tune-sim", "Drive the tuner from outside: a line in for the work and each window, a line out with knobs");
+  set_example(*command, "stoker tune-sim < windows.jsonl");
+  command->callback([] { tune_sim(); });
+}
+
+}  // namespace stoker

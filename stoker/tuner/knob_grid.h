@@ -1,0 +1,52 @@
+// The settings that a tuner may choose from: what the user fixed, what the work permits, and what fits into memory.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "stoker/tuner/knob_setting.h"
+#include "stoker/tuner/tuned_workload.h"
+
+namespace stoker {
+
+/// What the user decided for himself, and what bounds the rest.
+struct TunerLimits {
+  std::optional<int> threads{}, transfer_index{}, prefetch{}, io_depth{};  // fixed
+  std::optional<int> threads_max{};                                        // unset: as threads_max() has it
+  std::function<bool(const KnobSetting&)> fits{};                          // into memory; empty: host_bytes() says
+};
+
+/// Moderate ones, to begin with: enough for most.
+inline constexpr int kPrefetchFirst = 4;
+inline constexpr int kIoDepthFirst = 32;
+
+class KnobGrid {
+ public:
+  KnobGrid(const TunedWorkload& workload, const TunerLimits& limits);
+
+  /// No more threads than this from now on, unless the user fixed their number; 1 at least.
+  void limit_threads(int most);
+
+  /// Whether it keeps every limit.
+  bool permits(const KnobSetting& knobs) const;
+  /// The nearest that does, with no more of anything if possible.
+  KnobSetting permitted(const KnobSetting& knobs) const;
+  /// All threads and indices, with a moderate prefetch and I/O depth.
+  std::vector<KnobSetting> first() const;
+  /// All threads and indices with this prefetch, or less where no more fits, and this I/O depth; and this setting with
+  /// one of those a step or two away.
+  std::vector<KnobSetting> around(const KnobSetting& knobs) const;
+
+ private:
+  bool fits(const KnobSetting& knobs) const;
+  void add_index(int index, int prefetch, int io_depth, std::vector<KnobSetting>& to) const;
+  void add_all(int prefetch, int io_depth, std::vector<KnobSetting>& to) const;
+
+  TunedWorkload workload_;
+  TunerLimits limits_;
+  bool memory_counts_ = true;
+  std::vector<int> threads_, indices_, prefetches_, io_depths_;  // rising
+};
+
+}  // namespace stoker

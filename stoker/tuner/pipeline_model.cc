@@ -1,0 +1,379 @@
+#include "stoker/tuner/pipeline_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "stoker/base/words.h"
+
+namespace stoker {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr std::size_t kWindowsMax = 48;    // that costs are learnt from
+constexpr double kWaitShare = 0.02;        // a consumer that waits less than this is not held back
+constexpr double kHeldShort = 0.15;        // a rate this much below what explains it is held by something else
+constexpr double kNoise = 0.03;            // by which a rate may be off what explains it for no reason
+constexpr double kHiddenDoubtful = 0.03;   // what each hidden part has to explain, to be thought to matter at all
+constexpr double kExplainedAlike = 0.06;   // explanations that differ by much more than this are not equally likely
+constexpr double kBatchesBetween = 0.15;   // batches that each step needs ahead for all else to go on beside it
+constexpr double kSharpness = 16;          // of the least of several: as a norm's exponent
+constexpr double kCostError = 0.05;        // of a stage's seconds in a window, as a logarithm
+constexpr double kContentionDoubtful = 2;  // what contention has to explain, in squares of such errors
+
+double square(double value) { return value * value; }
+bool known(double value) { return !std::isnan(value); }
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Put right what was not seen by as much as what was, half as much.
+double common_shift(const std::vector<double>& logs) {
+  double sum = 0;
+  int count = 0;
+  for (const double log : logs) {
+    if (!known(log)) continue;
+    sum += log;
+    ++count;
+  }
+  return count == 0 ? 0 : 0.5 * sum / count;
+}
+
+constexpr Word<Resource> kResourceWords[] = {{Resource::kCpu, "the CPU"},
+                                             {Resource::kStore, "reading"},
+                                             {Resource::kCopy, "the copy to the device"},
+                                             {Resource::kDevice, "the device's kernels"},
+                                             {Resource::kConsumer, "the training itself"},
+                                             {Resource::kOther, "something else than threads"}};
+
+}  // namespace
+
+std::string_view word_of(Resource resource) { return word_of(kResourceWords, resource); }
+
+Resource PipelineCapacity::limit() const {
+  return static_cast<Resource>(std::min_element(rates.begin(), rates.end()) - rates.begin());
+}
+
+double PipelineCapacity::throughput() const {
+  const double least = (*this)[limit()];
+  if (least == kInfinite) return kInfinite;
+  double sum = 0;
+  for (const double rate : rates) sum += std::pow(least / rate, kSharpness);
+  return least * std::pow(sum, -1 / kSharpness);
+}
+
+// Optimistic, so that an index, or a depth, is thought good until it was tried.
+constexpr PipelineModel::Hidden PipelineModel::kNothingHidden = {0, 1, 60e9, 0, 1e12, 0};
+
+PipelineModel::PipelineModel(const TunedWorkload& workload)
+    : workload_(workload),
+      costs_{{.cpu_logs = std::vector<double>(workload.stages.size(), std::nan(""))}},
+      device_logs_(workload.stages.size(), std::nan("")),
+      explanations_{{0, kNothingHidden, std::vector<double>(workload.stages.size() + 1, kInfinite), 1}} {}
+
+void PipelineModel::learn(const KnobSetting& knobs, const TunerWindow& window) {
+  const auto samples = static_cast<double>(window.samples);
+  Seen seen{knobs, std::vector<double>(workload_.stages.size(), std::nan("")), samples / window.seconds,
+            (window.seconds - window.wait_s) * workload_.batch / samples, window.wait_s / window.seconds};
+  for (std::size_t i = 0; i < workload_.stages.size(); ++i) {
+    const TunedStage& stage = workload_.stages[i];
+    const bool on_cpu = static_cast<int>(i) < knobs.transfer_index;
+    const double stated = on_cpu ? stage.cpu_s : stage.device_s.value_or(0);
+    for (const TunerWindow::Stage& measured : window.stages) {
+      if (measured.name != stage.name || (measured.side == StageSide::kCpu) != on_cpu) continue;
+      if (stated > 0 && measured.seconds > 0) seen.cost_logs[i] = std::log(measured.seconds / samples / stated);
+    }
+  }
+  if (seen_.size() == kWindowsMax) seen_.erase(seen_.begin());
+  seen_.push_back(std::move(seen));
+  learn_costs();
+  learn_step();
+  learn_hidden();
+}
+
+void PipelineModel::forget_windows() {
+  seen_.clear();
+  learn_hidden();
+}
+
+void PipelineModel::learn_costs() {
+  constexpr double kAnyCost = 3, kNearStated = 0.1;  // of what stages really cost against what was stated
+  const std::vector<double> before = costs_.front().cpu_logs;
+  costs_.clear();
+  costs_.push_back(fit_costs(Contention::kLinear, kAnyCost));
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    double& log = costs_.front().cpu_logs[i];
+    if (!known(log)) log = before[i];
+  }
+  for (const Contention contention : {Contention::kLinear, Contention::kWall}) {
+    Costs costs = fit_costs(contention, kNearStated);
+    if (costs.amount > 0) costs_.push_back(std::move(costs));
+  }
+  learn_device_costs();
+}
+
+// Stages have costs of their own; what gets dearer with the threads does so for all of them. The contention is the one
+// that leaves the least unexplained.
+PipelineModel::Costs PipelineModel::fit_costs(Contention contention, double stated_error) const {
+  static constexpr double kParts[] = {0, 0.003, 0.006, 0.012, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6};
+  std::vector<double> amounts(std::begin(kParts), std::end(kParts));
+  if (contention == Contention::kWall) {
+    amounts = {0};
+    for (double threads = 1; threads < threads_max(workload_.cores); threads *= 1.2) amounts.push_back(threads);
+  }
+  const std::size_t stages = workload_.stages.size();
+  Costs best;
+  double least = kInfinite;
+  for (const double amount : amounts) {
+    Costs costs{contention, amount, std::vector<double>(stages, std::nan(""))};
+    double error = amount > 0 ? kContentionDoubtful : 0;
+    for (std::size_t i = 0; i < stages; ++i) {
+      double sum = 0, squares = 0;
+      int count = 0;
+      for (const Seen& seen : seen_) {
+        if (static_cast<int>(i) >= seen.knobs.transfer_index || !known(seen.cost_logs[i])) continue;
+        const double log = seen.cost_logs[i] - contended_log(costs, seen.knobs.threads);
+        sum += log;
+        squares += log * log;
+        ++count;
+      }
+      if (count == 0) continue;
+      // The mean, drawn a little to what was stated.
+      const double drawn = square(kCostError / stated_error);
+      const double log = costs.cpu_logs[i] = sum / (count + drawn);
+      error += (squares - 2 * log * sum + count * log * log) / square(kCostError) + square(log / stated_error);
+    }
+    if (error >= least) continue;
+    least = error;
+    best = std::move(costs);
+  }
+  return best;
+}
+
+void PipelineModel::learn_device_costs() {
+  for (std::size_t i = 0; i < device_logs_.size(); ++i) {
+    std::vector<double> logs;
+    for (const Seen& seen : seen_) {
+      if (static_cast<int>(i) >= seen.knobs.transfer_index && known(seen.cost_logs[i]))
+        logs.push_back(seen.cost_logs[i]);
+    }
+    if (!logs.empty()) device_logs_[i] = median(std::move(logs));
+  }
+}
+
+void PipelineModel::learn_step() {
+  double least = kInfinite;
+  const auto try_parts = [&](double share, double crowding) {
+    std::vector<double> own;
+    for (const Seen& seen : seen_) {
+      const double kernels_s = workload_.batch * device_s(seen.knobs.transfer_index);
+      own.push_back(std::max(seen.step_s - share * kernels_s, 0.05 * seen.step_s) /
+                    (1 + crowding * (seen.knobs.threads - 1)));
+    }
+    const double middle = median(own);
+    double error = square(0.01 * (share - 0.5)) + square(0.01 * crowding * threads_max(workload_.cores) / 0.1);
+    for (const double each : own) error += std::min(square(std::log(each / middle)), 0.01);
+    if (error >= least) return;
+    least = error;
+    kernel_share_ = share;
+    step_crowding_ = crowding;
+    own_step_s_ = middle;
+  };
+  for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+    for (const double crowding : {0.0, 0.05, 0.1, 0.2, 0.3}) try_parts(share, crowding / threads_max(workload_.cores));
+  }
+}
+
+// Several explanations are kept side by side: which of them holds is what the tuner's next trials tell.
+void PipelineModel::learn_hidden() {
+  struct Hypothesis {
+    std::span<const HiddenPart> parts;  // what comes first explains as much as it can
+    double read_crowding = 0;           // to begin with
+  };
+  static constexpr HiddenPart kOverhead[] = {&Hidden::overhead_s};
+  static constexpr HiddenPart kCopying[] = {&Hidden::copy_bytes_per_s};
+  static constexpr HiddenPart kReading[] = {&Hidden::reads_per_s, &Hidden::read_latency_s};
+  static constexpr HiddenPart kLatency[] = {&Hidden::read_latency_s, &Hidden::reads_per_s};
+  static constexpr HiddenPart kDeepReading[] = {&Hidden::reads_per_s, &Hidden::read_crowding};
+  static constexpr HiddenPart kCrowding[] = {&Hidden::crowded_worth};
+  static constexpr HiddenPart kAll[] = {&Hidden::crowded_worth,  &Hidden::copy_bytes_per_s, &Hidden::reads_per_s,
+                                        &Hidden::read_latency_s, &Hidden::read_crowding,    &Hidden::overhead_s};
+  static constexpr HiddenPart kAllAgain[] = {&Hidden::overhead_s, &Hidden::read_latency_s, &Hidden::reads_per_s,
+                                             &Hidden::copy_bytes_per_s, &Hidden::crowded_worth};
+  static constexpr Hypothesis kHypotheses[] = {
+      {{}}, {kOverhead}, {kCopying}, {kReading}, {kLatency}, {kDeepReading, 0.1}, {kCrowding}, {kAll}, {kAllAgain}};
+
+  rates_.clear();
+  for (const Seen& seen : seen_) {
+    auto at = std::find_if(rates_.begin(), rates_.end(), [&](const Rate& rate) { return rate.knobs == seen.knobs; });
+    if (at == rates_.end()) {
+      at = rates_.insert(at, Rate{seen.knobs});
+      for (const Costs& costs : costs_) at->shown.push_back(shown_capacity(seen.knobs, costs));
+    }
+    at->log_sum += std::log(seen.rate);
+    at->wait_share_sum += seen.wait_share;
+    ++at->windows;
+  }
+  for (Rate& rate : rates_) {
+    rate.alike = static_cast<int>(std::count_if(rates_.begin(), rates_.end(), [&](const Rate& other) {
+      return other.knobs.threads == rate.knobs.threads && other.knobs.transfer_index == rate.knobs.transfer_index;
+    }));
+  }
+  explanations_.clear();
+  std::vector<double> errors;
+  for (std::size_t costs = 0; costs < costs_.size(); ++costs) {
+    for (const Hypothesis& hypothesis : kHypotheses) {
+      if (costs > 0 && hypothesis.parts.size() == 1) continue;  // contention is a part by itself
+      Explanation explanation{costs, kNothingHidden, {}, 0};
+      explanation.hidden.read_crowding = hypothesis.read_crowding;
+      fit(hypothesis.parts, explanation);
+      explanation.held_at = held_at(explanation);
+      errors.push_back(unexplained(explanation) + (costs > 0 ? kHiddenDoubtful : 0));
+      explanations_.push_back(std::move(explanation));
+    }
+  }
+  likeliest_ = static_cast<std::size_t>(std::min_element(errors.begin(), errors.end()) - errors.begin());
+  double sum = 0;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    explanations_[i].likelihood = std::exp((errors[likeliest_] - errors[i]) / kExplainedAlike);
+    sum += explanations_[i].likelihood;
+  }
+  for (Explanation& explanation : explanations_) explanation.likelihood /= sum;
+}
+
+// One part after the other, twice: what one explains the next need not.
+void PipelineModel::fit(std::span<const HiddenPart> parts, Explanation& explanation) const {
+  double fastest = 0;
+  for (const Rate& rate : rates_) fastest = std::max(fastest, rate.rate());
+  if (fastest == 0) return;
+  const Hidden least = {0.01 / fastest, 1, 60e9, 0.01 / fastest, 10 * fastest, 0.001};
+  const Hidden most = {
+      0.3 * threads_max(workload_.cores) / fastest, 0.05, 0.3e9, workload_.io_depth_max / fastest, 0.9 * fastest, 1};
+  constexpr int kRounds = 2, kSteps = 40;
+  for (int round = 0; round < kRounds; ++round) {
+    for (const HiddenPart part : parts) {
+      Explanation tried = explanation;
+      double least_error = unexplained(explanation);
+      for (int i = 0; i <= kSteps; ++i) {
+        tried.hidden.*part = least.*part * std::pow(most.*part / least.*part, static_cast<double>(i) / kSteps);
+        const double error = unexplained(tried);
+        if (error >= least_error - 1e-9) continue;
+        least_error = error;
+        explanation.hidden.*part = tried.hidden.*part;
+      }
+    }
+  }
+}
+
+// How far the rates that were seen are from what these and the rest permit; and how many of these are taken to matter.
+double PipelineModel::unexplained(const Explanation& explanation) const {
+  double error = 0;
+  for (const HiddenPart part : {&Hidden::overhead_s, &Hidden::crowded_worth, &Hidden::copy_bytes_per_s,
+                                &Hidden::read_latency_s, &Hidden::reads_per_s, &Hidden::read_crowding}) {
+    if (explanation.hidden.*part != kNothingHidden.*part) error += kHiddenDoubtful;
+  }
+  for (const Rate& rate : rates_) {
+    const PipelineCapacity capacity = this->capacity(rate, explanation);
+    const double weight = 1.0 / rate.alike;
+    const double off = std::log(rate.rate() / capacity[capacity.limit()]);
+    // What is slower than it could be may be so for other reasons; what is faster contradicts.
+    error += weight * (off < 0 ? std::clamp(-off - kNoise, 0.0, 0.5) : 2 * std::max(0.0, off - kNoise));
+  }
+  return error;
+}
+
+std::vector<double> PipelineModel::held_at(const Explanation& explanation) const {
+  std::vector<double> held(workload_.stages.size() + 1, kInfinite);
+  std::vector<double> fastest(held.size(), 0), could(held.size(), 0);
+  for (const Rate& rate : rates_) {
+    if (rate.wait_share_sum < kWaitShare * rate.windows) continue;
+    const auto index = static_cast<std::size_t>(rate.knobs.transfer_index);
+    const PipelineCapacity capacity = this->capacity(rate, explanation);
+    fastest[index] = std::max(fastest[index], rate.rate());
+    could[index] = std::max(could[index], capacity.throughput());
+  }
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (fastest[i] > 0 && fastest[i] < could[i] * (1 - kHeldShort)) held[i] = fastest[i];
+  }
+  return held;
+}
+
+double PipelineModel::Rate::rate() const { return std::exp(log_sum / windows); }
+
+PipelineCapacity PipelineModel::capacity(const Rate& rate, const Explanation& explanation) const {
+  PipelineCapacity capacity = rate.shown[explanation.costs];
+  add_hidden(explanation.hidden, rate.knobs, capacity);
+  return capacity;
+}
+
+double PipelineModel::cpu_s(const KnobSetting& knobs, const Costs& costs) const {
+  const double shift = common_shift(costs.cpu_logs);
+  double sum = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(knobs.transfer_index); ++i) {
+    sum += workload_.stages[i].cpu_s * std::exp(known(costs.cpu_logs[i]) ? costs.cpu_logs[i] : shift);
+  }
+  return sum * std::exp(contended_log(costs, knobs.threads));
+}
+
+double PipelineModel::contended_log(const Costs& costs, int threads) {
+  if (costs.amount == 0) return 0;
+  if (costs.contention == Contention::kLinear) return std::log1p(costs.amount * (threads - 1));
+  return 0.125 * std::log1p(std::pow(threads / costs.amount, 8));
+}
+
+double PipelineModel::device_s(int transfer_index) const {
+  const double shift = common_shift(device_logs_);
+  double sum = 0;
+  for (auto i = static_cast<std::size_t>(transfer_index); i < workload_.stages.size(); ++i) {
+    sum += workload_.stages[i].device_s.value_or(0) * std::exp(known(device_logs_[i]) ? device_logs_[i] : shift);
+  }
+  return sum;
+}
+
+std::optional<double> PipelineModel::step_s(const KnobSetting& knobs) const {
+  if (!own_step_s_) return std::nullopt;
+  return *own_step_s_ * (1 + step_crowding_ * (knobs.threads - 1)) +
+         kernel_share_ * workload_.batch * device_s(knobs.transfer_index);
+}
+
+PipelineCapacity PipelineModel::capacity(const KnobSetting& knobs) const { return capacity(knobs, likeliest_); }
+
+PipelineCapacity PipelineModel::capacity(const KnobSetting& knobs, std::size_t explanation) const {
+  const Explanation& by = explanations_[explanation];
+  PipelineCapacity capacity = shown_capacity(knobs, costs_[by.costs]);
+  add_hidden(by.hidden, knobs, capacity);
+  capacity[Resource::kOther] = by.held_at[static_cast<std::size_t>(knobs.transfer_index)];
+  return capacity;
+}
+
+PipelineCapacity PipelineModel::shown_capacity(const KnobSetting& knobs, const Costs& costs) const {
+  PipelineCapacity capacity;
+  capacity.rates.fill(kInfinite);
+  const double ahead = knobs.prefetch / (knobs.prefetch + kBatchesBetween);
+  const double cpu_s = this->cpu_s(knobs, costs), device_s = this->device_s(knobs.transfer_index);
+  if (cpu_s > 0) capacity[Resource::kCpu] = knobs.threads / cpu_s * ahead;
+  if (device_s > 0) capacity[Resource::kDevice] = ahead / device_s;
+  if (const std::optional<double> step = step_s(knobs)) {
+    capacity[Resource::kConsumer] = workload_.batch / *step;
+  }
+  return capacity;
+}
+
+void PipelineModel::add_hidden(const Hidden& hidden, const KnobSetting& knobs, PipelineCapacity& capacity) const {
+  const int half = std::max(1, workload_.cores / 2);
+  const double crowded = std::max(0, knobs.threads - half);
+  const double workers = (knobs.threads - crowded * (1 - hidden.crowded_worth)) / knobs.threads;
+  capacity[Resource::kCpu] = workers / (1 / capacity[Resource::kCpu] + hidden.overhead_s / knobs.threads);
+  const double by_latency = hidden.read_latency_s > 0 ? knobs.io_depth / hidden.read_latency_s : kInfinite;
+  capacity[Resource::kStore] =
+      std::min(by_latency, hidden.reads_per_s / (1 + hidden.read_crowding * (knobs.io_depth - 1)));
+  if (knobs.transfer_index == 0) return;  // coded bytes are few
+  const double bytes = workload_.stages[static_cast<std::size_t>(knobs.transfer_index - 1)].bytes_out;
+  if (bytes > 0) capacity[Resource::kCopy] = hidden.copy_bytes_per_s / bytes;
+}
+
+}  // namespace stoker

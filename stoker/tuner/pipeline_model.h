@@ -1,0 +1,131 @@
+// How fast a pipeline can go: the least of what its resources can carry, each their capacity over what a sample demands
+// of them. What is known before a run are figures of a calibration; every window that is seen puts them right.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "stoker/tuner/knob_setting.h"
+#include "stoker/tuner/tuned_workload.h"
+#include "stoker/tuner/tuner_window.h"
+
+namespace stoker {
+
+enum class Resource : std::uint8_t {
+  kCpu,       // the worker threads
+  kStore,     // reading
+  kCopy,      // the way to the device
+  kDevice,    // its kernels
+  kConsumer,  // the training's own steps, and what the kernels take of them
+  kOther,     // found to hold back at an index, and none of these explains it
+  kCount,
+};
+std::string_view word_of(Resource resource);
+
+/// Samples a second that each resource can carry.
+struct PipelineCapacity {
+  std::array<double, static_cast<std::size_t>(Resource::kCount)> rates;
+
+  double& operator[](Resource resource) { return rates[static_cast<std::size_t>(resource)]; }
+  double operator[](Resource resource) const { return rates[static_cast<std::size_t>(resource)]; }
+  Resource limit() const;
+  /// The least of them, and a little less where several are near it.
+  double throughput() const;
+};
+
+class PipelineModel {
+ public:
+  explicit PipelineModel(const TunedWorkload& workload);
+
+  /// The workload's costs are put right by what the window shows.
+  void learn(const KnobSetting& knobs, const TunerWindow& window);
+  /// Something has changed: from now on only what later windows show counts. What the costs were found to be so far
+  /// stays, until they show others.
+  void forget_windows();
+
+  /// By the explanation of what was seen that is the likeliest.
+  PipelineCapacity capacity(const KnobSetting& knobs) const;
+  /// By another one, of explanations() that there are, each with its likelihood; together they are 1.
+  PipelineCapacity capacity(const KnobSetting& knobs, std::size_t explanation) const;
+  std::size_t explanations() const { return explanations_.size(); }
+  double likelihood(std::size_t explanation) const { return explanations_[explanation].likelihood; }
+  /// Of a sample: seconds of the device.
+  double device_s(int transfer_index) const;
+  /// Of the consumer's step. Unset before any window.
+  std::optional<double> step_s(const KnobSetting& knobs) const;
+
+ private:
+  struct Seen {
+    KnobSetting knobs;
+    std::vector<double> cost_logs;  // of the stages: measured against stated, NaN where not seen
+    double rate, step_s, wait_share;
+  };
+  struct Rate {  // of all windows of a setting
+    KnobSetting knobs;
+    double log_sum = 0, wait_share_sum = 0;
+    int windows = 0;
+    int alike = 1;                          // settings with as many threads and this index: what they share counts once
+    std::vector<PipelineCapacity> shown{};  // by each of costs_, without what is hidden
+
+    double rate() const;
+  };
+  // What no window shows, but may explain the rates that were seen.
+  struct Hidden {
+    double overhead_s;        // of a core, for each sample, outside the stages
+    double crowded_worth;     // of a thread on the second half of the cores, against one on the first
+    double copy_bytes_per_s;  // to the device
+    double read_latency_s;    // a sample's, divided by the I/O depth
+    double reads_per_s;       // at any depth
+    double read_crowding;     // by which that gets less with every read more that is under way
+  };
+  using HiddenPart = double Hidden::*;
+  // How a sample's costs grow with the threads at work: by a part with every thread, or with all that are more than a
+  // memory can serve.
+  enum class Contention : std::uint8_t { kLinear, kWall };
+  struct Costs {
+    Contention contention = Contention::kLinear;
+    double amount = 0;             // of the one: the part; of the other: the threads that are served; 0: none
+    std::vector<double> cpu_logs;  // by stage: on one thread, against what was stated; NaN where never seen
+  };
+  static const Hidden kNothingHidden;
+  struct Explanation {
+    std::size_t costs;  // of costs_
+    Hidden hidden;
+    std::vector<double> held_at;  // by index: the fastest, where even this does not explain why; else infinite
+    double likelihood;
+  };
+
+  void learn_costs();
+  Costs fit_costs(Contention contention, double stated_error) const;
+  void learn_device_costs();
+  void learn_step();
+  void learn_hidden();
+  void fit(std::span<const HiddenPart> parts, Explanation& explanation) const;
+  double unexplained(const Explanation& explanation) const;
+  std::vector<double> held_at(const Explanation& explanation) const;
+  PipelineCapacity capacity(const Rate& rate, const Explanation& explanation) const;
+  static double contended_log(const Costs& costs, int threads);
+  double cpu_s(const KnobSetting& knobs, const Costs& costs) const;
+  PipelineCapacity shown_capacity(const KnobSetting& knobs, const Costs& costs) const;
+  void add_hidden(const Hidden& hidden, const KnobSetting& knobs, PipelineCapacity& capacity) const;
+
+  TunedWorkload workload_;
+  std::vector<Seen> seen_;
+  std::vector<Rate> rates_;
+  // As the windows say, whatever was stated; or as was stated, if contention can explain what the windows say.
+  std::vector<Costs> costs_;
+  std::vector<double> device_logs_;   // as Costs::cpu_logs
+  std::optional<double> own_step_s_;  // without kernels
+  double kernel_share_ = 0.5;         // of the kernels' seconds that lengthen the step
+  double step_crowding_ = 0;          // by which part it gets longer with every thread that works beside it
+  std::vector<Explanation> explanations_;
+  std::size_t likeliest_ = 0;
+};
+
+}  // namespace stoker

@@ -1,0 +1,179 @@
+#include "stoker/tuner/trials.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+namespace stoker {
+namespace {
+
+constexpr double kSpreadBefore = 0.015;   // expected of windows before any were compared, and
+constexpr double kSpreadBeforeCount = 6;  // how many it counts for
+constexpr double kSpreadLeast = 0.002;
+constexpr double kStepDiffers = 0.006;     // how much threads may lengthen or shorten the consumer's own steps
+constexpr double kPaceWaitShare = 0.03;    // a consumer that waits much more than this does not set the pace
+constexpr double kCarryBefore = 0.3;       // expected of first windows before any were compared, and
+constexpr double kCarryBeforeCount = 3;    // how many it counts for
+constexpr double kStepPerDoubling = 0.02;  // what may be wrong of an expected step, for twice as many threads
+constexpr double kJumpLeast = 0.05;        // smaller ones tell nothing of that
+
+double square(double value) { return value * value; }
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+// From how later windows of one setting lie about their middle: the median of the distances does not mind a few that
+// are far.
+double spread_of(const std::vector<Trial>& trials, double WindowReading::*part) {
+  std::vector<double> distances;
+  double freedom = 0, all = 0;
+  for (const Trial& trial : trials) {
+    std::vector<double> values;
+    for (const Trial::Window& window : trial.windows) {
+      if (std::abs(window.jump()) < kJumpLeast) values.push_back(window.reading.*part);
+    }
+    if (values.size() < 2) continue;
+    const double middle = median(values);
+    for (const double value : values) distances.push_back(std::abs(value - middle));
+    freedom += static_cast<double>(values.size() - 1);
+    all += static_cast<double>(values.size());
+  }
+  if (distances.empty()) return kSpreadBefore;
+  constexpr double kSdPerMedianDistance = 1.4826;  // of a normal distribution
+  const double seen = median(std::move(distances)) * kSdPerMedianDistance * std::sqrt(all / freedom);
+  const double variance =
+      (square(seen) * freedom + square(kSpreadBefore) * kSpreadBeforeCount) / (freedom + kSpreadBeforeCount);
+  return std::max(std::sqrt(variance), kSpreadLeast);
+}
+
+}  // namespace
+
+double Trial::mean(double WindowReading::*part) const {
+  double sums[2] = {};
+  int counts[2] = {};
+  for (const Window& window : windows) {
+    const bool first = window.before.has_value();
+    sums[first] += window.reading.*part;
+    ++counts[first];
+  }
+  return counts[0] > 0 ? sums[0] / counts[0] : sums[1] / counts[1];
+}
+
+Trials::Trials(std::function<double(const KnobSetting&)> expected_step_s)
+    : expected_step_s_(std::move(expected_step_s)) {
+  clear();
+}
+
+void Trials::clear() {
+  trials_.clear();
+  spread_ = step_spread_ = kSpreadBefore;
+  carry_ = 0;
+  carry_count_ = kCarryBeforeCount;
+  carry_squares_ = square(kCarryBefore) * kCarryBeforeCount;
+}
+
+void Trials::add(const KnobSetting& knobs, const WindowReading& reading, std::optional<double> before) {
+  for (Trial& trial : trials_) ++trial.age;
+  auto at = std::find_if(trials_.begin(), trials_.end(), [&](const Trial& trial) { return trial.knobs == knobs; });
+  if (at == trials_.end()) {
+    at = trials_.insert(trials_.end(), Trial{});
+    at->knobs = knobs;
+  }
+  at->windows.push_back({reading, before});
+  at->age = 0;
+  if (!before) learn_carry(*at);
+  learn_spread();
+}
+
+const Trial* Trials::find(const KnobSetting& knobs) const {
+  const auto at =
+      std::find_if(trials_.begin(), trials_.end(), [&](const Trial& trial) { return trial.knobs == knobs; });
+  return at == trials_.end() ? nullptr : &*at;
+}
+
+bool Trials::knows_carry() const { return carry_count_ >= kCarryBeforeCount + 2; }
+
+// The first window after a change may in part be of the setting before: batches that were ready, or a queue that had to
+// fill. The second one tells.
+void Trials::learn_carry(const Trial& trial) {
+  if (trial.count() < 2) return;
+  const Trial::Window& first = trial.windows[trial.windows.size() - 2];
+  const double lacks = trial.windows.back().reading.rate_log - first.reading.rate_log;
+  const double jump = first.jump() + lacks;
+  if (!first.before || std::abs(jump) < std::max(kJumpLeast, 4 * spread_)) return;
+  const double carry = std::clamp(lacks / jump, -0.5, 0.95);
+  const double before = carry_;
+  carry_count_ += 1;
+  carry_ += (carry - before) / carry_count_;
+  carry_squares_ += (carry - before) * (carry - carry_);
+}
+
+void Trials::learn_spread() {
+  spread_ = spread_of(trials_, &WindowReading::rate_log);
+  step_spread_ = spread_of(trials_, &WindowReading::step_log);
+}
+
+// The first window after a change says nothing new where later ones are, unless first ones were found to be as good.
+bool Trials::counts(const Trial& trial, const Trial::Window& window) const {
+  if (!window.before) return true;
+  if (knows_carry() && std::abs(carry_) < 0.1 && carry_squares_ / carry_count_ < square(0.2)) return true;
+  return std::all_of(trial.windows.begin(), trial.windows.end(),
+                     [](const Trial::Window& other) { return other.before.has_value(); });
+}
+
+// Each window counts by what it is worth, and those far from the middle little.
+Belief Trials::middle_rate(const Trial& trial, double drift_per_window) const {
+  const double carry_sd = std::sqrt(carry_squares_ / carry_count_);
+  std::vector<double> values, weights;
+  for (const Trial::Window& window : trial.windows) {
+    if (!counts(trial, window)) continue;
+    // What the first window has of the jump is 1 - carry_ of it.
+    const double jump = window.jump() / (1 - carry_);
+    values.push_back(window.reading.rate_log + jump - window.jump());
+    weights.push_back(1 / (square(spread_) + square(carry_sd * jump)));
+  }
+  // Windows are disturbed to be slow, seldom to be fast: of two that disagree the faster one is believed.
+  const double middle = values.size() > 2 ? median(values) : *std::max_element(values.begin(), values.end());
+  const bool agree = values.size() < 3 && middle - *std::min_element(values.begin(), values.end()) < 3 * spread_;
+  double sum = 0, weight = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double far = 1.5 / std::sqrt(weights[i]);
+    sum += weights[i] * (agree ? values[i] : middle + std::clamp(values[i] - middle, -far, far));
+    weight += weights[i];
+  }
+  return {sum / weight, std::hypot(1 / std::sqrt(weight), drift_per_window * trial.age)};
+}
+
+Belief Trials::rate_log(const Trial& trial, double drift_per_window) const {
+  const Belief rate = middle_rate(trial, drift_per_window);
+  const double step = trial.mean(&WindowReading::step_log);
+  // All settings of an index are taken to have the same step, unless their windows say otherwise.
+  const double alike_windows = square(step_spread_ / kStepDiffers);
+  const double alike = alike_windows / (alike_windows + trial.count());
+  const double sets_pace = std::exp(-trial.mean(&WindowReading::wait_share) / kPaceWaitShare);
+  const double common = sets_pace * alike;  // part of how windows differ that is rid of
+  const double step_alike = step_log(trial.knobs)->mean;
+  return {rate.mean + common * (step - step_alike), rate.sd * (1 - 0.8 * common)};
+}
+
+std::optional<Belief> Trials::step_log(const KnobSetting& knobs) const {
+  double sum = 0, nearest = std::numeric_limits<double>::infinity();
+  int windows = 0;
+  for (const Trial& trial : trials_) {
+    if (trial.knobs.transfer_index != knobs.transfer_index) continue;
+    sum += (trial.mean(&WindowReading::step_log) - std::log(expected_step_s_(trial.knobs))) * trial.count();
+    windows += trial.count();
+    nearest = std::min(nearest, std::abs(std::log2(static_cast<double>(knobs.threads) / trial.knobs.threads)));
+  }
+  if (windows == 0) return std::nullopt;
+  return Belief{sum / windows + std::log(expected_step_s_(knobs)),
+                std::hypot(step_spread_ / std::sqrt(windows), kStepPerDoubling * nearest)};
+}
+
+}  // namespace stoker

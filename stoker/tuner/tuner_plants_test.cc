@@ -1,0 +1,78 @@
+// The tuner on simulated machines, of which it was not made to know any.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "stoker/base/rounds_testing.h"
+#include "stoker/tuner/plant_judge_testing.h"
+#include "stoker/tuner/tuner.h"
+
+namespace stoker {
+namespace {
+
+PlantTuner tuner_of(const Plant& plant) {
+  return [tuner = std::make_shared<Tuner>(plant.workload())](const TunerWindow* window) {
+    if (window) tuner->see(*window);
+    return tuner->knobs();
+  };
+}
+
+TEST(TunerPlants, AreTunedFromAColdStartAndAfterAChange) {
+  const PlantSummary summary = judge_random_plants(tuner_of, {.count = kSanitized ? 10 : 300, .changes = true});
+  std::cout << summary.describe() << "\n";
+  EXPECT_EQ(summary.broken, 0) << "a limit was not kept, of seed " << testing::PrintToString(summary.broken_seeds);
+  if (kSanitized) return;  // too few for shares
+  EXPECT_GE(summary.cold.near, PlantGoals::kShare);
+  EXPECT_LE(summary.cold.loss_worst, PlantGoals::kLossWorst) << "seed " << summary.cold.worst.front();
+  EXPECT_GE(summary.cold.quiet, PlantGoals::kShare);
+  EXPECT_GE(summary.changed->near, PlantGoals::kShare);
+  EXPECT_GE(summary.changed->quiet, PlantGoals::kShare);
+  // Of the threads the bound is kept by nearly all; the rest have a few more.
+  EXPECT_GE(summary.cold.thrifty, 0.92);
+  EXPECT_LE(summary.cold.threads_mean, 1.15);
+}
+
+PlantParts photographs(double device_speed) {
+  PlantParts parts;
+  parts.machine.cores = 4;
+  parts.trainer = {.step_s = 2e-3, .cores = 0.2};
+  parts.device.interference = 0.5;
+  parts.batch = 64;
+  parts.coded_bytes = 110e3;
+  parts.stages = {{.name = "decode", .cpu_s = 2e-3, .device_s = 6e-3, .bytes_out = 400e3},
+                  {.name = "resample", .cpu_s = 0.7e-3, .device_s = 1e-3, .bytes_out = 150e3},
+                  {.name = "finish", .cpu_s = 0.3e-3, .device_s = 0.1e-3, .bytes_out = 600e3}};
+  for (PlantStage& stage : parts.stages) *stage.device_s /= device_speed;
+  return parts;
+}
+
+TEST(TunerPlants, HaveTheirIndexFallFromAllStagesToNoneAsTheDeviceGetsFaster) {
+  std::vector<int> indices;
+  for (double speed = 0.03; speed < 500; speed *= 3) {
+    Plant plant = Plant::of(photographs(speed));
+    const PlantVerdict verdict = judge(plant, tuner_of(plant));
+    EXPECT_TRUE(verdict.cold.near()) << verdict.describe();
+    indices.push_back(verdict.cold.settled.transfer_index);
+  }
+  EXPECT_EQ(indices.front(), 3);
+  EXPECT_EQ(indices.back(), 0);
+  EXPECT_TRUE(std::is_sorted(indices.rbegin(), indices.rend())) << testing::PrintToString(indices);
+  EXPECT_GE(std::set<int>(indices.begin(), indices.end()).size(), 3U) << testing::PrintToString(indices);
+}
+
+TEST(TunerPlants, SurviveANoisyNeighbour) {
+  for (const std::uint64_t seed : {3, 8, 14}) {
+    Plant plant = Plant::random(seed);
+    const PlantVerdict verdict = judge(plant, tuner_of(plant), {.windows = 260, .disturb_at = 70});
+    EXPECT_EQ(verdict.broken, std::nullopt);
+    EXPECT_LE(verdict.cold.loss, PlantGoals::kLoss) << verdict.describe();
+  }
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,136 @@
+#include "stoker/tuner/tuner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "stoker/tuner/plant_testing.h"
+
+namespace stoker {
+namespace {
+
+using testing::HasSubstr;
+
+// Photographs that eight cores can feed to a slow step with ease.
+PlantParts easy_parts() {
+  PlantParts parts;
+  parts.machine.cores = 8;
+  parts.trainer = {.step_s = 100e-3, .cores = 0};
+  parts.batch = 64;
+  parts.coded_bytes = 110e3;
+  parts.stages = {{.name = "decode", .cpu_s = 2e-3, .device_s = 0.1e-3, .bytes_out = 400e3},
+                  {.name = "finish", .cpu_s = 1e-3, .device_s = 0.05e-3, .bytes_out = 600e3}};
+  return parts;
+}
+
+// All settings of so many windows.
+std::vector<KnobSetting> run(Plant& plant, Tuner& tuner, int windows) {
+  std::vector<KnobSetting> all;
+  for (int i = 0; i < windows; ++i) {
+    all.push_back(tuner.knobs());
+    tuner.see(plant.run(tuner.knobs()));
+  }
+  return all;
+}
+
+TEST(Tuner, LeavesFixedKnobsAsTheyAre) {
+  Plant plant = Plant::of(easy_parts());
+  for (int fixed = 0; fixed < 4; ++fixed) {
+    TunerOptions options;
+    if (fixed == 0) options.limits.threads = 3;
+    if (fixed == 1) options.limits.transfer_index = 1;
+    if (fixed == 2) options.limits.prefetch = 2;
+    if (fixed == 3) options.limits.io_depth = 5;
+    Tuner tuner(plant.workload(), std::move(options));
+    std::set<int> values;
+    for (const KnobSetting& knobs : run(plant, tuner, 60)) {
+      values.insert(std::vector{knobs.threads, knobs.transfer_index, knobs.prefetch,
+                                knobs.io_depth}[static_cast<std::size_t>(fixed)]);
+    }
+    EXPECT_THAT(values, testing::SizeIs(1)) << "knob " << fixed;
+    EXPECT_TRUE(tuner.settled());
+  }
+}
+
+TEST(Tuner, NeverGoesBeyondTheCeilingOfThreads) {
+  PlantParts parts = easy_parts();
+  parts.trainer.step_s = 1e-3;  // that nothing can feed
+  Plant plant = Plant::of(parts);
+  Tuner usual(plant.workload());
+  for (const KnobSetting& knobs : run(plant, usual, 60)) EXPECT_LE(knobs.threads, 7);
+  Tuner tuner(plant.workload(), {.limits = {.threads_max = 3}});
+  for (const KnobSetting& knobs : run(plant, tuner, 60)) EXPECT_LE(knobs.threads, 3);
+}
+
+TEST(Tuner, FollowsACeilingThatMoves) {
+  PlantParts parts = easy_parts();
+  parts.trainer.step_s = 1e-3;
+  parts.stages[0].device_s.reset();  // decoding is the CPU's, so threads are what counts
+  Plant plant = Plant::of(parts);
+  Tuner tuner(plant.workload());
+  run(plant, tuner, 60);
+  const int before = tuner.knobs().threads;
+  EXPECT_GT(before, 2);
+  tuner.limit_threads(2);
+  for (const KnobSetting& knobs : run(plant, tuner, 60)) EXPECT_LE(knobs.threads, 2);
+  EXPECT_TRUE(tuner.settled());
+}
+
+TEST(Tuner, BeginsWithWhatWasFoundBeforeIfItIsPermitted) {
+  const Plant plant = Plant::of(easy_parts());
+  const KnobSetting found = {.threads = 5, .transfer_index = 1, .prefetch = 2, .io_depth = 4};
+  Tuner tuner(plant.workload(), {.start = found});
+  EXPECT_EQ(tuner.knobs(), found);
+  EXPECT_THAT(tuner.why(), HasSubstr("when this was last run"));
+  Tuner tight(plant.workload(), {.limits = {.threads_max = 2}, .start = found});
+  EXPECT_EQ(tight.knobs().threads, 2);
+  EXPECT_EQ(tight.knobs().transfer_index, 1);
+}
+
+TEST(Tuner, SettlesForGoodIfThatIsWanted) {
+  Plant plant = Plant::of(easy_parts());
+  Tuner tuner(plant.workload(), {.once = true});
+  run(plant, tuner, 60);
+  ASSERT_TRUE(tuner.settled());
+  const KnobSetting settled = tuner.knobs();
+  plant.change(3);
+  for (const KnobSetting& knobs : run(plant, tuner, 60)) EXPECT_EQ(knobs, settled);
+}
+
+TEST(Tuner, SaysWhyInOneSentenceWithNumbers) {
+  Plant plant = Plant::of(easy_parts());
+  Tuner tuner(plant.workload());
+  for (int i = 0; i < 60; ++i) {
+    EXPECT_THAT(tuner.why(), testing::ContainsRegex("[0-9]+ threads? at index [0-9]"));
+    EXPECT_THAT(tuner.why(), testing::Not(HasSubstr("\n")));
+    tuner.see(plant.run(tuner.knobs()));
+  }
+  EXPECT_THAT(tuner.why(), HasSubstr("the consumer waits"));
+}
+
+TEST(Tuner, IsNotDisturbedByAWindowWithoutSamples) {
+  Plant plant = Plant::of(easy_parts());
+  Tuner tuner(plant.workload());
+  run(plant, tuner, 5);
+  const KnobSetting before = tuner.knobs();
+  tuner.see({.samples = 0, .seconds = 1, .wait_s = 1, .step_s = 0, .stages = {}});
+  EXPECT_EQ(tuner.knobs(), before);
+}
+
+TEST(Tuner, UsesTheLeastWhereNothingFitsIntoMemory) {
+  PlantParts parts = easy_parts();
+  const Plant plant = Plant::of(parts);
+  TunedWorkload workload = plant.workload();
+  workload.memory_bytes = 1;
+  Tuner tuner(workload);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(tuner.knobs().prefetch, 1);
+    tuner.see({.samples = 640, .seconds = 1, .wait_s = 0.1, .step_s = 0.09, .stages = {}});
+  }
+}
+
+}  // namespace
+}  // namespace stoker
