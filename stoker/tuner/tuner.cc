@@ -206,10 +206,23 @@ void Tuner::watch(const WindowReading& now) {
   const bool step = step_watch_.see(now.step_log, kChangeLeast);
   const bool cpu = cpu_watch_.see(now.cpu_log, kChangeLeast);
   const bool device = device_watch_.see(now.device_log, kChangeLeast);
-  if (step) return reopen("the training's own steps take another time", step_watch_.change());
-  if (cpu) return reopen("a sample costs the CPU something else", cpu_watch_.change());
-  if (device) return reopen("a sample costs the device something else", device_watch_.change());
-  if (rate) return reopen("the rate is another", rate_watch_.change());
+  struct Seen {
+    bool changed;
+    std::string_view what;
+    const ChangeWatch* watch;
+  };
+  const Seen all[] = {{step, "the training's own steps take another time", &step_watch_},
+                      {cpu, "a sample costs the CPU something else", &cpu_watch_},
+                      {device, "a sample costs the device something else", &device_watch_},
+                      {rate, "the rate is another", &rate_watch_}};
+  // The first is what is said; how much of what was learnt still holds is a matter of all of them.
+  double most = 0;
+  for (const Seen& seen : all) {
+    if (std::abs(seen.watch->change()) > std::abs(most)) most = seen.watch->change();
+  }
+  for (const Seen& seen : all) {
+    if (seen.changed) return reopen(seen.what, most);
+  }
   if (++settled_windows_ >= kProbeEvery) probe();
 }
 
