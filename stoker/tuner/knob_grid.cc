@@ -100,10 +100,6 @@ KnobSetting KnobGrid::permitted(const KnobSetting& knobs) const {
   return nearest;
 }
 
-void KnobGrid::add_all(int prefetch, int io_depth, std::vector<KnobSetting>& to) const {
-  for (const int index : indices_) add_index(index, prefetch, io_depth, to);
-}
-
 void KnobGrid::add_index(int index, int prefetch, int io_depth, std::vector<KnobSetting>& to) const {
   for (const int threads : threads_) {
     // As many as fit: what crosses may be more at this index than at others.
@@ -118,7 +114,8 @@ void KnobGrid::add_index(int index, int prefetch, int io_depth, std::vector<Knob
 
 std::vector<KnobSetting> KnobGrid::first() const {
   std::vector<KnobSetting> all;
-  add_all(at_least(prefetches_, kPrefetchFirst), at_least(io_depths_, kIoDepthFirst), all);
+  const int prefetch = at_least(prefetches_, kPrefetchFirst), io_depth = at_least(io_depths_, kIoDepthFirst);
+  for (const int index : indices_) add_index(index, prefetch, io_depth, all);
   return all;
 }
 

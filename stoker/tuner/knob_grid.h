@@ -41,7 +41,6 @@ class KnobGrid {
  private:
   bool fits(const KnobSetting& knobs) const;
   void add_index(int index, int prefetch, int io_depth, std::vector<KnobSetting>& to) const;
-  void add_all(int prefetch, int io_depth, std::vector<KnobSetting>& to) const;
 
   TunedWorkload workload_;
   TunerLimits limits_;

@@ -283,6 +283,20 @@ void draw_memory_limit(Dice& dice, PlantParts& parts) {
 
 }  // namespace
 
+PlantParts photograph_parts(double device_speed) {
+  PlantParts parts;
+  parts.machine.cores = 4;
+  parts.trainer = {.step_s = 2e-3, .cores = 0.2};
+  parts.device.interference = 0.5;
+  parts.batch = 64;
+  parts.coded_bytes = 110e3;
+  parts.stages = {{.name = "decode", .cpu_s = 2e-3, .device_s = 6e-3, .bytes_out = 400e3},
+                  {.name = "resample", .cpu_s = 0.7e-3, .device_s = 1e-3, .bytes_out = 150e3},
+                  {.name = "finish", .cpu_s = 0.3e-3, .device_s = 0.1e-3, .bytes_out = 600e3}};
+  for (PlantStage& stage : parts.stages) *stage.device_s /= device_speed;
+  return parts;
+}
+
 PlantParts random_plant_parts(std::uint64_t seed) {
   Dice dice(seed);
   PlantParts parts;

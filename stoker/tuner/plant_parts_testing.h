@@ -92,6 +92,9 @@ struct PlantParts {
 /// 27; in 65 threads and index have to be moved together (plant_mix_test.cc says what is counted).
 PlantParts random_plant_parts(std::uint64_t seed);
 
+/// Photographs on four cores and a device; the faster that is against a core, the more stages are better done there.
+PlantParts photograph_parts(double device_speed);
+
 /// What a calibration would say.
 TunedWorkload told_workload(const PlantParts& parts);
 

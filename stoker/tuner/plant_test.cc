@@ -13,21 +13,6 @@ namespace {
 
 using testing::ElementsAre;
 
-// Photographs on four cores and a device at whose speed against a core one stage after the other is better done there.
-PlantParts plain_parts(double device_speed) {
-  PlantParts parts;
-  parts.machine.cores = 4;
-  parts.trainer = {.step_s = 2e-3, .cores = 0.2};
-  parts.device.interference = 0.5;
-  parts.batch = 64;
-  parts.coded_bytes = 110e3;
-  parts.stages = {{.name = "decode", .cpu_s = 2e-3, .device_s = 6e-3, .bytes_out = 400e3},
-                  {.name = "resample", .cpu_s = 0.7e-3, .device_s = 1e-3, .bytes_out = 150e3},
-                  {.name = "finish", .cpu_s = 0.3e-3, .device_s = 0.1e-3, .bytes_out = 600e3}};
-  for (PlantStage& stage : parts.stages) *stage.device_s /= device_speed;
-  return parts;
-}
-
 // Every point, the depths of reads included.
 std::vector<KnobSetting> whole_grid(const Plant& plant) {
   std::vector<KnobSetting> grid;
@@ -67,7 +52,7 @@ TEST(Plant, IsTheSameForTheSameSeed) {
 TEST(Plant, HasItsBestIndexFallFromAllStagesToNoneAsItsDeviceGetsFaster) {
   std::vector<int> best;
   for (double speed = 0.03; speed < 500; speed *= 1.5) {
-    best.push_back(Plant::of(plain_parts(speed)).best().setting.transfer_index);
+    best.push_back(Plant::of(photograph_parts(speed)).best().setting.transfer_index);
   }
   EXPECT_EQ(best.front(), 3);
   EXPECT_EQ(best.back(), 0);
@@ -93,7 +78,7 @@ TEST(Plant, IsNeverWorseWithMoreCoresUnlessCoresCostEachOther) {
 }
 
 TEST(Plant, GetsWorseBeyondAPeakOfThreadsWhereCoresCostEachOther) {
-  PlantParts parts = plain_parts(1e-3);
+  PlantParts parts = photograph_parts(1e-3);
   parts.machine.cores = 64;
   parts.machine.coherence = 1.0 / (20 * 20);
   const Plant plant = Plant::of(parts);
@@ -102,7 +87,7 @@ TEST(Plant, GetsWorseBeyondAPeakOfThreadsWhereCoresCostEachOther) {
 }
 
 TEST(Plant, GainsLittleFromSecondThreadsOfCores) {
-  PlantParts parts = plain_parts(1e-3);
+  PlantParts parts = photograph_parts(1e-3);
   parts.machine.cores = 16;
   parts.trainer.cores = 0;
   parts.machine.second_thread = 0.2;
@@ -113,7 +98,7 @@ TEST(Plant, GainsLittleFromSecondThreadsOfCores) {
 }
 
 TEST(Plant, LosesPartOfItsStepToKernels) {
-  PlantParts parts = plain_parts(1);
+  PlantParts parts = photograph_parts(1);
   parts.trainer.step_s = 1;
   const auto step_at = [&](int index) { return Plant::of(parts).rates({3, index, 8, 32}); };
   EXPECT_NEAR(step_at(3).step_s, 1, 1e-9);
@@ -124,7 +109,7 @@ TEST(Plant, LosesPartOfItsStepToKernels) {
 }
 
 TEST(Plant, EvensOutByPrefetchWhatVaries) {
-  PlantParts parts = plain_parts(1e-3);
+  PlantParts parts = photograph_parts(1e-3);
   parts.trainer.jitter = 0.5;
   parts.trainer.step_s = 64 * 3.05e-3 / 4;  // as fast as four cores
   const Plant plant = Plant::of(parts);
@@ -138,7 +123,7 @@ TEST(Plant, EvensOutByPrefetchWhatVaries) {
 }
 
 TEST(Plant, HasNoMoreBatchesUnderWayThanBuffers) {
-  PlantParts parts = plain_parts(10);
+  PlantParts parts = photograph_parts(10);
   parts.trainer = {.step_s = 1e-6};
   parts.sharpness = 1000;
   parts.overhead_s = 0.4e-3;  // of four cores: 0.1 ms a sample, as the copy and the kernels take
@@ -150,7 +135,7 @@ TEST(Plant, HasNoMoreBatchesUnderWayThanBuffers) {
 }
 
 TEST(Plant, ReadsFasterWithDepthUntilItIsTooDeep) {
-  PlantParts parts = plain_parts(10);
+  PlantParts parts = photograph_parts(10);
   parts.store = {.latency_s = 20e-3, .bytes_per_s = 100e6, .knee = 16, .decline = 0.3};
   parts.io_depth_max = 128;
   const Plant plant = Plant::of(parts);
@@ -163,7 +148,7 @@ TEST(Plant, ReadsFasterWithDepthUntilItIsTooDeep) {
 }
 
 TEST(Plant, HasTheIndicesFromWhichTheDeviceCanDoEverything) {
-  PlantParts parts = plain_parts(10);
+  PlantParts parts = photograph_parts(10);
   EXPECT_THAT(Plant::of(parts).indices(), ElementsAre(0, 1, 2, 3));
   parts.stages[1].device_s.reset();
   EXPECT_THAT(Plant::of(parts).indices(), ElementsAre(2, 3));
@@ -172,7 +157,7 @@ TEST(Plant, HasTheIndicesFromWhichTheDeviceCanDoEverything) {
 }
 
 TEST(Plant, AllowsNothingBeyondItsLimits) {
-  PlantParts parts = plain_parts(10);
+  PlantParts parts = photograph_parts(10);
   parts.stages[0].device_s.reset();
   parts.machine.memory_limit = 5 * 64 * 400000;  // index 1 with prefetch 4, index 3 with prefetch 2
   const Plant plant = Plant::of(parts);
@@ -273,7 +258,7 @@ TEST(Plant, MeasuresNothingThatContradictsItself) {
 }
 
 TEST(Plant, TellsBusySecondsOfEachStageOnItsSide) {
-  PlantParts parts = plain_parts(10);
+  PlantParts parts = photograph_parts(10);
   parts.measuring.steps = 50;
   Plant plant = Plant::of(parts);
   const TunerWindow window = plant.run({2, 1, 2, 32});
@@ -286,7 +271,7 @@ TEST(Plant, TellsBusySecondsOfEachStageOnItsSide) {
 }
 
 TEST(Plant, CountsContentionAsBusyOnlyWhereItDoes) {
-  PlantParts parts = plain_parts(10);
+  PlantParts parts = photograph_parts(10);
   parts.machine.cores = 32;
   parts.machine.serial_share = 0.05;
   const auto decode_s = [&] { return Plant::of(parts).run({24, 3, 8, 32}).stages[0].seconds; };
@@ -296,7 +281,7 @@ TEST(Plant, CountsContentionAsBusyOnlyWhereItDoes) {
 }
 
 TEST(Plant, HasNoThreadBusyForLongerThanItsWindow) {
-  PlantParts parts = plain_parts(10);
+  PlantParts parts = photograph_parts(10);
   parts.trainer = {.step_s = 1e-6};
   parts.overhead_s = 1e-12;
   parts.measuring = {.noise = 0.04, .busy_counts_contention = true};
@@ -309,7 +294,7 @@ TEST(Plant, HasNoThreadBusyForLongerThanItsWindow) {
 }
 
 TEST(Plant, StillHasOldSettingsInTheFirstWindowAfterAChangeOfKnobs) {
-  PlantParts parts = plain_parts(10);
+  PlantParts parts = photograph_parts(10);
   parts.measuring.transient = 0.5;
   Plant plant = Plant::of(parts);
   const KnobSetting slow{1, 3, 2, 32}, fast{4, 3, 2, 32};
@@ -319,7 +304,7 @@ TEST(Plant, StillHasOldSettingsInTheFirstWindowAfterAChangeOfKnobs) {
 }
 
 TEST(Plant, DriftsByNoMoreThanItSays) {
-  PlantParts parts = plain_parts(1e-3);
+  PlantParts parts = photograph_parts(1e-3);
   parts.drift = {.of = PlantDrift::Of::kCpu, .size = 0.05, .period = 200};
   Plant plant = Plant::of(parts);
   const KnobSetting knobs = plant.best().setting;
@@ -336,7 +321,7 @@ TEST(Plant, DriftsByNoMoreThanItSays) {
 }
 
 TEST(Plant, HasOutliersNowAndThen) {
-  PlantParts parts = plain_parts(10);
+  PlantParts parts = photograph_parts(10);
   parts.measuring.outlier_share = 0.04;
   parts.measuring.outlier_size = 0.6;
   Plant plant = Plant::of(parts);
@@ -355,7 +340,7 @@ TEST(Plant, HasOutliersNowAndThen) {
 TEST(Plant, ChangesInEveryWayThatIsMet) {
   std::set<std::string> ways;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    Plant plant = Plant::of(plain_parts(10));
+    Plant plant = Plant::of(photograph_parts(10));
     const TunedWorkload before = plant.workload();
     std::string way = plant.change(seed);
     for (char& c : way) c = c >= '0' && c <= '9' ? '0' : c;
@@ -368,7 +353,7 @@ TEST(Plant, ChangesInEveryWayThatIsMet) {
 }
 
 TEST(Plant, GetsLostCoresBack) {
-  Plant plant = Plant::of(plain_parts(1e-3));
+  Plant plant = Plant::of(photograph_parts(1e-3));
   const double before = plant.best().throughput;
   bool lost = false, back = false;
   for (std::uint64_t seed = 1; seed < 1000 && !back; ++seed) {
@@ -387,7 +372,7 @@ TEST(Plant, GetsLostCoresBack) {
 }
 
 TEST(Plant, IsDisturbedForSoManyWindows) {
-  Plant plant = Plant::of(plain_parts(1e-3));
+  Plant plant = Plant::of(photograph_parts(1e-3));
   const KnobSetting knobs{4, 3, 8, 32};
   const double before = plant.throughput(knobs);
   plant.disturb(2, 3);

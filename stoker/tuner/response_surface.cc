@@ -11,12 +11,6 @@ double square(double value) { return value * value; }
 
 }  // namespace
 
-void ResponseSurface::clear() {
-  places_.clear();
-  values_.clear();
-  variances_.clear();
-}
-
 void ResponseSurface::see(const KnobSetting& at, double value, double error_sd) {
   places_.push_back(place_of(at));
   values_.push_back(value);

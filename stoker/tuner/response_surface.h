@@ -30,7 +30,6 @@ class ResponseSurface {
  public:
   explicit ResponseSurface(const SurfaceShape& shape = {}) : shape_(shape) {}
 
-  void clear();
   /// The quantity was `value` there, with an error of this standard deviation, above 0.
   void see(const KnobSetting& at, double value, double error_sd);
   /// After the last see(), and before believe().

@@ -44,14 +44,5 @@ TEST(ResponseSurface, WeighsWhatItSawByItsError) {
   EXPECT_NEAR(surface.believe({.threads = 4}).mean, 0.01, 0.005);
 }
 
-TEST(ResponseSurface, IsClearedWhole) {
-  ResponseSurface surface;
-  surface.see({.threads = 4}, 1.0, 0.1);
-  surface.learn();
-  surface.clear();
-  surface.learn();
-  EXPECT_EQ(surface.believe({.threads = 4}).mean, 0);
-}
-
 }  // namespace
 }  // namespace stoker

@@ -19,7 +19,7 @@ struct TunerWindow {
   std::int64_t samples = 0;  // delivered
   double seconds = 0;        // of the wall clock
   double wait_s = 0;         // in which the consumer waited for a batch
-  double step_s = 0;         // of one of the consumer's steps, on average
+  double step_s = 0;         // of one of the consumer's steps, on average; the tuner goes by seconds less wait_s
   std::vector<Stage> stages;
 };
 
