@@ -142,6 +142,7 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   report.metrics = loader.metrics();
   report.threads = loader.threads();
   report.prefetch = loader.prefetch();
+  report.io_depth = loader.io_depth();
   report.batch = loader.batch_size();
   report.io = dataset->row(0).source->io_name();
   report.transfer_index = Plan(recipe).stages().empty() ? 0 : loader.transfer_index();
@@ -171,6 +172,8 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
   add_integer_option(*command, "--batches", options->batches, {1}, "Stop after N batches");
   add_threads_option(*command, loader.threads);
   add_integer_option(*command, "--prefetch", loader.prefetch, {1}, "Batches made ahead; 2");
+  add_integer_option(*command, "--io-depth", loader.io_depth, {1, kIoDepthMax},
+                     fmt::format("Reads under way at once, at most; {}", kIoDepthMax));
   add_parsed_option(*command, "--memory", loader.memory, parse_size,
                     "For all that the loader holds, as 512MiB; a quarter of the machine's")
       ->option_text("SIZE");

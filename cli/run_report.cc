@@ -96,6 +96,7 @@ nlohmann::ordered_json RunReport::json() const {
   json["epochs"] = epochs;
   json["threads"] = threads;
   json["prefetch"] = prefetch;
+  json["io_depth"] = io_depth;
   json["transfer_index"] = transfer_index;
   json["device"] = device.name;
   json["io"] = io;

@@ -14,7 +14,7 @@ struct RunReport {
   double seconds = 0;       // from the loader's start to the last batch's release
   double cpu_s = 0;         // of the whole process in that time
   std::int64_t epochs = 0;  // that began: those that ran to their end, and the one that --batches cut short
-  int threads = 0, prefetch = 0, batch = 0;
+  int threads = 0, prefetch = 0, io_depth = 0, batch = 0;
   std::string io;          // what read the samples
   int transfer_index = 0;  // stages on the CPU
   struct Device {

@@ -35,6 +35,7 @@ constexpr const char* kLoaderDoc =
     "seed: with the epoch's number it decides the order and every random draw\n"
     "threads: 'auto' is one per core that the process may use\n"
     "prefetch: batches made ahead of the consumer\n"
+    "io_depth: reads under way at once, at most; by default 1024, of which reads by pread use the first 32\n"
     "memory: budget for all that the loader holds, in bytes or as '512MiB'; by default a quarter of the machine's\n"
     "order: 'global' shuffles the whole data set, 'windowed' its shards and near samples, 'none' leaves it as it "
     "stands\n"
@@ -107,7 +108,7 @@ constexpr const char* kConstructor =
     "quarantine: _Path | None = None, cache: str = 'none', cache_memory: int | str | None = None, "
     "repeats: int = 1, device: str = 'cpu', transfer_index: int | str = 'auto', "
     "device_memory: int | str | None = None, nvjpeg: bool = False, pin_memory: bool = False, "
-    "pin_threads: bool = True) -> None";
+    "pin_threads: bool = True, io_depth: int | None = None) -> None";
 
 nb::dict kept_options(const CallSignature& signature, const CallArguments& given) {
   nb::dict options;
@@ -152,6 +153,7 @@ LoaderOptions loader_options(const CallArguments& given) {
   }
   if (const nb::handle value = given["nvjpeg"]) options.nvjpeg = flag_argument("nvjpeg", value);
   if (const nb::handle value = given["pin_memory"]) options.pin_memory = flag_argument("pin_memory", value);
+  if (const nb::handle value = given.unless_none("io_depth")) options.io_depth = int_argument("io_depth", value, 1);
   if (const nb::handle value = given["pin_threads"]) options.pin_threads = flag_argument("pin_threads", value);
   return options;
 }
@@ -162,7 +164,7 @@ void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& nam
       {"data",           "recipe",        "batch",      "global_batch", "seed",         "threads", "prefetch",
        "memory",         "order",         "window",     "lanes",        "rank",         "world",   "tail",
        "audit",          "bad_sample",    "quarantine", "cache",        "cache_memory", "repeats", "device",
-       "transfer_index", "device_memory", "nvjpeg",     "pin_memory",   "pin_threads"},
+       "transfer_index", "device_memory", "nvjpeg",     "pin_memory",   "pin_threads",  "io_depth"},
       2};
   const CallArguments given(signature, positional, named);
   LoaderOptions options = loader_options(given);
@@ -190,7 +192,7 @@ PyBatch next_batch(EpochIterator& self) {
 }
 
 void set_knobs(PyLoader& self, const nb::args& positional, const nb::kwargs& named) {
-  const CallSignature signature{"Loader.set", {"threads", "prefetch", "transfer_index"}};
+  const CallSignature signature{"Loader.set", {"threads", "prefetch", "transfer_index", "io_depth"}};
   const CallArguments given(signature, positional, named);
   Knobs knobs;
   if (const nb::handle value = given["threads"]) knobs.threads = int_argument("threads", value, 1);
@@ -198,6 +200,7 @@ void set_knobs(PyLoader& self, const nb::args& positional, const nb::kwargs& nam
   if (const nb::handle value = given["transfer_index"]) {
     knobs.transfer_index = int_argument("transfer_index", value, 0);
   }
+  if (const nb::handle value = given["io_depth"]) knobs.io_depth = int_argument("io_depth", value, 1);
   self.session->set(knobs);
   self.options.update(nb::borrow<nb::dict>(named));
 }
@@ -267,7 +270,8 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
   const auto session = [](const PyLoader& self) -> LoaderSession& { return *self.session; };
   loader
       .def("set", &set_knobs,
-           nb::sig("def set(self, *, threads: int = ..., prefetch: int = ..., transfer_index: int = ...) -> None"),
+           nb::sig("def set(self, *, threads: int = ..., prefetch: int = ..., transfer_index: int = ..., "
+                   "io_depth: int = ...) -> None"),
            "Changes knobs while an epoch runs; the batches stay the same.")
       .def("metrics", &metrics, metrics_documentation().c_str())
       .def_prop_ro(
@@ -276,6 +280,9 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
       .def_prop_ro(
           "prefetch", [session](const PyLoader& self) { return session(self).loader().prefetch(); },
           "Batches made ahead at present.")
+      .def_prop_ro(
+          "io_depth", [session](const PyLoader& self) { return session(self).loader().io_depth(); },
+          "Reads under way at once, at most, at present.")
       .def_prop_ro(
           "transfer_index", [session](const PyLoader& self) { return session(self).loader().transfer_index(); },
           "Stages that the CPU does at present.")

@@ -138,6 +138,7 @@ class Loader:
         nvjpeg: bool = False,
         pin_memory: bool = False,
         pin_threads: bool = True,
+        io_depth: int | None = None,
         channels_last: bool = False,
     ) -> None:
         self._loader = stoker.Loader(
@@ -145,7 +146,7 @@ class Loader:
             memory=memory, order=order, window=window, lanes=lanes, rank=rank, world=world, tail=tail, audit=audit,
             bad_sample=bad_sample, quarantine=quarantine, cache=cache, cache_memory=cache_memory, repeats=repeats,
             device=device, transfer_index=transfer_index, device_memory=device_memory, nvjpeg=nvjpeg,
-            pin_memory=pin_memory, pin_threads=pin_threads)
+            pin_memory=pin_memory, pin_threads=pin_threads, io_depth=io_depth)
         self._form = _Form(pin_memory, channels_last)
         self._epoch: int | None = None
 
@@ -212,6 +213,11 @@ class Loader:
     def prefetch(self) -> int:
         """Batches made ahead at present."""
         return self._loader.prefetch
+
+    @property
+    def io_depth(self) -> int:
+        """Reads under way at once, at most, at present."""
+        return self._loader.io_depth
 
     def close(self) -> None:
         """Stops and joins the loader's threads."""

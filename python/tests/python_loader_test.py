@@ -57,8 +57,9 @@ def test_knobs_change_while_an_epoch_runs_and_the_batches_do_not(folder, recipe,
     with stoker.Loader(folder, recipe, batch=5, seed=1, threads=1, audit=tmp_path / "changing") as loader:
         for epoch in range(3):
             for number, _ in enumerate(loader.epoch(epoch)):
-                loader.set(threads=1 + (number + epoch) % 4, prefetch=1 + number % 3)
+                loader.set(threads=1 + (number + epoch) % 4, prefetch=1 + number % 3, io_depth=1 + number % 5)
                 assert loader.threads == 1 + (number + epoch) % 4 and loader.prefetch == 1 + number % 3
+                assert loader.io_depth == 1 + number % 5
     assert (tmp_path / "changing").read_bytes() == (tmp_path / "steady").read_bytes()
 
 
@@ -287,6 +288,8 @@ def test_the_first_bad_sample_stops_the_epoch_and_is_named(folder, recipe, tmp_p
     ({"batch": 8, "threads": 0}, "usage", "threads is 0"),
     ({"batch": 8, "threads": "all"}, "usage", "threads is 'all'"),
     ({"batch": 8, "prefetch": 0}, "usage", "prefetch is 0"),
+    ({"batch": 8, "io_depth": 0}, "usage", "io_depth is 0"),
+    ({"batch": 8, "io_depth": 1025}, "usage", "I/O depth of 1025 .* from 1 to 1024"),
     ({"batch": 8, "memory": "much"}, "usage", "memory: .*much"),
     ({"batch": 8, "memory": ""}, "usage", "memory: '' is not a size"),
     ({"batch": 8, "order": "random"}, "usage", "random"),
@@ -312,7 +315,7 @@ def test_options_are_kept_apart_from_typing_mistakes(folder, recipe):
     with stoker.Loader(folder, recipe, batch=np.int64(8), memory="64MiB", threads="auto", pin_threads=False) as loader:
         assert loader.batch_size == 8
         assert loader.threads == len(os.sched_getaffinity(0))
-        for refused in ({"threads": 0}, {"prefetch": 0}, {"threads": None}):
+        for refused in ({"threads": 0}, {"prefetch": 0}, {"threads": None}, {"io_depth": 0}, {"io_depth": 2000}):
             with pytest.raises(stoker.Error):
                 loader.set(**refused)
         for refused in (-1, "1", 2.0):

@@ -136,7 +136,8 @@ def test_epochs_count_up_or_are_set(folder, recipe):
     assert [epoch_of(loader), epoch_of(loader)] == [0, 1]
     loader.set_epoch(5)
     assert [epoch_of(loader), epoch_of(loader), epoch_of(loader.epoch(2))] == [5, 6, 2]
-    loader.set(threads=2, prefetch=3)
+    loader.set(threads=2, prefetch=3, io_depth=4)
+    assert loader.io_depth == 4
     assert loader.metrics()["epochs"] >= 4
     loader.close()
     with pytest.raises(stoker.Error) as caught:

@@ -37,6 +37,7 @@ Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, co
       cache_(cache_share_ ? std::make_shared<SampleCache>(cache_share_->take(), dataset_->size()) : nullptr),
       scratch_(memory_.scratch, options.threads, usable_cores()),
       board_(*dataset_, completed(board_options(*dataset_, plan_, options, memory_)), *options.allocator),
+      io_depth_(options.io_depth.value_or(kIoDepthMax)),
       worker_target_(options.threads),
       out_of_memory_(
           std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"))),
@@ -268,6 +269,12 @@ void Loader::Engine::set(const Knobs& knobs) {
     const std::lock_guard lock(mutex_);
     board_.set_transfer_index(*knobs.transfer_index);
   }
+  if (knobs.io_depth) {
+    check_io_depth(*knobs.io_depth);
+    const std::lock_guard lock(mutex_);
+    io_depth_ = *knobs.io_depth;
+    wake_reader_if_room();
+  }
   {
     const std::lock_guard lock(mutex_);
     if (closing_) return;
@@ -276,7 +283,7 @@ void Loader::Engine::set(const Knobs& knobs) {
     scratch_.set_threads(*knobs.threads);
     resize_workers(*knobs.threads);
   }
-  log(LogLevel::kDebug, "knobs: threads {}, prefetch {}", threads(), prefetch());
+  log(LogLevel::kDebug, "knobs: threads {}, prefetch {}, io depth {}", threads(), prefetch(), io_depth());
 }
 
 void Loader::Engine::interrupt() {
@@ -309,6 +316,12 @@ int Loader::Engine::transfer_index() const {
   check_home();
   const std::lock_guard lock(mutex_);
   return board_.transfer_index();
+}
+
+int Loader::Engine::io_depth() const {
+  check_home();
+  const std::lock_guard lock(mutex_);
+  return io_depth_;
 }
 
 int Loader::Engine::prefetch() const {

@@ -23,6 +23,7 @@
 #include "stoker/runtime/read_plan.h"
 #include "stoker/runtime/scratch_budget.h"
 #include "stoker/runtime/ticket_board.h"
+#include "stoker/storage/intrusive_queue.h"
 
 namespace stoker {
 
@@ -51,6 +52,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   int threads() const;
   int prefetch() const;
   int transfer_index() const;
+  int io_depth() const;
   std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
   const Dataset& dataset() const { return *dataset_; }
   const Plan& plan() const { return plan_; }
@@ -71,6 +73,10 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   void wait_for_room(std::unique_lock<std::mutex>& lock);
   bool reads_due() const;
   void start_reads(std::unique_lock<std::mutex>& lock);
+  bool may_start_read() const;
+  PlannedRead* take_read();
+  static void start_in_turn(IntrusiveQueue<PlannedRead> reads);
+  void read_fields(PlannedRead& read);
   static void read_ended(ReadRequest& request) noexcept;
   void ticket_read(Ticket& ticket);
 
@@ -129,6 +135,9 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   bool closing_ = false;
   bool interrupted_ = false;
   bool reader_waits_ = false;
+  int io_depth_ = kIoDepthMax;
+  IntrusiveQueue<PlannedRead> urgent_reads_, waiting_reads_;  // planned, and not started: the depth is reached
+  std::size_t reads_waiting_ = 0;                             // of both
   std::size_t reads_in_flight_ = 0;
   PlannedRead* ended_reads_ = nullptr;  // for the reader to use again
   bool epoch_started_ = false;          // since the reader looked last

@@ -20,7 +20,7 @@ void Loader::Engine::read_loop() {
   std::unique_lock lock(mutex_);
   try {
     while (!closing_) {
-      if (collect(lock) || reads_due()) {
+      if (collect(lock) || reads_due() || may_start_read()) {
         start_reads(lock);
       } else {
         wait_for_room(lock);
@@ -139,17 +139,68 @@ void Loader::Engine::start_reads(std::unique_lock<std::mutex>& lock) {
   read_plan_.take_back(std::exchange(ended_reads_, nullptr));
   lock.unlock();
   const std::span<PlannedRead* const> reads = read_plan_.plan(planned_to_);
-  lock.lock();
-  reads_in_flight_ += reads.size();
-  lock.unlock();
   for (PlannedRead* read : reads) {
     read->engine = this;
-    read->started_ns = now_ns();
     read->request.context = read;
     read->request.done = &read_ended;
-    read->source->start(read->request);
   }
   lock.lock();
+  for (PlannedRead* read : reads) (read->urgent ? urgent_reads_ : waiting_reads_).push(*read);
+  reads_waiting_ += reads.size();
+  IntrusiveQueue<PlannedRead> now;
+  while (PlannedRead* const read = take_read()) now.push(*read);
+  if (now.empty()) return;
+  lock.unlock();
+  start_in_turn(now);
+  lock.lock();
+}
+
+bool Loader::Engine::may_start_read() const {
+  return reads_waiting_ > 0 && reads_in_flight_ < static_cast<std::size_t>(io_depth_) && !closing_;
+}
+
+// The next read to be started, which counts as under way from here on; null if none may be. The lock is held.
+PlannedRead* Loader::Engine::take_read() {
+  while (may_start_read()) {
+    PlannedRead& read = *(urgent_reads_.empty() ? waiting_reads_ : urgent_reads_).pop();
+    --reads_waiting_;
+    bool wanted = false;
+    for (const FieldRead* field = read.fields; field; field = field->next) wanted |= !field->ticket->work->discarded;
+    if (wanted) {
+      ++reads_in_flight_;
+      return &read;
+    }
+    read_fields(read);
+  }
+  return nullptr;
+}
+
+namespace {
+
+// The reads of an engine that this thread is starting. One may end before it has started, and make room for another:
+// that comes after it, not within it, however many there are.
+struct StartTurn {
+  const void* engine;
+  IntrusiveQueue<PlannedRead> reads;
+  StartTurn* outer;
+};
+thread_local StartTurn* t_turn = nullptr;
+
+}  // namespace
+
+// Starts reads that were taken, one at least. When it returns they, and the engine, may be gone.
+void Loader::Engine::start_in_turn(IntrusiveQueue<PlannedRead> reads) {
+  const void* const engine = reads.front()->engine;
+  for (StartTurn* turn = t_turn; turn; turn = turn->outer) {
+    if (turn->engine == engine) return turn->reads.append(reads);
+  }
+  StartTurn turn{engine, reads, t_turn};
+  t_turn = &turn;
+  while (PlannedRead* const read = turn.reads.pop()) {
+    read->started_ns = now_ns();
+    read->source->start(read->request);
+  }
+  t_turn = turn.outer;
 }
 
 void Loader::Engine::read_ended(ReadRequest& request) noexcept {
@@ -160,18 +211,29 @@ void Loader::Engine::read_ended(ReadRequest& request) noexcept {
     engine.metrics_.add(Metric::kBytesRead, static_cast<std::int64_t>(read.wanted));
     engine.metrics_.add(Metric::kBytesFetched, static_cast<std::int64_t>(request.length()));
   }
-  const std::lock_guard lock(engine.mutex_);
+  IntrusiveQueue<PlannedRead> next;
+  {
+    const std::lock_guard lock(engine.mutex_);
+    --engine.reads_in_flight_;
+    if (PlannedRead* const taken = engine.take_read()) next.push(*taken);
+    engine.read_fields(read);
+    if (engine.reads_in_flight_ == 0) engine.reads_end_.notify_all();
+  }
+  if (!next.empty()) start_in_turn(next);  // else the engine may be gone by now
+}
+
+// The fields of a read that has ended, or that nobody wants any more, are there as far as it is concerned.
+void Loader::Engine::read_fields(PlannedRead& read) {
   for (FieldRead *field = read.fields, *next = nullptr; field; field = next) {
     next = field->next;  // once its last field was read the ticket may be used again
     Ticket& ticket = *field->ticket;
-    if (request.error) {
-      if (!ticket.error) ticket.error = request.error;
+    if (read.request.error) {
+      if (!ticket.error) ticket.error = read.request.error;
       ticket.error_shared |= read.shared;
     }
-    if (--ticket.reads_pending == 0) engine.ticket_read(ticket);
+    if (--ticket.reads_pending == 0) ticket_read(ticket);
   }
-  read.next = std::exchange(engine.ended_reads_, &read);
-  if (--engine.reads_in_flight_ == 0) engine.reads_end_.notify_all();
+  read.next = std::exchange(ended_reads_, &read);
 }
 
 void Loader::Engine::ticket_read(Ticket& ticket) {
@@ -184,9 +246,9 @@ void Loader::Engine::ticket_read(Ticket& ticket) {
 // every sample would cost more than it reads. A larger part would leave windows undrawn when they are to be read.
 void Loader::Engine::wake_reader_if_room() {
   if (!reader_waits_) return;
-  if (!reads_due() && !board_.has_again()) {
+  if (!reads_due() && !board_.has_again() && !may_start_read()) {
     const bool much_room = board_.read_ahead_used() + board_.near_bytes() / 4 <= board_.read_ahead_max();
-    const std::size_t work = board_.ready_count() + reads_in_flight_;
+    const std::size_t work = board_.ready_count() + reads_in_flight_ + reads_waiting_;
     const bool little_work = work <= kTicketsAtOnce * static_cast<std::size_t>(worker_target_);
     if (!much_room && !little_work) return;
     if (!board_.may_go_on()) return;

@@ -46,6 +46,7 @@ Metrics Loader::metrics() const { return engine_->metrics(); }
 int Loader::threads() const { return engine_->threads(); }
 int Loader::prefetch() const { return engine_->prefetch(); }
 int Loader::transfer_index() const { return engine_->transfer_index(); }
+int Loader::io_depth() const { return engine_->io_depth(); }
 void Loader::interrupt() { engine_->interrupt(); }
 void Loader::close() { engine_->close(); }
 

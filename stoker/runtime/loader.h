@@ -28,12 +28,16 @@ struct LoaderProgress {
   std::int64_t samples = 0;  // of all epochs so far
 };
 
+/// Storage answers no faster when it is asked for more at once.
+constexpr int kIoDepthMax = 1024;
+
 struct LoaderOptions {
   int batch = 0;                  // slots per rank; either this
   std::int64_t global_batch = 0;  // or this, of all ranks
   std::uint64_t seed = 0;
-  int threads = 0;   // workers; 0: as many as there are cores that they may use
-  int prefetch = 2;  // batches made ahead of the consumer
+  int threads = 0;                // workers; 0: as many as there are cores that they may use
+  int prefetch = 2;               // batches made ahead of the consumer
+  std::optional<int> io_depth{};  // reads under way at once, at most; unset: kIoDepthMax
   std::optional<std::uint64_t>
       memory{};  // budget in bytes for all that a loader holds; unset: a quarter of the machine's
   OrderKind order = OrderKind::kGlobal;
@@ -64,6 +68,7 @@ struct Knobs {
   std::optional<int> threads{};
   std::optional<int> prefetch{};
   std::optional<int> transfer_index{};
+  std::optional<int> io_depth{};
 };
 
 /// Batches before `batch` of `epoch` were seen by the consumer; `batch` may be the epoch's end.
@@ -119,13 +124,17 @@ class Loader {
   class Epoch;
   Epoch epoch(std::int64_t epoch);
 
-  /// Threads: any. Throws kUsage for values below 1 or a prefetch that the memory budget cannot hold.
+  /// Threads: any. Throws kUsage for values below 1, an I/O depth above kIoDepthMax, or a prefetch that the memory
+  /// budget cannot hold. Reads that are under way stay so when the I/O depth becomes smaller.
   void set(const Knobs& knobs);
   /// Threads: any.
   Metrics metrics() const;
   int threads() const;
   int prefetch() const;
   int transfer_index() const;
+  /// Reads by pread take a thread each while they are under way, of 32 that a data set has (16, of loose files, beside
+  /// io_uring): a greater depth changes nothing for them.
+  int io_depth() const;
 
   /// Makes a waiting next() and all later ones throw kClosed. Threads: any; async-signal-unsafe.
   void interrupt();

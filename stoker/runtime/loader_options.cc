@@ -218,6 +218,7 @@ LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, Loa
          "{} computes nothing, so that there is nothing to audit; use emulated:execute, or no device",
          options.device->name());
   }
+  if (options.io_depth) check_io_depth(*options.io_depth);
   if (!options.tail) options.tail = parse_tail(recipe.tail());
   check_order(dataset, options);
   if (*options.tail == Tail::kDrop && dataset.size() * options.repeats < options.global_batch) {
@@ -243,6 +244,11 @@ void check_transfer_index(int index, const Device* device) {
          "index out",
          index);
   }
+}
+
+void check_io_depth(int depth) {
+  if (depth >= 1 && depth <= kIoDepthMax) return;
+  fail(ErrorKind::kUsage, "an I/O depth of {} is none; it goes from 1 to {}", depth, kIoDepthMax);
 }
 
 void check_prefetch(int prefetch, const LoaderBatchBytes& batch_bytes, const LoaderBatchBytes& batch_memory_max) {

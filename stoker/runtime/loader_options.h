@@ -44,6 +44,9 @@ LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const O
 /// Throws kUsage for one that there is not, or that leaves work to a device that there is not.
 void check_transfer_index(int index, const Device* device);
 
+/// Throws kUsage for one that is out of range.
+void check_io_depth(int depth);
+
 /// Cores that a loader's threads keep to; none: they run anywhere.
 NearCores loader_cores(const LoaderOptions& options);
 

@@ -33,7 +33,7 @@ void ReadPlan::add(Ticket& ticket) {
 void ReadPlan::add_alone(Ticket& ticket) {
   for (FieldRead& field : ticket.reads) {
     const Waiting one = Waiting::of(field);
-    read_together(std::span(&one, 1));
+    read_together(std::span(&one, 1)).urgent = true;
   }
 }
 
@@ -84,7 +84,7 @@ std::size_t ReadPlan::end_of_run(std::size_t first) const {
   return next;
 }
 
-void ReadPlan::read_together(std::span<const Waiting> run) {
+PlannedRead& ReadPlan::read_together(std::span<const Waiting> run) {
   const Waiting& head = run.front();
   PlannedRead& read = fresh_read();
   read.source = head.source;
@@ -110,6 +110,7 @@ void ReadPlan::read_together(std::span<const Waiting> run) {
   read.request.offset = head.begin;
   read.request.into = read.segments;
   next_.push_back(&read);
+  return read;
 }
 
 PlannedRead& ReadPlan::fresh_read() {
@@ -122,7 +123,7 @@ PlannedRead& ReadPlan::fresh_read() {
   read.segments.clear();
   read.request.error = nullptr;
   read.fields = nullptr;
-  read.shared = false;
+  read.shared = read.urgent = false;
   read.wanted = 0;
   return read;
 }

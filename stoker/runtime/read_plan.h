@@ -23,11 +23,12 @@ struct PlannedRead {
   Source* source = nullptr;
   FieldRead* fields = nullptr;  // joined by their `next`
   bool shared = false;          // by several tickets
+  bool urgent = false;          // a batch waits for it that would be done without
   std::uint64_t wanted = 0;     // bytes of the fields; request.length() counts the holes too
   std::uint64_t place = 0;      // in the arena, of the oldest field
   std::int64_t started_ns = 0;  // the engine's, as `engine`
   void* engine = nullptr;
-  PlannedRead* next = nullptr;  // in a list of reads that have ended
+  PlannedRead* next = nullptr;  // of reads that wait to be started, or have ended
 };
 
 /// No threads and no locks: for the reader alone. Allocates nothing once it has seen as much as there ever is.
@@ -41,7 +42,7 @@ class ReadPlan {
 
   /// The ticket's fields, granted, wait to be read. Loose files have no neighbours, so they do not wait.
   void add(Ticket& ticket);
-  /// The ticket's fields are to be read each by itself, and at once.
+  /// The ticket's fields are to be read each by itself, and at once: before all others.
   void add_alone(Ticket& ticket);
   bool waiting() const { return !waiting_.empty() || !added_.empty(); }
 
@@ -74,7 +75,7 @@ class ReadPlan {
 
   void merge_added();
   std::size_t end_of_run(std::size_t first) const;
-  void read_together(std::span<const Waiting> run);
+  PlannedRead& read_together(std::span<const Waiting> run);
   PlannedRead& fresh_read();
 
   std::vector<Waiting> waiting_;  // sorted

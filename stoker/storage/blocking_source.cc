@@ -1,21 +1,40 @@
 #include "stoker/storage/blocking_source.h"
 
+#include "stoker/storage/intrusive_queue.h"
+
 namespace stoker {
+namespace {
+
+/// The task that this thread is in the middle of, if any.
+struct Turn {
+  const Executor* executor = nullptr;
+  IntrusiveQueue<ReadRequest> requests;  // to be done before it ends
+};
+thread_local Turn t_turn;
+
+}  // namespace
 
 void BlockingSource::start(ReadRequest& request) {
   request.error = nullptr;
   request.source = this;
+  if (t_turn.executor == executor_.get()) return t_turn.requests.push(request);
   // The request itself is the task's context, so that nothing needs to be allocated.
-  const auto run = [](void* context) noexcept {
-    auto& started = *static_cast<ReadRequest*>(context);
-    try {
-      static_cast<const BlockingSource*>(started.source)->read(started.offset, started.into, started.part);
-    } catch (...) {
-      started.error = std::current_exception();
-    }
-    started.done(started);  // the caller may destroy both the request and this source from here on
-  };
   executor_->submit({run, &request});
+}
+
+void BlockingSource::run(void* context) noexcept {
+  auto* request = static_cast<ReadRequest*>(context);
+  const Executor* const executor = static_cast<const BlockingSource*>(request->source)->executor_.get();
+  const Turn outer = std::exchange(t_turn, Turn{executor, {}});  // an executor may run tasks within tasks
+  for (; request; request = t_turn.requests.pop()) {
+    try {
+      static_cast<const BlockingSource*>(request->source)->read(request->offset, request->into, request->part);
+    } catch (...) {
+      request->error = std::current_exception();
+    }
+    request->done(*request);  // the caller may destroy both the request and its source from here on
+  }
+  t_turn = outer;
 }
 
 }  // namespace stoker

@@ -11,6 +11,8 @@ namespace stoker {
 
 class BlockingSource : public Source {
  public:
+  /// What a read that ended starts is read next by the same task: to wait there for room in the executor's queue could
+  /// be to wait for oneself.
   void start(ReadRequest& request) final;
   std::string_view io_name() const override { return "pread"; }
 
@@ -21,6 +23,8 @@ class BlockingSource : public Source {
   virtual void read(std::uint64_t offset, Segments into, std::string_view part) const = 0;
 
  private:
+  static void run(void* context) noexcept;
+
   std::shared_ptr<Executor> executor_;
 };
 

@@ -32,6 +32,7 @@ struct ReadRequest {
 
   // For the source's own use between start() and done().
   Source* source = nullptr;
+  ReadRequest* next = nullptr;
   ReadScratch scratch;
 };
 

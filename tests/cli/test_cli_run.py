@@ -12,7 +12,8 @@ import pytest
 from PIL import Image
 
 RUN_KEYS = """samples seconds samples_per_s cpu_ms_per_sample rss_bytes_max wait_s first_batch_s utilisation bad_samples
-    fallback_samples bytes_read bytes_to_device epochs threads prefetch transfer_index device io isa machine stages""".split()
+    fallback_samples bytes_read bytes_to_device epochs threads prefetch io_depth transfer_index device io isa machine
+    stages""".split()
 
 
 def run(data, *args, recipe="cifar-train"):
@@ -39,6 +40,7 @@ def test_json_is_one_object_with_the_promised_keys(stoker, tiny):
     assert report["epochs"] == 2
     assert report["threads"] == 2
     assert report["prefetch"] == 3
+    assert report["io_depth"] == 1024
     assert report["transfer_index"] == 3 and report["device"] == "cpu"
     assert report["io"] == "pread"
     assert report["utilisation"] is None
@@ -126,6 +128,14 @@ def test_the_audit_is_the_same_whatever_the_threads_and_the_prefetch(stoker, tin
     audit = stoker.audit(tmp_path, *usual, "--threads", threads, "--prefetch", prefetch)
     assert audit == stoker.audit(tmp_path, *usual)
     assert len(audit) == 56
+
+
+@pytest.mark.parametrize("depth", [1, 3, 1024])
+def test_the_audit_is_the_same_whatever_the_io_depth(stoker, tiny, tmp_path, depth):
+    for data in (tiny.folder, tiny.tar):
+        usual = run(data, "--batch", 4, "--epochs", 2, "--seed", 7)
+        assert stoker.audit(tmp_path, *usual, "--io-depth", depth) == stoker.audit(tmp_path, *usual)
+        assert stoker.json(*usual, "--io-depth", depth)["io_depth"] == depth
 
 
 def test_the_audit_is_the_same_from_a_folder_and_from_its_tar(stoker, tiny, photographs, tmp_path):
