@@ -1,5 +1,5 @@
-// What a loader adds to each step beside the work itself: taking its state, finding the next samples, and serving those
-// that its cache has, beside a loop of memcpy over blocks of the same size.
+// What a loader adds to each step beside the work itself: taking its state, finding the next samples, measuring itself,
+// and serving those that its cache has, beside a loop of memcpy over blocks of the same size.
 //
 //   bench_state [--json FILE]      pin it to one core
 #include <fmt/format.h>
@@ -181,6 +181,29 @@ class CopyLoop {
   std::vector<std::uint8_t> blocks_, batches_;
 };
 
+/// What one sample's metrics take that was read by itself: the clock before, between and after its stages, what its
+/// worker counts, and what changes of levels when its read ends and when it is done.
+double metrics_ns() {
+  MetricCounters counters;
+  counters.have_workers(1);
+  WorkerCounters& worker = counters.worker(0);
+  MetricCounters::Levels levels{};
+  const auto change = [&](Level level, std::int64_t by) {
+    levels[static_cast<std::size_t>(level)] += by;
+    counters.observe(levels);
+  };
+  return ns_each(100'000, [&](std::int64_t i) {
+    for (const Metric metric : {Metric::kReads, Metric::kBytesRead, Metric::kBytesFetched}) counters.add(metric, 1);
+    change(Level::kTicketsReady, i % 2 == 0 ? 1 : -1);
+    const std::int64_t began = now_ns(), decoded = now_ns(), finished = now_ns();
+    worker.add(Metric::kDecodeNs, decoded - began);
+    worker.add(Metric::kGeometryColorNs, finished - decoded);
+    worker.add(Metric::kEntryPointsUsed, 1);
+    change(Level::kBatchesReady, i % 2 == 0 ? 1 : -1);
+    return finished;
+  });
+}
+
 void measure_loader(Report& report) {
   const std::string shard = raw_shard();
   const auto data = open(shard);
@@ -207,6 +230,8 @@ void measure_loader(Report& report) {
   }
   report.add_ratio("raw samples out of the cache", median(rates), "GB/s", "a memcpy loop", median(ratios), 0.8);
   fmt::print("{:<44}{:>10.2f} {}\n", "  which is", median(rates), "GB/s");
+  report.add("metrics, of a hundredth of such a sample", metrics_ns(), "ns",
+             0.01 * static_cast<double>(kSampleBytes) / median(rates));
 
   std::size_t bytes = 0;
   report.add("taking the state",

@@ -138,8 +138,8 @@ void run(const RunOptions& options, Interrupts& interrupts) {
 
   report.seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
   report.cpu_s = process_cpu_s() - cpu_s_before;
-  loader.close();  // workers that idle until now have counted that once they ended
   report.metrics = loader.metrics();
+  loader.close();
   report.threads = loader.threads();
   report.prefetch = loader.prefetch();
   report.io_depth = loader.io_depth();

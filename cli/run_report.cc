@@ -11,31 +11,41 @@
 #include "stoker/base/isa.h"
 #include "stoker/base/machine.h"
 #include "stoker/base/units.h"
+#include "stoker/plan/device_batch.h"
+#include "stoker/runtime/metrics_window.h"
 
 namespace stoker {
 namespace {
 
-struct StageRow {
-  const char* name;
-  const char* side;
-  double seconds;
-};
-
 double seconds_of(const Metrics& metrics, Metric metric) { return static_cast<double>(metrics[metric]) * 1e-9; }
 
-// What workers and the device do, in the order a sample goes through it; stages that run fused have a name joined of
-// the plan's names (docs/reports.md). Reading is not among them: it waits more than it works.
-std::vector<StageRow> stage_rows(const RunReport& report) {
-  const double decode = seconds_of(report.metrics, Metric::kDecodeNs);
-  const double transform = seconds_of(report.metrics, Metric::kTransformNs);
-  const double device = seconds_of(report.metrics, Metric::kDeviceNs);
-  if (report.device.name == "cpu") return {{"decode", "cpu", decode}, {"geometry+color", "cpu", transform}};
-  switch (report.transfer_index) {
-    case 0: return {{"hand-over", "cpu", decode + transform}, {"decode+geometry+color", "device", device}};
-    case 1: return {{"decode", "cpu", decode}, {"hand-over", "cpu", transform}, {"geometry+color", "device", device}};
-    case 2: return {{"decode", "cpu", decode}, {"geometry", "cpu", transform}, {"color", "device", device}};
-    default: return {{"decode", "cpu", decode}, {"geometry+color", "cpu", transform}};
+/// Stages that run at a transfer index, whether or not anybody measures how long.
+bool runs_at(Metric stage, int transfer_index, bool has_device) {
+  if (!has_device) transfer_index = kTransferIndexMax;
+  switch (stage) {
+    case Metric::kHandOverNs: return transfer_index <= 1;
+    case Metric::kDecodeNs: return transfer_index >= 1;
+    case Metric::kGeometryNs:
+    case Metric::kDeviceColorNs: return transfer_index == 2;
+    case Metric::kGeometryColorNs: return transfer_index == kTransferIndexMax;
+    case Metric::kDeviceDecodeNs: return transfer_index == 0;
+    case Metric::kDeviceGeometryColorNs: return transfer_index <= 1;
+    default: return false;
   }
+}
+
+// What workers and the device do, in the order a sample goes through it, and what else they did: the index may change,
+// and there are images that cross with more stages done. Reading is not among them: it waits more than it works.
+std::vector<StageTime> stage_rows(const RunReport& report) {
+  std::vector<StageTime> rows;
+  for (std::size_t i = 0; i < kMetrics; ++i) {
+    const MetricSpec& spec = metric_table()[i];
+    const auto metric = static_cast<Metric>(i);
+    if (spec.stage.empty()) continue;
+    if (report.metrics[metric] == 0 && !runs_at(metric, report.transfer_index, report.device.name != "cpu")) continue;
+    rows.push_back({spec.stage, spec.side, seconds_of(report.metrics, metric)});
+  }
+  return rows;
 }
 
 std::string duration(double seconds) {
@@ -55,12 +65,12 @@ std::string worker_table(const RunReport& report) {
   const double total = report.seconds * report.threads;
   double other = total;
   TextTable table({{"worker time"}, {"seconds", Align::kRight}, {"share", Align::kRight}});
-  const auto add = [&](const char* name, double seconds) {
-    table.add_row({name, fmt::format("{:.2f}", seconds), percent(ratio(seconds, total))});
+  const auto add = [&](std::string_view name, double seconds) {
+    table.add_row({std::string(name), fmt::format("{:.2f}", seconds), percent(ratio(seconds, total))});
     other -= seconds;
   };
-  for (const StageRow& stage : stage_rows(report)) {
-    if (std::string_view(stage.side) == "cpu") add(stage.name, stage.seconds);
+  for (const StageTime& stage : stage_rows(report)) {
+    if (stage.side == "cpu") add(stage.name, stage.seconds);
   }
   add("idle", seconds_of(report.metrics, Metric::kWorkerIdleNs));
   add("other", std::max(other, 0.0));
@@ -72,9 +82,9 @@ std::string worker_table(const RunReport& report) {
 nlohmann::ordered_json RunReport::json() const {
   const auto count = static_cast<double>(metrics[Metric::kSamples]);
   double stage_seconds = 0;
-  for (const StageRow& stage : stage_rows(*this)) stage_seconds += stage.seconds;
+  for (const StageTime& stage : stage_rows(*this)) stage_seconds += stage.seconds;
   auto stages = nlohmann::ordered_json::array();
-  for (const StageRow& stage : stage_rows(*this)) {
+  for (const StageTime& stage : stage_rows(*this)) {
     stages.push_back({{"name", stage.name},
                       {"side", stage.side},
                       {"seconds", stage.seconds},

@@ -245,6 +245,17 @@ nb::dict metrics(const PyLoader& self) {
   return values;
 }
 
+nb::list worker_times(const PyLoader& self) {
+  nb::list workers;
+  for (const WorkerTimes& times : self.session->metrics().workers) {
+    nb::dict entry;
+    entry["busy_ns"] = times.busy_ns;
+    entry["idle_ns"] = times.idle_ns;
+    workers.append(std::move(entry));
+  }
+  return workers;
+}
+
 std::string metrics_documentation() {
   std::string text = "What the loader has measured of itself so far, by name; times in nanoseconds.\n\n";
   for (const MetricSpec& metric : metric_table()) {
@@ -274,6 +285,8 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
                    "io_depth: int = ...) -> None"),
            "Changes knobs while an epoch runs; the batches stay the same.")
       .def("metrics", &metrics, metrics_documentation().c_str())
+      .def("worker_times", &worker_times, nb::sig("def worker_times(self) -> list[dict[str, int]]"),
+           "By worker, how long it was busy and how long it had nothing to do so far, in nanoseconds.")
       .def_prop_ro(
           "threads", [session](const PyLoader& self) { return session(self).loader().threads(); },
           "Workers at present.")

@@ -13,6 +13,7 @@
 #include "stoker/base/log.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/plan/plan.h"
+#include "stoker/runtime/metrics.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -68,6 +69,18 @@ nb::dict operators() {
   return table;
 }
 
+// All there are, in order: (name, kind, what it is).
+nb::list metrics() {
+  nb::list table;
+  for (const MetricSpec& spec : metric_table()) {
+    const char* const kind = spec.kind == MetricKind::kCounter ? "counter"
+                             : spec.kind == MetricKind::kGauge ? "gauge"
+                                                               : "knob";
+    table.append(nb::make_tuple(std::string(spec.name), kind, std::string(spec.doc)));
+  }
+  return table;
+}
+
 void log_text(int level, const std::string& text) { log_message(static_cast<LogLevel>(level), text); }
 
 nb::list isas() {
@@ -82,6 +95,7 @@ void bind_testing(nb::module_& module) {
   nb::module_ testing = module.def_submodule("testing");
   testing.def("draw_boxes", &draw_boxes, "recipe"_a, "width"_a, "height"_a, "count"_a, "seed"_a);
   testing.def("operators", &operators);
+  testing.def("metrics", &metrics);
   testing.def("log", &log_text, "level"_a, "text"_a, nb::call_guard<nb::gil_scoped_release>());
   testing.def("available_isas", &isas);
   testing.def(

@@ -194,6 +194,10 @@ class Loader:
         """What the loader has measured of itself so far, by name."""
         return self._loader.metrics()
 
+    def worker_times(self) -> list[dict[str, int]]:
+        """By worker, how long it was busy and how long it had nothing to do so far, in nanoseconds."""
+        return self._loader.worker_times()
+
     @property
     def dataset(self) -> stoker.Dataset:
         """The data set, of every rank's samples."""

@@ -6,6 +6,12 @@
 
 namespace stoker {
 
+DeviceStage stage_of(const DeviceLaunch& launch) {
+  if (launch.kernel == DeviceKernels::number<DeviceJpegKernel>()) return DeviceStage::kDecode;
+  if (launch.kernel == DeviceKernels::number<DeviceColorKernel>()) return DeviceStage::kColor;
+  return DeviceStage::kGeometryColor;
+}
+
 std::shared_ptr<Device> open_device(std::string_view name) {
   constexpr std::string_view kEmulated = "emulated:", kCuda = "cuda:";
   if (name == "cpu") return nullptr;

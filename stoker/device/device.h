@@ -2,10 +2,13 @@
 // launches of kernels, and files for nvJPEG in between, in that order; it is done later, and an event tells when.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,6 +61,13 @@ struct DeviceTask {
   }
 };
 
+/// What its kernels do, each of them one stage or two fused.
+enum class DeviceStage : std::uint8_t { kDecode, kGeometryColor, kColor, kCount };
+DeviceStage stage_of(const DeviceLaunch& launch);
+
+/// How long its kernels took, by stage.
+using DeviceTimes = std::array<std::int64_t, static_cast<std::size_t>(DeviceStage::kCount)>;
+
 /// When a task is done.
 class DeviceEvent {
  public:
@@ -68,8 +78,12 @@ class DeviceEvent {
   virtual void wait_for_memory() const = 0;
   /// When it was done, or will be (base/clock.h), as far as is known.
   virtual std::int64_t done_ns() const = 0;
-  /// How long its kernels took, once it is done; 0 if nobody measures.
-  virtual std::int64_t busy_ns() const = 0;
+  /// How long its kernels took, in nanoseconds, once it is done; 0 if nobody measures.
+  virtual DeviceTimes stages_ns() const = 0;
+  std::int64_t busy_ns() const {
+    const DeviceTimes times = stages_ns();
+    return std::accumulate(times.begin(), times.end(), std::int64_t{0});
+  }
 };
 
 /// A point in a stream of a consumer: what it was given before.
@@ -78,6 +92,9 @@ class StreamMark {
   virtual ~StreamMark() = default;
   /// Waits until that is done.
   virtual void wait() const = 0;
+  /// How long after another mark it was reached, in nanoseconds; unset where that is not known, or not yet. Does not
+  /// wait.
+  virtual std::optional<std::int64_t> ns_since(const StreamMark&) const { return std::nullopt; }
 };
 
 class Device {

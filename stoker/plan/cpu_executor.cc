@@ -34,12 +34,7 @@ void CpuExecutor::ask_gate(const SampleInput& sample) {
     begin(view, sample);
     most = std::max(most, stages_->decode_memory());
   }
-  gate_->enter(most);
-}
-
-// With one image its header is read once; with several their memory is one, and was asked for at once.
-void CpuExecutor::enter_gate() {
-  if (gate_ && image_views_ == 1) gate_->enter(stages_->decode_memory());
+  counts_.memory_wait_ns += gate_->enter(most);
 }
 
 // What one view of images takes: from when on, and what was counted before.
@@ -48,8 +43,16 @@ class CpuExecutor::Timer {
   Timer(ExecutorCounts& counts, const ImageStages& stages)
       : counts_(counts), stages_(stages), before_(stages.plane_decodes()), since_ns_(now_ns()) {}
 
-  void decoded() { counts_.decode_ns += lap_ns(); }
-  void transformed() { counts_.transform_ns += lap_ns(); }
+  /// All since the last one was this.
+  void was(std::int64_t ExecutorCounts::*stage) {
+    const std::int64_t now = now_ns();
+    counts_.*stage += now - std::exchange(since_ns_, now);
+  }
+  /// So much of it was waiting.
+  void waited(std::int64_t ns) {
+    counts_.memory_wait_ns += ns;
+    since_ns_ += ns;
+  }
   ~Timer() {
     const PlaneDecodes after = stages_.plane_decodes();
     counts_.jpeg_fallbacks += after.by_library - before_.by_library;
@@ -57,16 +60,16 @@ class CpuExecutor::Timer {
   }
 
  private:
-  std::int64_t lap_ns() {
-    const std::int64_t now = now_ns();
-    return now - std::exchange(since_ns_, now);
-  }
-
   ExecutorCounts& counts_;
   const ImageStages& stages_;
   const PlaneDecodes before_;
   std::int64_t since_ns_;
 };
+
+// With one image its header is read once; with several their memory is one, and was asked for at once.
+void CpuExecutor::enter_gate(Timer& timer) {
+  if (gate_ && image_views_ == 1) timer.waited(gate_->enter(stages_->decode_memory()));
+}
 
 void CpuExecutor::run(const SampleInput& sample, std::span<const MutableBytes> outputs) {
   assert(outputs.size() == plan_.views().size());
@@ -85,11 +88,11 @@ void CpuExecutor::write_tensor(const ViewPlan& view, const SampleInput& sample, 
   Timer timer(counts_, *stages_);
   [[maybe_unused]] const StageOutputs stages = begin(view, sample);
   assert(stages.color.bytes() == out.size());
-  enter_gate();
+  enter_gate(timer);
   stages_->decode();
-  timer.decoded();
+  timer.was(&ExecutorCounts::decode_ns);
   stages_->transform(out.data());
-  timer.transformed();
+  timer.was(&ExecutorCounts::geometry_color_ns);
 }
 
 void CpuExecutor::run(const SampleInput& sample, DeviceBatch& batch, int slot) {
@@ -126,18 +129,22 @@ bool CpuExecutor::hand_over_coded(const SampleInput& sample, const DeviceBatch& 
 void CpuExecutor::hand_over(std::size_t view, const SampleInput& sample, DeviceBatch& batch, int slot) {
   Timer timer(counts_, *stages_);
   begin(plan_.views()[view], sample);
-  enter_gate();
+  enter_gate(timer);
   DeviceBatch::Room room(batch, view, slot);
   DeviceItem item;
   const bool coded = hand_over_coded(sample, batch, room, item);
-  if (!coded) stages_->decode();
-  timer.decoded();
-  if (!coded && (batch.transfer_index() > 1 || !stages_->hand_over_decoded(room, item))) {
+  if (!coded) {
+    stages_->decode();
+    timer.was(&ExecutorCounts::decode_ns);
+  }
+  if (coded || (batch.transfer_index() <= 1 && stages_->hand_over_decoded(room, item))) {
+    timer.was(&ExecutorCounts::hand_over_ns);
+  } else {
     const DeviceGrant grant = batch.grant_resized(view, slot);
     stages_->geometry(stages_->resized_view(grant.staging));
     item = DeviceResized{.samples = grant.place, .slot = slot, .kind = stages_->resized_kind()};
+    timer.was(&ExecutorCounts::geometry_ns);
   }
-  timer.transformed();
   batch.put(view, slot, item);
 }
 

@@ -15,7 +15,10 @@ namespace stoker {
 /// What was done so far, and how long it took.
 struct ExecutorCounts {
   std::int64_t decode_ns = 0;
-  std::int64_t transform_ns = 0;       // geometry and color, fused
+  std::int64_t geometry_ns = 0;        // alone, where a device does color
+  std::int64_t geometry_color_ns = 0;  // fused
+  std::int64_t hand_over_ns = 0;       // of what a device decodes, or of what was decoded for it
+  std::int64_t memory_wait_ns = 0;     // for the gate
   std::int64_t entry_points_used = 0;  // images decoded by them, here or on a device
   std::int64_t nvjpeg_images = 0;      // images left to nvJPEG
   std::int64_t jpeg_fallbacks = 0;     // images whose planes Stoker's own decoder left to libjpeg
@@ -47,7 +50,7 @@ class CpuExecutor final : public SampleExecutor {
   class Timer;
 
   void ask_gate(const SampleInput& sample);
-  void enter_gate();
+  void enter_gate(Timer& timer);
   void write_tensor(const ViewPlan& view, const SampleInput& sample, MutableBytes out);
   bool hand_over_coded(const SampleInput& sample, const DeviceBatch& batch, DeviceRoom& room, DeviceItem& item);
   void hand_over(std::size_t view, const SampleInput& sample, DeviceBatch& batch, int slot);

@@ -25,8 +25,9 @@ struct SampleInput {
 class MemoryGate {
  public:
   virtual ~MemoryGate() = default;
-  /// About `bytes` of scratch memory will be held until the sample is done. Throws kMemory, kClosed.
-  virtual void enter(std::uint64_t bytes) = 0;
+  /// About `bytes` of scratch memory will be held until the sample is done. Returns how long that was waited for, in
+  /// nanoseconds. Throws kMemory, kClosed.
+  virtual std::int64_t enter(std::uint64_t bytes) = 0;
 };
 
 /// Executors keep scratch memory between samples: one per thread. The plan must outlive them.

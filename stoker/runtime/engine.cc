@@ -77,6 +77,7 @@ void Loader::Engine::close() {
   // Reads under way write into our memory: they must end before it goes.
   std::unique_lock lock(mutex_);
   reads_end_.wait(lock, [&] { return reads_in_flight_ == 0; });
+  observe();
 }
 
 // The lock is held. What a thread of ours cannot go on after ends the run; out of memory is all that is expected here.
@@ -98,6 +99,7 @@ void Loader::Engine::resize_workers(int threads) {
     const std::lock_guard lock(mutex_);
     worker_target_ = threads;
     workers_wake_.notify_all();
+    observe();
   }
   while (static_cast<int>(workers_.size()) > threads) {
     workers_.back().join();
@@ -106,6 +108,7 @@ void Loader::Engine::resize_workers(int threads) {
   const std::size_t before = workers_.size();
   try {
     translate_thread_errors([&] {
+      metrics_.have_workers(threads);
       while (static_cast<int>(workers_.size()) < threads) {
         const int number = static_cast<int>(workers_.size());
         workers_.emplace_back([this, number] { work_loop(number); });
@@ -125,6 +128,7 @@ std::size_t Loader::Engine::fair_share() const {
 void Loader::Engine::work_loop(int worker) {
   run_on(cores_.cores);
   name_this_thread(fmt::format("stoker-work{}", worker));
+  metrics_.worker(worker).begin_work(now_ns());
   std::unique_lock lock(mutex_, std::defer_lock);
   try {
     work_until_stopped(worker, lock);
@@ -132,11 +136,40 @@ void Loader::Engine::work_loop(int worker) {
     if (!lock.owns_lock()) lock.lock();
     fail_with(std::current_exception());
   }
+  metrics_.worker(worker).end(now_ns());
 }
+
+namespace {
+
+/// What an executor has done since it was `reported`, for a ticket.
+void report(const ExecutorCounts& counts, ExecutorCounts& reported, const Ticket& ticket, WorkerCounters& counters) {
+  static constexpr std::pair<Metric, std::int64_t ExecutorCounts::*> kCounts[] = {
+      {Metric::kHandOverNs, &ExecutorCounts::hand_over_ns},
+      {Metric::kDecodeNs, &ExecutorCounts::decode_ns},
+      {Metric::kGeometryNs, &ExecutorCounts::geometry_ns},
+      {Metric::kGeometryColorNs, &ExecutorCounts::geometry_color_ns},
+      {Metric::kMemoryWaitNs, &ExecutorCounts::memory_wait_ns},
+      {Metric::kJpegFallbacks, &ExecutorCounts::jpeg_fallbacks},
+      {Metric::kEntryPointsUsed, &ExecutorCounts::entry_points_used},
+      {Metric::kNvjpegImages, &ExecutorCounts::nvjpeg_images},
+  };
+  for (const auto& [metric, count] : kCounts) {
+    if (counts.*count != reported.*count) counters.add(metric, counts.*count - reported.*count);
+  }
+  reported = counts;
+  if (!ticket.cached) return;
+  counters.add(Metric::kCacheHits, 1);
+  for (const FieldRead& read : ticket.reads) {
+    counters.add(Metric::kBytesFromCache, static_cast<std::int64_t>(read.content.size()));
+  }
+}
+
+}  // namespace
 
 void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock) {
   ScratchGate gate(scratch_);
   CpuExecutor executor(plan_, {}, &gate);
+  WorkerCounters& counters = metrics_.worker(worker);
   ExecutorCounts reported;
   Ticket* tickets[kTicketsAtOnce];
   lock.lock();
@@ -148,12 +181,14 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
       return count > 0;
     };
     if (!something_to_do()) {
-      const std::int64_t since = now_ns();
+      observe();
+      counters.begin_idle(now_ns());
       workers_wake_.wait(lock, something_to_do);
-      metrics_.add(Metric::kWorkerIdleNs, now_ns() - since);
+      counters.begin_work(now_ns());
     }
     if (count == 0) return;
     for (std::size_t i = 0; i < count; ++i) {
+      observe();
       lock.unlock();
       work_on(*tickets[i], executor);
       if (gate.must_drop()) {
@@ -161,14 +196,7 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
         give_back_freed(gate.has());
         gate.leave();
       }
-      const ExecutorCounts& counts = executor.counts();
-      metrics_.add(Metric::kDecodeNs, counts.decode_ns - reported.decode_ns);
-      metrics_.add(Metric::kTransformNs, counts.transform_ns - reported.transform_ns);
-      metrics_.add(Metric::kJpegFallbacks, counts.jpeg_fallbacks - reported.jpeg_fallbacks);
-      metrics_.add(Metric::kEntryPointsUsed, counts.entry_points_used - reported.entry_points_used);
-      metrics_.add(Metric::kNvjpegImages, counts.nvjpeg_images - reported.nvjpeg_images);
-      if (tickets[i]->cached) metrics_.add(Metric::kCacheHits, 1);
-      reported = counts;
+      report(executor.counts(), reported, *tickets[i], counters);
       lock.lock();
       const bool complete = board_.finish(*tickets[i]);
       if (complete) cross_complete(lock);
@@ -185,6 +213,10 @@ void Loader::Engine::cross_complete(std::unique_lock<std::mutex>& lock) {
     std::exception_ptr error;
     lock.unlock();
     try {
+      if (const std::optional<std::int64_t> step_ns = work->batch->step_ns()) {
+        metrics_.add(Metric::kConsumerDeviceSteps, 1);
+        metrics_.add(Metric::kConsumerDeviceStepNs, *step_ns);
+      }
       work->batch->cross();
       metrics_.add(Metric::kBytesToDevice, static_cast<std::int64_t>(work->batch->bytes_to_device()));
     } catch (...) {
@@ -263,17 +295,20 @@ void Loader::Engine::set(const Knobs& knobs) {
     board_.set_prefetch(*knobs.prefetch);
     wake_reader_if_room();
     workers_wake_.notify_all();
+    observe();
   }
   if (knobs.transfer_index) {
     check_transfer_index(*knobs.transfer_index, device_.get());
     const std::lock_guard lock(mutex_);
     board_.set_transfer_index(*knobs.transfer_index);
+    observe();
   }
   if (knobs.io_depth) {
     check_io_depth(*knobs.io_depth);
     const std::lock_guard lock(mutex_);
     io_depth_ = *knobs.io_depth;
     wake_reader_if_room();
+    observe();
   }
   {
     const std::lock_guard lock(mutex_);
@@ -291,19 +326,6 @@ void Loader::Engine::interrupt() {
   const std::lock_guard lock(mutex_);
   interrupted_ = true;
   consumer_wakes_.notify_all();
-}
-
-Metrics Loader::Engine::metrics() const {
-  check_home();
-  Metrics metrics = metrics_.read();
-  const std::lock_guard lock(mutex_);
-  metrics.values[static_cast<std::size_t>(Metric::kReadAheadBytes)] =
-      static_cast<std::int64_t>(board_.read_ahead_used());
-  if (cache_) metrics.values[static_cast<std::size_t>(Metric::kCacheBytes)] = static_cast<std::int64_t>(cache_->used());
-  metrics.values[static_cast<std::size_t>(Metric::kBatchBytes)] = static_cast<std::int64_t>(board_.batch_memory().host);
-  metrics.values[static_cast<std::size_t>(Metric::kDeviceBytes)] =
-      static_cast<std::int64_t>(board_.batch_memory().device);
-  return metrics;
 }
 
 int Loader::Engine::threads() const {

@@ -83,6 +83,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   void work_loop(int worker);
   void work_until_stopped(int worker, std::unique_lock<std::mutex>& lock);
   void work_on(Ticket& ticket, CpuExecutor& executor) const;
+  void observe();
   void make(Ticket& ticket, CpuExecutor& executor) const;
   BoardOptions completed(BoardOptions options) const;
   void resize_workers(int threads);
@@ -96,6 +97,8 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::int64_t next_epoch() const;
   BatchPtr end_epoch();
   bool pop_arriving(Deadline deadline);
+  void consumer_waits(bool waits);
+  void count_device(const DeviceTimes& stages_ns);
   void wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline);
   bool lacks_unsettled_memory() const;
   bool settle(std::size_t but, Deadline deadline);
@@ -135,6 +138,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   bool closing_ = false;
   bool interrupted_ = false;
   bool reader_waits_ = false;
+  bool consumer_waits_ = false;
   int io_depth_ = kIoDepthMax;
   IntrusiveQueue<PlannedRead> urgent_reads_, waiting_reads_;  // planned, and not started: the depth is reached
   std::size_t reads_waiting_ = 0;                             // of both
@@ -163,6 +167,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::int64_t batches_per_epoch_ = 0;
   std::optional<LoaderPosition> resume_;  // where the next epoch begins, if it is that one
   std::int64_t first_start_ns_ = 0;
+  std::int64_t step_since_ns_ = 0;  // when the consumer got the batch that it is at work on; 0: it has none
   bool first_delivered_ = false;
   std::unique_ptr<LoaderBatch> arriving_;          // popped, and not yet delivered
   std::deque<LoaderBatch*> unsettled_;             // popped, the oldest first; the consumer may have let go of some

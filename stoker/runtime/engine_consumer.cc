@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
@@ -43,8 +45,10 @@ void Loader::Engine::start_epoch(std::int64_t epoch) {
   epoch_bad_.clear();
   in_epoch_ = true;
   epoch_error_ = nullptr;
+  step_since_ns_ = 0;  // what it does between epochs is none
   reader_waits_ = false;
   reader_wakes_.notify_one();
+  observe();
   if (goes_back) {
     log(LogLevel::kWarning, "epoch {} was asked for, so it begins anew; the state that was loaded stood in epoch {}",
         epoch, resume->epoch);
@@ -89,6 +93,10 @@ LoaderPosition Loader::Engine::load_state(std::string_view json) {
 
 std::optional<BatchPtr> Loader::Engine::next(Deadline deadline) {
   check_home();
+  if (step_since_ns_ != 0) {
+    metrics_.add(Metric::kConsumerSteps, 1);
+    metrics_.add(Metric::kConsumerStepNs, now_ns() - std::exchange(step_since_ns_, 0));
+  }
   if (epoch_error_) std::rethrow_exception(epoch_error_);
   if (!in_epoch_ && next_epoch() >= epochs_end_) return BatchPtr();
   if (!in_epoch_) start_epoch(next_epoch());
@@ -138,6 +146,7 @@ bool Loader::Engine::pop_arriving(Deadline deadline) {
     epoch_error_ = std::current_exception();
   }
   wake_reader_if_room();
+  observe();
   workers_wake_.notify_all();  // memory may have gone to a batch whose tickets are ready
   return true;
 }
@@ -149,7 +158,8 @@ void Loader::Engine::drop_arriving() noexcept {
 // Waits until the device is done with all batches but the last so many, and learns how that went: what went wrong is
 // the epoch's error. False if the deadline passes first.
 bool Loader::Engine::settle(std::size_t but, Deadline deadline) {
-  const std::int64_t since = now_ns();
+  if (unsettled_.empty()) return true;
+  consumer_waits(true);
   bool in_time = true;
   while (in_time && !epoch_error_ && !unsettled_.empty()) {
     LoaderBatch& oldest = *unsettled_.front();
@@ -163,18 +173,34 @@ bool Loader::Engine::settle(std::size_t but, Deadline deadline) {
     if (!ready && !must) break;
     const std::lock_guard lock(mutex_);
     if (ready) {
-      metrics_.add(Metric::kDeviceNs, oldest.device_ns());
+      count_device(oldest.device_ns());
       unsettled_.pop_front();
       board_.settled(oldest);
       wake_reader_if_room();
       workers_wake_.notify_all();
     } else {
+      consumer_waits_ = !closing_ && !interrupted_;
       check_open();
       in_time = !deadline || std::chrono::steady_clock::now() < *deadline;
     }
   }
-  metrics_.add(Metric::kConsumerWaitNs, now_ns() - since);
+  consumer_waits(false);
   return in_time;
+}
+
+void Loader::Engine::count_device(const DeviceTimes& stages_ns) {
+  static constexpr std::array<Metric, static_cast<std::size_t>(DeviceStage::kCount)> kMetricOf = {
+      Metric::kDeviceDecodeNs, Metric::kDeviceGeometryColorNs, Metric::kDeviceColorNs};
+  for (std::size_t stage = 0; stage < stages_ns.size(); ++stage) {
+    metrics_.add(kMetricOf[stage], stages_ns[stage]);
+    metrics_.add(Metric::kDeviceNs, stages_ns[stage]);
+  }
+}
+
+void Loader::Engine::consumer_waits(bool waits) {
+  const std::lock_guard lock(mutex_);
+  consumer_waits_ = waits;
+  observe();
 }
 
 // Whether it is for the memory of batches which the consumer has let go of, but the device has not, that the next one
@@ -184,17 +210,21 @@ bool Loader::Engine::lacks_unsettled_memory() const {
 }
 
 void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline) {
-  const std::int64_t since = now_ns();
   const auto ready = [&] {
     return closing_ || interrupted_ || failure_ || board_.front_sealed() || board_.starved() ||
            lacks_unsettled_memory();
   };
-  if (deadline) {
-    consumer_wakes_.wait_until(lock, *deadline, ready);
-  } else {
-    consumer_wakes_.wait(lock, ready);
+  if (!ready()) {
+    consumer_waits_ = true;
+    observe();
+    if (deadline) {
+      consumer_wakes_.wait_until(lock, *deadline, ready);
+    } else {
+      consumer_wakes_.wait(lock, ready);
+    }
+    consumer_waits_ = false;
+    observe();
   }
-  metrics_.add(Metric::kConsumerWaitNs, now_ns() - since);
   check_open();
   if (failure_) std::rethrow_exception(failure_);
   if (!board_.front_sealed() && board_.starved()) {
@@ -237,7 +267,8 @@ BatchPtr Loader::Engine::deliver(std::unique_ptr<LoaderBatch> batch) {
   metrics_.add(Metric::kSamples, delivered->valid_count());
   if (!first_delivered_) metrics_.set(Metric::kFirstBatchNs, now_ns() - first_start_ns_);
   first_delivered_ = true;
-  if (progress_) progress_({epoch_, delivered_, batches_per_epoch_, metrics_.read()[Metric::kSamples]});
+  if (progress_) progress_({epoch_, delivered_, batches_per_epoch_, metrics_.value(Metric::kSamples)});
+  step_since_ns_ = now_ns();
   return delivered;
 }
 
@@ -251,6 +282,7 @@ void Loader::Engine::take_back(LoaderBatch* batch) noexcept {
   const std::lock_guard lock(mutex_);
   board_.release(std::move(owned));
   wake_reader_if_room();
+  observe();
   workers_wake_.notify_all();
   consumer_wakes_.notify_all();
 }

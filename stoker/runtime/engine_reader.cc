@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "stoker/base/clock.h"
 #include "stoker/runtime/engine.h"
 #include "stoker/runtime/thread_pool.h"
 
@@ -75,6 +74,7 @@ void Loader::Engine::locate_next(std::unique_lock<std::mutex>& lock) {
     if (!ticket->padding()) located_samples_.push_back(ticket->sample);
   }
   if (located_.empty()) return;
+  observe();
   lock.unlock();
   dataset_->prepare(located_samples_);
   for (Ticket* ticket : located_) board_.locate(*ticket);
@@ -123,10 +123,10 @@ void Loader::Engine::grant_located() {
 
 void Loader::Engine::wait_for_room(std::unique_lock<std::mutex>& lock) {
   if (board_.has_again()) return;  // since the lock was let go, to find samples: nobody wakes who does not wait
-  const std::int64_t since = now_ns();
   reader_waits_ = true;
+  observe();
   reader_wakes_.wait(lock, [&] { return closing_ || !reader_waits_; });
-  metrics_.add(Metric::kReaderStallNs, now_ns() - since);
+  reader_waits_ = false;
 }
 
 // Whether tickets that waited have come so near to the front that more reads should be started.
@@ -150,6 +150,7 @@ void Loader::Engine::start_reads(std::unique_lock<std::mutex>& lock) {
   IntrusiveQueue<PlannedRead> now;
   while (PlannedRead* const read = take_read()) now.push(*read);
   if (now.empty()) return;
+  observe();
   lock.unlock();
   start_in_turn(now);
   lock.lock();
@@ -196,17 +197,14 @@ void Loader::Engine::start_in_turn(IntrusiveQueue<PlannedRead> reads) {
   }
   StartTurn turn{engine, reads, t_turn};
   t_turn = &turn;
-  while (PlannedRead* const read = turn.reads.pop()) {
-    read->started_ns = now_ns();
-    read->source->start(read->request);
-  }
+  while (PlannedRead* const read = turn.reads.pop()) read->source->start(read->request);
   t_turn = turn.outer;
 }
 
 void Loader::Engine::read_ended(ReadRequest& request) noexcept {
   PlannedRead& read = *static_cast<PlannedRead*>(request.context);
   auto& engine = *static_cast<Engine*>(read.engine);
-  engine.metrics_.add(Metric::kReadNs, now_ns() - read.started_ns);
+  engine.metrics_.add(Metric::kReads, 1);
   if (!request.error) {
     engine.metrics_.add(Metric::kBytesRead, static_cast<std::int64_t>(read.wanted));
     engine.metrics_.add(Metric::kBytesFetched, static_cast<std::int64_t>(request.length()));
@@ -217,6 +215,7 @@ void Loader::Engine::read_ended(ReadRequest& request) noexcept {
     --engine.reads_in_flight_;
     if (PlannedRead* const taken = engine.take_read()) next.push(*taken);
     engine.read_fields(read);
+    engine.observe();
     if (engine.reads_in_flight_ == 0) engine.reads_end_.notify_all();
   }
   if (!next.empty()) start_in_turn(next);  // else the engine may be gone by now

@@ -10,8 +10,13 @@ namespace stoker {
 
 struct HeldDevice::Mark final : StreamMark {
   void wait() const override { done.wait(false); }
+  std::optional<std::int64_t> ns_since(const StreamMark& earlier) const override {
+    if (!done) return std::nullopt;
+    return at_ns - static_cast<const Mark&>(earlier).at_ns;
+  }
 
   std::atomic<bool> done{false};
+  std::atomic<std::int64_t> at_ns{0};
 };
 
 struct HeldDevice::Event final : DeviceEvent {
@@ -32,7 +37,7 @@ struct HeldDevice::Event final : DeviceEvent {
     const std::lock_guard lock(mutex);
     return at_ns != 0 ? at_ns : now_ns();
   }
-  std::int64_t busy_ns() const override { return 1; }
+  DeviceTimes stages_ns() const override { return {100, 10, 1}; }
 
   mutable std::mutex mutex;
   mutable std::condition_variable finished;
@@ -80,7 +85,10 @@ void HeldDevice::occupy(DeviceStream stream) {
 
 void HeldDevice::finish(DeviceStream stream) {
   const std::lock_guard lock(mutex_);
-  for (const std::shared_ptr<Mark>& mark : occupied_[stream]) mark->done = true;
+  for (const std::shared_ptr<Mark>& mark : occupied_[stream]) {
+    mark->at_ns = now_ns();
+    mark->done = true;
+  }
   occupied_.erase(stream);
   run_what_may();
 }

@@ -56,6 +56,7 @@ void LoaderBatch::write_zeros(int slot) {
 void LoaderBatch::cross() {
   if (device_batch_) event_ = side_.device->submit(device_batch_->seal(), marks_);
   marks_.clear();
+  taken_ = left_ = nullptr;
 }
 
 bool LoaderBatch::wait_ready(std::int64_t patience_ns) {
@@ -95,6 +96,13 @@ void LoaderBatch::wait() const {
 void LoaderBatch::wait_on(DeviceStream stream) const {
   if (event_) side_.device->make_wait(stream, *event_);
   record_stream(stream);
+  if (!event_) return;
+  const std::lock_guard lock(streams_mutex_);
+  if (!taken_ && streams_.front() == stream) taken_ = side_.device->mark(stream);
+}
+
+std::optional<std::int64_t> LoaderBatch::step_ns() const {
+  return taken_ && left_ ? left_->ns_since(*taken_) : std::nullopt;
 }
 
 void LoaderBatch::record_stream(DeviceStream stream) const {
@@ -109,6 +117,7 @@ void LoaderBatch::let_go() noexcept {
   const std::lock_guard lock(streams_mutex_);
   for (const DeviceStream stream : streams_) {
     auto mark = side_.device ? side_.device->mark(stream) : side_.pinned->mark(stream);
+    if (mark && stream == streams_.front()) left_ = mark;
     if (mark) marks_.push_back(std::move(mark));
   }
   streams_.clear();

@@ -54,10 +54,12 @@ class LoaderBatch final : public Batch {
   /// Waits until the device is done with it, `patience_ns` at most; whether it is. Throws kIo, naming the sample, if
   /// the device found one to be damaged that was not here.
   bool wait_ready(std::int64_t patience_ns);
-  /// How long the device's kernels took, once it is done.
-  std::int64_t device_ns() const { return event_ ? event_->busy_ns() : 0; }
+  /// How long the device's kernels took, by stage, once it is done.
+  DeviceTimes device_ns() const { return event_ ? event_->stages_ns() : DeviceTimes{}; }
   /// The consumer has let go of it, and gives its streams no more that uses it.
   void let_go() noexcept;
+  /// How long a stream of a GPU took from taking it to letting go of it, the last time, if that can be told by now.
+  std::optional<std::int64_t> step_ns() const;
 
   /// Whether the loader knows how the device's work on it ended. It must before it starts the batch anew.
   bool settled = true;
@@ -70,6 +72,8 @@ class LoaderBatch final : public Batch {
   mutable std::mutex streams_mutex_;
   mutable std::vector<DeviceStream> streams_;                     // that took it
   mutable std::vector<std::shared_ptr<const StreamMark>> marks_;  // of those, when it was let go; as much room
+  mutable std::shared_ptr<const StreamMark> taken_;               // of the first of them that waited for it
+  std::shared_ptr<const StreamMark> left_;                        // likewise, when it was let go
 };
 
 /// What a batch takes, in bytes.

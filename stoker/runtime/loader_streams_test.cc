@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <numeric>
 #include <thread>
 
+#include "stoker/base/clock.h"
 #include "stoker/base/error_testing.h"
 #include "stoker/plan/device_batch.h"
 #include "stoker/runtime/held_device_testing.h"
@@ -56,6 +58,37 @@ TEST_F(LoaderStreams, ABatchComesWhileTheDeviceIsAtWorkOnIt) {
   other.join();
   const std::vector<std::string> all = want();
   EXPECT_EQ(first, std::vector<std::string>(all.begin(), all.begin() + 7));
+}
+
+TEST_F(LoaderStreams, AStepIsTimedFromTakingABatchToLettingGoOfIt) {
+  LoaderOptions options = this->options();
+  options.prefetch = 1;
+  Loader loader(data.dataset, small_recipe(), options);
+  std::vector<std::int64_t> least, most;  // of each step
+  loader.start_epoch(0);
+  for (int step = 0; step < 7; ++step) {
+    BatchPtr batch = loader.next();
+    device->occupy(kTraining);
+    batch->wait_on(kTraining);
+    const std::int64_t before = now_ns();
+    device->finish(kTraining);  // reaches the batch
+    const std::int64_t after = now_ns();
+    device->occupy(kTraining);
+    batch.reset();
+    least.push_back(now_ns() - after);
+    device->finish(kTraining);  // is done with it
+    most.push_back(now_ns() - before);
+  }
+  const Metrics metrics = loader.metrics();
+  const auto steps = static_cast<std::ptrdiff_t>(metrics[Metric::kConsumerDeviceSteps]);
+  EXPECT_GE(steps, 4) << "of seven, in three pieces of memory";
+  ASSERT_LE(steps, 7);
+  std::sort(least.begin(), least.end());
+  std::sort(most.rbegin(), most.rend());
+  EXPECT_GE(metrics[Metric::kConsumerDeviceStepNs],
+            std::accumulate(least.begin(), least.begin() + steps, std::int64_t{0}));
+  EXPECT_LE(metrics[Metric::kConsumerDeviceStepNs],
+            std::accumulate(most.begin(), most.begin() + steps, std::int64_t{0}));
 }
 
 TEST_F(LoaderStreams, AtMostTwoComeBeforeTheyAreDone) {

@@ -1,40 +1,137 @@
 #include "stoker/runtime/metrics.h"
 
-namespace stoker {
+#include <cassert>
+#include <optional>
 
-const std::array<MetricSpec, static_cast<std::size_t>(Metric::kCount)>& metric_table() {
+#include "stoker/base/clock.h"
+
+namespace stoker {
+namespace {
+
+/// Where a level's time, and the level itself if anybody wants to know it, stand in the table.
+struct LevelSpec {
+  Metric time;
+  std::optional<Metric> level{};
+};
+
+constexpr std::array<LevelSpec, static_cast<std::size_t>(Level::kCount)> kLevels = {{
+    {Metric::kReaderStallNs},
+    {Metric::kConsumerWaitNs},
+    {Metric::kReadNs, Metric::kReadsInFlight},
+    {Metric::kReadsWaitingNs, Metric::kReadsWaiting},
+    {Metric::kTicketsBlockedNs, Metric::kTicketsBlocked},
+    {Metric::kTicketsReadyNs, Metric::kTicketsReady},
+    {Metric::kTicketsParkedNs, Metric::kTicketsParked},
+    {Metric::kBatchesReadyNs, Metric::kBatchesReady},
+}};
+
+}  // namespace
+
+const std::array<MetricSpec, kMetrics>& metric_table() {
   using enum MetricKind;
-  static constexpr std::array<MetricSpec, static_cast<std::size_t>(Metric::kCount)> kTable = {{
+  static constexpr std::array<MetricSpec, kMetrics> kTable = {{
       {"samples", kCounter, "samples delivered, padding not counted"},
       {"batches", kCounter, "batches delivered"},
       {"epochs", kCounter, "epochs finished"},
+      {"bad_samples", kCounter, "distinct samples met whose bytes were bad"},
+      {"first_batch_ns", kGauge, "time from the first epoch's start to its first batch"},
       {"bytes_read", kCounter, "bytes of samples read from storage"},
       {"bytes_fetched", kCounter, "bytes read from storage, those between samples too"},
-      {"read_ns", kCounter, "time from asking for bytes to having them, summed over reads"},
-      {"decode_ns", kCounter, "worker time spent on headers and pixels"},
-      {"transform_ns", kCounter, "worker time spent on geometry and color"},
-      {"worker_idle_ns", kCounter, "worker time spent waiting for something to do"},
-      {"reader_stall_ns", kCounter, "reader time spent waiting for room"},
-      {"consumer_wait_ns", kCounter, "consumer time spent waiting for a batch"},
-      {"first_batch_ns", kGauge, "time from the first epoch's start to its first batch"},
-      {"bad_samples", kCounter, "samples met whose bytes were bad"},
+      {"reads", kCounter, "reads of storage that have ended"},
+      {"bytes_to_device", kCounter, "bytes copied to the device"},
+      {"hand_over_ns", kCounter, "worker time spent on what the device needs to go on with", "hand-over", "cpu"},
+      {"decode_ns", kCounter, "worker time spent on headers and pixels", "decode", "cpu"},
+      {"geometry_ns", kCounter, "worker time spent on geometry whose color the device does", "geometry", "cpu"},
+      {"geometry_color_ns", kCounter, "worker time spent on geometry and color", "geometry+color", "cpu"},
+      {"memory_wait_ns", kCounter, "worker time spent waiting for memory to decode in"},
       {"jpeg_fallbacks", kCounter, "images of planar recipes that Stoker's JPEG decoder left to libjpeg"},
       {"entry_points_used", kCounter, "images of which only the part needed was decoded, as an index makes possible"},
       {"nvjpeg_images", kCounter, "images that were left to nvJPEG"},
       {"cache_hits", kCounter, "samples whose bytes the cache had"},
-      {"bytes_to_device", kCounter, "bytes copied to the device"},
-      {"device_ns", kCounter, "time that the device's kernels took"},
+      {"bytes_from_cache", kCounter, "bytes of samples that the cache had"},
+      {"worker_busy_ns", kCounter, "worker time spent not waiting for something to do, summed over workers"},
+      {"worker_idle_ns", kCounter, "worker time spent waiting for something to do, summed over workers"},
+      {"device_decode_ns", kCounter, "device time of decoding, of batches delivered", "decode", "device"},
+      {"device_geometry_color_ns", kCounter, "device time of geometry and color, of batches delivered",
+       "geometry+color", "device"},
+      {"device_color_ns", kCounter, "device time of color alone, of batches delivered", "color", "device"},
+      {"device_ns", kCounter, "device time of all kernels, of batches delivered"},
+      {"consumer_wait_ns", kCounter, "consumer time spent waiting for a batch"},
+      {"consumer_steps", kCounter, "batches after which the consumer has asked for the next one"},
+      {"consumer_step_ns", kCounter, "consumer time from getting a batch to asking for the next one"},
+      {"consumer_device_steps", kCounter, "batches whose use by a GPU's stream was timed"},
+      {"consumer_device_step_ns", kCounter,
+       "time of a GPU's stream from taking a batch to letting go of it, of those that were timed"},
+      {"reader_stall_ns", kCounter, "reader time spent waiting for room"},
+      {"reads_in_flight", kGauge, "reads of storage now under way"},
+      {"read_ns", kCounter, "time that reads were under way, summed over reads"},
+      {"reads_waiting", kGauge, "reads that now wait to be started: the I/O depth is reached"},
+      {"reads_waiting_ns", kCounter, "time that reads waited to be started, summed over reads"},
+      {"tickets_blocked", kGauge, "samples drawn that now wait for memory to be read into"},
+      {"tickets_blocked_ns", kCounter, "time that samples waited for memory to be read into, summed over samples"},
+      {"tickets_ready", kGauge, "samples read that now wait for a worker"},
+      {"tickets_ready_ns", kCounter, "time that samples waited for a worker, summed over samples"},
+      {"tickets_parked", kGauge, "samples read that now wait for a batch's memory: the consumer is behind"},
+      {"tickets_parked_ns", kCounter, "time that samples waited for a batch's memory, summed over samples"},
+      {"batches_ready", kGauge, "batches complete and not yet taken"},
+      {"batches_ready_ns", kCounter, "time that complete batches waited to be taken, summed over batches"},
       {"read_ahead_bytes", kGauge, "memory now held by samples that wait to be decoded"},
       {"batch_bytes", kGauge, "memory now held by batches"},
       {"device_bytes", kGauge, "the device's memory now held by batches"},
       {"cache_bytes", kGauge, "memory now held by the cache, for all processes that share it"},
+      {"threads", kKnob, "workers"},
+      {"prefetch", kKnob, "batches made ahead of the consumer"},
+      {"io_depth", kKnob, "reads under way at once, at most"},
+      {"transfer_index", kKnob, "stages that the CPU does"},
   }};
   return kTable;
 }
 
+void MetricCounters::observe(const Levels& levels) {
+  std::int64_t now = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (levels_[i].level() == levels[i]) continue;
+    if (now == 0) now = now_ns();
+    levels_[i].set(levels[i], now);
+  }
+}
+
+void MetricCounters::have_workers(int count) {
+  assert(count <= kThreadsMax);
+  while (owned_.size() * kChunk < static_cast<std::size_t>(count)) {
+    owned_.push_back(std::make_unique<Chunk>());
+    chunks_[owned_.size() - 1].store(owned_.back().get(), std::memory_order_release);
+  }
+  workers_.store(std::max(count, workers_.load(std::memory_order_relaxed)), std::memory_order_release);
+}
+
+WorkerCounters& MetricCounters::worker(int number) const {
+  const auto at = static_cast<std::size_t>(number);
+  return (*chunks_[at / kChunk].load(std::memory_order_acquire))[at % kChunk];
+}
+
 Metrics MetricCounters::read() const {
   Metrics metrics;
+  metrics.at_ns = now_ns();
   for (std::size_t i = 0; i < values_.size(); ++i) metrics.values[i] = values_[i].load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    const Occupancy::Reading reading = levels_[i].read(metrics.at_ns);
+    metrics[kLevels[i].time] = reading.level_ns;
+    if (kLevels[i].level) metrics[*kLevels[i].level] = reading.level;
+  }
+  const int workers = workers_.load(std::memory_order_acquire);
+  metrics.workers.reserve(static_cast<std::size_t>(workers));
+  for (int number = 0; number < workers; ++number) {
+    const WorkerCounters& counters = worker(number);
+    const WorkerTimes& times = metrics.workers.emplace_back(
+        WorkerTimes{counters.busy_.read(metrics.at_ns).level_ns, counters.idle_.read(metrics.at_ns).level_ns});
+    metrics[Metric::kWorkerBusyNs] += times.busy_ns;
+    metrics[Metric::kWorkerIdleNs] += times.idle_ns;
+    for (std::size_t i = 0; i < counters.values_.size(); ++i) {
+      metrics.values[static_cast<std::size_t>(WorkerCounters::kFirst) + i] +=
+          counters.values_[i].load(std::memory_order_relaxed);
+    }
+  }
   return metrics;
 }
 

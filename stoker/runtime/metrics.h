@@ -1,69 +1,186 @@
-// What the loader measures of itself: one fixed table, filled without locks. `run`, the doctor and exporters read it.
+// What the loader measures of itself: one fixed table, filled without locks. `run`, the doctor, the tuner and
+// Prometheus read it; docs/metrics.md lists it.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string_view>
+#include <vector>
+
+#include "stoker/base/threads.h"
+#include "stoker/runtime/occupancy.h"
 
 namespace stoker {
 
 enum class Metric : std::uint8_t {
-  kSamples,          // delivered to the consumer, padding not counted
-  kBatches,          // delivered
-  kEpochs,           // finished
-  kBytesRead,        // from storage, of samples
-  kBytesFetched,     // from storage, with what was read between them
-  kReadNs,           // storage: from asking to having, summed over reads
-  kDecodeNs,         // workers: reading headers and decoding pixels
-  kTransformNs,      // workers: geometry and color
-  kWorkerIdleNs,     // workers waiting for something to do
-  kReaderStallNs,    // the reader waiting for memory
-  kConsumerWaitNs,   // the consumer waiting for a batch
-  kFirstBatchNs,     // from the start of the first epoch to its first batch
-  kBadSamples,       // distinct samples whose bytes were bad
-  kJpegFallbacks,    // images of planar recipes that the own JPEG decoder left to libjpeg
-  kEntryPointsUsed,  // images decoded with the entry points that an index has
-  kNvjpegImages,     // images left to nvJPEG
-  kCacheHits,        // samples whose bytes the cache had
-  kBytesToDevice,    // copied to the device
-  kDeviceNs,         // the device's kernels at work, of batches delivered
-  kReadAheadBytes,   // now held by encoded samples
-  kBatchBytes,       // now held by batches
-  kDeviceBytes,      // of the device's memory, likewise
-  kCacheBytes,       // now held by the cache, for all processes that share it
+  // What was delivered.
+  kSamples,
+  kBatches,
+  kEpochs,
+  kBadSamples,
+  kFirstBatchNs,
+  // Bytes, by where they come from or go to.
+  kBytesRead,
+  kBytesFetched,
+  kReads,
+  kBytesToDevice,
+  // Of workers, each of which has its own: from kHandOverNs to kBytesFromCache.
+  kHandOverNs,
+  kDecodeNs,
+  kGeometryNs,
+  kGeometryColorNs,
+  kMemoryWaitNs,
+  kJpegFallbacks,
+  kEntryPointsUsed,
+  kNvjpegImages,
+  kCacheHits,
+  kBytesFromCache,
+  kWorkerBusyNs,
+  kWorkerIdleNs,
+  // Of the device.
+  kDeviceDecodeNs,
+  kDeviceGeometryColorNs,
+  kDeviceColorNs,
+  kDeviceNs,
+  // Of the consumer.
+  kConsumerWaitNs,
+  kConsumerSteps,
+  kConsumerStepNs,
+  kConsumerDeviceSteps,
+  kConsumerDeviceStepNs,
+  // Levels, and what they come to over time.
+  kReaderStallNs,
+  kReadsInFlight,
+  kReadNs,
+  kReadsWaiting,
+  kReadsWaitingNs,
+  kTicketsBlocked,
+  kTicketsBlockedNs,
+  kTicketsReady,
+  kTicketsReadyNs,
+  kTicketsParked,
+  kTicketsParkedNs,
+  kBatchesReady,
+  kBatchesReadyNs,
+  // Memory.
+  kReadAheadBytes,
+  kBatchBytes,
+  kDeviceBytes,
+  kCacheBytes,
+  // Knobs.
+  kThreads,
+  kPrefetch,
+  kIoDepth,
+  kTransferIndex,
   kCount,
 };
 
-enum class MetricKind : std::uint8_t { kCounter, kGauge };
+constexpr std::size_t kMetrics = static_cast<std::size_t>(Metric::kCount);
+
+/// A counter only goes up; a gauge is a reading; a knob is one that somebody sets.
+enum class MetricKind : std::uint8_t { kCounter, kGauge, kKnob };
 
 struct MetricSpec {
   std::string_view name;  // "samples", "bytes_read", "decode_ns", ...
   MetricKind kind;
   std::string_view doc;
+  // Of a stage's busy time: its name, as `plan` has it, joined by a plus where stages run as one; and "cpu" or
+  // "device".
+  std::string_view stage{}, side{};
 };
 
 /// By Metric.
-const std::array<MetricSpec, static_cast<std::size_t>(Metric::kCount)>& metric_table();
+const std::array<MetricSpec, kMetrics>& metric_table();
+
+/// What one worker has done with its time.
+struct WorkerTimes {
+  std::int64_t busy_ns = 0, idle_ns = 0;
+};
 
 /// A reading of the table at one moment.
 struct Metrics {
-  std::array<std::int64_t, static_cast<std::size_t>(Metric::kCount)> values{};
+  std::array<std::int64_t, kMetrics> values{};
+  std::int64_t at_ns = 0;            // base/clock.h
+  std::vector<WorkerTimes> workers;  // by number, of as many as there ever were
 
   std::int64_t operator[](Metric metric) const { return values[static_cast<std::size_t>(metric)]; }
+  std::int64_t& operator[](Metric metric) { return values[static_cast<std::size_t>(metric)]; }
 };
 
-/// The live table. Threads: any.
+/// What one worker adds to with each sample: cache lines of its own.
+class alignas(64) WorkerCounters {
+ public:
+  static constexpr Metric kFirst = Metric::kHandOverNs, kLast = Metric::kBytesFromCache;
+
+  /// The worker's thread only, as all that follows.
+  void add(Metric metric, std::int64_t amount) {
+    std::atomic<std::int64_t>& value = values_[static_cast<std::size_t>(metric) - static_cast<std::size_t>(kFirst)];
+    value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+  void begin_work(std::int64_t now_ns) { turn(1, 0, now_ns); }
+  void begin_idle(std::int64_t now_ns) { turn(0, 1, now_ns); }
+  void end(std::int64_t now_ns) { turn(0, 0, now_ns); }
+
+ private:
+  friend class MetricCounters;
+
+  void turn(std::int64_t busy, std::int64_t idle, std::int64_t now_ns) {
+    busy_.set(busy, now_ns);
+    idle_.set(idle, now_ns);
+  }
+
+  std::array<std::atomic<std::int64_t>, static_cast<std::size_t>(kLast) - static_cast<std::size_t>(kFirst) + 1>
+      values_{};
+  Occupancy busy_, idle_;
+};
+
+/// What there is more or less of as time goes by.
+enum class Level : std::uint8_t {
+  kReaderWaiting,
+  kConsumerWaiting,
+  kReadsInFlight,
+  kReadsWaiting,
+  kTicketsBlocked,
+  kTicketsReady,
+  kTicketsParked,
+  kBatchesReady,
+  kCount,
+};
+
+/// The live table. Threads: any, except where it says otherwise.
 class MetricCounters {
  public:
+  using Levels = std::array<std::int64_t, static_cast<std::size_t>(Level::kCount)>;
+
   void add(Metric metric, std::int64_t amount) { at(metric).fetch_add(amount, std::memory_order_relaxed); }
   void set(Metric metric, std::int64_t value) { at(metric).store(value, std::memory_order_relaxed); }
+  std::int64_t value(Metric metric) const { return at(metric).load(std::memory_order_relaxed); }
+  /// How many of everything there are from now on. One thread at a time.
+  void observe(const Levels& levels);
+
+  /// Makes room for so many workers. One thread at a time. Throws std::bad_alloc.
+  void have_workers(int count);
+  /// Of one for whom there is room: for its thread.
+  WorkerCounters& worker(int number) const;
+
   Metrics read() const;
 
  private:
-  std::atomic<std::int64_t>& at(Metric metric) { return values_[static_cast<std::size_t>(metric)]; }
+  static constexpr std::size_t kChunk = 64;
+  using Chunk = std::array<WorkerCounters, kChunk>;
 
-  std::array<std::atomic<std::int64_t>, static_cast<std::size_t>(Metric::kCount)> values_{};
+  std::atomic<std::int64_t>& at(Metric metric) { return values_[static_cast<std::size_t>(metric)]; }
+  const std::atomic<std::int64_t>& at(Metric metric) const { return values_[static_cast<std::size_t>(metric)]; }
+
+  std::array<std::atomic<std::int64_t>, kMetrics> values_{};
+  alignas(64) std::array<Occupancy, static_cast<std::size_t>(Level::kCount)> levels_;
+  std::atomic<int> workers_{0};
+  std::vector<std::unique_ptr<Chunk>> owned_;
+  std::array<std::atomic<Chunk*>, kThreadsMax / kChunk> chunks_{};
 };
 
 }  // namespace stoker

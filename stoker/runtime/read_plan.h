@@ -26,8 +26,7 @@ struct PlannedRead {
   bool urgent = false;          // a batch waits for it that would be done without
   std::uint64_t wanted = 0;     // bytes of the fields; request.length() counts the holes too
   std::uint64_t place = 0;      // in the arena, of the oldest field
-  std::int64_t started_ns = 0;  // the engine's, as `engine`
-  void* engine = nullptr;
+  void* engine = nullptr;       // that started it
   PlannedRead* next = nullptr;  // of reads that wait to be started, or have ended
 };
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
 
@@ -40,21 +41,23 @@ void ScratchBudget::set_threads(int threads) {
   allowance_ = std::min(each, kAllowanceMax);
 }
 
-void ScratchGate::enter(std::uint64_t bytes) {
+std::int64_t ScratchGate::enter(std::uint64_t bytes) {
   if (bytes <= budget_.allowance()) {
     has_ = std::max(has_, bytes);
-    return;
+    return 0;
   }
   if (bytes > budget_.for_large_) {
     fail(ErrorKind::kMemory, "to decode it takes {}, and the memory budget leaves {} for that; give the loader {} more",
          format_size(static_cast<double>(bytes)), format_size(static_cast<double>(budget_.for_large_)),
          format_size(static_cast<double>(kMemoryPerLarge * (bytes - budget_.for_large_))));
   }
+  const std::int64_t since = now_ns();
   std::optional<ByteBudget::Grant> grant = budget_.large_.take(bytes, budget_.stop_.get_token());
   if (!grant) fail(ErrorKind::kClosed, "the loader is closed");
   grant_ = *std::move(grant);
   is_granted_ = true;
   has_ = std::max(has_, bytes);
+  return now_ns() - since;
 }
 
 void ScratchGate::leave() {

@@ -41,7 +41,7 @@ class ScratchGate final : public MemoryGate {
  public:
   explicit ScratchGate(ScratchBudget& budget) : budget_(budget) {}
 
-  void enter(std::uint64_t bytes) override;
+  std::int64_t enter(std::uint64_t bytes) override;
   /// Whether the worker has more than it may keep: its scratch memory is to be dropped before leave().
   bool must_drop() const { return is_granted_ || has_ > budget_.allowance(); }
   /// What it has, about.

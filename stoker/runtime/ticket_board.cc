@@ -217,6 +217,7 @@ void TicketBoard::read_done(Ticket& ticket) {
   }
   ticket.work->make_ready(ticket);
   ++ready_count_;
+  if (!ticket.work->batch) ++parked_count_;
 }
 
 // --- working
@@ -260,6 +261,7 @@ bool TicketBoard::finish(Ticket& ticket) {
   if (!work.sealed()) return false;
   batch.written_ns = now_ns();
   work.crossing = options_.device.device && !work.error;
+  if (!work.crossing) ++sealed_count_;
   return true;
 }
 
@@ -276,7 +278,11 @@ void TicketBoard::crossed(BatchWork& work, std::exception_ptr error) {
   work.crossing = work.handed = false;
   --work.unfinished;
   if (error) work.error = std::move(error);
-  if (work.discarded) recycle_discarded();
+  if (work.discarded) {
+    recycle_discarded();
+  } else {
+    ++sealed_count_;
+  }
 }
 
 /// What is bad is noted; then another sample takes the ticket, if one may.
@@ -337,6 +343,8 @@ void TicketBoard::start_epoch(std::int64_t epoch, std::int64_t batch) {
 void TicketBoard::discard(std::unique_ptr<BatchWork> work) {
   work->discarded = true;
   ready_count_ -= work->ready_count();
+  if (!work->batch) parked_count_ -= work->ready_count();
+  if (work->sealed()) --sealed_count_;
   for (std::size_t i = work->ready_first; i < work->ready.size(); ++i) {
     give_back(*work->ready[i]);
     --work->unfinished;
@@ -359,6 +367,7 @@ std::unique_ptr<LoaderBatch> TicketBoard::pop(std::vector<BadSlot>& bad) {
   assert(front_sealed());
   std::unique_ptr<BatchWork> work = std::move(works_.front());
   works_.pop_front();
+  --sealed_count_;
   std::unique_ptr<LoaderBatch> batch = std::move(work->batch);
   batch->epoch = work->epoch;
   batch->index = work->index;
@@ -425,6 +434,7 @@ void TicketBoard::grant_batches() {
       ++batches_;
     }
     work.batch->start(options_.transfer_index);
+    parked_count_ -= work.ready_count();
   }
 }
 

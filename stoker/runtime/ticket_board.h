@@ -69,6 +69,8 @@ class TicketBoard {
   /// Whether draw(), grant() or again() might go on, as far as can be seen without work. Never throws, as all that
   /// follows.
   bool may_go_on() const;
+  /// Whether grant() had no room for a ticket.
+  bool refuses() const { return refused_ || refused_substitute_; }
   /// The ticket's last read has ended: it waits for a worker now, or to be read again.
   void read_done(Ticket& ticket);
 
@@ -77,6 +79,8 @@ class TicketBoard {
   /// Up to `tickets.size()` tickets that can be worked on, the oldest batch first; returns how many.
   std::size_t take(std::span<Ticket*> tickets);
   std::size_t ready_count() const { return ready_count_; }
+  /// Of those, how many belong to batches that have no memory yet.
+  std::size_t parked_count() const { return parked_count_; }
   /// Keeps what was read for a ticket whose sample is good, if there is a cache with room for it. Needs no lock.
   void keep_in_cache(const Ticket& ticket) const;
   /// The ticket's slot is written (or its error stands in it). Whether that was its batch's last one: not if its sample
@@ -93,6 +97,8 @@ class TicketBoard {
   /// From here on batches of `epoch` come first, beginning with `batch`; what was drawn of others is thrown away.
   void start_epoch(std::int64_t epoch, std::int64_t batch = 0);
   bool front_sealed() const { return !works_.empty() && works_.front()->sealed(); }
+  /// Batches that could be popped, one after the other but for those before them.
+  int sealed_count() const { return sealed_count_; }
   bool front_lacks_memory() const { return !works_.empty() && !works_.front()->batch; }
   /// The next batch cannot be made: the consumer holds all the memory there is for batches, or the machine has none.
   bool starved() const { return front_lacks_memory() && held_ == batches_ && (held_ > 0 || allocation_error_); }
@@ -170,7 +176,8 @@ class TicketBoard {
   std::vector<std::unique_ptr<LoaderBatch>> free_batches_;
   int batches_ = 0;  // alive: with works, free or held
   int held_ = 0;     // by the consumer
-  std::size_t ready_count_ = 0;
+  std::size_t ready_count_ = 0, parked_count_ = 0;
+  int sealed_count_ = 0;
   std::exception_ptr allocation_error_;
 };
 

@@ -68,10 +68,16 @@ class CudaDevice final : public Device {
     }
     check_cuda(cudaEventRecord(event->copied, copies_), name_);
     check_cuda(cudaStreamWaitEvent(kernels_, event->copied), name_);
-    check_cuda(cudaEventRecord(event->kernels_begin, kernels_), name_);
-    task.in_order([&](const DeviceDecode& decode) { decode_file(decode); },
-                  [&](const DeviceLaunch& launch) { check_cuda(launch_on_gpu(launch, kernels_), name_); });
-    check_cuda(cudaEventRecord(event->kernels_end, kernels_), name_);
+    task.in_order(
+        [&](const DeviceDecode& decode) {
+          event->begin_stage(DeviceStage::kDecode, kernels_);
+          decode_file(decode);
+        },
+        [&](const DeviceLaunch& launch) {
+          event->begin_stage(stage_of(launch), kernels_);
+          check_cuda(launch_on_gpu(launch, kernels_), name_);
+        });
+    event->end_stages(kernels_);
     for (const DeviceCopy& out : task.copies_out) {
       check_cuda(cudaMemcpyAsync(out.to, out.from, out.bytes, cudaMemcpyDeviceToHost, kernels_), name_);
     }

@@ -5,12 +5,27 @@
 #include "stoker/base/clock.h"
 
 namespace stoker {
+namespace {
+
+/// From one event to another, both of them reached; unset if they are not.
+std::optional<std::int64_t> elapsed_ns(const GpuContext& gpu, cudaEvent_t begin, cudaEvent_t end) {
+  std::optional<std::int64_t> ns;
+  quietly_on_gpu(gpu, [&] {
+    float milliseconds = 0;
+    if (cudaEventQuery(end) == cudaSuccess && cudaEventElapsedTime(&milliseconds, begin, end) == cudaSuccess) {
+      ns = static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6);
+    } else {
+      cudaGetLastError();  // nobody needs to know it
+    }
+  });
+  return ns;
+}
+
+}  // namespace
 
 CudaTaskEvent::CudaTaskEvent(std::shared_ptr<const GpuContext> gpu)
     : gpu_(std::move(gpu)),
       copied(*gpu_, cudaEventDisableTiming),
-      kernels_begin(*gpu_, cudaEventDefault),
-      kernels_end(*gpu_, cudaEventDefault),
       done(*gpu_, cudaEventBlockingSync | cudaEventDisableTiming) {}
 
 void CudaTaskEvent::hear(void* notice) {
@@ -51,12 +66,30 @@ std::int64_t CudaTaskEvent::done_ns() const {
   return notice_->done_ns != 0 ? notice_->done_ns : now_ns();
 }
 
-std::int64_t CudaTaskEvent::busy_ns() const {
-  float milliseconds = 0;
-  quietly_on_gpu(*gpu_, [&] {
-    if (cudaEventElapsedTime(&milliseconds, kernels_begin, kernels_end) != cudaSuccess) milliseconds = 0;
-  });
-  return static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6);
+void CudaTaskEvent::begin_stage(DeviceStage stage, cudaStream_t stream) {
+  if (turns_.empty() || turns_.back().stage != stage) record(stage, stream);
+}
+
+void CudaTaskEvent::end_stages(cudaStream_t stream) {
+  if (!turns_.empty()) record(DeviceStage::kCount, stream);
+}
+
+void CudaTaskEvent::record(DeviceStage stage, cudaStream_t stream) {
+  turns_.push_back({stage, std::make_unique<GpuEvent>(*gpu_, cudaEventDefault)});
+  check_cuda(cudaEventRecord(*turns_.back().began, stream), gpu_->name());
+}
+
+DeviceTimes CudaTaskEvent::stages_ns() const {
+  DeviceTimes times{};
+  for (std::size_t i = 0; i + 1 < turns_.size(); ++i) {
+    times[static_cast<std::size_t>(turns_[i].stage)] +=
+        elapsed_ns(*gpu_, *turns_[i].began, *turns_[i + 1].began).value_or(0);
+  }
+  return times;
+}
+
+std::optional<std::int64_t> CudaStreamMark::ns_since(const StreamMark& earlier) const {
+  return elapsed_ns(*gpu_, static_cast<const CudaStreamMark&>(earlier).event, event);
 }
 
 std::shared_ptr<const StreamMark> mark_stream(const std::shared_ptr<const GpuContext>& gpu,

@@ -5,16 +5,24 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <vector>
 
 #include "stoker/device/cuda/cuda_check.h"
 #include "stoker/device/device.h"
 
 namespace stoker {
 
-/// Made where OnGpu is. The streams record: first that copies are there, then kernels' begin and end, then the end.
+/// Made where OnGpu is. The streams record: first that copies are there, then which stage's kernels begin and when the
+/// last end, then the end.
 class CudaTaskEvent final : public DeviceEvent {
  public:
   explicit CudaTaskEvent(std::shared_ptr<const GpuContext> gpu);
+
+  /// What the stream is given from now on is this stage's.
+  void begin_stage(DeviceStage stage, cudaStream_t stream);
+  /// And from here on none's.
+  void end_stages(cudaStream_t stream);
 
   /// Behind the end, in a stream that nothing else waits for: the host is told.
   void tell_host(cudaStream_t stream);
@@ -22,7 +30,7 @@ class CudaTaskEvent final : public DeviceEvent {
   bool wait_for(std::int64_t patience_ns) const override;
   void wait_for_memory() const override;
   std::int64_t done_ns() const override;
-  std::int64_t busy_ns() const override;
+  DeviceTimes stages_ns() const override;
 
  private:
   // What the host hears; it lives until it did.
@@ -32,18 +40,24 @@ class CudaTaskEvent final : public DeviceEvent {
     std::int64_t done_ns = 0;
   };
   static void hear(void* notice);
+  struct Turn {
+    DeviceStage stage;
+    std::unique_ptr<GpuEvent> began;
+  };
+  void record(DeviceStage stage, cudaStream_t stream);
 
   const std::shared_ptr<const GpuContext> gpu_;
   const std::shared_ptr<Notice> notice_ = std::make_shared<Notice>();
+  std::vector<Turn> turns_;  // of the stages, in time
 
  public:
-  const GpuEvent copied, kernels_begin, kernels_end, done;
+  const GpuEvent copied, done;
 };
 
 class CudaStreamMark final : public StreamMark {
  public:
   CudaStreamMark(std::shared_ptr<const GpuContext> gpu, cudaStream_t stream)
-      : gpu_(std::move(gpu)), event(*gpu_, cudaEventBlockingSync | cudaEventDisableTiming) {
+      : gpu_(std::move(gpu)), event(*gpu_, cudaEventBlockingSync) {
     const OnGpu on(*gpu_);
     check_cuda(cudaEventRecord(event, stream), gpu_->name());
   }
@@ -51,6 +65,7 @@ class CudaStreamMark final : public StreamMark {
   void wait() const override {
     quietly_on_gpu(*gpu_, [&] { cudaEventSynchronize(event); });
   }
+  std::optional<std::int64_t> ns_since(const StreamMark& earlier) const override;
 
  private:
   const std::shared_ptr<const GpuContext> gpu_;
