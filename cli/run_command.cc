@@ -138,7 +138,7 @@ void run(const RunOptions& options, Interrupts& interrupts) {
 
   report.seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
   report.cpu_s = process_cpu_s() - cpu_s_before;
-  report.metrics = loader.metrics();
+  report.metrics = MetricsWindow(loader.metrics());
   loader.close();
   report.threads = loader.threads();
   report.prefetch = loader.prefetch();

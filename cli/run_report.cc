@@ -12,12 +12,9 @@
 #include "stoker/base/machine.h"
 #include "stoker/base/units.h"
 #include "stoker/plan/device_batch.h"
-#include "stoker/runtime/metrics_window.h"
 
 namespace stoker {
 namespace {
-
-double seconds_of(const Metrics& metrics, Metric metric) { return static_cast<double>(metrics[metric]) * 1e-9; }
 
 /// Stages that run at a transfer index, whether or not anybody measures how long.
 bool runs_at(Metric stage, int transfer_index, bool has_device) {
@@ -43,7 +40,7 @@ std::vector<StageTime> stage_rows(const RunReport& report) {
     const auto metric = static_cast<Metric>(i);
     if (spec.stage.empty()) continue;
     if (report.metrics[metric] == 0 && !runs_at(metric, report.transfer_index, report.device.name != "cpu")) continue;
-    rows.push_back({spec.stage, spec.side, seconds_of(report.metrics, metric)});
+    rows.push_back({spec.stage, spec.side, report.metrics.seconds_of(metric)});
   }
   return rows;
 }
@@ -72,7 +69,7 @@ std::string worker_table(const RunReport& report) {
   for (const StageTime& stage : stage_rows(report)) {
     if (stage.side == "cpu") add(stage.name, stage.seconds);
   }
-  add("idle", seconds_of(report.metrics, Metric::kWorkerIdleNs));
+  add("idle", report.metrics.seconds_of(Metric::kWorkerIdleNs));
   add("other", std::max(other, 0.0));
   return table.text();
 }
@@ -96,8 +93,8 @@ nlohmann::ordered_json RunReport::json() const {
   json["samples_per_s"] = ratio(count, seconds);
   json["cpu_ms_per_sample"] = ratio(cpu_s * 1e3, count);
   json["rss_bytes_max"] = process_rss_bytes_max();
-  json["wait_s"] = seconds_of(metrics, Metric::kConsumerWaitNs);
-  json["first_batch_s"] = seconds_of(metrics, Metric::kFirstBatchNs);
+  json["wait_s"] = metrics.seconds_of(Metric::kConsumerWaitNs);
+  json["first_batch_s"] = metrics.seconds_of(Metric::kFirstBatchNs);
   json["utilisation"] = utilisation ? nlohmann::ordered_json(*utilisation) : nullptr;
   json["bad_samples"] = metrics[Metric::kBadSamples];
   json["fallback_samples"] = metrics[Metric::kJpegFallbacks];
@@ -129,11 +126,11 @@ std::string RunReport::text() const {
     text +=
         fmt::format("{} to {} at transfer index {}, whose kernels took {}.{}{}\n",
                     format_size(static_cast<double>(metrics[Metric::kBytesToDevice])), device.name, transfer_index,
-                    duration(seconds_of(metrics, Metric::kDeviceNs)), device.caveat.empty() ? "" : " ", device.caveat);
+                    duration(metrics.seconds_of(Metric::kDeviceNs)), device.caveat.empty() ? "" : " ", device.caveat);
   }
   text += fmt::format("First batch after {}; {} spent waiting for batches; read {}; memory peaked at {}.\n\n",
-                      duration(seconds_of(metrics, Metric::kFirstBatchNs)),
-                      duration(seconds_of(metrics, Metric::kConsumerWaitNs)),
+                      duration(metrics.seconds_of(Metric::kFirstBatchNs)),
+                      duration(metrics.seconds_of(Metric::kConsumerWaitNs)),
                       format_size(static_cast<double>(metrics[Metric::kBytesRead])),
                       format_size(static_cast<double>(process_rss_bytes_max())));
   return text + worker_table(*this);

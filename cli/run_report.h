@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "stoker/runtime/metrics.h"
+#include "stoker/runtime/metrics_window.h"
 
 namespace stoker {
 
@@ -22,7 +22,7 @@ struct RunReport {
   } device;
   std::optional<double> step_seconds;  // of the accelerator, if there is one
   std::optional<double> utilisation;
-  Metrics metrics;
+  MetricsWindow metrics{Metrics()};  // of all that time
 
   /// The keys are what scripts rely on, and docs/reports.md explains; they are never left out.
   nlohmann::ordered_json json() const;

@@ -31,7 +31,7 @@ def test_counters_never_go_down_and_knobs_are_what_was_set(folder, recipe):
             before = now
     after = loader.metrics()
     assert after["consumer_steps"] == after["batches"] == 12
-    assert after["batches_ready"] == after["reads_in_flight"] == after["tickets_blocked"] == 0
+    assert after["reads_in_flight"] == 0
 
 
 def test_workers_have_times_of_their_own(folder, recipe):

@@ -128,7 +128,7 @@ std::size_t Loader::Engine::fair_share() const {
 void Loader::Engine::work_loop(int worker) {
   run_on(cores_.cores);
   name_this_thread(fmt::format("stoker-work{}", worker));
-  metrics_.worker(worker).begin_work(now_ns());
+  metrics_.worker(worker).begin_work();
   std::unique_lock lock(mutex_, std::defer_lock);
   try {
     work_until_stopped(worker, lock);
@@ -136,7 +136,7 @@ void Loader::Engine::work_loop(int worker) {
     if (!lock.owns_lock()) lock.lock();
     fail_with(std::current_exception());
   }
-  metrics_.worker(worker).end(now_ns());
+  metrics_.worker(worker).end();
 }
 
 namespace {
@@ -182,9 +182,9 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
     };
     if (!something_to_do()) {
       observe();
-      counters.begin_idle(now_ns());
+      counters.begin_idle();
       workers_wake_.wait(lock, something_to_do);
-      counters.begin_work(now_ns());
+      counters.begin_work();
     }
     if (count == 0) return;
     for (std::size_t i = 0; i < count; ++i) {

@@ -88,11 +88,16 @@ const std::array<MetricSpec, kMetrics>& metric_table() {
 }
 
 void MetricCounters::observe(const Levels& levels) {
-  std::int64_t now = 0;
+  bool any = false;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     if (levels_[i].level() == levels[i]) continue;
-    if (now == 0) now = now_ns();
-    levels_[i].set(levels[i], now);
+    levels_[i].begin_change();
+    any = true;
+  }
+  if (!any) return;
+  const std::int64_t now = now_ns();
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (levels_[i].level() != levels[i]) levels_[i].end_change(levels[i], now);
   }
 }
 

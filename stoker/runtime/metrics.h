@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/base/clock.h"
 #include "stoker/base/threads.h"
 #include "stoker/runtime/occupancy.h"
 
@@ -121,16 +122,19 @@ class alignas(64) WorkerCounters {
     std::atomic<std::int64_t>& value = values_[static_cast<std::size_t>(metric) - static_cast<std::size_t>(kFirst)];
     value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
   }
-  void begin_work(std::int64_t now_ns) { turn(1, 0, now_ns); }
-  void begin_idle(std::int64_t now_ns) { turn(0, 1, now_ns); }
-  void end(std::int64_t now_ns) { turn(0, 0, now_ns); }
+  void begin_work() { turn(1, 0); }
+  void begin_idle() { turn(0, 1); }
+  void end() { turn(0, 0); }
 
  private:
   friend class MetricCounters;
 
-  void turn(std::int64_t busy, std::int64_t idle, std::int64_t now_ns) {
-    busy_.set(busy, now_ns);
-    idle_.set(idle, now_ns);
+  void turn(std::int64_t busy, std::int64_t idle) {
+    busy_.begin_change();
+    idle_.begin_change();
+    const std::int64_t now = now_ns();
+    busy_.end_change(busy, now);
+    idle_.end_change(idle, now);
   }
 
   std::array<std::atomic<std::int64_t>, static_cast<std::size_t>(kLast) - static_cast<std::size_t>(kFirst) + 1>

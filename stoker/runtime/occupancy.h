@@ -9,7 +9,7 @@
 
 namespace stoker {
 
-/// Writing never waits. A reading that meets a change is made again.
+/// Writing never waits. A reading that meets a change is made again. What one reading has after another is never less.
 class Occupancy {
  public:
   struct Reading {
@@ -17,17 +17,19 @@ class Occupancy {
     std::int64_t level_ns = 0;  // its integral over time
   };
 
-  /// There are so many from `now_ns` on (base/clock.h). One thread at a time.
-  void set(std::int64_t level, std::int64_t now_ns) {
+  // A change is made by one thread at a time. The clock is read between its beginning and its end: whoever has read the
+  // level as it was before has looked at the clock before, too.
+
+  void begin_change() { version_.exchange(version_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst); }
+  /// There are so many from `now_ns` on (base/clock.h).
+  void end_change(std::int64_t level, std::int64_t now_ns) {
     const std::int64_t before = level_.load(std::memory_order_relaxed), since = since_.load(std::memory_order_relaxed);
     const std::int64_t sum = level_ns_.load(std::memory_order_relaxed);
-    const std::uint64_t version = version_.load(std::memory_order_relaxed);
-    // Each store is a release so that none comes before the version becomes odd.
-    version_.store(version + 1, std::memory_order_relaxed);
+    // Each of them is a release, so that none comes before the version became odd.
     level_ns_.store(sum + before * std::max<std::int64_t>(now_ns - since, 0), std::memory_order_release);
     level_.store(level, std::memory_order_release);
     since_.store(std::max(now_ns, since), std::memory_order_release);
-    version_.store(version + 2, std::memory_order_release);
+    version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
   /// As set last; for the thread that sets it.
