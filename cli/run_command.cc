@@ -26,6 +26,7 @@
 #include "stoker/plan/device_batch.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader.h"
+#include "stoker/runtime/metrics_server.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/file_source.h"
 
@@ -114,6 +115,9 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   const std::int64_t began_ns = now_ns();
   const double cpu_s_before = process_cpu_s();
   Loader loader(dataset, recipe, loader_settings);
+  if (!loader.metrics_address().empty()) {
+    write_error_line(fmt::format("metrics are served at http://{}/metrics", loader.metrics_address()));
+  }
   const LoaderPosition begin = load_state(loader, options.state);
   const Interrupts::Scope stop(interrupts, [&loader] { loader.interrupt(); });
   RunReport report;
@@ -222,6 +226,12 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
   command->add_flag_callback(
       "--no-pin-threads", [&loader] { loader.pin_threads = false; },
       "Let threads run on any core, not on those near the GPU");
+  add_parsed_option(
+      *command, "--metrics", loader.metrics_address,
+      [](const std::string& text) { return parse_metrics_address(text).text(); },
+      "Serve what the loader measures to Prometheus, at http://ADDRESS/metrics: a port, which is 127.0.0.1's, or "
+      "IP:PORT; port 0 is one that is free")
+      ->option_text("ADDRESS");
   add_text_option(*command, "--audit", loader.audit, "Write one line per delivered sample, with a hash of its pixels")
       ->option_text("FILE");
   add_parsed_option(*command, "--bad-sample", loader.bad_sample, parse_bad_slot_policy,

@@ -11,6 +11,7 @@ pkg_check_modules(webp REQUIRED IMPORTED_TARGET libwebp)
 pkg_check_modules(archive REQUIRED IMPORTED_TARGET libarchive)
 pkg_check_modules(uring REQUIRED IMPORTED_TARGET liburing)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
+pkg_check_modules(prometheus REQUIRED IMPORTED_TARGET prometheus-cpp-pull)
 find_package(nlohmann_json REQUIRED)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
 

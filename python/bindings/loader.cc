@@ -17,6 +17,7 @@
 #include "python/bindings/module.h"
 #include "python/bindings/recipe.h"
 #include "stoker/base/error.h"
+#include "stoker/runtime/metrics_server.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -63,9 +64,13 @@ constexpr const char* kLoaderDoc =
     "    that states with and without it are not the same\n"
     "pin_memory: batches on the CPU are in pinned memory, from which copies to a GPU go beside all else; tell the\n"
     "    batch which streams copy it, see Batch.record_stream()\n"
-    "pin_threads: with a GPU, threads keep to the cores near it\n\n"
+    "pin_threads: with a GPU, threads keep to the cores near it\n"
+    "metrics_address: serves metrics() to Prometheus at http://ADDRESS/metrics: a port, which is 127.0.0.1's, or "
+    "'IP:PORT';\n"
+    "    port 0 is one that is free; name: what this loader is called there, by default a number\n\n"
     "Iterating yields an epoch's batches: epoch 0 first, then the one after the last. One epoch runs at a time.\n"
-    "Pickled into another process, a loader is made anew there and goes on where this one stands.";
+    "Pickled into another process, a loader is made anew there and goes on where this one stands; it serves no "
+    "metrics.";
 
 struct PyLoader {
   std::shared_ptr<LoaderSession> session;
@@ -98,6 +103,11 @@ std::optional<int> transfer_index_argument(nb::handle value) {
   return std::nullopt;
 }
 
+std::string metrics_address_argument(nb::handle value) {
+  if (nb::isinstance<nb::str>(value)) return parse_metrics_address(nb::cast<std::string>(value)).text();
+  return std::to_string(integer_argument("metrics_address", value, 0, 65'535));
+}
+
 // As the stub file has it.
 constexpr const char* kConstructor =
     "def __init__(self, data: Dataset | _Path | Sequence[_Path], recipe: Recipe | _Path, *, batch: int | None = None, "
@@ -108,7 +118,8 @@ constexpr const char* kConstructor =
     "quarantine: _Path | None = None, cache: str = 'none', cache_memory: int | str | None = None, "
     "repeats: int = 1, device: str = 'cpu', transfer_index: int | str = 'auto', "
     "device_memory: int | str | None = None, nvjpeg: bool = False, pin_memory: bool = False, "
-    "pin_threads: bool = True, io_depth: int | None = None) -> None";
+    "pin_threads: bool = True, io_depth: int | None = None, metrics_address: int | str | None = None, "
+    "name: str | None = None) -> None";
 
 nb::dict kept_options(const CallSignature& signature, const CallArguments& given) {
   nb::dict options;
@@ -154,6 +165,10 @@ LoaderOptions loader_options(const CallArguments& given) {
   if (const nb::handle value = given["nvjpeg"]) options.nvjpeg = flag_argument("nvjpeg", value);
   if (const nb::handle value = given["pin_memory"]) options.pin_memory = flag_argument("pin_memory", value);
   if (const nb::handle value = given.unless_none("io_depth")) options.io_depth = int_argument("io_depth", value, 1);
+  if (const nb::handle value = given.unless_none("metrics_address")) {
+    options.metrics_address = metrics_address_argument(value);
+  }
+  if (const nb::handle value = given.unless_none("name")) options.name = text_argument("name", value);
   if (const nb::handle value = given["pin_threads"]) options.pin_threads = flag_argument("pin_threads", value);
   return options;
 }
@@ -161,10 +176,11 @@ LoaderOptions loader_options(const CallArguments& given) {
 void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& named) {
   const CallSignature signature{
       "Loader",
-      {"data",           "recipe",        "batch",      "global_batch", "seed",         "threads", "prefetch",
-       "memory",         "order",         "window",     "lanes",        "rank",         "world",   "tail",
-       "audit",          "bad_sample",    "quarantine", "cache",        "cache_memory", "repeats", "device",
-       "transfer_index", "device_memory", "nvjpeg",     "pin_memory",   "pin_threads",  "io_depth"},
+      {"data",         "recipe",      "batch",    "global_batch",    "seed",          "threads",
+       "prefetch",     "memory",      "order",    "window",          "lanes",         "rank",
+       "world",        "tail",        "audit",    "bad_sample",      "quarantine",    "cache",
+       "cache_memory", "repeats",     "device",   "transfer_index",  "device_memory", "nvjpeg",
+       "pin_memory",   "pin_threads", "io_depth", "metrics_address", "name"},
       2};
   const CallArguments given(signature, positional, named);
   LoaderOptions options = loader_options(given);
@@ -233,7 +249,10 @@ nb::tuple reduce(const PyLoader& self) {
   if (!audit.is_none()) {
     fail(ErrorKind::kUsage, "a loader with an audit cannot be pickled or copied: both would write to the same file");
   }
-  return nb::make_tuple(maker("loader"), nb::make_tuple(self.data, self.recipe, self.options, state_dict(self)));
+  nb::dict options;
+  options.update(self.options);
+  for (const char* const ours : {"metrics_address", "name"}) options.attr("pop")(ours, nb::none());
+  return nb::make_tuple(maker("loader"), nb::make_tuple(self.data, self.recipe, options, state_dict(self)));
 }
 
 nb::dict metrics(const PyLoader& self) {
@@ -299,6 +318,13 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
       .def_prop_ro(
           "transfer_index", [session](const PyLoader& self) { return session(self).loader().transfer_index(); },
           "Stages that the CPU does at present.")
+      .def_prop_ro(
+          "metrics_address",
+          [session](const PyLoader& self) -> nb::object {
+            const std::string address = session(self).loader().metrics_address();
+            return address.empty() ? nb::none() : nb::object(nb::str(address.c_str()));
+          },
+          "Where metrics are served, with the port that was found.")
       .def_prop_ro(
           "dataset", [](const PyLoader& self) { return self.data; }, "The data set, of every rank's samples.")
       .def_prop_ro(

@@ -139,6 +139,8 @@ class Loader:
         pin_memory: bool = False,
         pin_threads: bool = True,
         io_depth: int | None = None,
+        metrics_address: int | str | None = None,
+        name: str | None = None,
         channels_last: bool = False,
     ) -> None:
         self._loader = stoker.Loader(
@@ -146,7 +148,8 @@ class Loader:
             memory=memory, order=order, window=window, lanes=lanes, rank=rank, world=world, tail=tail, audit=audit,
             bad_sample=bad_sample, quarantine=quarantine, cache=cache, cache_memory=cache_memory, repeats=repeats,
             device=device, transfer_index=transfer_index, device_memory=device_memory, nvjpeg=nvjpeg,
-            pin_memory=pin_memory, pin_threads=pin_threads, io_depth=io_depth)
+            pin_memory=pin_memory, pin_threads=pin_threads, io_depth=io_depth,
+            metrics_address=metrics_address, name=name)
         self._form = _Form(pin_memory, channels_last)
         self._epoch: int | None = None
 
@@ -217,6 +220,11 @@ class Loader:
     def prefetch(self) -> int:
         """Batches made ahead at present."""
         return self._loader.prefetch
+
+    @property
+    def metrics_address(self) -> str | None:
+        """Where metrics are served, with the port that was found."""
+        return self._loader.metrics_address
 
     @property
     def io_depth(self) -> int:

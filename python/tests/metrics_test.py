@@ -1,7 +1,11 @@
 """What a loader measures of itself, and that the page about it says so."""
 
+import pickle
 import re
+import urllib.request
 from pathlib import Path
+
+import pytest
 
 import stoker
 from stoker import _testing
@@ -42,3 +46,37 @@ def test_workers_have_times_of_their_own(folder, recipe):
     assert sum(times["busy_ns"] for times in workers) == metrics["worker_busy_ns"]
     assert sum(times["idle_ns"] for times in workers) == metrics["worker_idle_ns"]
     assert metrics["decode_ns"] + metrics["geometry_color_ns"] <= metrics["worker_busy_ns"]
+
+
+def scraped(loader):
+    with urllib.request.urlopen(f"http://{loader.metrics_address}/metrics") as answer:
+        return answer.read().decode()
+
+
+def test_metrics_are_served_while_the_loader_lives(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=8, metrics_address=0, name="train", rank=1, world=2) as loader:
+        assert len(list(loader)) == 3
+        assert 'stoker_samples_total{loader="train",rank="1"} 24\n' in scraped(loader)
+        with stoker.Loader(folder, recipe, batch=8, metrics_address=loader.metrics_address) as other:
+            assert other.metrics_address == loader.metrics_address
+            assert 'stoker_samples_total{loader="0",rank="0"} 0\n' in scraped(loader)
+            with pytest.raises(stoker.Error, match="another loader .*'train'") as caught:
+                stoker.Loader(folder, recipe, batch=8, metrics_address=loader.metrics_address, name="train")
+            assert caught.value.kind == "usage"
+        copy = pickle.loads(pickle.dumps(loader))
+        assert copy.metrics_address is None
+        copy.close()
+    assert stoker.Loader(folder, recipe, batch=8).metrics_address is None
+
+
+@pytest.mark.parametrize("address, kind, message", [
+    ("here", "usage", "'here' is no address"),
+    (-1, "usage", "metrics_address is -1"),
+    (65536, "usage", "metrics_address is 65536"),
+    (True, "usage", "metrics_address is True"),
+    ("192.0.2.1:9100", "io", "cannot serve metrics at 192.0.2.1:9100"),
+])
+def test_what_cannot_be_served_at_is_refused_with_a_sentence(folder, recipe, address, kind, message):
+    with pytest.raises(stoker.Error, match=message) as caught:
+        stoker.Loader(folder, recipe, batch=8, metrics_address=address)
+    assert caught.value.kind == kind

@@ -323,7 +323,7 @@ def test_options_are_kept_apart_from_typing_mistakes(folder, recipe):
                 loader.epoch(refused)
 
 
-SENTENCE_MAX = 300  # letters that a person will read
+SENTENCE_MAX = 400  # letters that a person will read
 MISTAKES = {
     "a misspelt option": (lambda load, **_: load(btach=4), "Loader has no argument 'btach' .did you mean 'batch'"),
     "DataLoader's word for batch": (lambda load, **_: load(batch_size=3), "'batch_size' .did you mean 'batch'"),

@@ -30,6 +30,9 @@ Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, co
       wants_label_(std::any_of(plan_.views().begin(), plan_.views().end(),
                                [](const ViewPlan& view) { return view.kind == ViewKind::kLabel; })),
       progress_(options.progress),
+      metrics_address_(options.metrics_address),
+      name_(options.name),
+      rank_(*options.rank),
       audit_(options.audit.empty() ? nullptr : std::make_unique<AuditWriter>(options.audit)),
       quarantine_(options.quarantine.empty() ? nullptr : std::make_shared<Quarantine>(options.quarantine)),
       memory_(plan_memory(*dataset_, plan_, options)),
@@ -56,6 +59,9 @@ BoardOptions Loader::Engine::completed(BoardOptions options) const {
 void Loader::Engine::start_threads() {
   const std::lock_guard lock(knobs_mutex_);
   if (!cores_.account.empty()) log(LogLevel::kDebug, "{}", cores_.account);
+  if (!metrics_address_.empty()) {
+    served_metrics_.emplace(parse_metrics_address(metrics_address_), name_, rank_, [this] { return metrics(); });
+  }
   translate_thread_errors([&] { reader_ = std::thread([this] { read_loop(); }); });
   resize_workers(worker_target_);
 }
@@ -63,6 +69,7 @@ void Loader::Engine::start_threads() {
 void Loader::Engine::close() {
   if (!home_.here()) return;
   const std::lock_guard knobs_lock(knobs_mutex_);
+  served_metrics_.reset();
   {
     std::unique_lock lock(mutex_);
     closing_ = true;

@@ -20,6 +20,7 @@
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/loader_options.h"
 #include "stoker/runtime/loader_state.h"
+#include "stoker/runtime/metrics_server.h"
 #include "stoker/runtime/read_plan.h"
 #include "stoker/runtime/scratch_budget.h"
 #include "stoker/runtime/ticket_board.h"
@@ -34,6 +35,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options);
   ~Engine();
 
+  /// Throws also what ServedMetrics throws.
   void start_threads();
   void close();
 
@@ -49,6 +51,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   void interrupt();
 
   Metrics metrics() const;
+  std::string metrics_address() const;
   int threads() const;
   int prefetch() const;
   int transfer_index() const;
@@ -121,6 +124,8 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   const BadSlotPolicy bad_sample_;
   const bool wants_label_;
   const std::function<void(const LoaderProgress&)> progress_;
+  const std::string metrics_address_, name_;  // as the options have them
+  const int rank_;
   MetricCounters metrics_;
   std::unique_ptr<AuditWriter> audit_;      // the consumer's thread only
   std::shared_ptr<Quarantine> quarantine_;  // likewise, but for what it knew from the beginning
@@ -176,7 +181,8 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::set<std::int64_t> epoch_bad_;               // in this epoch: few, for many are an error
   std::exception_ptr epoch_error_;                 // a failed epoch stays failed until another is started
 
-  std::mutex knobs_mutex_;  // one set() or close() at a time; taken before mutex_
+  mutable std::mutex knobs_mutex_;               // one set() or close() at a time; taken before mutex_
+  std::optional<ServedMetrics> served_metrics_;  // if they are
   std::vector<std::thread> workers_;
   std::thread reader_;
 };

@@ -10,6 +10,12 @@ Metrics Loader::Engine::metrics() const {
   return metrics;
 }
 
+std::string Loader::Engine::metrics_address() const {
+  check_home();
+  const std::lock_guard lock(knobs_mutex_);
+  return served_metrics_ ? served_metrics_->address() : std::string();
+}
+
 // Tells the metrics how many of everything there are now. The lock is held, and about to be let go of.
 void Loader::Engine::observe() {
   const std::size_t blocked = board_.refuses() ? located_.size() - located_first_ + substitutes_.size() : 0;

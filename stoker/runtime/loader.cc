@@ -43,6 +43,7 @@ Loader::Epoch Loader::epoch(std::int64_t epoch) {
 
 void Loader::set(const Knobs& knobs) { engine_->set(knobs); }
 Metrics Loader::metrics() const { return engine_->metrics(); }
+std::string Loader::metrics_address() const { return engine_->metrics_address(); }
 int Loader::threads() const { return engine_->threads(); }
 int Loader::prefetch() const { return engine_->prefetch(); }
 int Loader::transfer_index() const { return engine_->transfer_index(); }

@@ -50,8 +50,10 @@ struct LoaderOptions {
   std::optional<std::uint64_t>
       cache_memory{};  // bytes, of the budget; unset: what all samples need, at most half of it
   BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
-  std::string quarantine{};  // file: samples that it lists are bad, others that are bad are added; empty: none
-  std::string audit{};       // file to write one line per delivered sample to; empty: none
+  std::string quarantine{};       // file: samples that it lists are bad, others that are bad are added; empty: none
+  std::string metrics_address{};  // to serve metrics at, to Prometheus (runtime/metrics_server.h); empty: nowhere
+  std::string name{};             // by which they tell this loader from others; empty: a number
+  std::string audit{};            // file to write one line per delivered sample to; empty: none
   std::int64_t epochs_end = INT64_MAX;  // the first epoch that will not be asked for: nothing of it is prefetched
   std::function<void(const LoaderProgress&)> progress{};  // called after each batch, by the thread that took it
   Allocator* allocator = &host_allocator();               // of batches and read-ahead; outlives them
@@ -129,6 +131,8 @@ class Loader {
   void set(const Knobs& knobs);
   /// Threads: any.
   Metrics metrics() const;
+  /// Where they are served, "127.0.0.1:9100", with the port that was found; empty: nowhere.
+  std::string metrics_address() const;
   int threads() const;
   int prefetch() const;
   int transfer_index() const;

@@ -14,6 +14,7 @@
 #include "stoker/base/threads.h"
 #include "stoker/base/units.h"
 #include "stoker/order/launcher.h"
+#include "stoker/runtime/metrics_server.h"
 
 namespace stoker {
 namespace {
@@ -219,6 +220,11 @@ LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, Loa
          options.device->name());
   }
   if (options.io_depth) check_io_depth(*options.io_depth);
+  if (!options.metrics_address.empty()) {
+    options.metrics_address = parse_metrics_address(options.metrics_address).text();
+  } else if (!options.name.empty()) {
+    fail(ErrorKind::kUsage, "a name tells loaders apart whose metrics are served, but there is no metrics address");
+  }
   if (!options.tail) options.tail = parse_tail(recipe.tail());
   check_order(dataset, options);
   if (*options.tail == Tail::kDrop && dataset.size() * options.repeats < options.global_batch) {
