@@ -71,17 +71,18 @@ constexpr PipelineModel::Hidden PipelineModel::kNothingHidden = {0, 1, 60e9, 0, 
 
 PipelineModel::PipelineModel(const TunedWorkload& workload)
     : workload_(workload),
-      costs_{{.cpu_logs = std::vector<double>(workload.stages.size(), std::nan(""))}},
-      device_logs_(workload.stages.size(), std::nan("")),
-      explanations_{{0, kNothingHidden, std::vector<double>(workload.stages.size() + 1, kInfinite), 1}} {}
+      stages_(all_stages(workload)),
+      costs_{{.cpu_logs = std::vector<double>(stages_.size(), std::nan(""))}},
+      device_logs_(stages_.size(), std::nan("")),
+      explanations_{{0, kNothingHidden, std::vector<double>(stages_.size(), kInfinite), 1}} {}
 
 void PipelineModel::learn(const KnobSetting& knobs, const TunerWindow& window) {
   const auto samples = static_cast<double>(window.samples);
-  Seen seen{knobs, std::vector<double>(workload_.stages.size(), std::nan("")), samples / window.seconds,
+  Seen seen{knobs, std::vector<double>(stages_.size(), std::nan("")), samples / window.seconds,
             (window.seconds - window.wait_s) * workload_.batch / samples, window.wait_s / window.seconds};
-  for (std::size_t i = 0; i < workload_.stages.size(); ++i) {
-    const TunedStage& stage = workload_.stages[i];
-    const bool on_cpu = static_cast<int>(i) < knobs.transfer_index;
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    const TunedStage& stage = stages_[i];
+    const bool on_cpu = this->on_cpu(i, knobs.transfer_index);
     const double stated = on_cpu ? stage.cpu_s : stage.device_s.value_or(0);
     for (const TunerWindow::Stage& measured : window.stages) {
       if (measured.name != stage.name || (measured.side == StageSide::kCpu) != on_cpu) continue;
@@ -125,7 +126,7 @@ PipelineModel::Costs PipelineModel::fit_costs(Contention contention, double stat
     amounts = {0};
     for (double threads = 1; threads < threads_max(workload_.cores); threads *= 1.2) amounts.push_back(threads);
   }
-  const std::size_t stages = workload_.stages.size();
+  const std::size_t stages = stages_.size();
   Costs best;
   double least = kInfinite;
   for (const double amount : amounts) {
@@ -135,7 +136,7 @@ PipelineModel::Costs PipelineModel::fit_costs(Contention contention, double stat
       double sum = 0, squares = 0;
       int count = 0;
       for (const Seen& seen : seen_) {
-        if (static_cast<int>(i) >= seen.knobs.transfer_index || !known(seen.cost_logs[i])) continue;
+        if (!on_cpu(i, seen.knobs.transfer_index) || !known(seen.cost_logs[i])) continue;
         const double log = seen.cost_logs[i] - contended_log(costs, seen.knobs.threads);
         sum += log;
         squares += log * log;
@@ -158,7 +159,7 @@ void PipelineModel::learn_device_costs() {
   for (std::size_t i = 0; i < device_logs_.size(); ++i) {
     std::vector<double> logs;
     for (const Seen& seen : seen_) {
-      if (static_cast<int>(i) >= seen.knobs.transfer_index && known(seen.cost_logs[i]))
+      if (!on_cpu(i, seen.knobs.transfer_index) && known(seen.cost_logs[i]))
         logs.push_back(seen.cost_logs[i]);
     }
     if (!logs.empty()) device_logs_[i] = median(std::move(logs));
@@ -287,7 +288,7 @@ double PipelineModel::unexplained(const Explanation& explanation) const {
 }
 
 std::vector<double> PipelineModel::held_at(const Explanation& explanation) const {
-  std::vector<double> held(workload_.stages.size() + 1, kInfinite);
+  std::vector<double> held(stages_.size(), kInfinite);
   std::vector<double> fastest(held.size(), 0), could(held.size(), 0);
   for (const Rate& rate : rates_) {
     if (rate.wait_share_sum < kWaitShare * rate.windows) continue;
@@ -313,8 +314,8 @@ PipelineCapacity PipelineModel::capacity(const Rate& rate, const Explanation& ex
 double PipelineModel::cpu_s(const KnobSetting& knobs, const Costs& costs) const {
   const double shift = common_shift(costs.cpu_logs);
   double sum = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(knobs.transfer_index); ++i) {
-    sum += workload_.stages[i].cpu_s * std::exp(known(costs.cpu_logs[i]) ? costs.cpu_logs[i] : shift);
+  for (std::size_t i = 0; on_cpu(i, knobs.transfer_index); ++i) {
+    sum += stages_[i].cpu_s * std::exp(known(costs.cpu_logs[i]) ? costs.cpu_logs[i] : shift);
   }
   return sum * std::exp(contended_log(costs, knobs.threads));
 }
@@ -328,8 +329,8 @@ double PipelineModel::contended_log(const Costs& costs, int threads) {
 double PipelineModel::device_s(int transfer_index) const {
   const double shift = common_shift(device_logs_);
   double sum = 0;
-  for (auto i = static_cast<std::size_t>(transfer_index); i < workload_.stages.size(); ++i) {
-    sum += workload_.stages[i].device_s.value_or(0) * std::exp(known(device_logs_[i]) ? device_logs_[i] : shift);
+  for (std::size_t i = static_cast<std::size_t>(transfer_index) + 1; i < stages_.size(); ++i) {
+    sum += stages_[i].device_s.value_or(0) * std::exp(known(device_logs_[i]) ? device_logs_[i] : shift);
   }
   return sum;
 }
@@ -371,8 +372,7 @@ void PipelineModel::add_hidden(const Hidden& hidden, const KnobSetting& knobs, P
   const double by_latency = hidden.read_latency_s > 0 ? knobs.io_depth / hidden.read_latency_s : kInfinite;
   capacity[Resource::kStore] =
       std::min(by_latency, hidden.reads_per_s / (1 + hidden.read_crowding * (knobs.io_depth - 1)));
-  if (knobs.transfer_index == 0) return;  // coded bytes are few
-  const double bytes = workload_.stages[static_cast<std::size_t>(knobs.transfer_index - 1)].bytes_out;
+  const double bytes = stages_[static_cast<std::size_t>(knobs.transfer_index)].bytes_out;
   if (bytes > 0) capacity[Resource::kCopy] = hidden.copy_bytes_per_s / bytes;
 }
 

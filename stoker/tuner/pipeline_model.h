@@ -110,12 +110,14 @@ class PipelineModel {
   double unexplained(const Explanation& explanation) const;
   std::vector<double> held_at(const Explanation& explanation) const;
   PipelineCapacity capacity(const Rate& rate, const Explanation& explanation) const;
+  static bool on_cpu(std::size_t stage, int transfer_index) { return static_cast<int>(stage) <= transfer_index; }
   static double contended_log(const Costs& costs, int threads);
   double cpu_s(const KnobSetting& knobs, const Costs& costs) const;
   PipelineCapacity shown_capacity(const KnobSetting& knobs, const Costs& costs) const;
   void add_hidden(const Hidden& hidden, const KnobSetting& knobs, PipelineCapacity& capacity) const;
 
-  TunedWorkload workload_;
+  const TunedWorkload workload_;
+  const std::vector<TunedStage> stages_;  // what is handed over, then the workload's: one more on the CPU than the index
   std::vector<Seen> seen_;
   std::vector<Rate> rates_;
   // As the windows say, whatever was stated; or as was stated, if contention can explain what the windows say.

@@ -6,10 +6,17 @@ namespace stoker {
 
 int threads_max(int cores) { return std::max(1, (4 * cores + 4) / 5); }
 
+std::vector<TunedStage> all_stages(const TunedWorkload& workload) {
+  std::vector<TunedStage> stages = {workload.hand_over};
+  stages.insert(stages.end(), workload.stages.begin(), workload.stages.end());
+  return stages;
+}
+
 double host_bytes(const TunedWorkload& workload, const KnobSetting& knobs) {
   if (workload.stages.empty()) return 0;
-  const int before = std::max(0, knobs.transfer_index - 1);
-  const double each = workload.stages[static_cast<std::size_t>(before)].bytes_out;
+  const auto before = static_cast<std::size_t>(std::max(0, knobs.transfer_index - 1));
+  const bool coded = knobs.transfer_index == 0 && workload.hand_over.bytes_out > 0;
+  const double each = coded ? workload.hand_over.bytes_out : workload.stages[before].bytes_out;
   return each * workload.batch * (knobs.prefetch + 1);
 }
 

@@ -21,7 +21,9 @@ struct TunedStage {
 struct TunedWorkload {
   int cores = 1;                   // that the process may use
   std::uint64_t memory_bytes = 0;  // for batches on the host; 0: no limit
-  std::vector<TunedStage> stages;  // in order; a transfer index k leaves the first k to the CPU
+  TunedStage hand_over{};          // what the CPU does whatever the index, coded images being what it hands on; zeros
+                                   // where that is not known
+  std::vector<TunedStage> stages;  // then, in order; a transfer index k leaves the first k to the CPU
   int batch = 1;
   int prefetch_max = 1;
   int io_depth_max = 1;
@@ -30,8 +32,11 @@ struct TunedWorkload {
 /// The default ceiling of worker threads: four fifths of the cores, so that the training itself has some.
 int threads_max(int cores);
 
+/// The hand-over, then the stages.
+std::vector<TunedStage> all_stages(const TunedWorkload& workload);
+
 /// What the batches made ahead, and the one that is being made, take of the host's memory: each holds what crosses to
-/// the device. Coded images are taken to be no larger than what the first stage makes of them.
+/// the device. Coded images of unknown size are taken to be no larger than what the first stage makes of them.
 double host_bytes(const TunedWorkload& workload, const KnobSetting& knobs);
 
 }  // namespace stoker
