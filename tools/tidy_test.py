@@ -174,3 +174,11 @@ def test_finds_two_types_of_one_name(tree):
     assert result.returncode == 1
     assert "stoker/runtime/b.h:3: BadSample: there is a type of this name in stoker/pack/a.h" in result.stdout
     assert "1 findings" in result.stdout
+
+
+def test_tells_aligned_types_apart_by_their_names(tree):
+    tree.write("stoker/pack/a.h", "// A.\n#pragma once\nstruct alignas(64) Slot {\n};\nclass alignas(8) Row;\n")
+    tree.write("stoker/runtime/b.h", "// B.\n#pragma once\nstruct alignas(64) Line {\n};\nclass Slot {\n};\n")
+    result = tree()
+    assert "stoker/runtime/b.h:5: Slot: there is a type of this name in stoker/pack/a.h" in result.stdout
+    assert "1 findings" in result.stdout
