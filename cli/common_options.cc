@@ -35,7 +35,8 @@ void add_threads_option(CLI::App& command, int& threads) {
     threads = text == "auto" ? 0 : parse_integer<int>("--threads", text, {1});
   };
   command
-      .add_option_function<std::string>("--threads", read, "Worker threads; auto: as many as there are cores to use")
+      .add_option_function<std::string>("--threads", read,
+                                        "Worker threads; auto: as tuned, or as many as there are cores to use")
       ->option_text("N|auto");
 }
 

@@ -13,16 +13,16 @@
 #include "cli/command_line.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
-#include "cli/crossing_probe.h"
 #include "cli/json_output.h"
 #include "cli/progress.h"
-#include "cli/sample_reader.h"
-#include "cli/stage_probe.h"
 #include "cli/text_table.h"
 #include "stoker/base/units.h"
 #include "stoker/plan/device_batch.h"
 #include "stoker/plan/plan.h"
+#include "stoker/runtime/crossing_probe.h"
 #include "stoker/runtime/loader.h"
+#include "stoker/runtime/sample_reader.h"
+#include "stoker/runtime/stage_probe.h"
 
 namespace stoker {
 namespace {
@@ -105,7 +105,8 @@ std::string text_of(const PlanReport& report) {
              "color.\n",
              total_us > 0 ? 1e6 / total_us : 0.0, report.samples_measured) +
          fmt::format("Batches of {} with {} made ahead take at least {} of memory{}.\n", report.loader.batch,
-                     report.loader.prefetch, format_size(static_cast<double>(report.memory_bytes_min)),
+                     report.loader.prefetch.value_or(kPrefetchDefault),
+                     format_size(static_cast<double>(report.memory_bytes_min)),
                      report.loader.device
                          ? fmt::format(", and {} of the device's",
                                        format_size(static_cast<double>(report.device_memory_bytes_min)))
@@ -166,7 +167,12 @@ void plan(const PlanOptions& options) {
   }
   std::vector<CrossingCost> crossings;
   if (options.loader.device) {
-    crossings = measure_crossings(*dataset, plan, samples, options.loader.seed, *options.loader.device);
+    const DeviceSide side = {
+        .device = options.loader.device.get(), .plan = &plan, .image_bytes = mean_sample_bytes(*dataset)};
+    CrossingProbe probe(*dataset, plan, side, static_cast<int>(samples.size()));
+    for (int index = 0; index <= kTransferIndexMax; ++index) {
+      crossings.push_back(probe.measure(index, samples, options.loader.seed));
+    }
   }
   const PlanReport report{.plan = plan,
                           .outputs = std::move(outputs),
@@ -193,7 +199,7 @@ void add_plan_command(CLI::App& app) {
   add_integer_option(*command, "--batch", options->loader.batch, {1},
                      "Samples per batch, for the memory it takes; 256");
   add_integer_option(*command, "--prefetch", options->loader.prefetch, {1},
-                     "Batches made ahead, for the memory they take; 2");
+                     fmt::format("Batches made ahead, for the memory they take; {}", kPrefetchDefault));
   add_threads_option(*command, options->loader.threads);
   add_parsed_option(*command, "--device", options->loader.device, open_device,
                     "Show what splitting the stages with this device costs at each transfer index; cpu")

@@ -17,7 +17,6 @@
 #include "cli/process_usage.h"
 #include "cli/progress.h"
 #include "cli/run_report.h"
-#include "cli/sample_reader.h"
 #include "stoker/base/clock.h"
 #include "stoker/base/units.h"
 #include "stoker/device/accelerator.h"
@@ -27,8 +26,10 @@
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/metrics_server.h"
+#include "stoker/runtime/sample_reader.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/file_source.h"
+#include "stoker/tuner/tune_report.h"
 
 namespace stoker {
 namespace {
@@ -46,13 +47,17 @@ struct RunOptions {
   std::string accelerator;
   std::int64_t epochs = 1;
   std::int64_t batches = std::numeric_limits<std::int64_t>::max();
-  std::string state, save_state;  // files
+  std::string state, save_state, tune_report;  // files
+  bool explain = false;
   bool json = false;
 };
 
 LoaderOptions loader_options(const RunOptions& options) {
   LoaderOptions loader = options.loader;
   loader.epochs_end = options.epochs;
+  if (options.explain) {
+    loader.tuned = [](const TuningMove& move) { write_error_line(fmt::format("{:6.1f} s: {}", move.at_s, move.why)); };
+  }
   if (loader.batch == 0 && loader.global_batch == 0) loader.batch = kDefaultBatch;
   return loader;
 }
@@ -110,8 +115,9 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   const Recipe recipe = Recipe::load(options.recipe);
   const std::shared_ptr<const Dataset> dataset = open_views(options);
 
-  std::optional<AtomicFile> state_file;  // what cannot be written is to be known before the work
+  std::optional<AtomicFile> state_file, tune_report;  // what cannot be written is to be known before the work
   if (!options.save_state.empty()) state_file.emplace(options.save_state);
+  if (!options.tune_report.empty()) tune_report.emplace(options.tune_report);
   const std::int64_t began_ns = now_ns();
   const double cpu_s_before = process_cpu_s();
   Loader loader(dataset, recipe, loader_settings);
@@ -139,6 +145,10 @@ void run(const RunOptions& options, Interrupts& interrupts) {
     throw;
   }
   save_state();
+  if (tune_report) {
+    tune_report->write(as_bytes(tune_report_html(loader.tuning())));
+    tune_report->commit();
+  }
 
   report.seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
   report.cpu_s = process_cpu_s() - cpu_s_before;
@@ -175,9 +185,17 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
       ->option_text("E");
   add_integer_option(*command, "--batches", options->batches, {1}, "Stop after N batches");
   add_threads_option(*command, loader.threads);
-  add_integer_option(*command, "--prefetch", loader.prefetch, {1}, "Batches made ahead; 2");
+  add_integer_option(*command, "--prefetch", loader.prefetch, {1},
+                     fmt::format("Batches made ahead; as tuned, {} to begin with", kPrefetchDefault));
   add_integer_option(*command, "--io-depth", loader.io_depth, {1, kIoDepthMax},
-                     fmt::format("Reads under way at once, at most; {}", kIoDepthMax));
+                     fmt::format("Reads under way at once, at most; as tuned, or {}", kIoDepthMax));
+  add_parsed_option(*command, "--tune", loader.tune, parse_tune_mode,
+                    "Turn the knobs that are not given while running: always again, once, or not at all; on")
+      ->option_text("on|once|off");
+  command->add_flag("--explain", options->explain, "Say each time a knob is turned why that is");
+  add_text_option(*command, "--tune-report", options->tune_report,
+                  "Draw what was tuned: rates, waiting and knobs over time, and what was tried")
+      ->option_text("FILE.html");
   add_parsed_option(*command, "--memory", loader.memory, parse_size,
                     "For all that the loader holds, as 512MiB; a quarter of the machine's")
       ->option_text("SIZE");
@@ -216,7 +234,7 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
       "model, for timing); cpu")
       ->option_text("DEVICE");
   add_integer_option(*command, "--transfer-index", loader.transfer_index, {0, kTransferIndexMax},
-                     "Stages that the CPU does before the data cross to the device; 0")
+                     "Stages that the CPU does before the data cross to the device; as tuned, 0 to begin with")
       ->option_text("K");
   add_parsed_option(*command, "--device-memory", loader.device_memory, parse_size,
                     "Budget for what the loader holds of the device's own; a quarter of it")

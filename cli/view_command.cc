@@ -17,12 +17,12 @@
 #include "cli/contact_sheet.h"
 #include "cli/json_output.h"
 #include "cli/progress.h"
-#include "cli/sample_reader.h"
 #include "stoker/base/error.h"
 #include "stoker/codec/image_decoder.h"
 #include "stoker/codec/image_encoder.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/plan/cpu_executor.h"
+#include "stoker/runtime/sample_reader.h"
 #include "stoker/tensor/orientation.h"
 
 namespace stoker {

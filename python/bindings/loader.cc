@@ -18,6 +18,8 @@
 #include "python/bindings/recipe.h"
 #include "stoker/base/error.h"
 #include "stoker/runtime/metrics_server.h"
+#include "stoker/storage/atomic_file.h"
+#include "stoker/tuner/tune_report.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -34,9 +36,13 @@ constexpr const char* kLoaderDoc =
     "recipe: a Recipe, or what stoker.recipe() takes\n"
     "batch: samples per batch of this rank; or global_batch: of all ranks\n"
     "seed: with the epoch's number it decides the order and every random draw\n"
-    "threads: 'auto' is one per core that the process may use\n"
-    "prefetch: batches made ahead of the consumer\n"
-    "io_depth: reads under way at once, at most; by default 1024, of which reads by pread use the first 32\n"
+    "threads: workers; 'auto': as tuned, or one per core that the process may use where nothing is tuned\n"
+    "prefetch: batches made ahead of the consumer; 'auto': as tuned, 2 to begin with\n"
+    "io_depth: reads under way at once, at most; None: as tuned, 1024 to begin with; reads by pread use the first 32\n"
+    "tune: threads, prefetch, io_depth and transfer_index that are left open are turned while the loader runs, until\n"
+    "    nothing makes training faster or cheaper: always again when something changes ('on'), 'once', or 'off'; why "
+    "is\n"
+    "    logged at level INFO; tuning() and tune_report() have all of it\n"
     "memory: budget for all that the loader holds, in bytes or as '512MiB'; by default a quarter of the machine's\n"
     "order: 'global' shuffles the whole data set, 'windowed' its shards and near samples, 'none' leaves it as it "
     "stands\n"
@@ -58,7 +64,8 @@ constexpr const char* kLoaderDoc =
     "device: does the stages behind the transfer index: 'cpu' (there is none), 'emulated:execute', or "
     "'emulated:NAME',\n"
     "    which computes nothing, or a GPU as 'cuda:0'; transfer_index: how many stages the CPU does before the data\n"
-    "    cross, 0 to 3; device_memory: budget for what the loader holds there, by default a quarter of it\n"
+    "    cross, 0 to 3, 'auto': as tuned, 0 to begin with; device_memory: budget for what the loader holds there, by "
+    "default a quarter of it\n"
     "nvjpeg: at transfer index 0, JPEGs that an index has no entry points for are decoded by nvJPEG, to other pixels, "
     "so\n"
     "    that states with and without it are not the same\n"
@@ -89,17 +96,11 @@ int int_argument(std::string_view name, nb::handle value, int least) {
   return static_cast<int>(integer_argument(name, value, least, kIntMax));
 }
 
-int threads_argument(nb::handle value) {
-  if (!nb::isinstance<nb::str>(value)) return int_argument("threads", value, 1);
+/// Unset for 'auto'.
+std::optional<int> int_or_auto(std::string_view name, nb::handle value, int least) {
+  if (!nb::isinstance<nb::str>(value)) return int_argument(name, value, least);
   const std::string text = nb::cast<std::string>(value);
-  if (text != "auto") fail(ErrorKind::kUsage, "threads is '{}', but must be a whole number or 'auto'", text);
-  return 0;
-}
-
-std::optional<int> transfer_index_argument(nb::handle value) {
-  if (!nb::isinstance<nb::str>(value)) return int_argument("transfer_index", value, 0);
-  const std::string text = nb::cast<std::string>(value);
-  if (text != "auto") fail(ErrorKind::kUsage, "transfer_index is '{}', but must be a whole number or 'auto'", text);
+  if (text != "auto") fail(ErrorKind::kUsage, "{} is '{}', but must be a whole number or 'auto'", name, text);
   return std::nullopt;
 }
 
@@ -111,7 +112,7 @@ std::string metrics_address_argument(nb::handle value) {
 // As the stub file has it.
 constexpr const char* kConstructor =
     "def __init__(self, data: Dataset | _Path | Sequence[_Path], recipe: Recipe | _Path, *, batch: int | None = None, "
-    "global_batch: int | None = None, seed: int = 0, threads: int | str = 'auto', prefetch: int = 2, "
+    "global_batch: int | None = None, seed: int = 0, threads: int | str = 'auto', prefetch: int | str = 'auto', "
     "memory: int | str | None = None, order: str = 'global', window: int | None = None, lanes: int | None = None, "
     "rank: int | None = None, world: int | None = None, "
     "tail: str | None = None, audit: _Path | None = None, bad_sample: str = 'substitute', "
@@ -119,7 +120,7 @@ constexpr const char* kConstructor =
     "repeats: int = 1, device: str = 'cpu', transfer_index: int | str = 'auto', "
     "device_memory: int | str | None = None, nvjpeg: bool = False, pin_memory: bool = False, "
     "pin_threads: bool = True, io_depth: int | None = None, metrics_address: int | str | None = None, "
-    "name: str | None = None) -> None";
+    "name: str | None = None, tune: str = 'on') -> None";
 
 nb::dict kept_options(const CallSignature& signature, const CallArguments& given) {
   nb::dict options;
@@ -136,8 +137,8 @@ LoaderOptions loader_options(const CallArguments& given) {
     options.global_batch = integer_argument("global_batch", value, 1, kInt64Max);
   }
   if (const nb::handle value = given["seed"]) options.seed = unsigned_argument("seed", value);
-  if (const nb::handle value = given["threads"]) options.threads = threads_argument(value);
-  if (const nb::handle value = given["prefetch"]) options.prefetch = int_argument("prefetch", value, 1);
+  if (const nb::handle value = given["threads"]) options.threads = int_or_auto("threads", value, 1).value_or(0);
+  if (const nb::handle value = given["prefetch"]) options.prefetch = int_or_auto("prefetch", value, 1);
   if (const nb::handle value = given.unless_none("memory")) options.memory = size_argument("memory", value);
   if (const nb::handle value = given["order"]) options.order = parse_order(text_argument("order", value));
   if (const nb::handle value = given.unless_none("window")) {
@@ -158,7 +159,10 @@ LoaderOptions loader_options(const CallArguments& given) {
   }
   if (const nb::handle value = given["repeats"]) options.repeats = integer_argument("repeats", value, 1, kInt64Max);
   if (const nb::handle value = given["device"]) options.device = open_device(text_argument("device", value));
-  if (const nb::handle value = given["transfer_index"]) options.transfer_index = transfer_index_argument(value);
+  if (const nb::handle value = given["transfer_index"]) {
+    options.transfer_index = int_or_auto("transfer_index", value, 0);
+  }
+  if (const nb::handle value = given["tune"]) options.tune = parse_tune_mode(text_argument("tune", value));
   if (const nb::handle value = given.unless_none("device_memory")) {
     options.device_memory = size_argument("device_memory", value);
   }
@@ -180,7 +184,7 @@ void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& nam
        "prefetch",     "memory",      "order",    "window",          "lanes",         "rank",
        "world",        "tail",        "audit",    "bad_sample",      "quarantine",    "cache",
        "cache_memory", "repeats",     "device",   "transfer_index",  "device_memory", "nvjpeg",
-       "pin_memory",   "pin_threads", "io_depth", "metrics_address", "name"},
+       "pin_memory",   "pin_threads", "io_depth", "metrics_address", "name",          "tune"},
       2};
   const CallArguments given(signature, positional, named);
   LoaderOptions options = loader_options(given);
@@ -275,6 +279,36 @@ nb::list worker_times(const PyLoader& self) {
   return workers;
 }
 
+nb::dict knobs_dict(const KnobSetting& knobs) {
+  nb::dict entry;
+  entry["threads"] = knobs.threads;
+  entry["transfer_index"] = knobs.transfer_index;
+  entry["prefetch"] = knobs.prefetch;
+  entry["io_depth"] = knobs.io_depth;
+  return entry;
+}
+
+nb::list tuning(const PyLoader& self) {
+  const TuningLog log = self.session->loader().tuning();
+  nb::list windows;
+  for (const TuningMove& move : log.moves) {
+    nb::dict entry;
+    entry["at_s"] = move.at_s;
+    entry["knobs"] = knobs_dict(move.knobs);
+    entry["samples_per_s"] = static_cast<double>(move.window.samples) / move.window.seconds;
+    entry["wait_share"] = move.window.wait_s / move.window.seconds;
+    entry["next"] = knobs_dict(move.next);
+    entry["why"] = move.why;
+    entry["settled"] = move.settled;
+    windows.append(std::move(entry));
+  }
+  return windows;
+}
+
+void write_tune_report(const PyLoader& self, nb::handle path) {
+  write_whole_file(path_argument("path", path), as_bytes(tune_report_html(self.session->loader().tuning())));
+}
+
 std::string metrics_documentation() {
   std::string text = "What the loader has measured of itself so far, by name; times in nanoseconds.\n\n";
   for (const MetricSpec& metric : metric_table()) {
@@ -306,6 +340,12 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
       .def("metrics", &metrics, metrics_documentation().c_str())
       .def("worker_times", &worker_times, nb::sig("def worker_times(self) -> list[dict[str, int]]"),
            "By worker, how long it was busy and how long it had nothing to do so far, in nanoseconds.")
+      .def("tuning", &tuning, nb::sig("def tuning(self) -> list[dict[str, Any]]"),
+           "Window by window what was tuned so far: the knobs that it ran with, how that went, the knobs that follow, "
+           "and\n"
+           "why. In a long run only some of the windows in which nothing happened.")
+      .def("tune_report", &write_tune_report, "path"_a, nb::sig("def tune_report(self, path: _Path) -> None"),
+           "Draws that, as a page of HTML.")
       .def_prop_ro(
           "threads", [session](const PyLoader& self) { return session(self).loader().threads(); },
           "Workers at present.")

@@ -118,7 +118,7 @@ class Loader:
         global_batch: int | None = None,
         seed: int = 0,
         threads: int | str = "auto",
-        prefetch: int = 2,
+        prefetch: int | str = "auto",
         memory: int | str | None = None,
         order: str = "global",
         window: int | None = None,
@@ -141,6 +141,7 @@ class Loader:
         io_depth: int | None = None,
         metrics_address: int | str | None = None,
         name: str | None = None,
+        tune: str = "on",
         channels_last: bool = False,
     ) -> None:
         self._loader = stoker.Loader(
@@ -149,7 +150,7 @@ class Loader:
             bad_sample=bad_sample, quarantine=quarantine, cache=cache, cache_memory=cache_memory, repeats=repeats,
             device=device, transfer_index=transfer_index, device_memory=device_memory, nvjpeg=nvjpeg,
             pin_memory=pin_memory, pin_threads=pin_threads, io_depth=io_depth,
-            metrics_address=metrics_address, name=name)
+            metrics_address=metrics_address, name=name, tune=tune)
         self._form = _Form(pin_memory, channels_last)
         self._epoch: int | None = None
 
@@ -200,6 +201,14 @@ class Loader:
     def worker_times(self) -> list[dict[str, int]]:
         """By worker, how long it was busy and how long it had nothing to do so far, in nanoseconds."""
         return self._loader.worker_times()
+
+    def tuning(self) -> list[dict[str, Any]]:
+        """Window by window what was tuned so far."""
+        return self._loader.tuning()
+
+    def tune_report(self, path: _Path) -> None:
+        """Draws that, as a page of HTML."""
+        self._loader.tune_report(path)
 
     @property
     def dataset(self) -> stoker.Dataset:

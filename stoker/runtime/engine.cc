@@ -8,7 +8,6 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
-#include "stoker/base/freed_memory.h"
 #include "stoker/base/log.h"
 #include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
@@ -17,7 +16,9 @@
 #include "stoker/runtime/thread_pool.h"
 
 namespace stoker {
-Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options)
+
+Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options,
+                       const TunerLimits& fixed)
     : dataset_(std::move(dataset)),
       plan_(std::move(recipe)),
       device_(options.device),
@@ -45,7 +46,12 @@ Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, co
       out_of_memory_(
           std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"))),
       state_(loader_identity(*dataset_, plan_, board_.order(), options.nvjpeg)),
-      batches_per_epoch_(board_.batches_per_epoch()) {}
+      batches_per_epoch_(board_.batches_per_epoch()) {
+  if (std::optional<SelfTuningOptions> tuning = tuning_options(*dataset_, plan_, options, fixed, memory_)) {
+    tuned_ = std::make_unique<Tuned>(*this);
+    tuning_ = std::make_unique<SelfTuning>(*tuned_, *std::move(tuning));
+  }
+}
 
 Loader::Engine::~Engine() { close(); }
 
@@ -64,10 +70,12 @@ void Loader::Engine::start_threads() {
   }
   translate_thread_errors([&] { reader_ = std::thread([this] { read_loop(); }); });
   resize_workers(worker_target_);
+  if (tuning_) tuning_->start();
 }
 
 void Loader::Engine::close() {
   if (!home_.here()) return;
+  if (tuning_) tuning_->stop();
   const std::lock_guard knobs_lock(knobs_mutex_);
   served_metrics_.reset();
   {
@@ -198,11 +206,7 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
       observe();
       lock.unlock();
       work_on(*tickets[i], executor);
-      if (gate.must_drop()) {
-        executor.drop_scratch();
-        give_back_freed(gate.has());
-        gate.leave();
-      }
+      gate.drop_too_much(executor);
       report(executor.counts(), reported, *tickets[i], counters);
       lock.lock();
       const bool complete = board_.finish(*tickets[i]);
@@ -292,71 +296,11 @@ void Loader::Engine::check_open() const {
   if (interrupted_) fail(ErrorKind::kClosed, "the loader was interrupted");
 }
 
-void Loader::Engine::set(const Knobs& knobs) {
-  check_home();
-  const std::lock_guard knobs_lock(knobs_mutex_);
-  if (knobs.threads) check_threads(*knobs.threads);
-  if (knobs.prefetch) {
-    const std::lock_guard lock(mutex_);
-    check_prefetch(*knobs.prefetch, board_.batch_bytes(), board_.batch_memory_max());
-    board_.set_prefetch(*knobs.prefetch);
-    wake_reader_if_room();
-    workers_wake_.notify_all();
-    observe();
-  }
-  if (knobs.transfer_index) {
-    check_transfer_index(*knobs.transfer_index, device_.get());
-    const std::lock_guard lock(mutex_);
-    board_.set_transfer_index(*knobs.transfer_index);
-    observe();
-  }
-  if (knobs.io_depth) {
-    check_io_depth(*knobs.io_depth);
-    const std::lock_guard lock(mutex_);
-    io_depth_ = *knobs.io_depth;
-    wake_reader_if_room();
-    observe();
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    if (closing_) return;
-  }
-  if (knobs.threads) {
-    scratch_.set_threads(*knobs.threads);
-    resize_workers(*knobs.threads);
-  }
-  log(LogLevel::kDebug, "knobs: threads {}, prefetch {}, io depth {}", threads(), prefetch(), io_depth());
-}
-
 void Loader::Engine::interrupt() {
   check_home();
   const std::lock_guard lock(mutex_);
   interrupted_ = true;
   consumer_wakes_.notify_all();
-}
-
-int Loader::Engine::threads() const {
-  check_home();
-  const std::lock_guard lock(mutex_);
-  return worker_target_;
-}
-
-int Loader::Engine::transfer_index() const {
-  check_home();
-  const std::lock_guard lock(mutex_);
-  return board_.transfer_index();
-}
-
-int Loader::Engine::io_depth() const {
-  check_home();
-  const std::lock_guard lock(mutex_);
-  return io_depth_;
-}
-
-int Loader::Engine::prefetch() const {
-  check_home();
-  const std::lock_guard lock(mutex_);
-  return board_.prefetch();
 }
 
 }  // namespace stoker

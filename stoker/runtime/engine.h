@@ -23,6 +23,7 @@
 #include "stoker/runtime/metrics_server.h"
 #include "stoker/runtime/read_plan.h"
 #include "stoker/runtime/scratch_budget.h"
+#include "stoker/runtime/self_tuning.h"
 #include "stoker/runtime/ticket_board.h"
 #include "stoker/storage/intrusive_queue.h"
 
@@ -32,7 +33,8 @@ namespace stoker {
 /// by make_shared_at_home(): a forked child must not take its locks nor destroy it.
 class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
  public:
-  Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options);
+  /// `options` are complete; `fixed` is what the user fixed of the knobs.
+  Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options, const TunerLimits& fixed);
   ~Engine();
 
   /// Throws also what ServedMetrics throws.
@@ -56,6 +58,8 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   int prefetch() const;
   int transfer_index() const;
   int io_depth() const;
+  KnobSetting knobs() const;
+  TuningLog tuning() const;
   std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
   const Dataset& dataset() const { return *dataset_; }
   const Plan& plan() const { return plan_; }
@@ -92,12 +96,32 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   void resize_workers(int threads);
   std::size_t fair_share() const;
 
+  // Tuning: engine_tuning.cc.
+  class Tuned final : public TunedLoader {
+   public:
+    explicit Tuned(Engine& engine) : engine_(engine) {}
+    Metrics metrics() const override { return engine_.metrics(); }
+    KnobSetting knobs() const override { return engine_.knobs(); }
+    void turn(const KnobSetting& knobs) override { engine_.turn(knobs); }
+    std::optional<std::vector<CrossingCost>> calibrate(const std::function<bool()>& stop) override {
+      return engine_.calibrate(stop);
+    }
+
+   private:
+    Engine& engine_;
+  };
+  void apply(const Knobs& knobs);
+  void turn(const KnobSetting& knobs);
+  std::optional<std::vector<CrossingCost>> calibrate(const std::function<bool()>& stop);
+  void tell_tuning(std::int64_t delivered_ns);
+
   void check_home() const;
   void check_open() const;
   void fail_with(const std::exception_ptr& failure) noexcept;
 
   // The consumer: engine_consumer.cc.
   std::int64_t next_epoch() const;
+  void asked_for_batch();
   BatchPtr end_epoch();
   bool pop_arriving(Deadline deadline);
   void consumer_waits(bool waits);
@@ -173,6 +197,11 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::optional<LoaderPosition> resume_;  // where the next epoch begins, if it is that one
   std::int64_t first_start_ns_ = 0;
   std::int64_t step_since_ns_ = 0;  // when the consumer got the batch that it is at work on; 0: it has none
+  // Of the batch that is asked for, and what its period came to so far.
+  std::int64_t asked_since_ns_ = 0;  // 0: none is
+  bool after_step_ = false;
+  BatchPeriod period_;
+  std::int64_t made_ = 0, made_before_ = 0;  // slots, when this batch was popped and the one before
   bool first_delivered_ = false;
   std::unique_ptr<LoaderBatch> arriving_;          // popped, and not yet delivered
   std::deque<LoaderBatch*> unsettled_;             // popped, the oldest first; the consumer may have let go of some
@@ -182,7 +211,10 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::exception_ptr epoch_error_;                 // a failed epoch stays failed until another is started
 
   mutable std::mutex knobs_mutex_;               // one set() or close() at a time; taken before mutex_
+  Knobs fixed_;                                  // by the user, while we run
   std::optional<ServedMetrics> served_metrics_;  // if they are
+  std::unique_ptr<TunedLoader> tuned_;           // what our tuning sees of us
+  std::unique_ptr<SelfTuning> tuning_;           // if there is any; made before there are threads
   std::vector<std::thread> workers_;
   std::thread reader_;
 };

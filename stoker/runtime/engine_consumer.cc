@@ -46,6 +46,7 @@ void Loader::Engine::start_epoch(std::int64_t epoch) {
   in_epoch_ = true;
   epoch_error_ = nullptr;
   step_since_ns_ = 0;  // what it does between epochs is none
+  after_step_ = false;
   reader_waits_ = false;
   reader_wakes_.notify_one();
   observe();
@@ -93,10 +94,7 @@ LoaderPosition Loader::Engine::load_state(std::string_view json) {
 
 std::optional<BatchPtr> Loader::Engine::next(Deadline deadline) {
   check_home();
-  if (step_since_ns_ != 0) {
-    metrics_.add(Metric::kConsumerSteps, 1);
-    metrics_.add(Metric::kConsumerStepNs, now_ns() - std::exchange(step_since_ns_, 0));
-  }
+  if (asked_since_ns_ == 0) asked_for_batch();
   if (epoch_error_) std::rethrow_exception(epoch_error_);
   if (!in_epoch_ && next_epoch() >= epochs_end_) return BatchPtr();
   if (!in_epoch_) start_epoch(next_epoch());
@@ -116,7 +114,18 @@ std::optional<BatchPtr> Loader::Engine::next(Deadline deadline) {
   }
 }
 
+// For the first time: who gave up waiting asks again.
+void Loader::Engine::asked_for_batch() {
+  asked_since_ns_ = now_ns();
+  after_step_ = step_since_ns_ != 0;
+  if (!after_step_) return;
+  period_.step_ns = asked_since_ns_ - std::exchange(step_since_ns_, 0);
+  metrics_.add(Metric::kConsumerSteps, 1);
+  metrics_.add(Metric::kConsumerStepNs, period_.step_ns);
+}
+
 BatchPtr Loader::Engine::end_epoch() {
+  asked_since_ns_ = 0;
   in_epoch_ = false;
   metrics_.add(Metric::kEpochs, 1);
   log(LogLevel::kDebug, "epoch {} ended after {} batches", epoch_, delivered_);
@@ -130,13 +139,20 @@ bool Loader::Engine::pop_arriving(Deadline deadline) {
   wait_for_batch(lock, deadline);
   while (lacks_unsettled_memory()) {
     lock.unlock();
-    if (!settle(0, deadline)) return false;
+    // It is the device that is late, with what the consumer gave it to do: that is a part of its step.
+    const std::int64_t since_ns = now_ns();
+    const bool settled = settle(0, deadline);
+    const std::int64_t step_ns = now_ns() - since_ns;
+    period_.step_ns += step_ns;
+    asked_since_ns_ += step_ns;
+    if (!settled) return false;
     if (epoch_error_) return true;
     lock.lock();
     wait_for_batch(lock, deadline);
   }
   if (!board_.front_sealed()) return false;
   try {
+    made_ = board_.slots_made();
     arriving_ = board_.pop(bad_);
     if (arriving_->crossed()) {
       arriving_->settled = false;
@@ -269,6 +285,7 @@ BatchPtr Loader::Engine::deliver(std::unique_ptr<LoaderBatch> batch) {
   first_delivered_ = true;
   if (progress_) progress_({epoch_, delivered_, batches_per_epoch_, metrics_.value(Metric::kSamples)});
   step_since_ns_ = now_ns();
+  tell_tuning(step_since_ns_);
   return delivered;
 }
 

@@ -90,6 +90,7 @@ int HostShare::update(int wanted) {
   }
   if (!keep_slot(now_s)) take_slot(now_s);
   others_ = 0;
+  most_ = threads_max_;
   if (!slot_) return share_ = wish;  // whom nobody counts counts nobody
 
   // Whoever looks before this is written sees, this once, what the slot's last owner wanted.
@@ -108,7 +109,10 @@ int HostShare::update(int wanted) {
     wants.push_back(age_s(claim, now_s) < kRestsAfterS ? slot.wanted.load() : 1);
     ++others_;
   }
-  return share_ = fair_shares(wants, threads_max_)[ours];
+  share_ = fair_shares(wants, threads_max_)[ours];
+  wants[ours] = threads_max_;
+  most_ = fair_shares(wants, threads_max_)[ours];
+  return share_;
 }
 
 /// Says that we are here; false where another has the slot since, to whom we seemed to be gone.

@@ -51,6 +51,8 @@ class HostShare {
   /// all. Returns the most that it may use now, at least 1 and at most what it wants. To be called every few seconds
   /// while batches are taken.
   int update(int wanted);
+  /// How many it would get if it wanted all, at the last update.
+  int most() const { return most_; }
   /// Loaders that it shared with at the last update.
   int others() const { return others_; }
 
@@ -70,6 +72,7 @@ class HostShare {
   HostSlot* slot_ = nullptr;  // of the table; none before the first update, and where all are taken
   std::uint64_t claim_ = 0;   // what the slot says as long as it is ours
   int share_;
+  int most_ = 1;
   int others_ = 0;
 };
 

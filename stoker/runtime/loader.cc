@@ -6,8 +6,9 @@
 namespace stoker {
 
 Loader::Loader(std::shared_ptr<const Dataset> dataset, Recipe recipe, LoaderOptions options) {
+  const TunerLimits fixed = fixed_knobs(options);
   options = complete_options(*dataset, recipe, std::move(options));
-  engine_ = make_shared_at_home<Engine>(std::move(dataset), std::move(recipe), options);
+  engine_ = make_shared_at_home<Engine>(std::move(dataset), std::move(recipe), options, fixed);
   engine_->start_threads();
 }
 
@@ -48,6 +49,7 @@ int Loader::threads() const { return engine_->threads(); }
 int Loader::prefetch() const { return engine_->prefetch(); }
 int Loader::transfer_index() const { return engine_->transfer_index(); }
 int Loader::io_depth() const { return engine_->io_depth(); }
+TuningLog Loader::tuning() const { return engine_->tuning(); }
 void Loader::interrupt() { engine_->interrupt(); }
 void Loader::close() { engine_->close(); }
 

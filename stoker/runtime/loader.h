@@ -18,6 +18,7 @@
 #include "stoker/runtime/metrics.h"
 #include "stoker/runtime/sample_cache.h"
 #include "stoker/tensor/batch.h"
+#include "stoker/tuner/tuning_log.h"
 
 namespace stoker {
 
@@ -31,13 +32,21 @@ struct LoaderProgress {
 /// Storage answers no faster when it is asked for more at once.
 constexpr int kIoDepthMax = 1024;
 
+/// Whether the knobs that the options leave open are turned while the loader runs, until they are at their best: always
+/// again when something changes, once, or not at all.
+enum class TuneMode : std::uint8_t { kOn, kOnce, kOff };
+/// Throws kUsage.
+TuneMode parse_tune_mode(std::string_view word);
+
 struct LoaderOptions {
   int batch = 0;                  // slots per rank; either this
   std::int64_t global_batch = 0;  // or this, of all ranks
   std::uint64_t seed = 0;
-  int threads = 0;                // workers; 0: as many as there are cores that they may use
-  int prefetch = 2;               // batches made ahead of the consumer
-  std::optional<int> io_depth{};  // reads under way at once, at most; unset: kIoDepthMax
+  int threads = 0;                // workers; 0: as tuned, or as many as there are cores that they may use
+  std::optional<int> prefetch{};  // batches made ahead of the consumer; unset: as tuned, or kPrefetchDefault
+  std::optional<int> io_depth{};  // reads under way at once, at most; unset: as tuned, or kIoDepthMax
+  TuneMode tune = TuneMode::kOn;
+  std::function<void(const TuningMove&)> tuned{};  // called when the tuner has news, by its thread; must not throw
   std::optional<std::uint64_t>
       memory{};  // budget in bytes for all that a loader holds; unset: a quarter of the machine's
   OrderKind order = OrderKind::kGlobal;
@@ -58,12 +67,14 @@ struct LoaderOptions {
   std::function<void(const LoaderProgress&)> progress{};  // called after each batch, by the thread that took it
   Allocator* allocator = &host_allocator();               // of batches and read-ahead; outlives them
   std::shared_ptr<Device> device{};              // that does the stages behind the transfer index; null: there is none
-  std::optional<int> transfer_index{};           // stages before it; unset: none where there is a device
+  std::optional<int> transfer_index{};           // stages before it; unset: as tuned, or none where there is a device
   std::optional<std::uint64_t> device_memory{};  // budget in bytes of its own memory; unset: a quarter of it
   bool nvjpeg = false;      // at index 0 it decodes JPEGs without entry points, to pixels of its own: kept in the state
   bool pin_memory = false;  // of batches that the consumer copies to a GPU, if there is no device
   bool pin_threads = true;  // to the cores near the device, where some are nearer than others
 };
+
+constexpr int kPrefetchDefault = 2;
 
 /// What may be changed while an epoch runs; the batches stay the same.
 struct Knobs {
@@ -127,7 +138,8 @@ class Loader {
   Epoch epoch(std::int64_t epoch);
 
   /// Threads: any. Throws kUsage for values below 1, an I/O depth above kIoDepthMax, or a prefetch that the memory
-  /// budget cannot hold. Reads that are under way stay so when the I/O depth becomes smaller.
+  /// budget cannot hold. Reads that are under way stay so when the I/O depth becomes smaller. What is set here is the
+  /// user's from then on: tuning leaves it alone.
   void set(const Knobs& knobs);
   /// Threads: any.
   Metrics metrics() const;
@@ -139,6 +151,8 @@ class Loader {
   /// Reads by pread take a thread each while they are under way, of 32 that a data set has (16, of loose files, beside
   /// io_uring): a greater depth changes nothing for them.
   int io_depth() const;
+  /// What was tuned so far; empty if nothing is. Threads: any.
+  TuningLog tuning() const;
 
   /// Makes a waiting next() and all later ones throw kClosed. Threads: any; async-signal-unsafe.
   void interrupt();

@@ -13,8 +13,11 @@
 #include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
 #include "stoker/base/units.h"
+#include "stoker/base/user_cache.h"
+#include "stoker/base/words.h"
 #include "stoker/order/launcher.h"
 #include "stoker/runtime/metrics_server.h"
+#include "stoker/tuner/tuned_workload.h"
 
 namespace stoker {
 namespace {
@@ -33,6 +36,11 @@ std::uint64_t ticket_bytes(std::int64_t tickets) {
   constexpr std::uint64_t kHeap = 256;
   return static_cast<std::uint64_t>(tickets) * (sizeof(Ticket) + kHeap);
 }
+
+constexpr int kPrefetchTuned = 16;  // at most: what comes less regularly than that is not to be evened out
+constexpr int kIoDepthTuned = 256;
+
+constexpr Word<TuneMode> kTuneModeWords[] = {{TuneMode::kOn, "on"}, {TuneMode::kOnce, "once"}, {TuneMode::kOff, "off"}};
 
 // The windowed order is read window by window if a window's samples are all drawn before the first of them is wanted:
 // all windows in use, and this part of them more, which is the time to read in.
@@ -95,6 +103,13 @@ int resolve_batch(const LoaderOptions& options) {
   return static_cast<int>(batch);
 }
 
+int cores_of(const LoaderOptions& options) {
+  const auto near = static_cast<int>(loader_cores(options).cores.size());
+  return near > 0 ? std::min(near, usable_cores()) : usable_cores();
+}
+
+int first_prefetch(const LoaderOptions& options) { return options.prefetch.value_or(kPrefetchDefault); }
+
 /// With rank and world, both batches, and threads.
 LoaderOptions resolved(LoaderOptions options) {
   if (options.threads != 0) check_threads(options.threads);
@@ -102,8 +117,7 @@ LoaderOptions resolved(LoaderOptions options) {
   options.batch = resolve_batch(options);
   options.global_batch = std::int64_t{options.batch} * *options.world;
   if (options.threads == 0) {
-    const auto near = static_cast<int>(loader_cores(options).cores.size());
-    options.threads = near > 0 ? std::min(near, usable_cores()) : usable_cores();
+    options.threads = options.tune == TuneMode::kOff ? cores_of(options) : threads_max(cores_of(options));
   }
   return options;
 }
@@ -147,13 +161,17 @@ LoaderBatchBytes bytes_of_batch(const Dataset& dataset, const Plan& plan, const 
   return loader_batch_bytes(plan.outputs(), options.batch, device_side(dataset, plan, options));
 }
 
+std::uint64_t tickets_memory(const LoaderOptions& options, int prefetch, std::int64_t ahead) {
+  return kReserve + ticket_bytes(std::max(ahead, (prefetch + std::int64_t{1}) * options.batch));
+}
+
 /// The least of everything; of the cache what was asked for by size.
 MemoryPlan least_memory(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
-  const int prefetch = std::max(options.prefetch, 1);
+  const int prefetch = std::max(first_prefetch(options), 1);
   const std::int64_t ahead = tickets_ahead(order_options(dataset, options), *options.world);
   const std::uint64_t table = SampleCache::overhead(dataset.size());
   return {.cache = options.cache == CacheKind::kRam ? std::max(options.cache_memory.value_or(0), table) : 0,
-          .tickets = kReserve + ticket_bytes(std::max(ahead, (prefetch + std::int64_t{1}) * options.batch)),
+          .tickets = tickets_memory(options, prefetch, ahead),
           .read_ahead = kReadAheadMin,
           .scratch = kScratchMin + static_cast<std::uint64_t>(options.threads) * kScratchEach,
           .batches = least_batch_memory(prefetch, bytes_of_batch(dataset, plan, options).host)};
@@ -185,6 +203,17 @@ std::unique_ptr<CacheShare> cache_share(const Dataset& dataset, const Plan& plan
       fmt::format("{} {} {} {} {} {} {} {}", job_name(process_environment()), ::geteuid(), dataset.fingerprint(),
                   dataset.size(), dataset.bytes(), places_of(dataset), fmt::join(plan.fields(), ","), bytes);
   return std::make_unique<CacheShare>("stoker-" + to_hex(hash64(what)), bytes);
+}
+
+TuneMode parse_tune_mode(std::string_view word) { return value_of(kTuneModeWords, word, "no way to tune"); }
+
+TunerLimits fixed_knobs(const LoaderOptions& options) {
+  TunerLimits fixed{
+      .transfer_index = options.transfer_index, .prefetch = options.prefetch, .io_depth = options.io_depth};
+  if (options.threads != 0) fixed.threads = options.threads;
+  if (!options.device) fixed.transfer_index = kTransferIndexMax;
+  if (options.nvjpeg && !fixed.transfer_index) fixed.transfer_index = 0;  // at others the pixels are not nvJPEG's
+  return fixed;
 }
 
 LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, LoaderOptions options) {
@@ -290,10 +319,50 @@ MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const LoaderOpt
     give(memory.cache, std::min(whole_cache_bytes(dataset) - memory.cache, left / 2));
   }
   const std::int64_t ahead = tickets_ahead(order_options(dataset, options), *options.world);
+  if (!options.prefetch && options.tune != TuneMode::kOff) {
+    give(memory.tickets, std::min(left / 8, tickets_memory(options, kPrefetchTuned, ahead) - memory.tickets));
+  }
   give(memory.read_ahead, std::min(left / 2, std::max(kReadAheadMax, bytes_of(dataset, ahead)) - kReadAheadMin));
   give(memory.scratch, left - left / 4);  // more batches than were asked for are seldom of use, large images common
   give(memory.batches, left);
   return memory;
+}
+
+std::optional<SelfTuningOptions> tuning_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
+                                                const TunerLimits& fixed, const MemoryPlan& memory) {
+  const bool all_fixed = fixed.threads && fixed.transfer_index && fixed.prefetch && fixed.io_depth;
+  if (options.tune == TuneMode::kOff || all_fixed) return std::nullopt;
+  const LoaderBatchBytes batch_bytes = bytes_of_batch(dataset, plan, options);
+  const std::int64_t ahead = tickets_ahead(order_options(dataset, options), *options.world);
+  const auto fits = [=](int prefetch) {
+    return tickets_memory(options, prefetch, ahead) <= memory.tickets &&
+           least_batch_memory(prefetch, batch_bytes.host) <= memory.batches &&
+           least_batch_memory(prefetch, batch_bytes.device) <= *options.device_memory;
+  };
+  int prefetch_max = fixed.prefetch.value_or(kPrefetchTuned);
+  while (prefetch_max > first_prefetch(options) && !fits(prefetch_max)) --prefetch_max;
+  const std::string device = options.device ? options.device->name() : "cpu";
+  SelfTuningOptions tuning;
+  tuning.once = options.tune == TuneMode::kOnce;
+  tuning.title =
+      fmt::format("{} samples, batches of {}, device {}, on {}", dataset.size(), options.batch, device, machine_name());
+  tuning.workload.cores = cores_of(options);
+  tuning.workload.batch = options.batch;
+  tuning.workload.prefetch_max = prefetch_max;
+  tuning.workload.io_depth_max = kIoDepthTuned;
+  tuning.limits = fixed;
+  tuning.limits.fits = [prefetch_max](const KnobSetting& knobs) { return knobs.prefetch <= prefetch_max; };
+  tuning.cores = loader_cores(options).cores;
+  tuning.share.threads_max = threads_max(tuning.workload.cores);
+  tuning.cache_folder = user_cache_folder();
+  tuning.key = {.machine = machine_name(),
+                .device = device,
+                .data = dataset.fingerprint(),
+                .recipe = hash64(plan.recipe().to_toml()),
+                .batch = options.batch,
+                .world = *options.world};
+  tuning.moved = options.tuned;
+  return tuning;
 }
 
 BoardOptions board_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
@@ -314,7 +383,7 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
     if (planar) board.planar[static_cast<std::size_t>(view.field)] = true;
   }
   board.raw_windows = RawWindows(plan, options.seed);
-  board.prefetch = options.prefetch;
+  board.prefetch = first_prefetch(options);
   board.bad_sample = options.bad_sample;
   board.reserve_bytes = kReserve;
   board.epochs_end = options.epochs_end;
@@ -324,9 +393,9 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
   board.batch_memory_max = {.host = memory.batches, .device = *options.device_memory};
   // The largest sample has the read-ahead to itself, and all that batches do not need.
   const LoaderBatchBytes batch_bytes = bytes_of_batch(dataset, plan, options);
-  const std::uint64_t batches = least_batch_memory(std::max(options.prefetch, 1), batch_bytes.host);
+  const std::uint64_t batches = least_batch_memory(std::max(first_prefetch(options), 1), batch_bytes.host);
   board.sample_bytes_max = std::min(board.sample_bytes_max, memory.read_ahead + memory.batches - batches);
-  check_prefetch(options.prefetch, batch_bytes, board.batch_memory_max);
+  check_prefetch(board.prefetch, batch_bytes, board.batch_memory_max);
   return board;
 }
 
@@ -341,7 +410,7 @@ LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const O
 
 std::uint64_t device_memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
   const LoaderOptions full = resolved(options);
-  return least_batch_memory(std::max(full.prefetch, 1), bytes_of_batch(dataset, Plan(recipe), full).device);
+  return least_batch_memory(std::max(first_prefetch(full), 1), bytes_of_batch(dataset, Plan(recipe), full).device);
 }
 
 std::uint64_t memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {

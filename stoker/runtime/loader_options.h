@@ -8,9 +8,13 @@
 #include "stoker/runtime/cache_share.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/loader_state.h"
+#include "stoker/runtime/self_tuning.h"
 #include "stoker/runtime/ticket_board.h"
 
 namespace stoker {
+
+/// The knobs that are not to be tuned, of options before they are completed.
+TunerLimits fixed_knobs(const LoaderOptions& options);
 
 /// The options with every default filled in: batch, threads, memory, tail. Throws kUsage or kData with the reason.
 LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, LoaderOptions options);
@@ -33,6 +37,11 @@ MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const LoaderOpt
 /// For complete options and their memory.
 BoardOptions board_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
                            const MemoryPlan& memory);
+
+/// What is to be tuned, and within what limits; nullopt if nothing is. For complete options, knobs that are `fixed`,
+/// and memory that was divided for them.
+std::optional<SelfTuningOptions> tuning_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
+                                                const TunerLimits& fixed, const MemoryPlan& memory);
 
 /// So much memory for the cache that complete options ask for, shared with other ranks on this host; null without.
 std::unique_ptr<CacheShare> cache_share(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,

@@ -135,7 +135,7 @@ TEST(Loader, TheWindowedOrderIsTheSameForAnyThreadsAndRanks) {
       LoaderOptions options = windowed;
       options.rank = rank;
       options.world = world;
-      options.threads = options.prefetch = 1 + world % 3;
+      options.prefetch = options.threads = 1 + world % 3;
       Loader loader(data.dataset, small_recipe(), options);
       for (std::string& line : audit_of(loader, 3)) got.push_back(std::move(line));
     }

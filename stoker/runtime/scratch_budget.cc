@@ -6,6 +6,7 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
+#include "stoker/base/freed_memory.h"
 #include "stoker/base/units.h"
 
 namespace stoker {
@@ -42,7 +43,7 @@ void ScratchBudget::set_threads(int threads) {
 }
 
 std::int64_t ScratchGate::enter(std::uint64_t bytes) {
-  if (bytes <= budget_.allowance()) {
+  if (bytes <= allowance()) {
     has_ = std::max(has_, bytes);
     return 0;
   }
@@ -58,6 +59,13 @@ std::int64_t ScratchGate::enter(std::uint64_t bytes) {
   is_granted_ = true;
   has_ = std::max(has_, bytes);
   return now_ns() - since;
+}
+
+void ScratchGate::drop_too_much(CpuExecutor& executor) {
+  if (!must_drop()) return;
+  executor.drop_scratch();
+  give_back_freed(has());
+  leave();
 }
 
 void ScratchGate::leave() {

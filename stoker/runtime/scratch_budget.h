@@ -7,7 +7,7 @@
 #include <stop_token>
 
 #include "stoker/base/byte_budget.h"
-#include "stoker/plan/sample_executor.h"
+#include "stoker/plan/cpu_executor.h"
 
 namespace stoker {
 
@@ -36,20 +36,25 @@ class ScratchBudget {
   std::stop_source stop_;
 };
 
-/// One worker's. The budget must outlive it.
+/// Who decodes: a worker, who may keep something, or somebody who may not. The budget must outlive it.
 class ScratchGate final : public MemoryGate {
  public:
-  explicit ScratchGate(ScratchBudget& budget) : budget_(budget) {}
+  explicit ScratchGate(ScratchBudget& budget, bool may_keep = true) : budget_(budget), may_keep_(may_keep) {}
 
   std::int64_t enter(std::uint64_t bytes) override;
   /// Whether the worker has more than it may keep: its scratch memory is to be dropped before leave().
-  bool must_drop() const { return is_granted_ || has_ > budget_.allowance(); }
+  bool must_drop() const { return is_granted_ || has_ > allowance(); }
   /// What it has, about.
   std::uint64_t has() const { return has_; }
   void leave();
+  /// After each sample: all of that, where it must be.
+  void drop_too_much(CpuExecutor& executor);
 
  private:
+  std::uint64_t allowance() const { return may_keep_ ? budget_.allowance() : 0; }
+
   ScratchBudget& budget_;
+  const bool may_keep_;
   ByteBudget::Grant grant_;
   bool is_granted_ = false;
   std::uint64_t has_ = 0;

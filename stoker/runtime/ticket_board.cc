@@ -241,6 +241,7 @@ bool TicketBoard::finish(Ticket& ticket) {
   if (!work.discarded && ticket.error && stands_aside(ticket)) return false;
   --work.unfinished;
   --work.remaining;
+  ++slots_made_;
   if (work.discarded) {
     recycle_discarded();
     return false;
@@ -436,6 +437,26 @@ void TicketBoard::grant_batches() {
     work.batch->start(options_.transfer_index);
     parked_count_ -= work.ready_count();
   }
+}
+
+bool TicketBoard::lend(const LoaderBatchBytes& bytes) {
+  LoaderBatchBytes& most = options_.batch_memory_max;
+  const auto needed = static_cast<std::size_t>(std::max(options_.prefetch + 1, batches_));
+  const auto spare = [&](std::size_t all, std::size_t each, std::size_t lent) {
+    return all >= needed * each && all - needed * each >= lent;
+  };
+  if (!spare(most.host, batch_bytes_.host, bytes.host) || !spare(most.device, batch_bytes_.device, bytes.device)) {
+    return false;
+  }
+  most.host -= bytes.host;
+  most.device -= bytes.device;
+  return true;
+}
+
+void TicketBoard::return_lent(const LoaderBatchBytes& bytes) {
+  options_.batch_memory_max.host += bytes.host;
+  options_.batch_memory_max.device += bytes.device;
+  grant_batches();
 }
 
 void TicketBoard::set_prefetch(int prefetch) {

@@ -127,6 +127,12 @@ class TicketBoard {
     return {count * batch_bytes_.host, count * batch_bytes_.device};
   }
   const LoaderBatchBytes& batch_memory_max() const { return options_.batch_memory_max; }
+  /// Slots of batches that were finished, ever.
+  std::int64_t slots_made() const { return slots_made_; }
+  const DeviceSide& device() const { return options_.device; }
+  /// So much of the memory for batches is somebody else's until it is returned, if no batch needs it now.
+  bool lend(const LoaderBatchBytes& bytes);
+  void return_lent(const LoaderBatchBytes& bytes);
   std::size_t read_ahead_used() const { return arena_.used(); }
   std::size_t read_ahead_max() const { return arena_.capacity(); }
   std::size_t near_bytes() const { return options_.near_bytes; }
@@ -178,6 +184,7 @@ class TicketBoard {
   int held_ = 0;     // by the consumer
   std::size_t ready_count_ = 0, parked_count_ = 0;
   int sealed_count_ = 0;
+  std::int64_t slots_made_ = 0;
   std::exception_ptr allocation_error_;
 };
 

@@ -27,6 +27,7 @@ class KnobGrid {
 
   /// No more threads than this from now on, unless the user fixed their number; 1 at least.
   void limit_threads(int most);
+  int most_threads() const { return threads_.back(); }
 
   /// Whether it keeps every limit.
   bool permits(const KnobSetting& knobs) const;

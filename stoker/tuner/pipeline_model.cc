@@ -159,8 +159,7 @@ void PipelineModel::learn_device_costs() {
   for (std::size_t i = 0; i < device_logs_.size(); ++i) {
     std::vector<double> logs;
     for (const Seen& seen : seen_) {
-      if (!on_cpu(i, seen.knobs.transfer_index) && known(seen.cost_logs[i]))
-        logs.push_back(seen.cost_logs[i]);
+      if (!on_cpu(i, seen.knobs.transfer_index) && known(seen.cost_logs[i])) logs.push_back(seen.cost_logs[i]);
     }
     if (!logs.empty()) device_logs_[i] = median(std::move(logs));
   }

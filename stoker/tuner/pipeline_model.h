@@ -117,7 +117,8 @@ class PipelineModel {
   void add_hidden(const Hidden& hidden, const KnobSetting& knobs, PipelineCapacity& capacity) const;
 
   const TunedWorkload workload_;
-  const std::vector<TunedStage> stages_;  // what is handed over, then the workload's: one more on the CPU than the index
+  const std::vector<TunedStage>
+      stages_;  // what is handed over, then the workload's: one more on the CPU than the index
   std::vector<Seen> seen_;
   std::vector<Rate> rates_;
   // As the windows say, whatever was stated; or as was stated, if contention can explain what the windows say.

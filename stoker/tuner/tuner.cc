@@ -36,6 +36,7 @@ constexpr int kProbeEvery = 90;        // windows in which nothing changed
 constexpr double kProbeDrift = 0.002;  // for it: by how much other settings may have become better in each of them
 constexpr double kProbeGain = 0.01;
 constexpr double kChangeLeast = 0.03;  // smaller ones are not looked into
+constexpr double kWaitsLittle = 0.01;  // the consumer, of the time
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
@@ -67,7 +68,7 @@ Tuner::Tuner(const TunedWorkload& workload, TunerOptions options)
       confirm_windows_max_(kConfirmMost) {
   if (options_.start) {
     knobs_ = grid_.permitted(*options_.start);
-    why_ = fmt::format("begins with {}: the best when this was last run", text_of(knobs_));
+    why_ = fmt::format("begins with {}: {}", text_of(knobs_), options_.start_is);
   } else {
     double fastest = 0;
     const std::vector<KnobSetting> all = grid_.first();
@@ -117,11 +118,17 @@ WindowReading Tuner::read(const TunerWindow& window) const {
 }
 
 void Tuner::limit_threads(int most) {
+  const int before = grid_.most_threads();
   grid_.limit_threads(most);
+  const int now = grid_.most_threads();
   const KnobSetting permitted = grid_.permitted(knobs_);
-  if (permitted == knobs_) return;
+  const bool must_go = permitted != knobs_;
   knobs_ = permitted;
-  if (!options_.once) reopen(fmt::format("{} threads are all that may be used now", most), 0);
+  if (options_.once || now == before) return;
+  // Who searches sees what there is; who has settled below the limit, or waits for nothing, needs no more.
+  const bool wants_more = phase_ == Phase::kSettled && now > before && knobs_.threads == before && last_ &&
+                          last_->wait_share > kWaitsLittle;
+  if (must_go || wants_more) reopen(fmt::format("{} threads may be used now, and not {}", now, before), 0);
 }
 
 void Tuner::search() {
@@ -185,11 +192,11 @@ void Tuner::settle(const Standing& best) {
   settled_windows_ = 0;
   const Trial& trial = *best.trial;
   const double wait_share = trial.mean(&WindowReading::wait_share);
-  go_to(trial.knobs, fmt::format("stays with {}: {}, the consumer waits {:.1f}% of the time; {}", text_of(trial.knobs),
-                                 rate_text(best.rate_log.mean), 100 * wait_share,
-                                 wait_share < 0.01 ? "nothing cheaper does that"
-                                                   : fmt::format("{} holds it back and nothing tried was faster",
-                                                                 word_of(model_.capacity(trial.knobs).limit()))));
+  const std::string held = wait_share < kWaitsLittle ? "and nothing cheaper does that"
+                                                     : fmt::format("held back by {}, and nothing tried was faster",
+                                                                   word_of(model_.capacity(trial.knobs).limit()));
+  go_to(trial.knobs, fmt::format("stays with {}: {}, the consumer waits {:.1f}% of the time, {}", text_of(trial.knobs),
+                                 rate_text(best.rate_log.mean), 100 * wait_share, held));
   const double spread = std::max(trials_.spread(), 0.005);
   const auto begin = [&](ChangeWatch& watch, double WindowReading::*part) {
     watch.begin(trial.mean(part), trial.count(), spread);
@@ -268,7 +275,8 @@ void Tuner::reopen(std::string_view because, double change) {
   confirm_windows_max_ = kConfirmAgainMost;
   expected_ = believe(knobs_);
   expected_.sd = 1;  // nothing here is a surprise
-  why_ = fmt::format("looks again, from {}: {} ({:+.0f}%)", text_of(knobs_), because, 100 * std::expm1(change));
+  why_ = fmt::format("looks again, from {}: {}", text_of(knobs_), because);
+  if (change != 0) why_ += fmt::format(" ({:+.0f}%)", 100 * std::expm1(change));
 }
 
 void Tuner::learn_surfaces(double drift_per_window) {

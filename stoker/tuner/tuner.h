@@ -18,7 +18,8 @@ namespace stoker {
 
 struct TunerOptions {
   TunerLimits limits{};
-  std::optional<KnobSetting> start{};  // where to begin, if that is permitted: what was found good before
+  std::optional<KnobSetting> start{};  // where to begin, as far as that is permitted, and
+  std::string start_is{};              // what that is, in a few words
   bool once = false;                   // settle for good: what changes later is left as it is
 };
 
@@ -39,7 +40,7 @@ class Tuner {
 
   /// How the window with knobs() went. One without samples tells nothing and changes nothing.
   void see(const TunerWindow& window);
-  /// The threads that may be used have become fewer or more.
+  /// The threads that may be used have become fewer or more. Where more could help, it looks again.
   void limit_threads(int most);
 
   const PipelineModel& model() const { return model_; }

@@ -1,4 +1,4 @@
-// Single samples of a data set, for commands that look at a few of them.
+// Single samples of a data set, for those that look at a few of them.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "stoker/base/error.h"
 #include "stoker/format/dataset.h"
 #include "stoker/plan/plan.h"
+#include "stoker/plan/sample_executor.h"
 #include "stoker/runtime/open.h"
 
 namespace stoker {
@@ -31,11 +32,14 @@ class SampleReader {
 
   /// By Plan::fields(); valid until the next call. Throws kNotFound when the sample has no such field, kIo.
   std::span<const Bytes> read(std::int64_t sample);
-  /// Of the sample that was read last: what is known of it, and its entry points, empty where no index has them.
+  /// Likewise, with all else that an executor is told of it.
+  SampleInput input(std::int64_t sample, const SampleDraw& draw);
+  /// What is known of the sample that was read last.
   const SampleRow& row() const { return row_; }
-  Bytes read_entry_points();
 
  private:
+  Bytes read_entry_points();
+
   const Dataset& dataset_;
   const Plan& plan_;
   SampleRow row_;

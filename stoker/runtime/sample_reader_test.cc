@@ -1,4 +1,4 @@
-#include "cli/sample_reader.h"
+#include "stoker/runtime/sample_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

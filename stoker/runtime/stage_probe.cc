@@ -1,13 +1,13 @@
-#include "cli/stage_probe.h"
+#include "stoker/runtime/stage_probe.h"
 
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <numeric>
 
-#include "cli/sample_reader.h"
 #include "stoker/base/clock.h"
 #include "stoker/plan/image_stages.h"
+#include "stoker/runtime/sample_reader.h"
 
 namespace stoker {
 namespace {

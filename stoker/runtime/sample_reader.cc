@@ -1,4 +1,4 @@
-#include "cli/sample_reader.h"
+#include "stoker/runtime/sample_reader.h"
 
 #include <fmt/format.h>
 
@@ -59,6 +59,20 @@ std::span<const Bytes> SampleReader::read(std::int64_t sample) {
     fields_.emplace_back(memory_[i]);
   }
   return fields_;
+}
+
+SampleInput SampleReader::input(std::int64_t sample, const SampleDraw& draw) {
+  const std::span<const Bytes> fields = read(sample);
+  SampleInput input{.fields = fields,
+                    .entry_points = read_entry_points(),
+                    .conceals_faults = row_.soundness == Soundness::kConcealed,
+                    .label = row_.label,
+                    .draw = draw};
+  const SampleField* const image = row_.image_field();
+  for (std::size_t i = 0; !input.entry_points.empty() && i < fields.size(); ++i) {
+    if (image && row_.find(plan_.fields()[i]) == image) input.entry_points_of = static_cast<int>(i);
+  }
+  return input;
 }
 
 Bytes SampleReader::read_entry_points() {

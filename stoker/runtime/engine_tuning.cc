@@ -1,0 +1,144 @@
+// The engine's knobs, and how it lets itself be tuned.
+#include "stoker/base/clock.h"
+#include "stoker/base/error.h"
+#include "stoker/base/log.h"
+#include "stoker/base/threads.h"
+#include "stoker/runtime/calibration.h"
+#include "stoker/runtime/engine.h"
+#include "stoker/runtime/loader_options.h"
+
+namespace stoker {
+
+void Loader::Engine::set(const Knobs& knobs) {
+  check_home();
+  const std::lock_guard knobs_lock(knobs_mutex_);
+  apply(knobs);
+  const auto fix = [](const std::optional<int>& value, std::optional<int>& into) {
+    if (value) into = value;
+  };
+  fix(knobs.threads, fixed_.threads);
+  fix(knobs.prefetch, fixed_.prefetch);
+  fix(knobs.transfer_index, fixed_.transfer_index);
+  fix(knobs.io_depth, fixed_.io_depth);
+  if (tuning_) tuning_->fix(knobs);
+}
+
+void Loader::Engine::turn(const KnobSetting& setting) {
+  const std::lock_guard knobs_lock(knobs_mutex_);
+  const KnobSetting now = knobs();
+  Knobs changed;
+  const auto change = [&](int from, int to, const std::optional<int>& fixed, std::optional<int>& into) {
+    if (from != to && !fixed) into = to;
+  };
+  change(now.threads, setting.threads, fixed_.threads, changed.threads);
+  change(now.prefetch, setting.prefetch, fixed_.prefetch, changed.prefetch);
+  change(now.transfer_index, setting.transfer_index, fixed_.transfer_index, changed.transfer_index);
+  change(now.io_depth, setting.io_depth, fixed_.io_depth, changed.io_depth);
+  apply(changed);
+}
+
+// The lock of the knobs is held.
+void Loader::Engine::apply(const Knobs& knobs) {
+  if (knobs.threads) check_threads(*knobs.threads);
+  if (knobs.prefetch) {
+    const std::lock_guard lock(mutex_);
+    check_prefetch(*knobs.prefetch, board_.batch_bytes(), board_.batch_memory_max());
+    board_.set_prefetch(*knobs.prefetch);
+    wake_reader_if_room();
+    workers_wake_.notify_all();
+    observe();
+  }
+  if (knobs.transfer_index) {
+    check_transfer_index(*knobs.transfer_index, device_.get());
+    const std::lock_guard lock(mutex_);
+    board_.set_transfer_index(*knobs.transfer_index);
+    observe();
+  }
+  if (knobs.io_depth) {
+    check_io_depth(*knobs.io_depth);
+    const std::lock_guard lock(mutex_);
+    io_depth_ = *knobs.io_depth;
+    wake_reader_if_room();
+    observe();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (closing_) return;
+  }
+  if (knobs.threads) {
+    scratch_.set_threads(*knobs.threads);
+    resize_workers(*knobs.threads);
+  }
+  log(LogLevel::kDebug, "knobs: threads {}, transfer index {}, prefetch {}, io depth {}", threads(), transfer_index(),
+      prefetch(), io_depth());
+}
+
+int Loader::Engine::threads() const {
+  check_home();
+  const std::lock_guard lock(mutex_);
+  return worker_target_;
+}
+
+int Loader::Engine::transfer_index() const {
+  check_home();
+  const std::lock_guard lock(mutex_);
+  return board_.transfer_index();
+}
+
+int Loader::Engine::io_depth() const {
+  check_home();
+  const std::lock_guard lock(mutex_);
+  return io_depth_;
+}
+
+int Loader::Engine::prefetch() const {
+  check_home();
+  const std::lock_guard lock(mutex_);
+  return board_.prefetch();
+}
+
+KnobSetting Loader::Engine::knobs() const {
+  check_home();
+  const std::lock_guard lock(mutex_);
+  return {.threads = worker_target_,
+          .transfer_index = board_.transfer_index(),
+          .prefetch = board_.prefetch(),
+          .io_depth = io_depth_};
+}
+
+TuningLog Loader::Engine::tuning() const {
+  check_home();
+  return tuning_ ? tuning_->log() : TuningLog();
+}
+
+std::optional<std::vector<CrossingCost>> Loader::Engine::calibrate(const std::function<bool()>& stop) {
+  // Whatever comes of it, what was lent goes back.
+  struct Loan {
+    Engine& engine;
+    LoaderBatchBytes bytes{};
+
+    ~Loan() {
+      const std::lock_guard lock(engine.mutex_);
+      engine.board_.return_lent(bytes);
+      engine.workers_wake_.notify_all();
+    }
+  } loan{*this};
+  ScratchGate gate(scratch_, false);
+  const auto lend = [&](const LoaderBatchBytes& bytes) {
+    const std::lock_guard lock(mutex_);
+    if (!board_.lend(bytes)) return false;
+    loan.bytes = bytes;
+    return true;
+  };
+  return stoker::calibrate(*dataset_, plan_, board_.device(),
+                           {.seed = seed_, .gate = &gate, .lend = lend, .stop = stop});
+}
+
+// The consumer has got a batch.
+void Loader::Engine::tell_tuning(std::int64_t delivered_ns) {
+  period_.wait_ns = delivered_ns - std::exchange(asked_since_ns_, 0);
+  period_.made = made_ - std::exchange(made_before_, made_);
+  if (tuning_) tuning_->delivered(period_, !after_step_);
+}
+
+}  // namespace stoker

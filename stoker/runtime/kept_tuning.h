@@ -1,0 +1,41 @@
+// What a tuner found out stays in the user's cache: the next run of the same work on the same machine begins with it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "stoker/tuner/knob_setting.h"
+
+namespace stoker {
+
+/// What knobs are good for. What was found for anything else is of no use.
+struct TuningKey {
+  std::string machine;       // and how many of its cores
+  std::string device;        // "cpu" without one
+  std::uint64_t data = 0;    // Dataset::fingerprint()
+  std::uint64_t recipe = 0;  // of Recipe::to_toml()
+  int batch = 0;
+  int world = 1;  // ranks
+
+  friend bool operator==(const TuningKey&, const TuningKey&) = default;
+};
+
+class KeptTuning {
+ public:
+  /// `cache_folder` is the user's (base/user_cache.h); with an empty one nothing is kept.
+  KeptTuning(const std::string& cache_folder, TuningKey key);
+
+  /// Unset where nothing is kept for this key, or what is there cannot be read: it is but a start.
+  std::optional<KnobSetting> load() const;
+  /// What cannot be written is not kept; the log says so.
+  void save(const KnobSetting& knobs) const;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  const TuningKey key_;
+  std::string path_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,286 @@
+#include "stoker/runtime/self_tuning.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "stoker/base/clock.h"
+#include "stoker/base/error.h"
+#include "stoker/base/log.h"
+#include "stoker/base/threads.h"
+#include "stoker/base/topology.h"
+#include "stoker/runtime/thread_pool.h"
+#include "stoker/runtime/tuned_stages.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kBatchesBetween = 2;  // on their way when knobs are turned, beside those made ahead
+constexpr std::chrono::seconds kBeat(5);
+constexpr std::int64_t kSettledLonger = 2;  // windows, once nothing is tried any more
+constexpr std::size_t kMovesMax = 4096;
+constexpr double kStarved = 0.01;  // of the time that the consumer waits
+
+}  // namespace
+
+SelfTuning::SelfTuning(TunedLoader& loader, SelfTuningOptions options)
+    : loader_(loader),
+      options_(std::move(options)),
+      kept_(options_.cache_folder, options_.key),
+      workload_(options_.workload),
+      share_(options_.cores.empty() ? allowed_cores() : options_.cores, options_.share),
+      most_threads_(threads_max(workload_.cores)),
+      limits_(options_.limits),
+      window_(workload_.batch) {
+  log_.title = options_.title;
+}
+
+void SelfTuning::start() {
+  const std::lock_guard lock(thread_mutex_);
+  translate_thread_errors([&] { thread_ = std::thread([this] { run(); }); });
+}
+
+void SelfTuning::stop() {
+  const std::lock_guard thread_lock(thread_mutex_);
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    wakes_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+bool SelfTuning::stopping() const {
+  const std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
+void SelfTuning::delivered(const BatchPeriod& period, bool pause) {
+  const std::lock_guard lock(mutex_);
+  if (++deliveries_ == 1) wakes_.notify_all();
+  if (!open_) return;
+  const bool counted = window_.counts();
+  if (pause) {
+    window_.add_pause(period);
+  } else {
+    window_.add(period);
+  }
+  if (!window_.counts()) return;
+  if (!counted) begin_ = loader_.metrics();
+  if (!window_.complete()) return;
+  end_ = loader_.metrics();
+  open_ = false;
+  wakes_.notify_all();
+}
+
+void SelfTuning::fix(const Knobs& knobs) {
+  const std::lock_guard lock(mutex_);
+  const auto take = [](const std::optional<int>& from, std::optional<int>& to) {
+    if (from) to = from;
+  };
+  take(knobs.threads, limits_.threads);
+  take(knobs.prefetch, limits_.prefetch);
+  take(knobs.transfer_index, limits_.transfer_index);
+  take(knobs.io_depth, limits_.io_depth);
+  limits_changed_ = true;
+  wakes_.notify_all();
+}
+
+TuningLog SelfTuning::log() const {
+  const std::lock_guard lock(mutex_);
+  return log_;
+}
+
+void SelfTuning::run() {
+  run_on(options_.cores);
+  name_this_thread("stoker-tune");
+  began_ns_ = now_ns();
+  try {
+    tune();
+  } catch (const Error& error) {
+    // The knobs stay as they are: that is worse than tuned ones, but no reason to stop training.
+    if (!stopping()) stoker::log(LogLevel::kWarning, "the knobs are tuned no more: {}", error.message());
+  } catch (const std::bad_alloc&) {
+    stoker::log(LogLevel::kWarning, "the knobs are tuned no more: there is no memory");
+  }
+}
+
+// Costs first, if an index is to be chosen; then one window after the other. A new tuner begins where the old one
+// stood when the user has fixed more than before.
+void SelfTuning::tune() {
+  begin_as_kept();
+  if (!wait_for_first_batch() || !find_costs()) return;
+  std::optional<Tuner> tuner;
+  for (int skip = kBatchesBetween;;) {
+    if (const std::optional<TunerLimits> limits = changed_limits(); limits || !tuner) make_tuner(limits, tuner);
+    limit_threads(*tuner);
+    const KnobSetting before = loader_.knobs();
+    loader_.turn(tuner->knobs());
+    if (before != loader_.knobs()) skip = before.prefetch + kBatchesBetween;
+    const std::optional<Window> window = next_window(std::exchange(skip, 1), &*tuner);
+    if (stopping()) return;
+    if (!window) continue;  // the user has fixed something
+    learn(*window, *tuner);
+    if (options_.once && tuner->settled()) return;
+  }
+}
+
+// What was found before is used at once: what it is worth shows soon.
+void SelfTuning::begin_as_kept() {
+  start_ = kept_.load();
+  if (!start_) return;
+  const KnobSetting now = loader_.knobs();
+  start_->threads = std::clamp(start_->threads, 1, most_threads_);
+  const bool is_index = start_->transfer_index >= 0 && start_->transfer_index <= kTransferIndexMax;
+  if (options_.limits.transfer_index || !is_index) start_->transfer_index = now.transfer_index;
+  if (start_->prefetch < 1 || !options_.limits.fits(*start_)) start_->prefetch = now.prefetch;
+  if (start_->io_depth < 1 || start_->io_depth > workload_.io_depth_max) start_->io_depth = now.io_depth;
+  loader_.turn(*start_);
+}
+
+bool SelfTuning::wait_for_first_batch() {
+  std::unique_lock lock(mutex_);
+  wakes_.wait(lock, [&] { return stopping_ || deliveries_ > 0; });
+  return !stopping_;
+}
+
+// By a few samples where there is an index to choose; else by the first window. False if the loader is closed.
+bool SelfTuning::find_costs() {
+  if (!fixed_index()) {
+    if (const auto crossings = loader_.calibrate([this] { return stopping(); })) {
+      set_costs(*crossings, workload_);
+      return true;
+    }
+    const std::lock_guard lock(mutex_);
+    limits_.transfer_index = loader_.knobs().transfer_index;
+  }
+  std::optional<Window> window;
+  while (!window) {
+    changed_limits();  // there is no tuner yet that they would concern
+    window = next_window(kBatchesBetween, nullptr);
+    if (stopping()) return false;
+  }
+  set_costs(window->metrics, window->made, window->knobs.transfer_index, workload_);
+  return true;
+}
+
+bool SelfTuning::fixed_index() const {
+  const std::lock_guard lock(mutex_);
+  return limits_.transfer_index.has_value();
+}
+
+std::optional<TunerLimits> SelfTuning::changed_limits() {
+  const std::lock_guard lock(mutex_);
+  if (!std::exchange(limits_changed_, false)) return std::nullopt;
+  return limits_;
+}
+
+void SelfTuning::make_tuner(const std::optional<TunerLimits>& changed, std::optional<Tuner>& tuner) {
+  TunerOptions options{.once = options_.once};
+  if (changed) {
+    options.limits = *changed;
+  } else {
+    const std::lock_guard lock(mutex_);
+    options.limits = limits_;
+  }
+  if (tuner) {
+    options.start = loader_.knobs();
+    options.start_is = "the user has fixed some of them";
+  } else if (start_) {
+    options.start = start_;
+    options.start_is = "the best when this was last run here";
+  }
+  tuner.emplace(workload_, std::move(options));
+  stoker::log(LogLevel::kInfo, "tuner: {}", tuner->why());
+  const std::lock_guard lock(mutex_);
+  if (!log_.moves.empty()) return;
+  log_.workload = workload_;
+  log_.first = tuner->knobs();
+  log_.first_why = tuner->why();
+}
+
+// As many threads as are fair among the loaders of this host.
+void SelfTuning::limit_threads(Tuner& tuner) {
+  share_.update(wanted_threads(&tuner));
+  most_threads_ = std::min(share_.most(), threads_max(workload_.cores));
+  tuner.limit_threads(most_threads_);
+}
+
+// If it were alone; 0: that is not known, or it is as many as there are.
+int SelfTuning::wanted_threads(const Tuner* tuner) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (limits_.threads) return *limits_.threads;
+  }
+  if (!tuner || !tuner->settled()) return 0;
+  const int threads = tuner->knobs().threads;
+  return wait_share_ > kStarved && threads >= most_threads_ ? 0 : threads;
+}
+
+// Unset if the loader is closed, or the user has fixed something meanwhile.
+std::optional<SelfTuning::Window> SelfTuning::next_window(int skip, const Tuner* tuner) {
+  const KnobSetting knobs = loader_.knobs();
+  TuningWindowLimits limits = options_.window;
+  if (tuner && tuner->settled()) limits.seconds_least_ns *= kSettledLonger;
+  std::unique_lock lock(mutex_);
+  window_.begin(skip, limits);
+  open_ = true;
+  while (open_ && !stopping_ && !limits_changed_) {
+    const std::int64_t deliveries = deliveries_;
+    const bool in_time = wakes_.wait_for(lock, kBeat, [&] { return !open_ || stopping_ || limits_changed_; });
+    if (in_time || deliveries == deliveries_) continue;
+    // The window is long, but the loader at work: others are to know.
+    lock.unlock();
+    share_.update(wanted_threads(tuner));
+    lock.lock();
+  }
+  if (std::exchange(open_, false)) return std::nullopt;
+  return Window{.knobs = knobs,
+                .metrics = MetricsWindow(*begin_, *end_),
+                .result = window_.result(),
+                .made = static_cast<double>(std::max<std::int64_t>(window_.made(), 1)),
+                .delivered = static_cast<double>(window_.delivered()) * workload_.batch};
+}
+
+TunerWindow SelfTuning::tuner_window(const Window& window) const {
+  const TuningWindow::Result& result = window.result;
+  TunerWindow told{.samples = std::llround(result.samples),
+                   .seconds = result.seconds,
+                   .wait_s = result.wait_s,
+                   .step_s = result.step_s,
+                   .stages = busy_stages(window.metrics, window.knobs.transfer_index, workload_)};
+  // Stages were at work on what was made meanwhile, and not on what was delivered.
+  for (TunerWindow::Stage& stage : told.stages) {
+    stage.seconds *= result.samples / (stage.side == StageSide::kCpu ? window.made : window.delivered);
+  }
+  return told;
+}
+
+void SelfTuning::learn(const Window& window, Tuner& tuner) {
+  TuningMove move{
+      .at_s = static_cast<double>(now_ns() - began_ns_) * 1e-9, .knobs = window.knobs, .window = tuner_window(window)};
+  wait_share_ = move.window.wait_s / move.window.seconds;
+  const std::string why_before = tuner.why();
+  tuner.see(move.window);
+  move.next = tuner.knobs();
+  move.why = tuner.why();
+  move.settled = tuner.settled();
+  const bool is_news = move.why != why_before;
+  if (is_news) stoker::log(LogLevel::kInfo, "tuner: {}", move.why);
+  if (move.settled && move.next == move.knobs && kept_knobs_ != move.next) {
+    kept_.save(move.next);
+    kept_knobs_ = move.next;
+  }
+  if (is_news && options_.moved) options_.moved(move);
+  const std::lock_guard lock(mutex_);
+  if (log_.moves.size() == kMovesMax) {
+    const auto quiet = std::find_if(log_.moves.begin(), log_.moves.end(),
+                                    [](const TuningMove& past) { return past.settled && past.next == past.knobs; });
+    log_.moves.erase(quiet == log_.moves.end() ? log_.moves.begin() : quiet);
+    ++log_.left_out;
+  }
+  log_.moves.push_back(std::move(move));
+}
+
+}  // namespace stoker

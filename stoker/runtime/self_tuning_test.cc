@@ -1,0 +1,292 @@
+#include "stoker/runtime/self_tuning.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "stoker/base/error.h"
+#include "stoker/plan/device_batch.h"
+#include "stoker/storage/temp_folder_testing.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kBatch = 32;
+
+// A loader, its consumer, and their clock: what a batch takes follows from the knobs, and no time passes.
+class PlayedLoader final : public TunedLoader {
+ public:
+  std::array<double, 4> cpu_us = {100, 4000, 4500, 5000};  // of a sample, by transfer index
+  std::array<double, 4> device_us = {0, 0, 0, 0};
+  double step_s = 0.1;
+  std::function<void(const KnobSetting&)> before_turn = [](const KnobSetting&) {};
+
+  Metrics metrics() const override {
+    const std::lock_guard lock(mutex_);
+    return metrics_;
+  }
+  KnobSetting knobs() const override {
+    const std::lock_guard lock(mutex_);
+    return knobs_;
+  }
+  void turn(const KnobSetting& knobs) override {
+    before_turn(knobs);
+    const std::lock_guard lock(mutex_);
+    knobs_ = knobs;
+    ++turns_;
+  }
+  std::optional<std::vector<CrossingCost>> calibrate(const std::function<bool()>& /*stop*/) override {
+    ++calibrations;
+    std::vector<CrossingCost> costs;
+    for (std::size_t i = 0; i < cpu_us.size(); ++i) costs.push_back({cpu_us[i], 1000, device_us[i]});
+    return costs;
+  }
+
+  /// One batch, as the knobs make it.
+  BatchPeriod next() {
+    const std::lock_guard lock(mutex_);
+    const auto index = static_cast<std::size_t>(knobs_.transfer_index);
+    const double cpu_s = kBatch * cpu_us[index] * 1e-6, device_s = kBatch * device_us[index] * 1e-6;
+    const double made_s = std::max(cpu_s / knobs_.threads, device_s);
+    metrics_[Metric::kDecodeNs] += std::llround(cpu_s * 1e9);
+    metrics_[Metric::kDeviceDecodeNs] += std::llround(device_s * 1e9);
+    return {.step_ns = std::llround(step_s * 1e9),
+            .wait_ns = std::llround(std::max(0.0, made_s - step_s) * 1e9),
+            .made = kBatch};
+  }
+  int turns() const {
+    const std::lock_guard lock(mutex_);
+    return turns_;
+  }
+
+  std::atomic<int> calibrations{0};
+
+ private:
+  mutable std::mutex mutex_;
+  Metrics metrics_;
+  KnobSetting knobs_ = {.threads = 7, .transfer_index = 3, .prefetch = 2, .io_depth = 256};
+  int turns_ = 0;
+};
+
+class SelfTuningTest : public ::testing::Test {
+ protected:
+  SelfTuningOptions options() const {
+    SelfTuningOptions options;
+    options.workload.cores = 8;
+    options.workload.batch = kBatch;
+    options.workload.prefetch_max = 8;
+    options.workload.io_depth_max = 256;
+    options.limits.transfer_index = 3;
+    options.limits.fits = [](const KnobSetting& knobs) { return knobs.prefetch <= 8; };
+    options.share.threads_max = threads_max(options.workload.cores);
+    options.share.table = "/stoker-self-tuning-test-" + std::to_string(::getpid());
+    return options;
+  }
+
+  void begin(const SelfTuningOptions& options) {
+    tuning_ = std::make_unique<SelfTuning>(loader_, options);
+    tuning_->start();
+  }
+
+  // Trains until there is an end to it, or it takes too long.
+  bool train_until(const std::function<bool()>& done) {
+    for (int batches = 0; batches < 300'000; ++batches) {
+      if (done()) return true;
+      tuning_->delivered(loader_.next(), batches == 0);
+      if (batches % 256 == 0) std::this_thread::yield();
+    }
+    return done();
+  }
+  bool settles(std::size_t windows_before = 0) {
+    return train_until([&] {
+      const TuningLog log = tuning_->log();
+      return log.moves.size() > windows_before && log.moves.back().settled;
+    });
+  }
+
+  PlayedLoader loader_;
+  std::unique_ptr<SelfTuning> tuning_;
+};
+
+TEST_F(SelfTuningTest, FindsTheFewestThreadsThatFeedTheConsumer) {
+  begin(options());  // a batch takes a thread 160 ms, and training 100 ms
+  ASSERT_TRUE(settles());
+  EXPECT_EQ(loader_.knobs().threads, 2);
+  EXPECT_EQ(loader_.knobs().transfer_index, 3);
+  const TuningMove last = tuning_->log().moves.back();
+  EXPECT_NEAR(static_cast<double>(last.window.samples) / last.window.seconds, 320, 1);
+  EXPECT_NEAR(last.window.wait_s, 0, 1e-9);
+}
+
+TEST_F(SelfTuningTest, FindsTheIndexThatTheDevicesSpeedCallsFor) {
+  SelfTuningOptions free = options();
+  free.limits.transfer_index.reset();
+  loader_.step_s = 0.004;
+  int last = -1;
+  for (const double slow : {1000.0, 60.0, 1.0}) {  // times of a device that gets faster
+    loader_.device_us = {5 * slow, 2.2 * slow, 1 * slow, 0};
+    begin(free);
+    ASSERT_TRUE(settles());
+    tuning_->stop();
+    if (last >= 0) {
+      EXPECT_LE(loader_.knobs().transfer_index, last);
+    } else {
+      EXPECT_EQ(loader_.knobs().transfer_index, 3) << "the device is slower than all cores";
+    }
+    last = loader_.knobs().transfer_index;
+  }
+  EXPECT_EQ(last, 0);
+  EXPECT_EQ(loader_.calibrations, 3);
+}
+
+TEST_F(SelfTuningTest, LooksAgainWhenTrainingChanges) {
+  begin(options());
+  ASSERT_TRUE(settles());
+  ASSERT_EQ(loader_.knobs().threads, 2);
+  loader_.step_s = 0.035;
+  const std::size_t before = tuning_->log().moves.size();
+  ASSERT_TRUE(train_until([&] {
+    const TuningLog log = tuning_->log();
+    return log.moves.size() > before + 10 && log.moves.back().settled && loader_.knobs().threads > 2;
+  }));
+  EXPECT_EQ(loader_.knobs().threads, 5) << "160 ms of a thread, in 35";
+}
+
+TEST_F(SelfTuningTest, OnceIsForGood) {
+  SelfTuningOptions once = options();
+  once.once = true;
+  begin(once);
+  ASSERT_TRUE(settles());
+  const std::size_t windows = tuning_->log().moves.size();
+  loader_.step_s = 0.02;
+  for (int i = 0; i < 10'000; ++i) tuning_->delivered(loader_.next(), false);
+  tuning_->stop();
+  EXPECT_EQ(loader_.knobs().threads, 2);
+  EXPECT_EQ(tuning_->log().moves.size(), windows);
+}
+
+TEST_F(SelfTuningTest, LeavesAloneWhatTheUserFixed) {
+  SelfTuningOptions fixed = options();
+  fixed.limits.threads = 4;
+  loader_.turn({.threads = 4, .transfer_index = 3, .prefetch = 2, .io_depth = 256});
+  loader_.before_turn = [](const KnobSetting& knobs) { EXPECT_EQ(knobs.threads, 4); };
+  begin(fixed);
+  ASSERT_TRUE(settles());
+  EXPECT_EQ(loader_.knobs().threads, 4);
+}
+
+TEST_F(SelfTuningTest, LeavesAloneWhatTheUserFixesLater) {
+  begin(options());
+  ASSERT_TRUE(settles());
+  KnobSetting knobs = loader_.knobs();
+  knobs.threads = 6;
+  loader_.turn(knobs);
+  tuning_->fix({.threads = 6});
+  const std::size_t before = tuning_->log().moves.size();
+  ASSERT_TRUE(settles(before + 5));
+  EXPECT_EQ(loader_.knobs().threads, 6);
+}
+
+TEST_F(SelfTuningTest, BeginsWithWhatWasFoundBefore) {
+  const TempFolder cache;
+  SelfTuningOptions kept = options();
+  kept.cache_folder = cache.path();
+  begin(kept);
+  ASSERT_TRUE(settles(6));
+  tuning_->stop();
+  const KnobSetting found = loader_.knobs();
+  EXPECT_EQ(found.threads, 2);
+
+  loader_.turn({.threads = 7, .transfer_index = 3, .prefetch = 2, .io_depth = 256});
+  const int turns = loader_.turns();
+  begin(kept);
+  while (loader_.turns() == turns) std::this_thread::yield();  // before any batch
+  EXPECT_EQ(loader_.knobs(), found);
+  ASSERT_TRUE(settles());
+  EXPECT_EQ(loader_.knobs().threads, 2);
+}
+
+TEST_F(SelfTuningTest, KeepsNothingThatDoesNotFit) {
+  const TempFolder cache;
+  SelfTuningOptions kept = options();
+  kept.cache_folder = cache.path();
+  KeptTuning(cache.path(), kept.key)
+      .save({.threads = 9999, .transfer_index = 77, .prefetch = 1'000'000, .io_depth = -5});
+  loader_.before_turn = [](const KnobSetting& knobs) {
+    EXPECT_GE(knobs.threads, 1);
+    EXPECT_LE(knobs.threads, threads_max(8));
+    EXPECT_EQ(knobs.transfer_index, 3);
+    EXPECT_GE(knobs.prefetch, 1);
+    EXPECT_LE(knobs.prefetch, 8);
+    EXPECT_GE(knobs.io_depth, 1);
+    EXPECT_LE(knobs.io_depth, 256);
+  };
+  begin(kept);
+  ASSERT_TRUE(settles());
+  EXPECT_EQ(loader_.knobs().threads, 2);
+}
+
+TEST_F(SelfTuningTest, SharesTheCoresWithOtherLoaders) {
+  SelfTuningOptions shared = options();
+  loader_.step_s = 0.001;  // never enough
+  HostShare other({}, shared.share);
+  other.update(0);
+  begin(shared);
+  ASSERT_TRUE(settles());
+  EXPECT_LE(loader_.knobs().threads, 4) << "half of 7, rounded up";
+  EXPECT_GE(loader_.knobs().threads, 3);
+  other.update(1);  // it needs no more than that: the rest is for whom it helps
+  ASSERT_TRUE(train_until([&] { return loader_.knobs().threads > 4; }));
+}
+
+TEST_F(SelfTuningTest, EndsAtOnceWhenItIsToldTo) {
+  begin(options());
+  tuning_->stop();
+  tuning_->stop();
+  EXPECT_TRUE(tuning_->log().moves.empty());
+  tuning_->delivered(loader_.next(), false);
+}
+
+TEST_F(SelfTuningTest, EndsWhereAKnobCannotBeTurned) {
+  loader_.before_turn = [](const KnobSetting&) { fail(ErrorKind::kMemory, "no more threads"); };
+  begin(options());
+  for (int i = 0; i < 10'000; ++i) tuning_->delivered(loader_.next(), false);
+  tuning_->stop();
+  EXPECT_EQ(loader_.knobs().threads, 7);
+}
+
+TEST_F(SelfTuningTest, TellsItsNewsAndKeepsAllOfIt) {
+  std::vector<std::string> news;
+  std::mutex mutex;
+  SelfTuningOptions told = options();
+  told.title = "a test";
+  told.moved = [&](const TuningMove& move) {
+    const std::lock_guard lock(mutex);
+    news.push_back(move.why);
+  };
+  begin(told);
+  ASSERT_TRUE(settles(12));
+  tuning_->stop();
+  const TuningLog log = tuning_->log();
+  EXPECT_EQ(log.title, "a test");
+  EXPECT_FALSE(log.first_why.empty());
+  EXPECT_EQ(log.workload.cores, 8);
+  ASSERT_FALSE(news.empty());
+  EXPECT_EQ(news.back(), log.moves.back().why);
+  EXPECT_LT(news.size(), log.moves.size()) << "windows in which nothing happened are no news";
+  double at_s = 0;
+  for (const TuningMove& move : log.moves) {
+    EXPECT_GE(move.at_s, at_s);
+    at_s = move.at_s;
+    EXPECT_GT(move.window.samples, 0);
+  }
+}
+
+}  // namespace
+}  // namespace stoker

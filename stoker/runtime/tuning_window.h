@@ -1,0 +1,63 @@
+// Collects what a consumer sees of a loader while its knobs stay as they are, for as long as it takes to be sure of the
+// rate; and says what the rate would be if that went on for ever.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace stoker {
+
+/// From one batch's delivery to the next one's.
+struct BatchPeriod {
+  std::int64_t step_ns = 0;  // the consumer was at work, or did something else altogether, and
+  std::int64_t wait_ns = 0;  // then waited for the batch
+  std::int64_t made = 0;     // slots of batches that the CPU finished meanwhile
+};
+
+struct TuningWindowLimits {
+  std::int64_t seconds_least_ns = 500'000'000;
+  std::int64_t seconds_most_ns = 4'000'000'000;  // but for the least number of batches
+  int batches_least = 8;
+  double error_most = 0.007;  // of the mean period; reached, or the most seconds passed
+};
+
+class TuningWindow {
+ public:
+  explicit TuningWindow(int batch) : batch_(batch) {}
+
+  /// Begins anew: the next `skip` batches are still of what was before.
+  void begin(int skip, const TuningWindowLimits& limits);
+  /// Whether the skipped ones have passed, so that what is counted now belongs to the window.
+  bool counts() const { return to_skip_ == 0; }
+  void add(const BatchPeriod& period);
+  /// The consumer did something else than train, or another epoch began.
+  void add_pause(const BatchPeriod& period);
+  bool complete() const;
+
+  /// Of all periods, pauses too.
+  std::int64_t made() const { return made_; }
+  std::int64_t delivered() const { return delivered_; }
+
+  struct Result {
+    double samples = 0, seconds = 0, wait_s = 0, step_s = 0;  // as TunerWindow has them
+  };
+  /// Steps that took a great deal longer than others, for something was saved or evaluated meanwhile, do not count. Of
+  /// batches that were made before the window, and used up in it, only as many count as were made anew.
+  Result result() const;
+
+ private:
+  bool is_pause(const BatchPeriod& period, std::int64_t middle_step_ns) const;
+  std::int64_t middle_step_ns() const;
+  double mean_error() const;
+
+  const int batch_;
+  TuningWindowLimits limits_;
+  int to_skip_ = 0;
+  std::int64_t made_ = 0, delivered_ = 0;
+  std::int64_t seconds_ns_ = 0;  // of periods_
+  std::vector<BatchPeriod> periods_;
+  // Of periods_ in pairs, and of their squares.
+  double pairs_sum_ = 0, pairs_squares_ = 0;
+};
+
+}  // namespace stoker
