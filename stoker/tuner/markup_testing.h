@@ -1,0 +1,13 @@
+// Says whether markup is well-formed XML, for tests of what writes it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace stoker {
+
+/// What is wrong with it and where; empty: nothing. It knows elements, attributes, a doctype and the five entities,
+/// which is all that Markup writes.
+std::string xml_fault(std::string_view xml);
+
+}  // namespace stoker
