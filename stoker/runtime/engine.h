@@ -121,7 +121,6 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
 
   // The consumer: engine_consumer.cc.
   std::int64_t next_epoch() const;
-  void asked_for_batch();
   BatchPtr end_epoch();
   bool pop_arriving(Deadline deadline);
   void consumer_waits(bool waits);
@@ -197,10 +196,9 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::optional<LoaderPosition> resume_;  // where the next epoch begins, if it is that one
   std::int64_t first_start_ns_ = 0;
   std::int64_t step_since_ns_ = 0;  // when the consumer got the batch that it is at work on; 0: it has none
-  // Of the batch that is asked for, and what its period came to so far.
-  std::int64_t asked_since_ns_ = 0;  // 0: none is
-  bool after_step_ = false;
-  BatchPeriod period_;
+  // Since the last delivery, for tuning.
+  std::int64_t delivered_at_ns_ = 0;         // 0: there was none
+  std::int64_t waited_ns_ = 0;               // for a batch, and not for what the consumer itself gave the device to do
   std::int64_t made_ = 0, made_before_ = 0;  // slots, when this batch was popped and the one before
   bool first_delivered_ = false;
   std::unique_ptr<LoaderBatch> arriving_;          // popped, and not yet delivered

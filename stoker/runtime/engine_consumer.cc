@@ -23,6 +23,19 @@ constexpr std::size_t kUnsettledMax = 2;
 
 constexpr std::int64_t kDevicePatienceNs = 20'000'000;  // to notice an interrupt
 
+/// Adds the time that it lives.
+class WaitTimer {
+ public:
+  explicit WaitTimer(std::int64_t& into) : into_(into), since_ns_(now_ns()) {}
+  ~WaitTimer() { into_ += now_ns() - since_ns_; }
+  WaitTimer(const WaitTimer&) = delete;
+  WaitTimer& operator=(const WaitTimer&) = delete;
+
+ private:
+  std::int64_t& into_;
+  const std::int64_t since_ns_;
+};
+
 }  // namespace
 
 void Loader::Engine::start_epoch(std::int64_t epoch) {
@@ -46,7 +59,6 @@ void Loader::Engine::start_epoch(std::int64_t epoch) {
   in_epoch_ = true;
   epoch_error_ = nullptr;
   step_since_ns_ = 0;  // what it does between epochs is none
-  after_step_ = false;
   reader_waits_ = false;
   reader_wakes_.notify_one();
   observe();
@@ -94,7 +106,10 @@ LoaderPosition Loader::Engine::load_state(std::string_view json) {
 
 std::optional<BatchPtr> Loader::Engine::next(Deadline deadline) {
   check_home();
-  if (asked_since_ns_ == 0) asked_for_batch();
+  if (step_since_ns_ != 0) {
+    metrics_.add(Metric::kConsumerSteps, 1);
+    metrics_.add(Metric::kConsumerStepNs, now_ns() - std::exchange(step_since_ns_, 0));
+  }
   if (epoch_error_) std::rethrow_exception(epoch_error_);
   if (!in_epoch_ && next_epoch() >= epochs_end_) return BatchPtr();
   if (!in_epoch_) start_epoch(next_epoch());
@@ -114,18 +129,7 @@ std::optional<BatchPtr> Loader::Engine::next(Deadline deadline) {
   }
 }
 
-// For the first time: who gave up waiting asks again.
-void Loader::Engine::asked_for_batch() {
-  asked_since_ns_ = now_ns();
-  after_step_ = step_since_ns_ != 0;
-  if (!after_step_) return;
-  period_.step_ns = asked_since_ns_ - std::exchange(step_since_ns_, 0);
-  metrics_.add(Metric::kConsumerSteps, 1);
-  metrics_.add(Metric::kConsumerStepNs, period_.step_ns);
-}
-
 BatchPtr Loader::Engine::end_epoch() {
-  asked_since_ns_ = 0;
   in_epoch_ = false;
   metrics_.add(Metric::kEpochs, 1);
   log(LogLevel::kDebug, "epoch {} ended after {} batches", epoch_, delivered_);
@@ -140,11 +144,9 @@ bool Loader::Engine::pop_arriving(Deadline deadline) {
   while (lacks_unsettled_memory()) {
     lock.unlock();
     // It is the device that is late, with what the consumer gave it to do: that is a part of its step.
-    const std::int64_t since_ns = now_ns();
+    const std::int64_t waited_ns = waited_ns_;
     const bool settled = settle(0, deadline);
-    const std::int64_t step_ns = now_ns() - since_ns;
-    period_.step_ns += step_ns;
-    asked_since_ns_ += step_ns;
+    waited_ns_ = waited_ns;
     if (!settled) return false;
     if (epoch_error_) return true;
     lock.lock();
@@ -175,6 +177,7 @@ void Loader::Engine::drop_arriving() noexcept {
 // the epoch's error. False if the deadline passes first.
 bool Loader::Engine::settle(std::size_t but, Deadline deadline) {
   if (unsettled_.empty()) return true;
+  const WaitTimer timer(waited_ns_);
   consumer_waits(true);
   bool in_time = true;
   while (in_time && !epoch_error_ && !unsettled_.empty()) {
@@ -231,6 +234,7 @@ void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline
            lacks_unsettled_memory();
   };
   if (!ready()) {
+    const WaitTimer timer(waited_ns_);
     consumer_waits_ = true;
     observe();
     if (deadline) {

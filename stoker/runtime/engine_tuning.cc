@@ -136,9 +136,12 @@ std::optional<std::vector<CrossingCost>> Loader::Engine::calibrate(const std::fu
 
 // The consumer has got a batch.
 void Loader::Engine::tell_tuning(std::int64_t delivered_ns) {
-  period_.wait_ns = delivered_ns - std::exchange(asked_since_ns_, 0);
-  period_.made = made_ - std::exchange(made_before_, made_);
-  if (tuning_) tuning_->delivered(period_, !after_step_);
+  const std::int64_t wait_ns = std::exchange(waited_ns_, 0);
+  const std::int64_t made = made_ - std::exchange(made_before_, made_);
+  const std::int64_t before_ns = std::exchange(delivered_at_ns_, delivered_ns);
+  if (tuning_ && before_ns != 0) {
+    tuning_->delivered({.step_ns = delivered_ns - before_ns - wait_ns, .wait_ns = wait_ns, .made = made});
+  }
 }
 
 }  // namespace stoker

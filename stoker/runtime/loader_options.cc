@@ -351,7 +351,7 @@ std::optional<SelfTuningOptions> tuning_options(const Dataset& dataset, const Pl
   tuning.workload.prefetch_max = prefetch_max;
   tuning.workload.io_depth_max = kIoDepthTuned;
   tuning.limits = fixed;
-  tuning.limits.fits = [prefetch_max](const KnobSetting& knobs) { return knobs.prefetch <= prefetch_max; };
+  tuning.limits.fits = [prefetch_max](int /*transfer_index*/, int prefetch) { return prefetch <= prefetch_max; };
   tuning.cores = loader_cores(options).cores;
   tuning.share.threads_max = threads_max(tuning.workload.cores);
   tuning.cache_folder = user_cache_folder();

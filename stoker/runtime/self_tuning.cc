@@ -56,16 +56,12 @@ bool SelfTuning::stopping() const {
   return stopping_;
 }
 
-void SelfTuning::delivered(const BatchPeriod& period, bool pause) {
+void SelfTuning::delivered(const BatchPeriod& period) {
   const std::lock_guard lock(mutex_);
   if (++deliveries_ == 1) wakes_.notify_all();
   if (!open_) return;
   const bool counted = window_.counts();
-  if (pause) {
-    window_.add_pause(period);
-  } else {
-    window_.add(period);
-  }
+  window_.add(period);
   if (!window_.counts()) return;
   if (!counted) begin_ = loader_.metrics();
   if (!window_.complete()) return;
@@ -134,7 +130,8 @@ void SelfTuning::begin_as_kept() {
   start_->threads = std::clamp(start_->threads, 1, most_threads_);
   const bool is_index = start_->transfer_index >= 0 && start_->transfer_index <= kTransferIndexMax;
   if (options_.limits.transfer_index || !is_index) start_->transfer_index = now.transfer_index;
-  if (start_->prefetch < 1 || !options_.limits.fits(*start_)) start_->prefetch = now.prefetch;
+  if (start_->prefetch < 1 || !options_.limits.fits(start_->transfer_index, start_->prefetch))
+    start_->prefetch = now.prefetch;
   if (start_->io_depth < 1 || start_->io_depth > workload_.io_depth_max) start_->io_depth = now.io_depth;
   loader_.turn(*start_);
 }

@@ -58,8 +58,8 @@ class SelfTuning {
   /// Waits until the thread has ended. Idempotent.
   void stop();
 
-  /// The consumer's thread: a batch was delivered; `pause` if it did something else than to train before.
-  void delivered(const BatchPeriod& period, bool pause);
+  /// The consumer's thread: a batch was delivered, and not the first.
+  void delivered(const BatchPeriod& period);
   /// From now on these are the user's, who has set them. Threads: any, as all that follows.
   void fix(const Knobs& knobs);
   TuningLog log() const;

@@ -83,7 +83,7 @@ class SelfTuningTest : public ::testing::Test {
     options.workload.prefetch_max = 8;
     options.workload.io_depth_max = 256;
     options.limits.transfer_index = 3;
-    options.limits.fits = [](const KnobSetting& knobs) { return knobs.prefetch <= 8; };
+    options.limits.fits = [](int /*transfer_index*/, int prefetch) { return prefetch <= 8; };
     options.share.threads_max = threads_max(options.workload.cores);
     options.share.table = "/stoker-self-tuning-test-" + std::to_string(::getpid());
     return options;
@@ -98,7 +98,7 @@ class SelfTuningTest : public ::testing::Test {
   bool train_until(const std::function<bool()>& done) {
     for (int batches = 0; batches < 300'000; ++batches) {
       if (done()) return true;
-      tuning_->delivered(loader_.next(), batches == 0);
+      tuning_->delivered(loader_.next());
       if (batches % 256 == 0) std::this_thread::yield();
     }
     return done();
@@ -165,7 +165,7 @@ TEST_F(SelfTuningTest, OnceIsForGood) {
   ASSERT_TRUE(settles());
   const std::size_t windows = tuning_->log().moves.size();
   loader_.step_s = 0.02;
-  for (int i = 0; i < 10'000; ++i) tuning_->delivered(loader_.next(), false);
+  for (int i = 0; i < 10'000; ++i) tuning_->delivered(loader_.next());
   tuning_->stop();
   EXPECT_EQ(loader_.knobs().threads, 2);
   EXPECT_EQ(tuning_->log().moves.size(), windows);
@@ -250,13 +250,13 @@ TEST_F(SelfTuningTest, EndsAtOnceWhenItIsToldTo) {
   tuning_->stop();
   tuning_->stop();
   EXPECT_TRUE(tuning_->log().moves.empty());
-  tuning_->delivered(loader_.next(), false);
+  tuning_->delivered(loader_.next());
 }
 
 TEST_F(SelfTuningTest, EndsWhereAKnobCannotBeTurned) {
   loader_.before_turn = [](const KnobSetting&) { fail(ErrorKind::kMemory, "no more threads"); };
   begin(options());
-  for (int i = 0; i < 10'000; ++i) tuning_->delivered(loader_.next(), false);
+  for (int i = 0; i < 10'000; ++i) tuning_->delivered(loader_.next());
   tuning_->stop();
   EXPECT_EQ(loader_.knobs().threads, 7);
 }

@@ -28,19 +28,14 @@ void TuningWindow::add(const BatchPeriod& period) {
     --to_skip_;
     return;
   }
-  add_pause(period);
+  made_ += period.made;
+  ++delivered_;
   seconds_ns_ += all_ns(period);
   periods_.push_back(period);
   if (periods_.size() % 2 != 0) return;
   const auto pair = static_cast<double>(all_ns(periods_[periods_.size() - 2]) + all_ns(period));
   pairs_sum_ += pair;
   pairs_squares_ += pair * pair;
-}
-
-void TuningWindow::add_pause(const BatchPeriod& period) {
-  if (to_skip_ > 0) return;
-  made_ += period.made;
-  ++delivered_;
 }
 
 bool TuningWindow::complete() const {

@@ -30,11 +30,9 @@ class TuningWindow {
   /// Whether the skipped ones have passed, so that what is counted now belongs to the window.
   bool counts() const { return to_skip_ == 0; }
   void add(const BatchPeriod& period);
-  /// The consumer did something else than train, or another epoch began.
-  void add_pause(const BatchPeriod& period);
   bool complete() const;
 
-  /// Of all periods, pauses too.
+  /// Of all periods, whatever the consumer did in them.
   std::int64_t made() const { return made_; }
   std::int64_t delivered() const { return delivered_; }
 

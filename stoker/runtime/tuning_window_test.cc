@@ -77,13 +77,12 @@ TEST(TuningWindow, TakesWhatOneBatchIsLateAndTheNextEarlyForTheSame) {
 TEST(TuningWindow, DoesNotCountWhenTheConsumerDidSomethingElse) {
   TuningWindow window = begun();
   for (int i = 0; i < 10; ++i) window.add(period(10, 10));
-  window.add(period(30'000, 0, 2 * kBatch));                                  // it evaluated
-  window.add_pause({.step_ns = 0, .wait_ns = 70'000 * kMs, .made = kBatch});  // an epoch began
+  window.add(period(30'000, 0, 2 * kBatch));  // it evaluated
   const TuningWindow::Result result = window.result();
   EXPECT_DOUBLE_EQ(result.seconds, 0.2);
   EXPECT_DOUBLE_EQ(result.step_s, 0.01);
-  EXPECT_EQ(window.made(), 13 * kBatch) << "the CPU was at work on it";
-  EXPECT_EQ(window.delivered(), 12);
+  EXPECT_EQ(window.made(), 12 * kBatch) << "the CPU was at work on it";
+  EXPECT_EQ(window.delivered(), 11);
 }
 
 TEST(TuningWindow, SeesThroughBatchesThatWereMadeBefore) {

@@ -81,7 +81,7 @@ bool KnobGrid::permits(const KnobSetting& knobs) const {
 }
 
 bool KnobGrid::fits(const KnobSetting& knobs) const {
-  if (limits_.fits) return limits_.fits(knobs);
+  if (limits_.fits) return limits_.fits(knobs.transfer_index, knobs.prefetch);
   return workload_.memory_bytes == 0 || host_bytes(workload_, knobs) <= static_cast<double>(workload_.memory_bytes);
 }
 

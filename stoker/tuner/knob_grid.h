@@ -14,7 +14,8 @@ namespace stoker {
 struct TunerLimits {
   std::optional<int> threads{}, transfer_index{}, prefetch{}, io_depth{};  // fixed
   std::optional<int> threads_max{};                                        // unset: as threads_max() has it
-  std::function<bool(const KnobSetting&)> fits{};                          // into memory; empty: host_bytes() says
+  // Into memory: what is made ahead at an index; empty: host_bytes() says.
+  std::function<bool(int transfer_index, int prefetch)> fits{};
 };
 
 /// Moderate ones, to begin with: enough for most.

@@ -170,7 +170,7 @@ TEST(KnobGrid, AsksTheUserWhatFitsIfHeSaysSo) {
   TunedWorkload work = small_workload();
   work.memory_bytes = 1;  // counts no more
   TunerLimits limits;
-  limits.fits = [](const KnobSetting& knobs) { return knobs.prefetch <= 2 && knobs.transfer_index != 2; };
+  limits.fits = [](int transfer_index, int prefetch) { return prefetch <= 2 && transfer_index != 2; };
   const KnobGrid grid(work, limits);
   EXPECT_TRUE(grid.permits({4, 3, 2, 32}));
   EXPECT_FALSE(grid.permits({4, 3, 3, 32}));

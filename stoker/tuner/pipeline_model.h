@@ -55,7 +55,8 @@ class PipelineModel {
   PipelineCapacity capacity(const KnobSetting& knobs, std::size_t explanation) const;
   std::size_t explanations() const { return explanations_.size(); }
   double likelihood(std::size_t explanation) const { return explanations_[explanation].likelihood; }
-  /// Of a sample: seconds of the device.
+  /// Of a sample: seconds of a core, with as many threads, and of the device.
+  double cpu_s(const KnobSetting& knobs) const { return cpu_s(knobs, costs_[explanations_[likeliest_].costs]); }
   double device_s(int transfer_index) const;
   /// Of the consumer's step. Unset before any window.
   std::optional<double> step_s(const KnobSetting& knobs) const;

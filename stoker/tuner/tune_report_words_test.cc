@@ -64,6 +64,7 @@ TEST(TuneReportWords, SayOfAWindowWhatItTells) {
     EXPECT_TRUE(std::isnan(wait_share_of(odd)));
   }
   EXPECT_TRUE(std::isnan(rate_of(window(-1, 10, 0))));
+  EXPECT_TRUE(std::isnan(rate_of(window(50, 1e-320, 0))));  // no number is that large
   EXPECT_TRUE(std::isnan(wait_share_of(window(50, 10, -1))));
 }
 

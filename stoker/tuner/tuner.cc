@@ -15,10 +15,11 @@ constexpr double kDoubtMost = 0.008;    // beyond that, if it may be but noise
 constexpr double kHeed = 0.5;           // errors by which a rate is taken to be less: the fastest of many is so by luck
 constexpr double kSpeedWorth = 0.3;     // of the rate within that, against the costs below
 constexpr double kUnlikely = 0.02;      // an explanation less likely than this does not count
-constexpr double kFedError = 0.01;      // of what training does when it does not wait
+constexpr double kFedError = 0.004;     // of what training does when it does not wait
 constexpr double kGainLeast = 0.003;    // a setting that promises less is not tried
 constexpr double kThreadsCost = 0.04;   // what a doubling of the threads is worth, as a part of training's rate
-constexpr double kDeviceCost = 0.01;    // likewise all of the device's time, and
+constexpr double kCpuCost = 0.02;       // likewise all of the cores' time,
+constexpr double kDeviceCost = 0.01;    // all of the device's, and
 constexpr double kPrefetchCost = 5e-4;  // a doubling of what is prefetched
 constexpr double kIoDepthCost = 2e-4;
 constexpr int kSearchWindows = 42;       // at most, from a cold start
@@ -35,8 +36,9 @@ constexpr double kJumpToCheck = 0.08;  // of the rate, from one setting to anoth
 constexpr int kProbeEvery = 90;        // windows in which nothing changed
 constexpr double kProbeDrift = 0.002;  // for it: by how much other settings may have become better in each of them
 constexpr double kProbeGain = 0.01;
-constexpr double kChangeLeast = 0.03;  // smaller ones are not looked into
-constexpr double kWaitsLittle = 0.01;  // the consumer, of the time
+constexpr double kChangeLeast = 0.03;   // smaller ones are not looked into
+constexpr double kSpreadLeast = 0.005;  // of windows, as far as changes are concerned
+constexpr double kWaitsLittle = 0.01;   // the consumer, of the time
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
@@ -151,15 +153,15 @@ void Tuner::search() {
     const Prospect prospect = best_prospect(best, fastest);
     if (prospect.gain > kGainLeast) {
       phase_ = Phase::kSearch;
-      const PipelineCapacity capacity = model_.capacity(*best_);
       expected_ = prospect.rate_log;
-      go_to(prospect.knobs, prospect.faster > 0.5 * prospect.gain
-                                ? fmt::format("tries {}: expected {}, perhaps more than the {} of {}, held by {}",
-                                              text_of(prospect.knobs), rate_text(prospect.rate_log.mean),
-                                              rate_text(best.rate_log.mean), text_of(*best_), word_of(capacity.limit()))
-                                : fmt::format("tries {}: expected {}, which is nearly the {} of {}, and cheaper",
-                                              text_of(prospect.knobs), rate_text(prospect.rate_log.mean),
-                                              rate_text(fastest), text_of(*best_)));
+      go_to(
+          prospect.knobs,
+          prospect.faster > 0.5 * prospect.gain
+              ? fmt::format("tries {}: expected {}, perhaps more than the {} of {}, held by {}",
+                            text_of(prospect.knobs), rate_text(prospect.rate_log.mean), rate_text(best.rate_log.mean),
+                            text_of(*best_), word_of(limit_of(*best.trial)))
+              : fmt::format("tries {}: expected {}, which is nearly the {} of {}, and cheaper", text_of(prospect.knobs),
+                            rate_text(prospect.rate_log.mean), rate_text(fastest), text_of(*best_)));
       return;
     }
   }
@@ -187,17 +189,23 @@ const Tuner::Standing* Tuner::to_confirm(const std::vector<Standing>& all, const
   return nullptr;
 }
 
+// Who hardly waits is held back by nothing else.
+Resource Tuner::limit_of(const Trial& trial) const {
+  if (trial.mean(&WindowReading::wait_share) < kWaitsLittle) return Resource::kConsumer;
+  return model_.capacity(trial.knobs).limit();
+}
+
 void Tuner::settle(const Standing& best) {
   phase_ = Phase::kSettled;
   settled_windows_ = 0;
   const Trial& trial = *best.trial;
   const double wait_share = trial.mean(&WindowReading::wait_share);
-  const std::string held = wait_share < kWaitsLittle ? "and nothing cheaper does that"
-                                                     : fmt::format("held back by {}, and nothing tried was faster",
-                                                                   word_of(model_.capacity(trial.knobs).limit()));
+  const std::string held = wait_share < kWaitsLittle
+                               ? "and nothing cheaper does that"
+                               : fmt::format("held back by {}, and nothing tried was faster", word_of(limit_of(trial)));
   go_to(trial.knobs, fmt::format("stays with {}: {}, the consumer waits {:.1f}% of the time, {}", text_of(trial.knobs),
                                  rate_text(best.rate_log.mean), 100 * wait_share, held));
-  const double spread = std::max(trials_.spread(), 0.005);
+  const double spread = std::max(trials_.spread(), kSpreadLeast);
   const auto begin = [&](ChangeWatch& watch, double WindowReading::*part) {
     watch.begin(trial.mean(part), trial.count(), spread);
   };
@@ -211,7 +219,12 @@ void Tuner::watch(const WindowReading& now) {
   if (options_.once) return;
   const bool rate = rate_watch_.see(now.rate_log, kChangeLeast);
   const bool step = step_watch_.see(now.step_log, kChangeLeast);
-  const bool cpu = cpu_watch_.see(now.cpu_log, kChangeLeast);
+  bool cpu = cpu_watch_.see(now.cpu_log, kChangeLeast);
+  if (cpu && now.wait_share < kWaitsLittle && (cpu_watch_.change() > 0 || knobs_.threads == 1)) {
+    // Training is fed all the same, and would be by no fewer threads.
+    cpu_watch_.begin(now.cpu_log, 1, std::max(trials_.spread(), kSpreadLeast));
+    cpu = false;
+  }
   const bool device = device_watch_.see(now.device_log, kChangeLeast);
   struct Seen {
     bool changed;
@@ -374,7 +387,7 @@ Tuner::Prospect Tuner::best_prospect(const Standing& best, double fastest) const
 // What training would do at an index if it never waited. Where that was not tried: if what the kernels take less than
 // at the best shortens its steps by as much, and what they take more lengthens them by nothing.
 double Tuner::rate_log_max(const KnobSetting& knobs, const Standing& best) const {
-  const auto fed = [&](const Belief& step_log) { return std::log(workload_.batch) - step_log.mean + step_log.sd; };
+  const auto fed = [&](const Belief& step_log) { return std::log(workload_.batch) - step_log.mean; };
   if (const std::optional<Belief> step_log = trials_.step_log(knobs)) return fed(*step_log) + kFedError;
   KnobSetting from_here = knobs;
   const int from = from_here.transfer_index = best.trial->knobs.transfer_index;
@@ -385,9 +398,10 @@ double Tuner::rate_log_max(const KnobSetting& knobs, const Standing& best) const
 }
 
 double Tuner::cost(const KnobSetting& knobs) const {
-  const double device_share =
-      std::min(1.0, model_.device_s(knobs.transfer_index) * model_.capacity(knobs).throughput());
-  return kThreadsCost * std::log2(knobs.threads) + kDeviceCost * device_share +
+  const double rate = model_.capacity(knobs).throughput();
+  const double cpu_share = std::min(1.0, model_.cpu_s(knobs) * rate / workload_.cores);
+  const double device_share = std::min(1.0, model_.device_s(knobs.transfer_index) * rate);
+  return kThreadsCost * std::log2(knobs.threads) + kCpuCost * cpu_share + kDeviceCost * device_share +
          kPrefetchCost * std::max(0.0, std::log2(knobs.prefetch) - std::log2(kPrefetchFirst)) +
          kIoDepthCost * std::max(0.0, std::log2(knobs.io_depth) - std::log2(kIoDepthFirst));
 }

@@ -63,6 +63,7 @@ class Tuner {
   void search();
   const Standing* to_confirm(const std::vector<Standing>& all, const Standing& best) const;
   void settle(const Standing& best);
+  Resource limit_of(const Trial& trial) const;
   WindowReading read(const TunerWindow& window) const;
   void watch(const WindowReading& now);
   void probe();

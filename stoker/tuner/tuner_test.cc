@@ -77,14 +77,21 @@ TEST(Tuner, FollowsACeilingThatMoves) {
   tuner.limit_threads(2);
   for (const KnobSetting& knobs : run(plant, tuner, 60)) EXPECT_LE(knobs.threads, 2);
   EXPECT_TRUE(tuner.settled());
+
+  // There are more again, and it waits for want of them.
+  tuner.limit_threads(before);
+  EXPECT_FALSE(tuner.settled());
+  run(plant, tuner, 60);
+  EXPECT_GT(tuner.knobs().threads, 2);
+  EXPECT_TRUE(tuner.settled());
 }
 
 TEST(Tuner, BeginsWithWhatWasFoundBeforeIfItIsPermitted) {
   const Plant plant = Plant::of(easy_parts());
   const KnobSetting found = {.threads = 5, .transfer_index = 1, .prefetch = 2, .io_depth = 4};
-  Tuner tuner(plant.workload(), {.start = found});
+  Tuner tuner(plant.workload(), {.start = found, .start_is = "as last time"});
   EXPECT_EQ(tuner.knobs(), found);
-  EXPECT_THAT(tuner.why(), HasSubstr("when this was last run"));
+  EXPECT_THAT(tuner.why(), HasSubstr("I/O depth 4: as last time"));
   Tuner tight(plant.workload(), {.limits = {.threads_max = 2}, .start = found});
   EXPECT_EQ(tight.knobs().threads, 2);
   EXPECT_EQ(tight.knobs().transfer_index, 1);
