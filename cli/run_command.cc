@@ -154,6 +154,8 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   report.cpu_s = process_cpu_s() - cpu_s_before;
   report.metrics = MetricsWindow(loader.metrics());
   loader.close();
+  report.tunes = loader.tunes();
+  report.tuning = loader.tuning();
   report.threads = loader.threads();
   report.prefetch = loader.prefetch();
   report.io_depth = loader.io_depth();

@@ -59,7 +59,8 @@ std::string samples(std::int64_t count) {
 
 // Where the workers' time went: what they measured themselves, and the rest.
 std::string worker_table(const RunReport& report) {
-  const double total = report.seconds * report.threads;
+  const double total =
+      report.metrics.seconds_of(Metric::kWorkerBusyNs) + report.metrics.seconds_of(Metric::kWorkerIdleNs);
   double other = total;
   TextTable table({{"worker time"}, {"seconds", Align::kRight}, {"share", Align::kRight}});
   const auto add = [&](std::string_view name, double seconds) {
@@ -72,6 +73,14 @@ std::string worker_table(const RunReport& report) {
   add("idle", report.metrics.seconds_of(Metric::kWorkerIdleNs));
   add("other", std::max(other, 0.0));
   return table.text();
+}
+
+nlohmann::ordered_json tuning_json(const RunReport& report) {
+  if (!report.tunes) return nullptr;
+  const std::vector<TuningMove>& moves = report.tuning.moves;
+  return {{"windows", report.tuning.windows()},
+          {"settled", !moves.empty() && moves.back().settled},
+          {"why", moves.empty() ? report.tuning.first_why : moves.back().why}};
 }
 
 }  // namespace
@@ -105,6 +114,7 @@ nlohmann::ordered_json RunReport::json() const {
   json["prefetch"] = prefetch;
   json["io_depth"] = io_depth;
   json["transfer_index"] = transfer_index;
+  json["tuning"] = tuning_json(*this);
   json["device"] = device.name;
   json["io"] = io;
   json["isa"] = active_isa();
@@ -128,12 +138,15 @@ std::string RunReport::text() const {
                     format_size(static_cast<double>(metrics[Metric::kBytesToDevice])), device.name, transfer_index,
                     duration(metrics.seconds_of(Metric::kDeviceNs)), device.caveat.empty() ? "" : " ", device.caveat);
   }
-  text += fmt::format("First batch after {}; {} spent waiting for batches; read {}; memory peaked at {}.\n\n",
+  text += fmt::format("First batch after {}; {} spent waiting for batches; read {}; memory peaked at {}.\n",
                       duration(metrics.seconds_of(Metric::kFirstBatchNs)),
                       duration(metrics.seconds_of(Metric::kConsumerWaitNs)),
                       format_size(static_cast<double>(metrics[Metric::kBytesRead])),
                       format_size(static_cast<double>(process_rss_bytes_max())));
-  return text + worker_table(*this);
+  if (!tuning.moves.empty()) {
+    text += fmt::format("Tuning, after {} windows: {}.\n", tuning.windows(), tuning.moves.back().why);
+  }
+  return text + "\n" + worker_table(*this);
 }
 
 }  // namespace stoker

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "stoker/runtime/metrics_window.h"
+#include "stoker/tuner/tuning_log.h"
 
 namespace stoker {
 
@@ -23,6 +24,8 @@ struct RunReport {
   std::optional<double> step_seconds;  // of the accelerator, if there is one
   std::optional<double> utilisation;
   MetricsWindow metrics{Metrics()};  // of all that time
+  bool tunes = false;                // knobs that nobody gave
+  TuningLog tuning;
 
   /// The keys are what scripts rely on, and docs/reports.md explains; they are never left out.
   nlohmann::ordered_json json() const;

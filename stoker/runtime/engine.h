@@ -59,6 +59,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   int transfer_index() const;
   int io_depth() const;
   KnobSetting knobs() const;
+  bool tunes() const { return tuning_ != nullptr; }
   TuningLog tuning() const;
   std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
   const Dataset& dataset() const { return *dataset_; }

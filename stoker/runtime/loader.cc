@@ -49,6 +49,7 @@ int Loader::threads() const { return engine_->threads(); }
 int Loader::prefetch() const { return engine_->prefetch(); }
 int Loader::transfer_index() const { return engine_->transfer_index(); }
 int Loader::io_depth() const { return engine_->io_depth(); }
+bool Loader::tunes() const { return engine_->tunes(); }
 TuningLog Loader::tuning() const { return engine_->tuning(); }
 void Loader::interrupt() { engine_->interrupt(); }
 void Loader::close() { engine_->close(); }

@@ -46,7 +46,8 @@ struct LoaderOptions {
   std::optional<int> prefetch{};  // batches made ahead of the consumer; unset: as tuned, or kPrefetchDefault
   std::optional<int> io_depth{};  // reads under way at once, at most; unset: as tuned, or kIoDepthMax
   TuneMode tune = TuneMode::kOn;
-  std::function<void(const TuningMove&)> tuned{};  // called when the tuner has news, by its thread; must not throw
+  std::function<void(const TuningMove&)> tuned{};  // called when the tuner has news, by its thread; at first
+                                                   // there is no window yet; must not throw
   std::optional<std::uint64_t>
       memory{};  // budget in bytes for all that a loader holds; unset: a quarter of the machine's
   OrderKind order = OrderKind::kGlobal;
@@ -151,6 +152,8 @@ class Loader {
   /// Reads by pread take a thread each while they are under way, of 32 that a data set has (16, of loose files, beside
   /// io_uring): a greater depth changes nothing for them.
   int io_depth() const;
+  /// Whether there is anything that tuning may turn.
+  bool tunes() const;
   /// What was tuned so far; empty if nothing is. Threads: any.
   TuningLog tuning() const;
 

@@ -136,6 +136,8 @@ void SelfTuning::begin_as_kept() {
   loader_.turn(*start_);
 }
 
+double SelfTuning::at_s() const { return static_cast<double>(now_ns() - began_ns_) * 1e-9; }
+
 bool SelfTuning::wait_for_first_batch() {
   std::unique_lock lock(mutex_);
   wakes_.wait(lock, [&] { return stopping_ || deliveries_ > 0; });
@@ -189,7 +191,9 @@ void SelfTuning::make_tuner(const std::optional<TunerLimits>& changed, std::opti
     options.start_is = "the best when this was last run here";
   }
   tuner.emplace(workload_, std::move(options));
-  stoker::log(LogLevel::kInfo, "tuner: {}", tuner->why());
+  const TuningMove first{.at_s = at_s(), .knobs = loader_.knobs(), .next = tuner->knobs(), .why = tuner->why()};
+  stoker::log(LogLevel::kInfo, "tuner: {}", first.why);
+  if (options_.moved) options_.moved(first);
   const std::lock_guard lock(mutex_);
   if (!log_.moves.empty()) return;
   log_.workload = workload_;
@@ -255,8 +259,7 @@ TunerWindow SelfTuning::tuner_window(const Window& window) const {
 }
 
 void SelfTuning::learn(const Window& window, Tuner& tuner) {
-  TuningMove move{
-      .at_s = static_cast<double>(now_ns() - began_ns_) * 1e-9, .knobs = window.knobs, .window = tuner_window(window)};
+  TuningMove move{.at_s = at_s(), .knobs = window.knobs, .window = tuner_window(window)};
   wait_share_ = move.window.wait_s / move.window.seconds;
   const std::string why_before = tuner.why();
   tuner.see(move.window);
@@ -269,7 +272,11 @@ void SelfTuning::learn(const Window& window, Tuner& tuner) {
     kept_.save(move.next);
     kept_knobs_ = move.next;
   }
+  keep(move);
   if (is_news && options_.moved) options_.moved(move);
+}
+
+void SelfTuning::keep(const TuningMove& move) {
   const std::lock_guard lock(mutex_);
   if (log_.moves.size() == kMovesMax) {
     const auto quiet = std::find_if(log_.moves.begin(), log_.moves.end(),
@@ -277,7 +284,7 @@ void SelfTuning::learn(const Window& window, Tuner& tuner) {
     log_.moves.erase(quiet == log_.moves.end() ? log_.moves.begin() : quiet);
     ++log_.left_out;
   }
-  log_.moves.push_back(std::move(move));
+  log_.moves.push_back(move);
 }
 
 }  // namespace stoker

@@ -44,7 +44,8 @@ struct SelfTuningOptions {
   TuningKey key;
   HostShareOptions share{};
   TuningWindowLimits window{};
-  std::function<void(const TuningMove&)> moved{};  // called by the tuning thread where there is news
+  std::function<void(const TuningMove&)>
+      moved{};  // called by the tuning thread where there is news; without a window at first
 };
 
 class SelfTuning {
@@ -85,6 +86,8 @@ class SelfTuning {
   std::optional<Window> next_window(int skip, const Tuner* tuner);
   TunerWindow tuner_window(const Window& window) const;
   void learn(const Window& window, Tuner& tuner);
+  void keep(const TuningMove& move);
+  double at_s() const;
   bool stopping() const;
 
   TunedLoader& loader_;

@@ -16,7 +16,7 @@ struct BatchPeriod {
 
 struct TuningWindowLimits {
   std::int64_t seconds_least_ns = 500'000'000;
-  std::int64_t seconds_most_ns = 4'000'000'000;  // but for the least number of batches
+  std::int64_t seconds_most_ns = 2'000'000'000;  // but for the least number of batches
   int batches_least = 8;
   double error_most = 0.007;  // of the mean period; reached, or the most seconds passed
 };

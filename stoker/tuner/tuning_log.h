@@ -27,6 +27,8 @@ struct TuningLog {
   std::string first_why{};
   std::vector<TuningMove> moves;  // the oldest first
   std::int64_t left_out = 0;      // windows of a long run's quiet times that moves lacks
+
+  std::int64_t windows() const { return static_cast<std::int64_t>(moves.size()) + left_out; }
 };
 
 }  // namespace stoker

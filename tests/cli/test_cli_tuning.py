@@ -1,0 +1,98 @@
+"""`stoker run` and its tuner: what it says of what it does, and that the user has the last word."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+USAGE, FAILURE = 2, 1
+
+# Long enough for a few windows, of half a second to two seconds each: 900 steps of 5 ms.
+TRAINS = ("--recipe", "cifar-train", "--batch", "8", "--epochs", "900", "--batches", "900", "--accelerator", "0.005")
+
+
+@pytest.fixture(scope="module")
+def data(stoker, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tuning") / "data"
+    assert stoker("synth", folder, "--kind", "tiny", "--count", "200", "--classes", "4").returncode == 0
+    return folder
+
+
+def test_each_move_is_told_with_its_time_and_its_reason(stoker, data):
+    done = stoker("run", data, *TRAINS, "--explain", "--json")
+    assert done.returncode == 0, done.stderr
+    moves = [line.removeprefix("stoker: ").strip() for line in done.stderr.splitlines()]
+    assert moves and all(" s: " in move for move in moves), done.stderr
+    assert "begins with" in moves[0] and "samples/s" in moves[0]
+    tuning = json.loads(done.stdout)["tuning"]
+    assert tuning["windows"] >= 1
+    assert tuning["why"] in moves[-1]
+
+
+def test_without_being_asked_it_says_nothing_but_in_the_end(stoker, data):
+    text = stoker.text("run", data, *TRAINS)
+    assert "Tuning, after " in text
+
+
+def test_the_report_is_a_page_that_a_browser_can_read(stoker, data, tmp_path):
+    page = tmp_path / "tuning.html"
+    found = stoker.json("run", data, *TRAINS, "--tune-report", page)
+    text = page.read_text()
+    assert ElementTree.fromstring(text[text.index("<html"):]).tag.endswith("html")
+    assert found["tuning"]["windows"] >= 1
+    assert "samples/s" in text and "batches of 8" in text
+
+
+def test_of_a_run_that_was_too_short_to_tune_there_is_a_report_too(stoker, data, tmp_path):
+    page = tmp_path / "tuning.html"
+    found = stoker.json("run", data, "--recipe", "cifar-train", "--batch", "8", "--tune-report", page)
+    assert found["tuning"] == {"windows": 0, "settled": False, "why": ""}
+    assert "</html>" in page.read_text()
+
+
+def test_a_report_that_cannot_be_written_is_known_before_the_work(stoker, data, tmp_path):
+    sentence = stoker.refusal(FAILURE, "run", data, *TRAINS, "--tune-report", tmp_path / "nowhere" / "tuning.html")
+    assert "tuning.html" in sentence
+
+
+def test_knobs_that_are_given_stay_as_they_are(stoker, data):
+    found = stoker.json("run", data, *TRAINS, "--threads", "1", "--prefetch", "3")
+    assert (found["threads"], found["prefetch"]) == (1, 3)
+    assert found["tuning"]["windows"] >= 1
+
+
+def test_nothing_is_tuned_where_all_is_given_or_tuning_is_off(stoker, data):
+    given = ("--threads", "1", "--prefetch", "3", "--io-depth", "8")
+    assert stoker.json("run", data, *TRAINS, *given)["tuning"] is None
+    off = stoker("run", data, *TRAINS, "--tune", "off", "--explain", "--json")
+    assert off.stderr == "" and json.loads(off.stdout)["tuning"] is None
+    assert json.loads(off.stdout)["prefetch"] == 2
+
+
+def test_there_are_three_ways_to_tune(stoker, data):
+    sentence = stoker.refusal(USAGE, "run", data, *TRAINS, "--tune", "often")
+    assert "often" in sentence and "once" in sentence
+
+
+def test_the_samples_are_the_same(stoker, data, tmp_path):
+    audits = [tmp_path / "on", tmp_path / "off"]
+    stoker.json("run", data, *TRAINS, "--audit", audits[0])
+    stoker.json("run", data, *TRAINS, "--audit", audits[1], "--tune", "off")
+    assert audits[0].read_bytes() == audits[1].read_bytes() != b""
+
+
+def test_what_was_found_is_kept_for_the_next_run(stoker, data, tmp_path):
+    def run(*more):
+        return stoker("run", data, "--recipe", "cifar-train", "--batch", "8", "--epochs", "4000", "--accelerator", "0.002",
+                      "--tune", "once", "--explain", *more, env={"STOKER_CACHE_DIR": str(tmp_path / "cache")})
+
+    # It settles after some seconds, with knobs to choose from that are few.
+    fixed = ("--io-depth", "8", "--prefetch", "2", "--batches", "6000")
+    assert "stays with" in run(*fixed).stderr
+    kept = list((tmp_path / "cache" / "tuning").iterdir())
+    assert len(kept) == 1 and kept[0].suffix == ".json"
+    assert "the best when this was last run here" in run(*fixed[:4], "--batches", "3000").stderr.splitlines()[0]
+
+    kept[0].write_text(kept[0].read_text()[:40])
+    again = run(*fixed[:4], "--batches", "3000")
+    assert again.returncode == 0 and "last run here" not in again.stderr
