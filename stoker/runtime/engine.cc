@@ -18,7 +18,7 @@
 namespace stoker {
 
 Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options,
-                       const TunerLimits& fixed)
+                       const Knobs& fixed)
     : dataset_(std::move(dataset)),
       plan_(std::move(recipe)),
       device_(options.device),
@@ -46,7 +46,8 @@ Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, co
       out_of_memory_(
           std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"))),
       state_(loader_identity(*dataset_, plan_, board_.order(), options.nvjpeg)),
-      batches_per_epoch_(board_.batches_per_epoch()) {
+      batches_per_epoch_(board_.batches_per_epoch()),
+      fixed_(fixed) {
   if (std::optional<SelfTuningOptions> tuning = tuning_options(*dataset_, plan_, options, fixed, memory_)) {
     tuned_ = std::make_unique<Tuned>(*this);
     tuning_ = std::make_unique<SelfTuning>(*tuned_, *std::move(tuning));

@@ -34,7 +34,7 @@ namespace stoker {
 class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
  public:
   /// `options` are complete; `fixed` is what the user fixed of the knobs.
-  Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options, const TunerLimits& fixed);
+  Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options, const Knobs& fixed);
   ~Engine();
 
   /// Throws also what ServedMetrics throws.
@@ -210,7 +210,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::exception_ptr epoch_error_;                 // a failed epoch stays failed until another is started
 
   mutable std::mutex knobs_mutex_;               // one set() or close() at a time; taken before mutex_
-  Knobs fixed_;                                  // by the user, while we run
+  Knobs fixed_;                                  // by the user, at first and while we run
   std::optional<ServedMetrics> served_metrics_;  // if they are
   std::unique_ptr<TunedLoader> tuned_;           // what our tuning sees of us
   std::unique_ptr<SelfTuning> tuning_;           // if there is any; made before there are threads

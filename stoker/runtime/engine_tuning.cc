@@ -13,13 +13,7 @@ void Loader::Engine::set(const Knobs& knobs) {
   check_home();
   const std::lock_guard knobs_lock(knobs_mutex_);
   apply(knobs);
-  const auto fix = [](const std::optional<int>& value, std::optional<int>& into) {
-    if (value) into = value;
-  };
-  fix(knobs.threads, fixed_.threads);
-  fix(knobs.prefetch, fixed_.prefetch);
-  fix(knobs.transfer_index, fixed_.transfer_index);
-  fix(knobs.io_depth, fixed_.io_depth);
+  fixed_.take(knobs);
   if (tuning_) tuning_->fix(knobs);
 }
 

@@ -6,7 +6,7 @@
 namespace stoker {
 
 Loader::Loader(std::shared_ptr<const Dataset> dataset, Recipe recipe, LoaderOptions options) {
-  const TunerLimits fixed = fixed_knobs(options);
+  const Knobs fixed = fixed_knobs(options);
   options = complete_options(*dataset, recipe, std::move(options));
   engine_ = make_shared_at_home<Engine>(std::move(dataset), std::move(recipe), options, fixed);
   engine_->start_threads();

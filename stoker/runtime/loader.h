@@ -18,6 +18,7 @@
 #include "stoker/runtime/metrics.h"
 #include "stoker/runtime/sample_cache.h"
 #include "stoker/tensor/batch.h"
+#include "stoker/tuner/knob_setting.h"
 #include "stoker/tuner/tuning_log.h"
 
 namespace stoker {
@@ -77,14 +78,6 @@ struct LoaderOptions {
 
 constexpr int kPrefetchDefault = 2;
 
-/// What may be changed while an epoch runs; the batches stay the same.
-struct Knobs {
-  std::optional<int> threads{};
-  std::optional<int> prefetch{};
-  std::optional<int> transfer_index{};
-  std::optional<int> io_depth{};
-};
-
 /// Batches before `batch` of `epoch` were seen by the consumer; `batch` may be the epoch's end.
 struct LoaderPosition {
   std::int64_t epoch = 0, batch = 0;
@@ -138,9 +131,9 @@ class Loader {
   class Epoch;
   Epoch epoch(std::int64_t epoch);
 
-  /// Threads: any. Throws kUsage for values below 1, an I/O depth above kIoDepthMax, or a prefetch that the memory
-  /// budget cannot hold. Reads that are under way stay so when the I/O depth becomes smaller. What is set here is the
-  /// user's from then on: tuning leaves it alone.
+  /// What may be changed while an epoch runs; the batches stay the same. Threads: any. Throws kUsage for values below
+  /// 1, an I/O depth above kIoDepthMax, or a prefetch that the memory budget cannot hold. Reads that are under way stay
+  /// so when the I/O depth becomes smaller. What is set here is the user's from then on: tuning leaves it alone.
   void set(const Knobs& knobs);
   /// Threads: any.
   Metrics metrics() const;

@@ -207,9 +207,8 @@ std::unique_ptr<CacheShare> cache_share(const Dataset& dataset, const Plan& plan
 
 TuneMode parse_tune_mode(std::string_view word) { return value_of(kTuneModeWords, word, "no way to tune"); }
 
-TunerLimits fixed_knobs(const LoaderOptions& options) {
-  TunerLimits fixed{
-      .transfer_index = options.transfer_index, .prefetch = options.prefetch, .io_depth = options.io_depth};
+Knobs fixed_knobs(const LoaderOptions& options) {
+  Knobs fixed{.prefetch = options.prefetch, .transfer_index = options.transfer_index, .io_depth = options.io_depth};
   if (options.threads != 0) fixed.threads = options.threads;
   if (!options.device) fixed.transfer_index = kTransferIndexMax;
   if (options.nvjpeg && !fixed.transfer_index) fixed.transfer_index = 0;  // at others the pixels are not nvJPEG's
@@ -329,9 +328,8 @@ MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const LoaderOpt
 }
 
 std::optional<SelfTuningOptions> tuning_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
-                                                const TunerLimits& fixed, const MemoryPlan& memory) {
-  const bool all_fixed = fixed.threads && fixed.transfer_index && fixed.prefetch && fixed.io_depth;
-  if (options.tune == TuneMode::kOff || all_fixed) return std::nullopt;
+                                                const Knobs& fixed, const MemoryPlan& memory) {
+  if (options.tune == TuneMode::kOff || fixed.all()) return std::nullopt;
   const LoaderBatchBytes batch_bytes = bytes_of_batch(dataset, plan, options);
   const std::int64_t ahead = tickets_ahead(order_options(dataset, options), *options.world);
   const auto fits = [=](int prefetch) {
@@ -350,7 +348,7 @@ std::optional<SelfTuningOptions> tuning_options(const Dataset& dataset, const Pl
   tuning.workload.batch = options.batch;
   tuning.workload.prefetch_max = prefetch_max;
   tuning.workload.io_depth_max = kIoDepthTuned;
-  tuning.limits = fixed;
+  tuning.limits.fixed = fixed;
   tuning.limits.fits = [prefetch_max](int /*transfer_index*/, int prefetch) { return prefetch <= prefetch_max; };
   tuning.cores = loader_cores(options).cores;
   tuning.share.threads_max = threads_max(tuning.workload.cores);

@@ -14,7 +14,7 @@
 namespace stoker {
 
 /// The knobs that are not to be tuned, of options before they are completed.
-TunerLimits fixed_knobs(const LoaderOptions& options);
+Knobs fixed_knobs(const LoaderOptions& options);
 
 /// The options with every default filled in: batch, threads, memory, tail. Throws kUsage or kData with the reason.
 LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, LoaderOptions options);
@@ -41,7 +41,7 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
 /// What is to be tuned, and within what limits; nullopt if nothing is. For complete options, knobs that are `fixed`,
 /// and memory that was divided for them.
 std::optional<SelfTuningOptions> tuning_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
-                                                const TunerLimits& fixed, const MemoryPlan& memory);
+                                                const Knobs& fixed, const MemoryPlan& memory);
 
 /// So much memory for the cache that complete options ask for, shared with other ranks on this host; null without.
 std::unique_ptr<CacheShare> cache_share(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,

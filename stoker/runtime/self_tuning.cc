@@ -72,13 +72,7 @@ void SelfTuning::delivered(const BatchPeriod& period) {
 
 void SelfTuning::fix(const Knobs& knobs) {
   const std::lock_guard lock(mutex_);
-  const auto take = [](const std::optional<int>& from, std::optional<int>& to) {
-    if (from) to = from;
-  };
-  take(knobs.threads, limits_.threads);
-  take(knobs.prefetch, limits_.prefetch);
-  take(knobs.transfer_index, limits_.transfer_index);
-  take(knobs.io_depth, limits_.io_depth);
+  limits_.fixed.take(knobs);
   limits_changed_ = true;
   wakes_.notify_all();
 }
@@ -105,31 +99,51 @@ void SelfTuning::run() {
 // Costs first, if an index is to be chosen; then one window after the other. A new tuner begins where the old one
 // stood when the user has fixed more than before.
 void SelfTuning::tune() {
-  begin_as_kept();
-  if (!wait_for_first_batch() || !find_costs()) return;
+  begin();
+  if (!wait_for_first_batch()) return;
   std::optional<Tuner> tuner;
   for (int skip = kBatchesBetween;;) {
-    if (const std::optional<TunerLimits> limits = changed_limits(); limits || !tuner) make_tuner(limits, tuner);
+    if (!tuner || limits_changed()) {
+      if (!find_costs()) return;
+      make_tuner(tuner);
+    }
     limit_threads(*tuner);
     const KnobSetting before = loader_.knobs();
     loader_.turn(tuner->knobs());
+    if (options_.once && tuner->settled()) return rest(*tuner);
     if (before != loader_.knobs()) skip = before.prefetch + kBatchesBetween;
     const std::optional<Window> window = next_window(std::exchange(skip, 1), &*tuner);
     if (stopping()) return;
-    if (!window) continue;  // the user has fixed something
-    learn(*window, *tuner);
-    if (options_.once && tuner->settled()) return;
+    if (window) learn(*window, *tuner);  // else the user has fixed something
   }
 }
 
-// What was found before is used at once: what it is worth shows soon.
-void SelfTuning::begin_as_kept() {
+// There is nothing more to tune, but others are to know what we use.
+void SelfTuning::rest(const Tuner& tuner) {
+  std::unique_lock lock(mutex_);
+  for (std::int64_t seen = deliveries_; !wakes_.wait_for(lock, kBeat, [&] { return stopping_; });) {
+    if (std::exchange(seen, deliveries_) == deliveries_) continue;
+    lock.unlock();
+    share_.update(wanted_threads(&tuner));
+    lock.lock();
+  }
+}
+
+// What was found before is used at once: what it is worth shows soon. And never more threads than are fair.
+void SelfTuning::begin() {
+  share_.update(0);
+  most_threads_ = std::min(share_.most(), most_threads_);
   start_ = kept_.load();
-  if (!start_) return;
   const KnobSetting now = loader_.knobs();
+  if (!start_) {
+    KnobSetting fair = now;
+    fair.threads = std::min(fair.threads, most_threads_);
+    loader_.turn(fair);
+    return;
+  }
   start_->threads = std::clamp(start_->threads, 1, most_threads_);
   const bool is_index = start_->transfer_index >= 0 && start_->transfer_index <= kTransferIndexMax;
-  if (options_.limits.transfer_index || !is_index) start_->transfer_index = now.transfer_index;
+  if (options_.limits.fixed.transfer_index || !is_index) start_->transfer_index = now.transfer_index;
   if (start_->prefetch < 1 || !options_.limits.fits(start_->transfer_index, start_->prefetch))
     start_->prefetch = now.prefetch;
   if (start_->io_depth < 1 || start_->io_depth > workload_.io_depth_max) start_->io_depth = now.io_depth;
@@ -144,45 +158,50 @@ bool SelfTuning::wait_for_first_batch() {
   return !stopping_;
 }
 
-// By a few samples where there is an index to choose; else by the first window. False if the loader is closed.
+// By a few samples where there is an index to choose; else by a window at the one that there is. False if the loader is
+// closed.
 bool SelfTuning::find_costs() {
+  if (costs_ == Costs::kOfAll || (costs_ == Costs::kOfOne && costs_index_ == loader_.knobs().transfer_index))
+    return true;
   if (!fixed_index()) {
     if (const auto crossings = loader_.calibrate([this] { return stopping(); })) {
       set_costs(*crossings, workload_);
+      costs_ = Costs::kOfAll;
       return true;
     }
     const std::lock_guard lock(mutex_);
-    limits_.transfer_index = loader_.knobs().transfer_index;
+    limits_.fixed.transfer_index = loader_.knobs().transfer_index;
   }
   std::optional<Window> window;
   while (!window) {
-    changed_limits();  // there is no tuner yet that they would concern
-    window = next_window(kBatchesBetween, nullptr);
+    take_limits();  // there is no tuner yet that would have others
+    window = next_window(loader_.knobs().prefetch + kBatchesBetween, nullptr);
     if (stopping()) return false;
   }
-  set_costs(window->metrics, window->made, window->knobs.transfer_index, workload_);
+  costs_index_ = window->knobs.transfer_index;
+  set_costs(window->metrics, window->made, costs_index_, workload_);
+  costs_ = Costs::kOfOne;
   return true;
 }
 
 bool SelfTuning::fixed_index() const {
   const std::lock_guard lock(mutex_);
-  return limits_.transfer_index.has_value();
+  return limits_.fixed.transfer_index.has_value();
 }
 
-std::optional<TunerLimits> SelfTuning::changed_limits() {
+bool SelfTuning::limits_changed() const {
   const std::lock_guard lock(mutex_);
-  if (!std::exchange(limits_changed_, false)) return std::nullopt;
+  return limits_changed_;
+}
+
+TunerLimits SelfTuning::take_limits() {
+  const std::lock_guard lock(mutex_);
+  limits_changed_ = false;
   return limits_;
 }
 
-void SelfTuning::make_tuner(const std::optional<TunerLimits>& changed, std::optional<Tuner>& tuner) {
-  TunerOptions options{.once = options_.once};
-  if (changed) {
-    options.limits = *changed;
-  } else {
-    const std::lock_guard lock(mutex_);
-    options.limits = limits_;
-  }
+void SelfTuning::make_tuner(std::optional<Tuner>& tuner) {
+  TunerOptions options{.limits = take_limits(), .once = options_.once};
   if (tuner) {
     options.start = loader_.knobs();
     options.start_is = "the user has fixed some of them";
@@ -212,7 +231,7 @@ void SelfTuning::limit_threads(Tuner& tuner) {
 int SelfTuning::wanted_threads(const Tuner* tuner) const {
   {
     const std::lock_guard lock(mutex_);
-    if (limits_.threads) return *limits_.threads;
+    if (limits_.fixed.threads) return *limits_.fixed.threads;
   }
   if (!tuner || !tuner->settled()) return 0;
   const int threads = tuner->knobs().threads;

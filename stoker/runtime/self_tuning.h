@@ -75,12 +75,14 @@ class SelfTuning {
 
   void run();
   void tune();
-  void begin_as_kept();
+  void rest(const Tuner& tuner);
+  void begin();
   bool wait_for_first_batch();
   bool find_costs();
   bool fixed_index() const;
-  std::optional<TunerLimits> changed_limits();
-  void make_tuner(const std::optional<TunerLimits>& changed, std::optional<Tuner>& tuner);
+  bool limits_changed() const;
+  TunerLimits take_limits();
+  void make_tuner(std::optional<Tuner>& tuner);
   void limit_threads(Tuner& tuner);
   int wanted_threads(const Tuner* tuner) const;
   std::optional<Window> next_window(int skip, const Tuner* tuner);
@@ -95,7 +97,10 @@ class SelfTuning {
   const KeptTuning kept_;
 
   // The tuning thread only.
+  enum class Costs : std::uint8_t { kNone, kOfOne, kOfAll };
   TunedWorkload workload_;
+  Costs costs_ = Costs::kNone;  // that the workload has: of which transfer index
+  int costs_index_ = 0;
   std::optional<KnobSetting> start_, kept_knobs_;  // as they were kept, and are kept now
   HostShare share_;
   int most_threads_;       // by what is fair

@@ -1,5 +1,6 @@
 #include "stoker/runtime/self_tuning.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -82,7 +83,7 @@ class SelfTuningTest : public ::testing::Test {
     options.workload.batch = kBatch;
     options.workload.prefetch_max = 8;
     options.workload.io_depth_max = 256;
-    options.limits.transfer_index = 3;
+    options.limits.fixed.transfer_index = 3;
     options.limits.fits = [](int /*transfer_index*/, int prefetch) { return prefetch <= 8; };
     options.share.threads_max = threads_max(options.workload.cores);
     options.share.table = "/stoker-self-tuning-test-" + std::to_string(::getpid());
@@ -126,7 +127,7 @@ TEST_F(SelfTuningTest, FindsTheFewestThreadsThatFeedTheConsumer) {
 
 TEST_F(SelfTuningTest, FindsTheIndexThatTheDevicesSpeedCallsFor) {
   SelfTuningOptions free = options();
-  free.limits.transfer_index.reset();
+  free.limits.fixed.transfer_index.reset();
   loader_.step_s = 0.004;
   int last = -1;
   for (const double slow : {1000.0, 60.0, 1.0}) {  // times of a device that gets faster
@@ -173,7 +174,7 @@ TEST_F(SelfTuningTest, OnceIsForGood) {
 
 TEST_F(SelfTuningTest, LeavesAloneWhatTheUserFixed) {
   SelfTuningOptions fixed = options();
-  fixed.limits.threads = 4;
+  fixed.limits.fixed.threads = 4;
   loader_.turn({.threads = 4, .transfer_index = 3, .prefetch = 2, .io_depth = 256});
   loader_.before_turn = [](const KnobSetting& knobs) { EXPECT_EQ(knobs.threads, 4); };
   begin(fixed);
@@ -191,6 +192,20 @@ TEST_F(SelfTuningTest, LeavesAloneWhatTheUserFixesLater) {
   const std::size_t before = tuning_->log().moves.size();
   ASSERT_TRUE(settles(before + 5));
   EXPECT_EQ(loader_.knobs().threads, 6);
+}
+
+TEST_F(SelfTuningTest, FindsTheCostsOfAnIndexThatTheUserSetsLater) {
+  begin(options());
+  ASSERT_TRUE(settles());
+  KnobSetting knobs = loader_.knobs();
+  knobs.transfer_index = 0;  // where a sample takes 0.1 ms of a core, and not 5
+  loader_.turn(knobs);
+  tuning_->fix({.transfer_index = 0});
+  const std::size_t before = tuning_->log().moves.size();
+  ASSERT_TRUE(settles(before + 5));
+  EXPECT_EQ(loader_.knobs().transfer_index, 0);
+  EXPECT_EQ(loader_.knobs().threads, 1);
+  EXPECT_THAT(tuning_->log().moves[before].why, testing::Not(testing::HasSubstr("inf")));
 }
 
 TEST_F(SelfTuningTest, BeginsWithWhatWasFoundBefore) {

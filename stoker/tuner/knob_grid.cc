@@ -55,10 +55,10 @@ KnobGrid::KnobGrid(const TunedWorkload& workload, const TunerLimits& limits) : w
   const auto values = [](const std::optional<int>& fixed, std::vector<int> free) {
     return fixed ? std::vector<int>{*fixed} : std::move(free);
   };
-  threads_ = values(limits.threads, thread_counts(limits.threads_max.value_or(threads_max(workload.cores))));
-  indices_ = values(limits.transfer_index, indices_of(workload));
-  prefetches_ = values(limits.prefetch, doublings(std::max(1, workload.prefetch_max), 1));
-  io_depths_ = values(limits.io_depth, doublings(std::max(1, workload.io_depth_max), 1.5));
+  threads_ = values(limits.fixed.threads, thread_counts(limits.threads_max.value_or(threads_max(workload.cores))));
+  indices_ = values(limits.fixed.transfer_index, indices_of(workload));
+  prefetches_ = values(limits.fixed.prefetch, doublings(std::max(1, workload.prefetch_max), 1));
+  io_depths_ = values(limits.fixed.io_depth, doublings(std::max(1, workload.io_depth_max), 1.5));
   memory_counts_ = std::any_of(indices_.begin(), indices_.end(), [&](int index) {
     return fits({threads_.front(), index, prefetches_.front(), io_depths_.front()});
   });
@@ -66,7 +66,7 @@ KnobGrid::KnobGrid(const TunedWorkload& workload, const TunerLimits& limits) : w
 }
 
 void KnobGrid::limit_threads(int most) {
-  if (!limits_.threads) threads_ = thread_counts(std::max(1, most));
+  if (!limits_.fixed.threads) threads_ = thread_counts(std::max(1, most));
 }
 
 bool KnobGrid::permits(const KnobSetting& knobs) const {

@@ -12,8 +12,8 @@ namespace stoker {
 
 /// What the user decided for himself, and what bounds the rest.
 struct TunerLimits {
-  std::optional<int> threads{}, transfer_index{}, prefetch{}, io_depth{};  // fixed
-  std::optional<int> threads_max{};                                        // unset: as threads_max() has it
+  Knobs fixed{};
+  std::optional<int> threads_max{};  // unset: as threads_max() has it
   // Into memory: what is made ahead at an index; empty: host_bytes() says.
   std::function<bool(int transfer_index, int prefetch)> fits{};
 };

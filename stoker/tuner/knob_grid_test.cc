@@ -83,11 +83,11 @@ TEST(KnobGrid, LeavesWhatIsFixedAsItIs) {
   // Beyond every bound: the user decides.
   const KnobSetting fixed = {.threads = 9, .transfer_index = 2, .prefetch = 30, .io_depth = 100};
   TunerLimits limits;
-  limits.threads = fixed.threads;
+  limits.fixed.threads = fixed.threads;
   EXPECT_THAT(values(KnobGrid(small_workload(), limits).first(), &KnobSetting::threads), ElementsAre(9));
-  limits.transfer_index = fixed.transfer_index;
-  limits.prefetch = fixed.prefetch;
-  limits.io_depth = fixed.io_depth;
+  limits.fixed.transfer_index = fixed.transfer_index;
+  limits.fixed.prefetch = fixed.prefetch;
+  limits.fixed.io_depth = fixed.io_depth;
   const KnobGrid grid(small_workload(), limits);
   EXPECT_THAT(grid.first(), ElementsAre(fixed));
   EXPECT_THAT(grid.around(fixed), ElementsAre(fixed));
@@ -136,7 +136,7 @@ TEST(KnobGrid, FollowsACeilingOfThreadsThatMoves) {
   EXPECT_THAT(values(grid.first(), &KnobSetting::threads), ElementsAre(1));
 
   TunerLimits limits;
-  limits.threads = 3;
+  limits.fixed.threads = 3;
   KnobGrid fixed(small_workload(), limits);
   fixed.limit_threads(1);
   EXPECT_THAT(values(fixed.first(), &KnobSetting::threads), ElementsAre(3));

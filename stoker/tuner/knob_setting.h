@@ -1,6 +1,8 @@
 // What the tuner turns: one setting of the knobs that a loader has.
 #pragma once
 
+#include <optional>
+
 namespace stoker {
 
 struct KnobSetting {
@@ -10,6 +12,23 @@ struct KnobSetting {
   int io_depth = 1;        // reads under way at once
 
   friend bool operator==(const KnobSetting&, const KnobSetting&) = default;
+};
+
+/// Some of them.
+struct Knobs {
+  std::optional<int> threads{};
+  std::optional<int> prefetch{};
+  std::optional<int> transfer_index{};
+  std::optional<int> io_depth{};
+
+  bool all() const { return threads && prefetch && transfer_index && io_depth; }
+  /// Those of `others` take the place of these.
+  void take(const Knobs& others) {
+    if (others.threads) threads = others.threads;
+    if (others.prefetch) prefetch = others.prefetch;
+    if (others.transfer_index) transfer_index = others.transfer_index;
+    if (others.io_depth) io_depth = others.io_depth;
+  }
 };
 
 }  // namespace stoker

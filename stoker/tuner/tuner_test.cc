@@ -40,10 +40,10 @@ TEST(Tuner, LeavesFixedKnobsAsTheyAre) {
   Plant plant = Plant::of(easy_parts());
   for (int fixed = 0; fixed < 4; ++fixed) {
     TunerOptions options;
-    if (fixed == 0) options.limits.threads = 3;
-    if (fixed == 1) options.limits.transfer_index = 1;
-    if (fixed == 2) options.limits.prefetch = 2;
-    if (fixed == 3) options.limits.io_depth = 5;
+    if (fixed == 0) options.limits.fixed.threads = 3;
+    if (fixed == 1) options.limits.fixed.transfer_index = 1;
+    if (fixed == 2) options.limits.fixed.prefetch = 2;
+    if (fixed == 3) options.limits.fixed.io_depth = 5;
     Tuner tuner(plant.workload(), std::move(options));
     std::set<int> values;
     for (const KnobSetting& knobs : run(plant, tuner, 60)) {
