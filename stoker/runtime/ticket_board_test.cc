@@ -98,6 +98,30 @@ TEST_F(Board, ReadsOneBatchMoreThanItHasMemoryFor) {
   EXPECT_EQ(board.ready_count(), std::size_t{kBatch});
 }
 
+TEST_F(Board, LendsMemoryThatNoBatchNeeds) {
+  DrivenBoard board(*data_.dataset, options_with(2), host_allocator());
+  const std::size_t each = board.batch_bytes().host;
+  EXPECT_FALSE(board.lend({.host = 8 * each})) << "of ten two are made ahead, and the consumer has one";
+  EXPECT_TRUE(board.lend({.host = 7 * each}));
+  EXPECT_EQ(board.batch_memory_max().host, 3 * each);
+  EXPECT_FALSE(board.lend({.host = 1}));
+  board.start_epoch(0);
+  draw_all(board);
+  finish_all(board);
+  EXPECT_LE(board.batch_memory().host, 3 * each);
+  board.return_lent({.host = 7 * each});
+  EXPECT_EQ(board.batch_memory_max().host, 10 * each);
+}
+
+TEST_F(Board, CountsTheSlotsThatWereMade) {
+  DrivenBoard board(*data_.dataset, options_with(2), host_allocator());
+  board.start_epoch(0);
+  draw_all(board);
+  EXPECT_EQ(board.slots_made(), 0);
+  finish_all(board);
+  EXPECT_EQ(board.slots_made(), 2 * kBatch);
+}
+
 TEST_F(Board, DrawsFurtherAheadWhereReadsAreToBePlanned) {
   BoardOptions options = options_with(1);
   options.tickets_ahead = 3 * kBatch + 1;
