@@ -83,7 +83,8 @@ class Contestant:
 
         bench = self.bench
         return stoker.Loader(bench.data, bench.recipe, batch=self.batch, seed=1, threads=self.threads, prefetch=3,
-                             device=bench.device, transfer_index=self.index, cache="ram", repeats=bench.repeats)
+                             device=bench.device, transfer_index=self.index, cache="ram", repeats=bench.repeats,
+                             tune="off")
 
     def measure(self, seconds):
         """A pass: as many batches as the time allows after some that warm everything up."""

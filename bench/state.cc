@@ -208,7 +208,7 @@ void measure_loader(Report& report) {
   const std::string shard = raw_shard();
   const auto data = open(shard);
   const Recipe recipe = Recipe().decode().center_crop(kSide).layout("nhwc");
-  LoaderOptions options{.batch = kBatch, .threads = 1, .cache = CacheKind::kRam};
+  LoaderOptions options{.batch = kBatch, .threads = 1, .tune = TuneMode::kOff, .cache = CacheKind::kRam};
   constexpr int kPrefetch = 2;
   options.prefetch = kPrefetch;
   Loader loader(data, recipe, options);

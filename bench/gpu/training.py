@@ -84,7 +84,8 @@ class Experiment:
 
     def loader(self, index, threads, batch):
         return self.stoker.torch.Loader(self.data, self.recipe, batch=batch, seed=1, threads=threads, prefetch=2,
-                                        device=self.device, transfer_index=index, cache="ram", repeats=self.repeats)
+                                        device=self.device, transfer_index=index, cache="ram", repeats=self.repeats,
+                                        tune="off")
 
     def batches(self, loader):
         for epoch in itertools.count():

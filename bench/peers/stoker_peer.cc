@@ -49,6 +49,7 @@ class StokerPeer {
                                                      .seed = 1,
                                                      .threads = 1,
                                                      .prefetch = kPrefetch,
+                                                     .tune = TuneMode::kOff,
                                                      .tail = Tail::kPad,
                                                      .cache = CacheKind::kNone});
   }
