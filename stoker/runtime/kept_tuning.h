@@ -17,14 +17,12 @@ struct TuningKey {
   std::uint64_t recipe = 0;  // of Recipe::to_toml()
   int batch = 0;
   int world = 1;  // ranks
-
-  friend bool operator==(const TuningKey&, const TuningKey&) = default;
 };
 
 class KeptTuning {
  public:
   /// `cache_folder` is the user's (base/user_cache.h); with an empty one nothing is kept.
-  KeptTuning(const std::string& cache_folder, TuningKey key);
+  KeptTuning(const std::string& cache_folder, const TuningKey& key);
 
   /// Unset where nothing is kept for this key, or what is there cannot be read: it is but a start.
   std::optional<KnobSetting> load() const;
@@ -34,7 +32,7 @@ class KeptTuning {
   const std::string& path() const { return path_; }
 
  private:
-  const TuningKey key_;
+  const std::string head_;  // of the file: the key
   std::string path_;
 };
 

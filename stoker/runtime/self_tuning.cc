@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <exception>
+#include <new>
+#include <string_view>
 #include <utility>
 
 #include "stoker/base/clock.h"
@@ -21,6 +24,14 @@ constexpr std::chrono::seconds kBeat(5);
 constexpr std::int64_t kSettledLonger = 2;  // windows, once nothing is tried any more
 constexpr std::size_t kMovesMax = 4096;
 constexpr double kStarved = 0.01;  // of the time that the consumer waits
+
+// Who has no memory for a sentence says nothing.
+void log_quietly(std::string_view why) noexcept {
+  try {
+    log(LogLevel::kWarning, "the knobs are tuned no more: {}", why);
+  } catch (const std::bad_alloc&) {
+  }
+}
 
 }  // namespace
 
@@ -56,18 +67,28 @@ bool SelfTuning::stopping() const {
   return stopping_;
 }
 
-void SelfTuning::delivered(const BatchPeriod& period) {
+void SelfTuning::delivered(const BatchPeriod& period) noexcept {
   const std::lock_guard lock(mutex_);
   if (++deliveries_ == 1) wakes_.notify_all();
   if (!open_) return;
-  const bool counted = window_.counts();
-  window_.add(period);
-  if (!window_.counts()) return;
-  if (!counted) begin_ = loader_.metrics();
-  if (!window_.complete()) return;
-  end_ = loader_.metrics();
+  try {
+    if (!add(period)) return;
+  } catch (const std::bad_alloc&) {  // training goes on, and so may we
+    return window_.begin(1, window_limits_);
+  }
   open_ = false;
   wakes_.notify_all();
+}
+
+// Whether that completes the window.
+bool SelfTuning::add(const BatchPeriod& period) {
+  const bool counted = window_.counts();
+  window_.add(period);
+  if (!window_.counts()) return false;
+  if (!counted) begin_ = loader_.metrics();
+  if (!window_.complete()) return false;
+  end_ = loader_.metrics();
+  return true;
 }
 
 void SelfTuning::fix(const Knobs& knobs) {
@@ -82,17 +103,25 @@ TuningLog SelfTuning::log() const {
   return log_;
 }
 
-void SelfTuning::run() {
-  run_on(options_.cores);
-  name_this_thread("stoker-tune");
-  began_ns_ = now_ns();
+void SelfTuning::run() noexcept {
   try {
+    run_on(options_.cores);
+    name_this_thread("stoker-tune");
+    began_ns_ = now_ns();
     tune();
+  } catch (...) {
+    if (!stopping()) tell_end(std::current_exception());
+  }
+}
+
+// The knobs stay as they are: that is worse than tuned ones, but no reason to stop training.
+void SelfTuning::tell_end(const std::exception_ptr& why) noexcept {
+  try {
+    std::rethrow_exception(why);
   } catch (const Error& error) {
-    // The knobs stay as they are: that is worse than tuned ones, but no reason to stop training.
-    if (!stopping()) stoker::log(LogLevel::kWarning, "the knobs are tuned no more: {}", error.message());
-  } catch (const std::bad_alloc&) {
-    stoker::log(LogLevel::kWarning, "the knobs are tuned no more: there is no memory");
+    log_quietly(error.message());
+  } catch (const std::exception& error) {
+    log_quietly(error.what());
   }
 }
 
@@ -241,10 +270,10 @@ int SelfTuning::wanted_threads(const Tuner* tuner) const {
 // Unset if the loader is closed, or the user has fixed something meanwhile.
 std::optional<SelfTuning::Window> SelfTuning::next_window(int skip, const Tuner* tuner) {
   const KnobSetting knobs = loader_.knobs();
-  TuningWindowLimits limits = options_.window;
-  if (tuner && tuner->settled()) limits.seconds_least_ns *= kSettledLonger;
   std::unique_lock lock(mutex_);
-  window_.begin(skip, limits);
+  window_limits_ = options_.window;
+  if (tuner && tuner->settled()) window_limits_.seconds_least_ns *= kSettledLonger;
+  window_.begin(skip, window_limits_);
   open_ = true;
   while (open_ && !stopping_ && !limits_changed_) {
     const std::int64_t deliveries = deliveries_;

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -60,7 +61,7 @@ class SelfTuning {
   void stop();
 
   /// The consumer's thread: a batch was delivered, and not the first.
-  void delivered(const BatchPeriod& period);
+  void delivered(const BatchPeriod& period) noexcept;
   /// From now on these are the user's, who has set them. Threads: any, as all that follows.
   void fix(const Knobs& knobs);
   TuningLog log() const;
@@ -73,13 +74,15 @@ class SelfTuning {
     double made, delivered;  // slots
   };
 
-  void run();
+  void run() noexcept;
+  static void tell_end(const std::exception_ptr& why) noexcept;
   void tune();
   void rest(const Tuner& tuner);
   void begin();
   bool wait_for_first_batch();
   bool find_costs();
   bool fixed_index() const;
+  bool add(const BatchPeriod& period);
   bool limits_changed() const;
   TunerLimits take_limits();
   void make_tuner(std::optional<Tuner>& tuner);
@@ -116,6 +119,7 @@ class SelfTuning {
   bool open_ = false;  // a window is being collected
   std::int64_t deliveries_ = 0;
   TuningWindow window_;
+  TuningWindowLimits window_limits_;
   std::optional<Metrics> begin_, end_;  // of the window
   TuningLog log_;
 
