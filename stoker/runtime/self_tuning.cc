@@ -198,8 +198,9 @@ bool SelfTuning::find_costs() {
       costs_ = Costs::kOfAll;
       return true;
     }
+    const int index = loader_.knobs().transfer_index;
     const std::lock_guard lock(mutex_);
-    limits_.fixed.transfer_index = loader_.knobs().transfer_index;
+    limits_.fixed.transfer_index = index;
   }
   std::optional<Window> window;
   while (!window) {
