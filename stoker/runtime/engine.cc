@@ -194,7 +194,7 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
     const auto something_to_do = [&] {
       if (closing_ || worker >= worker_target_) return true;
       count = board_.take(std::span(tickets, fair_share()));
-      return count > 0;
+      return count > 0 || board_.may_cross();
     };
     if (!something_to_do()) {
       observe();
@@ -202,7 +202,8 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
       workers_wake_.wait(lock, something_to_do);
       counters.begin_work();
     }
-    if (count == 0) return;
+    if (count == 0 && (closing_ || worker >= worker_target_)) return;
+    if (count == 0) cross_complete(worker, lock);
     for (std::size_t i = 0; i < count; ++i) {
       observe();
       lock.unlock();
@@ -211,7 +212,7 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
       report(executor.counts(), reported, *tickets[i], counters);
       lock.lock();
       const bool complete = board_.finish(*tickets[i]);
-      if (complete) cross_complete(lock);
+      if (complete) cross_complete(worker, lock);
       if (complete || board_.starved()) consumer_wakes_.notify_all();
       wake_reader_if_room();
     }
@@ -219,8 +220,9 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
   }
 }
 
-// Hands complete batches over to the device. The lock is held, but not while one is handed over.
-void Loader::Engine::cross_complete(std::unique_lock<std::mutex>& lock) {
+// Hands complete batches over to the device. The lock is held, but not while one is handed over. Whoever is not wanted
+// any more leaves the next one to others, where there may always be a next one.
+void Loader::Engine::cross_complete(int worker, std::unique_lock<std::mutex>& lock) {
   while (BatchWork* const work = board_.take_crossing()) {
     std::exception_ptr error;
     lock.unlock();
@@ -237,6 +239,9 @@ void Loader::Engine::cross_complete(std::unique_lock<std::mutex>& lock) {
     lock.lock();
     board_.crossed(*work, std::move(error));
     consumer_wakes_.notify_all();
+    if (worker < worker_target_) continue;
+    workers_wake_.notify_all();
+    return;
   }
 }
 

@@ -133,7 +133,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   void drop_arriving() noexcept;
   BatchPtr deliver(std::unique_ptr<LoaderBatch> batch);
   void take_back(LoaderBatch* batch) noexcept;
-  void cross_complete(std::unique_lock<std::mutex>& lock);
+  void cross_complete(int worker, std::unique_lock<std::mutex>& lock);
   void wake_reader_if_room();
 
   const HomeProcess home_;

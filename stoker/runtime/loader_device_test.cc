@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error_testing.h"
+#include "stoker/base/watchdog_testing.h"
 #include "stoker/device/device_testing.h"
 #include "stoker/plan/device_batch.h"
 #include "stoker/runtime/loader_testing.h"
@@ -178,6 +180,28 @@ TEST(LoaderDevice, AModelIsReadyWhenItsTimeHasCome) {
     EXPECT_GE(now_ns(), batch->ready_ns());
     EXPECT_GE(batch->ready_ns(), before + 2'000'000) << "a kernel at least, after those of the one before";
     before = batch->ready_ns();
+  }
+}
+
+// Whoever hands batches over to a device that is slower than the host always finds another one complete.
+TEST(LoaderDevice, AWorkerThatIsNotWantedAnyMoreEndsHoweverSlowTheDevice) {
+  Watchdog watchdog;
+  const MemoryDataset data = memory_dataset({.width = 200, .height = 150, .indexed = true});
+  LoaderOptions options = options_on("emulated:execute", 0);
+  options.threads = 4;
+  options.prefetch = 6;
+  for (int round = 0; round < 10; ++round) {  // in most of them it is not the last worker who does it
+    Loader loader(data.dataset, small_recipe(), options);
+    std::atomic<bool> done = false;
+    std::thread consumer([&] {
+      for (std::int64_t epoch = 0; !done; ++epoch) {
+        for (const BatchPtr& batch : loader.epoch(epoch)) batch->wait();
+      }
+    });
+    while (loader.metrics()[Metric::kBatches] < 10) std::this_thread::yield();
+    loader.set({.threads = 1});
+    done = true;
+    consumer.join();
   }
 }
 

@@ -39,8 +39,19 @@ class PlayedLoader final : public TunedLoader {
   void turn(const KnobSetting& knobs) override {
     before_turn(knobs);
     const std::lock_guard lock(mutex_);
-    knobs_ = knobs;
+    knobs_ = {.threads = fixed_.threads.value_or(knobs.threads),
+              .transfer_index = fixed_.transfer_index.value_or(knobs.transfer_index),
+              .prefetch = fixed_.prefetch.value_or(knobs.prefetch),
+              .io_depth = fixed_.io_depth.value_or(knobs.io_depth)};
     ++turns_;
+  }
+  /// As the user does.
+  void set(const Knobs& knobs) {
+    {
+      const std::lock_guard lock(mutex_);
+      fixed_.take(knobs);
+    }
+    turn(this->knobs());
   }
   std::optional<std::vector<CrossingCost>> calibrate(const std::function<bool()>& /*stop*/) override {
     ++calibrations;
@@ -72,6 +83,7 @@ class PlayedLoader final : public TunedLoader {
   mutable std::mutex mutex_;
   Metrics metrics_;
   KnobSetting knobs_ = {.threads = 7, .transfer_index = 3, .prefetch = 2, .io_depth = 256};
+  Knobs fixed_;
   int turns_ = 0;
 };
 
@@ -185,9 +197,7 @@ TEST_F(SelfTuningTest, LeavesAloneWhatTheUserFixed) {
 TEST_F(SelfTuningTest, LeavesAloneWhatTheUserFixesLater) {
   begin(options());
   ASSERT_TRUE(settles());
-  KnobSetting knobs = loader_.knobs();
-  knobs.threads = 6;
-  loader_.turn(knobs);
+  loader_.set({.threads = 6});
   tuning_->fix({.threads = 6});
   const std::size_t before = tuning_->log().moves.size();
   ASSERT_TRUE(settles(before + 5));
@@ -197,9 +207,7 @@ TEST_F(SelfTuningTest, LeavesAloneWhatTheUserFixesLater) {
 TEST_F(SelfTuningTest, FindsTheCostsOfAnIndexThatTheUserSetsLater) {
   begin(options());
   ASSERT_TRUE(settles());
-  KnobSetting knobs = loader_.knobs();
-  knobs.transfer_index = 0;  // where a sample takes 0.1 ms of a core, and not 5
-  loader_.turn(knobs);
+  loader_.set({.transfer_index = 0});  // where a sample takes 0.1 ms of a core, and not 5
   tuning_->fix({.transfer_index = 0});
   const std::size_t before = tuning_->log().moves.size();
   ASSERT_TRUE(settles(before + 5));

@@ -266,10 +266,15 @@ bool TicketBoard::finish(Ticket& ticket) {
   return true;
 }
 
-BatchWork* TicketBoard::take_crossing() {
+std::deque<std::unique_ptr<BatchWork>>::const_iterator TicketBoard::next_crossing() const {
   const auto first = std::find_if(works_.begin(), works_.end(), [](const auto& work) { return !work->sealed(); });
-  if (first == works_.end() || !(*first)->crossing || (*first)->handed) return nullptr;
-  BatchWork& work = **first;
+  return first == works_.end() || !(*first)->crossing || (*first)->handed ? works_.end() : first;
+}
+
+BatchWork* TicketBoard::take_crossing() {
+  const auto next = next_crossing();
+  if (next == works_.end()) return nullptr;
+  BatchWork& work = **next;
   work.handed = true;
   ++work.unfinished;
   return &work;

@@ -89,6 +89,8 @@ class TicketBoard {
   /// The batch that is to be handed over to the device (LoaderBatch::cross), in order and one at a time; null if none
   /// is, or the next one by whoever hands over another.
   BatchWork* take_crossing();
+  /// Whether there is one.
+  bool may_cross() const { return next_crossing() != works_.end(); }
   /// That was done, or failed.
   void crossed(BatchWork& work, std::exception_ptr error);
 
@@ -140,6 +142,7 @@ class TicketBoard {
   std::uint64_t near_end() const { return arena_.front() + options_.near_bytes; }
 
  private:
+  std::deque<std::unique_ptr<BatchWork>>::const_iterator next_crossing() const;
   bool all_drawn() const;  // of the works there are
   bool may_open_work() const;
   bool open_next_work();

@@ -154,6 +154,10 @@ void Tuner::search() {
     if (prospect.gain > kGainLeast) {
       phase_ = Phase::kSearch;
       expected_ = prospect.rate_log;
+      if (prospect.knobs == *best_) {
+        return go_to(*best_, fmt::format("{} again: it may be more, or less, than {}", text_of(*best_),
+                                         rate_text(best.rate_log.mean)));
+      }
       go_to(
           prospect.knobs,
           prospect.faster > 0.5 * prospect.gain
