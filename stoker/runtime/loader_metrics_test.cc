@@ -104,14 +104,14 @@ TEST(LoaderMetrics, LevelsAreWhatWaits) {
   Loader loader(held.dataset, small_recipe(), {.batch = 10, .prefetch = 2, .io_depth = 4, .epochs_end = 1});
   loader.start_epoch(0);
   const std::vector<std::int64_t> all_drawn = {26, 4, 0, 0, 0};
-  // And the reader, which had the last of them to do, rests.
-  Metrics before = loader.metrics();
-  const Metrics begin = when(loader, [&](const Metrics& now) {
-    const Metrics last = std::exchange(before, now);
-    const std::int64_t rested_ns = now[Metric::kReaderStallNs] - last[Metric::kReaderStallNs];
-    return levels_of(now) == all_drawn && now.at_ns > last.at_ns && rested_ns == now.at_ns - last.at_ns;
-  });
-  const Metrics end = when(loader, [&](const Metrics& now) { return now.at_ns >= begin.at_ns + 1'000'000; });
+  // And the reader, which had the last of them to do, rests from some time on.
+  Metrics begin = loader.metrics(), end = begin;
+  while (end.at_ns < begin.at_ns + 1'000'000) {
+    std::this_thread::yield();
+    end = loader.metrics();
+    const bool rested = end[Metric::kReaderStallNs] - begin[Metric::kReaderStallNs] == end.at_ns - begin.at_ns;
+    if (levels_of(begin) != all_drawn || !rested) begin = end;
+  }
   const MetricsWindow still(begin, end);
   EXPECT_DOUBLE_EQ(still.mean(Metric::kReadNs), 4);
   EXPECT_DOUBLE_EQ(still.mean(Metric::kReadsWaitingNs), 26);

@@ -119,7 +119,8 @@ class SelfTuningTest : public ::testing::Test {
   bool settles(std::size_t windows_before = 0) {
     return train_until([&] {
       const TuningLog log = tuning_->log();
-      return log.moves.size() > windows_before && log.moves.back().settled;
+      return log.moves.size() > windows_before && log.moves.back().settled &&
+             loader_.knobs() == log.moves.back().next;  // which are turned after they are told
     });
   }
 
@@ -166,7 +167,8 @@ TEST_F(SelfTuningTest, LooksAgainWhenTrainingChanges) {
   const std::size_t before = tuning_->log().moves.size();
   ASSERT_TRUE(train_until([&] {
     const TuningLog log = tuning_->log();
-    return log.moves.size() > before + 10 && log.moves.back().settled && loader_.knobs().threads > 2;
+    return log.moves.size() > before + 10 && log.moves.back().settled && log.moves.back().next.threads > 2 &&
+           loader_.knobs() == log.moves.back().next;
   }));
   EXPECT_EQ(loader_.knobs().threads, 5) << "160 ms of a thread, in 35";
 }
