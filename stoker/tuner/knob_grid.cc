@@ -58,7 +58,7 @@ KnobGrid::KnobGrid(const TunedWorkload& workload, const TunerLimits& limits) : w
   threads_ = values(limits.fixed.threads, thread_counts(limits.threads_max.value_or(threads_max(workload.cores))));
   indices_ = values(limits.fixed.transfer_index, indices_of(workload));
   prefetches_ = values(limits.fixed.prefetch, doublings(std::max(1, workload.prefetch_max), 1));
-  io_depths_ = values(limits.fixed.io_depth, doublings(std::max(1, workload.io_depth_max), 1.5));
+  io_depths_ = values(limits.fixed.io_depth, doublings(std::max(1, workload.io_depth_max), 1.25));
   memory_counts_ = std::any_of(indices_.begin(), indices_.end(), [&](int index) {
     return fits({threads_.front(), index, prefetches_.front(), io_depths_.front()});
   });
@@ -128,19 +128,28 @@ std::vector<KnobSetting> KnobGrid::around(const KnobSetting& knobs) const {
                              : at_least(prefetches_, std::max(knobs.prefetch, kPrefetchFirst));
     add_index(index, prefetch, knobs.io_depth, all);
   }
-  const auto add_steps = [&](int KnobSetting::*knob, const std::vector<int>& values, int first) {
-    const auto at = static_cast<int>(at_most(values, knobs.*knob));
-    for (int step = first; step <= 2; ++step) {
-      if (step == 0 || at + step < 0 || at + step >= static_cast<int>(values.size())) continue;
-      KnobSetting other = knobs;
-      other.*knob = values[static_cast<std::size_t>(at + step)];
-      if (permits(other)) all.push_back(other);
-    }
-  };
   // Less prefetch makes nothing faster; less depth does, where a store is crowded.
-  add_steps(&KnobSetting::prefetch, prefetches_, 1);
-  add_steps(&KnobSetting::io_depth, io_depths_, -1);
+  add_steps(knobs, &KnobSetting::prefetch, prefetches_, 1, 2, all);
+  add_steps(knobs, &KnobSetting::io_depth, io_depths_, -1, 2, all);
   return all;
+}
+
+std::vector<KnobSetting> KnobGrid::depths_beside(const KnobSetting& knobs) const {
+  std::vector<KnobSetting> all;
+  add_steps(knobs, &KnobSetting::io_depth, io_depths_, -1, 1, all);
+  return all;
+}
+
+// With one knob so many steps away.
+void KnobGrid::add_steps(const KnobSetting& knobs, int KnobSetting::*knob, const std::vector<int>& values, int first,
+                         int last, std::vector<KnobSetting>& to) const {
+  const auto at = static_cast<int>(at_most(values, knobs.*knob));
+  for (int step = first; step <= last; ++step) {
+    if (step == 0 || at + step < 0 || at + step >= static_cast<int>(values.size())) continue;
+    KnobSetting other = knobs;
+    other.*knob = values[static_cast<std::size_t>(at + step)];
+    if (permits(other)) to.push_back(other);
+  }
 }
 
 }  // namespace stoker

@@ -40,7 +40,12 @@ class KnobGrid {
   /// one of those a step or two away.
   std::vector<KnobSetting> around(const KnobSetting& knobs) const;
 
+  /// This setting with one step less, and more, of I/O depth.
+  std::vector<KnobSetting> depths_beside(const KnobSetting& knobs) const;
+
  private:
+  void add_steps(const KnobSetting& knobs, int KnobSetting::*knob, const std::vector<int>& values, int first, int last,
+                 std::vector<KnobSetting>& to) const;
   bool fits(const KnobSetting& knobs) const;
   void add_index(int index, int prefetch, int io_depth, std::vector<KnobSetting>& to) const;
 

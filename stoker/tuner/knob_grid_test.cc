@@ -242,10 +242,21 @@ TEST(KnobGrid, TakesMuchPrefetchAlongToOtherIndices) {
 
 TEST(KnobGrid, LeavesOutADepthThatIsNearTheMost) {
   TunedWorkload work = small_workload();
-  work.io_depth_max = 48;
-  EXPECT_EQ(KnobGrid(work, {}).permitted({1, 1, 1, 47}).io_depth, 16);
-  work.io_depth_max = 49;
-  EXPECT_EQ(KnobGrid(work, {}).permitted({1, 1, 1, 47}).io_depth, 32);
+  work.io_depth_max = 40;
+  EXPECT_EQ(KnobGrid(work, {}).permitted({1, 1, 1, 39}).io_depth, 16);
+  work.io_depth_max = 41;
+  EXPECT_EQ(KnobGrid(work, {}).permitted({1, 1, 1, 40}).io_depth, 32);
+}
+
+TEST(KnobGrid, HasADepthToEitherSide) {
+  const KnobGrid grid(small_workload(), {});
+  EXPECT_THAT(grid.depths_beside({2, 2, 4, 8}),
+              UnorderedElementsAre(KnobSetting{2, 2, 4, 4}, KnobSetting{2, 2, 4, 16}));
+  EXPECT_THAT(grid.depths_beside({2, 2, 4, 1}), ElementsAre(KnobSetting{2, 2, 4, 2}));
+  EXPECT_THAT(grid.depths_beside({2, 2, 4, 64}), ElementsAre(KnobSetting{2, 2, 4, 32}));
+  TunerLimits limits;
+  limits.fixed.io_depth = 8;
+  EXPECT_THAT(KnobGrid(small_workload(), limits).depths_beside({2, 2, 4, 8}), testing::IsEmpty());
 }
 
 TEST(KnobGrid, LooksAroundOnlyAtWhatFits) {

@@ -76,10 +76,10 @@ PipelineModel::PipelineModel(const TunedWorkload& workload)
       device_logs_(stages_.size(), std::nan("")),
       explanations_{{0, kNothingHidden, std::vector<double>(stages_.size(), kInfinite), 1}} {}
 
-void PipelineModel::learn(const KnobSetting& knobs, const TunerWindow& window) {
+void PipelineModel::learn(const KnobSetting& knobs, const TunerWindow& window, const std::vector<Rate>& rates) {
   const auto samples = static_cast<double>(window.samples);
-  Seen seen{knobs, std::vector<double>(stages_.size(), std::nan("")), samples / window.seconds,
-            (window.seconds - window.wait_s) * workload_.batch / samples, window.wait_s / window.seconds};
+  Seen seen{knobs, std::vector<double>(stages_.size(), std::nan("")),
+            (window.seconds - window.wait_s) * workload_.batch / samples};
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     const TunedStage& stage = stages_[i];
     const bool on_cpu = this->on_cpu(i, knobs.transfer_index);
@@ -93,12 +93,12 @@ void PipelineModel::learn(const KnobSetting& knobs, const TunerWindow& window) {
   seen_.push_back(std::move(seen));
   learn_costs();
   learn_step();
-  learn_hidden();
+  explain(rates);
 }
 
 void PipelineModel::forget_windows() {
   seen_.clear();
-  learn_hidden();
+  explain({});
 }
 
 void PipelineModel::learn_costs() {
@@ -189,7 +189,7 @@ void PipelineModel::learn_step() {
 }
 
 // Several explanations are kept side by side: which of them holds is what the tuner's next trials tell.
-void PipelineModel::learn_hidden() {
+void PipelineModel::explain(const std::vector<Rate>& rates) {
   struct Hypothesis {
     std::span<const HiddenPart> parts;  // what comes first explains as much as it can
     double read_crowding = 0;           // to begin with
@@ -208,20 +208,14 @@ void PipelineModel::learn_hidden() {
       {{}}, {kOverhead}, {kCopying}, {kReading}, {kLatency}, {kDeepReading, 0.1}, {kCrowding}, {kAll}, {kAllAgain}};
 
   rates_.clear();
-  for (const Seen& seen : seen_) {
-    auto at = std::find_if(rates_.begin(), rates_.end(), [&](const Rate& rate) { return rate.knobs == seen.knobs; });
-    if (at == rates_.end()) {
-      at = rates_.insert(at, Rate{seen.knobs});
-      for (const Costs& costs : costs_) at->shown.push_back(shown_capacity(seen.knobs, costs));
-    }
-    at->log_sum += std::log(seen.rate);
-    at->wait_share_sum += seen.wait_share;
-    ++at->windows;
-  }
-  for (Rate& rate : rates_) {
-    rate.alike = static_cast<int>(std::count_if(rates_.begin(), rates_.end(), [&](const Rate& other) {
+  for (const Rate& rate : rates) {
+    // What settings with as many threads and the same index share counts once; what is not known for sure, less.
+    const auto alike = std::count_if(rates.begin(), rates.end(), [&](const Rate& other) {
       return other.knobs.threads == rate.knobs.threads && other.knobs.transfer_index == rate.knobs.transfer_index;
-    }));
+    });
+    const double sure = square(kNoise) / (square(kNoise) + square(rate.log.sd));
+    rates_.push_back({rate, std::exp(rate.log.mean), sure / static_cast<double>(alike), {}});
+    for (const Costs& costs : costs_) rates_.back().shown.push_back(shown_capacity(rate.knobs, costs));
   }
   explanations_.clear();
   std::vector<double> errors;
@@ -248,7 +242,7 @@ void PipelineModel::learn_hidden() {
 // One part after the other, twice: what one explains the next need not.
 void PipelineModel::fit(std::span<const HiddenPart> parts, Explanation& explanation) const {
   double fastest = 0;
-  for (const Rate& rate : rates_) fastest = std::max(fastest, rate.rate());
+  for (const ToExplain& rate : rates_) fastest = std::max(fastest, rate.rate);
   if (fastest == 0) return;
   const Hidden least = {0.01 / fastest, 1, 60e9, 0.01 / fastest, 10 * fastest, 0.001};
   const Hidden most = {
@@ -276,12 +270,11 @@ double PipelineModel::unexplained(const Explanation& explanation) const {
                                 &Hidden::read_latency_s, &Hidden::reads_per_s, &Hidden::read_crowding}) {
     if (explanation.hidden.*part != kNothingHidden.*part) error += kHiddenDoubtful;
   }
-  for (const Rate& rate : rates_) {
+  for (const ToExplain& rate : rates_) {
     const PipelineCapacity capacity = this->capacity(rate, explanation);
-    const double weight = 1.0 / rate.alike;
-    const double off = std::log(rate.rate() / capacity[capacity.limit()]);
+    const double off = std::log(rate.rate / capacity[capacity.limit()]);
     // What is slower than it could be may be so for other reasons; what is faster contradicts.
-    error += weight * (off < 0 ? std::clamp(-off - kNoise, 0.0, 0.5) : 2 * std::max(0.0, off - kNoise));
+    error += rate.weight * (off < 0 ? std::clamp(-off - kNoise, 0.0, 0.5) : 2 * std::max(0.0, off - kNoise));
   }
   return error;
 }
@@ -289,11 +282,11 @@ double PipelineModel::unexplained(const Explanation& explanation) const {
 std::vector<double> PipelineModel::held_at(const Explanation& explanation) const {
   std::vector<double> held(stages_.size(), kInfinite);
   std::vector<double> fastest(held.size(), 0), could(held.size(), 0);
-  for (const Rate& rate : rates_) {
-    if (rate.wait_share_sum < kWaitShare * rate.windows) continue;
-    const auto index = static_cast<std::size_t>(rate.knobs.transfer_index);
+  for (const ToExplain& rate : rates_) {
+    if (rate.seen.wait_share < kWaitShare || rate.seen.log.sd > kHeldShort) continue;
+    const auto index = static_cast<std::size_t>(rate.seen.knobs.transfer_index);
     const PipelineCapacity capacity = this->capacity(rate, explanation);
-    fastest[index] = std::max(fastest[index], rate.rate());
+    fastest[index] = std::max(fastest[index], rate.rate);
     could[index] = std::max(could[index], capacity.throughput());
   }
   for (std::size_t i = 0; i < held.size(); ++i) {
@@ -302,11 +295,9 @@ std::vector<double> PipelineModel::held_at(const Explanation& explanation) const
   return held;
 }
 
-double PipelineModel::Rate::rate() const { return std::exp(log_sum / windows); }
-
-PipelineCapacity PipelineModel::capacity(const Rate& rate, const Explanation& explanation) const {
+PipelineCapacity PipelineModel::capacity(const ToExplain& rate, const Explanation& explanation) const {
   PipelineCapacity capacity = rate.shown[explanation.costs];
-  add_hidden(explanation.hidden, rate.knobs, capacity);
+  add_hidden(explanation.hidden, rate.seen.knobs, capacity);
   return capacity;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "stoker/tuner/knob_setting.h"
+#include "stoker/tuner/response_surface.h"
 #include "stoker/tuner/tuned_workload.h"
 #include "stoker/tuner/tuner_window.h"
 
@@ -43,8 +44,16 @@ class PipelineModel {
  public:
   explicit PipelineModel(const TunedWorkload& workload);
 
-  /// The workload's costs are put right by what the window shows.
-  void learn(const KnobSetting& knobs, const TunerWindow& window);
+  /// How fast it goes with one setting.
+  struct Rate {
+    KnobSetting knobs;
+    Belief log;         // of samples a second
+    double wait_share;  // of the consumer's time
+  };
+
+  /// The workload's costs, and the consumer's step, are put right by what the window shows. `rates`, of all settings
+  /// that were tried, are then explained: by the costs, and by what no window shows.
+  void learn(const KnobSetting& knobs, const TunerWindow& window, const std::vector<Rate>& rates);
   /// Something has changed: from now on only what later windows show counts. What the costs were found to be so far
   /// stays, until they show others.
   void forget_windows();
@@ -65,16 +74,13 @@ class PipelineModel {
   struct Seen {
     KnobSetting knobs;
     std::vector<double> cost_logs;  // of the stages: measured against stated, NaN where not seen
-    double rate, step_s, wait_share;
+    double step_s;
   };
-  struct Rate {  // of all windows of a setting
-    KnobSetting knobs;
-    double log_sum = 0, wait_share_sum = 0;
-    int windows = 0;
-    int alike = 1;                          // settings with as many threads and this index: what they share counts once
-    std::vector<PipelineCapacity> shown{};  // by each of costs_, without what is hidden
-
-    double rate() const;
+  struct ToExplain {
+    Rate seen;
+    double rate;
+    double weight;                        // of what is left unexplained of it
+    std::vector<PipelineCapacity> shown;  // by each of costs_, without what is hidden
   };
   // What no window shows, but may explain the rates that were seen.
   struct Hidden {
@@ -106,11 +112,11 @@ class PipelineModel {
   Costs fit_costs(Contention contention, double stated_error) const;
   void learn_device_costs();
   void learn_step();
-  void learn_hidden();
+  void explain(const std::vector<Rate>& rates);
   void fit(std::span<const HiddenPart> parts, Explanation& explanation) const;
   double unexplained(const Explanation& explanation) const;
   std::vector<double> held_at(const Explanation& explanation) const;
-  PipelineCapacity capacity(const Rate& rate, const Explanation& explanation) const;
+  PipelineCapacity capacity(const ToExplain& rate, const Explanation& explanation) const;
   static bool on_cpu(std::size_t stage, int transfer_index) { return static_cast<int>(stage) <= transfer_index; }
   static double contended_log(const Costs& costs, int threads);
   double cpu_s(const KnobSetting& knobs, const Costs& costs) const;
@@ -121,7 +127,7 @@ class PipelineModel {
   const std::vector<TunedStage>
       stages_;  // what is handed over, then the workload's: one more on the CPU than the index
   std::vector<Seen> seen_;
-  std::vector<Rate> rates_;
+  std::vector<ToExplain> rates_;
   // As the windows say, whatever was stated; or as was stated, if contention can explain what the windows say.
   std::vector<Costs> costs_;
   std::vector<double> device_logs_;   // as Costs::cpu_logs

@@ -64,9 +64,20 @@ struct Machine {
   }
 };
 
+PipelineModel::Rate rate_of(const KnobSetting& at, const TunerWindow& window) {
+  return {at, {std::log(static_cast<double>(window.samples) / window.seconds), 0}, window.wait_s / window.seconds};
+}
+
+// What one window of each shows.
 PipelineModel learnt(const Machine& machine, const std::vector<KnobSetting>& settings) {
   PipelineModel model(machine.work);
-  for (const KnobSetting& at : settings) model.learn(at, machine.window(at));
+  std::vector<PipelineModel::Rate> rates;
+  for (const KnobSetting& at : settings) {
+    const TunerWindow window = machine.window(at);
+    const auto is_this = [&](const PipelineModel::Rate& rate) { return rate.knobs == at; };
+    if (std::none_of(rates.begin(), rates.end(), is_this)) rates.push_back(rate_of(at, window));
+    model.learn(at, window, rates);
+  }
   return model;
 }
 
@@ -172,7 +183,7 @@ TEST(PipelineModel, PutsTheDevicesCostsRight) {
   EXPECT_LT(off(model.device_s(0), 4 * 15e-6 + 2 * 20e-6), 1e-6);
   // One strange window does not change that.
   machine.device_times = 400;
-  model.learn(knobs(4, 1), machine.window(knobs(4, 1)));
+  model.learn(knobs(4, 1), machine.window(knobs(4, 1)), {});
   EXPECT_LT(off(model.device_s(1), 4 * 15e-6), 1e-6);
 }
 
@@ -182,7 +193,7 @@ TEST(PipelineModel, DoesNotMindStagesItWasNotToldOf) {
   window.stages.push_back({"cook", StageSide::kCpu, 1e9});
   window.stages.push_back({"decode", StageSide::kDevice, 1e9});  // which the CPU does at this index
   PipelineModel model(machine.work);
-  model.learn(knobs(4, 2), window);
+  model.learn(knobs(4, 2), window, {});
   EXPECT_LT(off(model.capacity(knobs(4, 2))[Resource::kCpu], 4 / 2e-3), 0.03);
   EXPECT_NEAR(model.device_s(0), 35e-6, 1e-9);
 }
@@ -191,7 +202,7 @@ TEST(PipelineModel, LearnsFromTheLastWindows) {
   Machine machine;
   PipelineModel model = learnt(machine, std::vector(20, knobs(4, 2)));
   machine.cpu_times = [](const KnobSetting& /*knobs*/) { return 2; };
-  for (int i = 0; i < 48; ++i) model.learn(knobs(4, 2), machine.window(knobs(4, 2)));
+  for (int i = 0; i < 48; ++i) model.learn(knobs(4, 2), machine.window(knobs(4, 2)), {});
   EXPECT_LT(off(model.capacity(knobs(4, 2))[Resource::kCpu], 4 / 4e-3), 0.01);
 }
 
@@ -423,6 +434,20 @@ TEST(PipelineModel, KnowsSeveralReasonsWhyStagesAreDearerThanStated) {
   }
 }
 
+TEST(PipelineModel, DoesNotExplainARateThatIsHardlyKnown) {
+  const Machine machine;
+  const TunerWindow window = machine.window(knobs(12, 1));
+  PipelineModel::Rate slow = rate_of(knobs(12, 1), window);
+  slow.log.mean -= 1;
+  slow.wait_share = 0.9;
+  PipelineModel model(machine.work);
+  model.learn(knobs(12, 1), window, {slow});
+  EXPECT_GT(off(model.capacity(knobs(12, 1)).throughput(), machine.cpu_rate(knobs(12, 1))), 0.9);
+  slow.log.sd = 1;
+  model.learn(knobs(12, 1), window, {slow});
+  EXPECT_LT(off(model.capacity(knobs(12, 1)).throughput(), machine.cpu_rate(knobs(12, 1))), 0.1);
+}
+
 TEST(PipelineModel, ForgetsWindowsAndKeepsWhatCostsWereFoundToBe) {
   Machine machine;
   machine.cpu_times = [](const KnobSetting& /*knobs*/) { return 2; };
@@ -440,7 +465,7 @@ TEST(PipelineModel, ForgetsWindowsAndKeepsWhatCostsWereFoundToBe) {
   EXPECT_GT(model.capacity(knobs(12, 1))[Resource::kStore], 1e6);
   // Costs that are shown anew replace them; the others stay.
   machine.cpu_times = [](const KnobSetting& /*knobs*/) { return 3; };
-  model.learn(knobs(12, 1), machine.window(knobs(12, 1)));
+  model.learn(knobs(12, 1), machine.window(knobs(12, 1)), {});
   EXPECT_LT(off(model.capacity(knobs(12, 1))[Resource::kCpu], 12 / 3e-3), 0.03);
   EXPECT_LT(off(model.capacity(knobs(12, 2))[Resource::kCpu], 12 / 5e-3), 0.03);
 }

@@ -14,8 +14,10 @@ constexpr double kSpreadBeforeCount = 6;  // how many it counts for
 constexpr double kSpreadLeast = 0.002;
 constexpr double kStepDiffers = 0.006;     // how much threads may lengthen or shorten the consumer's own steps
 constexpr double kPaceWaitShare = 0.03;    // a consumer that waits much more than this does not set the pace
-constexpr double kCarryBefore = 0.3;       // expected of first windows before any were compared, and
-constexpr double kCarryBeforeCount = 3;    // how many it counts for
+constexpr Belief kCarryBefore = {0, 0.3};  // of first windows before any were compared
+constexpr double kCarryVaries = 0.07;      // from one to another
+constexpr double kCarryKnown = 0.06;       // error with which it is
+constexpr double kCarryMost = 0.95;
 constexpr double kStepPerDoubling = 0.02;  // what may be wrong of an expected step, for twice as many threads
 constexpr double kJumpLeast = 0.05;        // smaller ones tell nothing of that
 
@@ -66,19 +68,16 @@ double Trial::mean(double WindowReading::*part) const {
 }
 
 Trials::Trials(std::function<double(const KnobSetting&)> expected_step_s)
-    : expected_step_s_(std::move(expected_step_s)) {
+    : expected_step_s_(std::move(expected_step_s)), carry_(kCarryBefore) {
   clear();
 }
 
 void Trials::clear() {
   trials_.clear();
   spread_ = step_spread_ = kSpreadBefore;
-  carry_ = 0;
-  carry_count_ = kCarryBeforeCount;
-  carry_squares_ = square(kCarryBefore) * kCarryBeforeCount;
 }
 
-void Trials::add(const KnobSetting& knobs, const WindowReading& reading, std::optional<double> before) {
+void Trials::add(const KnobSetting& knobs, const WindowReading& reading, std::optional<Belief> before) {
   for (Trial& trial : trials_) ++trial.age;
   auto at = std::find_if(trials_.begin(), trials_.end(), [&](const Trial& trial) { return trial.knobs == knobs; });
   if (at == trials_.end()) {
@@ -97,21 +96,34 @@ const Trial* Trials::find(const KnobSetting& knobs) const {
   return at == trials_.end() ? nullptr : &*at;
 }
 
-bool Trials::knows_carry() const { return carry_count_ >= kCarryBeforeCount + 2; }
+bool Trials::knows_carry() const { return carry_.sd <= kCarryKnown; }
 
 // The first window after a change may in part be of the setting before: batches that were ready, or a queue that had to
-// fill. The second one tells.
+// fill. The second one tells. Where a part c of the samples took as long as before, all of them together took
+// c / before + (1 - c) / now each.
 void Trials::learn_carry(const Trial& trial) {
   if (trial.count() < 2) return;
   const Trial::Window& first = trial.windows[trial.windows.size() - 2];
-  const double lacks = trial.windows.back().reading.rate_log - first.reading.rate_log;
-  const double jump = first.jump() + lacks;
-  if (!first.before || std::abs(jump) < std::max(kJumpLeast, 4 * spread_)) return;
-  const double carry = std::clamp(lacks / jump, -0.5, 0.95);
-  const double before = carry_;
-  carry_count_ += 1;
-  carry_ += (carry - before) / carry_count_;
-  carry_squares_ += (carry - before) * (carry - carry_);
+  if (!first.before) return;
+  const double jump = trial.windows.back().reading.rate_log - first.before->mean;
+  if (std::abs(jump) < std::max(kJumpLeast, 4 * spread_)) return;
+  const double took = std::exp(-first.jump()), takes = std::exp(-jump);  // a sample, as multiples of before
+  const double carry = std::clamp((took - takes) / (1 - takes), -0.5, kCarryMost);
+  const double error =
+      std::hypot(spread_ * took, spread_ * takes * (1 - carry), first.before->sd * carry) / std::abs(1 - takes);
+  const double weight = 1 / (square(error) + square(kCarryVaries)), known = 1 / square(carry_.sd);
+  carry_ = {(known * carry_.mean + weight * carry) / (known + weight), 1 / std::sqrt(known + weight)};
+}
+
+// What the setting does by itself, from a first window.
+Belief Trials::without_carry(const Trial::Window& window) const {
+  if (!window.before) return {window.reading.rate_log, spread_};
+  const double took = std::exp(-window.jump());
+  const double carry = std::min(carry_.mean, 0.9 * took);  // more cannot have been
+  const double takes = (took - carry) / (1 - carry);
+  const double by_carry = (took - 1) / ((1 - carry) * (took - carry)) * std::hypot(carry_.sd, kCarryVaries);
+  const double by_before = carry / (took - carry) * window.before->sd;
+  return {window.before->mean - std::log(takes), std::hypot(spread_ * took / (took - carry), by_carry, by_before)};
 }
 
 void Trials::learn_spread() {
@@ -122,21 +134,19 @@ void Trials::learn_spread() {
 // The first window after a change says nothing new where later ones are, unless first ones were found to be as good.
 bool Trials::counts(const Trial& trial, const Trial::Window& window) const {
   if (!window.before) return true;
-  if (knows_carry() && std::abs(carry_) < 0.1 && carry_squares_ / carry_count_ < square(0.2)) return true;
+  if (knows_carry() && std::abs(carry_.mean) < 0.1) return true;
   return std::all_of(trial.windows.begin(), trial.windows.end(),
                      [](const Trial::Window& other) { return other.before.has_value(); });
 }
 
 // Each window counts by what it is worth, and those far from the middle little.
 Belief Trials::middle_rate(const Trial& trial, double drift_per_window) const {
-  const double carry_sd = std::sqrt(carry_squares_ / carry_count_);
   std::vector<double> values, weights;
   for (const Trial::Window& window : trial.windows) {
     if (!counts(trial, window)) continue;
-    // What the first window has of the jump is 1 - carry_ of it.
-    const double jump = window.jump() / (1 - carry_);
-    values.push_back(window.reading.rate_log + jump - window.jump());
-    weights.push_back(1 / (square(spread_) + square(carry_sd * jump)));
+    const Belief rate = without_carry(window);
+    values.push_back(rate.mean);
+    weights.push_back(1 / square(rate.sd));
   }
   // Windows are disturbed to be slow, seldom to be fast: of two that disagree the faster one is believed.
   const double middle = values.size() > 2 ? median(values) : *std::max_element(values.begin(), values.end());

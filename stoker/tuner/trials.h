@@ -23,10 +23,10 @@ struct WindowReading {
 struct Trial {
   struct Window {
     WindowReading reading;
-    /// The rate of the window before, if that was at another setting: this one may in part be of it.
-    std::optional<double> before{};
+    /// The rate of the setting before, if that was another: some of these samples may be of it.
+    std::optional<Belief> before{};
 
-    double jump() const { return before ? reading.rate_log - *before : 0; }
+    double jump() const { return before ? reading.rate_log - before->mean : 0; }
   };
 
   KnobSetting knobs;
@@ -45,9 +45,10 @@ class Trials {
   /// `expected_step_s` says how long the consumer's step may be expected to be at a setting, in proportion to others.
   explicit Trials(std::function<double(const KnobSetting&)> expected_step_s);
 
+  /// All of it, but for what first windows after a change are worth.
   void clear();
-  /// Another window. `before` is the rate of the window before it, if that was at another setting.
-  void add(const KnobSetting& knobs, const WindowReading& reading, std::optional<double> before);
+  /// Another window. `before` is the rate of the setting before, if that was another.
+  void add(const KnobSetting& knobs, const WindowReading& reading, std::optional<Belief> before);
 
   const std::vector<Trial>& all() const { return trials_; }
   const Trial* find(const KnobSetting& knobs) const;
@@ -64,6 +65,7 @@ class Trials {
 
  private:
   void learn_carry(const Trial& trial);
+  Belief without_carry(const Trial::Window& window) const;
   void learn_spread();
   bool counts(const Trial& trial, const Trial::Window& window) const;
   Belief middle_rate(const Trial& trial, double drift_per_window) const;
@@ -71,9 +73,7 @@ class Trials {
   std::function<double(const KnobSetting&)> expected_step_s_;
   std::vector<Trial> trials_;
   double spread_ = 0, step_spread_ = 0;
-  // The part of the jump from one setting to another that the first window lacks: what was seen of it, as a mean of so
-  // many and a sum of squares about it.
-  double carry_ = 0, carry_count_ = 0, carry_squares_ = 0;
+  Belief carry_;  // the part of a first window's samples that the setting before made
 };
 
 }  // namespace stoker

@@ -23,12 +23,15 @@ constexpr double kDeviceCost = 0.01;    // all of the device's, and
 constexpr double kPrefetchCost = 5e-4;  // a doubling of what is prefetched
 constexpr double kIoDepthCost = 2e-4;
 constexpr int kSearchWindows = 42;       // at most, from a cold start
-constexpr int kSearchAgainWindows = 18;  // after a change
+constexpr int kSearchAgainWindows = 20;  // after a change
+constexpr int kDepthsAfter = 6;          // windows; before, something is found that the store does not hold back
+constexpr double kAsManyThreads = 0.35;  // doublings by which they may differ
 constexpr int kTrialWindows = 8;         // more would say no more of one setting
 constexpr int kConfirmWindows = 4;       // of the best, before it is settled upon; more where they differ much, up to
 constexpr int kConfirmMost = 54;         // windows since the search began, from a cold start,
-constexpr int kConfirmAgainMost = 22;    // and after a change
+constexpr int kConfirmAgainMost = 25;    // and after a change
 constexpr double kSureEnough = 0.006;    // error of a rate that is believed
+constexpr double kHardlyKnown = 0.08;    // of one that is not
 // Of how a setting did before a change, as to how it does now: as much as what was seen to change.
 constexpr double kPastErrorLeast = 0.03, kPastErrorMost = 0.06;
 constexpr std::size_t kPastMax = 24;
@@ -36,9 +39,10 @@ constexpr double kJumpToCheck = 0.08;  // of the rate, from one setting to anoth
 constexpr int kProbeEvery = 90;        // windows in which nothing changed
 constexpr double kProbeDrift = 0.002;  // for it: by how much other settings may have become better in each of them
 constexpr double kProbeGain = 0.01;
-constexpr double kChangeLeast = 0.03;   // smaller ones are not looked into
-constexpr double kSpreadLeast = 0.005;  // of windows, as far as changes are concerned
-constexpr double kWaitsLittle = 0.01;   // the consumer, of the time
+constexpr double kChangeLeast = 0.03;      // of the rate; smaller ones are not looked into
+constexpr double kCostChangeLeast = 0.05;  // likewise of the training's steps and of what a sample costs
+constexpr double kSpreadLeast = 0.005;     // of windows, as far as changes are concerned
+constexpr double kWaitsLittle = 0.01;      // the consumer, of the time
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
@@ -93,9 +97,13 @@ Tuner::Tuner(const TunedWorkload& workload, TunerOptions options)
 void Tuner::see(const TunerWindow& window) {
   if (window.samples <= 0 || window.seconds <= 0) return;
   const WindowReading now = read(window);
-  model_.learn(knobs_, window);
   const bool moved = last_ && last_knobs_ != knobs_;
-  trials_.add(knobs_, now, moved ? std::optional(last_->rate_log) : std::nullopt);
+  trials_.add(knobs_, now, moved ? std::optional(rate_before()) : std::nullopt);
+  std::vector<PipelineModel::Rate> rates;
+  for (const Trial& trial : trials_.all()) {
+    rates.push_back({trial.knobs, trials_.rate_log(trial, 0), trial.mean(&WindowReading::wait_share)});
+  }
+  model_.learn(knobs_, window, rates);
   last_knobs_ = knobs_;
   if (phase_ == Phase::kProbe) {
     judge_probe(now);
@@ -106,6 +114,12 @@ void Tuner::see(const TunerWindow& window) {
     search();
   }
   last_ = now;
+}
+
+// Of the setting that was left.
+Belief Tuner::rate_before() const {
+  const Trial* const left = trials_.find(last_knobs_);
+  return left ? trials_.rate_log(*left) : Belief{last_->rate_log, trials_.spread()};
 }
 
 WindowReading Tuner::read(const TunerWindow& window) const {
@@ -135,47 +149,94 @@ void Tuner::limit_threads(int most) {
 
 void Tuner::search() {
   learn_surfaces(Trials::kDriftPerWindow);
-  const Trial& trial = *trials_.find(knobs_);
-  const Trial::Window& window = trial.windows.back();
-  if (trial.count() == 1 && surprised(window.reading.rate_log, expected_)) {
-    why_ = fmt::format("{} again: {} was not expected", text_of(knobs_), rate_text(window.reading.rate_log));
-    return;
-  }
-  if (!trials_.knows_carry() && std::abs(window.jump()) > kJumpToCheck) {
-    why_ = fmt::format("{} again: to know whether a window is still of what was before", text_of(knobs_));
-    return;
+  if (const std::string doubt = doubt_of(*trials_.find(knobs_)); !doubt.empty()) {
+    return go_to(knobs_, fmt::format("{} again: {}", text_of(knobs_), doubt));
   }
   const std::vector<Standing> all = standings();
-  const double fastest = fastest_of(all);
   const Standing best = best_of(all);
   best_ = best.trial->knobs;
-  if (searched_windows_ < search_windows_max_) {
-    const Prospect prospect = best_prospect(best, fastest);
-    if (prospect.gain > kGainLeast) {
-      phase_ = Phase::kSearch;
-      expected_ = prospect.rate_log;
-      if (prospect.knobs == *best_) {
-        return go_to(*best_, fmt::format("{} again: it may be more, or less, than {}", text_of(*best_),
-                                         rate_text(best.rate_log.mean)));
-      }
-      go_to(
-          prospect.knobs,
-          prospect.faster > 0.5 * prospect.gain
-              ? fmt::format("tries {}: expected {}, perhaps more than the {} of {}, held by {}",
-                            text_of(prospect.knobs), rate_text(prospect.rate_log.mean), rate_text(best.rate_log.mean),
-                            text_of(*best_), word_of(limit_of(*best.trial)))
-              : fmt::format("tries {}: expected {}, which is nearly the {} of {}, and cheaper", text_of(prospect.knobs),
-                            rate_text(prospect.rate_log.mean), rate_text(fastest), text_of(*best_)));
-      return;
-    }
-  }
+  if (searched_windows_ < search_windows_max_ && try_another(best, fastest_of(all))) return;
   if (const Standing* const doubtful = to_confirm(all, best)) {
-    phase_ = Phase::kConfirm;
-    go_to(doubtful->trial->knobs, fmt::format("{} again, to be sure of its {}", text_of(doubtful->trial->knobs),
-                                              rate_text(doubtful->rate_log.mean)));
-    return;
+    return go_to(doubtful->trial->knobs, fmt::format("{} again, to be sure of its {}", text_of(doubtful->trial->knobs),
+                                                     rate_text(doubtful->rate_log.mean)));
   }
   settle(best);
+}
+
+// Why the last window alone does not tell how the setting does; empty if it does.
+std::string Tuner::doubt_of(const Trial& trial) const {
+  const Trial::Window& window = trial.windows.back();
+  if (trial.count() == 1 && surprised(window.reading.rate_log, expected_)) {
+    return fmt::format("{} was not expected", rate_text(window.reading.rate_log));
+  }
+  if (trial.count() == 1 && trials_.rate_log(trial).sd > kHardlyKnown) {
+    return "much of its first window may be of what was before";
+  }
+  if (!trials_.knows_carry() && std::abs(window.jump()) > kJumpToCheck) {
+    return "to know whether a window is still of what was before";
+  }
+  return "";
+}
+
+// False if none promises anything.
+bool Tuner::try_another(const Standing& best, double fastest) {
+  const auto try_knobs = [&](const KnobSetting& knobs, std::string why) {
+    expected_ = believe(knobs);
+    go_to(knobs, std::move(why));
+    return true;
+  };
+  if (const std::optional<KnobSetting> depth = untried_depth(best)) {
+    return try_knobs(*depth,
+                     fmt::format("tries {}: {} is held by reading, and only a try tells what another depth does",
+                                 text_of(*depth), text_of(*best_)));
+  }
+  const Prospect prospect = best_prospect(best, fastest);
+  if (prospect.gain > kGainLeast) {
+    const std::string it = text_of(prospect.knobs), expected = rate_text(prospect.rate_log.mean);
+    if (prospect.knobs == *best_) {
+      return try_knobs(*best_,
+                       fmt::format("{} again: it may be more, or less, than {}", it, rate_text(best.rate_log.mean)));
+    }
+    if (prospect.faster > 0.5 * prospect.gain) {
+      return try_knobs(prospect.knobs,
+                       fmt::format("tries {}: expected {}, perhaps more than the {} of {}, held by {}", it, expected,
+                                   rate_text(best.rate_log.mean), text_of(*best_), word_of(limit_of(*best.trial))));
+    }
+    return try_knobs(prospect.knobs, fmt::format("tries {}: expected {}, which is nearly the {} of {}, and cheaper", it,
+                                                 expected, rate_text(fastest), text_of(*best_)));
+  }
+  if (const std::optional<KnobSetting> beside = untried_index(best, fastest)) {
+    return try_knobs(*beside, fmt::format("tries {}: expected {}, and not tried yet beside {}", text_of(*beside),
+                                          rate_text(believe(*beside).mean), text_of(*best_)));
+  }
+  return false;
+}
+
+// How a store does with more reads at once, or fewer, follows from nothing that was seen at one depth.
+std::optional<KnobSetting> Tuner::untried_depth(const Standing& best) const {
+  if (searched_windows_ < kDepthsAfter || limit_of(*best.trial) != Resource::kStore) return std::nullopt;
+  for (const KnobSetting& knobs : grid_.depths_beside(best.trial->knobs)) {
+    const auto like = [&](const Trial& trial) {
+      return trial.knobs.io_depth == knobs.io_depth && trial.knobs.transfer_index == knobs.transfer_index;
+    };
+    if (std::none_of(trials_.all().begin(), trials_.all().end(), like)) return knobs;
+  }
+  return std::nullopt;
+}
+
+// The indices beside the best's, with about as many threads: a model that is wrong about them would never tell.
+std::optional<KnobSetting> Tuner::untried_index(const Standing& best, double fastest) const {
+  const KnobSetting& here = best.trial->knobs;
+  for (const KnobSetting& knobs : grid_.around(here)) {
+    if (std::abs(knobs.transfer_index - here.transfer_index) != 1 || knobs.threads != here.threads) continue;
+    const auto like = [&](const Trial& trial) {
+      return trial.knobs.transfer_index == knobs.transfer_index &&
+             std::abs(std::log2(trial.knobs.threads) - std::log2(knobs.threads)) < kAsManyThreads;
+    };
+    if (std::any_of(trials_.all().begin(), trials_.all().end(), like)) continue;
+    if (rate_log_max(knobs, best) > fastest + kEnough) return knobs;
+  }
+  return std::nullopt;
 }
 
 // What the choice depends on: the best itself, and the fastest, which it is to be near to.
@@ -221,15 +282,16 @@ void Tuner::settle(const Standing& best) {
 
 void Tuner::watch(const WindowReading& now) {
   if (options_.once) return;
-  const bool rate = rate_watch_.see(now.rate_log, kChangeLeast);
-  const bool step = step_watch_.see(now.step_log, kChangeLeast);
-  bool cpu = cpu_watch_.see(now.cpu_log, kChangeLeast);
+  // Who does not wait goes as fast as its steps.
+  const bool rate = rate_watch_.see(now.rate_log, now.wait_share < kWaitsLittle ? kCostChangeLeast : kChangeLeast);
+  const bool step = step_watch_.see(now.step_log, kCostChangeLeast);
+  bool cpu = cpu_watch_.see(now.cpu_log, kCostChangeLeast);
   if (cpu && now.wait_share < kWaitsLittle && (cpu_watch_.change() > 0 || knobs_.threads == 1)) {
     // Training is fed all the same, and would be by no fewer threads.
     cpu_watch_.begin(now.cpu_log, 1, std::max(trials_.spread(), kSpreadLeast));
     cpu = false;
   }
-  const bool device = device_watch_.see(now.device_log, kChangeLeast);
+  const bool device = device_watch_.see(now.device_log, kCostChangeLeast);
   struct Seen {
     bool changed;
     std::string_view what;
@@ -358,7 +420,13 @@ Tuner::Standing Tuner::best_of(const std::vector<Standing>& standings) const {
 
 Tuner::Prospect Tuner::best_prospect(const Standing& best, double fastest) const {
   Prospect found;
+  bool depth_matters = false;  // by any explanation
+  for (std::size_t i = 0; i < surfaces_.size(); ++i) {
+    if (model_.likelihood(i) < kUnlikely) continue;
+    depth_matters = depth_matters || model_.capacity(best.trial->knobs, i).limit() == Resource::kStore;
+  }
   const auto look_at = [&](const KnobSetting& knobs) {
+    if (!depth_matters && knobs.io_depth != best.trial->knobs.io_depth) return;
     const double ceiling = rate_log_max(knobs, best);
     const double saved = best.cost - cost(knobs);
     if (ceiling <= fastest && saved <= 0) return;

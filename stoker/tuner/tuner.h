@@ -46,7 +46,7 @@ class Tuner {
   const PipelineModel& model() const { return model_; }
 
  private:
-  enum class Phase : std::uint8_t { kSearch, kConfirm, kSettled, kProbe };
+  enum class Phase : std::uint8_t { kSearch, kSettled, kProbe };
 
   struct Standing {  // of one tried setting
     const Trial* trial;
@@ -61,10 +61,15 @@ class Tuner {
   };
 
   void search();
+  std::string doubt_of(const Trial& trial) const;
+  bool try_another(const Standing& best, double fastest);
+  std::optional<KnobSetting> untried_depth(const Standing& best) const;
+  std::optional<KnobSetting> untried_index(const Standing& best, double fastest) const;
   const Standing* to_confirm(const std::vector<Standing>& all, const Standing& best) const;
   void settle(const Standing& best);
   Resource limit_of(const Trial& trial) const;
   WindowReading read(const TunerWindow& window) const;
+  Belief rate_before() const;
   void watch(const WindowReading& now);
   void probe();
   void judge_probe(const WindowReading& now);

@@ -118,6 +118,71 @@ TEST(Tuner, SaysWhyInOneSentenceWithNumbers) {
   EXPECT_THAT(tuner.why(), HasSubstr("the consumer waits"));
 }
 
+// A step that nothing can feed.
+PlantParts hungry_parts() {
+  PlantParts parts = easy_parts();
+  parts.trainer.step_s = 1e-3;
+  return parts;
+}
+
+TEST(Tuner, TriesDepthsToEitherSideWhereReadingHoldsItBack) {
+  PlantParts parts = hungry_parts();
+  parts.io_depth_max = 64;
+  parts.store = {.latency_s = 20e-3, .bytes_per_s = 1e12, .knee = 8, .decline = 1};  // crowded beyond eight reads
+  Plant plant = Plant::of(parts);
+  Tuner tuner(plant.workload());
+  const std::vector<KnobSetting> all = run(plant, tuner, 60);
+  ASSERT_TRUE(tuner.settled());
+  const KnobSetting settled = tuner.knobs();
+  EXPECT_EQ(plant_rates(parts, {}, settled).limit, PlantLimit::kStore);
+  EXPECT_GT(plant.throughput(settled), 0.97 * plant.best().throughput);
+  std::set<int> depths;
+  for (const KnobSetting& knobs : all) {
+    if (knobs.transfer_index == settled.transfer_index) depths.insert(knobs.io_depth);
+  }
+  EXPECT_THAT(depths, testing::IsSupersetOf({settled.io_depth / 2, settled.io_depth * 2}));
+}
+
+TEST(Tuner, TriesTheIndicesBesideTheOneItChooses) {
+  for (const double device_speed : {2.0, 20.0}) {
+    PlantParts parts = photograph_parts(device_speed);
+    parts.trainer.step_s = 1e-3;
+    Plant plant = Plant::of(parts);
+    Tuner tuner(plant.workload());
+    const std::vector<KnobSetting> all = run(plant, tuner, 60);
+    ASSERT_TRUE(tuner.settled());
+    const KnobSetting settled = tuner.knobs();
+    std::set<int> indices;
+    for (const KnobSetting& knobs : all) {
+      if (knobs.threads <= 1.3 * settled.threads && settled.threads <= 1.3 * knobs.threads) {
+        indices.insert(knobs.transfer_index);
+      }
+    }
+    for (const int index : {settled.transfer_index - 1, settled.transfer_index + 1}) {
+      if (index < 0 || index > static_cast<int>(parts.stages.size())) continue;
+      EXPECT_THAT(indices, testing::Contains(index)) << tuner.why();
+    }
+  }
+}
+
+TEST(Tuner, DoesNotSearchAgainForALittle) {
+  Plant plant = Plant::of(easy_parts());
+  Tuner tuner(plant.workload());
+  run(plant, tuner, 60);
+  ASSERT_TRUE(tuner.settled());
+  for (const double times : {1.04, 1.5}) {
+    PlantParts parts = easy_parts();
+    parts.trainer.step_s *= times;
+    Plant changed = Plant::of(parts);
+    bool settled = true;
+    for (int i = 0; i < 20; ++i) {
+      tuner.see(changed.run(tuner.knobs()));
+      settled = settled && tuner.settled();
+    }
+    EXPECT_EQ(settled, times < 1.05);
+  }
+}
+
 TEST(Tuner, IsNotDisturbedByAWindowWithoutSamples) {
   Plant plant = Plant::of(easy_parts());
   Tuner tuner(plant.workload());
