@@ -82,7 +82,7 @@ void PipelineModel::learn(const KnobSetting& knobs, const TunerWindow& window, c
             (window.seconds - window.wait_s) * workload_.batch / samples};
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     const TunedStage& stage = stages_[i];
-    const bool on_cpu = this->on_cpu(i, knobs.transfer_index);
+    const bool on_cpu = PipelineModel::on_cpu(i, knobs.transfer_index);
     const double stated = on_cpu ? stage.cpu_s : stage.device_s.value_or(0);
     for (const TunerWindow::Stage& measured : window.stages) {
       if (measured.name != stage.name || (measured.side == StageSide::kCpu) != on_cpu) continue;
