@@ -171,6 +171,22 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   }
 }
 
+void add_knob_options(CLI::App& command, RunOptions& options) {
+  LoaderOptions& loader = options.loader;
+  add_threads_option(command, loader.threads);
+  add_integer_option(command, "--prefetch", loader.prefetch, {1},
+                     fmt::format("Batches made ahead; as tuned, {} to begin with", kPrefetchDefault));
+  add_integer_option(command, "--io-depth", loader.io_depth, {1, kIoDepthMax},
+                     fmt::format("Reads under way at once, at most; as tuned, or {}", kIoDepthMax));
+  add_parsed_option(command, "--tune", loader.tune, parse_tune_mode,
+                    "Turn the knobs that are not given while running: always again, once, or not at all; on")
+      ->option_text("on|once|off");
+  command.add_flag("--explain", options.explain, "Say each time a knob is turned why that is");
+  add_text_option(command, "--tune-report", options.tune_report,
+                  "Draw what was tuned: rates, waiting and knobs over time, and what was tried")
+      ->option_text("FILE.html");
+}
+
 }  // namespace
 
 void add_run_command(CLI::App& app, Interrupts& interrupts) {
@@ -186,18 +202,7 @@ void add_run_command(CLI::App& app, Interrupts& interrupts) {
   add_integer_option(*command, "--epochs", options->epochs, {1, kEpochsMax}, "Stop after epoch E - 1; 1")
       ->option_text("E");
   add_integer_option(*command, "--batches", options->batches, {1}, "Stop after N batches");
-  add_threads_option(*command, loader.threads);
-  add_integer_option(*command, "--prefetch", loader.prefetch, {1},
-                     fmt::format("Batches made ahead; as tuned, {} to begin with", kPrefetchDefault));
-  add_integer_option(*command, "--io-depth", loader.io_depth, {1, kIoDepthMax},
-                     fmt::format("Reads under way at once, at most; as tuned, or {}", kIoDepthMax));
-  add_parsed_option(*command, "--tune", loader.tune, parse_tune_mode,
-                    "Turn the knobs that are not given while running: always again, once, or not at all; on")
-      ->option_text("on|once|off");
-  command->add_flag("--explain", options->explain, "Say each time a knob is turned why that is");
-  add_text_option(*command, "--tune-report", options->tune_report,
-                  "Draw what was tuned: rates, waiting and knobs over time, and what was tried")
-      ->option_text("FILE.html");
+  add_knob_options(*command, *options);
   add_parsed_option(*command, "--memory", loader.memory, parse_size,
                     "For all that the loader holds, as 512MiB; a quarter of the machine's")
       ->option_text("SIZE");
