@@ -112,7 +112,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
     Engine& engine_;
   };
   void apply(const Knobs& knobs);
-  void turn(const KnobSetting& knobs);
+  void turn(const KnobSetting& setting);
   std::optional<std::vector<CrossingCost>> calibrate(const std::function<bool()>& stop);
   void tell_tuning(std::int64_t delivered_ns);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 namespace stoker {
@@ -46,8 +47,9 @@ bool TuningWindow::complete() const {
 // The standard error of the mean period, as a part of it. Periods that follow each other balance each other out, as a
 // batch that comes late leaves less to wait for the next: so it is taken of pairs.
 double TuningWindow::mean_error() const {
-  const auto pairs = static_cast<double>(periods_.size() / 2);
-  if (pairs < 2) return std::numeric_limits<double>::max();
+  const std::size_t count = periods_.size() / 2;
+  if (count < 2) return std::numeric_limits<double>::max();
+  const auto pairs = static_cast<double>(count);
   const double mean = pairs_sum_ / pairs;
   const double variance = std::max(0.0, pairs_squares_ / pairs - mean * mean) * pairs / (pairs - 1);
   return mean > 0 ? std::sqrt(variance / pairs) / mean : 0;
