@@ -176,7 +176,8 @@ def test_loaders_leave_nothing_behind(small, cache):
         for number in range(cycles):
             cycle(number)
         return left()
-    print(json.dumps([after(20), after(cycles)]))
-    """, small, cache=cache, cycles=1000 if FULL else 50)
+    # Until malloc has met every thread's worst moment, it takes a little more now and then.
+    print(json.dumps([after(cycles // 4), after(cycles)]))
+    """, small, cache=cache, cycles=1000 if FULL else 80)
     assert last[1:] == first[1:]
     assert last[0] - first[0] <= SLACK_MIB
