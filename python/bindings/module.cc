@@ -4,6 +4,7 @@ NB_MODULE(_stoker, module) {
   using namespace stoker::python;
   // What is still held when the interpreter ends is not the user's mistake.
   nanobind::set_leak_warnings(false);
+  module.attr("__version__") = STOKER_VERSION;
   bind_error(module);
   bind_log(module);
   bind_dataset(module);

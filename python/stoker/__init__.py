@@ -11,6 +11,12 @@
 """
 
 from stoker._stoker import Batch, Dataset, EpochIterator, Error, Loader, Recipe, SampleFacts, Tensor, mix, open, recipe
+from stoker._stoker import __version__ as __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from stoker import torch as torch
+del TYPE_CHECKING
 
 __all__ = ["Batch", "Dataset", "EpochIterator", "Error", "Loader", "Recipe", "SampleFacts", "Tensor", "mix", "open",
            "recipe"]
@@ -18,3 +24,21 @@ __all__ = ["Batch", "Dataset", "EpochIterator", "Error", "Loader", "Recipe", "Sa
 for _public in (Batch, Dataset, EpochIterator, Loader, Recipe, SampleFacts, Tensor):
     _public.__module__ = "stoker"  # where users find it, and pickle too
 del _public
+
+
+def __getattr__(name):
+    """Imports stoker.torch when it is first used: PyTorch takes seconds, and not everybody has it."""
+    if name == "torch":
+        import importlib
+
+        try:
+            return importlib.import_module("stoker.torch")
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise AttributeError("stoker.torch needs PyTorch, which is not installed here (pip install torch)") from error
+    raise AttributeError(f"module 'stoker' has no attribute '{name}'")
+
+
+def __dir__():
+    return [*globals(), "torch"]

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 _Path = Union[str, PathLike[str]]
 _Bytes = Union[bytes, bytearray, memoryview, NDArray[numpy.uint8]]
 
+__version__: str
+
 class Error(Exception):
     """What Stoker raises: a sentence that says what is wrong and what to do."""
 

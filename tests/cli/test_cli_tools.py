@@ -2,6 +2,7 @@
 
 import re
 import tarfile
+from pathlib import Path
 
 import numpy
 import pytest
@@ -13,8 +14,9 @@ OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_r
 CELL, GAP, CAPTION, DETAIL, HEADER = 160, 12, 16, 12, 40  # of the contact sheet
 
 
-def test_the_version_is_one_line(stoker):
-    assert re.fullmatch(r"stoker \d+\.\d+\.\d+\n", stoker.text("--version"))
+def test_the_version_is_the_projects(stoker):
+    project = (Path(__file__).resolve().parents[2] / "CMakeLists.txt").read_text()
+    assert stoker.text("--version") == "stoker " + re.search(r"project\(stoker VERSION ([\d.]+)", project)[1] + "\n"
 
 
 def test_help_names_every_command_and_each_has_an_example(stoker):
