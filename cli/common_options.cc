@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
 #include "stoker/plan/recipe.h"
 
 namespace stoker {
@@ -9,55 +13,82 @@ namespace stoker {
 void refuse_option(const std::string& name, std::string_view text, const std::string& wanted) {
   constexpr std::size_t kShown = 40;
   const std::string shown = text.size() <= kShown ? std::string(text) : fmt::format("{}...", text.substr(0, kShown));
-  throw CLI::ValidationError(name, fmt::format("'{}' is not {}", shown, wanted));
+  refuse(name, fmt::format("'{}' is not {}", shown, wanted));
 }
 
-CLI::Option* add_text_option(CLI::App& command, const std::string& name, std::string& value, const std::string& doc) {
-  const auto not_empty = [](const std::string& text) { return text.empty() ? "its value is empty" : ""; };
-  return command.add_option(name, value, doc)->check(CLI::Validator(not_empty, "", ""));
+template <std::integral Integer>
+Integer parse_integer(const std::string& name, std::string_view text, Range<Integer> range) {
+  Integer value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stopped != end || value < range.least || value > range.most) {
+    refuse_option(name, text, fmt::format("a whole number from {} to {}", range.least, range.most));
+  }
+  return value;
 }
 
-void add_data_argument(CLI::App& command, std::vector<std::string>& data) {
-  command.add_option("DATA", data, "Folder, tar, text file of paths, glob or brace pattern; several are joined")
+template int parse_integer(const std::string& name, std::string_view text, Range<int> range);
+template std::int64_t parse_integer(const std::string& name, std::string_view text, Range<std::int64_t> range);
+template std::uint64_t parse_integer(const std::string& name, std::string_view text, Range<std::uint64_t> range);
+
+Option* add_text_option(Command& command, const std::string& name, std::string& value, const std::string& doc) {
+  const auto read = [&value, name](const std::string& text) {
+    if (text.empty()) refuse(name, "its value is empty");
+    value = text;
+  };
+  return command.add_option(name, read, doc);
+}
+
+Option* add_choice_option(Command& command, const std::string& name, std::string& value,
+                          const std::vector<std::string>& words, const std::string& doc) {
+  const auto read = [&value, name, words](const std::string& text) {
+    if (std::find(words.begin(), words.end(), text) == words.end()) {
+      refuse(name, fmt::format("{} not in {{{}}}", text, fmt::join(words, ",")));
+    }
+    value = text;
+  };
+  return command.add_option(name, read, doc);
+}
+
+void add_data_argument(Command& command, std::vector<std::string>& data) {
+  command.add_texts("DATA", data, "Folder, tar, text file of paths, glob or brace pattern; several are joined")
       ->required()
       ->option_text("...");
 }
 
-void add_recipe_option(CLI::App& command, std::string& recipe) {
+void add_recipe_option(Command& command, std::string& recipe) {
   add_text_option(command, "--recipe", recipe,
                   fmt::format("Required; {}, or a TOML file", fmt::join(Recipe::names(), ", ")))
       ->required()
       ->option_text("NAME|FILE.toml");
 }
 
-void add_threads_option(CLI::App& command, int& threads) {
+void add_threads_option(Command& command, int& threads) {
   const auto read = [&threads](const std::string& text) {
     threads = text == "auto" ? 0 : parse_integer<int>("--threads", text, {1});
   };
-  command
-      .add_option_function<std::string>("--threads", read,
-                                        "Worker threads; auto: as tuned, or as many as there are cores to use")
+  command.add_option("--threads", read, "Worker threads; auto: as tuned, or as many as there are cores to use")
       ->option_text("N|auto");
 }
 
-void add_seed_option(CLI::App& command, std::uint64_t& seed) {
+void add_seed_option(Command& command, std::uint64_t& seed) {
   add_integer_option(command, "--seed", seed, {0}, "Of all random numbers; 0")->option_text("S");
 }
 
-void add_open_options(CLI::App& command, OpenOptions& open) {
+void add_open_options(Command& command, OpenOptions& open) {
   add_parsed_option(command, "--io", open.io, parse_io, "How shards are read; auto: by io_uring where it works")
       ->option_text("auto|uring|pread");
   command.add_flag("--direct", open.direct, "Read shards past the page cache (O_DIRECT)");
-  CLI::Option* folder = add_text_option(command, "--index-dir", open.index_folder, "Where to look for indexes first");
+  Option* folder = add_text_option(command, "--index-dir", open.index_folder, "Where to look for indexes first");
   folder->option_text("DIR");
   const auto scan = [&open] { open.use_indexes = false; };
   command.add_flag_callback("--no-index", scan, "Scan every shard, and keep nothing of it")->excludes(folder);
 }
 
-void add_json_flag(CLI::App& command, bool& json) {
+void add_json_flag(Command& command, bool& json) {
   command.add_flag("--json", json, "Print one JSON object instead of text");
 }
 
-void set_example(CLI::App& command, const std::string& example) { command.footer("Example: " + example); }
+void set_example(Command& command, const std::string& example) { command.footer("Example: " + example); }
 
 }  // namespace stoker

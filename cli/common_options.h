@@ -1,19 +1,15 @@
 // Options that several commands share, so that they are called and mean the same everywhere.
 #pragma once
 
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
-#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
+#include "cli/parser.h"
 #include "stoker/base/error.h"
 #include "stoker/runtime/open.h"
 
@@ -30,41 +26,38 @@ struct Range {
 [[noreturn]] void refuse_option(const std::string& name, std::string_view text, const std::string& wanted);
 
 /// Decimal digits, with a minus sign where the range has negative numbers. Whatever else is refused, with the range.
+/// For int, std::int64_t and std::uint64_t.
 template <std::integral Integer>
-Integer parse_integer(const std::string& name, std::string_view text, Range<Integer> range) {
-  Integer value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stopped != end || value < range.least || value > range.most) {
-    refuse_option(name, text, fmt::format("a whole number from {} to {}", range.least, range.most));
-  }
-  return value;
-}
+Integer parse_integer(const std::string& name, std::string_view text, Range<Integer> range);
 
 // Each adds one option; what it fills must outlive the parsing.
 
 template <std::integral Integer>
-CLI::Option* add_integer_option(CLI::App& command, const std::string& name, Integer& value, Range<Integer> range,
-                                const std::string& doc) {
+Option* add_integer_option(Command& command, const std::string& name, Integer& value, Range<Integer> range,
+                           const std::string& doc) {
   const auto read = [&value, name, range](const std::string& text) { value = parse_integer(name, text, range); };
-  return command.add_option_function<std::string>(name, read, doc)->option_text("N");
+  return command.add_option(name, read, doc)->option_text("N");
 }
 
 /// For what stays unset without the option.
 template <std::integral Integer>
-CLI::Option* add_integer_option(CLI::App& command, const std::string& name, std::optional<Integer>& value,
-                                Range<Integer> range, const std::string& doc) {
+Option* add_integer_option(Command& command, const std::string& name, std::optional<Integer>& value,
+                           Range<Integer> range, const std::string& doc) {
   const auto read = [&value, name, range](const std::string& text) { value = parse_integer(name, text, range); };
-  return command.add_option_function<std::string>(name, read, doc)->option_text("N");
+  return command.add_option(name, read, doc)->option_text("N");
 }
 
 /// For any text but the empty one, which a script's unset variable leaves.
-CLI::Option* add_text_option(CLI::App& command, const std::string& name, std::string& value, const std::string& doc);
+Option* add_text_option(Command& command, const std::string& name, std::string& value, const std::string& doc);
+
+/// For one of these words.
+Option* add_choice_option(Command& command, const std::string& name, std::string& value,
+                          const std::vector<std::string>& words, const std::string& doc);
 
 /// Sets `value` to what `parse` makes of the text; an Error of it names the option.
 template <typename Value, typename Parse>
-CLI::Option* add_parsed_option(CLI::App& command, const std::string& name, Value& value, Parse parse,
-                               const std::string& doc) {
+Option* add_parsed_option(Command& command, const std::string& name, Value& value, Parse parse,
+                          const std::string& doc) {
   const auto read = [&value, name, parse](const std::string& text) {
     try {
       value = parse(text);
@@ -72,19 +65,19 @@ CLI::Option* add_parsed_option(CLI::App& command, const std::string& name, Value
       throw error.with_context(name);
     }
   };
-  return command.add_option_function<std::string>(name, read, doc);
+  return command.add_option(name, read, doc);
 }
 
-void add_data_argument(CLI::App& command, std::vector<std::string>& data);
-void add_recipe_option(CLI::App& command, std::string& recipe);
+void add_data_argument(Command& command, std::vector<std::string>& data);
+void add_recipe_option(Command& command, std::string& recipe);
 /// `auto` is 0, as the library takes it.
-void add_threads_option(CLI::App& command, int& threads);
-void add_seed_option(CLI::App& command, std::uint64_t& seed);
+void add_threads_option(Command& command, int& threads);
+void add_seed_option(Command& command, std::uint64_t& seed);
 /// How the data's shards are read, and where their indexes are looked for.
-void add_open_options(CLI::App& command, OpenOptions& open);
-void add_json_flag(CLI::App& command, bool& json);
+void add_open_options(Command& command, OpenOptions& open);
+void add_json_flag(Command& command, bool& json);
 
 /// The line at the end of a command's help.
-void set_example(CLI::App& command, const std::string& example);
+void set_example(Command& command, const std::string& example);
 
 }  // namespace stoker

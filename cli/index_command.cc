@@ -1,6 +1,5 @@
 // `stoker index`: indexes for shards that others made.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <optional>
@@ -73,11 +72,10 @@ void run_index(const IndexCommandOptions& options, Interrupts& interrupts) {
 
 }  // namespace
 
-void add_index_command(CLI::App& app, Interrupts& interrupts) {
-  CLI::App* command =
-      app.add_subcommand("index", "Write an index for each shard: where samples lie, and what they are");
+void add_index_command(Parser& app, Interrupts& interrupts) {
+  Command* command = app.add_subcommand("index", "Write an index for each shard: where samples lie, and what they are");
   const auto options = std::make_shared<IndexCommandOptions>();
-  command->add_option("SHARDS", options->data, "Tars: paths, folders of them, lists, patterns")
+  command->add_texts("SHARDS", options->data, "Tars: paths, folders of them, lists, patterns")
       ->required()
       ->option_text(" ...");
   add_text_option(*command, "--index-dir", options->index.folder, "Folder for the indexes; beside their shards")

@@ -1,6 +1,5 @@
 // `stoker info`: what a data set holds.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -127,8 +126,8 @@ void run_info(const InfoCommandOptions& options, Interrupts& interrupts) {
 
 }  // namespace
 
-void add_info_command(CLI::App& app, Interrupts& interrupts) {
-  CLI::App* command = app.add_subcommand("info", "Say what a data set holds");
+void add_info_command(Parser& app, Interrupts& interrupts) {
+  Command* command = app.add_subcommand("info", "Say what a data set holds");
   const auto options = std::make_shared<InfoCommandOptions>();
   add_data_argument(*command, options->data);
   add_text_option(*command, "--index-dir", options->info.index_folder, "Folder to look for indexes in first")

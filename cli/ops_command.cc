@@ -1,7 +1,7 @@
 // `stoker ops`: what a recipe can say, straight from the operator table.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -43,7 +43,14 @@ std::vector<int> counts_of(const ArgSpec& arg) {
 }
 
 std::vector<std::string> choices_of(const ArgSpec& arg) {
-  return arg.choices.empty() ? std::vector<std::string>{} : CLI::detail::split(std::string(arg.choices), '|');
+  std::vector<std::string> words;
+  std::string_view rest = arg.choices;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('|'), rest.size());
+    words.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return words;
 }
 
 // A list of one is written as the number, as recipes may; four digits are enough for people.
@@ -134,11 +141,12 @@ void ops(const std::string& name, bool json) {
 
 }  // namespace
 
-void add_ops_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("ops", "List the operators a recipe is made of");
+void add_ops_command(Parser& app) {
+  Command* command = app.add_subcommand("ops", "List the operators a recipe is made of");
   const auto name = std::make_shared<std::string>();
   const auto json = std::make_shared<bool>(false);
-  command->add_option("NAME", *name, "Tell all about this one");
+  command->add_option(
+      "NAME", [name](const std::string& text) { *name = text; }, "Tell all about this one");
   add_json_flag(*command, *json);
   set_example(*command, "stoker ops random_resized_crop");
   command->callback([name, json] { ops(*name, *json); });

@@ -1,6 +1,5 @@
 // `stoker pack`: a data set as tar shards with indexes.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -102,8 +101,8 @@ std::vector<std::string> split_list(const std::string& text) {
 
 }  // namespace
 
-void add_pack_command(CLI::App& app, Interrupts& interrupts) {
-  CLI::App* command = app.add_subcommand("pack", "Write a data set as tar shards with indexes");
+void add_pack_command(Parser& app, Interrupts& interrupts) {
+  Command* command = app.add_subcommand("pack", "Write a data set as tar shards with indexes");
   const auto options = std::make_shared<PackCommandOptions>();
   PackOptions& pack = options->pack;
   add_text_option(*command, "SRC", options->data.emplace_back(), "Data to pack: a folder, a tar, a list, a pattern")

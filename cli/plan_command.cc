@@ -1,6 +1,5 @@
 // `stoker plan`: what a recipe comes to on this data and this machine, without running it.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -191,8 +190,8 @@ void plan(const PlanOptions& options) {
 
 }  // namespace
 
-void add_plan_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("plan", "Show a recipe's stages, what they cost here, and its outputs");
+void add_plan_command(Parser& app) {
+  Command* command = app.add_subcommand("plan", "Show a recipe's stages, what they cost here, and its outputs");
   const auto options = std::make_shared<PlanOptions>();
   add_data_argument(*command, options->data);
   add_recipe_option(*command, options->recipe);

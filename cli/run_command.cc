@@ -1,6 +1,5 @@
 // `stoker run`: feeds an emulated accelerator, or nobody, and says how well that went.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -171,7 +170,7 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   }
 }
 
-void add_knob_options(CLI::App& command, RunOptions& options) {
+void add_knob_options(Command& command, RunOptions& options) {
   LoaderOptions& loader = options.loader;
   add_threads_option(command, loader.threads);
   add_integer_option(command, "--prefetch", loader.prefetch, {1},
@@ -189,14 +188,14 @@ void add_knob_options(CLI::App& command, RunOptions& options) {
 
 }  // namespace
 
-void add_run_command(CLI::App& app, Interrupts& interrupts) {
-  CLI::App* command = app.add_subcommand("run", "Make batches, feed an accelerator, report rate and utilisation");
+void add_run_command(Parser& app, Interrupts& interrupts) {
+  Command* command = app.add_subcommand("run", "Make batches, feed an accelerator, report rate and utilisation");
   const auto options = std::make_shared<RunOptions>();
   LoaderOptions& loader = options->loader;
   add_data_argument(*command, options->data);
   add_recipe_option(*command, options->recipe);
-  CLI::Option* batch = add_integer_option(*command, "--batch", loader.batch, {1},
-                                          fmt::format("Samples per batch and rank; {}", kDefaultBatch));
+  Option* batch = add_integer_option(*command, "--batch", loader.batch, {1},
+                                     fmt::format("Samples per batch and rank; {}", kDefaultBatch));
   add_integer_option(*command, "--global-batch", loader.global_batch, {1}, "Samples per batch of all ranks")
       ->excludes(batch);
   add_integer_option(*command, "--epochs", options->epochs, {1, kEpochsMax}, "Stop after epoch E - 1; 1")

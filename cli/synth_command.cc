@@ -1,6 +1,5 @@
 // `stoker synth`: a data set of procedural images, to try things on.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -56,20 +55,20 @@ void synth(const SynthCommandOptions& options, Interrupts& interrupts) {
 
 }  // namespace
 
-void add_synth_command(CLI::App& app, Interrupts& interrupts) {
-  CLI::App* command = app.add_subcommand("synth", "Make a data set of procedural images");
+void add_synth_command(Parser& app, Interrupts& interrupts) {
+  Command* command = app.add_subcommand("synth", "Make a data set of procedural images");
   const auto options = std::make_shared<SynthCommandOptions>();
   add_text_option(*command, "OUT", options->out, "Folder to make; with --format tar also a file that ends in .tar")
       ->required()
       ->option_text(" ");
-  command->add_option("--kind", options->kind, "JPEGs with ImageNet's statistics, or PNGs of 32 x 32; imagenet")
-      ->check(CLI::IsMember({"imagenet", "tiny"}))
+  add_choice_option(*command, "--kind", options->kind, {"imagenet", "tiny"},
+                    "JPEGs with ImageNet's statistics, or PNGs of 32 x 32; imagenet")
       ->option_text("imagenet|tiny");
   add_integer_option(*command, "--count", options->synth.count, {1}, fmt::format("Images; {}", options->synth.count));
   add_integer_option(*command, "--classes", options->classes, {1}, fmt::format("Classes; {}", options->synth.classes));
   add_seed_option(*command, options->synth.seed);
-  command->add_option("--format", options->format, "Loose files by class, or tar shards; folder")
-      ->check(CLI::IsMember({"folder", "tar"}))
+  add_choice_option(*command, "--format", options->format, {"folder", "tar"},
+                    "Loose files by class, or tar shards; folder")
       ->option_text("folder|tar");
   add_threads_option(*command, options->synth.threads);
   add_json_flag(*command, options->json);

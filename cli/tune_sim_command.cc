@@ -1,6 +1,5 @@
 // `stoker tune-sim`: the tuner alone. Whoever drives it plays the machine: it says how each window went, and is told
 // the knobs for the next.
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <iostream>
@@ -38,8 +37,8 @@ void tune_sim() {
 
 }  // namespace
 
-void add_tune_sim_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
+void add_tune_sim_command(Parser& app) {
+  Command* command = app.add_subcommand(
       "tune-sim", "Drive the tuner from outside: a line in for the work and each window, a line out with knobs");
   set_example(*command, "stoker tune-sim < windows.jsonl");
   command->callback([] { tune_sim(); });

@@ -1,6 +1,5 @@
 // `stoker verify`: whether every byte is what it was and every image can be decoded.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <optional>
@@ -66,8 +65,8 @@ void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
 
 }  // namespace
 
-void add_verify_command(CLI::App& app, Interrupts& interrupts) {
-  CLI::App* command = app.add_subcommand("verify", "Check every byte, checksum and image of a data set");
+void add_verify_command(Parser& app, Interrupts& interrupts) {
+  Command* command = app.add_subcommand("verify", "Check every byte, checksum and image of a data set");
   const auto options = std::make_shared<VerifyCommandOptions>();
   add_data_argument(*command, options->data);
   add_text_option(*command, "--index-dir", options->verify.index_folder, "Folder to look for indexes in first")

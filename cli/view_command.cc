@@ -1,6 +1,5 @@
 // `stoker view`: a contact sheet of what a recipe does to the pixels.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -151,8 +150,8 @@ void view(const ViewOptions& options) {
 
 }  // namespace
 
-void add_view_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("view", "Draw a contact sheet of what a recipe does to the pixels");
+void add_view_command(Parser& app) {
+  Command* command = app.add_subcommand("view", "Draw a contact sheet of what a recipe does to the pixels");
   const auto options = std::make_shared<ViewOptions>();
   add_data_argument(*command, options->data);
   add_recipe_option(*command, options->recipe);

@@ -1,0 +1,139 @@
+#include "cli/parser.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <string_view>
+#include <utility>
+
+#include "cli/console.h"
+#include "cli/exit_status.h"
+#include "stoker/base/spelling.h"
+
+namespace stoker {
+namespace {
+
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+// The command that was named, or the application itself.
+const CLI::App& named_command(const CLI::App& app) {
+  const std::vector<CLI::App*> named = app.get_subcommands();
+  return named.empty() ? app : *named.front();
+}
+
+// What is wrong with the arguments, in one line with a hint where help is to be found.
+std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = named_command(app);
+  const std::string help =
+      fmt::format("{}{} --help", app.get_name(), &command == &app ? std::string() : " " + command.get_name());
+  std::string sentence = first_line(error.what());
+  // A misspelt option may also leave another one missing: the misspelling is what to say.
+  const std::vector<std::string> unexpected = app.remaining(true);
+  const bool about_words =
+      dynamic_cast<const CLI::ExtrasError*>(&error) || dynamic_cast<const CLI::RequiredError*>(&error);
+  if (about_words && !unexpected.empty()) {
+    const std::string& word = unexpected.front();
+    if (&command == &app && !word.starts_with('-')) {
+      sentence = fmt::format("there is no command '{}'{}", word, did_you_mean(word, command_names(app)));
+    } else {
+      const std::string hint = did_you_mean(word.substr(0, word.find('=')), option_names(command));
+      sentence = fmt::format("unexpected argument '{}'{}", word, hint);
+    }
+  }
+  return fmt::format("{} (see {})", sentence, help);
+}
+
+}  // namespace
+
+void refuse(const std::string& name, const std::string& why) { throw CLI::ValidationError(name, why); }
+
+Option* Option::required() {
+  option_->required();
+  return this;
+}
+
+Option* Option::option_text(const std::string& text) {
+  option_->option_text(text);
+  return this;
+}
+
+Option* Option::excludes(Option* other) {
+  option_->excludes(other->option_);
+  return this;
+}
+
+Option* Command::add_option(const std::string& name, std::function<void(const std::string&)> read,
+                            const std::string& doc) {
+  return own(app_->add_option_function<std::string>(name, read, doc));
+}
+
+Option* Command::add_texts(const std::string& name, std::vector<std::string>& values, const std::string& doc) {
+  return own(app_->add_option(name, values, doc));
+}
+
+Option* Command::add_flag(const std::string& name, bool& value, const std::string& doc) {
+  return own(app_->add_flag(name, value, doc));
+}
+
+Option* Command::add_flag_callback(const std::string& name, std::function<void()> given, const std::string& doc) {
+  return own(app_->add_flag_callback(name, std::move(given), doc));
+}
+
+void Command::footer(const std::string& text) { app_->footer(text); }
+
+void Command::callback(std::function<void()> run) { app_->callback(std::move(run)); }
+
+Parser::Parser(const std::string& name, const std::string& doc, const std::string& version)
+    : app_(std::make_unique<CLI::App>(doc, name)) {
+  app_->set_version_flag("--version", fmt::format("{} {}", name, version), "Print the version");
+  app_->set_help_flag("-h,--help", fmt::format("Print this, or all about a command: {} run --help", name));
+  app_->require_subcommand(0, 1);
+  app_->get_formatter()->column_width(26);
+  app_->get_formatter()->label("SUBCOMMAND", "COMMAND");
+  app_->get_formatter()->label("Positionals", "Arguments");
+}
+
+Parser::~Parser() = default;
+
+Command* Parser::add_subcommand(const std::string& name, const std::string& doc) {
+  return &commands_.emplace_back(*app_->add_subcommand(name, doc)->group("Commands"));
+}
+
+void Parser::footer(const std::string& text) { app_->footer(text); }
+
+int Parser::parse(int argc, char** argv) {
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::CallForVersion& version) {
+    write_output(fmt::format("{}\n", version.what()));
+    return kExitDone;
+  } catch (const CLI::CallForHelp&) {
+    write_output(app_->help());
+    return kExitDone;
+  } catch (const CLI::ParseError& error) {
+    write_error_line(usage_sentence(*app_, error));
+    return kExitUsage;
+  }
+  if (app_->get_subcommands().empty()) {
+    write_error_line(
+        fmt::format("name a command: {} (see {} --help)", fmt::join(command_names(*app_), ", "), app_->get_name()));
+    return kExitUsage;
+  }
+  return kExitDone;
+}
+
+}  // namespace stoker

@@ -1,0 +1,81 @@
+// The arguments of the command line: what commands declare, and how it is read. A facade over CLI11, whose templates
+// take seconds of each file that includes them: only parser.cc does.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace stoker {
+
+/// Bad usage, for what reads an option's text to throw: "NAME: WHY".
+[[noreturn]] void refuse(const std::string& name, const std::string& why);
+
+/// An option, or an argument without a name, of a command.
+class Option {
+ public:
+  explicit Option(CLI::Option& option) : option_(&option) {}
+
+  Option* required();
+  /// What stands for its value in the help: `FILE`.
+  Option* option_text(const std::string& text);
+  /// Not both.
+  Option* excludes(Option* other);
+
+ private:
+  CLI::Option* option_;
+};
+
+/// One command: `stoker run`. Options begin with dashes, arguments do not. What they fill must outlive the parsing, and
+/// they live as long as the parser.
+class Command {
+ public:
+  explicit Command(CLI::App& app) : app_(&app) {}
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
+  /// `read` is called with the text that was given; it may refuse() it, or throw Error.
+  Option* add_option(const std::string& name, std::function<void(const std::string&)> read, const std::string& doc);
+  /// An argument that may come several times.
+  Option* add_texts(const std::string& name, std::vector<std::string>& values, const std::string& doc);
+  Option* add_flag(const std::string& name, bool& value, const std::string& doc);
+  Option* add_flag_callback(const std::string& name, std::function<void()> given, const std::string& doc);
+
+  /// The last line of the command's help.
+  void footer(const std::string& text);
+  /// What the command does, at the end of parsing.
+  void callback(std::function<void()> run);
+
+ private:
+  Option* own(CLI::Option* option) { return &options_.emplace_back(*option); }
+
+  CLI::App* app_;
+  std::deque<Option> options_;  // whose places stay
+};
+
+/// The application and its commands.
+class Parser {
+ public:
+  Parser(const std::string& name, const std::string& doc, const std::string& version);
+  ~Parser();
+
+  Command* add_subcommand(const std::string& name, const std::string& doc);
+  void footer(const std::string& text);
+
+  /// Reads the arguments and runs the command that they name, or prints help. Returns the exit status; throws what the
+  /// command throws.
+  int parse(int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+  std::deque<Command> commands_;
+};
+
+}  // namespace stoker
