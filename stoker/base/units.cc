@@ -62,4 +62,11 @@ std::string format_count(std::uint64_t count) {
   return digits;
 }
 
+std::string plural_of(std::string_view noun, std::uint64_t count) {
+  std::string text(noun);
+  if (count == 1) return text;
+  const bool hisses = text.ends_with('s') || text.ends_with('x') || text.ends_with("ch") || text.ends_with("sh");
+  return text += hisses ? "es" : "s";
+}
+
 }  // namespace stoker

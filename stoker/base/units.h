@@ -1,6 +1,7 @@
 // Quantities as people write and read them.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,5 +19,15 @@ std::string format_duration(double seconds);
 
 /// "1,281,167".
 std::string format_count(std::uint64_t count);
+
+/// A noun of English, given in the singular, as many as there are of it need: "shard", "shards"; "class", "classes".
+std::string plural_of(std::string_view noun, std::uint64_t count);
+
+/// The count and the noun, which is given in the singular: "1 shard", "1,281,167 samples".
+template <std::integral Count>
+std::string counted(Count count, std::string_view noun) {
+  const auto number = static_cast<std::uint64_t>(count);
+  return format_count(number) + ' ' + plural_of(noun, number);
+}
 
 }  // namespace stoker

@@ -42,6 +42,10 @@ TEST(Units, FormatWithThreeDigits) {
   EXPECT_EQ(format_count(0), "0");
   EXPECT_EQ(format_count(999), "999");
   EXPECT_EQ(format_count(1281167), "1,281,167");
+  EXPECT_EQ(counted(0, "shard"), "0 shards");
+  EXPECT_EQ(counted(1, "shard"), "1 shard");
+  EXPECT_EQ(counted(std::size_t{1281167}, "class"), "1,281,167 classes");
+  EXPECT_EQ(counted(2, "batch"), "2 batches");
 }
 
 TEST(Spelling, FindsTheNearestName) {
