@@ -1,12 +1,9 @@
 // `stoker ops`: what a recipe can say, straight from the operator table.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <bit>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "cli/command_line.h"
@@ -14,7 +11,7 @@
 #include "cli/console.h"
 #include "cli/json_output.h"
 #include "cli/text_table.h"
-#include "stoker/ops/operator_table.h"
+#include "stoker/ops/argument_text.h"
 
 namespace stoker {
 namespace {
@@ -24,43 +21,6 @@ using Json = nlohmann::ordered_json;
 bool is_list(const ArgSpec& arg) { return arg.type == ArgType::kNumbers || arg.type == ArgType::kIntegers; }
 bool is_numeric(const ArgSpec& arg) { return arg.type != ArgType::kText; }
 
-std::string_view type_name(ArgType type) {
-  switch (type) {
-    case ArgType::kNumber: return "number";
-    case ArgType::kInteger: return "integer";
-    case ArgType::kText: return "text";
-    case ArgType::kNumbers: return "numbers";
-    case ArgType::kIntegers: return "integers";
-  }
-  return "";
-}
-
-// How many numbers a list may have.
-std::vector<int> counts_of(const ArgSpec& arg) {
-  std::vector<int> counts;
-  for (unsigned bits = arg.counts; bits != 0; bits &= bits - 1) counts.push_back(std::countr_zero(bits));
-  return counts;
-}
-
-std::vector<std::string> choices_of(const ArgSpec& arg) {
-  std::vector<std::string> words;
-  std::string_view rest = arg.choices;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('|'), rest.size());
-    words.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return words;
-}
-
-// A list of one is written as the number, as recipes may; four digits are enough for people.
-std::string default_text(const ArgSpec& arg) {
-  const Value value = default_value(arg);
-  const auto* list = std::get_if<Numbers>(&value);
-  if (!list) return to_string(value);
-  return list->size() == 1 ? fmt::format("{:.4g}", list->front()) : fmt::format("[{:.4g}]", fmt::join(*list, ", "));
-}
-
 // "size, filter='bilinear'"
 std::string arguments(const OperatorSpec& spec) {
   std::vector<std::string> args;
@@ -68,13 +28,6 @@ std::string arguments(const OperatorSpec& spec) {
     args.push_back(arg.required ? std::string(arg.name) : fmt::format("{}={}", arg.name, default_text(arg)));
   }
   return fmt::format("{}", fmt::join(args, ", "));
-}
-
-// "1 or 2 integers, 0 to 255"
-std::string permitted(const ArgSpec& arg) {
-  if (arg.type == ArgType::kText) return fmt::format("{}", fmt::join(choices_of(arg), ", "));
-  const std::string count = is_list(arg) ? fmt::format("{} ", fmt::join(counts_of(arg), " or ")) : "";
-  return fmt::format("{}{}, {} to {}", count, type_name(arg.type), arg.min, arg.max);
 }
 
 Json json_of(const Value& value) {
@@ -125,8 +78,8 @@ std::string details_of(const OperatorSpec& spec) {
   if (spec.args.empty()) return text;
   TextTable table({{"argument"}, {"default"}, {"permitted"}, {"what it is"}});
   for (const ArgSpec& arg : spec.args) {
-    table.add_row(
-        {std::string(arg.name), arg.required ? "required" : default_text(arg), permitted(arg), std::string(arg.doc)});
+    table.add_row({std::string(arg.name), arg.required ? "required" : default_text(arg), permitted_text(arg),
+                   std::string(arg.doc)});
   }
   return text + "\n" + table.text();
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
+#include <climits>
+
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
 
@@ -25,6 +27,13 @@ nb::object whole_number(std::string_view name, nb::handle value) {
     return nb::steal(number);
   }
   refuse(name, value, "a whole number");
+}
+
+// The number of the GPU that 'cuda' means. PyTorch is asked only where the program has imported it.
+std::int64_t current_gpu() {
+  const nb::object torch = nb::module_::import_("sys").attr("modules").attr("get")("torch");
+  if (torch.is_none() || !nb::cast<bool>(torch.attr("cuda").attr("is_available")())) return 0;
+  return nb::cast<std::int64_t>(torch.attr("cuda").attr("current_device")());
 }
 
 }  // namespace
@@ -85,6 +94,20 @@ std::vector<std::string> paths_argument(std::string_view name, nb::handle value)
   std::vector<std::string> paths;
   for (const nb::handle element : value) paths.push_back(path_argument(name, element));
   return paths;
+}
+
+std::string device_argument(std::string_view name, nb::handle value) {
+  std::string device;
+  if (nb::isinstance<nb::str>(value)) {
+    device = nb::cast<std::string>(value);
+  } else if (nb::hasattr(value, "type") && nb::hasattr(value, "index")) {  // torch.device
+    device = text_argument(name, value.attr("type"));
+    const nb::object index = value.attr("index");
+    if (!index.is_none() && device != "cpu") device += fmt::format(":{}", integer_argument(name, index, 0, INT_MAX));
+  } else {
+    refuse(name, value, "a device: 'cpu', 'cuda:0', a torch.device or 'emulated:NAME'");
+  }
+  return device == "cuda" ? fmt::format("cuda:{}", current_gpu()) : device;
 }
 
 std::uint64_t size_argument(std::string_view name, nb::handle value) {

@@ -23,6 +23,9 @@ std::string text_argument(std::string_view name, nanobind::handle value);
 std::string path_argument(std::string_view name, nanobind::handle value);
 /// One path, or a list of them.
 std::vector<std::string> paths_argument(std::string_view name, nanobind::handle value);
+/// The name of a device: a str, or what torch.device makes. 'cuda' is the GPU that PyTorch works with at present, where
+/// it was imported, else the first.
+std::string device_argument(std::string_view name, nanobind::handle value);
 /// A number of bytes, or a text such as "512MiB".
 std::uint64_t size_argument(std::string_view name, nanobind::handle value);
 /// A copy of what bytes, a bytearray, a memoryview or an array of uint8 holds.

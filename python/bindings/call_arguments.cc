@@ -26,7 +26,12 @@ std::string hint_for(std::string_view name, const CallSignature& signature) {
     const bool here = std::find(signature.names.begin(), signature.names.end(), ours) != signature.names.end();
     if (name == theirs && here) return fmt::format(" (did you mean '{}'?)", ours);
   }
-  return did_you_mean(name, signature.names);
+  std::vector<std::string> names = signature.names;
+  for (const std::string& other : signature.torch_only) {
+    if (name == other) return fmt::format("; stoker.torch.{} has it", signature.function);
+    names.push_back(other);
+  }
+  return did_you_mean(name, names);
 }
 
 std::string known(const CallSignature& signature) {

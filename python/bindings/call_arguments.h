@@ -14,7 +14,8 @@ namespace stoker::python {
 struct CallSignature {
   std::string_view function;  // "Loader"
   std::vector<std::string> names;
-  std::size_t positional = 0;  // all of these must be given
+  std::size_t positional = 0;             // all of these must be given
+  std::vector<std::string> torch_only{};  // names that its namesake in stoker.torch has beside these
 };
 
 class CallArguments {

@@ -14,6 +14,7 @@
 #include "python/bindings/log.h"
 #include "python/bindings/module.h"
 #include "stoker/base/error.h"
+#include "stoker/base/units.h"
 #include "stoker/runtime/open.h"
 
 namespace nb = nanobind;
@@ -79,7 +80,7 @@ nb::dict sample(const PyDataset& self, nb::handle index) {
   if (number == -1 && PyErr_Occurred()) throw nb::python_error();
   if (number < 0) number += dataset.size();
   if (number < 0 || number >= dataset.size()) {
-    throw nb::index_error(fmt::format("the data set has {} samples", dataset.size()).c_str());
+    throw nb::index_error(fmt::format("the data set has {}", counted(dataset.size(), "sample")).c_str());
   }
   nb::dict fields;
   const SampleRow row = read_row(dataset, number);
@@ -106,14 +107,17 @@ PyDataset dataset_argument(nb::handle data) {
 
 void bind_dataset(nb::module_& module) {
   nb::class_<PyDataset> dataset(module, "Dataset", "The samples of a folder or of shards; made by stoker.open().");
-  dataset.def("__len__", [](const PyDataset& self) { return self.dataset->size(); })
+  dataset
+      .def("__init__", [](PyDataset*, const nb::args&,
+                          const nb::kwargs&) { fail(ErrorKind::kUsage, "a data set is opened by stoker.open(path)"); })
+      .def("__len__", [](const PyDataset& self) { return self.dataset->size(); })
       .def("__getitem__", &sample, "index"_a.none(),
            "The sample as it is stored: its fields as bytes by name, 'label' (-1 where none is known) and 'key'.")
       .def("__reduce__", [](const PyDataset& self) { return self.reduce(); })
       .def("__repr__",
            [](const PyDataset& self) {
-             return fmt::format("Dataset({} samples, {} classes)", self.dataset->size(),
-                                self.dataset->classes().size());
+             return fmt::format("Dataset({}, {})", counted(self.dataset->size(), "sample"),
+                                counted(self.dataset->classes().size(), "class"));
            })
       .def_prop_ro(
           "classes", [](const PyDataset& self) { return texts(self.dataset->classes()); },

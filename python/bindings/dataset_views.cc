@@ -1,4 +1,5 @@
 // Data sets made from others, and what a predicate over samples is shown.
+#include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
 #include <optional>
@@ -129,6 +130,28 @@ nb::object fact(const PySampleFacts& self, int ImageFacts::*member) {
   return self.row.facts ? nb::int_((*self.row.facts).*member) : nb::object(nb::none());
 }
 
+nb::object clean(const PySampleFacts& self) {
+  if (self.row.soundness == Soundness::kUnknown) return nb::none();
+  return nb::bool_(self.row.soundness == Soundness::kClean);
+}
+
+nb::dict field_lengths(const PySampleFacts& self) {
+  nb::dict fields;
+  for (const SampleField& field : self.row.fields) fields[to_python_text(field.name)] = field.length;
+  return fields;
+}
+
+std::string repr_facts(const PySampleFacts& self) {
+  const auto text = [](nb::handle value) { return nb::cast<std::string>(nb::repr(value)); };
+  std::string facts = fmt::format("SampleFacts(key={}, label={}, fields={}", text(to_python_text(self.row.key)),
+                                  self.row.label, text(field_lengths(self)));
+  if (self.row.facts) {
+    const ImageFacts& image = *self.row.facts;
+    facts += fmt::format(", width={}, height={}, components={}", image.width, image.height, image.components);
+  }
+  return facts + fmt::format(", clean={})", text(clean(self)));
+}
+
 }  // namespace
 
 void bind_dataset_views(nb::module_& module, nb::class_<PyDataset>& dataset) {
@@ -137,19 +160,12 @@ void bind_dataset_views(nb::module_& module, nb::class_<PyDataset>& dataset) {
       .def_prop_ro("key", [](const PySampleFacts& self) { return to_python_text(self.row.key); })
       .def_prop_ro("label", [](const PySampleFacts& self) { return self.row.label; })
       .def_prop_ro("bytes", [](const PySampleFacts& self) { return self.row.bytes(); })
-      .def_prop_ro("fields",
-                   [](const PySampleFacts& self) {
-                     nb::dict fields;
-                     for (const SampleField& field : self.row.fields) fields[to_python_text(field.name)] = field.length;
-                     return fields;
-                   })
+      .def_prop_ro("fields", &field_lengths)
       .def_prop_ro("width", [](const PySampleFacts& self) { return fact(self, &ImageFacts::width); })
       .def_prop_ro("height", [](const PySampleFacts& self) { return fact(self, &ImageFacts::height); })
       .def_prop_ro("components", [](const PySampleFacts& self) { return fact(self, &ImageFacts::components); })
-      .def_prop_ro("clean", [](const PySampleFacts& self) -> nb::object {
-        if (self.row.soundness == Soundness::kUnknown) return nb::none();
-        return nb::bool_(self.row.soundness == Soundness::kClean);
-      });
+      .def_prop_ro("clean", &clean)
+      .def("__repr__", &repr_facts);
   dataset
       .def("subset", &subset_of, "chosen"_a,
            nb::sig("def subset(self, chosen: Sequence[str] | Sequence[int] | _Path | Callable[[SampleFacts], bool]) -> "

@@ -17,6 +17,7 @@
 #include "python/bindings/module.h"
 #include "python/bindings/recipe.h"
 #include "stoker/base/error.h"
+#include "stoker/base/units.h"
 #include "stoker/runtime/metrics_server.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/tuner/tune_report.h"
@@ -63,7 +64,8 @@ constexpr const char* kLoaderDoc =
     "    by default what all samples need and at most half\n"
     "device: does the stages behind the transfer index: 'cpu' (there is none), 'emulated:execute', or "
     "'emulated:NAME',\n"
-    "    which computes nothing, or a GPU as 'cuda:0'; transfer_index: how many stages the CPU does before the data\n"
+    "    which computes nothing, or a GPU as 'cuda:0' or a torch.device; 'cuda' is the one that PyTorch works with,\n"
+    "    if it was imported, else the first; transfer_index: how many stages the CPU does before the data\n"
     "    cross, 0 to 3, 'auto': as tuned, 0 to begin with; device_memory: budget for what the loader holds there, by "
     "default a quarter of it\n"
     "nvjpeg: at transfer index 0, JPEGs that an index has no entry points for are decoded by nvJPEG, to other pixels, "
@@ -89,6 +91,7 @@ struct PyLoader {
 struct EpochIterator {
   std::shared_ptr<LoaderSession> session;
   std::int64_t turn = 0;
+  std::int64_t epoch = 0;
   std::int64_t batches_left = 0;
 };
 
@@ -117,16 +120,18 @@ constexpr const char* kConstructor =
     "rank: int | None = None, world: int | None = None, "
     "tail: str | None = None, audit: _Path | None = None, bad_sample: str = 'substitute', "
     "quarantine: _Path | None = None, cache: str = 'none', cache_memory: int | str | None = None, "
-    "repeats: int = 1, device: str = 'cpu', transfer_index: int | str = 'auto', "
+    "repeats: int = 1, device: str | _Device = 'cpu', transfer_index: int | str = 'auto', "
     "device_memory: int | str | None = None, nvjpeg: bool = False, pin_memory: bool = False, "
     "pin_threads: bool = True, io_depth: int | None = None, metrics_address: int | str | None = None, "
     "name: str | None = None, tune: str = 'on') -> None";
 
-nb::dict kept_options(const CallSignature& signature, const CallArguments& given) {
+// `device`: its name, for another process is to open the same.
+nb::dict kept_options(const CallSignature& signature, const CallArguments& given, const std::string& device) {
   nb::dict options;
   for (std::size_t i = signature.positional; i < signature.names.size(); ++i) {
     if (const nb::handle value = given[signature.names[i]]) options[signature.names[i].c_str()] = value;
   }
+  if (given["device"]) options["device"] = device;
   return options;
 }
 
@@ -158,7 +163,7 @@ LoaderOptions loader_options(const CallArguments& given) {
     options.cache_memory = size_argument("cache_memory", value);
   }
   if (const nb::handle value = given["repeats"]) options.repeats = integer_argument("repeats", value, 1, kInt64Max);
-  if (const nb::handle value = given["device"]) options.device = open_device(text_argument("device", value));
+  if (const nb::handle value = given["device"]) options.device = open_device(device_argument("device", value));
   if (const nb::handle value = given["transfer_index"]) {
     options.transfer_index = int_or_auto("transfer_index", value, 0);
   }
@@ -185,19 +190,21 @@ void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& nam
        "world",        "tail",        "audit",    "bad_sample",      "quarantine",    "cache",
        "cache_memory", "repeats",     "device",   "transfer_index",  "device_memory", "nvjpeg",
        "pin_memory",   "pin_threads", "io_depth", "metrics_address", "name",          "tune"},
-      2};
+      2,
+      {"channels_last"}};
   const CallArguments given(signature, positional, named);
   LoaderOptions options = loader_options(given);
+  const std::string device = options.device ? options.device->name() : "cpu";
   Recipe recipe = recipe_argument(given["recipe"]);
   PyDataset data = dataset_argument(given["data"]);
   if (data.dataset->size() == 0) fail(ErrorKind::kData, "no samples in {}", fmt::join(data.paths, ", "));
   std::shared_ptr<LoaderSession> session = LoaderSession::start(data.dataset, recipe, std::move(options));
-  new (self) PyLoader{std::move(session), std::move(data), std::move(recipe), kept_options(signature, given)};
+  new (self) PyLoader{std::move(session), std::move(data), std::move(recipe), kept_options(signature, given, device)};
 }
 
 EpochIterator run_epoch(const PyLoader& self, std::int64_t epoch) {
   const std::int64_t turn = self.session->start_epoch(epoch);
-  return {self.session, turn, self.session->loader().batches_per_epoch() - self.session->position().batch};
+  return {self.session, turn, epoch, self.session->loader().batches_per_epoch() - self.session->position().batch};
 }
 
 EpochIterator named_epoch(const PyLoader& self, nb::handle epoch) {
@@ -320,8 +327,13 @@ std::string metrics_documentation() {
 
 std::string repr(const PyLoader& self) {
   const Loader& loader = self.session->loader();
-  return fmt::format("Loader({} batches of {} per epoch, threads={}, prefetch={})", loader.batches_per_epoch(),
-                     loader.batch_size(), loader.threads(), loader.prefetch());
+  return fmt::format("Loader({} of {} per epoch, threads={}, prefetch={})",
+                     counted(loader.batches_per_epoch(), "batch"), loader.batch_size(), loader.threads(),
+                     loader.prefetch());
+}
+
+std::string repr_epoch(const EpochIterator& self) {
+  return fmt::format("EpochIterator(epoch={}, batches_left={})", self.epoch, self.batches_left);
 }
 
 // Before the interpreter ends: no thread of ours may outlive it, and none may speak to it any more.
@@ -382,7 +394,8 @@ void bind_loader(nb::module_& module) {
                             "The batches of an epoch that are still to come; its length is their number.")
       .def("__len__", [](const EpochIterator& self) { return self.batches_left; })
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
-      .def("__next__", &next_batch);
+      .def("__next__", &next_batch)
+      .def("__repr__", &repr_epoch);
   nb::class_<PyLoader> loader(module, "Loader", kLoaderDoc);
   loader.def("__init__", &construct, nb::sig(kConstructor))
       .def("__len__", [](const PyLoader& self) { return self.session->loader().batches_per_epoch(); })

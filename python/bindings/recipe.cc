@@ -16,6 +16,7 @@
 #include "python/bindings/arguments.h"
 #include "python/bindings/module.h"
 #include "stoker/base/error.h"
+#include "stoker/ops/argument_text.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/order/epoch_order.h"
 
@@ -108,7 +109,10 @@ std::string signature(const OperatorSpec& spec) {
 
 std::string documentation(const OperatorSpec& spec) {
   std::string text = fmt::format("{}: {}.\n\n", family_name(spec), spec.doc);
-  for (const ArgSpec& arg : spec.args) text += fmt::format("{}: {}\n", arg.name, arg.doc);
+  for (const ArgSpec& arg : spec.args) {
+    const std::string otherwise = arg.required ? "" : fmt::format("; by default {}", default_text(arg));
+    text += fmt::format("{}: {}{}\n    {}\n", arg.name, permitted_text(arg), otherwise, arg.doc);
+  }
   return text;
 }
 
@@ -151,7 +155,8 @@ void bind_chain(nb::class_<Recipe>& recipe) {
   recipe
       .def("view", &with_view, "name"_a.none(), "field"_a.none() = "image",
            "From here on the chain is about the output of this name, made from the field; it is added if it is not "
-           "there.")
+           "there.\n\nname: a word of letters, digits and _\nfield: of the samples; by default the image, whatever it "
+           "is called")
       .def("set_tail", &with_tail, "tail"_a.none(),
            "What becomes of an incomplete last batch where the loader is not told: 'drop', 'wrap' or 'pad'.")
       .def_prop_ro("tail", &Recipe::tail);
@@ -176,11 +181,13 @@ constexpr const char* kApply =
 void bind_recipe(nb::module_& module) {
   nb::class_<Recipe> recipe(
       module, "Recipe", "What becomes of a sample, as a chain of operators. A value: each call gives a new recipe.");
+  recipe.def(nb::init<>(), "A recipe without operators, as stoker.recipe() makes it.");
   bind_chain(recipe);
   recipe
       .def_static(
-          "from_toml", [](nb::handle text) { return Recipe::from_toml(text_argument("text", text)); }, "text"_a.none())
-      .def("to_toml", &Recipe::to_toml)
+          "from_toml", [](nb::handle text) { return Recipe::from_toml(text_argument("text", text)); }, "text"_a.none(),
+          "The recipe that a text of TOML describes, as to_toml() writes it and files of recipes hold it.")
+      .def("to_toml", &Recipe::to_toml, "The recipe as a text of TOML.")
       .def(
           "__eq__", [](const Recipe& self, const Recipe& other) { return self == other; }, nb::is_operator())
       .def(

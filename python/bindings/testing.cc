@@ -1,6 +1,7 @@
 // What the tests compare with other libraries, or with the stubs, and users have no need of.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <memory>
@@ -11,7 +12,7 @@
 #include "python/bindings/module.h"
 #include "stoker/base/isa.h"
 #include "stoker/base/log.h"
-#include "stoker/ops/operator_table.h"
+#include "stoker/ops/argument_text.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/metrics.h"
 
@@ -55,14 +56,19 @@ nb::object to_python(const Value& value) {
       value);
 }
 
-// By operator, its arguments in order: (name, required, default or None).
+// By operator, its arguments in order: (name, required, default or None, what may be given).
 nb::dict operators() {
   nb::dict table;
   for (const OperatorSpec& spec : operator_table()) {
     nb::list args;
     for (const ArgSpec& arg : spec.args) {
       const nb::object otherwise = arg.required ? nb::none() : to_python(default_value(arg));
-      args.append(nb::make_tuple(std::string(arg.name), arg.required, otherwise));
+      nb::dict permitted;
+      permitted["choices"] = choices_of(arg);
+      permitted["counts"] = counts_of(arg);
+      permitted["limits"] = nb::make_tuple(arg.min, arg.max);
+      permitted["is_text"] = arg.type == ArgType::kText;
+      args.append(nb::make_tuple(std::string(arg.name), arg.required, otherwise, permitted));
     }
     table[nb::str(std::string(spec.name).c_str())] = args;
   }

@@ -10,6 +10,7 @@
 `stoker.torch.Loader` yields torch tensors and stands where a torch DataLoader would.
 """
 
+from stoker._signature import tell_signatures as _tell_signatures
 from stoker._stoker import Batch, Dataset, EpochIterator, Error, Loader, Recipe, SampleFacts, Tensor, mix, open, recipe
 from stoker._stoker import __version__ as __version__
 
@@ -23,6 +24,7 @@ __all__ = ["Batch", "Dataset", "EpochIterator", "Error", "Loader", "Recipe", "Sa
 
 for _public in (Batch, Dataset, EpochIterator, Loader, Recipe, SampleFacts, Tensor):
     _public.__module__ = "stoker"  # where users find it, and pickle too
+_tell_signatures([Loader, Recipe], open, Recipe.to_toml, recipe().to_toml)
 del _public
 
 

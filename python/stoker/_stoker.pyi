@@ -1,7 +1,7 @@
 """The compiled part of stoker; its public names are stoker's own. A test compares this file with what is compiled."""
 
 from os import PathLike
-from typing import Any, Callable, Sequence, Union
+from typing import Any, Callable, Protocol, Sequence, Union
 
 import numpy
 from numpy.typing import NDArray
@@ -10,6 +10,14 @@ _Path = Union[str, PathLike[str]]
 _Bytes = Union[bytes, bytearray, memoryview, NDArray[numpy.uint8]]
 
 __version__: str
+
+class _Device(Protocol):
+    """What torch.device is."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def index(self) -> int | None: ...
 
 class Error(Exception):
     """What Stoker raises: a sentence that says what is wrong and what to do."""
@@ -175,7 +183,7 @@ class Loader:
         cache: str = "none",
         cache_memory: int | str | None = None,
         repeats: int = 1,
-        device: str = 'cpu',
+        device: str | _Device = 'cpu',
         transfer_index: int | str = 'auto',
         device_memory: int | str | None = None,
         nvjpeg: bool = False,

@@ -6,15 +6,17 @@
 
 from __future__ import annotations
 
+import inspect
 from functools import lru_cache
 from os import PathLike
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NamedTuple, Sequence, Union
 
 import torch
 
 import stoker
 
 _Path = Union[str, "PathLike[str]"]
+_Device = torch.device
 
 
 class SlotFacts(NamedTuple):
@@ -99,6 +101,9 @@ class EpochIterator:
     def __len__(self) -> int:
         return len(self._batches)
 
+    def __repr__(self) -> str:
+        return f"stoker.torch.{self._batches!r}"
+
 
 class Loader:
     """As stoker.Loader, with its arguments; yields Batch.
@@ -109,50 +114,54 @@ class Loader:
         is left; of others it is to be told: stoker.Batch.record_stream()
     """
 
-    def __init__(
-        self,
-        data: stoker.Dataset | _Path | Sequence[_Path],
-        recipe: stoker.Recipe | _Path,
-        *,
-        batch: int | None = None,
-        global_batch: int | None = None,
-        seed: int = 0,
-        threads: int | str = "auto",
-        prefetch: int | str = "auto",
-        memory: int | str | None = None,
-        order: str = "global",
-        window: int | None = None,
-        lanes: int | None = None,
-        rank: int | None = None,
-        world: int | None = None,
-        tail: str | None = None,
-        audit: _Path | None = None,
-        bad_sample: str = "substitute",
-        quarantine: _Path | None = None,
-        cache: str = "none",
-        cache_memory: int | str | None = None,
-        repeats: int = 1,
-        device: str = "cpu",
-        transfer_index: int | str = "auto",
-        device_memory: int | str | None = None,
-        nvjpeg: bool = False,
-        pin_memory: bool = False,
-        pin_threads: bool = True,
-        io_depth: int | None = None,
-        metrics_address: int | str | None = None,
-        name: str | None = None,
-        tune: str = "on",
-        channels_last: bool = False,
-    ) -> None:
-        self._loader = stoker.Loader(
-            data, recipe, batch=batch, global_batch=global_batch, seed=seed, threads=threads, prefetch=prefetch,
-            memory=memory, order=order, window=window, lanes=lanes, rank=rank, world=world, tail=tail, audit=audit,
-            bad_sample=bad_sample, quarantine=quarantine, cache=cache, cache_memory=cache_memory, repeats=repeats,
-            device=device, transfer_index=transfer_index, device_memory=device_memory, nvjpeg=nvjpeg,
-            pin_memory=pin_memory, pin_threads=pin_threads, io_depth=io_depth,
-            metrics_address=metrics_address, name=name, tune=tune)
-        self._form = _Form(pin_memory, channels_last)
-        self._epoch: int | None = None
+    _loader: stoker.Loader
+    _form: _Form
+    _epoch: int | None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            data: stoker.Dataset | _Path | Sequence[_Path],
+            recipe: stoker.Recipe | _Path,
+            *,
+            batch: int | None = None,
+            global_batch: int | None = None,
+            seed: int = 0,
+            threads: int | str = "auto",
+            prefetch: int | str = "auto",
+            memory: int | str | None = None,
+            order: str = "global",
+            window: int | None = None,
+            lanes: int | None = None,
+            rank: int | None = None,
+            world: int | None = None,
+            tail: str | None = None,
+            audit: _Path | None = None,
+            bad_sample: str = "substitute",
+            quarantine: _Path | None = None,
+            cache: str = "none",
+            cache_memory: int | str | None = None,
+            repeats: int = 1,
+            device: str | _Device = "cpu",
+            transfer_index: int | str = "auto",
+            device_memory: int | str | None = None,
+            nvjpeg: bool = False,
+            pin_memory: bool = False,
+            pin_threads: bool = True,
+            io_depth: int | None = None,
+            metrics_address: int | str | None = None,
+            name: str | None = None,
+            tune: str = "on",
+            channels_last: bool = False,
+        ) -> None: ...
+
+    else:  # mistakes are answered by stoker.Loader, in its words
+
+        def __init__(self, *positional, channels_last=False, **named):
+            self._loader = stoker.Loader(*positional, **named)
+            self._form = _Form(named.get("pin_memory", False), channels_last)
+            self._epoch = None
 
     def __len__(self) -> int:
         return len(self._loader)
@@ -231,6 +240,11 @@ class Loader:
         return self._loader.prefetch
 
     @property
+    def transfer_index(self) -> int:
+        """Stages that the CPU does at present."""
+        return self._loader.transfer_index
+
+    @property
     def metrics_address(self) -> str | None:
         """Where metrics are served, with the port that was found."""
         return self._loader.metrics_address
@@ -249,6 +263,15 @@ class Loader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _signature() -> inspect.Signature:
+    plain = inspect.signature(stoker.Loader.__init__)
+    ours = inspect.Parameter("channels_last", inspect.Parameter.KEYWORD_ONLY, default=False, annotation="bool")
+    return plain.replace(parameters=[*plain.parameters.values(), ours])
+
+
+Loader.__init__.__signature__ = _signature()  # type: ignore[attr-defined]
 
 
 def _as_tensors(batch: stoker.Batch, form: _Form) -> Batch:

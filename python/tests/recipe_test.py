@@ -49,8 +49,8 @@ def test_the_chain_says_what_the_named_recipe_says():
 def test_every_operator_has_a_method_whose_defaults_are_the_tables():
     values = {"size": 32, "x": 1, "y": 2, "width": 3, "height": 4, "padding": 2, "order": "bgr", "dtype": "f16", "layout": "nhwc", "key": "a"}
     for name, args in _testing.operators().items():
-        required = {arg: values[arg] for arg, needed, _ in args if needed}
-        defaults = {arg: default for arg, needed, default in args if not needed}
+        required = {arg: values[arg] for arg, needed, _, _ in args if needed}
+        defaults = {arg: default for arg, needed, default, _ in args if not needed}
         method = getattr(stoker.recipe(), name)
         assert method(**required) == method(**required, **defaults) == method(*required.values())
         assert method(**required) != stoker.recipe()

@@ -4,14 +4,16 @@ import ast
 import inspect
 from pathlib import Path
 
+import pytest
+
 import stoker
 from stoker import _stoker, _testing
 
 STUBS = ast.parse(Path(stoker.__file__).with_name("_stoker.pyi").read_text())
-CLASSES = {node.name: node for node in STUBS.body if isinstance(node, ast.ClassDef)}
+CLASSES = {node.name: node for node in STUBS.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")}
 FUNCTIONS = {node.name: node for node in STUBS.body if isinstance(node, ast.FunctionDef)}
 # What every class has, and what nanobind or pickle need.
-ORDINARY = {"__module__", "__doc__", "__new__", "__init__", "__repr__", "__getstate__", "__setstate__", "__weakref__", "__dict__"}
+ORDINARY = {"__module__", "__doc__", "__new__", "__init__", "__repr__", "__getstate__", "__setstate__", "__signature__", "__weakref__", "__dict__"}
 
 
 def members(stub):
@@ -42,29 +44,50 @@ def test_operators_have_the_tables_arguments_and_defaults():
     stubs = {node.name: node.args for node in CLASSES["Recipe"].body if isinstance(node, ast.FunctionDef)}
     for name, expected in _testing.operators().items():
         names = [arg.arg for arg in stubs[name].args[1:]]
-        assert names == [arg for arg, _, _ in expected], name
-        defaults = [eval(compile(ast.Expression(default), name, "eval")) for default in stubs[name].defaults]
-        optional = [default for _, required, default in expected if not required]
+        assert names == [arg for arg, _, _, _ in expected], name
+        defaults = [value_of(default) for default in stubs[name].defaults]
+        optional = [default for _, required, default, _ in expected if not required]
         assert [as_list(default) for default in defaults] == [as_list(default) for default in optional], name
 
 
-def test_keyword_arguments_are_the_compiled_ones():
+FUNCTIONS_OF_CLASSES = [(name, node) for name, stub in CLASSES.items() for node in stub.body
+                        if isinstance(node, ast.FunctionDef) and not node.decorator_list]
+
+
+@pytest.mark.parametrize("owner, stub", [(None, stub) for stub in FUNCTIONS.values()] + FUNCTIONS_OF_CLASSES,
+                         ids=lambda it: getattr(it, "name", it))
+def test_functions_have_the_compiled_parameters(owner, stub):
+    """Names, kinds and defaults, and the types where the compiled function was given them."""
+    function = getattr(getattr(stoker, owner) if owner else stoker, stub.name)
+    if stub.name in ("__eq__", "__ne__", "__hash__", "__len__", "__iter__", "__next__", "__getattr__"):
+        return  # of slots, which Python describes in its own words
+    compiled = inspect.signature(function)
+    args = stub.args
+    names = [arg.arg for arg in args.posonlyargs + args.args]
+    expected = [(name, default) for name, default in zip(names, [None] * (len(names) - len(args.defaults)) + args.defaults)]
+    expected += [(arg.arg, default) for arg, default in zip(args.kwonlyargs, args.kw_defaults)]
+    ordinary = [p for p in compiled.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    assert [p.name for p in ordinary] == [name for name, _ in expected]
+    for parameter, (_, default) in zip(ordinary, expected):
+        assert (parameter.default is inspect.Parameter.empty) == (default is None), parameter
+        if default is not None:
+            assert as_list(parameter.default) == as_list(value_of(default)), parameter
+    kinds = {parameter.name: parameter.kind for parameter in ordinary}
+    assert [name for name in kinds if kinds[name] is inspect.Parameter.KEYWORD_ONLY] == [arg.arg for arg in args.kwonlyargs]
+
+
+def test_the_loaders_types_are_the_compiled_ones():
     stub = next(node for node in CLASSES["Loader"].body if getattr(node, "name", "") == "__init__")
-    compiled = stoker.Loader.__init__.__doc__.split("\n")[0]
-    for arg in stub.args.args[1:] + stub.args.kwonlyargs:
-        assert f"{arg.arg}:" in compiled, arg.arg
-    assert compiled.count(":") == len(stub.args.args) - 1 + len(stub.args.kwonlyargs)
-
-
-def test_open_has_the_compiled_arguments():
-    compiled = stoker.open.__doc__.split("\n")[0]
-    args = FUNCTIONS["open"].args.args
-    assert all(f"{arg.arg}:" in compiled for arg in args)
-    assert compiled.count(":") == len(args)
+    declared = {arg.arg: ast.unparse(arg.annotation) for arg in stub.args.args[1:] + stub.args.kwonlyargs}
+    assert {p.name: p.annotation for p in inspect.signature(stoker.Loader).parameters.values()} == declared
 
 
 def test_the_package_says_that_it_is_typed():
     assert Path(stoker.__file__).with_name("py.typed").exists()
+
+
+def value_of(default):
+    return eval(compile(ast.Expression(default), "stubs", "eval"))
 
 
 def as_list(value):

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import inspect
 import pickle
 from pathlib import Path
 
@@ -42,14 +43,47 @@ def test_it_answers_what_a_dataloader_is_asked(folder, recipe):
 
 
 def test_the_arguments_are_those_of_the_plain_loader():
-    def parameters(source, name):
-        tree = ast.parse(Path(stoker.__file__).with_name(source).read_text())
-        loader = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Loader")
-        args = next(node for node in loader.body if getattr(node, "name", "") == "__init__").args
-        return [arg.arg for arg in args.args + args.kwonlyargs], [ast.dump(default) for default in args.kw_defaults]
+    ours, plain = (list(inspect.signature(loader).parameters.values()) for loader in (stoker.torch.Loader, stoker.Loader))
+    assert len(plain) > 25 and ours[:-1] == plain
+    assert (ours[-1].name, ours[-1].default) == ("channels_last", False)
 
-    names, defaults = parameters("_stoker.pyi", "Loader")
-    assert parameters("torch.py", "Loader") == ([*names, "channels_last"], [*defaults, ast.dump(ast.Constant(False))])
+
+def test_type_checkers_see_the_same_arguments():
+    """Which they read in the source."""
+    tree = ast.parse(Path(stoker.torch.__file__).read_text())
+    args = next(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.args.kwonlyargs).args
+    declared = {arg.arg: ast.unparse(arg.annotation).replace("stoker.", "") for arg in args.args[1:] + args.kwonlyargs}
+    assert declared == {p.name: p.annotation for p in inspect.signature(stoker.torch.Loader).parameters.values()}
+    defaults = [ast.literal_eval(default) for default in args.kw_defaults]
+    assert defaults == [p.default for p in list(inspect.signature(stoker.torch.Loader).parameters.values())[2:]]
+
+
+def test_it_has_all_that_the_plain_loader_has(folder, recipe):
+    def public(loader):
+        return {name for name in dir(loader) if not name.startswith("_")}
+
+    assert public(stoker.torch.Loader) - public(stoker.Loader) == {"set_epoch"}
+    assert public(stoker.Loader) <= public(stoker.torch.Loader)
+    with stoker.torch.Loader(folder, recipe, batch=8, device="emulated:execute", transfer_index=2) as loader:
+        assert loader.transfer_index == 2
+
+
+@pytest.mark.parametrize("mistake, message", [
+    (dict(batch_size=8), "did you mean 'batch'"),
+    (dict(batch=8, num_workers=2), "did you mean 'threads'"),
+    (dict(batch=8, shuffel=True), "no argument 'shuffel'"),
+    (dict(batch=8, channel_last=True), "did you mean 'channels_last'"),
+])
+def test_a_misspelt_argument_is_answered_as_the_plain_loader_does(folder, recipe, mistake, message):
+    for make in (stoker.Loader, stoker.torch.Loader):
+        with pytest.raises(stoker.Error, match=message) as error:
+            make(folder, recipe, **mistake)
+        assert error.value.kind == "usage"
+
+
+def test_the_plain_loader_says_where_channels_last_is(folder, recipe):
+    with pytest.raises(stoker.Error, match="no argument 'channels_last'; stoker.torch.Loader has it"):
+        stoker.Loader(folder, recipe, batch=8, channels_last=True)
 
 
 def test_channels_last_images_are_what_pytorch_calls_so(folder):

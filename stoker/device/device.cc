@@ -15,6 +15,7 @@ DeviceStage stage_of(const DeviceLaunch& launch) {
 std::shared_ptr<Device> open_device(std::string_view name) {
   constexpr std::string_view kEmulated = "emulated:", kCuda = "cuda:";
   if (name == "cpu") return nullptr;
+  if (name == "cuda") name = "cuda:0";
   if (name.starts_with(kEmulated)) return open_emulated_device(name.substr(kEmulated.size()));
   if (name.starts_with(kCuda)) return open_cuda_device(name.substr(kCuda.size()));
   fail(ErrorKind::kUsage, "there is no device '{}'; use cpu, cuda:0, emulated:execute or emulated:NAME", name);

@@ -6,20 +6,10 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/spelling.h"
-#include "stoker/ops/operator_table.h"
+#include "stoker/ops/argument_text.h"
 
 namespace stoker {
 namespace {
-
-std::vector<std::string> split_choices(std::string_view choices) {
-  std::vector<std::string> words;
-  while (!choices.empty()) {
-    const std::size_t bar = std::min(choices.find('|'), choices.size());
-    words.emplace_back(choices.substr(0, bar));
-    choices.remove_prefix(std::min(bar + 1, choices.size()));
-  }
-  return words;
-}
 
 // Checks one value and brings it to the declared type; fails with what is wrong about "operator: argument".
 class ArgChecker {
@@ -50,7 +40,7 @@ class ArgChecker {
   }
 
   std::string check_text(const std::string& text) const {
-    const std::vector<std::string> choices = split_choices(arg_.choices);
+    const std::vector<std::string> choices = choices_of(arg_);
     if (choices.empty() || std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
     refuse(Value(text), fmt::format("one of {}{}", fmt::join(choices, ", "), did_you_mean(text, choices)));
   }
@@ -66,11 +56,7 @@ class ArgChecker {
 
   std::vector<double> check_list(std::vector<double> list) const {
     if (list.size() >= 32 || !(arg_.counts >> list.size() & 1)) {
-      std::vector<int> counts;
-      for (int n = 1; n < 32; ++n) {
-        if (arg_.counts >> n & 1) counts.push_back(n);
-      }
-      refuse(Value(list), fmt::format("a list of {} numbers", fmt::join(counts, " or ")));
+      refuse(Value(list), fmt::format("a list of {} numbers", fmt::join(counts_of(arg_), " or ")));
     }
     for (const double number : list) check_number(number);
     return list;

@@ -160,7 +160,7 @@ TEST(LoaderDevice, ThereIsNoIndexWithoutADevice) {
   EXPECT_THAT(refusal(options_on("cpu", 1)), HasSubstr("there is none"));
   EXPECT_THAT(refusal(options_on("emulated:execute", 4)), HasSubstr("it goes from 0 to 3"));
   EXPECT_THAT(error_of([] { open_device("emulated:h10"); }).message(), HasSubstr("did you mean 'h100'"));
-  EXPECT_THAT(error_of([] { open_device("cuda"); }).message(), HasSubstr("there is no device 'cuda'"));
+  EXPECT_THAT(error_of([] { open_device("gpu"); }).message(), HasSubstr("there is no device 'gpu'"));
 }
 
 TEST(LoaderDevice, AModelComputesNothingAndIsNotAudited) {

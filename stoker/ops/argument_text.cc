@@ -1,0 +1,57 @@
+#include "stoker/ops/argument_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace stoker {
+
+std::string_view type_name(ArgType type) {
+  switch (type) {
+    case ArgType::kNumber: return "number";
+    case ArgType::kInteger: return "integer";
+    case ArgType::kText: return "text";
+    case ArgType::kNumbers: return "numbers";
+    case ArgType::kIntegers: return "integers";
+  }
+  return "";
+}
+
+std::vector<std::string> choices_of(const ArgSpec& arg) {
+  std::vector<std::string> words;
+  for (std::string_view rest = arg.choices; !rest.empty();) {
+    const std::size_t bar = std::min(rest.find('|'), rest.size());
+    words.emplace_back(rest.substr(0, bar));
+    rest.remove_prefix(std::min(bar + 1, rest.size()));
+  }
+  return words;
+}
+
+std::vector<int> counts_of(const ArgSpec& arg) {
+  std::vector<int> counts;
+  for (unsigned bits = arg.counts; bits != 0; bits &= bits - 1) counts.push_back(std::countr_zero(bits));
+  return counts;
+}
+
+std::string default_text(const ArgSpec& arg) {
+  const Value value = default_value(arg);
+  const auto* list = std::get_if<Numbers>(&value);
+  if (!list) return to_string(value);
+  return list->size() == 1 ? fmt::format("{:.4g}", list->front()) : fmt::format("[{:.4g}]", fmt::join(*list, ", "));
+}
+
+std::string permitted_text(const ArgSpec& arg) {
+  const std::string limits = fmt::format("{} to {}", arg.min, arg.max);
+  switch (arg.type) {
+    case ArgType::kText:
+      return arg.choices.empty() ? "any text" : fmt::format("one of {}", fmt::join(choices_of(arg), ", "));
+    case ArgType::kNumber: return fmt::format("a number, {}", limits);
+    case ArgType::kInteger: return fmt::format("an integer, {}", limits);
+    case ArgType::kNumbers:
+    case ArgType::kIntegers: break;
+  }
+  return fmt::format("{} {}, {}", fmt::join(counts_of(arg), " or "), type_name(arg.type), limits);
+}
+
+}  // namespace stoker
