@@ -25,15 +25,7 @@ const OpenedShard& DataShard::opened() const {
   if (is_open_.load(std::memory_order_acquire)) return opened_;
   const std::lock_guard lock(mutex_);
   if (is_open_.load(std::memory_order_relaxed)) return opened_;
-  OpenedShard opened = open_();
-  const Fingerprint found = opened.rows->fingerprint();
-  if (found.samples() != samples() || found.value() != fingerprint_.value()) {
-    fail(ErrorKind::kData,
-         "'{}' does not hold the samples that the manifest beside it lists; pack or index it anew, or "
-         "remove the manifest",
-         name_);
-  }
-  opened_ = std::move(opened);
+  opened_ = open_();
   is_open_.store(true, std::memory_order_release);
   return opened_;
 }

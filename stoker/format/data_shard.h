@@ -23,7 +23,8 @@ struct OpenedShard {
 class DataShard {
  public:
   explicit DataShard(OpenedShard opened);
-  /// `open` is called when a sample is first wanted, and again if it threw.
+  /// `open` is called when a sample is first wanted, and again if it threw: as it does for a shard that holds other
+  /// samples.
   DataShard(std::string name, std::int64_t samples, std::uint64_t bytes, Fingerprint fingerprint,
             std::function<OpenedShard()> open);
 

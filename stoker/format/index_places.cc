@@ -129,6 +129,14 @@ std::optional<IndexPlace> index_in_shard(const std::shared_ptr<Source>& shard, s
   return place;
 }
 
+std::optional<std::uint64_t> tag_of_index_inside(Source& shard) {
+  constexpr std::uint64_t kEnd = kIndexTrailerBytes + kTarEndBytes;
+  if (shard.size() < kEnd) return std::nullopt;
+  std::array<std::uint8_t, kIndexTrailerBytes> trailer;
+  read_fully(shard, shard.size() - kEnd, trailer);
+  return hash64(trailer);
+}
+
 std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, const std::string& path,
                                        const IndexOptions& options, const OpenSource& open_source,
                                        const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems) {

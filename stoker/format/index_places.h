@@ -34,6 +34,9 @@ inline constexpr std::string_view kIndexMember = "__stoker__/index";
 std::optional<IndexPlace> index_in_file(Source& shard, const std::shared_ptr<Source>& index, std::string& why);
 /// The index that a tar holds as its last member. Without one, nothing and an empty `why`.
 std::optional<IndexPlace> index_in_shard(const std::shared_ptr<Source>& shard, std::string& why);
+/// The XXH3-64 of the bytes where the trailer of such an index stands: they hash its directory, which hashes every
+/// block, and the samples before it. Whether they are a trailer is not asked. Nothing of a shard that is too short.
+std::optional<std::uint64_t> tag_of_index_inside(Source& shard);
 
 /// The index that counts: the first of those in `options.folder`, beside the shard, inside it, that is whole and
 /// describes this shard. Null when there is none. Adds a sentence to `problems` for each that is damaged or another's.

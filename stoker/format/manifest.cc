@@ -116,6 +116,7 @@ Manifest parse(std::string_view text) {
     shard.samples = static_cast<std::int64_t>(count_of(entry, "samples", samples));
     shard.sample_bytes = count_of(entry, "sample_bytes", sample_bytes);
     shard.fingerprint = Fingerprint(from_hex(entry.at("fingerprint")), shard.samples);
+    if (entry.contains("index")) shard.index_tag = from_hex(entry.at("index"));
   }
   return manifest;
 }
@@ -144,12 +145,13 @@ std::string Manifest::to_json() const {
   }
   json["shards"] = Json::array();
   for (const ManifestShard& shard : shards) {
-    json["shards"].push_back({{"name", shard.name},
-                              {"samples", shard.samples},
-                              {"bytes", shard.bytes},
-                              {"hash", to_hex(shard.hash)},
-                              {"fingerprint", to_hex(shard.fingerprint.value())},
-                              {"sample_bytes", shard.sample_bytes}});
+    Json& entry = json["shards"].emplace_back(Json{{"name", shard.name},
+                                                   {"samples", shard.samples},
+                                                   {"bytes", shard.bytes},
+                                                   {"hash", to_hex(shard.hash)},
+                                                   {"fingerprint", to_hex(shard.fingerprint.value())},
+                                                   {"sample_bytes", shard.sample_bytes}});
+    if (shard.index_tag) entry["index"] = to_hex(*shard.index_tag);
   }
   json["checksum"] = to_hex(hash64(dump(json)));
   std::string text = dump(json) + "\n";

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "stoker/base/error.h"
+#include "stoker/format/listed_shard.h"
 #include "stoker/storage/posix_file.h"
 
 namespace stoker {
@@ -32,6 +33,10 @@ const Manifests::Folder& Manifests::folder(const std::string& path) {
 }
 
 Manifests::Found Manifests::find(const std::string& shard) {
+  struct stat facts;
+  const bool is_there = ::stat(shard.c_str(), &facts) == 0;
+  const int error = errno;
+  if (is_there && S_ISDIR(facts.st_mode)) return {};  // loose files, which no manifest lists
   const std::filesystem::path path(shard);
   const Folder& beside = folder(path.has_parent_path() ? path.parent_path().string() : ".");
   if (!beside.manifest) return {};
@@ -40,13 +45,9 @@ Manifests::Found Manifests::find(const std::string& shard) {
     problems_.push_back(fmt::format("'{}' is not in the manifest beside it", shard));
     return {&*beside.manifest, nullptr};
   }
-  struct stat facts;
-  if (::stat(shard.c_str(), &facts) != 0) fail_system("open", shard, errno);
+  if (!is_there) fail_system("open", shard, error);
   const auto bytes = static_cast<std::uint64_t>(facts.st_size);
-  if (bytes == entry->second->bytes) return {&*beside.manifest, entry->second};
-  problems_.push_back(fmt::format("'{}' has {} bytes, but the manifest beside it says {}; it is opened by itself",
-                                  shard, bytes, entry->second->bytes));
-  return {&*beside.manifest, nullptr};
+  return {&*beside.manifest, entry->second, contradiction_of_size(*entry->second, shard, bytes)};
 }
 
 std::vector<std::string> Manifests::shards_of(const std::string& in) {

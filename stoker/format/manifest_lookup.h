@@ -17,11 +17,11 @@ class Manifests {
   struct Found {
     const Manifest* manifest = nullptr;  // beside the shard, whether it lists the shard or not
     const ManifestShard* shard = nullptr;
+    std::string contradiction{};  // a sentence, where the shard's size is not what is listed
   };
 
-  /// What the manifest beside a shard says of it; nothing, and a problem, when the shard's size is not what it says.
-  /// Throws kNotFound for a shard that is not there, kData for one of a pack that is not finished. Valid as long as
-  /// this object.
+  /// What the manifest beside a shard says of it. Throws kNotFound for a shard that is not there, kData for one of a
+  /// pack that is not finished. Valid as long as this object.
   Found find(const std::string& shard);
   /// The paths of the shards that the manifest in a folder lists; empty without one.
   std::vector<std::string> shards_of(const std::string& in);

@@ -85,6 +85,13 @@ TEST_F(ManifestInFolder, ReadsWhatItWrites) {
   EXPECT_EQ(read.job, "a job");
 }
 
+TEST_F(ManifestInFolder, KeepsTheTagsOfIndexes) {
+  manifest_.shards[1].index_tag = 0x123456789abcdef0;
+  const Manifest read = Manifest::from_json(manifest_.to_json(), "m.json");
+  EXPECT_EQ(read.shards[1].index_tag, manifest_.shards[1].index_tag);
+  EXPECT_FALSE(read.shards[0].index_tag) << "not every pack says";
+}
+
 TEST_F(ManifestInFolder, KeepsNamesThatAreNoText) {
   manifest_.classes = {"caf\xe9", "caf\xc3\xa9", "\xff\xfe", "{\"hex\": \"00\"}", ""};
   manifest_.fields = {"jpg", "\x80"};
@@ -161,9 +168,28 @@ TEST_F(ManifestInFolder, NamesAShardThatIsMissing) {
   EXPECT_THAT(error.what(), HasSubstr("s-1.tar"));
 }
 
-TEST_F(ManifestInFolder, IsNotTrustedForAShardOfAnotherSize) {
-  folder_.write("s-1.tar", shard_of({"x", "y"}));
-  EXPECT_EQ(open({folder_.path("s-1.tar")})->size(), 2);
+TEST_F(ManifestInFolder, NamesAShardOfAnotherSizeWithBothSizes) {
+  const std::string other = folder_.write("s-1.tar", shard_of({"x", "y"}));
+  for (const bool use_index : {true, false}) {
+    for (const std::string& data : {other, folder_.path(), folder_.path("*.tar")}) {
+      const Error error = error_of([&] { open({data}, {.use = use_index}); });
+      EXPECT_EQ(error.kind(), ErrorKind::kData) << data;
+      EXPECT_THAT(error.what(),
+                  AllOf(HasSubstr("s-1.tar"), HasSubstr(std::to_string(std::filesystem::file_size(other))),
+                        HasSubstr(std::to_string(shards_[1].second.size()))));
+    }
+  }
+}
+
+TEST_F(ManifestInFolder, NamesAShardOfOtherSamplesAlsoWhereNoIndexIsUsed) {
+  folder_.write("s-1.tar", shard_of({"z"}));
+  EXPECT_THAT(error_of([&] { open({folder_.path()}, {.use = false}); }).what(),
+              AllOf(HasSubstr("s-1.tar"), HasSubstr("manifest")));
+}
+
+TEST_F(ManifestInFolder, SaysNothingOfAFolderOfLooseFilesBesideIt) {
+  folder_.write("loose/eel/x.jpg", "");
+  EXPECT_THAT(open({folder_.path("loose")})->classes(), ElementsAre("eel"));
 }
 
 TEST_F(ManifestInFolder, IsNotTrustedForAShardThatHoldsOtherSamples) {
@@ -183,11 +209,10 @@ TEST_F(ManifestInFolder, IsNotTrustedForMoreSamplesThanAShardHolds) {
 }
 
 TEST_F(ManifestInFolder, GivesItsClassesToShardsThatItDoesNotKnow) {
-  folder_.write("s-1.tar", shard_of({"x", "y"}));  // of another size
-  folder_.write("s-3.tar", shard_of({"z"}));       // added later
+  folder_.write("s-3.tar", shard_of({"z"}));  // added later
   EXPECT_EQ(open({folder_.path("s-3.tar")})->classes(), manifest_.classes);
   const auto data = open({folder_.path("s-3.tar"), folder_.path()});
-  EXPECT_THAT(keys(*data), ElementsAre("z", "a", "b", "x", "y", "d", "e", "f"));
+  EXPECT_THAT(keys(*data), ElementsAre("z", "a", "b", "c", "d", "e", "f"));
   EXPECT_EQ(data->classes(), manifest_.classes);
 }
 

@@ -32,24 +32,25 @@ void log_problems(const std::vector<std::string>& problems) {
 struct Candidate {
   ShardPath shard;
   Manifests::Found listed;
+  bool later;  // only when one of its samples is wanted: what is listed is enough until then
   OpenedShard opened{};
   std::exception_ptr error{};
 };
 
-/// Opens those that no manifest lists; errors are theirs.
-void open_unlisted(const ShardOpener& opener, std::vector<Candidate>& candidates, const std::stop_token& stop,
-                   Executor* opening) {
+/// Opens those that are to be opened at once; errors are theirs.
+void open_now(const ShardOpener& opener, std::vector<Candidate>& candidates, const std::stop_token& stop,
+              Executor* opening) {
   InlineExecutor here;
   TaskGroup tasks;
   std::atomic<std::size_t> first_failed{candidates.size()};
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i].listed.shard) continue;
+    if (candidates[i].later) continue;
     tasks.run(opening ? *opening : here, [&, i] {
       Candidate& candidate = candidates[i];
       if (i > first_failed) return;  // its outcome would change nothing
       try {
         stop_if_asked(stop, candidate.shard.path);
-        candidate.opened = opener.open(candidate.shard, stop);
+        candidate.opened = opener.open(candidate.shard, stop, candidate.listed.shard);
       } catch (...) {
         candidate.error = std::current_exception();
         for (std::size_t before = first_failed; i < before && !first_failed.compare_exchange_weak(before, i);) {
@@ -65,8 +66,8 @@ void open_unlisted(const ShardOpener& opener, std::vector<Candidate>& candidates
 }
 
 std::unique_ptr<DataShard> open_later(const ShardOpener& opener, const ShardPath& shard, const ManifestShard& listed) {
-  const auto open = [opener, shard = ShardPath{absolute_path(shard.path), shard.format}] {
-    OpenedShard opened = opener.open(shard);
+  const auto open = [opener, listed, shard = ShardPath{absolute_path(shard.path), shard.format}] {
+    OpenedShard opened = opener.open(shard, {}, &listed);
     log_problems(opened.problems);
     return opened;
   };
@@ -82,23 +83,25 @@ std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string
   Manifests manifests;
   std::vector<Candidate> candidates;
   for (const ShardPath& shard : find_shards(data, manifests, stop)) {
-    candidates.push_back({shard, index.use ? manifests.find(shard.path) : Manifests::Found()});
+    Manifests::Found listed = manifests.find(shard.path);
+    if (!listed.contradiction.empty()) fail(ErrorKind::kData, "{}", listed.contradiction);
+    const bool later = index.use && listed.shard != nullptr;
+    candidates.push_back({shard, std::move(listed), later});
   }
   log_problems(manifests.take_problems());
-  open_unlisted(opener, candidates, stop, opening);
+  open_now(opener, candidates, stop, opening);
 
   std::vector<std::unique_ptr<DataShard>> shards;
   std::vector<std::string> fields, first_classes;
   for (Candidate& candidate : candidates) {
-    const bool listed = candidate.listed.shard != nullptr;
     log_problems(candidate.opened.problems);
-    add_field_names(listed ? candidate.listed.manifest->fields : candidate.opened.rows->field_names(), fields);
+    add_field_names(candidate.later ? candidate.listed.manifest->fields : candidate.opened.rows->field_names(), fields);
     const Manifest* manifest = candidate.listed.manifest;
     const std::vector<std::string> classes = manifest ? manifest->classes : candidate.opened.classes;
     if (shards.empty()) first_classes = classes;
     require_same_classes(candidates.front().shard.path, first_classes, candidate.shard.path, classes);
-    shards.push_back(listed ? open_later(opener, candidate.shard, *candidate.listed.shard)
-                            : std::make_unique<DataShard>(std::move(candidate.opened)));
+    shards.push_back(candidate.later ? open_later(opener, candidate.shard, *candidate.listed.shard)
+                                     : std::make_unique<DataShard>(std::move(candidate.opened)));
   }
   return std::make_shared<ShardedDataset>(std::move(shards), std::move(fields), std::move(first_classes));
 }

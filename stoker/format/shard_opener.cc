@@ -4,11 +4,19 @@
 
 #include <utility>
 
+#include "stoker/format/listed_shard.h"
 #include "stoker/format/sample_table.h"
 #include "stoker/storage/file_source.h"
 #include "stoker/storage/open_file.h"
 
 namespace stoker {
+namespace {
+
+void refuse(const std::string& why) {
+  if (!why.empty()) fail(ErrorKind::kData, "{}", why);
+}
+
+}  // namespace
 
 ShardOpener::ShardOpener(FileAccess access, IndexOptions index, std::size_t cache_bytes)
     : access_(std::move(access)), index_(std::move(index)), cache_(std::make_shared<IndexCache>(cache_bytes)) {
@@ -17,13 +25,24 @@ ShardOpener::ShardOpener(FileAccess access, IndexOptions index, std::size_t cach
   }
 }
 
-OpenedShard ShardOpener::open(const ShardPath& shard, const std::stop_token& stop) const {
+OpenedShard ShardOpener::open(const ShardPath& shard, const std::stop_token& stop, const ManifestShard* listed) const {
+  OpenedShard opened = open_as_it_is(shard, stop, listed);
+  if (listed) refuse(contradiction_of_samples(*listed, shard.path, opened.rows->fingerprint(), opened.rows->bytes()));
+  return opened;
+}
+
+OpenedShard ShardOpener::open_as_it_is(const ShardPath& shard, const std::stop_token& stop,
+                                       const ManifestShard* listed) const {
   if (!index_.use || !shard.format->is_one_file()) return scan(shard, stop);
   // Indexes profit from the page cache, also where samples pass it by.
   const auto open_source = [this](const std::string& path) { return std::make_shared<FileSource>(path, access_); };
   const std::shared_ptr<FileSource> buffered = open_source(shard.path);
+  if (listed) refuse(contradiction_of_bytes(*listed, *buffered));
   std::vector<std::string> problems;
   std::shared_ptr<const ShardRows> rows = find_index(buffered, shard.path, index_, open_source, cache_, problems);
+  if (!rows && listed && listed->index_tag) {
+    refuse(problems.empty() ? fmt::format("the index inside '{}' is damaged", shard.path) : problems.back());
+  }
   std::string kept;  // named before the scan: what changes while it goes on is not of this state
   if (!rows && !index_.cache_folder.empty()) {
     kept = index_path_in_cache(index_.cache_folder, *buffered, shard.path);

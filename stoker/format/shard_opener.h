@@ -17,10 +17,14 @@ class ShardOpener {
 
   const FileAccess& access() const { return access_; }
 
-  /// What a scan found is kept in the user's cache. Throws as ShardFormat::scan does.
-  OpenedShard open(const ShardPath& shard, const std::stop_token& stop = {}) const;
+  /// What a scan found is kept in the user's cache. `listed`: what a manifest says of the shard, if one does. Throws as
+  /// ShardFormat::scan does, and kData for a shard that is not what is listed, or whose listed index is damaged: what
+  /// a scan finds cannot tell whether its samples' bytes are those that were packed.
+  OpenedShard open(const ShardPath& shard, const std::stop_token& stop = {},
+                   const ManifestShard* listed = nullptr) const;
 
  private:
+  OpenedShard open_as_it_is(const ShardPath& shard, const std::stop_token& stop, const ManifestShard* listed) const;
   OpenedShard scan(const ShardPath& shard, const std::stop_token& stop) const;
 
   FileAccess access_;

@@ -12,8 +12,10 @@
 #include "stoker/base/threads.h"
 #include "stoker/codec/image_decoder.h"
 #include "stoker/codec/own_decoder.h"
+#include "stoker/format/listed_shard.h"
 #include "stoker/format/shard_opener.h"
 #include "stoker/pack/sample_sweep.h"
+#include "stoker/storage/file_source.h"
 
 namespace stoker {
 namespace {
@@ -73,14 +75,19 @@ class InfoJob {
 
   OpenedShard open(const ShardPath& shard, Manifests& manifests) {
     const Manifests::Found listed = manifests.find(shard.path);
-    OpenedShard opened = opener_.open(shard, options_.stop);
-    add_problems(opened.problems);
-    const Fingerprint found = opened.rows->fingerprint();
-    if (listed.shard &&
-        (found.samples() != listed.shard->samples || found.value() != listed.shard->fingerprint.value())) {
-      info_.problems.push_back(
-          fmt::format("'{}' does not hold the samples that the manifest beside it lists", shard.path));
+    std::string contradiction;
+    if (listed.shard) {
+      FileSource file(shard.path, opener_.access());
+      contradiction = contradiction_of_bytes(*listed.shard, file);
+      if (!contradiction.empty()) info_.problems.push_back(contradiction);
     }
+    OpenedShard opened = opener_.open(shard, options_.stop);
+    if (listed.shard && contradiction.empty()) {
+      const ShardRows& rows = *opened.rows;
+      contradiction = contradiction_of_samples(*listed.shard, shard.path, rows.fingerprint(), rows.bytes());
+      if (!contradiction.empty()) info_.problems.push_back(contradiction);
+    }
+    add_problems(opened.problems);
     const std::vector<std::string>& named = listed.manifest ? listed.manifest->classes : opened.classes;
     if (!named.empty()) info_.classes = static_cast<std::int64_t>(named.size());
     return opened;

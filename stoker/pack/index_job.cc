@@ -19,6 +19,7 @@
 #include "stoker/format/find_shards.h"
 #include "stoker/format/index_places.h"
 #include "stoker/format/index_writer.h"
+#include "stoker/format/listed_shard.h"
 #include "stoker/pack/file_state.h"
 #include "stoker/pack/sample_check.h"
 #include "stoker/pack/sample_sweep.h"
@@ -40,21 +41,28 @@ class IndexJob {
     check_names(shards);
     std::vector<bool> is_done;
     std::vector<std::uint64_t> sizes;
+    std::vector<const ManifestShard*> listed;
     std::set<std::string> places;  // a shard that is named twice is indexed once
     for (const ShardPath& shard : shards) {
       stop_if_asked(options_.stop, shard.path);
       const std::uint64_t bytes = sizes.emplace_back(file_bytes(shard.path));
-      is_done.push_back(!places.insert(place_of(shard.path)).second || is_current(shard.path));
+      const bool is_new = places.insert(place_of(shard.path)).second;
+      listed.push_back(manifests.find(shard.path).shard);
+      const std::string wrong = is_new ? contradiction_of(shard.path, listed.back()) : std::string();
+      if (!wrong.empty()) result_.broken.push_back({shard.path, wrong});
+      const bool is_current_now = wrong.empty() && (!is_new || is_current(shard.path));
+      if (is_current_now) ++result_.current;
+      is_done.push_back(!wrong.empty() || is_current_now);
       total_ += bytes;
       if (is_done.back()) done_ += bytes;
     }
-    result_.current = std::count(is_done.begin(), is_done.end(), true);
+    for (const std::string& problem : manifests.take_problems()) log(LogLevel::kWarning, "{}", problem);
     if (options_.progress) options_.progress(done_, total_);
     for (std::size_t i = 0; i < shards.size(); ++i) {
       const ShardPath& shard = shards[i];
       if (is_done[i]) continue;
       try {
-        add(index(shard.path));
+        add(index(shard.path, listed[i]));
       } catch (const Error& error) {
         if (error.kind() == ErrorKind::kClosed) {
           fail(ErrorKind::kClosed, "stopped in '{}'; the same command goes on from there", shard.path);
@@ -97,6 +105,17 @@ class IndexJob {
     std::error_code error;
     fs::create_directories(path, error);
     if (error) fail_system("create the folder", path, error.value());
+  }
+
+  static void refuse(const std::string& why) {
+    if (!why.empty()) fail(ErrorKind::kData, "{}", why);
+  }
+
+  /// Why a shard that a manifest lists is not to be indexed: it is another.
+  std::string contradiction_of(const std::string& shard, const ManifestShard* listed) const {
+    if (!listed) return {};
+    FileSource source(shard, FileAccess(inline_));
+    return contradiction_of_bytes(*listed, source);
   }
 
   std::string place_of(const std::string& shard) const {
@@ -143,7 +162,7 @@ class IndexJob {
   }
 
   /// Returns what is to be told of this shard.
-  IndexJobResult index(const std::string& path) {
+  IndexJobResult index(const std::string& path, const ManifestShard* listed) {
     stop_if_asked(options_.stop, path);
     const auto shard = std::make_shared<FileSource>(path, FileAccess(inline_));
     const std::string place = place_of(path);
@@ -168,6 +187,7 @@ class IndexJob {
       if (options_.progress) options_.progress(done_ + last.offset + last.length, total_);
     }
     before.require_unchanged();
+    if (listed) refuse(contradiction_of_samples(*listed, path, writer.fingerprint(), writer.sample_bytes()));
     if (!options_.folder.empty() && is_of_another(place, *shard)) {
       log(LogLevel::kWarning,
           "the index in '{}' was of another shard than '{}', or of it before it was changed; it is replaced", place,

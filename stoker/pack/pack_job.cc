@@ -15,6 +15,7 @@
 #include "stoker/base/threads.h"
 #include "stoker/base/user_cache.h"
 #include "stoker/base/words.h"
+#include "stoker/format/listed_shard.h"
 #include "stoker/format/manifest.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/shard_format.h"
@@ -25,6 +26,7 @@
 #include "stoker/pack/shard_writer.h"
 #include "stoker/pack/source_state.h"
 #include "stoker/storage/atomic_file.h"
+#include "stoker/storage/file_source.h"
 
 namespace stoker {
 namespace {
@@ -161,6 +163,17 @@ SampleSweep::Work PackJob::work() const {
 
 // --- packing
 
+/// Why a file is not the shard that a finished pack lists; empty if it is.
+std::string contradiction_of(const std::string& path, const ManifestShard& listed) {
+  try {
+    FileSource shard(path, std::make_shared<InlineExecutor>());
+    return contradiction_of_bytes(listed, shard);
+  } catch (const Error& error) {
+    if (!is_about_data(error.kind())) throw;
+    return error.message();
+  }
+}
+
 /// Whether there is anything left to do. Throws where nothing can be packed into the folder, which need not be there.
 bool PackJob::look_at_folder(const std::string& to) const {
   std::error_code error;
@@ -184,11 +197,10 @@ bool PackJob::look_at_folder(const std::string& to) const {
   }
   if (finished && finished->job == job()) {
     for (const ManifestShard& shard : finished->shards) {
-      const std::string path = to + "/" + shard.name;
-      if (fs::file_size(path, error) != shard.bytes || error) {
+      if (const std::string wrong = contradiction_of(to + "/" + shard.name, shard); !wrong.empty()) {
         fail(ErrorKind::kData,
-             "the finished pack in '{}' has lost '{}', or part of it; remove the folder to pack it anew", to,
-             shard.name);
+             "the finished pack in '{}' has lost '{}', or part of it ({}); remove the folder to pack it anew", to,
+             shard.name, wrong);
       }
     }
     return false;

@@ -5,12 +5,15 @@
 #include <cerrno>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
+#include "stoker/format/listed_shard.h"
 #include "stoker/storage/atomic_file.h"
+#include "stoker/storage/file_source.h"
 
 namespace stoker {
 namespace {
@@ -59,6 +62,7 @@ Json to_json(const PackedShard& packed) {
           {"samples", shard.samples},
           {"sample_bytes", shard.sample_bytes},
           {"fingerprint", shard.fingerprint.value()},
+          {"index", shard.index_tag.value_or(0)},
           {"fields", fields},
           {"next", packed.next_position},
           {"bad", bad},
@@ -73,7 +77,8 @@ PackedShard from_json(const Json& json) {
            .hash = json.at("hash"),
            .samples = json.at("samples"),
            .sample_bytes = json.at("sample_bytes"),
-           .fingerprint = {json.at("fingerprint").get<std::uint64_t>(), json.at("samples").get<std::int64_t>()}};
+           .fingerprint = {json.at("fingerprint").get<std::uint64_t>(), json.at("samples").get<std::int64_t>()},
+           .index_tag = json.at("index").get<std::uint64_t>()};
   for (const Json& name : json.at("fields")) packed.fields.push_back(from_json_text(name));
   packed.next_position = json.at("next");
   packed.concealed = json.at("concealed");
@@ -141,9 +146,13 @@ PackJournal::PackJournal(std::string folder, const std::string& job)
 }
 
 bool PackJournal::is_there(const PackedShard& packed) const {
-  struct stat facts;
-  return ::stat((folder_ + "/" + packed.shard.name).c_str(), &facts) == 0 &&
-         static_cast<std::uint64_t>(facts.st_size) == packed.shard.bytes;
+  try {
+    FileSource shard(folder_ + "/" + packed.shard.name, std::make_shared<InlineExecutor>());
+    return contradiction_of_bytes(packed.shard, shard).empty();
+  } catch (const Error& error) {
+    if (!is_about_data(error.kind())) throw;
+    return false;
+  }
 }
 
 void PackJournal::add(PackedShard shard) {

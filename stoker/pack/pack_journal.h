@@ -24,7 +24,7 @@ struct PackedShard {
 class PackJournal {
  public:
   /// Opens the journal in `folder`, or begins one. Entries stand as far as they are whole and their shards are there
-  /// with the size they should have; what follows is forgotten. Throws kUsage when it is of another job.
+  /// with the size and the index they should have; what follows is forgotten. Throws kUsage when it is of another job.
   PackJournal(std::string folder, const std::string& job);
 
   const std::vector<PackedShard>& shards() const { return shards_; }

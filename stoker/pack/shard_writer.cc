@@ -1,5 +1,6 @@
 #include "stoker/pack/shard_writer.h"
 
+#include "stoker/base/hash.h"
 #include "stoker/format/index_places.h"
 
 namespace stoker {
@@ -33,14 +34,16 @@ ManifestShard ShardWriter::finish(std::string name) {
   const Fingerprint fingerprint = index_.fingerprint();
   const std::uint64_t sample_bytes = index_.sample_bytes();
   const IndexedShard described{.data_bytes = tar_.bytes(), .data_hash = tar_.hash()};
-  tar_.add(kIndexMember, index_.finish(described));
+  const std::vector<std::uint8_t> index = index_.finish(described);
+  tar_.add(kIndexMember, index);
   tar_.finish();
   return {.name = std::move(name),
           .bytes = tar_.bytes(),
           .hash = tar_.hash(),
           .samples = fingerprint.samples(),
           .sample_bytes = sample_bytes,
-          .fingerprint = fingerprint};
+          .fingerprint = fingerprint,
+          .index_tag = hash64(Bytes(index).last(kIndexTrailerBytes))};
 }
 
 }  // namespace stoker

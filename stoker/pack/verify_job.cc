@@ -11,6 +11,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/threads.h"
+#include "stoker/format/listed_shard.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/shard_opener.h"
 #include "stoker/format/tar_writer.h"
@@ -58,6 +59,9 @@ class VerifyJob {
  private:
   static BadSample problem_of(const std::string& shard, const std::string& reason) { return {shard, "", 0, reason}; }
   void add(BadSample bad) { result_.bad.push_back(std::move(bad)); }
+  void add_if_any(const std::string& shard, const std::string& problem) {
+    if (!problem.empty()) add(problem_of(shard, problem));
+  }
 
   /// Tars in a packed folder that its manifest does not list: whoever opens the folder passes over them.
   void name_strays(const std::vector<ShardPath>& shards) {
@@ -84,8 +88,15 @@ class VerifyJob {
 
   void verify(const ShardPath& shard) {
     stop_if_asked(options_.stop, shard.path);
+    const std::size_t before = result_.bad.size();
+    const ManifestShard* const listed = compare_with_manifest(shard);
     const OpenedShard opened = opener_.open(shard, options_.stop);
     if (!shard.format->is_one_file()) total_ += opened.rows->bytes();
+    if (listed && result_.bad.size() == before) {
+      add_if_any(shard.path,
+                 contradiction_of_samples(*listed, shard.path, opened.rows->fingerprint(), opened.rows->bytes()));
+    }
+    bool fault_is_known = result_.bad.size() > before;
     for (const std::string& problem : opened.problems) add(problem_of(shard.path, problem));
     const std::size_t problems = result_.bad.size();
     if (const auto* index = dynamic_cast<const ShardIndex*>(opened.rows.get())) {
@@ -100,7 +111,24 @@ class VerifyJob {
     }
     verify_samples(shard.path, opened);
     // Said last: a sample at fault says more than the shard that it lies in.
-    if (shard.format->is_one_file()) verify_whole(shard, opened, result_.bad.size() > problems);
+    fault_is_known = fault_is_known || result_.bad.size() > problems;
+    if (shard.format->is_one_file()) verify_whole(shard, opened, listed, fault_is_known);
+  }
+
+  /// What the manifest beside the shard says of it, if it says anything.
+  const ManifestShard* compare_with_manifest(const ShardPath& shard) {
+    try {
+      const Manifests::Found found = manifests_.find(shard.path);
+      for (const std::string& problem : manifests_.take_problems()) add(problem_of(shard.path, problem));
+      if (!found.shard) return nullptr;
+      FileSource file(shard.path, opener_.access());
+      add_if_any(shard.path, contradiction_of_bytes(*found.shard, file));
+      return found.shard;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kData) throw;
+      add(problem_of(shard.path, error.message()));
+      return nullptr;
+    }
   }
 
   void verify_samples(const std::string& path, const OpenedShard& opened) {
@@ -125,13 +153,12 @@ class VerifyJob {
   }
 
   /// Every byte of the shard, also those that belong to no sample.
-  void verify_whole(const ShardPath& shard, const OpenedShard& opened, bool fault_is_known) {
+  void verify_whole(const ShardPath& shard, const OpenedShard& opened, const ManifestShard* listed,
+                    bool fault_is_known) {
     FileSource file(shard.path, opener_.access());
-    const Manifests::Found listed = manifests_.find(shard.path);
-    for (const std::string& problem : manifests_.take_problems()) add(problem_of(shard.path, problem));
     const auto* index = dynamic_cast<const ShardIndex*>(opened.rows.get());
-    if (listed.shard) {
-      if (whole_hash(file, file.size(), options_.stop) != listed.shard->hash && !fault_is_known) {
+    if (listed) {
+      if (!fault_is_known && whole_hash(file, file.size(), options_.stop) != listed->hash) {
         add(problem_of(shard.path,
                        "its bytes are not those that the manifest lists; the samples are sound, so the damage "
                        "lies between them"));
