@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/bad_samples.h"
 #include "cli/command_line.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
@@ -22,6 +23,7 @@
 #include "stoker/ops/operator_table.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/runtime/sample_reader.h"
+#include "stoker/runtime/sample_trials.h"
 #include "stoker/tensor/orientation.h"
 
 namespace stoker {
@@ -34,6 +36,7 @@ struct ViewOptions {
   std::string recipe, out;
   int count = 8, draws = 4;
   std::uint64_t seed = 0;
+  BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
   bool json = false;
 };
 
@@ -78,11 +81,30 @@ std::string caption(const Dataset& dataset, std::int64_t sample) {
   return told ? fmt::format("{}, class {}", key, label) : fmt::format("{}, class {} ({})", key, label, name);
 }
 
+struct Sheet {
+  RgbImage image;
+  TriedSamples samples;  // shown, and passed over
+};
+
 // The first column shows the samples as they are, the others what a run with this seed makes of them in each epoch.
-RgbImage draw_sheet(const Dataset& dataset, const Plan& plan, const ViewOptions& options) {
+Sheet draw_sheet(const Dataset& dataset, const Plan& plan, const ViewOptions& options) {
   const std::size_t output = first_image_view(plan, options.recipe);
   const ViewPlan& view = plan.views()[output];
-  const std::vector<std::int64_t> samples = first_samples(dataset, options.seed, options.count);
+  SampleReader reader(dataset, plan);
+  CpuExecutor executor(plan);
+  const auto picture = [&](const SampleInput& input) {
+    return original(input.fields[static_cast<std::size_t>(view.field)], view.image.decode);
+  };
+  const auto try_sample = [&](std::int64_t sample, std::int64_t position) {
+    const SampleInput input =
+        reader.input(sample, {.seed = options.seed, .epoch = 0, .position = static_cast<std::uint64_t>(position)});
+    run_one(executor, input);
+    picture(input);
+    return true;
+  };
+  TriedSamples tried = try_samples(
+      dataset, {.seed = options.seed, .count = options.count, .bad_sample = options.bad_sample}, try_sample);
+  const std::vector<std::int64_t>& samples = tried.good;
   std::vector<std::string> titles = {"original"};
   std::vector<std::vector<std::int64_t>> positions;
   for (int epoch = 0; epoch < options.draws; ++epoch) {
@@ -93,25 +115,20 @@ RgbImage draw_sheet(const Dataset& dataset, const Plan& plan, const ViewOptions&
                      details(plan, output), titles);
   Progress progress("view", "pictures", static_cast<std::int64_t>(samples.size() * titles.size()));
   std::int64_t drawn = 0;
-  SampleReader reader(dataset, plan);
-  CpuExecutor executor(plan);
   for (std::size_t row = 0; row < samples.size(); ++row) {
     on_sample(dataset, samples[row], [&] {
-      const std::span<const Bytes> fields = reader.read(samples[row]);
-      const Bytes encoded = fields[static_cast<std::size_t>(view.field)];
-      sheet.put(static_cast<int>(row), 0, original(encoded, view.image.decode));
+      sheet.put(static_cast<int>(row), 0, picture(reader.input(samples[row], {})));
       sheet.put_caption(static_cast<int>(row), caption(dataset, samples[row]));
       progress.update(++drawn);
       for (std::size_t epoch = 0; epoch < positions.size(); ++epoch) {
         const SampleDraw draw{options.seed, epoch, static_cast<std::uint64_t>(positions[epoch][row])};
-        const std::vector<SampleOutput> outputs =
-            run_one(executor, {.fields = fields, .label = dataset.label(samples[row]), .draw = draw});
+        const std::vector<SampleOutput> outputs = run_one(executor, reader.input(samples[row], draw));
         sheet.put(static_cast<int>(row), static_cast<int>(epoch) + 1, displayed(outputs[output], view.image));
         progress.update(++drawn);
       }
     });
   }
-  return sheet.image();
+  return {sheet.image(), std::move(tried)};
 }
 
 void write_file(const std::string& path, const std::vector<std::uint8_t>& bytes) {
@@ -131,21 +148,23 @@ bool ends_in_png(const std::string& path) {
 void view(const ViewOptions& options) {
   const Plan plan(Recipe::load(options.recipe));
   const std::shared_ptr<const Dataset> dataset = open_samples(options.data);
-  const RgbImage sheet = draw_sheet(*dataset, plan, options);
+  const Sheet sheet = draw_sheet(*dataset, plan, options);
   std::vector<std::uint8_t> png;
-  encode_png(sheet.view(), png);
+  encode_png(sheet.image.view(), png);
   write_file(options.out, png);
 
-  const std::int64_t samples = std::min<std::int64_t>(options.count, dataset->size());
   if (options.json) {
     return write_json({{"out", options.out},
-                       {"samples", samples},
+                       {"samples", sheet.samples.good.size()},
                        {"draws", options.draws},
-                       {"width", sheet.width},
-                       {"height", sheet.height}});
+                       {"width", sheet.image.width},
+                       {"height", sheet.image.height},
+                       {"bad_samples", sheet.samples.bad.size()},
+                       {"bad", bad_samples_json(sheet.samples.bad)}});
   }
-  write_output(fmt::format("{}: {} samples, {} draws each, {} x {} pixels\n", options.out, samples, options.draws,
-                           sheet.width, sheet.height));
+  write_output(fmt::format("{}: {} samples, {} draws each, {} x {} pixels\n", options.out, sheet.samples.good.size(),
+                           options.draws, sheet.image.width, sheet.image.height) +
+               bad_samples_text("Bad samples, passed over", sheet.samples.bad));
 }
 
 }  // namespace
@@ -165,6 +184,9 @@ void add_view_command(Parser& app) {
   add_integer_option(*command, "--count", options->count, {1, kSamplesMax}, "Samples, one row each; 8");
   add_integer_option(*command, "--draws", options->draws, {0, kDrawsMax}, "Epochs, one column each; 4");
   add_seed_option(*command, options->seed);
+  add_parsed_option(*command, "--bad-sample", options->bad_sample, parse_bad_slot_policy,
+                    "Show another sample in a bad one's place, one fewer, or stop; substitute")
+      ->option_text("substitute|skip|fail");
   add_json_flag(*command, options->json);
   set_example(*command, "stoker view imagenet/train --recipe imagenet-train --out sheet.png");
   command->callback([options] { view(*options); });

@@ -51,9 +51,10 @@ std::span<const Bytes> SampleReader::read(std::int64_t sample) {
   for (std::size_t i = 0; i < memory_.size(); ++i) {
     const std::string& name = plan_.fields()[i];
     const SampleField* field = row_.find(name);
-    if (!field)
-      fail(ErrorKind::kNotFound, "it has no field '{}'; the data set's are {}", name,
+    if (!field) {
+      fail(ErrorKind::kBadSample, "it has no field '{}'; the data set's are {}", name,
            fmt::join(dataset_.field_names(), ", "));
+    }
     memory_[i].resize(field->length);
     read_checked(row_, *field, memory_[i]);
     fields_.emplace_back(memory_[i]);

@@ -30,7 +30,7 @@ class SampleReader {
  public:
   SampleReader(const Dataset& dataset, const Plan& plan) : dataset_(dataset), plan_(plan) {}
 
-  /// By Plan::fields(); valid until the next call. Throws kNotFound when the sample has no such field, kIo.
+  /// By Plan::fields(); valid until the next call. Throws kBadSample when the sample has no such field, kIo.
   std::span<const Bytes> read(std::int64_t sample);
   /// Likewise, with all else that an executor is told of it.
   SampleInput input(std::int64_t sample, const SampleDraw& draw);

@@ -58,7 +58,7 @@ TEST(SampleReader, NamesTheSampleThatHasNoSuchField) {
     on_sample(dataset, 1, [&] { reader.read(1); });
     FAIL() << "a field that is not there was read";
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
+    EXPECT_EQ(error.kind(), ErrorKind::kBadSample);
     EXPECT_THAT(error.message(), HasSubstr("key1"));
     EXPECT_THAT(error.message(), HasSubstr("'mask.png'"));
   }
