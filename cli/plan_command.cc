@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/bad_samples.h"
 #include "cli/command_line.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
@@ -18,19 +19,20 @@
 #include "stoker/base/units.h"
 #include "stoker/plan/device_batch.h"
 #include "stoker/plan/plan.h"
+#include "stoker/runtime/core_probe.h"
 #include "stoker/runtime/crossing_probe.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/sample_reader.h"
-#include "stoker/runtime/stage_probe.h"
 
 namespace stoker {
 namespace {
 
-constexpr std::int64_t kSamplesMeasured = 64;
+constexpr std::size_t kSamplesCrossing = 64;
 
 struct PlanOptions {
   std::vector<std::string> data;
   std::string recipe;
+  OpenOptions open;
   LoaderOptions loader;
   bool json = false;
 
@@ -41,9 +43,8 @@ struct PlanOptions {
 struct PlanReport {
   const Plan& plan;
   std::vector<OutputSpec> outputs;
-  std::vector<StageCost> costs;
+  CoreCosts core;
   std::vector<CrossingCost> crossings;  // by transfer index, if there is a device
-  std::size_t samples_measured;
   const LoaderOptions& loader;
   std::uint64_t memory_bytes_min, device_memory_bytes_min;
 };
@@ -80,36 +81,45 @@ std::string crossings_text(const PlanReport& report) {
                      caveat.empty() ? "" : " ", caveat);
 }
 
+// What rate there is, and of what: data with an index are not to be compared with plain files unawares.
+std::string rate_text(const CoreCosts& core) {
+  const std::string index =
+      core.indexed > 0
+          ? fmt::format("{:.0f}% of the images decoded by an index's entry points, which plain files do not have",
+                        100 * core.indexed)
+          : std::string("without entry points of an index");
+  return fmt::format("A core makes about {:.0f} samples/s, as `run` would, {}.\nMeasured on {} samples.\n",
+                     core.samples_per_s, index, core.samples.good.size());
+}
+
 std::string text_of(const PlanReport& report) {
   TextTable stages({{"stage"},
                     {"CPU us", Align::kRight},
                     {"device us", Align::kRight},
                     {"bytes out", Align::kRight},
                     {"operators"}});
-  double total_us = 0;
-  for (std::size_t i = 0; i < report.costs.size(); ++i) {
+  double rest_us = report.core.cpu_us;
+  for (std::size_t i = 0; i < report.core.stages.size(); ++i) {
     const StageSpec& stage = report.plan.stages()[i];
-    const StageCost& cost = report.costs[i];
-    total_us += cost.cpu_us;
+    const StageCost& cost = report.core.stages[i];
+    rest_us -= cost.cpu_us;
     stages.add_row({stage.name, fmt::format("{:.0f}", cost.cpu_us), us_text(device_us(report, i)),
                     format_size(cost.bytes_out), fmt::format("{}", fmt::join(stage.operators, ", "))});
   }
+  stages.add_row({"the rest", fmt::format("{:.0f}", std::max(rest_us, 0.0)), "-", "-", "reading, checking, batches"});
   TextTable outputs({{"output"}, {"dtype"}, {"shape of one sample"}});
   for (const OutputSpec& output : report.outputs) {
     outputs.add_row({output.name, std::string(to_string(output.dtype)), shape_text(output.shape)});
   }
-  return fmt::format("{}\n{}\n", stages.text(), outputs.text()) + crossings_text(report) +
-         fmt::format(
-             "A core makes about {:.0f} samples/s: medians over {} samples, each stage apart; a run fuses geometry and "
-             "color.\n",
-             total_us > 0 ? 1e6 / total_us : 0.0, report.samples_measured) +
+  return fmt::format("{}\n{}\n", stages.text(), outputs.text()) + crossings_text(report) + rate_text(report.core) +
          fmt::format("Batches of {} with {} made ahead take at least {} of memory{}.\n", report.loader.batch,
                      report.loader.prefetch.value_or(kPrefetchDefault),
                      format_size(static_cast<double>(report.memory_bytes_min)),
                      report.loader.device
                          ? fmt::format(", and {} of the device's",
                                        format_size(static_cast<double>(report.device_memory_bytes_min)))
-                         : std::string());
+                         : std::string()) +
+         bad_samples_text("Bad samples, passed over", report.core.samples.bad);
 }
 
 nlohmann::ordered_json optional_json(std::optional<double> value) {
@@ -120,14 +130,18 @@ nlohmann::ordered_json json_of(const PlanReport& report) {
   using Json = nlohmann::ordered_json;
   Json json;
   json["stages"] = Json::array();
-  for (std::size_t i = 0; i < report.costs.size(); ++i) {
+  for (std::size_t i = 0; i < report.core.stages.size(); ++i) {
     const StageSpec& stage = report.plan.stages()[i];
+    const StageCost& cost = report.core.stages[i];
     json["stages"].push_back({{"name", stage.name},
                               {"operators", stage.operators},
-                              {"cpu_us", report.costs[i].cpu_us},
+                              {"cpu_us", cost.cpu_us},
                               {"device_us", optional_json(device_us(report, i))},
-                              {"bytes_out", std::llround(report.costs[i].bytes_out)}});
+                              {"bytes_out", std::llround(cost.bytes_out)}});
   }
+  json["cpu_us"] = report.core.cpu_us;
+  json["samples_per_s"] = report.core.samples_per_s;
+  json["indexed_share"] = report.core.indexed;
   json["outputs"] = Json::array();
   for (const OutputSpec& output : report.outputs) {
     const std::span<const std::int64_t> shape = output.shape.extents();
@@ -148,7 +162,9 @@ nlohmann::ordered_json json_of(const PlanReport& report) {
     }
   }
   json["memory_bytes_min"] = report.memory_bytes_min;
-  json["samples_measured"] = report.samples_measured;
+  json["samples_measured"] = report.core.samples.good.size();
+  json["bad_samples"] = report.core.samples.bad.size();
+  json["bad"] = bad_samples_json(report.core.samples.bad);
   return json;
 }
 
@@ -156,16 +172,21 @@ void plan(const PlanOptions& options) {
   const Recipe recipe = Recipe::load(options.recipe);
   const Plan plan(recipe);
   std::vector<OutputSpec> outputs = plan.outputs();
-  const std::shared_ptr<const Dataset> dataset = open_samples(options.data);
-  const std::vector<std::int64_t> samples = first_samples(*dataset, options.loader.seed, kSamplesMeasured);
-  std::vector<StageCost> costs;
+  const std::shared_ptr<const Dataset> dataset = open_samples(options.data, options.open);
+  CoreCosts core;
   {
-    Progress progress("plan", "samples", static_cast<std::int64_t>(samples.size()));
-    costs = measure_stages(*dataset, plan, samples, options.loader.seed,
-                           [&progress](std::int64_t measured) { progress.update(measured); });
+    Progress progress("plan", "samples", 0);
+    core = measure_core(dataset, plan,
+                        {.seed = options.loader.seed,
+                         .batch = options.loader.batch,
+                         .prefetch = options.loader.prefetch,
+                         .bad_sample = options.loader.bad_sample,
+                         .progress = [&](std::int64_t done, std::int64_t total) { progress.update(done, total); }});
   }
   std::vector<CrossingCost> crossings;
   if (options.loader.device) {
+    std::vector<std::int64_t> samples = core.samples.good;
+    samples.resize(std::min(samples.size(), kSamplesCrossing));
     const DeviceSide side = {
         .device = options.loader.device.get(), .plan = &plan, .image_bytes = mean_sample_bytes(*dataset)};
     CrossingProbe probe(*dataset, plan, side, static_cast<int>(samples.size()));
@@ -175,9 +196,8 @@ void plan(const PlanOptions& options) {
   }
   const PlanReport report{.plan = plan,
                           .outputs = std::move(outputs),
-                          .costs = std::move(costs),
+                          .core = std::move(core),
                           .crossings = std::move(crossings),
-                          .samples_measured = samples.size(),
                           .loader = options.loader,
                           .memory_bytes_min = memory_bytes_min(*dataset, recipe, options.loader),
                           .device_memory_bytes_min = device_memory_bytes_min(*dataset, recipe, options.loader)};
@@ -195,14 +215,17 @@ void add_plan_command(Parser& app) {
   const auto options = std::make_shared<PlanOptions>();
   add_data_argument(*command, options->data);
   add_recipe_option(*command, options->recipe);
-  add_integer_option(*command, "--batch", options->loader.batch, {1},
-                     "Samples per batch, for the memory it takes; 256");
+  add_integer_option(*command, "--batch", options->loader.batch, {1}, "Samples per batch; 256");
   add_integer_option(*command, "--prefetch", options->loader.prefetch, {1},
-                     fmt::format("Batches made ahead, for the memory they take; {}", kPrefetchDefault));
+                     fmt::format("Batches made ahead; {}", kPrefetchDefault));
   add_threads_option(*command, options->loader.threads);
   add_parsed_option(*command, "--device", options->loader.device, open_device,
                     "Show what splitting the stages with this device costs at each transfer index; cpu")
       ->option_text("DEVICE");
+  add_open_options(*command, options->open);
+  add_parsed_option(*command, "--bad-sample", options->loader.bad_sample, parse_bad_slot_policy,
+                    "Try another sample in a bad one's place, one fewer, or stop; substitute")
+      ->option_text("substitute|skip|fail");
   add_json_flag(*command, options->json);
   set_example(*command, "stoker plan imagenet/train --recipe imagenet-train");
   command->callback([options] { plan(*options); });

@@ -36,6 +36,17 @@ TEST_F(Calibration, TellsWhatASampleTakesAtEveryIndex) {
   EXPECT_GT(lent_.host, 0u);
 }
 
+TEST_F(Calibration, HandsOverByEntryPointsAsALoaderDoes) {
+  const MemoryDatasetOptions images{.width = 400, .height = 300};
+  MemoryDatasetOptions indexed = images;
+  indexed.indexed = true;
+  const auto with = costs_of(memory_dataset(indexed), "emulated:h100");
+  const auto without = costs_of(memory_dataset(images), "emulated:h100");
+  ASSERT_TRUE(with && without);
+  EXPECT_LT(with->front().bytes_to_device, with->at(1).bytes_to_device) << "the part of the file under the crop";
+  EXPECT_EQ(without->front().bytes_to_device, without->at(1).bytes_to_device) << "planes: it is decoded here";
+}
+
 TEST_F(Calibration, LeavesOutSamplesThatAreBad) {
   std::vector<int> bad;
   for (int i = 0; i < 50; i += 2) bad.push_back(i);

@@ -1,47 +1,18 @@
 #include "stoker/runtime/stage_probe.h"
 
-#include <algorithm>
-#include <array>
-#include <cassert>
-#include <numeric>
-
 #include "stoker/base/clock.h"
-#include "stoker/plan/image_stages.h"
-#include "stoker/runtime/sample_reader.h"
 
 namespace stoker {
-namespace {
 
-constexpr std::size_t kStagesPerImage = 3;  // decode, geometry, color
-
-struct StageSamples {
-  std::vector<double> cpu_us;
-  std::vector<double> bytes_out;
-
-  void add(std::int64_t ns, std::size_t bytes) {
-    cpu_us.push_back(static_cast<double>(ns) * 1e-3);
-    bytes_out.push_back(static_cast<double>(bytes));
-  }
-};
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-// Takes samples through the stages of one view, each apart.
-class ViewProbe {
+class StageProbe::View {
  public:
-  explicit ViewProbe(const ViewPlan& view) : view_(view) {}
+  View(const ViewPlan& view, const DecodeLimits& limits) : view_(view), stages_(limits) {}
 
-  void measure(Bytes encoded, const SampleDraw& draw) {
+  void measure(const SampleInput& sample) {
+    const bool by_entry_points = view_.field == sample.entry_points_of;
     const std::int64_t began = now_ns();
-    const StageOutputs outputs = stages_.begin(view_, encoded, draw);
+    const StageOutputs outputs = stages_.begin(view_, sample.fields[static_cast<std::size_t>(view_.field)], sample.draw,
+                                               by_entry_points ? sample.entry_points : Bytes());
     stages_.decode();
     const std::int64_t decoded_at = now_ns();
     resized_.resize(outputs.geometry.bytes());
@@ -52,48 +23,57 @@ class ViewProbe {
     const std::int64_t color_at = now_ns();
     stages_.color(resized, tensor_.data());
     const std::int64_t ended = now_ns();
+    last_ = {Sum{decoded_at - began, outputs.decode.bytes()}, Sum{color_at - geometry_at, resized_.size()},
+             Sum{ended - color_at, tensor_.size()}};
+  }
 
-    samples_[0].add(decoded_at - began, outputs.decode.bytes());
-    samples_[1].add(color_at - geometry_at, resized_.size());
-    samples_[2].add(ended - color_at, tensor_.size());
+  /// What was measured last is of a good sample.
+  void count() {
+    ++samples_;
+    for (std::size_t i = 0; i < kStagesPerImage; ++i) {
+      sums_[i].ns += last_[i].ns;
+      sums_[i].bytes_out += last_[i].bytes_out;
+    }
   }
 
   void append_costs(std::vector<StageCost>& costs) const {
-    for (const StageSamples& stage : samples_) costs.push_back({median(stage.cpu_us), mean(stage.bytes_out)});
+    const double samples = static_cast<double>(samples_ > 0 ? samples_ : 1);
+    for (const Sum& sum : sums_) {
+      costs.push_back({static_cast<double>(sum.ns) * 1e-3 / samples, static_cast<double>(sum.bytes_out) / samples});
+    }
   }
 
-  const ViewPlan& view() const { return view_; }
-
  private:
+  struct Sum {
+    std::int64_t ns = 0;
+    std::size_t bytes_out = 0;
+  };
+
   const ViewPlan& view_;
   ImageStages stages_;
   std::vector<std::uint8_t> resized_, tensor_;
-  std::array<StageSamples, kStagesPerImage> samples_;
+  std::array<Sum, kStagesPerImage> last_{}, sums_{};
+  std::int64_t samples_ = 0;
 };
 
-}  // namespace
-
-std::vector<StageCost> measure_stages(const Dataset& dataset, const Plan& plan,
-                                      const std::vector<std::int64_t>& samples, std::uint64_t seed,
-                                      const std::function<void(std::int64_t)>& measured) {
-  std::vector<std::unique_ptr<ViewProbe>> probes;
+StageProbe::StageProbe(const Plan& plan, const DecodeLimits& limits) {
   for (const ViewPlan& view : plan.views()) {
-    if (view.kind == ViewKind::kImage) probes.push_back(std::make_unique<ViewProbe>(view));
+    if (view.kind == ViewKind::kImage) views_.push_back(std::make_unique<View>(view, limits));
   }
-  assert(!samples.empty() && plan.stages().size() == probes.size() * kStagesPerImage);
-  SampleReader reader(dataset, plan);
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    on_sample(dataset, samples[i], [&] {
-      const std::span<const Bytes> fields = reader.read(samples[i]);
-      for (const auto& probe : probes) {
-        probe->measure(fields[static_cast<std::size_t>(probe->view().field)],
-                       {.seed = seed, .epoch = 0, .position = i});
-      }
-    });
-    measured(static_cast<std::int64_t>(i) + 1);
-  }
+}
+
+StageProbe::~StageProbe() = default;
+
+void StageProbe::measure(const SampleInput& sample) {
+  const std::int64_t began = now_ns();
+  for (const auto& view : views_) view->measure(sample);
+  for (const auto& view : views_) view->count();
+  last_ns_ = now_ns() - began;
+}
+
+std::vector<StageCost> StageProbe::costs() const {
   std::vector<StageCost> costs;
-  for (const auto& probe : probes) probe->append_costs(costs);
+  for (const auto& view : views_) view->append_costs(costs);
   return costs;
 }
 

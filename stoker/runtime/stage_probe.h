@@ -1,24 +1,43 @@
-// Measures what each stage of a plan costs on samples of the data itself: one thread, one sample at a time.
+// Takes samples through the stages of a plan one after the other, each apart: how a loader's time, which is of several
+// stages together, is divided among them.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <vector>
 
-#include "stoker/format/dataset.h"
+#include "stoker/plan/image_stages.h"
 #include "stoker/plan/plan.h"
+#include "stoker/plan/sample_executor.h"
 
 namespace stoker {
 
+/// Of one sample, on average.
 struct StageCost {
-  double cpu_us = 0;     // the median over the samples
-  double bytes_out = 0;  // the mean
+  double cpu_us = 0;
+  double bytes_out = 0;
 };
 
-/// One per stage of the plan. `samples` must not be empty; `measured` is told after each how many there have been.
-/// Throws what reading or decoding a sample throws, naming it.
-std::vector<StageCost> measure_stages(const Dataset& dataset, const Plan& plan,
-                                      const std::vector<std::int64_t>& samples, std::uint64_t seed,
-                                      const std::function<void(std::int64_t)>& measured);
+constexpr std::size_t kStagesPerImage = 3;  // decode, geometry, color
+
+class StageProbe {
+ public:
+  /// The plan must outlive it.
+  explicit StageProbe(const Plan& plan, const DecodeLimits& limits = {});
+  ~StageProbe();
+
+  /// Throws what decoding throws; the sample is not counted then.
+  void measure(const SampleInput& sample);
+  /// One per stage of the plan, of what was measured so far. Geometry and color take longer so than fused.
+  std::vector<StageCost> costs() const;
+  /// How long the last sample took in all.
+  std::int64_t last_ns() const { return last_ns_; }
+
+ private:
+  class View;
+  std::vector<std::unique_ptr<View>> views_;
+  std::int64_t last_ns_ = 0;
+};
 
 }  // namespace stoker

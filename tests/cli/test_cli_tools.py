@@ -1,6 +1,7 @@
 """`stoker synth`, `plan`, `view`, `ops`, and what the command says about itself."""
 
 import re
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -61,6 +62,65 @@ def test_plan_shows_stages_costs_and_outputs(stoker, photographs):
     assert plan["outputs"] == [{"name": "image", "dtype": "f32", "shape": [3, 224, 224]},
                                {"name": "label", "dtype": "i64", "shape": []}]
     assert plan["memory_bytes_min"] > 3 * 256 * 12 * 224 * 224  # two batches ahead, one in use
+
+
+def test_plan_takes_the_path_that_run_takes_and_tells_its_rate(stoker, photographs, tmp_path):
+    packed = tmp_path / "packed"
+    stoker.json("pack", photographs.folder, packed)
+    usual = ("--recipe", "imagenet-train", "--batch", 4)
+    for data, share in ((packed,), 1), ((photographs.folder,), 0), ((packed, "--no-index"), 0):
+        plan = stoker.json("plan", *data, *usual)
+        assert plan["indexed_share"] == share
+        assert plan["samples_per_s"] == pytest.approx(1e6 / plan["cpu_us"])
+        assert sum(stage["cpu_us"] for stage in plan["stages"]) <= 1.05 * plan["cpu_us"]
+    assert "an index's entry points, which plain files do not have" in stoker.text("plan", packed, *usual)
+    assert "without entry points of an index" in stoker.text("plan", photographs.folder, *usual)
+
+
+@pytest.fixture
+def some_bad(photographs, tmp_path):
+    """The photographs, of which every second one is cut short."""
+    folder = tmp_path / "some-bad"
+    shutil.copytree(photographs.folder, folder)
+    bad = sorted(folder.rglob("*.jpg"))[::2]
+    for path in bad:
+        path.write_bytes(path.read_bytes()[:-50])
+    return folder, sorted(f"{path.parent.name}/{path.stem}" for path in bad)
+
+
+@pytest.mark.parametrize("command", [("plan",), ("view", "--count", 12, "--out", "sheet.png", "--draws", 1)],
+                         ids=["plan", "view"])
+def test_plan_and_view_pass_over_bad_samples_and_name_them(stoker, photographs, some_bad, tmp_path, command):
+    (name, *rest), (folder, bad) = command, some_bad
+    usual = (name, folder, "--recipe", "imagenet-train", *rest)
+    report = stoker.json(*usual, cwd=tmp_path)
+    assert report["bad_samples"] == len(bad) and sorted(sample["key"] for sample in report["bad"]) == bad
+    assert all("end-of-image" in sample["reason"] for sample in report["bad"])
+    assert report["samples_measured" if name == "plan" else "samples"] == photographs.count - len(bad)
+    said = stoker.text(*usual, "--bad-sample", "skip", cwd=tmp_path)
+    assert all(key in said for key in bad) and "Bad samples, passed over" in said
+    sentence = stoker.refusal(1, *usual, "--bad-sample", "fail", cwd=tmp_path)
+    assert "end-of-image" in sentence and any(key in sentence for key in bad)
+
+
+@pytest.mark.parametrize("command", [("plan",), ("view", "--out", "sheet.png")], ids=["plan", "view"])
+def test_plan_and_view_fail_where_every_sample_is_bad(stoker, tiny, tmp_path, command):
+    name, *rest = command
+    folder = tmp_path / "all-bad"
+    shutil.copytree(tiny.folder, folder)
+    for path in folder.rglob("*.*"):
+        path.write_bytes(b"no image")
+    sentence = stoker.refusal(1, name, folder, "--recipe", "cifar-train", *rest, cwd=tmp_path)
+    assert "none of the samples that were tried" in sentence and "not a JPEG" in sentence
+    assert not (tmp_path / "sheet.png").exists()
+
+
+def test_view_shows_another_sample_in_a_bad_ones_place(stoker, some_bad, tmp_path):
+    folder, bad = some_bad
+    usual = ("view", folder, "--recipe", "imagenet-train", "--count", 4, "--out", tmp_path / "sheet.png")
+    assert stoker.json(*usual)["samples"] == 4
+    skipped = stoker.json(*usual, "--bad-sample", "skip")
+    assert skipped["samples"] + skipped["bad_samples"] == 4
 
 
 def test_plan_tells_what_crosses_to_a_device_as_run_then_counts_it(stoker, tmp_path):
