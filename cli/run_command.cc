@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,10 +12,12 @@
 #include "cli/command_line.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
+#include "cli/exit_status.h"
 #include "cli/json_output.h"
 #include "cli/process_usage.h"
 #include "cli/progress.h"
 #include "cli/run_report.h"
+#include "cli/run_span.h"
 #include "stoker/base/clock.h"
 #include "stoker/base/units.h"
 #include "stoker/device/accelerator.h"
@@ -24,6 +26,7 @@
 #include "stoker/plan/device_batch.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader.h"
+#include "stoker/runtime/loader_state.h"
 #include "stoker/runtime/metrics_server.h"
 #include "stoker/runtime/sample_reader.h"
 #include "stoker/storage/atomic_file.h"
@@ -35,7 +38,6 @@ namespace {
 
 constexpr int kDefaultBatch = 256;
 constexpr std::uint64_t kStateBytesMax = 64 << 10;
-constexpr std::int64_t kEpochsMax = 1'000'000'000;  // so that no count of samples overflows
 
 struct RunOptions {
   std::vector<std::string> data;
@@ -44,8 +46,7 @@ struct RunOptions {
   std::string subset, labels;
   LoaderOptions loader;
   std::string accelerator;
-  std::int64_t epochs = 1;
-  std::int64_t batches = std::numeric_limits<std::int64_t>::max();
+  RunLimits limits;
   std::string state, save_state, tune_report;  // files
   bool explain = false;
   bool json = false;
@@ -53,7 +54,6 @@ struct RunOptions {
 
 LoaderOptions loader_options(const RunOptions& options) {
   LoaderOptions loader = options.loader;
-  loader.epochs_end = options.epochs;
   if (options.explain) {
     loader.tuned = [](const TuningMove& move) { write_error_line(fmt::format("{:6.1f} s: {}", move.at_s, move.why)); };
   }
@@ -61,25 +61,28 @@ LoaderOptions loader_options(const RunOptions& options) {
   return loader;
 }
 
-// Takes up to `batches_max` batches of the epochs, from `begin` on; each is released once the accelerator is done with
-// it. Returns how many epochs that began.
-std::int64_t consume(Loader& loader, const LoaderPosition& begin, std::int64_t epochs, std::int64_t batches_max,
-                     EmulatedAccelerator* accelerator) {
-  const std::int64_t left = loader.batches_per_epoch() * (epochs - begin.epoch) - begin.batch;
-  const std::int64_t batches = std::clamp<std::int64_t>(left, 0, batches_max);
+struct Taken {
+  std::int64_t epochs = 0, batches = 0;  // that began; that the accelerator was given
+};
+
+// Takes so many batches, from `begin` on; each is released once the accelerator is done with it. What was taken counts
+// also where this throws.
+void consume(Loader& loader, const LoaderPosition& begin, std::int64_t batches, EmulatedAccelerator* accelerator,
+             Taken& taken) {
   Progress progress("run", "samples", batches * loader.batch_size());
-  std::int64_t taken = 0, epoch = begin.epoch;
-  for (; epoch < epochs && taken < batches_max; ++epoch) {
+  const bool at_end = begin.batch == loader.batches_per_epoch();
+  for (std::int64_t epoch = begin.epoch + (at_end ? 1 : 0); taken.batches < batches; ++epoch) {
     loader.start_epoch(epoch);
-    while (taken < batches_max) {
+    ++taken.epochs;
+    while (taken.batches < batches) {
       const BatchPtr batch = loader.next();
       if (!batch) break;
+      ++taken.batches;
       batch->wait();
       if (accelerator) accelerator->step(batch->ready_ns());
-      progress.update(++taken * loader.batch_size());
+      progress.update(taken.batches * loader.batch_size());
     }
   }
-  return epoch - begin.epoch;
 }
 
 std::shared_ptr<const Dataset> open_views(const RunOptions& options) {
@@ -98,20 +101,49 @@ std::string read_state(const std::string& path) {
   return text;
 }
 
-LoaderPosition load_state(Loader& loader, const std::string& path) {
+// What `use` throws is about the file of the state.
+template <typename Use>
+LoaderPosition with_state(const std::string& path, Use use) {
   if (path.empty()) return {};
   try {
-    return loader.load_state(read_state(path));
+    return use();
   } catch (const Error& error) {
     throw error.with_context(fmt::format("'{}'", path));
   }
 }
 
+// The loader's part of it.
+void add_loader(RunReport& report, const Loader& loader) {
+  report.tunes = loader.tunes();
+  report.tuning = loader.tuning();
+  report.threads = loader.threads();
+  report.prefetch = loader.prefetch();
+  report.io_depth = loader.io_depth();
+  report.batch = loader.batch_size();
+}
+
+void write_and_commit(std::optional<AtomicFile>& file, const std::string& content) {
+  if (!file) return;
+  file->write(as_bytes(content));
+  file->commit();
+}
+
+void write_report(const RunReport& report, bool json) {
+  if (json) {
+    write_json(report.json());
+  } else {
+    write_output(report.text());
+  }
+}
+
 void run(const RunOptions& options, Interrupts& interrupts) {
-  const LoaderOptions loader_settings = loader_options(options);
+  LoaderOptions loader_settings = loader_options(options);
   if (!options.accelerator.empty())
     accelerator_step_seconds(options.accelerator, 1);  // complain before the work begins
   const Recipe recipe = Recipe::load(options.recipe);
+  const std::string state = options.state.empty() ? "" : read_state(options.state);
+  const LoaderPosition stands = with_state(options.state, [&] { return position_of_state(state); });
+  loader_settings.epochs_end = epochs_end(options.limits, stands);
   const std::shared_ptr<const Dataset> dataset = open_views(options);
 
   std::optional<AtomicFile> state_file, tune_report;  // what cannot be written is to be known before the work
@@ -123,7 +155,11 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   if (!loader.metrics_address().empty()) {
     write_error_line(fmt::format("metrics are served at http://{}/metrics", loader.metrics_address()));
   }
-  const LoaderPosition begin = load_state(loader, options.state);
+  const LoaderPosition begin = with_state(options.state, [&] { return loader.load_state(state); });
+  const std::int64_t batches = batches_to_take(options.limits, begin, loader.batches_per_epoch());
+  if (batches == 0) {
+    write_error_line(nothing_to_take(options.limits, begin, loader.batches_per_epoch(), options.state));
+  }
   const Interrupts::Scope stop(interrupts, [&loader] { loader.interrupt(); });
   RunReport report;
   std::optional<EmulatedAccelerator> accelerator;
@@ -132,42 +168,33 @@ void run(const RunOptions& options, Interrupts& interrupts) {
     accelerator.emplace(*report.step_seconds,
                         [&interrupts](std::int64_t deadline_ns) { interrupts.wait_until(deadline_ns); });
   }
-  const auto save_state = [&] {
-    if (!state_file) return;
-    state_file->write(as_bytes(loader.state() + "\n"));
-    state_file->commit();
-  };
+  Taken taken;
+  std::exception_ptr failure;
+  bool stopped = false;
   try {
-    report.epochs = consume(loader, begin, options.epochs, options.batches, accelerator ? &*accelerator : nullptr);
-  } catch (const Error&) {  // also when interrupted: what was seen until then was seen
-    save_state();
-    throw;
+    consume(loader, begin, batches, accelerator ? &*accelerator : nullptr, taken);
+  } catch (const Error& error) {
+    stopped = interrupts.raised() && error.kind() == ErrorKind::kClosed;
+    if (!stopped) failure = std::current_exception();
   }
-  save_state();
-  if (tune_report) {
-    tune_report->write(as_bytes(tune_report_html(loader.tuning())));
-    tune_report->commit();
-  }
-
   report.seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
   report.cpu_s = process_cpu_s() - cpu_s_before;
+  write_and_commit(state_file, loader.state() + "\n");  // also after a failure: what was seen until then was seen
+  if (failure) std::rethrow_exception(failure);
+  write_and_commit(tune_report, tune_report_html(loader.tuning()));
   report.metrics = MetricsWindow(loader.metrics());
-  loader.close();
-  report.tunes = loader.tunes();
-  report.tuning = loader.tuning();
-  report.threads = loader.threads();
-  report.prefetch = loader.prefetch();
-  report.io_depth = loader.io_depth();
-  report.batch = loader.batch_size();
+  if (!stopped) loader.close();  // which waits for reads under way: who stopped it is told first
+  report.epochs = taken.epochs;
+  add_loader(report, loader);
   report.io = dataset->row(0).source->io_name();
   report.transfer_index = Plan(recipe).stages().empty() ? 0 : loader.transfer_index();
   if (loader_settings.device) report.device = {loader_settings.device->name(), loader_settings.device->caveat()};
   if (accelerator) report.utilisation = accelerator->utilisation();
-  if (options.json) {
-    write_json(report.json());
-  } else {
-    write_output(report.text());
-  }
+  if (options.json || batches > 0) write_report(report, options.json);
+  if (!stopped) return;
+  write_error_line(fmt::format("stopped after {}{}", counted(taken.batches, "batch"),
+                               state_file ? fmt::format("; --state {} goes on from there", options.save_state) : ""));
+  throw ExitStatus{kExitInterrupted};
 }
 
 void add_knob_options(Command& command, RunOptions& options) {
@@ -198,9 +225,11 @@ void add_run_command(Parser& app, Interrupts& interrupts) {
                                      fmt::format("Samples per batch and rank; {}", kDefaultBatch));
   add_integer_option(*command, "--global-batch", loader.global_batch, {1}, "Samples per batch of all ranks")
       ->excludes(batch);
-  add_integer_option(*command, "--epochs", options->epochs, {1, kEpochsMax}, "Stop after epoch E - 1; 1")
+  add_integer_option(*command, "--epochs", options->limits.epochs, {1, kEpochsMax},
+                     "Stop after epoch E - 1; by default after the epoch that it begins in, with --batches after none")
       ->option_text("E");
-  add_integer_option(*command, "--batches", options->batches, {1}, "Stop after N batches");
+  add_integer_option(*command, "--batches", options->limits.batches, {1},
+                     "Stop after N batches, of as many epochs as they take");
   add_knob_options(*command, *options);
   add_parsed_option(*command, "--memory", loader.memory, parse_size,
                     "For all that the loader holds, as 512MiB; a quarter of the machine's")

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <utility>
 
+#include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/spelling.h"
 
@@ -72,7 +73,14 @@ void EmulatedAccelerator::step(std::int64_t ready_ns) {
   wait_ns_ += start - free_at;
   busy_ns_ += step_ns_;
   free_at_ns_ = start + step_ns_;
-  wait_until_(*free_at_ns_);
+  try {
+    wait_until_(*free_at_ns_);
+  } catch (...) {  // the step was cut short: only what passed of it was work
+    const std::int64_t left_ns = std::clamp<std::int64_t>(*free_at_ns_ - now_ns(), 0, step_ns_);
+    busy_ns_ -= left_ns;
+    *free_at_ns_ -= left_ns;
+    throw;
+  }
 }
 
 double EmulatedAccelerator::busy_s() const { return seconds(busy_ns_); }

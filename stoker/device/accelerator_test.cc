@@ -5,6 +5,7 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
+#include "stoker/base/error_testing.h"
 
 namespace stoker {
 namespace {
@@ -98,6 +99,14 @@ TEST(AcceleratorStepSeconds, RefusesWhatIsNoTime) {
       EXPECT_EQ(error.kind(), ErrorKind::kUsage) << text;
     }
   }
+}
+
+TEST(Accelerator, CountsOfAStepThatIsCutShortWhatPassedOfIt) {
+  constexpr double kStepS = 1e6;
+  EmulatedAccelerator accelerator(kStepS, [](std::int64_t) { fail(ErrorKind::kClosed, "stopped"); });
+  EXPECT_EQ(error_of([&] { accelerator.step(now_ns()); }).kind(), ErrorKind::kClosed);
+  EXPECT_LT(accelerator.busy_s(), kStepS / 2) << "of a step of days";
+  EXPECT_EQ(accelerator.wait_s(), 0);
 }
 
 }  // namespace

@@ -69,6 +69,16 @@ std::int64_t count_at(const Json& json, const char* name) {
   return value->get<std::int64_t>();
 }
 
+Json parsed_state(std::string_view json) {
+  Json state = Json::parse(json, nullptr, false);
+  if (!state.is_object() || !state.contains("stoker_state")) {
+    fail(ErrorKind::kUsage, "this is not a state of a Stoker loader");
+  }
+  return state;
+}
+
+LoaderPosition position_in(const Json& state) { return {count_at(state, "epoch"), count_at(state, "batch")}; }
+
 }  // namespace
 
 LoaderState::LoaderState(const LoaderIdentity& identity) : head_(identity_json(identity)) {}
@@ -77,11 +87,10 @@ std::string LoaderState::to_json(const LoaderPosition& position) const {
   return fmt::format(R"({},"epoch":{},"batch":{}}})", head_, position.epoch, position.batch);
 }
 
+LoaderPosition position_of_state(std::string_view json) { return position_in(parsed_state(json)); }
+
 LoaderPosition LoaderState::parse(std::string_view json) const {
-  const Json theirs = Json::parse(json, nullptr, false);
-  if (!theirs.is_object() || !theirs.contains("stoker_state")) {
-    fail(ErrorKind::kUsage, "this is no state of a Stoker loader");
-  }
+  const Json theirs = parsed_state(json);
   const Json ours = Json::parse(head_ + "}");
   std::string differences;
   for (const Compared& compared : kCompared) {
@@ -94,7 +103,7 @@ LoaderPosition LoaderState::parse(std::string_view json) const {
     fail(ErrorKind::kUsage, "the state is not of this loader: {}; resume with the data and options it was taken with",
          differences);
   }
-  return {count_at(theirs, "epoch"), count_at(theirs, "batch")};
+  return position_in(theirs);
 }
 
 }  // namespace stoker

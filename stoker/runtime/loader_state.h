@@ -21,6 +21,9 @@ struct LoaderIdentity {
   bool nvjpeg = false;  // whose pixels are not those of Stoker's decoders
 };
 
+/// Where the state of any loader stands. Throws kUsage for what is no state.
+LoaderPosition position_of_state(std::string_view json);
+
 /// Writes and reads positions of one loader. Threads: any.
 class LoaderState {
  public:

@@ -2,10 +2,13 @@
 
 import array
 import fcntl
+import json
 import os
+import re
 import signal
 import subprocess
 import termios
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -40,9 +43,68 @@ def test_a_run_stops(stoker, photographs, tmp_path, args, number):
     process, audit = start_run(stoker, photographs, tmp_path, *args)
     with audit:
         process.send_signal(number)
-        audit.read()  # to the end, so that the run is not held up by us
+        delivered = 1 + len(audit.read().splitlines())  # to the end, so that the run is not held up by us
     out, err = process.communicate(timeout=HANG_S)
-    assert (process.returncode, out, err) == (130, "", "stoker: stopped\n")
+    assert process.returncode == 130
+    report = json.loads(out)
+    assert report["samples"] == delivered and report["samples_per_s"] > 0 and report["stages"]
+    assert err == f"stoker: stopped after {delivered // 4} batch{'es' * (delivered > 4)}\n"
+
+
+def test_a_run_that_is_stopped_leaves_all_that_it_was_asked_for(stoker, photographs, tmp_path):
+    state, page = tmp_path / "at.json", tmp_path / "tuning.html"
+    process, audit = start_run(stoker, photographs, tmp_path, "--save-state", state, "--tune-report", page)
+    with audit:
+        process.send_signal(signal.SIGINT)
+        lines = [json.loads(line) for line in audit.read().splitlines()]
+    out, err = process.communicate(timeout=HANG_S)
+    assert (process.returncode, json.loads(out)["samples"]) == (130, 1 + len(lines))
+    assert err.startswith("stoker: stopped after ") and err.endswith(f"; --state {state} goes on from there\n")
+    assert page.read_text().rstrip().endswith("</html>")
+    at = json.loads(state.read_text())
+    assert at["epoch"] * 12 + at["batch"] * 4 == 1 + len(lines)
+    followed = tmp_path / "followed.jsonl"
+    stoker.text("run", photographs.folder, "--recipe", photographs.recipe, "--batch", 4, "--batches", 1, "--state", state,
+                "--audit", followed)
+    first = json.loads(followed.read_text().splitlines()[0])
+    assert first["epoch"] * 12 + first["position"] == 1 + len(lines)
+
+
+def test_a_stopped_run_says_its_rate_to_people_too(stoker, photographs, tmp_path):
+    fifo = tmp_path / "audit"
+    os.mkfifo(fifo)
+    process = stoker.start("run", photographs.folder, "--recipe", photographs.recipe, "--batch", 4, "--epochs", ENDLESS, "--audit",
+                           fifo, "--accelerator", "80000", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with open(fifo) as audit:
+        assert audit.readline()
+        process.send_signal(signal.SIGINT)
+        audit.read()
+    out, err = process.communicate(timeout=HANG_S)
+    assert (process.returncode, err) == (130, "stoker: stopped after 1 batch\n")
+    assert re.search(r"^4 samples in .* samples/s, ", out)
+    assert re.search(r"^The accelerator was busy \d", out, re.M)
+
+
+def test_a_run_stops_while_it_waits_for_its_first_batch(stoker, photographs, tmp_path):
+    """One that takes minutes: of the same twelve images, again and again."""
+    recipe = tmp_path / "small.toml"
+    recipe.write_text('[[view]]\nname = "image"\noperators = [{ op = "decode" }, { op = "resize", size = [1, 1] }]\n')
+    state = tmp_path / "at.json"
+    process = stoker.start("run", photographs.folder, "--recipe", recipe, "--batch", 1_000_000, "--tail", "wrap", "--threads", 1,
+                           "--memory", "4GiB", "--metrics", 0, "--json", "--save-state", state, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE)
+    address = re.search(r"http://\S+", process.stderr.readline())[0]
+    decoding = 0.0
+    while decoding == 0:
+        assert process.poll() is None
+        with urllib.request.urlopen(address) as page:
+            decoding = float(re.search(r"^stoker_worker_busy_seconds_total\{.*\} (\S+)$", page.read().decode(), re.M)[1])
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=HANG_S)
+    assert (process.returncode, err) == (130, f"stoker: stopped after 0 batches; --state {state} goes on from there\n")
+    report = json.loads(out)
+    assert (report["samples"], report["first_batch_s"]) == (0, 0) and report["wait_s"] > 0
+    assert json.loads(state.read_text())["batch"] == 0
 
 
 def test_a_second_signal_ends_a_run_that_cannot_stop(stoker, tiny, tmp_path):

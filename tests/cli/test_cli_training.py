@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import tarfile
 
 import pytest
@@ -159,3 +160,70 @@ def test_a_state_holds_wherever_the_samples_lie_but_not_for_another_seed(stoker,
         audit(stoker, tmp_path, *way, *TRAIN, "--batches", 1, "--state", state)
     sentence = stoker.refusal(2, "run", hurt, *TRAIN[:-1], 5, "--state", state)
     assert "the seed was 4 and is now 5" in sentence
+
+
+@pytest.fixture
+def small(stoker, tiny, tmp_path):
+    """Thirty images in batches of ten, three to the epoch; calls of run, and what they deliver."""
+    state = tmp_path / "at.json"
+
+    def run(*args):
+        path = tmp_path / "small.jsonl"
+        done = stoker("run", tiny.folder, "--recipe", tiny.recipe, "--batch", 10, "--audit", path, "--save-state", state, *args)
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        return done, [(line["epoch"], line["position"]) for line in lines]
+
+    run.state = state
+    run.at = lambda: tuple(json.loads(state.read_text())[name] for name in ("epoch", "batch"))
+    return run
+
+
+def samples(first, last):
+    """Of the batches, counted from the beginning of training."""
+    return [divmod(number, 30) for number in range(10 * first, 10 * last)]
+
+
+def test_so_many_batches_are_taken_over_as_many_epochs_as_it_takes(small):
+    done, delivered = small("--batches", 8)
+    assert (done.returncode, done.stderr, delivered, small.at()) == (0, "", samples(0, 8), (2, 2))
+    done, delivered = small("--batches", 5, "--state", small.state)
+    assert (done.returncode, done.stderr, delivered, small.at()) == (0, "", samples(8, 13), (4, 1))
+
+
+def test_the_epochs_end_the_batches_where_both_are_given(small):
+    assert small("--batches", 8, "--epochs", 2)[1] == samples(0, 6)
+    assert small("--batches", 2, "--epochs", 2)[1] == samples(0, 2)
+
+
+def test_without_either_one_epoch_runs_and_a_state_goes_on_to_the_end_of_its_own(small):
+    assert small()[1] == samples(0, 3)
+    small("--batches", 8)
+    assert small("--state", small.state)[1] == samples(8, 9)
+
+
+def test_a_state_at_the_end_of_an_epoch_goes_on_with_the_next_by_epochs_or_by_batches(small):
+    for more in (("--epochs", 3), ("--batches", 3)):
+        assert small("--batches", 6)[1] == samples(0, 6) and small.at() == (1, 3)
+        assert small("--state", small.state, *more)[1] == samples(6, 9)
+        assert small.at() == (2, 3)
+
+
+@pytest.mark.parametrize("batches, args, says", [
+    (6, (), "stands at the end of epoch 1; --epochs 3 goes on to the end of epoch 2, and --batches N for N batches"),
+    (6, ("--epochs", 2), "stands at the end of epoch 1, and --epochs 2 ends there or before; --epochs 3 goes on to the end of epoch 2"),
+    (8, ("--epochs", 1), "stands before batch 2 of epoch 2, counted from 0, and --epochs 1 ends there or before; --epochs 3 goes on to "
+                         "the end of epoch 2"),
+    (6, ("--epochs", 2, "--batches", 9), "stands at the end of epoch 1, and --epochs 2 ends there or before; --epochs 3 goes on to the "
+                                         "end of epoch 2"),
+])
+def test_a_state_behind_which_nothing_is_left_to_do_says_so_and_is_done(small, batches, args, says):
+    small("--batches", batches)
+    before = small.state.read_text()
+    done, delivered = small("--state", small.state, *args)
+    assert (done.returncode, done.stdout, delivered) == (0, "", [])
+    assert done.stderr == f"stoker: nothing to do: '{small.state}' {says}\n"
+    assert small.state.read_text() == before
+    done, _ = small("--state", small.state, "--json", *args)
+    assert (done.returncode, json.loads(done.stdout)["samples"]) == (0, 0)
+    goes_on = re.search(r"--epochs (\d+) goes on to the end of epoch (\d+)", says)
+    assert small("--state", small.state, "--epochs", goes_on[1])[1] == samples(batches, 3 * (int(goes_on[2]) + 1))

@@ -1,0 +1,31 @@
+#include "cli/run_span.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace stoker {
+
+std::int64_t epochs_end(const RunLimits& limits, const LoaderPosition& from) {
+  if (limits.epochs) return *limits.epochs;
+  return limits.batches ? kEpochsMax : std::min(from.epoch, kEpochsMax - 1) + 1;
+}
+
+std::int64_t batches_to_take(const RunLimits& limits, const LoaderPosition& from, std::int64_t batches_per_epoch) {
+  const std::int64_t left = batches_per_epoch * (epochs_end(limits, from) - from.epoch) - from.batch;
+  return std::clamp<std::int64_t>(left, 0, limits.batches.value_or(std::numeric_limits<std::int64_t>::max()));
+}
+
+std::string nothing_to_take(const RunLimits& limits, const LoaderPosition& from, std::int64_t batches_per_epoch,
+                            const std::string& state) {
+  const bool at_end = from.batch == batches_per_epoch;
+  const std::string place = at_end ? fmt::format("at the end of epoch {}", from.epoch)
+                                   : fmt::format("before batch {} of epoch {}, counted from 0", from.batch, from.epoch);
+  const std::string given = limits.epochs ? fmt::format(", and --epochs {} ends there or before", *limits.epochs) : "";
+  return fmt::format("nothing to do: '{}' stands {}{}; --epochs {} goes on to the end of epoch {}{}", state, place,
+                     given, from.epoch + (at_end ? 2 : 1), from.epoch + (at_end ? 1 : 0),
+                     limits.epochs ? "" : ", and --batches N for N batches");
+}
+
+}  // namespace stoker
