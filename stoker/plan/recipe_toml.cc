@@ -7,6 +7,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/spelling.h"
 #include "stoker/plan/recipe.h"
+#include "stoker/plan/toml_mistake.h"
 
 namespace stoker {
 namespace {
@@ -118,7 +119,9 @@ Recipe Recipe::from_toml(std::string_view text) {
   try {
     root = toml::parse(text);
   } catch (const toml::parse_error& error) {
-    fail(ErrorKind::kUsage, "line {}: {}", error.source().begin.line, error.description());
+    const toml::source_position at = error.source().begin;
+    fail(ErrorKind::kUsage, "{}",
+         toml_mistake(text, {.line = at.line, .column = at.column, .words = error.description()}));
   }
   check_keys(root, {"tail", "view"});
   Recipe recipe;
@@ -128,6 +131,7 @@ Recipe Recipe::from_toml(std::string_view text) {
     at_line_of(*node, [&] { recipe.set_tail(tail); });
   }
   const toml::node* views = root.get("view");
+  if (views && views->is_table()) refuse(*views, "a recipe may have several views: write [[view]], not [view]");
   if (!views || !views->is_array_of_tables()) fail(ErrorKind::kUsage, "a recipe needs at least one [[view]]");
   for (const toml::node& node : *views->as_array()) {
     const View view = view_of(*node.as_table());
