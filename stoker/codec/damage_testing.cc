@@ -25,6 +25,32 @@ std::vector<std::uint8_t> damaged(std::vector<std::uint8_t> encoded, std::size_t
   return encoded;
 }
 
+std::vector<std::uint8_t> mangled(std::vector<std::uint8_t> encoded, std::size_t first, std::mt19937& random) {
+  const auto below = [&](std::size_t count) { return static_cast<std::size_t>(random() % count); };
+  const std::size_t from = first + below(encoded.size() - first);
+  const auto at = encoded.begin() + static_cast<std::ptrdiff_t>(from);
+  const auto to = at + static_cast<std::ptrdiff_t>(1 + below(std::min<std::size_t>(encoded.size() - from, 200)));
+  const auto marker = static_cast<std::uint8_t>(random());
+  switch (below(7)) {
+    case 0: return damaged(std::move(encoded), first, random);
+    case 1: encoded.erase(at, to); break;
+    case 2: {
+      const std::vector<std::uint8_t> piece(at, to);
+      encoded.insert(encoded.begin() + static_cast<std::ptrdiff_t>(first + below(from - first + 1)), piece.begin(),
+                     piece.end());
+      break;
+    }
+    case 3: std::fill(at, to, std::uint8_t{0}); break;
+    case 4: encoded.insert(at, {0xFF, marker}); break;
+    case 5:
+      *at = 0xFF;
+      if (at + 1 != encoded.end()) at[1] = marker;
+      break;
+    default: encoded.erase(at, encoded.end()); break;
+  }
+  return encoded;
+}
+
 std::optional<TestImage> try_decode(ImageDecoder& decoder, Bytes encoded, Rect window) {
   try {
     const ImageFacts facts = decoder.read_facts(encoded);

@@ -14,6 +14,10 @@ namespace stoker {
 /// One to eight bytes changed anywhere from `first` on: bits flipped, bytes replaced, or a piece copied elsewhere.
 std::vector<std::uint8_t> damaged(std::vector<std::uint8_t> encoded, std::size_t first, std::mt19937& random);
 
+/// A file that lost, gained or changed bytes from `first` on: damage as above, a piece deleted, inserted, or of zeros,
+/// a marker of any kind in the midst of it, or an end that came early.
+std::vector<std::uint8_t> mangled(std::vector<std::uint8_t> encoded, std::size_t first, std::mt19937& random);
+
 /// The window's pixels, or nothing where the decoder throws Error (anything else that is thrown is the test's failure).
 /// `window` empty: the whole image.
 std::optional<TestImage> try_decode(ImageDecoder& decoder, Bytes encoded, Rect window = {});

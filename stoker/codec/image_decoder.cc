@@ -29,6 +29,8 @@ Planes ImageDecoder::plane_sizes(Bytes, const ImageFacts&) { return {}; }
 
 const JpegWindow* ImageDecoder::find_window(Bytes, const ImageFacts&, Rect, Bytes) { return nullptr; }
 
+bool ImageDecoder::is_surely_good(Bytes) { return false; }
+
 bool ImageDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>&) {
   decode_rgb(encoded, facts, {0, 0, facts.width, facts.height});
   return true;
@@ -110,6 +112,10 @@ const JpegWindow* AnyImageDecoder::find_window(Bytes encoded, const ImageFacts& 
                                                Bytes entry_points) {
   check_limits(facts, limits_);
   return decoder_for(facts.codec).find_window(encoded, facts, window, entry_points);
+}
+
+bool AnyImageDecoder::is_surely_good(Bytes encoded) {
+  return decoder_for(detect_codec(encoded)).is_surely_good(encoded);
 }
 
 PlaneDecodes AnyImageDecoder::plane_decodes() const { return jpeg_ ? jpeg_->plane_decodes() : PlaneDecodes(); }

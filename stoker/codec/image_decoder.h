@@ -52,6 +52,9 @@ class ImageDecoder {
   /// For a device to decode: what decode_planes would decode by these entry points, as far as can be seen beforehand.
   /// Null if it has to be decoded here. Lasts as decode_rgb's view does.
   virtual const JpegWindow* find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points);
+  /// Whether the file cannot be bad, for a decoder that would not tell. Nothing is decoded: of many good files too,
+  /// nobody knows.
+  virtual bool is_surely_good(Bytes encoded);
   /// How decode_planes fared so far.
   virtual PlaneDecodes plane_decodes() const { return {}; }
 
@@ -75,6 +78,7 @@ class AnyImageDecoder final : public ImageDecoder {
   Planes plane_sizes(Bytes encoded, const ImageFacts& facts) override;
   Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
   const JpegWindow* find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) override;
+  bool is_surely_good(Bytes encoded) override;
   PlaneDecodes plane_decodes() const override;
 
  private:

@@ -6,7 +6,13 @@
 namespace stoker {
 namespace {
 
-// libjpeg as its manual shows it: from the first row to the last.
+// From within an attempt. Of several scans all are read.
+void start_decompress(jpeg_decompress_struct& jpeg, LibjpegErrors& errors) {
+  jpeg_start_decompress(&jpeg);
+  if (errors.ran_out()) errors.give_up(ErrorKind::kBadSample, "its scans have no end");
+}
+
+// libjpeg as its manual shows it: from the first row to the last, and on to the end of the file.
 void decode_jpeg(Bytes encoded, PlainImage& image) {
   const int channels = image.facts.components == 4 ? 4 : 3;
   const std::size_t row_bytes = static_cast<std::size_t>(image.facts.width) * static_cast<std::size_t>(channels);
@@ -20,11 +26,12 @@ void decode_jpeg(Bytes encoded, PlainImage& image) {
     jpeg_read_header(&jpeg, TRUE);
     jpeg.out_color_space = channels == 4 ? JCS_CMYK : JCS_RGB;
     jpeg.dct_method = JDCT_ISLOW;
-    jpeg_start_decompress(&jpeg);
+    start_decompress(jpeg, errors);
     while (jpeg.output_scanline < jpeg.output_height) {
       JSAMPROW row = image.rgb.data() + jpeg.output_scanline * row_bytes;
       jpeg_read_scanlines(&jpeg, &row, 1);
     }
+    jpeg_finish_decompress(&jpeg);
   });
   jpeg_destroy_decompress(&jpeg);
   if (!decoded) fail(errors.kind(), "the JPEG data cannot be decoded: {}", errors.message());
@@ -126,9 +133,12 @@ std::vector<PlainPlane> decode_plain_planes(Bytes encoded, const DecodeLimits& l
       plane.height = (facts.height + plane.down - 1) / plane.down;
       planes.push_back(std::move(plane));
     }
-    decoded = errors.attempt([&] { jpeg_start_decompress(&jpeg); });
+    decoded = errors.attempt([&] { start_decompress(jpeg, errors); });
     // decode_raw has objects with destructors, which an error would jump over; libjpeg gives up on no damage here.
-    if (decoded) decode_raw(jpeg, planes);
+    if (decoded) {
+      decode_raw(jpeg, planes);
+      decoded = errors.attempt([&] { jpeg_finish_decompress(&jpeg); });
+    }
   }
   jpeg_destroy_decompress(&jpeg);
   if (!decoded) fail(errors.kind(), "the JPEG data cannot be decoded: {}", errors.message());

@@ -39,7 +39,7 @@ class ImageStages {
 
   /// For a device, in place of stage 1, or after it; see PixelPath.
   bool hand_over_coded(DeviceRoom& room, DeviceItem& item) { return path_->hand_over_coded(decoder_, room, item); }
-  bool hand_over_file(DeviceRoom& room, DeviceItem& item) { return path_->hand_over_file(room, item); }
+  bool hand_over_file(DeviceRoom& room, DeviceItem& item) { return path_->hand_over_file(decoder_, room, item); }
   bool hand_over_decoded(DeviceRoom& room, DeviceItem& item) { return path_->hand_over_decoded(room, item); }
   DeviceResized::Kind resized_kind() const { return path_->resized_kind(); }
 

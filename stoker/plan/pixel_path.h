@@ -56,7 +56,7 @@ class PixelPath {
   /// can. `item` has no slot yet.
   virtual bool hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) = 0;
   /// Likewise before decode(), the whole file for nvJPEG; whether its data is sound nobody has looked then.
-  virtual bool hand_over_file(DeviceRoom& room, DeviceItem& item) = 0;
+  virtual bool hand_over_file(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) = 0;
   virtual bool hand_over_decoded(DeviceRoom& room, DeviceItem& item) = 0;
   /// How geometry() leaves its output.
   virtual DeviceResized::Kind resized_kind() const = 0;

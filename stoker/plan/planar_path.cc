@@ -129,8 +129,10 @@ bool PlanarPath::hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, Dev
   return true;
 }
 
-bool PlanarPath::hand_over_file(DeviceRoom& room, DeviceItem& item) {
+bool PlanarPath::hand_over_file(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) {
   if (!suits_nvjpeg(work_->facts, planes_)) return false;
+  // Of several scans only decoding tells, which is what is to be spared.
+  if (work_->facts.coding == JpegCoding::kSequential && !decoder.is_surely_good(work_->encoded)) return false;
   DeviceFileImage image;
   image.decode.facts = work_->facts;
   image.decode.plane_count = planes_.count;

@@ -23,7 +23,7 @@ class PlanarPath final : public PixelPath {
   void transform(std::uint8_t* out) override;
 
   bool hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) override;
-  bool hand_over_file(DeviceRoom& room, DeviceItem& item) override;
+  bool hand_over_file(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) override;
   bool hand_over_decoded(DeviceRoom& room, DeviceItem& item) override;
   DeviceResized::Kind resized_kind() const override { return DeviceResized::Kind::kYcc; }
 

@@ -20,7 +20,7 @@ class RgbPath final : public PixelPath {
   void transform(std::uint8_t* out) override;
 
   bool hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) override;
-  bool hand_over_file(DeviceRoom&, DeviceItem&) override { return false; }
+  bool hand_over_file(AnyImageDecoder&, DeviceRoom&, DeviceItem&) override { return false; }
   bool hand_over_decoded(DeviceRoom& room, DeviceItem& item) override;
   DeviceResized::Kind resized_kind() const override { return DeviceResized::Kind::kRgb; }
 

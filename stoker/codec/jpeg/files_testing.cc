@@ -4,6 +4,7 @@
 
 #include "stoker/codec/jpeg/libjpeg_destination.h"
 #include "stoker/codec/jpeg/libjpeg_errors.h"
+#include "stoker/codec/jpeg/markers.h"
 
 namespace stoker {
 namespace {
@@ -130,6 +131,31 @@ std::vector<std::uint8_t> encode_test_jpeg(const TestJpeg& options, const TestIm
     }
   }
   return encoded;
+}
+
+bool libjpeg_gives_up(Bytes encoded) {
+  LibjpegErrors errors;
+  jpeg_decompress_struct jpeg{};
+  jpeg.err = errors.manager();
+  std::vector<std::uint8_t> row;
+  bool done = errors.attempt([&] {
+    jpeg_create_decompress(&jpeg);
+    jpeg_mem_src(&jpeg, encoded.data(), encoded.size());
+    jpeg_read_header(&jpeg, TRUE);
+    if (jpeg.num_components == 4) jpeg.out_color_space = JCS_CMYK;
+  });
+  done = done && !errors.ran_out() && has_jpeg_end(encoded, encoded.size() - jpeg.src->bytes_in_buffer);
+  done = done && errors.attempt([&] { jpeg_start_decompress(&jpeg); }) && !errors.ran_out();
+  if (done) {
+    row.resize(std::size_t{jpeg.output_width} * static_cast<std::size_t>(jpeg.output_components));
+    done = errors.attempt([&] {
+      JSAMPROW pointer = row.data();
+      while (jpeg.output_scanline < jpeg.output_height) jpeg_read_scanlines(&jpeg, &pointer, 1);
+      jpeg_finish_decompress(&jpeg);
+    });
+  }
+  jpeg_destroy_decompress(&jpeg);
+  return !done;
 }
 
 std::optional<TestImage> decode_whole_jpeg(Bytes encoded) {

@@ -34,6 +34,9 @@ std::vector<TestJpeg> test_jpeg_kinds();
 /// `image` has as many channels as the file shall have components.
 std::vector<std::uint8_t> encode_test_jpeg(const TestJpeg& options, const TestImage& image);
 
+/// Whether libjpeg gives up on the file when asked for all of it, or finds no end of its scans, or there is no end.
+bool libjpeg_gives_up(Bytes encoded);
+
 /// The whole image by libjpeg without any shortcut, CMYK left inverted as stored (4 channels); nothing where it fails.
 std::optional<TestImage> decode_whole_jpeg(Bytes encoded);
 

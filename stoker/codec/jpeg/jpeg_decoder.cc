@@ -58,6 +58,11 @@ Planes JpegDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rect w
   return libjpeg_.decode_planes(encoded, facts, window);
 }
 
+bool JpegDecoder::is_surely_good(Bytes encoded) {
+  const std::optional<JpegHeader> header = parse_jpeg_header(encoded);
+  return header && leads_to_jpeg_end(encoded, header->scan_begin);
+}
+
 const JpegWindow* JpegDecoder::find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) {
   if (entry_points.empty() || !unpack_entry_points(entry_points, encoded.size(), points_)) return nullptr;
   header_ = own_header(encoded);

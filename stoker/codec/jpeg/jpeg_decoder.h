@@ -16,6 +16,7 @@ class JpegDecoder final : public ImageDecoder {
   Planes plane_sizes(Bytes encoded, const ImageFacts& facts) override;
   Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {}) override;
   const JpegWindow* find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) override;
+  bool is_surely_good(Bytes encoded) override;
 
   PlaneDecodes plane_decodes() const override { return decodes_; }
 

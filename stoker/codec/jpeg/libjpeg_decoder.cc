@@ -31,6 +31,8 @@ JpegCoding coding_of(jpeg_decompress_struct& jpeg) {
   return jpeg_has_multiple_scans(&jpeg) ? JpegCoding::kSequentialScans : JpegCoding::kSequential;
 }
 
+J_COLOR_SPACE pixels_of(const jpeg_decompress_struct& jpeg) { return jpeg.num_components == 4 ? JCS_CMYK : JCS_RGB; }
+
 JpegColors colors_of(const jpeg_decompress_struct& jpeg) {
   switch (jpeg.jpeg_color_space) {
     case JCS_GRAYSCALE: return JpegColors::kGrey;
@@ -68,6 +70,7 @@ struct LibjpegDecoder::Session {
   /// tables to a file that lacks its own, and its pixels would depend on what was decoded before. Costs 0.3 us.
   void start_afresh() {
     jpeg_destroy_decompress(&jpeg);
+    errors.forget();
     jpeg_create_decompress(&jpeg);
     jpeg.progress = &progress;
   }
@@ -110,6 +113,40 @@ void LibjpegDecoder::open(Bytes encoded) {
   }
 }
 
+// Of one scan libjpeg decodes as much as it is asked for. What it would come upon later is either harmless, which the
+// markers tell, or has to be tried. Several scans it reads to the end of the image before it shows anything.
+void LibjpegDecoder::open_for_window(Bytes encoded) {
+  open(encoded);
+  jpeg_decompress_struct& jpeg = session_->jpeg;
+  if (jpeg_has_multiple_scans(&jpeg)) return;
+  if (leads_to_jpeg_end(encoded, encoded.size() - jpeg.src->bytes_in_buffer)) return;
+  pass_to_end();
+  open(encoded);
+}
+
+void LibjpegDecoder::start_decompress() {
+  jpeg_decompress_struct& jpeg = session_->jpeg;
+  session_->run([&] {
+    jpeg_start_decompress(&jpeg);
+    if (session_->errors.ran_out()) session_->errors.give_up(ErrorKind::kBadSample, "its scans have no end");
+  });
+}
+
+bool LibjpegDecoder::pass_to_end() {
+  jpeg_decompress_struct& jpeg = session_->jpeg;
+  jpeg.out_color_space = pixels_of(jpeg);
+  jpeg.dct_method = JDCT_IFAST;
+  jpeg.do_fancy_upsampling = FALSE;
+  start_decompress();
+  std::uint8_t* const row =
+      pixels_.bytes(std::size_t{jpeg.output_width} * static_cast<std::size_t>(jpeg.output_components));
+  session_->run([&] {
+    session_->discard_rows(row, session_->height());
+    jpeg_finish_decompress(&jpeg);
+  });
+  return jpeg.err->num_warnings == 0;
+}
+
 ImageFacts LibjpegDecoder::read_facts(Bytes encoded) {
   open(encoded);
   jpeg_decompress_struct& jpeg = session_->jpeg;
@@ -126,33 +163,26 @@ ImageFacts LibjpegDecoder::read_facts(Bytes encoded) {
           .chroma_down = jpeg.max_v_samp_factor / chroma.v_samp_factor};
 }
 
-ImageView LibjpegDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
-  const ImageView view = decode(encoded, facts, window);
-  jpeg_abort_decompress(&session_->jpeg);  // what follows the window is not read
-  return view;
-}
-
 bool LibjpegDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>&) {
-  decode(encoded, facts, {0, 0, facts.width, facts.height});
-  jpeg_decompress_struct& jpeg = session_->jpeg;
-  session_->run([&] { jpeg_finish_decompress(&jpeg); });
-  return jpeg.err->num_warnings == 0;
+  open(encoded);
+  check_decode_request(facts, session_->width(), session_->height(), {0, 0, facts.width, facts.height});
+  return pass_to_end();
 }
 
-ImageView LibjpegDecoder::decode(Bytes encoded, const ImageFacts& facts, Rect window) {
-  open(encoded);
+ImageView LibjpegDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
+  open_for_window(encoded);
   check_decode_request(facts, session_->width(), session_->height(), window);
 
   jpeg_decompress_struct& jpeg = session_->jpeg;
-  const bool cmyk = jpeg.num_components == 4;
-  jpeg.out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
+  jpeg.out_color_space = pixels_of(jpeg);
+  const bool cmyk = jpeg.out_color_space == JCS_CMYK;
   jpeg.dct_method = JDCT_ISLOW;
   jpeg.do_fancy_upsampling = TRUE;
 
   LibjpegWindow plan;
   JDIMENSION left = 0, columns = 0;
+  start_decompress();
   session_->run([&] {
-    jpeg_start_decompress(&jpeg);
     plan = plan_libjpeg_window(jpeg, window);
     left = static_cast<JDIMENSION>(plan.left);
     columns = static_cast<JDIMENSION>(plan.columns);
@@ -167,6 +197,7 @@ ImageView LibjpegDecoder::decode(Bytes encoded, const ImageFacts& facts, Rect wi
     session_->discard_rows(pixels, plan.rows_discarded);
     session_->read_rows(pixels, row_bytes, window.height);
   });
+  jpeg_abort_decompress(&jpeg);  // what follows the window is not read
   if (cmyk) inverted_cmyk_to_rgb_in_place(pixels, std::size_t{columns} * static_cast<std::size_t>(window.height));
 
   const ImageView region = interleaved_view<const std::uint8_t>(pixels, static_cast<int>(columns), window.height, 3);
@@ -197,14 +228,14 @@ Planes LibjpegDecoder::plane_sizes() const {
 
 // libjpeg hands out rows of MCUs; those that the window does not need go to the same memory again and again.
 Planes LibjpegDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes) {
-  open(encoded);
+  open_for_window(encoded);
   check_decode_request(facts, session_->width(), session_->height(), window);
   Planes planes = plane_sizes();
   if (planes.count == 0) return ImageDecoder::decode_planes(encoded, facts, window, {});
   jpeg_decompress_struct& jpeg = session_->jpeg;
   jpeg.raw_data_out = TRUE;
   jpeg.dct_method = JDCT_ISLOW;
-  session_->run([&] { jpeg_start_decompress(&jpeg); });
+  start_decompress();
 
   const int mcu_height = jpeg.max_v_samp_factor * DCTSIZE;
   const int first = std::max(0, window.y - kPixelsBeside) / mcu_height;

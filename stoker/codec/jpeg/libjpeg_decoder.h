@@ -1,5 +1,6 @@
 // JPEG by libjpeg-turbo, decoding only what a window needs: the pixels are those of libjpeg's (and so Pillow's) whole
-// image, whatever the window. Faults in the entropy-coded data are concealed as libjpeg does.
+// image, whatever the window. Faults in the entropy-coded data are concealed as libjpeg does; where it would give up
+// before the end of the file, no window is decoded.
 #pragma once
 
 #include <memory>
@@ -26,10 +27,13 @@ class LibjpegDecoder final : public ImageDecoder {
   struct Session;  // libjpeg's object and its callbacks
 
   void open(Bytes encoded);
+  /// Opens a file to decode a part of it. Throws if libjpeg would give up anywhere in the whole.
+  void open_for_window(Bytes encoded);
+  void start_decompress();
+  /// All of the file that was opened; whether that went without concealing faults.
+  bool pass_to_end();
   /// Of the file that was opened last.
   Planes plane_sizes() const;
-  /// Decodes; afterwards libjpeg's object still knows the image, until it is opened again.
-  ImageView decode(Bytes encoded, const ImageFacts& facts, Rect window);
 
   std::unique_ptr<Session> session_;
   Scratch pixels_;

@@ -6,10 +6,6 @@ namespace stoker {
 namespace {
 
 void no_message(j_common_ptr) {}
-// Warnings are concealed faults, which are counted, and traces are of no use: neither is formatted.
-void count_warning(j_common_ptr object, int level) {
-  if (level < 0) ++object->err->num_warnings;
-}
 
 }  // namespace
 
@@ -17,7 +13,12 @@ LibjpegErrors::LibjpegErrors() {
   jpeg_std_error(&hooks_.base);
   hooks_.owner = this;
   hooks_.base.output_message = no_message;
-  hooks_.base.emit_message = count_warning;
+  // Warnings are concealed faults, which are counted, and traces are of no use: neither is formatted.
+  hooks_.base.emit_message = [](j_common_ptr object, int level) {
+    if (level >= 0) return;
+    ++object->err->num_warnings;
+    if (object->err->msg_code == JWRN_JPEG_EOF) of(object).ran_out_ = true;
+  };
   hooks_.base.error_exit = [](j_common_ptr object) {
     LibjpegErrors& errors = of(object);
     if (object->err->msg_code == JERR_OUT_OF_MEMORY) errors.kind_ = ErrorKind::kMemory;

@@ -40,6 +40,11 @@ class LibjpegErrors {
   ErrorKind kind() const { return kind_; }
   const char* message() const { return message_; }
 
+  /// Whether libjpeg was given all bytes, and wanted more: it made up an end of the image then.
+  bool ran_out() const { return ran_out_; }
+  /// For the next image.
+  void forget() { ran_out_ = false; }
+
  private:
   struct Hooks {
     jpeg_error_mgr base;  // first: libjpeg's pointer to it is a pointer to the whole
@@ -50,6 +55,7 @@ class LibjpegErrors {
   std::jmp_buf jump_{};
   ErrorKind kind_ = ErrorKind::kBadSample;
   char message_[JMSG_LENGTH_MAX] = "";
+  bool ran_out_ = false;
 };
 
 }  // namespace stoker

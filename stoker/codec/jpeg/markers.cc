@@ -1,11 +1,14 @@
 #include "stoker/codec/jpeg/markers.h"
 
+#include <cstring>
+
 #include "stoker/codec/exif.h"
 
 namespace stoker {
 namespace {
 
 constexpr std::uint8_t kMarker = 0xFF, kEndOfImage = 0xD9, kStartOfScan = 0xDA, kApp1 = 0xE1;
+constexpr std::uint8_t kRestart0 = 0xD0, kRestart7 = 0xD7;
 
 // Markers without a length after them.
 bool stands_alone(std::uint8_t marker) { return marker == 0x01 || (marker >= 0xD0 && marker <= kEndOfImage); }
@@ -17,6 +20,20 @@ bool has_jpeg_end(Bytes encoded, std::size_t from) {
     if (encoded[i] == kEndOfImage && encoded[i - 1] == kMarker) return true;
   }
   return false;
+}
+
+bool leads_to_jpeg_end(Bytes encoded, std::size_t from) {
+  const std::uint8_t* at = encoded.data() + from;
+  const std::uint8_t* const end = encoded.data() + encoded.size();
+  for (;;) {
+    at = static_cast<const std::uint8_t*>(std::memchr(at, kMarker, static_cast<std::size_t>(end - at)));
+    if (!at) return false;
+    while (at < end && *at == kMarker) ++at;  // filling
+    if (at == end) return false;
+    const std::uint8_t marker = *at++;
+    if (marker == kEndOfImage) return true;
+    if (marker != 0 && (marker < kRestart0 || marker > kRestart7)) return false;
+  }
 }
 
 Orientation jpeg_orientation(Bytes encoded) {

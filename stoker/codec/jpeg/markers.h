@@ -12,6 +12,10 @@ namespace stoker {
 /// files.
 bool has_jpeg_end(Bytes encoded, std::size_t from);
 
+/// Whether a scan whose bytes begin at `from` leads to an end-of-image marker past nothing but data and restart
+/// markers, in whatever order these are: then nothing after its header makes libjpeg give up. Reads all of the scan.
+bool leads_to_jpeg_end(Bytes encoded, std::size_t from);
+
 /// From the first Exif segment before the pixels; 1 where there is none or it is damaged.
 Orientation jpeg_orientation(Bytes encoded);
 

@@ -123,6 +123,8 @@ std::optional<Planes> JpegPlaneDecoder::decode(Bytes encoded, const JpegHeader& 
     work.data = bytes_.bytes(0);  // where they were copied to
   } else {
     scan_.read(encoded, header.scan_begin, header.restart_interval > 0);
+    // What comes before the end may be what makes the file bad, also where the window needs nothing of it.
+    if (!scan_.ends_image()) return std::nullopt;
     if (!walk_scan(header, grid, tables_, scan_, mcus.bottom, walked_)) return std::nullopt;
     list_from_scan(header, grid, mcus);
     work.data = scan_.data();

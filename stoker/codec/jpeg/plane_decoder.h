@@ -36,9 +36,10 @@ struct JpegWindow {
 class JpegPlaneDecoder {
  public:
   /// The samples that interpolation at the window's pixels reads (the window lies within the image), and some around
-  /// them. Valid until the next call. Nothing if the rows of the file down to the window's end are not sound. Without
-  /// `points` all that stands before the window is passed over; with those of this file (in the file's bits) only what
-  /// is needed is touched.
+  /// them. Valid until the next call. Nothing if the rows of the file down to the window's end are not sound, or if
+  /// other markers than restarts stand before the image's end. Without `points` all that stands before the window is
+  /// passed over; with those of this file (in the file's bits), of which they say that all is sound, only what is
+  /// needed is touched.
   std::optional<Planes> decode(Bytes encoded, const JpegHeader& header, Rect window,
                                const EntryPoints* points = nullptr);
 
