@@ -30,13 +30,13 @@ std::string index_text(const IndexJobResult& result, double seconds) {
   if (result.shards + result.current == 0 && result.broken.empty()) {
     text = "There are no shards to index.\n";
   } else if (result.shards > 0) {
-    text = fmt::format("{} samples in {} shards ({}) indexed in {}\n",
-                       format_count(static_cast<std::uint64_t>(result.samples)), result.shards,
-                       format_size(static_cast<double>(result.bytes)), format_duration(seconds));
+    text =
+        fmt::format("{} in {} ({}) indexed in {}\n", counted(result.samples, "sample"), counted(result.shards, "shard"),
+                    format_size(static_cast<double>(result.bytes)), format_duration(seconds));
   }
-  if (result.current > 0) text += fmt::format("{} shards have a good index already.\n", result.current);
+  if (result.current > 0) text += fmt::format("{} with a good index already.\n", counted(result.current, "shard"));
   if (result.concealed > 0) {
-    text += fmt::format("{} images have damaged parts, which decoders conceal.\n", result.concealed);
+    text += fmt::format("{} with damaged parts, which decoders conceal.\n", counted(result.concealed, "image"));
   }
   std::vector<BadSample> broken;
   for (const BrokenShard& shard : result.broken) broken.push_back({shard.shard, "", 0, shard.reason});

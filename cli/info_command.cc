@@ -81,11 +81,12 @@ nlohmann::ordered_json info_json(const DataInfo& info) {
 std::string info_text(const DataInfo& info) {
   if (info.samples == 0 && info.problems.empty()) return "There are no samples.\n";
   const auto count = [](std::int64_t value) { return format_count(static_cast<std::uint64_t>(value)); };
-  std::string text = fmt::format("{} samples of {} classes in {} shards, {}; {} shards have an index\n",
-                                 count(info.samples), count(info.classes), count(info.shards),
-                                 format_size(static_cast<double>(info.bytes)), count(info.indexed));
+  std::string text = fmt::format("{} of {} in {}, {}; {} with an index\n", counted(info.samples, "sample"),
+                                 counted(info.classes, "class"), counted(info.shards, "shard"),
+                                 format_size(static_cast<double>(info.bytes)), counted(info.indexed, "shard"));
   for (const auto& [codec, images] : info.codecs)
-    text += fmt::format("{} {} images\n", count(images), to_string(codec));
+    text += fmt::format("{} {} {}\n", count(images), to_string(codec),
+                        plural_of("image", static_cast<std::uint64_t>(images)));
   if (info.images > 0) {
     text += fmt::format("{:.2f} bits per pixel, {:.0f} pixels on average, sides up to {} x {}\n", info.bits_per_pixel(),
                         static_cast<double>(info.pixels) / static_cast<double>(info.images), info.width_max,
@@ -97,11 +98,11 @@ std::string info_text(const DataInfo& info) {
     text += fmt::format("{} left to libjpeg, which is slower: {}; the first is {}\n", count(images.count), reason,
                         escaped(images.first));
   }
-  const auto pixels = [](std::uint64_t value) { return fmt::format("{} pixels", value); };
+  const auto pixels = [](std::uint64_t value) { return counted(value, "pixel"); };
   const auto bytes = [](std::uint64_t value) { return format_size(static_cast<double>(value)); };
   text += histogram_text("size", info.sizes, bytes) + histogram_text("short side", info.short_sides, pixels);
   if (info.concealed > 0)
-    text += fmt::format("\n{} images have damaged parts, which decoders conceal\n", count(info.concealed));
+    text += fmt::format("\n{} with damaged parts, which decoders conceal\n", counted(info.concealed, "image"));
   if (!info.problems.empty()) text += "\nProblems:\n";
   for (const std::string& problem : info.problems) text += "  " + escaped(problem) + "\n";
   return text;

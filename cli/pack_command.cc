@@ -40,11 +40,10 @@ void estimate(const PackCommandOptions& options) {
                        {"disk_free_bytes", estimate.disk_free}});
   }
   write_output(
-      fmt::format("{}: about {} for {} samples, in about {} plus the time the disk takes to write it (by {} samples "
-                  "tried); {} of disk "
+      fmt::format("{}: about {} for {}, in about {} plus the time the disk takes to write it (by {} tried); {} of disk "
                   "are free there{}\n",
-                  options.to, size_text(estimate.bytes), format_count(static_cast<std::uint64_t>(estimate.samples)),
-                  format_duration(estimate.seconds), estimate.tried, size_text(estimate.disk_free),
+                  options.to, size_text(estimate.bytes), counted(estimate.samples, "sample"),
+                  format_duration(estimate.seconds), counted(estimate.tried, "sample"), size_text(estimate.disk_free),
                   estimate.disk_free < estimate.bytes ? ", which is too little" : ""));
 }
 
@@ -76,12 +75,11 @@ void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
   std::string text =
       result.samples == 0
           ? fmt::format("{}: no samples, so no shards\n", options.to)
-          : fmt::format("{}: {} samples in {} shards, {}, in {}{}\n", options.to,
-                        format_count(static_cast<std::uint64_t>(result.samples)), result.shards,
-                        size_text(result.bytes), format_duration(seconds),
-                        result.resumed ? fmt::format(" ({} shards were there already)", result.resumed) : "");
+          : fmt::format("{}: {} in {}, {}, in {}{}\n", options.to, counted(result.samples, "sample"),
+                        counted(result.shards, "shard"), size_text(result.bytes), format_duration(seconds),
+                        result.resumed ? fmt::format(" ({} of them there already)", result.resumed) : "");
   if (result.concealed > 0) {
-    text += fmt::format("{} images have damaged parts, which decoders conceal.\n", result.concealed);
+    text += fmt::format("{} with damaged parts, which decoders conceal.\n", counted(result.concealed, "image"));
   }
   write_output(text +
                bad_samples_text(options.pack.bad == BadSamplePolicy::kSkip ? "Bad samples, left out" : "Bad samples",

@@ -88,8 +88,8 @@ std::string rate_text(const CoreCosts& core) {
           ? fmt::format("{:.0f}% of the images decoded by an index's entry points, which plain files do not have",
                         100 * core.indexed)
           : std::string("without entry points of an index");
-  return fmt::format("A core makes about {:.0f} samples/s, as `run` would, {}.\nMeasured on {} samples.\n",
-                     core.samples_per_s, index, core.samples.good.size());
+  return fmt::format("A core makes about {:.0f} samples/s, as `run` would, {}.\nMeasured on {}.\n", core.samples_per_s,
+                     index, counted(core.samples.good.size(), "sample"));
 }
 
 std::string text_of(const PlanReport& report) {

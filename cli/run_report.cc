@@ -53,10 +53,6 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 std::string percent(double share) { return fmt::format("{:.1f}%", 100 * share); }
 
-std::string samples(std::int64_t count) {
-  return fmt::format("{} sample{}", format_count(static_cast<std::uint64_t>(count)), count == 1 ? "" : "s");
-}
-
 // Where the workers' time went: what they measured themselves, and the rest.
 std::string worker_table(const RunReport& report) {
   const double total =
@@ -125,12 +121,12 @@ nlohmann::ordered_json RunReport::json() const {
 
 std::string RunReport::text() const {
   const auto count = static_cast<double>(metrics[Metric::kSamples]);
-  std::string text = fmt::format("{} in {}: {:.0f} samples/s, {:.2f} ms of CPU each ({} thread{}, {})\n",
-                                 samples(metrics[Metric::kSamples]), duration(seconds), ratio(count, seconds),
-                                 ratio(cpu_s * 1e3, count), threads, threads == 1 ? "" : "s", active_isa());
+  std::string text = fmt::format("{} in {}: {:.0f} samples/s, {:.2f} ms of CPU each ({}, {})\n",
+                                 counted(metrics[Metric::kSamples], "sample"), duration(seconds), ratio(count, seconds),
+                                 ratio(cpu_s * 1e3, count), counted(threads, "thread"), active_isa());
   if (utilisation && step_seconds) {
-    text += fmt::format("The accelerator was busy {} of the time ({:.3g} s per step of {} samples).\n",
-                        percent(*utilisation), *step_seconds, batch);
+    text += fmt::format("The accelerator was busy {} of the time ({:.3g} s per step of {}).\n", percent(*utilisation),
+                        *step_seconds, counted(batch, "sample"));
   }
   if (device.name != "cpu") {
     text +=
@@ -144,7 +140,7 @@ std::string RunReport::text() const {
                       format_size(static_cast<double>(metrics[Metric::kBytesRead])),
                       format_size(static_cast<double>(process_rss_bytes_max())));
   if (!tuning.moves.empty()) {
-    text += fmt::format("Tuning, after {} windows: {}.\n", tuning.windows(), tuning.moves.back().why);
+    text += fmt::format("Tuning, after {}: {}.\n", counted(tuning.windows(), "window"), tuning.moves.back().why);
   }
   return text + "\n" + worker_table(*this);
 }

@@ -48,9 +48,8 @@ void synth(const SynthCommandOptions& options, Interrupts& interrupts) {
                        {"seed", synth.seed},
                        {"seconds", seconds}});
   }
-  write_output(fmt::format("{}: {} images of {} classes in {}\n", options.out,
-                           format_count(static_cast<std::uint64_t>(synth.count)),
-                           format_count(static_cast<std::uint64_t>(synth.classes)), format_duration(seconds)));
+  write_output(fmt::format("{}: {} of {} in {}\n", options.out, counted(synth.count, "image"),
+                           counted(synth.classes, "class"), format_duration(seconds)));
 }
 
 }  // namespace

@@ -53,9 +53,9 @@ void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
     std::string text =
         result.samples == 0
             ? std::string("There are no samples to verify.\n")
-            : fmt::format("{} samples in {} shards ({}) read in {}; checksums are known of {} shards\n",
-                          format_count(static_cast<std::uint64_t>(result.samples)), result.shards,
-                          format_size(static_cast<double>(result.bytes)), format_duration(seconds), result.indexed);
+            : fmt::format("{} in {} ({}) read in {}; checksums are known of {}\n", counted(result.samples, "sample"),
+                          counted(result.shards, "shard"), format_size(static_cast<double>(result.bytes)),
+                          format_duration(seconds), counted(result.indexed, "shard"));
     text += bad_samples_text("Concealed by decoders", result.concealed) + bad_samples_text("Bad", result.bad);
     if (result.bad.empty()) text += "Nothing is bad.\n";
     write_output(text);

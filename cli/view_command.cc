@@ -18,6 +18,7 @@
 #include "cli/json_output.h"
 #include "cli/progress.h"
 #include "stoker/base/error.h"
+#include "stoker/base/units.h"
 #include "stoker/codec/image_decoder.h"
 #include "stoker/codec/image_encoder.h"
 #include "stoker/ops/operator_table.h"
@@ -162,8 +163,9 @@ void view(const ViewOptions& options) {
                        {"bad_samples", sheet.samples.bad.size()},
                        {"bad", bad_samples_json(sheet.samples.bad)}});
   }
-  write_output(fmt::format("{}: {} samples, {} draws each, {} x {} pixels\n", options.out, sheet.samples.good.size(),
-                           options.draws, sheet.image.width, sheet.image.height) +
+  write_output(fmt::format("{}: {}, {} each, {} x {} pixels\n", options.out,
+                           counted(sheet.samples.good.size(), "sample"), counted(options.draws, "draw"),
+                           sheet.image.width, sheet.image.height) +
                bad_samples_text("Bad samples, passed over", sheet.samples.bad));
 }
 

@@ -16,6 +16,7 @@
 #include "python/bindings/arguments.h"
 #include "python/bindings/module.h"
 #include "stoker/base/error.h"
+#include "stoker/base/units.h"
 #include "stoker/ops/argument_text.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/order/epoch_order.h"
@@ -70,7 +71,8 @@ Recipe with_call(const Recipe& recipe, std::string_view name, const nb::args& po
   const OperatorSpec& spec = find_operator(name);
   OperatorCall call{std::string(name), {}};
   if (positional.size() > spec.args.size()) {
-    fail(ErrorKind::kUsage, "{} takes at most {} arguments, not {}", name, spec.args.size(), positional.size());
+    fail(ErrorKind::kUsage, "{} takes at most {}, not {}", name, counted(spec.args.size(), "argument"),
+         positional.size());
   }
   for (std::size_t i = 0; i < positional.size(); ++i) {
     const std::string_view arg = spec.args[i].name;

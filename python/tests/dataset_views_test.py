@@ -81,7 +81,7 @@ def test_labels_come_from_a_file_from_folders_or_as_given(folder, tmp_path):
     by_folder = data.with_labels("folders", classes=data.classes[::-1])
     assert labels(by_folder) == [2 - label for label in labels(data)]
     assert by_folder.classes == data.classes[::-1]
-    with pytest.raises(stoker.Error, match="49 labels were given for 50"):
+    with pytest.raises(stoker.Error, match="49 labels for 50 samples"):
         data.with_labels([0] * 49)
 
 

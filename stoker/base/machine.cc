@@ -9,6 +9,8 @@
 #include <optional>
 #include <thread>
 
+#include "stoker/base/units.h"
+
 namespace stoker {
 namespace {
 
@@ -59,7 +61,7 @@ std::string machine_name() {
       break;
     }
   }
-  return fmt::format("{}, {} cores", model, usable_cores());
+  return fmt::format("{}, {}", model, counted(usable_cores(), "core"));
 }
 
 }  // namespace stoker

@@ -62,6 +62,8 @@ std::string format_count(std::uint64_t count) {
   return digits;
 }
 
+std::string byte_count(std::uint64_t bytes) { return fmt::format("{} {}", bytes, plural_of("byte", bytes)); }
+
 std::string plural_of(std::string_view noun, std::uint64_t count) {
   std::string text(noun);
   if (count == 1) return text;

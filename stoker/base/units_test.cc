@@ -46,6 +46,8 @@ TEST(Units, FormatWithThreeDigits) {
   EXPECT_EQ(counted(1, "shard"), "1 shard");
   EXPECT_EQ(counted(std::size_t{1281167}, "class"), "1,281,167 classes");
   EXPECT_EQ(counted(2, "batch"), "2 batches");
+  EXPECT_EQ(byte_count(1), "1 byte");
+  EXPECT_EQ(byte_count(12'345), "12345 bytes");
 }
 
 TEST(Spelling, FindsTheNearestName) {

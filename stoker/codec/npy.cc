@@ -10,6 +10,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/little_endian.h"
+#include "stoker/base/units.h"
 
 namespace stoker {
 namespace {
@@ -72,13 +73,13 @@ NpyPixels read_npy_header(Bytes encoded) {
                          .channels = shape.size() == 3 ? static_cast<int>(shape[2]) : 1,
                          .data_offset = begin + length};
   if (pixels.channels != 1 && pixels.channels != 3 && pixels.channels != 4) {
-    refuse(fmt::format("it has {} channels; 1, 3 and 4 are known", pixels.channels));
+    refuse(fmt::format("it has {}; 1, 3 and 4 are known", counted(pixels.channels, "channel")));
   }
   // Two extents below 2^31 and 4 channels stay below 2^64.
   const std::uint64_t expected = static_cast<std::uint64_t>(shape[0]) * static_cast<std::uint64_t>(shape[1]) *
                                  static_cast<std::uint64_t>(pixels.channels);
   if (encoded.size() - pixels.data_offset != expected) {
-    refuse(fmt::format("its shape wants {} bytes, and it has {}", expected, encoded.size() - pixels.data_offset));
+    refuse(fmt::format("its shape wants {}, and it has {}", byte_count(expected), encoded.size() - pixels.data_offset));
   }
   return pixels;
 }

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "stoker/base/log.h"
+#include "stoker/base/units.h"
 
 namespace stoker {
 
@@ -27,8 +28,8 @@ std::int64_t ClassNumbers::label_of(std::string_view text, std::uint64_t length,
 
 void ClassNumbers::warn(std::string_view shard) const {
   if (unread_ == 0) return;
-  log(LogLevel::kWarning, "'{}': {} samples have no label, for their field 'cls' is no class number; the first is '{}'",
-      shard, unread_, first_);
+  log(LogLevel::kWarning, "'{}': {} without a label, for the field 'cls' is not a class number; the first is '{}'",
+      shard, counted(unread_, "sample"), first_);
 }
 
 }  // namespace stoker

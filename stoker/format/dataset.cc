@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stoker/base/error.h"
+#include "stoker/base/units.h"
 
 namespace stoker {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 std::string list_names(const std::vector<std::string>& classes) {
   if (classes.empty()) return "no class names";
   const std::string_view more = classes.size() > 2 ? ", ..." : "";
-  return fmt::format("{} classes ({}{}{}{})", classes.size(), classes[0], classes.size() > 1 ? ", " : "",
+  return fmt::format("{} ({}{}{}{})", counted(classes.size(), "class"), classes[0], classes.size() > 1 ? ", " : "",
                      classes.size() > 1 ? classes[1] : "", more);
 }
 

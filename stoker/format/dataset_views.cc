@@ -13,6 +13,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
+#include "stoker/base/units.h"
 #include "stoker/format/fingerprint.h"
 
 namespace stoker {
@@ -256,7 +257,7 @@ std::vector<std::int64_t> samples_of_keys(const Dataset& data, const std::vector
   const auto missing = std::find_if(keys.begin(), keys.end(), [&](const std::string& key) { return !found[key]; });
   if (missing != keys.end()) {
     const auto count = std::count_if(found.begin(), found.end(), [](const auto& key) { return !key.second; });
-    fail(ErrorKind::kUsage, "{} of {} keys are of no sample in the data set; the first is '{}'", count, found.size(),
+    fail(ErrorKind::kUsage, "{} of {} not in the data set; the first is '{}'", count, counted(found.size(), "key"),
          *missing);
   }
   return samples;
@@ -265,7 +266,8 @@ std::vector<std::int64_t> samples_of_keys(const Dataset& data, const std::vector
 std::shared_ptr<const Dataset> with_labels(std::shared_ptr<const Dataset> data, std::vector<std::int64_t> labels,
                                            std::vector<std::string> classes, const std::stop_token& stop) {
   if (static_cast<std::int64_t>(labels.size()) != data->size()) {
-    fail(ErrorKind::kUsage, "{} labels were given for {} samples", labels.size(), data->size());
+    fail(ErrorKind::kUsage, "{} for {}; give one label for each sample", counted(labels.size(), "label"),
+         counted(data->size(), "sample"));
   }
   const auto classes_end = static_cast<std::int64_t>(classes.size());
   for (const std::int64_t label : labels) {

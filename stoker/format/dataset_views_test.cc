@@ -92,7 +92,7 @@ TEST_F(DatasetViews, SubsetSaysWhatIsNotThere) {
   EXPECT_THAT(error_of([&] { subset(data_, {-1}); }).message(), HasSubstr("no sample -1"));
   const Error error = error_of([&] { samples_of_keys(*data_, {"a", "x", "y", "x"}); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_THAT(error.message(), HasSubstr("2 of 3 keys are of no sample in the data set; the first is 'x'"));
+  EXPECT_THAT(error.message(), HasSubstr("2 of 3 keys not in the data set; the first is 'x'"));
 }
 
 TEST_F(DatasetViews, LabelsAreReplaced) {
@@ -107,7 +107,8 @@ TEST_F(DatasetViews, LabelsAreReplaced) {
                 with_labels(data_, {1, 1, 1, 1, 2, 1}, {"c0", "c1"});
               }).message(),
               HasSubstr("a label is 2, but the 2 classes that were given end at 1"));
-  EXPECT_THAT(error_of([&] { with_labels(data_, {1}, {}); }).message(), HasSubstr("1 labels were given for 6 samples"));
+  EXPECT_THAT(error_of([&] { with_labels(data_, {1}, {}); }).message(),
+              HasSubstr("1 label for 6 samples; give one label for each"));
 }
 
 TEST_F(DatasetViews, MixtureHasAllSamplesAndItsWeights) {
@@ -159,7 +160,7 @@ TEST_F(DatasetViews, MixtureRefusesWhatCannotBeMixed) {
   EXPECT_THAT(refusal({data_, mixed}, {1, 1}), HasSubstr("cannot be mixed again"));
   EXPECT_THAT(error_of([&] { subset(mixed, {0}); }).message(), HasSubstr("take subsets of its parts"));
   EXPECT_THAT(refusal({with_labels(data_, {0, 0, 0, 0, 0, 0}, {"cat"}), data_}, {1, 1}),
-              AllOf(HasSubstr("1 classes (cat)"), HasSubstr("no class names"), HasSubstr(first_)));
+              AllOf(HasSubstr("1 class (cat)"), HasSubstr("no class names"), HasSubstr(first_)));
 }
 
 TEST_F(DatasetViews, StopWhenAskedTo) {

@@ -12,6 +12,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/log.h"
+#include "stoker/base/units.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index_writer.h"
 #include "stoker/storage/atomic_file.h"
@@ -99,8 +100,8 @@ std::optional<IndexPlace> index_in_file(Source& shard, const std::shared_ptr<Sou
     return std::nullopt;
   }
   if (place.trailer.data_bytes != shard.size()) {
-    why = fmt::format("the index in '{}' is of a shard of {} bytes, but '{}' has {}{}", index->name(),
-                      place.trailer.data_bytes, shard.name(), shard.size(), make_anew(shard.name()));
+    why = fmt::format("the index in '{}' is of a shard of {}, but '{}' has {}{}", index->name(),
+                      byte_count(place.trailer.data_bytes), shard.name(), shard.size(), make_anew(shard.name()));
     return std::nullopt;
   }
   if (!describes(shard, place.trailer, index->name(), why)) return std::nullopt;

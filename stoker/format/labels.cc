@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/units.h"
 #include "stoker/format/class_number.h"
 #include "stoker/format/dataset_views.h"
 #include "stoker/format/member_name.h"
@@ -95,7 +96,7 @@ Labels numbered(const std::vector<std::string_view>& names, const std::vector<st
   for (const std::string_view name : names) {
     const auto number = number_of.find(name);
     if (number == number_of.end())
-      fail(ErrorKind::kData, "{}: '{}' is none of the {} classes", where, name, classes.size());
+      fail(ErrorKind::kData, "{}: '{}' is not among the classes given ({})", where, name, classes.size());
     labels.numbers.push_back(number->second);
   }
   return labels;
@@ -126,8 +127,8 @@ Labels read_labels(const Dataset& data, const std::string& path, const std::vect
     }
   });
   if (missing > 0) {
-    fail(ErrorKind::kData, "'{}' has no label for {} of {} samples; the first is '{}'", path, missing, data.size(),
-         first_missing);
+    fail(ErrorKind::kData, "'{}' has no label for {} of {}; the first is '{}'", path, missing,
+         counted(data.size(), "sample"), first_missing);
   }
   return numbered(names, classes, "'" + path + "'");
 }

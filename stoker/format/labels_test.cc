@@ -72,7 +72,7 @@ TEST_F(LabelFile, MustHaveOneLabelForEachSample) {
   EXPECT_THAT(refusal("n1/a 1\nn1/b\nn2/c d 1\n"), HasSubstr("no label for 1 of 3 samples; the first is 'n1/b'"));
   EXPECT_THAT(refusal("n1/a 1\nn1/b 2\nn2/c d 3\nn1/b.png 4\n"), HasSubstr("gives sample 'n1/b' different labels"));
   EXPECT_THAT(read("n1/a 1\nn1/b 2\nn2/c d 3\nn1/b.png 2\n").numbers, ElementsAre(1, 2, 3)) << "the same twice";
-  EXPECT_THAT(refusal("n1/a x\nn1/b y\nn2/c d x\n", {"x", "z"}), HasSubstr("'y' is none of the 2 classes"));
+  EXPECT_THAT(refusal("n1/a x\nn1/b y\nn2/c d x\n", {"x", "z"}), HasSubstr("'y' is not among the classes given (2)"));
   EXPECT_THAT(refusal(std::string("n1/a 1\0", 7)), HasSubstr("is no text file"));
 }
 
@@ -82,7 +82,8 @@ TEST(LabelsOfFolders, AreNumberedInByteOrderOrAsTheClassesStand) {
   EXPECT_THAT(labels.numbers, ElementsAre(1, 0, 1));
   EXPECT_THAT(labels.classes, ElementsAre("a", "b"));
   EXPECT_THAT(labels_of_folders(data, {"b", "c", "a"}).numbers, ElementsAre(0, 2, 0));
-  EXPECT_THAT(error_of([&] { labels_of_folders(data, {"b"}); }).message(), HasSubstr("'a' is none of the 1 classes"));
+  EXPECT_THAT(error_of([&] { labels_of_folders(data, {"b"}); }).message(),
+              HasSubstr("'a' is not among the classes given (1)"));
   EXPECT_THAT(error_of([] {
                 labels_of_folders(with_keys({"a/1", "2"}));
               }).message(),

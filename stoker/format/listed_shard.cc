@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "stoker/base/units.h"
 #include "stoker/format/index_places.h"
 
 namespace stoker {
@@ -14,7 +15,7 @@ constexpr std::string_view kWaysOut =
 
 std::string contradiction_of_size(const ManifestShard& listed, const std::string& shard, std::uint64_t bytes) {
   if (bytes == listed.bytes) return {};
-  return fmt::format("'{}' has {} bytes, but the manifest beside it lists {}: {}", shard, bytes, listed.bytes,
+  return fmt::format("'{}' has {}, but the manifest beside it lists {}: {}", shard, byte_count(bytes), listed.bytes,
                      kWaysOut);
 }
 
@@ -28,8 +29,8 @@ std::string contradiction_of_bytes(const ManifestShard& listed, Source& shard) {
 std::string contradiction_of_samples(const ManifestShard& listed, const std::string& shard, const Fingerprint& found,
                                      std::uint64_t sample_bytes) {
   if (found.samples() != listed.samples) {
-    return fmt::format("'{}' holds {} samples, but the manifest beside it lists {}: {}", shard, found.samples(),
-                       listed.samples, kWaysOut);
+    return fmt::format("'{}' holds {}, but the manifest beside it lists {}: {}", shard,
+                       counted(found.samples(), "sample"), listed.samples, kWaysOut);
   }
   if (found.value() == listed.fingerprint.value() && sample_bytes == listed.sample_bytes) return {};
   return fmt::format("'{}' does not hold the samples that the manifest beside it lists: {}", shard, kWaysOut);

@@ -2,6 +2,7 @@
 
 #include "stoker/base/crc32c.h"
 #include "stoker/base/error.h"
+#include "stoker/base/units.h"
 #include "stoker/format/member_name.h"
 
 namespace stoker {
@@ -46,9 +47,9 @@ std::uint64_t SampleRow::bytes() const {
 void check_field(const SampleField& field, Bytes bytes) {
   if (!field.crc32c || crc32c(bytes) == *field.crc32c) return;
   fail(ErrorKind::kBadSample,
-       "its field '{}' is not what it was when the index was made: the checksum of its {} bytes at byte {} does not "
+       "its field '{}' is not what it was when the index was made: the checksum of its {} at byte {} does not "
        "match",
-       field.name, field.length, field.offset);
+       field.name, byte_count(field.length), field.offset);
 }
 
 void read_checked(const SampleRow& row, const SampleField& field, MutableBytes into) {

@@ -12,6 +12,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
+#include "stoker/base/units.h"
 #include "stoker/format/utf8_locale.h"
 
 namespace stoker {
@@ -100,8 +101,8 @@ void TarReader::take_entry(archive_entry* entry) {
                    archive_entry_sparse_count(entry) == 0;
   const auto bytes = static_cast<std::uint64_t>(length);  // a negative length becomes one that cannot be inside
   if (is_plain_file_ && (offset > size_ || bytes > size_ - offset)) {
-    fail(ErrorKind::kData, "'{}' is truncated: its member '{}' has {} bytes at byte {}, but the file ends at byte {}{}",
-         source_.name(), path, length, offset, size_, last_member());
+    fail(ErrorKind::kData, "'{}' is truncated: its member '{}' has {} at byte {}, but the file ends at byte {}{}",
+         source_.name(), path, byte_count(bytes), offset, size_, last_member());
   }
   name_ = path;
   offset_ = offset;

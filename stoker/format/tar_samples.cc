@@ -5,6 +5,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
+#include "stoker/base/units.h"
 #include "stoker/format/index_places.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/shard_format.h"
@@ -47,9 +48,8 @@ bool TarSamples::next(SampleRow& row) {
 void TarSamples::warn() const {
   class_numbers_.warn(source_.name());
   if (passed_over_ == 0) return;
-  log(LogLevel::kWarning,
-      "'{}': {} members are passed over, for they are links, devices or sparse files; the first is '{}'",
-      source_.name(), passed_over_, first_passed_over_);
+  log(LogLevel::kWarning, "'{}': passes over {} (links, devices or sparse files); the first is '{}'", source_.name(),
+      counted(passed_over_, "member"), first_passed_over_);
 }
 
 void TarSamples::add_member(SampleRow& row) {

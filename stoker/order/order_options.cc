@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stoker/base/error.h"
+#include "stoker/base/units.h"
 #include "stoker/base/words.h"
 
 namespace stoker {
@@ -39,8 +40,8 @@ void check_order(const OrderOptions& options, int world) {
   std::int64_t positions;
   if (__builtin_mul_overflow(options.samples, options.repeats, &positions) ||
       positions > INT64_MAX - options.global_batch) {
-    fail(ErrorKind::kUsage, "{} samples, {} times each, are more than can be counted", options.samples,
-         options.repeats);
+    fail(ErrorKind::kUsage, "{}, {} each, are more than can be counted", counted(options.samples, "sample"),
+         counted(options.repeats, "time"));
   }
   if (!options.mixture.empty() && options.kind != OrderKind::kGlobal) {
     fail(ErrorKind::kUsage, "data sets that are mixed have the order global, not {}", to_string(options.kind));
@@ -49,20 +50,20 @@ void check_order(const OrderOptions& options, int world) {
   if (options.window < 1) fail(ErrorKind::kUsage, "a window must have at least 1 sample, not {}", options.window);
   if (options.lanes < 1) fail(ErrorKind::kUsage, "lanes must be at least 1, not {}", options.lanes);
   if (options.global_batch / world % options.repeats != 0) {
-    fail(ErrorKind::kUsage, "the order windowed has no batches of {} whose samples each come {} times",
-         options.global_batch / world, options.repeats);
+    fail(ErrorKind::kUsage, "the order windowed has no batches of {} whose samples each come {}",
+         options.global_batch / world, counted(options.repeats, "time"));
   }
   const std::int64_t different = options.global_batch / options.repeats;  // samples of a global batch
   if (options.lanes % world == 0 && different % options.lanes == 0) return;
   const std::int64_t lanes = world * divisor_at_most(different / world, options.lanes / world);
   if (options.lanes % world != 0) {
-    fail(ErrorKind::kUsage, "{} lanes cannot be divided among {} ranks; use lanes that can, for instance {}",
-         options.lanes, world, lanes);
+    fail(ErrorKind::kUsage, "{} cannot be divided among {}; use lanes that can, for instance {}",
+         counted(options.lanes, "lane"), counted(world, "rank"), lanes);
   }
   fail(ErrorKind::kUsage,
-       "a global batch of {} cannot be divided among {} lanes; use lanes that divide it, for instance {}, or another "
+       "a global batch of {} cannot be divided among {}; use lanes that divide it, for instance {}, or another "
        "batch",
-       different, options.lanes, lanes);
+       different, counted(options.lanes, "lane"), lanes);
 }
 
 }  // namespace stoker

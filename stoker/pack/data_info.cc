@@ -10,6 +10,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/threads.h"
+#include "stoker/base/units.h"
 #include "stoker/codec/image_decoder.h"
 #include "stoker/codec/own_decoder.h"
 #include "stoker/format/listed_shard.h"
@@ -66,7 +67,7 @@ class InfoJob {
       look();
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kClosed) {
-        fail(ErrorKind::kClosed, "stopped after {} samples", info_.samples);
+        fail(ErrorKind::kClosed, "stopped after {}", counted(info_.samples, "sample"));
       }
       if (!is_about_data(error.kind())) throw;
       info_.problems.push_back(error.message());

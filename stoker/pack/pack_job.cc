@@ -13,6 +13,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/threads.h"
+#include "stoker/base/units.h"
 #include "stoker/base/user_cache.h"
 #include "stoker/base/words.h"
 #include "stoker/format/listed_shard.h"
@@ -231,7 +232,8 @@ std::optional<std::int64_t> PackJob::pack_rest(const std::string& to) {
     source.require_unchanged(options_.stop);
   } catch (const Error& stopped) {
     if (stopped.kind() != ErrorKind::kClosed) throw;
-    fail(ErrorKind::kClosed, "stopped after {} shards; the same command goes on from there", journal.shards().size());
+    fail(ErrorKind::kClosed, "stopped after {}; the same command goes on from there",
+         counted(journal.shards().size(), "shard"));
   }
   const Manifest made = manifest_of(journal, std::move(left_over));
   write_whole_file(to + "/" + std::string(kManifestName), as_bytes(made.to_json()));

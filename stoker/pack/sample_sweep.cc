@@ -194,8 +194,8 @@ void SampleSweep::read_sample(SweptSample& sample, Chunk& chunk, std::size_t fir
 
 void SampleSweep::read_bytes(Source& source, const SampleField& field, std::uint64_t begin, MutableBytes into) const {
   if (!field.part.empty() && source.size(field.part) != field.length) {
-    fail(ErrorKind::kData, "'{}/{}' has changed since its folder was listed; it had {} bytes then", source.name(),
-         field.part, field.length);
+    fail(ErrorKind::kData, "'{}/{}' has changed since its folder was listed; it had {} then", source.name(), field.part,
+         byte_count(field.length));
   }
   do {
     stop_if_asked(stop_, source.name());

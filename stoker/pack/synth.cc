@@ -10,6 +10,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
+#include "stoker/base/units.h"
 #include "stoker/codec/image_encoder.h"
 #include "stoker/pack/ordered_producer.h"
 #include "stoker/pack/synth_image.h"
@@ -74,7 +75,8 @@ void synthesize(const std::string& out, const SynthOptions& options) {
   const int class_digits = digits_for(options.classes, 4), name_digits = digits_for(options.count, 7);
   for (std::int64_t index = 0; index < options.count; ++index) {
     if (options.stop && options.stop->load(std::memory_order_relaxed)) {
-      fail(ErrorKind::kClosed, "stopped after {} of {} samples; nothing is left of '{}'", index, options.count, out);
+      fail(ErrorKind::kClosed, "stopped after {} of {}; nothing is left of '{}'", index,
+           counted(options.count, "sample"), out);
     }
     const std::vector<std::uint8_t> image = *producer.next();
     const std::int64_t label = label_of(index, options);

@@ -11,6 +11,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/threads.h"
+#include "stoker/base/units.h"
 #include "stoker/format/listed_shard.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/shard_opener.h"
@@ -46,7 +47,7 @@ class VerifyJob {
         verify(shard);
       } catch (const Error& error) {
         if (error.kind() == ErrorKind::kClosed) {
-          fail(ErrorKind::kClosed, "stopped after {} samples, of which {} were bad", result_.samples,
+          fail(ErrorKind::kClosed, "stopped after {}, {} of them bad", counted(result_.samples, "sample"),
                result_.bad.size());
         }
         if (!is_about_data(error.kind())) throw;

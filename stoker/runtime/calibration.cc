@@ -5,6 +5,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
+#include "stoker/base/units.h"
 
 namespace stoker {
 namespace {
@@ -55,8 +56,8 @@ std::optional<std::vector<CrossingCost>> calibrate(const Dataset& dataset, const
   found.samples.resize(slots);
   const int count = static_cast<int>(slots);
   if (!options.lend(loader_batch_bytes(plan.outputs(), count, side))) {
-    log(LogLevel::kInfo, "the transfer index is not tuned: the memory budget leaves no room to measure {} samples in",
-        count);
+    log(LogLevel::kInfo, "the transfer index is not tuned: the memory budget leaves no room to measure {} in",
+        counted(count, "sample"));
     return std::nullopt;
   }
   std::vector<CrossingCost> costs;

@@ -66,7 +66,7 @@ void Loader::Engine::start_epoch(std::int64_t epoch) {
     log(LogLevel::kWarning, "epoch {} was asked for, so it begins anew; the state that was loaded stood in epoch {}",
         epoch, resume->epoch);
   }
-  log(LogLevel::kDebug, "epoch {} begins: {} batches of {}", epoch, batches_per_epoch_, batch_);
+  log(LogLevel::kDebug, "epoch {} begins: {} of {}", epoch, counted(batches_per_epoch_, "batch"), batch_);
 }
 
 /// Of plain iteration.
@@ -132,7 +132,7 @@ std::optional<BatchPtr> Loader::Engine::next(Deadline deadline) {
 BatchPtr Loader::Engine::end_epoch() {
   in_epoch_ = false;
   metrics_.add(Metric::kEpochs, 1);
-  log(LogLevel::kDebug, "epoch {} ended after {} batches", epoch_, delivered_);
+  log(LogLevel::kDebug, "epoch {} ended after {}", epoch_, counted(delivered_, "batch"));
   if (!epoch_bad_.empty()) log(LogLevel::kWarning, "bad samples in epoch {}: {}", epoch_, epoch_bad_.size());
   return nullptr;
 }
@@ -252,9 +252,10 @@ void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline
     const bool of_host = board_.batch_memory().host + board_.batch_bytes().host > board_.batch_memory_max().host;
     const std::size_t bytes = of_host ? board_.batch_bytes().host : board_.batch_bytes().device;
     fail(ErrorKind::kMemory,
-         "the consumer holds {} batches of {} and the budget of {}memory allows no more; let go of batches, or give "
+         "the consumer holds {} of {} and the budget of {}memory allows no more; let go of batches, or give "
          "the loader more {}memory",
-         board_.held(), format_size(static_cast<double>(bytes)), of_host ? "" : "device ", of_host ? "" : "device ");
+         counted(board_.held(), "batch"), format_size(static_cast<double>(bytes)), of_host ? "" : "device ",
+         of_host ? "" : "device ");
   }
 }
 

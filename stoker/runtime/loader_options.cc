@@ -92,8 +92,8 @@ int resolve_batch(const LoaderOptions& options) {
   }
   if (options.batch > 0) return options.batch;
   if (options.global_batch % *options.world != 0) {
-    fail(ErrorKind::kUsage, "a global batch of {} cannot be divided among {} ranks", options.global_batch,
-         *options.world);
+    fail(ErrorKind::kUsage, "a global batch of {} cannot be divided among {}", options.global_batch,
+         counted(*options.world, "rank"));
   }
   const std::int64_t batch = options.global_batch / *options.world;
   if (batch > std::numeric_limits<int>::max()) {
@@ -257,8 +257,8 @@ LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, Loa
   check_order(dataset, options);
   if (*options.tail == Tail::kDrop && dataset.size() * options.repeats < options.global_batch) {
     fail(ErrorKind::kUsage,
-         "an epoch has {} samples, fewer than one global batch of {}; use a smaller batch, or tail wrap or pad",
-         dataset.size() * options.repeats, options.global_batch);
+         "an epoch has {}, fewer than one global batch of {}; use a smaller batch, or tail wrap or pad",
+         counted(dataset.size() * options.repeats, "sample"), options.global_batch);
   }
   return options;
 }
@@ -301,7 +301,8 @@ void check_prefetch(int prefetch, const LoaderBatchBytes& batch_bytes, const Loa
 
 MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const LoaderOptions& options) {
   if (plan.views().size() > kOutputsMax) {
-    fail(ErrorKind::kLimit, "the recipe has {} outputs; at most {} are possible", plan.views().size(), kOutputsMax);
+    fail(ErrorKind::kLimit, "the recipe has {}; at most {} are possible", counted(plan.views().size(), "output"),
+         kOutputsMax);
   }
   MemoryPlan memory = least_memory(dataset, plan, options);
   if (*options.memory < memory.total()) {
@@ -342,8 +343,8 @@ std::optional<SelfTuningOptions> tuning_options(const Dataset& dataset, const Pl
   const std::string device = options.device ? options.device->name() : "cpu";
   SelfTuningOptions tuning;
   tuning.once = options.tune == TuneMode::kOnce;
-  tuning.title =
-      fmt::format("{} samples, batches of {}, device {}, on {}", dataset.size(), options.batch, device, machine_name());
+  tuning.title = fmt::format("{}, batches of {}, device {}, on {}", counted(dataset.size(), "sample"), options.batch,
+                             device, machine_name());
   tuning.workload.cores = cores_of(options);
   tuning.workload.batch = options.batch;
   tuning.workload.prefetch_max = prefetch_max;

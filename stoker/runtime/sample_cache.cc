@@ -78,7 +78,7 @@ std::uint64_t SampleCache::overhead(std::int64_t samples) {
 SampleCache::SampleCache(SharedMemory memory, std::int64_t samples)
     : memory_(std::move(memory)), samples_(samples), begin_(overhead(samples)) {
   if (memory_.size() < begin_) {
-    fail(ErrorKind::kMemory, "a cache of {} samples needs more than {}", samples,
+    fail(ErrorKind::kMemory, "a cache of {} needs more than {}", counted(samples, "sample"),
          format_size(static_cast<double>(begin_)));
   }
   capacity_ = memory_.size() - begin_;

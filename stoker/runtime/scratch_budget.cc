@@ -36,8 +36,8 @@ void ScratchBudget::set_threads(int threads) {
   const std::uint64_t each = for_small_ / static_cast<std::uint64_t>(threads);
   if (each < kAllowanceMin) {
     fail(ErrorKind::kMemory,
-         "{} threads are more than the memory budget has room for; give the loader more memory, or at most {}", threads,
-         for_small_ / kAllowanceMin);
+         "{} need more than the memory budget has room for; give the loader more memory, or at most {}",
+         counted(threads, "thread"), for_small_ / kAllowanceMin);
   }
   allowance_ = std::min(each, kAllowanceMax);
 }

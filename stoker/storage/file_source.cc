@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "stoker/base/units.h"
 #include "stoker/storage/pread_io.h"
 #include "stoker/storage/range_check.h"
 
@@ -205,8 +206,8 @@ void FileSource::require_success(const FileRead& read, std::uint64_t wanted) con
   if (read.error == EINVAL && options_.direct) fail_not_direct(name_);
   if (read.error != 0) fail_system("read", name_, read.error);
   if (read.count < wanted) {
-    fail(ErrorKind::kData, "'{}' was truncated while in use: it had {} bytes when opened and now ends at byte {}",
-         name_, size_, read.position());
+    fail(ErrorKind::kData, "'{}' was truncated while in use: it had {} when opened and now ends at byte {}", name_,
+         byte_count(size_), read.position());
   }
 }
 

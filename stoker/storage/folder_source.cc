@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <climits>
 
+#include "stoker/base/units.h"
 #include "stoker/storage/pread_io.h"
 
 namespace stoker {
@@ -72,8 +73,8 @@ void FolderSource::read(std::uint64_t offset, Segments into, std::string_view pa
   const auto size = static_cast<std::uint64_t>(facts.st_size);
   if (complete && offset <= size && length <= size - offset) return;
   fail(ErrorKind::kData,
-       "'{}' changed or was truncated since it was listed: it has {} bytes, but {} bytes at byte {} were asked for",
-       path_of(part), size, length, offset);
+       "'{}' changed or was truncated since it was listed: it has {}, too few for the {} asked for at byte {}",
+       path_of(part), byte_count(size), byte_count(length), offset);
 }
 
 std::string FolderSource::path_of(std::string_view part) const {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "stoker/base/units.h"
 #include "stoker/storage/bounce_pool.h"
 
 namespace stoker {
@@ -84,8 +85,8 @@ void require_same_file(std::string_view name, const FileFacts& before, const Fil
     fail(ErrorKind::kData, "'{}' was replaced while in use: it is another file than the one opened before", name);
   }
   if (before.size != now.size) {
-    fail(ErrorKind::kData, "'{}' was replaced or truncated while in use: it had {} bytes when opened and now has {}",
-         name, before.size, now.size);
+    fail(ErrorKind::kData, "'{}' was replaced or truncated while in use: it had {} when opened and now has {}", name,
+         byte_count(before.size), now.size);
   }
 }
 

@@ -6,6 +6,8 @@
 #include <cassert>
 #include <utility>
 
+#include "stoker/base/units.h"
+
 namespace stoker {
 
 OpenFiles::File::File(const std::string& path, const std::string& name, FileOptions options,
@@ -15,8 +17,8 @@ OpenFiles::File::File(const std::string& path, const std::string& name, FileOpti
 OpenFile OpenFiles::File::open(const FileOptions& options) const {
   OpenFile opened = open_file(path_, name_, options);
   if (size_ && *size_ != opened.facts.size) {
-    fail(ErrorKind::kData, "'{}' has {} bytes, but was known to have {}: it was replaced, changed or truncated", name_,
-         opened.facts.size, *size_);
+    fail(ErrorKind::kData, "'{}' has {}, but was known to have {}: it was replaced, changed or truncated", name_,
+         byte_count(opened.facts.size), *size_);
   }
   return opened;
 }

@@ -1,6 +1,7 @@
 #include "stoker/storage/range_check.h"
 
 #include "stoker/base/error.h"
+#include "stoker/base/units.h"
 
 namespace stoker {
 
@@ -10,8 +11,8 @@ void require_no_part(std::string_view name, std::string_view part) {
 
 void require_range_inside(std::string_view name, std::uint64_t size, std::uint64_t offset, std::uint64_t length) {
   if (offset <= size && length <= size - offset) return;
-  fail(ErrorKind::kData, "'{}' has {} bytes, but {} bytes at byte {} were asked for; was it truncated or changed?",
-       name, size, length, offset);
+  fail(ErrorKind::kData, "'{}' has {}, too few for the {} asked for at byte {}; was it truncated or changed?", name,
+       byte_count(size), byte_count(length), offset);
 }
 
 }  // namespace stoker

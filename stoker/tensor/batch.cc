@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "stoker/base/error.h"
+#include "stoker/base/units.h"
 
 namespace stoker {
 namespace {
@@ -12,8 +13,8 @@ namespace {
 constexpr std::int64_t kBytesMax = std::int64_t{1} << 60;
 
 [[noreturn]] void refuse(const OutputSpec& output, int slots) {
-  fail(ErrorKind::kLimit, "output '{}' of {} samples is larger than any memory; make it or the batch smaller",
-       output.name, slots);
+  fail(ErrorKind::kLimit, "output '{}' of {} is larger than any memory; make it or the batch smaller", output.name,
+       counted(slots, "sample"));
 }
 
 std::size_t output_bytes(const OutputSpec& output, int slots) {

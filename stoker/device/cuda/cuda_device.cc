@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "stoker/base/error.h"
+#include "stoker/base/units.h"
 #include "stoker/device/cuda/cuda_check.h"
 #include "stoker/device/cuda/cuda_event.h"
 #include "stoker/device/cuda/cuda_memory.h"
@@ -128,7 +129,7 @@ std::shared_ptr<Device> open_cuda_device(std::string_view ordinal) {
   const std::string name = fmt::format("cuda:{}", number);
   int count = 0;
   check_cuda(cudaGetDeviceCount(&count), name);
-  if (number >= count) fail(ErrorKind::kNotFound, "{}: this machine has {} GPU{}", name, count, count == 1 ? "" : "s");
+  if (number >= count) fail(ErrorKind::kNotFound, "{}: this machine has {}", name, counted(count, "GPU"));
   return std::make_shared<CudaDevice>(number);
 }
 
