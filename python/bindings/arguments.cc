@@ -90,7 +90,12 @@ std::string path_argument(std::string_view name, nb::handle value) {
 std::vector<std::string> paths_argument(std::string_view name, nb::handle value) {
   if (is_path(value)) return {path_argument(name, value)};
   const bool is_list = nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value);
-  if (!is_list || nb::len(value) == 0) refuse(name, value, "a path or a list of paths");
+  if (!is_list || nb::len(value) == 0) {
+    refuse(name, value,
+           nb::hasattr(value, "__getitem__") && !is_list
+               ? "a path or a list of paths: Stoker reads and decodes by itself what such a data set would"
+               : "a path or a list of paths");
+  }
   std::vector<std::string> paths;
   for (const nb::handle element : value) paths.push_back(path_argument(name, element));
   return paths;

@@ -17,6 +17,7 @@
 #include "python/bindings/module.h"
 #include "python/bindings/numpy_array.h"
 #include "stoker/base/error.h"
+#include "stoker/base/spelling.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -125,7 +126,11 @@ PyTensor item(const PyBatch& self, nb::handle name) {
 PyTensor output_attribute(const PyBatch& self, const std::string& name) {
   const auto& outputs = self.batch->outputs();
   if (std::none_of(outputs.begin(), outputs.end(), [&](const OutputSpec& spec) { return spec.name == name; })) {
-    throw nb::attribute_error(fmt::format("the batch has no output '{}'", name).c_str());
+    std::vector<std::string> names;
+    for (const OutputSpec& spec : outputs) names.push_back(spec.name);
+    throw nb::attribute_error(fmt::format("the batch has no output '{}'{}; it has {}", name, did_you_mean(name, names),
+                                          fmt::join(names, ", "))
+                                  .c_str());
   }
   return output(self, name);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cctype>
 #include <utility>
 
 #include "stoker/base/error.h"
@@ -22,9 +23,16 @@ constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
 };
 
 std::string hint_for(std::string_view name, const CallSignature& signature) {
+  const auto plain = [](std::string_view text) {  // "batchSize" is "batch_size"
+    std::string letters;
+    for (const char c : text) {
+      if (c != '_') letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    return letters;
+  };
   for (const auto& [theirs, ours] : kElsewhere) {
     const bool here = std::find(signature.names.begin(), signature.names.end(), ours) != signature.names.end();
-    if (name == theirs && here) return fmt::format(" (did you mean '{}'?)", ours);
+    if (plain(name) == plain(theirs) && here) return fmt::format(" (did you mean '{}'?)", ours);
   }
   std::vector<std::string> names = signature.names;
   for (const std::string& other : signature.torch_only) {

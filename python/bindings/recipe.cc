@@ -118,6 +118,19 @@ std::string documentation(const OperatorSpec& spec) {
   return text;
 }
 
+// Of a name that is neither an operator nor a method. An AttributeError, for others ask by it what there is.
+nb::object no_such_method(const Recipe& /*self*/, const std::string& name) {
+  std::string why = fmt::format("'Recipe' has no '{}'", name);
+  if (!name.starts_with('_')) {
+    try {
+      find_operator(name);
+    } catch (const Error& error) {
+      why = error.message();
+    }
+  }
+  throw nb::attribute_error(why.c_str());
+}
+
 void bind_operators(nb::class_<Recipe>& recipe) {
   for (const OperatorSpec& spec : operator_table()) {
     recipe.def(
@@ -196,6 +209,7 @@ void bind_recipe(nb::module_& module) {
           "__ne__", [](const Recipe& self, const Recipe& other) { return !(self == other); }, nb::is_operator())
       .def("__hash__", [](const Recipe& self) { return nb::hash(nb::str(self.to_toml().c_str())); })
       .def("__repr__", &repr)
+      .def("__getattr__", &no_such_method, "name"_a)
       .def("__getstate__", &Recipe::to_toml)
       .def("__setstate__", [](Recipe& self, const std::string& toml) { new (&self) Recipe(Recipe::from_toml(toml)); })
       .def("apply", &apply_recipe, nb::sig(kApply),

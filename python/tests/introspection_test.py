@@ -166,3 +166,14 @@ def test_what_is_not_a_device_is_refused_with_what_is(folder, recipe, device, me
     with pytest.raises(stoker.Error, match=message) as error:
         stoker.Loader(folder, recipe, batch=8, device=device)
     assert error.value.kind == "usage"
+
+
+def test_a_misspelt_operator_is_answered_with_what_there_is():
+    with pytest.raises(AttributeError, match=r"there is no operator 'resise' \(did you mean 'resize'\?\); there are decode, resize"):
+        stoker.recipe().decode().resise(3)
+    assert not hasattr(stoker.Recipe(), "ToTensor") and not hasattr(stoker.Recipe(), "__array__")
+
+
+def test_a_misspelt_output_is_answered_with_what_there_is(objects):
+    with pytest.raises(AttributeError, match=r"no output 'images' \(did you mean 'image'\?\); it has image, label"):
+        objects["Batch"].images

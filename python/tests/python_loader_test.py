@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+import torch
 
 import stoker
 
@@ -327,6 +328,9 @@ SENTENCE_MAX = 400  # letters that a person will read
 MISTAKES = {
     "a misspelt option": (lambda load, **_: load(btach=4), "Loader has no argument 'btach' .did you mean 'batch'"),
     "DataLoader's word for batch": (lambda load, **_: load(batch_size=3), "'batch_size' .did you mean 'batch'"),
+    "DataLoader's word in one": (lambda load, **_: load(batchSize=3), "'batchSize' .did you mean 'batch'"),
+    "a data set of torch's": (lambda **_: stoker.Loader(torch.utils.data.TensorDataset(torch.zeros(3)), "imagenet-train", batch=3),
+                              "must be a path or a list of paths: Stoker reads and decodes by itself"),
     "DataLoader's word for threads": (lambda load, **_: load(batch=3, num_workers=3), "'num_workers' .did you mean 'threads'"),
     "an option that there is not": (lambda load, **_: load(batch=3, color="red"), "no argument 'color'; there are batch,"),
     "a batch in order": (lambda load, **_: load(8), "takes data and recipe in order; give the others by name: batch"),

@@ -29,7 +29,10 @@ def test_every_public_name_is_in_the_stubs():
 
 def test_every_member_is_in_the_stubs():
     for name, stub in CLASSES.items():
-        assert set(vars(getattr(stoker, name))) - ORDINARY == members(stub) - ORDINARY, name
+        compiled = set(vars(getattr(stoker, name))) - ORDINARY
+        if name == "Recipe":
+            compiled -= {"__getattr__"}  # which always raises, and would make type checkers take any name
+        assert compiled == members(stub) - ORDINARY, name
 
 
 def test_properties_are_properties():

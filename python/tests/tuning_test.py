@@ -2,6 +2,7 @@
 
 import logging
 import pickle
+import re
 import time
 
 import pytest
@@ -39,6 +40,15 @@ def test_the_report_is_written(folder, recipe, tmp_path):
     assert "samples/s" in (tmp_path / "tuning.html").read_text()
     with pytest.raises(stoker.Error, match="tuning.html"):
         loader.tune_report(tmp_path / "nowhere" / "tuning.html")
+
+
+def test_the_report_says_of_what_it_is_where_and_of_when(folder, recipe, tmp_path):
+    with stoker.Loader(folder, recipe, batch=4) as loader:
+        train(loader)
+        loader.tune_report(tmp_path / "tuning.html")
+    (head,) = re.findall("<h1>(.*)</h1>", (tmp_path / "tuning.html").read_text())
+    assert head.startswith(f"50 samples of {folder}; decode, random_resized_crop(size=[32]), random_flip, normalize(")
+    assert re.search(r"batches of 4, device cpu, on .*; begun \d{4}-\d\d-\d\d \d\d:\d\d UTC$", head)
 
 
 def test_reasons_go_to_the_log(folder, recipe, caplog):

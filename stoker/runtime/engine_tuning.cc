@@ -1,4 +1,6 @@
 // The engine's knobs, and how it lets itself be tuned.
+#include <fmt/format.h>
+
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
@@ -63,8 +65,8 @@ void Loader::Engine::apply(const Knobs& knobs) {
     scratch_.set_threads(*knobs.threads);
     resize_workers(*knobs.threads);
   }
-  log(LogLevel::kDebug, "knobs: threads {}, transfer index {}, prefetch {}, io depth {}", threads(), transfer_index(),
-      prefetch(), io_depth());
+  const std::string index = device_ ? fmt::format(", transfer index {}", transfer_index()) : "";
+  log(LogLevel::kDebug, "knobs: threads {}{}, prefetch {}, io depth {}", threads(), index, prefetch(), io_depth());
 }
 
 int Loader::Engine::threads() const {

@@ -1,9 +1,11 @@
 #include "stoker/runtime/loader_options.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -328,6 +330,25 @@ MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const LoaderOpt
   return memory;
 }
 
+namespace {
+
+// What was tuned, for those who find its report later: whose, of what data and recipe, where and when.
+std::string tuning_title(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
+                         std::string_view device) {
+  std::vector<std::string> operators;
+  for (const StageSpec& stage : plan.stages()) {
+    operators.insert(operators.end(), stage.operators.begin(), stage.operators.end());
+  }
+  const std::size_t shards = dataset.shard_samples().size();
+  const std::string more = shards > 1 ? fmt::format(" and {}", counted(shards - 1, "other shard")) : "";
+  return fmt::format("{}{} of {}{}; {}; batches of {}, device {}, on {}; begun {:%Y-%m-%d %H:%M} UTC",
+                     options.name.empty() ? "" : options.name + ": ", counted(dataset.size(), "sample"),
+                     dataset.row(0).source->name(), more, fmt::join(operators, ", "), options.batch, device,
+                     machine_name(), fmt::gmtime(std::time(nullptr)));
+}
+
+}  // namespace
+
 std::optional<SelfTuningOptions> tuning_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
                                                 const Knobs& fixed, const MemoryPlan& memory) {
   if (options.tune == TuneMode::kOff || fixed.all()) return std::nullopt;
@@ -343,8 +364,7 @@ std::optional<SelfTuningOptions> tuning_options(const Dataset& dataset, const Pl
   const std::string device = options.device ? options.device->name() : "cpu";
   SelfTuningOptions tuning;
   tuning.once = options.tune == TuneMode::kOnce;
-  tuning.title = fmt::format("{}, batches of {}, device {}, on {}", counted(dataset.size(), "sample"), options.batch,
-                             device, machine_name());
+  tuning.title = tuning_title(dataset, plan, options, device);
   tuning.workload.cores = cores_of(options);
   tuning.workload.batch = options.batch;
   tuning.workload.prefetch_max = prefetch_max;

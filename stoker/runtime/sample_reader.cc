@@ -17,7 +17,8 @@ EpochOrder order_of(const Dataset& dataset, std::uint64_t seed, std::int64_t epo
 
 std::shared_ptr<const Dataset> open_samples(const std::vector<std::string>& data, const OpenOptions& options) {
   std::shared_ptr<const Dataset> dataset = open(data, {}, options);
-  if (dataset->size() == 0) fail(ErrorKind::kData, "no samples in {}", fmt::join(data, ", "));
+  if (dataset->size() == 0)
+    fail(ErrorKind::kData, "there are no samples in {}: images and tars are looked for", fmt::join(data, ", "));
   return dataset;
 }
 

@@ -1,5 +1,7 @@
 #include "stoker/runtime/self_tuning.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,6 +15,7 @@
 #include "stoker/base/log.h"
 #include "stoker/base/threads.h"
 #include "stoker/base/topology.h"
+#include "stoker/base/units.h"
 #include "stoker/runtime/thread_pool.h"
 #include "stoker/runtime/tuned_stages.h"
 
@@ -162,6 +165,7 @@ void SelfTuning::rest(const Tuner& tuner) {
 void SelfTuning::begin() {
   share_.update(0);
   most_threads_ = std::min(share_.most(), most_threads_);
+  tell_share();
   start_ = kept_.load();
   const KnobSetting now = loader_.knobs();
   if (!start_) {
@@ -254,7 +258,28 @@ void SelfTuning::make_tuner(std::optional<Tuner>& tuner) {
 void SelfTuning::limit_threads(Tuner& tuner) {
   share_.update(wanted_threads(&tuner));
   most_threads_ = std::min(share_.most(), threads_max(workload_.cores));
+  tell_share();
   tuner.limit_threads(most_threads_);
+}
+
+// Who sees fewer threads than there are cores is to know where the others went.
+void SelfTuning::tell_share() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (limits_.fixed.threads) return;
+  }
+  const int others = share_.others();
+  if (others == told_others_ && (others == 0 || most_threads_ == told_threads_)) return;
+  told_others_ = others;
+  told_threads_ = most_threads_;
+  const std::string threads = counted(most_threads_, "thread");
+  const std::string why =
+      others == 0 ? fmt::format("no other loader uses these cores any more: this one may have {}", threads)
+                  : fmt::format("{} of this host {} the same {}: this one may have {}", counted(others, "other loader"),
+                                others == 1 ? "uses" : "use", counted(workload_.cores, "core"), threads);
+  stoker::log(LogLevel::kInfo, "{}", why);
+  const KnobSetting knobs = loader_.knobs();
+  if (options_.moved) options_.moved({.at_s = at_s(), .knobs = knobs, .next = knobs, .why = why});
 }
 
 // If it were alone; 0: that is not known, or it is as many as there are.

@@ -87,6 +87,7 @@ class SelfTuning {
   TunerLimits take_limits();
   void make_tuner(std::optional<Tuner>& tuner);
   void limit_threads(Tuner& tuner);
+  void tell_share();
   int wanted_threads(const Tuner* tuner) const;
   std::optional<Window> next_window(int skip, const Tuner* tuner);
   TunerWindow tuner_window(const Window& window) const;
@@ -106,7 +107,9 @@ class SelfTuning {
   int costs_index_ = 0;
   std::optional<KnobSetting> start_, kept_knobs_;  // as they were kept, and are kept now
   HostShare share_;
-  int most_threads_;       // by what is fair
+  int most_threads_;     // by what is fair
+  int told_others_ = 0;  // loaders that it shares the cores with, and how many threads that leaves, as last told
+  int told_threads_ = 0;
   double wait_share_ = 1;  // of the last window
   std::int64_t began_ns_ = 0;
 

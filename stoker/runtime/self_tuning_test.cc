@@ -262,12 +262,33 @@ TEST_F(SelfTuningTest, SharesTheCoresWithOtherLoaders) {
   loader_.step_s = 0.001;  // never enough
   HostShare other({}, shared.share);
   other.update(0);
+  std::vector<std::string> news;
+  std::mutex mutex;
+  shared.moved = [&](const TuningMove& move) {
+    const std::lock_guard lock(mutex);
+    if (move.why.find("other loader") != std::string::npos) news.push_back(move.why);
+  };
   begin(shared);
   ASSERT_TRUE(settles());
   EXPECT_LE(loader_.knobs().threads, 4) << "half of 7, rounded up";
   EXPECT_GE(loader_.knobs().threads, 3);
   other.update(1);  // it needs no more than that: the rest is for whom it helps
   ASSERT_TRUE(train_until([&] { return loader_.knobs().threads > 4; }));
+  tuning_->stop();
+  ASSERT_EQ(news.size(), 2u) << "once for each share, not for each window";
+  EXPECT_THAT(news[0], ::testing::MatchesRegex(
+                           "1 other loader of this host uses the same 8 cores: this one may have [34] threads"));
+  EXPECT_EQ(news[1], "1 other loader of this host uses the same 8 cores: this one may have 6 threads");
+}
+
+TEST_F(SelfTuningTest, SaysNothingOfOtherLoadersWhereThereAreNone) {
+  SelfTuningOptions alone = options();
+  std::atomic<int> told = 0;
+  alone.moved = [&](const TuningMove& move) { told += move.why.find("loader") != std::string::npos ? 1 : 0; };
+  begin(alone);
+  ASSERT_TRUE(settles());
+  tuning_->stop();
+  EXPECT_EQ(told, 0);
 }
 
 TEST_F(SelfTuningTest, EndsAtOnceWhenItIsToldTo) {
