@@ -55,27 +55,6 @@ void write_output(std::string_view text) {
 
 void write_error_line(std::string_view line) { write_above_status(fmt::format("stoker: {}", escaped(line))); }
 
-std::string escaped(std::string_view text) {
-  std::string printed;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    if (byte == '\n') {
-      printed += "\\n";
-    } else if (byte == '\t') {
-      printed += "\\t";
-    } else if (byte < ' ' || byte == 0x7f) {
-      printed += fmt::format("\\x{:02x}", byte);
-    } else if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {  // U+0080 to U+009F, which some terminals obey
-      printed += fmt::format("\\x{:02x}", next);
-      ++i;
-    } else {
-      printed += text[i];
-    }
-  }
-  return printed;
-}
-
 std::string_view cut_to_width(std::string_view line, int columns) {
   return line.substr(0, static_cast<std::size_t>(std::max(columns - 1, 0)));
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "stoker/base/escaped.h"
+
 namespace stoker {
 
 /// Thrown by write_output() when the reader at the other end of a pipe is gone.
@@ -13,12 +15,8 @@ struct OutputClosed {};
 /// Writes to standard output at once. Throws OutputClosed, or kIo for a full disk.
 void write_output(std::string_view text);
 
-/// "stoker: LINE" on standard error. A name from a data set may hold anything: control bytes are escaped, so that what
-/// is said stays one line and does nothing to a terminal.
+/// "stoker: LINE" on standard error, escaped.
 void write_error_line(std::string_view line);
-
-/// The text with control bytes as \n, \t or \x1b; UTF-8 stays as it is.
-std::string escaped(std::string_view text);
 
 /// Replaces the status line, cut to the terminal's width; an empty one removes it. For terminals only.
 void set_status_line(std::string_view line);

@@ -9,6 +9,7 @@
 
 #include "python/bindings/arguments.h"
 #include "python/bindings/module.h"
+#include "stoker/base/escaped.h"
 #include "stoker/base/log.h"
 
 namespace nb = nanobind;
@@ -129,7 +130,8 @@ void deliver_log() {
   const std::deque<Message> messages = queue().take();
   for (const Message& message : messages) {
     try {
-      logger().attr("log")(python_level(message.level), "%s", to_python_text(message.text, "backslashreplace"));
+      logger().attr("log")(python_level(message.level), "%s",
+                           to_python_text(escaped(message.text), "backslashreplace"));
     } catch (nb::python_error& error) {
       print_unless_meant_for_the_loop(error);
     }

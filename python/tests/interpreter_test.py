@@ -219,6 +219,15 @@ def test_messages_below_the_loggers_level_are_dropped(caplog):
     assert [record.getMessage() for record in caplog.records] == ["just right"]
 
 
+def test_names_in_messages_stay_on_one_line_and_do_nothing_to_a_terminal(caplog):
+    with caplog.at_level(logging.WARNING, logger="stoker"):
+        follow_level()
+        _testing.log(2, "sample 'a\nCRITICAL all is lost\x1b[2J\x9b2J caf\u00e9' is bad")
+        follow_level()
+    assert [record.getMessage() for record in caplog.records] == [
+        "sample 'a\\nCRITICAL all is lost\\x1b[2J\\x9b2J caf\u00e9' is bad"]
+
+
 def test_messages_left_at_the_end_are_still_told():
     done = run("""
         import stoker

@@ -276,7 +276,9 @@ void Loader::Engine::report_bad() {
     fail(ErrorKind::kBadSample,
          "epoch {} has met {} bad samples, more than the {} that may be accidents; the last: {}{}", epoch_,
          epoch_bad_.size(), most, bad.bad.reason,
-         quarantine_ ? fmt::format("; '{}' lists them", quarantine_->path()) : std::string());
+         quarantine_
+             ? fmt::format("; '{}' lists them", quarantine_->path())
+             : "; --quarantine FILE (in Python: quarantine=) lists them, and the next run passes over those listed");
   }
 }
 

@@ -129,7 +129,8 @@ TEST(LoaderBadSamples, EndTheEpochWhenTheyAreManyAndAreOthersInTheNext) {
     Loader loader(data.dataset, small_recipe(), options_of(policy));
     const Error error = error_of([&] { audit_of(loader, 1); });
     EXPECT_EQ(error.kind(), ErrorKind::kBadSample);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("11 bad samples"), HasSubstr("more than the 10")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("11 bad samples"), HasSubstr("more than the 10"),
+                                    HasSubstr("--quarantine FILE"), HasSubstr("quarantine=")));
     EXPECT_EQ(loader.metrics()[Metric::kBadSamples], 11);
   }
   bad.pop_back();
