@@ -2,6 +2,7 @@
 
 #include <webp/decode.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -42,39 +43,63 @@ void check_length(Bytes encoded) {
   if (u32_at(encoded, 4) > encoded.size() - kChunkHeaderBytes) check(VP8_STATUS_NOT_ENOUGH_DATA);
 }
 
-// The Exif chunk, which only extended files have; they also have other chunks, in any order.
-Bytes find_exif(Bytes encoded) {
+/// What the first chunk of that name holds; extended files have several, in any order. Empty without one.
+Bytes find_chunk(Bytes encoded, std::string_view name) {
   std::size_t at = kRiffHeaderBytes;
   while (at <= encoded.size() && encoded.size() - at >= kChunkHeaderBytes) {
     const std::size_t length = u32_at(encoded, at + 4);
     if (length > encoded.size() - at - kChunkHeaderBytes) return {};
-    if (as_text(encoded.subspan(at, 4)) == "EXIF") return encoded.subspan(at + kChunkHeaderBytes, length);
+    if (as_text(encoded.subspan(at, 4)) == name) return encoded.subspan(at + kChunkHeaderBytes, length);
     at += kChunkHeaderBytes + length + length % 2;
   }
   return {};
 }
 
-WebPBitstreamFeatures read_features(Bytes encoded) {
-  check_length(encoded);
+WebPBitstreamFeatures features_of(Bytes encoded) {
   WebPBitstreamFeatures features;
   check(WebPGetFeatures(encoded.data(), encoded.size(), &features));
-  if (features.has_animation) {
-    fail(ErrorKind::kBadSample,
-         "the WebP file is an animation, which is not supported: save one frame as a still image");
-  }
   return features;
+}
+
+/// What is to be decoded, and where it lies in the picture.
+struct Frame {
+  Bytes encoded;
+  int x = 0, y = 0;
+  int width = 0, height = 0;
+};
+
+/// The image itself, or the first frame of an animation, as it is shown: on a canvas of zeros, as in Pillow.
+Frame first_frame(Bytes encoded, const WebPBitstreamFeatures& canvas) {
+  if (!canvas.has_animation) return {encoded, 0, 0, canvas.width, canvas.height};
+  constexpr std::size_t kFrameHeaderBytes = 16;
+  const Bytes chunk = find_chunk(encoded, "ANMF");
+  if (chunk.size() < kFrameHeaderBytes) fail(ErrorKind::kBadSample, "the WebP animation has no frame");
+  const auto u24_at = [&](std::size_t at) { return chunk[at] | chunk[at + 1] << 8 | chunk[at + 2] << 16; };
+  Frame frame{chunk.subspan(kFrameHeaderBytes), 2 * u24_at(0), 2 * u24_at(3), 1 + u24_at(6), 1 + u24_at(9)};
+  const WebPBitstreamFeatures features = features_of(frame.encoded);
+  const bool is_inside = frame.width <= canvas.width - frame.x && frame.height <= canvas.height - frame.y;
+  if (!is_inside || features.width != frame.width || features.height != frame.height || features.has_animation) {
+    fail(ErrorKind::kBadSample, "the first frame of the WebP animation does not lie in its picture");
+  }
+  return frame;
+}
+
+WebPBitstreamFeatures read_features(Bytes encoded) {
+  check_length(encoded);
+  return features_of(encoded);
 }
 
 }  // namespace
 
 ImageFacts WebpDecoder::read_facts(Bytes encoded) {
   const WebPBitstreamFeatures features = read_features(encoded);
+  first_frame(encoded, features);
   return {.codec = Codec::kWebp,
           .width = features.width,
           .height = features.height,
           .components = features.has_alpha ? 4 : 3,
           .bits_per_component = 8,
-          .orientation = exif_orientation(find_exif(encoded))};
+          .orientation = exif_orientation(find_chunk(encoded, "EXIF"))};
 }
 
 ImageView WebpDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
@@ -83,13 +108,17 @@ ImageView WebpDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect w
 
   WebPDecoderConfig config;
   if (!WebPInitDecoderConfig(&config)) fail(ErrorKind::kUsage, "the installed libwebp is older than its headers");
+  const Frame frame = first_frame(encoded, features);
   const std::size_t row_bytes = std::size_t{3} * static_cast<std::size_t>(facts.width);
   const std::size_t size = row_bytes * static_cast<std::size_t>(facts.height);
+  std::uint8_t* const pixels = pixels_.bytes(size);
+  if (features.has_animation) std::fill_n(pixels, size, std::uint8_t{0});
+  const std::size_t begin =
+      row_bytes * static_cast<std::size_t>(frame.y) + std::size_t{3} * static_cast<std::size_t>(frame.x);
   config.output.colorspace = MODE_RGB;
   config.output.is_external_memory = 1;
-  config.output.u.RGBA = {.rgba = pixels_.bytes(size), .stride = static_cast<int>(row_bytes), .size = size};
-  const VP8StatusCode status = WebPDecode(encoded.data(), encoded.size(), &config);
-  const std::uint8_t* const pixels = config.output.u.RGBA.rgba;
+  config.output.u.RGBA = {.rgba = pixels + begin, .stride = static_cast<int>(row_bytes), .size = size - begin};
+  const VP8StatusCode status = WebPDecode(frame.encoded.data(), frame.encoded.size(), &config);
   WebPFreeDecBuffer(&config.output);
   check(status);
   return interleaved_view(pixels, facts.width, facts.height, 3).crop(window);

@@ -1,5 +1,6 @@
-// WebP by libwebp: still images, lossy and lossless. The whole image is decoded, then the window viewed: libwebp's own
-// cropping would not see damage beyond the window, and being bad must not depend on the window.
+// WebP by libwebp: lossy and lossless, still images and the first frame of animations. The whole image is decoded, then
+// the window viewed: libwebp's own cropping would not see damage beyond the window, and being bad must not depend on
+// the window.
 #pragma once
 
 #include "stoker/codec/image_decoder.h"
