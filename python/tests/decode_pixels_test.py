@@ -53,6 +53,17 @@ def test_webp_decodes_as_in_pil(mode, options, reference):
 
 
 @both_executors
+@pytest.mark.parametrize("mode", ["RGB", "RGBA"])
+@pytest.mark.parametrize("options", [{"quality": 80}, {"lossless": True}], ids=["lossy", "lossless"])
+def test_an_animated_webp_is_its_first_frame_as_in_pil(mode, options, reference):
+    for size in SIZES[3:]:
+        frames = [picture(*size, seed=seed, mode=mode) for seed in (2, 3)]
+        data = encoded(picture(*size, seed=1, mode=mode), "WEBP", save_all=True, append_images=frames, **options)
+        assert decoded(data).n_frames == 3
+        np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_exif_orientation_is_applied_as_by_pil_when_asked(orientation, reference):
     image = picture(40, 27)

@@ -9,12 +9,14 @@
 #include <numeric>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/units.h"
 #include "stoker/format/fingerprint.h"
+#include "stoker/format/member_name.h"
 
 namespace stoker {
 namespace {
@@ -242,10 +244,12 @@ std::vector<std::int64_t> samples_where(const Dataset& data, const std::function
   return samples;
 }
 
-std::vector<std::int64_t> samples_of_keys(const Dataset& data, const std::vector<std::string>& keys,
+std::vector<std::int64_t> samples_of_keys(const Dataset& data, const std::vector<std::string>& names,
                                           const std::stop_token& stop) {
-  std::unordered_map<std::string_view, bool> found;
-  for (const std::string& key : keys) found.emplace(key, false);
+  std::unordered_map<std::string, bool> found;  // by key
+  for (const std::string& name : names) {
+    for (std::string& key : keys_of_name(name)) found.emplace(std::move(key), false);
+  }
   std::vector<std::int64_t> samples = samples_where(
       data,
       [&](const SampleRow& row) {
@@ -254,10 +258,15 @@ std::vector<std::int64_t> samples_of_keys(const Dataset& data, const std::vector
         return wanted != found.end();
       },
       stop);
-  const auto missing = std::find_if(keys.begin(), keys.end(), [&](const std::string& key) { return !found[key]; });
-  if (missing != keys.end()) {
-    const auto count = std::count_if(found.begin(), found.end(), [](const auto& key) { return !key.second; });
-    fail(ErrorKind::kUsage, "{} of {} not in the data set; the first is '{}'", count, counted(found.size(), "key"),
+  const auto is_missing = [&](std::string_view name) {
+    const std::vector<std::string> keys = keys_of_name(name);
+    return std::none_of(keys.begin(), keys.end(), [&](const std::string& key) { return found[key]; });
+  };
+  const auto missing = std::find_if(names.begin(), names.end(), is_missing);
+  if (missing != names.end()) {
+    const std::unordered_set<std::string_view> distinct(names.begin(), names.end());
+    const auto count = std::count_if(distinct.begin(), distinct.end(), is_missing);
+    fail(ErrorKind::kUsage, "{} of {} not in the data set; the first is '{}'", count, counted(distinct.size(), "key"),
          *missing);
   }
   return samples;

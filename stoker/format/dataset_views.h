@@ -25,8 +25,9 @@ std::shared_ptr<const Dataset> subset(std::shared_ptr<const Dataset> data, std::
 /// The samples whose row is `wanted`.
 std::vector<std::int64_t> samples_where(const Dataset& data, const std::function<bool(const SampleRow&)>& wanted,
                                         const std::stop_token& stop = {});
-/// Those with one of these keys, all where several have the same. Throws kUsage for a key that no sample has.
-std::vector<std::int64_t> samples_of_keys(const Dataset& data, const std::vector<std::string>& keys,
+/// Those with one of these keys, or with a file of one of these names; all where several have the same key. Throws
+/// kUsage for a name of no sample.
+std::vector<std::int64_t> samples_of_keys(const Dataset& data, const std::vector<std::string>& names,
                                           const std::stop_token& stop = {});
 
 /// The same samples with other labels, one for each, and names of their classes, if they have any.

@@ -7,16 +7,16 @@
 
 namespace stoker {
 
-/// Files that share a key are one sample ("a.jpg" and "a.json"), which counts if it has an image. Samples stand in byte
-/// order of their keys. Hidden files and folders are passed over; links to folders are followed, except back to a
-/// folder that contains the link.
+/// Files that share a key are one sample ("a.jpg" and "a.json"), which counts if it has an image; several images are
+/// several samples (see loose_samples.h). Samples stand in byte order of their keys. Hidden files and folders are
+/// passed over; links to folders are followed, except back to a folder that contains the link. What cannot be read,
+/// or is a picture of another kind, is passed over and told of (ShardContents::problems).
 class FolderFormat final : public ShardFormat {
  public:
   std::string_view name() const override { return "folder"; }
   bool recognises(const std::string& path) const override;
   bool is_one_file() const override { return false; }
-  /// Throws kIo naming the file or folder that cannot be read, and kData for a class without images, a sample with
-  /// two, or a class number that is none.
+  /// Throws kIo for what fails without being forbidden, and kData for a class without images.
   ShardContents scan(const std::string& path, const FileAccess& access, const std::stop_token& stop) const override;
 };
 

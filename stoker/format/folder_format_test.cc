@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "stoker/base/error_testing.h"
 #include "stoker/base/log_testing.h"
@@ -23,6 +24,7 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 ShardContents scan(const std::string& path) {
   return FolderFormat().scan(path, std::make_shared<InlineExecutor>(), {});
@@ -104,16 +106,6 @@ TEST(FolderFormat, MakesOneSampleOfTheFilesThatShareAKey) {
               ElementsAre("a/x 0 meta.json:a/x.Meta.JSON:2 jpg:a/x.jpg:3 txt:a/x.txt:0", "a/xy 0 jpg:a/xy.jpg:1"));
 }
 
-TEST(FolderFormat, RefusesTwoImagesOfOneSample) {
-  TempFolder folder;
-  folder.write("a/img.001.jpg", "1");
-  folder.write("a/img.002.jpg", "2");
-  const Error error = failure_to_scan(folder.path());
-  EXPECT_EQ(error.kind(), ErrorKind::kData);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr(folder.path("a/img.001.jpg")), HasSubstr(folder.path("a/img.002.jpg")),
-                                     HasSubstr("sample 'a/img'"), HasSubstr("rename")));
-}
-
 TEST(FolderFormat, ReadsTheClassNumbersOfAFolderWithoutClasses) {
   TempFolder folder;
   for (const char* key : {"a", "b", "c"}) folder.write(fmt::format("flat/{}.jpg", key), "");
@@ -157,7 +149,8 @@ TEST(FolderFormat, NamesAClassWithoutImages) {
   folder.write("c/x.jpg", "1");
   const Error error = failure_to_scan(folder.path());
   EXPECT_EQ(error.kind(), ErrorKind::kData);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr(folder.path("b")), HasSubstr("holds no image"), HasSubstr("webp")));
+  EXPECT_THAT(error.message(), AllOf(HasSubstr(folder.path("b")), HasSubstr("holds no image"), HasSubstr("webp"),
+                                     HasSubstr("1 BMP picture")));
 }
 
 TEST(FolderFormat, FollowsLinksToFilesAndFolders) {
@@ -183,18 +176,6 @@ TEST(FolderFormat, EndsWhereLinksGoInCircles) {
                                              "b/a/x 1 jpg:b/a/x.jpg:1", "b/y 1 jpg:b/y.jpg:1"));
 }
 
-TEST(FolderFormat, NamesAnImageThatCannotBeLookedAt) {
-  TempFolder folder;
-  folder.write("a/x.jpg", "1");
-  fs::create_symlink("nowhere", folder.path("a/broken.jpg"));
-  EXPECT_THAT(failure_to_scan(folder.path()).message(), HasSubstr(folder.path("a/broken.jpg")));
-  fs::remove(folder.path("a/broken.jpg"));
-  ASSERT_EQ(::mkfifo(folder.path("a/pipe.jpg").c_str(), 0600), 0);
-  const Error error = failure_to_scan(folder.path());
-  EXPECT_EQ(error.kind(), ErrorKind::kData);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr(folder.path("a/pipe.jpg")), HasSubstr("is a pipe")));
-}
-
 // While it lives, permissions bind this thread even if root runs it.
 class WithoutPrivileges {
  public:
@@ -213,43 +194,134 @@ class WithoutPrivileges {
   __user_cap_data_struct all_[2] = {};
 };
 
-TEST(FolderFormat, TakesNamedImagesBesideASamplesOwn) {
+TEST(FolderFormat, TakesEachImageInAClassFolderForASample) {
   TempFolder folder;
-  folder.write("a/x.jpg", "123");
-  folder.write("a/x.mask.png", "1");
-  EXPECT_THAT(listing(scan(folder.path())), ElementsAre("a/x 0 jpg:a/x.jpg:3 mask.png:a/x.mask.png:1"));
+  for (const char* name :
+       {"a/cd1.1.jpg", "a/cd1.2.JPG", "a/cd1.1.json", "a/cd1.1.x.txt", "a/cd1.json", "a/cd2.1.jpg", "a/cd2.1.json",
+        "a/cd2.cls", "a/flower.jpg", "a/flower.webp", "a/flower.txt", "a/x.jpg", "a/x.mask.png", "a/x.JPG"}) {
+    folder.write(name, "1");
+  }
+  EXPECT_THAT(
+      listing(scan(folder.path())),
+      ElementsAre("a/cd1.1.jpg/image 0 jpg:a/cd1.1.jpg:1 json:a/cd1.1.json:1 x.txt:a/cd1.1.x.txt:1",
+                  "a/cd1.2.JPG/image 0 jpg:a/cd1.2.JPG:1",
+                  "a/cd2 0 jpg:a/cd2.1.jpg:1 json:a/cd2.1.json:1 cls:a/cd2.cls:1",
+                  "a/flower.jpg/image 0 jpg:a/flower.jpg:1 txt:a/flower.txt:1",
+                  "a/flower.webp/image 0 txt:a/flower.txt:1 webp:a/flower.webp:1", "a/x.JPG/image 0 jpg:a/x.JPG:1",
+                  "a/x.jpg/image 0 jpg:a/x.jpg:1", "a/x.mask.png/image 0 png:a/x.mask.png:1"));
 }
 
-TEST(FolderFormat, RefusesTwoImagesThatCouldBothBeTheSamples) {
+TEST(FolderFormat, TakesNamedImagesBesideASamplesOwnWhereThereAreNoClasses) {
+  TempFolder folder;
+  for (const char* name : {"cd.1.jpg", "cd.2.jpg", "flower.jpg", "flower.png", "x.jpg", "x.mask.png", "y.left.png"}) {
+    folder.write(name, "1");
+  }
+  EXPECT_THAT(listing(scan(folder.path())),
+              ElementsAre("cd.1.jpg/image -1 jpg:cd.1.jpg:1", "cd.2.jpg/image -1 jpg:cd.2.jpg:1",
+                          "flower.jpg/image -1 jpg:flower.jpg:1", "flower.png/image -1 png:flower.png:1",
+                          "x -1 jpg:x.jpg:1 mask.png:x.mask.png:1", "y -1 png:y.left.png:1"));
+}
+
+TEST(FolderFormat, OrdersImagesOfOneNameByTheBytesOfTheirKeysToo) {
+  TempFolder folder;
+  for (const char* name : {"a/x.jpg", "a/x.png", "a/x/y.jpg", "a/x.jpg-1/y.jpg", "a/x-1.jpg", "a/x0.jpg", "a/x.jp.jpg",
+                           "a/x.jpg0.jpg", "a/x.k/y.jpg", "a/w.1.jpg", "a/w.\xff.jpg", "a/w.\xc3\xa9.jpg"}) {
+    folder.write(name, "x");
+  }
+  const ShardContents contents = scan(folder.path());
+  std::vector<std::string> keys;
+  for (std::int64_t i = 0; i < contents.samples.size(); ++i) keys.emplace_back(contents.samples.key(i));
+  EXPECT_EQ(keys.size(), 12u);
+  EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end())) << "std::string compares bytes";
+  EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end());
+}
+
+TEST(FolderFormat, ReadsNamesWithManyDotsHoweverManyThereAre) {
+  TempFolder folder;
+  for (int i = 0; i < 4500; ++i) folder.write(fmt::format("a/2019-06-01 {}.{:02}.jpg", i, i % 60), "");
+  const ShardContents contents = scan(folder.path());
+  EXPECT_EQ(contents.samples.size(), 4500);
+  EXPECT_THAT(contents.samples.field_names(), ElementsAre("jpg"));
+}
+
+TEST(FolderFormat, TakesAllFilesThatAreJpegs) {
+  TempFolder folder;
+  for (const char* name : {"a/1.jpe", "a/2.JFIF", "a/3.mpo", "a/4.JPEG", "a/5.JPG"}) folder.write(name, "");
+  EXPECT_EQ(scan(folder.path()).samples.size(), 5);
+}
+
+TEST(FolderFormat, PassesOverWhatCannotBeReadAndNamesIt) {
   TempFolder folder;
   folder.write("a/x.jpg", "1");
-  folder.write("a/x.png", "1");
-  EXPECT_THAT(failure_to_scan(folder.path()).message(),
-              AllOf(HasSubstr("a/x.jpg"), HasSubstr("a/x.png"), HasSubstr("only their extensions differ")));
-  fs::remove(folder.path("a/x.png"));
-  fs::rename(folder.path("a/x.jpg"), folder.path("a/x.0001.jpg"));
-  folder.write("a/x.0002.jpg", "1");
-  EXPECT_THAT(failure_to_scan(folder.path()).message(), HasSubstr("the only dot is the one before the extension"));
+  for (const char* name : {"a/b1.jpg", "a/b2.jpg", "a/b3.png", "a/b4.png", "a/no_extension", "lost_class"}) {
+    fs::create_symlink("nowhere", folder.path(name));
+  }
+  fs::create_symlink("x.webp", folder.path("a/x.webp"));  // to itself, and no second image of x
+  ASSERT_EQ(::mkfifo(folder.path("a/pipe.jpg").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo(folder.path("a/x.txt").c_str(), 0600), 0);
+  ASSERT_EQ(::mknod(folder.path("a/socket.png").c_str(), S_IFSOCK | 0600, 0), 0);
+  const ShardContents contents = scan(folder.path());
+  EXPECT_THAT(listing(contents), ElementsAre("a/x 0 jpg:a/x.jpg:1"));
+  EXPECT_THAT(contents.problems,
+              ElementsAre(AllOf(HasSubstr(folder.path()), HasSubstr("7 broken links, which are passed over"),
+                                HasSubstr("'a/b1.jpg', 'a/b2.jpg', 'a/b3.png' and 4 more")),
+                          AllOf(HasSubstr("2 pipes"), HasSubstr("'a/pipe.jpg'")),
+                          AllOf(HasSubstr("1 socket, which is"), HasSubstr("'a/socket.png'"))));
 }
 
-TEST(FolderFormat, RefusesFieldsThatDifferInCaseAlone) {
+TEST(FolderFormat, PassesOverWhatItMayNotReadAndNamesIt) {
   TempFolder folder;
-  for (const char* name : {"a.jpg", "a.json", "a.JSON", "b.JSON", "b.jpg"}) folder.write(name, "x");
-  EXPECT_THAT(failure_to_scan(folder.path()).message(),
-              AllOf(HasSubstr(folder.path("a.json")), HasSubstr("'json' twice")));
-}
-
-TEST(FolderFormat, NamesAFolderThatCannotBeRead) {
-  TempFolder folder;
+  folder.write("a/x.jpg", "1");
+  folder.write("a/y.jpg", "1");
   folder.write("a/secret/x.jpg", "1");
+  fs::permissions(folder.path("a/y.jpg"), fs::perms::none);
   fs::permissions(folder.path("a/secret"), fs::perms::none);
-  const Error error = [&] {
+  const ShardContents contents = [&] {
     const WithoutPrivileges bound;
-    return failure_to_scan(folder.path());
+    return scan(folder.path());
   }();
   fs::permissions(folder.path("a/secret"), fs::perms::owner_all);
-  EXPECT_EQ(error.kind(), ErrorKind::kIo);
-  EXPECT_THAT(error.message(), HasSubstr(folder.path("a/secret")));
+  EXPECT_THAT(listing(contents), ElementsAre("a/x 0 jpg:a/x.jpg:1"));
+  EXPECT_THAT(contents.problems, ElementsAre(AllOf(HasSubstr("1 unreadable file"), HasSubstr("'a/y.jpg'")),
+                                             AllOf(HasSubstr("1 unreadable folder"), HasSubstr("'a/secret'"))));
+}
+
+TEST(FolderFormat, CountsPicturesOfOtherKindsAndNamesOneOfEach) {
+  TempFolder folder;
+  for (const char* name : {"a/x.jpg", "a/1.bmp", "a/2.BMP", "a/3.tif", "a/deep/4.gif", "a/notes.txt", "top.png"}) {
+    folder.write(name, "");
+  }
+  EXPECT_THAT(scan(folder.path()).problems,
+              UnorderedElementsAre(AllOf(HasSubstr("2 BMP pictures"), HasSubstr("'a/1.bmp', 'a/2.BMP'")),
+                                   AllOf(HasSubstr("1 TIF picture, which is"), HasSubstr("'a/3.tif'")),
+                                   AllOf(HasSubstr("1 GIF picture"), HasSubstr("'a/deep/4.gif'")),
+                                   AllOf(HasSubstr("1 classless image"), HasSubstr("'top.png'"))));
+}
+
+TEST(FolderFormat, PassesOverTheSecondOfTwoFilesOfOneField) {
+  TempFolder folder;
+  for (const char* name : {"a.jpg", "a.json", "a.JSON", "b.JSON", "b.jpg"}) folder.write(name, "x");
+  const ShardContents contents = scan(folder.path());
+  EXPECT_THAT(listing(contents), ElementsAre("a -1 json:a.JSON:1 jpg:a.jpg:1", "b -1 json:b.JSON:1 jpg:b.jpg:1"));
+  EXPECT_THAT(contents.problems, ElementsAre(HasSubstr("'a.json'")));
+}
+
+TEST(FolderFormat, ReadsDeepFoldersAsFarAsPathsGo) {
+  TempFolder folder;
+  folder.write("a/x.jpg", "1");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path("a"));
+  const std::string name(250, 'n');
+  int depth = 0;
+  for (; depth < 20; ++depth) {  // 5,000 bytes
+    fs::create_directory(name);
+    fs::current_path(name);
+    std::ofstream("y.jpg") << "1";
+  }
+  fs::current_path(before);
+  const ShardContents contents = scan(folder.path());
+  EXPECT_EQ(contents.samples.size(), 1 + 16) << "250 bytes and a slash each, 4,096 in all";
+  EXPECT_THAT(contents.problems, ElementsAre(HasSubstr("1 overlong path")));
 }
 
 }  // namespace

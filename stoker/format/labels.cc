@@ -26,13 +26,6 @@ std::vector<TextLine> lines_of(const std::string& path) {
   return *std::move(lines);
 }
 
-/// Of a sample, from its key or the name of one of its files.
-std::string key_of(std::string_view name) {
-  if (name.starts_with("./")) name.remove_prefix(2);
-  const std::optional<MemberName> split = split_member_name(name);
-  return std::string(split ? split->key : name);
-}
-
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t";
   const std::size_t first = text.find_first_not_of(kSpace);
@@ -58,15 +51,15 @@ std::string take_column(std::string_view& line) {
   return quoted ? column : std::string(trimmed(column));
 }
 
-/// A sample's key and its label, as one line has them.
+/// A sample's key, or the name of a file of it, and its label, as one line has them.
 std::pair<std::string, std::string> split_line(std::string_view line) {
   if (line.find(',') == std::string_view::npos) {
     const std::size_t space = line.find_last_of(" \t");
-    if (space == std::string_view::npos) return {key_of(line), ""};
-    return {key_of(trimmed(line.substr(0, space))), std::string(line.substr(space + 1))};
+    if (space == std::string_view::npos) return {std::string(line), ""};
+    return {std::string(trimmed(line.substr(0, space))), std::string(line.substr(space + 1))};
   }
-  std::string key = key_of(take_column(line));
-  return {std::move(key), take_column(line)};
+  std::string name = take_column(line);
+  return {std::move(name), take_column(line)};
 }
 
 /// What samples' labels are written as becomes numbers.
@@ -109,9 +102,11 @@ Labels read_labels(const Dataset& data, const std::string& path, const std::vect
   std::unordered_map<std::string, std::string> listed;
   std::set<std::string> ambiguous;
   for (const TextLine& line : lines_of(path)) {
-    const auto [key, label] = split_line(line.text);
-    const auto [entry, is_new] = listed.try_emplace(key, label);
-    if (!is_new && entry->second != label) ambiguous.insert(key);
+    const auto [name, label] = split_line(line.text);
+    for (const std::string& key : keys_of_name(name)) {
+      const auto [entry, is_new] = listed.try_emplace(key, label);
+      if (!is_new && entry->second != label) ambiguous.insert(key);
+    }
   }
   std::vector<std::string_view> names;
   std::int64_t missing = 0;
@@ -148,9 +143,9 @@ Labels labels_of_folders(const Dataset& data, const std::vector<std::string>& cl
 }
 
 std::vector<std::string> read_key_list(const std::string& path) {
-  std::vector<std::string> keys;
-  for (const TextLine& line : lines_of(path)) keys.push_back(key_of(line.text));
-  return keys;
+  std::vector<std::string> names;
+  for (const TextLine& line : lines_of(path)) names.emplace_back(line.text);
+  return names;
 }
 
 }  // namespace stoker

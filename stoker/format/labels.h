@@ -27,8 +27,8 @@ Labels read_labels(const Dataset& data, const std::string& path, const std::vect
 Labels labels_of_folders(const Dataset& data, const std::vector<std::string>& classes = {},
                          const std::stop_token& stop = {});
 
-/// The keys that a text file lists, a key or a file's name a line; empty lines and those that begin with '#' are passed
-/// over. Throws kIo, kNotFound.
+/// What a text file lists, a key or a file's name a line; empty lines and those that begin with '#' are passed over.
+/// Throws kIo, kNotFound.
 std::vector<std::string> read_key_list(const std::string& path);
 
 }  // namespace stoker

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/format/dataset_views.h"
 #include "stoker/format/sharded_dataset.h"
 #include "stoker/storage/memory_source.h"
 #include "stoker/storage/temp_folder_testing.h"
@@ -90,10 +91,23 @@ TEST(LabelsOfFolders, AreNumberedInByteOrderOrAsTheClassesStand) {
               HasSubstr("sample '2' lies in no folder"));
 }
 
+TEST(LabelsOfFiles, AreFoundForImagesThatShareTheirNamesUpToTheFirstDot) {
+  TempFolder folder;
+  const auto data = with_keys({"n1/cd.1.jpg/image", "n1/cd.2.jpg/image", "n1/x"});
+  const std::string list = folder.write("l", "n1/cd.1.jpg,3\n./n1/cd.2.jpg,4\nn1/x.jpg,5\n");
+  EXPECT_THAT(read_labels(data, list).numbers, ElementsAre(3, 4, 5));
+  EXPECT_THAT(samples_of_keys(data, {"n1/cd.2.jpg", "n1/x.jpg"}), ElementsAre(1, 2));
+  EXPECT_THAT(samples_of_keys(data, {"n1/cd.1.jpg/image", "n1/x"}), ElementsAre(0, 2));
+  EXPECT_THAT(error_of([&] {
+                samples_of_keys(data, {"n1/cd.3.jpg", "n1/x"});
+              }).message(),
+              HasSubstr("1 of 2 keys not in the data set; the first is 'n1/cd.3.jpg'"));
+}
+
 TEST(KeyList, HasAKeyOrAFileALine) {
   TempFolder folder;
   EXPECT_THAT(read_key_list(folder.write("list", "# chosen\nn1/a\n ./n1/b.seg.png \n\nn2/c d.jpg\n")),
-              ElementsAre("n1/a", "n1/b", "n2/c d"));
+              ElementsAre("n1/a", "./n1/b.seg.png", "n2/c d.jpg"));
 }
 
 }  // namespace

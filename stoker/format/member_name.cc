@@ -15,7 +15,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view lower_case) {
 
 }  // namespace
 
-const std::string_view kImageExtensions = "jpg, jpeg, png, webp";
+const std::string_view kImageExtensions = "jpg, jpeg, jpe, jfif, mpo, png, webp";
 
 std::optional<MemberName> split_member_name(std::string_view path) {
   const std::size_t slash = path.rfind('/');
@@ -25,9 +25,26 @@ std::optional<MemberName> split_member_name(std::string_view path) {
   return MemberName{path.substr(0, dot), path.substr(dot + 1)};
 }
 
+std::vector<std::string> keys_of_name(std::string_view name) {
+  if (name.starts_with("./")) name.remove_prefix(2);
+  const std::optional<MemberName> split = split_member_name(name);
+  if (!split) return {std::string(name)};
+  return {std::string(split->key), std::string(name).append(kKeyBelowName)};
+}
+
 bool is_about_the_shard(std::string_view member) {
   const std::string_view first = member.substr(0, member.find('/'));
   return first.size() >= 4 && first.starts_with("__") && first.ends_with("__");
+}
+
+bool leads_elsewhere(std::string_view member) {
+  if (member.starts_with('/')) return true;
+  for (std::size_t begin = 0; begin <= member.size();) {
+    const std::size_t end = std::min(member.find('/', begin), member.size());
+    if (member.substr(begin, end - begin) == "..") return true;
+    begin = end + 1;
+  }
+  return false;
 }
 
 void assign_lower_case(std::string& into, std::string_view text) {
@@ -36,7 +53,8 @@ void assign_lower_case(std::string& into, std::string_view text) {
 }
 
 bool is_image_field_name(std::string_view field) {
-  constexpr std::array<std::string_view, 4> kExtensions = {"jpg", "jpeg", "png", "webp"};
+  // MPO is a JPEG with others behind it, which decoders of JPEGs pass over.
+  constexpr std::array<std::string_view, 7> kExtensions = {"jpg", "jpeg", "png", "webp", "jpe", "jfif", "mpo"};
   const std::size_t dot = field.rfind('.');
   const std::string_view extension = dot == std::string_view::npos ? field : field.substr(dot + 1);
   return std::any_of(kExtensions.begin(), kExtensions.end(),

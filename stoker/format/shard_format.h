@@ -17,8 +17,9 @@ namespace stoker {
 struct ShardContents {
   std::shared_ptr<Source> source;  // every field of `samples` lies here
   SampleTable samples;
-  std::vector<std::string> classes;  // by label, if the shard names them
-  bool holds_index = false;          // which was not used
+  std::vector<std::string> classes;     // by label, if the shard names them
+  bool holds_index = false;             // which was not used
+  std::vector<std::string> problems{};  // sentences about what is no part of a sample, and may have been meant to be
 };
 
 class ShardFormat {

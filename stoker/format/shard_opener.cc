@@ -65,7 +65,8 @@ OpenedShard ShardOpener::scan(const ShardPath& shard, const std::stop_token& sto
   contents.samples.shrink_to_fit();
   OpenedShard opened{.source = std::move(contents.source),
                      .rows = std::make_shared<const SampleTable>(std::move(contents.samples)),
-                     .classes = std::move(contents.classes)};
+                     .classes = std::move(contents.classes),
+                     .problems = std::move(contents.problems)};
   if (contents.holds_index && index_.use) {
     opened.problems.push_back(
         fmt::format("the index inside '{}' is damaged or of another version of Stoker", shard.path));

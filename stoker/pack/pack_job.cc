@@ -123,6 +123,20 @@ class PackJob {
   const PackSelection selection_;
 };
 
+/// Throws for what others than Stoker, which never extracts anything, would pass over or write somewhere else.
+void require_good_name(std::string_view key) {
+  if (is_about_the_shard(key)) {
+    fail(ErrorKind::kUsage,
+         "readers of WebDataset tars pass over samples whose first folder begins and ends with two underscores; give "
+         "it another name");
+  }
+  if (leads_elsewhere(key)) {
+    fail(ErrorKind::kUsage,
+         "its name would lead out of the folder that the shard is extracted into: give it one without '..' and without "
+         "'/' at its beginning");
+  }
+}
+
 // What decides which bytes are packed, and nothing else.
 std::string PackJob::job() const {
   const PackTransformOptions& transform = options_.transform;
@@ -143,11 +157,7 @@ SampleSweep::Work PackJob::work() const {
   const auto checker = std::make_shared<SampleChecker>(CheckDepth::kDecoded);
   const auto transform = std::make_shared<PackTransform>(options_.transform);
   return [this, checker, transform](SweptSample& sample) {
-    if (is_about_the_shard(sample.row.key)) {
-      fail(ErrorKind::kUsage,
-           "readers of WebDataset tars pass over samples whose first folder begins and ends with two underscores; give "
-           "it another name");
-    }
+    require_good_name(sample.row.key);
     sample.bad = checker->check(sample.row, sample.fields, sample.entry_points);
     if (sample.bad.empty()) {
       transform->apply(sample);

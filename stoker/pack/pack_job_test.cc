@@ -434,17 +434,6 @@ TEST_F(Pack, RefusesRawPixelsBesideAnArray) {
   EXPECT_EQ(open(folder_.path("again"))->fingerprint(), open(folder_.path("raw"))->fingerprint());
 }
 
-TEST_F(Pack, RefusesKeysThatReadersPassOver) {
-  TempFolder other;
-  other.write("in/__x__/a.png", as_text(noisy_png(8, 8, 1)));
-  other.write("in/y/b.png", as_text(noisy_png(8, 8, 1)));
-  const Error error = error_of([&] { pack({other.path("in")}, other.path("out"), {}); });
-  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_THAT(error.what(), AllOf(HasSubstr("__x__/a"), HasSubstr("underscores")));
-  fs::rename(other.path("in/__x__"), other.path("in/__x"));
-  EXPECT_EQ(pack({other.path("in")}, other.path("out2"), {}).samples, 2);
-}
-
 TEST_F(Pack, RefusesAFolderInsideItsSource) {
   fs::create_directory_symlink(source_, folder_.path("link"));
   for (const char* inside : {"loose/out", "loose/c0000/deep/er", "loose/../loose/out", "link/out"}) {
@@ -454,28 +443,6 @@ TEST_F(Pack, RefusesAFolderInsideItsSource) {
   }
   EXPECT_FALSE(fs::exists(folder_.path("loose/out")));
   EXPECT_EQ(pack_to("loose-out").samples, 60) << "a name that only begins alike";
-}
-
-TEST_F(Pack, SeparatesNeighboursOfOneKey) {
-  const std::string png(as_text(noisy_png(8, 8, 1)));
-  for (const char* name : {"a.tar", "b.tar"}) folder_.write(name, tar_member("same.png", png) + tar_end());
-  const PackResult result = pack({folder_.path("a.tar"), folder_.path("b.tar")}, folder_.path("out"), {});
-  EXPECT_EQ(result.shards, 2);
-  EXPECT_EQ(open(folder_.path("out") + "/*.tar", {.use = false})->size(), 2);
-}
-
-TEST_F(Pack, KeepsOtherFieldsAndStrangeNamesWithinTheTar) {
-  const std::string png(as_text(noisy_png(8, 8, 1)));
-  folder_.write("in.tar", tar_member("../../up.png", png) + tar_member("../../up.json", "{}") +
-                              tar_member("/abs/olute.png", png) + tar_member("l.png", "", '2', "/etc/passwd") +
-                              tar_member("d.x.png", png) + tar_end());
-  pack({folder_.path("in.tar")}, folder_.path("deep/er/out"), {});
-  const auto out = open(folder_.path("deep/er/out"));
-  EXPECT_THAT(keys(*out), ElementsAre("../../up", "/abs/olute", "d"));
-  EXPECT_EQ(read_field(out->row(0), "json"), "{}");
-  EXPECT_EQ(out->row(2).image_field()->name, "x.png");
-  EXPECT_EQ(files_below(folder_.path("deep")).size(), 2u);
-  EXPECT_FALSE(fs::exists(folder_.path("up.png")));
 }
 
 TEST_F(Pack, EstimatesWithoutWriting) {

@@ -115,9 +115,17 @@ def test_the_bytes_count_and_not_the_extension(stoker, data):
     assert stoker.json(*run(data))["samples"] == 6
 
 
-def test_a_file_that_cannot_be_read_is_named(stoker, data):
+def test_what_is_no_image_that_can_be_read_is_passed_over_and_named(stoker, data):
     (data / "class/9.jpg").symlink_to(data / "gone.jpg")
-    assert "9.jpg" in refused_everywhere(stoker, data)
+    (data / "class/8.gif").write_bytes(b"GIF89a")
+    done = stoker(*run(data))
+    assert done.returncode == DONE
+    for told in (done.stderr, stoker("verify", data).stdout, stoker("info", data).stdout):
+        assert "1 broken link" in told and "'class/9.jpg'" in told
+        assert "1 GIF picture" in told and "'class/8.gif'" in told
+    problems = json.loads(stoker("info", data, "--json").stdout)["problems"]
+    assert len(problems) == 2
+    assert (stoker("verify", data).returncode, stoker("info", data).returncode) == (FAILURE, FAILURE)
 
 
 def test_a_folder_in_the_place_of_an_image_is_no_crash(stoker, data):
