@@ -121,7 +121,7 @@ bool CpuExecutor::hand_over_coded(const SampleInput& sample, const DeviceBatch& 
     return true;
   }
   // How a fault is concealed is for libjpeg to say.
-  if (!batch.leaves_to_nvjpeg() || sample.conceals_faults || !stages_->hand_over_file(room, item)) return false;
+  if (!batch.leaves_to_nvjpeg() || sample.has_faults || !stages_->hand_over_file(room, item)) return false;
   ++counts_.nvjpeg_images;
   return true;
 }

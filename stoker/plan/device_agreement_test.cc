@@ -19,7 +19,7 @@ namespace {
 struct Sample {
   std::vector<std::uint8_t> encoded, entry_points;
   SampleDraw draw;
-  bool conceals_faults = false;
+  bool has_faults = false;
 };
 
 // As an index would have it.
@@ -86,7 +86,7 @@ class SplitBatch {
     return {.fields = std::span(&field_, 1),
             .entry_points = sample.entry_points,
             .entry_points_of = sample.entry_points.empty() ? -1 : 0,
-            .conceals_faults = sample.conceals_faults,
+            .has_faults = sample.has_faults,
             .label = 3,
             .draw = sample.draw};
   }
@@ -343,7 +343,7 @@ TEST(DeviceAgreementWithNvjpeg, WhereThereIsNoRoomImagesAreDecodedHere) {
 
 TEST(DeviceAgreementWithNvjpeg, ItIsGivenNoImageThatAnIndexKnowsToBeDamaged) {
   const std::vector<Sample> samples = {
-      {.encoded = noisy_jpeg(90, 80, 1), .entry_points = {}, .draw = {1, 2, 3}, .conceals_faults = true}};
+      {.encoded = noisy_jpeg(90, 80, 1), .entry_points = {}, .draw = {1, 2, 3}, .has_faults = true}};
   EXPECT_EQ(expect_agreement_with_nvjpeg(Recipe().decode().resize(32, 32), samples, "damaged"), 0);
 }
 

@@ -16,7 +16,7 @@ struct SampleInput {
   std::span<const Bytes> fields;  // by Plan::fields()
   Bytes entry_points{};           // of one of them, if an index has them (ImageDecoder::decode_planes)
   int entry_points_of = -1;       // of which
-  bool conceals_faults = false;   // an index knows that decoders conceal faults of an image
+  bool has_faults = false;        // an index knows that not all of its data are sound
   std::int64_t label = -1;
   SampleDraw draw{};
 };

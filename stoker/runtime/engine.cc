@@ -260,12 +260,13 @@ void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor) const {
   }
   const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   const bool has_entry_points = ticket.entry_points_of >= 0;
-  const SampleInput input{.fields = std::span(fields, count),
-                          .entry_points = has_entry_points ? ticket.reads.back().content : Bytes(),
-                          .entry_points_of = ticket.entry_points_of,
-                          .conceals_faults = ticket.row.soundness == Soundness::kConcealed,
-                          .label = ticket.row.label,
-                          .draw = {seed_, number(ticket.work->epoch), number(ticket.position)}};
+  const SampleInput input{
+      .fields = std::span(fields, count),
+      .entry_points = has_entry_points ? ticket.reads.back().content : Bytes(),
+      .entry_points_of = ticket.entry_points_of,
+      .has_faults = ticket.row.soundness == Soundness::kConcealed || ticket.row.soundness == Soundness::kBad,
+      .label = ticket.row.label,
+      .draw = {seed_, number(ticket.work->epoch), number(ticket.position)}};
   try {
     ticket.work->batch->write(ticket.slot, input, executor);
   } catch (const Error& error) {

@@ -67,7 +67,7 @@ SampleInput SampleReader::input(std::int64_t sample, const SampleDraw& draw) {
   const std::span<const Bytes> fields = read(sample);
   SampleInput input{.fields = fields,
                     .entry_points = read_entry_points(),
-                    .conceals_faults = row_.soundness == Soundness::kConcealed,
+                    .has_faults = row_.soundness == Soundness::kConcealed || row_.soundness == Soundness::kBad,
                     .label = row_.label,
                     .draw = draw};
   const SampleField* const image = row_.image_field();
