@@ -6,7 +6,7 @@ import torchvision.transforms as transforms
 from PIL import Image
 
 import stoker
-from sample_images import decoded, encoded, picture, rgb
+from sample_images import FAITHFUL, decoded, encoded, picture, rgb
 from stoker import _testing
 
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
@@ -19,7 +19,7 @@ def test_imagenet_val_equals_torchvision(size, reference):
     data = encoded(picture(*size), subsampling="4:2:0")
     resized = transforms.Compose([transforms.Resize(256), transforms.CenterCrop(224)])
     whole = transforms.Compose([resized, transforms.ToTensor(), transforms.Normalize(MEAN, STD)])
-    bytes_only = stoker.recipe().decode("faithful").resize(256).center_crop(224).layout("nhwc")
+    bytes_only = stoker.recipe().decode(FAITHFUL).resize(256).center_crop(224).layout("nhwc")
     np.testing.assert_array_equal(bytes_only.apply(data, reference=reference)["image"], resized(decoded(data)))
 
     outputs = stoker.recipe("imagenet-val").apply(data, label=7, reference=reference)
@@ -34,7 +34,7 @@ def test_imagenet_train_is_torchvisions_pipeline_on_the_drawn_box(mode, referenc
     data = encoded(picture(320, 240))
     recipe = stoker.recipe("imagenet-train")
     if mode == "faithful":
-        recipe = stoker.recipe().decode("faithful").random_resized_crop(224).random_flip().normalize("imagenet")
+        recipe = stoker.recipe().decode(FAITHFUL).random_resized_crop(224).random_flip().normalize("imagenet")
     finish = transforms.Compose([transforms.ToTensor(), transforms.Normalize(MEAN, STD)])
     boxes = _testing.draw_boxes(recipe, 320, 240, 6, 1)
     for position, (left, top, right, bottom, mirrored, _) in enumerate(boxes.tolist()):

@@ -3,7 +3,12 @@
 import io
 
 import numpy as np
+import PIL
 from PIL import Image
+
+# The mode of decoding that follows the Pillow that is installed.
+PILLOW = tuple(int(number) for number in PIL.__version__.split(".")[:2])
+FAITHFUL = "faithful:13" if PILLOW >= (13, 0) else "faithful:12.2" if PILLOW >= (12, 2) else "faithful"
 
 
 def picture(width, height, seed=0, mode="RGB"):

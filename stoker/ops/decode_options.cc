@@ -1,9 +1,19 @@
 #include "stoker/ops/decode_options.h"
 
+#include "stoker/base/words.h"
+
 namespace stoker {
+namespace {
+
+constexpr Word<PillowOrder> kFaithful[] = {
+    {PillowOrder::k9_4, "faithful"}, {PillowOrder::k12_2, "faithful:12.2"}, {PillowOrder::k13, "faithful:13"}};
+
+}  // namespace
 
 void apply_decode(const OperatorCall& call, DecodeOptions& options) {
-  options.mode = call.text("mode") == "planar" ? DecodeMode::kPlanar : DecodeMode::kFaithful;
+  const std::string& mode = call.text("mode");
+  options.mode = mode == "planar" ? DecodeMode::kPlanar : DecodeMode::kFaithful;
+  if (options.mode == DecodeMode::kFaithful) options.pillow = value_of(kFaithful, mode, "no mode of decoding");
   options.apply_orientation = call.text("orientation") == "apply";
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "stoker/ops/operator_call.h"
+#include "stoker/ops/pass_order.h"
 
 namespace stoker {
 
@@ -12,6 +13,7 @@ enum class DecodeMode : std::uint8_t { kFaithful, kPlanar };
 
 struct DecodeOptions {
   DecodeMode mode = DecodeMode::kFaithful;
+  PillowOrder pillow = PillowOrder::k9_4;
   bool apply_orientation = false;  // turn the image upright as its Exif orientation says
 };
 

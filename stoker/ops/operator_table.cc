@@ -44,9 +44,10 @@ constexpr ArgSpec integer_arg(std::string_view name, std::string_view doc, doubl
 constexpr ArgSpec kDecodeArgs[] = {
     {.name = "mode",
      .type = ArgType::kText,
-     .doc = "planar: each plane of a JPEG straight to the target; faithful: the pixels of libjpeg and Pillow",
+     .doc = "planar: each plane of a JPEG straight to the target; faithful: the pixels of libjpeg and of Pillow 9.4 to "
+            "12.1, or as from a later version on",
      .text = "planar",
-     .choices = "planar|faithful"},
+     .choices = "planar|faithful|faithful:12.2|faithful:13"},
     {.name = "orientation",
      .type = ArgType::kText,
      .doc = "apply turns the image as its Exif orientation says",

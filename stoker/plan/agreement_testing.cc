@@ -42,7 +42,7 @@ std::vector<Recipe> recipes_in(const char* mode) {
 
 std::vector<Recipe> agreement_recipes() {
   std::vector<Recipe> recipes;
-  for (const char* mode : {"planar", "faithful"}) {
+  for (const char* mode : {"planar", "faithful", "faithful:12.2", "faithful:13"}) {
     for (Recipe& recipe : recipes_in(mode)) recipes.push_back(std::move(recipe));
   }
   return recipes;
@@ -66,7 +66,8 @@ Recipe random_recipe(Random& random) {
   };
   constexpr const char* kFilters[] = {"nearest", "box", "bilinear", "bicubic"};
   const std::string_view filter = kFilters[random.below(4)];
-  Recipe recipe = Recipe().decode(random.below(4) == 0 ? "faithful" : "planar");
+  constexpr const char* kModes[] = {"planar", "planar", "faithful", "faithful:13"};
+  Recipe recipe = Recipe().decode(kModes[random.below(4)]);
   if (random.below(2)) recipe.random_flip(0.5, random.below(2) ? "horizontal" : "vertical");
   switch (random.below(4)) {
     case 0: recipe.resize(between(1, 90), between(1, 90), filter); break;

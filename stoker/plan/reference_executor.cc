@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "stoker/codec/plain_decode.h"
+#include "stoker/ops/pass_order.h"
 #include "stoker/ops/taps.h"
 #include "stoker/plan/reference_planar.h"
 #include "stoker/tensor/orientation.h"
@@ -188,8 +189,10 @@ Picture run_geometry(const ImageProgram& program, Bytes encoded, const DecodeLim
       upright(std::move(stored), program.decode.apply_orientation ? decoded.facts.orientation : Orientation{1});
   const SamplingMap map = program.geometry.draw({image.width, image.height}, draw);
   Picture cropped = crop(image, map.x, map.y);
-  Picture stretched = resize_columns(cropped, whole_target_taps(map.x, map.filter));
-  Picture target = resize_rows(stretched, whole_target_taps(map.y, map.filter));
+  const AxisTaps across = whole_target_taps(map.x, map.filter), down = whole_target_taps(map.y, map.filter);
+  const bool vertical_first = pass_order(map, program.decode.pillow) == PassOrder::kVerticalFirst;
+  Picture between = vertical_first ? resize_rows(cropped, down) : resize_columns(cropped, across);
+  Picture target = vertical_first ? resize_columns(between, across) : resize_rows(between, down);
   return window(target, map);
 }
 

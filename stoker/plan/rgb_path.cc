@@ -13,6 +13,7 @@ void RgbPath::begin(const ImageWork& work, AnyImageDecoder&) {
   work_ = &work;
   build_taps(work.map.x, work.map.filter, taps_x_);
   build_taps(work.map.y, work.map.filter, taps_y_);
+  order_ = pass_order(work.map, work.program->decode.pillow);
 }
 
 // The part of the upright image that the taps read.
@@ -47,7 +48,7 @@ void RgbPath::decode(AnyImageDecoder& decoder) {
 
 void RgbPath::geometry(MutableImageView out) {
   assert(out.width == work_->map.width() && out.height == work_->map.height());
-  resampler_.resample(source_, taps_x_, taps_y_, work_->map.fill, out);
+  resampler_.resample(source_, taps_x_, taps_y_, work_->map.fill, out, order_);
 }
 
 void RgbPath::color(ImageView resized, std::uint8_t* out) const {
@@ -56,13 +57,13 @@ void RgbPath::color(ImageView resized, std::uint8_t* out) const {
 
 void RgbPath::transform(std::uint8_t* out) {
   const ImageProgram& program = *work_->program;
-  resampler_.resample_converted(source_, taps_x_, taps_y_, work_->map.fill, program.color, program.format, out);
+  resampler_.resample_converted(source_, taps_x_, taps_y_, work_->map.fill, program.color, program.format, out, order_);
 }
 
 bool RgbPath::hand_over_coded(AnyImageDecoder&, DeviceRoom&, DeviceItem&) { return false; }
 
 bool RgbPath::hand_over_decoded(DeviceRoom& room, DeviceItem& item) {
-  if (device_rows(taps_x_, taps_y_) == 0) return false;
+  if (device_rows(taps_x_, taps_y_, order_) == 0) return false;
   const ImageView& from = source_.pixels;
   const std::size_t row_bytes = static_cast<std::size_t>(from.width) * ColorMap::kChannels;
   // Tables stand at multiples of 8.
@@ -79,8 +80,8 @@ bool RgbPath::hand_over_decoded(DeviceRoom& room, DeviceItem& item) {
       for (int c = 0; c < ColorMap::kChannels; ++c) *to.at(x, y, c) = *from.at(x, y, c);
     }
   }
-  item = describe_for_device({to, source_.origin_x, source_.origin_y}, grant.place, taps_x_, taps_y_, work_->map.fill,
-                             grant.staging + bytes, grant.place + bytes);
+  item = describe_for_device({to, source_.origin_x, source_.origin_y}, grant.place, taps_x_, taps_y_, order_,
+                             work_->map.fill, grant.staging + bytes, grant.place + bytes);
   return true;
 }
 

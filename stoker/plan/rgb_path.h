@@ -30,6 +30,7 @@ class RgbPath final : public PixelPath {
 
   const ImageWork* work_ = nullptr;
   AxisTaps taps_x_, taps_y_;
+  PassOrder order_ = PassOrder::kHorizontalFirst;
   Resampler resampler_;
   ResampleSource source_;
 };

@@ -1,6 +1,6 @@
-// The geometry family on a device, faithful mode: a window of RGB to finished tensors, as Pillow resamples (columns
-// first, 8 bits between). A block makes some rows of one image: the horizontal pass leaves the rows that they need in
-// the memory that its threads share.
+// The geometry family on a device, faithful mode: a window of RGB to finished tensors, as Pillow resamples (8 bits
+// between the passes). A block makes some rows of one image: the first pass leaves what the second needs in the memory
+// that its threads share, all columns of the source rows under them, or of the finished rows all columns of the source.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include "stoker/base/host_device.h"
 #include "stoker/ops/kernels/device_color.h"
 #include "stoker/ops/kernels/resample_source.h"
+#include "stoker/ops/pass_order.h"
 #include "stoker/ops/taps.h"
 
 namespace stoker {
@@ -22,6 +23,7 @@ struct DeviceRgbImage {
   std::uint64_t pixels;     // the place of the source's first, three bytes each
   std::int32_t row_stride;  // in bytes
   std::int32_t x, y;        // what is held begins there
+  std::int32_t columns;     // of the source, that the vertical pass makes first; 0: it comes second
   std::int32_t slot;        // of the batch
   std::int32_t rows;        // that a block makes
   std::int32_t first_block;
@@ -42,6 +44,21 @@ struct DeviceRgbKernel {
   STOKER_HOST_DEVICE static void run(const Args& args, Shared& shared, int block, int thread) {
     const DeviceRgbImage& image = args.images[item_of_block(args.images, args.image_count, block)];
     const int first_row = (block - image.first_block) * image.rows;
+    if (image.columns > 0) {
+      run_vertical_first<kPhase>(args, image, shared, first_row, thread);
+    } else {
+      run_horizontal_first<kPhase>(args, image, shared, first_row, thread);
+    }
+  }
+
+ private:
+  struct Rows {
+    int begin, end;  // of the source
+  };
+
+  template <int kPhase>
+  STOKER_HOST_DEVICE static void run_horizontal_first(const Args& args, const DeviceRgbImage& image, Shared& shared,
+                                                      int first_row, int thread) {
     const Rows source = rows_needed(args, image, first_row);
     const int width = args.color.width;
     if (kPhase == 0) {
@@ -53,24 +70,50 @@ struct DeviceRgbKernel {
       }
       return;
     }
-    const std::int32_t* const across_count = at(args, image.across.count);
-    const std::int32_t* const down_count = at(args, image.down.count);
     for (int i = thread; i < image.rows * width; i += kThreads) {
       const int x = i % width, y = first_row + i / width;
       if (y >= args.color.height) break;
       std::uint8_t result[3] = {image.fill[0], image.fill[1], image.fill[2]};
-      if (across_count[x] > 0 && down_count[y] > 0) {
-        weigh(args, image.down, y, shared.rows + 3 * x, source.begin, 3 * width, result);
-      }
-      const int rgb[3] = {result[0], result[1], result[2]};
-      args.color.store_rgb(args.out, image.slot, x, y, rgb);
+      if (shows(args, image, x, y)) weigh(args, image.down, y, shared.rows + 3 * x, source.begin, 3 * width, result);
+      store(args, image, x, y, result);
     }
   }
 
- private:
-  struct Rows {
-    int begin, end;  // of the source
-  };
+  template <int kPhase>
+  STOKER_HOST_DEVICE static void run_vertical_first(const Args& args, const DeviceRgbImage& image, Shared& shared,
+                                                    int first_row, int thread) {
+    const int columns = image.columns, width = args.color.width;
+    const int rows = min_of(image.rows, args.color.height - first_row);
+    if (kPhase == 0) {
+      const std::uint8_t* const pixels = args.memory + image.pixels;
+      for (int i = thread; i < rows * columns; i += kThreads) {
+        weigh(args, image.down, first_row + i / columns, pixels + 3 * (i % columns), image.y, image.row_stride,
+              shared.rows + 3 * i);
+      }
+      return;
+    }
+    for (int i = thread; i < rows * width; i += kThreads) {
+      const int row = i / width, x = i % width, y = first_row + row;
+      std::uint8_t result[3] = {image.fill[0], image.fill[1], image.fill[2]};
+      if (shows(args, image, x, y)) {
+        weigh(args, image.across, x, shared.rows + 3 * std::ptrdiff_t{row} * columns, image.x, 3, result);
+      }
+      store(args, image, x, y, result);
+    }
+  }
+
+  STOKER_HOST_DEVICE static int min_of(int a, int b) { return a < b ? a : b; }
+
+  /// False for padding.
+  STOKER_HOST_DEVICE static bool shows(const Args& args, const DeviceRgbImage& image, int x, int y) {
+    return at(args, image.across.count)[x] > 0 && at(args, image.down.count)[y] > 0;
+  }
+
+  STOKER_HOST_DEVICE static void store(const Args& args, const DeviceRgbImage& image, int x, int y,
+                                       const std::uint8_t (&pixel)[3]) {
+    const int rgb[3] = {pixel[0], pixel[1], pixel[2]};
+    args.color.store_rgb(args.out, image.slot, x, y, rgb);
+  }
 
   STOKER_HOST_DEVICE static const std::int32_t* at(const Args& args, std::uint64_t place) {
     return reinterpret_cast<const std::int32_t*>(args.memory + place);
@@ -111,12 +154,12 @@ struct DeviceRgbKernel {
 std::size_t device_taps_bytes(const AxisTaps& across, const AxisTaps& down);
 
 /// Rows that a block can make; 0: the image is too large for the kernel.
-int device_rows(const AxisTaps& across, const AxisTaps& down);
+int device_rows(const AxisTaps& across, const AxisTaps& down, PassOrder order);
 
 /// Describes an image for the kernel, which it is not too large for. `source` says what is held of it, interleaved,
 /// `pixels` at which place. Writes the tables to `to`, whose place is `place`, a multiple of kDeviceTableAlignment.
 DeviceRgbImage describe_for_device(const ResampleSource& source, std::uint64_t pixels, const AxisTaps& across,
-                                   const AxisTaps& down, const std::array<std::uint8_t, 3>& fill, std::uint8_t* to,
-                                   std::uint64_t place);
+                                   const AxisTaps& down, PassOrder order, const std::array<std::uint8_t, 3>& fill,
+                                   std::uint8_t* to, std::uint64_t place);
 
 }  // namespace stoker

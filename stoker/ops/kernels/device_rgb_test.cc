@@ -16,6 +16,8 @@ namespace {
 constexpr std::array<std::uint8_t, 3> kFill = {201, 7, 99};
 constexpr Filter kFilters[] = {Filter::kBilinear, Filter::kNearest, Filter::kBox, Filter::kBicubic};
 
+constexpr PassOrder kOrders[] = {PassOrder::kHorizontalFirst, PassOrder::kVerticalFirst};
+
 // Images that become tensors of one size in one launch.
 class Launch {
  public:
@@ -26,11 +28,11 @@ class Launch {
         tensors_(test_color(seed / 8), test_format(seed), width, height, slots_, fence_) {}
 
   /// False for what is too large for the kernel.
-  bool add(const AxisMap& x, const AxisMap& y, Filter filter) {
+  bool add(const AxisMap& x, const AxisMap& y, Filter filter, PassOrder order) {
     AxisTaps across, down;
     build_taps(x, filter, across);
     build_taps(y, filter, down);
-    if (device_rows(across, down) == 0) return false;
+    if (device_rows(across, down, order) == 0) return false;
     // The source shows what the taps need, and at times a little more.
     const auto place = [&](const AxisTaps& taps, int& origin) {
       origin = std::max(0, taps.source_begin - noise_.between(0, 2));
@@ -48,14 +50,14 @@ class Launch {
     source.pixels = interleaved_view<const std::uint8_t>(samples, width, height, 3);
 
     const std::size_t tables = memory_.take(device_taps_bytes(across, down), FencedBytes::Fence::kAfter);
-    images_.push_back(
-        describe_for_device(source, pixels, across, down, kFill, memory_.base() + tables, std::uint64_t{tables}));
+    images_.push_back(describe_for_device(source, pixels, across, down, order, kFill, memory_.base() + tables,
+                                          std::uint64_t{tables}));
     DeviceRgbImage& image = images_.back();
     image.slot = static_cast<int>(images_.size()) % slots_;
     image.first_block = blocks_;
     blocks_ += (tensors_.color().height + image.rows - 1) / image.rows;
     resampler_.resample_converted(source, across, down, kFill, tensors_.map(), tensors_.format(),
-                                  tensors_.want(image.slot));
+                                  tensors_.want(image.slot), order);
     return true;
   }
 
@@ -86,7 +88,7 @@ TEST(DeviceRgb, MakesTheTensorsOfTheCpuAtAwkwardSizesOfManyImagesInOneLaunch) {
   int added = 0;
   for (const auto& [width, height] : {std::pair{1, 1}, {1, 9}, {300, 1}, {7, 8}, {16, 17}, {65, 33}, {257, 5}}) {
     for (int i = 0; i < 8; ++i, ++seed) {
-      Launch launch(width, height, 12, seed);
+      Launch launch(width, height, 22, seed);
       int number = 0;
       for (const auto& [w, h] : {std::pair{1, 1},
                                  {1, 90},
@@ -102,13 +104,14 @@ TEST(DeviceRgb, MakesTheTensorsOfTheCpuAtAwkwardSizesOfManyImagesInOneLaunch) {
         AxisMap x = resized(w, width), y = resized(h, height);
         x.flip = number % 2 == 1;
         y.flip = number % 3 == 2;
-        added += launch.add(x, y, kFilters[(seed + static_cast<std::uint32_t>(number++)) % 4]);
+        const Filter filter = kFilters[(seed + static_cast<std::uint32_t>(number++)) % 4];
+        for (const PassOrder order : kOrders) added += launch.add(x, y, filter, order);
       }
       launch.expect_agreement(fmt::format("seed {}", seed));
       if (testing::Test::HasFatalFailure()) return;
     }
   }
-  EXPECT_GT(added, 500);
+  EXPECT_GT(added, 1000);
 }
 
 TEST(DeviceRgb, MakesTheTensorsOfTheCpuForCropsWindowsFlipsAndPadding) {
@@ -133,7 +136,7 @@ TEST(DeviceRgb, MakesTheTensorsOfTheCpuForCropsWindowsFlipsAndPadding) {
         return map;
       };
       const AxisMap x = axis(noise.between(1, 200), width), y = axis(noise.between(1, 80), height);
-      ASSERT_TRUE(launch.add(x, y, kFilters[noise.between(0, 3)]));
+      ASSERT_TRUE(launch.add(x, y, kFilters[noise.between(0, 3)], kOrders[noise.between(0, 1)]));
     }
     launch.expect_agreement(fmt::format("seed {}", seed));
     if (testing::Test::HasFatalFailure()) return;
@@ -145,14 +148,28 @@ TEST(DeviceRgb, MakesFewerRowsAtATimeWhereTheyNeedMore) {
   std::uint32_t seed = 0;
   for (const auto& [height, rows] : {std::pair{16 * 15, 8}, {16 * 30, 4}, {16 * 60, 2}, {16 * 110, 1}}) {
     Launch launch(100, 16, 1, seed++);
-    ASSERT_TRUE(launch.add(resized(300, 100), resized(height, 16), Filter::kBox));
+    ASSERT_TRUE(launch.add(resized(300, 100), resized(height, 16), Filter::kBox, PassOrder::kHorizontalFirst));
     EXPECT_EQ(launch.rows_of_first(), rows) << height;
     launch.expect_agreement(fmt::format("{} rows", rows));
   }
   AxisTaps across, down;
   build_taps(resized(300, 100), Filter::kBox, across);
   build_taps(resized(16 * 150, 16), Filter::kBox, down);
-  EXPECT_EQ(device_rows(across, down), 0);
+  EXPECT_EQ(device_rows(across, down, PassOrder::kHorizontalFirst), 0);
+}
+
+TEST(DeviceRgb, MakesFewerRowsAtATimeWhereTheSourceIsWideAndTheVerticalPassFirst) {
+  std::uint32_t seed = 0;
+  for (const auto& [width, rows] : {std::pair{1700, 8}, {1710, 4}, {6000, 2}, {13000, 1}}) {
+    Launch launch(100, 16, 1, seed++);
+    ASSERT_TRUE(launch.add(resized(width, 100), resized(40, 16), Filter::kBox, PassOrder::kVerticalFirst));
+    EXPECT_EQ(launch.rows_of_first(), rows) << width;
+    launch.expect_agreement(fmt::format("{} rows", rows));
+  }
+  AxisTaps across, down;
+  build_taps(resized(14'000, 100), Filter::kBox, across);
+  build_taps(resized(40, 16), Filter::kBox, down);
+  EXPECT_EQ(device_rows(across, down, PassOrder::kVerticalFirst), 0);
 }
 
 }  // namespace

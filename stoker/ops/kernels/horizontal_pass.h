@@ -1,5 +1,5 @@
-// The first of the two passes: source rows resampled along x, made when the vertical pass asks for them and kept while
-// it needs them, so that they never leave the first-level cache.
+// Rows resampled along x: in the usual order the first of the two passes, made when the vertical pass asks for them and
+// kept while it needs them, so that they never leave the first-level cache.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <numeric>
 
 #include "stoker/ops/kernels/convert.h"
 #include "stoker/ops/kernels/plane_rows.h"
@@ -35,6 +36,19 @@ Planes planes_of(const std::uint8_t* row, int channels, std::size_t stride) {
   return planes;
 }
 
+/// Taps that leave a run of columns as it is.
+void copy_columns(int first, int count, AxisTaps& taps) {
+  taps.outputs = count;
+  taps.taps_max = taps.step = 1;
+  taps.identity = true;
+  taps.first.resize(static_cast<std::size_t>(count));
+  std::iota(taps.first.begin(), taps.first.end(), first);
+  taps.count.assign(taps.first.size(), 1);
+  taps.weights.assign(taps.first.size(), 1 << kTapBits);
+  taps.source_begin = first;
+  taps.source_end = first + count;
+}
+
 /// The source's pixels in the order of the outputs, of taps that step through both axes.
 ImageView stepped_view(const ResampleSource& source, const AxisTaps& taps_x, const AxisTaps& taps_y) {
   ImageView view = source.pixels;
@@ -48,10 +62,29 @@ ImageView stepped_view(const ResampleSource& source, const AxisTaps& taps_x, con
 
 }  // namespace
 
+// Source columns are copied to the rows of which the vertical pass makes one, and that is all that the horizontal pass
+// sees.
+void Resampler::start_vertical_first(const ResampleSource& source, const AxisTaps& taps_x, const AxisTaps& taps_y,
+                                     int begin, int end) {
+  const int columns = taps_x.source_end - taps_x.source_begin;
+  copy_columns(taps_x.source_begin, columns, columns_taps_);
+  columns_.start(source, columns_taps_, 0, columns, taps_y.taps_max);
+  vertical_.start(columns_, taps_y);
+  const auto plane = static_cast<std::ptrdiff_t>(columns_.plane_stride());
+  squeezed_ = {{nullptr, columns, taps_y.outputs, source.pixels.channels, 0, 1, plane}, taps_x.source_begin, 0};
+  horizontal_.start(squeezed_, taps_x, begin, end, 1);
+}
+
+const std::uint8_t* Resampler::finished_row(int output, PassOrder order) {
+  if (order == PassOrder::kHorizontalFirst) return vertical_.row(output);
+  squeezed_.pixels.pixels = vertical_.row(output);  // whichever row is asked for
+  return horizontal_.row(output);
+}
+
 /// Calls write_planes(planes, x, y, count) until every output pixel has been written once.
 template <typename Sink>
 void Resampler::run(const ResampleSource& source, const AxisTaps& taps_x, const AxisTaps& taps_y,
-                    const std::array<std::uint8_t, 3>& fill, const Sink& write_planes) {
+                    const std::array<std::uint8_t, 3>& fill, PassOrder order, const Sink& write_planes) {
   const int channels = source.pixels.channels, width = taps_x.outputs;
   assert(channels == 1 || channels == 3);
   Shown x = shown_outputs(taps_x), y = shown_outputs(taps_y);
@@ -68,15 +101,19 @@ void Resampler::run(const ResampleSource& source, const AxisTaps& taps_x, const 
   }
   if (!y.empty()) {
     assert(taps_y.source_begin >= source.origin_y && taps_y.source_end <= source.origin_y + source.pixels.height);
-    horizontal_.start(source, taps_x, x.begin, x.end, taps_y.taps_max);
-    vertical_.start(horizontal_, taps_y);
+    if (order == PassOrder::kHorizontalFirst) {
+      horizontal_.start(source, taps_x, x.begin, x.end, taps_y.taps_max);
+      vertical_.start(horizontal_, taps_y);
+    } else {
+      start_vertical_first(source, taps_x, taps_y, x.begin, x.end);
+    }
   }
   for (int output = 0; output < taps_y.outputs; ++output) {
     if (output < y.begin || output >= y.end) {
       write_planes(fill_planes.of, 0, output, width);
       continue;
     }
-    const Planes planes = planes_of(vertical_.row(output), channels, horizontal_.plane_stride());
+    const Planes planes = planes_of(finished_row(output, order), channels, horizontal_.plane_stride());
     write_planes(planes.of, x.begin, output, x.end - x.begin);
     if (x.begin > 0) write_planes(fill_planes.of, 0, output, x.begin);
     if (x.end < width) write_planes(fill_planes.of, x.end, output, width - x.end);
@@ -84,22 +121,22 @@ void Resampler::run(const ResampleSource& source, const AxisTaps& taps_x, const 
 }
 
 void Resampler::resample(const ResampleSource& source, const AxisTaps& taps_x, const AxisTaps& taps_y,
-                         const std::array<std::uint8_t, 3>& fill, MutableImageView out) {
+                         const std::array<std::uint8_t, 3>& fill, MutableImageView out, PassOrder order) {
   assert(out.width == taps_x.outputs && out.height == taps_y.outputs && out.channels == source.pixels.channels);
-  run(source, taps_x, taps_y, fill,
+  run(source, taps_x, taps_y, fill, order,
       [&](const std::uint8_t* const* planes, int x, int y, int count) { merge_row(planes, out, x, y, count); });
 }
 
 void Resampler::resample_converted(const ResampleSource& source, const AxisTaps& taps_x, const AxisTaps& taps_y,
                                    const std::array<std::uint8_t, 3>& fill, const ColorMap& color, TensorFormat format,
-                                   std::uint8_t* out) {
+                                   std::uint8_t* out, PassOrder order) {
   assert(source.pixels.channels == ColorMap::kChannels);
   // Nothing is resampled: a window of whole rows, which needs no planes in between. (Mirrored rows are quicker with.)
   if (taps_x.step == 1 && taps_y.step != 0) {
     return convert_pixels(stepped_view(source, taps_x, taps_y), color, format, out);
   }
   TensorWriter writer(color, format, taps_x.outputs, taps_y.outputs, out);
-  run(source, taps_x, taps_y, fill,
+  run(source, taps_x, taps_y, fill, order,
       [&](const std::uint8_t* const* planes, int x, int y, int count) { writer.write_planes(planes, x, y, count); });
 }
 

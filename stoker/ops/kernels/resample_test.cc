@@ -26,8 +26,8 @@ std::uint8_t weighted(const AxisTaps& taps, int output, const auto& value_at) {
 }
 
 // The whole resampling, plainly: every source row along x, then along y. Interleaved.
-std::vector<std::uint8_t> resample_plainly(const ResampleSource& source, const AxisTaps& taps_x,
-                                           const AxisTaps& taps_y) {
+std::vector<std::uint8_t> horizontal_first_plainly(const ResampleSource& source, const AxisTaps& taps_x,
+                                                   const AxisTaps& taps_y) {
   const int channels = source.pixels.channels, width = taps_x.outputs, height = source.pixels.height;
   std::vector<std::uint8_t> between(static_cast<std::size_t>(width * height * channels));
   const auto at = [&](int x, int y, int c) { return static_cast<std::size_t>((y * width + x) * channels + c); };
@@ -54,6 +54,29 @@ std::vector<std::uint8_t> resample_plainly(const ResampleSource& source, const A
   return out;
 }
 
+ImageView transposed(ImageView view) {
+  std::swap(view.width, view.height);
+  std::swap(view.column_stride, view.row_stride);
+  return view;
+}
+
+// The other order is the same of the image on its side.
+std::vector<std::uint8_t> resample_plainly(const ResampleSource& source, const AxisTaps& taps_x, const AxisTaps& taps_y,
+                                           PassOrder order) {
+  if (order == PassOrder::kHorizontalFirst) return horizontal_first_plainly(source, taps_x, taps_y);
+  const auto turned =
+      horizontal_first_plainly({transposed(source.pixels), source.origin_y, source.origin_x}, taps_y, taps_x);
+  const ImageView out = transposed(
+      interleaved_view<const std::uint8_t>(turned.data(), taps_y.outputs, taps_x.outputs, source.pixels.channels));
+  std::vector<std::uint8_t> upright;
+  for (int y = 0; y < out.height; ++y) {
+    for (int x = 0; x < out.width; ++x) {
+      for (int c = 0; c < out.channels; ++c) upright.push_back(*out.at(x, y, c));
+    }
+  }
+  return upright;
+}
+
 struct Case {
   int channels = 3;
   int origin_x = 0, origin_y = 0, width = 1, height = 1;  // of the part of the image that is there
@@ -61,20 +84,21 @@ struct Case {
 };
 
 // Output memory is fenced on one side and watched on the other.
-void expect_as_defined(Resampler& resampler, const Case& sample, Strides from, Strides to, std::uint32_t seed) {
+void expect_as_defined(Resampler& resampler, const Case& sample, Strides from, Strides to, std::uint32_t seed,
+                       PassOrder order) {
   const FencedBytes::Fence fence = seed % 2 ? FencedBytes::Fence::kAfter : FencedBytes::Fence::kBefore;
   const FencedImage image(sample.width, sample.height, sample.channels, from, fence, seed);
   const ResampleSource source{image.view(), sample.origin_x, sample.origin_y};
-  const std::vector<std::uint8_t> expected = resample_plainly(source, sample.x, sample.y);
+  const std::vector<std::uint8_t> expected = resample_plainly(source, sample.x, sample.y, order);
   const auto name = [&] {
     return testing::Message() << sample.width << "x" << sample.height << " to " << sample.x.outputs << "x"
                               << sample.y.outputs << ", taps " << sample.x.taps_max << "x" << sample.y.taps_max
                               << ", channels " << sample.channels << ", strides " << static_cast<int>(from) << " "
-                              << static_cast<int>(to);
+                              << static_cast<int>(to) << ", order " << static_cast<int>(order);
   };
   FencedBytes bytes(expected.size(), fence);
   const MutableImageView out = view_of(bytes.data(), sample.x.outputs, sample.y.outputs, sample.channels, to);
-  resampler.resample(source, sample.x, sample.y, kFill, out);
+  resampler.resample(source, sample.x, sample.y, kFill, out, order);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const int pixel = static_cast<int>(i) / sample.channels, c = static_cast<int>(i) % sample.channels;
     const int x = pixel % sample.x.outputs, y = pixel / sample.x.outputs;
@@ -91,8 +115,14 @@ void expect_as_defined(Resampler& resampler, const Case& sample, Strides from, S
   std::vector<std::uint8_t> two_steps(expected.size() * size_of(format.dtype));
   convert_pixels(out, color, format, two_steps.data());
   FencedBytes fused(two_steps.size(), fence);
-  resampler.resample_converted(source, sample.x, sample.y, kFill, color, format, fused.data());
+  resampler.resample_converted(source, sample.x, sample.y, kFill, color, format, fused.data(), order);
   ASSERT_EQ(std::memcmp(fused.data(), two_steps.data(), two_steps.size()), 0) << name();
+}
+
+void expect_as_defined(Resampler& resampler, const Case& sample, Strides from, Strides to, std::uint32_t seed) {
+  for (const PassOrder order : {PassOrder::kHorizontalFirst, PassOrder::kVerticalFirst}) {
+    expect_as_defined(resampler, sample, from, to, seed, order);
+  }
 }
 
 constexpr Filter kFilters[] = {Filter::kNearest, Filter::kBox, Filter::kBilinear, Filter::kBicubic};
@@ -248,13 +278,14 @@ TEST_P(ResamplerOn, LeavesWhatLiesBetweenTheRowsOfItsOutput) {
   }
 }
 
-// Hashes of what Pillow 9.4 makes of the same pixels: Image.crop(box).resize(size, filter).
+// Hashes of what Pillow makes of the same pixels: Image.crop(box).resize(size, filter).
 struct PillowCase {
   int channels, width, height;
   Rect crop;
   int target_width, target_height;
   Filter filter;
   std::uint64_t hash;
+  PillowOrder pillow = PillowOrder::k9_4;
 };
 constexpr PillowCase kPillow[] = {
     {3, 290, 270, {0, 0, 290, 270}, 224, 224, Filter::kBilinear, 0x0BC7128E81E576E7ULL},
@@ -271,6 +302,34 @@ constexpr PillowCase kPillow[] = {
     {3, 2, 2, {0, 0, 2, 2}, 31, 17, Filter::kBicubic, 0x2C96F8F04A2B5B25ULL},
     {1, 290, 270, {5, 9, 200, 190}, 224, 224, Filter::kBilinear, 0x4BA73ABE2EB83832ULL},
     {1, 310, 200, {0, 0, 310, 200}, 28, 28, Filter::kBox, 0xCAB65C54B12F7316ULL},
+    // Shapes of which versions differ: 12.1.0, 12.3.0, 13.0.0.
+    {3, 270, 290, {0, 0, 270, 290}, 260, 224, Filter::kBilinear, 0x318525CC82CF2CE4ULL, PillowOrder::k9_4},
+    {3, 270, 290, {0, 0, 270, 290}, 260, 224, Filter::kBilinear, 0x318525CC82CF2CE4ULL, PillowOrder::k12_2},
+    {3, 270, 290, {0, 0, 270, 290}, 260, 224, Filter::kBilinear, 0x37D12BF584DD53E4ULL, PillowOrder::k13},
+    {3, 375, 500, {30, 11, 208, 411}, 224, 224, Filter::kBicubic, 0x4CBFF9AF83E12506ULL, PillowOrder::k9_4},
+    {3, 375, 500, {30, 11, 208, 411}, 224, 224, Filter::kBicubic, 0x4CBFF9AF83E12506ULL, PillowOrder::k12_2},
+    {3, 375, 500, {30, 11, 208, 411}, 224, 224, Filter::kBicubic, 0xCC5671AD53A8AC4CULL, PillowOrder::k13},
+    {3, 61, 83, {1, 2, 57, 80}, 150, 31, Filter::kBicubic, 0xAFA7CD1A581A4A62ULL, PillowOrder::k9_4},
+    {3, 61, 83, {1, 2, 57, 80}, 150, 31, Filter::kBicubic, 0xAFA7CD1A581A4A62ULL, PillowOrder::k12_2},
+    {3, 61, 83, {1, 2, 57, 80}, 150, 31, Filter::kBicubic, 0x6F1FA1EE607C12C3ULL, PillowOrder::k13},
+    {3, 480, 640, {11, 0, 401, 639}, 300, 47, Filter::kBox, 0x08A43A48FFFD76E9ULL, PillowOrder::k9_4},
+    {3, 480, 640, {11, 0, 401, 639}, 300, 47, Filter::kBox, 0x08A43A48FFFD76E9ULL, PillowOrder::k12_2},
+    {3, 480, 640, {11, 0, 401, 639}, 300, 47, Filter::kBox, 0x8D974D6570CAF2E4ULL, PillowOrder::k13},
+    {3, 640, 480, {11, 0, 601, 479}, 500, 47, Filter::kBicubic, 0xAF360FAB8226DB7FULL, PillowOrder::k9_4},
+    {3, 640, 480, {11, 0, 601, 479}, 500, 47, Filter::kBicubic, 0xAF360FAB8226DB7FULL, PillowOrder::k12_2},
+    {3, 640, 480, {11, 0, 601, 479}, 500, 47, Filter::kBicubic, 0x2537F5EC55516287ULL, PillowOrder::k13},
+    {3, 3, 1999, {0, 0, 3, 1999}, 5, 2, Filter::kBicubic, 0x8B70674FCB83712BULL, PillowOrder::k9_4},
+    {3, 3, 1999, {0, 0, 3, 1999}, 5, 2, Filter::kBicubic, 0x2D0AB85A395C0B09ULL, PillowOrder::k12_2},
+    {3, 3, 1999, {0, 0, 3, 1999}, 5, 2, Filter::kBicubic, 0x2D0AB85A395C0B09ULL, PillowOrder::k13},
+    {3, 3, 301, {0, 0, 3, 301}, 6, 270, Filter::kBilinear, 0xBFC2E07409853FFFULL, PillowOrder::k9_4},
+    {3, 3, 301, {0, 0, 3, 301}, 6, 270, Filter::kBilinear, 0x34A59E10F6154CF2ULL, PillowOrder::k12_2},
+    {3, 3, 301, {0, 0, 3, 301}, 6, 270, Filter::kBilinear, 0x34A59E10F6154CF2ULL, PillowOrder::k13},
+    {3, 3, 300, {0, 0, 3, 300}, 6, 270, Filter::kBilinear, 0xBBA4E2AB700E5D29ULL, PillowOrder::k9_4},
+    {3, 3, 300, {0, 0, 3, 300}, 6, 270, Filter::kBilinear, 0xBBA4E2AB700E5D29ULL, PillowOrder::k12_2},
+    {3, 3, 300, {0, 0, 3, 300}, 6, 270, Filter::kBilinear, 0x79D028C4A8EA528BULL, PillowOrder::k13},
+    {1, 200, 290, {5, 9, 150, 270}, 224, 224, Filter::kBilinear, 0xC9B0E835C1736B3FULL, PillowOrder::k9_4},
+    {1, 200, 290, {5, 9, 150, 270}, 224, 224, Filter::kBilinear, 0xC9B0E835C1736B3FULL, PillowOrder::k12_2},
+    {1, 200, 290, {5, 9, 150, 270}, 224, 224, Filter::kBilinear, 0x4DC4D2C50FCA7163ULL, PillowOrder::k13},
 };
 
 TEST_P(ResamplerOn, EqualsPillow) {
@@ -290,15 +349,18 @@ TEST_P(ResamplerOn, EqualsPillow) {
       map.clamp_end += begin;
       return map;
     };
+    const SamplingMap map = map_of(axis(known.crop.x, known.crop.width, known.target_width),
+                                   axis(known.crop.y, known.crop.height, known.target_height), known.filter);
     AxisTaps taps_x, taps_y;
-    build_taps(axis(known.crop.x, known.crop.width, known.target_width), known.filter, taps_x);
-    build_taps(axis(known.crop.y, known.crop.height, known.target_height), known.filter, taps_y);
+    build_taps(map.x, map.filter, taps_x);
+    build_taps(map.y, map.filter, taps_y);
     std::string out(static_cast<std::size_t>(known.target_width * known.target_height * known.channels), '\0');
     resampler.resample(
         {interleaved_view<const std::uint8_t>(pixels.data(), known.width, known.height, known.channels), 0, 0}, taps_x,
         taps_y, kFill,
         interleaved_view(reinterpret_cast<std::uint8_t*>(out.data()), known.target_width, known.target_height,
-                         known.channels));
+                         known.channels),
+        pass_order(map, known.pillow));
     EXPECT_EQ(hash64(out), known.hash) << known.width << "x" << known.height << " to " << known.target_width << "x"
                                        << known.target_height << " " << to_string(known.filter);
   }

@@ -1,4 +1,4 @@
-// The second of the two passes: finished rows as weighted sums of horizontally resampled ones.
+// The pass along y: rows as weighted sums of those that a HorizontalPass makes.
 #pragma once
 
 #include <cstdint>
