@@ -27,6 +27,8 @@
 namespace stoker {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr std::size_t kSamplesCrossing = 64;
 
 struct PlanOptions {
@@ -127,7 +129,6 @@ nlohmann::ordered_json optional_json(std::optional<double> value) {
 }
 
 nlohmann::ordered_json json_of(const PlanReport& report) {
-  using Json = nlohmann::ordered_json;
   Json json;
   json["stages"] = Json::array();
   for (std::size_t i = 0; i < report.core.stages.size(); ++i) {

@@ -11,31 +11,31 @@
 namespace stoker {
 namespace {
 
-using Json = nlohmann::json;
+using Values = nlohmann::json;
 
 constexpr Word<StageSide> kSideWords[] = {{StageSide::kCpu, "cpu"}, {StageSide::kDevice, "device"}};
 
-Json parse_object(std::string_view line) {
-  Json object = Json::parse(line, nullptr, false);
+Values parse_object(std::string_view line) {
+  Values object = Values::parse(line, nullptr, false);
   if (!object.is_object()) fail(ErrorKind::kUsage, "this is no JSON object");
   return object;
 }
 
-const Json& member(const Json& object, const char* name) {
+const Values& member(const Values& object, const char* name) {
   const auto at = object.find(name);
   if (at == object.end()) fail(ErrorKind::kUsage, "'{}' is missing", name);
   return *at;
 }
 
-double number(const Json& object, const char* name, double least = 0) {
-  const Json& value = member(object, name);
+double number(const Values& object, const char* name, double least = 0) {
+  const Values& value = member(object, name);
   if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < least) {
     fail(ErrorKind::kUsage, "'{}' must be a number, {} or more", name, least);
   }
   return value.get<double>();
 }
 
-int integer(const Json& object, const char* name, int least) {
+int integer(const Values& object, const char* name, int least) {
   const double value = number(object, name, least);
   if (value != std::floor(value) || value > std::numeric_limits<int>::max()) {
     fail(ErrorKind::kUsage, "'{}' must be an integer", name);
@@ -43,22 +43,22 @@ int integer(const Json& object, const char* name, int least) {
   return static_cast<int>(value);
 }
 
-std::string text(const Json& object, const char* name) {
-  const Json& value = member(object, name);
+std::string text(const Values& object, const char* name) {
+  const Values& value = member(object, name);
   if (!value.is_string()) fail(ErrorKind::kUsage, "'{}' must be text", name);
   return value.get<std::string>();
 }
 
-const Json& list(const Json& object, const char* name) {
-  const Json& value = member(object, name);
+const Values& list(const Values& object, const char* name) {
+  const Values& value = member(object, name);
   if (!value.is_array()) fail(ErrorKind::kUsage, "'{}' must be a list", name);
-  for (const Json& each : value) {
+  for (const Values& each : value) {
     if (!each.is_object()) fail(ErrorKind::kUsage, "'{}' must be a list of objects", name);
   }
   return value;
 }
 
-TunedStage parse_stage(const Json& object) {
+TunedStage parse_stage(const Values& object) {
   TunedStage stage;
   stage.name = text(object, "name");
   stage.cpu_s = number(object, "cpu_s");
@@ -70,11 +70,11 @@ TunedStage parse_stage(const Json& object) {
 }  // namespace
 
 TunedWorkload parse_workload(std::string_view line) {
-  const Json object = parse_object(line);
+  const Values object = parse_object(line);
   TunedWorkload workload;
   workload.cores = integer(object, "cores", 1);
   workload.memory_bytes = static_cast<std::uint64_t>(number(object, "memory_bytes"));
-  for (const Json& stage : list(object, "stages")) workload.stages.push_back(parse_stage(stage));
+  for (const Values& stage : list(object, "stages")) workload.stages.push_back(parse_stage(stage));
   workload.batch = integer(object, "batch", 1);
   workload.prefetch_max = integer(object, "prefetch_max", 1);
   workload.io_depth_max = integer(object, "io_depth_max", 1);
@@ -82,13 +82,13 @@ TunedWorkload parse_workload(std::string_view line) {
 }
 
 TunerWindow parse_window(std::string_view line) {
-  const Json object = parse_object(line);
+  const Values object = parse_object(line);
   TunerWindow window;
   window.samples = static_cast<std::int64_t>(number(object, "samples"));
   window.seconds = number(object, "seconds");
   window.wait_s = number(object, "wait_s");
   window.step_s = number(object, "step_s");
-  for (const Json& stage : list(object, "stages")) {
+  for (const Values& stage : list(object, "stages")) {
     window.stages.push_back({text(stage, "name"), value_of(kSideWords, text(stage, "side"), "no side of a machine"),
                              number(stage, "seconds")});
   }

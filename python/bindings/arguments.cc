@@ -17,8 +17,6 @@ namespace {
   fail(ErrorKind::kUsage, "{} is {}, but must be {}", name, describe(value), wanted);
 }
 
-bool is_path(nb::handle value) { return nb::isinstance<nb::str>(value) || nb::hasattr(value, "__fspath__"); }
-
 // Also of numpy's integers and of whatever else Python accepts as an index; bool is not meant.
 nb::object whole_number(std::string_view name, nb::handle value) {
   if (!PyBool_Check(value.ptr()) && PyIndex_Check(value.ptr())) {
@@ -78,6 +76,8 @@ std::string text_argument(std::string_view name, nb::handle value) {
   if (!nb::isinstance<nb::str>(value)) refuse(name, value, "a text");
   return nb::cast<std::string>(value);
 }
+
+bool is_path(nb::handle value) { return nb::isinstance<nb::str>(value) || nb::hasattr(value, "__fspath__"); }
 
 std::string path_argument(std::string_view name, nb::handle value) {
   if (!is_path(value)) refuse(name, value, "a path");

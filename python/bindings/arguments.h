@@ -19,7 +19,9 @@ std::int64_t integer_argument(std::string_view name, nanobind::handle value, std
 std::uint64_t unsigned_argument(std::string_view name, nanobind::handle value);
 bool flag_argument(std::string_view name, nanobind::handle value);
 std::string text_argument(std::string_view name, nanobind::handle value);
-/// str or os.PathLike, in the bytes of the file system.
+/// str or os.PathLike.
+bool is_path(nanobind::handle value);
+/// Such a path, in the bytes of the file system.
 std::string path_argument(std::string_view name, nanobind::handle value);
 /// One path, or a list of them.
 std::vector<std::string> paths_argument(std::string_view name, nanobind::handle value);

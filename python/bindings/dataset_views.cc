@@ -26,8 +26,6 @@ struct PySampleFacts {
   std::shared_ptr<const Dataset> dataset;  // which the row's names are in: a predicate may keep what it is shown
 };
 
-bool is_path(nb::handle value) { return nb::isinstance<nb::str>(value) || nb::hasattr(value, "__fspath__"); }
-
 std::vector<std::string> text_list(std::string_view name, nb::handle values) {
   std::vector<std::string> texts;
   for (const nb::handle value : nb::iter(values)) texts.push_back(text_argument(name, value));

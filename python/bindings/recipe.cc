@@ -142,7 +142,7 @@ void bind_operators(nb::class_<Recipe>& recipe) {
   }
 }
 
-std::string repr(const Recipe& recipe) {
+std::string repr_recipe(const Recipe& recipe) {
   std::string text = "Recipe(";
   for (const View& view : recipe.views()) {
     text += view.name == view.field ? view.name : fmt::format("{} of {}", view.name, view.field);
@@ -208,7 +208,7 @@ void bind_recipe(nb::module_& module) {
       .def(
           "__ne__", [](const Recipe& self, const Recipe& other) { return !(self == other); }, nb::is_operator())
       .def("__hash__", [](const Recipe& self) { return nb::hash(nb::str(self.to_toml().c_str())); })
-      .def("__repr__", &repr)
+      .def("__repr__", &repr_recipe)
       .def("__getattr__", &no_such_method, "name"_a)
       .def("__getstate__", &Recipe::to_toml)
       .def("__setstate__", [](Recipe& self, const std::string& toml) { new (&self) Recipe(Recipe::from_toml(toml)); })

@@ -76,7 +76,7 @@ nb::dict operators() {
 }
 
 // All there are, in order: (name, kind, what it is).
-nb::list metrics() {
+nb::list known_metrics() {
   nb::list table;
   for (const MetricSpec& spec : metric_table()) {
     const char* const kind = spec.kind == MetricKind::kCounter ? "counter"
@@ -101,7 +101,7 @@ void bind_testing(nb::module_& module) {
   nb::module_ testing = module.def_submodule("testing");
   testing.def("draw_boxes", &draw_boxes, "recipe"_a, "width"_a, "height"_a, "count"_a, "seed"_a);
   testing.def("operators", &operators);
-  testing.def("metrics", &metrics);
+  testing.def("metrics", &known_metrics);
   testing.def("log", &log_text, "level"_a, "text"_a, nb::call_guard<nb::gil_scoped_release>());
   testing.def("available_isas", &isas);
   testing.def(

@@ -7,6 +7,9 @@
 
 namespace stoker {
 
+/// Of ASCII.
+constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 /// Of `candidates`, the one spelled most like `word` (by edit distance), or an empty string if none is near.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 

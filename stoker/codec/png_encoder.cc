@@ -11,14 +11,14 @@
 namespace stoker {
 namespace {
 
-struct FreeContext {
+struct FreeEncoder {
   void operator()(spng_ctx* context) const { spng_ctx_free(context); }
 };
 struct FreeBytes {
   void operator()(void* bytes) const { std::free(bytes); }
 };
 
-void check(int error) {
+void check_encoding(int error) {
   if (error != SPNG_OK) fail(ErrorKind::kUsage, "the image cannot be encoded as PNG: {}", spng_strerror(error));
 }
 
@@ -41,28 +41,29 @@ void encode_png(ImageView image, std::vector<std::uint8_t>& out, Orientation ori
   header.color_type = color_type(image.channels);
   if (!image.interleaved()) fail(ErrorKind::kUsage, "a PNG is made of interleaved rows");
 
-  const std::unique_ptr<spng_ctx, FreeContext> context(spng_ctx_new(SPNG_CTX_ENCODER));
+  const std::unique_ptr<spng_ctx, FreeEncoder> context(spng_ctx_new(SPNG_CTX_ENCODER));
   if (!context) fail(ErrorKind::kMemory, "no memory for a PNG encoder");
-  check(spng_set_option(context.get(), SPNG_ENCODE_TO_BUFFER, 1));
-  check(spng_set_ihdr(context.get(), &header));
+  check_encoding(spng_set_option(context.get(), SPNG_ENCODE_TO_BUFFER, 1));
+  check_encoding(spng_set_ihdr(context.get(), &header));
   std::vector<std::uint8_t> exif;
   if (orientation != 1) {
     exif = make_exif(orientation);
     exif.erase(exif.begin(), exif.begin() + kExifOpeningBytes);  // which only JPEGs have
     spng_exif chunk{exif.size(), reinterpret_cast<char*>(exif.data())};
-    check(spng_set_exif(context.get(), &chunk));
+    check_encoding(spng_set_exif(context.get(), &chunk));
   }
-  check(spng_encode_image(context.get(), nullptr, 0, SPNG_FMT_PNG, SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE));
+  check_encoding(
+      spng_encode_image(context.get(), nullptr, 0, SPNG_FMT_PNG, SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE));
 
   const std::size_t row_bytes = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.channels);
   for (int y = 0; y < image.height; ++y) {
     const int error = spng_encode_row(context.get(), image.at(0, y), row_bytes);
-    if (error != SPNG_EOI || y + 1 < image.height) check(error);  // the last row is answered by "end of image"
+    if (error != SPNG_EOI || y + 1 < image.height) check_encoding(error);  // the last row is answered by "end of image"
   }
   std::size_t size = 0;
   int error = SPNG_OK;
   const std::unique_ptr<void, FreeBytes> bytes(spng_get_png_buffer(context.get(), &size, &error));
-  check(error);
+  check_encoding(error);
   const auto* const first = static_cast<const std::uint8_t*>(bytes.get());
   out.assign(first, first + size);
 }

@@ -201,7 +201,7 @@ std::vector<std::int64_t> whole_weights(const std::vector<double>& weights) {
   return whole;
 }
 
-std::string name_of(const Dataset& data) { return data.row(0).source->name(); }
+std::string first_source_name(const Dataset& data) { return data.row(0).source->name(); }
 
 }  // namespace
 
@@ -295,7 +295,8 @@ std::shared_ptr<const Dataset> mix(const std::vector<std::shared_ptr<const Datas
   for (const auto& part : data) {
     if (part->size() == 0) fail(ErrorKind::kData, "a data set without samples cannot be mixed with others");
     if (!part->mixture().empty()) fail(ErrorKind::kUsage, "mix all data sets at once: a mixture cannot be mixed again");
-    require_same_classes(name_of(*data.front()), data.front()->classes(), name_of(*part), part->classes());
+    require_same_classes(first_source_name(*data.front()), data.front()->classes(), first_source_name(*part),
+                         part->classes());
   }
   return std::make_shared<Mixture>(data, whole_weights(weights));
 }

@@ -8,12 +8,12 @@
 namespace stoker {
 namespace {
 
-using Json = nlohmann::json;
+using Values = nlohmann::json;
 
 /// What nlohmann calls as it reads. True: go on.
-class Walker final : public nlohmann::json_sax<Json> {
+class Walker final : public nlohmann::json_sax<Values> {
  public:
-  explicit Walker(const std::function<void(const std::string&, Json)>& see) : see_(see) {}
+  explicit Walker(const std::function<void(const std::string&, Values)>& see) : see_(see) {}
 
   bool null() override { return value(nullptr); }
   bool boolean(bool truth) override { return value(truth); }
@@ -21,10 +21,10 @@ class Walker final : public nlohmann::json_sax<Json> {
   bool number_unsigned(std::uint64_t number) override { return value(number); }
   bool number_float(double number, const std::string&) override { return value(number); }
   bool string(std::string& text) override { return value(std::move(text)); }
-  bool binary(Json::binary_t&) override { return false; }
+  bool binary(Values::binary_t&) override { return false; }
 
-  bool start_object(std::size_t) override { return open(Json::object(), false); }
-  bool start_array(std::size_t) override { return open(Json::array(), true); }
+  bool start_object(std::size_t) override { return open(Values::object(), false); }
+  bool start_array(std::size_t) override { return open(Values::array(), true); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(std::string& name) override {
@@ -42,7 +42,7 @@ class Walker final : public nlohmann::json_sax<Json> {
     std::size_t next;  // of a list
   };
 
-  bool value(Json found) {
+  bool value(Values found) {
     if (!levels_.empty() && levels_.back().is_list) {
       pointer_.resize(levels_.back().pointer_bytes);
       pointer_ += '/';
@@ -51,7 +51,7 @@ class Walker final : public nlohmann::json_sax<Json> {
     see_(pointer_, std::move(found));
     return true;
   }
-  bool open(Json empty, bool is_list) {
+  bool open(Values empty, bool is_list) {
     value(std::move(empty));
     levels_.push_back({pointer_.size(), is_list, 0});
     return true;
@@ -61,16 +61,16 @@ class Walker final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  const std::function<void(const std::string&, Json)>& see_;
+  const std::function<void(const std::string&, Values)>& see_;
   std::string pointer_;        // to the value that comes, or came last
   std::vector<Level> levels_;  // the lists and objects that it is in
 };
 
 }  // namespace
 
-bool for_each_json_value(std::string_view json, const std::function<void(const std::string&, Json)>& see) {
+bool for_each_json_value(std::string_view json, const std::function<void(const std::string&, Values)>& see) {
   Walker walker(see);
-  return Json::sax_parse(json, &walker);
+  return Values::sax_parse(json, &walker);
 }
 
 std::string json_pointer_to(std::string_view key) {

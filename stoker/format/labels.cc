@@ -18,10 +18,10 @@
 namespace stoker {
 namespace {
 
-constexpr std::uint64_t kListBytesMax = std::uint64_t{1} << 30;
+constexpr std::uint64_t kLabelBytesMax = std::uint64_t{1} << 30;
 
 std::vector<TextLine> lines_of(const std::string& path) {
-  std::optional<std::vector<TextLine>> lines = read_text_lines(path, kListBytesMax);
+  std::optional<std::vector<TextLine>> lines = read_text_lines(path, kLabelBytesMax);
   if (!lines) fail(ErrorKind::kData, "'{}' is no text file, or larger than 1 GiB", path);
   return *std::move(lines);
 }

@@ -3,7 +3,7 @@
 namespace stoker {
 namespace {
 
-constexpr unsigned kOne = 1u << 1, kTwo = 1u << 2, kThree = 1u << 3, kFour = 1u << 4;
+constexpr unsigned kCountOne = 1u << 1, kCountTwo = 1u << 2, kCountThree = 1u << 3, kCountFour = 1u << 4;
 constexpr double kSideMax = 65'535;
 
 constexpr ArgSpec filter_arg() {
@@ -20,7 +20,7 @@ constexpr ArgSpec size_arg(std::string_view doc) {
           .required = true,
           .min = 1,
           .max = kSideMax,
-          .counts = kOne | kTwo};
+          .counts = kCountOne | kCountTwo};
 }
 constexpr ArgSpec fill_arg() {
   return {.name = "fill",
@@ -28,7 +28,7 @@ constexpr ArgSpec fill_arg() {
           .doc = "colour of padding: one number, or one per channel",
           .min = 0,
           .max = 255,
-          .counts = kOne | kThree};
+          .counts = kCountOne | kCountThree};
 }
 constexpr ArgSpec axis_arg() {
   return {.name = "axis",
@@ -73,7 +73,7 @@ constexpr ArgSpec kRandomResizedCropArgs[] = {size_arg("a square's side, or [hei
                                                .count = 2,
                                                .min = 1e-6,
                                                .max = 1,
-                                               .counts = kTwo},
+                                               .counts = kCountTwo},
                                               {.name = "ratio",
                                                .type = ArgType::kNumbers,
                                                .doc = "least and largest width / height",
@@ -81,7 +81,7 @@ constexpr ArgSpec kRandomResizedCropArgs[] = {size_arg("a square's side, or [hei
                                                .count = 2,
                                                .min = 1e-3,
                                                .max = 1e3,
-                                               .counts = kTwo},
+                                               .counts = kCountTwo},
                                               filter_arg()};
 constexpr ArgSpec kFlipArgs[] = {axis_arg()};
 constexpr ArgSpec kRandomFlipArgs[] = {
@@ -92,7 +92,7 @@ constexpr ArgSpec kPadArgs[] = {{.name = "padding",
                                  .required = true,
                                  .min = 0,
                                  .max = kSideMax,
-                                 .counts = kOne | kTwo | kFour},
+                                 .counts = kCountOne | kCountTwo | kCountFour},
                                 fill_arg()};
 constexpr ArgSpec kNormalizeArgs[] = {{.name = "preset",
                                        .type = ArgType::kText,
@@ -104,14 +104,14 @@ constexpr ArgSpec kNormalizeArgs[] = {{.name = "preset",
                                        .doc = "subtracted after dividing by scale: one number, or one per channel",
                                        .min = -1e6,
                                        .max = 1e6,
-                                       .counts = kOne | kThree},
+                                       .counts = kCountOne | kCountThree},
                                       {.name = "std",
                                        .type = ArgType::kNumbers,
                                        .doc = "divided by at last: one number, or one per channel",
                                        .numbers = {1},
                                        .min = 1e-6,
                                        .max = 1e6,
-                                       .counts = kOne | kThree},
+                                       .counts = kCountOne | kCountThree},
                                       {.name = "scale",
                                        .type = ArgType::kNumber,
                                        .doc = "pixels are divided by it first",

@@ -37,11 +37,11 @@ struct BicubicFilter {
 };
 
 // The columns of the virtual target that are shown and are not padding.
-struct Shown {
+struct ShownColumns {
   int begin, end;
 };
 
-Shown shown_columns(const AxisMap& axis) {
+ShownColumns shown_columns(const AxisMap& axis) {
   return {std::max(axis.window_begin, 0), std::min(axis.window_begin + axis.length, axis.target)};
 }
 
@@ -89,7 +89,7 @@ bool is_copy(const AxisMap& axis) {
 void copy_taps(const AxisMap& axis, AxisTaps& taps) {
   clear(axis, 1, taps);
   const int origin = axis.clamp_begin + (axis.resampled ? static_cast<int>(axis.box_begin) : 0);
-  const Shown shown = shown_columns(axis);
+  const ShownColumns shown = shown_columns(axis);
   taps.identity = true;
   if (shown.begin >= shown.end) return;
   // What is shown stands side by side, in this order or the other.
@@ -111,7 +111,7 @@ void copy_taps(const AxisMap& axis, AxisTaps& taps) {
 void nearest_taps(const AxisMap& axis, AxisTaps& taps) {
   clear(axis, 1, taps);
   const int columns_max = axis.clamp_end - axis.clamp_begin - 1;
-  const Shown shown = shown_columns(axis);
+  const ShownColumns shown = shown_columns(axis);
   const double step = axis.box_length / axis.target;
   double position = axis.box_begin + step * 0.5;
   for (int column = 0; column < shown.end; ++column, position += step) {
@@ -135,7 +135,7 @@ void filtered_taps(const AxisMap& axis, AxisTaps& taps) {
   // The real weights of one output, until their total is known; those beyond kKept are computed a second time.
   constexpr int kKept = 64;
   double kept[kKept];
-  const Shown shown = shown_columns(axis);
+  const ShownColumns shown = shown_columns(axis);
   for (int column = shown.begin; column < shown.end; ++column) {
     const double center = axis.box_begin + (column + 0.5) * scale;
     const int first = std::clamp(static_cast<int>(center - support + 0.5), 0, source_columns - 1);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "stoker/base/error.h"
+#include "stoker/base/spelling.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/order/epoch_order.h"
 
@@ -18,7 +19,6 @@ std::string owned(std::string_view text) { return std::string(text); }
 constexpr std::array<std::string_view, 7> kBatchAttributes = {"key",   "position", "epoch", "index",
                                                               "valid", "outputs",  "count"};
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_identifier(std::string_view name) {
   return !name.empty() && is_letter(name.front()) && std::all_of(name.begin(), name.end(), [](char c) {
     return is_letter(c) || (c >= '0' && c <= '9') || c == '_';

@@ -90,7 +90,7 @@ View view_of(const toml::table& table) {
   return view;
 }
 
-std::string quoted(std::string_view text) {
+std::string toml_quoted(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -106,7 +106,7 @@ std::string quoted(std::string_view text) {
 
 std::string toml_text(const Value& value) {
   const auto* text = std::get_if<std::string>(&value);
-  return text ? quoted(*text) : to_string(value);
+  return text ? toml_quoted(*text) : to_string(value);
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ Recipe Recipe::from_toml(std::string_view text) {
 std::string Recipe::to_toml() const {
   std::string text = fmt::format("tail = \"{}\"\n", tail_);
   for (const View& view : views_) {
-    text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = {}\noperators = [\n", view.name, quoted(view.field));
+    text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = {}\noperators = [\n", view.name, toml_quoted(view.field));
     for (const OperatorCall& call : view.operators) {
       text += fmt::format("  {{ op = \"{}\"", call.name);
       for (const auto& [name, value] : call.args) text += fmt::format(", {} = {}", name, toml_text(value));

@@ -14,7 +14,7 @@
 namespace stoker {
 namespace {
 
-constexpr int kChannels = 3;
+constexpr int kRgb = 3;
 
 // A whole image of interleaved RGB.
 struct Picture {
@@ -22,11 +22,10 @@ struct Picture {
   std::vector<std::uint8_t> pixels;
 
   Picture(int w, int h)
-      : width(w), height(h), pixels(static_cast<std::size_t>(w) * static_cast<std::size_t>(h) * kChannels) {}
+      : width(w), height(h), pixels(static_cast<std::size_t>(w) * static_cast<std::size_t>(h) * kRgb) {}
 
   std::uint8_t& at(int x, int y, int channel) {
-    return pixels[(static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)) *
-                      kChannels +
+    return pixels[(static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)) * kRgb +
                   static_cast<std::size_t>(channel)];
   }
 };
@@ -65,7 +64,7 @@ Picture upright(Picture stored, Orientation orientation) {
           break;
         default: break;
       }
-      for (int c = 0; c < kChannels; ++c) result.at(x, y, c) = stored.at(from_x, from_y, c);
+      for (int c = 0; c < kRgb; ++c) result.at(x, y, c) = stored.at(from_x, from_y, c);
     }
   }
   return result;
@@ -75,8 +74,7 @@ Picture crop(Picture& image, const AxisMap& x_axis, const AxisMap& y_axis) {
   Picture result(x_axis.clamp_end - x_axis.clamp_begin, y_axis.clamp_end - y_axis.clamp_begin);
   for (int y = 0; y < result.height; ++y) {
     for (int x = 0; x < result.width; ++x) {
-      for (int c = 0; c < kChannels; ++c)
-        result.at(x, y, c) = image.at(x_axis.clamp_begin + x, y_axis.clamp_begin + y, c);
+      for (int c = 0; c < kRgb; ++c) result.at(x, y, c) = image.at(x_axis.clamp_begin + x, y_axis.clamp_begin + y, c);
     }
   }
   return result;
@@ -105,7 +103,7 @@ Picture resize_columns(Picture& image, const AxisTaps& taps) {
     for (int x = 0; x < result.width; ++x) {
       const auto weights = taps.weights_of(x);
       const int first = taps.first[static_cast<std::size_t>(x)];
-      for (int c = 0; c < kChannels; ++c) {
+      for (int c = 0; c < kRgb; ++c) {
         std::int64_t sum = 0;
         for (std::size_t k = 0; k < weights.size(); ++k)
           sum += std::int64_t{weights[k]} * image.at(first + static_cast<int>(k), y, c);
@@ -122,7 +120,7 @@ Picture resize_rows(Picture& image, const AxisTaps& taps) {
     const auto weights = taps.weights_of(y);
     const int first = taps.first[static_cast<std::size_t>(y)];
     for (int x = 0; x < result.width; ++x) {
-      for (int c = 0; c < kChannels; ++c) {
+      for (int c = 0; c < kRgb; ++c) {
         std::int64_t sum = 0;
         for (std::size_t k = 0; k < weights.size(); ++k)
           sum += std::int64_t{weights[k]} * image.at(x, first + static_cast<int>(k), c);
@@ -142,7 +140,7 @@ Picture window(Picture& target, const SamplingMap& map) {
     for (int x = 0; x < result.width; ++x) {
       const int from_x = shown(map.x, x), from_y = shown(map.y, y);
       const bool inside = from_x >= 0 && from_x < target.width && from_y >= 0 && from_y < target.height;
-      for (int c = 0; c < kChannels; ++c) {
+      for (int c = 0; c < kRgb; ++c) {
         result.at(x, y, c) = inside ? target.at(from_x, from_y, c) : map.fill[static_cast<std::size_t>(c)];
       }
     }
@@ -150,7 +148,7 @@ Picture window(Picture& target, const SamplingMap& map) {
   return result;
 }
 
-void store(float value, DType dtype, std::uint8_t* out) {
+void store_rounded(float value, DType dtype, std::uint8_t* out) {
   switch (dtype) {
     case DType::kU8: *out = u8_from_f32(value); return;
     case DType::kF32: std::memcpy(out, &value, sizeof(value)); return;
@@ -169,13 +167,13 @@ void finish(Picture& image, const ColorMap& color, TensorFormat format, std::uin
   const std::size_t size = size_of(format.dtype);
   for (int y = 0; y < image.height; ++y) {
     for (int x = 0; x < image.width; ++x) {
-      for (int c = 0; c < kChannels; ++c) {
+      for (int c = 0; c < kRgb; ++c) {
         const auto channel = static_cast<std::size_t>(c);
         const float product = static_cast<float>(image.at(x, y, color.from[channel])) * color.scale[channel];
         const float value = product + color.bias[channel];
         const int element = format.layout == Layout::kNchw ? (c * image.height + y) * image.width + x
-                                                           : (y * image.width + x) * kChannels + c;
-        store(value, format.dtype, out + static_cast<std::size_t>(element) * size);
+                                                           : (y * image.width + x) * kRgb + c;
+        store_rounded(value, format.dtype, out + static_cast<std::size_t>(element) * size);
       }
     }
   }

@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "stoker/base/spelling.h"
+
 namespace stoker {
 namespace {
 
@@ -13,8 +15,6 @@ constexpr std::string_view kBlank = " \t\r";
 constexpr std::string_view kWordEnds = " \t\r\n,=#[]{}\"'";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 struct Mistake {
   std::uint32_t line;
   std::string why;

@@ -22,20 +22,20 @@ constexpr int kBatchesBefore = 4;
 constexpr std::int64_t kRunNs = 1'200'000'000, kBatchNs = 150'000'000;
 constexpr std::int64_t kSlotsEnough = 20'000;
 
-struct Trial {
+struct StagesTried {
   TriedSamples samples;
   std::vector<StageCost> costs;  // of each stage apart
   double each_ns = 0;
 };
 
 // Finds good samples, brings them into the page cache, and tells how the stages share the time.
-Trial try_stages(const Dataset& dataset, const Plan& plan, const CoreProbeOptions& options) {
+StagesTried try_stages(const Dataset& dataset, const Plan& plan, const CoreProbeOptions& options) {
   SampleReader reader(dataset, plan);
   StageProbe probe(plan);
   const std::int64_t total = std::min(dataset.size(), kSamplesMax);
   const std::int64_t began = now_ns();
   std::int64_t sum_ns = 0, good = 0;
-  Trial trial;
+  StagesTried trial;
   trial.samples = try_samples(dataset, {.seed = options.seed, .count = total, .bad_sample = options.bad_sample},
                               [&](std::int64_t sample, std::int64_t position) {
                                 const auto at = static_cast<std::uint64_t>(position);
@@ -72,7 +72,7 @@ void scale(std::vector<StageCost>& costs, std::size_t first, std::size_t count, 
 
 CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan& plan,
                        const CoreProbeOptions& options) {
-  Trial trial = try_stages(*dataset, plan, options);
+  StagesTried trial = try_stages(*dataset, plan, options);
   const auto samples = static_cast<std::int64_t>(trial.samples.good.size());
   const auto affordable = static_cast<std::int64_t>(static_cast<double>(kBatchNs) / std::max(trial.each_ns, 1.0));
   const std::int64_t batch = std::min({std::int64_t{options.batch}, samples, std::max<std::int64_t>(affordable, 1)});

@@ -6,18 +6,18 @@ namespace stoker {
 namespace {
 
 /// The task that this thread is in the middle of, if any.
-struct Turn {
+struct RequestTurn {
   const Executor* executor = nullptr;
   IntrusiveQueue<ReadRequest> requests;  // to be done before it ends
 };
-thread_local Turn t_turn;
+thread_local RequestTurn t_requests;
 
 }  // namespace
 
 void BlockingSource::start(ReadRequest& request) {
   request.error = nullptr;
   request.source = this;
-  if (t_turn.executor == executor_.get()) return t_turn.requests.push(request);
+  if (t_requests.executor == executor_.get()) return t_requests.requests.push(request);
   // The request itself is the task's context, so that nothing needs to be allocated.
   executor_->submit({run, &request});
 }
@@ -25,8 +25,9 @@ void BlockingSource::start(ReadRequest& request) {
 void BlockingSource::run(void* context) noexcept {
   auto* request = static_cast<ReadRequest*>(context);
   const Executor* const executor = static_cast<const BlockingSource*>(request->source)->executor_.get();
-  const Turn outer = std::exchange(t_turn, Turn{executor, {}});  // an executor may run tasks within tasks
-  for (; request; request = t_turn.requests.pop()) {
+  const RequestTurn outer =
+      std::exchange(t_requests, RequestTurn{executor, {}});  // an executor may run tasks within tasks
+  for (; request; request = t_requests.requests.pop()) {
     try {
       static_cast<const BlockingSource*>(request->source)->read(request->offset, request->into, request->part);
     } catch (...) {
@@ -34,7 +35,7 @@ void BlockingSource::run(void* context) noexcept {
     }
     request->done(*request);  // the caller may destroy both the request and its source from here on
   }
-  t_turn = outer;
+  t_requests = outer;
 }
 
 }  // namespace stoker

@@ -7,11 +7,11 @@ namespace stoker {
 namespace {
 
 /// The task that this thread is in the middle of, if any.
-struct Turn {
+struct ReadTurn {
   const PreadIo* io = nullptr;
   IntrusiveQueue<FileRead> reads;  // to be done before it ends
 };
-thread_local Turn t_turn;
+thread_local ReadTurn t_reads;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ void read_by_preadv(FileRead& read, PreadvFunction preadv_once) noexcept {
 
 void PreadIo::start(FileRead& read) {
   read.io = this;
-  if (t_turn.io == this) return t_turn.reads.push(read);
+  if (t_reads.io == this) return t_reads.reads.push(read);
   executor_->submit({run, &read});
 }
 
@@ -37,12 +37,12 @@ void PreadIo::run(void* context) noexcept {
   auto* read = static_cast<FileRead*>(context);
   const auto* const io = static_cast<const PreadIo*>(read->io);
   const PreadvFunction preadv_once = io->preadv_once_;
-  const Turn outer = std::exchange(t_turn, Turn{io, {}});  // an executor may run tasks within tasks
-  for (; read; read = t_turn.reads.pop()) {
+  const ReadTurn outer = std::exchange(t_reads, ReadTurn{io, {}});  // an executor may run tasks within tasks
+  for (; read; read = t_reads.reads.pop()) {
     read_by_preadv(*read, preadv_once);
     read->ended(*read);  // the caller may destroy both the read and this object from here on
   }
-  t_turn = outer;
+  t_reads = outer;
 }
 
 }  // namespace stoker

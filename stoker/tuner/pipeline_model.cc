@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stoker/base/words.h"
+#include "stoker/tuner/statistics.h"
 
 namespace stoker {
 namespace {
@@ -22,10 +23,9 @@ constexpr double kSharpness = 16;          // of the least of several: as a norm
 constexpr double kCostError = 0.05;        // of a stage's seconds in a window, as a logarithm
 constexpr double kContentionDoubtful = 2;  // what contention has to explain, in squares of such errors
 
-double square(double value) { return value * value; }
 bool known(double value) { return !std::isnan(value); }
 
-double median(std::vector<double> values) {
+double upper_median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
@@ -161,7 +161,7 @@ void PipelineModel::learn_device_costs() {
     for (const Seen& seen : seen_) {
       if (!on_cpu(i, seen.knobs.transfer_index) && known(seen.cost_logs[i])) logs.push_back(seen.cost_logs[i]);
     }
-    if (!logs.empty()) device_logs_[i] = median(std::move(logs));
+    if (!logs.empty()) device_logs_[i] = upper_median(std::move(logs));
   }
 }
 
@@ -174,7 +174,7 @@ void PipelineModel::learn_step() {
       own.push_back(std::max(seen.step_s - share * kernels_s, 0.05 * seen.step_s) /
                     (1 + crowding * (seen.knobs.threads - 1)));
     }
-    const double middle = median(own);
+    const double middle = upper_median(own);
     double error = square(0.01 * (share - 0.5)) + square(0.01 * crowding * threads_max(workload_.cores) / 0.1);
     for (const double each : own) error += std::min(square(std::log(each / middle)), 0.01);
     if (error >= least) return;

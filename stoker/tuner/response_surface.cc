@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stoker/tuner/statistics.h"
+
 namespace stoker {
 namespace {
 
 double near(double distance, double reach) { return std::exp(-0.5 * (distance / reach) * (distance / reach)); }
-double square(double value) { return value * value; }
 
 }  // namespace
 

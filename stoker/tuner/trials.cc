@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "stoker/tuner/statistics.h"
+
 namespace stoker {
 namespace {
 
@@ -20,15 +22,6 @@ constexpr double kCarryKnown = 0.06;       // error with which it is
 constexpr double kCarryMost = 0.95;
 constexpr double kStepPerDoubling = 0.02;  // what may be wrong of an expected step, for twice as many threads
 constexpr double kJumpLeast = 0.05;        // smaller ones tell nothing of that
-
-double square(double value) { return value * value; }
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 // From how later windows of one setting lie about their middle: the median of the distances does not mind a few that
 // are far.

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kFirstWindows = 5, kLastWindows = 10;  // that the verdict is of, at most
 constexpr double kAsBefore = 0.02;                           // rates that differ by less are called the same
-constexpr double kStepDiffers = 1.1;                         // steps that differ by less are not worth a word
+constexpr double kWorthAWord = 1.1;                          // steps that differ by less are not worth a word
 
 // Of several windows of one setting.
 struct Pace {
@@ -90,7 +90,7 @@ std::string change_text(const Pace& before, const Pace& now) {
           ? "; the rate is as it was"
           : fmt::format("; the rate has {} by {:.0f}%", change > 0 ? "grown" : "fallen", 100 * std::abs(change));
   // That is no doing of the loader.
-  if (slower > kStepDiffers || slower < 1 / kStepDiffers) {
+  if (slower > kWorthAWord || slower < 1 / kWorthAWord) {
     text += fmt::format(", and the training's own steps take {:.2g} times as long", slower);
   }
   return text;

@@ -17,15 +17,16 @@
 #include <vector>
 
 #include "stoker/tuner/chart_scale.h"
+#include "stoker/tuner/statistics.h"
 #include "stoker/tuner/tune_report_words.h"
 
 namespace stoker {
 namespace {
 
 constexpr double kCellHeight = 40, kGap = 2, kTop = 46, kAside = 16;
-constexpr double kCellLeast = 38, kCellMost = 88;  // that a figure needs, and no more than looks well
-constexpr double kWidth = 900, kLeftLeast = 140;   // the title has to stand there
-constexpr int kColumnsEach = 16;                   // up to here every number of threads has its column
+constexpr double kCellLeast = 38, kCellMost = 88;    // that a figure needs, and no more than looks well
+constexpr double kMapWidth = 900, kLeftLeast = 140;  // the title has to stand there
+constexpr int kColumnsEach = 16;                     // up to here every number of threads has its column
 constexpr std::size_t kNameMost = 18;
 constexpr std::size_t kSearchesMost = 3;
 
@@ -44,12 +45,6 @@ std::string class_of(double share) {
   const auto* const found =
       std::find_if(kClasses.begin(), kClasses.end(), [&](const Class& of) { return share >= of.least; });
   return fmt::format("heat{}", std::distance(kClasses.begin(), found == kClasses.end() ? found - 1 : found));
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 std::string shortened(const std::string& name) {
@@ -149,7 +144,7 @@ void HeatMap::find_places() {
 
   left_ = kLeftLeast;
   for (const int row : indices_) left_ = std::max(left_, label_width(row_label(row)) + kAside);
-  cell_ = std::clamp((kWidth - left_) / static_cast<double>(threads_.size()), kCellLeast, kCellMost);
+  cell_ = std::clamp((kMapWidth - left_) / static_cast<double>(threads_.size()), kCellLeast, kCellMost);
 }
 
 // An index is a place between two stages.
@@ -162,7 +157,7 @@ std::string HeatMap::row_label(int index) const {
 
 void HeatMap::draw(bool legend) {
   const double legend_top = y(indices_.size()) + kAside;
-  const double width = std::max(kWidth, x(threads_.size())), height = legend_top + (legend ? 2 * kAside : 0);
+  const double width = std::max(kMapWidth, x(threads_.size())), height = legend_top + (legend ? 2 * kAside : 0);
   out_.open("svg", {{"xmlns", "http://www.w3.org/2000/svg"},
                     {"viewBox", fmt::format("0 0 {} {}", Markup::number(width), height)},
                     {"style", fmt::format("min-width:{}px", Markup::number(width))},  // rather scrolled than too small

@@ -39,10 +39,10 @@ constexpr double kJumpToCheck = 0.08;  // of the rate, from one setting to anoth
 constexpr int kProbeEvery = 90;        // windows in which nothing changed
 constexpr double kProbeDrift = 0.002;  // for it: by how much other settings may have become better in each of them
 constexpr double kProbeGain = 0.01;
-constexpr double kChangeLeast = 0.03;      // of the rate; smaller ones are not looked into
-constexpr double kCostChangeLeast = 0.05;  // likewise of the training's steps and of what a sample costs
-constexpr double kSpreadLeast = 0.005;     // of windows, as far as changes are concerned
-constexpr double kWaitsLittle = 0.01;      // the consumer, of the time
+constexpr double kChangeLeast = 0.03;         // of the rate; smaller ones are not looked into
+constexpr double kCostChangeLeast = 0.05;     // likewise of the training's steps and of what a sample costs
+constexpr double kChangeSpreadLeast = 0.005;  // of windows, as far as changes are concerned
+constexpr double kWaitsLittle = 0.01;         // the consumer, of the time
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
@@ -270,7 +270,7 @@ void Tuner::settle(const Standing& best) {
                                : fmt::format("held back by {}, and nothing tried was faster", word_of(limit_of(trial)));
   go_to(trial.knobs, fmt::format("stays with {}: {}, the consumer waits {:.1f}% of the time, {}", text_of(trial.knobs),
                                  rate_text(best.rate_log.mean), 100 * wait_share, held));
-  const double spread = std::max(trials_.spread(), kSpreadLeast);
+  const double spread = std::max(trials_.spread(), kChangeSpreadLeast);
   const auto begin = [&](ChangeWatch& watch, double WindowReading::*part) {
     watch.begin(trial.mean(part), trial.count(), spread);
   };
@@ -288,7 +288,7 @@ void Tuner::watch(const WindowReading& now) {
   bool cpu = cpu_watch_.see(now.cpu_log, kCostChangeLeast);
   if (cpu && now.wait_share < kWaitsLittle && (cpu_watch_.change() > 0 || knobs_.threads == 1)) {
     // Training is fed all the same, and would be by no fewer threads.
-    cpu_watch_.begin(now.cpu_log, 1, std::max(trials_.spread(), kSpreadLeast));
+    cpu_watch_.begin(now.cpu_log, 1, std::max(trials_.spread(), kChangeSpreadLeast));
     cpu = false;
   }
   const bool device = device_watch_.see(now.device_log, kCostChangeLeast);

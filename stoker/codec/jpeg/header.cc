@@ -4,25 +4,11 @@
 #include <numeric>
 
 #include "stoker/codec/exif.h"
+#include "stoker/codec/jpeg/marker_codes.h"
 #include "stoker/codec/jpeg/markers.h"
 
 namespace stoker {
 namespace {
-
-enum Marker : std::uint8_t {
-  kBaselineFrame = 0xC0,
-  kExtendedFrame = 0xC1,
-  kHuffmanCodes = 0xC4,
-  kStartOfImage = 0xD8,
-  kStartOfScan = 0xDA,
-  kQuantizationTables = 0xDB,
-  kRestartInterval = 0xDD,
-  kApp0 = 0xE0,
-  kApp1 = 0xE1,
-  kApp14 = 0xEE,
-  kApp15 = 0xEF,
-  kComment = 0xFE,
-};
 
 constexpr int kSideMax = 65'500;  // libjpeg's
 

@@ -3,12 +3,12 @@
 #include <cstring>
 
 #include "stoker/codec/exif.h"
+#include "stoker/codec/jpeg/marker_codes.h"
 
 namespace stoker {
 namespace {
 
-constexpr std::uint8_t kMarker = 0xFF, kEndOfImage = 0xD9, kStartOfScan = 0xDA, kApp1 = 0xE1;
-constexpr std::uint8_t kRestart0 = 0xD0, kRestart7 = 0xD7;
+constexpr std::uint8_t kMarker = 0xFF;
 
 // Markers without a length after them.
 bool stands_alone(std::uint8_t marker) { return marker == 0x01 || (marker >= 0xD0 && marker <= kEndOfImage); }

@@ -10,8 +10,6 @@ namespace {
 
 using End = JpegSegment::End;
 
-int divide_up(int value, int by) { return (value + by - 1) / by; }
-
 // Whether the restart marker that begins interval `number` stands right before `first`, which lies behind a header.
 bool follows_restart(const std::uint8_t* first, std::int64_t number) {
   return first[-2] == 0xFF && first[-1] == 0xD0 + (number - 1) % 8;

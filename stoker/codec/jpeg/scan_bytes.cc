@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "stoker/codec/jpeg/marker_codes.h"
+
 namespace stoker {
 namespace {
 
-constexpr std::uint8_t kMark = 0xFF, kRestart0 = 0xD0, kEndOfImage = 0xD9;
+constexpr std::uint8_t kMark = 0xFF;
 constexpr int kRestartNumbers = 8;
 
 }  // namespace

@@ -3,12 +3,6 @@
 #include <algorithm>
 
 namespace stoker {
-namespace {
-
-int divide_up(int value, int by) { return (value + by - 1) / by; }
-
-}  // namespace
-
 McuGrid::McuGrid(const JpegHeader& header)
     : across(divide_up(header.width, 8 * header.across_max())),
       down(divide_up(header.height, 8 * header.down_max())),

@@ -18,6 +18,8 @@ constexpr int kSegmentBlocksMax = kSegmentMcus * kMcuBlocksMax;
 constexpr int kSegmentCoefficientsMax = kSegmentBlocksMax * 64;
 constexpr int kGroupBlocks = 4, kGroupCoefficients = kGroupBlocks * 64;
 
+constexpr int divide_up(int value, int by) { return (value + by - 1) / by; }
+
 /// How an image is divided into MCUs.
 struct McuGrid {
   int across = 0, down = 0;                    // MCUs

@@ -26,12 +26,12 @@ Shown shown_outputs(const AxisTaps& taps) {
   return {static_cast<int>(begin - taps.count.begin()), static_cast<int>(end - taps.count.begin())};
 }
 
-struct Planes {
+struct RowPlanes {
   const std::uint8_t* of[3] = {};
 };
 
-Planes planes_of(const std::uint8_t* row, int channels, std::size_t stride) {
-  Planes planes;
+RowPlanes planes_of(const std::uint8_t* row, int channels, std::size_t stride) {
+  RowPlanes planes;
   for (int c = 0; c < channels; ++c) planes.of[c] = row + static_cast<std::size_t>(c) * stride;
   return planes;
 }
@@ -92,7 +92,7 @@ void Resampler::run(const ResampleSource& source, const AxisTaps& taps_x, const 
 
   const auto padding_stride = static_cast<std::size_t>(width);
   std::uint8_t* padding = padding_.bytes(padding_stride * static_cast<std::size_t>(channels));
-  const Planes fill_planes = planes_of(padding, channels, padding_stride);
+  const RowPlanes fill_planes = planes_of(padding, channels, padding_stride);
   if (x.end - x.begin < width || y.end - y.begin < taps_y.outputs) {
     for (int c = 0; c < channels; ++c) {
       std::memset(padding + static_cast<std::size_t>(c) * padding_stride, fill[static_cast<std::size_t>(c)],
@@ -113,7 +113,7 @@ void Resampler::run(const ResampleSource& source, const AxisTaps& taps_x, const 
       write_planes(fill_planes.of, 0, output, width);
       continue;
     }
-    const Planes planes = planes_of(finished_row(output, order), channels, horizontal_.plane_stride());
+    const RowPlanes planes = planes_of(finished_row(output, order), channels, horizontal_.plane_stride());
     write_planes(planes.of, x.begin, output, x.end - x.begin);
     if (x.begin > 0) write_planes(fill_planes.of, 0, output, x.begin);
     if (x.end < width) write_planes(fill_planes.of, x.end, output, width - x.end);

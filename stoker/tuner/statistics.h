@@ -1,0 +1,13 @@
+// What the tuner computes of a few numbers.
+#pragma once
+
+#include <vector>
+
+namespace stoker {
+
+constexpr double square(double value) { return value * value; }
+
+/// The middle one, or the mean of the two in the middle. There must be one.
+double median(std::vector<double> values);
+
+}  // namespace stoker
