@@ -1,7 +1,10 @@
 # What a layer of the library is made of, and how the layers make one library.
+#
+# Where CMAKE_UNITY_BUILD is on, as in most presets, a dozen files of a layer are compiled as one, which reads their headers
+# once: names in anonymous namespaces are unique in a layer, in the command, and in the module.
 
 # Options every translation unit is built with. Contraction is off because each multiplication and addition of a
-# color map rounds by itself (ARCHITECTURE.md); assertions stay on in release builds of the tests.
+# color map rounds by itself (ARCHITECTURE.md).
 add_library(stoker_options INTERFACE)
 target_include_directories(stoker_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_features(stoker_options INTERFACE cxx_std_20)
@@ -9,6 +12,13 @@ target_compile_features(stoker_options INTERFACE cxx_std_20)
 add_library(stoker_build_flags INTERFACE)
 target_compile_options(stoker_build_flags INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wnon-virtual-dtor;-ffp-contract=off;-fno-math-errno>")
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # g++ 12 sees overflows in fmt's parser and in std::string that are not there
+  target_compile_options(stoker_build_flags INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow;-Wno-restrict>")
+endif()
+if(STOKER_ASSERTIONS)
+  target_compile_options(stoker_build_flags INTERFACE -UNDEBUG)
+endif()
 if(STOKER_SANITIZE)
   target_compile_options(stoker_build_flags INTERFACE -fsanitize=${STOKER_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all -g1)
@@ -19,7 +29,7 @@ if(STOKER_BUILD_FUZZERS)  # counts what was reached, for libFuzzer to see
 endif()
 
 add_library(stoker_light_flags INTERFACE)
-target_compile_options(stoker_light_flags INTERFACE ${STOKER_LIGHT_FLAGS})
+target_compile_options(stoker_light_flags INTERFACE "$<$<NOT:$<CONFIG:Debug>>:${STOKER_LIGHT_FLAGS}>")
 
 # The programs whose tests start threads: `./dev test --sanitize` runs them under ThreadSanitizer.
 add_custom_target(threads_tests)
@@ -47,6 +57,11 @@ function(stoker_layer name)
     list(APPEND LAYER_LINKS CUDA::cudart_static)
   endif()
 
+  # Each by itself: the others are then compiled together in the same way with and without CUDA.
+  set(cuda_sources ${sources})
+  list(FILTER cuda_sources INCLUDE REGEX "cuda(/|\\.cc$)")
+  set_source_files_properties(${cuda_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+
   list(TRANSFORM LAYER_USES PREPEND stoker_ OUTPUT_VARIABLE used_layers)
   add_library(stoker_${name} STATIC ${sources})
   target_link_libraries(stoker_${name} PUBLIC stoker_options ${used_layers}
@@ -57,6 +72,7 @@ function(stoker_layer name)
   if(NOT STOKER_BUILD_TESTS)
     return()
   endif()
+  set(CMAKE_UNITY_BUILD OFF)  # tests may call the same things by the same names
   set(used_helpers stoker_${name} stoker_build_flags stoker_light_flags ${LAYER_LINKS})
   foreach(used IN LISTS used_layers)
     list(APPEND used_helpers ${used}_testing)

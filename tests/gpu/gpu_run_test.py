@@ -10,7 +10,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 RUN = HERE / "run"
-BUILD = HERE.parent.parent / "build/release"
+BUILD = pathlib.Path(os.environ.get("STOKER_BIN", HERE.parent.parent / "build/release/stoker")).resolve().parent
 
 # A stand-in for the command that works on the CPU, and gives a device's audit another hash.
 LYING_COMMAND = """#!/bin/sh
