@@ -17,7 +17,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # g++ 12 sees overflows in fmt's parser 
     "$<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow;-Wno-restrict>")
 endif()
 if(STOKER_ASSERTIONS)
-  target_compile_options(stoker_build_flags INTERFACE -UNDEBUG)
+  target_compile_options(stoker_build_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-UNDEBUG>")
 endif()
 if(STOKER_SANITIZE)
   target_compile_options(stoker_build_flags INTERFACE -fsanitize=${STOKER_SANITIZE} -fno-omit-frame-pointer
