@@ -58,6 +58,16 @@ def test_ctrl_c_that_nobody_catches_ends_the_program(folder):
     assert done.stderr.rstrip().endswith("KeyboardInterrupt")
 
 
+def test_ctrl_c_leaves_a_with_block_of_torchs_loader_without_a_thread(folder):
+    text = INTERRUPTED.replace("stoker.Loader(", "stoker.torch.Loader(").replace("    try:", "    before = len(os.listdir('/proc/self/task'))\n    try:")
+    text = text.split("    except KeyboardInterrupt:")[0].replace("        next(batches)", "        with loader:\n            next(batches)")
+    done = run("import torch\n" + textwrap.dedent(text) + textwrap.dedent("""
+        except KeyboardInterrupt as error:
+            print(repr(error), len(os.listdir("/proc/self/task")) < before)
+    """), folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "KeyboardInterrupt() True\n", "")
+
+
 # As above; opening goes through a million members of tars, whatever the machine a tenth of a second and more.
 OPENING = """
     import os, signal, sys, threading, stoker

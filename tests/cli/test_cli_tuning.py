@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -92,7 +93,7 @@ def test_what_was_found_is_kept_for_the_next_run(stoker, data, tmp_path):
     assert "stays with" in run(*fixed).stderr
     kept = list((tmp_path / "cache" / "tuning").iterdir())
     assert len(kept) == 1 and kept[0].suffix == ".txt"
-    assert "the best when this was last run here" in run(*fixed[:4], "--batches", "3000").stderr.splitlines()[0]
+    assert "the best when this was last run here" in run(*fixed[:4], "--batches", "3000").stderr
 
     # What the user gives counts all the same.
     kept[0].write_text(re.sub(r"prefetch \d+", "prefetch 1", kept[0].read_text()))
@@ -102,3 +103,13 @@ def test_what_was_found_is_kept_for_the_next_run(stoker, data, tmp_path):
     kept[0].write_text(kept[0].read_text()[:40])
     again = run(*fixed[:4], "--batches", "3000")
     assert again.returncode == 0 and "last run here" not in again.stderr
+
+
+def test_a_run_says_that_another_loader_of_this_host_has_cores(stoker, data):
+    """Another process with a loader that may use them all."""
+    other = stoker.start("run", data, "--recipe", "cifar-train", "--batch", 8, "--epochs", 10**9, "--explain",
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert other.stderr.readline()  # it is at work
+    told = stoker("run", data, "--recipe", "cifar-train", "--batch", 8, "--batches", 400, "--explain").stderr
+    assert re.search(r"^stoker: .* s: \d+ other loaders? of this host uses? the same \d+ cores?: this one may have \d+ threads?$", told,
+                     re.M), told
