@@ -15,6 +15,8 @@
 #include "stoker/codec/own_decoder.h"
 #include "stoker/format/listed_shard.h"
 #include "stoker/format/shard_opener.h"
+#include "stoker/pack/repeated_keys.h"
+#include "stoker/pack/sample_check.h"
 #include "stoker/pack/sample_sweep.h"
 #include "stoker/storage/file_source.h"
 
@@ -95,6 +97,7 @@ class InfoJob {
   }
 
   void add_shard(const OpenedShard& shard) {
+    name_repeated_keys(shard);
     const auto* index = dynamic_cast<const ShardIndex*>(shard.rows.get());
     // What a scan left in the cache says where samples lie, and nothing of their images.
     const bool knows_images = index != nullptr && index->trailer().has_checksums;
@@ -113,6 +116,11 @@ class InfoJob {
       return [this, decoder = std::make_shared<AnyImageDecoder>()](SweptSample& sample) { look(sample, *decoder); };
     });
     while (const SweptSample* sample = sweep.next()) add(sample->row, sample->bad);
+  }
+
+  void name_repeated_keys(const OpenedShard& shard) {
+    const RepeatedKeys found = find_repeated_keys(*shard.rows, shard.source->name(), options_.stop);
+    if (found.count > 0) info_.problems.push_back(found.sentence(shard.source->name(), *shard.rows));
   }
 
   /// At the header of the sample's image.
@@ -139,9 +147,10 @@ class InfoJob {
       ++info_.labelled;
       labels_.insert(row.label);
     }
-    if (!bad.empty() && ++bad_ <= kNamedMax) info_.problems.push_back(fmt::format("{}: {}", describe(row), bad));
-    if (row.soundness == Soundness::kConcealed) ++info_.concealed;
     const SampleField* image = row.image_field();
+    const std::string why = image ? bad : lacks_image(row);
+    if (!why.empty() && ++bad_ <= kNamedMax) info_.problems.push_back(fmt::format("{}: {}", describe(row), why));
+    if (row.soundness == Soundness::kConcealed) ++info_.concealed;
     if (!image || !row.facts) return;
     const ImageFacts& facts = *row.facts;
     ++info_.images;

@@ -21,6 +21,7 @@
 #include "stoker/format/index_writer.h"
 #include "stoker/format/listed_shard.h"
 #include "stoker/pack/file_state.h"
+#include "stoker/pack/repeated_keys.h"
 #include "stoker/pack/sample_check.h"
 #include "stoker/pack/sample_sweep.h"
 #include "stoker/storage/atomic_file.h"
@@ -195,11 +196,22 @@ class IndexJob {
     }
     file.write(writer.finish({.data_bytes = shard->size(), .content_tag = content_tag(*shard, shard->size())}));
     file.commit();
+    warn_of_repeated_keys(shard, place);
     ++result.shards;
     result.bytes += shard->size();
     done_ += shard->size();
     if (options_.progress) options_.progress(done_, total_);
     return result;
+  }
+
+  void warn_of_repeated_keys(const std::shared_ptr<FileSource>& shard, const std::string& index) const {
+    std::string ignored;
+    std::optional<IndexPlace> place =
+        index_in_file(*shard, std::make_shared<FileSource>(index, FileAccess(inline_)), ignored);
+    if (!place) return;  // somebody has changed one of the two meanwhile
+    const ShardIndex rows(std::move(*place), std::make_shared<IndexCache>(std::size_t{1} << 20));
+    const RepeatedKeys found = find_repeated_keys(rows, shard->name(), options_.stop);
+    if (found.count > 0) log(LogLevel::kWarning, "{}", found.sentence(shard->name(), rows));
   }
 
   static void count(const std::string& path, const SweptSample& sample, IndexJobResult& result) {

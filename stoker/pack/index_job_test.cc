@@ -160,17 +160,18 @@ TEST(IndexJob, ListsBadSamplesAndKeepsTheirRows) {
   const IndexJobResult result = index_shards({tar}, {});
   EXPECT_EQ(result.samples, 6);
   EXPECT_EQ(result.concealed, 1);
-  ASSERT_EQ(result.bad.size(), 3u);
+  ASSERT_EQ(result.bad.size(), 4u);
   EXPECT_EQ(result.bad[0].key, "bad");
-  EXPECT_EQ(result.bad[1].key, "cut");
-  EXPECT_EQ(result.bad[2].key, "huge");
-  EXPECT_THAT(result.bad[2].reason, HasSubstr("limit"));
+  EXPECT_EQ(result.bad[1].key, "y");
+  EXPECT_THAT(result.bad[1].reason, HasSubstr("no image"));
+  EXPECT_EQ(result.bad[2].key, "cut");
+  EXPECT_EQ(result.bad[3].key, "huge");
+  EXPECT_THAT(result.bad[3].reason, HasSubstr("limit"));
   const auto data = open_dataset({tar}, std::make_shared<InlineExecutor>());
   EXPECT_EQ(data->row(0).soundness, Soundness::kClean);
   EXPECT_EQ(data->row(1).soundness, Soundness::kBad);
   EXPECT_FALSE(data->row(1).facts);
-  EXPECT_EQ(data->row(2).soundness, Soundness::kClean);
-  for (const std::int64_t bad : {3, 4}) {
+  for (const std::int64_t bad : {2, 3, 4}) {
     EXPECT_EQ(data->row(bad).soundness, Soundness::kBad);
     EXPECT_FALSE(data->row(bad).facts) << "nobody is to plan with those of what is no picture";
   }

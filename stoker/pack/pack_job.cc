@@ -12,6 +12,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
+#include "stoker/base/log.h"
 #include "stoker/base/threads.h"
 #include "stoker/base/units.h"
 #include "stoker/base/user_cache.h"
@@ -38,7 +39,7 @@ constexpr Word<BadSamplePolicy> kPolicies[] = {
     {BadSamplePolicy::kSkip, "skip"}, {BadSamplePolicy::kKeep, "keep"}, {BadSamplePolicy::kFail, "fail"}};
 
 // Changed whenever the same data and options would be packed into other bytes.
-constexpr int kPackVersion = 3;
+constexpr int kPackVersion = 4;
 
 constexpr std::int64_t kEstimateSamples = 256;
 
@@ -314,12 +315,16 @@ PackedShard PackJob::pack_from(const std::string& to, PackJournal& journal) {
   SampleSweep sweep(stream, sweeping(), [this] { return work(); });
   std::optional<ShardWriter> writer;
   PackedShard packed;
+  std::int64_t ended_early = 0;  // shards
+  std::string first_repeated;
   if (options_.progress) options_.progress(position, total);
   while (SweptSample* sample = sweep.next()) {
     const bool left_out = !sample->bad.empty() && options_.bad == BadSamplePolicy::kSkip;
-    // Neighbours of one key would be taken for one sample by whoever reads the tar without its index.
-    const bool full = writer && !left_out &&
-                      (writer->bytes_with(*sample) > options_.shard_bytes || writer->last_key() == sample->row.key);
+    // Neighbours of one key would be taken for one sample by whoever reads the tar without its index, and others of one
+    // key for one sample whose members lie apart.
+    const bool repeats = writer && !left_out && writer->may_hold(sample->row.key);
+    if (repeats && ended_early++ == 0) first_repeated = describe(sample->row);
+    const bool full = repeats || (writer && !left_out && writer->bytes_with(*sample) > options_.shard_bytes);
     if (full) {
       finish_shard(*writer, journal, packed, position);
       writer.reset();
@@ -334,6 +339,11 @@ PackedShard PackJob::pack_from(const std::string& to, PackJournal& journal) {
     if (options_.progress) options_.progress(position, total);
   }
   if (writer) finish_shard(*writer, journal, packed, position);
+  if (ended_early > 0) {
+    log(LogLevel::kWarning,
+        "{} of '{}' ended early, since the next sample's key was in it already; the first such sample is {}",
+        counted(ended_early, "shard"), to, first_repeated);
+  }
   return packed;
 }
 

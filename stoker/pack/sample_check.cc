@@ -24,6 +24,12 @@ void set_checksums(SampleField& field, Bytes bytes, std::vector<std::uint32_t>& 
   }
 }
 
+std::string lacks_image(const SampleRow& row) {
+  std::string names;
+  for (const SampleField& field : row.fields) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", field.name);
+  return fmt::format("it has no image, only {}", names);
+}
+
 namespace {
 
 /// Where nothing else says which class, a `cls` does, or the sample is of no use.
@@ -56,6 +62,7 @@ std::string SampleChecker::check(SampleRow& row, std::span<const Bytes> fields,
   row.facts.reset();
   row.soundness = bad.empty() ? Soundness::kUnknown : Soundness::kBad;
   const SampleField* const image = row.image_field();
+  if (!image && depth_ != CheckDepth::kChecksums && bad.empty()) bad = lacks_image(row);
   if (depth_ == CheckDepth::kDecoded) row.soundness = Soundness::kClean;
   for (std::size_t i = 0; i < row.fields.size() && bad.empty(); ++i) {
     const SampleField& field = row.fields[i];

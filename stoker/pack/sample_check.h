@@ -32,6 +32,9 @@ class SampleChecker {
   AnyImageDecoder decoder_;
 };
 
+/// Why a sample that has no image is bad: nothing that trains on images can use it.
+std::string lacks_image(const SampleRow& row);
+
 /// Computes the checksums of one field's bytes; those of chunks are added to `chunk_crcs`.
 void set_checksums(SampleField& field, Bytes bytes, std::vector<std::uint32_t>& chunk_crcs);
 

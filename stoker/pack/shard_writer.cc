@@ -21,7 +21,7 @@ void ShardWriter::add(SweptSample& sample) {
     field.offset = tar_.add(member_, sample.fields[i]);
   }
   index_.add(sample.row, sample.entry_points);
-  last_key_ = sample.row.key;
+  keys_.insert(hash64(sample.row.key));
 }
 
 std::uint64_t ShardWriter::bytes_with(const SweptSample& sample) const {

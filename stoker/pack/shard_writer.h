@@ -1,8 +1,12 @@
 // Writes one packed shard: a tar that every WebDataset tool reads, its index as the last member.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 
+#include "stoker/base/hash.h"
 #include "stoker/format/index_writer.h"
 #include "stoker/format/manifest.h"
 #include "stoker/format/tar_writer.h"
@@ -22,7 +26,8 @@ class ShardWriter {
   /// Bytes of the tar if the sample were added and the index left out.
   std::uint64_t bytes_with(const SweptSample& sample) const;
   std::int64_t samples() const { return index_.samples(); }
-  const std::string& last_key() const { return last_key_; }
+  /// Whether one of its samples may have the key: a hash of it is known.
+  bool may_hold(std::string_view key) const { return keys_.contains(hash64(key)); }
 
   /// Adds the index and gives the file its name. Returns what the manifest says of it.
   ManifestShard finish(std::string name);
@@ -31,7 +36,8 @@ class ShardWriter {
  private:
   TarWriter tar_;
   IndexWriter index_;
-  std::string last_key_, member_;
+  std::unordered_set<std::uint64_t> keys_;  // hashes
+  std::string member_;
 };
 
 }  // namespace stoker

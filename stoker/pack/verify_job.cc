@@ -16,6 +16,7 @@
 #include "stoker/format/member_name.h"
 #include "stoker/format/shard_opener.h"
 #include "stoker/format/tar_writer.h"
+#include "stoker/pack/repeated_keys.h"
 #include "stoker/pack/sample_check.h"
 #include "stoker/pack/sample_sweep.h"
 #include "stoker/pack/whole_hash.h"
@@ -113,7 +114,26 @@ class VerifyJob {
     verify_samples(shard.path, opened);
     // Said last: a sample at fault says more than the shard that it lies in.
     fault_is_known = fault_is_known || result_.bad.size() > problems;
-    if (shard.format->is_one_file()) verify_whole(shard, opened, listed, fault_is_known);
+    if (!shard.format->is_one_file()) return;  // no two of a folder's samples have one key
+    verify_whole(shard, opened, listed, fault_is_known);
+    name_repeated_keys(shard.path, *opened.rows);
+  }
+
+  void name_repeated_keys(const std::string& shard, const ShardRows& rows) {
+    const RepeatedKeys found = find_repeated_keys(rows, shard, options_.stop);
+    const auto offset_of = [](const SampleRow& row) { return row.fields.empty() ? 0 : row.fields.front().offset; };
+    SampleRow row, first;
+    for (const RepeatedKey& repeated : found.named) {
+      rows.read(repeated.row, row);
+      rows.read(repeated.first, first);
+      add({shard, row.key, offset_of(row),
+           fmt::format("the sample at byte {} has the same key: the members of one sample must lie together, and those "
+                       "of others be called otherwise",
+                       offset_of(first))});
+    }
+    const auto more = static_cast<std::uint64_t>(found.count) - found.named.size();
+    if (more > 0)
+      add(problem_of(shard, fmt::format("the keys of {} more are those of others", counted(more, "sample"))));
   }
 
   /// What the manifest beside the shard says of it, if it says anything.
