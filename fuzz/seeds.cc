@@ -182,6 +182,12 @@ void keep_jpegs(const Corpus& corpus) {
     input.insert(input.end(), encoded.begin(), encoded.end());
     corpus.keep("jpeg_entry_points", jpeg.name, input);
 
+    input.clear();
+    append_little_endian(input, static_cast<std::uint16_t>(points.size()));
+    append_little_endian(input, static_cast<std::uint32_t>(encoded.size()));
+    pack_entry_points(points, encoded.size(), input);
+    corpus.keep("packed_entry_points", jpeg.name, input);
+
     // Two changes of what crosses to a device: in its tables, and in its segments or its data.
     input = {2};
     for (const std::uint32_t number : {400U, 0x1F00FFU, 2200U, 0x40000U}) append_little_endian(input, number);

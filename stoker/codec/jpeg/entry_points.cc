@@ -75,6 +75,11 @@ std::uint64_t low_bits(std::uint64_t value, int bits) { return value & ((std::ui
 
 }  // namespace
 
+std::size_t entry_point_count(const JpegHeader& header) {
+  const McuGrid grid(header);
+  return SegmentGrid(grid, header.restart_interval).count(grid.down);
+}
+
 void pack_entry_points(const EntryPoints& points, std::size_t encoded_bytes, std::vector<std::uint8_t>& into) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   const PackedColumns columns = columns_of(points);
@@ -102,13 +107,14 @@ void pack_entry_points(const EntryPoints& points, std::size_t encoded_bytes, std
   for (int i = 0; i < 4; ++i) into[begin + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(hash >> 8 * i);
 }
 
-bool unpack_entry_points(Bytes packed, std::size_t encoded_bytes, EntryPoints& points) {
+bool unpack_entry_points(Bytes packed, std::size_t encoded_bytes, std::size_t count, EntryPoints& points) {
   points.clear();
   if (packed.size() < kHeadBytes + kSlack) return false;
   const std::uint8_t* at = packed.data();
   if (load_little_endian<std::uint32_t>(at) != static_cast<std::uint32_t>(hash64(packed.subspan(4)))) return false;
   if (load_little_endian<std::uint32_t>(at + 4) != encoded_bytes) return false;
-  const auto count = load_little_endian<std::uint32_t>(at + 8);
+  // Columns of 0 bits have room for any number of points.
+  if (count == 0 || load_little_endian<std::uint32_t>(at + 8) != count) return false;
   PackedColumns columns;
   columns.distance.least = load_little_endian<std::uint32_t>(at + 12);
   columns.distance.bits = at[22];
@@ -118,7 +124,7 @@ bool unpack_entry_points(Bytes packed, std::size_t encoded_bytes, EntryPoints& p
     columns.dc[c].bits = at[23 + c];
     good = good && columns.dc[c].bits <= kDcBitsMax;
   }
-  if (!good || count == 0 || packed.size() != kHeadBytes + (count * columns.bits() + 7) / 8 + kSlack) return false;
+  if (!good || packed.size() != kHeadBytes + (count * columns.bits() + 7) / 8 + kSlack) return false;
   const std::uint8_t* const data = at + kHeadBytes;
   std::uint64_t bit = 0 - static_cast<std::uint64_t>(columns.distance.least);
   points.resize(count);

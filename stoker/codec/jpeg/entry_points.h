@@ -50,11 +50,15 @@ struct EntryPoint {
 /// Those of all segments in their order.
 using EntryPoints = std::vector<EntryPoint>;
 
+/// How many a file with this header has.
+std::size_t entry_point_count(const JpegHeader& header);
+
 /// As an index keeps them (docs/format-index.md), for a file of so many bytes. Nothing is appended where there are too
 /// many for that.
 void pack_entry_points(const EntryPoints& points, std::size_t encoded_bytes, std::vector<std::uint8_t>& into);
 
-/// The inverse; false for bytes that are not those of a file of so many bytes.
-bool unpack_entry_points(Bytes packed, std::size_t encoded_bytes, EntryPoints& points);
+/// The inverse; false for bytes that are not those of a file of so many bytes, with so many entry points. Takes no
+/// memory for more than these, whatever the bytes say.
+bool unpack_entry_points(Bytes packed, std::size_t encoded_bytes, std::size_t count, EntryPoints& points);
 
 }  // namespace stoker

@@ -42,7 +42,7 @@ Planes JpegDecoder::plane_sizes(Bytes encoded, const ImageFacts& facts) {
 Planes JpegDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) {
   if (const std::optional<JpegHeader> header = own_header(encoded)) {
     check_decode_request(facts, header->width, header->height, window);
-    if (!entry_points.empty() && unpack_entry_points(entry_points, encoded.size(), points_)) {
+    if (unpack(entry_points, encoded, *header)) {
       if (const std::optional<Planes> planes = own_.decode(encoded, *header, window, &points_)) {
         ++decodes_.own;
         ++decodes_.by_entry_points;
@@ -63,10 +63,15 @@ bool JpegDecoder::is_surely_good(Bytes encoded) {
   return header && leads_to_jpeg_end(encoded, header->scan_begin);
 }
 
+// To points_; false if there are none, or they are not those of the file.
+bool JpegDecoder::unpack(Bytes entry_points, Bytes encoded, const JpegHeader& header) {
+  return !entry_points.empty() && unpack_entry_points(entry_points, encoded.size(), entry_point_count(header), points_);
+}
+
 const JpegWindow* JpegDecoder::find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) {
-  if (entry_points.empty() || !unpack_entry_points(entry_points, encoded.size(), points_)) return nullptr;
+  if (entry_points.empty()) return nullptr;
   header_ = own_header(encoded);
-  if (!header_) return nullptr;
+  if (!header_ || !unpack(entry_points, encoded, *header_)) return nullptr;
   check_decode_request(facts, header_->width, header_->height, window);
   window_ = own_.find_window(encoded, *header_, window, points_);
   return window_ ? &*window_ : nullptr;

@@ -21,6 +21,8 @@ class JpegDecoder final : public ImageDecoder {
   PlaneDecodes plane_decodes() const override { return decodes_; }
 
  private:
+  bool unpack(Bytes entry_points, Bytes encoded, const JpegHeader& header);
+
   LibjpegDecoder libjpeg_;
   JpegPlaneDecoder own_;
   EntryPoints points_;

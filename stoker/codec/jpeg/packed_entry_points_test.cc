@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "stoker/base/hash.h"
+#include "stoker/base/little_endian.h"
 #include "stoker/base/noise_testing.h"
 
 namespace stoker {
@@ -31,7 +35,8 @@ TEST(PackedEntryPoints, ComeBackAsTheyWerePacked) {
         std::vector<std::uint8_t> packed;
         pack_entry_points(points, 12'345, packed);
         EntryPoints again;
-        ASSERT_TRUE(unpack_entry_points(packed, 12'345, again)) << count << ", " << distance << ", " << dc;
+        ASSERT_TRUE(unpack_entry_points(packed, 12'345, points.size(), again))
+            << count << ", " << distance << ", " << dc;
         EXPECT_TRUE(same(again, points)) << count << ", " << distance << ", " << dc;
       }
     }
@@ -51,15 +56,38 @@ TEST(PackedEntryPoints, AreRefusedWithAnyByteChangedOrMissingOrForAnotherFile) {
   std::vector<std::uint8_t> packed;
   pack_entry_points(points, 5000, packed);
   EntryPoints again;
-  EXPECT_FALSE(unpack_entry_points(packed, 5001, again));
-  EXPECT_FALSE(unpack_entry_points({}, 5000, again));
+  EXPECT_FALSE(unpack_entry_points(packed, 5001, 40, again));
+  EXPECT_FALSE(unpack_entry_points({}, 5000, 40, again));
   for (std::size_t i = 0; i < packed.size(); ++i) {
-    EXPECT_FALSE(unpack_entry_points(Bytes(packed).first(i), 5000, again)) << i;
+    EXPECT_FALSE(unpack_entry_points(Bytes(packed).first(i), 5000, 40, again)) << i;
     packed[i] ^= 0x10;
-    EXPECT_FALSE(unpack_entry_points(packed, 5000, again)) << i;
+    EXPECT_FALSE(unpack_entry_points(packed, 5000, 40, again)) << i;
     packed[i] ^= 0x10;
   }
-  EXPECT_TRUE(unpack_entry_points(packed, 5000, again));
+  EXPECT_TRUE(unpack_entry_points(packed, 5000, 40, again));
+}
+
+// All of one distance and without DC: each takes 0 bits, so that the bytes do not bound their number.
+std::vector<std::uint8_t> points_of_no_bits(std::uint32_t count) {
+  std::vector<std::uint8_t> packed;
+  pack_entry_points(EntryPoints(1), 5000, packed);
+  store_little_endian(packed.data() + 8, count);
+  store_little_endian(packed.data(), static_cast<std::uint32_t>(hash64(Bytes(packed).subspan(4))));
+  return packed;
+}
+
+TEST(PackedEntryPoints, TakeMemoryForNoMoreThanTheFileHas) {
+  EntryPoints points;
+  EXPECT_TRUE(unpack_entry_points(points_of_no_bits(5), 5000, 5, points));
+  EXPECT_EQ(points.size(), 5u);
+  points = {};
+  for (const std::uint32_t count : {0U, 4U, 6U, std::numeric_limits<std::uint32_t>::max()}) {
+    const std::vector<std::uint8_t> packed = points_of_no_bits(count);
+    EXPECT_EQ(packed.size(), 34u);
+    EXPECT_FALSE(unpack_entry_points(packed, 5000, 5, points)) << count;
+    EXPECT_LE(points.capacity(), 5u) << count;
+  }
+  EXPECT_FALSE(unpack_entry_points(points_of_no_bits(0), 5000, 0, points)) << "there is a first segment always";
 }
 
 }  // namespace
