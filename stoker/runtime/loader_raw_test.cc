@@ -160,5 +160,16 @@ TEST(LoaderRaw, BelievesNoIndexThatMistakesTheSize) {
   }
 }
 
+TEST(LoaderRaw, ReadsAllWhereAnIndexSaysMorePixelsThanCanBeCounted) {
+  Loader whole(std::make_shared<IndexedRawData>(false), middle(), one_epoch());
+  const auto data = indexed();
+  data->facts = {.codec = Codec::kRaw, .width = 1'128'715'702, .height = 2'042'890'876, .components = 8};
+  const std::uint64_t pixels = std::uint64_t{8} * 1'128'715'702 * 2'042'890'876;
+  ASSERT_EQ(pixels, 328'000u) << "modulo 2^64, which the field has room for";
+  Loader loader(data, middle(), one_epoch());
+  EXPECT_EQ(audit_of(loader, 1), audit_of(whole, 1));
+  EXPECT_EQ(loader.metrics()[Metric::kBytesRead], static_cast<std::int64_t>(data->bytes()));
+}
+
 }  // namespace
 }  // namespace stoker

@@ -13,6 +13,13 @@ std::uint64_t row_bytes(const ImageFacts& facts) {
   return static_cast<std::uint64_t>(facts.width) * static_cast<std::uint64_t>(facts.components);
 }
 
+/// Whether the field is the pixels and a header before them; an index may say what it likes of their number.
+bool holds_pixels(const SampleField& field, const ImageFacts& facts) {
+  std::uint64_t pixels;
+  const bool overflows = __builtin_mul_overflow(row_bytes(facts), static_cast<std::uint64_t>(facts.height), &pixels);
+  return !overflows && pixels < field.length && field.length - pixels <= kChunkBytes;
+}
+
 }  // namespace
 
 RawWindows::RawWindows(const Plan& plan, std::uint64_t seed)
@@ -27,9 +34,8 @@ WantedChunks RawWindows::chunks(std::size_t number, const SampleRow& row, const 
   const bool raw = row.facts && row.facts->codec == Codec::kRaw && &field == row.image_field();
   if (!plan_ || field.chunks == 0 || !raw || !images_alone_[number]) return {};
   const ImageFacts& facts = *row.facts;
-  const std::uint64_t pixels = row_bytes(facts) * static_cast<std::uint64_t>(facts.height);
-  if (pixels >= field.length || field.length - pixels > kChunkBytes) return {};
-  const std::uint64_t header = field.length - pixels;
+  if (!holds_pixels(field, facts)) return {};
+  const std::uint64_t header = field.length - row_bytes(facts) * static_cast<std::uint64_t>(facts.height);
   const SampleDraw draw{seed_, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(position)};
   int top = facts.height, bottom = 0;
   for (const ViewPlan& view : plan_->views()) {
