@@ -251,7 +251,7 @@ void add_run_command(Parser& app, Interrupts& interrupts) {
       ->option_text("W");
   add_parsed_option(*command, "--tail", loader.tail, parse_tail,
                     "What an incomplete last batch becomes; the recipe says")
-      ->option_text("drop|wrap|pad");
+      ->option_text("drop|wrap|pad|keep");
   add_integer_option(*command, "--repeats", loader.repeats, {1}, "How often each sample comes in an epoch; 1");
   add_open_options(*command, options->open);
   add_text_option(*command, "--subset", options->subset, "Only the samples whose keys this list has")

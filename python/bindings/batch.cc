@@ -227,7 +227,10 @@ void bind_batch(nb::module_& module) {
            "batch before what they are given, until nothing refers to this one any more, is done. Takes a stream of\n"
            "PyTorch or CuPy, or CUDA's handle of one; of a batch on the CPU there is nothing to wait for.")
       .def_prop_ro("outputs", &output_names, "The names of the outputs, in the recipe's order.")
-      .def_prop_ro("valid", &valid, "Per slot, whether a sample stands there; false for padding.")
+      .def_prop_ro(
+          "valid", &valid,
+          "Per slot, whether a sample stands there; false for padding and bad samples that were skipped, where labels\n"
+          "are -100 and images zeros.")
       .def_prop_ro("key", &key, "The samples' keys.")
       .def_prop_ro("position", &position, "The samples' positions in the epoch's global order.")
       .def_prop_ro(

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
@@ -52,8 +53,10 @@ constexpr const char* kLoaderDoc =
     "    many samples at a time at each (window; by default 1024)\n"
     "repeats: how often each sample comes in an epoch, augmented anew each time\n"
     "rank, world: which of how many processes this is; by default what torchrun, MPI or Slurm say\n"
-    "tail: an incomplete last batch is left out ('drop'), filled from the beginning ('wrap') or padded ('pad', see\n"
-    "    Batch.valid); by default what the recipe says: 'drop', and 'pad' for imagenet-val\n"
+    "tail: an incomplete last batch is left out ('drop'), filled from the beginning ('wrap'), padded with images of\n"
+    "    zeros and labels of -100 ('pad', see Batch.valid) or shorter ('keep': some ranks may have one batch less); "
+    "by\n"
+    "    default what the recipe says: 'drop', and 'pad' for imagenet-val\n"
     "audit: a file to write one line per delivered sample to\n"
     "bad_sample: where a sample's bytes are bad another one stands in for it ('substitute'), nothing does ('skip', "
     "see\n"
@@ -205,7 +208,8 @@ void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& nam
 
 EpochIterator run_epoch(const PyLoader& self, std::int64_t epoch) {
   const std::int64_t turn = self.session->start_epoch(epoch);
-  return {self.session, turn, epoch, self.session->loader().batches_per_epoch() - self.session->position().batch};
+  const std::int64_t left = self.session->loader().batches_per_epoch() - self.session->position().batch;
+  return {self.session, turn, epoch, std::max<std::int64_t>(left, 0)};  // other ranks may have had one more
 }
 
 EpochIterator named_epoch(const PyLoader& self, nb::handle epoch) {

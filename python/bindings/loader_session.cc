@@ -91,13 +91,11 @@ std::vector<BadSample> LoaderSession::bad_samples() {
 }
 
 void LoaderSession::load_state(const std::string& json) {
-  const LoaderPosition position = as_consumer([&] {
-    const std::optional<LoaderPosition> loaded = loader_->load_state(json);
+  next_epoch_ = as_consumer([&] {
+    loader_->load_state(json);
     ++turn_;  // iterators of the epoch that ran are at their end
-    return loaded;
+    return std::optional(loader_->next_epoch());
   });
-  const bool at_end = position.batch == loader_->batches_per_epoch();
-  next_epoch_ = at_end ? position.epoch + 1 : position.epoch;
 }
 
 BatchPtr LoaderSession::next(std::int64_t turn) {

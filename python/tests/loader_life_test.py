@@ -116,7 +116,7 @@ def test_batches_of_one_sample_are_those_of_larger_ones_cut_up(folder, recipe):
 
 
 def test_a_batch_may_be_the_whole_data_set(folder, recipe):
-    for tail in ("drop", "wrap", "pad"):
+    for tail in ("drop", "wrap", "pad", "keep"):
         with stoker.Loader(folder, recipe, batch=50, tail=tail) as loader:
             for epoch in range(2):
                 (batch,) = loader.epoch(epoch)
@@ -132,7 +132,7 @@ def test_a_batch_may_be_larger_than_the_data_set(folder, recipe):
         (batch,) = loader
         assert batch.valid.tolist() == [True] * 50 + [False] * 70
         assert len(set(batch.key[:50])) == 50 and not np.asarray(batch.image)[50:].any()
-    with pytest.raises(stoker.Error, match="50 samples, fewer than one global batch of 120; .*tail wrap or pad"):
+    with pytest.raises(stoker.Error, match="50 samples, fewer than one global batch of 120; .*tail wrap, pad or keep"):
         stoker.Loader(folder, recipe, batch=120, tail="drop")
 
 

@@ -88,6 +88,39 @@ def test_tail_pad_marks_what_is_no_sample(folder, recipe):
     assert len(keys) == len(set(keys)) == 50
 
 
+def test_padding_is_of_no_class(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=8, tail="pad") as loader:
+        for batch in loader:
+            labels = np.asarray(batch.label)
+            assert (labels[~batch.valid] == -100).all() and (labels[batch.valid] >= 0).all()
+    assert labels.tolist()[2:] == [-100] * 6
+
+
+def test_tail_keep_makes_the_last_batch_shorter(folder, recipe, tmp_path):
+    for tail in ("pad", "keep"):
+        with stoker.Loader(folder, recipe, batch=8, tail=tail, seed=4, audit=tmp_path / tail) as loader:
+            assert len(loader) == 7
+            batches = [(len(batch), batch.image.shape, len(batch.key), batch.valid, np.asarray(batch.position).tolist(),
+                        np.from_dlpack(batch.label).shape) for batch in loader]
+    assert [batch[0] for batch in batches] == [8] * 6 + [2]
+    assert batches[-1][1:3] == ((2, 3, 32, 32), 2) and batches[-1][4:] == ([48, 49], (2,))
+    assert all(valid.all() for _, _, _, valid, _, _ in batches)
+    assert (tmp_path / "keep").read_bytes() == (tmp_path / "pad").read_bytes()
+
+
+def test_ranks_share_a_tail_that_is_kept(folder, recipe):
+    loaders = [stoker.Loader(folder, recipe, batch=8, tail="keep", rank=rank, world=3) for rank in range(3)]
+    assert [len(loader) for loader in loaders] == [3, 2, 2]  # 50 samples are two global batches of 24, and 2
+    assert [[len(batch) for batch in loader] for loader in loaders] == [[8, 8, 2], [8, 8], [8, 8]]
+    states = [loader.state_dict() for loader in loaders]
+    assert states[0] == states[1] == states[2]
+    loaders[2].load_state_dict(states[0])
+    rest = loaders[2].epoch(0)
+    assert len(rest) == 0 and list(rest) == []
+    for loader in loaders:
+        loader.close()
+
+
 def test_tail_is_the_recipes_where_nobody_says(folder):
     with stoker.Loader(folder, "imagenet-val", batch=8) as padded, stoker.Loader(folder, "imagenet-train", batch=8) as dropped:
         assert (len(padded), len(dropped)) == (7, 6)
@@ -300,7 +333,7 @@ def test_the_first_bad_sample_stops_the_epoch_and_is_named(folder, recipe, tmp_p
     ({"batch": 8, "order": "windowed", "lanes": 2, "rank": 0, "world": 4}, "usage", "among 4 ranks; .*for instance 4"),
     ({"batch": 8, "window": 100}, "usage", "no window; .*windowed"),
     ({"batch": 8, "order": "none", "lanes": 8}, "usage", "no lanes"),
-    ({"batch": 8, "tail": "keep"}, "usage", "keep"),
+    ({"batch": 8, "tail": "kept"}, "usage", "kept"),
     ({"batch": 8, "rank": 2, "world": 2}, "usage", "rank"),
     ({"batch": 8, "pin_threads": "no"}, "usage", "pin_threads is 'no'"),
     ({"batch": 51}, "usage", "50 samples"),

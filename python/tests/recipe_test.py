@@ -85,7 +85,7 @@ def test_every_operator_has_a_method_whose_defaults_are_the_tables():
     (lambda r: r.apply(b""), "decode"),
     (lambda r: r.decode().apply("text"), "data is 'text', but must be bytes"),
     (lambda r: r.decode().view("mask", "png").decode().apply(b""), "fields image, png"),
-    (lambda r: r.set_tail("keep"), "keep"),
+    (lambda r: r.set_tail("kept"), "kept"),
     (lambda r: r.decode().apply(), "Recipe.apply needs data"),
     (lambda r: r.decode().apply(b"", label="x"), "label is 'x', but must be a whole number"),
     (lambda r: r.decode().apply(b"", epoch=-1), "epoch is -1, but must be at least 0"),

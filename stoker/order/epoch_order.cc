@@ -18,7 +18,7 @@ EpochOrder::EpochOrder(const OrderOptions& options, std::int64_t epoch)
     mixed_.emplace(options);
     // No draw is left out, and none comes twice, or shares would not be exact in the long run.
     const std::int64_t slots = batches_ * options.global_batch;
-    const std::int64_t draws = tail_ == Tail::kPad ? samples_ : (slots + repeats_ - 1) / repeats_;
+    const std::int64_t draws = counts_each_once(tail_) ? samples_ : (slots + repeats_ - 1) / repeats_;
     if (__builtin_mul_overflow(epoch, draws, &first_draw_) || first_draw_ > INT64_MAX - slots) {
       fail(ErrorKind::kUsage, "epoch {} of a mixture has more draws before it than can be counted", epoch);
     }
@@ -31,10 +31,21 @@ EpochOrder::EpochOrder(const OrderOptions& options, std::int64_t epoch)
   }
 }
 
+std::int64_t EpochOrder::batches_of(const RankSlice& slice) const {
+  return batches_ > 0 && slots_of(slice, batches_ - 1) == 0 ? batches_ - 1 : batches_;
+}
+
+int EpochOrder::slots_of(const RankSlice& slice, std::int64_t batch_index) const {
+  if (tail_ != Tail::kKeep || batch_index + 1 < batches_) return slice.batch;
+  int slots = 0;
+  for (int slot = 0; slot < slice.batch; ++slot) slots += sample_at(slice.position(batch_index, slot)) ? 1 : 0;
+  return slots;
+}
+
 std::optional<std::int64_t> EpochOrder::sample_at(std::int64_t position) const {
   position /= repeats_;
   if (windowed_) return windowed_->sample_at(position);
-  if (position >= samples_ && tail_ == Tail::kPad) return std::nullopt;
+  if (position >= samples_ && counts_each_once(tail_)) return std::nullopt;
   if (mixed_) return mixed_->sample_at(first_draw_ + position);
   position %= samples_;
   return permutation_ ? static_cast<std::int64_t>((*permutation_)(static_cast<std::uint64_t>(position))) : position;

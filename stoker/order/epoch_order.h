@@ -12,6 +12,17 @@
 
 namespace stoker {
 
+/// One rank's share of every global batch.
+struct RankSlice {
+  int rank = 0, world = 1;
+  int batch = 1;  // slots per rank
+
+  std::int64_t global_batch() const { return std::int64_t{batch} * world; }
+  std::int64_t position(std::int64_t batch_index, int slot) const {
+    return batch_index * global_batch() + std::int64_t{rank} * batch + slot;
+  }
+};
+
 /// Positions of an epoch run 0, 1, ...; global batch g holds positions g * global_batch up to the next one's.
 class EpochOrder {
  public:
@@ -20,7 +31,12 @@ class EpochOrder {
   /// Batches of the epoch, the same on every rank.
   std::int64_t batches() const { return batches_; }
 
-  /// The sample at a position, or nullopt for padding.
+  /// How many of them have slots of a rank: all, or all but the last where the tail is kept.
+  std::int64_t batches_of(const RankSlice& slice) const;
+  /// How many slots a rank's batch has: fewer than others only if it is the last one and the tail is kept.
+  int slots_of(const RankSlice& slice, std::int64_t batch_index) const;
+
+  /// The sample at a position, or nullopt where none stands, which is padding if there is a slot for it.
   std::optional<std::int64_t> sample_at(std::int64_t position) const;
 
  private:
@@ -32,17 +48,6 @@ class EpochOrder {
   std::optional<WindowedOrder> windowed_;
   std::optional<MixedOrder> mixed_;
   std::int64_t first_draw_ = 0;  // of the mixture, in this epoch
-};
-
-/// One rank's share of every global batch.
-struct RankSlice {
-  int rank = 0, world = 1;
-  int batch = 1;  // slots per rank
-
-  std::int64_t global_batch() const { return std::int64_t{batch} * world; }
-  std::int64_t position(std::int64_t batch_index, int slot) const {
-    return batch_index * global_batch() + std::int64_t{rank} * batch + slot;
-  }
 };
 
 }  // namespace stoker

@@ -82,7 +82,7 @@ TEST(MixedOrder, DependsOnTheSeed) {
 }
 
 TEST(EpochOrderOfAMixture, GoesOnWhereTheEpochBeforeEnded) {
-  for (const Tail tail : {Tail::kDrop, Tail::kWrap, Tail::kPad}) {
+  for (const Tail tail : {Tail::kDrop, Tail::kWrap, Tail::kPad, Tail::kKeep}) {
     for (const std::int64_t repeats : {1, 3}) {
       OrderOptions options = mixture({{100, 3}, {33, 1}});
       options.tail = tail;

@@ -12,7 +12,8 @@ namespace {
 constexpr Word<OrderKind> kOrders[] = {
     {OrderKind::kGlobal, "global"}, {OrderKind::kWindowed, "windowed"}, {OrderKind::kNone, "none"}};
 
-constexpr Word<Tail> kTails[] = {{Tail::kDrop, "drop"}, {Tail::kWrap, "wrap"}, {Tail::kPad, "pad"}};
+constexpr Word<Tail> kTails[] = {
+    {Tail::kDrop, "drop"}, {Tail::kWrap, "wrap"}, {Tail::kPad, "pad"}, {Tail::kKeep, "keep"}};
 
 std::int64_t divisor_at_most(std::int64_t number, std::int64_t most) {
   std::int64_t best = 1;

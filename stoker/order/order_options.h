@@ -17,7 +17,11 @@ enum class Tail : std::uint8_t {
   kDrop,  // an incomplete last global batch is left out
   kWrap,  // it is filled with samples from the epoch's beginning
   kPad,   // it is filled with padding, so that every sample counts exactly once
+  kKeep,  // it stays shorter, and every sample counts exactly once
 };
+
+/// Whether nothing stands behind an epoch's last sample.
+constexpr bool counts_each_once(Tail tail) { return tail == Tail::kPad || tail == Tail::kKeep; }
 
 std::string_view to_string(OrderKind kind);
 OrderKind parse_order(std::string_view name);  // throws kUsage

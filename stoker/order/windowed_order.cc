@@ -67,7 +67,7 @@ std::optional<std::int64_t> WindowedOrder::sample_at(std::int64_t position) cons
   Lane lane = lane_at(slot / lane_slots_);
   std::int64_t index = batch * lane_slots_ + slot % lane_slots_;
   if (index >= lane.size) {
-    if (tail_ == Tail::kPad) return std::nullopt;
+    if (counts_each_once(tail_)) return std::nullopt;
     if (lane.size == 0) lane = lane_at(lane.number % samples_);  // fewer samples than lanes: it borrows from another
     index %= lane.size;
   }

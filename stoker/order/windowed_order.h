@@ -20,7 +20,7 @@ class WindowedOrder {
   /// `options` as check_order() permits them, with at least one sample.
   WindowedOrder(const OrderOptions& options, std::int64_t epoch);
 
-  /// The sample at a position, or nullopt for padding.
+  /// The sample at a position, or nullopt where none stands.
   std::optional<std::int64_t> sample_at(std::int64_t position) const;
 
  private:

@@ -49,12 +49,12 @@ class SplitBatch {
     DeviceTask fill_out;
     fill_out.copies_in.push_back({out_.data(), noise.data(), noise.size()});
     submit(fill_out);
-    batch_.start(transfer_index);
+    start(transfer_index);
     for (int slot = 0; slot < slots_; ++slot) fill(slot, samples[static_cast<std::size_t>(slot)]);
     finish();
   }
 
-  void start(int transfer_index) { batch_.start(transfer_index); }
+  void start(int transfer_index) { batch_.start(transfer_index, slots_); }
   void fill(int slot, const Sample& sample) { executor_.run(input(sample), batch_, slot); }
   void zero(int slot) { batch_.put(0, slot, {}); }
   void finish() { submit(batch_.seal()); }

@@ -57,7 +57,7 @@ DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t im
 DeviceBatch::DeviceBatch(const Plan& plan, int slots, std::size_t image_bytes, Device& device, std::uint8_t* out,
                          bool nvjpeg)
     : plan_(plan),
-      slots_(slots),
+      slots_max_(slots),
       outputs_(plan.outputs()),
       layout_(plan, slots, image_bytes, nvjpeg),
       staging_(device.staging(), layout_.staging),
@@ -67,9 +67,11 @@ DeviceBatch::DeviceBatch(const Plan& plan, int slots, std::size_t image_bytes, D
       nvjpeg_(nvjpeg),
       entries_(outputs_.size() * static_cast<std::size_t>(slots)) {}
 
-void DeviceBatch::start(int transfer_index) {
+void DeviceBatch::start(int transfer_index, int slots) {
+  assert(slots <= slots_max_);
   transfer_index_ = transfer_index;
-  entries_.assign(entries_.size(), {});
+  slots_ = slots;
+  entries_.assign(outputs_.size() * static_cast<std::size_t>(slots), {});
   placed_ = layout_.items;
   coded_.clear();
   file_begin_ = 0;
@@ -116,7 +118,7 @@ const DeviceTask& DeviceBatch::seal() {
   task_.decodes.clear();
   task_.copies_out.clear();
   if (transfer_index_ == kTransferIndexMax) {
-    task_.copies_in.push_back({out_, staging_.data(), layout_.out.back()});
+    copy_finished();
     return task_;
   }
   find_coded();
@@ -132,6 +134,15 @@ const DeviceTask& DeviceBatch::seal() {
   for (std::size_t view = 0; view < outputs_.size(); ++view) seal_view(view);
   task_.copies_in.push_back({memory_.data() + layout_.items, staging_.data() + layout_.items, placed_ - layout_.items});
   return task_;
+}
+
+// Whole outputs, and all of them at once if every slot is there.
+void DeviceBatch::copy_finished() {
+  if (slots_ == slots_max_) return task_.copies_in.push_back({out_, staging_.data(), layout_.out.back()});
+  for (std::size_t view = 0; view < outputs_.size(); ++view) {
+    const std::size_t bytes = outputs_[view].bytes_per_sample() * static_cast<std::size_t>(slots_);
+    task_.copies_in.push_back({out_ + layout_.out[view], staging_.data() + layout_.out[view], bytes});
+  }
 }
 
 namespace {

@@ -46,8 +46,8 @@ class DeviceBatch {
   DeviceBatch(const Plan& plan, int slots, std::size_t image_bytes, Device& device, std::uint8_t* out,
               bool nvjpeg = false);
 
-  /// Begins a batch.
-  void start(int transfer_index);
+  /// Begins a batch of so many slots, at most as many as it was made for.
+  void start(int transfer_index, int slots);
   int transfer_index() const { return transfer_index_; }
   /// Whether files may cross whole.
   bool leaves_to_nvjpeg() const { return nvjpeg_ && transfer_index_ == 0; }
@@ -100,6 +100,7 @@ class DeviceBatch {
   Entry& entry(std::size_t view, int slot) {
     return entries_[view * static_cast<std::size_t>(slots_) + static_cast<std::size_t>(slot)];
   }
+  void copy_finished();
   void find_coded();
   template <class Image>
   void place_coded();
@@ -117,14 +118,14 @@ class DeviceBatch {
   void launch_geometry(std::vector<Image>& images, const DeviceColor& color, HeightOf height_of);
 
   const Plan& plan_;
-  const int slots_;
+  const int slots_max_;
   const std::vector<OutputSpec> outputs_;
   const DeviceBatchLayout layout_;
   Memory staging_, memory_;
   Memory faults_;  // where the device's are copied to
   std::uint8_t* const out_;
   const bool nvjpeg_;
-  int transfer_index_ = kTransferIndexMax;
+  int transfer_index_ = kTransferIndexMax, slots_ = 0;
   std::vector<Entry> entries_;  // by view and slot
   std::atomic<std::size_t> placed_{0};
   DeviceTask task_;

@@ -72,7 +72,7 @@ TEST(Recipe, RefusesWrongArguments) {
   EXPECT_THAT(refusal(with_operator("{ op = 'random_resized_crop', size = 8, scale = [1, 0.5] }")),
               HasSubstr("[least, largest]"));
   EXPECT_THAT(refusal("tail = 3\n[[view]]\nname = 'label'"), HasSubstr("line 1: tail must be a text"));
-  EXPECT_THAT(refusal("tail = 'keep'\n[[view]]\nname = 'label'"), HasSubstr("line 1: 'keep' is not a tail"));
+  EXPECT_THAT(refusal("tail = 'kept'\n[[view]]\nname = 'label'"), HasSubstr("line 1: 'kept' is not a tail"));
   EXPECT_THAT(refusal("tail = 'pad'\n[[view]]\nname = 'key'"),
               HasSubstr("line 2: a view cannot be named 'key': batch.key"));
   EXPECT_EQ(refusal(with_operator("{ op = 'line ', x = 1 }")).rfind("line 5: there is no operator 'line '", 0), 0u);

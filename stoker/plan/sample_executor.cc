@@ -29,4 +29,17 @@ void write_scalar(const ViewPlan& view, const SampleInput& sample, MutableBytes 
   std::memcpy(out.data(), &sample.label, sizeof(sample.label));
 }
 
+void write_padding(const OutputSpec& output, MutableBytes out) {
+  assert(out.size() == output.bytes_per_sample());
+  constexpr auto kFloat = static_cast<float>(kPaddingNumber);
+  if (output.is_image()) {
+    std::memset(out.data(), 0, out.size());
+  } else if (output.dtype == DType::kF32) {
+    std::memcpy(out.data(), &kFloat, sizeof(kFloat));
+  } else {
+    assert(output.dtype == DType::kI64);
+    std::memcpy(out.data(), &kPaddingNumber, sizeof(kPaddingNumber));
+  }
+}
+
 }  // namespace stoker

@@ -52,4 +52,7 @@ std::vector<SampleOutput> run_one(SampleExecutor& executor, const SampleInput& s
 /// Little-endian bytes of the output of a view that is no image. Throws kBadSample.
 void write_scalar(const ViewPlan& view, const SampleInput& sample, MutableBytes out);
 
+/// An output of a slot in which no sample stands: zeros for an image, else kPaddingNumber.
+void write_padding(const OutputSpec& output, MutableBytes out);
+
 }  // namespace stoker

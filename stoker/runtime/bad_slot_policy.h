@@ -8,7 +8,7 @@ namespace stoker {
 
 enum class BadSlotPolicy : std::uint8_t {
   kSubstitute,  // another sample stands there (order/substitutes.h)
-  kSkip,        // nothing: zeros, and Batch::valid() is false
+  kSkip,        // nothing: the slot is padding, and Batch::valid() false
   kFail,        // the batch is an error
 };
 

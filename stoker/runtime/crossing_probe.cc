@@ -28,7 +28,7 @@ CrossingCost CrossingProbe::measure(int transfer_index, std::span<const std::int
 
 CrossingCost CrossingProbe::measure_once(int transfer_index, std::span<const std::int64_t> samples,
                                          std::uint64_t seed) {
-  batch_.start(transfer_index);
+  batch_.start(transfer_index, static_cast<int>(samples.size()));
   std::int64_t cpu_ns = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     on_sample(dataset_, samples[i], [&] {

@@ -278,7 +278,7 @@ void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor) const {
 // Writes the ticket's slot, or leaves the reason why not in the ticket.
 void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
   LoaderBatch& batch = *ticket.work->batch;
-  if (ticket.padding()) return batch.write_zeros(ticket.slot);
+  if (ticket.padding()) return batch.write_padding(ticket.slot);
   try {
     make(ticket, executor);
     board_.keep_in_cache(ticket);
@@ -289,7 +289,7 @@ void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
     const Error error(ErrorKind::kMemory, "the machine has no memory left to decode it");
     ticket.error = std::make_exception_ptr(error.with_context(describe(ticket.row)));
   }
-  if (ticket.error && bad_sample_ == BadSlotPolicy::kSkip) batch.write_zeros(ticket.slot);
+  if (ticket.error && bad_sample_ == BadSlotPolicy::kSkip) batch.write_padding(ticket.slot);
 }
 
 // --- from any thread

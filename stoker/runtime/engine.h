@@ -42,6 +42,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   void close();
 
   void start_epoch(std::int64_t epoch);
+  std::int64_t next_epoch() const;
   LoaderPosition position() const;
   std::string state() const;
   std::vector<BadSample> bad_samples() const;
@@ -121,7 +122,6 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   void fail_with(const std::exception_ptr& failure) noexcept;
 
   // The consumer: engine_consumer.cc.
-  std::int64_t next_epoch() const;
   BatchPtr end_epoch();
   bool pop_arriving(Deadline deadline);
   void consumer_waits(bool waits);
@@ -192,8 +192,8 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   // The consumer's thread only.
   bool in_epoch_ = false;
   std::int64_t epoch_ = -1;
-  std::int64_t delivered_ = 0;
-  std::int64_t batches_per_epoch_ = 0;
+  std::int64_t delivered_ = 0;  // of the epoch; those before a state were, too
+  const std::int64_t batches_per_epoch_;
   std::optional<LoaderPosition> resume_;  // where the next epoch begins, if it is that one
   std::int64_t first_start_ns_ = 0;
   std::int64_t step_since_ns_ = 0;  // when the consumer got the batch that it is at work on; 0: it has none

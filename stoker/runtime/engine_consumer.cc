@@ -69,17 +69,17 @@ void Loader::Engine::start_epoch(std::int64_t epoch) {
   log(LogLevel::kDebug, "epoch {} begins: {} of {}", epoch, counted(batches_per_epoch_, "batch"), batch_);
 }
 
-/// Of plain iteration.
 std::int64_t Loader::Engine::next_epoch() const {
+  check_home();
   if (!resume_) return epoch_ + 1;
-  return resume_->batch == batches_per_epoch_ ? resume_->epoch + 1 : resume_->epoch;
+  return resume_->batch == board_.global_batches() ? resume_->epoch + 1 : resume_->epoch;
 }
 
 LoaderPosition Loader::Engine::position() const {
   check_home();
   if (resume_) return *resume_;
   if (epoch_ < 0) return {};
-  return {epoch_, in_epoch_ ? delivered_ : batches_per_epoch_};
+  return {epoch_, in_epoch_ ? delivered_ : board_.global_batches()};
 }
 
 std::string Loader::Engine::state() const { return state_.to_json(position()); }
@@ -93,9 +93,9 @@ std::vector<BadSample> Loader::Engine::bad_samples() const {
 LoaderPosition Loader::Engine::load_state(std::string_view json) {
   check_home();
   const LoaderPosition position = state_.parse(json);
-  if (position.batch > batches_per_epoch_) {
+  if (position.batch > board_.global_batches()) {
     fail(ErrorKind::kUsage, "the state is damaged: it stands before batch {} of an epoch of {}", position.batch,
-         batches_per_epoch_);
+         board_.global_batches());
   }
   drop_arriving();
   resume_ = position;
@@ -113,7 +113,7 @@ std::optional<BatchPtr> Loader::Engine::next(Deadline deadline) {
   if (epoch_error_) std::rethrow_exception(epoch_error_);
   if (!in_epoch_ && next_epoch() >= epochs_end_) return BatchPtr();
   if (!in_epoch_) start_epoch(next_epoch());
-  const bool at_end = delivered_ == batches_per_epoch_;
+  const bool at_end = delivered_ >= batches_per_epoch_;  // a state may stand behind a last batch that has none of ours
   if (!at_end && !arriving_ && !pop_arriving(deadline)) return std::nullopt;
   try {
     const std::size_t unsettled_max = at_end || !device_ || device_->memory_is_host() ? 0 : kUnsettledMax;

@@ -25,6 +25,7 @@ int Loader::batch_size() const { return engine_->batch_size(); }
 
 void Loader::start_epoch(std::int64_t epoch) { engine_->start_epoch(epoch); }
 
+std::int64_t Loader::next_epoch() const { return engine_->next_epoch(); }
 LoaderPosition Loader::position() const { return engine_->position(); }
 std::string Loader::state() const { return engine_->state(); }
 LoaderPosition Loader::load_state(std::string_view json) { return engine_->load_state(json); }

@@ -78,7 +78,7 @@ struct LoaderOptions {
 
 constexpr int kPrefetchDefault = 2;
 
-/// Batches before `batch` of `epoch` were seen by the consumer; `batch` may be the epoch's end.
+/// Global batches before `batch` of `epoch` were seen by the consumer; `batch` may be the epoch's end.
 struct LoaderPosition {
   std::int64_t epoch = 0, batch = 0;
 
@@ -101,6 +101,7 @@ class Loader {
   const Dataset& dataset() const;
   const Recipe& recipe() const;
   std::vector<OutputSpec> outputs() const;
+  /// Of this rank. Where the tail is kept (Tail::kKeep) other ranks may have one more: their samples are left alone.
   std::int64_t batches_per_epoch() const;
   int batch_size() const;
 
@@ -108,6 +109,8 @@ class Loader {
   /// one throws that work away. The consumer's thread only, as next(). Throws kUsage for one from epochs_end on.
   void start_epoch(std::int64_t epoch);
 
+  /// The epoch that next() goes on with when none runs. The consumer's thread only.
+  std::int64_t next_epoch() const;
   /// Where the consumer stands: what is prefetched is not counted. The consumer's thread only.
   LoaderPosition position() const;
   /// The same as small JSON, and of what it is: equal on every rank.

@@ -1,7 +1,6 @@
 #include "stoker/runtime/loader_batch.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "stoker/base/error.h"
 
@@ -24,7 +23,7 @@ LoaderBatch::~LoaderBatch() {
   if (event_) event_->wait_for_memory();
 }
 
-void LoaderBatch::start(int transfer_index) {
+void LoaderBatch::start(int transfer_index, int slots) {
   if (!side_.device) {
     for (const auto& mark : marks_) mark->wait();
     marks_.clear();
@@ -32,7 +31,8 @@ void LoaderBatch::start(int transfer_index) {
   if (side_.pinned) record_stream(kDefaultStream);  // which consumers copy in who name none
   if (event_) event_->wait_for_memory();
   event_ = nullptr;
-  if (device_batch_) device_batch_->start(transfer_index);
+  set_size(slots);
+  if (device_batch_) device_batch_->start(transfer_index, slots);
 }
 
 void LoaderBatch::write(int slot, const SampleInput& input, CpuExecutor& executor) {
@@ -42,14 +42,13 @@ void LoaderBatch::write(int slot, const SampleInput& input, CpuExecutor& executo
   executor.run(input, std::span(bytes, outputs().size()));
 }
 
-void LoaderBatch::write_zeros(int slot) {
+void LoaderBatch::write_padding(int slot) {
   for (std::size_t i = 0; i < outputs().size(); ++i) {
     if (device_batch_ && !device_batch_->crosses_finished(i)) {
       device_batch_->put(i, slot, {});
-      continue;
+    } else {
+      stoker::write_padding(outputs()[i], device_batch_ ? device_batch_->finished(i, slot) : slot_bytes(i, slot));
     }
-    const MutableBytes bytes = device_batch_ ? device_batch_->finished(i, slot) : slot_bytes(i, slot);
-    std::memset(bytes.data(), 0, bytes.size());
   }
 }
 

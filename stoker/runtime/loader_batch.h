@@ -41,11 +41,13 @@ class LoaderBatch final : public Batch {
   Bytes host_bytes(std::size_t number, std::vector<std::uint8_t>& room) const override;
 
   /// Begins anew. What the device was doing with it, and copies that the consumer's streams make, have an end first.
-  void start(int transfer_index);
+  /// So many slots, at most as many as it was made with.
+  void start(int transfer_index, int slots);
 
   /// Throws what executors throw; the slot may be written again then.
   void write(int slot, const SampleInput& input, CpuExecutor& executor);
-  void write_zeros(int slot);
+  /// No sample stands there.
+  void write_padding(int slot);
 
   /// All slots are written. Returns at once; the device, if there is one, goes on with it.
   void cross();

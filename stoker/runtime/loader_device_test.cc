@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstring>
 #include <thread>
 
 #include "stoker/base/clock.h"
@@ -31,15 +32,47 @@ std::vector<std::string> audit_on(const MemoryDataset& data, LoaderOptions optio
 TEST(LoaderDevice, AuditsAreTheSameAtEveryIndex) {
   const MemoryDataset data = memory_dataset({.bad = {3, 4, 20}});
   for (const BadSlotPolicy policy : {BadSlotPolicy::kSubstitute, BadSlotPolicy::kSkip}) {
-    LoaderOptions alone{.batch = 7, .threads = 2, .tail = Tail::kPad, .bad_sample = policy};
-    const std::vector<std::string> want = audit_on(data, alone);
-    ASSERT_GE(want.size(), 2 * 46U);
-    for (int index = 0; index <= kTransferIndexMax; ++index) {
-      LoaderOptions options = options_on(test_device_name(), index);
-      options.tail = Tail::kPad;
-      options.bad_sample = policy;
-      EXPECT_EQ(audit_on(data, options), want) << "transfer index " << index;
+    for (const Tail tail : {Tail::kPad, Tail::kKeep}) {
+      LoaderOptions alone{.batch = 7, .threads = 2, .tail = tail, .bad_sample = policy};
+      const std::vector<std::string> want = audit_on(data, alone);
+      ASSERT_GE(want.size(), 2 * 46U);
+      for (int index = 0; index <= kTransferIndexMax; ++index) {
+        LoaderOptions options = options_on(test_device_name(), index);
+        options.tail = tail;
+        options.bad_sample = policy;
+        EXPECT_EQ(audit_on(data, options), want) << "transfer index " << index;
+      }
     }
+  }
+}
+
+// Of whole batches, padding included: what an audit leaves out.
+TEST(LoaderDevice, PaddingIsTheSameAtEveryIndex) {
+  const MemoryDataset data = memory_dataset({.samples = 10, .bad = {4}});
+  const auto last_batch = [&](LoaderOptions options) {
+    options.tail = Tail::kPad;
+    options.bad_sample = BadSlotPolicy::kSkip;
+    options.order = OrderKind::kNone;
+    Loader loader(data.dataset, small_recipe(), options);
+    std::vector<std::vector<std::uint8_t>> outputs;
+    for (const BatchPtr& batch : loader.epoch(0)) {
+      for (std::size_t output = 0; output < 2; ++output) {
+        std::vector<std::uint8_t> room;
+        const Bytes bytes = batch->host_bytes(output, room);
+        outputs.emplace_back(bytes.begin(), bytes.end());
+      }
+    }
+    return outputs;
+  };
+  const auto want = last_batch({.batch = 7, .threads = 2});
+  ASSERT_EQ(want.size(), 4u);
+  std::vector<std::int64_t> labels(7);
+  std::memcpy(labels.data(), want[3].data(), want[3].size());
+  EXPECT_THAT(labels, ::testing::ElementsAre(0, 1, 2, -100, -100, -100, -100));
+  std::memcpy(labels.data(), want[1].data(), want[1].size());
+  EXPECT_THAT(labels, ::testing::ElementsAre(0, 1, 2, 3, -100, 5, 6)) << "the bad one is padding, too";
+  for (int index = 0; index <= kTransferIndexMax; ++index) {
+    EXPECT_EQ(last_batch(options_on(test_device_name(), index)), want) << "transfer index " << index;
   }
 }
 

@@ -259,7 +259,7 @@ LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, Loa
   check_order(dataset, options);
   if (*options.tail == Tail::kDrop && dataset.size() * options.repeats < options.global_batch) {
     fail(ErrorKind::kUsage,
-         "an epoch has {}, fewer than one global batch of {}; use a smaller batch, or tail wrap or pad",
+         "an epoch has {}, fewer than one global batch of {}; use a smaller batch, or tail wrap, pad or keep",
          counted(dataset.size() * options.repeats, "sample"), options.global_batch);
   }
   return options;

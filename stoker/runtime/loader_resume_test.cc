@@ -58,16 +58,20 @@ std::string train(const std::shared_ptr<const Dataset>& data, LoaderOptions opti
     ranks.push_back(std::make_unique<Loader>(data, small_recipe(), options));
     if (!state.empty()) ranks.back()->load_state(state);
   }
+  std::vector<bool> ended(ranks.size());  // the epoch: of a tail that is kept some ranks have no batch
   for (int taken = 0; taken < batches;) {
     Lines lines;
     bool any = false;
-    for (const auto& loader : ranks) {
-      BatchPtr batch = loader->next();
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      if (ended[rank]) continue;
+      const BatchPtr batch = ranks[rank]->next();
+      ended[rank] = !batch;
       if (!batch) continue;
       any = true;
       const Lines more = audit_of(*batch);
       lines.insert(lines.end(), more.begin(), more.end());
     }
+    if (!any) ended.assign(ranks.size(), false);
     seen.insert(seen.end(), lines.begin(), lines.end());
     state = ranks[0]->state();
     for (const auto& loader : ranks) EXPECT_EQ(loader->state(), state) << "the same from every rank";
@@ -86,7 +90,7 @@ TEST(LoaderResume, GoesOnAsIfNothingHadHappened) {
   for (std::uint64_t seed = 0; seed < rounds<std::uint64_t>(50); ++seed) {
     Draws draws(seed);
     LoaderOptions options = options_of(draws.one_of({OrderKind::kGlobal, OrderKind::kWindowed, OrderKind::kNone}),
-                                       draws.one_of({Tail::kDrop, Tail::kWrap, Tail::kPad}));
+                                       draws.one_of({Tail::kDrop, Tail::kWrap, Tail::kPad, Tail::kKeep}));
     if (options.order != OrderKind::kWindowed) options.repeats = draws.one_of({1, 1, 2});
     options.bad_sample = draws.one_of({BadSlotPolicy::kSubstitute, BadSlotPolicy::kSkip});
     const auto data =
@@ -135,6 +139,40 @@ TEST(LoaderResume, BeginsTheEpochThatIsNamedWhereTheStateStands) {
   EXPECT_EQ(batches_of(1), 3);
   EXPECT_EQ(batches_of(2), 4) << "who names another epoch means all of it";
   EXPECT_EQ(batches_of(0), 4);
+}
+
+TEST(LoaderResume, StandsAtTheSameEndOnARankThatHasNoneOfTheLastBatch) {
+  const MemoryDataset data = memory_dataset();  // four global batches of 12, and 2 samples
+  LoaderOptions options = options_of(OrderKind::kGlobal, Tail::kKeep);
+  options.world = 2;
+  options.rank = 0;
+  Loader first(data.dataset, small_recipe(), options);
+  options.rank = 1;
+  Loader second(data.dataset, small_recipe(), options);
+  EXPECT_EQ(first.batches_per_epoch(), 5);
+  EXPECT_EQ(second.batches_per_epoch(), 4);
+  for (int batch = 0; batch < 4; ++batch) {
+    first.next(), second.next();
+    EXPECT_EQ(first.state(), second.state());
+  }
+  const std::string before_last = second.state();
+  EXPECT_EQ(first.next()->size(), 2);
+  EXPECT_EQ(second.next(), nullptr);
+  const std::string at_end = second.state();
+  EXPECT_EQ(first.state(), at_end);
+  EXPECT_EQ(first.next(), nullptr);
+  EXPECT_EQ(first.state(), at_end);
+
+  second.load_state(before_last);
+  EXPECT_EQ(second.next_epoch(), 0);
+  EXPECT_EQ(second.next(), nullptr) << "what is left of the epoch is the other rank's";
+  EXPECT_EQ(second.state(), at_end);
+  second.load_state(at_end);
+  EXPECT_EQ(second.next_epoch(), 1);
+  second.start_epoch(0);
+  EXPECT_EQ(second.state(), at_end);
+  EXPECT_EQ(second.next(), nullptr);
+  EXPECT_EQ(second.next()->epoch, 1);
 }
 
 TEST(LoaderResume, RefusesAStateThatStandsBehindTheEpoch) {

@@ -42,24 +42,59 @@ TEST(Loader, CountsEverySampleOnceInEvaluationOnAnyNumberOfRanks) {
   const Recipe recipe = Recipe().decode().resize(16, 16);
   for (const int world : {1, 2, 3, 5, 7, 16, 64}) {
     for (const OrderKind order : {OrderKind::kNone, OrderKind::kGlobal}) {
-      std::vector<std::string> seen;
-      std::set<int> batches;
-      for (int rank = 0; rank < world; ++rank) {
-        Loader loader(data.dataset, recipe,
-                      {.batch = 3, .threads = 1, .order = order, .rank = rank, .world = world, .tail = Tail::kPad});
-        int count = 0;
-        for (const BatchPtr& batch : loader.epoch(0)) {
-          ++count;
-          for (int slot = 0; slot < batch->size(); ++slot) {
-            if (batch->valid(slot)) seen.push_back(batch->key[static_cast<std::size_t>(slot)]);
+      for (const Tail tail : {Tail::kPad, Tail::kKeep}) {
+        std::vector<std::string> seen;
+        std::set<std::int64_t> batches;
+        for (int rank = 0; rank < world; ++rank) {
+          Loader loader(data.dataset, recipe,
+                        {.batch = 3, .threads = 1, .order = order, .rank = rank, .world = world, .tail = tail});
+          std::int64_t count = 0;
+          for (const BatchPtr& batch : loader.epoch(0)) {
+            ++count;
+            for (int slot = 0; slot < batch->size(); ++slot) {
+              EXPECT_TRUE(batch->valid(slot) || tail == Tail::kPad);
+              if (batch->valid(slot)) seen.push_back(batch->key[static_cast<std::size_t>(slot)]);
+            }
           }
+          EXPECT_EQ(count, loader.batches_per_epoch());
+          batches.insert(count);
         }
-        batches.insert(count);
+        if (tail == Tail::kPad) {
+          EXPECT_EQ(batches.size(), 1u) << "no rank waits for another";
+        } else {
+          EXPECT_LE(*batches.rbegin() - *batches.begin(), 1);
+        }
+        EXPECT_EQ(seen.size(), 50u) << world;
+        EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()).size(), 50u) << world;
       }
-      EXPECT_EQ(batches.size(), 1u) << "no rank waits for another";
-      EXPECT_EQ(seen.size(), 50u) << world;
-      EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()).size(), 50u) << world;
     }
+  }
+}
+
+TEST(Loader, DeliversTheSameWhetherTheTailIsPaddedOrKept) {
+  const MemoryDataset data = memory_dataset({.bad = {3, 44}});
+  for (const OrderKind order : {OrderKind::kGlobal, OrderKind::kWindowed}) {
+    for (const int world : {1, 2, 4}) {
+      for (int rank = 0; rank < world; ++rank) {
+        LoaderOptions options{.global_batch = 32, .threads = 2, .order = order, .rank = rank, .world = world};
+        if (order == OrderKind::kWindowed) options.lanes = 16, options.window = 4;
+        options.tail = Tail::kPad;
+        Loader padded(data.dataset, small_recipe(), options);
+        options.tail = Tail::kKeep;
+        Loader kept(data.dataset, small_recipe(), options);
+        EXPECT_EQ(audit_of(kept, 3), audit_of(padded, 3)) << "rank " << rank << " of " << world;
+      }
+    }
+  }
+}
+
+TEST(Loader, LeavesARankWithoutSamplesNothingToDo) {
+  const MemoryDataset data = memory_dataset({.samples = 3});
+  Loader loader(data.dataset, small_recipe(), {.batch = 8, .rank = 1, .world = 2, .tail = Tail::kKeep});
+  EXPECT_EQ(loader.batches_per_epoch(), 0);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    EXPECT_EQ(loader.next(), nullptr);
+    EXPECT_EQ(loader.position(), (LoaderPosition{epoch, 1})) << "as on the rank that has them";
   }
 }
 
@@ -173,7 +208,7 @@ TEST(Loader, TheWindowedOrderShufflesShards) {
   EXPECT_LT(neighbours, 5) << "the shards stand as they were given";
 }
 
-TEST(Loader, TailsDropWrapAndPad) {
+TEST(Loader, TailsDropWrapPadAndKeep) {
   const MemoryDataset data = memory_dataset({.samples = 10});
   const auto count = [&](Tail tail) {
     Loader loader(data.dataset, small_recipe(), {.batch = 4, .tail = tail});
@@ -183,8 +218,14 @@ TEST(Loader, TailsDropWrapAndPad) {
       batches_and_valid.second += batch->valid_count();
       for (int slot = 0; slot < batch->size(); ++slot) {
         if (batch->valid(slot)) continue;
-        for (const std::uint8_t byte : batch->slot_bytes(0, slot)) EXPECT_EQ(byte, 0);
+        EXPECT_THAT(batch->slot_bytes(0, slot), testing::Each(0));
+        EXPECT_EQ(reinterpret_cast<const std::int64_t*>(batch->output("label").data)[slot], -100);
         EXPECT_TRUE(batch->key[static_cast<std::size_t>(slot)].empty());
+      }
+      if (tail == Tail::kKeep) {
+        EXPECT_EQ(batch->size(), batch->index == 2 ? 2 : 4);
+        EXPECT_EQ(batch->output("image").shape, (Shape{batch->size(), 3, 16, 16}));
+        EXPECT_EQ(batch->key.size(), static_cast<std::size_t>(batch->size()));
       }
     }
     EXPECT_EQ(loader.batches_per_epoch(), batches_and_valid.first);
@@ -193,11 +234,12 @@ TEST(Loader, TailsDropWrapAndPad) {
   EXPECT_EQ(count(Tail::kDrop), std::pair(2, 8));
   EXPECT_EQ(count(Tail::kWrap), std::pair(3, 12));
   EXPECT_EQ(count(Tail::kPad), std::pair(3, 10));
+  EXPECT_EQ(count(Tail::kKeep), std::pair(3, 10));
 }
 
-TEST(Loader, WrapsAndPadsADataSetSmallerThanABatch) {
+TEST(Loader, WrapsPadsAndKeepsADataSetSmallerThanABatch) {
   const MemoryDataset data = memory_dataset({.samples = 3});
-  for (const auto& [tail, valid] : {std::pair{Tail::kWrap, 8}, std::pair{Tail::kPad, 3}}) {
+  for (const auto& [tail, valid] : {std::pair{Tail::kWrap, 8}, std::pair{Tail::kPad, 3}, std::pair{Tail::kKeep, 3}}) {
     Loader loader(data.dataset, small_recipe(), {.batch = 8, .tail = tail});
     EXPECT_EQ(loader.batches_per_epoch(), 1);
     EXPECT_EQ(loader.next()->valid_count(), valid);

@@ -57,9 +57,11 @@ TicketBoard::TicketBoard(const Dataset& dataset, BoardOptions options, Allocator
       options_(std::move(options)),
       allocator_(allocator),
       batch_bytes_(loader_batch_bytes(options_.outputs, options_.slice.batch, options_.device)),
-      arena_(options_.read_ahead_bytes, allocator) {}
-
-std::int64_t TicketBoard::batches_per_epoch() const { return EpochOrder(options_.order, 0).batches(); }
+      arena_(options_.read_ahead_bytes, allocator) {
+  const EpochOrder order(options_.order, 0);
+  global_batches_ = order.batches();
+  batches_per_epoch_ = order.batches_of(options_.slice);
+}
 
 // --- drawing
 
@@ -74,7 +76,7 @@ bool TicketBoard::may_go_on() const {
   return started_ && (!all_drawn() || may_open_work());
 }
 
-bool TicketBoard::all_drawn() const { return works_.empty() || works_.back()->drawn == options_.slice.batch; }
+bool TicketBoard::all_drawn() const { return works_.empty() || works_.back()->drawn == works_.back()->slots; }
 
 // One batch more than may have memory is read ahead, so that its samples are there when memory becomes free; and more
 // of them where reads are to be made far ahead. Tickets that read nothing would not be held back by the arena.
@@ -85,16 +87,17 @@ bool TicketBoard::may_open_work() const {
 }
 
 bool TicketBoard::open_next_work() {
-  if (!may_open_work() || draw_epoch_ >= options_.epochs_end) return false;
-  if (!order_) order_.emplace(options_.order, draw_epoch_);
-  if (draw_index_ == order_->batches()) {
+  if (!may_open_work() || draw_epoch_ >= options_.epochs_end || batches_per_epoch_ == 0) return false;
+  if (draw_index_ >= batches_per_epoch_) {
     draw_index_ = 0;
+    order_.reset();
     if (++draw_epoch_ >= options_.epochs_end) return false;
-    order_.emplace(options_.order, draw_epoch_);
   }
+  if (!order_) order_.emplace(options_.order, draw_epoch_);
   std::unique_ptr<BatchWork> work = fresh_work();
   work->epoch = draw_epoch_;
   work->index = draw_index_++;
+  work->slots = work->remaining = order_->slots_of(options_.slice, work->index);
   works_.push_back(std::move(work));
   grant_batches();
   return true;
@@ -118,9 +121,8 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
     spare_works_.pop_back();
     work->ready.clear();
   }
-  work->drawn = work->unfinished = 0;
+  work->drawn = work->passed_over = work->unfinished = 0;
   work->ready_first = 0;
-  work->remaining = options_.slice.batch;
   work->discarded = work->crossing = work->handed = false;
   work->error = nullptr;
   work->bad.clear();
@@ -133,8 +135,11 @@ Ticket* TicketBoard::draw() {
   Ticket& ticket = work.tickets[static_cast<std::size_t>(work.drawn)];
   ticket.work = &work;
   ticket.slot = work.drawn++;
-  ticket.position = options_.slice.position(work.index, ticket.slot);
-  ticket.sample = order_->sample_at(ticket.position).value_or(-1);
+  for (;; ++work.passed_over) {
+    ticket.position = options_.slice.position(work.index, ticket.slot + work.passed_over);
+    ticket.sample = order_->sample_at(ticket.position).value_or(-1);
+    if (!ticket.padding() || options_.order.tail != Tail::kKeep) break;
+  }
   ticket.error = nullptr;
   ticket.reads_pending = 0;
   ticket.attempts = 0;
@@ -439,7 +444,7 @@ void TicketBoard::grant_batches() {
       }
       ++batches_;
     }
-    work.batch->start(options_.transfer_index);
+    work.batch->start(options_.transfer_index, work.slots);
     parked_count_ -= work.ready_count();
   }
 }

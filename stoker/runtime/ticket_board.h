@@ -121,7 +121,10 @@ class TicketBoard {
   void set_transfer_index(int index) { options_.transfer_index = index; }
   int transfer_index() const { return options_.transfer_index; }
   const OrderOptions& order() const { return options_.order; }
-  std::int64_t batches_per_epoch() const;
+  /// Batches of an epoch, of all ranks and of this one, which has no slots of the last one if the tail is kept and all
+  /// of that is others'.
+  std::int64_t global_batches() const { return global_batches_; }
+  std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
   int held() const { return held_; }
   const LoaderBatchBytes& batch_bytes() const { return batch_bytes_; }
   LoaderBatchBytes batch_memory() const {
@@ -164,6 +167,8 @@ class TicketBoard {
   BoardOptions options_;
   Allocator& allocator_;
   LoaderBatchBytes batch_bytes_;  // of one
+  // The same in every epoch.
+  std::int64_t global_batches_, batches_per_epoch_;
   EncodedArena arena_;
   std::optional<EncodedArena> reserve_;  // once there was need of it
 

@@ -46,15 +46,21 @@ std::size_t batch_bytes(const std::vector<OutputSpec>& outputs, int slots) {
 Batch::Batch(std::vector<OutputSpec> outputs, int slots, Allocator& allocator)
     : outputs_(std::move(outputs)),
       offsets_(batch_offsets(outputs_, slots)),
-      size_(slots),
+      slots_max_(slots),
       memory_(allocator, offsets_.back()) {
+  set_size(slots);
+}
+
+void Batch::set_size(int slots) {
+  assert(slots >= 0 && slots <= slots_max_);
+  size_ = slots;
   const auto count = static_cast<std::size_t>(slots);
   status.assign(count, SlotStatus::kPending);
-  position.assign(count, 0);
-  sample.assign(count, 0);
-  key.assign(count, {});
-  substituted_for.assign(count, -1);
-  substituted_key.assign(count, {});
+  position.resize(count);
+  sample.resize(count);
+  key.resize(count);
+  substituted_for.resize(count);
+  substituted_key.resize(count);
 }
 
 TensorView Batch::output(std::size_t number) const {

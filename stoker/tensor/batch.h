@@ -21,17 +21,21 @@ struct OutputSpec {
   std::string name;
   DType dtype = DType::kF32;
   Shape shape;
-  std::optional<Layout> layout{};  // of an image
+  std::optional<Layout> layout{};  // of an image; else each sample has a number
 
+  bool is_image() const { return layout.has_value(); }
   std::size_t bytes_per_sample() const { return static_cast<std::size_t>(shape.elements()) * size_of(dtype); }
 };
 
 enum class SlotStatus : std::uint8_t {
   kPending,  // not yet written
   kGood,
-  kBad,      // the sample's bytes are bad, and it was to be skipped: zeros
-  kPadding,  // past the end of the data set (tail "pad"): zeros
+  kBad,      // the sample's bytes are bad, and it was to be skipped: its outputs are those of padding
+  kPadding,  // past the end of the data set (tail "pad"): images of zeros, and kPaddingNumber
 };
+
+/// The label of a slot without a sample, and any other number of one: no class's, and what PyTorch's losses ignore.
+constexpr std::int64_t kPaddingNumber = -100;
 
 /// A tensor that somebody else owns: contiguous, row-major.
 struct TensorView {
@@ -58,6 +62,7 @@ class Batch {
   Batch& operator=(const Batch&) = delete;
 
   const std::vector<OutputSpec>& outputs() const { return outputs_; }
+  /// Slots: fewer than in other batches of the loader only in an epoch's last one (tail "keep").
   int size() const { return size_; }
   /// Bytes this batch holds in its allocator.
   std::size_t bytes() const { return memory_.size(); }
@@ -97,10 +102,14 @@ class Batch {
   bool valid(int slot) const { return status[static_cast<std::size_t>(slot)] == SlotStatus::kGood; }
   int valid_count() const;
 
+ protected:
+  /// So many slots, at most as many as there is memory for; nothing stands in them yet.
+  void set_size(int slots);
+
  private:
   std::vector<OutputSpec> outputs_;
   std::vector<std::size_t> offsets_;  // of each output in memory_, multiples of 64
-  int size_;
+  int slots_max_, size_ = 0;
   Memory memory_;
 };
 

@@ -198,12 +198,13 @@ def test_ranks_share_the_windowed_order(stoker, tiny, tmp_path):
     assert [line for part in batches for line in part] == whole
 
 
-def test_the_tail_is_dropped_wrapped_or_padded(stoker, tiny, tmp_path):
+def test_the_tail_is_dropped_wrapped_padded_or_kept(stoker, tiny, tmp_path):
     def delivered(*args):
         return keys_of(stoker.audit(tmp_path, *run(tiny.folder, "--batch", 8, *args)))
 
     assert len(delivered()) == len(delivered("--tail", "drop")) == 24
     assert len(set(delivered("--tail", "pad"))) == len(delivered("--tail", "pad")) == 30
+    assert delivered("--tail", "keep") == delivered("--tail", "pad")
     wrapped = delivered("--tail", "wrap")
     assert len(wrapped) == 32 and wrapped[30:] == wrapped[:2]
     assert stoker.json(*run(tiny.folder, "--batch", 8, recipe="imagenet-val"))["samples"] == 30  # pads by itself
