@@ -19,6 +19,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
 #include "stoker/base/threads.h"
+#include "stoker/runtime/closed_in_children.h"
 #include "stoker/runtime/thread_pool.h"
 
 namespace stoker {
@@ -175,6 +176,7 @@ class CacheShare::Server {
   }
 
   FileDescriptor socket_, descriptor_, stop_;
+  const ClosedInChildren not_in_children_{socket_};  // which would keep the name, and never answer
   std::thread thread_;
 };
 

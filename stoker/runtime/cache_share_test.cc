@@ -1,14 +1,17 @@
 #include "stoker/runtime/cache_share.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -67,6 +70,51 @@ TEST(CacheShare, OutlivesWhoMadeIt) {
   CacheShare later(name("outlives"), kBytes);
   EXPECT_TRUE(later.serves()) << "the name is free again";
   EXPECT_EQ(later.take().data()[5], 0);
+}
+
+// Lives until this goes, as a worker of a DataLoader does that was forked while a loader was there.
+class LivingChild {
+ public:
+  LivingChild() {
+    int to_child[2], from_child[2];
+    if (::pipe2(to_child, O_CLOEXEC) != 0 || ::pipe2(from_child, O_CLOEXEC) != 0) std::abort();
+    child_ = ::fork();
+    char byte = 0;
+    if (child_ == 0) {
+      ::close(to_child[1]);
+      const bool told = ::write(from_child[1], &byte, 1) == 1;
+      ::_exit(told && ::read(to_child[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    ::close(to_child[0]);
+    stays_open_ = to_child[1];
+    lives_ = child_ > 0 && ::read(from_child[0], &byte, 1) == 1;
+    for (const int end : from_child) ::close(end);
+  }
+  ~LivingChild() {
+    ::close(stays_open_);
+    ::waitpid(child_, nullptr, 0);
+  }
+  LivingChild(const LivingChild&) = delete;
+  LivingChild& operator=(const LivingChild&) = delete;
+
+  bool lives() const { return lives_; }
+
+ private:
+  pid_t child_ = -1;
+  int stays_open_ = -1;
+  bool lives_ = false;
+};
+
+TEST(CacheShare, FreesItsNameThoughAForkedChildLivesOn) {
+  auto first = std::make_unique<CacheShare>(name("child"), kBytes);
+  CacheShare other(name("other"), kBytes);
+  const LivingChild child;
+  ASSERT_TRUE(child.lives());
+  first.reset();
+  CacheShare later(name("child"), kBytes, std::chrono::milliseconds(20));
+  EXPECT_TRUE(later.serves()) << "the child has no socket of that name";
+  EXPECT_TRUE(CacheShare(name("other"), kBytes).take().data() != nullptr) << "the parent serves as before";
+  EXPECT_TRUE(other.serves());
 }
 
 TEST(CacheShare, HasOneMakerHoweverManyComeAtOnce) {

@@ -1,0 +1,25 @@
+// A descriptor that a forked child must not keep, for with it goes what others wait to be free again: a socket's name.
+#pragma once
+
+#include "stoker/storage/posix_file.h"
+
+namespace stoker {
+
+/// While it lives, children that are forked close their copies of the descriptor at once. (Those that another program
+/// takes the place of have O_CLOEXEC.) Threads: any.
+class ClosedInChildren {
+ public:
+  /// The descriptor stays where it is. Throws kIo if the system refuses.
+  explicit ClosedInChildren(FileDescriptor& descriptor);
+  ~ClosedInChildren();
+  ClosedInChildren(const ClosedInChildren&) = delete;
+  ClosedInChildren& operator=(const ClosedInChildren&) = delete;
+
+ private:
+  static void close_all();
+
+  FileDescriptor& descriptor_;
+  ClosedInChildren *before_ = nullptr, *after_ = nullptr;  // in the list of all
+};
+
+}  // namespace stoker
