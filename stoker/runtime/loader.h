@@ -48,7 +48,8 @@ struct LoaderOptions {
   std::optional<int> io_depth{};  // reads under way at once, at most; unset: as tuned, or kIoDepthMax
   TuneMode tune = TuneMode::kOn;
   std::function<void(const TuningMove&)> tuned{};  // called when the tuner has news, by its thread; at first
-                                                   // there is no window yet; must not throw
+                                                   // there is no window yet; must not throw. It may close the
+                                                   // loader, whose destructor then joins that thread
   std::optional<std::uint64_t>
       memory{};  // budget in bytes for all that a loader holds; unset: a quarter of the machine's
   OrderKind order = OrderKind::kGlobal;

@@ -1,7 +1,10 @@
 // Loaders that tune themselves, on this machine and its clock: what must hold however that turns out.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -114,6 +117,19 @@ TEST(LoaderTuning, TakesNoMemoryToCalibrateInThatBatchesNeed) {
   Loader loader(data, small_recipe(), options);
   train(loader, kWindows);
   for (const TuningMove& move : loader.tuning().moves) EXPECT_EQ(move.knobs.transfer_index, 0);
+}
+
+TEST(LoaderTuning, LetsWhoHearsItsNewsCloseTheLoader) {
+  std::unique_ptr<Loader> loader;
+  std::atomic<bool> closed = false;
+  loader =
+      std::make_unique<Loader>(small_data(), small_recipe(), LoaderOptions{.batch = 8, .tuned = [&](const TuningMove&) {
+                                                                             loader->close();
+                                                                             closed = true;
+                                                                           }});
+  EXPECT_EQ(error_of([&] { train(*loader, SIZE_MAX); }).kind(), ErrorKind::kClosed);
+  loader->close();
+  EXPECT_TRUE(closed);
 }
 
 TEST(LoaderTuning, EndsWithTheLoaderAtAnyTime) {

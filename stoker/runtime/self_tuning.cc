@@ -56,12 +56,13 @@ void SelfTuning::start() {
 }
 
 void SelfTuning::stop() {
-  const std::lock_guard thread_lock(thread_mutex_);
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     wakes_.notify_all();
   }
+  if (thread_id_ == std::this_thread::get_id()) return;
+  const std::lock_guard thread_lock(thread_mutex_);
   if (thread_.joinable()) thread_.join();
 }
 
@@ -107,6 +108,7 @@ TuningLog SelfTuning::log() const {
 }
 
 void SelfTuning::run() noexcept {
+  thread_id_ = std::this_thread::get_id();
   try {
     run_on(options_.cores);
     name_this_thread("stoker-tune");

@@ -2,6 +2,7 @@
 // thread only says how each batch went.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -57,7 +58,7 @@ class SelfTuning {
 
   /// Throws kMemory when there are no more threads.
   void start();
-  /// Waits until the thread has ended. Idempotent.
+  /// Waits until the thread has ended, unless it is the caller's, which then ends by itself. Idempotent.
   void stop();
 
   /// The consumer's thread: a batch was delivered, and not the first.
@@ -126,7 +127,8 @@ class SelfTuning {
   std::optional<Metrics> begin_, end_;  // of the window
   TuningLog log_;
 
-  std::mutex thread_mutex_;  // of start() and stop()
+  std::atomic<std::thread::id> thread_id_{};  // once it runs
+  std::mutex thread_mutex_;                   // of start() and stop()
   std::thread thread_;
 };
 

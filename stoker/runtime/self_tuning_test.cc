@@ -299,6 +299,20 @@ TEST_F(SelfTuningTest, EndsAtOnceWhenItIsToldTo) {
   tuning_->delivered(loader_.next());
 }
 
+TEST_F(SelfTuningTest, EndsWhenWhoHearsItsNewsTellsItTo) {
+  SelfTuningOptions options = this->options();
+  std::atomic<int> told = 0, stopped = 0;
+  options.moved = [&](const TuningMove&) {
+    ++told;
+    tuning_->stop();
+    ++stopped;
+  };
+  begin(options);
+  ASSERT_TRUE(train_until([&] { return stopped == 1; }));
+  tuning_->stop();
+  EXPECT_EQ(told, 1) << "the thread has ended";
+}
+
 TEST_F(SelfTuningTest, EndsWhereAKnobCannotBeTurned) {
   loader_.before_turn = [](const KnobSetting&) { fail(ErrorKind::kMemory, "no more threads"); };
   begin(options());
