@@ -137,7 +137,7 @@ void Loader::Engine::resize_workers(int threads) {
 }
 
 std::size_t Loader::Engine::fair_share() const {
-  const std::size_t each = board_.ready_count() / (4 * static_cast<std::size_t>(worker_target_));
+  const std::size_t each = board_.workable_count() / (4 * static_cast<std::size_t>(worker_target_));
   return std::clamp<std::size_t>(each, 1, kTicketsAtOnce);
 }
 
@@ -194,7 +194,7 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
     const auto something_to_do = [&] {
       if (closing_ || worker >= worker_target_) return true;
       count = board_.take(std::span(tickets, fair_share()));
-      return count > 0 || board_.may_cross();
+      return count > 0 || board_.may_cross() || board_.may_grant();
     };
     if (!something_to_do()) {
       observe();
@@ -203,7 +203,10 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
       counters.begin_work();
     }
     if (count == 0 && (closing_ || worker >= worker_target_)) return;
-    if (count == 0) cross_complete(worker, lock);
+    if (count == 0) {
+      cross_complete(worker, lock);
+      grant_memory(counters, lock);
+    }
     for (std::size_t i = 0; i < count; ++i) {
       observe();
       lock.unlock();
@@ -216,8 +219,34 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
       if (complete || board_.starved()) consumer_wakes_.notify_all();
       wake_reader_if_room();
     }
-    if (board_.ready_count() > 0) workers_wake_.notify_one();
+    wake_worker();
   }
+}
+
+// The lock is held.
+void Loader::Engine::wake_worker() {
+  if (board_.has_work()) workers_wake_.notify_one();
+}
+
+// Makes memory ready for the first batch without any. The lock is held, but not while a device or a stream of the
+// consumer is waited for, or memory is allocated.
+void Loader::Engine::grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex>& lock) {
+  BatchGrant grant;
+  if (closing_ || !board_.may_grant()) return;
+  if (!board_.take_grant(grant)) return consumer_wakes_.notify_all();  // it learns that there is none
+  observe();
+  lock.unlock();
+  counters.begin_idle();
+  board_.prepare(grant);
+  counters.begin_work();
+  lock.lock();
+  board_.granted(grant);
+  if (grant.error) consumer_wakes_.notify_all();
+  if (board_.has_work()) workers_wake_.notify_all();  // tickets of the batch were ready
+  if (!grant.batch) return;
+  lock.unlock();
+  grant.batch.reset();
+  lock.lock();
 }
 
 // Hands complete batches over to the device. The lock is held, but not while one is handed over. Whoever is not wanted

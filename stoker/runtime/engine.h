@@ -134,6 +134,8 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   BatchPtr deliver(std::unique_ptr<LoaderBatch> batch);
   void take_back(LoaderBatch* batch) noexcept;
   void cross_complete(int worker, std::unique_lock<std::mutex>& lock);
+  void grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex>& lock);
+  void wake_worker();
   void wake_reader_if_room();
 
   const HomeProcess home_;

@@ -61,6 +61,7 @@ void Loader::Engine::start_epoch(std::int64_t epoch) {
   step_since_ns_ = 0;  // what it does between epochs is none
   reader_waits_ = false;
   reader_wakes_.notify_one();
+  wake_worker();
   observe();
   if (goes_back) {
     log(LogLevel::kWarning, "epoch {} was asked for, so it begins anew; the state that was loaded stood in epoch {}",
@@ -165,7 +166,7 @@ bool Loader::Engine::pop_arriving(Deadline deadline) {
   }
   wake_reader_if_room();
   observe();
-  workers_wake_.notify_all();  // memory may have gone to a batch whose tickets are ready
+  wake_worker();  // another batch may have memory
   return true;
 }
 
@@ -196,7 +197,7 @@ bool Loader::Engine::settle(std::size_t but, Deadline deadline) {
       unsettled_.pop_front();
       board_.settled(oldest);
       wake_reader_if_room();
-      workers_wake_.notify_all();
+      wake_worker();
     } else {
       consumer_waits_ = !closing_ && !interrupted_;
       check_open();
@@ -303,12 +304,17 @@ void Loader::Engine::take_back(LoaderBatch* batch) noexcept {
   }
   batch->let_go();
   std::unique_ptr<LoaderBatch> owned(batch);
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   board_.release(std::move(owned));
   wake_reader_if_room();
-  observe();
-  workers_wake_.notify_all();
+  wake_worker();
   consumer_wakes_.notify_all();
+  while (std::unique_ptr<LoaderBatch> surplus = board_.take_surplus()) {
+    lock.unlock();
+    surplus.reset();
+    lock.lock();
+  }
+  observe();
 }
 
 }  // namespace stoker

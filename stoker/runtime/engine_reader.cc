@@ -68,11 +68,12 @@ void Loader::Engine::locate_next(std::unique_lock<std::mutex>& lock) {
   located_first_ = 0;
   while (located_.size() < kTicketsLocatedAtOnce) {
     Ticket* ticket = board_.draw();
-    if (board_.starved()) consumer_wakes_.notify_all();
+    if (board_.front_lacks_memory()) consumer_wakes_.notify_all();
     if (!ticket) break;
     located_.push_back(ticket);
     if (!ticket->padding()) located_samples_.push_back(ticket->sample);
   }
+  wake_worker();  // batches want memory
   if (located_.empty()) return;
   observe();
   lock.unlock();
@@ -101,7 +102,7 @@ bool Loader::Engine::read_substitutes(std::unique_lock<std::mutex>& lock) {
       read_plan_.add_alone(ticket);
     } else {
       board_.read_done(ticket);
-      workers_wake_.notify_one();
+      wake_worker();
     }
   }
   return any;
@@ -116,7 +117,7 @@ void Loader::Engine::grant_located() {
       read_plan_.add(ticket);
     } else {
       board_.read_done(ticket);
-      workers_wake_.notify_one();
+      wake_worker();
     }
   }
 }
@@ -237,7 +238,7 @@ void Loader::Engine::read_fields(PlannedRead& read) {
 
 void Loader::Engine::ticket_read(Ticket& ticket) {
   board_.read_done(ticket);
-  workers_wake_.notify_one();
+  wake_worker();
   wake_reader_if_room();  // a ticket that nobody wants any more gave its bytes back
 }
 

@@ -72,11 +72,12 @@ struct BatchWork {
   std::int64_t epoch = 0;
   std::int64_t index = 0;
   std::unique_ptr<LoaderBatch> batch;  // null until memory is granted
+  bool granting = false;               // which was chosen, and is being made ready
   int slots = 0;                       // that it has
   std::vector<Ticket> tickets;         // one per slot, and as many as other batches have
   int drawn = 0;                       // tickets issued so far
   int passed_over = 0;                 // of the rank's slice, so far: positions at which no sample stands
-  int unfinished = 0;                  // of those, not yet finished; one more while the batch is handed over
+  int unfinished = 0;                  // of those, not yet finished; one more while the batch is granted or handed over
   int remaining = 0;                   // slots not yet written
   bool crossing = false;               // they are all, and the batch is to be handed over to the device
   bool handed = false;                 // somebody does so

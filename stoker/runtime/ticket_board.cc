@@ -99,7 +99,7 @@ bool TicketBoard::open_next_work() {
   work->index = draw_index_++;
   work->slots = work->remaining = order_->slots_of(options_.slice, work->index);
   works_.push_back(std::move(work));
-  grant_batches();
+  allocation_error_ = nullptr;
   return true;
 }
 
@@ -123,7 +123,7 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
   }
   work->drawn = work->passed_over = work->unfinished = 0;
   work->ready_first = 0;
-  work->discarded = work->crossing = work->handed = false;
+  work->discarded = work->granting = work->crossing = work->handed = false;
   work->error = nullptr;
   work->bad.clear();
   return work;
@@ -330,6 +330,7 @@ bool TicketBoard::stands_aside(Ticket& ticket) {
 // --- delivering
 
 void TicketBoard::start_epoch(std::int64_t epoch, std::int64_t batch) {
+  allocation_error_ = nullptr;
   const bool already_first = !works_.empty() && works_.front()->epoch == epoch && works_.front()->index == batch;
   if (already_first) return;
   while (!works_.empty()) {
@@ -345,7 +346,6 @@ void TicketBoard::start_epoch(std::int64_t epoch, std::int64_t batch) {
   }
   recycle_discarded();
   started_ = true;
-  allocation_error_ = nullptr;
   order_.reset();
   draw_epoch_ = epoch;
   draw_index_ = batch;
@@ -371,7 +371,6 @@ void TicketBoard::recycle_discarded() {
     spare_works_.push_back(std::move(*work));
   }
   discarded_.erase(idle, discarded_.end());
-  grant_batches();
 }
 
 std::unique_ptr<LoaderBatch> TicketBoard::pop(std::vector<BadSlot>& bad) {
@@ -387,91 +386,12 @@ std::unique_ptr<LoaderBatch> TicketBoard::pop(std::vector<BadSlot>& bad) {
   const std::exception_ptr error = work->error;
   spare_works_.push_back(std::move(work));
   ++held_;
-  grant_batches();
+  allocation_error_ = nullptr;
   if (error) {
     release(std::move(batch));
     std::rethrow_exception(error);
   }
   return batch;
-}
-
-void TicketBoard::release(std::unique_ptr<LoaderBatch> batch) {
-  --held_;
-  free_batches_.push_back(std::move(batch));
-  grant_batches();
-  // What a smaller prefetch, or a consumer that no longer hoards, leaves over is given back. Two are the consumer's:
-  // many hold the last batch until they have the next.
-  while (batches_ > options_.prefetch + 2 && take_free_batch()) --batches_;
-}
-
-void TicketBoard::settled(LoaderBatch& batch) {
-  batch.settled = true;
-  grant_batches();
-}
-
-std::unique_ptr<LoaderBatch> TicketBoard::take_free_batch() {
-  const auto last = std::find_if(free_batches_.rbegin(), free_batches_.rend(),
-                                 [](const std::unique_ptr<LoaderBatch>& batch) { return batch->settled; });
-  if (last == free_batches_.rend()) return nullptr;
-  std::swap(*last, free_batches_.back());
-  std::unique_ptr<LoaderBatch> batch = std::move(free_batches_.back());
-  free_batches_.pop_back();
-  return batch;
-}
-
-bool TicketBoard::may_make_batch() const {
-  const auto count = static_cast<std::size_t>(batches_) + 1;
-  return count * batch_bytes_.host <= options_.batch_memory_max.host &&
-         count * batch_bytes_.device <= options_.batch_memory_max.device;
-}
-
-// Memory goes to the undelivered batches in order, as far as prefetch reaches and the budget allows.
-void TicketBoard::grant_batches() {
-  const std::size_t reach = std::min(works_.size(), static_cast<std::size_t>(options_.prefetch));
-  for (std::size_t i = 0; i < reach; ++i) {
-    BatchWork& work = *works_[i];
-    if (work.batch) continue;
-    work.batch = take_free_batch();
-    if (!work.batch) {
-      allocation_error_ = nullptr;
-      if (!may_make_batch()) return;
-      try {
-        free_batches_.reserve(static_cast<std::size_t>(batches_) + 1);  // release() may not throw
-        work.batch = std::make_unique<LoaderBatch>(options_.outputs, options_.slice.batch, allocator_, options_.device);
-      } catch (...) {  // kept for the consumer: work goes on with the batches there are
-        allocation_error_ = std::current_exception();
-        return;
-      }
-      ++batches_;
-    }
-    work.batch->start(options_.transfer_index, work.slots);
-    parked_count_ -= work.ready_count();
-  }
-}
-
-bool TicketBoard::lend(const LoaderBatchBytes& bytes) {
-  LoaderBatchBytes& most = options_.batch_memory_max;
-  const auto needed = static_cast<std::size_t>(std::max(options_.prefetch + 1, batches_));
-  const auto spare = [&](std::size_t all, std::size_t each, std::size_t lent) {
-    return all >= needed * each && all - needed * each >= lent;
-  };
-  if (!spare(most.host, batch_bytes_.host, bytes.host) || !spare(most.device, batch_bytes_.device, bytes.device)) {
-    return false;
-  }
-  most.host -= bytes.host;
-  most.device -= bytes.device;
-  return true;
-}
-
-void TicketBoard::return_lent(const LoaderBatchBytes& bytes) {
-  options_.batch_memory_max.host += bytes.host;
-  options_.batch_memory_max.device += bytes.device;
-  grant_batches();
-}
-
-void TicketBoard::set_prefetch(int prefetch) {
-  options_.prefetch = prefetch;
-  grant_batches();
 }
 
 }  // namespace stoker

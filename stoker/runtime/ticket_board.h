@@ -43,6 +43,14 @@ struct BoardOptions {
   std::shared_ptr<SampleCache> cache{};            // of encoded samples, if any
 };
 
+/// Memory for a batch, which was chosen and is to be made ready.
+struct BatchGrant {
+  BatchWork* work = nullptr;
+  std::unique_ptr<LoaderBatch> batch;  // null: it is to be made
+  int transfer_index = kTransferIndexMax;
+  std::exception_ptr error;  // why it could not be made ready
+};
+
 class TicketBoard {
  public:
   TicketBoard(const Dataset& dataset, BoardOptions options, Allocator& allocator);
@@ -81,6 +89,19 @@ class TicketBoard {
   std::size_t ready_count() const { return ready_count_; }
   /// Of those, how many belong to batches that have no memory yet.
   std::size_t parked_count() const { return parked_count_; }
+  /// And those that take() would give.
+  std::size_t workable_count() const { return ready_count_ - parked_count_; }
+  /// Chooses memory for the first batch that has none, as far as prefetch reaches and the budget allows; false where
+  /// there is no such batch, no memory, or another one's is being made ready. It is then for prepare(), and granted().
+  bool take_grant(BatchGrant& grant);
+  /// Whether there is such a batch, and memory.
+  bool may_grant() const;
+  /// Makes the memory ready: this may wait for a device and for the consumer's streams, and allocate. Needs no lock.
+  void prepare(BatchGrant& grant) const noexcept;
+  /// That was done, or failed. What is left in the grant then is to be destroyed without the lock.
+  void granted(BatchGrant& grant) noexcept;
+  /// Whether there is anything for a worker to do: for nothing else it is woken.
+  bool has_work() const { return workable_count() > 0 || may_cross() || may_grant(); }
   /// Keeps what was read for a ticket whose sample is good, if there is a cache with room for it. Needs no lock.
   void keep_in_cache(const Ticket& ticket) const;
   /// The ticket's slot is written (or its error stands in it). Whether that was its batch's last one: not if its sample
@@ -101,7 +122,10 @@ class TicketBoard {
   bool front_sealed() const { return !works_.empty() && works_.front()->sealed(); }
   /// Batches that could be popped, one after the other but for those before them.
   int sealed_count() const { return sealed_count_; }
-  bool front_lacks_memory() const { return !works_.empty() && !works_.front()->batch; }
+  /// The next batch has no memory, and there is none to be chosen for it.
+  bool front_lacks_memory() const {
+    return !works_.empty() && !works_.front()->batch && !works_.front()->granting && !may_grant();
+  }
   /// The next batch cannot be made: the consumer holds all the memory there is for batches, or the machine has none.
   bool starved() const { return front_lacks_memory() && held_ == batches_ && (held_ > 0 || allocation_error_); }
   /// Why the machine refused memory for a batch, if it did.
@@ -110,6 +134,9 @@ class TicketBoard {
   /// what was found to be bad for it, in the order of its slots.
   std::unique_ptr<LoaderBatch> pop(std::vector<BadSlot>& bad);
   void release(std::unique_ptr<LoaderBatch> batch);
+  /// Memory that a smaller prefetch, or a consumer that no longer hoards, leaves over, a batch at a time: to be given
+  /// back without the lock, since that may wait as prepare() does. Null if there is none.
+  std::unique_ptr<LoaderBatch> take_surplus();
   /// One that is held or was released is settled from now on.
   void settled(LoaderBatch& batch);
 
@@ -156,7 +183,8 @@ class TicketBoard {
   void request_reads(Ticket& ticket);
   void give_back(Ticket& ticket);
   bool stands_aside(Ticket& ticket);
-  void grant_batches();
+  BatchWork* next_without_memory() const;
+  bool has_free_batch() const;
   bool may_make_batch() const;
   std::unique_ptr<LoaderBatch> take_free_batch();
   void discard(std::unique_ptr<BatchWork> work);

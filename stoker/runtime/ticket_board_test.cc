@@ -31,7 +31,7 @@ BoardOptions options_with(int prefetch) {
   return options;
 }
 
-// A board with the engine's reader, who takes one ticket at a time.
+// A board with the engine's reader, who takes one ticket at a time, and a worker who makes memory ready.
 class DrivenBoard : public TicketBoard {
  public:
   using TicketBoard::TicketBoard;
@@ -48,7 +48,22 @@ class DrivenBoard : public TicketBoard {
     return std::exchange(waiting_, nullptr);
   }
   bool may_draw() const { return may_go_on(); }
+  void grant_memory() {
+    for (BatchGrant grant; take_grant(grant); grant = {}) {
+      prepare(grant);
+      granted(grant);
+    }
+  }
+  std::size_t take(std::span<Ticket*> tickets) {
+    grant_memory();
+    return TicketBoard::take(tickets);
+  }
   std::unique_ptr<LoaderBatch> pop() { return TicketBoard::pop(bad); }
+  void release(std::unique_ptr<LoaderBatch> batch) {
+    TicketBoard::release(std::move(batch));
+    grant_memory();
+    while (take_surplus()) continue;
+  }
 
   std::vector<BadSlot> bad;  // of the batch that was popped last
 
@@ -65,10 +80,11 @@ class Board : public testing::Test {
       drawn.push_back(ticket);
       board.read_done(*ticket);
     }
+    board.grant_memory();
     return drawn;
   }
 
-  static std::vector<std::int64_t> take_all(TicketBoard& board, std::vector<Ticket*>* taken = nullptr) {
+  static std::vector<std::int64_t> take_all(DrivenBoard& board, std::vector<Ticket*>* taken = nullptr) {
     std::vector<std::int64_t> samples;
     Ticket* tickets[3];
     while (const std::size_t count = board.take(tickets)) {
@@ -80,7 +96,7 @@ class Board : public testing::Test {
     return samples;
   }
 
-  static void finish_all(TicketBoard& board) {
+  static void finish_all(DrivenBoard& board) {
     std::vector<Ticket*> taken;
     take_all(board, &taken);
     for (Ticket* ticket : taken) board.finish(*ticket);
@@ -369,6 +385,142 @@ TEST_F(Board, IsStarvedOnlyWhileTheConsumerHoldsAllMemory) {
   EXPECT_TRUE(board.starved());
   board.release(std::move(kept.back()));
   EXPECT_FALSE(board.starved());
+}
+
+// Memory of which a test sees when it is taken.
+class CountingAllocator final : public Allocator {
+ public:
+  std::uint8_t* allocate(std::size_t bytes) override {
+    ++taken;
+    return host_allocator().allocate(bytes);
+  }
+  void deallocate(std::uint8_t* memory, std::size_t bytes) noexcept override {
+    --taken;
+    host_allocator().deallocate(memory, bytes);
+  }
+
+  int taken = 0;
+};
+
+// The consumer copies batches to a GPU in streams, which are waited for.
+class CountingPinnedHost final : public PinnedHost {
+ public:
+  Allocator& memory() override { return allocator; }
+  std::shared_ptr<const StreamMark> mark(DeviceStream) noexcept override {
+    struct Mark final : StreamMark {
+      explicit Mark(int& all) : waits(all) {}
+      void wait() const override { ++waits; }
+      int& waits;
+    };
+    return std::make_shared<Mark>(waits);
+  }
+
+  CountingAllocator allocator;
+  int waits = 0;
+};
+
+TEST_F(Board, AllocatesAndWaitsForStreamsOnlyWhereNoLockIsNeeded) {
+  CountingPinnedHost host;
+  BoardOptions options = options_with(1);
+  options.batch_memory_max.host = batch_bytes(options.outputs, kBatch);
+  options.device.pinned = &host;
+  TicketBoard board(*data_.dataset, options, host_allocator());
+  board.start_epoch(0);
+  std::vector<BadSlot> bad;
+  for (int batch = 0; batch < 3; ++batch) {
+    SCOPED_TRACE(batch);
+    BatchGrant grant;
+    while (Ticket* ticket = board.draw()) {
+      board.locate(*ticket);
+      ASSERT_TRUE(board.grant(*ticket));
+      board.read_done(*ticket);
+    }
+    ASSERT_TRUE(board.take_grant(grant));
+    EXPECT_FALSE(board.front_lacks_memory() || board.starved()) << "it comes";
+    EXPECT_FALSE(board.may_grant()) << "that was all";
+    EXPECT_EQ(host.allocator.taken, batch == 0 ? 0 : 1) << "chosen under the lock, and no more";
+    const int waits = host.waits;
+    board.prepare(grant);
+    EXPECT_EQ(host.allocator.taken, 1);
+    EXPECT_EQ(host.waits, waits + (batch == 0 ? 0 : 1)) << "for the stream that copied the batch before";
+    EXPECT_EQ(board.workable_count(), 0u);
+    board.granted(grant);
+    EXPECT_EQ(board.workable_count(), std::size_t{kBatch});
+    Ticket* tickets[kBatch];
+    ASSERT_EQ(board.take(tickets), std::size_t{kBatch});
+    for (Ticket* ticket : tickets) board.finish(*ticket);
+    const int before = host.waits;
+    std::unique_ptr<LoaderBatch> delivered = board.pop(bad);
+    delivered->let_go();
+    board.release(std::move(delivered));
+    EXPECT_EQ(board.take_surplus(), nullptr);
+    EXPECT_EQ(host.waits, before);
+  }
+}
+
+TEST_F(Board, KeepsMemoryThatWasMadeReadyForAnEpochThatWasLeft) {
+  DrivenBoard board(*data_.dataset, options_with(1), host_allocator());
+  board.start_epoch(0);
+  board.read_done(*board.draw());
+  BatchGrant grant;
+  ASSERT_TRUE(board.take_grant(grant));
+  board.prepare(grant);
+  board.start_epoch(1);
+  board.granted(grant);
+  EXPECT_EQ(board.batch_memory().host, board.batch_bytes().host);
+  draw_all(board);
+  EXPECT_EQ(board.batch_memory().host, board.batch_bytes().host) << "the next epoch has it";
+  EXPECT_EQ(board.workable_count(), std::size_t{kBatch});
+}
+
+TEST_F(Board, GivesMemoryToOneBatchAfterTheOther) {
+  DrivenBoard board(*data_.dataset, options_with(3), host_allocator());
+  board.start_epoch(0);
+  while (Ticket* ticket = board.draw()) board.read_done(*ticket);
+  BatchGrant first, second;
+  ASSERT_TRUE(board.take_grant(first));
+  EXPECT_EQ(first.work->index, 0);
+  EXPECT_FALSE(board.take_grant(second)) << "which would keep it from the first, were that refused what it is to get";
+  board.prepare(first);
+  board.granted(first);
+  ASSERT_TRUE(board.take_grant(second));
+  EXPECT_EQ(second.work->index, 1);
+  board.prepare(second);
+  board.granted(second);
+  EXPECT_EQ(board.workable_count(), 2u * kBatch);
+}
+
+TEST_F(Board, TellsTheConsumerThatTheMachineHasNoMemoryAndAsksAgainWhenSomethingChanged) {
+  DrivenBoard board(*data_.dataset, options_with(1), host_allocator());
+  board.start_epoch(0);
+  board.read_done(*board.draw());
+  BatchGrant grant;
+  ASSERT_TRUE(board.take_grant(grant));
+  grant.error = std::make_exception_ptr(Error(ErrorKind::kMemory, "there is none"));
+  board.granted(grant);
+  EXPECT_EQ(board.batch_memory().host, 0u);
+  EXPECT_FALSE(board.may_grant());
+  EXPECT_TRUE(board.starved());
+  EXPECT_TRUE(board.allocation_error());
+  board.start_epoch(1);
+  draw_all(board);
+  EXPECT_FALSE(board.starved());
+  EXPECT_EQ(board.workable_count(), std::size_t{kBatch});
+}
+
+TEST_F(Board, HasNoWorkForAWorkerWhereTicketsWaitForMemory) {
+  DrivenBoard board(*data_.dataset, options_with(1), host_allocator());
+  board.start_epoch(0);
+  EXPECT_FALSE(board.has_work());
+  draw_all(board);
+  EXPECT_TRUE(board.has_work());
+  take_all(board);
+  EXPECT_EQ(board.ready_count(), std::size_t{kBatch}) << "of the second batch";
+  EXPECT_FALSE(board.has_work()) << "which has no memory as long as prefetch does not reach it";
+  board.set_prefetch(2);
+  EXPECT_TRUE(board.has_work()) << "now it may";
+  board.grant_memory();
+  EXPECT_EQ(board.workable_count(), std::size_t{kBatch});
 }
 
 TEST_F(Board, BatchesCrossInOrderAndOneAtATime) {
