@@ -112,7 +112,9 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
    private:
     Engine& engine_;
   };
+  void check(const Knobs& knobs) const;
   void apply(const Knobs& knobs);
+  void set_threads(int threads);
   void turn(const KnobSetting& setting);
   std::optional<std::vector<CrossingCost>> calibrate(const std::function<bool()>& stop);
   void tell_tuning(std::int64_t delivered_ns);

@@ -33,40 +33,47 @@ void Loader::Engine::turn(const KnobSetting& setting) {
   apply(changed);
 }
 
+// All of them, before any is changed. The lock of the knobs is held.
+void Loader::Engine::check(const Knobs& knobs) const {
+  if (knobs.threads) check_threads(*knobs.threads);
+  if (knobs.transfer_index) check_transfer_index(*knobs.transfer_index, device_.get());
+  if (knobs.io_depth) check_io_depth(*knobs.io_depth);
+  if (!knobs.prefetch) return;
+  const std::lock_guard lock(mutex_);
+  check_prefetch(*knobs.prefetch, board_.batch_bytes(), board_.batch_memory_max());
+}
+
 // The lock of the knobs is held.
 void Loader::Engine::apply(const Knobs& knobs) {
-  if (knobs.threads) check_threads(*knobs.threads);
-  if (knobs.prefetch) {
-    const std::lock_guard lock(mutex_);
-    check_prefetch(*knobs.prefetch, board_.batch_bytes(), board_.batch_memory_max());
-    board_.set_prefetch(*knobs.prefetch);
-    wake_reader_if_room();
-    workers_wake_.notify_all();
-    observe();
-  }
-  if (knobs.transfer_index) {
-    check_transfer_index(*knobs.transfer_index, device_.get());
-    const std::lock_guard lock(mutex_);
-    board_.set_transfer_index(*knobs.transfer_index);
-    observe();
-  }
-  if (knobs.io_depth) {
-    check_io_depth(*knobs.io_depth);
-    const std::lock_guard lock(mutex_);
-    io_depth_ = *knobs.io_depth;
-    wake_reader_if_room();
-    observe();
-  }
+  check(knobs);
   {
     const std::lock_guard lock(mutex_);
     if (closing_) return;
   }
-  if (knobs.threads) {
-    scratch_.set_threads(*knobs.threads);
-    resize_workers(*knobs.threads);
+  // First what memory and the machine may still refuse.
+  if (knobs.threads) set_threads(*knobs.threads);
+  {
+    const std::lock_guard lock(mutex_);
+    if (knobs.prefetch) board_.set_prefetch(*knobs.prefetch);
+    if (knobs.transfer_index) board_.set_transfer_index(*knobs.transfer_index);
+    if (knobs.io_depth) io_depth_ = *knobs.io_depth;
+    wake_reader_if_room();
+    wake_worker();
+    observe();
   }
   const std::string index = device_ ? fmt::format(", transfer index {}", transfer_index()) : "";
   log(LogLevel::kDebug, "knobs: threads {}{}, prefetch {}, io depth {}", threads(), index, prefetch(), io_depth());
+}
+
+void Loader::Engine::set_threads(int threads) {
+  const int before = this->threads();
+  scratch_.set_threads(threads);
+  try {
+    resize_workers(threads);
+  } catch (...) {
+    scratch_.set_threads(before);
+    throw;
+  }
 }
 
 int Loader::Engine::threads() const {
@@ -116,7 +123,7 @@ std::optional<std::vector<CrossingCost>> Loader::Engine::calibrate(const std::fu
     ~Loan() {
       const std::lock_guard lock(engine.mutex_);
       engine.board_.return_lent(bytes);
-      engine.workers_wake_.notify_all();
+      engine.wake_worker();
     }
   } loan{*this};
   ScratchGate gate(scratch_, false);

@@ -117,6 +117,29 @@ TEST(Loader, GivesTheSameBatchesWhileKnobsChange) {
   EXPECT_EQ(got, want);
 }
 
+TEST(Loader, ChangesNoKnobWhereItRefusesOne) {
+  const MemoryDataset data = memory_dataset();
+  LoaderOptions options{.batch = 4, .threads = 2, .prefetch = 2, .io_depth = 8};
+  options.memory = memory_bytes_min(*data.dataset, small_recipe(), options);
+  Loader loader(data.dataset, small_recipe(), options);
+  const Knobs refused[] = {
+      {.threads = 1, .prefetch = 1, .io_depth = 0},
+      {.threads = 1, .prefetch = 1, .transfer_index = 1, .io_depth = 4},
+      {.threads = 1, .prefetch = 1 << 20, .io_depth = 4},
+      {.threads = -1, .prefetch = 1, .io_depth = 4},
+      {.threads = 4000, .prefetch = 1, .io_depth = 4},  // for which there is too little memory
+  };
+  for (const Knobs& knobs : refused) {
+    EXPECT_THROW(loader.set(knobs), Error);
+    EXPECT_EQ(loader.threads(), 2);
+    EXPECT_EQ(loader.prefetch(), 2);
+    EXPECT_EQ(loader.io_depth(), 8);
+    EXPECT_EQ(loader.transfer_index(), 3);
+  }
+  loader.set({.threads = 1, .prefetch = 1, .io_depth = 4});
+  EXPECT_EQ(loader.threads() + loader.prefetch() + loader.io_depth(), 6);
+}
+
 TEST(Loader, GivesTheSameBatchesWhateverTheOrderOfReads) {
   const MemoryDataset plain = memory_dataset();
   Loader reference(plain.dataset, small_recipe(), {.batch = 6, .threads = 1});
