@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,16 +66,21 @@ struct Taken {
   std::int64_t epochs = 0, batches = 0;  // that began; that the accelerator was given
 };
 
-// Takes so many batches, from `begin` on; each is released once the accelerator is done with it. What was taken counts
-// also where this throws.
-void consume(Loader& loader, const LoaderPosition& begin, std::int64_t batches, EmulatedAccelerator* accelerator,
+// Takes what the limits allow, from `begin` on; each batch is released once the accelerator is done with it. What was
+// taken counts also where this throws.
+void consume(Loader& loader, const LoaderPosition& begin, const RunLimits& limits, EmulatedAccelerator* accelerator,
              Taken& taken) {
+  const std::int64_t batches = batches_to_take(limits, begin, loader.batches_per_epoch());
   Progress progress("run", "samples", batches * loader.batch_size());
-  const bool at_end = begin.batch == loader.batches_per_epoch();
-  for (std::int64_t epoch = begin.epoch + (at_end ? 1 : 0); taken.batches < batches; ++epoch) {
+  if (batches == 0) return;
+  // An epoch is left before its end only where --batches says so: then the state is the same on all ranks.
+  const std::int64_t most = limits.batches.value_or(std::numeric_limits<std::int64_t>::max());
+  const bool at_end = begin.batch >= loader.batches_per_epoch();
+  for (std::int64_t epoch = begin.epoch + (at_end ? 1 : 0); epoch < epochs_end(limits, begin) && taken.batches < most;
+       ++epoch) {
     loader.start_epoch(epoch);
     ++taken.epochs;
-    while (taken.batches < batches) {
+    while (taken.batches < most) {
       const BatchPtr batch = loader.next();
       if (!batch) break;
       ++taken.batches;
@@ -172,7 +178,7 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   std::exception_ptr failure;
   bool stopped = false;
   try {
-    consume(loader, begin, batches, accelerator ? &*accelerator : nullptr, taken);
+    consume(loader, begin, options.limits, accelerator ? &*accelerator : nullptr, taken);
   } catch (const Error& error) {
     stopped = interrupts.raised() && error.kind() == ErrorKind::kClosed;
     if (!stopped) failure = std::current_exception();

@@ -13,13 +13,15 @@ std::int64_t epochs_end(const RunLimits& limits, const LoaderPosition& from) {
 }
 
 std::int64_t batches_to_take(const RunLimits& limits, const LoaderPosition& from, std::int64_t batches_per_epoch) {
-  const std::int64_t left = batches_per_epoch * (epochs_end(limits, from) - from.epoch) - from.batch;
+  // A state counts global batches: of a tail that is kept the last one may be other ranks' alone.
+  const std::int64_t seen = std::min(from.batch, batches_per_epoch);
+  const std::int64_t left = batches_per_epoch * (epochs_end(limits, from) - from.epoch) - seen;
   return std::clamp<std::int64_t>(left, 0, limits.batches.value_or(std::numeric_limits<std::int64_t>::max()));
 }
 
 std::string nothing_to_take(const RunLimits& limits, const LoaderPosition& from, std::int64_t batches_per_epoch,
                             const std::string& state) {
-  const bool at_end = from.batch == batches_per_epoch;
+  const bool at_end = from.batch >= batches_per_epoch;
   const std::string place = at_end ? fmt::format("at the end of epoch {}", from.epoch)
                                    : fmt::format("before batch {} of epoch {}, counted from 0", from.batch, from.epoch);
   const std::string given = limits.epochs ? fmt::format(", and --epochs {} ends there or before", *limits.epochs) : "";

@@ -210,6 +210,18 @@ def test_the_tail_is_dropped_wrapped_padded_or_kept(stoker, tiny, tmp_path):
     assert stoker.json(*run(tiny.folder, "--batch", 8, recipe="imagenet-val"))["samples"] == 30  # pads by itself
 
 
+def test_ranks_share_a_tail_that_is_kept(stoker, tiny, tmp_path):
+    common = ("--global-batch", 14, "--world", 2, "--tail", "keep")
+    states, ranks = [tmp_path / "0.json", tmp_path / "1.json"], []
+    for rank in (0, 1):
+        ranks.append(stoker.audit(tmp_path, *run(tiny.folder, *common, "--rank", rank, "--save-state", states[rank])))
+    assert [len(lines) for lines in ranks] == [16, 14]  # 30 are two global batches, and 2
+    assert len(set(keys_of(ranks[0]) + keys_of(ranks[1]))) == 30
+    assert states[0].read_text() == states[1].read_text()
+    report = stoker.json(*run(tiny.folder, *common, "--rank", 1, "--state", states[0], "--epochs", 3))
+    assert (report["samples"], report["epochs"]) == (28, 2)
+
+
 @pytest.mark.parametrize("epochs, batches, samples, begun", [
     (100, 8, 40, 2), (100, 6, 30, 1), (100, 7, 35, 2), (1, 100, 30, 1), (3, 100, 90, 3), (3, 1, 5, 1)])
 def test_batches_end_a_run_early(stoker, tiny, epochs, batches, samples, begun):
