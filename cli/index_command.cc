@@ -84,6 +84,7 @@ void add_index_command(Parser& app, Interrupts& interrupts) {
                     "Without the places from which JPEGs can be decoded in part (this version knows none)");
   command->add_flag("--no-decode", options->no_decode, "Do not decode images to see whether they are sound");
   add_threads_option(*command, options->index.threads);
+  add_job_options(*command, options->index.memory, options->index.limits);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker index 'imagenet/train-{000000..000146}.tar'");
   command->callback([options, &interrupts] { run_index(*options, interrupts); });

@@ -134,6 +134,7 @@ void add_info_command(Parser& app, Interrupts& interrupts) {
   add_text_option(*command, "--index-dir", options->info.index_folder, "Folder to look for indexes in first")
       ->option_text("DIR");
   add_threads_option(*command, options->info.threads);
+  add_job_options(*command, options->info.memory, options->info.limits);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker info packed");
   command->callback([options, &interrupts] { run_info(*options, interrupts); });

@@ -112,6 +112,7 @@ void add_pack_command(Parser& app, Interrupts& interrupts) {
   add_parsed_option(*command, "--shard-size", pack.shard_bytes, parse_size, "Bytes of a shard; 256MiB")
       ->option_text("SIZE");
   add_threads_option(*command, pack.threads);
+  add_job_options(*command, pack.memory, pack.limits);
   add_integer_option(*command, "--resize-short", pack.transform.resize_short, {1},
                      "Shrink images whose short side is longer than N pixels");
   add_parsed_option(

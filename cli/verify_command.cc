@@ -74,6 +74,7 @@ void add_verify_command(Parser& app, Interrupts& interrupts) {
   add_text_option(*command, "--quarantine", options->quarantine, "Write the list of bad samples to a file")
       ->option_text("FILE");
   add_threads_option(*command, options->verify.threads);
+  add_job_options(*command, options->verify.memory, options->verify.limits);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker verify packed");
   command->callback([options, &interrupts] { run_verify(*options, interrupts); });

@@ -42,6 +42,15 @@ std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window) {
   return pixels + pixels / 4 + library;
 }
 
+std::uint64_t decode_cleanly_memory(const ImageFacts& facts, std::uint64_t encoded_bytes) {
+  if (facts.codec != Codec::kJpeg) return decode_rgb_memory(facts, {0, 0, facts.width, facts.height});
+  // Rows of libjpeg's, and the own decoder's scan with where its segments begin, in a list that grows by doubling.
+  const std::uint64_t rows = area(facts.width + 64, 64) * (facts.components == 4 ? 4 : 3);
+  const std::uint64_t scan =
+      suits_own_decoder(facts) ? encoded_bytes + area(facts.width + 64, facts.height + 8) / 512 * 48 : 0;
+  return rows + scan + scan / 4 + jpeg_coefficients(facts);
+}
+
 std::uint64_t decode_planes_memory(const ImageFacts& facts, std::uint64_t encoded_bytes, Rect window) {
   // Whole MCUs, of the full width where libjpeg decodes them; there each pixel has three samples at most.
   const bool own = suits_own_decoder(facts);

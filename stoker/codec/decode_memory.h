@@ -14,4 +14,7 @@ std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window);
 /// The same for planes of a file of so many bytes.
 std::uint64_t decode_planes_memory(const ImageFacts& facts, std::uint64_t encoded_bytes, Rect window);
 
+/// The same for ImageDecoder::decodes_cleanly.
+std::uint64_t decode_cleanly_memory(const ImageFacts& facts, std::uint64_t encoded_bytes);
+
 }  // namespace stoker

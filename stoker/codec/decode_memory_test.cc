@@ -75,14 +75,23 @@ TEST(DecodeMemory, OfPlanesHasTheFileAndTheFullWidthOnlyWhereTheyAreHeld) {
   EXPECT_GE(decode_planes_memory(facts, 1'000'000, window), 2u * 4000 * 3000 * 3 / 2 + 3u * 4000 * 100);
 }
 
+TEST(DecodeMemory, OfACheckHasNoPixelsWhereALibraryHandsOutRows) {
+  ImageFacts facts = jpeg(JpegCoding::kSequential);
+  EXPECT_LT(decode_cleanly_memory(facts, 1'000'000), 4'000'000u);
+  facts.coding = JpegCoding::kProgressive;
+  EXPECT_GE(decode_cleanly_memory(facts, 1'000'000), 2u * 4000 * 3000 * 3 / 2);
+  facts.codec = Codec::kPng;
+  EXPECT_GE(decode_cleanly_memory(facts, 1'000'000), 4000u * 3000 * 3);
+}
+
 // The budget is worth what this is worth.
 class DecodeMemoryOf : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Pixels, DecodeMemoryOf, testing::Values("rgb", "planes"),
+INSTANTIATE_TEST_SUITE_P(Pixels, DecodeMemoryOf, testing::Values("rgb", "planes", "cleanly"),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
 TEST_P(DecodeMemoryOf, IsNoLessThanWhatDecodersTake) {
   if (kSanitized) GTEST_SKIP() << "sanitizers keep memory of their own";
-  const bool planes = std::string(GetParam()) == "planes";
+  const bool planes = std::string(GetParam()) == "planes", cleanly = std::string(GetParam()) == "cleanly";
   constexpr int kWidth = 1600, kHeight = 1200;
   constexpr std::int64_t kMebibyte = 1 << 20;
   const std::vector<std::vector<std::uint8_t>> images = {
@@ -96,13 +105,17 @@ TEST_P(DecodeMemoryOf, IsNoLessThanWhatDecodersTake) {
         const ImageFacts facts = decoder.read_facts(images[i]);
         const std::int64_t before = memory_of_process("VmRSS");
         std::ofstream("/proc/self/clear_refs") << 5;  // the highest mark is what it is now
-        if (planes && facts.codec == Codec::kJpeg) {
+        std::vector<std::uint8_t> entry_points;
+        if (cleanly) {
+          decoder.decodes_cleanly(images[i], facts, entry_points);
+        } else if (planes && facts.codec == Codec::kJpeg) {
           decoder.decode_planes(images[i], facts, window);
         } else {
           decoder.decode_rgb(images[i], facts, window);
         }
         const std::int64_t taken = memory_of_process("VmHWM") - before;
-        const auto told = static_cast<std::int64_t>(planes && facts.codec == Codec::kJpeg
+        const auto told = static_cast<std::int64_t>(cleanly ? decode_cleanly_memory(facts, images[i].size())
+                                                    : planes && facts.codec == Codec::kJpeg
                                                         ? decode_planes_memory(facts, images[i].size(), window)
                                                         : decode_rgb_memory(facts, window));
         return static_cast<int>(std::clamp<std::int64_t>((taken - told) / kMebibyte, 0, 100));

@@ -25,6 +25,13 @@ Codec detect_codec(Bytes encoded) {
   return Codec::kUnknown;
 }
 
+DecodeLimits DecodeLimits::up_to(std::int64_t pixels) {
+  DecodeLimits limits;
+  limits.pixels_max = pixels;
+  if (pixels > limits.bytes_max / 3) limits.bytes_max = pixels > INT64_MAX / 4 ? INT64_MAX : 4 * pixels;
+  return limits;
+}
+
 Planes ImageDecoder::plane_sizes(Bytes, const ImageFacts&) { return {}; }
 
 const JpegWindow* ImageDecoder::find_window(Bytes, const ImageFacts&, Rect, Bytes) { return nullptr; }
@@ -47,8 +54,9 @@ void check_limits(const ImageFacts& facts, const DecodeLimits& limits) {
          limits.side_max);
   }
   if (pixels > limits.pixels_max) {
-    fail(ErrorKind::kLimit, "the image of {} x {} pixels is above the limit of {} pixels", facts.width, facts.height,
-         limits.pixels_max);
+    fail(ErrorKind::kLimit,
+         "the image of {} x {} pixels is above the limit of {} pixels; to take it, set pixels_max (--pixels-max) to {}",
+         facts.width, facts.height, limits.pixels_max, pixels);
   }
   if (pixels * 3 > limits.bytes_max) {
     fail(ErrorKind::kLimit, "the image of {} x {} pixels would take {} bytes decoded, above the limit of {}",

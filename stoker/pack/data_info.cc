@@ -111,9 +111,12 @@ class InfoJob {
       while (stream.next(row)) add(row, row.soundness == Soundness::kBad ? "it was bad when it was indexed" : "");
       return;
     }
-    const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop, .bad_if_unread = true};
+    const SweepOptions sweeping{
+        .threads = options_.threads, .stop = options_.stop, .memory = options_.memory, .bad_if_unread = true};
     SampleSweep sweep(stream, sweeping, [this] {
-      return [this, decoder = std::make_shared<AnyImageDecoder>()](SweptSample& sample) { look(sample, *decoder); };
+      return [this, decoder = std::make_shared<AnyImageDecoder>(options_.limits)](SweptSample& sample) {
+        look(sample, *decoder);
+      };
     });
     while (const SweptSample* sample = sweep.next()) add(sample->row, sample->bad);
   }

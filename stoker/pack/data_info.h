@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "stoker/codec/image_decoder.h"
 #include "stoker/tensor/image_facts.h"
 
 namespace stoker {
@@ -25,7 +27,10 @@ class Histogram {
 
 struct InfoOptions {
   std::string index_folder{};
-  int threads = 0;                                                        // 0: as many as the process may use cores
+  int threads = 0;  // 0: as many as the process may use cores
+  // Budget in bytes for all that the job holds; unset: default_job_memory().
+  std::optional<std::uint64_t> memory{};
+  DecodeLimits limits{};                                                  // of images; larger ones are bad samples
   std::stop_token stop{};                                                 // requested to stop early
   std::function<void(std::int64_t done, std::int64_t total)> progress{};  // in samples; by the calling thread
 };

@@ -173,12 +173,9 @@ class IndexJob {
     AtomicFile file(place);
     IndexWriter writer;
     TarStream stream(*shard, options_.stop);
-    const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop};
+    const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop, .memory = options_.memory};
     SampleSweep sweep(stream, sweeping, [this] {
-      const CheckDepth depth = options_.decode ? CheckDepth::kDecoded : CheckDepth::kHeaders;
-      return [checker = std::make_shared<SampleChecker>(depth)](SweptSample& sample) {
-        sample.bad = checker->check(sample.row, sample.fields, sample.entry_points);
-      };
+      return checking(options_.decode ? CheckDepth::kDecoded : CheckDepth::kHeaders, options_.limits);
     });
     IndexJobResult result;
     while (const SweptSample* sample = sweep.next()) {

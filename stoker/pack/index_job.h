@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "stoker/codec/image_decoder.h"
 #include "stoker/format/bad_sample.h"
 
 namespace stoker {
@@ -17,9 +19,12 @@ struct BrokenShard {
 };
 
 struct IndexJobOptions {
-  std::string folder{};    // for the indexes; empty: beside their shards
-  bool decode = true;      // otherwise images tell what their headers say, and soundness stays unknown
-  int threads = 0;         // 0: as many as the process may use cores
+  std::string folder{};  // for the indexes; empty: beside their shards
+  bool decode = true;    // otherwise images tell what their headers say, and soundness stays unknown
+  int threads = 0;       // 0: as many as the process may use cores
+  // Budget in bytes for all that the job holds; unset: default_job_memory().
+  std::optional<std::uint64_t> memory{};
+  DecodeLimits limits{};   // of images; larger ones are bad samples
   std::stop_token stop{};  // requested to stop early
   std::function<void(std::uint64_t done, std::uint64_t total)>
       progress{};  // in bytes of shards, first those that are indexed already; by the calling thread

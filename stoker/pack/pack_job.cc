@@ -11,6 +11,7 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
+#include "stoker/base/freed_memory.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/log.h"
 #include "stoker/base/threads.h"
@@ -108,7 +109,10 @@ class PackJob {
   std::string journal_job(const SourceState& source) const;
   SweepOptions sweeping() const {
     // Photographs have about one bit per pixel, and pixels 24.
-    return {.threads = options_.threads, .stop = options_.stop, .growth = options_.transform.raw ? 24u : 1u};
+    return {.threads = options_.threads,
+            .stop = options_.stop,
+            .memory = options_.memory,
+            .growth = options_.transform.raw ? 24u : 1u};
   }
   SampleSweep::Work work() const;
   bool look_at_folder(const std::string& to) const;
@@ -143,28 +147,40 @@ std::string PackJob::job() const {
   const PackTransformOptions& transform = options_.transform;
   const std::string classes = fmt::format("{}", fmt::join(options_.classes, "\n"));
   return fmt::format(
-      "pack {} of {} samples {}, fields {}, shards of {}, short side {}, quality {}, raw {}, classes {}, shuffle "
-      "{}, bad {}",
-      kPackVersion, dataset_->size(), to_hex(dataset_->fingerprint()), to_hex(fields_hash_), options_.shard_bytes,
-      transform.resize_short, transform.quality.value_or(0), transform.raw,
-      options_.classes.empty() ? "all" : to_hex(hash64(classes)),
-      options_.shuffle ? fmt::format("{}", *options_.shuffle) : "none", to_string(options_.bad));
+             "pack {} of {} samples {}, fields {}, shards of {}, short side {}, quality {}, raw {}, classes {}, "
+             "shuffle "
+             "{}, bad {}",
+             kPackVersion, dataset_->size(), to_hex(dataset_->fingerprint()), to_hex(fields_hash_),
+             options_.shard_bytes, transform.resize_short, transform.quality.value_or(0), transform.raw,
+             options_.classes.empty() ? "all" : to_hex(hash64(classes)),
+             options_.shuffle ? fmt::format("{}", *options_.shuffle) : "none", to_string(options_.bad)) +
+         (options_.limits.pixels_max == DecodeLimits().pixels_max
+              ? std::string()
+              : fmt::format(", pixels {}", options_.limits.pixels_max));
 }
 
 // A pack that goes on must find the data as it was: half of one and half of another would be neither.
 std::string PackJob::journal_job(const SourceState& source) const { return job() + ", files " + source.digest(); }
 
 SampleSweep::Work PackJob::work() const {
-  const auto checker = std::make_shared<SampleChecker>(CheckDepth::kDecoded);
-  const auto transform = std::make_shared<PackTransform>(options_.transform);
+  const auto checker = std::make_shared<SampleChecker>(CheckDepth::kDecoded, options_.limits);
+  const auto transform = std::make_shared<PackTransform>(options_.transform, options_.limits);
   return [this, checker, transform](SweptSample& sample) {
     require_good_name(sample.row.key);
-    sample.bad = checker->check(sample.row, sample.fields, sample.entry_points);
+    transform->ask_for_memory(sample);
+    sample.bad = checker->check(sample.row, sample.fields, sample.entry_points, sample.turn);
+    const auto give_back = [&](auto& worker) {
+      if (!sample.turn->is_large()) return;
+      worker.drop_scratch();
+      give_back_freed(sample.turn->has());
+    };
+    give_back(*checker);  // before the transform takes as much
     if (sample.bad.empty()) {
       transform->apply(sample);
     } else if (options_.bad == BadSamplePolicy::kFail) {
       fail(ErrorKind::kBadSample, "{}", sample.bad);
     }
+    give_back(*transform);
     set_label(sample, selection_.label_of(sample.row.label));
     sample.row.chunk_crcs.clear();
     for (std::size_t i = 0; i < sample.row.fields.size(); ++i) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "stoker/codec/image_decoder.h"
 #include "stoker/pack/index_job.h"
 #include "stoker/pack/pack_transform.h"
 
@@ -29,7 +30,10 @@ struct PackOptions {
   std::vector<std::string> classes{};  // names, or numbers where there are no names; empty: all. They are numbered anew
   std::optional<std::uint64_t> shuffle{};  // seed of a global shuffle
   BadSamplePolicy bad = BadSamplePolicy::kSkip;
-  int threads = 0;         // 0: as many as the process may use cores
+  int threads = 0;  // 0: as many as the process may use cores
+  // Budget in bytes for all that the job holds; unset: default_job_memory().
+  std::optional<std::uint64_t> memory{};
+  DecodeLimits limits{};   // of images; larger ones are bad samples
   std::stop_token stop{};  // requested to stop early
   std::function<void(std::int64_t done, std::int64_t total)>
       progress{};  // in samples, first those that are packed already; by the calling thread

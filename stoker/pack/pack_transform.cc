@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stoker/base/error.h"
+#include "stoker/codec/decode_memory.h"
 #include "stoker/codec/image_encoder.h"
 #include "stoker/codec/npy.h"
 #include "stoker/format/member_name.h"
@@ -54,13 +55,12 @@ void PackTransform::apply(SweptSample& sample) {
   if (!image || !sample.row.facts) return;
   const auto field = static_cast<std::size_t>(image - sample.row.fields.data());
   const ImageFacts facts = *sample.row.facts;
-  const bool shrinks = options_.resize_short > 0 && std::min(facts.width, facts.height) > options_.resize_short;
-  if (shrinks || options_.quality || options_.raw) {
+  if (shrinks(facts) || options_.quality || options_.raw) {
     require_one_image(sample.row, *image);
     if (options_.raw) require_name_for_pixels(sample.row, *image);
-    ImageView pixels = decoder_.decode_rgb(sample.fields[field], facts, {0, 0, facts.width, facts.height});
+    ImageView pixels = decoder_->decode_rgb(sample.fields[field], facts, {0, 0, facts.width, facts.height});
     if (facts.components == 1) pixels = pixels.plane(0);  // greys stay what they are
-    if (shrinks) pixels = resized(pixels);
+    if (shrinks(facts)) pixels = resized(pixels, size_of(facts));
     encode(pixels, facts, sample, field);
   }
   // A name that says what else the image is ("mask.png") stays, and so does one that another field would collide with.
@@ -70,14 +70,57 @@ void PackTransform::apply(SweptSample& sample) {
   if (plain && !sample.row.field(name)) renamed.name = name;
 }
 
-ImageView PackTransform::resized(ImageView pixels) {
-  const double scale = static_cast<double>(options_.resize_short) / std::min(pixels.width, pixels.height);
-  const auto scaled = [&](int side) {
-    return side == std::min(pixels.width, pixels.height) ? options_.resize_short
-                                                         : static_cast<int>(std::lround(side * scale));
+void PackTransform::ask_for_memory(const SweptSample& sample) {
+  const SampleField* const image = sample.row.image_field();
+  if (!image || !options_.changes_pixels()) return;
+  try {
+    const ImageFacts facts =
+        decoder_->read_facts(sample.fields[static_cast<std::size_t>(image - sample.row.fields.data())]);
+    const ImageSize made = shrinks(facts) ? size_of(facts) : ImageSize{facts.width, facts.height};
+    if (shrinks(facts) || options_.quality || options_.raw) sample.turn->enter(memory_for(facts, made));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kBadSample && error.kind() != ErrorKind::kLimit) throw;  // which is told elsewhere
+  }
+}
+
+bool PackTransform::shrinks(const ImageFacts& facts) const {
+  return options_.resize_short > 0 && std::min(facts.width, facts.height) > options_.resize_short;
+}
+
+void PackTransform::drop_scratch() {
+  decoder_.emplace(limits_);
+  resampler_ = Resampler();
+  taps_x_ = taps_y_ = {};
+  pixels_ = {};
+}
+
+/// About the most that is held at once, besides the sample as it was read.
+std::uint64_t PackTransform::memory_for(const ImageFacts& facts, ImageSize made) const {
+  const auto area = [](int width, int height) {
+    return static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height);
   };
+  const std::uint64_t pixels = 3 * area(made.width, made.height);
+  // What an encoder makes is no longer than pixels are; PNG's is copied.
+  std::uint64_t encoded = pixels;
+  if (!options_.raw) encoded = facts.codec == Codec::kPng && !options_.quality ? 2 * pixels : pixels + pixels / 4;
+  const std::uint64_t between =
+      shrinks(facts) ? 4 * area(made.width, facts.height) : 0;  // of the resampler's two passes
+  return decode_rgb_memory(facts, {0, 0, facts.width, facts.height}) + between + pixels + encoded;
+}
+
+/// Of an image that shrinks.
+ImageSize PackTransform::size_of(const ImageFacts& facts) const {
+  const int short_side = std::min(facts.width, facts.height);
+  const double scale = static_cast<double>(options_.resize_short) / short_side;
+  const auto scaled = [&](int side) {
+    return side == short_side ? options_.resize_short : static_cast<int>(std::lround(side * scale));
+  };
+  return {scaled(facts.width), scaled(facts.height)};
+}
+
+ImageView PackTransform::resized(ImageView pixels, ImageSize size) {
   SamplingMap map = SamplingMap::identity(pixels.width, pixels.height);
-  map.resize(scaled(pixels.width), scaled(pixels.height), Filter::kBicubic);
+  map.resize(size.width, size.height, Filter::kBicubic);
   build_taps(map.x, map.filter, taps_x_);
   build_taps(map.y, map.filter, taps_y_);
   const auto bytes = static_cast<std::size_t>(map.width()) * static_cast<std::size_t>(map.height()) *
@@ -113,9 +156,9 @@ void PackTransform::encode(ImageView pixels, const ImageFacts& facts, SweptSampl
                                  .orientation = facts.orientation};
     encode_jpeg(interleaved(pixels), jpeg, sample.made);
   }
-  sample.row.facts = decoder_.read_facts(sample.made);
+  sample.row.facts = decoder_->read_facts(sample.made);
   sample.entry_points.clear();
-  decoder_.decodes_cleanly(sample.made, *sample.row.facts, sample.entry_points);
+  decoder_->decodes_cleanly(sample.made, *sample.row.facts, sample.entry_points);
   sample.row.soundness = Soundness::kClean;
   sample.fields[field] = sample.made;
   SampleField& changed = sample.row.fields[field];

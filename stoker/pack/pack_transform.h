@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stoker/codec/image_decoder.h"
+#include "stoker/ops/geometry.h"
 #include "stoker/ops/kernels/resample.h"
 #include "stoker/pack/sample_sweep.h"
 
@@ -25,20 +26,30 @@ inline constexpr int kDefaultQuality = 92;
 /// One per thread.
 class PackTransform {
  public:
-  explicit PackTransform(const PackTransformOptions& options) : options_(options) {}
+  explicit PackTransform(const PackTransformOptions& options, const DecodeLimits& limits = {})
+      : options_(options), limits_(limits), decoder_(std::in_place, limits) {}
 
   /// Replaces the bytes of a good sample's image, and names its field by what it is now: "jpg", "png", "webp" or "npy".
   /// Throws kUsage for a sample with several images, where only one would change, and for one
   /// that has a field "npy" already where its pixels are to be stored raw.
   void apply(SweptSample& sample);
+  /// Asks for the memory that apply() will take, before anything is done with the sample: what it lacks is then told
+  /// of all of it.
+  void ask_for_memory(const SweptSample& sample);
+  /// Gives back the memory that was taken for the largest image so far.
+  void drop_scratch();
 
  private:
+  std::uint64_t memory_for(const ImageFacts& facts, ImageSize made) const;
+  bool shrinks(const ImageFacts& facts) const;
+  ImageSize size_of(const ImageFacts& facts) const;
   void encode(ImageView pixels, const ImageFacts& facts, SweptSample& sample, std::size_t field);
-  ImageView resized(ImageView pixels);
+  ImageView resized(ImageView pixels, ImageSize size);
   ImageView interleaved(ImageView pixels);
 
   PackTransformOptions options_;
-  AnyImageDecoder decoder_;
+  DecodeLimits limits_;
+  std::optional<AnyImageDecoder> decoder_;
   Resampler resampler_;
   AxisTaps taps_x_, taps_y_;
   std::vector<std::uint8_t> pixels_;

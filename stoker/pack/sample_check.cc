@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "stoker/base/crc32c.h"
 #include "stoker/base/error.h"
+#include "stoker/base/freed_memory.h"
+#include "stoker/codec/decode_memory.h"
 #include "stoker/format/class_number.h"
 #include "stoker/format/member_name.h"
 
@@ -43,9 +46,10 @@ std::string check_class(const SampleRow& row, std::span<const Bytes> fields) {
 
 }  // namespace
 
-std::string SampleChecker::check(SampleRow& row, std::span<const Bytes> fields,
-                                 std::vector<std::uint8_t>& entry_points) {
+std::string SampleChecker::check(SampleRow& row, std::span<const Bytes> fields, std::vector<std::uint8_t>& entry_points,
+                                 MemoryGate* gate) {
   std::string bad;
+  gate_ = gate;
   entry_points.clear();
   row.chunk_crcs.clear();
   for (std::size_t i = 0; i < row.fields.size(); ++i) {
@@ -82,11 +86,12 @@ std::string SampleChecker::check(SampleRow& row, std::span<const Bytes> fields,
 std::string SampleChecker::check_image(SampleRow& row, const SampleField& field, Bytes encoded, bool is_its_image,
                                        std::vector<std::uint8_t>& entry_points) {
   try {
-    const ImageFacts facts = decoder_.read_facts(encoded);
+    const ImageFacts facts = decoder_->read_facts(encoded);
     if (is_its_image) row.facts = facts;
+    if (gate_ && depth_ == CheckDepth::kDecoded) gate_->enter(decode_cleanly_memory(facts, encoded.size()));
     std::vector<std::uint8_t> of_another;
     if (depth_ == CheckDepth::kDecoded &&
-        !decoder_.decodes_cleanly(encoded, facts, is_its_image ? entry_points : of_another)) {
+        !decoder_->decodes_cleanly(encoded, facts, is_its_image ? entry_points : of_another)) {
       row.soundness = Soundness::kConcealed;
     }
   } catch (const Error& error) {
@@ -94,6 +99,15 @@ std::string SampleChecker::check_image(SampleRow& row, const SampleField& field,
     return is_its_image ? error.message() : fmt::format("its field '{}': {}", field.name, error.message());
   }
   return {};
+}
+
+std::function<void(SweptSample&)> checking(CheckDepth depth, const DecodeLimits& limits) {
+  return [checker = std::make_shared<SampleChecker>(depth, limits)](SweptSample& sample) {
+    sample.bad = checker->check(sample.row, sample.fields, sample.entry_points, sample.turn);
+    if (!sample.turn->is_large()) return;
+    checker->drop_scratch();
+    give_back_freed(sample.turn->has());
+  };
 }
 
 }  // namespace stoker

@@ -1,11 +1,15 @@
 // What a job finds out about a sample from its bytes: checksums, what its image is, and whether it is sound.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "stoker/codec/image_decoder.h"
 #include "stoker/format/sample_row.h"
+#include "stoker/pack/sample_sweep.h"
+#include "stoker/plan/sample_executor.h"
 
 namespace stoker {
 
@@ -18,22 +22,32 @@ enum class CheckDepth {
 /// One per thread.
 class SampleChecker {
  public:
-  explicit SampleChecker(CheckDepth depth) : depth_(depth) {}
+  explicit SampleChecker(CheckDepth depth, const DecodeLimits& limits = {})
+      : depth_(depth), limits_(limits), decoder_(std::in_place, limits) {}
 
   /// Fills in the row's checksums, facts and soundness. Returns why the sample is bad, or nothing: also when a checksum
   /// that was in the row already does not match. `entry_points` become those of its image, as far as that is decoded.
-  std::string check(SampleRow& row, std::span<const Bytes> fields, std::vector<std::uint8_t>& entry_points);
+  /// `gate` is asked before images are decoded; null: nobody minds.
+  std::string check(SampleRow& row, std::span<const Bytes> fields, std::vector<std::uint8_t>& entry_points,
+                    MemoryGate* gate = nullptr);
+  /// Gives back the memory that was taken for the largest image so far.
+  void drop_scratch() { decoder_.emplace(limits_); }
 
  private:
   std::string check_image(SampleRow& row, const SampleField& field, Bytes encoded, bool is_its_image,
                           std::vector<std::uint8_t>& entry_points);
 
   CheckDepth depth_;
-  AnyImageDecoder decoder_;
+  DecodeLimits limits_;
+  MemoryGate* gate_ = nullptr;
+  std::optional<AnyImageDecoder> decoder_;
 };
 
 /// Why a sample that has no image is bad: nothing that trains on images can use it.
 std::string lacks_image(const SampleRow& row);
+
+/// Looks at swept samples as the depth says, within the memory of their turn: for jobs that do nothing else.
+std::function<void(SweptSample&)> checking(CheckDepth depth, const DecodeLimits& limits);
 
 /// Computes the checksums of one field's bytes; those of chunks are added to `chunk_crcs`.
 void set_checksums(SampleField& field, Bytes bytes, std::vector<std::uint32_t>& chunk_crcs);

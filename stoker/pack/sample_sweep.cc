@@ -23,6 +23,8 @@ constexpr std::size_t kChunkSamples = 256;
 // Where work makes many times of what is read, how much is known only once it is made: it is begun sample by sample.
 constexpr std::uint64_t kMuchGrowth = 2;
 constexpr std::uint64_t kReadAhead = 8 * kChunkReadBytes;
+// More than this does not make a sweep faster, whatever the budget.
+constexpr std::uint64_t kBytesMax = std::uint64_t{256} << 20;
 // Between neighbours lie headers and padding; what lies further apart is read by itself.
 constexpr std::uint64_t kGapMax = 16 << 10;
 
@@ -36,13 +38,14 @@ std::size_t memory_for(std::uint64_t bytes) { return std::max<std::uint64_t>(byt
 SampleSweep::SampleSweep(SampleStream& stream, const SweepOptions& options, std::function<Work()> make_work)
     : stream_(stream),
       stop_(options.stop),
-      sample_bytes_max_(options.sample_bytes_max ? options.sample_bytes_max : usable_memory() / 2),
+      threads_(options.threads ? options.threads : usable_cores()),
+      memory_(divide_job_memory(options.memory.value_or(default_job_memory(threads_)), threads_)),
       growth_(options.growth),
       bad_if_unread_(options.bad_if_unread),
-      budget_(options.bytes_max),
+      budget_(options.bytes_max ? options.bytes_max : std::min(memory_.read, kBytesMax)),
+      turns_(memory_, threads_),
       producer_(
-          options.threads ? options.threads : usable_cores(),
-          [this](const std::stop_token& stop) { return claim(stop); },
+          threads_, [this](const std::stop_token& stop) { return claim(stop); },
           [this, make = std::move(make_work)]() -> OrderedProducer<Chunk, Chunk>::Make {
             return [this, work = make()](Chunk chunk) {
               read(chunk);
@@ -56,15 +59,21 @@ void SampleSweep::work_on(Chunk& chunk, const Work& work) const {
   for (SweptSample& sample : chunk.samples) {
     stop_if_asked(stop_, sample.row.source->name());
     if (!sample.bad.empty()) continue;
+    sample.turn = chunk.turn.get();
     try {
       work(sample);
     } catch (const Error& error) {
       throw error.with_context(describe(sample.row));
     } catch (const std::bad_alloc&) {
-      fail(ErrorKind::kMemory, "{}: the machine has no memory left to work on it; use fewer threads",
+      fail(ErrorKind::kMemory,
+           "{}: the machine has no memory left to work on it; use fewer threads, or a smaller memory budget (--memory)",
            describe(sample.row));
     }
-    made += sample.made.capacity();
+    if (chunk.turn->is_large()) {
+      chunk.turn->leave(sample.made.capacity());
+    } else {
+      made += sample.made.capacity();
+    }
   }
   chunk.grant.become(chunk.memory.size() + made);
 }
@@ -78,17 +87,16 @@ std::optional<SampleSweep::Chunk> SampleSweep::claim(const std::stop_token& stop
     if (has_row_) stop_if_asked(stop_, row_.source->name());
     if (!has_row_) break;
     const std::uint64_t wanted = row_.bytes();
-    if (!chunk.samples.empty() && (bytes + wanted > kChunkReadBytes || wanted > sample_bytes_max_)) break;
+    if (!chunk.samples.empty() && (bytes + wanted > kChunkReadBytes || wanted > memory_.read)) break;
     SweptSample& sample = chunk.samples.emplace_back();
     sample.row = std::exchange(row_, SampleRow());
     has_row_ = false;
-    if (wanted > sample_bytes_max_) {
-      const Error error(
-          ErrorKind::kLimit,
-          fmt::format("it has {}, more than the {} that can be held in memory of one sample",
-                      format_size(static_cast<double>(wanted)), format_size(static_cast<double>(sample_bytes_max_))));
-      note_unread(sample, error);
-      break;
+    if (wanted > memory_.read) {
+      fail(ErrorKind::kMemory,
+           "{}: it has {}, more than the {} that the memory budget leaves for one sample; a budget (--memory) of {} is "
+           "enough for it",
+           describe(sample.row), format_size(static_cast<double>(wanted)),
+           format_size(static_cast<double>(memory_.read)), job_memory_for(wanted, 0, threads_));
     }
     bytes += wanted;
   }
@@ -97,6 +105,7 @@ std::optional<SampleSweep::Chunk> SampleSweep::claim(const std::stop_token& stop
   std::optional<ByteBudget::Grant> grant = budget_.take(memory_for(chunk.bytes) + growth_ * chunk.bytes, stop);
   if (!grant) return std::nullopt;
   chunk.grant = std::move(*grant);
+  chunk.turn = turns_.next(stop);
   if (chunk.ranges.size() == 1) advise(chunk.samples.back().row);
   return chunk;
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "stoker/format/sample_row.h"
 #include "stoker/pack/ordered_producer.h"
 #include "stoker/pack/sample_stream.h"
+#include "stoker/pack/work_turns.h"
 #include "stoker/tensor/allocator.h"
 
 namespace stoker {
@@ -26,16 +28,18 @@ struct SweptSample {
   std::vector<std::uint8_t> made;          // what work made of it, to which `fields` may point
   std::vector<std::uint8_t> label_text;    // likewise
   std::vector<std::uint8_t> entry_points;  // of its image, for an index
+  // To be asked for memory beyond the sample's bytes; where it says that much was taken, work gives it back itself.
+  WorkTurns::Turn* turn = nullptr;
 };
 
 struct SweepOptions {
   int threads = 0;         // 0: as many as the process may use cores
   std::stop_token stop{};  // requested to stop early
-  // Of what is read in all, and what work made of it. One chunk is always held.
-  std::uint64_t bytes_max = std::uint64_t{256} << 20;
+  // Budget in bytes for all of it (pack/job_memory.h); unset: default_job_memory().
+  std::optional<std::uint64_t> memory{};
+  std::uint64_t bytes_max = 0;
   std::uint64_t growth = 0;  // bytes that work is expected to make of each that is read; what it made counts afterwards
-  std::uint64_t sample_bytes_max = 0;  // a larger sample is an error; 0: half of the memory the process may use
-  // Whether a sample that cannot be read, or is too large, is a bad one, on which no work is done; else it is an error.
+  // Whether a sample that cannot be read is a bad one, on which no work is done; else it is an error.
   bool bad_if_unread = false;
 };
 
@@ -50,11 +54,13 @@ class SampleSweep {
   SampleSweep& operator=(const SampleSweep&) = delete;
 
   /// The next sample; null after the last. Valid until the next call. Throws what the stream, reading, or work threw,
-  /// with the sample named; kClosed when asked to stop, kLimit for a sample that is too large.
+  /// with the sample named; kClosed when asked to stop, kMemory for a sample that is too large for the budget.
   SweptSample* next();
 
   /// The most bytes that were held at once.
   std::uint64_t bytes_held_max() const { return budget_.most(); }
+  /// The most that large samples took to be worked on.
+  std::uint64_t work_bytes_max() const { return turns_.most(); }
 
  private:
   /// Fields that lie together in one source, read as one range.
@@ -67,6 +73,7 @@ class SampleSweep {
   /// Neighbours that are read and worked on together.
   struct Chunk {
     ByteBudget::Grant grant;
+    std::unique_ptr<WorkTurns::Turn> turn;
     std::vector<SweptSample> samples;
     std::vector<Range> ranges;
     std::vector<std::size_t> range_of;  // by field
@@ -87,7 +94,9 @@ class SampleSweep {
 
   SampleStream& stream_;
   const std::stop_token stop_;
-  const std::uint64_t sample_bytes_max_, growth_;
+  const int threads_;
+  const JobMemory memory_;
+  const std::uint64_t growth_;
   const bool bad_if_unread_;
   SampleRow row_;  // read from the stream, not yet in a chunk
   bool has_row_ = false;
@@ -96,6 +105,7 @@ class SampleSweep {
   std::mutex mutex_;
   std::vector<Memory> spare_;  // of chunks that are done with
   ByteBudget budget_;
+  WorkTurns turns_;
   Chunk current_;
   std::size_t next_ = 0;
   OrderedProducer<Chunk, Chunk> producer_;  // last: its threads use the above

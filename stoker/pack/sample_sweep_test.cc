@@ -121,27 +121,36 @@ TEST(SampleSweep, EndsWhileItsThreadsWaitForMemory) {
   EXPECT_TRUE(sweep.next());
 }
 
-TEST(SampleSweep, NamesASampleThatIsTooLargeAfterThoseBefore) {
-  Samples samples({100, 200, 3 * kMebibyte});
-  SampleSweep sweep(samples, {.threads = 2, .sample_bytes_max = 2 * kMebibyte}, nothing);
-  EXPECT_TRUE(sweep.next());
-  EXPECT_TRUE(sweep.next());
-  const Error error = error_of([&] { sweep.next(); });
-  EXPECT_EQ(error.kind(), ErrorKind::kLimit);
-  EXPECT_THAT(error.what(), AllOf(HasSubstr("sample '2'"), HasSubstr("can be held")));
+TEST(SampleSweep, NamesASampleThatIsTooLargeForItsBudgetAndOneThatWouldDo) {
+  constexpr std::uint64_t kBudget = 70'000'000;
+  const std::uint64_t most = divide_job_memory(kBudget, 2).read;
+  for (const bool bad_if_unread : {false, true}) {
+    Samples samples({100, most, most + 1});
+    SampleSweep sweep(samples, {.threads = 2, .memory = kBudget, .bad_if_unread = bad_if_unread}, nothing);
+    EXPECT_TRUE(sweep.next());
+    EXPECT_TRUE(sweep.next());
+    const Error error = error_of([&] { sweep.next(); });
+    EXPECT_EQ(error.kind(), ErrorKind::kMemory) << "it is not the sample that is bad";
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("sample '2'"), HasSubstr(job_memory_for(most + 1, 0, 2))));
+  }
 }
 
-TEST(SampleSweep, TakesWhatIsTooLargeForABadSampleIfToldTo) {
-  Samples samples({100, 3 * kMebibyte, 200});
-  const SweepOptions options{.threads = 2, .sample_bytes_max = 2 * kMebibyte, .bad_if_unread = true};
-  SampleSweep sweep(samples, options, nothing);
-  EXPECT_EQ(sweep.next()->bad, "");
-  const SweptSample* sample = sweep.next();
-  EXPECT_THAT(sample->bad, HasSubstr("can be held"));
-  EXPECT_EQ(sample->row.soundness, Soundness::kBad);
-  EXPECT_TRUE(sample->fields.empty());
-  EXPECT_EQ(sweep.next()->fields.size(), 1u);
-  EXPECT_FALSE(sweep.next());
+TEST(SampleSweep, LetsLargeSamplesTakeTurnsToBeWorkedOn) {
+  constexpr std::uint64_t kBudget = 200'000'000;
+  for (const int threads : {1, 4}) {
+    const JobMemory memory = divide_job_memory(kBudget, threads);
+    Samples samples(std::vector<std::uint64_t>(60, 1024));
+    SampleSweep sweep(samples, {.threads = threads, .memory = kBudget, .growth = 24}, [&] {
+      return [&](SweptSample& sample) {
+        sample.turn->enter(memory.oldest - 1000);
+        sample.made.resize(memory.oldest / 2);
+      };
+    });
+    int count = 0;
+    while (sweep.next()) ++count;
+    EXPECT_EQ(count, 60);
+    EXPECT_LE(sweep.work_bytes_max(), memory.shared + memory.oldest) << threads << " threads";
+  }
 }
 
 // Five neighbours are read in one range, which fails, and then one by one.

@@ -154,12 +154,9 @@ class VerifyJob {
 
   void verify_samples(const std::string& path, const OpenedShard& opened) {
     ShardStream stream(opened);
-    const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop, .bad_if_unread = true};
-    SampleSweep sweep(stream, sweeping, [] {
-      return [checker = std::make_shared<SampleChecker>(CheckDepth::kDecoded)](SweptSample& sample) {
-        sample.bad = checker->check(sample.row, sample.fields, sample.entry_points);
-      };
-    });
+    const SweepOptions sweeping{
+        .threads = options_.threads, .stop = options_.stop, .memory = options_.memory, .bad_if_unread = true};
+    SampleSweep sweep(stream, sweeping, [this] { return checking(CheckDepth::kDecoded, options_.limits); });
     while (const SweptSample* sample = sweep.next()) {
       const SampleRow& row = sample->row;
       const BadSample found{path, row.key, row.fields.empty() ? 0 : row.fields.front().offset, sample->bad};

@@ -3,17 +3,22 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "stoker/codec/image_decoder.h"
 #include "stoker/pack/index_job.h"
 
 namespace stoker {
 
 struct VerifyOptions {
-  std::string index_folder{};                                               // where to look for indexes first
-  int threads = 0;                                                          // 0: as many as the process may use cores
+  std::string index_folder{};  // where to look for indexes first
+  int threads = 0;             // 0: as many as the process may use cores
+  // Budget in bytes for all that the job holds; unset: default_job_memory().
+  std::optional<std::uint64_t> memory{};
+  DecodeLimits limits{};                                                    // of images; larger ones are bad samples
   std::stop_token stop{};                                                   // requested to stop early
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // in bytes; by the calling thread
 };
