@@ -182,6 +182,7 @@ void plan(const PlanOptions& options) {
                          .batch = options.loader.batch,
                          .prefetch = options.loader.prefetch,
                          .bad_sample = options.loader.bad_sample,
+                         .limits = options.loader.limits,
                          .progress = [&](std::int64_t done, std::int64_t total) { progress.update(done, total); }});
   }
   std::vector<CrossingCost> crossings;
@@ -190,7 +191,7 @@ void plan(const PlanOptions& options) {
     samples.resize(std::min(samples.size(), kSamplesCrossing));
     const DeviceSide side = {
         .device = options.loader.device.get(), .plan = &plan, .image_bytes = mean_sample_bytes(*dataset)};
-    CrossingProbe probe(*dataset, plan, side, static_cast<int>(samples.size()));
+    CrossingProbe probe(*dataset, plan, side, static_cast<int>(samples.size()), nullptr, options.loader.limits);
     for (int index = 0; index <= kTransferIndexMax; ++index) {
       crossings.push_back(probe.measure(index, samples, options.loader.seed));
     }
@@ -200,7 +201,7 @@ void plan(const PlanOptions& options) {
                           .core = std::move(core),
                           .crossings = std::move(crossings),
                           .loader = options.loader,
-                          .memory_bytes_min = memory_bytes_min(*dataset, recipe, options.loader),
+                          .memory_bytes_min = memory_bytes_enough(*dataset, recipe, options.loader),
                           .device_memory_bytes_min = device_memory_bytes_min(*dataset, recipe, options.loader)};
   if (options.json) {
     write_json(json_of(report));
@@ -224,6 +225,7 @@ void add_plan_command(Parser& app) {
                     "Show what splitting the stages with this device costs at each transfer index; cpu")
       ->option_text("DEVICE");
   add_open_options(*command, options->open);
+  add_pixels_option(*command, options->loader.limits);
   add_parsed_option(*command, "--bad-sample", options->loader.bad_sample, parse_bad_slot_policy,
                     "Try another sample in a bad one's place, one fewer, or stop; substitute")
       ->option_text("substitute|skip|fail");

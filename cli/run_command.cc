@@ -293,6 +293,7 @@ void add_run_command(Parser& app, Interrupts& interrupts) {
       ->option_text("ADDRESS");
   add_text_option(*command, "--audit", loader.audit, "Write one line per delivered sample, with a hash of its pixels")
       ->option_text("FILE");
+  add_pixels_option(*command, loader.limits);
   add_parsed_option(*command, "--bad-sample", loader.bad_sample, parse_bad_slot_policy,
                     "Put a good sample in a bad one's place, skip it, or stop; substitute")
       ->option_text("substitute|skip|fail");

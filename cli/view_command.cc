@@ -38,6 +38,7 @@ struct ViewOptions {
   int count = 8, draws = 4;
   std::uint64_t seed = 0;
   BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
+  DecodeLimits limits;
   bool json = false;
 };
 
@@ -50,8 +51,8 @@ std::size_t first_image_view(const Plan& plan, const std::string& recipe) {
 }
 
 // The whole image that the recipe starts from.
-RgbImage original(Bytes encoded, const DecodeOptions& options) {
-  AnyImageDecoder decoder;
+RgbImage original(Bytes encoded, const DecodeOptions& options, const DecodeLimits& limits) {
+  AnyImageDecoder decoder(limits);
   const ImageFacts facts = decoder.read_facts(encoded);
   const ImageView stored = decoder.decode_rgb(encoded, facts, {0, 0, facts.width, facts.height});
   return RgbImage(oriented(stored, options.apply_orientation ? facts.orientation : Orientation{1}));
@@ -92,9 +93,9 @@ Sheet draw_sheet(const Dataset& dataset, const Plan& plan, const ViewOptions& op
   const std::size_t output = first_image_view(plan, options.recipe);
   const ViewPlan& view = plan.views()[output];
   SampleReader reader(dataset, plan);
-  CpuExecutor executor(plan);
+  CpuExecutor executor(plan, options.limits);
   const auto picture = [&](const SampleInput& input) {
-    return original(input.fields[static_cast<std::size_t>(view.field)], view.image.decode);
+    return original(input.fields[static_cast<std::size_t>(view.field)], view.image.decode, options.limits);
   };
   const auto try_sample = [&](std::int64_t sample, std::int64_t position) {
     const SampleInput input =
@@ -186,6 +187,7 @@ void add_view_command(Parser& app) {
   add_integer_option(*command, "--count", options->count, {1, kSamplesMax}, "Samples, one row each; 8");
   add_integer_option(*command, "--draws", options->draws, {0, kDrawsMax}, "Epochs, one column each; 4");
   add_seed_option(*command, options->seed);
+  add_pixels_option(*command, options->limits);
   add_parsed_option(*command, "--bad-sample", options->bad_sample, parse_bad_slot_policy,
                     "Show another sample in a bad one's place, one fewer, or stop; substitute")
       ->option_text("substitute|skip|fail");

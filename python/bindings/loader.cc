@@ -61,6 +61,7 @@ constexpr const char* kLoaderDoc =
     "bad_sample: where a sample's bytes are bad another one stands in for it ('substitute'), nothing does ('skip', "
     "see\n"
     "    Batch.valid), or the epoch ends ('fail')\n"
+    "pixels_max: images of more pixels are bad samples; by default 89,000,000\n"
     "quarantine: a file: the samples that it lists are taken for bad, others that are bad are added to it\n"
     "cache: 'ram' keeps encoded samples in memory, shared by the ranks of a host; cache_memory: how much of the "
     "budget,\n"
@@ -126,7 +127,7 @@ constexpr const char* kConstructor =
     "repeats: int = 1, device: str | _Device = 'cpu', transfer_index: int | str = 'auto', "
     "device_memory: int | str | None = None, nvjpeg: bool = False, pin_memory: bool = False, "
     "pin_threads: bool = True, io_depth: int | None = None, metrics_address: int | str | None = None, "
-    "name: str | None = None, tune: str = 'on') -> None";
+    "name: str | None = None, tune: str = 'on', pixels_max: int | None = None) -> None";
 
 // `device`: its name, for another process is to open the same.
 nb::dict kept_options(const CallSignature& signature, const CallArguments& given, const std::string& device) {
@@ -181,6 +182,9 @@ LoaderOptions loader_options(const CallArguments& given) {
     options.metrics_address = metrics_address_argument(value);
   }
   if (const nb::handle value = given.unless_none("name")) options.name = text_argument("name", value);
+  if (const nb::handle value = given.unless_none("pixels_max")) {
+    options.limits = DecodeLimits::up_to(integer_argument("pixels_max", value, 1, kInt64Max));
+  }
   if (const nb::handle value = given["pin_threads"]) options.pin_threads = flag_argument("pin_threads", value);
   return options;
 }
@@ -192,7 +196,8 @@ void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& nam
        "prefetch",     "memory",      "order",    "window",          "lanes",         "rank",
        "world",        "tail",        "audit",    "bad_sample",      "quarantine",    "cache",
        "cache_memory", "repeats",     "device",   "transfer_index",  "device_memory", "nvjpeg",
-       "pin_memory",   "pin_threads", "io_depth", "metrics_address", "name",          "tune"},
+       "pin_memory",   "pin_threads", "io_depth", "metrics_address", "name",          "tune",
+       "pixels_max"},
       2,
       {"channels_last"}};
   const CallArguments given(signature, positional, named);

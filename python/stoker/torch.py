@@ -153,6 +153,7 @@ class Loader:
             metrics_address: int | str | None = None,
             name: str | None = None,
             tune: str = "on",
+            pixels_max: int | None = None,
             channels_last: bool = False,
         ) -> None: ...
 

@@ -26,6 +26,8 @@ class ImageStages {
 
   /// What decode() will take of memory, about.
   std::uint64_t decode_memory() const { return path_->decode_memory(); }
+  /// At most, whatever the random numbers.
+  std::uint64_t decode_memory_max() const { return path_->decode_memory_max(); }
 
   /// Stage 1. Kept until the next begin().
   void decode() { path_->decode(decoder_); }

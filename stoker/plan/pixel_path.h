@@ -40,6 +40,8 @@ class PixelPath {
   virtual void begin(const ImageWork& work, AnyImageDecoder& decoder) = 0;
   /// What decode() will take of memory, about.
   virtual std::uint64_t decode_memory() const = 0;
+  /// The same for whatever part of the image.
+  virtual std::uint64_t decode_memory_max() const = 0;
   /// What decode() and geometry() put out.
   virtual StageTensor decoded() const = 0;
   virtual StageTensor resized() const = 0;

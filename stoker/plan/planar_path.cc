@@ -65,6 +65,11 @@ std::uint64_t PlanarPath::decode_memory() const {
   return decode_planes_memory(work_->facts, work_->encoded.size(), window());
 }
 
+std::uint64_t PlanarPath::decode_memory_max() const {
+  const ImageFacts& facts = work_->facts;
+  return decode_planes_memory(facts, work_->encoded.size(), {0, 0, facts.width, facts.height});
+}
+
 StageTensor PlanarPath::decoded() const {
   std::int64_t samples = 0;
   for (int i = 0; i < planes_.count; ++i) {

@@ -13,6 +13,7 @@ class PlanarPath final : public PixelPath {
   bool takes_it() const { return planes_.count > 0; }
 
   std::uint64_t decode_memory() const override;
+  std::uint64_t decode_memory_max() const override;
   StageTensor decoded() const override;
   StageTensor resized() const override;
   MutableImageView resized_view(std::uint8_t* memory) const override;

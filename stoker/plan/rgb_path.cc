@@ -29,6 +29,10 @@ Rect RgbPath::window_as_stored() const {
 
 std::uint64_t RgbPath::decode_memory() const { return decode_rgb_memory(work_->facts, window_as_stored()); }
 
+std::uint64_t RgbPath::decode_memory_max() const {
+  return decode_rgb_memory(work_->facts, {0, 0, work_->facts.width, work_->facts.height});
+}
+
 StageTensor RgbPath::decoded() const {
   return {DType::kU8, image_shape(Layout::kNhwc, window().height, window().width, ColorMap::kChannels)};
 }

@@ -10,6 +10,7 @@ class RgbPath final : public PixelPath {
  public:
   void begin(const ImageWork& work, AnyImageDecoder& decoder) override;
   std::uint64_t decode_memory() const override;
+  std::uint64_t decode_memory_max() const override;
   StageTensor decoded() const override;
   StageTensor resized() const override;
   MutableImageView resized_view(std::uint8_t* memory) const override;

@@ -23,7 +23,7 @@ struct Found {
 // Samples that can be decoded, as many as there is time for.
 Found find_samples(const Dataset& dataset, const Plan& plan, const CalibrationOptions& options) {
   SampleReader reader(dataset, plan);
-  CpuExecutor executor(plan, {}, options.gate);
+  CpuExecutor executor(plan, options.limits, options.gate);
   Found found;
   const std::int64_t began = now_ns();
   for (const std::int64_t sample : first_samples(dataset, options.seed, kCandidates)) {
@@ -62,7 +62,7 @@ std::optional<std::vector<CrossingCost>> calibrate(const Dataset& dataset, const
   }
   std::vector<CrossingCost> costs;
   try {
-    CrossingProbe probe(dataset, plan, side, count, options.gate);
+    CrossingProbe probe(dataset, plan, side, count, options.gate, options.limits);
     for (int index = 0; index <= kTransferIndexMax; ++index) {
       if (options.stop()) return std::nullopt;
       costs.push_back(probe.measure(index, found.samples, options.seed));

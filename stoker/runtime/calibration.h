@@ -13,6 +13,7 @@ namespace stoker {
 struct CalibrationOptions {
   std::uint64_t seed = 0;
   ScratchGate* gate = nullptr;
+  DecodeLimits limits{};
   /// So much memory is to be had until further notice, or not.
   std::function<bool(const LoaderBatchBytes&)> lend;
   /// Nobody waits for the outcome any more.

@@ -31,7 +31,7 @@ struct StagesTried {
 // Finds good samples, brings them into the page cache, and tells how the stages share the time.
 StagesTried try_stages(const Dataset& dataset, const Plan& plan, const CoreProbeOptions& options) {
   SampleReader reader(dataset, plan);
-  StageProbe probe(plan);
+  StageProbe probe(plan, options.limits);
   const std::int64_t total = std::min(dataset.size(), kSamplesMax);
   const std::int64_t began = now_ns();
   std::int64_t sum_ns = 0, good = 0;
@@ -83,6 +83,7 @@ CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan
                  .prefetch = options.prefetch,
                  .tune = TuneMode::kOff,
                  .memory = usable_memory(),
+                 .limits = options.limits,
                  .rank = 0,
                  .world = 1,
                  .tail = Tail::kWrap,
@@ -105,7 +106,7 @@ CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan
   const MetricsWindow window(before, loader.metrics());
 
   const auto count = static_cast<double>(window[Metric::kSamples]);
-  const auto images = static_cast<double>(trial.costs.size() / kStagesPerImage);
+  const std::size_t images = trial.costs.size() / kStagesPerImage;
   // Stages are timed by the wall clock, of which other processes may have had a part.
   const double us_each = 1e6 / count * std::min(1.0, cpu_s / window.seconds());
   CoreCosts costs;
@@ -114,7 +115,8 @@ CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan
   scale(costs.stages, 1, 2, us_each * window.seconds_of(Metric::kGeometryColorNs));
   costs.cpu_us = 1e6 * cpu_s / count;
   costs.samples_per_s = 1e6 / costs.cpu_us;
-  if (images > 0) costs.indexed = static_cast<double>(window[Metric::kEntryPointsUsed]) / count / images;
+  if (images > 0)
+    costs.indexed = static_cast<double>(window[Metric::kEntryPointsUsed]) / count / static_cast<double>(images);
   costs.samples = std::move(trial.samples);
   return costs;
 }

@@ -19,6 +19,7 @@ struct CoreProbeOptions {
   int batch = 256;  // at most: of images that take long there are smaller ones
   std::optional<int> prefetch{};
   BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
+  DecodeLimits limits{};
   /// Told after each sample how many there have been, of so many at most.
   std::function<void(std::int64_t done, std::int64_t total)> progress{};
 };

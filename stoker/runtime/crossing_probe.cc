@@ -12,12 +12,12 @@ constexpr std::int64_t kPatienceNs = 1'000'000'000;
 }  // namespace
 
 CrossingProbe::CrossingProbe(const Dataset& dataset, const Plan& plan, const DeviceSide& side, int slots,
-                             ScratchGate* gate)
+                             ScratchGate* gate, const DecodeLimits& limits)
     : dataset_(dataset),
       device_(*side.device),
       gate_(gate),
       reader_(dataset, plan),
-      executor_(plan, {}, gate),
+      executor_(plan, limits, gate),
       out_(device_.memory(), batch_bytes(plan.outputs(), slots)),
       batch_(plan, slots, side.image_bytes, device_, out_.data(), side.nvjpeg) {}
 

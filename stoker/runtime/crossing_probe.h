@@ -29,7 +29,7 @@ class CrossingProbe {
   /// For so many samples at a time. `side` has a device; `gate`: to the memory that decoding takes, if that is
   /// budgeted. All of them must outlive it. Throws kMemory.
   CrossingProbe(const Dataset& dataset, const Plan& plan, const DeviceSide& side, int slots,
-                ScratchGate* gate = nullptr);
+                ScratchGate* gate = nullptr, const DecodeLimits& limits = {});
 
   /// Takes one sample for each slot through one batch, twice: once to warm up. Throws what reading or decoding a sample
   /// throws, naming it.

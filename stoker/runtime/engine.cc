@@ -36,10 +36,13 @@ Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, co
       rank_(*options.rank),
       audit_(options.audit.empty() ? nullptr : std::make_unique<AuditWriter>(options.audit)),
       quarantine_(options.quarantine.empty() ? nullptr : std::make_shared<Quarantine>(options.quarantine)),
+      limits_(options.limits),
       memory_(plan_memory(*dataset_, plan_, options)),
+      enough_memory_(dataset_, plan_, options),
       cache_share_(cache_share(*dataset_, plan_, options, memory_.cache)),
       cache_(cache_share_ ? std::make_shared<SampleCache>(cache_share_->take(), dataset_->size()) : nullptr),
-      scratch_(memory_.scratch, options.threads, usable_cores()),
+      scratch_(memory_.scratch, options.threads, usable_cores(),
+               [this](std::uint64_t bytes) { return enough_memory_.text({.decode_bytes = bytes}); }),
       board_(*dataset_, completed(board_options(*dataset_, plan_, options, memory_)), *options.allocator),
       io_depth_(options.io_depth.value_or(kIoDepthMax)),
       worker_target_(options.threads),
@@ -60,6 +63,7 @@ BoardOptions Loader::Engine::completed(BoardOptions options) const {
   options.quarantine = quarantine_;
   options.cache = cache_;
   options.device.pinned = pinned_.get();
+  options.enough_memory = [this](std::uint64_t bytes) { return enough_memory_.text({.sample_bytes = bytes}); };
   return options;
 }
 
@@ -184,7 +188,7 @@ void report(const ExecutorCounts& counts, ExecutorCounts& reported, const Ticket
 
 void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock) {
   ScratchGate gate(scratch_);
-  CpuExecutor executor(plan_, {}, &gate);
+  CpuExecutor executor(plan_, limits_, &gate);
   WorkerCounters& counters = metrics_.worker(worker);
   ExecutorCounts reported;
   Ticket* tickets[kTicketsAtOnce];

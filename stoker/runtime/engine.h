@@ -17,6 +17,7 @@
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/audit.h"
 #include "stoker/runtime/cache_share.h"
+#include "stoker/runtime/enough_memory.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/loader_options.h"
 #include "stoker/runtime/loader_state.h"
@@ -157,7 +158,9 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   MetricCounters metrics_;
   std::unique_ptr<AuditWriter> audit_;      // the consumer's thread only
   std::shared_ptr<Quarantine> quarantine_;  // likewise, but for what it knew from the beginning
+  const DecodeLimits limits_;
   const MemoryPlan memory_;
+  const EnoughMemory enough_memory_;
   const std::unique_ptr<CacheShare> cache_share_;
   const std::shared_ptr<SampleCache> cache_;
 

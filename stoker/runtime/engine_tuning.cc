@@ -134,7 +134,7 @@ std::optional<std::vector<CrossingCost>> Loader::Engine::calibrate(const std::fu
     return true;
   };
   return stoker::calibrate(*dataset_, plan_, board_.device(),
-                           {.seed = seed_, .gate = &gate, .lend = lend, .stop = stop});
+                           {.seed = seed_, .gate = &gate, .limits = limits_, .lend = lend, .stop = stop});
 }
 
 // The consumer has got a batch.

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "stoker/codec/image_decoder.h"
 #include "stoker/device/device.h"
 #include "stoker/format/bad_sample.h"
 #include "stoker/format/dataset.h"
@@ -51,7 +52,8 @@ struct LoaderOptions {
                                                    // there is no window yet; must not throw. It may close the
                                                    // loader, whose destructor then joins that thread
   std::optional<std::uint64_t>
-      memory{};  // budget in bytes for all that a loader holds; unset: a quarter of the machine's
+      memory{};           // budget in bytes for all that a loader holds; unset: a quarter of the machine's
+  DecodeLimits limits{};  // of images: larger ones are bad samples
   OrderKind order = OrderKind::kGlobal;
   std::optional<std::int64_t> window{};  // samples, of the windowed order only; unset: as OrderOptions has it
   std::optional<int> lanes{};            // likewise
@@ -199,7 +201,9 @@ class Loader::Epoch {
 
 /// The least memory budget with which these options work; larger images or samples may need more.
 std::uint64_t memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
-/// Likewise of the device's memory.
+/// The least with which the data set's largest images and samples can be had, too: looks for them (largest_needs).
+std::uint64_t memory_bytes_enough(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
+/// The least of the device's memory.
 std::uint64_t device_memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
 
 }  // namespace stoker

@@ -16,9 +16,11 @@
 #include "stoker/base/threads.h"
 #include "stoker/base/units.h"
 #include "stoker/base/user_cache.h"
+#include "stoker/base/whole_megabytes.h"
 #include "stoker/base/words.h"
 #include "stoker/order/launcher.h"
 #include "stoker/runtime/metrics_server.h"
+#include "stoker/runtime/scratch_budget.h"
 #include "stoker/tuner/tuned_workload.h"
 
 namespace stoker {
@@ -179,6 +181,14 @@ MemoryPlan least_memory(const Dataset& dataset, const Plan& plan, const LoaderOp
           .batches = least_batch_memory(prefetch, bytes_of_batch(dataset, plan, options).host)};
 }
 
+/// The largest sample has the read-ahead to itself, and all that batches do not need.
+std::uint64_t sample_bytes_max(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
+                               const MemoryPlan& memory) {
+  const std::uint64_t batches =
+      least_batch_memory(std::max(first_prefetch(options), 1), bytes_of_batch(dataset, plan, options).host);
+  return std::min(BoardOptions().sample_bytes_max, memory.read_ahead + memory.batches - batches);
+}
+
 /// Where the samples lie, some of them told for all: data sets of one fingerprint may differ in what it does not cover.
 std::string places_of(const Dataset& dataset) {
   constexpr std::int64_t kLookedAt = 64;
@@ -309,7 +319,7 @@ MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const LoaderOpt
   MemoryPlan memory = least_memory(dataset, plan, options);
   if (*options.memory < memory.total()) {
     fail(ErrorKind::kMemory, "a memory budget of {} cannot work; the least for this batch and prefetch is {}{}",
-         human(*options.memory), human(memory.total()),
+         human(*options.memory), whole_megabytes(memory.total()),
          memory.cache > 0 ? fmt::format(", with a cache of {}", human(memory.cache)) : "");
   }
   std::uint64_t left = *options.memory - memory.total();
@@ -328,6 +338,27 @@ MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const LoaderOpt
   give(memory.scratch, left - left / 4);  // more batches than were asked for are seldom of use, large images common
   give(memory.batches, left);
   return memory;
+}
+
+std::uint64_t memory_for(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
+                         const SampleNeeds& needs) {
+  LoaderOptions tried = options;
+  const std::uint64_t sample_bytes = std::min(needs.sample_bytes, BoardOptions().sample_bytes_max);
+  const auto works = [&](std::uint64_t budget) {
+    tried.memory = budget;
+    const MemoryPlan memory = plan_memory(dataset, plan, tried);
+    return sample_bytes_max(dataset, plan, tried, memory) >= sample_bytes &&
+           ScratchBudget(memory.scratch, tried.threads, usable_cores()).can_ever_hold(needs.decode_bytes);
+  };
+  std::uint64_t enough = least_memory(dataset, plan, options).total();
+  if (works(enough)) return enough;
+  std::uint64_t too_little = enough;
+  while (!works(enough)) too_little = enough, enough *= 2;
+  while (enough - too_little > 1) {
+    const std::uint64_t middle = too_little + (enough - too_little) / 2;
+    (works(middle) ? enough : too_little) = middle;
+  }
+  return enough;
 }
 
 namespace {
@@ -410,10 +441,8 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Loade
   board.read_ahead_bytes = memory.read_ahead;
   board.near_bytes = near_bytes(dataset, board);
   board.batch_memory_max = {.host = memory.batches, .device = *options.device_memory};
-  // The largest sample has the read-ahead to itself, and all that batches do not need.
+  board.sample_bytes_max = sample_bytes_max(dataset, plan, options, memory);
   const LoaderBatchBytes batch_bytes = bytes_of_batch(dataset, plan, options);
-  const std::uint64_t batches = least_batch_memory(std::max(first_prefetch(options), 1), batch_bytes.host);
-  board.sample_bytes_max = std::min(board.sample_bytes_max, memory.read_ahead + memory.batches - batches);
   check_prefetch(board.prefetch, batch_bytes, board.batch_memory_max);
   return board;
 }
@@ -434,6 +463,11 @@ std::uint64_t device_memory_bytes_min(const Dataset& dataset, const Recipe& reci
 
 std::uint64_t memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
   return least_memory(dataset, Plan(recipe), resolved(options)).total();
+}
+
+std::uint64_t memory_bytes_enough(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
+  const Plan plan(recipe);
+  return memory_for(dataset, plan, resolved(options), largest_needs(dataset, plan, options.limits));
 }
 
 }  // namespace stoker

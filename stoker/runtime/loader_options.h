@@ -8,6 +8,7 @@
 #include "stoker/runtime/cache_share.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/loader_state.h"
+#include "stoker/runtime/sample_needs.h"
 #include "stoker/runtime/self_tuning.h"
 #include "stoker/runtime/ticket_board.h"
 
@@ -33,6 +34,10 @@ struct MemoryPlan {
 /// For complete options and the device that `plan` is for. Throws kLimit for too many outputs, kMemory for a budget
 /// that cannot work, saying the least that does.
 MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const LoaderOptions& options);
+
+/// The least budget with which samples that need so much can be had, and everything else works. For complete options.
+std::uint64_t memory_for(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
+                         const SampleNeeds& needs);
 
 /// For complete options and their memory.
 BoardOptions board_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,

@@ -15,9 +15,6 @@ namespace {
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t kAllowanceMin = kMebibyte, kAllowanceMax = 32 * kMebibyte;
 
-// How much more memory it takes to have a byte more for large images: what else a loader has grows along.
-constexpr std::uint64_t kMemoryPerLarge = 6;
-
 /// What workers may keep together, of so many bytes.
 std::uint64_t kept_of(std::uint64_t bytes, int threads, int threads_later) {
   const auto later = std::min(static_cast<std::uint64_t>(threads_later), bytes / 2 / kAllowanceMin);
@@ -27,8 +24,11 @@ std::uint64_t kept_of(std::uint64_t bytes, int threads, int threads_later) {
 
 }  // namespace
 
-ScratchBudget::ScratchBudget(std::uint64_t bytes, int threads, int threads_later)
-    : for_small_(kept_of(bytes, threads, threads_later)), for_large_(bytes - for_small_), large_(for_large_) {
+ScratchBudget::ScratchBudget(std::uint64_t bytes, int threads, int threads_later, Enough enough)
+    : for_small_(kept_of(bytes, threads, threads_later)),
+      for_large_(bytes - for_small_),
+      enough_(std::move(enough)),
+      large_(for_large_) {
   set_threads(threads);
 }
 
@@ -48,9 +48,9 @@ std::int64_t ScratchGate::enter(std::uint64_t bytes) {
     return 0;
   }
   if (bytes > budget_.for_large_) {
-    fail(ErrorKind::kMemory, "to decode it takes {}, and the memory budget leaves {} for that; give the loader {} more",
+    fail(ErrorKind::kMemory, "to decode it takes {}, and the memory budget leaves {} for that; give the loader {}",
          format_size(static_cast<double>(bytes)), format_size(static_cast<double>(budget_.for_large_)),
-         format_size(static_cast<double>(kMemoryPerLarge * (bytes - budget_.for_large_))));
+         budget_.enough_ ? budget_.enough_(bytes) : std::string("more memory"));
   }
   const std::int64_t since = now_ns();
   std::optional<ByteBudget::Grant> grant = budget_.large_.take(bytes, budget_.stop_.get_token());

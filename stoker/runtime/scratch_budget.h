@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <stop_token>
+#include <string>
 
 #include "stoker/base/byte_budget.h"
 #include "stoker/plan/cpu_executor.h"
@@ -14,8 +16,11 @@ namespace stoker {
 /// Threads: any.
 class ScratchBudget {
  public:
+  /// Names the loader's budget in which so much can be had at once, for errors: "413MB".
+  using Enough = std::function<std::string(std::uint64_t bytes)>;
+
   /// For so many threads, and as far as that is possible for more of them later.
-  ScratchBudget(std::uint64_t bytes, int threads, int threads_later = 0);
+  ScratchBudget(std::uint64_t bytes, int threads, int threads_later = 0, Enough enough = nullptr);
 
   /// Shares what workers may keep among so many. Throws kMemory where it is too little for them.
   void set_threads(int threads);
@@ -23,6 +28,7 @@ class ScratchBudget {
   std::uint64_t allowance() const { return allowance_; }
   /// The largest image that can be decoded takes this much.
   std::uint64_t most() const { return for_large_; }
+  bool can_ever_hold(std::uint64_t bytes) const { return bytes <= for_large_ || bytes <= allowance_; }
 
   /// From here on nobody waits for memory: what asks for it fails with kClosed.
   void close() { stop_.request_stop(); }
@@ -32,6 +38,7 @@ class ScratchBudget {
 
   const std::uint64_t for_small_, for_large_;
   std::atomic<std::uint64_t> allowance_{0};
+  const Enough enough_;
   ByteBudget large_;
   std::stop_source stop_;
 };

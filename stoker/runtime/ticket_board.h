@@ -37,6 +37,8 @@ struct BoardOptions {
   std::int64_t tickets_ahead = 0;       // drawn ahead of the consumer, where that is more than prefetch makes it
   std::int64_t epochs_end = INT64_MAX;  // nothing is drawn of this epoch and later ones
   std::uint64_t sample_bytes_max = std::uint64_t{1} << 30;
+  // Names the loader's budget in which so large a sample can be had, for errors: "413MB".
+  std::function<std::string(std::uint64_t bytes)> enough_memory{};
   BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
   std::shared_ptr<const Quarantine> quarantine{};  // samples that are known to be bad, if any
   std::size_t reserve_bytes = 0;                   // of the arena for samples that stand in for bad ones

@@ -42,9 +42,9 @@ void TicketBoard::locate(Ticket& ticket) const {
       const std::uint64_t length = ticket.reads[i].field->length;
       bytes += length;
       if (length > options_.sample_bytes_max || bytes > options_.sample_bytes_max) {
-        fail(ErrorKind::kLimit,
-             "the sample is {} long, and the memory budget has room for {}; give the loader more memory",
-             format_size(static_cast<double>(bytes)), format_size(static_cast<double>(options_.sample_bytes_max)));
+        fail(ErrorKind::kLimit, "the sample is {} long, and the memory budget has room for {}; give the loader {}",
+             format_size(static_cast<double>(bytes)), format_size(static_cast<double>(options_.sample_bytes_max)),
+             options_.enough_memory ? options_.enough_memory(bytes) : std::string("more memory"));
       }
     }
     if (!options_.cache) leave_out_unwanted(ticket);

@@ -248,7 +248,7 @@ INTEGERS = {
         "--window": (1, INT64_MAX), "--lanes": (1, INT_MAX), "--io-depth": (1, 1024),
         "--world": (1, INT_MAX)}),
     "plan": (("plan", "DATA", "--recipe", "imagenet-train"), {
-        "--batch": (1, INT_MAX), "--prefetch": (1, INT_MAX), "--threads": (1, INT_MAX)}),
+        "--batch": (1, INT_MAX), "--prefetch": (1, INT_MAX), "--threads": (1, INT_MAX), "--pixels-max": (1, INT64_MAX)}),
     "view": (("view", "DATA", "--recipe", "imagenet-train", "--out", "x.png"), {
         "--count": (1, 100), "--draws": (0, 20), "--seed": (0, UINT64_MAX)}),
     "synth": (("synth", "OUT"), {
