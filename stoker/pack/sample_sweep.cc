@@ -91,12 +91,18 @@ std::optional<SampleSweep::Chunk> SampleSweep::claim(const std::stop_token& stop
     SweptSample& sample = chunk.samples.emplace_back();
     sample.row = std::exchange(row_, SampleRow());
     has_row_ = false;
-    if (wanted > memory_.read) {
+    if (wanted > memory_.read && wanted <= usable_memory() / 2) {
       fail(ErrorKind::kMemory,
            "{}: it has {}, more than the {} that the memory budget leaves for one sample; a budget (--memory) of {} is "
            "enough for it",
            describe(sample.row), format_size(static_cast<double>(wanted)),
            format_size(static_cast<double>(memory_.read)), job_memory_for(wanted, 0, threads_));
+    }
+    if (wanted > memory_.read) {  // no budget would do
+      const Error error(ErrorKind::kLimit, fmt::format("it has {}, more than this machine could hold of one sample",
+                                                       format_size(static_cast<double>(wanted))));
+      note_unread(sample, error);
+      break;
     }
     bytes += wanted;
   }
