@@ -25,6 +25,7 @@ constexpr std::int64_t kSlotsEnough = 20'000;
 struct StagesTried {
   TriedSamples samples;
   std::vector<StageCost> costs;  // of each stage apart
+  double indexed = 0;
   double each_ns = 0;
 };
 
@@ -46,6 +47,7 @@ StagesTried try_stages(const Dataset& dataset, const Plan& plan, const CoreProbe
                                 return good < kSamplesMin || now_ns() - began < kTrialNs;
                               });
   trial.costs = probe.costs();
+  trial.indexed = probe.indexed();
   trial.each_ns = static_cast<double>(sum_ns) / static_cast<double>(good);
   return trial;
 }
@@ -106,7 +108,6 @@ CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan
   const MetricsWindow window(before, loader.metrics());
 
   const auto count = static_cast<double>(window[Metric::kSamples]);
-  const std::size_t images = trial.costs.size() / kStagesPerImage;
   // Stages are timed by the wall clock, of which other processes may have had a part.
   const double us_each = 1e6 / count * std::min(1.0, cpu_s / window.seconds());
   CoreCosts costs;
@@ -115,8 +116,8 @@ CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan
   scale(costs.stages, 1, 2, us_each * window.seconds_of(Metric::kGeometryColorNs));
   costs.cpu_us = 1e6 * cpu_s / count;
   costs.samples_per_s = 1e6 / costs.cpu_us;
-  if (images > 0)
-    costs.indexed = static_cast<double>(window[Metric::kEntryPointsUsed]) / count / static_cast<double>(images);
+  // Its counters tell whether a loader decodes by entry points, but not of how many images: some are under way.
+  if (window[Metric::kEntryPointsUsed] > 0) costs.indexed = trial.indexed;
   costs.samples = std::move(trial.samples);
   return costs;
 }

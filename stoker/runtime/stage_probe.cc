@@ -14,6 +14,7 @@ class StageProbe::View {
     const StageOutputs outputs = stages_.begin(view_, sample.fields[static_cast<std::size_t>(view_.field)], sample.draw,
                                                by_entry_points ? sample.entry_points : Bytes());
     stages_.decode();
+    ++decoded_;
     const std::int64_t decoded_at = now_ns();
     resized_.resize(outputs.geometry.bytes());
     tensor_.resize(outputs.color.bytes());
@@ -36,6 +37,9 @@ class StageProbe::View {
     }
   }
 
+  std::int64_t by_entry_points() const { return stages_.plane_decodes().by_entry_points; }
+  std::int64_t decoded() const { return decoded_; }
+
   void append_costs(std::vector<StageCost>& costs) const {
     const double samples = static_cast<double>(samples_ > 0 ? samples_ : 1);
     for (const Sum& sum : sums_) {
@@ -53,7 +57,7 @@ class StageProbe::View {
   ImageStages stages_;
   std::vector<std::uint8_t> resized_, tensor_;
   std::array<Sum, kStagesPerImage> last_{}, sums_{};
-  std::int64_t samples_ = 0;
+  std::int64_t samples_ = 0, decoded_ = 0;
 };
 
 StageProbe::StageProbe(const Plan& plan, const DecodeLimits& limits) {
@@ -69,6 +73,15 @@ void StageProbe::measure(const SampleInput& sample) {
   for (const auto& view : views_) view->measure(sample);
   for (const auto& view : views_) view->count();
   last_ns_ = now_ns() - began;
+}
+
+double StageProbe::indexed() const {
+  std::int64_t by_entry_points = 0, decoded = 0;
+  for (const auto& view : views_) {
+    by_entry_points += view->by_entry_points();
+    decoded += view->decoded();
+  }
+  return decoded > 0 ? static_cast<double>(by_entry_points) / static_cast<double>(decoded) : 0;
 }
 
 std::vector<StageCost> StageProbe::costs() const {

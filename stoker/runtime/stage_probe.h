@@ -31,6 +31,8 @@ class StageProbe {
   void measure(const SampleInput& sample);
   /// One per stage of the plan, of what was measured so far. Geometry and color take longer so than fused.
   std::vector<StageCost> costs() const;
+  /// Of the images, those that were decoded by entry points.
+  double indexed() const;
   /// How long the last sample took in all.
   std::int64_t last_ns() const { return last_ns_; }
 
