@@ -38,8 +38,8 @@ def run(data, *args, recipe="imagenet-train", batch=1):
 def refused_everywhere(stoker, data):
     """The sentence with which run, plan and view refuse a data set."""
     sentence = stoker.refusal(FAILURE, *run(data, "--bad-sample", "fail"))
-    stoker.refusal(FAILURE, "plan", data, "--recipe", "imagenet-train")
-    stoker.refusal(FAILURE, "view", data, "--recipe", "imagenet-train", "--out", f"{data}.png")
+    stoker.refusal(FAILURE, "plan", data, "--recipe", "imagenet-train", "--bad-sample", "fail")
+    stoker.refusal(FAILURE, "view", data, "--recipe", "imagenet-train", "--out", f"{data}.png", "--bad-sample", "fail")
     return sentence
 
 
