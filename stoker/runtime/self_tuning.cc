@@ -165,9 +165,7 @@ void SelfTuning::rest(const Tuner& tuner) {
 
 // What was found before is used at once: what it is worth shows soon. And never more threads than are fair.
 void SelfTuning::begin() {
-  share_.update(0);
-  most_threads_ = std::min(share_.most(), most_threads_);
-  tell_share();
+  find_share(nullptr);
   start_ = kept_.load();
   const KnobSetting now = loader_.knobs();
   if (!start_) {
@@ -237,7 +235,9 @@ TunerLimits SelfTuning::take_limits() {
 }
 
 void SelfTuning::make_tuner(std::optional<Tuner>& tuner) {
+  find_share(tuner ? &*tuner : nullptr);
   TunerOptions options{.limits = take_limits(), .once = options_.once};
+  options.limits.threads_max = most_threads_;  // it says with how many it begins
   if (tuner) {
     options.start = loader_.knobs();
     options.start_is = "the user has fixed some of them";
@@ -257,10 +257,14 @@ void SelfTuning::make_tuner(std::optional<Tuner>& tuner) {
 }
 
 // As many threads as are fair among the loaders of this host.
-void SelfTuning::limit_threads(Tuner& tuner) {
-  share_.update(wanted_threads(&tuner));
+void SelfTuning::find_share(const Tuner* tuner) {
+  share_.update(wanted_threads(tuner));
   most_threads_ = std::min(share_.most(), threads_max(workload_.cores));
   tell_share();
+}
+
+void SelfTuning::limit_threads(Tuner& tuner) {
+  find_share(&tuner);
   tuner.limit_threads(most_threads_);
 }
 

@@ -87,6 +87,7 @@ class SelfTuning {
   bool limits_changed() const;
   TunerLimits take_limits();
   void make_tuner(std::optional<Tuner>& tuner);
+  void find_share(const Tuner* tuner);
   void limit_threads(Tuner& tuner);
   void tell_share();
   int wanted_threads(const Tuner* tuner) const;

@@ -281,6 +281,30 @@ TEST_F(SelfTuningTest, SharesTheCoresWithOtherLoaders) {
   EXPECT_EQ(news[1], "1 other loader of this host uses the same 8 cores: this one may have 6 threads");
 }
 
+TEST_F(SelfTuningTest, BeginsWithNoMoreThreadsThanOthersLeave) {
+  SelfTuningOptions shared = options();
+  loader_.step_s = 0.001;
+  HostShare other({}, shared.share);
+  // It comes when the first costs are known, and is there before the tuner says what it begins with.
+  int turns = 0;
+  loader_.before_turn = [&](const KnobSetting&) {
+    if (turns++ == 0) other.update(0);
+  };
+  std::vector<std::string> told;
+  std::mutex mutex;
+  shared.moved = [&](const TuningMove& move) {
+    const std::lock_guard lock(mutex);
+    told.push_back(move.why);
+    EXPECT_TRUE(!move.why.starts_with("begins with ") || move.next.threads <= 4) << move.why;
+  };
+  begin(shared);
+  ASSERT_TRUE(settles());
+  tuning_->stop();
+  ASSERT_GE(told.size(), 2u);
+  EXPECT_THAT(told[0], ::testing::StartsWith("1 other loader of this host"));
+  EXPECT_THAT(told[1], ::testing::MatchesRegex("begins with [1-4] threads? .*"));
+}
+
 TEST_F(SelfTuningTest, SaysNothingOfOtherLoadersWhereThereAreNone) {
   SelfTuningOptions alone = options();
   std::atomic<int> told = 0;
