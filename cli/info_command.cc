@@ -91,8 +91,7 @@ std::string info_text(const DataInfo& info) {
     text += fmt::format("{:.2f} bits per pixel, {:.0f} pixels on average, sides up to {} x {}\n", info.bits_per_pixel(),
                         static_cast<double>(info.pixels) / static_cast<double>(info.images), info.width_max,
                         info.height_max);
-    text += fmt::format("{:.1f}% of them are of the kind that Stoker's own decoder is for\n",
-                        100 * info.own_decoder_share());
+    text += fmt::format("Stoker's own decoder takes {:.1f}% of the images\n", 100 * info.own_decoder_share());
   }
   for (const auto& [reason, images] : info.left_to_libjpeg) {
     text += fmt::format("{} left to libjpeg, which is slower: {}; the first is {}\n", count(images.count), reason,

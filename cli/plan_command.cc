@@ -87,11 +87,11 @@ std::string crossings_text(const PlanReport& report) {
 std::string rate_text(const CoreCosts& core) {
   const std::string index =
       core.indexed > 0
-          ? fmt::format("{:.0f}% of the images decoded by an index's entry points, which plain files do not have",
+          ? fmt::format("An index's entry points help to decode {:.0f}% of the images; plain files have none.",
                         100 * core.indexed)
-          : std::string("without entry points of an index");
-  return fmt::format("A core makes about {:.0f} samples/s, as `run` would, {}.\nMeasured on {}.\n", core.samples_per_s,
-                     index, counted(core.samples.good.size(), "sample"));
+          : std::string("No index's entry points help to decode.");
+  return fmt::format("`run` makes about {:.0f} samples/s on one core. {}\nMeasured on {}.\n", core.samples_per_s, index,
+                     counted(core.samples.good.size(), "sample"));
 }
 
 std::string text_of(const PlanReport& report) {

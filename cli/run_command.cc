@@ -231,8 +231,9 @@ void add_run_command(Parser& app, Interrupts& interrupts) {
                                      fmt::format("Samples per batch and rank; {}", kDefaultBatch));
   add_integer_option(*command, "--global-batch", loader.global_batch, {1}, "Samples per batch of all ranks")
       ->excludes(batch);
-  add_integer_option(*command, "--epochs", options->limits.epochs, {1, kEpochsMax},
-                     "Stop after epoch E - 1; by default after the epoch that it begins in, with --batches after none")
+  add_integer_option(
+      *command, "--epochs", options->limits.epochs, {1, kEpochsMax},
+      "Stop after epoch E - 1; without it, after the epoch that the run begins in, unless --batches is given")
       ->option_text("E");
   add_integer_option(*command, "--batches", options->limits.batches, {1},
                      "Stop after N batches, of as many epochs as they take");

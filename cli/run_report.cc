@@ -130,7 +130,7 @@ std::string RunReport::text() const {
   }
   if (device.name != "cpu") {
     text +=
-        fmt::format("{} to {} at transfer index {}, whose kernels took {}.{}{}\n",
+        fmt::format("{} went to {} at transfer index {}; its kernels took {}.{}{}\n",
                     format_size(static_cast<double>(metrics[Metric::kBytesToDevice])), device.name, transfer_index,
                     duration(metrics.seconds_of(Metric::kDeviceNs)), device.caveat.empty() ? "" : " ", device.caveat);
   }

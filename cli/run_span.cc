@@ -22,9 +22,11 @@ std::int64_t batches_to_take(const RunLimits& limits, const LoaderPosition& from
 std::string nothing_to_take(const RunLimits& limits, const LoaderPosition& from, std::int64_t batches_per_epoch,
                             const std::string& state) {
   const bool at_end = from.batch >= batches_per_epoch;
-  const std::string place = at_end ? fmt::format("at the end of epoch {}", from.epoch)
-                                   : fmt::format("before batch {} of epoch {}, counted from 0", from.batch, from.epoch);
-  const std::string given = limits.epochs ? fmt::format(", and --epochs {} ends there or before", *limits.epochs) : "";
+  const std::string place =
+      at_end ? fmt::format("at the end of epoch {}", from.epoch)
+             : fmt::format("before batch {} of epoch {} (both counted from 0)", from.batch, from.epoch);
+  const std::string given =
+      limits.epochs ? fmt::format(", and --epochs {} stops after epoch {}", *limits.epochs, *limits.epochs - 1) : "";
   return fmt::format("nothing to do: '{}' stands {}{}; --epochs {} goes on to the end of epoch {}{}", state, place,
                      given, from.epoch + (at_end ? 2 : 1), from.epoch + (at_end ? 1 : 0),
                      limits.epochs ? "" : ", and --batches N for N batches");

@@ -53,7 +53,7 @@ void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
     std::string text =
         result.samples == 0
             ? std::string("There are no samples to verify.\n")
-            : fmt::format("{} in {} ({}) read in {}; checksums are known of {}\n", counted(result.samples, "sample"),
+            : fmt::format("{} in {} ({}) read in {}; checksums are known for {}\n", counted(result.samples, "sample"),
                           counted(result.shards, "shard"), format_size(static_cast<double>(result.bytes)),
                           format_duration(seconds), counted(result.indexed, "shard"));
     text += bad_samples_text("Concealed by decoders", result.concealed) + bad_samples_text("Bad", result.bad);

@@ -111,7 +111,7 @@ class ExecutingDevice final : public EmulatedDevice {
 
   bool computes() const override { return true; }
   std::string caveat() const override {
-    return "The device's work was done by the host, which no figure of speed allows for.";
+    return "The host did the device's work: no rate here is a GPU's.";
   }
 
   std::shared_ptr<DeviceEvent> submit(const DeviceTask& task,

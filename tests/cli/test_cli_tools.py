@@ -73,8 +73,8 @@ def test_plan_takes_the_path_that_run_takes_and_tells_its_rate(stoker, photograp
         assert plan["indexed_share"] == share
         assert plan["samples_per_s"] == pytest.approx(1e6 / plan["cpu_us"])
         assert sum(stage["cpu_us"] for stage in plan["stages"]) <= 1.05 * plan["cpu_us"]
-    assert "an index's entry points, which plain files do not have" in stoker.text("plan", packed, *usual)
-    assert "without entry points of an index" in stoker.text("plan", photographs.folder, *usual)
+    assert "100% of the images; plain files have none" in stoker.text("plan", packed, *usual)
+    assert "No index's entry points help" in stoker.text("plan", photographs.folder, *usual)
 
 
 @pytest.fixture
