@@ -24,7 +24,8 @@ def test_each_move_is_told_with_its_time_and_its_reason(stoker, data):
     done = stoker("run", data, *TRAINS, "--explain", "--json")
     assert done.returncode == 0, done.stderr
     moves = [line.removeprefix("stoker: ").strip() for line in done.stderr.splitlines()]
-    assert moves and all(" s: " in move for move in moves), done.stderr
+    assert all(" s: " in move for move in moves), done.stderr
+    moves = [move for move in moves if "other loader" not in move]  # there may be some on this machine
     assert "begins with" in moves[0] and "samples/s" in moves[0]
     tuning = json.loads(done.stdout)["tuning"]
     assert tuning["windows"] >= 1
