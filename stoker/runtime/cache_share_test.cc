@@ -1,22 +1,20 @@
 #include "stoker/runtime/cache_share.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 #include <vector>
 
 #include "stoker/base/child_testing.h"
 #include "stoker/base/log_testing.h"
+#include "stoker/runtime/living_child_testing.h"
 
 namespace stoker {
 namespace {
@@ -71,39 +69,6 @@ TEST(CacheShare, OutlivesWhoMadeIt) {
   EXPECT_TRUE(later.serves()) << "the name is free again";
   EXPECT_EQ(later.take().data()[5], 0);
 }
-
-// Lives until this goes, as a worker of a DataLoader does that was forked while a loader was there.
-class LivingChild {
- public:
-  LivingChild() {
-    int to_child[2], from_child[2];
-    if (::pipe2(to_child, O_CLOEXEC) != 0 || ::pipe2(from_child, O_CLOEXEC) != 0) std::abort();
-    child_ = ::fork();
-    char byte = 0;
-    if (child_ == 0) {
-      ::close(to_child[1]);
-      const bool told = ::write(from_child[1], &byte, 1) == 1;
-      ::_exit(told && ::read(to_child[0], &byte, 1) == 0 ? 0 : 1);
-    }
-    ::close(to_child[0]);
-    stays_open_ = to_child[1];
-    lives_ = child_ > 0 && ::read(from_child[0], &byte, 1) == 1;
-    for (const int end : from_child) ::close(end);
-  }
-  ~LivingChild() {
-    ::close(stays_open_);
-    ::waitpid(child_, nullptr, 0);
-  }
-  LivingChild(const LivingChild&) = delete;
-  LivingChild& operator=(const LivingChild&) = delete;
-
-  bool lives() const { return lives_; }
-
- private:
-  pid_t child_ = -1;
-  int stays_open_ = -1;
-  bool lives_ = false;
-};
 
 TEST(CacheShare, FreesItsNameThoughAForkedChildLivesOn) {
   auto first = std::make_unique<CacheShare>(name("child"), kBytes);

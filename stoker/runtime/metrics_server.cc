@@ -10,10 +10,13 @@
 #include <charconv>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <stop_token>
 #include <system_error>
 #include <thread>
@@ -21,6 +24,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
+#include "stoker/runtime/closed_in_children.h"
 #include "stoker/runtime/prometheus_metrics.h"
 #include "stoker/storage/posix_file.h"
 
@@ -69,31 +73,71 @@ class ServedLoaders final : public prometheus::Collectable {
   std::map<std::string, Loader> loaders_;
 };
 
-/// Calls ::bind or ::connect with the address, on a socket for it. Returns errno, or 0.
-template <typename Call>
-int try_socket(const MetricsAddress& address, Call call) {
-  sockaddr_storage storage{};
-  socklen_t size;
+/// The address as sockets have it. Returns how long it is.
+socklen_t fill_address(sockaddr_storage& storage, const MetricsAddress& address) {
+  storage = {};
   const auto port = htons(static_cast<std::uint16_t>(address.port));
   if (address.host.starts_with('[')) {
     auto& v6 = reinterpret_cast<sockaddr_in6&>(storage);
     v6.sin6_family = AF_INET6;
     v6.sin6_port = port;
     ::inet_pton(AF_INET6, address.host.substr(1, address.host.size() - 2).c_str(), &v6.sin6_addr);
-    size = sizeof(v6);
-  } else {
-    auto& v4 = reinterpret_cast<sockaddr_in&>(storage);
-    v4.sin_family = AF_INET;
-    v4.sin_port = port;
-    ::inet_pton(AF_INET, address.host.c_str(), &v4.sin_addr);
-    size = sizeof(v4);
+    return sizeof(v6);
   }
+  auto& v4 = reinterpret_cast<sockaddr_in&>(storage);
+  v4.sin_family = AF_INET;
+  v4.sin_port = port;
+  ::inet_pton(AF_INET, address.host.c_str(), &v4.sin_addr);
+  return sizeof(v4);
+}
+
+/// Calls ::bind or ::connect with the address, on a socket for it. Returns errno, or 0.
+template <typename Call>
+int try_socket(const MetricsAddress& address, Call call) {
+  sockaddr_storage storage;
+  const socklen_t size = fill_address(storage, address);
   const FileDescriptor socket(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return errno;
   const int on = 1;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   return call(socket.get(), reinterpret_cast<const sockaddr*>(&storage), size) == 0 ? 0 : errno;
 }
+
+/// The socket of this process that listens there, which prometheus-cpp does not tell; -1 if it is not found.
+int listening_socket(const MetricsAddress& address) {
+  sockaddr_storage wanted;
+  const socklen_t size = fill_address(wanted, address);
+  std::error_code error;
+  for (auto entry = std::filesystem::directory_iterator("/proc/self/fd", error);
+       !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    int fd = -1;
+    std::from_chars(name.data(), name.data() + name.size(), fd);
+    int listens = 0;
+    socklen_t listens_size = sizeof(listens);
+    sockaddr_storage found{};
+    socklen_t found_size = sizeof(found);
+    if (::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &listens_size) == 0 && listens != 0 &&
+        ::getsockname(fd, reinterpret_cast<sockaddr*>(&found), &found_size) == 0 && found_size == size &&
+        std::memcmp(&found, &wanted, size) == 0) {
+      return fd;
+    }
+  }
+  return -1;
+}
+
+/// The exposer's socket, which a forked child closes: nobody answers there.
+class ExposedSocket {
+ public:
+  explicit ExposedSocket(int socket) { descriptor_ = FileDescriptor(socket); }
+  ~ExposedSocket() { descriptor_.release(); }  // it is the exposer's
+  ExposedSocket(const ExposedSocket&) = delete;
+  ExposedSocket& operator=(const ExposedSocket&) = delete;
+
+ private:
+  FileDescriptor descriptor_;
+  const ClosedInChildren not_in_children_{descriptor_};
+};
 
 class MetricsServer {
  public:
@@ -102,6 +146,7 @@ class MetricsServer {
       exposer_ = std::make_unique<prometheus::Exposer>(address.text(), kThreads);
       exposer_->RegisterCollectable(loaders_);
       at_.port = exposer_->GetListeningPorts().at(0);
+      socket_.emplace(listening_socket(at_));
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& error) {
@@ -118,6 +163,7 @@ class MetricsServer {
       knocking = std::jthread([this](const std::stop_token& ended) { knock(ended); });
     } catch (const std::system_error&) {  // no thread is to be had: then it takes its time
     }
+    socket_.reset();
     exposer_.reset();
   }
   MetricsServer(const MetricsServer&) = delete;
@@ -140,6 +186,7 @@ class MetricsServer {
   const std::shared_ptr<ServedLoaders> loaders_ = std::make_shared<ServedLoaders>();
   MetricsAddress at_;
   std::unique_ptr<prometheus::Exposer> exposer_;
+  std::optional<ExposedSocket> socket_;
 };
 
 /// Of this process.

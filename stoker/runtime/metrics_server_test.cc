@@ -14,6 +14,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/base/watchdog_testing.h"
+#include "stoker/runtime/living_child_testing.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/storage/posix_file.h"
 
@@ -157,6 +158,28 @@ TEST(ServedMetrics, AreNotReadOnceTheyAreGone) {
     alive.reset();  // whoever read it now would be told by a sanitizer
   }
   over = true;
+}
+
+TEST(ServedMetrics, FreeTheirAddressThoughAForkedChildLivesOn) {
+  for (const char* host : {"127.0.0.1", "[::1]"}) {
+    SCOPED_TRACE(host);
+    std::optional<ServedMetrics> served;
+    try {
+      served.emplace(MetricsAddress{host, 0}, "", 0, [] { return with_samples(7); });
+    } catch (const Error&) {
+      ASSERT_STREQ(host, "[::1]");  // which not all machines have
+      continue;
+    }
+    const std::string address = served->address();
+    const LivingChild child;
+    ASSERT_TRUE(child.lives());
+    const auto answers = [&] { return host[0] == '[' || get(address).find("} 7\n") != std::string::npos; };
+    EXPECT_TRUE(answers()) << "as before";
+    served.reset();
+    const ServedMetrics later(parse_metrics_address(address), "", 0, [] { return with_samples(7); });
+    EXPECT_EQ(later.address(), address);
+    EXPECT_TRUE(answers());
+  }
 }
 
 TEST(ServedMetrics, DoNothingInAForkedChild) {
