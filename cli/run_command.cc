@@ -20,6 +20,7 @@
 #include "cli/run_report.h"
 #include "cli/run_span.h"
 #include "stoker/base/clock.h"
+#include "stoker/base/isa.h"
 #include "stoker/base/units.h"
 #include "stoker/device/accelerator.h"
 #include "stoker/format/dataset_views.h"
@@ -42,7 +43,7 @@ constexpr std::uint64_t kStateBytesMax = 64 << 10;
 
 struct RunOptions {
   std::vector<std::string> data;
-  std::string recipe;
+  std::string recipe, decode, isa;
   OpenOptions open;
   std::string subset, labels;
   LoaderOptions loader;
@@ -146,7 +147,8 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   LoaderOptions loader_settings = loader_options(options);
   if (!options.accelerator.empty())
     accelerator_step_seconds(options.accelerator, 1);  // complain before the work begins
-  const Recipe recipe = Recipe::load(options.recipe);
+  Recipe recipe = Recipe::load(options.recipe);
+  if (!options.decode.empty()) recipe.set_decode_mode(options.decode);
   const std::string state = options.state.empty() ? "" : read_state(options.state);
   const LoaderPosition stands = with_state(options.state, [&] { return position_of_state(state); });
   loader_settings.epochs_end = epochs_end(options.limits, stands);
@@ -227,6 +229,9 @@ void add_run_command(Parser& app, Interrupts& interrupts) {
   LoaderOptions& loader = options->loader;
   add_data_argument(*command, options->data);
   add_recipe_option(*command, options->recipe);
+  add_text_option(*command, "--decode", options->decode,
+                  "How JPEGs are decoded, whatever the recipe says (stoker ops decode)")
+      ->option_text("planar|faithful");
   Option* batch = add_integer_option(*command, "--batch", loader.batch, {1},
                                      fmt::format("Samples per batch and rank; {}", kDefaultBatch));
   add_integer_option(*command, "--global-batch", loader.global_batch, {1}, "Samples per batch of all ranks")
@@ -294,6 +299,12 @@ void add_run_command(Parser& app, Interrupts& interrupts) {
       ->option_text("ADDRESS");
   add_text_option(*command, "--audit", loader.audit, "Write one line per delivered sample, with a hash of its pixels")
       ->option_text("FILE");
+  const auto select = [](const std::string& name) {
+    select_isa(name);
+    return name;
+  };
+  add_parsed_option(*command, "--isa", options->isa, select, "Instruction set to use, as STOKER_ISA; the best there is")
+      ->option_text("TARGET");
   add_pixels_option(*command, loader.limits);
   add_parsed_option(*command, "--bad-sample", loader.bad_sample, parse_bad_slot_policy,
                     "Put a good sample in a bad one's place, skip it, or stop; substitute")

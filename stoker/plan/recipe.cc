@@ -68,6 +68,19 @@ Recipe& Recipe::set_tail(std::string_view tail) {
   return *this;
 }
 
+Recipe& Recipe::set_decode_mode(std::string_view mode) {
+  const OperatorCall wanted = check_call({"decode", {{"mode", owned(mode)}}});  // also where nothing decodes
+  for (View& view : views_) {
+    for (OperatorCall& call : view.operators) {
+      if (call.name != wanted.name) continue;
+      for (auto& [arg, value] : call.args) {
+        if (arg == "mode") value = owned(mode);
+      }
+    }
+  }
+  return *this;
+}
+
 Recipe& Recipe::decode(std::string_view mode, std::string_view orientation) {
   return add({"decode", {{"mode", owned(mode)}, {"orientation", owned(orientation)}}});
 }

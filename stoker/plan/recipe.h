@@ -47,8 +47,10 @@ class Recipe {
   /// letter followed by letters, digits and underscores, or is one of the batch's own attributes, and for another field
   /// of a view that has operators.
   Recipe& view(std::string_view name, std::string_view field = "image");
-  /// drop, wrap or pad; throws kUsage for anything else.
+  /// drop, wrap, pad or keep; throws kUsage for anything else.
   Recipe& set_tail(std::string_view tail);
+  /// From all operators that decode, whatever they say, this mode; throws kUsage for one that there is not.
+  Recipe& set_decode_mode(std::string_view mode);
 
   // The operators as a chain; what they mean stands in `stoker ops`.
   Recipe& decode(std::string_view mode = "planar", std::string_view orientation = "ignore");

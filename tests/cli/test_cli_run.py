@@ -51,6 +51,37 @@ def test_json_is_one_object_with_the_promised_keys(stoker, tiny):
     assert report["rss_bytes_max"] > 1 << 20
 
 
+def test_how_jpegs_are_decoded_can_be_said_beside_the_recipe(stoker, photographs, tmp_path):
+    recipe = tmp_path / "faithful.toml"
+    recipe.write_text("""
+        [[view]]
+        name = "image"
+        operators = [
+          { op = "decode", mode = "faithful" }, { op = "random_resized_crop", size = 224 }, { op = "random_flip" },
+          { op = "normalize", preset = "imagenet" },
+        ]
+        [[view]]
+        name = "label"
+        """)
+    usual = ("--batch", 3, "--seed", 5)
+    planar = stoker.audit(tmp_path, *run(photographs.folder, *usual, recipe="imagenet-train"))
+    faithful = stoker.audit(tmp_path, *run(photographs.folder, *usual, recipe=recipe))
+    assert planar != faithful
+    for mode, expected in ("planar", planar), ("faithful", faithful):
+        for named in ("imagenet-train", recipe):
+            assert stoker.audit(tmp_path, *run(photographs.folder, *usual, "--decode", mode, recipe=named)) == expected
+    sentence = stoker.refusal(2, *run(photographs.folder, "--decode", "exact", recipe="imagenet-train"))
+    assert "'exact'" in sentence and "faithful" in sentence
+
+
+def test_the_instruction_set_can_be_named(stoker, tiny, tmp_path):
+    usual = run(tiny.folder, "--batch", 5, recipe=tiny.recipe)
+    best = stoker.audit(tmp_path, *usual)
+    assert stoker.audit(tmp_path, *usual, "--isa", "scalar") == best
+    assert stoker.json(*usual, "--isa", "scalar", env={"STOKER_ISA": "sse4"})["isa"] == "scalar"
+    assert "--isa: 'bogus' is not an instruction set" in stoker.refusal(2, *usual, "--isa", "bogus")
+
+
 def test_stages_are_named_as_those_of_the_plan_that_they_fuse(stoker, tiny, two_views):
     for recipe, views in ((tiny.recipe, [""]), (two_views, ["large.", "small."])):
         ran = [stage["name"] for stage in stoker.json(*run(tiny.folder, "--batch", 5, recipe=recipe))["stages"]]
