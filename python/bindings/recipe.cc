@@ -173,7 +173,7 @@ void bind_chain(nb::class_<Recipe>& recipe) {
            "there.\n\nname: a word of letters, digits and _\nfield: of the samples; by default the image, whatever it "
            "is called")
       .def("set_tail", &with_tail, "tail"_a.none(),
-           "What becomes of an incomplete last batch where the loader is not told: 'drop', 'wrap' or 'pad'.")
+           "What becomes of an incomplete last batch where the loader is not told: 'drop', 'wrap', 'pad' or 'keep'.")
       .def_prop_ro("tail", &Recipe::tail);
 }
 

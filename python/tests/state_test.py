@@ -90,7 +90,7 @@ def test_a_state_of_another_loader_is_refused_with_what_differs(folder, recipe):
             second.load_state_dict(first.state_dict())
         assert error.value.kind == "usage"
         for none in ({}, {"epoch": 1}):
-            with pytest.raises(stoker.Error, match="no state"):
+            with pytest.raises(stoker.Error, match="not a state"):
                 first.load_state_dict(none)
         with pytest.raises(stoker.Error, match="dict"):
             first.load_state_dict("state")

@@ -80,7 +80,7 @@ TEST(LoaderState, WhatIsFalseNeedNotBeNamed) {
 
 TEST(LoaderState, RefusesWhatIsNone) {
   for (const char* json : {"", "{", "[]", "7", "{\"epoch\": 0}"}) {
-    EXPECT_THAT(refusal(identity(), json), HasSubstr("no state")) << json;
+    EXPECT_THAT(refusal(identity(), json), HasSubstr("not a state")) << json;
   }
   std::string json = LoaderState(identity()).to_json({1, 2});
   json.replace(json.find("\"batch\":2"), 9, "\"batch\":-2");
