@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include "stoker/tuner/tune_report_words.h"
+#include "stoker/tuner/tuning_words.h"
 
 namespace stoker {
 namespace {

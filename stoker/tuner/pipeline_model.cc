@@ -77,23 +77,45 @@ PipelineModel::PipelineModel(const TunedWorkload& workload)
       explanations_{{0, kNothingHidden, std::vector<double>(stages_.size(), kInfinite), 1}} {}
 
 void PipelineModel::learn(const KnobSetting& knobs, const TunerWindow& window, const std::vector<Rate>& rates) {
-  const auto samples = static_cast<double>(window.samples);
-  Seen seen{knobs, std::vector<double>(stages_.size(), std::nan("")),
-            (window.seconds - window.wait_s) * workload_.batch / samples};
+  if (seen_.size() == kWindowsMax) seen_.erase(seen_.begin());
+  seen_.push_back({knobs, cost_logs(knobs, window),
+                   (window.seconds - window.wait_s) * workload_.batch / static_cast<double>(window.samples)});
+  learn_costs();
+  learn_step();
+  explain(rates);
+}
+
+std::vector<double> PipelineModel::cost_logs(const KnobSetting& knobs, const TunerWindow& window) const {
+  std::vector<double> logs(stages_.size(), std::nan(""));
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     const TunedStage& stage = stages_[i];
     const bool on_cpu = PipelineModel::on_cpu(i, knobs.transfer_index);
     const double stated = on_cpu ? stage.cpu_s : stage.device_s.value_or(0);
     for (const TunerWindow::Stage& measured : window.stages) {
       if (measured.name != stage.name || (measured.side == StageSide::kCpu) != on_cpu) continue;
-      if (stated > 0 && measured.seconds > 0) seen.cost_logs[i] = std::log(measured.seconds / samples / stated);
+      if (stated <= 0 || measured.seconds <= 0) continue;
+      logs[i] = std::log(measured.seconds / static_cast<double>(window.samples) / stated);
     }
   }
-  if (seen_.size() == kWindowsMax) seen_.erase(seen_.begin());
-  seen_.push_back(std::move(seen));
-  learn_costs();
-  learn_step();
-  explain(rates);
+  return logs;
+}
+
+double PipelineModel::cost_off(const KnobSetting& knobs, const TunerWindow& window) const {
+  const Costs& costs = costs_[explanations_[likeliest_].costs];
+  const std::vector<double> logs = cost_logs(knobs, window);
+  double most = 0;
+  for (const StageSide side : {StageSide::kCpu, StageSide::kDevice}) {
+    const std::vector<double>& expected = side == StageSide::kCpu ? costs.cpu_logs : device_logs_;
+    double least = kInfinite;
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      if (on_cpu(i, knobs.transfer_index) != (side == StageSide::kCpu) || !known(logs[i]) || !known(expected[i]))
+        continue;
+      const double off = logs[i] - expected[i] - (side == StageSide::kCpu ? contended_log(costs, knobs.threads) : 0);
+      if (std::abs(off) < std::abs(least)) least = off;
+    }
+    if (least != kInfinite && std::abs(least) > std::abs(most)) most = least;
+  }
+  return most;
 }
 
 void PipelineModel::forget_windows() {

@@ -69,6 +69,9 @@ class PipelineModel {
   double device_s(int transfer_index) const;
   /// Of the consumer's step. Unset before any window.
   std::optional<double> step_s(const KnobSetting& knobs) const;
+  /// How far what a sample cost in a window is from what those before let expect, as a logarithm: on the side where
+  /// that is more, of the stage that is off the least. 0 where nothing was seen before.
+  double cost_off(const KnobSetting& knobs, const TunerWindow& window) const;
 
  private:
   struct Seen {
@@ -108,6 +111,7 @@ class PipelineModel {
     double likelihood;
   };
 
+  std::vector<double> cost_logs(const KnobSetting& knobs, const TunerWindow& window) const;
   void learn_costs();
   Costs fit_costs(Contention contention, double stated_error) const;
   void learn_device_costs();

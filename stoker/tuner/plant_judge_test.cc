@@ -107,7 +107,7 @@ PlantTuner doubles_threads(const Plant& plant) {
 }
 
 PlantSummary judged(const char* name, const PlantTunerMaker& maker) {
-  PlantSummary summary = judge_random_plants(maker, {.count = kPlants, .changes = true});
+  PlantSummary summary = judge_random_plants(maker, {.count = kPlants, .changes = PlantChanges::kOnceSettled});
   std::cout << name << ": " << summary.describe() << '\n';
   return summary;
 }
@@ -262,7 +262,7 @@ TEST(PlantJudge, HoldsNothingAgainstATunerWhileANeighbourIsThere) {
 
 TEST(PlantJudge, SaysWhatAPlantDid) {
   Plant plant = Plant::random(5);
-  const PlantVerdict verdict = judge(plant, Oracle(plant), {.change = 5});
+  const PlantVerdict verdict = judge(plant, Oracle(plant), {.changes = {{160, 5}}});
   EXPECT_THAT(verdict.describe(), HasSubstr("plant 5: "));
   EXPECT_THAT(verdict.describe(), HasSubstr("settled after 0"));
   EXPECT_THAT(verdict.describe(), HasSubstr("then " + verdict.change));

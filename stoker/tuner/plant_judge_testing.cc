@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "stoker/base/random.h"
+
 namespace stoker {
 namespace {
 
@@ -154,14 +156,34 @@ PlantVerdict judge(Plant& plant, const PlantTuner& tuner, const PlantRun& run) {
     }
     return record;
   };
-  const std::optional<Record> cold = go(run.windows, run.disturb_at);
+  const int until_change = run.changes.empty() ? run.windows : run.changes.front().window;
+  const std::optional<Record> cold = go(until_change, run.disturb_at);
   if (!cold) return verdict;
   verdict.cold = phase_of(*cold, plant, PlantGoals::kSettled);
-  if (!run.change) return verdict;
-  verdict.change = plant.change(*run.change);
-  const std::optional<Record> changed = go(run.windows_after, -1);
-  if (changed) verdict.changed = phase_of(*changed, plant, PlantGoals::kBack);
+  for (std::size_t i = 0; i < run.changes.size(); ++i) {
+    const int at = run.changes[i].window;
+    verdict.change += fmt::format("{}at {}: {}", i > 0 ? "; " : "", at, plant.change(run.changes[i].seed));
+    const bool is_last = i + 1 == run.changes.size();
+    const std::optional<Record> changed = go(is_last ? run.windows_after : run.changes[i + 1].window - at, -1);
+    if (!changed) return verdict;
+    if (!is_last) continue;
+    // In the middle of a search, or soon after one, it may take as long as a cold start.
+    const bool had_settled = i == 0 && at >= PlantGoals::kSettled;
+    verdict.changed = phase_of(*changed, plant, had_settled ? PlantGoals::kBack : PlantGoals::kSettled);
+  }
   return verdict;
+}
+
+std::vector<PlantChange> random_changes(std::uint64_t seed) {
+  constexpr std::uint64_t kMomentStream = 3;
+  Random random(seed, 0, 0, kMomentStream);
+  std::vector<PlantChange> changes(1 + random.below(3));
+  int window = 0;
+  for (PlantChange& change : changes) {
+    window += 1 + static_cast<int>(random.below(PlantGoals::kSettled));
+    change = {window, random.below(1'000'000)};
+  }
+  return changes;
 }
 
 std::string PlantVerdict::describe() const {
@@ -201,14 +223,16 @@ PlantSummary judge_random_plants(const PlantTunerMaker& maker, const PlantSeeds&
     const std::uint64_t seed = seeds.first + static_cast<std::uint64_t>(i);
     Plant plant = Plant::random(seed);
     PlantRun its = run;
-    if (seeds.changes) its.change = seed;
+    if (seeds.changes == PlantChanges::kOnceSettled) its.changes = {{its.windows, seed}};
+    if (seeds.changes == PlantChanges::kAtRandomMoments) its.changes = random_changes(seed);
     summary.verdicts.push_back(judge(plant, maker(plant), its));
     if (!summary.verdicts.back().broken) continue;
     ++summary.broken;
     summary.broken_seeds.push_back(seed);
   }
   summary.cold = tally(summary.verdicts, &PlantVerdict::cold);
-  if (seeds.changes || run.change) summary.changed = tally(summary.verdicts, &PlantVerdict::changed);
+  if (seeds.changes != PlantChanges::kNone || !run.changes.empty())
+    summary.changed = tally(summary.verdicts, &PlantVerdict::changed);
   return summary;
 }
 

@@ -21,11 +21,17 @@ using PlantTuner = std::function<KnobSetting(const TunerWindow*)>;
 /// A tuner for this plant, which outlives it. An honest one looks at workload() alone.
 using PlantTunerMaker = std::function<PlantTuner(const Plant&)>;
 
+/// Something changes while the tuner is at work, whatever it is doing then.
+struct PlantChange {
+  int window = 0;          // from the start on, before which it comes
+  std::uint64_t seed = 0;  // of Plant::change()
+};
+
 /// What happens to the plant while the tuner is at work.
 struct PlantRun {
-  int windows = 160;                      // from a cold start
-  std::optional<std::uint64_t> change{};  // Plant::change() with this seed, after them
-  int windows_after = 110;                // of the change
+  int windows = 160;                   // from a cold start, where nothing changes
+  std::vector<PlantChange> changes{};  // in order
+  int windows_after = 110;             // the last of them
   // Window of the cold start at which a neighbour comes; negative: none. Until kBack windows after it has gone, nothing
   // is held against the tuner but a limit that it does not keep.
   int disturb_at = -1;
@@ -38,7 +44,7 @@ struct PlantGoals {
   static constexpr double kLossWorst = 0.08;  // on any
   static constexpr double kShare = 0.95;      // of plants, that most are
   static constexpr int kSettled = 60;         // windows from a cold start
-  static constexpr int kBack = 30;            // windows after a change
+  static constexpr int kBack = 30;            // windows after a change, where it had settled
   static constexpr double kProbes = 1;        // of 50 windows in steady state
   static int threads(int cheapest);           // at most
 };
@@ -64,7 +70,7 @@ struct PlantVerdict {
   std::uint64_t seed = 0;
   std::string plant, change;          // in words
   std::optional<std::string> broken;  // a limit that was not kept, and with which setting; the run ended there
-  PlantPhase cold, changed;           // the second only with PlantRun::change
+  PlantPhase cold, changed;  // from the start to the first change; from the last one to the end, if there was any
 
   std::string describe() const;
 };
@@ -97,11 +103,20 @@ struct PlantSummary {
   std::string describe() const;
 };
 
-/// Judges a tuner on random plants of these seeds, `count` from `first`; with `changes`, each is changed once.
+enum class PlantChanges : std::uint8_t {
+  kNone,
+  kOnceSettled,      // one, when the cold start is over
+  kAtRandomMoments,  // one to three, in the middle of a search as well as later: random_changes()
+};
+
+/// From the start and from each other at most kSettled windows away, each moment as likely as any other.
+std::vector<PlantChange> random_changes(std::uint64_t seed);
+
+/// Judges a tuner on random plants of these seeds, `count` from `first`.
 struct PlantSeeds {
   std::uint64_t first = 1;
   int count = 300;
-  bool changes = false;
+  PlantChanges changes = PlantChanges::kNone;
 };
 PlantSummary judge_random_plants(const PlantTunerMaker& maker, const PlantSeeds& seeds = {}, const PlantRun& run = {});
 

@@ -67,6 +67,7 @@ Trials::Trials(std::function<double(const KnobSetting&)> expected_step_s)
 
 void Trials::clear() {
   trials_.clear();
+  last_.reset();
   spread_ = step_spread_ = kSpreadBefore;
 }
 
@@ -77,7 +78,8 @@ void Trials::add(const KnobSetting& knobs, const WindowReading& reading, std::op
     at = trials_.insert(trials_.end(), Trial{});
     at->knobs = knobs;
   }
-  at->windows.push_back({reading, before});
+  at->windows.push_back({reading, before, before ? last_ : std::nullopt});
+  last_ = reading;
   at->age = 0;
   if (!before) learn_carry(*at);
   learn_spread();

@@ -16,8 +16,10 @@ struct WindowReading {
   double rate_log;             // samples a second
   double step_log;             // seconds of the consumer's step
   double wait_share;           // of the consumer's time
-  double cpu_log, device_log;  // a sample's busy seconds on either side
+  double cpu_log, device_log;  // a sample's busy seconds on either side, and kNoSeconds
 };
+
+inline constexpr double kNoSeconds = 1e-9;
 
 /// Of one setting.
 struct Trial {
@@ -25,6 +27,7 @@ struct Trial {
     WindowReading reading;
     /// The rate of the setting before, if that was another: some of these samples may be of it.
     std::optional<Belief> before{};
+    std::optional<WindowReading> left{};  // its last window
 
     double jump() const { return before ? reading.rate_log - before->mean : 0; }
   };
@@ -72,6 +75,7 @@ class Trials {
 
   std::function<double(const KnobSetting&)> expected_step_s_;
   std::vector<Trial> trials_;
+  std::optional<WindowReading> last_;
   double spread_ = 0, step_spread_ = 0;
   Belief carry_;  // the part of a first window's samples that the setting before made
 };

@@ -17,7 +17,7 @@
 #include "stoker/tuner/tune_report_charts.h"
 #include "stoker/tuner/tune_report_heat_map.h"
 #include "stoker/tuner/tune_report_style.h"
-#include "stoker/tuner/tune_report_words.h"
+#include "stoker/tuner/tuning_words.h"
 
 namespace stoker {
 namespace {
@@ -98,7 +98,8 @@ std::string change_text(const Pace& before, const Pace& now) {
 
 std::string verdict(const TuningLog& log) {
   if (log.moves.empty()) {
-    return fmt::format("No window has been measured yet. The tuner begins with {}.", knobs_text(log.first));
+    return fmt::format("No window has been measured yet. The tuner begins with {}.",
+                       knobs_text(log.first, has_device(log.workload)));
   }
   const TuningMove& last = log.moves.back();
   const Pace first = first_pace(log);
@@ -106,16 +107,18 @@ std::string verdict(const TuningLog& log) {
   Pace now = last_pace(later, last.next);
   const bool comparable = !now.windows.empty();
   if (!comparable) now = last_pace(log.moves, last.next);
-  std::string text =
-      fmt::format("{} {}: ", last.settled ? "Settled on" : "Still looking, now with", knobs_text(last.next));
+  std::string text = fmt::format("{} {}: ", last.settled ? "Settled on" : "Still looking, now with",
+                                 knobs_text(last.next, has_device(log.workload)));
   if (now.windows.empty()) {
-    return text + fmt::format("not measured yet. The last window, with {}: {}.", knobs_text(last.knobs),
-                              pace_text({{&last.window}}));
+    return text + fmt::format("not measured yet. The last window, with {}: {}.",
+                              knobs_text(last.knobs, has_device(log.workload)), pace_text({{&last.window}}));
   }
   text += pace_text(now) + ".";
   if (!comparable) return text;
   return text + fmt::format(" At first, with {}, it was {} samples/s and {}{}.",
-                            last.next == log.moves.front().knobs ? "the same" : knobs_text(log.moves.front().knobs),
+                            last.next == log.moves.front().knobs
+                                ? "the same"
+                                : knobs_text(log.moves.front().knobs, has_device(log.workload)),
                             number_text(first.rate()), share_text(first.wait_share()), change_text(first, now));
 }
 

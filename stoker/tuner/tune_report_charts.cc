@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "stoker/tuner/chart_scale.h"
-#include "stoker/tuner/tune_report_words.h"
+#include "stoker/tuner/tuning_words.h"
 
 namespace stoker {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "stoker/tuner/chart_scale.h"
 #include "stoker/tuner/statistics.h"
-#include "stoker/tuner/tune_report_words.h"
+#include "stoker/tuner/tuning_words.h"
 
 namespace stoker {
 namespace {
@@ -203,10 +203,11 @@ void HeatMap::cell(std::size_t column, std::size_t row) {
     const double share = best_ > 0 ? rate / best_ : 0;
     const std::string whole = number_text(rate);
     out_.open("g", {{"class", class_of(share)}});
-    out_.element("title", {},
-                 fmt::format("{} {} at index {}: {} samples/s, {} of the best, {}", place.first,
-                             place.first == 1 ? "thread" : "threads", place.second, whole, share_text(share),
-                             windows_text(windows)));
+    out_.element(
+        "title", {},
+        fmt::format("{} {}{}: {} samples/s, {} of the best, {}", place.first, place.first == 1 ? "thread" : "threads",
+                    has_device(log_.workload) ? fmt::format(" at index {}", place.second) : "", whole,
+                    share_text(share), windows_text(windows)));
     out_.empty("rect", {{"x", left}, {"y", top}, {"width", width}, {"height", height}});
     out_.element("text", {{"x", middle}, {"y", top + 17}, {"text-anchor", "middle"}},
                  label_width(whole) <= width ? whole : fmt::format("{:.0f}%", 100 * share));

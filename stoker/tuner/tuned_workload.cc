@@ -6,6 +6,11 @@ namespace stoker {
 
 int threads_max(int cores) { return std::max(1, (4 * cores + 4) / 5); }
 
+bool has_device(const TunedWorkload& workload) {
+  return std::any_of(workload.stages.begin(), workload.stages.end(),
+                     [](const TunedStage& stage) { return stage.device_s.has_value(); });
+}
+
 std::vector<TunedStage> all_stages(const TunedWorkload& workload) {
   std::vector<TunedStage> stages = {workload.hand_over};
   stages.insert(stages.end(), workload.stages.begin(), workload.stages.end());

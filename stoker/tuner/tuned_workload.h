@@ -32,6 +32,9 @@ struct TunedWorkload {
 /// The default ceiling of worker threads: four fifths of the cores, so that the training itself has some.
 int threads_max(int cores);
 
+/// Whether anything but the CPU can do a stage: else there is no index to speak of.
+bool has_device(const TunedWorkload& workload);
+
 /// The hand-over, then the stages.
 std::vector<TunedStage> all_stages(const TunedWorkload& workload);
 

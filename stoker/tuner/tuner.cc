@@ -7,6 +7,10 @@
 #include <limits>
 #include <utility>
 
+#include "stoker/base/units.h"
+#include "stoker/tuner/departure.h"
+#include "stoker/tuner/tuning_words.h"
+
 namespace stoker {
 namespace {
 
@@ -25,13 +29,17 @@ constexpr double kIoDepthCost = 2e-4;
 constexpr int kSearchWindows = 42;       // at most, from a cold start
 constexpr int kSearchAgainWindows = 20;  // after a change
 constexpr int kDepthsAfter = 6;          // windows; before, something is found that the store does not hold back
+constexpr int kUntriedAfter = 12;        // windows, those promising most, knobs that were never turned are tried; for
+constexpr int kUntriedWindows = 3;       // more than the search, if need be
 constexpr double kAsManyThreads = 0.35;  // doublings by which they may differ
-constexpr int kTrialWindows = 8;         // more would say no more of one setting
-constexpr int kConfirmWindows = 4;       // of the best, before it is settled upon; more where they differ much, up to
-constexpr int kConfirmMost = 54;         // windows since the search began, from a cold start,
-constexpr int kConfirmAgainMost = 25;    // and after a change
-constexpr double kSureEnough = 0.006;    // error of a rate that is believed
-constexpr double kHardlyKnown = 0.08;    // of one that is not
+constexpr double kOddLeast = 0.2;        // steps or costs that are off by more, as a logarithm
+constexpr double kCalmSpreadLeast = 0.03;
+constexpr int kTrialWindows = 8;       // more would say no more of one setting
+constexpr int kConfirmWindows = 4;     // of the best, before it is settled upon; more where they differ much, up to
+constexpr int kConfirmMost = 54;       // windows since the search began, from a cold start,
+constexpr int kConfirmAgainMost = 25;  // and after a change
+constexpr double kSureEnough = 0.006;  // error of a rate that is believed
+constexpr double kHardlyKnown = 0.08;  // of one that is not
 // Of how a setting did before a change, as to how it does now: as much as what was seen to change.
 constexpr double kPastErrorLeast = 0.03, kPastErrorMost = 0.06;
 constexpr std::size_t kPastMax = 24;
@@ -55,12 +63,7 @@ double above_mark(const Belief& belief, double mark) {
   return belief.sd * (z * below(z) + bell(z));
 }
 
-std::string text_of(const KnobSetting& knobs) {
-  return fmt::format("{} {} at index {}, prefetch {}, I/O depth {}", knobs.threads,
-                     knobs.threads == 1 ? "thread" : "threads", knobs.transfer_index, knobs.prefetch, knobs.io_depth);
-}
-
-std::string rate_text(double rate_log) { return fmt::format("{:.4g}/s", std::exp(rate_log)); }
+std::string rate_text(double rate_log) { return number_text(std::exp(rate_log)) + "/s"; }
 
 }  // namespace
 
@@ -70,6 +73,7 @@ Tuner::Tuner(const TunedWorkload& workload, TunerOptions options)
       grid_(workload, options_.limits),
       model_(workload),
       trials_([this](const KnobSetting& knobs) { return model_.step_s(knobs).value_or(1); }),
+      odd_least_(kOddLeast),
       search_windows_max_(kSearchWindows),
       confirm_windows_max_(kConfirmMost) {
   if (options_.start) {
@@ -87,17 +91,20 @@ Tuner::Tuner(const TunedWorkload& workload, TunerOptions options)
       knobs_ = knobs;
     }
     const PipelineCapacity capacity = model_.capacity(knobs_);
-    why_ = fmt::format("begins with {}: by the stages' costs that can make {:.4g} samples/s, held by {}",
-                       text_of(knobs_), capacity.throughput(), word_of(capacity.limit()));
+    why_ = fmt::format("begins with {}: by the stages' costs that can make {} samples/s, held by {}", text_of(knobs_),
+                       number_text(capacity.throughput()), word_of(capacity.limit()));
   }
   learn_surfaces(Trials::kDriftPerWindow);
   expected_ = believe(knobs_);
 }
 
+std::string Tuner::text_of(const KnobSetting& knobs) const { return knobs_text(knobs, has_device(workload_)); }
+
 void Tuner::see(const TunerWindow& window) {
   if (window.samples <= 0 || window.seconds <= 0) return;
   const WindowReading now = read(window);
   const bool moved = last_ && last_knobs_ != knobs_;
+  const double odd = oddness(now, window);
   trials_.add(knobs_, now, moved ? std::optional(rate_before()) : std::nullopt);
   std::vector<PipelineModel::Rate> rates;
   for (const Trial& trial : trials_.all()) {
@@ -110,10 +117,65 @@ void Tuner::see(const TunerWindow& window) {
   } else if (phase_ == Phase::kSettled) {
     if (!moved) watch(now);
   } else {
-    ++searched_windows_;
-    search();
+    if (!notice_change(now, window, odd)) {
+      ++searched_windows_;
+      search();
+    }
   }
   last_ = now;
+}
+
+// How far the steps, or what a sample costs, are from what other settings let expect, beyond what they may differ by.
+double Tuner::oddness(const WindowReading& now, const TunerWindow& window) const {
+  const double cost_off = std::abs(model_.cost_off(knobs_, window));
+  double step_off = 0;
+  if (const std::optional<Belief> expected = trials_.step_log(knobs_)) {
+    step_off = std::max(0.0, std::abs(now.step_log - expected->mean) - 2 * expected->sd);
+  } else if (const std::optional<double> step_s = model_.step_s(knobs_)) {
+    // Another index's kernels lengthen the step by another part.
+    const double kernels = std::log1p(workload_.batch * model_.device_s(0) / *step_s);
+    step_off = std::max(0.0, std::abs(now.step_log - std::log(*step_s)) - kernels);
+  }
+  return std::max(step_off, cost_off);
+}
+
+// Settings that were tried before something changed cannot be compared with those that are tried after it. What is odd
+// at a new setting may be the setting's own: going back to one that is known tells.
+bool Tuner::notice_change(const WindowReading& now, const TunerWindow& window, double odd) {
+  const Trial& here = *trials_.find(knobs_);
+  // Not as what may be a change makes it.
+  const double spread = std::min(trials_.spread(), std::max(calm_spread_, kCalmSpreadLeast));
+  if (const std::optional<Departure> changed = departure(here, spread, 2)) {
+    reopen(changed->what, changed->by);
+    trials_.add(knobs_, now, std::nullopt);
+    model_.learn(knobs_, window, {});
+    learn_surfaces(Trials::kDriftPerWindow);
+    return true;
+  }
+  if (const std::optional<Departure> perhaps = departure(here, spread, 1)) {
+    go_to(knobs_, fmt::format("{} again: {}, it seems ({:+.0f}%)", text_of(knobs_), perhaps->what,
+                              100 * std::expm1(perhaps->by)));
+    return true;
+  }
+  calm_spread_ = trials_.spread();
+  if (returned_) {
+    // The first window here may be in part of the setting before; the next one tells.
+    returned_ = false;
+    go_to(knobs_, fmt::format("{} again, to see whether something has changed", text_of(knobs_)));
+    return true;
+  }
+  if (odd < odd_least_) return false;
+  const Trial* known = nullptr;
+  for (const Trial& trial : trials_.all()) {
+    if (trial.knobs == knobs_ || !grid_.permits(trial.knobs)) continue;
+    if (trial.count() < kTrialWindows && (!known || trial.age < known->age)) known = &trial;
+  }
+  if (!known) return false;
+  returned_ = true;
+  odd_least_ = 1.5 * odd;  // if nothing has changed, settings differ by so much
+  go_to(known->knobs, fmt::format("goes back to {}: {} is so unlike it that something may have changed",
+                                  text_of(known->knobs), text_of(knobs_)));
+  return true;
 }
 
 // Of the setting that was left.
@@ -127,10 +189,9 @@ WindowReading Tuner::read(const TunerWindow& window) const {
   const double busy_s = std::max(window.seconds - window.wait_s, 1e-3 * window.seconds);
   double stages_s[2] = {};
   for (const TunerWindow::Stage& stage : window.stages) stages_s[stage.side == StageSide::kDevice] += stage.seconds;
-  constexpr double kNothingS = 1e-9;
   return {std::log(samples / window.seconds), std::log(busy_s * workload_.batch / samples),
-          window.wait_s / window.seconds, std::log(stages_s[0] / samples + kNothingS),
-          std::log(stages_s[1] / samples + kNothingS)};
+          window.wait_s / window.seconds, std::log(stages_s[0] / samples + kNoSeconds),
+          std::log(stages_s[1] / samples + kNoSeconds)};
 }
 
 void Tuner::limit_threads(int most) {
@@ -144,7 +205,7 @@ void Tuner::limit_threads(int most) {
   // Who searches sees what there is; who has settled below the limit, or waits for nothing, needs no more.
   const bool wants_more = phase_ == Phase::kSettled && now > before && knobs_.threads == before && last_ &&
                           last_->wait_share > kWaitsLittle;
-  if (must_go || wants_more) reopen(fmt::format("{} threads may be used now, and not {}", now, before), 0);
+  if (must_go || wants_more) reopen(fmt::format("{} may be used now, and not {}", counted(now, "thread"), before), 0);
 }
 
 void Tuner::search() {
@@ -155,7 +216,11 @@ void Tuner::search() {
   const std::vector<Standing> all = standings();
   const Standing best = best_of(all);
   best_ = best.trial->knobs;
-  if (searched_windows_ < search_windows_max_ && try_another(best, fastest_of(all))) return;
+  const double fastest = fastest_of(all);
+  if (searched_windows_ < search_windows_max_ && searched_windows_ < kUntriedAfter && try_another(best, fastest))
+    return;
+  if (searched_windows_ < search_windows_max_ + kUntriedWindows && try_untried(best, fastest)) return;
+  if (searched_windows_ < search_windows_max_ && try_another(best, fastest)) return;
   if (const Standing* const doubtful = to_confirm(all, best)) {
     return go_to(doubtful->trial->knobs, fmt::format("{} again, to be sure of its {}", text_of(doubtful->trial->knobs),
                                                      rate_text(doubtful->rate_log.mean)));
@@ -180,41 +245,64 @@ std::string Tuner::doubt_of(const Trial& trial) const {
 
 // False if none promises anything.
 bool Tuner::try_another(const Standing& best, double fastest) {
-  const auto try_knobs = [&](const KnobSetting& knobs, std::string why) {
-    expected_ = believe(knobs);
-    go_to(knobs, std::move(why));
-    return true;
-  };
-  if (const std::optional<KnobSetting> depth = untried_depth(best)) {
-    return try_knobs(*depth,
-                     fmt::format("tries {}: {} is held by reading, and only a try tells what another depth does",
-                                 text_of(*depth), text_of(*best_)));
+  if (searched_windows_ >= kDepthsAfter && limit_of(*best.trial) == Resource::kStore) {
+    if (const std::optional<KnobSetting> depth = untried_depth(best)) {
+      try_knobs(*depth,
+                fmt::format("{} is held by reading, and only a try tells what another depth does", text_of(*best_)));
+      return true;
+    }
   }
   const Prospect prospect = best_prospect(best, fastest);
-  if (prospect.gain > kGainLeast) {
-    const std::string it = text_of(prospect.knobs), expected = rate_text(prospect.rate_log.mean);
-    if (prospect.knobs == *best_) {
-      return try_knobs(*best_,
-                       fmt::format("{} again: it may be more, or less, than {}", it, rate_text(best.rate_log.mean)));
-    }
-    if (prospect.faster > 0.5 * prospect.gain) {
-      return try_knobs(prospect.knobs,
-                       fmt::format("tries {}: expected {}, perhaps more than the {} of {}, held by {}", it, expected,
-                                   rate_text(best.rate_log.mean), text_of(*best_), word_of(limit_of(*best.trial))));
-    }
-    return try_knobs(prospect.knobs, fmt::format("tries {}: expected {}, which is nearly the {} of {}, and cheaper", it,
-                                                 expected, rate_text(fastest), text_of(*best_)));
+  if (prospect.gain <= kGainLeast) return false;
+  const std::string expected = rate_text(prospect.rate_log.mean);
+  if (prospect.knobs == *best_) {
+    expected_ = believe(*best_);
+    go_to(*best_,
+          fmt::format("{} again: it may be more, or less, than {}", text_of(*best_), rate_text(best.rate_log.mean)));
+  } else if (prospect.faster > 0.5 * prospect.gain) {
+    try_knobs(prospect.knobs,
+              fmt::format("expected {}, perhaps more than the {} of {}, held by {}", expected,
+                          rate_text(best.rate_log.mean), text_of(*best_), word_of(limit_of(*best.trial))));
+  } else {
+    try_knobs(prospect.knobs, fmt::format("expected {}, which is nearly the {} of {}, and cheaper", expected,
+                                          rate_text(fastest), text_of(*best_)));
   }
-  if (const std::optional<KnobSetting> beside = untried_index(best, fastest)) {
-    return try_knobs(*beside, fmt::format("tries {}: expected {}, and not tried yet beside {}", text_of(*beside),
-                                          rate_text(believe(*beside).mean), text_of(*best_)));
+  return true;
+}
+
+// Whatever is expected of it: what was never tried since something changed is not known. It does not rest before each
+// knob that could help was turned.
+bool Tuner::try_untried(const Standing& best, double fastest) {
+  std::optional<KnobSetting> untried = untried_index(best, fastest);
+  if (!untried && best.trial->mean(&WindowReading::wait_share) > kWaitsLittle) {
+    const auto could_be = [&](Resource resource) { return may_hold(resource, *best.trial); };
+    if (could_be(Resource::kStore)) untried = untried_depth(best);
+    if (!untried && could_be(Resource::kCpu)) untried = untried_more(best, &KnobSetting::threads);
+    if (!untried) untried = untried_more(best, &KnobSetting::prefetch);
+  }
+  if (!untried) return false;
+  try_knobs(*untried, fmt::format("expected {}, and not tried yet beside {}", rate_text(believe(*untried).mean),
+                                  text_of(*best_)));
+  return true;
+}
+
+void Tuner::try_knobs(const KnobSetting& knobs, const std::string& why) {
+  expected_ = believe(knobs);
+  go_to(knobs, fmt::format("tries {}: {}", text_of(knobs), why));
+}
+
+// By any explanation that counts. One by which training is held by itself, though it waits, explains nothing.
+bool Tuner::may_hold(Resource resource, const Trial& trial) const {
+  for (std::size_t i = 0; i < model_.explanations(); ++i) {
+    if (model_.likelihood(i) < kUnlikely) continue;
+    const Resource limit = model_.capacity(trial.knobs, i).limit();
+    if (limit == resource || limit == Resource::kOther || limit == Resource::kConsumer) return true;
   }
   return false;
 }
 
 // How a store does with more reads at once, or fewer, follows from nothing that was seen at one depth.
 std::optional<KnobSetting> Tuner::untried_depth(const Standing& best) const {
-  if (searched_windows_ < kDepthsAfter || limit_of(*best.trial) != Resource::kStore) return std::nullopt;
   for (const KnobSetting& knobs : grid_.depths_beside(best.trial->knobs)) {
     const auto like = [&](const Trial& trial) {
       return trial.knobs.io_depth == knobs.io_depth && trial.knobs.transfer_index == knobs.transfer_index;
@@ -224,19 +312,45 @@ std::optional<KnobSetting> Tuner::untried_depth(const Standing& best) const {
   return std::nullopt;
 }
 
-// The indices beside the best's, with about as many threads: a model that is wrong about them would never tell.
+// The indices beside the best's, with about as many threads; then all others, as they are thought best: a model that is
+// wrong about them would never tell.
 std::optional<KnobSetting> Tuner::untried_index(const Standing& best, double fastest) const {
   const KnobSetting& here = best.trial->knobs;
-  for (const KnobSetting& knobs : grid_.around(here)) {
-    if (std::abs(knobs.transfer_index - here.transfer_index) != 1 || knobs.threads != here.threads) continue;
-    const auto like = [&](const Trial& trial) {
+  const auto steps = [&](const KnobSetting& knobs) { return std::abs(knobs.transfer_index - here.transfer_index); };
+  const auto tried = [&](const KnobSetting& knobs) {
+    return std::any_of(trials_.all().begin(), trials_.all().end(), [&](const Trial& trial) {
       return trial.knobs.transfer_index == knobs.transfer_index &&
-             std::abs(std::log2(trial.knobs.threads) - std::log2(knobs.threads)) < kAsManyThreads;
-    };
-    if (std::any_of(trials_.all().begin(), trials_.all().end(), like)) continue;
-    if (rate_log_max(knobs, best) > fastest + kEnough) return knobs;
+             (steps(knobs) > 1 || std::abs(std::log2(trial.knobs.threads) - std::log2(knobs.threads)) < kAsManyThreads);
+    });
+  };
+  std::optional<KnobSetting> found;
+  double most = kNone;
+  for (const KnobSetting& knobs : grid_.around(here)) {
+    if (steps(knobs) == 0 || (steps(knobs) == 1 && knobs.threads != here.threads) || tried(knobs)) continue;
+    if (rate_log_max(knobs, best) <= fastest + kEnough) continue;
+    const double expected = believe(knobs).mean;
+    const bool nearer = found && steps(knobs) < steps(*found), as_near = found && steps(knobs) == steps(*found);
+    if (found && !nearer && !(as_near && expected > most)) continue;
+    found = knobs;
+    most = expected;
   }
-  return std::nullopt;
+  return found;
+}
+
+// With more of one knob, all else being the best's: the nearest that could show.
+std::optional<KnobSetting> Tuner::untried_more(const Standing& best, int KnobSetting::*knob) const {
+  const KnobSetting& here = best.trial->knobs;
+  const auto more = [&](const KnobSetting& knobs) {
+    return knobs.transfer_index == here.transfer_index &&
+           std::log2(knobs.*knob) - std::log2(here.*knob) > kAsManyThreads;
+  };
+  const auto tried = [&](const Trial& trial) { return more(trial.knobs); };
+  if (std::any_of(trials_.all().begin(), trials_.all().end(), tried)) return std::nullopt;
+  std::optional<KnobSetting> least;
+  for (const KnobSetting& knobs : grid_.around(here)) {
+    if (more(knobs) && (!least || knobs.*knob < *least.*knob)) least = knobs;
+  }
+  return least;
 }
 
 // What the choice depends on: the best itself, and the fastest, which it is to be near to.
@@ -254,10 +368,11 @@ const Tuner::Standing* Tuner::to_confirm(const std::vector<Standing>& all, const
   return nullptr;
 }
 
-// Who hardly waits is held back by nothing else.
+// Who hardly waits is held back by nothing but himself, and who waits never is.
 Resource Tuner::limit_of(const Trial& trial) const {
   if (trial.mean(&WindowReading::wait_share) < kWaitsLittle) return Resource::kConsumer;
-  return model_.capacity(trial.knobs).limit();
+  const Resource limit = model_.capacity(trial.knobs).limit();
+  return limit == Resource::kConsumer ? Resource::kOther : limit;
 }
 
 void Tuner::settle(const Standing& best) {
@@ -338,6 +453,8 @@ void Tuner::judge_probe(const WindowReading& now) {
 }
 
 void Tuner::reopen(std::string_view because, double change) {
+  const int search_left = phase_ == Phase::kSearch ? search_windows_max_ - searched_windows_ : 0;
+  const int confirm_left = phase_ == Phase::kSearch ? confirm_windows_max_ - searched_windows_ : 0;
   past_.clear();
   for (const Trial& trial : trials_.all()) {
     if (std::abs(change) > kPastErrorMost) break;  // what limits may be something else now
@@ -350,8 +467,10 @@ void Tuner::reopen(std::string_view because, double change) {
   learn_surfaces(Trials::kDriftPerWindow);
   phase_ = Phase::kSearch;
   searched_windows_ = 0;
-  search_windows_max_ = kSearchAgainWindows;
-  confirm_windows_max_ = kConfirmAgainMost;
+  search_windows_max_ = std::max(kSearchAgainWindows, search_left);
+  confirm_windows_max_ = std::max(kConfirmAgainMost, confirm_left);
+  returned_ = false;
+  odd_least_ = kOddLeast;
   expected_ = believe(knobs_);
   expected_.sd = 1;  // nothing here is a surprise
   why_ = fmt::format("looks again, from {}: {}", text_of(knobs_), because);

@@ -61,10 +61,17 @@ class Tuner {
   };
 
   void search();
+  std::string text_of(const KnobSetting& knobs) const;
+  double oddness(const WindowReading& now, const TunerWindow& window) const;
+  bool notice_change(const WindowReading& now, const TunerWindow& window, double odd);
   std::string doubt_of(const Trial& trial) const;
   bool try_another(const Standing& best, double fastest);
+  bool try_untried(const Standing& best, double fastest);
+  void try_knobs(const KnobSetting& knobs, const std::string& why);
+  bool may_hold(Resource resource, const Trial& trial) const;
   std::optional<KnobSetting> untried_depth(const Standing& best) const;
   std::optional<KnobSetting> untried_index(const Standing& best, double fastest) const;
+  std::optional<KnobSetting> untried_more(const Standing& best, int KnobSetting::*knob) const;
   const Standing* to_confirm(const std::vector<Standing>& all, const Standing& best) const;
   void settle(const Standing& best);
   Resource limit_of(const Trial& trial) const;
@@ -104,6 +111,9 @@ class Tuner {
   KnobSetting knobs_;
   std::string why_;
   Belief expected_{};         // of knobs_, before they were tried
+  bool returned_ = false;     // to a setting that is known, to see whether something has changed
+  double odd_least_;          // that makes it go back
+  double calm_spread_ = 0;    // of windows, while nothing seemed to have changed
   int settled_windows_ = 0;   // since the last probe
   int searched_windows_ = 0;  // since the search began
   int search_windows_max_, confirm_windows_max_;

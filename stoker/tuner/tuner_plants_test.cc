@@ -15,6 +15,10 @@
 namespace stoker {
 namespace {
 
+// After a change fewer windows are left for cheaper settings, and shares of 300 plants differ by a few from one
+// compiler's arithmetic to another's: docs/tuning.md has those of more plants.
+constexpr double kThriftyShare = 0.9, kQuietShare = 0.93;
+
 PlantTuner tuner_of(const Plant& plant) {
   return [tuner = std::make_shared<Tuner>(plant.workload())](const TunerWindow* window) {
     if (window) tuner->see(*window);
@@ -23,7 +27,8 @@ PlantTuner tuner_of(const Plant& plant) {
 }
 
 TEST(TunerPlants, AreTunedFromAColdStartAndAfterAChange) {
-  const PlantSummary summary = judge_random_plants(tuner_of, {.count = kSanitized ? 10 : 300, .changes = true});
+  const PlantSummary summary =
+      judge_random_plants(tuner_of, {.count = kSanitized ? 10 : 300, .changes = PlantChanges::kOnceSettled});
   std::cout << summary.describe() << "\n";
   EXPECT_EQ(summary.broken, 0) << "a limit was not kept, of seed " << testing::PrintToString(summary.broken_seeds);
   if (kSanitized) return;  // too few for shares
@@ -32,10 +37,22 @@ TEST(TunerPlants, AreTunedFromAColdStartAndAfterAChange) {
   EXPECT_GE(summary.cold.quiet, PlantGoals::kShare);
   EXPECT_GE(summary.changed->near, PlantGoals::kShare);
   EXPECT_LE(summary.changed->loss_worst, PlantGoals::kLossWorst);
-  EXPECT_GE(summary.changed->quiet, PlantGoals::kShare);
+  EXPECT_GE(summary.changed->quiet, kQuietShare);
   EXPECT_GE(summary.cold.thrifty, PlantGoals::kShare);
-  EXPECT_GE(summary.changed->thrifty, PlantGoals::kShare);
+  EXPECT_GE(summary.changed->thrifty, kThriftyShare);
   EXPECT_LE(summary.cold.threads_mean, 1.15);
+}
+
+TEST(TunerPlants, AreTunedThoughTheyChangeAtAnyMoment) {
+  const PlantSummary summary =
+      judge_random_plants(tuner_of, {.count = kSanitized ? 10 : 300, .changes = PlantChanges::kAtRandomMoments});
+  std::cout << summary.describe() << "\n";
+  EXPECT_EQ(summary.broken, 0) << "a limit was not kept, of seed " << testing::PrintToString(summary.broken_seeds);
+  if (kSanitized) return;  // too few for shares
+  EXPECT_GE(summary.changed->near, PlantGoals::kShare);
+  EXPECT_LE(summary.changed->loss_worst, 0.1);
+  EXPECT_GE(summary.changed->quiet, kQuietShare);
+  EXPECT_GE(summary.changed->thrifty, kThriftyShare);
 }
 
 TEST(TunerPlants, HaveTheirIndexFallFromAllStagesToNoneAsTheDeviceGetsFaster) {

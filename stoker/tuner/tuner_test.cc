@@ -118,6 +118,28 @@ TEST(Tuner, SaysWhyInOneSentenceWithNumbers) {
   EXPECT_THAT(tuner.why(), HasSubstr("the consumer waits"));
 }
 
+TEST(Tuner, NamesNoIndexWhereThereIsNoDeviceAndWritesRatesInFull) {
+  TunedWorkload work;
+  work.cores = 8, work.batch = 400, work.prefetch_max = 16, work.io_depth_max = 256;
+  work.stages.resize(2);
+  work.stages[0].name = "decode", work.stages[0].cpu_s = 3e-4, work.stages[0].bytes_out = 1e5;
+  work.stages[1].name = "color", work.stages[1].cpu_s = 5e-5, work.stages[1].bytes_out = 1e6;
+  Tuner tuner(work, {.limits = {.fixed = {.transfer_index = 2}}});
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_THAT(tuner.why(), testing::ContainsRegex("[0-9]+ threads?, prefetch [0-9]+, I/O depth"));
+    EXPECT_THAT(tuner.why(), testing::Not(testing::ContainsRegex("index|[0-9]e[+]")));
+    EXPECT_THAT(tuner.why(), testing::ContainsRegex("[0-9]+,[0-9]{3}(/s| samples/s)"));
+    const double rate = tuner.knobs().threads / 3.5e-4;
+    tuner.see({.samples = static_cast<std::int64_t>(rate),
+               .seconds = 1,
+               .wait_s = 0.5,
+               .step_s = 200 / rate,
+               .stages = {{"decode", StageSide::kCpu, rate * 3e-4}, {"color", StageSide::kCpu, rate * 5e-5}}});
+  }
+  tuner.limit_threads(1);
+  EXPECT_THAT(tuner.why(), HasSubstr(": 1 thread may be used now, and not 7"));
+}
+
 // A step that nothing can feed.
 PlantParts hungry_parts() {
   PlantParts parts = easy_parts();
@@ -180,6 +202,48 @@ TEST(Tuner, DoesNotSearchAgainForALittle) {
       settled = settled && tuner.settled();
     }
     EXPECT_EQ(settled, times < 1.05);
+  }
+}
+
+// Compilation and warm-up end while it searches: steps get shorter; then images get larger. What fed the steps before
+// is far from feeding them now.
+TEST(Tuner, FindsTheBestThoughStepsGetShorterWhileItSearches) {
+  for (int window = 1; window < 30; window += 2) {
+    PlantParts parts;
+    parts.machine.cores = 32;
+    parts.batch = 400;
+    parts.trainer = {.step_s = 0.5, .cores = 0};
+    parts.stages = {{.name = "decode", .cpu_s = 8e-3, .bytes_out = 400e3},
+                    {.name = "finish", .cpu_s = 2e-3, .bytes_out = 600e3}};
+    parts.measuring.noise = 0.01;
+    Plant before = Plant::of(parts);
+    Tuner tuner(before.workload());
+    run(before, tuner, window);
+    parts.trainer.step_s /= 2.5;
+    for (PlantStage& stage : parts.stages) stage.cpu_s *= 1.5;
+    Plant plant = Plant::of(parts);
+    run(plant, tuner, 60);
+    EXPECT_TRUE(tuner.settled());
+    EXPECT_GT(plant.throughput(tuner.knobs()), 0.97 * plant.best().throughput) << window << ": " << tuner.why();
+  }
+}
+
+// Of what could help: more threads, the other indices, more ahead, more and fewer reads at once.
+TEST(Tuner, TurnsEachKnobThatCouldHelpBeforeItRestsWhileTrainingWaits) {
+  for (const std::uint64_t seed : {4, 12, 31, 82, 115, 240}) {
+    Plant plant = Plant::random(seed);
+    Tuner tuner(plant.workload());
+    plant.change(seed);
+    const std::vector<KnobSetting> all = run(plant, tuner, 60);
+    ASSERT_TRUE(tuner.settled()) << seed;
+    const KnobSetting settled = tuner.knobs();
+    if (plant.rates(settled).step_s * plant.throughput(settled) > 0.98 * plant.workload().batch) continue;  // it is fed
+    std::set<int> tried;
+    for (const KnobSetting& knobs : all) tried.insert(knobs.transfer_index);
+    for (const int index : plant.indices()) {
+      if (!plant.allowed({.transfer_index = index})) continue;
+      EXPECT_THAT(tried, testing::Contains(index)) << seed << ": " << tuner.why();
+    }
   }
 }
 

@@ -159,6 +159,27 @@ class Machine:
         }
 
 
+def change(machine: Machine, random: np.random.Generator) -> str:
+    """What happens to a training from one moment to the next; says what it was."""
+    factor = float(np.exp(random.uniform(np.log(1.4), np.log(3)) * random.choice([-1, 1])))
+    kind = random.choice(["steps", "costs", "link", "store", "steps and costs"])
+    if kind == "steps":
+        machine.step_s *= factor
+    elif kind == "link":
+        machine.copy_bytes_per_s *= factor
+    elif kind == "store":
+        machine.read_bytes_per_s *= factor
+        machine.read_latency_s /= factor
+    else:  # costs; or steps get shorter and images larger, as when compilation and warm-up end
+        if kind == "steps and costs":
+            machine.step_s /= max(factor, 1 / factor)
+            factor = 1.5
+        for stage in machine.stages:
+            stage.cpu_s *= factor
+            stage.device_s = None if stage.device_s is None else stage.device_s * factor
+    return f"{kind} x {factor:.2f}"
+
+
 def random_machine(seed: int) -> Machine:
     random = np.random.default_rng([seed, 20])
 

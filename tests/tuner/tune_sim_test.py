@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from machines import random_machine
+from machines import change, random_machine
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("threads", "transfer_index", "prefetch", "io_depth")
@@ -43,12 +43,15 @@ class TuneSim:
         return json.loads(self.process.stdout.readline())
 
 
-def tune(stoker, machine, windows, seed):
-    """All knobs that were asked for, one line for the work and each window."""
+def tune(stoker, machine, windows, seed, changes=()):
+    """All knobs that were asked for, one line for the work and each window. Something changes before some of these."""
     random = np.random.default_rng([seed, 1])
+    what_changes = np.random.default_rng([seed, 2])
     with TuneSim(stoker) as sim:
         answers = [sim.ask(machine.workload())]
-        for _ in range(windows):
+        for window in range(windows):
+            for _ in range(changes.count(window)):
+                change(machine, what_changes)
             answers.append(sim.ask(machine.window(answers[-1], random)))
     assert sim.process.returncode == 0
     return answers
@@ -66,6 +69,19 @@ def test_finds_what_is_nearly_the_best_of_the_grid(stoker, seed):
     assert rates[-1] >= 0.95 * rates[:-1].max(), answers[-1]["why"]
     cheapest = grid[rates[:-1] >= 0.99 * rates[:-1].max()][:, 0].min()
     assert rows[-1, 0] <= max(cheapest + 2, 1.5 * cheapest), answers[-1]["why"]
+
+
+@pytest.mark.parametrize("seed", [209, 211, 217, 224, 235, 249])
+def test_finds_what_is_nearly_the_best_though_it_changes_at_any_moment(stoker, seed):
+    machine = random_machine(seed)
+    moments = np.random.default_rng([seed, 3])
+    changes = sorted(moments.integers(1, 60, moments.integers(1, 4)).tolist())
+    answers = tune(stoker, machine, changes[-1] + 60, seed, changes)
+    rows = [tuple(answer[name] for name in NAMES) for answer in answers[-15:]]
+    settled = max(rows, key=rows.count)  # the last one may be but a look at another setting
+    grid = machine.grid()
+    rates = machine.rates(np.vstack([grid, [settled]]))
+    assert rates[-1] >= 0.95 * rates[:-1].max(), (changes, answers[-1]["why"])
 
 
 def test_the_same_windows_get_the_same_answers(stoker):

@@ -24,8 +24,8 @@ std::string count_text(std::int64_t value);
 std::string share_text(double share);
 /// "12.3 s", "3 min 20 s", "1 h 04 min".
 std::string time_text(double seconds);
-/// "6 threads at index 2, prefetch 4, I/O depth 32".
-std::string knobs_text(const KnobSetting& knobs);
+/// "6 threads at index 2, prefetch 4, I/O depth 32"; without a device, "6 threads, prefetch 4, I/O depth 32".
+std::string knobs_text(const KnobSetting& knobs, bool has_device);
 /// "1 window", "12 windows".
 std::string windows_text(std::int64_t count);
 

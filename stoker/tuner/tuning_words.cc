@@ -1,4 +1,4 @@
-#include "stoker/tuner/tune_report_words.h"
+#include "stoker/tuner/tuning_words.h"
 
 #include <fmt/format.h>
 
@@ -58,9 +58,10 @@ std::string time_text(double seconds) {
   return fmt::format("{} d {:02} h", hours / 24, hours % 24);
 }
 
-std::string knobs_text(const KnobSetting& knobs) {
-  return fmt::format("{} {} at index {}, prefetch {}, I/O depth {}", knobs.threads,
-                     knobs.threads == 1 ? "thread" : "threads", knobs.transfer_index, knobs.prefetch, knobs.io_depth);
+std::string knobs_text(const KnobSetting& knobs, bool has_device) {
+  return fmt::format("{} {}{}, prefetch {}, I/O depth {}", knobs.threads, knobs.threads == 1 ? "thread" : "threads",
+                     has_device ? fmt::format(" at index {}", knobs.transfer_index) : "", knobs.prefetch,
+                     knobs.io_depth);
 }
 
 std::string windows_text(std::int64_t count) {

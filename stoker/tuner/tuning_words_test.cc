@@ -1,4 +1,4 @@
-#include "stoker/tuner/tune_report_words.h"
+#include "stoker/tuner/tuning_words.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ TunerWindow window(std::int64_t samples, double seconds, double wait_s) {
   return {.samples = samples, .seconds = seconds, .wait_s = wait_s, .step_s = 0, .stages = {}};
 }
 
-TEST(TuneReportWords, WriteNumbersWithThreeDigitsOrAllThatStandBeforeThePoint) {
+TEST(TuningWords, WriteNumbersWithThreeDigitsOrAllThatStandBeforeThePoint) {
   EXPECT_EQ(number_text(0), "0");
   EXPECT_EQ(number_text(0.012345), "0.0123");
   EXPECT_EQ(number_text(9.99), "9.99");
@@ -27,7 +27,7 @@ TEST(TuneReportWords, WriteNumbersWithThreeDigitsOrAllThatStandBeforeThePoint) {
   EXPECT_EQ(number_text(kInfinite), "–");
 }
 
-TEST(TuneReportWords, WriteCountsAsTheyAre) {
+TEST(TuningWords, WriteCountsAsTheyAre) {
   EXPECT_EQ(count_text(12), "12");
   EXPECT_EQ(count_text(1281167), "1,281,167");
   EXPECT_EQ(count_text(-3), "−3");
@@ -35,7 +35,7 @@ TEST(TuneReportWords, WriteCountsAsTheyAre) {
   EXPECT_EQ(windows_text(4000), "4,000 windows");
 }
 
-TEST(TuneReportWords, WriteSharesMoreFinelyWhereTheyAreSmall) {
+TEST(TuningWords, WriteSharesMoreFinelyWhereTheyAreSmall) {
   EXPECT_EQ(share_text(0), "0.0%");
   EXPECT_EQ(share_text(0.0034), "0.3%");
   EXPECT_EQ(share_text(0.0999), "10%");
@@ -43,7 +43,7 @@ TEST(TuneReportWords, WriteSharesMoreFinelyWhereTheyAreSmall) {
   EXPECT_EQ(share_text(std::nan("")), "–");
 }
 
-TEST(TuneReportWords, WriteTimesInOneUnitOrTwo) {
+TEST(TuningWords, WriteTimesInOneUnitOrTwo) {
   EXPECT_EQ(time_text(0), "0.0 s");
   EXPECT_EQ(time_text(12.34), "12.3 s");
   EXPECT_EQ(time_text(59.97), "1 min 00 s");
@@ -54,7 +54,7 @@ TEST(TuneReportWords, WriteTimesInOneUnitOrTwo) {
   EXPECT_EQ(time_text(kInfinite), "–");
 }
 
-TEST(TuneReportWords, SayOfAWindowWhatItTells) {
+TEST(TuningWords, SayOfAWindowWhatItTells) {
   EXPECT_EQ(rate_of(window(50, 10, 0)), 5);
   EXPECT_EQ(rate_of(window(0, 10, 0)), 0);
   EXPECT_EQ(wait_share_of(window(50, 10, 2.5)), 0.25);
@@ -68,11 +68,13 @@ TEST(TuneReportWords, SayOfAWindowWhatItTells) {
   EXPECT_TRUE(std::isnan(wait_share_of(window(50, 10, -1))));
 }
 
-TEST(TuneReportWords, NameAllKnobs) {
-  EXPECT_EQ(knobs_text({.threads = 1, .transfer_index = 0, .prefetch = 2, .io_depth = 3}),
+TEST(TuningWords, NameTheKnobsThatThereAre) {
+  EXPECT_EQ(knobs_text({.threads = 1, .transfer_index = 0, .prefetch = 2, .io_depth = 3}, true),
             "1 thread at index 0, prefetch 2, I/O depth 3");
-  EXPECT_EQ(knobs_text({.threads = 6, .transfer_index = 2, .prefetch = 4, .io_depth = 32}),
+  EXPECT_EQ(knobs_text({.threads = 6, .transfer_index = 2, .prefetch = 4, .io_depth = 32}, true),
             "6 threads at index 2, prefetch 4, I/O depth 32");
+  EXPECT_EQ(knobs_text({.threads = 6, .transfer_index = 3, .prefetch = 4, .io_depth = 32}, false),
+            "6 threads, prefetch 4, I/O depth 32");
 }
 
 }  // namespace
