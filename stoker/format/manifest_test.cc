@@ -9,6 +9,7 @@
 #include "stoker/base/error_testing.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/log.h"
+#include "stoker/format/find_shards.h"
 #include "stoker/format/sharded_dataset.h"
 #include "stoker/format/tar_format.h"
 #include "stoker/format/tar_testing.h"
@@ -166,6 +167,18 @@ TEST_F(ManifestInFolder, NamesAShardThatIsMissing) {
   const Error error = error_of([&] { open({folder_.path()}); });
   EXPECT_EQ(error.kind(), ErrorKind::kNotFound);
   EXPECT_THAT(error.what(), HasSubstr("s-1.tar"));
+}
+
+TEST_F(ManifestInFolder, NamesAShardOfNoKindThatIsKnownWhetherItIsThereOrNot) {
+  manifest_.shards[1].name = "s-1.bin";
+  folder_.write("manifest.json", manifest_.to_json());
+  for (const bool is_there : {false, true}) {
+    if (is_there) folder_.write("s-1.bin", std::string(shards_[1].second.size(), 'x'));
+    Manifests manifests;
+    const Error error = error_of([&] { find_shards({folder_.path()}, manifests, {}); });
+    EXPECT_EQ(error.kind(), ErrorKind::kData);
+    EXPECT_THAT(error.what(), HasSubstr("s-1.bin"));
+  }
 }
 
 TEST_F(ManifestInFolder, NamesAShardOfAnotherSizeWithBothSizes) {
