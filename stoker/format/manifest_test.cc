@@ -281,6 +281,13 @@ TEST_F(ManifestInFolder, IsNotReadIntoMemoryWhateverItsLength) {
   EXPECT_EQ(error_of([&] { Manifest::read(folder_.path()); }).kind(), ErrorKind::kLimit);
 }
 
+TEST_F(ManifestInFolder, RefusesANumberOfSamplesThatIsNotThatOfItsShards) {
+  std::string text = manifest_.to_json();
+  text.replace(text.find("\"samples\": 6"), 12, "\"samples\": 7");
+  EXPECT_THAT(error_of([&] { Manifest::from_json(with_checksum(text), "m.json"); }).what(),
+              AllOf(HasSubstr("m.json"), HasSubstr("number of its samples")));
+}
+
 // Whoever makes a manifest to do harm makes its checksum right.
 TEST_F(ManifestInFolder, RefusesSizesThatAreNone) {
   const std::string good = manifest_.to_json();
