@@ -93,9 +93,14 @@ std::uint64_t count_argument(std::string_view name, nb::handle value) {
   return value ? static_cast<std::uint64_t>(integer_argument(name, value, 0, kMost)) : 0;
 }
 
-std::unique_ptr<SampleExecutor> make_executor(const Plan& plan, bool reference) {
-  if (reference) return std::make_unique<ReferenceExecutor>(plan);
-  return std::make_unique<CpuExecutor>(plan);
+DecodeLimits limits_of(nb::handle pixels_max) {
+  if (!pixels_max) return {};
+  return DecodeLimits::up_to(integer_argument("pixels_max", pixels_max, 1, std::numeric_limits<std::int64_t>::max()));
+}
+
+std::unique_ptr<SampleExecutor> make_executor(const Plan& plan, bool reference, const DecodeLimits& limits) {
+  if (reference) return std::make_unique<ReferenceExecutor>(plan, limits);
+  return std::make_unique<CpuExecutor>(plan, limits);
 }
 
 nb::object array_of(SampleOutput output) {
@@ -107,12 +112,13 @@ nb::object array_of(SampleOutput output) {
 
 nb::dict apply_recipe(const Recipe& recipe, const nb::args& positional, const nb::kwargs& named) {
   const CallSignature signature{
-      "Recipe.apply", {"data", "seed", "epoch", "position", "label", "reference"}, /*positional=*/1};
+      "Recipe.apply", {"data", "seed", "epoch", "position", "label", "reference", "pixels_max"}, /*positional=*/1};
   const CallArguments given(signature, positional, named);
   const Plan plan(recipe);
   const std::vector<HeldBytes> held = fields_of(plan, given["data"]);
   const std::int64_t label = label_of(given.unless_none("label"), given["data"]);
   const bool reference = given["reference"] && flag_argument("reference", given["reference"]);
+  const DecodeLimits limits = limits_of(given.unless_none("pixels_max"));
   const SampleDraw draw{given["seed"] ? unsigned_argument("seed", given["seed"]) : 0,
                         count_argument("epoch", given["epoch"]), count_argument("position", given["position"])};
   std::vector<Bytes> fields;
@@ -121,7 +127,7 @@ nb::dict apply_recipe(const Recipe& recipe, const nb::args& positional, const nb
   std::vector<SampleOutput> outputs;
   {
     const nb::gil_scoped_release unlocked;
-    outputs = run_one(*make_executor(plan, reference), {.fields = fields, .label = label, .draw = draw});
+    outputs = run_one(*make_executor(plan, reference, limits), {.fields = fields, .label = label, .draw = draw});
   }
   nb::dict arrays;
   for (SampleOutput& output : outputs) {

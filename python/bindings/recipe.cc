@@ -191,7 +191,7 @@ Recipe recipe_argument(nb::handle recipe) {
 // As the stub file has it.
 constexpr const char* kApply =
     "def apply(self, data: _Bytes | dict[str, Any], *, seed: int = 0, epoch: int = 0, position: int = 0, "
-    "label: int | None = None, reference: bool = False) -> dict[str, NDArray[Any]]";
+    "label: int | None = None, reference: bool = False, pixels_max: int | None = None) -> dict[str, NDArray[Any]]";
 
 void bind_recipe(nb::module_& module) {
   nb::class_<Recipe> recipe(
@@ -217,7 +217,8 @@ void bind_recipe(nb::module_& module) {
            "data: the image's bytes, or a dict of them by field, such as a data set's sample\n"
            "seed, epoch, position: what the random numbers are drawn for\n"
            "label: what becomes of the output 'label'; by default what the dict says\n"
-           "reference: run the slow executor that defines the pixels instead of the fast one");
+           "reference: run the slow executor that defines the pixels instead of the fast one\n"
+           "pixels_max: refuse an image of more pixels; by default 89,000,000");
   module.def(
       "recipe", [](nb::handle name) { return name.is_none() ? Recipe() : recipe_argument(name); },
       "name"_a = nb::none(),

@@ -94,3 +94,25 @@ def test_bad_bytes_are_a_bad_sample(damage, reference):
     with pytest.raises(stoker.Error) as caught:
         pixels(bad, reference)
     assert caught.value.kind == "bad_sample"
+
+
+@both_executors
+def test_a_picture_above_the_limit_is_refused_with_the_argument_that_takes_it(reference):
+    data = encoded(picture(40, 25))
+    recipe = stoker.recipe().decode().resize([8, 8])
+    with pytest.raises(stoker.Error, match=r"above the limit of 999 pixels.*set pixels_max.* to 1000") as error:
+        recipe.apply(data, pixels_max=999, reference=reference)
+    assert error.value.kind == "limit"
+    assert recipe.apply(data, pixels_max=1000, reference=reference)["image"].shape == (3, 8, 8)
+    for wrong in (0, -1, "many"):
+        with pytest.raises(stoker.Error, match="pixels_max"):
+            recipe.apply(data, pixels_max=wrong, reference=reference)
+
+
+def test_a_loader_takes_pictures_up_to_the_limit_that_it_is_given(tmp_path):
+    (tmp_path / "large.jpg").write_bytes(encoded(picture(40, 25)))
+    (tmp_path / "small.jpg").write_bytes(encoded(picture(20, 10)))
+    for pixels_max, bad in ((999, ["large"]), (1000, [])):
+        with stoker.Loader(tmp_path, stoker.recipe().decode().resize([8, 8]), batch=2, pixels_max=pixels_max) as loader:
+            assert len(list(loader)) == 1
+            assert [sample["key"] for sample in loader.quarantine] == bad

@@ -98,7 +98,11 @@ void add_shards(const std::string& path, bool from_list, Manifests& manifests, s
   if (S_ISDIR(facts.st_mode)) {
     std::vector<std::string> tars = manifests.shards_of(path);
     if (tars.empty()) tars = tars_in_folder(path);
-    for (const std::string& tar : tars) shards.push_back({tar, format_of(tar)});
+    for (const std::string& tar : tars) {
+      const ShardFormat* const format = format_of(tar);
+      if (!format) fail_unknown_kind(tar);  // a manifest may list anything
+      shards.push_back({tar, format});
+    }
     if (!tars.empty()) return;
   } else {
     require_regular_file(path, facts.st_mode);

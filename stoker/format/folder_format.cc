@@ -119,6 +119,8 @@ class FolderWalk {
         passed_over_.add("broken link", path_ + std::string(entry.name));
       } else if (const auto split = split_member_name(entry.name)) {
         LooseSamples::File file{.name = entry.name, .is_image = is_image_field_name(split->field)};
+        // In a class folder ImageFolder has a sample of it, also where it is a field of one here.
+        if (!file.is_image && label >= 0) passed_over_.add_if_picture(path_ + std::string(entry.name));
         if (!file.is_image || find_length(folder, file)) samples.add_file(file);
       }
     }
@@ -130,6 +132,7 @@ class FolderWalk {
         add_sample(folder, samples, item, label);
       }
     }
+    if (label >= 0) return;
     for (const LooseSamples::File& file : samples.others()) {
       passed_over_.add_if_picture(path_ + std::string(file.name));
     }

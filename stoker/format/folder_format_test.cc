@@ -22,8 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 ShardContents scan(const std::string& path) {
@@ -296,6 +298,22 @@ TEST(FolderFormat, CountsPicturesOfOtherKindsAndNamesOneOfEach) {
                                    AllOf(HasSubstr("1 TIF picture, which is"), HasSubstr("'a/3.tif'")),
                                    AllOf(HasSubstr("1 GIF picture"), HasSubstr("'a/deep/4.gif'")),
                                    AllOf(HasSubstr("1 classless image"), HasSubstr("'top.png'"))));
+}
+
+TEST(FolderFormat, CountsPicturesOfOtherKindsBesideAnImageWhereEachImageIsASample) {
+  TempFolder folder;
+  for (const char* name : {"a/x.jpg", "a/x.bmp", "a/y.1.png", "a/y.2.png", "a/y.1.tiff", "a/y.2.TIFF", "a/y.gif"}) {
+    folder.write(name, "");
+  }
+  const ShardContents contents = scan(folder.path());
+  EXPECT_THAT(listing(contents), Contains("a/x 0 bmp:a/x.bmp:0 jpg:a/x.jpg:0"));
+  EXPECT_THAT(contents.problems,
+              UnorderedElementsAre(AllOf(HasSubstr("1 BMP picture,"), HasSubstr("'a/x.bmp'")),
+                                   AllOf(HasSubstr("2 TIFF pictures"), HasSubstr("'a/y.1.tiff', 'a/y.2.TIFF'")),
+                                   AllOf(HasSubstr("1 GIF picture,"), HasSubstr("'a/y.gif'"))));
+  TempFolder without_classes;
+  for (const char* name : {"x.jpg", "x.bmp"}) without_classes.write(name, "");
+  EXPECT_THAT(scan(without_classes.path()).problems, IsEmpty());
 }
 
 TEST(FolderFormat, PassesOverTheSecondOfTwoFilesOfOneField) {

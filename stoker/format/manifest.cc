@@ -118,6 +118,10 @@ Manifest parse(std::string_view text) {
     shard.fingerprint = Fingerprint(from_hex(entry.at("fingerprint")), shard.samples);
     if (entry.contains("index")) shard.index_tag = from_hex(entry.at("index"));
   }
+  std::uint64_t none = 0;
+  if (count_of(json, "samples", none) != samples) {
+    throw std::invalid_argument("the number of its samples is not the sum of its shards'");
+  }
   return manifest;
 }
 

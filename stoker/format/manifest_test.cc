@@ -9,6 +9,7 @@
 #include "stoker/base/error_testing.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/log.h"
+#include "stoker/format/find_shards.h"
 #include "stoker/format/sharded_dataset.h"
 #include "stoker/format/tar_format.h"
 #include "stoker/format/tar_testing.h"
@@ -168,6 +169,18 @@ TEST_F(ManifestInFolder, NamesAShardThatIsMissing) {
   EXPECT_THAT(error.what(), HasSubstr("s-1.tar"));
 }
 
+TEST_F(ManifestInFolder, NamesAShardOfNoKindThatIsKnownWhetherItIsThereOrNot) {
+  manifest_.shards[1].name = "s-1.bin";
+  folder_.write("manifest.json", manifest_.to_json());
+  for (const bool is_there : {false, true}) {
+    if (is_there) folder_.write("s-1.bin", std::string(shards_[1].second.size(), 'x'));
+    Manifests manifests;
+    const Error error = error_of([&] { find_shards({folder_.path()}, manifests, {}); });
+    EXPECT_EQ(error.kind(), ErrorKind::kData);
+    EXPECT_THAT(error.what(), HasSubstr("s-1.bin"));
+  }
+}
+
 TEST_F(ManifestInFolder, NamesAShardOfAnotherSizeWithBothSizes) {
   const std::string other = folder_.write("s-1.tar", shard_of({"x", "y"}));
   for (const bool use_index : {true, false}) {
@@ -266,6 +279,13 @@ TEST_F(ManifestInFolder, RefusesNestingThatWouldExhaustTheStack) {
 TEST_F(ManifestInFolder, IsNotReadIntoMemoryWhateverItsLength) {
   std::filesystem::resize_file(folder_.path("manifest.json"), (std::uint64_t{1} << 30) + 1);  // a hole, mostly
   EXPECT_EQ(error_of([&] { Manifest::read(folder_.path()); }).kind(), ErrorKind::kLimit);
+}
+
+TEST_F(ManifestInFolder, RefusesANumberOfSamplesThatIsNotThatOfItsShards) {
+  std::string text = manifest_.to_json();
+  text.replace(text.find("\"samples\": 6"), 12, "\"samples\": 7");
+  EXPECT_THAT(error_of([&] { Manifest::from_json(with_checksum(text), "m.json"); }).what(),
+              AllOf(HasSubstr("m.json"), HasSubstr("number of its samples")));
 }
 
 // Whoever makes a manifest to do harm makes its checksum right.

@@ -27,7 +27,7 @@ class StageProbe {
   explicit StageProbe(const Plan& plan, const DecodeLimits& limits = {});
   ~StageProbe();
 
-  /// Throws what decoding throws; the sample is not counted then.
+  /// Throws what an executor throws; the sample is not counted then.
   void measure(const SampleInput& sample);
   /// One per stage of the plan, of what was measured so far. Geometry and color take longer so than fused.
   std::vector<StageCost> costs() const;
@@ -38,7 +38,8 @@ class StageProbe {
 
  private:
   class View;
-  std::vector<std::unique_ptr<View>> views_;
+  const Plan& plan_;
+  std::vector<std::unique_ptr<View>> views_;  // those that are images
   std::int64_t last_ns_ = 0;
 };
 

@@ -1,5 +1,6 @@
 """`stoker synth`, `plan`, `view`, `ops`, and what the command says about itself."""
 
+import json
 import re
 import shutil
 import tarfile
@@ -101,6 +102,22 @@ def test_plan_and_view_pass_over_bad_samples_and_name_them(stoker, photographs, 
     assert all(key in said for key in bad) and "Bad samples, passed over" in said
     sentence = stoker.refusal(1, *usual, "--bad-sample", "fail", cwd=tmp_path)
     assert "end-of-image" in sentence and any(key in sentence for key in bad)
+
+
+@pytest.mark.parametrize("command", [("plan",), ("view", "--out", "sheet.png")], ids=["plan", "view"])
+def test_plan_and_view_name_samples_that_are_bad_by_a_number_and_not_by_their_images(stoker, photographs, tmp_path, command):
+    name, *rest = command
+    folder, recipe = tmp_path / "numbers", tmp_path / "numbers.toml"
+    folder.mkdir()
+    for key, facts in ("good", '{"age": 3}'), ("bad", '{"size": 3}'):
+        shutil.copy(next(photographs.folder.rglob("*.jpg")), folder / f"{key}.jpg")
+        (folder / f"{key}.json").write_text(facts)
+    recipe.write_text('[[view]]\nname = "image"\noperators = [{ op = "decode" }, { op = "random_resized_crop", size = 24 }]\n'
+                      '[[view]]\nname = "age"\nfield = "json"\n'
+                      'operators = [{ op = "json_number", key = "age", dtype = "f32" }]\n')
+    done = stoker(name, folder, "--recipe", recipe, *rest, "--json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [sample["reason"] for sample in json.loads(done.stdout)["bad"]] == ["its JSON has no 'age'"]
 
 
 @pytest.mark.parametrize("command", [("plan",), ("view", "--out", "sheet.png")], ids=["plan", "view"])
