@@ -38,6 +38,7 @@ constexpr int kTrialWindows = 8;       // more would say no more of one setting
 constexpr int kConfirmWindows = 4;     // of the best, before it is settled upon; more where they differ much, up to
 constexpr int kConfirmMost = 54;       // windows since the search began, from a cold start,
 constexpr int kConfirmAgainMost = 25;  // and after a change
+constexpr double kSureSpreads = 2;     // beyond which nothing is expected
 constexpr double kSureEnough = 0.006;  // error of a rate that is believed
 constexpr double kHardlyKnown = 0.08;  // of one that is not
 // Of how a setting did before a change, as to how it does now: as much as what was seen to change.
@@ -318,10 +319,16 @@ std::optional<KnobSetting> Tuner::untried_index(const Standing& best, double fas
   const KnobSetting& here = best.trial->knobs;
   const auto steps = [&](const KnobSetting& knobs) { return std::abs(knobs.transfer_index - here.transfer_index); };
   const auto tried = [&](const KnobSetting& knobs) {
-    return std::any_of(trials_.all().begin(), trials_.all().end(), [&](const Trial& trial) {
-      return trial.knobs.transfer_index == knobs.transfer_index &&
-             (steps(knobs) > 1 || std::abs(std::log2(trial.knobs.threads) - std::log2(knobs.threads)) < kAsManyThreads);
-    });
+    bool at_all = false, as_many_threads = false;
+    for (const Trial& trial : trials_.all()) {
+      if (trial.knobs.transfer_index != knobs.transfer_index) continue;
+      at_all = true;
+      as_many_threads |= std::abs(std::log2(trial.knobs.threads) - std::log2(knobs.threads)) < kAsManyThreads;
+    }
+    if (!at_all || steps(knobs) > 1) return at_all;
+    // With other threads it may have told enough.
+    const Belief belief = believe(knobs);
+    return as_many_threads || belief.mean + kSureSpreads * belief.sd < fastest;
   };
   std::optional<KnobSetting> found;
   double most = kNone;
