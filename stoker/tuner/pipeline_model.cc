@@ -363,6 +363,10 @@ PipelineCapacity PipelineModel::capacity(const KnobSetting& knobs, std::size_t e
   return capacity;
 }
 
+PipelineCapacity PipelineModel::capacity_at_most(const KnobSetting& knobs) const {
+  return shown_capacity(knobs, costs_[explanations_[likeliest_].costs]);
+}
+
 PipelineCapacity PipelineModel::shown_capacity(const KnobSetting& knobs, const Costs& costs) const {
   PipelineCapacity capacity;
   capacity.rates.fill(kInfinite);

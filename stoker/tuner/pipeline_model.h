@@ -62,6 +62,8 @@ class PipelineModel {
   PipelineCapacity capacity(const KnobSetting& knobs) const;
   /// By another one, of explanations() that there are, each with its likelihood; together they are 1.
   PipelineCapacity capacity(const KnobSetting& knobs, std::size_t explanation) const;
+  /// If nothing held it back but what windows show: threads, the device's kernels, the consumer.
+  PipelineCapacity capacity_at_most(const KnobSetting& knobs) const;
   std::size_t explanations() const { return explanations_.size(); }
   double likelihood(std::size_t explanation) const { return explanations_[explanation].likelihood; }
   /// Of a sample: seconds of a core, with as many threads, and of the device.

@@ -44,9 +44,10 @@ constexpr double kHardlyKnown = 0.08;  // of one that is not
 // Of how a setting did before a change, as to how it does now: as much as what was seen to change.
 constexpr double kPastErrorLeast = 0.03, kPastErrorMost = 0.06;
 constexpr std::size_t kPastMax = 24;
-constexpr double kJumpToCheck = 0.08;  // of the rate, from one setting to another
-constexpr int kProbeEvery = 90;        // windows in which nothing changed
-constexpr double kProbeDrift = 0.002;  // for it: by how much other settings may have become better in each of them
+constexpr double kJumpToCheck = 0.08;   // of the rate, from one setting to another
+constexpr int kProbeEvery = 90;         // windows in which nothing changed
+constexpr int kProbeWaitingEvery = 80;  // where training waits
+constexpr double kProbeDrift = 0.002;   // for it: by how much other settings may have become better in each of them
 constexpr double kProbeGain = 0.01;
 constexpr double kChangeLeast = 0.03;         // of the rate; smaller ones are not looked into
 constexpr double kCostChangeLeast = 0.05;     // likewise of the training's steps and of what a sample costs
@@ -313,22 +314,16 @@ std::optional<KnobSetting> Tuner::untried_depth(const Standing& best) const {
   return std::nullopt;
 }
 
-// The indices beside the best's, with about as many threads; then all others, as they are thought best: a model that is
-// wrong about them would never tell.
+// The indices beside the best's, with about as many threads or more; then all others, as they are thought best: a model
+// that is wrong about them would never tell.
 std::optional<KnobSetting> Tuner::untried_index(const Standing& best, double fastest) const {
   const KnobSetting& here = best.trial->knobs;
   const auto steps = [&](const KnobSetting& knobs) { return std::abs(knobs.transfer_index - here.transfer_index); };
   const auto tried = [&](const KnobSetting& knobs) {
-    bool at_all = false, as_many_threads = false;
-    for (const Trial& trial : trials_.all()) {
-      if (trial.knobs.transfer_index != knobs.transfer_index) continue;
-      at_all = true;
-      as_many_threads |= std::abs(std::log2(trial.knobs.threads) - std::log2(knobs.threads)) < kAsManyThreads;
-    }
-    if (!at_all || steps(knobs) > 1) return at_all;
-    // With other threads it may have told enough.
-    const Belief belief = believe(knobs);
-    return as_many_threads || belief.mean + kSureSpreads * belief.sd < fastest;
+    return std::any_of(trials_.all().begin(), trials_.all().end(), [&](const Trial& trial) {
+      return trial.knobs.transfer_index == knobs.transfer_index &&
+             (steps(knobs) > 1 || std::log2(trial.knobs.threads) > std::log2(knobs.threads) - kAsManyThreads);
+    });
   };
   std::optional<KnobSetting> found;
   double most = kNone;
@@ -385,6 +380,7 @@ Resource Tuner::limit_of(const Trial& trial) const {
 void Tuner::settle(const Standing& best) {
   phase_ = Phase::kSettled;
   settled_windows_ = 0;
+  looked_at_.clear();
   const Trial& trial = *best.trial;
   const double wait_share = trial.mean(&WindowReading::wait_share);
   const std::string held = wait_share < kWaitsLittle
@@ -431,23 +427,57 @@ void Tuner::watch(const WindowReading& now) {
   for (const Seen& seen : all) {
     if (seen.changed) return reopen(seen.what, most);
   }
-  if (++settled_windows_ >= kProbeEvery) probe();
+  if (++settled_windows_ >= (now.wait_share < kWaitsLittle ? kProbeEvery : kProbeWaitingEvery)) probe();
 }
 
 // What has become better elsewhere does not show here.
 void Tuner::probe() {
-  settled_windows_ = 0;
+  const int unchanged = std::exchange(settled_windows_, 0);
   learn_surfaces(kProbeDrift);
   const std::vector<Standing> all = standings();
   const Standing& here =
       *std::find_if(all.begin(), all.end(), [&](const Standing& standing) { return standing.trial->knobs == knobs_; });
-  const Prospect prospect = best_prospect(here, here.rate_log.mean);
-  if (prospect.faster < kProbeGain || prospect.knobs == knobs_) return;
+  const std::optional<KnobSetting> other =
+      last_->wait_share < kWaitsLittle ? prospect_elsewhere(here) : freed_index(here);
+  if (!other) return;
   phase_ = Phase::kProbe;
   best_ = knobs_;
   expected_ = here.rate_log;
-  go_to(prospect.knobs,
-        fmt::format("looks at {} for one window, as nothing has changed for {}", text_of(prospect.knobs), kProbeEvery));
+  go_to(*other, fmt::format("looks at {} for one window, as nothing has changed for {}", text_of(*other), unchanged));
+}
+
+std::optional<KnobSetting> Tuner::prospect_elsewhere(const Standing& here) const {
+  const Prospect prospect = best_prospect(here, here.rate_log.mean);
+  if (prospect.faster < kProbeGain || prospect.knobs == knobs_) return std::nullopt;
+  return prospect.knobs;
+}
+
+// Training waits. What held back another index, or more threads (a link, a store, cores that others had), may do so no
+// longer, of which nothing shows here: one index after the other is looked at, if it would be better then.
+std::optional<KnobSetting> Tuner::freed_index(const Standing& here) {
+  const auto at_most = [&](const KnobSetting& knobs) { return model_.capacity_at_most(knobs).throughput(); };
+  const auto looked_at = [&](const KnobSetting& knobs) {
+    return std::find(looked_at_.begin(), looked_at_.end(), knobs.transfer_index) != looked_at_.end();
+  };
+  const std::vector<KnobSetting> others = grid_.around(knobs_);
+  std::optional<KnobSetting> found;
+  double most = std::exp(here.rate_log.mean) * (1 + kChangeLeast);
+  for (const KnobSetting& knobs : others) {
+    const bool is_here = knobs.transfer_index == knobs_.transfer_index && knobs.threads <= knobs_.threads;
+    if (is_here || looked_at(knobs) || at_most(knobs) <= most) continue;
+    most = at_most(knobs);
+    found = knobs;
+  }
+  if (!found) {
+    looked_at_.clear();  // from the first again
+    return std::nullopt;
+  }
+  for (const KnobSetting& knobs : others) {
+    const bool as_good = knobs.transfer_index == found->transfer_index && at_most(knobs) > most * (1 - kEnough);
+    if (as_good && cost(knobs) < cost(*found)) found = knobs;
+  }
+  looked_at_.push_back(found->transfer_index);
+  return found;
 }
 
 void Tuner::judge_probe(const WindowReading& now) {

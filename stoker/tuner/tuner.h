@@ -79,6 +79,8 @@ class Tuner {
   Belief rate_before() const;
   void watch(const WindowReading& now);
   void probe();
+  std::optional<KnobSetting> prospect_elsewhere(const Standing& here) const;
+  std::optional<KnobSetting> freed_index(const Standing& here);
   void judge_probe(const WindowReading& now);
   void reopen(std::string_view because, double change);
 
@@ -110,12 +112,13 @@ class Tuner {
   Phase phase_ = Phase::kSearch;
   KnobSetting knobs_;
   std::string why_;
-  Belief expected_{};         // of knobs_, before they were tried
-  bool returned_ = false;     // to a setting that is known, to see whether something has changed
-  double odd_least_;          // that makes it go back
-  double calm_spread_ = 0;    // of windows, while nothing seemed to have changed
-  int settled_windows_ = 0;   // since the last probe
-  int searched_windows_ = 0;  // since the search began
+  Belief expected_{};             // of knobs_, before they were tried
+  bool returned_ = false;         // to a setting that is known, to see whether something has changed
+  double odd_least_;              // that makes it go back
+  double calm_spread_ = 0;        // of windows, while nothing seemed to have changed
+  int settled_windows_ = 0;       // since the last probe
+  std::vector<int> looked_at_{};  // indices, by probes since it settled
+  int searched_windows_ = 0;      // since the search began
   int search_windows_max_, confirm_windows_max_;
   std::optional<KnobSetting> best_;  // so far
   std::optional<WindowReading> last_;

@@ -230,7 +230,8 @@ TEST(Tuner, TurnsEachKnobThatCouldHelpBeforeItRestsWhileTrainingWaits) {
     Plant plant = Plant::random(seed);
     Tuner tuner(plant.workload());
     plant.change(seed);
-    const std::vector<KnobSetting> all = run(plant, tuner, 60);
+    std::vector<KnobSetting> all;
+    for (int i = 0; i < 200 && !tuner.settled(); ++i) all.push_back(run(plant, tuner, 1).front());
     ASSERT_TRUE(tuner.settled()) << seed;
     const KnobSetting settled = tuner.knobs();
     if (plant.rates(settled).step_s * plant.throughput(settled) > 0.98 * plant.workload().batch) continue;  // it is fed
@@ -241,6 +242,23 @@ TEST(Tuner, TurnsEachKnobThatCouldHelpBeforeItRestsWhileTrainingWaits) {
       EXPECT_THAT(tried, testing::Contains(index)) << seed << ": " << tuner.why();
     }
   }
+}
+
+// A link that gets wider shows only where something crosses it that was too much for it.
+TEST(Tuner, FindsThatALinkHasBecomeWider) {
+  PlantParts parts = hungry_parts();
+  parts.trainer.step_s = 15e-3;
+  parts.stages[0].device_s = 0.5e-3;
+  parts.machine.copy_bytes_per_s = 0.4e9;
+  Plant narrow = Plant::of(parts);
+  Tuner tuner(narrow.workload());
+  run(narrow, tuner, 60);
+  ASSERT_TRUE(tuner.settled());
+  parts.machine.copy_bytes_per_s = 16e9;
+  Plant wide = Plant::of(parts);
+  ASSERT_LT(wide.throughput(tuner.knobs()), 0.9 * wide.best().throughput) << tuner.why();
+  run(wide, tuner, 200);
+  EXPECT_GT(wide.throughput(tuner.knobs()), 0.97 * wide.best().throughput) << tuner.why();
 }
 
 TEST(Tuner, IsNotDisturbedByAWindowWithoutSamples) {
