@@ -110,12 +110,12 @@ def test_a_run_stops_while_it_waits_for_its_first_batch(stoker, photographs, tmp
 def test_a_second_signal_ends_a_run_that_cannot_stop(stoker, tiny, tmp_path):
     fifo = tmp_path / "audit"
     os.mkfifo(fifo)
-    process = stoker.start("run", tiny.folder, "--recipe", tiny.recipe, "--batch", tiny.count, "--epochs", ENDLESS, "--audit", fifo,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = stoker.start("run", tiny.folder, "--recipe", tiny.recipe, "--batch", 4 * tiny.count, "--tail", "wrap", "--epochs",
+                           ENDLESS, "--audit", fifo, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     audit = os.open(fifo, os.O_RDONLY)
     fcntl.fcntl(audit, fcntl.F_SETPIPE_SZ, 4096)
     waiting = array.array("i", [0])
-    while waiting[0] < 2048:  # a batch is written; there is no room for the next, and we do not make any
+    while waiting[0] < 4096:  # it writes a batch, for which there is no room, and we do not make any
         assert process.poll() is None
         fcntl.ioctl(audit, termios.FIONREAD, waiting)
     process.send_signal(signal.SIGTERM)
