@@ -192,12 +192,11 @@ LoaderOptions loader_options(const CallArguments& given) {
 void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& named) {
   const CallSignature signature{
       "Loader",
-      {"data",         "recipe",      "batch",    "global_batch",    "seed",          "threads",
-       "prefetch",     "memory",      "order",    "window",          "lanes",         "rank",
-       "world",        "tail",        "audit",    "bad_sample",      "quarantine",    "cache",
-       "cache_memory", "repeats",     "device",   "transfer_index",  "device_memory", "nvjpeg",
-       "pin_memory",   "pin_threads", "io_depth", "metrics_address", "name",          "tune",
-       "pixels_max"},
+      {"data",           "recipe",        "batch",      "global_batch", "seed",         "threads",  "prefetch",
+       "memory",         "order",         "window",     "lanes",        "rank",         "world",    "tail",
+       "audit",          "bad_sample",    "quarantine", "cache",        "cache_memory", "repeats",  "device",
+       "transfer_index", "device_memory", "nvjpeg",     "pin_memory",   "pin_threads",  "io_depth", "metrics_address",
+       "name",           "tune",          "pixels_max"},
       2,
       {"channels_last"}};
   const CallArguments given(signature, positional, named);

@@ -110,9 +110,7 @@ class ExecutingDevice final : public EmulatedDevice {
   using EmulatedDevice::EmulatedDevice;
 
   bool computes() const override { return true; }
-  std::string caveat() const override {
-    return "The host did the device's work: no rate here is a GPU's.";
-  }
+  std::string caveat() const override { return "The host did the device's work: no rate here is a GPU's."; }
 
   std::shared_ptr<DeviceEvent> submit(const DeviceTask& task,
                                       std::span<const std::shared_ptr<const StreamMark>>) override {
