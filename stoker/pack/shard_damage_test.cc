@@ -180,8 +180,9 @@ TEST_P(DamagedPack, DeliversWhatWasPackedOrNamesTheShardOrTheSample) {
     }
     write_file(shard.path, shard.bytes);
   }
-  EXPECT_GT(outcomes_["refused"], 50);
-  EXPECT_GT(outcomes_["bad samples"], 10);
+  // Both are met, or this shows nothing: most damages move what follows them, and few lie within a sample.
+  EXPECT_GT(outcomes_["refused"], static_cast<int>(count / 8));
+  EXPECT_GT(outcomes_["bad samples"], static_cast<int>(count / 50));
 }
 
 INSTANTIATE_TEST_SUITE_P(OfImagesAndOfPixels, DamagedPack, ::testing::Values("images", "raw"));
