@@ -38,7 +38,6 @@ constexpr int kTrialWindows = 8;       // more would say no more of one setting
 constexpr int kConfirmWindows = 4;     // of the best, before it is settled upon; more where they differ much, up to
 constexpr int kConfirmMost = 54;       // windows since the search began, from a cold start,
 constexpr int kConfirmAgainMost = 25;  // and after a change
-constexpr double kSureSpreads = 2;     // beyond which nothing is expected
 constexpr double kSureEnough = 0.006;  // error of a rate that is believed
 constexpr double kHardlyKnown = 0.08;  // of one that is not
 // Of how a setting did before a change, as to how it does now: as much as what was seen to change.
@@ -370,7 +369,7 @@ const Tuner::Standing* Tuner::to_confirm(const std::vector<Standing>& all, const
   return nullptr;
 }
 
-// Who hardly waits is held back by nothing but himself, and who waits never is.
+// Training that hardly waits is held back by itself, and training that waits never is.
 Resource Tuner::limit_of(const Trial& trial) const {
   if (trial.mean(&WindowReading::wait_share) < kWaitsLittle) return Resource::kConsumer;
   const Resource limit = model_.capacity(trial.knobs).limit();
