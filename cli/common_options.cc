@@ -12,8 +12,8 @@
 namespace stoker {
 
 void refuse_option(const std::string& name, std::string_view text, const std::string& wanted) {
-  constexpr std::size_t kShown = 40;
-  const std::string shown = text.size() <= kShown ? std::string(text) : fmt::format("{}...", text.substr(0, kShown));
+  constexpr std::size_t kQuoted = 40;
+  const std::string shown = text.size() <= kQuoted ? std::string(text) : fmt::format("{}...", text.substr(0, kQuoted));
   refuse(name, fmt::format("'{}' is not {}", shown, wanted));
 }
 

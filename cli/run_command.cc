@@ -221,6 +221,47 @@ void add_knob_options(Command& command, RunOptions& options) {
       ->option_text("FILE.html");
 }
 
+void add_order_options(Command& command, LoaderOptions& loader) {
+  add_seed_option(command, loader.seed);
+  add_parsed_option(command, "--order", loader.order, parse_order,
+                    "global shuffles, windowed shuffles near samples only, none keeps the data set's order; global")
+      ->option_text("global|windowed|none");
+  const OrderOptions order;
+  add_integer_option(command, "--window", loader.window, {1},
+                     fmt::format("Samples that --order windowed shuffles at a time in each lane; {}", order.window));
+  add_integer_option(command, "--lanes", loader.lanes, {1},
+                     fmt::format("Places that --order windowed reads at, for all ranks; {}", order.lanes))
+      ->option_text("C");
+  add_integer_option(command, "--rank", loader.rank, {0},
+                     "This process among --world of them; as torchrun, MPI or Slurm say")
+      ->option_text("R");
+  add_integer_option(command, "--world", loader.world, {1}, "How many processes share the batches; 1")
+      ->option_text("W");
+  add_parsed_option(command, "--tail", loader.tail, parse_tail,
+                    "What an incomplete last batch becomes; the recipe says")
+      ->option_text("drop|wrap|pad|keep");
+  add_integer_option(command, "--repeats", loader.repeats, {1}, "How often each sample comes in an epoch; 1");
+}
+
+void add_device_options(Command& command, LoaderOptions& loader) {
+  add_parsed_option(
+      command, "--device", loader.device, open_device,
+      "Does the stages behind the transfer index: cpu, emulated:execute (for agreement) or emulated:NAME (a "
+      "model, for timing); cpu")
+      ->option_text("DEVICE");
+  add_integer_option(command, "--transfer-index", loader.transfer_index, {0, kTransferIndexMax},
+                     "Stages that the CPU does before the data cross to the device; as tuned, 0 to begin with")
+      ->option_text("K");
+  add_parsed_option(command, "--device-memory", loader.device_memory, parse_size,
+                    "Budget for what the loader holds of the device's own; a quarter of it")
+      ->option_text("SIZE");
+  command.add_flag("--nvjpeg", loader.nvjpeg,
+                   "Leave JPEGs to nvJPEG, at transfer index 0, that an index has no entry points for: other pixels");
+  command.add_flag_callback(
+      "--no-pin-threads", [&loader] { loader.pin_threads = false; },
+      "Let threads run on any core, not on those near the GPU");
+}
+
 }  // namespace
 
 void add_run_command(Parser& app, Interrupts& interrupts) {
@@ -246,25 +287,7 @@ void add_run_command(Parser& app, Interrupts& interrupts) {
   add_parsed_option(*command, "--memory", loader.memory, parse_size,
                     "For all that the loader holds, as 512MiB; a quarter of the machine's")
       ->option_text("SIZE");
-  add_seed_option(*command, loader.seed);
-  add_parsed_option(*command, "--order", loader.order, parse_order,
-                    "global shuffles, windowed shuffles near samples only, none keeps the data set's order; global")
-      ->option_text("global|windowed|none");
-  const OrderOptions order;
-  add_integer_option(*command, "--window", loader.window, {1},
-                     fmt::format("Samples that --order windowed shuffles at a time in each lane; {}", order.window));
-  add_integer_option(*command, "--lanes", loader.lanes, {1},
-                     fmt::format("Places that --order windowed reads at, for all ranks; {}", order.lanes))
-      ->option_text("C");
-  add_integer_option(*command, "--rank", loader.rank, {0},
-                     "This process among --world of them; as torchrun, MPI or Slurm say")
-      ->option_text("R");
-  add_integer_option(*command, "--world", loader.world, {1}, "How many processes share the batches; 1")
-      ->option_text("W");
-  add_parsed_option(*command, "--tail", loader.tail, parse_tail,
-                    "What an incomplete last batch becomes; the recipe says")
-      ->option_text("drop|wrap|pad|keep");
-  add_integer_option(*command, "--repeats", loader.repeats, {1}, "How often each sample comes in an epoch; 1");
+  add_order_options(*command, loader);
   add_open_options(*command, options->open);
   add_text_option(*command, "--subset", options->subset, "Only the samples whose keys this list has")
       ->option_text("FILE");
@@ -275,22 +298,7 @@ void add_run_command(Parser& app, Interrupts& interrupts) {
       *command, "--accelerator", options->accelerator,
       fmt::format("Emulate one: the seconds of a step, or a profile such as {}", accelerator_profiles().back().name))
       ->option_text("SECONDS|PROFILE");
-  add_parsed_option(
-      *command, "--device", loader.device, open_device,
-      "Does the stages behind the transfer index: cpu, emulated:execute (for agreement) or emulated:NAME (a "
-      "model, for timing); cpu")
-      ->option_text("DEVICE");
-  add_integer_option(*command, "--transfer-index", loader.transfer_index, {0, kTransferIndexMax},
-                     "Stages that the CPU does before the data cross to the device; as tuned, 0 to begin with")
-      ->option_text("K");
-  add_parsed_option(*command, "--device-memory", loader.device_memory, parse_size,
-                    "Budget for what the loader holds of the device's own; a quarter of it")
-      ->option_text("SIZE");
-  command->add_flag("--nvjpeg", loader.nvjpeg,
-                    "Leave JPEGs to nvJPEG, at transfer index 0, that an index has no entry points for: other pixels");
-  command->add_flag_callback(
-      "--no-pin-threads", [&loader] { loader.pin_threads = false; },
-      "Let threads run on any core, not on those near the GPU");
+  add_device_options(*command, loader);
   add_parsed_option(
       *command, "--metrics", loader.metrics_address,
       [](const std::string& text) { return parse_metrics_address(text).text(); },

@@ -127,6 +127,7 @@ PyTensor output_attribute(const PyBatch& self, const std::string& name) {
   const auto& outputs = self.batch->outputs();
   if (std::none_of(outputs.begin(), outputs.end(), [&](const OutputSpec& spec) { return spec.name == name; })) {
     std::vector<std::string> names;
+    names.reserve(outputs.size());
     for (const OutputSpec& spec : outputs) names.push_back(spec.name);
     throw nb::attribute_error(fmt::format("the batch has no output '{}'{}; it has {}", name, did_you_mean(name, names),
                                           fmt::join(names, ", "))

@@ -46,6 +46,7 @@ TEST(ExecutorAgreement, HoldsForEveryRecipeImageAndInstructionSet) {
       ReferenceExecutor reference(plan);
       for (const ImageSize size : kAgreementSizes) {
         ++seed;
+        if (kSanitized && seed % 5 != 0) continue;  // twelve sizes: over the recipes each of them comes
         for (const auto& encoded : agreement_images(size, seed)) {
           const Bytes fields[] = {encoded};
           const SampleInput input{.fields = fields, .label = 3, .draw = {seed, 1, seed * 7}};

@@ -204,7 +204,7 @@ TEST_F(LoaderOnDamagingDevice, KeepsAllOtherSamplesAsTheyWere) {
     ASSERT_EQ(device->images(), kBatch) << "all cross coded";
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }
-  EXPECT_GT(noticed, 20);
+  EXPECT_GT(noticed, rounds(24));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/error_testing.h"
+#include "stoker/base/rounds_testing.h"
 #include "stoker/device/accelerator.h"
 #include "stoker/device/device.h"
 #include "stoker/runtime/loader.h"
@@ -133,7 +134,7 @@ TEST(LoaderTuning, LetsWhoHearsItsNewsCloseTheLoader) {
 }
 
 TEST(LoaderTuning, EndsWithTheLoaderAtAnyTime) {
-  for (int batches = 0; batches < 40; ++batches) {
+  for (int batches = 0; batches < (kSanitized ? 10 : 40); ++batches) {
     const std::shared_ptr<Device> device = open_device("emulated:h100");
     Loader loader(small_data(), small_recipe(), {.batch = 8, .device = batches % 2 == 0 ? device : nullptr});
     loader.start_epoch(0);
