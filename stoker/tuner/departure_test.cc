@@ -83,6 +83,17 @@ TEST(Departure, IsNotWhatAFirstWindowHasOfTheSettingBefore) {
   EXPECT_FALSE(departure(trial_of({alone({}), first(mixed, left)}), kSpread, 1));
 }
 
+// What was carried over came from a setting whose own window was mixed already, so that what it really costs was not
+// seen.
+TEST(Departure, IsNotWhatAFirstWindowHasOfAFirstWindowsSetting) {
+  const Measured first_left{.device_s = 1e-4}, left{.device_s = 2e-4}, mixed{.device_s = 1.75e-4},
+      own{.device_s = 0.5e-4};
+  Trial::Window window = first(mixed, left);
+  EXPECT_TRUE(departure(trial_of({window, first(own, own), alone(own)}), kSpread, 2));
+  window.left_own = own_reading(reading(left), reading(first_left));
+  EXPECT_FALSE(departure(trial_of({window, first(own, own), alone(own)}), kSpread, 2));
+}
+
 TEST(Departure, IsFoundInAFirstWindowThatTheSettingBeforeCannotExplain) {
   const Measured faster{.rate = 2500, .step_s = 0.04};
   // Each setting was tried once; then steps got shorter, at both.

@@ -189,12 +189,12 @@ void PipelineModel::learn_device_costs() {
 
 void PipelineModel::learn_step() {
   double least = kInfinite;
-  const auto try_parts = [&](double share, double crowding) {
+  const auto try_parts = [&](double share, double crowding, double served) {
     std::vector<double> own;
     for (const Seen& seen : seen_) {
       const double kernels_s = workload_.batch * device_s(seen.knobs.transfer_index);
       own.push_back(std::max(seen.step_s - share * kernels_s, 0.05 * seen.step_s) /
-                    (1 + crowding * (seen.knobs.threads - 1)));
+                    (1 + crowding * std::max(0.0, seen.knobs.threads - served)));
     }
     const double middle = upper_median(own);
     double error = square(0.01 * (share - 0.5)) + square(0.01 * crowding * threads_max(workload_.cores) / 0.1);
@@ -203,10 +203,16 @@ void PipelineModel::learn_step() {
     least = error;
     kernel_share_ = share;
     step_crowding_ = crowding;
+    step_served_ = served;
     own_step_s_ = middle;
   };
   for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-    for (const double crowding : {0.0, 0.05, 0.1, 0.2, 0.3}) try_parts(share, crowding / threads_max(workload_.cores));
+    for (const double crowding : {0.0, 0.05, 0.1, 0.2, 0.3, 0.6, 1.2}) {
+      for (const double served : {1.0, 0.25 * workload_.cores, 0.5 * workload_.cores}) {
+        try_parts(share, crowding / threads_max(workload_.cores), served);
+        if (crowding == 0) break;
+      }
+    }
   }
 }
 
@@ -349,7 +355,7 @@ double PipelineModel::device_s(int transfer_index) const {
 
 std::optional<double> PipelineModel::step_s(const KnobSetting& knobs) const {
   if (!own_step_s_) return std::nullopt;
-  return *own_step_s_ * (1 + step_crowding_ * (knobs.threads - 1)) +
+  return *own_step_s_ * (1 + step_crowding_ * std::max(0.0, knobs.threads - step_served_)) +
          kernel_share_ * workload_.batch * device_s(knobs.transfer_index);
 }
 

@@ -139,7 +139,8 @@ class PipelineModel {
   std::vector<double> device_logs_;   // as Costs::cpu_logs
   std::optional<double> own_step_s_;  // without kernels
   double kernel_share_ = 0.5;         // of the kernels' seconds that lengthen the step
-  double step_crowding_ = 0;          // by which part it gets longer with every thread that works beside it
+  double step_crowding_ = 0;          // by which part it gets longer with every thread that works beside it,
+  double step_served_ = 1;            // beyond so many, which have cores of their own
   std::vector<Explanation> explanations_;
   std::size_t likeliest_ = 0;
 };

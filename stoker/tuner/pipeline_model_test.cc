@@ -239,6 +239,14 @@ TEST(PipelineModel, FindsThatThreadsLengthenTheStep) {
   EXPECT_LT(off(*model.step_s(knobs(13, 3)), 50e-3 * (1 + 0.2 / 13 * 12)), 0.005);
 }
 
+TEST(PipelineModel, LearnsThatStepsGetLongerOnceMoreThreadsWorkThanHalfTheCores) {
+  Machine machine;
+  machine.step_s = [](const KnobSetting& at) { return 50e-3 * (1 + 0.6 / 13 * std::max(0, at.threads - 8)); };
+  const PipelineModel model = learnt(machine, {knobs(1, 3), knobs(6, 3), knobs(10, 3), knobs(13, 3)});
+  EXPECT_LT(off(*model.step_s(knobs(8, 3)), 50e-3), 0.01);
+  EXPECT_LT(off(*model.step_s(knobs(11, 3)), 50e-3 * (1 + 0.6 / 13 * 3)), 0.01);
+}
+
 // --- What no window shows
 
 // The threads and indices that a search may try, at two depths.

@@ -49,6 +49,21 @@ double spread_of(const std::vector<Trial>& trials, double WindowReading::*part) 
 
 }  // namespace
 
+WindowReading own_reading(const WindowReading& seen, const WindowReading& before) {
+  constexpr double kBeforeMost = 0.7;
+  // `unit`: -1 for what is seconds only when turned over.
+  const auto rest = [&](double WindowReading::*part, double unit) {
+    const double took = std::exp(unit * (seen.*part)), of_before = kBeforeMost * std::exp(unit * (before.*part));
+    return unit * std::log(std::max((took - of_before) / (1 - kBeforeMost), kNoSeconds));
+  };
+  WindowReading reading = seen;
+  reading.rate_log = rest(&WindowReading::rate_log, -1);
+  for (const auto part : {&WindowReading::step_log, &WindowReading::cpu_log, &WindowReading::device_log}) {
+    reading.*part = rest(part, 1);
+  }
+  return reading;
+}
+
 double Trial::mean(double WindowReading::*part) const {
   double sums[2] = {};
   int counts[2] = {};
@@ -68,6 +83,7 @@ Trials::Trials(std::function<double(const KnobSetting&)> expected_step_s)
 void Trials::clear() {
   trials_.clear();
   last_.reset();
+  last_own_.reset();
   spread_ = step_spread_ = kSpreadBefore;
 }
 
@@ -78,7 +94,8 @@ void Trials::add(const KnobSetting& knobs, const WindowReading& reading, std::op
     at = trials_.insert(trials_.end(), Trial{});
     at->knobs = knobs;
   }
-  at->windows.push_back({reading, before, before ? last_ : std::nullopt});
+  at->windows.push_back({reading, before, before ? last_ : std::nullopt, before ? last_own_ : std::nullopt});
+  last_own_ = before && last_ ? std::optional(own_reading(reading, *last_)) : std::nullopt;
   last_ = reading;
   at->age = 0;
   if (!before) learn_carry(*at);

@@ -21,13 +21,17 @@ struct WindowReading {
 
 inline constexpr double kNoSeconds = 1e-9;
 
+/// What is left of a window if as much of it as may be is of the setting before.
+WindowReading own_reading(const WindowReading& seen, const WindowReading& before);
+
 /// Of one setting.
 struct Trial {
   struct Window {
     WindowReading reading;
     /// The rate of the setting before, if that was another: some of these samples may be of it.
     std::optional<Belief> before{};
-    std::optional<WindowReading> left{};  // its last window
+    std::optional<WindowReading> left{};      // its last window, and
+    std::optional<WindowReading> left_own{};  // that without what it may have had of the one before in its turn
 
     double jump() const { return before ? reading.rate_log - before->mean : 0; }
   };
@@ -75,7 +79,7 @@ class Trials {
 
   std::function<double(const KnobSetting&)> expected_step_s_;
   std::vector<Trial> trials_;
-  std::optional<WindowReading> last_;
+  std::optional<WindowReading> last_, last_own_;
   double spread_ = 0, step_spread_ = 0;
   Belief carry_;  // the part of a first window's samples that the setting before made
 };

@@ -315,6 +315,18 @@ TEST(Trials, ExpectOfStepsWhatTheyAreToldTo) {
   EXPECT_NEAR(trials.step_log(kTwo)->mean, std::log(3) + std::log(1.2) / 2, 1e-9);
 }
 
+TEST(Trials, KeepWhatTheSettingBeforeMayHaveBeenByItself) {
+  Trials trials(same_step);
+  trials.add(kOne, reading(0, 0, std::log(1)), std::nullopt);
+  trials.add(kTwo, reading(0, 0, std::log(2)), after(0));
+  EXPECT_FALSE(trials.find(kTwo)->windows.back().left_own);  // kOne was there alone
+  trials.add(kFour, reading(0, 0, std::log(2)), after(0));
+  const Trial::Window& window = trials.find(kFour)->windows.back();
+  ASSERT_TRUE(window.left_own);
+  EXPECT_NEAR(window.left->step_log, std::log(2), 1e-9);
+  EXPECT_NEAR(window.left_own->step_log, std::log((2 - 0.7 * 1) / 0.3), 1e-9);
+}
+
 TEST(Trials, ForgetAllButWhatFirstWindowsAreWorthWhenCleared) {
   Trials trials(same_step);
   alternate(trials, 0.5, 10);

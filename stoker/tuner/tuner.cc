@@ -31,9 +31,11 @@ constexpr int kSearchAgainWindows = 20;  // after a change
 constexpr int kDepthsAfter = 6;          // windows; before, something is found that the store does not hold back
 constexpr int kUntriedAfter = 12;        // windows, those promising most, knobs that were never turned are tried; for
 constexpr int kUntriedWindows = 3;       // more than the search, if need be
+constexpr double kThreadsSpare = 0.4;    // of what the CPU carries, above the fastest: threads also hold up each other
 constexpr double kAsManyThreads = 0.35;  // doublings by which they may differ
 constexpr double kOddLeast = 0.2;        // steps or costs that are off by more, as a logarithm
 constexpr double kCalmSpreadLeast = 0.03;
+constexpr int kCompareAge = 4;         // windows after which a setting is worth another look before it rests
 constexpr int kTrialWindows = 8;       // more would say no more of one setting
 constexpr int kConfirmWindows = 4;     // of the best, before it is settled upon; more where they differ much, up to
 constexpr int kConfirmMost = 54;       // windows since the search began, from a cold start,
@@ -45,7 +47,8 @@ constexpr double kPastErrorLeast = 0.03, kPastErrorMost = 0.06;
 constexpr std::size_t kPastMax = 24;
 constexpr double kJumpToCheck = 0.08;   // of the rate, from one setting to another
 constexpr int kProbeEvery = 90;         // windows in which nothing changed
-constexpr int kProbeWaitingEvery = 80;  // where training waits
+constexpr int kProbeWaiting = 40;       // where training waits, the first time; then after twice as many, each time,
+constexpr int kProbeWaitingMost = 160;  // up to this
 constexpr double kProbeDrift = 0.002;   // for it: by how much other settings may have become better in each of them
 constexpr double kProbeGain = 0.01;
 constexpr double kChangeLeast = 0.03;         // of the rate; smaller ones are not looked into
@@ -114,7 +117,7 @@ void Tuner::see(const TunerWindow& window) {
   model_.learn(knobs_, window, rates);
   last_knobs_ = knobs_;
   if (phase_ == Phase::kProbe) {
-    judge_probe(now);
+    judge_probe(now, moved);
   } else if (phase_ == Phase::kSettled) {
     if (!moved) watch(now);
   } else {
@@ -173,6 +176,7 @@ bool Tuner::notice_change(const WindowReading& now, const TunerWindow& window, d
   }
   if (!known) return false;
   returned_ = true;
+  unlike_ = knobs_;
   odd_least_ = 1.5 * odd;  // if nothing has changed, settings differ by so much
   go_to(known->knobs, fmt::format("goes back to {}: {} is so unlike it that something may have changed",
                                   text_of(known->knobs), text_of(knobs_)));
@@ -198,6 +202,7 @@ WindowReading Tuner::read(const TunerWindow& window) const {
 void Tuner::limit_threads(int most) {
   const int before = grid_.most_threads();
   grid_.limit_threads(most);
+  if (unlike_ && !grid_.permits(*unlike_)) unlike_.reset();
   const int now = grid_.most_threads();
   const KnobSetting permitted = grid_.permitted(knobs_);
   const bool must_go = permitted != knobs_;
@@ -211,8 +216,10 @@ void Tuner::limit_threads(int most) {
 
 void Tuner::search() {
   learn_surfaces(Trials::kDriftPerWindow);
-  if (const std::string doubt = doubt_of(*trials_.find(knobs_)); !doubt.empty()) {
-    return go_to(knobs_, fmt::format("{} again: {}", text_of(knobs_), doubt));
+  // What it went back from has had but one window.
+  const KnobSetting tried = std::exchange(unlike_, std::nullopt).value_or(knobs_);
+  if (const std::string doubt = doubt_of(*trials_.find(tried)); !doubt.empty()) {
+    return go_to(tried, fmt::format("{} again: {}", text_of(tried), doubt));
   }
   const std::vector<Standing> all = standings();
   const Standing best = best_of(all);
@@ -222,11 +229,28 @@ void Tuner::search() {
     return;
   if (searched_windows_ < search_windows_max_ + kUntriedWindows && try_untried(best, fastest)) return;
   if (searched_windows_ < search_windows_max_ && try_another(best, fastest)) return;
+  if (const Trial* const oldest = to_compare(best)) {
+    compared_ = true;
+    return go_to(oldest->knobs, fmt::format("goes back to {} before it rests, to see whether something has changed",
+                                            text_of(oldest->knobs)));
+  }
   if (const Standing* const doubtful = to_confirm(all, best)) {
     return go_to(doubtful->trial->knobs, fmt::format("{} again, to be sure of its {}", text_of(doubtful->trial->knobs),
                                                      rate_text(doubtful->rate_log.mean)));
   }
   settle(best);
+}
+
+// The setting that was left the longest ago: if it does as it did, what was seen since still holds. A change between
+// two settings that were tried once each shows in no other comparison.
+const Trial* Tuner::to_compare(const Standing& best) const {
+  if (compared_) return nullptr;
+  const Trial* oldest = nullptr;
+  for (const Trial& trial : trials_.all()) {
+    if (&trial == best.trial || trial.age < kCompareAge || !grid_.permits(trial.knobs)) continue;
+    if (!oldest || trial.age > oldest->age) oldest = &trial;
+  }
+  return oldest;
 }
 
 // Why the last window alone does not tell how the setting does; empty if it does.
@@ -281,6 +305,7 @@ bool Tuner::try_untried(const Standing& best, double fastest) {
     if (!untried && could_be(Resource::kCpu)) untried = untried_more(best, &KnobSetting::threads);
     if (!untried) untried = untried_more(best, &KnobSetting::prefetch);
   }
+  if (!untried) untried = untried_fewer_threads(best);
   if (!untried) return false;
   try_knobs(*untried, fmt::format("expected {}, and not tried yet beside {}", rate_text(believe(*untried).mean),
                                   text_of(*best_)));
@@ -302,33 +327,68 @@ bool Tuner::may_hold(Resource resource, const Trial& trial) const {
   return false;
 }
 
-// How a store does with more reads at once, or fewer, follows from nothing that was seen at one depth.
+// How a store does with more reads at once, or fewer, follows from nothing that was seen at one depth. Where fewer do
+// as well, there may not have been more under way: still fewer are another matter.
 std::optional<KnobSetting> Tuner::untried_depth(const Standing& best) const {
-  for (const KnobSetting& knobs : grid_.depths_beside(best.trial->knobs)) {
-    const auto like = [&](const Trial& trial) {
-      return trial.knobs.io_depth == knobs.io_depth && trial.knobs.transfer_index == knobs.transfer_index;
-    };
-    if (std::none_of(trials_.all().begin(), trials_.all().end(), like)) return knobs;
+  const KnobSetting& here = best.trial->knobs;
+  for (std::optional<KnobSetting> knobs : grid_.depths_beside(here)) {
+    while (knobs) {
+      const double rate_log = tried_at_depth(*knobs);
+      if (rate_log == kNone) return knobs;
+      if (knobs->io_depth > here.io_depth || rate_log < best.rate_log.mean - kEnough) break;
+      const std::vector<KnobSetting> beside = grid_.depths_beside(*knobs);
+      const auto fewer = std::find_if(beside.begin(), beside.end(),
+                                      [&](const KnobSetting& other) { return other.io_depth < knobs->io_depth; });
+      knobs = fewer == beside.end() ? std::nullopt : std::optional(*fewer);
+    }
   }
   return std::nullopt;
 }
 
-// The indices beside the best's, with about as many threads or more; then all others, as they are thought best: a model
-// that is wrong about them would never tell.
+// The fastest with that index and depth, and as many threads: fewer may be what held it. kNone if there is none.
+double Tuner::tried_at_depth(const KnobSetting& knobs) const {
+  double most = kNone;
+  for (const Trial& trial : trials_.all()) {
+    if (trial.knobs.io_depth != knobs.io_depth || trial.knobs.transfer_index != knobs.transfer_index) continue;
+    if (std::log2(trial.knobs.threads) < std::log2(knobs.threads) - kAsManyThreads) continue;
+    most = std::max(most, trials_.rate_log(trial).mean);
+  }
+  return most;
+}
+
+// Each index with as many threads as could make it the fastest, the nearest first: a trial with fewer says nothing of
+// an index, and one with so many that they hold up the training itself says little. A model that is wrong about an
+// index would never tell.
 std::optional<KnobSetting> Tuner::untried_index(const Standing& best, double fastest) const {
   const KnobSetting& here = best.trial->knobs;
   const auto steps = [&](const KnobSetting& knobs) { return std::abs(knobs.transfer_index - here.transfer_index); };
+  const auto carries = [&](const KnobSetting& knobs) {
+    for (std::size_t i = 0; i < model_.explanations(); ++i) {
+      if (model_.likelihood(i) < kUnlikely) continue;
+      if (model_.capacity(knobs, i)[Resource::kCpu] < std::exp(fastest) * (1 + kThreadsSpare)) return false;
+    }
+    return true;
+  };
+  std::vector<KnobSetting> enough;  // threads, by index
+  for (const KnobSetting& knobs : grid_.around(here)) {
+    if (steps(knobs) == 0) continue;
+    if (enough.empty() || enough.back().transfer_index != knobs.transfer_index) {
+      enough.push_back(knobs);
+    } else if (!carries(enough.back())) {
+      enough.back() = knobs;
+    }
+  }
   const auto tried = [&](const KnobSetting& knobs) {
     return std::any_of(trials_.all().begin(), trials_.all().end(), [&](const Trial& trial) {
-      return trial.knobs.transfer_index == knobs.transfer_index &&
-             (steps(knobs) > 1 || std::log2(trial.knobs.threads) > std::log2(knobs.threads) - kAsManyThreads);
+      if (trial.knobs.transfer_index != knobs.transfer_index) return false;
+      const double more = std::log2(static_cast<double>(trial.knobs.threads) / knobs.threads);
+      return more > -kAsManyThreads && (more < kAsManyThreads || trial.mean(&WindowReading::wait_share) > kWaitsLittle);
     });
   };
   std::optional<KnobSetting> found;
   double most = kNone;
-  for (const KnobSetting& knobs : grid_.around(here)) {
-    if (steps(knobs) == 0 || (steps(knobs) == 1 && knobs.threads != here.threads) || tried(knobs)) continue;
-    if (rate_log_max(knobs, best) <= fastest + kEnough) continue;
+  for (const KnobSetting& knobs : enough) {
+    if (tried(knobs) || rate_log_max(knobs, best) <= fastest + kEnough) continue;
     const double expected = believe(knobs).mean;
     const bool nearer = found && steps(knobs) < steps(*found), as_near = found && steps(knobs) == steps(*found);
     if (found && !nearer && !(as_near && expected > most)) continue;
@@ -352,6 +412,22 @@ std::optional<KnobSetting> Tuner::untried_more(const Standing& best, int KnobSet
     if (more(knobs) && (!least || knobs.*knob < *least.*knob)) least = knobs;
   }
   return least;
+}
+
+// Half as many threads: what many take of the training's cores, and of each other's, shows only where there are fewer.
+std::optional<KnobSetting> Tuner::untried_fewer_threads(const Standing& best) const {
+  const KnobSetting& here = best.trial->knobs;
+  const auto fewer = [&](const KnobSetting& knobs) {
+    return knobs.transfer_index == here.transfer_index &&
+           std::log2(here.threads) - std::log2(knobs.threads) > kAsManyThreads;
+  };
+  const auto tried = [&](const Trial& trial) { return fewer(trial.knobs); };
+  if (std::any_of(trials_.all().begin(), trials_.all().end(), tried)) return std::nullopt;
+  std::optional<KnobSetting> half;
+  for (const KnobSetting& knobs : grid_.around(here)) {
+    if (fewer(knobs) && (!half || 2 * knobs.threads <= here.threads)) half = knobs;
+  }
+  return half;
 }
 
 // What the choice depends on: the best itself, and the fastest, which it is to be near to.
@@ -379,6 +455,7 @@ Resource Tuner::limit_of(const Trial& trial) const {
 void Tuner::settle(const Standing& best) {
   phase_ = Phase::kSettled;
   settled_windows_ = 0;
+  probe_waiting_ = kProbeWaiting;
   looked_at_.clear();
   const Trial& trial = *best.trial;
   const double wait_share = trial.mean(&WindowReading::wait_share);
@@ -426,12 +503,13 @@ void Tuner::watch(const WindowReading& now) {
   for (const Seen& seen : all) {
     if (seen.changed) return reopen(seen.what, most);
   }
-  if (++settled_windows_ >= (now.wait_share < kWaitsLittle ? kProbeEvery : kProbeWaitingEvery)) probe();
+  if (++settled_windows_ >= (now.wait_share < kWaitsLittle ? kProbeEvery : probe_waiting_)) probe();
 }
 
 // What has become better elsewhere does not show here.
 void Tuner::probe() {
   const int unchanged = std::exchange(settled_windows_, 0);
+  if (last_->wait_share >= kWaitsLittle) probe_waiting_ = std::min(2 * probe_waiting_, kProbeWaitingMost);
   learn_surfaces(kProbeDrift);
   const std::vector<Standing> all = standings();
   const Standing& here =
@@ -479,10 +557,12 @@ std::optional<KnobSetting> Tuner::freed_index(const Standing& here) {
   return found;
 }
 
-void Tuner::judge_probe(const WindowReading& now) {
+void Tuner::judge_probe(const WindowReading& now, bool is_first) {
   const double more = now.rate_log - expected_.mean;
   if (more > std::max(kChangeLeast, 3 * trials_.spread())) {
-    return reopen("it is faster here than where nothing had changed", more);
+    if (!is_first) return reopen("it is faster here than where nothing had changed", more);
+    return go_to(knobs_, fmt::format("{} again: it seems faster than where nothing had changed ({:+.0f}%)",
+                                     text_of(knobs_), 100 * std::expm1(more)));
   }
   phase_ = Phase::kSettled;
   go_to(*best_, fmt::format("goes back to {}: {} was no better", text_of(*best_), text_of(knobs_)));
@@ -505,7 +585,8 @@ void Tuner::reopen(std::string_view because, double change) {
   searched_windows_ = 0;
   search_windows_max_ = std::max(kSearchAgainWindows, search_left);
   confirm_windows_max_ = std::max(kConfirmAgainMost, confirm_left);
-  returned_ = false;
+  returned_ = compared_ = false;
+  unlike_.reset();
   odd_least_ = kOddLeast;
   expected_ = believe(knobs_);
   expected_.sd = 1;  // nothing here is a surprise

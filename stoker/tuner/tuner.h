@@ -70,9 +70,12 @@ class Tuner {
   void try_knobs(const KnobSetting& knobs, const std::string& why);
   bool may_hold(Resource resource, const Trial& trial) const;
   std::optional<KnobSetting> untried_depth(const Standing& best) const;
+  double tried_at_depth(const KnobSetting& knobs) const;
   std::optional<KnobSetting> untried_index(const Standing& best, double fastest) const;
   std::optional<KnobSetting> untried_more(const Standing& best, int KnobSetting::*knob) const;
+  std::optional<KnobSetting> untried_fewer_threads(const Standing& best) const;
   const Standing* to_confirm(const std::vector<Standing>& all, const Standing& best) const;
+  const Trial* to_compare(const Standing& best) const;
   void settle(const Standing& best);
   Resource limit_of(const Trial& trial) const;
   WindowReading read(const TunerWindow& window) const;
@@ -81,7 +84,7 @@ class Tuner {
   void probe();
   std::optional<KnobSetting> prospect_elsewhere(const Standing& here) const;
   std::optional<KnobSetting> freed_index(const Standing& here);
-  void judge_probe(const WindowReading& now);
+  void judge_probe(const WindowReading& now, bool is_first);
   void reopen(std::string_view because, double change);
 
   void learn_surfaces(double drift_per_window);
@@ -112,13 +115,16 @@ class Tuner {
   Phase phase_ = Phase::kSearch;
   KnobSetting knobs_;
   std::string why_;
-  Belief expected_{};             // of knobs_, before they were tried
-  bool returned_ = false;         // to a setting that is known, to see whether something has changed
-  double odd_least_;              // that makes it go back
-  double calm_spread_ = 0;        // of windows, while nothing seemed to have changed
-  int settled_windows_ = 0;       // since the last probe
-  std::vector<int> looked_at_{};  // indices, by probes since it settled
-  int searched_windows_ = 0;      // since the search began
+  Belief expected_{};                  // of knobs_, before they were tried
+  bool returned_ = false;              // to a setting that is known, to see whether something has changed
+  std::optional<KnobSetting> unlike_;  // what it went back from
+  bool compared_ = false;              // what was tried first with itself, at the end of the search
+  double odd_least_;                   // that makes it go back
+  double calm_spread_ = 0;             // of windows, while nothing seemed to have changed
+  int settled_windows_ = 0;            // since the last probe
+  int probe_waiting_ = 0;              // of these windows, until the next where training waits
+  std::vector<int> looked_at_{};       // indices, by probes since it settled
+  int searched_windows_ = 0;           // since the search began
   int search_windows_max_, confirm_windows_max_;
   std::optional<KnobSetting> best_;  // so far
   std::optional<WindowReading> last_;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -244,12 +245,18 @@ TEST(Tuner, TurnsEachKnobThatCouldHelpBeforeItRestsWhileTrainingWaits) {
   }
 }
 
-// A link that gets wider shows only where something crosses it that was too much for it.
-TEST(Tuner, FindsThatALinkHasBecomeWider) {
+// The device would do what the threads do, if the link let more than a little through.
+PlantParts narrow_parts() {
   PlantParts parts = hungry_parts();
   parts.trainer.step_s = 15e-3;
   parts.stages[0].device_s = 0.5e-3;
   parts.machine.copy_bytes_per_s = 0.4e9;
+  return parts;
+}
+
+// A link that gets wider shows only where something crosses it that was too much for it.
+TEST(Tuner, FindsThatALinkHasBecomeWider) {
+  PlantParts parts = narrow_parts();
   Plant narrow = Plant::of(parts);
   Tuner tuner(narrow.workload());
   run(narrow, tuner, 60);
@@ -257,8 +264,84 @@ TEST(Tuner, FindsThatALinkHasBecomeWider) {
   parts.machine.copy_bytes_per_s = 16e9;
   Plant wide = Plant::of(parts);
   ASSERT_LT(wide.throughput(tuner.knobs()), 0.9 * wide.best().throughput) << tuner.why();
-  run(wide, tuner, 200);
+  run(wide, tuner, 160);
   EXPECT_GT(wide.throughput(tuner.knobs()), 0.97 * wide.best().throughput) << tuner.why();
+}
+
+TEST(Tuner, LooksElsewhereEverMoreRarelyWhileTrainingWaits) {
+  Plant plant = Plant::of(narrow_parts());
+  Tuner tuner(plant.workload());
+  for (int i = 0; i < 200 && !tuner.settled(); ++i) run(plant, tuner, 1);
+  ASSERT_TRUE(tuner.settled());
+  const KnobSetting settled = tuner.knobs();
+  std::vector<int> looks;
+  const std::vector<KnobSetting> all = run(plant, tuner, 600);
+  for (int i = 0; i < 600; ++i) {
+    if (all[static_cast<std::size_t>(i)] != settled) looks.push_back(i);
+  }
+  ASSERT_GE(looks.size(), 3U);
+  EXPECT_LE(looks.front(), 45);
+  EXPECT_THAT(looks, testing::SizeIs(testing::Le(5)));
+  EXPECT_GT(looks[2] - looks[1], looks[1] - looks[0]);
+}
+
+TEST(Tuner, ComparesWhatItTriedFirstWithItselfBeforeItRests) {
+  for (const std::uint64_t seed : {4, 31, 115}) {
+    Plant plant = Plant::random(seed);
+    Tuner tuner(plant.workload());
+    int compared = 0;
+    for (int i = 0; i < 200 && !tuner.settled(); ++i) {
+      run(plant, tuner, 1);
+      compared += tuner.why().find("before it rests") != std::string::npos;
+    }
+    EXPECT_TRUE(tuner.settled());
+    EXPECT_EQ(compared, 1) << seed;
+  }
+}
+
+// Where many threads were the first, they take the training's cores and each other's, and no window of theirs says that
+// fewer would do.
+TEST(Tuner, TriesFewerThreadsBeforeItRests) {
+  PlantParts parts = easy_parts();
+  parts.machine.cores = 32;
+  parts.machine.second_thread = 0.2;
+  parts.trainer = {.step_s = 50e-3, .cores = 2, .host_share = 0.6};
+  parts.measuring.busy_counts_contention = true;
+  Plant plant = Plant::of(parts);
+  const KnobSetting many = {.threads = 26, .transfer_index = 2, .prefetch = 4, .io_depth = 16};
+  ASSERT_LT(plant.throughput(many), 0.9 * plant.best().throughput);
+  Tuner tuner(plant.workload(), {.start = many, .start_is = "as last time"});
+  run(plant, tuner, 60);
+  EXPECT_TRUE(tuner.settled());
+  EXPECT_GT(plant.throughput(tuner.knobs()), 0.97 * plant.best().throughput) << tuner.why();
+}
+
+// With little prefetch no more than a few reads are under way, whatever the depth: that a smaller one does as well does
+// not mean that a still smaller one does.
+TEST(Tuner, GoesOnToSmallerDepthsWhereTheyDoAsWell) {
+  PlantParts parts = hungry_parts();
+  parts.io_depth_max = 64;
+  parts.prefetch_max = 1;
+  parts.store = {.latency_s = 20e-3, .samples_per_read = 16, .bytes_per_s = 60e6, .knee = 2, .decline = 0.5};
+  Plant plant = Plant::of(parts);
+  const KnobSetting deep = {.threads = 2, .transfer_index = 0, .prefetch = 1, .io_depth = 64};
+  const KnobSetting half = {.threads = 2, .transfer_index = 0, .prefetch = 1, .io_depth = 16};
+  ASSERT_EQ(plant.throughput(deep), plant.throughput(half));
+  ASSERT_LT(plant.throughput(deep), 0.8 * plant.best().throughput);
+  Tuner tuner(plant.workload(), {.start = deep, .start_is = "as last time"});
+  run(plant, tuner, 60);
+  EXPECT_TRUE(tuner.settled());
+  EXPECT_GT(plant.throughput(tuner.knobs()), 0.97 * plant.best().throughput) << tuner.why();
+}
+
+// One thread at the next index says nothing of that index where it needs four.
+TEST(Tuner, TriesAnotherIndexWithAsManyThreadsAsItNeeds) {
+  Plant plant = Plant::random(90135);
+  plant.change(90135);
+  Tuner tuner(plant.workload());
+  run(plant, tuner, 60);
+  EXPECT_TRUE(tuner.settled());
+  EXPECT_GT(plant.throughput(tuner.knobs()), 0.97 * plant.best().throughput) << tuner.why();
 }
 
 TEST(Tuner, IsNotDisturbedByAWindowWithoutSamples) {
