@@ -11,7 +11,7 @@
 #include "stoker/base/error.h"
 #include "stoker/device/accelerator.h"
 #include "stoker/runtime/loader.h"
-#include "stoker/runtime/metrics_window.h"
+#include "stoker/runtime/report/metrics_window.h"
 #include "stoker/tuner/knob_setting.h"
 
 namespace stoker {

@@ -19,7 +19,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/isa.h"
-#include "stoker/codec/jpeg/libjpeg_decoder.h"
+#include "stoker/codec/jpeg/libjpeg/libjpeg_decoder.h"
 #include "stoker/codec/jpeg/plane_decoder.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/plan/plan.h"

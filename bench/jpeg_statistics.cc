@@ -27,7 +27,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
-#include "stoker/pack/synth.h"
+#include "stoker/pack/synth/synth.h"
 
 namespace {
 

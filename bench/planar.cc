@@ -18,7 +18,7 @@
 
 #include "stoker/base/isa.h"
 #include "stoker/base/random.h"
-#include "stoker/ops/kernels/planar_resample.h"
+#include "stoker/ops/kernels/planar/planar_resample.h"
 #include "stoker/tensor/scratch.h"
 
 namespace {

@@ -18,7 +18,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/codec/npy.h"
-#include "stoker/format/tar_writer.h"
+#include "stoker/format/tar/tar_writer.h"
 #include "stoker/order/epoch_order.h"
 #include "stoker/order/permutation.h"
 #include "stoker/stoker.h"

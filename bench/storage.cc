@@ -27,9 +27,9 @@
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/order/epoch_order.h"
-#include "stoker/runtime/encoded_arena.h"
+#include "stoker/runtime/engine/encoded_arena.h"
+#include "stoker/runtime/engine/read_plan.h"
 #include "stoker/runtime/open.h"
-#include "stoker/runtime/read_plan.h"
 
 namespace stoker {
 namespace {

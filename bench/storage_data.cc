@@ -16,9 +16,9 @@
 #include "stoker/base/hash.h"
 #include "stoker/base/random.h"
 #include "stoker/format/content_tag.h"
-#include "stoker/format/index_writer.h"
-#include "stoker/format/manifest.h"
-#include "stoker/format/tar_writer.h"
+#include "stoker/format/index/index_writer.h"
+#include "stoker/format/manifest/manifest.h"
+#include "stoker/format/tar/tar_writer.h"
 #include "stoker/runtime/thread_pool.h"
 #include "stoker/storage/file_source.h"
 

@@ -26,7 +26,7 @@
 #include "stoker/base/units.h"
 #include "stoker/order/permutation.h"
 #include "stoker/pack/pack_job.h"
-#include "stoker/pack/synth.h"
+#include "stoker/pack/synth/synth.h"
 #include "stoker/plan/plan.h"
 #include "stoker/stoker.h"
 

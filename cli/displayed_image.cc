@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "stoker/ops/kernels/resample.h"
+#include "stoker/ops/kernels/resample/resample.h"
 #include "stoker/ops/taps.h"
 #include "stoker/tensor/rounding.h"
 

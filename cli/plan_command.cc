@@ -19,10 +19,10 @@
 #include "stoker/base/units.h"
 #include "stoker/plan/device_batch.h"
 #include "stoker/plan/plan.h"
-#include "stoker/runtime/core_probe.h"
-#include "stoker/runtime/crossing_probe.h"
 #include "stoker/runtime/loader.h"
-#include "stoker/runtime/sample_reader.h"
+#include "stoker/runtime/probe/core_probe.h"
+#include "stoker/runtime/probe/crossing_probe.h"
+#include "stoker/runtime/samples/sample_reader.h"
 
 namespace stoker {
 namespace {

@@ -29,11 +29,11 @@
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/loader_state.h"
-#include "stoker/runtime/metrics_server.h"
-#include "stoker/runtime/sample_reader.h"
+#include "stoker/runtime/report/metrics_server.h"
+#include "stoker/runtime/samples/sample_reader.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/file_source.h"
-#include "stoker/tuner/tune_report.h"
+#include "stoker/tuner/report/tune_report.h"
 
 namespace stoker {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "stoker/runtime/metrics_window.h"
+#include "stoker/runtime/report/metrics_window.h"
 #include "stoker/tuner/tuning_log.h"
 
 namespace stoker {

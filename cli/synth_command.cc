@@ -12,7 +12,7 @@
 #include "cli/progress.h"
 #include "stoker/base/clock.h"
 #include "stoker/base/units.h"
-#include "stoker/pack/synth.h"
+#include "stoker/pack/synth/synth.h"
 
 namespace stoker {
 namespace {

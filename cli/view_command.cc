@@ -23,8 +23,8 @@
 #include "stoker/codec/image_encoder.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/plan/cpu_executor.h"
-#include "stoker/runtime/sample_reader.h"
-#include "stoker/runtime/sample_trials.h"
+#include "stoker/runtime/samples/sample_reader.h"
+#include "stoker/runtime/samples/sample_trials.h"
 #include "stoker/tensor/orientation.h"
 
 namespace stoker {

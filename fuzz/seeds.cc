@@ -11,10 +11,10 @@
 #include "stoker/codec/jpeg/plane_decoder.h"
 #include "stoker/codec/npy.h"
 #include "stoker/format/content_tag.h"
-#include "stoker/format/index_places.h"
-#include "stoker/format/index_testing.h"
-#include "stoker/format/manifest.h"
-#include "stoker/format/tar_writer.h"
+#include "stoker/format/index/index_places.h"
+#include "stoker/format/index/index_testing.h"
+#include "stoker/format/manifest/manifest.h"
+#include "stoker/format/tar/tar_writer.h"
 #include "stoker/plan/recipe.h"
 
 namespace stoker {

@@ -37,7 +37,7 @@ FOUND = [
     ("stoker/base/a.cc", '#include "cli/progress.h"\n', "nothing from outside stoker/"),
     ("stoker/base/a.cc", '#include "error.h"\n', "path from the root"),
     ("stoker/base/a.cc", '#include "../tensor/shape.h"\n', "path from the root"),
-    ("stoker/plan/reference_executor.cc", '#include "stoker/ops/kernels/resample.h"\n', "reference executor"),
+    ("stoker/plan/reference_executor.cc", '#include "stoker/ops/kernels/resample/resample.h"\n', "reference executor"),
     ("stoker/plan/reference_executor.cc", '#include "stoker/codec/jpeg_decoder.h"\n', "reference executor"),
     ("stoker/runtime/a.cc", "#include <cuda_runtime.h>\n", "CUDA headers"),
     ("stoker/ops/a.h", "// A.\n#pragma once\n#include <nvjpeg.h>\n", "CUDA headers"),
@@ -82,7 +82,7 @@ FOUND = [
 LEFT_ALONE = [
     ("stoker/plan/a.cc", '#include "stoker/plan/b.h"\n\n#include <fmt/core.h>\n\n#include "stoker/order/c.h"\n'),
     ("stoker/stoker.h", '// All of it.\n#pragma once\n#include "stoker/runtime/loader.h"\n'),
-    ("stoker/plan/fused_executor.cc", '#include "stoker/ops/kernels/resample.h"\n'),
+    ("stoker/plan/fused_executor.cc", '#include "stoker/ops/kernels/resample/resample.h"\n'),
     ("stoker/plan/reference_executor.cc", '#include "stoker/codec/plain_decode.h"\n'),
     ("cli/a.cc", "using namespace std::string_literals;\n"),
     ("stoker/device/a.cc", "#include <cuda_runtime.h>\n"),

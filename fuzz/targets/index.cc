@@ -9,9 +9,9 @@
 #include "stoker/base/hash.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/format/content_tag.h"
-#include "stoker/format/index_layout.h"
-#include "stoker/format/index_places.h"
-#include "stoker/format/shard_index.h"
+#include "stoker/format/index/index_layout.h"
+#include "stoker/format/index/index_places.h"
+#include "stoker/format/index/shard_index.h"
 #include "stoker/storage/memory_source.h"
 
 namespace stoker {

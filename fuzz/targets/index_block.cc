@@ -5,7 +5,7 @@
 
 #include "fuzz/fuzz_target.h"
 #include "stoker/base/little_endian.h"
-#include "stoker/format/index_block.h"
+#include "stoker/format/index/index_block.h"
 
 namespace stoker {
 namespace {

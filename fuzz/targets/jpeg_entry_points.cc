@@ -6,7 +6,7 @@
 #include "stoker/base/hash.h"
 #include "stoker/base/isa.h"
 #include "stoker/base/little_endian.h"
-#include "stoker/codec/jpeg/libjpeg_decoder.h"
+#include "stoker/codec/jpeg/libjpeg/libjpeg_decoder.h"
 #include "stoker/codec/jpeg/plane_decoder.h"
 #include "stoker/tensor/planes_testing.h"
 

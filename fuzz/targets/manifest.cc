@@ -5,7 +5,7 @@
 
 #include "fuzz/fuzz_target.h"
 #include "stoker/base/hash.h"
-#include "stoker/format/manifest.h"
+#include "stoker/format/manifest/manifest.h"
 
 namespace stoker {
 namespace {

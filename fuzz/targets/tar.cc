@@ -6,8 +6,8 @@
 #include <string>
 
 #include "fuzz/fuzz_target.h"
-#include "stoker/format/tar_format.h"
-#include "stoker/format/tar_samples.h"
+#include "stoker/format/tar/tar_format.h"
+#include "stoker/format/tar/tar_samples.h"
 #include "stoker/storage/memory_source.h"
 
 namespace stoker {

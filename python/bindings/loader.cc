@@ -19,9 +19,9 @@
 #include "python/bindings/recipe.h"
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
-#include "stoker/runtime/metrics_server.h"
+#include "stoker/runtime/report/metrics_server.h"
 #include "stoker/storage/atomic_file.h"
-#include "stoker/tuner/tune_report.h"
+#include "stoker/tuner/report/tune_report.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

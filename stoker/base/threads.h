@@ -1,6 +1,7 @@
-// How many threads may be asked for, and what it means to the user when the machine refuses one.
+// Threads: how many may be asked for, what the machine's refusal means to the user, and their names.
 #pragma once
 
+#include <string>
 #include <system_error>
 
 #include "stoker/base/error.h"
@@ -11,6 +12,9 @@ constexpr int kThreadsMax = 4096;  // beyond any machine's cores: a slip of the 
 
 /// Throws kUsage unless 1 <= threads <= kThreadsMax.
 void check_threads(int threads);
+
+/// Names the calling thread, cut to the 15 characters that Linux keeps.
+void name_this_thread(const std::string& name);
 
 /// Calls `start`, which starts threads; the machine's refusal becomes an Error of kind kMemory. Threads started before
 /// the one refused are `start`'s to end.

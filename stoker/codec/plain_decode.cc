@@ -1,7 +1,7 @@
 #include "stoker/codec/plain_decode.h"
 
 #include "stoker/codec/cmyk.h"
-#include "stoker/codec/jpeg/libjpeg_errors.h"
+#include "stoker/codec/jpeg/libjpeg/libjpeg_errors.h"
 
 namespace stoker {
 namespace {

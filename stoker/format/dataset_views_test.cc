@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "stoker/base/error_testing.h"
-#include "stoker/format/sharded_dataset.h"
+#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 #include "stoker/storage/thread_executor_testing.h"

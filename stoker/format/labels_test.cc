@@ -5,7 +5,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/format/dataset_views.h"
-#include "stoker/format/sharded_dataset.h"
+#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/storage/memory_source.h"
 #include "stoker/storage/temp_folder_testing.h"
 

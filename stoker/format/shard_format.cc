@@ -1,8 +1,8 @@
 #include "stoker/format/shard_format.h"
 
 #include "stoker/base/error.h"
-#include "stoker/format/folder_format.h"
-#include "stoker/format/tar_format.h"
+#include "stoker/format/folder/folder_format.h"
+#include "stoker/format/tar/tar_format.h"
 
 namespace stoker {
 

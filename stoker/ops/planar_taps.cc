@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "stoker/ops/kernels/planar_kernels.h"
+#include "stoker/ops/kernels/planar/planar_kernels.h"
 #include "stoker/ops/planar_grid.h"
 
 namespace stoker {

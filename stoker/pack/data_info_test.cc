@@ -7,7 +7,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/codec/npy.h"
-#include "stoker/format/tar_writer.h"
+#include "stoker/format/tar/tar_writer.h"
 #include "stoker/pack/pack_job.h"
 #include "stoker/pack/pack_testing.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "stoker/base/error_testing.h"
-#include "stoker/format/manifest.h"
+#include "stoker/format/manifest/manifest.h"
 #include "stoker/pack/pack_job.h"
 #include "stoker/pack/pack_testing.h"
 

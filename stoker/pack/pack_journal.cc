@@ -11,7 +11,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
-#include "stoker/format/listed_shard.h"
+#include "stoker/format/manifest/listed_shard.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/file_source.h"
 

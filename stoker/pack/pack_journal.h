@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "stoker/format/manifest.h"
+#include "stoker/format/manifest/manifest.h"
 #include "stoker/storage/posix_file.h"
 
 namespace stoker {

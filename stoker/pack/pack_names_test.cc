@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/base/error_testing.h"
-#include "stoker/format/sharded_dataset.h"
+#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/pack/pack_job.h"
 #include "stoker/pack/pack_testing.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "stoker/base/error_testing.h"
-#include "stoker/format/sharded_dataset.h"
+#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/file_source.h"
 #include "stoker/storage/temp_folder_testing.h"

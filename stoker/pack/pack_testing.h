@@ -14,7 +14,7 @@
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/pack/pack_job.h"
-#include "stoker/pack/synth.h"
+#include "stoker/pack/synth/synth.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {

@@ -7,7 +7,7 @@
 
 #include "stoker/codec/image_decoder.h"
 #include "stoker/ops/geometry.h"
-#include "stoker/ops/kernels/resample.h"
+#include "stoker/ops/kernels/resample/resample.h"
 #include "stoker/pack/sample_sweep.h"
 
 namespace stoker {

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "stoker/base/log_testing.h"
-#include "stoker/format/manifest.h"
+#include "stoker/format/manifest/manifest.h"
+#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/format/sample_table.h"
-#include "stoker/format/sharded_dataset.h"
 #include "stoker/pack/data_info.h"
 #include "stoker/pack/index_job.h"
 #include "stoker/pack/pack_testing.h"

@@ -5,9 +5,9 @@
 #include <functional>
 #include <utility>
 
-#include "stoker/format/data_shard.h"
 #include "stoker/format/dataset.h"
-#include "stoker/format/tar_samples.h"
+#include "stoker/format/open/data_shard.h"
+#include "stoker/format/tar/tar_samples.h"
 
 namespace stoker {
 

@@ -1,7 +1,7 @@
 #include "stoker/pack/shard_writer.h"
 
 #include "stoker/base/hash.h"
-#include "stoker/format/index_places.h"
+#include "stoker/format/index/index_places.h"
 
 namespace stoker {
 namespace {

@@ -7,9 +7,9 @@
 #include <unordered_set>
 
 #include "stoker/base/hash.h"
-#include "stoker/format/index_writer.h"
-#include "stoker/format/manifest.h"
-#include "stoker/format/tar_writer.h"
+#include "stoker/format/index/index_writer.h"
+#include "stoker/format/manifest/manifest.h"
+#include "stoker/format/tar/tar_writer.h"
 #include "stoker/pack/sample_sweep.h"
 
 namespace stoker {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "stoker/format/sharded_dataset.h"
+#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/pack/file_state.h"
 
 namespace stoker {

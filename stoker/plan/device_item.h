@@ -7,9 +7,9 @@
 
 #include "stoker/codec/jpeg/device_decode.h"
 #include "stoker/device/device.h"
-#include "stoker/ops/kernels/device_color.h"
-#include "stoker/ops/kernels/device_planar.h"
-#include "stoker/ops/kernels/device_rgb.h"
+#include "stoker/ops/kernels/device/device_color.h"
+#include "stoker/ops/kernels/device/device_planar.h"
+#include "stoker/ops/kernels/device/device_rgb.h"
 
 namespace stoker {
 

@@ -17,7 +17,7 @@
 #include "stoker/base/isa_testing.h"
 #include "stoker/base/noise_testing.h"
 #include "stoker/base/rounds_testing.h"
-#include "stoker/ops/kernels/planar_resample.h"
+#include "stoker/ops/kernels/planar/planar_resample.h"
 #include "stoker/ops/sampling_map_testing.h"
 #include "stoker/plan/reference_planar.h"
 

@@ -1,7 +1,7 @@
 // Pixels the planar way: each plane of a JPEG straight to the target, then RGB (docs/pixels.md).
 #pragma once
 
-#include "stoker/ops/kernels/planar_resample.h"
+#include "stoker/ops/kernels/planar/planar_resample.h"
 #include "stoker/plan/pixel_path.h"
 
 namespace stoker {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "stoker/codec/decode_memory.h"
-#include "stoker/ops/kernels/convert.h"
+#include "stoker/ops/kernels/resample/convert.h"
 
 namespace stoker {
 

@@ -1,7 +1,7 @@
 // Pixels the faithful way: a window of RGB, resampled as Pillow does.
 #pragma once
 
-#include "stoker/ops/kernels/resample.h"
+#include "stoker/ops/kernels/resample/resample.h"
 #include "stoker/plan/pixel_path.h"
 
 namespace stoker {

@@ -12,8 +12,8 @@
 #include "stoker/base/random.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/codec/encoded_testing.h"
-#include "stoker/format/sharded_dataset.h"
-#include "stoker/format/tar_writer.h"
+#include "stoker/format/open/sharded_dataset.h"
+#include "stoker/format/tar/tar_writer.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 

@@ -1,6 +1,6 @@
 #include "stoker/runtime/loader.h"
 
-#include "stoker/runtime/engine.h"
+#include "stoker/runtime/engine/engine.h"
 #include "stoker/runtime/loader_options.h"
 
 namespace stoker {

@@ -17,7 +17,7 @@
 #include "stoker/plan/recipe.h"
 #include "stoker/runtime/bad_slot_policy.h"
 #include "stoker/runtime/metrics.h"
-#include "stoker/runtime/sample_cache.h"
+#include "stoker/runtime/share/sample_cache.h"
 #include "stoker/tensor/batch.h"
 #include "stoker/tuner/knob_setting.h"
 #include "stoker/tuner/tuning_log.h"
@@ -64,10 +64,11 @@ struct LoaderOptions {
   std::optional<std::uint64_t>
       cache_memory{};  // bytes, of the budget; unset: what all samples need, at most half of it
   BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
-  std::string quarantine{};       // file: samples that it lists are bad, others that are bad are added; empty: none
-  std::string metrics_address{};  // to serve metrics at, to Prometheus (runtime/metrics_server.h); empty: nowhere
-  std::string name{};             // by which they tell this loader from others; empty: a number
-  std::string audit{};            // file to write one line per delivered sample to; empty: none
+  std::string quarantine{};  // file: samples that it lists are bad, others that are bad are added; empty: none
+  std::string
+      metrics_address{};  // to serve metrics at, to Prometheus (runtime/report/metrics_server.h); empty: nowhere
+  std::string name{};     // by which they tell this loader from others; empty: a number
+  std::string audit{};    // file to write one line per delivered sample to; empty: none
   std::int64_t epochs_end = INT64_MAX;  // the first epoch that will not be asked for: nothing of it is prefetched
   std::function<void(const LoaderProgress&)> progress{};  // called after each batch, by the thread that took it
   Allocator* allocator = &host_allocator();               // of batches and read-ahead; outlives them

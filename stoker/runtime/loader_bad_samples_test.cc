@@ -12,7 +12,7 @@
 #include "stoker/base/log_testing.h"
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/format/dataset_views.h"
-#include "stoker/format/tar_writer.h"
+#include "stoker/format/tar/tar_writer.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/runtime/open.h"
 #include "stoker/storage/temp_folder_testing.h"

@@ -8,7 +8,7 @@
 #include "stoker/base/error_testing.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/base/watchdog_testing.h"
-#include "stoker/format/sharded_dataset.h"
+#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/runtime/loader_testing.h"
 
 namespace stoker {

@@ -16,8 +16,8 @@
 #include "stoker/base/error_testing.h"
 #include "stoker/base/watchdog_testing.h"
 #include "stoker/codec/encoded_testing.h"
-#include "stoker/format/sharded_dataset.h"
-#include "stoker/format/tar_writer.h"
+#include "stoker/format/open/sharded_dataset.h"
+#include "stoker/format/tar/tar_writer.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/storage/file_access_testing.h"
 

@@ -14,7 +14,7 @@
 #include "stoker/base/rounds_testing.h"
 #include "stoker/base/watchdog_testing.h"
 #include "stoker/codec/encoded_testing.h"
-#include "stoker/format/sharded_dataset.h"
+#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/runtime/open.h"
 #include "stoker/storage/temp_folder_testing.h"

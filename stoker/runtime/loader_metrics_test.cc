@@ -10,7 +10,7 @@
 #include "stoker/plan/device_batch.h"
 #include "stoker/runtime/held_device_testing.h"
 #include "stoker/runtime/loader_testing.h"
-#include "stoker/runtime/metrics_window.h"
+#include "stoker/runtime/report/metrics_window.h"
 
 namespace stoker {
 namespace {

@@ -19,8 +19,8 @@
 #include "stoker/base/whole_megabytes.h"
 #include "stoker/base/words.h"
 #include "stoker/order/launcher.h"
-#include "stoker/runtime/metrics_server.h"
-#include "stoker/runtime/scratch_budget.h"
+#include "stoker/runtime/engine/scratch_budget.h"
+#include "stoker/runtime/report/metrics_server.h"
 #include "stoker/tuner/tuned_workload.h"
 
 namespace stoker {

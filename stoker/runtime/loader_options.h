@@ -5,12 +5,12 @@
 
 #include "stoker/base/topology.h"
 #include "stoker/plan/plan.h"
-#include "stoker/runtime/cache_share.h"
+#include "stoker/runtime/engine/ticket_board.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/loader_state.h"
-#include "stoker/runtime/sample_needs.h"
-#include "stoker/runtime/self_tuning.h"
-#include "stoker/runtime/ticket_board.h"
+#include "stoker/runtime/samples/sample_needs.h"
+#include "stoker/runtime/share/cache_share.h"
+#include "stoker/runtime/tuning/self_tuning.h"
 
 namespace stoker {
 

@@ -8,7 +8,7 @@
 #include "stoker/base/crc32c.h"
 #include "stoker/base/error.h"
 #include "stoker/codec/npy.h"
-#include "stoker/format/sharded_dataset.h"
+#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/storage/memory_source.h"
 

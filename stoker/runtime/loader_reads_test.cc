@@ -10,7 +10,7 @@
 #include "stoker/base/error_testing.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/codec/encoded_testing.h"
-#include "stoker/format/sharded_dataset.h"
+#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/runtime/open.h"

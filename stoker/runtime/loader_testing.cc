@@ -8,7 +8,7 @@
 #include "stoker/base/hash.h"
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/codec/image_decoder.h"
-#include "stoker/format/sharded_dataset.h"
+#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/storage/memory_source.h"
 
 namespace stoker {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "stoker/base/clock.h"
-#include "stoker/runtime/metrics_window.h"
+#include "stoker/runtime/report/metrics_window.h"
 
 namespace stoker {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "stoker/base/user_cache.h"
 #include "stoker/base/words.h"
-#include "stoker/format/sharded_dataset.h"
+#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/runtime/thread_pool.h"
 #include "stoker/storage/uring_io.h"
 

@@ -1,12 +1,8 @@
 #include "stoker/runtime/thread_pool.h"
 
-#include <pthread.h>
-
 #include "stoker/base/threads.h"
 
 namespace stoker {
-
-void name_this_thread(const std::string& name) { pthread_setname_np(pthread_self(), name.substr(0, 15).c_str()); }
 
 ThreadPool::ThreadPool(std::string name, int threads, int queue_max)
     : name_(std::move(name)), ring_(static_cast<std::size_t>(queue_max)) {

@@ -37,7 +37,4 @@ class ThreadPool final : public Executor {
   std::vector<std::thread> threads_;
 };
 
-/// Names the calling thread, cut to the 15 characters that Linux keeps.
-void name_this_thread(const std::string& name);
-
 }  // namespace stoker

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "stoker/base/rounds_testing.h"
-#include "stoker/tuner/plant_judge_testing.h"
+#include "stoker/tuner/plant/plant_judge_testing.h"
 #include "stoker/tuner/tuner.h"
 
 namespace stoker {

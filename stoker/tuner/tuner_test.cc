@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "stoker/tuner/plant_testing.h"
+#include "stoker/tuner/plant/plant_testing.h"
 
 namespace stoker {
 namespace {

@@ -24,7 +24,7 @@
 #include "stoker/base/noise_testing.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/codec/jpeg/files_testing.h"
-#include "stoker/codec/jpeg/libjpeg_decoder.h"
+#include "stoker/codec/jpeg/libjpeg/libjpeg_decoder.h"
 #include "stoker/codec/jpeg/plane_decoder.h"
 #include "stoker/tensor/planes_testing.h"
 

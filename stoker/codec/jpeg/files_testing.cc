@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "stoker/codec/jpeg/libjpeg_destination.h"
-#include "stoker/codec/jpeg/libjpeg_errors.h"
+#include "stoker/codec/jpeg/libjpeg/libjpeg_destination.h"
+#include "stoker/codec/jpeg/libjpeg/libjpeg_errors.h"
 #include "stoker/codec/jpeg/markers.h"
 
 namespace stoker {

@@ -5,7 +5,7 @@
 #include "stoker/base/isa_testing.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/codec/jpeg/coded_jpeg_testing.h"
-#include "stoker/codec/jpeg/libjpeg_decoder.h"
+#include "stoker/codec/jpeg/libjpeg/libjpeg_decoder.h"
 #include "stoker/codec/jpeg/plane_decoder.h"
 #include "stoker/tensor/planes_testing.h"
 

@@ -1,6 +1,7 @@
 #include "stoker/codec/jpeg/jpeg_decoder.h"
 
 #include "stoker/codec/decode_request.h"
+#include "stoker/codec/jpeg/libjpeg/libjpeg_decoder.h"
 #include "stoker/codec/jpeg/markers.h"
 
 namespace stoker {
@@ -16,13 +17,16 @@ std::optional<JpegHeader> own_header(Bytes encoded) {
 
 }  // namespace
 
+JpegDecoder::JpegDecoder() : libjpeg_(std::make_unique<LibjpegDecoder>()) {}
+JpegDecoder::~JpegDecoder() = default;
+
 ImageFacts JpegDecoder::read_facts(Bytes encoded) {
   if (const std::optional<JpegHeader> header = own_header(encoded)) return header->facts();
-  return libjpeg_.read_facts(encoded);
+  return libjpeg_->read_facts(encoded);
 }
 
 ImageView JpegDecoder::decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) {
-  return libjpeg_.decode_rgb(encoded, facts, window);
+  return libjpeg_->decode_rgb(encoded, facts, window);
 }
 
 bool JpegDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) {
@@ -31,12 +35,12 @@ bool JpegDecoder::decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::v
     pack_entry_points(points_, encoded.size(), entry_points);
     return true;
   }
-  return libjpeg_.decodes_cleanly(encoded, facts, entry_points);
+  return libjpeg_->decodes_cleanly(encoded, facts, entry_points);
 }
 
 Planes JpegDecoder::plane_sizes(Bytes encoded, const ImageFacts& facts) {
   if (const std::optional<JpegHeader> header = own_header(encoded)) return header->plane_sizes();
-  return libjpeg_.plane_sizes(encoded, facts);
+  return libjpeg_->plane_sizes(encoded, facts);
 }
 
 Planes JpegDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points) {
@@ -55,7 +59,7 @@ Planes JpegDecoder::decode_planes(Bytes encoded, const ImageFacts& facts, Rect w
     }
   }
   ++decodes_.by_library;
-  return libjpeg_.decode_planes(encoded, facts, window);
+  return libjpeg_->decode_planes(encoded, facts, window);
 }
 
 bool JpegDecoder::is_surely_good(Bytes encoded) {

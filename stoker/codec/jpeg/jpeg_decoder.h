@@ -2,14 +2,20 @@
 // which are the same.
 #pragma once
 
+#include <memory>
+
 #include "stoker/codec/image_decoder.h"
-#include "stoker/codec/jpeg/libjpeg_decoder.h"
 #include "stoker/codec/jpeg/plane_decoder.h"
 
 namespace stoker {
 
+class LibjpegDecoder;
+
 class JpegDecoder final : public ImageDecoder {
  public:
+  JpegDecoder();
+  ~JpegDecoder() override;
+
   ImageFacts read_facts(Bytes encoded) override;
   ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
   bool decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points) override;
@@ -23,7 +29,7 @@ class JpegDecoder final : public ImageDecoder {
  private:
   bool unpack(Bytes entry_points, Bytes encoded, const JpegHeader& header);
 
-  LibjpegDecoder libjpeg_;
+  const std::unique_ptr<LibjpegDecoder> libjpeg_;
   JpegPlaneDecoder own_;
   EntryPoints points_;
   std::optional<JpegHeader> header_;  // of

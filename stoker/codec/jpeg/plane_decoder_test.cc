@@ -6,7 +6,7 @@
 #include "stoker/base/isa_testing.h"
 #include "stoker/base/noise_testing.h"
 #include "stoker/codec/jpeg/files_testing.h"
-#include "stoker/codec/jpeg/libjpeg_decoder.h"
+#include "stoker/codec/jpeg/libjpeg/libjpeg_decoder.h"
 #include "stoker/tensor/planes_testing.h"
 
 namespace stoker {

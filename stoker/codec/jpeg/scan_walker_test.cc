@@ -11,7 +11,7 @@
 #include "stoker/codec/damage_testing.h"
 #include "stoker/codec/jpeg/coded_jpeg_testing.h"
 #include "stoker/codec/jpeg/files_testing.h"
-#include "stoker/codec/jpeg/libjpeg_decoder.h"
+#include "stoker/codec/jpeg/libjpeg/libjpeg_decoder.h"
 #include "stoker/codec/jpeg/markers.h"
 #include "stoker/codec/jpeg/plane_decoder.h"
 #include "stoker/tensor/planes_testing.h"

@@ -1,0 +1,125 @@
+#include "stoker/format/index/index_layout.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "stoker/base/error.h"
+#include "stoker/base/hash.h"
+#include "stoker/base/little_endian.h"
+#include "stoker/format/index/index_block.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::uint32_t kHasDataHash = 1, kHasChecksums = 2, kWasDecoded = 4;
+
+// Where things stand in the trailer.
+constexpr std::size_t kVersionAt = 8, kRowsPerBlockAt = 12, kIndexBytesAt = 16, kDirectoryOffsetAt = 24,
+                      kDirectoryBytesAt = 32, kDirectoryHashAt = 40, kDataBytesAt = 48, kContentTagAt = 56,
+                      kDataHashAt = 64, kSamplesAt = 72, kFingerprintAt = 80, kSampleBytesAt = 88, kFlagsAt = 96,
+                      kTrailerHashAt = 120;  // behind the flags are reserved bytes
+
+constexpr std::size_t kSectionHeadBytes = 16, kPlaceBytes = 24;
+
+}  // namespace
+
+void append_trailer(std::vector<std::uint8_t>& index, IndexTrailer trailer) {
+  const std::size_t end = (index.size() + kIndexTrailerBytes + kIndexUnit - 1) / kIndexUnit * kIndexUnit;
+  index.resize(end);  // the padding is zeros
+  std::uint8_t* bytes = index.data() + end - kIndexTrailerBytes;
+  const auto put = [bytes](std::size_t at, auto value) { store_little_endian(bytes + at, value); };
+  std::copy(kIndexMagic.begin(), kIndexMagic.end(), bytes);
+  put(kVersionAt, kIndexVersion);
+  put(kRowsPerBlockAt, static_cast<std::uint32_t>(kRowsPerBlock));
+  put(kIndexBytesAt, std::uint64_t{end});
+  put(kDirectoryOffsetAt, trailer.directory_offset);
+  put(kDirectoryBytesAt, trailer.directory_bytes);
+  put(kDirectoryHashAt, trailer.directory_hash);
+  put(kDataBytesAt, trailer.data_bytes);
+  put(kContentTagAt, trailer.content_tag);
+  put(kDataHashAt, trailer.data_hash.value_or(0));
+  put(kSamplesAt, trailer.samples);
+  put(kFingerprintAt, trailer.fingerprint);
+  put(kSampleBytesAt, trailer.sample_bytes);
+  put(kFlagsAt, (trailer.data_hash ? kHasDataHash : 0) | (trailer.has_checksums ? kHasChecksums : 0) |
+                    (trailer.was_decoded ? kWasDecoded : 0));
+  put(kTrailerHashAt, hash64(Bytes(bytes, kTrailerHashAt)));
+}
+
+TrailerState read_trailer(Bytes bytes, IndexTrailer& into) {
+  if (bytes.size() != kIndexTrailerBytes || !as_text(bytes).starts_with(kIndexMagic)) return TrailerState::kNoIndex;
+  const auto u32 = [bytes](std::size_t at) { return load_little_endian<std::uint32_t>(bytes.data() + at); };
+  const auto u64 = [bytes](std::size_t at) { return load_little_endian<std::uint64_t>(bytes.data() + at); };
+  if (u64(kTrailerHashAt) != hash64(bytes.first(kTrailerHashAt))) return TrailerState::kDamaged;
+  if (u32(kVersionAt) != kIndexVersion) return TrailerState::kOtherVersion;
+  const std::uint32_t flags = u32(kFlagsAt);
+  into = {.index_bytes = u64(kIndexBytesAt),
+          .directory_offset = u64(kDirectoryOffsetAt),
+          .directory_bytes = u64(kDirectoryBytesAt),
+          .directory_hash = u64(kDirectoryHashAt),
+          .data_bytes = u64(kDataBytesAt),
+          .content_tag = u64(kContentTagAt),
+          .data_hash = flags & kHasDataHash ? std::optional(u64(kDataHashAt)) : std::nullopt,
+          .samples = u64(kSamplesAt),
+          .fingerprint = u64(kFingerprintAt),
+          .sample_bytes = u64(kSampleBytesAt),
+          .has_checksums = (flags & kHasChecksums) != 0,
+          .was_decoded = (flags & kWasDecoded) != 0};
+  const bool plausible = u32(kRowsPerBlockAt) == kRowsPerBlock && into.index_bytes % kIndexUnit == 0 &&
+                         into.index_bytes >= kIndexMagic.size() + kIndexTrailerBytes &&
+                         into.directory_offset >= kIndexMagic.size() &&
+                         into.directory_offset <= into.index_bytes - kIndexTrailerBytes &&
+                         into.directory_bytes <= into.index_bytes - kIndexTrailerBytes - into.directory_offset &&
+                         into.samples <= into.index_bytes && into.sample_bytes <= INT64_MAX;
+  return plausible ? TrailerState::kGood : TrailerState::kDamaged;
+}
+
+void append_directory(std::vector<std::uint8_t>& index, const std::vector<IndexSection>& sections) {
+  append_little_endian(index, static_cast<std::uint32_t>(sections.size()));
+  for (const IndexSection& section : sections) {
+    append_little_endian(index, static_cast<std::uint32_t>(section.kind));
+    append_little_endian(index, section.version);
+    append_little_endian(index, std::uint64_t{section.blocks.size()});
+    for (const IndexBlockPlace& block : section.blocks) {
+      append_little_endian(index, block.offset);
+      append_little_endian(index, block.length);
+      append_little_endian(index, block.hash);
+    }
+  }
+}
+
+std::vector<IndexSection> read_directory(Bytes bytes, std::uint64_t directory_offset) {
+  const auto require = [](bool holds) {
+    if (!holds) fail(ErrorKind::kData, "the index's directory is damaged");
+  };
+  const auto take = [&](std::size_t count) {
+    require(bytes.size() >= count);
+    const Bytes taken = bytes.first(count);
+    bytes = bytes.subspan(count);
+    return taken.data();
+  };
+  std::vector<IndexSection> sections;
+  std::uint64_t end = kIndexMagic.size();  // of the block before
+  const auto count = load_little_endian<std::uint32_t>(take(4));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint8_t* head = take(kSectionHeadBytes);
+    IndexSection& section = sections.emplace_back();
+    section.kind = static_cast<IndexSectionKind>(load_little_endian<std::uint32_t>(head));
+    section.version = load_little_endian<std::uint32_t>(head + 4);
+    const auto blocks = load_little_endian<std::uint64_t>(head + 8);
+    require(blocks <= bytes.size() / kPlaceBytes);
+    section.blocks.reserve(blocks);
+    for (std::uint64_t block = 0; block < blocks; ++block) {
+      const std::uint8_t* place = take(kPlaceBytes);
+      const IndexBlockPlace& added = section.blocks.emplace_back(
+          IndexBlockPlace{load_little_endian<std::uint64_t>(place), load_little_endian<std::uint64_t>(place + 8),
+                          load_little_endian<std::uint64_t>(place + 16)});
+      require(added.offset == end && added.length <= kIndexBlockBytesMax);
+      end += added.length;
+    }
+  }
+  require(bytes.empty() && end == directory_offset);
+  return sections;
+}
+
+}  // namespace stoker

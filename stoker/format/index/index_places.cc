@@ -1,0 +1,186 @@
+#include "stoker/format/index/index_places.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "stoker/base/error.h"
+#include "stoker/base/hash.h"
+#include "stoker/base/log.h"
+#include "stoker/base/units.h"
+#include "stoker/format/content_tag.h"
+#include "stoker/format/index/index_writer.h"
+#include "stoker/storage/atomic_file.h"
+#include "stoker/storage/posix_file.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kTarEndBytes = 1024;  // two records of zeros
+constexpr std::uint64_t kTarHeaderBytes = 512;
+
+std::string make_anew(const std::string& shard) { return fmt::format("; `stoker index {}` makes it anew", shard); }
+
+/// Whether `trailer` is one, and what is to be said if not.
+bool is_good(TrailerState state, const std::string& index, const std::string& shard, std::string& why) {
+  switch (state) {
+    case TrailerState::kGood: return true;
+    case TrailerState::kNoIndex: why = fmt::format("'{}' is no index of Stoker{}", index, make_anew(shard)); break;
+    case TrailerState::kOtherVersion:
+      why = fmt::format("the index in '{}' is of another version of Stoker{}", index, make_anew(shard));
+      break;
+    case TrailerState::kDamaged: why = fmt::format("the index in '{}' is damaged{}", index, make_anew(shard)); break;
+  }
+  return false;
+}
+
+bool describes(Source& shard, const IndexTrailer& trailer, const std::string& index, std::string& why) {
+  if (content_tag(shard, trailer.data_bytes) == trailer.content_tag) return true;
+  why = fmt::format("the index in '{}' is not of '{}' as it is now{}", index, shard.name(), make_anew(shard.name()));
+  return false;
+}
+
+/// The index that `look` finds. What stands in its way is told, and the next place can be tried.
+template <typename Look>
+std::unique_ptr<ShardIndex> attempt(const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems,
+                                    const Look& look) {
+  std::string why;
+  try {
+    if (std::optional<IndexPlace> place = look(why)) return std::make_unique<ShardIndex>(std::move(*place), cache);
+  } catch (const Error& error) {
+    if (!is_about_data(error.kind())) throw;
+    why = error.message();
+  }
+  if (!why.empty()) problems.push_back(why);
+  return nullptr;
+}
+
+std::unique_ptr<ShardIndex> index_at(Source& shard, const std::string& file, const OpenSource& open_source,
+                                     const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems) {
+  return attempt(cache, problems, [&](std::string& why) -> std::optional<IndexPlace> {
+    struct stat facts;
+    if (::stat(file.c_str(), &facts) != 0) return std::nullopt;
+    return index_in_file(shard, open_source(file), why);
+  });
+}
+
+}  // namespace
+
+std::string index_path_beside(const std::string& shard) { return shard + ".sidx"; }
+
+std::string index_path_in(const std::string& folder, const std::string& shard) {
+  return (fs::path(folder) / (fs::path(shard).filename().string() + ".sidx")).string();
+}
+
+std::string index_path_in_cache(const std::string& cache_folder, Source& shard, const std::string& path) {
+  struct stat facts;
+  if (::stat(path.c_str(), &facts) != 0) fail_system("look at", path, errno);
+  const std::string state = fmt::format("{} {}.{:09} {}.{:09}", facts.st_ino, facts.st_mtim.tv_sec,
+                                        facts.st_mtim.tv_nsec, facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec);
+  return fmt::format("{}/index/{}-{}.sidx", cache_folder, to_hex(content_tag(shard, shard.size())),
+                     to_hex(hash64(state)));
+}
+
+std::optional<IndexPlace> index_in_file(Source& shard, const std::shared_ptr<Source>& index, std::string& why) {
+  const std::uint64_t size = index->size();
+  std::array<std::uint8_t, kIndexTrailerBytes> bytes{};
+  IndexPlace place{.source = index, .begin = 0, .trailer = {}};
+  const bool holds_one = size >= bytes.size();
+  if (holds_one) read_fully(*index, size - bytes.size(), bytes);
+  if (!is_good(read_trailer(bytes, place.trailer), index->name(), shard.name(), why)) return std::nullopt;
+  if (place.trailer.index_bytes != size) {
+    is_good(TrailerState::kDamaged, index->name(), shard.name(), why);
+    return std::nullopt;
+  }
+  if (place.trailer.data_bytes != shard.size()) {
+    why = fmt::format("the index in '{}' is of a shard of {}, but '{}' has {}{}", index->name(),
+                      byte_count(place.trailer.data_bytes), shard.name(), shard.size(), make_anew(shard.name()));
+    return std::nullopt;
+  }
+  if (!describes(shard, place.trailer, index->name(), why)) return std::nullopt;
+  return place;
+}
+
+std::optional<IndexPlace> index_in_shard(const std::shared_ptr<Source>& shard, std::string& why) {
+  std::array<std::uint8_t, kIndexTrailerBytes + kTarEndBytes> end;
+  const std::uint64_t size = shard->size();
+  if (size < end.size()) return std::nullopt;
+  read_fully(*shard, size - end.size(), end);
+  const Bytes mark = Bytes(end).subspan(kIndexTrailerBytes);
+  if (std::any_of(mark.begin(), mark.end(), [](std::uint8_t byte) { return byte != 0; })) return std::nullopt;
+  IndexPlace place{.source = shard, .begin = 0, .trailer = {}};
+  const TrailerState state = read_trailer(Bytes(end).first(kIndexTrailerBytes), place.trailer);
+  if (state == TrailerState::kNoIndex || !is_good(state, shard->name(), shard->name(), why)) return std::nullopt;
+  const IndexTrailer& trailer = place.trailer;
+  const std::uint64_t rest = size - kTarEndBytes;
+  if (rest < kTarHeaderBytes || trailer.index_bytes > rest - kTarHeaderBytes ||
+      trailer.data_bytes != rest - kTarHeaderBytes - trailer.index_bytes) {
+    why = fmt::format("the index in '{}' describes a shard of another size{}", shard->name(), make_anew(shard->name()));
+    return std::nullopt;
+  }
+  // It cannot be of another shard; what was changed in place is damage, which its checksums find.
+  place.begin = rest - trailer.index_bytes;
+  return place;
+}
+
+std::optional<std::uint64_t> tag_of_index_inside(Source& shard) {
+  constexpr std::uint64_t kEnd = kIndexTrailerBytes + kTarEndBytes;
+  if (shard.size() < kEnd) return std::nullopt;
+  std::array<std::uint8_t, kIndexTrailerBytes> trailer;
+  read_fully(shard, shard.size() - kEnd, trailer);
+  return hash64(trailer);
+}
+
+std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, const std::string& path,
+                                       const IndexOptions& options, const OpenSource& open_source,
+                                       const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems) {
+  std::unique_ptr<ShardIndex> found;
+  if (!options.folder.empty()) {
+    found = index_at(*shard, index_path_in(options.folder, path), open_source, cache, problems);
+  }
+  if (!found) found = index_at(*shard, index_path_beside(path), open_source, cache, problems);
+  if (!found) found = attempt(cache, problems, [&](std::string& why) { return index_in_shard(shard, why); });
+  return found;
+}
+
+std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const std::string& kept, const OpenSource& open_source,
+                                           const std::shared_ptr<IndexCache>& cache,
+                                           std::vector<std::string>& problems) {
+  std::unique_ptr<ShardIndex> found = index_at(shard, kept, open_source, cache, problems);
+  // It can be made again, and nobody looks after it: it is checked as a whole, and made anew if it is bad.
+  try {
+    if (found) found->check_all();
+  } catch (const Error& error) {
+    if (!is_about_data(error.kind())) throw;
+    problems.push_back(error.message());
+    found = nullptr;
+  }
+  return found;
+}
+
+void keep_scan(Source& shard, const ShardRows& rows, const std::string& kept) {
+  try {
+    IndexWriter writer;
+    SampleRow row;
+    for (std::int64_t i = 0; i < rows.size(); ++i) {
+      rows.read(i, row);
+      writer.add(row);
+    }
+    fs::create_directories(fs::path(kept).parent_path());
+    const std::uint64_t tag = content_tag(shard, shard.size());
+    write_whole_file(kept, writer.finish({.data_bytes = shard.size(), .content_tag = tag}));
+  } catch (const Error& error) {
+    log(LogLevel::kInfo, "where the samples of '{}' lie is not kept: {}", shard.name(), error.message());
+  } catch (const fs::filesystem_error& error) {
+    log(LogLevel::kInfo, "where the samples of '{}' lie is not kept: {}", shard.name(), error.what());
+  }
+}
+
+}  // namespace stoker

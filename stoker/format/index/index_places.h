@@ -1,0 +1,55 @@
+// Where the index of a shard may lie, and which of those found there counts.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "stoker/format/index/shard_index.h"
+
+namespace stoker {
+
+struct IndexOptions {
+  bool use = true;             // otherwise every shard is scanned, and nothing is kept
+  std::string folder{};        // where to look first; empty: nowhere
+  std::string cache_folder{};  // the user's cache, where what a scan found is kept; empty: nowhere
+};
+
+using OpenSource = std::function<std::shared_ptr<Source>(const std::string& path)>;
+
+/// "train-003.tar.sidx", beside the shard.
+std::string index_path_beside(const std::string& shard);
+/// The same name in another folder.
+std::string index_path_in(const std::string& folder, const std::string& shard);
+/// In the user's cache, where it is named by what the shard holds, and by which file it is and when that was changed:
+/// what is kept there has no checksums, and must never be of an earlier state. Throws what reading throws.
+std::string index_path_in_cache(const std::string& cache_folder, Source& shard, const std::string& path);
+
+/// The member of a tar that holds its index.
+inline constexpr std::string_view kIndexMember = "__stoker__/index";
+
+/// The index in a file of its own, if it is one and describes this very shard. Otherwise nothing, and `why` says why,
+/// as a sentence that names the file.
+std::optional<IndexPlace> index_in_file(Source& shard, const std::shared_ptr<Source>& index, std::string& why);
+/// The index that a tar holds as its last member. Without one, nothing and an empty `why`.
+std::optional<IndexPlace> index_in_shard(const std::shared_ptr<Source>& shard, std::string& why);
+/// The XXH3-64 of the bytes where the trailer of such an index stands: they hash its directory, which hashes every
+/// block, and the samples before it. Whether they are a trailer is not asked. Nothing of a shard that is too short.
+std::optional<std::uint64_t> tag_of_index_inside(Source& shard);
+
+/// The index that counts: the first of those in `options.folder`, beside the shard, inside it, that is whole and
+/// describes this shard. Null when there is none. Adds a sentence to `problems` for each that is damaged or another's.
+std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, const std::string& path,
+                                       const IndexOptions& options, const OpenSource& open_source,
+                                       const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems);
+
+/// What a scan of the shard kept at `kept`, in the user's cache; likewise.
+std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const std::string& kept, const OpenSource& open_source,
+                                           const std::shared_ptr<IndexCache>& cache,
+                                           std::vector<std::string>& problems);
+
+/// Keeps what scanning a shard found; a cache that cannot be written is logged and done without.
+void keep_scan(Source& shard, const ShardRows& rows, const std::string& kept);
+
+}  // namespace stoker

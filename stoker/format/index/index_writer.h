@@ -1,0 +1,57 @@
+// Makes the index of one shard, row by row; docs/format-index.md has its bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stoker/format/fingerprint.h"
+#include "stoker/format/index/index_block.h"
+#include "stoker/format/index/index_layout.h"
+#include "stoker/format/sample_row.h"
+
+namespace stoker {
+
+/// What is known of the shard as a whole once its last sample was added.
+struct IndexedShard {
+  std::uint64_t data_bytes = 0;
+  std::uint64_t content_tag = 0;  // for an index in a file of its own
+  std::optional<std::uint64_t> data_hash{};
+};
+
+class IndexWriter {
+ public:
+  IndexWriter();
+
+  /// In the shard's order. All rows have their checksums, or none has: the index says so for all. `entry_points` are
+  /// those of its image; the row's own are not looked at.
+  void add(const SampleRow& row, Bytes entry_points = {});
+  /// Once, at the end: the bytes of the index.
+  std::vector<std::uint8_t> finish(const IndexedShard& shard);
+
+  std::int64_t samples() const { return fingerprint_.samples(); }
+  const Fingerprint& fingerprint() const { return fingerprint_; }
+  std::uint64_t sample_bytes() const { return sample_bytes_; }
+  const std::vector<std::string>& field_names() const { return field_names_; }
+
+ private:
+  std::uint16_t name_number(std::string_view name);
+  void end_block();
+  void append_entry_points();
+  IndexBlockPlace place_of(std::size_t begin) const;
+
+  std::vector<std::uint8_t> bytes_;
+  IndexBlockBuilder block_;
+  IndexSection rows_{.kind = IndexSectionKind::kRows, .blocks = {}};
+  IndexSection entry_point_blocks_{.kind = IndexSectionKind::kEntryPoints, .blocks = {}};
+  std::vector<std::uint8_t> entry_points_;      // of all blocks
+  std::vector<std::size_t> entry_points_ends_;  // of each block
+  std::vector<std::string> field_names_;
+  std::vector<std::uint16_t> names_;  // of the row at hand
+  Fingerprint fingerprint_;
+  std::uint64_t sample_bytes_ = 0;
+  bool has_checksums_ = true, was_decoded_ = true;
+};
+
+}  // namespace stoker

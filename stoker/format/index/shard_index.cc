@@ -1,0 +1,152 @@
+#include "stoker/format/index/shard_index.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/hash.h"
+#include "stoker/base/little_endian.h"
+#include "stoker/storage/read_group.h"
+
+namespace stoker {
+
+ShardIndex::ShardIndex(IndexPlace place, std::shared_ptr<IndexCache> cache)
+    : place_(std::move(place)), cache_(std::move(cache)) {
+  read_directory_of(place_);
+  const std::int64_t blocks = (size() + kRowsPerBlock - 1) / kRowsPerBlock;
+  if (static_cast<std::int64_t>(blocks_.size()) != blocks || entry_points_.size() != blocks_.size()) {
+    fail_damaged("it has too few blocks");
+  }
+  number_ = cache_->add_index(blocks);
+}
+
+void ShardIndex::read_directory_of(const IndexPlace& place) {
+  const IndexTrailer& trailer = place.trailer;
+  sections_ = read_directory(read_checked({trailer.directory_offset, trailer.directory_bytes, trailer.directory_hash}),
+                             trailer.directory_offset);
+  for (const IndexSection& section : sections_) {
+    if (section.version != 1) continue;
+    if (section.kind == IndexSectionKind::kRows) blocks_ = section.blocks;
+    if (section.kind == IndexSectionKind::kEntryPoints) entry_points_ = section.blocks;
+    if (section.kind != IndexSectionKind::kFieldNames) continue;
+    for (const IndexBlockPlace& block : section.blocks) {
+      const std::vector<std::uint8_t> bytes = read_checked(block);
+      for (std::size_t begin = 0; begin < bytes.size();) {
+        if (bytes.size() - begin < 4) fail_damaged("a field's name is cut short");
+        const auto length = load_little_endian<std::uint32_t>(bytes.data() + begin);
+        begin += 4;
+        if (length > bytes.size() - begin) fail_damaged("a field's name is cut short");
+        field_names_.emplace_back(as_text(bytes).substr(begin, length));
+        begin += length;
+      }
+    }
+  }
+}
+
+std::vector<std::uint8_t> ShardIndex::read_checked(const IndexBlockPlace& place) const {
+  std::vector<std::uint8_t> bytes(place.length);
+  read_fully(*place_.source, place_.begin + place.offset, bytes);
+  if (hash64(bytes) != place.hash) fail_damaged(fmt::format("its checksum at byte {} does not match", place.offset));
+  return bytes;
+}
+
+void ShardIndex::fail_damaged(std::string_view what) const {
+  fail(ErrorKind::kData,
+       "the index in '{}' is damaged ({}); make it anew with `stoker index`, or go without by --no-index",
+       place_.source->name(), what);
+}
+
+void ShardIndex::finish_loading(std::int64_t block, LoadedBlock& loaded) const {
+  const IndexBlockPlace& place = blocks_[static_cast<std::size_t>(block)];
+  if (hash64(loaded.bytes) != place.hash) {
+    fail_damaged(fmt::format("its checksum at byte {} does not match", place.offset));
+  }
+  const std::int64_t rows = std::min(kRowsPerBlock, size() - block * kRowsPerBlock);
+  const IndexLimits limits{.names = field_names_.size(),
+                           .data_bytes = place_.trailer.data_bytes,
+                           .has_checksums = place_.trailer.has_checksums,
+                           .entry_points_bytes = entry_points_[static_cast<std::size_t>(block)].length};
+  try {
+    loaded.block = IndexBlock(loaded.bytes, rows, limits);
+  } catch (const Error& error) {
+    fail_damaged(error.message());
+  }
+}
+
+void ShardIndex::read(std::int64_t row, SampleRow& into) const {
+  assert(row >= 0 && row < size());
+  const std::int64_t block = row / kRowsPerBlock, row_in_block = row % kRowsPerBlock;
+  if (cache_->read(number_, block, row_in_block, field_names_, into)) return place_entry_points(block, into);
+  const IndexBlockPlace& place = blocks_[static_cast<std::size_t>(block)];
+  LoadedBlock loaded = cache_->spare();
+  loaded.bytes.resize(place.length);
+  read_fully(*place_.source, place_.begin + place.offset, loaded.bytes);
+  finish_loading(block, loaded);
+  loaded.block.read(row_in_block, field_names_, into);
+  cache_->insert(number_, block, std::move(loaded));
+  place_entry_points(block, into);
+}
+
+void ShardIndex::place_entry_points(std::int64_t block, SampleRow& row) const {
+  row.entry_points.offset += place_.begin + entry_points_[static_cast<std::size_t>(block)].offset;
+  row.entry_points_source = place_.source.get();
+}
+
+void ShardIndex::prepare(std::int64_t row, IndexFetch& fetch) const {
+  const std::int64_t block = row / kRowsPerBlock;
+  if (!cache_->holds(number_, block)) fetch.add(*this, block);
+}
+
+void ShardIndex::check_all() const {
+  for (const IndexSection& section : sections_) {
+    for (const IndexBlockPlace& place : section.blocks) read_checked(place);
+  }
+  for (std::size_t block = 0; block < blocks_.size(); ++block) {
+    LoadedBlock loaded{.bytes = read_checked(blocks_[block]), .block = {}};
+    finish_loading(static_cast<std::int64_t>(block), loaded);
+  }
+  // What no section holds: the magic in front, and the padding before the trailer.
+  const IndexTrailer& trailer = place_.trailer;
+  std::vector<std::uint8_t> rest(kIndexMagic.size());
+  read_fully(*place_.source, place_.begin, rest);
+  if (as_text(rest) != kIndexMagic) fail_damaged("its first bytes are not its mark");
+  const std::uint64_t padding = trailer.directory_offset + trailer.directory_bytes;
+  rest.resize(trailer.index_bytes - kIndexTrailerBytes - padding);
+  read_fully(*place_.source, place_.begin + padding, rest);
+  if (std::any_of(rest.begin(), rest.end(), [](std::uint8_t byte) { return byte != 0; })) {
+    fail_damaged("there is something where nothing should be");
+  }
+}
+
+void IndexFetch::add(const ShardIndex& index, std::int64_t block) {
+  const auto same = [&](const Read& read) { return read.index == &index && read.block == block; };
+  if (std::any_of(reads_.begin(), reads_.end(), same)) return;
+  reads_.push_back({&index, block, index.cache_->spare(), {}, {}});
+}
+
+void IndexFetch::run() {
+  {
+    ReadGroup group;
+    for (Read& read : reads_) {
+      const IndexBlockPlace& place = read.index->blocks_[static_cast<std::size_t>(read.block)];
+      read.loaded.bytes.resize(place.length);
+      read.into = read.loaded.bytes;
+      read.request.offset = read.index->place_.begin + place.offset;
+      read.request.into = Segments(&read.into, 1);
+      group.start(*read.index->place_.source, read.request);
+    }
+  }
+  for (Read& read : reads_) {
+    if (read.request.error) continue;
+    try {
+      read.index->finish_loading(read.block, read.loaded);
+    } catch (const Error&) {
+      continue;  // said again, to whom it concerns, when a row of the block is read
+    }
+    read.index->cache_->insert(read.index->number_, read.block, std::move(read.loaded));
+  }
+  reads_.clear();
+}
+
+}  // namespace stoker

@@ -1,0 +1,39 @@
+#include "stoker/format/manifest/listed_shard.h"
+
+#include <fmt/format.h>
+
+#include "stoker/base/units.h"
+#include "stoker/format/index/index_places.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::string_view kWaysOut =
+    "it was damaged or replaced; bring the right one back, pack anew, or remove the manifest";
+
+}  // namespace
+
+std::string contradiction_of_size(const ManifestShard& listed, const std::string& shard, std::uint64_t bytes) {
+  if (bytes == listed.bytes) return {};
+  return fmt::format("'{}' has {}, but the manifest beside it lists {}: {}", shard, byte_count(bytes), listed.bytes,
+                     kWaysOut);
+}
+
+std::string contradiction_of_bytes(const ManifestShard& listed, Source& shard) {
+  if (std::string of_size = contradiction_of_size(listed, shard.name(), shard.size()); !of_size.empty()) return of_size;
+  if (!listed.index_tag || tag_of_index_inside(shard) == listed.index_tag) return {};
+  return fmt::format("the end of '{}', its index, is not what the manifest beside it lists: {}", shard.name(),
+                     kWaysOut);
+}
+
+std::string contradiction_of_samples(const ManifestShard& listed, const std::string& shard, const Fingerprint& found,
+                                     std::uint64_t sample_bytes) {
+  if (found.samples() != listed.samples) {
+    return fmt::format("'{}' holds {}, but the manifest beside it lists {}: {}", shard,
+                       counted(found.samples(), "sample"), listed.samples, kWaysOut);
+  }
+  if (found.value() == listed.fingerprint.value() && sample_bytes == listed.sample_bytes) return {};
+  return fmt::format("'{}' does not hold the samples that the manifest beside it lists: {}", shard, kWaysOut);
+}
+
+}  // namespace stoker

@@ -1,0 +1,23 @@
+// Whether a shard is still the one that the manifest beside it lists. What is not may hold a sample twice, or another
+// in its place, and none of its own checksums need say so.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "stoker/format/manifest/manifest.h"
+#include "stoker/storage/source.h"
+
+namespace stoker {
+
+/// Each returns what contradicts the manifest, as a sentence that names the shard and what can be done, or nothing.
+
+std::string contradiction_of_size(const ManifestShard& listed, const std::string& shard, std::uint64_t bytes);
+/// Of the size, and of the index that `pack` put inside, by which all that was packed is known. Throws what reading
+/// throws.
+std::string contradiction_of_bytes(const ManifestShard& listed, Source& shard);
+/// Of keys, labels, order and sizes: by the fingerprint of the samples that were found, and the bytes of their fields.
+std::string contradiction_of_samples(const ManifestShard& listed, const std::string& shard, const Fingerprint& found,
+                                     std::uint64_t sample_bytes);
+
+}  // namespace stoker

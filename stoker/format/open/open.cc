@@ -1,0 +1,109 @@
+// open_dataset: from what the user wrote to one data set.
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/log.h"
+#include "stoker/base/machine.h"
+#include "stoker/base/task_group.h"
+#include "stoker/format/open/find_shards.h"
+#include "stoker/format/open/shard_opener.h"
+#include "stoker/format/open/sharded_dataset.h"
+#include "stoker/storage/open_file.h"
+
+namespace stoker {
+namespace {
+
+/// The memory that rows of indexes may take: 64 MiB hold some 600,000. Drawing at random from more samples than are
+/// held costs a read of the index for many of them.
+std::size_t index_cache_bytes() {
+  constexpr std::uint64_t kMebibyte = 1 << 20;
+  return static_cast<std::size_t>(std::clamp(usable_memory() / 64, 64 * kMebibyte, 512 * kMebibyte));
+}
+
+void log_problems(const std::vector<std::string>& problems) {
+  for (const std::string& problem : problems) log(LogLevel::kWarning, "{}", problem);
+}
+
+/// What is to become one shard of the data set.
+struct Candidate {
+  ShardPath shard;
+  Manifests::Found listed;
+  bool later;  // only when one of its samples is wanted: what is listed is enough until then
+  OpenedShard opened{};
+  std::exception_ptr error{};
+};
+
+/// Opens those that are to be opened at once; errors are theirs.
+void open_now(const ShardOpener& opener, std::vector<Candidate>& candidates, const std::stop_token& stop,
+              Executor* opening) {
+  InlineExecutor here;
+  TaskGroup tasks;
+  std::atomic<std::size_t> first_failed{candidates.size()};
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (candidates[i].later) continue;
+    tasks.run(opening ? *opening : here, [&, i] {
+      Candidate& candidate = candidates[i];
+      if (i > first_failed) return;  // its outcome would change nothing
+      try {
+        stop_if_asked(stop, candidate.shard.path);
+        candidate.opened = opener.open(candidate.shard, stop, candidate.listed.shard);
+      } catch (...) {
+        candidate.error = std::current_exception();
+        for (std::size_t before = first_failed; i < before && !first_failed.compare_exchange_weak(before, i);) {
+        }
+      }
+    });
+  }
+  tasks.wait();
+  // That of the first shard, whichever failed first.
+  for (const Candidate& candidate : candidates) {
+    if (candidate.error) std::rethrow_exception(candidate.error);
+  }
+}
+
+std::unique_ptr<DataShard> open_later(const ShardOpener& opener, const ShardPath& shard, const ManifestShard& listed) {
+  const auto open = [opener, listed, shard = ShardPath{absolute_path(shard.path), shard.format}] {
+    OpenedShard opened = opener.open(shard, {}, &listed);
+    log_problems(opened.problems);
+    return opened;
+  };
+  return std::make_unique<DataShard>(shard.path, listed.samples, listed.sample_bytes, listed.fingerprint, open);
+}
+
+}  // namespace
+
+std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string>& data, const FileAccess& access,
+                                                   const IndexOptions& index, const std::stop_token& stop,
+                                                   Executor* opening) {
+  const ShardOpener opener(access, index, index_cache_bytes());
+  Manifests manifests;
+  std::vector<Candidate> candidates;
+  for (const ShardPath& shard : find_shards(data, manifests, stop)) {
+    Manifests::Found listed = manifests.find(shard.path);
+    if (!listed.contradiction.empty()) fail(ErrorKind::kData, "{}", listed.contradiction);
+    const bool later = index.use && listed.shard != nullptr;
+    candidates.push_back({shard, std::move(listed), later});
+  }
+  log_problems(manifests.take_problems());
+  open_now(opener, candidates, stop, opening);
+
+  std::vector<std::unique_ptr<DataShard>> shards;
+  std::vector<std::string> fields, first_classes;
+  for (Candidate& candidate : candidates) {
+    log_problems(candidate.opened.problems);
+    add_field_names(candidate.later ? candidate.listed.manifest->fields : candidate.opened.rows->field_names(), fields);
+    const Manifest* manifest = candidate.listed.manifest;
+    const std::vector<std::string> classes = manifest ? manifest->classes : candidate.opened.classes;
+    if (shards.empty()) first_classes = classes;
+    require_same_classes(candidates.front().shard.path, first_classes, candidate.shard.path, classes);
+    shards.push_back(candidate.later ? open_later(opener, candidate.shard, *candidate.listed.shard)
+                                     : std::make_unique<DataShard>(std::move(candidate.opened)));
+  }
+  return std::make_shared<ShardedDataset>(std::move(shards), std::move(fields), std::move(first_classes));
+}
+
+}  // namespace stoker

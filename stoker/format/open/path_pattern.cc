@@ -1,0 +1,138 @@
+#include "stoker/format/open/path_pattern.h"
+
+#include <glob.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+
+#include "stoker/base/error.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::size_t kMaxPaths = 1'000'000;
+
+bool exists(const std::string& path) {
+  struct stat facts;
+  return ::stat(path.c_str(), &facts) == 0;
+}
+
+/// The parts of "a,{b,c},d" between commas that are in no inner brace.
+std::vector<std::string_view> split_list(std::string_view body) {
+  std::vector<std::string_view> parts;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    depth += body[i] == '{' ? 1 : body[i] == '}' ? -1 : 0;
+    if (body[i] != ',' || depth != 0) continue;
+    parts.push_back(body.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  parts.push_back(body.substr(begin));
+  return parts;
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// "000..146" as its numbers, zero-padded where either end is; nothing when `body` is no range.
+std::optional<std::vector<std::string>> expand_range(std::string_view body, std::string_view pattern) {
+  const std::size_t dots = body.find("..");
+  if (dots == std::string_view::npos) return std::nullopt;
+  const std::string_view first_text = body.substr(0, dots), last_text = body.substr(dots + 2);
+  const auto first = parse_number(first_text), last = parse_number(last_text);
+  if (!first || !last) return std::nullopt;
+  if (*first > *last) fail(ErrorKind::kUsage, "the range {{{}}} in '{}' runs backwards", body, pattern);
+  if (*last - *first >= kMaxPaths) {
+    fail(ErrorKind::kLimit, "the range {{{}}} in '{}' stands for more than a million paths", body, pattern);
+  }
+  const bool padded = (first_text.size() > 1 && first_text[0] == '0') || (last_text.size() > 1 && last_text[0] == '0');
+  const std::size_t width = padded ? std::max(first_text.size(), last_text.size()) : 0;
+  std::vector<std::string> numbers;
+  for (std::uint64_t i = 0; i <= *last - *first; ++i) numbers.push_back(fmt::format("{:0{}}", *first + i, width));
+  return numbers;
+}
+
+/// Where the brace that opens at `open` closes; npos when it does not.
+std::size_t closing_brace(std::string_view pattern, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < pattern.size(); ++i) {
+    depth += pattern[i] == '{' ? 1 : pattern[i] == '}' ? -1 : 0;
+    if (depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
+/// What the inside of one brace stands for; nothing when it stands for itself.
+std::optional<std::vector<std::string>> expand_body(std::string_view body, std::string_view pattern) {
+  if (auto range = expand_range(body, pattern)) return range;
+  const std::vector<std::string_view> parts = split_list(body);
+  if (parts.size() < 2) return std::nullopt;
+  std::vector<std::string> expanded;
+  for (const std::string_view part : parts) {
+    for (std::string& path : expand_braces(part)) expanded.push_back(std::move(path));
+  }
+  return expanded;
+}
+
+std::vector<std::string> expand_glob(const std::string& pattern) {
+  glob_t found{};
+  const int status = ::glob(pattern.c_str(), 0, nullptr, &found);
+  const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&found, ::globfree);
+  if (status == GLOB_NOSPACE) throw std::bad_alloc();
+  if (status == GLOB_ABORTED) fail(ErrorKind::kIo, "cannot list the folders that '{}' looks into", pattern);
+  if (status != 0) fail(ErrorKind::kNotFound, "no file matches '{}'", pattern);
+  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  std::sort(paths.begin(), paths.end());  // by bytes: glob's own order follows the locale
+  return paths;
+}
+
+}  // namespace
+
+std::vector<std::string> expand_braces(std::string_view pattern) {
+  for (std::size_t open = pattern.find('{'); open != std::string_view::npos; open = pattern.find('{', open + 1)) {
+    const std::size_t close = closing_brace(pattern, open);
+    if (close == std::string_view::npos) continue;
+    const auto middles = expand_body(pattern.substr(open + 1, close - open - 1), pattern);
+    if (!middles) continue;
+    const std::vector<std::string> tails = expand_braces(pattern.substr(close + 1));
+    if (middles->size() * tails.size() > kMaxPaths) {
+      fail(ErrorKind::kLimit, "'{}' stands for more than a million paths", pattern);
+    }
+    std::vector<std::string> paths;
+    for (const std::string& middle : *middles) {
+      for (const std::string& tail : tails)
+        paths.push_back(fmt::format("{}{}{}", pattern.substr(0, open), middle, tail));
+    }
+    return paths;
+  }
+  return {std::string(pattern)};
+}
+
+std::vector<std::string> expand_pattern(const std::string& pattern) {
+  if (exists(pattern)) return {pattern};
+  std::vector<std::string> paths;
+  for (std::string& path : expand_braces(pattern)) {
+    if (exists(path)) {
+      paths.push_back(std::move(path));
+    } else if (path.find_first_of("*?[") != std::string::npos) {
+      for (std::string& match : expand_glob(path)) paths.push_back(std::move(match));
+    } else if (path == pattern) {
+      fail(ErrorKind::kNotFound, "there is no file or folder '{}'", path);
+    } else {
+      fail(ErrorKind::kNotFound, "there is no file or folder '{}', which '{}' stands for", path, pattern);
+    }
+  }
+  return paths;
+}
+
+}  // namespace stoker

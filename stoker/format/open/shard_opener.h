@@ -1,0 +1,35 @@
+// Opens single shards: by the index that counts, else by a scan.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+
+#include "stoker/format/index/index_places.h"
+#include "stoker/format/open/data_shard.h"
+#include "stoker/format/open/find_shards.h"
+
+namespace stoker {
+
+class ShardOpener {
+ public:
+  /// The folders of `index` stay those they are now when the working directory changes.
+  ShardOpener(FileAccess access, IndexOptions index, std::size_t cache_bytes);
+
+  const FileAccess& access() const { return access_; }
+
+  /// What a scan found is kept in the user's cache. `listed`: what a manifest says of the shard, if one does. Throws as
+  /// ShardFormat::scan does, and kData for a shard that is not what is listed, or whose listed index is damaged: what
+  /// a scan finds cannot tell whether its samples' bytes are those that were packed.
+  OpenedShard open(const ShardPath& shard, const std::stop_token& stop = {},
+                   const ManifestShard* listed = nullptr) const;
+
+ private:
+  OpenedShard open_as_it_is(const ShardPath& shard, const std::stop_token& stop, const ManifestShard* listed) const;
+  OpenedShard scan(const ShardPath& shard, const std::stop_token& stop) const;
+
+  FileAccess access_;
+  IndexOptions index_;
+  std::shared_ptr<IndexCache> cache_;
+};
+
+}  // namespace stoker

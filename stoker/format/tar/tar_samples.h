@@ -1,0 +1,49 @@
+// The samples of a tar one after another, as its members are passed: consecutive members that share a key are one.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+
+#include "stoker/format/class_number.h"
+#include "stoker/format/sample_row.h"
+#include "stoker/format/tar/tar_reader.h"
+
+namespace stoker {
+
+class TarSamples {
+ public:
+  /// The source must outlive it.
+  explicit TarSamples(Source& source, std::stop_token stop = {});
+
+  /// Replaces `row` by the next sample; false after the last, when the whole tar has been seen to be sound. Throws
+  /// kData naming the source, the place and the last good member when it is damaged, truncated anywhere (a missing end
+  /// mark included), compressed, or when a sample has a field twice; kClosed when asked to stop. Warns at the end of
+  /// members that are passed over, and of samples whose `cls` is no number: their label is -1. The row's views live as
+  /// long as this object.
+  bool next(SampleRow& row);
+
+  /// Whether there was a member that holds an index.
+  bool saw_index() const { return saw_index_; }
+
+ private:
+  /// Goes to the next member that belongs to a sample.
+  bool next_member();
+  void add_member(SampleRow& row);
+  void warn() const;
+
+  Source& source_;
+  std::stop_token stop_;
+  TarReader tar_;
+  std::set<std::string, std::less<>> names_;  // of fields: rows have views of them
+  std::string field_;                         // scratch
+  bool has_member_ = false;                   // the reader stands at a member of the next sample
+  bool ended_ = false;
+  bool saw_index_ = false;
+  ClassNumbers class_numbers_;
+  std::int64_t passed_over_ = 0;  // members
+  std::string first_passed_over_;
+};
+
+}  // namespace stoker

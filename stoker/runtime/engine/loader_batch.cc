@@ -1,0 +1,134 @@
+#include "stoker/runtime/engine/loader_batch.h"
+
+#include <algorithm>
+
+#include "stoker/base/error.h"
+
+namespace stoker {
+
+LoaderBatch::LoaderBatch(const std::vector<OutputSpec>& outputs, int slots, Allocator& allocator,
+                         const DeviceSide& side)
+    : Batch(outputs, slots,
+            side.device   ? side.device->memory()
+            : side.pinned ? side.pinned->memory()
+                          : allocator),
+      side_(side) {
+  if (side.device) {
+    device_batch_.emplace(*side.plan, slots, side.image_bytes, *side.device, output(0).data, side.nvjpeg);
+  }
+}
+
+LoaderBatch::~LoaderBatch() {
+  for (const auto& mark : marks_) mark->wait();
+  if (event_) event_->wait_for_memory();
+}
+
+void LoaderBatch::start(int transfer_index, int slots) {
+  if (!side_.device) {
+    for (const auto& mark : marks_) mark->wait();
+    marks_.clear();
+  }
+  if (side_.pinned) record_stream(kDefaultStream);  // which consumers copy in who name none
+  if (event_) event_->wait_for_memory();
+  event_ = nullptr;
+  set_size(slots);
+  if (device_batch_) device_batch_->start(transfer_index, slots);
+}
+
+void LoaderBatch::write(int slot, const SampleInput& input, CpuExecutor& executor) {
+  if (device_batch_) return executor.run(input, *device_batch_, slot);
+  MutableBytes bytes[kOutputsMax];
+  for (std::size_t i = 0; i < outputs().size(); ++i) bytes[i] = slot_bytes(i, slot);
+  executor.run(input, std::span(bytes, outputs().size()));
+}
+
+void LoaderBatch::write_padding(int slot) {
+  for (std::size_t i = 0; i < outputs().size(); ++i) {
+    if (device_batch_ && !device_batch_->crosses_finished(i)) {
+      device_batch_->put(i, slot, {});
+    } else {
+      stoker::write_padding(outputs()[i], device_batch_ ? device_batch_->finished(i, slot) : slot_bytes(i, slot));
+    }
+  }
+}
+
+void LoaderBatch::cross() {
+  if (device_batch_) event_ = side_.device->submit(device_batch_->seal(), marks_);
+  marks_.clear();
+  taken_ = left_ = nullptr;
+}
+
+bool LoaderBatch::wait_ready(std::int64_t patience_ns) {
+  if (!event_) return true;
+  if (!event_->wait_for(patience_ns)) return false;
+  if (const std::optional<int> slot = device_batch_->faulty_slot()) {
+    fail(ErrorKind::kIo,
+         "sample '{}' was sound here, but {} found its coded data damaged: its memory or the way there is not to be "
+         "trusted",
+         key[static_cast<std::size_t>(*slot)], side_.device->name());
+  }
+  if (const std::optional<int> slot = device_batch_->refused_slot()) {
+    fail(ErrorKind::kData,
+         "sample '{}' is a JPEG that nvJPEG does not decode, on {}; leave nvjpeg out, or have an index made, which "
+         "knows damaged images",
+         key[static_cast<std::size_t>(*slot)], side_.device->name());
+  }
+  return true;
+}
+
+// --- the consumer and its streams
+
+Bytes LoaderBatch::host_bytes(std::size_t number, std::vector<std::uint8_t>& room) const {
+  wait();
+  if (!side_.device || side_.device->memory_is_host()) return Batch::host_bytes(number, room);
+  const TensorView view = output(number);
+  room.resize(view.bytes());
+  side_.device->fetch(room.data(), view.data, view.bytes());
+  return room;
+}
+
+void LoaderBatch::wait() const {
+  constexpr std::int64_t kPatienceNs = 1'000'000'000;
+  while (event_ && !event_->wait_for(kPatienceNs)) continue;
+}
+
+void LoaderBatch::wait_on(DeviceStream stream) const {
+  if (event_) side_.device->make_wait(stream, *event_);
+  record_stream(stream);
+  if (!event_) return;
+  const std::lock_guard lock(streams_mutex_);
+  if (!taken_ && streams_.front() == stream) taken_ = side_.device->mark(stream);
+}
+
+std::optional<std::int64_t> LoaderBatch::step_ns() const {
+  return taken_ && left_ ? left_->ns_since(*taken_) : std::nullopt;
+}
+
+void LoaderBatch::record_stream(DeviceStream stream) const {
+  if (!side_.device && !side_.pinned) return;  // nothing that was given to a stream still reads it
+  const std::lock_guard lock(streams_mutex_);
+  if (std::find(streams_.begin(), streams_.end(), stream) != streams_.end()) return;
+  marks_.reserve(streams_.size() + 1);  // let_go() may not throw
+  streams_.push_back(stream);
+}
+
+void LoaderBatch::let_go() noexcept {
+  const std::lock_guard lock(streams_mutex_);
+  for (const DeviceStream stream : streams_) {
+    auto mark = side_.device ? side_.device->mark(stream) : side_.pinned->mark(stream);
+    if (mark && stream == streams_.front()) left_ = mark;
+    if (mark) marks_.push_back(std::move(mark));
+  }
+  streams_.clear();
+}
+
+LoaderBatchBytes loader_batch_bytes(const std::vector<OutputSpec>& outputs, int slots, const DeviceSide& side) {
+  const std::size_t tensors = batch_bytes(outputs, slots);
+  if (!side.device) return {.host = tensors};
+  const DeviceBatchLayout layout(*side.plan, slots, side.image_bytes, side.nvjpeg);
+  const std::size_t staging = layout.staging + (layout.memory - layout.faults);
+  const std::size_t device = tensors + layout.memory;
+  return {.host = staging + (side.device->memory_is_host() ? device : 0), .device = device};
+}
+
+}  // namespace stoker

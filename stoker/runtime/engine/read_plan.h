@@ -1,0 +1,109 @@
+// What the reader reads next. The fields that were granted their memory wait here until they are wanted soon; then each
+// is read together with those waiting that lie close to it, whatever tickets they belong to: a request of a megabyte
+// costs storage little more than one of a few kilobytes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "stoker/runtime/engine/ticket.h"
+#include "stoker/storage/bounce_pool.h"
+#include "stoker/storage/file_io.h"
+#include "stoker/storage/source.h"
+
+namespace stoker {
+
+/// One request, and the fields that it fills. What lies between them is a hole of the request.
+struct PlannedRead {
+  ReadRequest request;
+  std::vector<MutableBytes> segments;  // of the request
+  Source* source = nullptr;
+  FieldRead* fields = nullptr;  // joined by their `next`
+  bool shared = false;          // by several tickets
+  bool urgent = false;          // a batch waits for it that would be done without
+  std::uint64_t wanted = 0;     // bytes of the fields; request.length() counts the holes too
+  std::uint64_t place = 0;      // in the arena, of the oldest field
+  void* engine = nullptr;       // that started it
+  PlannedRead* next = nullptr;  // of reads that wait to be started, or have ended
+};
+
+/// No threads and no locks: for the reader alone. Allocates nothing once it has seen as much as there ever is.
+class ReadPlan {
+ public:
+  /// A gap that costs less to read than another request would.
+  static constexpr std::uint64_t kGapMax = kHoleReadMax;
+  /// A longer read is no faster. A direct one fits into a bounce buffer, wherever it begins.
+  static constexpr std::uint64_t kBytesMax = BouncePool::kBufferBytes - BouncePool::kAlignment;
+  static constexpr std::size_t kSegmentsMax = 256;
+
+  /// The ticket's fields, granted, wait to be read. Loose files have no neighbours, so they do not wait.
+  void add(Ticket& ticket);
+  /// The ticket's fields are to be read each by itself, and at once: before all others.
+  void add_alone(Ticket& ticket);
+  bool waiting() const { return !waiting_.empty() || !added_.empty(); }
+
+  /// The reads to be started now, the oldest ticket's first: of all fields whose place in the arena is before
+  /// `near_end`, and of what lies close to them. Valid until the next call; the reads themselves until taken back.
+  std::span<PlannedRead* const> plan(std::uint64_t near_end);
+
+  /// A list of reads that have ended, to be used again.
+  void take_back(PlannedRead* ended);
+
+  /// Forgets the waiting tickets that `is_unwanted(const Ticket&)`, and calls `forget(Ticket&)` for each.
+  template <typename IsUnwanted, typename Forget>
+  void forget_if(IsUnwanted is_unwanted, Forget forget);
+
+ private:
+  struct Waiting {
+    Source* source;
+    std::uint64_t begin, end;  // in the source
+    FieldRead* field;
+
+    static Waiting of(FieldRead& read) {
+      const std::uint64_t begin = read.field->offset + read.begin;
+      return {read.source, begin, begin + read.length, &read};
+    }
+    friend bool operator<(const Waiting& a, const Waiting& b) {
+      if (a.source != b.source) return std::less<>()(a.source, b.source);
+      return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+    }
+  };
+
+  void merge_added();
+  std::size_t end_of_run(std::size_t first) const;
+  PlannedRead& read_together(std::span<const Waiting> run);
+  PlannedRead& fresh_read();
+
+  std::vector<Waiting> waiting_;  // sorted
+  std::vector<Waiting> added_;    // not yet
+  std::vector<Waiting> scratch_;
+  std::vector<PlannedRead*> next_;     // for the plan() to come
+  std::vector<PlannedRead*> planned_;  // of the last one
+
+  std::vector<std::unique_ptr<PlannedRead>> reads_;  // all that were ever needed at once
+  PlannedRead* spare_ = nullptr;
+};
+
+template <typename IsUnwanted, typename Forget>
+void ReadPlan::forget_if(IsUnwanted is_unwanted, Forget forget) {
+  merge_added();
+  scratch_.clear();
+  std::size_t kept = 0;
+  for (const Waiting& one : waiting_) {
+    if (is_unwanted(*one.field->ticket)) {
+      scratch_.push_back(one);
+    } else {
+      waiting_[kept++] = one;
+    }
+  }
+  waiting_.resize(kept);
+  for (const Waiting& one : scratch_) {
+    Ticket& ticket = *one.field->ticket;
+    if (--ticket.reads_pending == 0) forget(ticket);
+  }
+}
+
+}  // namespace stoker

@@ -1,0 +1,103 @@
+// The unit of work: one slot of one batch, from drawn to written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "stoker/format/bad_sample.h"
+#include "stoker/format/sample_row.h"
+#include "stoker/runtime/engine/encoded_arena.h"
+#include "stoker/runtime/engine/loader_batch.h"
+#include "stoker/runtime/engine/raw_windows.h"
+#include "stoker/storage/source.h"
+
+namespace stoker {
+
+struct BatchWork;
+struct Ticket;
+
+/// One field of a ticket's sample, or a part of one, to be read from its source into the ticket's grant.
+struct FieldRead {
+  const SampleField* field = nullptr;   // of the ticket's row
+  WantedChunks wanted;                  // of the field
+  std::uint64_t begin = 0, length = 0;  // of the field's bytes: those to be read
+  int continues = -1;                   // the read of the same field's beginning, for one that is not
+  Source* source = nullptr;
+  MutableBytes bytes;  // where they go
+  Bytes content;       // the whole field, of which what is wanted is there, once it was read or is kept in the cache
+  Ticket* ticket = nullptr;
+  FieldRead* next = nullptr;  // of those that one request reads
+};
+
+/// Which sample goes into which slot, and its bytes. Until it is finished a ticket can be issued again: when its read
+/// failed, for the same sample, and when that is bad, for one that stands in for it.
+struct Ticket {
+  BatchWork* work = nullptr;
+  int slot = 0;
+  std::int64_t position = 0;
+  std::int64_t sample = -1;  // -1: padding
+  SampleRow row;             // all that is known of it, once it was located
+  // One per field of the plan; then further parts of them, and at last its image's entry points if they are wanted.
+  std::vector<FieldRead> reads;
+  int entry_points_of = -1;   // which of the plan's fields they are for; -1: none
+  bool wants_read = false;    // there is something to read, of 0 bytes perhaps
+  bool cached = false;        // its bytes are those that the cache keeps
+  std::uint64_t bytes = 0;    // of all reads, each padded to the arena's unit
+  EncodedArena::Grant grant;  // holds the bytes of all reads
+  bool granted = false;
+  int reads_pending = 0;
+  int attempts = 0;              // reads of this sample so far
+  std::int64_t bad_sample = -1;  // the one that this one stands in for
+  std::string bad_key;           // likewise
+  std::int64_t substitutes = 0;  // tried so far
+  std::exception_ptr error;      // what went wrong first
+  bool error_shared = false;     // with other tickets of the same read: it may be about their bytes
+
+  bool padding() const { return sample < 0; }
+};
+
+/// A sample whose bytes are bad, as one slot met it.
+struct BadSlot {
+  int slot = 0;
+  std::int64_t sample = 0;
+  BadSample bad;
+  bool known = false;  // the quarantine has had it from the beginning
+};
+
+/// A batch on its way: its tickets are drawn, read, written; then it is sealed.
+struct BatchWork {
+  std::int64_t epoch = 0;
+  std::int64_t index = 0;
+  std::unique_ptr<LoaderBatch> batch;  // null until memory is granted
+  bool granting = false;               // which was chosen, and is being made ready
+  int slots = 0;                       // that it has
+  std::vector<Ticket> tickets;         // one per slot, and as many as other batches have
+  int drawn = 0;                       // tickets issued so far
+  int passed_over = 0;                 // of the rank's slice, so far: positions at which no sample stands
+  int unfinished = 0;                  // of those, not yet finished; one more while the batch is granted or handed over
+  int remaining = 0;                   // slots not yet written
+  bool crossing = false;               // they are all, and the batch is to be handed over to the device
+  bool handed = false;                 // somebody does so
+  std::vector<Ticket*> ready;          // read and waiting for a worker, from `ready_first` on
+  std::size_t ready_first = 0;
+  std::vector<BadSlot> bad;  // what was found out
+  bool discarded = false;    // nobody wants it any more
+  std::exception_ptr error;  // of the lowest slot that failed
+  int error_slot = 0;
+
+  bool sealed() const { return remaining == 0 && !crossing; }
+  std::size_t ready_count() const { return ready.size() - ready_first; }
+  /// Never allocates: a ticket that comes again, for another sample, takes the place of one that was taken.
+  void make_ready(Ticket& ticket) noexcept {
+    if (ready.size() == tickets.size()) {
+      ready.erase(ready.begin(), ready.begin() + static_cast<std::ptrdiff_t>(ready_first));
+      ready_first = 0;
+    }
+    ready.push_back(&ticket);
+  }
+};
+
+}  // namespace stoker

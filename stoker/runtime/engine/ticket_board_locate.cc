@@ -1,0 +1,127 @@
+// What a ticket's sample is, and which of its bytes are to be read.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stoker/base/error.h"
+#include "stoker/base/units.h"
+#include "stoker/runtime/engine/ticket_board.h"
+
+namespace stoker {
+namespace {
+
+std::uint64_t bytes_of(const std::vector<FieldRead>& reads) {
+  std::uint64_t sum = 0;
+  for (const FieldRead& read : reads) sum += read.field->length;
+  return sum;
+}
+
+std::string field_list(const SampleRow& row) {
+  std::string list;
+  for (const SampleField& field : row.fields) list += fmt::format("{}{}", list.empty() ? "" : ", ", field.name);
+  return list;
+}
+
+}  // namespace
+
+void TicketBoard::locate(Ticket& ticket) const {
+  ticket.bytes = 0;
+  std::uint64_t bytes = 0;  // without padding
+  ticket.wants_read = ticket.cached = false;
+  ticket.entry_points_of = -1;
+  ticket.reads.resize(options_.fields.size());
+  ticket.row.clear();
+  if (ticket.padding()) return;
+  try {
+    dataset_.read(ticket.sample, ticket.row);
+    if (options_.quarantine && options_.quarantine->contains(ticket.row)) {
+      fail(ErrorKind::kBadSample, "'{}' lists it as bad", options_.quarantine->path());
+    }
+    for (std::size_t i = 0; i < options_.fields.size(); ++i) {
+      add_field(ticket, i);
+      const std::uint64_t length = ticket.reads[i].field->length;
+      bytes += length;
+      if (length > options_.sample_bytes_max || bytes > options_.sample_bytes_max) {
+        fail(ErrorKind::kLimit, "the sample is {} long, and the memory budget has room for {}; give the loader {}",
+             format_size(static_cast<double>(bytes)), format_size(static_cast<double>(options_.sample_bytes_max)),
+             options_.enough_memory ? options_.enough_memory(bytes) : std::string("more memory"));
+      }
+    }
+    if (!options_.cache) leave_out_unwanted(ticket);
+    add_entry_points(ticket);
+    ticket.cached = find_in_cache(ticket);
+    ticket.wants_read = !ticket.cached && !options_.fields.empty();
+  } catch (const Error&) {
+    ticket.error = std::current_exception();
+  }
+}
+
+void TicketBoard::add_field(Ticket& ticket, std::size_t number) const {
+  const SampleField* const field = ticket.row.find(options_.fields[number]);
+  if (!field) {
+    fail(ErrorKind::kBadSample, "it has no field '{}', only {}", options_.fields[number], field_list(ticket.row));
+  }
+  FieldRead& read = ticket.reads[number];
+  read.field = field;
+  read.length = field->length;
+  read.wanted = options_.raw_windows.chunks(number, ticket.row, *field, ticket.work->epoch, ticket.position);
+  ticket.bytes += EncodedArena::in_units(static_cast<std::size_t>(field->length));
+}
+
+// Of fields of which parts are enough. (A cache keeps fields as a whole.)
+void TicketBoard::leave_out_unwanted(Ticket& ticket) const {
+  for (std::size_t i = 0; i < options_.fields.size(); ++i) {
+    const WantedChunks wanted = ticket.reads[i].wanted;
+    if (wanted.whole()) continue;
+    const std::uint64_t begin = wanted.first * kChunkBytes, length = ticket.reads[i].field->length;
+    const std::uint64_t end = std::min(wanted.end * kChunkBytes, length);
+    if (wanted.first <= 1) {
+      ticket.reads[i].length = end;
+      continue;
+    }
+    ticket.reads[i].length = kChunkBytes;
+    FieldRead rest = ticket.reads[i];
+    rest.begin = begin;
+    rest.length = end - begin;
+    rest.continues = static_cast<int>(i);
+    ticket.reads.push_back(rest);
+  }
+}
+
+void TicketBoard::add_entry_points(Ticket& ticket) const {
+  const SampleField& points = ticket.row.entry_points;
+  if (points.length == 0 || ticket.bytes + points.length > options_.sample_bytes_max) return;
+  const SampleField* const image = ticket.row.image_field();
+  for (std::size_t i = 0; i < options_.fields.size(); ++i) {
+    if (ticket.reads[i].field != image || !options_.planar[i]) continue;
+    ticket.entry_points_of = static_cast<int>(i);
+    FieldRead& read = ticket.reads.emplace_back();
+    read.field = &points;
+    read.length = points.length;
+    ticket.bytes += EncodedArena::in_units(static_cast<std::size_t>(points.length));
+    return;
+  }
+}
+
+bool TicketBoard::find_in_cache(Ticket& ticket) const {
+  if (!options_.cache || options_.fields.empty()) return false;
+  const std::optional<Bytes> kept = options_.cache->find(ticket.sample, bytes_of(ticket.reads));
+  if (!kept) return false;
+  Bytes rest = *kept;
+  for (FieldRead& read : ticket.reads) {
+    read.content = rest.first(static_cast<std::size_t>(read.field->length));
+    rest = rest.subspan(read.content.size());
+  }
+  return true;
+}
+
+void TicketBoard::keep_in_cache(const Ticket& ticket) const {
+  if (!options_.cache || ticket.cached || options_.fields.empty()) return;
+  const std::optional<MutableBytes> place = options_.cache->reserve(ticket.sample, bytes_of(ticket.reads));
+  if (!place) return;
+  auto end = place->begin();
+  for (const FieldRead& read : ticket.reads) end = std::copy(read.content.begin(), read.content.end(), end);
+  options_.cache->keep(ticket.sample, *place);
+}
+
+}  // namespace stoker

@@ -1,0 +1,125 @@
+#include "stoker/runtime/probe/core_probe.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "stoker/base/clock.h"
+#include "stoker/base/machine.h"
+#include "stoker/base/process_time.h"
+#include "stoker/format/dataset_views.h"
+#include "stoker/runtime/loader.h"
+#include "stoker/runtime/report/metrics_window.h"
+#include "stoker/runtime/samples/sample_reader.h"
+
+namespace stoker {
+namespace {
+
+// As many samples as this is time for, and no more: their mean is then that of all of them within a few percent.
+constexpr std::int64_t kSamplesMax = 4096, kSamplesMin = 4;
+constexpr std::int64_t kTrialNs = 600'000'000;
+// Then a loader runs over them again and again. Its first batches find their memory new, and queues empty.
+constexpr int kBatchesBefore = 4;
+constexpr std::int64_t kRunNs = 1'200'000'000, kBatchNs = 150'000'000;
+constexpr std::int64_t kSlotsEnough = 20'000;
+
+struct StagesTried {
+  TriedSamples samples;
+  std::vector<StageCost> costs;  // of each stage apart
+  double indexed = 0;
+  double each_ns = 0;
+};
+
+// Finds good samples, brings them into the page cache, and tells how the stages share the time.
+StagesTried try_stages(const Dataset& dataset, const Plan& plan, const CoreProbeOptions& options) {
+  SampleReader reader(dataset, plan);
+  StageProbe probe(plan, options.limits);
+  const std::int64_t total = std::min(dataset.size(), kSamplesMax);
+  const std::int64_t began = now_ns();
+  std::int64_t sum_ns = 0, good = 0;
+  StagesTried trial;
+  trial.samples = try_samples(dataset, {.seed = options.seed, .count = total, .bad_sample = options.bad_sample},
+                              [&](std::int64_t sample, std::int64_t position) {
+                                const auto at = static_cast<std::uint64_t>(position);
+                                probe.measure(reader.input(sample, {.seed = options.seed, .epoch = 0, .position = at}));
+                                sum_ns += probe.last_ns();
+                                ++good;
+                                if (options.progress) options.progress(good, total);
+                                return good < kSamplesMin || now_ns() - began < kTrialNs;
+                              });
+  trial.costs = probe.costs();
+  trial.indexed = probe.indexed();
+  trial.each_ns = static_cast<double>(sum_ns) / static_cast<double>(good);
+  return trial;
+}
+
+std::shared_ptr<const Dataset> part_of(const std::shared_ptr<const Dataset>& dataset,
+                                       std::vector<std::int64_t> samples) {
+  std::sort(samples.begin(), samples.end());
+  return subset(dataset, std::move(samples));
+}
+
+/// Divides what a loader measured of stages that it runs as one.
+void scale(std::vector<StageCost>& costs, std::size_t first, std::size_t count, double cpu_us) {
+  const auto each = [&](const auto& see) {
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      if (i % kStagesPerImage >= first && i % kStagesPerImage < first + count) see(costs[i].cpu_us);
+    }
+  };
+  double sum = 0;
+  each([&](double us) { sum += us; });
+  if (sum > 0) each([&](double& us) { us *= cpu_us / sum; });
+}
+
+}  // namespace
+
+CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan& plan,
+                       const CoreProbeOptions& options) {
+  StagesTried trial = try_stages(*dataset, plan, options);
+  const auto samples = static_cast<std::int64_t>(trial.samples.good.size());
+  const auto affordable = static_cast<std::int64_t>(static_cast<double>(kBatchNs) / std::max(trial.each_ns, 1.0));
+  const std::int64_t batch = std::min({std::int64_t{options.batch}, samples, std::max<std::int64_t>(affordable, 1)});
+  Loader loader(part_of(dataset, trial.samples.good), plan.recipe(),
+                {.batch = static_cast<int>(batch),
+                 .seed = options.seed,
+                 .threads = 1,
+                 .prefetch = options.prefetch,
+                 .tune = TuneMode::kOff,
+                 .memory = usable_memory(),
+                 .limits = options.limits,
+                 .rank = 0,
+                 .world = 1,
+                 .tail = Tail::kWrap,
+                 .bad_sample = options.bad_sample});
+  const auto take = [&] {
+    if (!loader.next()) loader.next();  // the next epoch's first
+  };
+  for (int i = 0; i < kBatchesBefore; ++i) take();
+  const Metrics before = loader.metrics();
+  const std::int64_t began_ns = now_ns(), cpu_before_ns = process_cpu_ns();
+  // Whole epochs, as far as there is time: each sample then counts alike.
+  const std::int64_t epoch = loader.batches_per_epoch();
+  for (std::int64_t taken = 1;; ++taken) {
+    take();
+    const std::int64_t spent_ns = now_ns() - began_ns;
+    const bool enough = spent_ns > kRunNs || taken * batch > kSlotsEnough;
+    if ((enough && taken % epoch == 0) || spent_ns > 2 * kRunNs) break;
+  }
+  const auto cpu_s = static_cast<double>(process_cpu_ns() - cpu_before_ns) * 1e-9;
+  const MetricsWindow window(before, loader.metrics());
+
+  const auto count = static_cast<double>(window[Metric::kSamples]);
+  // Stages are timed by the wall clock, of which other processes may have had a part.
+  const double us_each = 1e6 / count * std::min(1.0, cpu_s / window.seconds());
+  CoreCosts costs;
+  costs.stages = std::move(trial.costs);
+  scale(costs.stages, 0, 1, us_each * window.seconds_of(Metric::kDecodeNs));
+  scale(costs.stages, 1, 2, us_each * window.seconds_of(Metric::kGeometryColorNs));
+  costs.cpu_us = 1e6 * cpu_s / count;
+  costs.samples_per_s = 1e6 / costs.cpu_us;
+  // Its counters tell whether a loader decodes by entry points, but not of how many images: some are under way.
+  if (window[Metric::kEntryPointsUsed] > 0) costs.indexed = trial.indexed;
+  costs.samples = std::move(trial.samples);
+  return costs;
+}
+
+}  // namespace stoker

@@ -1,0 +1,50 @@
+// Measures what a plan's samples take at each transfer index: of a core, of the device, and of the way between them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "stoker/device/device.h"
+#include "stoker/format/dataset.h"
+#include "stoker/plan/cpu_executor.h"
+#include "stoker/plan/device_batch.h"
+#include "stoker/plan/plan.h"
+#include "stoker/runtime/engine/loader_batch.h"
+#include "stoker/runtime/engine/scratch_budget.h"
+#include "stoker/runtime/samples/sample_reader.h"
+
+namespace stoker {
+
+/// Of one sample, on average.
+struct CrossingCost {
+  double cpu_us = 0;
+  double bytes_to_device = 0;
+  std::optional<double> device_us;  // of its kernels; unset where nobody measures
+};
+
+class CrossingProbe {
+ public:
+  /// For so many samples at a time. `side` has a device; `gate`: to the memory that decoding takes, if that is
+  /// budgeted. All of them must outlive it. Throws kMemory.
+  CrossingProbe(const Dataset& dataset, const Plan& plan, const DeviceSide& side, int slots,
+                ScratchGate* gate = nullptr, const DecodeLimits& limits = {});
+
+  /// Takes one sample for each slot through one batch, twice: once to warm up. Throws what reading or decoding a sample
+  /// throws, naming it.
+  CrossingCost measure(int transfer_index, std::span<const std::int64_t> samples, std::uint64_t seed);
+
+ private:
+  CrossingCost measure_once(int transfer_index, std::span<const std::int64_t> samples, std::uint64_t seed);
+
+  const Dataset& dataset_;
+  Device& device_;
+  ScratchGate* const gate_;
+  SampleReader reader_;
+  CpuExecutor executor_;
+  Memory out_;
+  DeviceBatch batch_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,52 @@
+#include "stoker/runtime/report/audit.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "stoker/base/error.h"
+
+namespace stoker {
+namespace {
+
+// Keys come from file names: they may hold any byte, while JSON holds UTF-8.
+std::string json_text(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+AuditWriter::AuditWriter(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "we")) {
+  if (!file_) fail(ErrorKind::kIo, "cannot write the audit {}: {}", path_, std::strerror(errno));
+}
+
+void AuditWriter::write(const Batch& batch) {
+  std::vector<Bytes> outputs;
+  room_.resize(batch.outputs().size());
+  for (std::size_t output = 0; output < room_.size(); ++output) {
+    outputs.push_back(batch.host_bytes(output, room_[output]));
+  }
+  std::string lines;
+  for (int slot = 0; slot < batch.size(); ++slot) {
+    if (!batch.valid(slot)) continue;
+    hasher_.reset();
+    const auto at = static_cast<std::size_t>(slot);
+    for (std::size_t output = 0; output < outputs.size(); ++output) {
+      const std::size_t bytes = batch.outputs()[output].bytes_per_sample();
+      hasher_.update(outputs[output].subspan(at * bytes, bytes));
+    }
+    const bool stands_in = batch.substituted_for[at] >= 0;
+    lines +=
+        fmt::format("{{\"epoch\": {}, \"position\": {}, \"key\": {}, \"hash\": \"{}\"{}{}}}\n", batch.epoch,
+                    batch.position[at], json_text(batch.key[at]), to_hex(hasher_.digest()),
+                    stands_in ? ", \"substituted_for\": " : "", stands_in ? json_text(batch.substituted_key[at]) : "");
+  }
+  // Flushed per batch, so that what was delivered is on record however the run ends.
+  if (std::fwrite(lines.data(), 1, lines.size(), file_.get()) != lines.size() || std::fflush(file_.get()) != 0) {
+    fail(ErrorKind::kIo, "cannot write the audit {}: {}", path_, std::strerror(errno));
+  }
+}
+
+}  // namespace stoker

@@ -1,0 +1,262 @@
+#include "stoker/runtime/report/metrics_server.h"
+
+#include <arpa/inet.h>
+#include <prometheus/collectable.h>
+#include <prometheus/exposer.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <stop_token>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/log.h"
+#include "stoker/runtime/report/prometheus_metrics.h"
+#include "stoker/storage/closed_in_children.h"
+#include "stoker/storage/posix_file.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::size_t kThreads = 2;  // so that one who reads slowly holds up nobody else
+
+/// The loaders at one address.
+class ServedLoaders final : public prometheus::Collectable {
+ public:
+  std::vector<prometheus::MetricFamily> Collect() const override {
+    const std::lock_guard lock(mutex_);
+    std::vector<LoaderReading> readings;
+    for (const auto& [name, loader] : loaders_) readings.push_back({name, loader.rank, loader.read()});
+    return prometheus_families(readings);
+  }
+
+  /// Returns its name.
+  std::string add(std::string name, int rank, std::function<Metrics()> read) {
+    const std::lock_guard lock(mutex_);
+    if (name.empty()) {
+      int number = 0;
+      while (loaders_.contains(fmt::format("{}", number))) ++number;
+      name = fmt::format("{}", number);
+    }
+    const bool is_new = loaders_.try_emplace(name, Loader{rank, std::move(read)}).second;
+    if (!is_new) fail(ErrorKind::kUsage, "another loader serves its metrics as '{}'; name this one differently", name);
+    return name;
+  }
+
+  /// Returns whether it was the last one.
+  bool remove(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    loaders_.erase(name);
+    return loaders_.empty();
+  }
+
+ private:
+  struct Loader {
+    int rank;
+    std::function<Metrics()> read;
+  };
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Loader> loaders_;
+};
+
+/// The address as sockets have it. Returns how long it is.
+socklen_t fill_address(sockaddr_storage& storage, const MetricsAddress& address) {
+  storage = {};
+  const auto port = htons(static_cast<std::uint16_t>(address.port));
+  if (address.host.starts_with('[')) {
+    auto& v6 = reinterpret_cast<sockaddr_in6&>(storage);
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = port;
+    ::inet_pton(AF_INET6, address.host.substr(1, address.host.size() - 2).c_str(), &v6.sin6_addr);
+    return sizeof(v6);
+  }
+  auto& v4 = reinterpret_cast<sockaddr_in&>(storage);
+  v4.sin_family = AF_INET;
+  v4.sin_port = port;
+  ::inet_pton(AF_INET, address.host.c_str(), &v4.sin_addr);
+  return sizeof(v4);
+}
+
+/// Calls ::bind or ::connect with the address, on a socket for it. Returns errno, or 0.
+template <typename Call>
+int try_socket(const MetricsAddress& address, Call call) {
+  sockaddr_storage storage;
+  const socklen_t size = fill_address(storage, address);
+  const FileDescriptor socket(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) return errno;
+  const int on = 1;
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  return call(socket.get(), reinterpret_cast<const sockaddr*>(&storage), size) == 0 ? 0 : errno;
+}
+
+/// The socket of this process that listens there, which prometheus-cpp does not tell; -1 if it is not found.
+int listening_socket(const MetricsAddress& address) {
+  sockaddr_storage wanted;
+  const socklen_t size = fill_address(wanted, address);
+  std::error_code error;
+  for (auto entry = std::filesystem::directory_iterator("/proc/self/fd", error);
+       !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    int fd = -1;
+    std::from_chars(name.data(), name.data() + name.size(), fd);
+    int listens = 0;
+    socklen_t listens_size = sizeof(listens);
+    sockaddr_storage found{};
+    socklen_t found_size = sizeof(found);
+    if (::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &listens_size) == 0 && listens != 0 &&
+        ::getsockname(fd, reinterpret_cast<sockaddr*>(&found), &found_size) == 0 && found_size == size &&
+        std::memcmp(&found, &wanted, size) == 0) {
+      return fd;
+    }
+  }
+  return -1;
+}
+
+/// The exposer's socket, which a forked child closes: nobody answers there.
+class ExposedSocket {
+ public:
+  explicit ExposedSocket(int socket) { descriptor_ = FileDescriptor(socket); }
+  ~ExposedSocket() { descriptor_.release(); }  // it is the exposer's
+  ExposedSocket(const ExposedSocket&) = delete;
+  ExposedSocket& operator=(const ExposedSocket&) = delete;
+
+ private:
+  FileDescriptor descriptor_;
+  const ClosedInChildren not_in_children_{descriptor_};
+};
+
+class MetricsServer {
+ public:
+  explicit MetricsServer(const MetricsAddress& address) : at_(address) {
+    try {
+      exposer_ = std::make_unique<prometheus::Exposer>(address.text(), kThreads);
+      exposer_->RegisterCollectable(loaders_);
+      at_.port = exposer_->GetListeningPorts().at(0);
+      socket_.emplace(listening_socket(at_));
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      const int reason = try_socket(address, ::bind);
+      fail(ErrorKind::kIo, "cannot serve metrics at {}: {}; name another port, or 0 for one that is free",
+           address.text(), reason != 0 ? std::generic_category().message(reason) : error.what());
+    }
+  }
+
+  // The exposer looks every two seconds whether it is to end, or when somebody connects.
+  ~MetricsServer() {
+    std::jthread knocking;
+    try {
+      knocking = std::jthread([this](const std::stop_token& ended) { knock(ended); });
+    } catch (const std::system_error&) {  // no thread is to be had: then it takes its time
+    }
+    socket_.reset();
+    exposer_.reset();
+  }
+  MetricsServer(const MetricsServer&) = delete;
+  MetricsServer& operator=(const MetricsServer&) = delete;
+
+  ServedLoaders& loaders() { return *loaders_; }
+  std::string at() const { return at_.text(); }
+
+ private:
+  void knock(const std::stop_token& ended) const {
+    constexpr std::chrono::milliseconds kPause{10};
+    std::mutex mutex;
+    std::condition_variable_any over;
+    std::unique_lock lock(mutex);
+    do {
+      try_socket(at_, ::connect);
+    } while (!over.wait_for(lock, ended, kPause, [&] { return ended.stop_requested(); }));
+  }
+
+  const std::shared_ptr<ServedLoaders> loaders_ = std::make_shared<ServedLoaders>();
+  MetricsAddress at_;
+  std::unique_ptr<prometheus::Exposer> exposer_;
+  std::optional<ExposedSocket> socket_;
+};
+
+/// Of this process.
+struct MetricsServers {
+  const HomeProcess home{};
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<MetricsServer>> by_address;
+};
+
+// What a forked child has of its parent's servers is left as it is.
+MetricsServers& metrics_servers() {
+  static std::atomic<MetricsServers*> current{nullptr};
+  for (;;) {
+    MetricsServers* servers = current.load();
+    if (servers && servers->home.here()) return *servers;
+    auto fresh = std::make_unique<MetricsServers>();
+    if (current.compare_exchange_strong(servers, fresh.get())) return *fresh.release();
+  }
+}
+
+bool is_address(const std::string& host) {
+  in6_addr parsed;
+  if (!host.starts_with('[')) return ::inet_pton(AF_INET, host.c_str(), &parsed) == 1;
+  return host.ends_with(']') && ::inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &parsed) == 1;
+}
+
+}  // namespace
+
+std::string MetricsAddress::text() const { return fmt::format("{}:{}", host, port); }
+
+MetricsAddress parse_metrics_address(std::string_view text) {
+  constexpr int kPortMax = 65'535;
+  const std::size_t colon = text.rfind(':');
+  const std::string_view port = colon == std::string_view::npos ? text : text.substr(colon + 1);
+  MetricsAddress address{std::string(colon == std::string_view::npos ? "127.0.0.1" : text.substr(0, colon))};
+  if (address.host == "localhost") address.host = "127.0.0.1";
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
+  const bool is_port = error == std::errc() && end == port.data() + port.size() && address.port >= 0 &&
+                       address.port <= kPortMax && port.front() != '-';
+  if (is_port && is_address(address.host)) return address;
+  fail(ErrorKind::kUsage,
+       "'{}' is no address to serve metrics at; write a port as 9100, or with an IP address as 127.0.0.1:9100, "
+       "[::1]:9100, or 0.0.0.0:9100 for every network",
+       text);
+}
+
+ServedMetrics::ServedMetrics(const MetricsAddress& address, const std::string& name, int rank,
+                             std::function<Metrics()> read) {
+  MetricsServers& servers = metrics_servers();
+  const std::lock_guard lock(servers.mutex);
+  const auto found = servers.by_address.find(address.text());
+  if (found != servers.by_address.end()) {
+    name_ = found->second->loaders().add(name, rank, std::move(read));
+    address_ = found->first;
+    return;
+  }
+  auto server = std::make_unique<MetricsServer>(address);
+  name_ = server->loaders().add(name, rank, std::move(read));
+  address_ = server->at();
+  servers.by_address.emplace(address_, std::move(server));
+  log(LogLevel::kDebug, "metrics are served at http://{}/metrics", address_);
+}
+
+ServedMetrics::~ServedMetrics() {
+  if (!home_.here()) return;
+  MetricsServers& servers = metrics_servers();
+  const std::lock_guard lock(servers.mutex);
+  const auto server = servers.by_address.find(address_);
+  // Under the lock, so that the address is free for whoever wants it next.
+  if (server->second->loaders().remove(name_)) servers.by_address.erase(server);
+}
+
+}  // namespace stoker

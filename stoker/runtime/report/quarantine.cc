@@ -1,0 +1,81 @@
+#include "stoker/runtime/report/quarantine.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+
+#include "stoker/base/error.h"
+#include "stoker/format/json_text.h"
+#include "stoker/format/json_values.h"
+
+namespace stoker {
+namespace {
+
+std::string identity(std::string_view shard, std::string_view key) {
+  std::string text(shard.substr(shard.rfind('/') + 1));
+  text += '\0';
+  return text.append(key);
+}
+
+/// Of the sample that a line is about; nothing for a line that is no entry.
+std::optional<std::string> identity_in(const std::string& line) {
+  std::optional<std::string> shard, key;
+  const auto take = [](std::optional<std::string>& name, std::string_view rest, const nlohmann::json& value) {
+    if (!value.is_string()) return;
+    const auto& text = value.get_ref<const std::string&>();
+    if (rest.empty()) name = text;
+    if (rest == "/hex") name = name_of_hex(text);
+  };
+  bool whole = false;
+  try {
+    whole = for_each_json_value(line, [&](std::string_view pointer, const nlohmann::json& value) {
+      if (pointer.starts_with("/shard")) take(shard, pointer.substr(6), value);
+      if (pointer.starts_with("/key")) take(key, pointer.substr(4), value);
+    });
+  } catch (const std::invalid_argument&) {
+    whole = false;
+  }
+  if (!whole || !shard || !key) return std::nullopt;
+  return identity(*shard, *key);
+}
+
+}  // namespace
+
+Quarantine::Quarantine(const std::string& path) : path_(path) {
+  std::ifstream list(path, std::ios::binary);
+  bool has_others = false, ends_in_line = false;
+  for (std::string line; std::getline(list, line);) {
+    ends_in_line = list.eof();
+    if (line.empty()) continue;
+    if (std::optional<std::string> sample = identity_in(line)) {
+      known_.insert(*std::move(sample));
+    } else {
+      has_others = true;  // torn by a full disk, say
+    }
+  }
+  if (has_others && known_.empty()) {
+    fail(ErrorKind::kUsage, "'{}' exists and is no list of bad samples; choose another name", path);
+  }
+  file_.reset(std::fopen(path.c_str(), "ae"));
+  if (!file_) fail(ErrorKind::kIo, "cannot write the list of bad samples {}: {}", path, std::strerror(errno));
+  if (ends_in_line) std::fputc('\n', file_.get());  // written with the first entry
+}
+
+bool Quarantine::contains(const SampleRow& row) const {
+  return !known_.empty() && known_.contains(identity(row.source->name(), row.key));
+}
+
+void Quarantine::add(const BadSample& bad) {
+  const std::string sample = identity(bad.shard, bad.key);
+  if (known_.contains(sample) || !added_.insert(sample).second) return;
+  const std::string line = bad_sample_line(bad);
+  // Flushed at once, so that what was met is on record however the run ends.
+  if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() || std::fflush(file_.get()) != 0) {
+    fail(ErrorKind::kIo, "cannot write the list of bad samples {}: {}", path_, std::strerror(errno));
+  }
+}
+
+}  // namespace stoker

@@ -1,0 +1,111 @@
+#include "stoker/runtime/samples/sample_needs.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "stoker/base/clock.h"
+#include "stoker/base/error.h"
+#include "stoker/codec/decode_memory.h"
+#include "stoker/format/dataset_views.h"
+#include "stoker/plan/image_stages.h"
+#include "stoker/runtime/samples/sample_reader.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::int64_t kLookNs = 1'000'000'000;
+// Of images that an index knows, those that may take more than the most so far.
+constexpr std::size_t kIndexedMax = 64;
+// Whether a recipe cuts the same window out of an image every time.
+constexpr std::uint64_t kDraws = 8;
+
+struct Candidate {
+  std::uint64_t bytes;  // that it may take, or what is coded
+  std::int64_t sample;
+};
+
+void largest_first(std::vector<Candidate>& candidates) {
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.sample < b.sample;
+  });
+}
+
+std::uint64_t at_most(const ImageFacts& facts, std::uint64_t encoded_bytes) {
+  const Rect whole{0, 0, facts.width, facts.height};
+  return std::max(decode_rgb_memory(facts, whole), decode_planes_memory(facts, encoded_bytes, whole));
+}
+
+class Needs {
+ public:
+  Needs(const Dataset& dataset, const Plan& plan, const DecodeLimits& limits)
+      : dataset_(dataset), plan_(plan), reader_(dataset, plan), stages_(limits) {}
+
+  SampleNeeds largest() {
+    for_each_row(dataset_, {}, [this](std::int64_t sample, const SampleRow& row) { see(sample, row); });
+    largest_first(known_);
+    for (std::size_t i = 0; i < std::min(known_.size(), kIndexedMax); ++i) {
+      if (known_[i].bytes > largest_.decode_bytes) look_at(known_[i].sample);
+    }
+    largest_first(unknown_);
+    const std::int64_t began = now_ns();
+    for (const Candidate& candidate : unknown_) {
+      look_at(candidate.sample);
+      if (now_ns() - began > kLookNs) break;
+    }
+    return largest_;
+  }
+
+ private:
+  void see(std::int64_t sample, const SampleRow& row) {
+    std::uint64_t bytes = 0;
+    for (const std::string& name : plan_.fields()) {
+      if (const SampleField* const field = row.find(name)) bytes += field->length;
+    }
+    largest_.sample_bytes = std::max(largest_.sample_bytes, bytes);
+    // Of a sample with several images the facts tell of one.
+    if (row.facts && plan_.fields().size() == 1) {
+      known_.push_back({at_most(*row.facts, bytes), sample});
+    } else if (row.soundness != Soundness::kBad) {
+      unknown_.push_back({bytes, sample});
+    }
+  }
+
+  void look_at(std::int64_t sample) {
+    try {
+      const SampleInput input = reader_.input(sample, {});
+      for (const ViewPlan& view : plan_.views()) {
+        if (view.kind != ViewKind::kImage) continue;
+        largest_.decode_bytes = std::max(largest_.decode_bytes, decode_bytes(view, input));
+      }
+    } catch (const Error& error) {
+      if (!is_about_data(error.kind())) throw;
+    }
+  }
+
+  /// What any crop of it may take; where all crops are alike, what they take.
+  std::uint64_t decode_bytes(const ViewPlan& view, const SampleInput& input) {
+    const Bytes encoded = input.fields[static_cast<std::size_t>(view.field)];
+    std::uint64_t first = 0;
+    for (std::uint64_t position = 0; position < kDraws; ++position) {
+      stages_.begin(view, encoded, {.seed = 0, .epoch = 0, .position = position});
+      if (position == 0) first = stages_.decode_memory();
+      if (stages_.decode_memory() != first) return stages_.decode_memory_max();
+    }
+    return first;
+  }
+
+  const Dataset& dataset_;
+  const Plan& plan_;
+  SampleReader reader_;
+  ImageStages stages_;
+  std::vector<Candidate> known_, unknown_;
+  SampleNeeds largest_;
+};
+
+}  // namespace
+
+SampleNeeds largest_needs(const Dataset& dataset, const Plan& plan, const DecodeLimits& limits) {
+  return Needs(dataset, plan, limits).largest();
+}
+
+}  // namespace stoker

@@ -1,0 +1,40 @@
+// How the processes of a host find one memory to share: whoever comes first makes it and hands its descriptor to the
+// others over a socket. Nothing is left behind in any folder, and /dev/shm, which containers keep small, is not used.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "stoker/runtime/share/sample_cache.h"
+
+namespace stoker {
+
+/// Threads: one.
+class CacheShare {
+ public:
+  /// Memory of so many bytes, shared by those processes of this user that ask for the same `name` (which is to tell of
+  /// the size, too); with an empty name, this process's own. Who made it serves it as long as this object lives; the
+  /// memory itself lives as long as anybody has it. Throws kMemory. Where sharing is not possible the reason is logged,
+  /// and the memory is this process's own.
+  CacheShare(const std::string& name, std::uint64_t bytes, std::chrono::milliseconds patience = kPatience);
+  ~CacheShare();
+  CacheShare(const CacheShare&) = delete;
+  CacheShare& operator=(const CacheShare&) = delete;
+
+  /// Once.
+  SharedMemory take() { return std::move(memory_); }
+  /// Whether others may be given it by this process.
+  bool serves() const { return server_ != nullptr; }
+
+ private:
+  class Server;
+  /// Whoever has the memory answers in microseconds; one that is stopped in a debugger must not stop us.
+  static constexpr std::chrono::milliseconds kPatience{5000};
+
+  std::unique_ptr<Server> server_;
+  SharedMemory memory_;
+};
+
+}  // namespace stoker
