@@ -1,41 +1,83 @@
 #include "stoker/runtime/loader.h"
 
+#include <mutex>
+#include <utility>
+
+#include "stoker/base/home_process.h"
 #include "stoker/runtime/engine/engine.h"
-#include "stoker/runtime/loader_options.h"
+#include "stoker/runtime/resolved_options.h"
+#include "stoker/runtime/tuning/tuned_engine.h"
+#include "stoker/runtime/tuning/tuning_options.h"
 
 namespace stoker {
 
+/// An engine, and what tunes it, if anything does. Made by make_shared_at_home(): a forked child does not destroy it.
+class Loader::Running {
+ public:
+  Running(std::shared_ptr<const Dataset> dataset, Recipe recipe, const ResolvedOptions& options)
+      : engine_(make_shared_at_home<Engine>(std::move(dataset), std::move(recipe), options)) {
+    auto tuning = tuning_options(engine_->dataset(), engine_->plan(), options, engine_->memory());
+    if (tuning) tuned_ = std::make_unique<TunedEngine>(*engine_, options, *std::move(tuning));
+    engine_->start_threads();
+    if (tuned_) tuned_->tuning().start();
+  }
+
+  Engine& engine() { return *engine_; }
+  bool tunes() const { return tuned_ != nullptr; }
+  TuningLog tuning() const {
+    engine_->check_home();
+    return tuned_ ? tuned_->tuning().log() : TuningLog();
+  }
+
+  void set(const Knobs& knobs) {
+    engine_->check_home();
+    const std::lock_guard lock(mutex_);
+    engine_->set(knobs);
+    if (tuned_) tuned_->tuning().fix(knobs);
+  }
+
+  void close() {
+    if (!home_.here()) return;
+    if (tuned_) tuned_->tuning().stop();
+    engine_->close();
+  }
+
+ private:
+  const HomeProcess home_;
+  const std::shared_ptr<Engine> engine_;  // batches that the consumer holds share it
+  std::unique_ptr<TunedEngine> tuned_;
+  std::mutex mutex_;  // one set() at a time
+};
+
 Loader::Loader(std::shared_ptr<const Dataset> dataset, Recipe recipe, LoaderOptions options) {
-  const Knobs fixed = fixed_knobs(options);
-  options = complete_options(*dataset, recipe, std::move(options));
-  engine_ = make_shared_at_home<Engine>(std::move(dataset), std::move(recipe), options, fixed);
-  engine_->start_threads();
+  const ResolvedOptions resolved = resolve_options(*dataset, recipe, options);
+  running_ = make_shared_at_home<Running>(std::move(dataset), std::move(recipe), resolved);
 }
 
 // Batches that the consumer still holds keep the engine's memory alive, but not its threads.
 Loader::~Loader() {
-  if (engine_) engine_->close();
+  if (running_) running_->close();
 }
 
-const Dataset& Loader::dataset() const { return engine_->dataset(); }
-const Recipe& Loader::recipe() const { return engine_->plan().recipe(); }
-std::vector<OutputSpec> Loader::outputs() const { return engine_->plan().outputs(); }
-std::int64_t Loader::batches_per_epoch() const { return engine_->batches_per_epoch(); }
-int Loader::batch_size() const { return engine_->batch_size(); }
+const Dataset& Loader::dataset() const { return running_->engine().dataset(); }
+const Recipe& Loader::recipe() const { return running_->engine().plan().recipe(); }
+std::vector<OutputSpec> Loader::outputs() const { return running_->engine().plan().outputs(); }
+std::int64_t Loader::batches_per_epoch() const { return running_->engine().batches_per_epoch(); }
+int Loader::batch_size() const { return running_->engine().batch_size(); }
 
-void Loader::start_epoch(std::int64_t epoch) { engine_->start_epoch(epoch); }
+void Loader::start_epoch(std::int64_t epoch) { running_->engine().start_epoch(epoch); }
 
-std::int64_t Loader::next_epoch() const { return engine_->next_epoch(); }
-LoaderPosition Loader::position() const { return engine_->position(); }
-std::string Loader::state() const { return engine_->state(); }
-LoaderPosition Loader::load_state(std::string_view json) { return engine_->load_state(json); }
+std::int64_t Loader::next_epoch() const { return running_->engine().next_epoch(); }
+LoaderPosition Loader::position() const { return running_->engine().position(); }
+std::string Loader::state() const { return running_->engine().state(); }
+LoaderPosition Loader::load_state(std::string_view json) { return running_->engine().load_state(json); }
 
-std::vector<BadSample> Loader::bad_samples() const { return engine_->bad_samples(); }
+std::vector<BadSample> Loader::bad_samples() const { return running_->engine().bad_samples(); }
 
-BatchPtr Loader::next() { return *engine_->next(std::nullopt); }
+BatchPtr Loader::next() { return *running_->engine().next(std::nullopt); }
 
 std::optional<BatchPtr> Loader::next_within(std::chrono::milliseconds patience) {
-  return engine_->next(std::chrono::steady_clock::now() + patience);
+  return running_->engine().next(std::chrono::steady_clock::now() + patience);
 }
 
 Loader::Epoch Loader::epoch(std::int64_t epoch) {
@@ -43,16 +85,29 @@ Loader::Epoch Loader::epoch(std::int64_t epoch) {
   return Epoch(this);
 }
 
-void Loader::set(const Knobs& knobs) { engine_->set(knobs); }
-Metrics Loader::metrics() const { return engine_->metrics(); }
-std::string Loader::metrics_address() const { return engine_->metrics_address(); }
-int Loader::threads() const { return engine_->threads(); }
-int Loader::prefetch() const { return engine_->prefetch(); }
-int Loader::transfer_index() const { return engine_->transfer_index(); }
-int Loader::io_depth() const { return engine_->io_depth(); }
-bool Loader::tunes() const { return engine_->tunes(); }
-TuningLog Loader::tuning() const { return engine_->tuning(); }
-void Loader::interrupt() { engine_->interrupt(); }
-void Loader::close() { engine_->close(); }
+void Loader::set(const Knobs& knobs) { running_->set(knobs); }
+Metrics Loader::metrics() const { return running_->engine().metrics(); }
+std::string Loader::metrics_address() const { return running_->engine().metrics_address(); }
+int Loader::threads() const { return running_->engine().knobs().threads; }
+int Loader::prefetch() const { return running_->engine().knobs().prefetch; }
+int Loader::transfer_index() const { return running_->engine().knobs().transfer_index; }
+int Loader::io_depth() const { return running_->engine().knobs().io_depth; }
+bool Loader::tunes() const { return running_->tunes(); }
+TuningLog Loader::tuning() const { return running_->tuning(); }
+void Loader::interrupt() { running_->engine().interrupt(); }
+void Loader::close() { running_->close(); }
+
+std::uint64_t device_memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
+  return least_device_memory(dataset, Plan(recipe), resolve_sizes(dataset, options));
+}
+
+std::uint64_t memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
+  return least_memory(dataset, Plan(recipe), resolve_sizes(dataset, options)).total();
+}
+
+std::uint64_t memory_bytes_enough(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
+  const Plan plan(recipe);
+  return memory_for(dataset, plan, resolve_sizes(dataset, options), largest_needs(dataset, plan, options.limits));
+}
 
 }  // namespace stoker

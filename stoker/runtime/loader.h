@@ -3,84 +3,21 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "stoker/codec/image_decoder.h"
-#include "stoker/device/device.h"
 #include "stoker/format/bad_sample.h"
 #include "stoker/format/dataset.h"
-#include "stoker/order/epoch_order.h"
 #include "stoker/plan/recipe.h"
-#include "stoker/runtime/bad_slot_policy.h"
+#include "stoker/runtime/loader_options.h"
 #include "stoker/runtime/metrics.h"
-#include "stoker/runtime/share/sample_cache.h"
 #include "stoker/tensor/batch.h"
 #include "stoker/tuner/knob_setting.h"
 #include "stoker/tuner/tuning_log.h"
 
 namespace stoker {
-
-/// How far an epoch has come.
-struct LoaderProgress {
-  std::int64_t epoch = 0;
-  std::int64_t batches = 0, batches_per_epoch = 0;
-  std::int64_t samples = 0;  // of all epochs so far
-};
-
-/// Storage answers no faster when it is asked for more at once.
-constexpr int kIoDepthMax = 1024;
-
-/// Whether the knobs that the options leave open are turned while the loader runs, until they are at their best: always
-/// again when something changes, once, or not at all.
-enum class TuneMode : std::uint8_t { kOn, kOnce, kOff };
-/// Throws kUsage.
-TuneMode parse_tune_mode(std::string_view word);
-
-struct LoaderOptions {
-  int batch = 0;                  // slots per rank; either this
-  std::int64_t global_batch = 0;  // or this, of all ranks
-  std::uint64_t seed = 0;
-  int threads = 0;                // workers; 0: as tuned, or as many as there are cores that they may use
-  std::optional<int> prefetch{};  // batches made ahead of the consumer; unset: as tuned, or kPrefetchDefault
-  std::optional<int> io_depth{};  // reads under way at once, at most; unset: as tuned, or kIoDepthMax
-  TuneMode tune = TuneMode::kOn;
-  std::function<void(const TuningMove&)> tuned{};  // called when the tuner has news, by its thread; at first
-                                                   // there is no window yet; must not throw. It may close the
-                                                   // loader, whose destructor then joins that thread
-  std::optional<std::uint64_t>
-      memory{};           // budget in bytes for all that a loader holds; unset: a quarter of the machine's
-  DecodeLimits limits{};  // of images: larger ones are bad samples
-  OrderKind order = OrderKind::kGlobal;
-  std::optional<std::int64_t> window{};  // samples, of the windowed order only; unset: as OrderOptions has it
-  std::optional<int> lanes{};            // likewise
-  std::int64_t repeats = 1;              // how often each sample comes in an epoch, augmented anew each time
-  std::optional<int> rank{}, world{};    // unset: what the launcher says (order/launcher.h)
-  std::optional<Tail> tail{};            // unset: the recipe's
-  CacheKind cache = CacheKind::kNone;    // of encoded samples, shared by the ranks of this host
-  std::optional<std::uint64_t>
-      cache_memory{};  // bytes, of the budget; unset: what all samples need, at most half of it
-  BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
-  std::string quarantine{};  // file: samples that it lists are bad, others that are bad are added; empty: none
-  std::string
-      metrics_address{};  // to serve metrics at, to Prometheus (runtime/report/metrics_server.h); empty: nowhere
-  std::string name{};     // by which they tell this loader from others; empty: a number
-  std::string audit{};    // file to write one line per delivered sample to; empty: none
-  std::int64_t epochs_end = INT64_MAX;  // the first epoch that will not be asked for: nothing of it is prefetched
-  std::function<void(const LoaderProgress&)> progress{};  // called after each batch, by the thread that took it
-  Allocator* allocator = &host_allocator();               // of batches and read-ahead; outlives them
-  std::shared_ptr<Device> device{};              // that does the stages behind the transfer index; null: there is none
-  std::optional<int> transfer_index{};           // stages before it; unset: as tuned, or none where there is a device
-  std::optional<std::uint64_t> device_memory{};  // budget in bytes of its own memory; unset: a quarter of it
-  bool nvjpeg = false;      // at index 0 it decodes JPEGs without entry points, to pixels of its own: kept in the state
-  bool pin_memory = false;  // of batches that the consumer copies to a GPU, if there is no device
-  bool pin_threads = true;  // to the cores near the device, where some are nearer than others
-};
-
-constexpr int kPrefetchDefault = 2;
 
 /// Global batches before `batch` of `epoch` were seen by the consumer; `batch` may be the epoch's end.
 struct LoaderPosition {
@@ -163,8 +100,8 @@ class Loader {
   void close();
 
  private:
-  class Engine;
-  std::shared_ptr<Engine> engine_;
+  class Running;
+  std::shared_ptr<Running> running_;
 };
 
 class Loader::Epoch {

@@ -1,70 +1,85 @@
-// From what the user asked for to what the ticket board works with: checks, defaults and the division of memory.
+// What a user may ask of a loader.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 
-#include "stoker/base/topology.h"
-#include "stoker/plan/plan.h"
-#include "stoker/runtime/engine/ticket_board.h"
-#include "stoker/runtime/loader.h"
-#include "stoker/runtime/loader_state.h"
-#include "stoker/runtime/samples/sample_needs.h"
-#include "stoker/runtime/share/cache_share.h"
-#include "stoker/runtime/tuning/self_tuning.h"
+#include "stoker/codec/image_decoder.h"
+#include "stoker/device/device.h"
+#include "stoker/order/order_options.h"
+#include "stoker/runtime/bad_slot_policy.h"
+#include "stoker/tensor/allocator.h"
+#include "stoker/tuner/tuning_log.h"
 
 namespace stoker {
 
-/// The knobs that are not to be tuned, of options before they are completed.
-Knobs fixed_knobs(const LoaderOptions& options);
-
-/// The options with every default filled in: batch, threads, memory, tail. Throws kUsage or kData with the reason.
-LoaderOptions complete_options(const Dataset& dataset, const Recipe& recipe, LoaderOptions options);
-
-/// How the budget is divided, in bytes.
-struct MemoryPlan {
-  std::uint64_t cache = 0;       // of encoded samples; the ranks of a host that share it count it in full each
-  std::uint64_t tickets = 0;     // what is known of samples that were drawn
-  std::uint64_t read_ahead = 0;  // encoded samples on their way
-  std::uint64_t scratch = 0;     // what decoding needs
-  std::uint64_t batches = 0;
-
-  std::uint64_t total() const { return cache + tickets + read_ahead + scratch + batches; }
+/// How far an epoch has come.
+struct LoaderProgress {
+  std::int64_t epoch = 0;
+  std::int64_t batches = 0, batches_per_epoch = 0;
+  std::int64_t samples = 0;  // of all epochs so far
 };
 
-/// For complete options and the device that `plan` is for. Throws kLimit for too many outputs, kMemory for a budget
-/// that cannot work, saying the least that does.
-MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const LoaderOptions& options);
+/// Storage answers no faster when it is asked for more at once.
+constexpr int kIoDepthMax = 1024;
 
-/// The least budget with which samples that need so much can be had, and everything else works. For complete options.
-std::uint64_t memory_for(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
-                         const SampleNeeds& needs);
+/// Whether the knobs that the options leave open are turned while the loader runs, until they are at their best: always
+/// again when something changes, once, or not at all.
+enum class TuneMode : std::uint8_t { kOn, kOnce, kOff };
+/// Throws kUsage.
+TuneMode parse_tune_mode(std::string_view word);
 
-/// For complete options and their memory.
-BoardOptions board_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
-                           const MemoryPlan& memory);
+/// Which encoded samples stay in memory.
+enum class CacheKind : std::uint8_t {
+  kNone,
+  kRam,  // those that were read first, as far as they fit
+};
+CacheKind parse_cache(std::string_view name);  // "none", "ram"; throws kUsage
 
-/// What is to be tuned, and within what limits; nullopt if nothing is. For complete options, knobs that are `fixed`,
-/// and memory that was divided for them.
-std::optional<SelfTuningOptions> tuning_options(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
-                                                const Knobs& fixed, const MemoryPlan& memory);
+struct LoaderOptions {
+  int batch = 0;                  // slots per rank; either this
+  std::int64_t global_batch = 0;  // or this, of all ranks
+  std::uint64_t seed = 0;
+  int threads = 0;                // workers; 0: as tuned, or as many as there are cores that they may use
+  std::optional<int> prefetch{};  // batches made ahead of the consumer; unset: as tuned, or kPrefetchDefault
+  std::optional<int> io_depth{};  // reads under way at once, at most; unset: as tuned, or kIoDepthMax
+  TuneMode tune = TuneMode::kOn;
+  std::function<void(const TuningMove&)> tuned{};  // called when the tuner has news, by its thread; at first
+                                                   // there is no window yet; must not throw. It may close the
+                                                   // loader, whose destructor then joins that thread
+  std::optional<std::uint64_t>
+      memory{};           // budget in bytes for all that a loader holds; unset: a quarter of the machine's
+  DecodeLimits limits{};  // of images: larger ones are bad samples
+  OrderKind order = OrderKind::kGlobal;
+  std::optional<std::int64_t> window{};  // samples, of the windowed order only; unset: as OrderOptions has it
+  std::optional<int> lanes{};            // likewise
+  std::int64_t repeats = 1;              // how often each sample comes in an epoch, augmented anew each time
+  std::optional<int> rank{}, world{};    // unset: what the launcher says (order/launcher.h)
+  std::optional<Tail> tail{};            // unset: the recipe's
+  CacheKind cache = CacheKind::kNone;    // of encoded samples, shared by the ranks of this host
+  std::optional<std::uint64_t>
+      cache_memory{};  // bytes, of the budget; unset: what all samples need, at most half of it
+  BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
+  std::string quarantine{};  // file: samples that it lists are bad, others that are bad are added; empty: none
+  std::string
+      metrics_address{};  // to serve metrics at, to Prometheus (runtime/report/metrics_server.h); empty: nowhere
+  std::string name{};     // by which they tell this loader from others; empty: a number
+  std::string audit{};    // file to write one line per delivered sample to; empty: none
+  std::int64_t epochs_end = INT64_MAX;  // the first epoch that will not be asked for: nothing of it is prefetched
+  std::function<void(const LoaderProgress&)> progress{};  // called after each batch, by the thread that took it
+  Allocator* allocator = &host_allocator();               // of batches and read-ahead; outlives them
+  std::shared_ptr<Device> device{};              // that does the stages behind the transfer index; null: there is none
+  std::optional<int> transfer_index{};           // stages before it; unset: as tuned, or none where there is a device
+  std::optional<std::uint64_t> device_memory{};  // budget in bytes of its own memory; unset: a quarter of it
+  bool nvjpeg = false;      // at index 0 it decodes JPEGs without entry points, to pixels of its own: kept in the state
+  bool pin_memory = false;  // of batches that the consumer copies to a GPU, if there is no device
+  bool pin_threads = true;  // to the cores near the device, where some are nearer than others
+};
 
-/// So much memory for the cache that complete options ask for, shared with other ranks on this host; null without.
-std::unique_ptr<CacheShare> cache_share(const Dataset& dataset, const Plan& plan, const LoaderOptions& options,
-                                        std::uint64_t bytes);
-
-/// What a state of a loader is of.
-LoaderIdentity loader_identity(const Dataset& dataset, const Plan& plan, const OrderOptions& order, bool nvjpeg);
-
-/// Throws kUsage for one that there is not, or that leaves work to a device that there is not.
-void check_transfer_index(int index, const Device* device);
-
-/// Throws kUsage for one that is out of range.
-void check_io_depth(int depth);
-
-/// Cores that a loader's threads keep to; none: they run anywhere.
-NearCores loader_cores(const LoaderOptions& options);
-
-/// Throws kUsage for a prefetch below 1, kMemory for one whose batches do not fit.
-void check_prefetch(int prefetch, const LoaderBatchBytes& batch_bytes, const LoaderBatchBytes& batch_memory_max);
+constexpr int kPrefetchDefault = 2;
 
 }  // namespace stoker

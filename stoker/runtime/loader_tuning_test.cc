@@ -16,6 +16,7 @@
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/loader_options.h"
 #include "stoker/runtime/loader_testing.h"
+#include "stoker/runtime/resolved_options.h"
 
 namespace stoker {
 namespace {
@@ -149,6 +150,12 @@ TEST(TuneMode, IsOneOfThreeWords) {
   EXPECT_EQ(parse_tune_mode("once"), TuneMode::kOnce);
   EXPECT_EQ(parse_tune_mode("off"), TuneMode::kOff);
   EXPECT_EQ(error_of([] { parse_tune_mode("sometimes"); }).kind(), ErrorKind::kUsage);
+}
+
+Knobs fixed_knobs(const LoaderOptions& options) {
+  LoaderOptions with_batch = options;
+  with_batch.batch = 8;
+  return resolve_sizes(*small_data(), with_batch).fixed;
 }
 
 TEST(FixedKnobs, AreThoseThatTheOptionsName) {

@@ -8,23 +8,23 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
+#include "stoker/base/hash.h"
 #include "stoker/base/log.h"
 #include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
 #include "stoker/base/units.h"
-#include "stoker/runtime/loader_options.h"
+#include "stoker/runtime/engine/board_options.h"
 
 namespace stoker {
 
-Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options,
-                       const Knobs& fixed)
+Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const ResolvedOptions& options)
     : dataset_(std::move(dataset)),
       plan_(std::move(recipe)),
       device_(options.device),
       pinned_(options.pin_memory ? open_pinned_host() : nullptr),
-      cores_(loader_cores(options)),
+      cores_(options.cores),
       batch_(options.batch),
-      seed_(options.seed),
+      seed_(options.order.seed),
       epochs_end_(options.epochs_end),
       bad_sample_(options.bad_sample),
       wants_label_(std::any_of(plan_.views().begin(), plan_.views().end(),
@@ -32,33 +32,33 @@ Loader::Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, co
       progress_(options.progress),
       metrics_address_(options.metrics_address),
       name_(options.name),
-      rank_(*options.rank),
+      rank_(options.rank),
       audit_(options.audit.empty() ? nullptr : std::make_unique<AuditWriter>(options.audit)),
       quarantine_(options.quarantine.empty() ? nullptr : std::make_shared<Quarantine>(options.quarantine)),
       limits_(options.limits),
       memory_(plan_memory(*dataset_, plan_, options)),
       enough_memory_(dataset_, plan_, options),
-      cache_share_(cache_share(*dataset_, plan_, options, memory_.cache)),
+      cache_share_(cache_share(*dataset_, plan_.fields(), options.world, memory_.cache)),
       cache_(cache_share_ ? std::make_shared<SampleCache>(cache_share_->take(), dataset_->size()) : nullptr),
-      scratch_(memory_.scratch, options.threads, usable_cores(),
+      scratch_(memory_.scratch, options.knobs.threads, usable_cores(),
                [this](std::uint64_t bytes) { return enough_memory_.text({.decode_bytes = bytes}); }),
       board_(*dataset_, completed(board_options(*dataset_, plan_, options, memory_)), *options.allocator),
-      io_depth_(options.io_depth.value_or(kIoDepthMax)),
-      worker_target_(options.threads),
+      io_depth_(options.knobs.io_depth),
+      worker_target_(options.knobs.threads),
       out_of_memory_(
           std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"))),
-      state_(loader_identity(*dataset_, plan_, board_.order(), options.nvjpeg)),
+      state_({.data = dataset_->fingerprint(),
+              .samples = dataset_->size(),
+              .recipe = hash64(plan_.recipe().to_toml()),
+              .order = board_.order(),
+              .semantics = kSemanticsVersion,
+              .nvjpeg = options.nvjpeg}),
       batches_per_epoch_(board_.batches_per_epoch()),
-      fixed_(fixed) {
-  if (std::optional<SelfTuningOptions> tuning = tuning_options(*dataset_, plan_, options, fixed, memory_)) {
-    tuned_ = std::make_unique<Tuned>(*this);
-    tuning_ = std::make_unique<SelfTuning>(*tuned_, *std::move(tuning));
-  }
-}
+      fixed_(options.fixed) {}
 
-Loader::Engine::~Engine() { close(); }
+Engine::~Engine() { close(); }
 
-BoardOptions Loader::Engine::completed(BoardOptions options) const {
+BoardOptions Engine::completed(BoardOptions options) const {
   options.quarantine = quarantine_;
   options.cache = cache_;
   options.device.pinned = pinned_.get();
@@ -66,7 +66,7 @@ BoardOptions Loader::Engine::completed(BoardOptions options) const {
   return options;
 }
 
-void Loader::Engine::start_threads() {
+void Engine::start_threads() {
   const std::lock_guard lock(knobs_mutex_);
   if (!cores_.account.empty()) log(LogLevel::kDebug, "{}", cores_.account);
   if (!metrics_address_.empty()) {
@@ -74,12 +74,10 @@ void Loader::Engine::start_threads() {
   }
   translate_thread_errors([&] { reader_ = std::thread([this] { read_loop(); }); });
   resize_workers(worker_target_);
-  if (tuning_) tuning_->start();
 }
 
-void Loader::Engine::close() {
+void Engine::close() {
   if (!home_.here()) return;
-  if (tuning_) tuning_->stop();
   const std::lock_guard knobs_lock(knobs_mutex_);
   served_metrics_.reset();
   {
@@ -100,7 +98,7 @@ void Loader::Engine::close() {
 }
 
 // The lock is held. What a thread of ours cannot go on after ends the run; out of memory is all that is expected here.
-void Loader::Engine::fail_with(const std::exception_ptr& failure) noexcept {
+void Engine::fail_with(const std::exception_ptr& failure) noexcept {
   try {
     std::rethrow_exception(failure);
   } catch (const std::bad_alloc&) {
@@ -113,7 +111,7 @@ void Loader::Engine::fail_with(const std::exception_ptr& failure) noexcept {
 
 // --- workers
 
-void Loader::Engine::resize_workers(int threads) {
+void Engine::resize_workers(int threads) {
   {
     const std::lock_guard lock(mutex_);
     worker_target_ = threads;
@@ -139,12 +137,12 @@ void Loader::Engine::resize_workers(int threads) {
   }
 }
 
-std::size_t Loader::Engine::fair_share() const {
+std::size_t Engine::fair_share() const {
   const std::size_t each = board_.workable_count() / (4 * static_cast<std::size_t>(worker_target_));
   return std::clamp<std::size_t>(each, 1, kTicketsAtOnce);
 }
 
-void Loader::Engine::work_loop(int worker) {
+void Engine::work_loop(int worker) {
   run_on(cores_.cores);
   name_this_thread(fmt::format("stoker-work{}", worker));
   metrics_.worker(worker).begin_work();
@@ -185,7 +183,7 @@ void report(const ExecutorCounts& counts, ExecutorCounts& reported, const Ticket
 
 }  // namespace
 
-void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock) {
+void Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock) {
   ScratchGate gate(scratch_);
   CpuExecutor executor(plan_, limits_, &gate);
   WorkerCounters& counters = metrics_.worker(worker);
@@ -227,13 +225,13 @@ void Loader::Engine::work_until_stopped(int worker, std::unique_lock<std::mutex>
 }
 
 // The lock is held.
-void Loader::Engine::wake_worker() {
+void Engine::wake_worker() {
   if (board_.has_work()) workers_wake_.notify_one();
 }
 
 // Makes memory ready for the first batch without any. The lock is held, but not while a device or a stream of the
 // consumer is waited for, or memory is allocated.
-void Loader::Engine::grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex>& lock) {
+void Engine::grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex>& lock) {
   BatchGrant grant;
   if (closing_ || !board_.may_grant()) return;
   if (!board_.take_grant(grant)) return consumer_wakes_.notify_all();  // it learns that there is none
@@ -254,7 +252,7 @@ void Loader::Engine::grant_memory(WorkerCounters& counters, std::unique_lock<std
 
 // Hands complete batches over to the device. The lock is held, but not while one is handed over. Whoever is not wanted
 // any more leaves the next one to others, where there may always be a next one.
-void Loader::Engine::cross_complete(int worker, std::unique_lock<std::mutex>& lock) {
+void Engine::cross_complete(int worker, std::unique_lock<std::mutex>& lock) {
   while (BatchWork* const work = board_.take_crossing()) {
     std::exception_ptr error;
     lock.unlock();
@@ -277,7 +275,7 @@ void Loader::Engine::cross_complete(int worker, std::unique_lock<std::mutex>& lo
   }
 }
 
-void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor) const {
+void Engine::make(Ticket& ticket, CpuExecutor& executor) const {
   if (ticket.error) std::rethrow_exception(ticket.error);
   Bytes fields[kOutputsMax];  // plan_memory() refuses recipes with more
   const std::size_t count = plan_.fields().size();
@@ -308,7 +306,7 @@ void Loader::Engine::make(Ticket& ticket, CpuExecutor& executor) const {
 }
 
 // Writes the ticket's slot, or leaves the reason why not in the ticket.
-void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
+void Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
   LoaderBatch& batch = *ticket.work->batch;
   if (ticket.padding()) return batch.write_padding(ticket.slot);
   try {
@@ -326,16 +324,16 @@ void Loader::Engine::work_on(Ticket& ticket, CpuExecutor& executor) const {
 
 // --- from any thread
 
-void Loader::Engine::check_home() const {
+void Engine::check_home() const {
   if (!home_.here()) fail(ErrorKind::kClosed, "the loader was made before this process was forked; make one here");
 }
 
-void Loader::Engine::check_open() const {
+void Engine::check_open() const {
   if (closing_) fail(ErrorKind::kClosed, "the loader is closed");
   if (interrupted_) fail(ErrorKind::kClosed, "the loader was interrupted");
 }
 
-void Loader::Engine::interrupt() {
+void Engine::interrupt() {
   check_home();
   const std::lock_guard lock(mutex_);
   interrupted_ = true;

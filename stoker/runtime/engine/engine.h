@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,29 +16,31 @@
 #include "stoker/base/home_process.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/plan.h"
+#include "stoker/runtime/engine/batch_period.h"
 #include "stoker/runtime/engine/enough_memory.h"
+#include "stoker/runtime/engine/memory_plan.h"
 #include "stoker/runtime/engine/read_plan.h"
 #include "stoker/runtime/engine/scratch_budget.h"
 #include "stoker/runtime/engine/ticket_board.h"
 #include "stoker/runtime/loader.h"
-#include "stoker/runtime/loader_options.h"
 #include "stoker/runtime/loader_state.h"
 #include "stoker/runtime/report/audit.h"
 #include "stoker/runtime/report/metrics_server.h"
+#include "stoker/runtime/resolved_options.h"
 #include "stoker/runtime/share/cache_share.h"
-#include "stoker/runtime/tuning/self_tuning.h"
 #include "stoker/storage/intrusive_queue.h"
 
 namespace stoker {
 
 /// Shared with the batches that the consumer holds: they bring their memory back here, also after close(). To be made
 /// by make_shared_at_home(): a forked child must not take its locks nor destroy it.
-class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
+class Engine : public std::enable_shared_from_this<Engine> {
  public:
-  /// `options` are complete; `fixed` is what the user fixed of the knobs.
-  Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const LoaderOptions& options, const Knobs& fixed);
+  Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const ResolvedOptions& options);
   ~Engine();
 
+  /// Called by the consumer's thread for each batch but the first; set before the threads are started.
+  void on_delivered(std::function<void(const BatchPeriod&)> told) { delivered_told_ = std::move(told); }
   /// Throws also what ServedMetrics throws.
   void start_threads();
   void close();
@@ -51,19 +54,25 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   /// Null at the end of the epoch; nullopt when the deadline passed first.
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
   std::optional<BatchPtr> next(Deadline deadline);
+  /// As Loader::set().
   void set(const Knobs& knobs);
+  /// The same, but leaves alone what the user has fixed. Threads: any.
+  void turn(const KnobSetting& setting);
   void interrupt();
+
+  /// Memory for a batch that is none of the loader's, of what batches may take; false while there is too little.
+  bool lend(const LoaderBatchBytes& bytes);
+  void return_lent(const LoaderBatchBytes& bytes);
+  ScratchBudget& scratch() { return scratch_; }
+  const DeviceSide& device_side() const { return board_.device(); }
+  const MemoryPlan& memory() const { return memory_; }
 
   Metrics metrics() const;
   std::string metrics_address() const;
-  int threads() const;
-  int prefetch() const;
-  int transfer_index() const;
-  int io_depth() const;
   KnobSetting knobs() const;
-  bool tunes() const { return tuning_ != nullptr; }
-  TuningLog tuning() const;
   std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
+  /// Throws kClosed in a forked child.
+  void check_home() const;
   const Dataset& dataset() const { return *dataset_; }
   const Plan& plan() const { return plan_; }
   int batch_size() const { return batch_; }
@@ -99,28 +108,12 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   void resize_workers(int threads);
   std::size_t fair_share() const;
 
-  // Tuning: engine_tuning.cc.
-  class Tuned final : public TunedLoader {
-   public:
-    explicit Tuned(Engine& engine) : engine_(engine) {}
-    Metrics metrics() const override { return engine_.metrics(); }
-    KnobSetting knobs() const override { return engine_.knobs(); }
-    void turn(const KnobSetting& knobs) override { engine_.turn(knobs); }
-    std::optional<std::vector<CrossingCost>> calibrate(const std::function<bool()>& stop) override {
-      return engine_.calibrate(stop);
-    }
-
-   private:
-    Engine& engine_;
-  };
+  // The knobs: engine_knobs.cc.
   void check(const Knobs& knobs) const;
   void apply(const Knobs& knobs);
   void set_threads(int threads);
-  void turn(const KnobSetting& setting);
-  std::optional<std::vector<CrossingCost>> calibrate(const std::function<bool()>& stop);
-  void tell_tuning(std::int64_t delivered_ns);
+  void tell_delivered(std::int64_t delivered_ns);
 
-  void check_home() const;
   void check_open() const;
   void fail_with(const std::exception_ptr& failure) noexcept;
 
@@ -153,6 +146,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   const BadSlotPolicy bad_sample_;
   const bool wants_label_;
   const std::function<void(const LoaderProgress&)> progress_;
+  std::function<void(const BatchPeriod&)> delivered_told_;
   const std::string metrics_address_, name_;  // as the options have them
   const int rank_;
   MetricCounters metrics_;
@@ -204,7 +198,7 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   std::optional<LoaderPosition> resume_;  // where the next epoch begins, if it is that one
   std::int64_t first_start_ns_ = 0;
   std::int64_t step_since_ns_ = 0;  // when the consumer got the batch that it is at work on; 0: it has none
-  // Since the last delivery, for tuning.
+  // Since the last delivery.
   std::int64_t delivered_at_ns_ = 0;         // 0: there was none
   std::int64_t waited_ns_ = 0;               // for a batch, and not for what the consumer itself gave the device to do
   std::int64_t made_ = 0, made_before_ = 0;  // slots, when this batch was popped and the one before
@@ -219,8 +213,6 @@ class Loader::Engine : public std::enable_shared_from_this<Loader::Engine> {
   mutable std::mutex knobs_mutex_;               // one set() or close() at a time; taken before mutex_
   Knobs fixed_;                                  // by the user, at first and while we run
   std::optional<ServedMetrics> served_metrics_;  // if they are
-  std::unique_ptr<TunedLoader> tuned_;           // what our tuning sees of us
-  std::unique_ptr<SelfTuning> tuning_;           // if there is any; made before there are threads
   std::vector<std::thread> workers_;
   std::thread reader_;
 };

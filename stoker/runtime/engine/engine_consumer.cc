@@ -38,7 +38,7 @@ class WaitTimer {
 
 }  // namespace
 
-void Loader::Engine::start_epoch(std::int64_t epoch) {
+void Engine::start_epoch(std::int64_t epoch) {
   check_home();
   if (epoch < 0) fail(ErrorKind::kUsage, "epochs are numbered from 0; {} was asked for", epoch);
   if (epoch >= epochs_end_) {
@@ -70,28 +70,28 @@ void Loader::Engine::start_epoch(std::int64_t epoch) {
   log(LogLevel::kDebug, "epoch {} begins: {} of {}", epoch, counted(batches_per_epoch_, "batch"), batch_);
 }
 
-std::int64_t Loader::Engine::next_epoch() const {
+std::int64_t Engine::next_epoch() const {
   check_home();
   if (!resume_) return epoch_ + 1;
   return resume_->batch == board_.global_batches() ? resume_->epoch + 1 : resume_->epoch;
 }
 
-LoaderPosition Loader::Engine::position() const {
+LoaderPosition Engine::position() const {
   check_home();
   if (resume_) return *resume_;
   if (epoch_ < 0) return {};
   return {epoch_, in_epoch_ ? delivered_ : board_.global_batches()};
 }
 
-std::string Loader::Engine::state() const { return state_.to_json(position()); }
+std::string Engine::state() const { return state_.to_json(position()); }
 
-std::vector<BadSample> Loader::Engine::bad_samples() const {
+std::vector<BadSample> Engine::bad_samples() const {
   std::vector<BadSample> samples;
   for (const auto& [number, sample] : bad_samples_) samples.push_back(sample);
   return samples;
 }
 
-LoaderPosition Loader::Engine::load_state(std::string_view json) {
+LoaderPosition Engine::load_state(std::string_view json) {
   check_home();
   const LoaderPosition position = state_.parse(json);
   if (position.batch > board_.global_batches()) {
@@ -105,7 +105,7 @@ LoaderPosition Loader::Engine::load_state(std::string_view json) {
   return position;
 }
 
-std::optional<BatchPtr> Loader::Engine::next(Deadline deadline) {
+std::optional<BatchPtr> Engine::next(Deadline deadline) {
   check_home();
   if (step_since_ns_ != 0) {
     metrics_.add(Metric::kConsumerSteps, 1);
@@ -130,7 +130,7 @@ std::optional<BatchPtr> Loader::Engine::next(Deadline deadline) {
   }
 }
 
-BatchPtr Loader::Engine::end_epoch() {
+BatchPtr Engine::end_epoch() {
   in_epoch_ = false;
   metrics_.add(Metric::kEpochs, 1);
   log(LogLevel::kDebug, "epoch {} ended after {}", epoch_, counted(delivered_, "batch"));
@@ -139,7 +139,7 @@ BatchPtr Loader::Engine::end_epoch() {
 }
 
 // The next batch becomes the arriving one, or its error the epoch's; false if the deadline passes first.
-bool Loader::Engine::pop_arriving(Deadline deadline) {
+bool Engine::pop_arriving(Deadline deadline) {
   std::unique_lock lock(mutex_);
   wait_for_batch(lock, deadline);
   while (lacks_unsettled_memory()) {
@@ -170,13 +170,13 @@ bool Loader::Engine::pop_arriving(Deadline deadline) {
   return true;
 }
 
-void Loader::Engine::drop_arriving() noexcept {
+void Engine::drop_arriving() noexcept {
   if (arriving_) take_back(arriving_.release());
 }
 
 // Waits until the device is done with all batches but the last so many, and learns how that went: what went wrong is
 // the epoch's error. False if the deadline passes first.
-bool Loader::Engine::settle(std::size_t but, Deadline deadline) {
+bool Engine::settle(std::size_t but, Deadline deadline) {
   if (unsettled_.empty()) return true;
   const WaitTimer timer(waited_ns_);
   consumer_waits(true);
@@ -208,7 +208,7 @@ bool Loader::Engine::settle(std::size_t but, Deadline deadline) {
   return in_time;
 }
 
-void Loader::Engine::count_device(const DeviceTimes& stages_ns) {
+void Engine::count_device(const DeviceTimes& stages_ns) {
   static constexpr std::array<Metric, static_cast<std::size_t>(DeviceStage::kCount)> kMetricOf = {
       Metric::kDeviceDecodeNs, Metric::kDeviceGeometryColorNs, Metric::kDeviceColorNs};
   for (std::size_t stage = 0; stage < stages_ns.size(); ++stage) {
@@ -217,7 +217,7 @@ void Loader::Engine::count_device(const DeviceTimes& stages_ns) {
   }
 }
 
-void Loader::Engine::consumer_waits(bool waits) {
+void Engine::consumer_waits(bool waits) {
   const std::lock_guard lock(mutex_);
   consumer_waits_ = waits;
   observe();
@@ -225,11 +225,11 @@ void Loader::Engine::consumer_waits(bool waits) {
 
 // Whether it is for the memory of batches which the consumer has let go of, but the device has not, that the next one
 // waits.
-bool Loader::Engine::lacks_unsettled_memory() const {
+bool Engine::lacks_unsettled_memory() const {
   return board_.front_lacks_memory() && !board_.starved() && !unsettled_.empty();
 }
 
-void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline) {
+void Engine::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline) {
   const auto ready = [&] {
     return closing_ || interrupted_ || failure_ || board_.front_sealed() || board_.starved() ||
            lacks_unsettled_memory();
@@ -261,7 +261,7 @@ void Loader::Engine::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline
 }
 
 // Tells of the bad samples that the batch at hand met. More than a few are no accident.
-void Loader::Engine::report_bad() {
+void Engine::report_bad() {
   const std::int64_t slots = batches_per_epoch_ * batch_;
   const std::int64_t most = std::max(kBadSamplesMin, slots / kBadSamplesShare);
   for (const BadSlot& bad : bad_) {
@@ -283,7 +283,7 @@ void Loader::Engine::report_bad() {
   }
 }
 
-BatchPtr Loader::Engine::deliver(std::unique_ptr<LoaderBatch> batch) {
+BatchPtr Engine::deliver(std::unique_ptr<LoaderBatch> batch) {
   BatchPtr delivered(batch.release(), [engine = shared_from_this()](LoaderBatch* back) { engine->take_back(back); });
   if (audit_) audit_->write(*delivered);
   ++delivered_;
@@ -293,11 +293,11 @@ BatchPtr Loader::Engine::deliver(std::unique_ptr<LoaderBatch> batch) {
   first_delivered_ = true;
   if (progress_) progress_({epoch_, delivered_, batches_per_epoch_, metrics_.value(Metric::kSamples)});
   step_since_ns_ = now_ns();
-  tell_tuning(step_since_ns_);
+  tell_delivered(step_since_ns_);
   return delivered;
 }
 
-void Loader::Engine::take_back(LoaderBatch* batch) noexcept {
+void Engine::take_back(LoaderBatch* batch) noexcept {
   if (!home_.here()) {
     if (!device_ && !pinned_) delete batch;  // a GPU is out of a forked child's reach, and what is there stays there
     return;

@@ -3,21 +3,21 @@
 
 namespace stoker {
 
-Metrics Loader::Engine::metrics() const {
+Metrics Engine::metrics() const {
   check_home();
   Metrics metrics = metrics_.read();
   if (cache_) metrics[Metric::kCacheBytes] = static_cast<std::int64_t>(cache_->used());
   return metrics;
 }
 
-std::string Loader::Engine::metrics_address() const {
+std::string Engine::metrics_address() const {
   check_home();
   const std::lock_guard lock(knobs_mutex_);
   return served_metrics_ ? served_metrics_->address() : std::string();
 }
 
 // Tells the metrics how many of everything there are now. The lock is held, and about to be let go of.
-void Loader::Engine::observe() {
+void Engine::observe() {
   const std::size_t blocked = board_.refuses() ? located_.size() - located_first_ + substitutes_.size() : 0;
   const auto number = [](std::size_t count) { return static_cast<std::int64_t>(count); };
   MetricCounters::Levels levels;

@@ -13,7 +13,7 @@ constexpr std::size_t kTicketsLocatedAtOnce = 64;
 // And it collects at most so many before it starts reads, having begun with few: by then there is little to be gained.
 constexpr std::size_t kTicketsCollectedMax = std::size_t{1} << 16;
 
-void Loader::Engine::read_loop() {
+void Engine::read_loop() {
   run_on(cores_.cores);
   name_this_thread("stoker-reader");
   std::unique_lock lock(mutex_);
@@ -34,7 +34,7 @@ void Loader::Engine::read_loop() {
 // Draws tickets and grants them their bytes while there are any and there is room. The more are collected, the more of
 // them lie side by side; but an epoch's first rounds are short, so that its first batch does not wait. Returns whether
 // there were any.
-bool Loader::Engine::collect(std::unique_lock<std::mutex>& lock) {
+bool Engine::collect(std::unique_lock<std::mutex>& lock) {
   bool any = false;
   std::size_t collected = 0;
   do {
@@ -54,7 +54,7 @@ bool Loader::Engine::collect(std::unique_lock<std::mutex>& lock) {
 }
 
 // Tickets of an epoch that was left do not wait to be read.
-void Loader::Engine::forget_discarded() {
+void Engine::forget_discarded() {
   epoch_started_ = false;
   round_max_ = kTicketsLocatedAtOnce;
   read_plan_.forget_if([](const Ticket& ticket) { return ticket.work->discarded; },
@@ -62,7 +62,7 @@ void Loader::Engine::forget_discarded() {
 }
 
 // Draws the next tickets and finds where their samples lie, with the lock let go: an index may have to be read.
-void Loader::Engine::locate_next(std::unique_lock<std::mutex>& lock) {
+void Engine::locate_next(std::unique_lock<std::mutex>& lock) {
   located_.clear();
   located_samples_.clear();
   located_first_ = 0;
@@ -84,7 +84,7 @@ void Loader::Engine::locate_next(std::unique_lock<std::mutex>& lock) {
 
 // Of samples that stand in for bad ones: locates them, grants them their bytes as far as there is room, and has them
 // read. Returns whether there were any. They are few, and one of them holds up a batch.
-bool Loader::Engine::read_substitutes(std::unique_lock<std::mutex>& lock) {
+bool Engine::read_substitutes(std::unique_lock<std::mutex>& lock) {
   const std::size_t located = substitutes_.size();
   while (Ticket* ticket = board_.substitute()) substitutes_.push_back(ticket);
   if (substitutes_.empty()) return false;
@@ -109,7 +109,7 @@ bool Loader::Engine::read_substitutes(std::unique_lock<std::mutex>& lock) {
 }
 
 // Gives bytes to the located tickets as far as there is room.
-void Loader::Engine::grant_located() {
+void Engine::grant_located() {
   for (; located_first_ < located_.size(); ++located_first_) {
     Ticket& ticket = *located_[located_first_];
     if (!board_.grant(ticket)) break;
@@ -122,7 +122,7 @@ void Loader::Engine::grant_located() {
   }
 }
 
-void Loader::Engine::wait_for_room(std::unique_lock<std::mutex>& lock) {
+void Engine::wait_for_room(std::unique_lock<std::mutex>& lock) {
   if (board_.has_again()) return;  // since the lock was let go, to find samples: nobody wakes who does not wait
   reader_waits_ = true;
   observe();
@@ -131,11 +131,11 @@ void Loader::Engine::wait_for_room(std::unique_lock<std::mutex>& lock) {
 }
 
 // Whether tickets that waited have come so near to the front that more reads should be started.
-bool Loader::Engine::reads_due() const {
+bool Engine::reads_due() const {
   return read_plan_.waiting() && board_.near_end() >= planned_to_ + board_.near_bytes() / 4;
 }
 
-void Loader::Engine::start_reads(std::unique_lock<std::mutex>& lock) {
+void Engine::start_reads(std::unique_lock<std::mutex>& lock) {
   planned_to_ = board_.near_end();
   read_plan_.take_back(std::exchange(ended_reads_, nullptr));
   lock.unlock();
@@ -157,12 +157,12 @@ void Loader::Engine::start_reads(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-bool Loader::Engine::may_start_read() const {
+bool Engine::may_start_read() const {
   return reads_waiting_ > 0 && reads_in_flight_ < static_cast<std::size_t>(io_depth_) && !closing_;
 }
 
 // The next read to be started, which counts as under way from here on; null if none may be. The lock is held.
-PlannedRead* Loader::Engine::take_read() {
+PlannedRead* Engine::take_read() {
   while (may_start_read()) {
     PlannedRead& read = *(urgent_reads_.empty() ? waiting_reads_ : urgent_reads_).pop();
     --reads_waiting_;
@@ -191,7 +191,7 @@ thread_local StartTurn* t_turn = nullptr;
 }  // namespace
 
 // Starts reads that were taken, one at least. When it returns they, and the engine, may be gone.
-void Loader::Engine::start_in_turn(IntrusiveQueue<PlannedRead> reads) {
+void Engine::start_in_turn(IntrusiveQueue<PlannedRead> reads) {
   const void* const engine = reads.front()->engine;
   for (StartTurn* turn = t_turn; turn; turn = turn->outer) {
     if (turn->engine == engine) return turn->reads.append(reads);
@@ -202,7 +202,7 @@ void Loader::Engine::start_in_turn(IntrusiveQueue<PlannedRead> reads) {
   t_turn = turn.outer;
 }
 
-void Loader::Engine::read_ended(ReadRequest& request) noexcept {
+void Engine::read_ended(ReadRequest& request) noexcept {
   PlannedRead& read = *static_cast<PlannedRead*>(request.context);
   auto& engine = *static_cast<Engine*>(read.engine);
   engine.metrics_.add(Metric::kReads, 1);
@@ -223,7 +223,7 @@ void Loader::Engine::read_ended(ReadRequest& request) noexcept {
 }
 
 // The fields of a read that has ended, or that nobody wants any more, are there as far as it is concerned.
-void Loader::Engine::read_fields(PlannedRead& read) {
+void Engine::read_fields(PlannedRead& read) {
   for (FieldRead *field = read.fields, *next = nullptr; field; field = next) {
     next = field->next;  // once its last field was read the ticket may be used again
     Ticket& ticket = *field->ticket;
@@ -236,7 +236,7 @@ void Loader::Engine::read_fields(PlannedRead& read) {
   read.next = std::exchange(ended_reads_, &read);
 }
 
-void Loader::Engine::ticket_read(Ticket& ticket) {
+void Engine::ticket_read(Ticket& ticket) {
   board_.read_done(ticket);
   wake_worker();
   wake_reader_if_room();  // a ticket that nobody wants any more gave its bytes back
@@ -244,7 +244,7 @@ void Loader::Engine::ticket_read(Ticket& ticket) {
 
 // The reader sleeps until a good part of the read-ahead is free again, or until workers could run dry: waking it for
 // every sample would cost more than it reads. A larger part would leave windows undrawn when they are to be read.
-void Loader::Engine::wake_reader_if_room() {
+void Engine::wake_reader_if_room() {
   if (!reader_waits_) return;
   if (!reads_due() && !board_.has_again() && !may_start_read()) {
     const bool much_room = board_.read_ahead_used() + board_.near_bytes() / 4 <= board_.read_ahead_max();

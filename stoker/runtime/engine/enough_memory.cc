@@ -8,7 +8,7 @@
 
 namespace stoker {
 
-EnoughMemory::EnoughMemory(std::shared_ptr<const Dataset> dataset, const Plan& plan, LoaderOptions options)
+EnoughMemory::EnoughMemory(std::shared_ptr<const Dataset> dataset, const Plan& plan, ResolvedOptions options)
     : dataset_(std::move(dataset)), plan_(plan), options_(std::move(options)) {
   options_.progress = nullptr;  // a user's callbacks, which may not outlive what they were made for
   options_.tuned = nullptr;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "stoker/runtime/loader_options.h"
+#include "stoker/runtime/engine/memory_plan.h"
 #include "stoker/runtime/samples/sample_needs.h"
 
 namespace stoker {
@@ -14,8 +14,8 @@ namespace stoker {
 /// Threads: any.
 class EnoughMemory {
  public:
-  /// For complete options. The plan must outlive it.
-  EnoughMemory(std::shared_ptr<const Dataset> dataset, const Plan& plan, LoaderOptions options);
+  /// The plan must outlive it.
+  EnoughMemory(std::shared_ptr<const Dataset> dataset, const Plan& plan, ResolvedOptions options);
 
   /// "413MB of memory": in which a sample can be had that needs so much, and all others. The first call looks for the
   /// largest ones, and takes a second or two.
@@ -24,7 +24,7 @@ class EnoughMemory {
  private:
   const std::shared_ptr<const Dataset> dataset_;
   const Plan& plan_;
-  LoaderOptions options_;
+  ResolvedOptions options_;
   mutable std::mutex mutex_;
   mutable std::optional<SampleNeeds> largest_;
 };

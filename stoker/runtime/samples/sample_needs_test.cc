@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "stoker/codec/decode_memory.h"
-#include "stoker/runtime/loader_options.h"
 #include "stoker/runtime/loader_testing.h"
 
 namespace stoker {
@@ -34,22 +33,6 @@ TEST(SampleNeeds, LeaveOutBadSamplesAndThoseAboveTheLimit) {
   const MemoryDataset data = memory_dataset({.samples = 3, .bad = {0, 1}});
   EXPECT_GT(largest_needs(*data.dataset, whole_images(), {}).decode_bytes, 0u);
   EXPECT_EQ(largest_needs(*data.dataset, whole_images(), DecodeLimits::up_to(100)).decode_bytes, 0u);
-}
-
-TEST(MemoryFor, IsTheLeastThatHoldsWhatSamplesNeed) {
-  const MemoryDataset data = memory_dataset();
-  const Plan plan(small_recipe());
-  LoaderOptions options{.batch = 8, .prefetch = 1, .memory = std::uint64_t{1} << 30};
-  options = complete_options(*data.dataset, plan.recipe(), options);
-  const std::uint64_t least = memory_for(*data.dataset, plan, options, {});
-  for (const SampleNeeds needs : {SampleNeeds{.sample_bytes = 50'000'000}, SampleNeeds{.decode_bytes = 400'000'000}}) {
-    const std::uint64_t enough = memory_for(*data.dataset, plan, options, needs);
-    EXPECT_GT(enough, least + 50'000'000);
-    EXPECT_LT(enough, least + 4 * (needs.sample_bytes + needs.decode_bytes));
-    options.memory = enough;
-    const MemoryPlan memory = plan_memory(*data.dataset, plan, options);
-    EXPECT_LE(memory.total(), enough);
-  }
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 #include "stoker/runtime/share/cache_share.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -17,8 +19,10 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/hash.h"
 #include "stoker/base/log.h"
 #include "stoker/base/threads.h"
+#include "stoker/order/launcher.h"
 #include "stoker/storage/closed_in_children.h"
 
 namespace stoker {
@@ -203,5 +207,35 @@ CacheShare::CacheShare(const std::string& name, std::uint64_t bytes, std::chrono
 }
 
 CacheShare::~CacheShare() = default;
+
+namespace {
+
+// Where the samples lie, some of them told for all: data sets of one fingerprint may differ in what it does not cover.
+std::string places_of(const Dataset& dataset) {
+  constexpr std::int64_t kLookedAt = 64;
+  const std::int64_t last = dataset.size() - 1;
+  std::vector<std::int64_t> samples;
+  for (std::int64_t i = 0; i < kLookedAt; ++i) samples.push_back(last / (kLookedAt - 1) * i);
+  samples.push_back(last);
+  dataset.prepare(samples);
+  std::string places;
+  for (const std::int64_t sample : samples) {
+    const SampleRow row = dataset.row(sample);
+    places += fmt::format("{}:{} ", row.source->name(), row.fields.empty() ? 0 : row.fields.front().offset);
+  }
+  return places;
+}
+
+}  // namespace
+
+std::unique_ptr<CacheShare> cache_share(const Dataset& dataset, std::span<const std::string> fields, int world,
+                                        std::uint64_t bytes) {
+  if (bytes == 0) return nullptr;
+  if (world == 1) return std::make_unique<CacheShare>("", bytes);
+  const std::string what =
+      fmt::format("{} {} {} {} {} {} {} {}", job_name(process_environment()), ::geteuid(), dataset.fingerprint(),
+                  dataset.size(), dataset.bytes(), places_of(dataset), fmt::join(fields, ","), bytes);
+  return std::make_unique<CacheShare>("stoker-" + to_hex(hash64(what)), bytes);
+}
 
 }  // namespace stoker

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
+#include "stoker/format/dataset.h"
 #include "stoker/runtime/share/sample_cache.h"
 
 namespace stoker {
@@ -36,5 +38,9 @@ class CacheShare {
   std::unique_ptr<Server> server_;
   SharedMemory memory_;
 };
+
+/// So much memory for a cache of these fields, shared with the other ranks of the job on this host; null for none.
+std::unique_ptr<CacheShare> cache_share(const Dataset& dataset, std::span<const std::string> fields, int world,
+                                        std::uint64_t bytes);
 
 }  // namespace stoker

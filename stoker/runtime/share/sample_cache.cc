@@ -11,12 +11,9 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
-#include "stoker/base/words.h"
 
 namespace stoker {
 namespace {
-
-constexpr Word<CacheKind> kCaches[] = {{CacheKind::kNone, "none"}, {CacheKind::kRam, "ram"}};
 
 constexpr std::uint64_t kPage = 4096;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -24,8 +21,6 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 std::uint64_t in_units(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 }  // namespace
-
-CacheKind parse_cache(std::string_view name) { return value_of(kCaches, name, "not a cache"); }
 
 SharedMemory::SharedMemory(FileDescriptor descriptor, std::uint64_t size)
     : descriptor_(std::move(descriptor)), size_(size) {

@@ -6,20 +6,11 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "stoker/base/bytes.h"
 #include "stoker/storage/posix_file.h"
 
 namespace stoker {
-
-/// Which samples stay in memory.
-enum class CacheKind : std::uint8_t {
-  kNone,
-  kRam,  // those that were read first, as far as they fit
-};
-
-CacheKind parse_cache(std::string_view name);  // "none", "ram"; throws kUsage
 
 /// The memory: a file without a name, mapped by every process that has its descriptor.
 class SharedMemory {

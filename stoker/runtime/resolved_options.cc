@@ -1,0 +1,167 @@
+#include "stoker/runtime/resolved_options.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "stoker/base/error.h"
+#include "stoker/base/machine.h"
+#include "stoker/base/threads.h"
+#include "stoker/base/words.h"
+#include "stoker/order/launcher.h"
+#include "stoker/runtime/report/metrics_server.h"
+#include "stoker/tuner/tuned_workload.h"
+
+namespace stoker {
+namespace {
+
+int resolve_batch(const LoaderOptions& options, int world) {
+  if ((options.batch > 0) == (options.global_batch > 0)) {
+    fail(ErrorKind::kUsage, "give either batch (per rank) or global_batch, a positive number");
+  }
+  if (options.batch > 0) return options.batch;
+  if (options.global_batch % world != 0) {
+    fail(ErrorKind::kUsage, "a global batch of {} cannot be divided among {}", options.global_batch,
+         counted(world, "rank"));
+  }
+  const std::int64_t batch = options.global_batch / world;
+  if (batch > std::numeric_limits<int>::max()) {
+    fail(ErrorKind::kUsage, "a batch of {} samples per rank is more than the {} possible", batch,
+         std::numeric_limits<int>::max());
+  }
+  return static_cast<int>(batch);
+}
+
+OrderOptions order_options(const Dataset& dataset, const LoaderOptions& options, std::int64_t global_batch) {
+  OrderOptions order{.samples = dataset.size(),
+                     .global_batch = global_batch,
+                     .kind = options.order,
+                     .tail = options.tail.value_or(Tail::kDrop),
+                     .seed = options.seed,
+                     .repeats = options.repeats};
+  for (const MixPart& part : dataset.mixture()) order.mixture.push_back({part.samples, part.weight});
+  if (options.window) order.window = *options.window;
+  if (options.lanes) order.lanes = *options.lanes;
+  return order;
+}
+
+Knobs fixed_knobs(const LoaderOptions& options) {
+  Knobs fixed{.prefetch = options.prefetch, .transfer_index = options.transfer_index, .io_depth = options.io_depth};
+  if (options.threads != 0) fixed.threads = options.threads;
+  if (!options.device) fixed.transfer_index = kTransferIndexMax;
+  if (options.nvjpeg && !fixed.transfer_index) fixed.transfer_index = 0;  // at others the pixels are not nvJPEG's
+  return fixed;
+}
+
+void check_device(const LoaderOptions& options) {
+  if (options.device_memory && !options.device) {
+    fail(ErrorKind::kUsage, "device memory is given, but there is no device; name one, or leave it out");
+  }
+  if (options.device && options.pin_memory) {
+    fail(ErrorKind::kUsage, "batches are pinned for consumers that copy them; with {} they are there already",
+         options.device->name());
+  }
+  if (!options.nvjpeg) return;
+  if (!options.device) {
+    fail(ErrorKind::kUsage,
+         "nvjpeg is asked for, but there is no device that it decodes on; name one, or leave it out");
+  }
+  options.device->open_nvjpeg();
+}
+
+void check_order(const LoaderOptions& options, const ResolvedOptions& resolved) {
+  if (options.order != OrderKind::kWindowed && (options.window || options.lanes)) {
+    fail(ErrorKind::kUsage, "the order {} has no {}; leave it out, or use order windowed", to_string(options.order),
+         options.window ? "window" : "lanes");
+  }
+  check_order(resolved.order, resolved.world);
+}
+
+}  // namespace
+
+ResolvedOptions resolve_sizes(const Dataset& dataset, const LoaderOptions& options) {
+  if (options.threads != 0) check_threads(options.threads);
+  const RankOfWorld place = find_rank(options.rank, options.world, process_environment());
+  const std::string bus_id = options.device && options.pin_threads ? options.device->bus_id() : std::string();
+  ResolvedOptions resolved;
+  resolved.rank = place.rank;
+  resolved.world = place.world;
+  resolved.batch = resolve_batch(options, place.world);
+  resolved.order = order_options(dataset, options, std::int64_t{resolved.batch} * place.world);
+  if (!bus_id.empty()) resolved.cores = cores_near(bus_id);
+  const auto near = static_cast<int>(resolved.cores.cores.size());
+  resolved.core_count = near > 0 ? std::min(near, usable_cores()) : usable_cores();
+  resolved.fixed = fixed_knobs(options);
+  resolved.tune = options.tune;
+  const int all_threads = options.tune == TuneMode::kOff ? resolved.core_count : threads_max(resolved.core_count);
+  resolved.knobs = {.threads = options.threads == 0 ? all_threads : options.threads,
+                    .transfer_index = options.transfer_index.value_or(options.device ? 0 : kTransferIndexMax),
+                    .prefetch = options.prefetch.value_or(kPrefetchDefault),
+                    .io_depth = options.io_depth.value_or(kIoDepthMax)};
+  resolved.memory = options.memory ? *options.memory : usable_memory() / 4;
+  const std::uint64_t of_device = options.device ? options.device->memory_bytes() / 4 : 0;
+  resolved.device_memory = options.device_memory.value_or(of_device > 0 ? of_device : UINT64_MAX);
+  resolved.cache = options.cache;
+  resolved.cache_memory = options.cache_memory.value_or(ResolvedOptions::kAllSamples);
+  resolved.bad_sample = options.bad_sample;
+  resolved.epochs_end = options.epochs_end;
+  resolved.limits = options.limits;
+  resolved.quarantine = options.quarantine;
+  resolved.audit = options.audit;
+  resolved.name = options.name;
+  resolved.allocator = options.allocator;
+  resolved.device = options.device;
+  resolved.nvjpeg = options.nvjpeg;
+  resolved.pin_memory = options.pin_memory;
+  resolved.tuned = options.tuned;
+  resolved.progress = options.progress;
+  return resolved;
+}
+
+ResolvedOptions resolve_options(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
+  if (dataset.size() == 0) fail(ErrorKind::kData, "the data set is empty: there is nothing to train on");
+  if (options.cache_memory && options.cache == CacheKind::kNone) {
+    fail(ErrorKind::kUsage, "cache memory is given, but there is no cache; ask for cache ram, or leave it out");
+  }
+  ResolvedOptions resolved = resolve_sizes(dataset, options);
+  check_device(options);
+  check_transfer_index(resolved.knobs.transfer_index, options.device.get());
+  if (options.device && !options.device->computes() && !options.audit.empty()) {
+    fail(ErrorKind::kUsage,
+         "{} computes nothing, so that there is nothing to audit; use emulated:execute, or no device",
+         options.device->name());
+  }
+  check_io_depth(resolved.knobs.io_depth);
+  if (!options.metrics_address.empty()) {
+    resolved.metrics_address = parse_metrics_address(options.metrics_address).text();
+  } else if (!options.name.empty()) {
+    fail(ErrorKind::kUsage, "a name tells loaders apart whose metrics are served, but there is no metrics address");
+  }
+  if (!options.tail) resolved.order.tail = parse_tail(recipe.tail());
+  check_order(options, resolved);
+  const OrderOptions& order = resolved.order;
+  if (order.tail == Tail::kDrop && order.samples * order.repeats < order.global_batch) {
+    fail(ErrorKind::kUsage,
+         "an epoch has {}, fewer than one global batch of {}; use a smaller batch, or tail wrap, pad or keep",
+         counted(order.samples * order.repeats, "sample"), order.global_batch);
+  }
+  return resolved;
+}
+
+void check_transfer_index(int index, const Device* device) {
+  if (index < 0 || index > kTransferIndexMax) {
+    fail(ErrorKind::kUsage, "a transfer index of {} is none; it goes from 0 to {}", index, kTransferIndexMax);
+  }
+  if (!device && index < kTransferIndexMax) {
+    fail(ErrorKind::kUsage,
+         "a transfer index of {} leaves work to a device, but there is none; name one, or leave the "
+         "index out",
+         index);
+  }
+}
+
+void check_io_depth(int depth) {
+  if (depth >= 1 && depth <= kIoDepthMax) return;
+  fail(ErrorKind::kUsage, "an I/O depth of {} is none; it goes from 1 to {}", depth, kIoDepthMax);
+}
+
+}  // namespace stoker

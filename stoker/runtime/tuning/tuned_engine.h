@@ -1,0 +1,33 @@
+// An engine that tunes itself: what SelfTuning sees of it and turns.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "stoker/runtime/engine/engine.h"
+#include "stoker/runtime/tuning/self_tuning.h"
+
+namespace stoker {
+
+class TunedEngine final : public TunedLoader {
+ public:
+  /// The engine must outlive it; its threads have not started yet.
+  TunedEngine(Engine& engine, const ResolvedOptions& options, SelfTuningOptions tuning);
+
+  SelfTuning& tuning() { return tuning_; }
+
+  Metrics metrics() const override { return engine_.metrics(); }
+  KnobSetting knobs() const override { return engine_.knobs(); }
+  void turn(const KnobSetting& knobs) override { engine_.turn(knobs); }
+  std::optional<std::vector<CrossingCost>> calibrate(const std::function<bool()>& stop) override;
+
+ private:
+  Engine& engine_;
+  const std::uint64_t seed_;
+  const DecodeLimits limits_;
+  SelfTuning tuning_;
+};
+
+}  // namespace stoker

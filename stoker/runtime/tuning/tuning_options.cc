@@ -1,0 +1,67 @@
+#include "stoker/runtime/tuning/tuning_options.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/base/hash.h"
+#include "stoker/base/machine.h"
+#include "stoker/base/user_cache.h"
+#include "stoker/base/words.h"
+#include "stoker/tuner/tuned_workload.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kIoDepthTuned = 256;  // at most
+
+// What was tuned, for those who find its report later: whose, of what data and recipe, where and when.
+std::string tuning_title(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options,
+                         std::string_view device) {
+  std::vector<std::string> operators;
+  for (const StageSpec& stage : plan.stages()) {
+    operators.insert(operators.end(), stage.operators.begin(), stage.operators.end());
+  }
+  const std::size_t shards = dataset.shard_samples().size();
+  const std::string more = shards > 1 ? fmt::format(" and {}", counted(shards - 1, "other shard")) : "";
+  return fmt::format("{}{} of {}{}; {}; batches of {}, device {}, on {}; begun {:%Y-%m-%d %H:%M} UTC",
+                     options.name.empty() ? "" : options.name + ": ", counted(dataset.size(), "sample"),
+                     dataset.row(0).source->name(), more, fmt::join(operators, ", "), options.batch, device,
+                     machine_name(), fmt::gmtime(std::time(nullptr)));
+}
+
+}  // namespace
+
+std::optional<SelfTuningOptions> tuning_options(const Dataset& dataset, const Plan& plan,
+                                                const ResolvedOptions& options, const MemoryPlan& memory) {
+  if (options.tune == TuneMode::kOff || options.fixed.all()) return std::nullopt;
+  const int prefetch_max =
+      most_prefetch(options.fixed.prefetch.value_or(kPrefetchTuned), dataset, plan, options, memory);
+  const std::string device = options.device ? options.device->name() : "cpu";
+  SelfTuningOptions tuning;
+  tuning.once = options.tune == TuneMode::kOnce;
+  tuning.title = tuning_title(dataset, plan, options, device);
+  tuning.workload.cores = options.core_count;
+  tuning.workload.batch = options.batch;
+  tuning.workload.prefetch_max = prefetch_max;
+  tuning.workload.io_depth_max = kIoDepthTuned;
+  tuning.limits.fixed = options.fixed;
+  tuning.limits.fits = [prefetch_max](int /*transfer_index*/, int prefetch) { return prefetch <= prefetch_max; };
+  tuning.cores = options.cores.cores;
+  tuning.share.threads_max = threads_max(tuning.workload.cores);
+  tuning.cache_folder = user_cache_folder();
+  tuning.key = {.machine = machine_name(),
+                .device = device,
+                .data = dataset.fingerprint(),
+                .recipe = hash64(plan.recipe().to_toml()),
+                .batch = options.batch,
+                .world = options.world};
+  tuning.moved = options.tuned;
+  return tuning;
+}
+
+}  // namespace stoker
