@@ -30,6 +30,7 @@
 #include "stoker/runtime/engine/encoded_arena.h"
 #include "stoker/runtime/engine/read_plan.h"
 #include "stoker/runtime/open.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

@@ -1,12 +1,29 @@
-# What `cmake --install` leaves: the command, libstoker.a, the headers, and what find_package(stoker) reads.
+# What `cmake --install` leaves: the command, libstoker.a, the public headers, and what find_package(stoker) reads.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/stoker)
 
 install(TARGETS stoker EXPORT stokerTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT stokerTargets NAMESPACE stoker:: DESTINATION ${package_dir})
-install(DIRECTORY stoker DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
-  PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE PATTERN "*_testing.h" EXCLUDE)
+
+# The public headers: stoker.h, and what it includes in turn.
+set(public_headers stoker/stoker.h)
+set(unread ${public_headers})
+while(unread)
+  list(POP_FRONT unread header)
+  file(STRINGS ${PROJECT_SOURCE_DIR}/${header} includes REGEX "^#include \"stoker/")
+  foreach(include IN LISTS includes)
+    string(REGEX REPLACE "^#include \"(.*)\"" "\\1" include "${include}")
+    if(NOT include IN_LIST public_headers)
+      list(APPEND public_headers ${include})
+      list(APPEND unread ${include})
+    endif()
+  endforeach()
+endwhile()
+foreach(header IN LISTS public_headers)
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endforeach()
 
 configure_package_config_file(cmake/stokerConfig.cmake.in ${PROJECT_BINARY_DIR}/stokerConfig.cmake
   INSTALL_DESTINATION ${package_dir})

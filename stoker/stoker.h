@@ -3,6 +3,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
+#include "stoker/device/open_device.h"
 #include "stoker/format/dataset.h"
 #include "stoker/format/dataset_views.h"
 #include "stoker/format/labels.h"
@@ -10,3 +11,4 @@
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/open.h"
 #include "stoker/tensor/batch.h"
+#include "stoker/tuner/tuning_log.h"

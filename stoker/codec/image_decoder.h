@@ -7,21 +7,12 @@
 #include <vector>
 
 #include "stoker/base/bytes.h"
+#include "stoker/codec/decode_limits.h"
 #include "stoker/tensor/image.h"
 #include "stoker/tensor/image_facts.h"
 #include "stoker/tensor/planes.h"
 
 namespace stoker {
-
-/// Limits that protect the machine; checked against the header before anything is allocated.
-struct DecodeLimits {
-  std::int64_t pixels_max = 89'000'000;
-  int side_max = 65'535;
-  std::int64_t bytes_max = std::int64_t{1} << 30;  // of decoded pixels
-
-  /// Images of up to so many pixels, however many bytes they take.
-  static DecodeLimits up_to(std::int64_t pixels);
-};
 
 /// Images whose planes were decoded: by Stoker's own decoder, or left to the codec's library, which takes longer.
 struct PlaneDecodes {

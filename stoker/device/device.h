@@ -16,6 +16,7 @@
 
 #include "stoker/base/bytes.h"
 #include "stoker/device/launch.h"
+#include "stoker/device/open_device.h"
 #include "stoker/tensor/allocator.h"
 #include "stoker/tensor/batch.h"
 #include "stoker/tensor/image_facts.h"
@@ -135,9 +136,5 @@ class Device {
   /// A mark behind what it was given so far. Null if all of that is done.
   virtual std::shared_ptr<const StreamMark> mark(DeviceStream stream) noexcept = 0;
 };
-
-/// By its name, "cuda:0", "emulated:execute" or "emulated:NAME". Throws kUsage for one that there is not, saying which
-/// there are, and kNotFound for a GPU that is not here. Null for "cpu": there is none.
-std::shared_ptr<Device> open_device(std::string_view name);
 
 }  // namespace stoker

@@ -8,6 +8,7 @@
 #include "stoker/base/hash.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/storage/read_group.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

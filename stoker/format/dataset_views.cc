@@ -17,6 +17,7 @@
 #include "stoker/base/units.h"
 #include "stoker/format/fingerprint.h"
 #include "stoker/format/member_name.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

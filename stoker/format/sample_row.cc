@@ -4,6 +4,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
 #include "stoker/format/member_name.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 

@@ -8,10 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "stoker/storage/source.h"
+#include "stoker/base/bytes.h"
 #include "stoker/tensor/image_facts.h"
 
 namespace stoker {
+
+class Source;
 
 /// One field. What its views show lives as long as the data set.
 struct SampleField {

@@ -6,6 +6,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/format/shard_format.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

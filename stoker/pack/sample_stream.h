@@ -8,6 +8,7 @@
 #include "stoker/format/dataset.h"
 #include "stoker/format/open/data_shard.h"
 #include "stoker/format/tar/tar_samples.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 

@@ -16,6 +16,7 @@
 #include "stoker/pack/ordered_producer.h"
 #include "stoker/pack/sample_stream.h"
 #include "stoker/pack/work_turns.h"
+#include "stoker/storage/source.h"
 #include "stoker/tensor/allocator.h"
 
 namespace stoker {

@@ -5,6 +5,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/format/shard_format.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 

@@ -15,7 +15,7 @@ namespace stoker {
 class Loader::Running {
  public:
   Running(std::shared_ptr<const Dataset> dataset, Recipe recipe, const ResolvedOptions& options)
-      : engine_(make_shared_at_home<Engine>(std::move(dataset), std::move(recipe), options)) {
+      : batch_(options.batch), engine_(make_shared_at_home<Engine>(std::move(dataset), std::move(recipe), options)) {
     auto tuning = tuning_options(engine_->dataset(), engine_->plan(), options, engine_->memory());
     if (tuning) tuned_ = std::make_unique<TunedEngine>(*engine_, options, *std::move(tuning));
     engine_->start_threads();
@@ -23,6 +23,7 @@ class Loader::Running {
   }
 
   Engine& engine() { return *engine_; }
+  int batch_size() const { return batch_; }
   bool tunes() const { return tuned_ != nullptr; }
   TuningLog tuning() const {
     engine_->check_home();
@@ -44,6 +45,7 @@ class Loader::Running {
 
  private:
   const HomeProcess home_;
+  const int batch_;
   const std::shared_ptr<Engine> engine_;  // batches that the consumer holds share it
   std::unique_ptr<TunedEngine> tuned_;
   std::mutex mutex_;  // one set() at a time
@@ -62,17 +64,17 @@ Loader::~Loader() {
 const Dataset& Loader::dataset() const { return running_->engine().dataset(); }
 const Recipe& Loader::recipe() const { return running_->engine().plan().recipe(); }
 std::vector<OutputSpec> Loader::outputs() const { return running_->engine().plan().outputs(); }
-std::int64_t Loader::batches_per_epoch() const { return running_->engine().batches_per_epoch(); }
-int Loader::batch_size() const { return running_->engine().batch_size(); }
+std::int64_t Loader::batches_per_epoch() const { return running_->engine().consumer().batches_per_epoch(); }
+int Loader::batch_size() const { return running_->batch_size(); }
 
-void Loader::start_epoch(std::int64_t epoch) { running_->engine().start_epoch(epoch); }
+void Loader::start_epoch(std::int64_t epoch) { running_->engine().consumer().start_epoch(epoch); }
 
-std::int64_t Loader::next_epoch() const { return running_->engine().next_epoch(); }
-LoaderPosition Loader::position() const { return running_->engine().position(); }
-std::string Loader::state() const { return running_->engine().state(); }
-LoaderPosition Loader::load_state(std::string_view json) { return running_->engine().load_state(json); }
+std::int64_t Loader::next_epoch() const { return running_->engine().consumer().next_epoch(); }
+LoaderPosition Loader::position() const { return running_->engine().consumer().position(); }
+std::string Loader::state() const { return running_->engine().consumer().state(); }
+LoaderPosition Loader::load_state(std::string_view json) { return running_->engine().consumer().load_state(json); }
 
-std::vector<BadSample> Loader::bad_samples() const { return running_->engine().bad_samples(); }
+std::vector<BadSample> Loader::bad_samples() const { return running_->engine().consumer().bad_samples(); }
 
 BatchPtr Loader::next() { return *running_->engine().next(std::nullopt); }
 

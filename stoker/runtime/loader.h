@@ -15,9 +15,10 @@
 #include "stoker/runtime/metrics.h"
 #include "stoker/tensor/batch.h"
 #include "stoker/tuner/knob_setting.h"
-#include "stoker/tuner/tuning_log.h"
 
 namespace stoker {
+
+struct TuningLog;
 
 /// Global batches before `batch` of `epoch` were seen by the consumer; `batch` may be the epoch's end.
 struct LoaderPosition {
@@ -91,7 +92,7 @@ class Loader {
   int io_depth() const;
   /// Whether there is anything that tuning may turn.
   bool tunes() const;
-  /// What was tuned so far; empty if nothing is. Threads: any.
+  /// What was tuned so far (tuner/tuning_log.h); empty if nothing is. Threads: any.
   TuningLog tuning() const;
 
   /// Makes a waiting next() and all later ones throw kClosed. Threads: any; async-signal-unsafe.

@@ -22,6 +22,7 @@
 #include "stoker/format/open/sharded_dataset.h"
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/runtime/loader_testing.h"
+#include "stoker/storage/source.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {

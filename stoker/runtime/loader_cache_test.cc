@@ -7,6 +7,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/runtime/loader_testing.h"
+#include "stoker/runtime/share/sample_cache.h"
 
 namespace stoker {
 namespace {

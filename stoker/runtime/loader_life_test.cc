@@ -15,6 +15,7 @@
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/runtime/open.h"
+#include "stoker/storage/source.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {

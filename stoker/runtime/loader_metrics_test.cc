@@ -11,6 +11,7 @@
 #include "stoker/runtime/held_device_testing.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/runtime/report/metrics_window.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

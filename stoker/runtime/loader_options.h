@@ -8,14 +8,15 @@
 #include <string>
 #include <string_view>
 
-#include "stoker/codec/image_decoder.h"
-#include "stoker/device/device.h"
+#include "stoker/codec/decode_limits.h"
 #include "stoker/order/order_options.h"
 #include "stoker/runtime/bad_slot_policy.h"
 #include "stoker/tensor/allocator.h"
-#include "stoker/tuner/tuning_log.h"
 
 namespace stoker {
+
+class Device;
+struct TuningMove;
 
 /// How far an epoch has come.
 struct LoaderProgress {
@@ -72,7 +73,7 @@ struct LoaderOptions {
   std::int64_t epochs_end = INT64_MAX;  // the first epoch that will not be asked for: nothing of it is prefetched
   std::function<void(const LoaderProgress&)> progress{};  // called after each batch, by the thread that took it
   Allocator* allocator = &host_allocator();               // of batches and read-ahead; outlives them
-  std::shared_ptr<Device> device{};              // that does the stages behind the transfer index; null: there is none
+  std::shared_ptr<Device> device{};              // that does the stages after the transfer index, from open_device(); null: there is none
   std::optional<int> transfer_index{};           // stages before it; unset: as tuned, or none where there is a device
   std::optional<std::uint64_t> device_memory{};  // budget in bytes of its own memory; unset: a quarter of it
   bool nvjpeg = false;      // at index 0 it decodes JPEGs without entry points, to pixels of its own: kept in the state

@@ -16,6 +16,7 @@
 #include "stoker/format/tar_testing.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/runtime/open.h"
+#include "stoker/storage/source.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {

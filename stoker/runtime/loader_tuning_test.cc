@@ -17,6 +17,7 @@
 #include "stoker/runtime/loader_options.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/runtime/resolved_options.h"
+#include "stoker/tuner/tuning_log.h"
 
 namespace stoker {
 namespace {

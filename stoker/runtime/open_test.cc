@@ -6,6 +6,7 @@
 #include "stoker/base/error_testing.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/file_access_testing.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

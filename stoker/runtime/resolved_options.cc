@@ -6,8 +6,11 @@
 #include "stoker/base/error.h"
 #include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
+#include "stoker/base/units.h"
 #include "stoker/base/words.h"
+#include "stoker/device/device.h"
 #include "stoker/order/launcher.h"
+#include "stoker/plan/device_batch.h"
 #include "stoker/runtime/report/metrics_server.h"
 #include "stoker/tuner/tuned_workload.h"
 

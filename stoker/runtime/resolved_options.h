@@ -11,6 +11,7 @@
 #include "stoker/order/order_options.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/runtime/loader_options.h"
+#include "stoker/tuner/knob_setting.h"
 
 namespace stoker {
 

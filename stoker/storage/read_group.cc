@@ -1,4 +1,5 @@
 #include "stoker/storage/read_group.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 

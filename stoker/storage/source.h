@@ -11,6 +11,7 @@
 #include "stoker/base/bytes.h"
 #include "stoker/storage/read_scratch.h"
 #include "stoker/storage/segments.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 

@@ -17,6 +17,7 @@
 #include "stoker/format/index/index_writer.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/posix_file.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "stoker/format/index/shard_index.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 

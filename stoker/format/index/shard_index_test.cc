@@ -12,6 +12,7 @@
 #include "stoker/base/random.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/format/index/index_testing.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "stoker/base/units.h"
 #include "stoker/format/index/index_places.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 

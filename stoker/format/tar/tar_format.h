@@ -3,6 +3,7 @@
 #pragma once
 
 #include "stoker/format/shard_format.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 

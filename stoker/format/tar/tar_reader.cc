@@ -14,6 +14,7 @@
 #include "stoker/base/log.h"
 #include "stoker/base/units.h"
 #include "stoker/format/utf8_locale.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

@@ -9,6 +9,7 @@
 #include "stoker/format/index/index_places.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/shard_format.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 

@@ -9,6 +9,7 @@
 #include "stoker/format/class_number.h"
 #include "stoker/format/sample_row.h"
 #include "stoker/format/tar/tar_reader.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 

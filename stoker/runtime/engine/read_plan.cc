@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stoker/storage/open_file.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

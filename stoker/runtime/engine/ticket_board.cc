@@ -9,6 +9,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
 #include "stoker/order/substitutes.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

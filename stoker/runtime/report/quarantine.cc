@@ -10,6 +10,7 @@
 #include "stoker/base/error.h"
 #include "stoker/format/json_text.h"
 #include "stoker/format/json_values.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

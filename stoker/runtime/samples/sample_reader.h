@@ -9,6 +9,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/format/dataset.h"
+#include "stoker/format/sample_row.h"
 #include "stoker/plan/plan.h"
 #include "stoker/plan/sample_executor.h"
 #include "stoker/runtime/open.h"

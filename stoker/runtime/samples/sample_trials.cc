@@ -6,6 +6,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/order/epoch_order.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

@@ -24,6 +24,7 @@
 #include "stoker/base/threads.h"
 #include "stoker/order/launcher.h"
 #include "stoker/storage/closed_in_children.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

@@ -12,6 +12,7 @@
 #include "stoker/base/machine.h"
 #include "stoker/base/user_cache.h"
 #include "stoker/base/words.h"
+#include "stoker/storage/source.h"
 #include "stoker/tuner/tuned_workload.h"
 
 namespace stoker {

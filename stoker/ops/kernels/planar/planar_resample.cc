@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "stoker/ops/kernels/planar/planar_writer.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

@@ -1,4 +1,5 @@
-// The consumer's side of the loader: epochs, and the batches that it takes and gives back.
+#include "stoker/runtime/engine/consumer.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,9 +8,9 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
+#include "stoker/base/hash.h"
 #include "stoker/base/log.h"
 #include "stoker/base/units.h"
-#include "stoker/runtime/engine/engine.h"
 
 namespace stoker {
 namespace {
@@ -38,31 +39,44 @@ class WaitTimer {
 
 }  // namespace
 
-void Engine::start_epoch(std::int64_t epoch) {
-  check_home();
+Consumer::Consumer(EngineCore& core, Reader& reader, const ResolvedOptions& options)
+    : core_(core),
+      reader_(reader),
+      batch_(options.batch),
+      epochs_end_(options.epochs_end),
+      progress_(options.progress),
+      audit_(options.audit.empty() ? nullptr : std::make_unique<AuditWriter>(options.audit)),
+      state_({.data = core.dataset->fingerprint(),
+              .samples = core.dataset->size(),
+              .recipe = hash64(core.plan.recipe().to_toml()),
+              .order = core.board.order(),
+              .semantics = kSemanticsVersion,
+              .nvjpeg = options.nvjpeg}),
+      batches_per_epoch_(core.board.batches_per_epoch()) {}
+
+void Consumer::start_epoch(std::int64_t epoch) {
+  core_.check_home();
   if (epoch < 0) fail(ErrorKind::kUsage, "epochs are numbered from 0; {} was asked for", epoch);
   if (epoch >= epochs_end_) {
     fail(ErrorKind::kUsage, "epoch {} was asked for, but the loader was made for those up to {}", epoch,
          epochs_end_ - 1);
   }
   drop_arriving();
-  const std::lock_guard lock(mutex_);
-  check_open();
+  const std::lock_guard lock(core_.mutex);
+  core_.check_open();
   if (first_start_ns_ == 0) first_start_ns_ = now_ns();
   const std::optional<LoaderPosition> resume = std::exchange(resume_, std::nullopt);
   delivered_ = resume && resume->epoch == epoch ? resume->batch : 0;
   const bool goes_back = resume && epoch < resume->epoch;
-  board_.start_epoch(epoch, delivered_);
-  epoch_started_ = true;
+  core_.board.start_epoch(epoch, delivered_);
   epoch_ = epoch;
   epoch_bad_.clear();
   in_epoch_ = true;
   epoch_error_ = nullptr;
   step_since_ns_ = 0;  // what it does between epochs is none
-  reader_waits_ = false;
-  reader_wakes_.notify_one();
-  wake_worker();
-  observe();
+  reader_.epoch_started();
+  core_.wake_worker();
+  core_.observe();
   if (goes_back) {
     log(LogLevel::kWarning, "epoch {} was asked for, so it begins anew; the state that was loaded stood in epoch {}",
         epoch, resume->epoch);
@@ -70,33 +84,33 @@ void Engine::start_epoch(std::int64_t epoch) {
   log(LogLevel::kDebug, "epoch {} begins: {} of {}", epoch, counted(batches_per_epoch_, "batch"), batch_);
 }
 
-std::int64_t Engine::next_epoch() const {
-  check_home();
+std::int64_t Consumer::next_epoch() const {
+  core_.check_home();
   if (!resume_) return epoch_ + 1;
-  return resume_->batch == board_.global_batches() ? resume_->epoch + 1 : resume_->epoch;
+  return resume_->batch == core_.board.global_batches() ? resume_->epoch + 1 : resume_->epoch;
 }
 
-LoaderPosition Engine::position() const {
-  check_home();
+LoaderPosition Consumer::position() const {
+  core_.check_home();
   if (resume_) return *resume_;
   if (epoch_ < 0) return {};
-  return {epoch_, in_epoch_ ? delivered_ : board_.global_batches()};
+  return {epoch_, in_epoch_ ? delivered_ : core_.board.global_batches()};
 }
 
-std::string Engine::state() const { return state_.to_json(position()); }
+std::string Consumer::state() const { return state_.to_json(position()); }
 
-std::vector<BadSample> Engine::bad_samples() const {
+std::vector<BadSample> Consumer::bad_samples() const {
   std::vector<BadSample> samples;
   for (const auto& [number, sample] : bad_samples_) samples.push_back(sample);
   return samples;
 }
 
-LoaderPosition Engine::load_state(std::string_view json) {
-  check_home();
+LoaderPosition Consumer::load_state(std::string_view json) {
+  core_.check_home();
   const LoaderPosition position = state_.parse(json);
-  if (position.batch > board_.global_batches()) {
+  if (position.batch > core_.board.global_batches()) {
     fail(ErrorKind::kUsage, "the state is damaged: it stands before batch {} of an epoch of {}", position.batch,
-         board_.global_batches());
+         core_.board.global_batches());
   }
   drop_arriving();
   resume_ = position;
@@ -105,11 +119,11 @@ LoaderPosition Engine::load_state(std::string_view json) {
   return position;
 }
 
-std::optional<BatchPtr> Engine::next(Deadline deadline) {
-  check_home();
+std::optional<BatchPtr> Consumer::next(Deadline deadline, const std::shared_ptr<void>& owner) {
+  core_.check_home();
   if (step_since_ns_ != 0) {
-    metrics_.add(Metric::kConsumerSteps, 1);
-    metrics_.add(Metric::kConsumerStepNs, now_ns() - std::exchange(step_since_ns_, 0));
+    core_.metrics.add(Metric::kConsumerSteps, 1);
+    core_.metrics.add(Metric::kConsumerStepNs, now_ns() - std::exchange(step_since_ns_, 0));
   }
   if (epoch_error_) std::rethrow_exception(epoch_error_);
   if (!in_epoch_ && next_epoch() >= epochs_end_) return BatchPtr();
@@ -117,12 +131,12 @@ std::optional<BatchPtr> Engine::next(Deadline deadline) {
   const bool at_end = delivered_ >= batches_per_epoch_;  // a state may stand behind a last batch that has none of ours
   if (!at_end && !arriving_ && !pop_arriving(deadline)) return std::nullopt;
   try {
-    const std::size_t unsettled_max = at_end || !device_ || device_->memory_is_host() ? 0 : kUnsettledMax;
+    const std::size_t unsettled_max = at_end || !core_.device || core_.device->memory_is_host() ? 0 : kUnsettledMax;
     if (!settle(unsettled_max, deadline)) return std::nullopt;
     if (!at_end) report_bad();
     if (epoch_error_) std::rethrow_exception(epoch_error_);
     if (at_end) return end_epoch();
-    return deliver(std::move(arriving_));
+    return deliver(std::move(arriving_), owner);
   } catch (...) {  // the audit could not be written, for instance: an epoch with a gap in it is of no use
     epoch_error_ = std::current_exception();
     drop_arriving();
@@ -130,17 +144,17 @@ std::optional<BatchPtr> Engine::next(Deadline deadline) {
   }
 }
 
-BatchPtr Engine::end_epoch() {
+BatchPtr Consumer::end_epoch() {
   in_epoch_ = false;
-  metrics_.add(Metric::kEpochs, 1);
+  core_.metrics.add(Metric::kEpochs, 1);
   log(LogLevel::kDebug, "epoch {} ended after {}", epoch_, counted(delivered_, "batch"));
   if (!epoch_bad_.empty()) log(LogLevel::kWarning, "bad samples in epoch {}: {}", epoch_, epoch_bad_.size());
   return nullptr;
 }
 
 // The next batch becomes the arriving one, or its error the epoch's; false if the deadline passes first.
-bool Engine::pop_arriving(Deadline deadline) {
-  std::unique_lock lock(mutex_);
+bool Consumer::pop_arriving(Deadline deadline) {
+  std::unique_lock lock(core_.mutex);
   wait_for_batch(lock, deadline);
   while (lacks_unsettled_memory()) {
     lock.unlock();
@@ -153,10 +167,10 @@ bool Engine::pop_arriving(Deadline deadline) {
     lock.lock();
     wait_for_batch(lock, deadline);
   }
-  if (!board_.front_sealed()) return false;
+  if (!core_.board.front_sealed()) return false;
   try {
-    made_ = board_.slots_made();
-    arriving_ = board_.pop(bad_);
+    made_ = core_.board.slots_made();
+    arriving_ = core_.board.pop(bad_);
     if (arriving_->crossed()) {
       arriving_->settled = false;
       unsettled_.push_back(arriving_.get());
@@ -164,19 +178,19 @@ bool Engine::pop_arriving(Deadline deadline) {
   } catch (...) {
     epoch_error_ = std::current_exception();
   }
-  wake_reader_if_room();
-  observe();
-  wake_worker();  // another batch may have memory
+  reader_.wake_if_room();
+  core_.observe();
+  core_.wake_worker();  // another batch may have memory
   return true;
 }
 
-void Engine::drop_arriving() noexcept {
+void Consumer::drop_arriving() noexcept {
   if (arriving_) take_back(arriving_.release());
 }
 
 // Waits until the device is done with all batches but the last so many, and learns how that went: what went wrong is
 // the epoch's error. False if the deadline passes first.
-bool Engine::settle(std::size_t but, Deadline deadline) {
+bool Consumer::settle(std::size_t but, Deadline deadline) {
   if (unsettled_.empty()) return true;
   const WaitTimer timer(waited_ns_);
   consumer_waits(true);
@@ -191,16 +205,16 @@ bool Engine::settle(std::size_t but, Deadline deadline) {
       epoch_error_ = std::current_exception();
     }
     if (!ready && !must) break;
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(core_.mutex);
     if (ready) {
       count_device(oldest.device_ns());
       unsettled_.pop_front();
-      board_.settled(oldest);
-      wake_reader_if_room();
-      wake_worker();
+      core_.board.settled(oldest);
+      reader_.wake_if_room();
+      core_.wake_worker();
     } else {
-      consumer_waits_ = !closing_ && !interrupted_;
-      check_open();
+      core_.consumer_waits = !core_.closing && !core_.interrupted;
+      core_.check_open();
       in_time = !deadline || std::chrono::steady_clock::now() < *deadline;
     }
   }
@@ -208,113 +222,125 @@ bool Engine::settle(std::size_t but, Deadline deadline) {
   return in_time;
 }
 
-void Engine::count_device(const DeviceTimes& stages_ns) {
+void Consumer::count_device(const DeviceTimes& stages_ns) {
   static constexpr std::array<Metric, static_cast<std::size_t>(DeviceStage::kCount)> kMetricOf = {
       Metric::kDeviceDecodeNs, Metric::kDeviceGeometryColorNs, Metric::kDeviceColorNs};
   for (std::size_t stage = 0; stage < stages_ns.size(); ++stage) {
-    metrics_.add(kMetricOf[stage], stages_ns[stage]);
-    metrics_.add(Metric::kDeviceNs, stages_ns[stage]);
+    core_.metrics.add(kMetricOf[stage], stages_ns[stage]);
+    core_.metrics.add(Metric::kDeviceNs, stages_ns[stage]);
   }
 }
 
-void Engine::consumer_waits(bool waits) {
-  const std::lock_guard lock(mutex_);
-  consumer_waits_ = waits;
-  observe();
+void Consumer::consumer_waits(bool waits) {
+  const std::lock_guard lock(core_.mutex);
+  core_.consumer_waits = waits;
+  core_.observe();
 }
 
 // Whether it is for the memory of batches which the consumer has let go of, but the device has not, that the next one
 // waits.
-bool Engine::lacks_unsettled_memory() const {
-  return board_.front_lacks_memory() && !board_.starved() && !unsettled_.empty();
+bool Consumer::lacks_unsettled_memory() const {
+  return core_.board.front_lacks_memory() && !core_.board.starved() && !unsettled_.empty();
 }
 
-void Engine::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline) {
+void Consumer::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline) {
   const auto ready = [&] {
-    return closing_ || interrupted_ || failure_ || board_.front_sealed() || board_.starved() ||
+    return core_.closing || core_.interrupted || core_.failure || core_.board.front_sealed() || core_.board.starved() ||
            lacks_unsettled_memory();
   };
   if (!ready()) {
     const WaitTimer timer(waited_ns_);
-    consumer_waits_ = true;
-    observe();
+    core_.consumer_waits = true;
+    core_.observe();
     if (deadline) {
-      consumer_wakes_.wait_until(lock, *deadline, ready);
+      core_.consumer_wakes.wait_until(lock, *deadline, ready);
     } else {
-      consumer_wakes_.wait(lock, ready);
+      core_.consumer_wakes.wait(lock, ready);
     }
-    consumer_waits_ = false;
-    observe();
+    core_.consumer_waits = false;
+    core_.observe();
   }
-  check_open();
-  if (failure_) std::rethrow_exception(failure_);
-  if (!board_.front_sealed() && board_.starved()) {
-    if (board_.allocation_error()) std::rethrow_exception(board_.allocation_error());
-    const bool of_host = board_.batch_memory().host + board_.batch_bytes().host > board_.batch_memory_max().host;
-    const std::size_t bytes = of_host ? board_.batch_bytes().host : board_.batch_bytes().device;
+  core_.check_open();
+  if (core_.failure) std::rethrow_exception(core_.failure);
+  if (!core_.board.front_sealed() && core_.board.starved()) {
+    if (core_.board.allocation_error()) std::rethrow_exception(core_.board.allocation_error());
+    const bool of_host =
+        core_.board.batch_memory().host + core_.board.batch_bytes().host > core_.board.batch_memory_max().host;
+    const std::size_t bytes = of_host ? core_.board.batch_bytes().host : core_.board.batch_bytes().device;
     fail(ErrorKind::kMemory,
          "the consumer holds {} of {} and the budget of {}memory allows no more; let go of batches, or give "
          "the loader more {}memory",
-         counted(board_.held(), "batch"), format_size(static_cast<double>(bytes)), of_host ? "" : "device ",
+         counted(core_.board.held(), "batch"), format_size(static_cast<double>(bytes)), of_host ? "" : "device ",
          of_host ? "" : "device ");
   }
 }
 
 // Tells of the bad samples that the batch at hand met. More than a few are no accident.
-void Engine::report_bad() {
+void Consumer::report_bad() {
   const std::int64_t slots = batches_per_epoch_ * batch_;
   const std::int64_t most = std::max(kBadSamplesMin, slots / kBadSamplesShare);
   for (const BadSlot& bad : bad_) {
     const bool is_new = bad_samples_.emplace(bad.sample, bad.bad).second;
-    if (is_new) metrics_.add(Metric::kBadSamples, 1);
+    if (is_new) core_.metrics.add(Metric::kBadSamples, 1);
     if (bad.known) continue;
     if (is_new) {
-      if (bad_sample_ != BadSlotPolicy::kFail) log(LogLevel::kWarning, "bad sample: {}", bad.bad.reason);
-      if (quarantine_) quarantine_->add(bad.bad);
+      if (core_.bad_sample != BadSlotPolicy::kFail) log(LogLevel::kWarning, "bad sample: {}", bad.bad.reason);
+      if (core_.quarantine) core_.quarantine->add(bad.bad);
     }
-    if (bad_sample_ == BadSlotPolicy::kFail || !epoch_bad_.insert(bad.sample).second) continue;
+    if (core_.bad_sample == BadSlotPolicy::kFail || !epoch_bad_.insert(bad.sample).second) continue;
     if (static_cast<std::int64_t>(epoch_bad_.size()) <= most) continue;
     fail(ErrorKind::kBadSample,
          "epoch {} has met {} bad samples, more than the {} that may be accidents; the last: {}{}", epoch_,
          epoch_bad_.size(), most, bad.bad.reason,
-         quarantine_
-             ? fmt::format("; '{}' lists them", quarantine_->path())
+         core_.quarantine
+             ? fmt::format("; '{}' lists them", core_.quarantine->path())
              : "; --quarantine FILE (in Python: quarantine=) lists them, and the next run passes over those listed");
   }
 }
 
-BatchPtr Engine::deliver(std::unique_ptr<LoaderBatch> batch) {
-  BatchPtr delivered(batch.release(), [engine = shared_from_this()](LoaderBatch* back) { engine->take_back(back); });
+BatchPtr Consumer::deliver(std::unique_ptr<LoaderBatch> batch, const std::shared_ptr<void>& owner) {
+  BatchPtr delivered(batch.release(), [this, owner](LoaderBatch* back) { take_back(back); });
   if (audit_) audit_->write(*delivered);
   ++delivered_;
-  metrics_.add(Metric::kBatches, 1);
-  metrics_.add(Metric::kSamples, delivered->valid_count());
-  if (!first_delivered_) metrics_.set(Metric::kFirstBatchNs, now_ns() - first_start_ns_);
+  core_.metrics.add(Metric::kBatches, 1);
+  core_.metrics.add(Metric::kSamples, delivered->valid_count());
+  if (!first_delivered_) core_.metrics.set(Metric::kFirstBatchNs, now_ns() - first_start_ns_);
   first_delivered_ = true;
-  if (progress_) progress_({epoch_, delivered_, batches_per_epoch_, metrics_.value(Metric::kSamples)});
+  if (progress_) progress_({epoch_, delivered_, batches_per_epoch_, core_.metrics.value(Metric::kSamples)});
   step_since_ns_ = now_ns();
   tell_delivered(step_since_ns_);
   return delivered;
 }
 
-void Engine::take_back(LoaderBatch* batch) noexcept {
-  if (!home_.here()) {
-    if (!device_ && !pinned_) delete batch;  // a GPU is out of a forked child's reach, and what is there stays there
+// The consumer has got a batch.
+void Consumer::tell_delivered(std::int64_t delivered_ns) {
+  const std::int64_t wait_ns = std::exchange(waited_ns_, 0);
+  const std::int64_t made = made_ - std::exchange(made_before_, made_);
+  const std::int64_t before_ns = std::exchange(delivered_at_ns_, delivered_ns);
+  if (delivered_told_ && before_ns != 0) {
+    delivered_told_({.step_ns = delivered_ns - before_ns - wait_ns, .wait_ns = wait_ns, .made = made});
+  }
+}
+
+void Consumer::take_back(LoaderBatch* batch) noexcept {
+  if (!core_.home.here()) {
+    if (!core_.device && !core_.pinned)
+      delete batch;  // a GPU is out of a forked child's reach, and what is there stays there
     return;
   }
   batch->let_go();
   std::unique_ptr<LoaderBatch> owned(batch);
-  std::unique_lock lock(mutex_);
-  board_.release(std::move(owned));
-  wake_reader_if_room();
-  wake_worker();
-  consumer_wakes_.notify_all();
-  while (std::unique_ptr<LoaderBatch> surplus = board_.take_surplus()) {
+  std::unique_lock lock(core_.mutex);
+  core_.board.release(std::move(owned));
+  reader_.wake_if_room();
+  core_.wake_worker();
+  core_.consumer_wakes.notify_all();
+  while (std::unique_ptr<LoaderBatch> surplus = core_.board.take_surplus()) {
     lock.unlock();
     surplus.reset();
     lock.lock();
   }
-  observe();
+  core_.observe();
 }
 
 }  // namespace stoker

@@ -1,0 +1,90 @@
+// The consumer's side of a loader: epochs, and the batches that the consumer's thread takes and gives back.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/runtime/engine/batch_period.h"
+#include "stoker/runtime/engine/engine_core.h"
+#include "stoker/runtime/engine/reader.h"
+#include "stoker/runtime/loader.h"
+#include "stoker/runtime/loader_state.h"
+#include "stoker/runtime/report/audit.h"
+
+namespace stoker {
+
+/// The consumer's thread only, but for what batches do when they are let go of.
+class Consumer {
+ public:
+  Consumer(EngineCore& core, Reader& reader, const ResolvedOptions& options);
+
+  /// Called for each batch but the first; to be set before batches are asked for.
+  void on_delivered(std::function<void(const BatchPeriod&)> told) { delivered_told_ = std::move(told); }
+
+  void start_epoch(std::int64_t epoch);
+  std::int64_t next_epoch() const;
+  LoaderPosition position() const;
+  std::string state() const;
+  LoaderPosition load_state(std::string_view json);
+  std::vector<BadSample> bad_samples() const;
+  std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
+
+  /// Null at the end of the epoch; nullopt when the deadline passed first. The batch shares the owner of all this.
+  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+  std::optional<BatchPtr> next(Deadline deadline, const std::shared_ptr<void>& owner);
+
+ private:
+  BatchPtr end_epoch();
+  bool pop_arriving(Deadline deadline);
+  void consumer_waits(bool waits);
+  void count_device(const DeviceTimes& stages_ns);
+  void wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline);
+  bool lacks_unsettled_memory() const;
+  bool settle(std::size_t but, Deadline deadline);
+  void report_bad();
+  void drop_arriving() noexcept;
+  BatchPtr deliver(std::unique_ptr<LoaderBatch> batch, const std::shared_ptr<void>& owner);
+  void tell_delivered(std::int64_t delivered_ns);
+  void take_back(LoaderBatch* batch) noexcept;
+
+  EngineCore& core_;
+  Reader& reader_;
+  const int batch_;
+  const std::int64_t epochs_end_;
+  const std::function<void(const LoaderProgress&)> progress_;
+  std::function<void(const BatchPeriod&)> delivered_told_;
+  const std::unique_ptr<AuditWriter> audit_;
+  const LoaderState state_;
+  const std::int64_t batches_per_epoch_;
+
+  bool in_epoch_ = false;
+  std::int64_t epoch_ = -1;
+  std::int64_t delivered_ = 0;            // of the epoch; those before a state were, too
+  std::optional<LoaderPosition> resume_;  // where the next epoch begins, if it is that one
+  std::int64_t first_start_ns_ = 0;
+  std::int64_t step_since_ns_ = 0;  // when the consumer got the batch that it is at work on; 0: it has none
+  // Since the last delivery.
+  std::int64_t delivered_at_ns_ = 0;         // 0: there was none
+  std::int64_t waited_ns_ = 0;               // for a batch, and not for what the consumer itself gave the device to do
+  std::int64_t made_ = 0, made_before_ = 0;  // slots, when this batch was popped and the one before
+  bool first_delivered_ = false;
+  std::unique_ptr<LoaderBatch> arriving_;          // popped, and not yet delivered
+  std::deque<LoaderBatch*> unsettled_;             // popped, the oldest first; the consumer may have let go of some
+  std::vector<BadSlot> bad_;                       // scratch: of the batch at hand
+  std::map<std::int64_t, BadSample> bad_samples_;  // met so far, and
+  std::set<std::int64_t> epoch_bad_;               // in this epoch: few, for many are an error
+  std::exception_ptr epoch_error_;                 // a failed epoch stays failed until another is started
+};
+
+}  // namespace stoker

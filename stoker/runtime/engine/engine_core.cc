@@ -1,0 +1,89 @@
+#include "stoker/runtime/engine/engine_core.h"
+
+#include <new>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/machine.h"
+#include "stoker/runtime/engine/board_options.h"
+
+namespace stoker {
+
+EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const ResolvedOptions& options)
+    : dataset(std::move(data)),
+      plan(std::move(recipe)),
+      device(options.device),
+      pinned(options.pin_memory ? open_pinned_host() : nullptr),
+      cores(options.cores),
+      limits(options.limits),
+      bad_sample(options.bad_sample),
+      quarantine(options.quarantine.empty() ? nullptr : std::make_shared<Quarantine>(options.quarantine)),
+      memory(plan_memory(*dataset, plan, options)),
+      enough_memory(dataset, plan, options),
+      cache_share(stoker::cache_share(*dataset, plan.fields(), options.world, memory.cache)),
+      cache(cache_share ? std::make_shared<SampleCache>(cache_share->take(), dataset->size()) : nullptr),
+      scratch(memory.scratch, options.knobs.threads, usable_cores(),
+              [this](std::uint64_t bytes) { return enough_memory.text({.decode_bytes = bytes}); }),
+      out_of_memory(
+          std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"))),
+      board(*dataset, options_of_board(options), *options.allocator),
+      io_depth(options.knobs.io_depth),
+      worker_target(options.knobs.threads) {}
+
+BoardOptions EngineCore::options_of_board(const ResolvedOptions& options) const {
+  BoardOptions of_board = board_options(*dataset, plan, options, memory);
+  of_board.quarantine = quarantine;
+  of_board.cache = cache;
+  of_board.device.pinned = pinned.get();
+  of_board.enough_memory = [this](std::uint64_t bytes) { return enough_memory.text({.sample_bytes = bytes}); };
+  return of_board;
+}
+
+void EngineCore::check_home() const {
+  if (!home.here()) fail(ErrorKind::kClosed, "the loader was made before this process was forked; make one here");
+}
+
+void EngineCore::check_open() const {
+  if (closing) fail(ErrorKind::kClosed, "the loader is closed");
+  if (interrupted) fail(ErrorKind::kClosed, "the loader was interrupted");
+}
+
+// Out of memory is all that is expected here.
+void EngineCore::fail_with(const std::exception_ptr& error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    failure = out_of_memory;
+  } catch (...) {
+    failure = error;
+  }
+  consumer_wakes.notify_all();
+}
+
+void EngineCore::wake_worker() {
+  if (board.has_work()) workers_wake.notify_one();
+}
+
+void EngineCore::observe() {
+  const auto number = [](std::size_t count) { return static_cast<std::int64_t>(count); };
+  MetricCounters::Levels levels;
+  const auto set = [&](Level level, std::int64_t count) { levels[static_cast<std::size_t>(level)] = count; };
+  set(Level::kReaderWaiting, reader_waits ? 1 : 0);
+  set(Level::kConsumerWaiting, consumer_waits ? 1 : 0);
+  set(Level::kReadsInFlight, number(reads_in_flight));
+  set(Level::kReadsWaiting, number(reads_waiting));
+  set(Level::kTicketsBlocked, number(board.refuses() ? located : 0));
+  set(Level::kTicketsReady, number(board.ready_count() - board.parked_count()));
+  set(Level::kTicketsParked, number(board.parked_count()));
+  set(Level::kBatchesReady, board.sealed_count());
+  metrics.observe(levels);
+  metrics.set(Metric::kReadAheadBytes, number(board.read_ahead_used()));
+  metrics.set(Metric::kBatchBytes, number(board.batch_memory().host));
+  metrics.set(Metric::kDeviceBytes, number(board.batch_memory().device));
+  metrics.set(Metric::kThreads, worker_target);
+  metrics.set(Metric::kPrefetch, board.prefetch());
+  metrics.set(Metric::kIoDepth, io_depth);
+  metrics.set(Metric::kTransferIndex, board.transfer_index());
+}
+
+}  // namespace stoker

@@ -1,0 +1,79 @@
+// What a loader's reader, workers and consumer share: the ticket board under one lock, and what all of them use.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <mutex>
+
+#include "stoker/base/home_process.h"
+#include "stoker/plan/plan.h"
+#include "stoker/runtime/engine/enough_memory.h"
+#include "stoker/runtime/engine/memory_plan.h"
+#include "stoker/runtime/engine/scratch_budget.h"
+#include "stoker/runtime/engine/ticket_board.h"
+#include "stoker/runtime/metrics.h"
+#include "stoker/runtime/report/quarantine.h"
+#include "stoker/runtime/resolved_options.h"
+#include "stoker/runtime/share/cache_share.h"
+
+namespace stoker {
+
+struct EngineCore {
+  // A worker takes several tickets at once while there is plenty, so that it seldom needs the lock, and single ones
+  // when work is short, so that no core runs dry at a batch's end.
+  static constexpr std::size_t kTicketsAtOnce = 4;
+
+  EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const ResolvedOptions& options);
+
+  /// Throws kClosed in a forked child.
+  void check_home() const;
+
+  // With the lock held:
+
+  /// Throws kClosed for a loader that is closed or interrupted.
+  void check_open() const;
+  /// What a thread of ours cannot go on after ends the run.
+  void fail_with(const std::exception_ptr& error) noexcept;
+  void wake_worker();
+  /// Tells the metrics how many of everything there are now; before the lock is let go of.
+  void observe();
+
+  const HomeProcess home;
+  const std::shared_ptr<const Dataset> dataset;
+  const Plan plan;
+  const std::shared_ptr<Device> device;
+  const std::shared_ptr<PinnedHost> pinned;
+  const NearCores cores;  // that our threads keep to
+  const DecodeLimits limits;
+  const BadSlotPolicy bad_sample;
+  MetricCounters metrics;
+  const std::shared_ptr<Quarantine> quarantine;
+  const MemoryPlan memory;
+  const EnoughMemory enough_memory;
+  const std::unique_ptr<CacheShare> cache_share;
+  const std::shared_ptr<SampleCache> cache;
+  ScratchBudget scratch;
+  const std::exception_ptr out_of_memory;  // made while there is some
+
+  mutable std::mutex mutex;
+  std::condition_variable reader_wakes, workers_wake, consumer_wakes, reads_end;
+
+  // Guarded by it.
+  TicketBoard board;
+  bool closing = false;
+  bool interrupted = false;
+  bool reader_waits = false;
+  bool consumer_waits = false;
+  int io_depth;
+  int worker_target;        // threads
+  std::size_t located = 0;  // tickets that wait for room
+  std::size_t reads_waiting = 0, reads_in_flight = 0;
+  std::exception_ptr failure{};  // of the reader or a worker itself: nothing goes on after it
+
+ private:
+  BoardOptions options_of_board(const ResolvedOptions& options) const;
+};
+
+}  // namespace stoker

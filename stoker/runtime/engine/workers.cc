@@ -1,0 +1,234 @@
+#include "stoker/runtime/engine/workers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <span>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/threads.h"
+
+namespace stoker {
+
+Workers::Workers(EngineCore& core, Reader& reader, std::uint64_t seed)
+    : core_(core),
+      reader_(reader),
+      seed_(seed),
+      wants_label_(std::any_of(core.plan.views().begin(), core.plan.views().end(),
+                               [](const ViewPlan& view) { return view.kind == ViewKind::kLabel; })) {}
+
+void Workers::join() {
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void Workers::resize(int threads) {
+  {
+    const std::lock_guard lock(core_.mutex);
+    core_.worker_target = threads;
+    core_.workers_wake.notify_all();
+    core_.observe();
+  }
+  while (static_cast<int>(threads_.size()) > threads) {
+    threads_.back().join();
+    threads_.pop_back();
+  }
+  const std::size_t before = threads_.size();
+  try {
+    translate_thread_errors([&] {
+      core_.metrics.have_workers(threads);
+      while (static_cast<int>(threads_.size()) < threads) {
+        const int number = static_cast<int>(threads_.size());
+        threads_.emplace_back([this, number] { work_loop(number); });
+      }
+    });
+  } catch (...) {
+    resize(static_cast<int>(before));
+    throw;
+  }
+}
+
+std::size_t Workers::fair_share() const {
+  const std::size_t each = core_.board.workable_count() / (4 * static_cast<std::size_t>(core_.worker_target));
+  return std::clamp<std::size_t>(each, 1, EngineCore::kTicketsAtOnce);
+}
+
+void Workers::work_loop(int worker) {
+  run_on(core_.cores.cores);
+  name_this_thread(fmt::format("stoker-work{}", worker));
+  core_.metrics.worker(worker).begin_work();
+  std::unique_lock lock(core_.mutex, std::defer_lock);
+  try {
+    work_until_stopped(worker, lock);
+  } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
+    core_.fail_with(std::current_exception());
+  }
+  core_.metrics.worker(worker).end();
+}
+
+namespace {
+
+/// What an executor has done since it was `reported`, for a ticket.
+void report(const ExecutorCounts& counts, ExecutorCounts& reported, const Ticket& ticket, WorkerCounters& counters) {
+  static constexpr std::pair<Metric, std::int64_t ExecutorCounts::*> kCounts[] = {
+      {Metric::kHandOverNs, &ExecutorCounts::hand_over_ns},
+      {Metric::kDecodeNs, &ExecutorCounts::decode_ns},
+      {Metric::kGeometryNs, &ExecutorCounts::geometry_ns},
+      {Metric::kGeometryColorNs, &ExecutorCounts::geometry_color_ns},
+      {Metric::kMemoryWaitNs, &ExecutorCounts::memory_wait_ns},
+      {Metric::kJpegFallbacks, &ExecutorCounts::jpeg_fallbacks},
+      {Metric::kEntryPointsUsed, &ExecutorCounts::entry_points_used},
+      {Metric::kNvjpegImages, &ExecutorCounts::nvjpeg_images},
+  };
+  for (const auto& [metric, count] : kCounts) {
+    if (counts.*count != reported.*count) counters.add(metric, counts.*count - reported.*count);
+  }
+  reported = counts;
+  if (!ticket.cached) return;
+  counters.add(Metric::kCacheHits, 1);
+  for (const FieldRead& read : ticket.reads) {
+    counters.add(Metric::kBytesFromCache, static_cast<std::int64_t>(read.content.size()));
+  }
+}
+
+}  // namespace
+
+void Workers::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock) {
+  ScratchGate gate(core_.scratch);
+  CpuExecutor executor(core_.plan, core_.limits, &gate);
+  WorkerCounters& counters = core_.metrics.worker(worker);
+  ExecutorCounts reported;
+  Ticket* tickets[EngineCore::kTicketsAtOnce];
+  lock.lock();
+  for (;;) {
+    std::size_t count = 0;
+    const auto something_to_do = [&] {
+      if (core_.closing || worker >= core_.worker_target) return true;
+      count = core_.board.take(std::span(tickets, fair_share()));
+      return count > 0 || core_.board.may_cross() || core_.board.may_grant();
+    };
+    if (!something_to_do()) {
+      core_.observe();
+      counters.begin_idle();
+      core_.workers_wake.wait(lock, something_to_do);
+      counters.begin_work();
+    }
+    if (count == 0 && (core_.closing || worker >= core_.worker_target)) return;
+    if (count == 0) {
+      cross_complete(worker, lock);
+      grant_memory(counters, lock);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      core_.observe();
+      lock.unlock();
+      work_on(*tickets[i], executor);
+      gate.drop_too_much(executor);
+      report(executor.counts(), reported, *tickets[i], counters);
+      lock.lock();
+      const bool complete = core_.board.finish(*tickets[i]);
+      if (complete) cross_complete(worker, lock);
+      if (complete || core_.board.starved()) core_.consumer_wakes.notify_all();
+      reader_.wake_if_room();
+    }
+    core_.wake_worker();
+  }
+}
+
+// Makes memory ready for the first batch without any. The lock is held, but not while a device or a stream of the
+// consumer is waited for, or memory is allocated.
+void Workers::grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex>& lock) {
+  BatchGrant grant;
+  if (core_.closing || !core_.board.may_grant()) return;
+  if (!core_.board.take_grant(grant)) return core_.consumer_wakes.notify_all();  // it learns that there is none
+  core_.observe();
+  lock.unlock();
+  counters.begin_idle();
+  core_.board.prepare(grant);
+  counters.begin_work();
+  lock.lock();
+  core_.board.granted(grant);
+  if (grant.error) core_.consumer_wakes.notify_all();
+  if (core_.board.has_work()) core_.workers_wake.notify_all();  // tickets of the batch were ready
+  if (!grant.batch) return;
+  lock.unlock();
+  grant.batch.reset();
+  lock.lock();
+}
+
+// Hands complete batches over to the device. The lock is held, but not while one is handed over. Whoever is not wanted
+// any more leaves the next one to others, where there may always be a next one.
+void Workers::cross_complete(int worker, std::unique_lock<std::mutex>& lock) {
+  while (BatchWork* const work = core_.board.take_crossing()) {
+    std::exception_ptr error;
+    lock.unlock();
+    try {
+      if (const std::optional<std::int64_t> step_ns = work->batch->step_ns()) {
+        core_.metrics.add(Metric::kConsumerDeviceSteps, 1);
+        core_.metrics.add(Metric::kConsumerDeviceStepNs, *step_ns);
+      }
+      work->batch->cross();
+      core_.metrics.add(Metric::kBytesToDevice, static_cast<std::int64_t>(work->batch->bytes_to_device()));
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    core_.board.crossed(*work, std::move(error));
+    core_.consumer_wakes.notify_all();
+    if (worker < core_.worker_target) continue;
+    core_.workers_wake.notify_all();
+    return;
+  }
+}
+
+void Workers::make(Ticket& ticket, CpuExecutor& executor) const {
+  if (ticket.error) std::rethrow_exception(ticket.error);
+  Bytes fields[kOutputsMax];  // plan_memory() refuses recipes with more
+  const std::size_t count = core_.plan.fields().size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const FieldRead& read = ticket.reads[i];
+    fields[i] = read.content;
+    // What is kept was checked, as far as it was wanted.
+    if (!ticket.cached || !read.wanted.whole()) check_wanted(ticket.row, *read.field, read.wanted, fields[i]);
+  }
+  if (wants_label_ && ticket.row.label < 0 && !ticket.row.relabelled && ticket.row.field("cls")) {
+    fail(ErrorKind::kBadSample, "its field 'cls' is not a class number");
+  }
+  const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  const bool has_entry_points = ticket.entry_points_of >= 0;
+  const SampleInput input{
+      .fields = std::span(fields, count),
+      .entry_points = has_entry_points ? ticket.reads.back().content : Bytes(),
+      .entry_points_of = ticket.entry_points_of,
+      .has_faults = ticket.row.soundness == Soundness::kConcealed || ticket.row.soundness == Soundness::kBad,
+      .label = ticket.row.label,
+      .draw = {seed_, number(ticket.work->epoch), number(ticket.position)}};
+  try {
+    ticket.work->batch->write(ticket.slot, input, executor);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kLimit) throw;
+    throw Error(ErrorKind::kBadSample, error.message());  // an image that is too large is so everywhere
+  }
+}
+
+// Writes the ticket's slot, or leaves the reason why not in the ticket.
+void Workers::work_on(Ticket& ticket, CpuExecutor& executor) const {
+  LoaderBatch& batch = *ticket.work->batch;
+  if (ticket.padding()) return batch.write_padding(ticket.slot);
+  try {
+    make(ticket, executor);
+    core_.board.keep_in_cache(ticket);
+  } catch (const Error& error) {
+    // What went wrong while the row was looked for names its file itself.
+    if (ticket.row.source) ticket.error = std::make_exception_ptr(error.with_context(describe(ticket.row)));
+  } catch (const std::bad_alloc&) {
+    const Error error(ErrorKind::kMemory, "the machine has no memory left to decode it");
+    ticket.error = std::make_exception_ptr(error.with_context(describe(ticket.row)));
+  }
+  if (ticket.error && core_.bad_sample == BadSlotPolicy::kSkip) batch.write_padding(ticket.slot);
+}
+
+}  // namespace stoker

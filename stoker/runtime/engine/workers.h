@@ -1,0 +1,41 @@
+// The loader's workers, some threads: they take tickets that were read and write into their slots, make memory ready
+// for batches, and hand complete batches over to the device.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "stoker/plan/cpu_executor.h"
+#include "stoker/runtime/engine/engine_core.h"
+#include "stoker/runtime/engine/reader.h"
+
+namespace stoker {
+
+class Workers {
+ public:
+  Workers(EngineCore& core, Reader& reader, std::uint64_t seed);
+
+  /// Starts or ends threads. One call at a time; throws kMemory, and then there are as many as before.
+  void resize(int threads);
+  /// Once the core is closing.
+  void join();
+
+ private:
+  void work_loop(int worker);
+  void work_until_stopped(int worker, std::unique_lock<std::mutex>& lock);
+  void work_on(Ticket& ticket, CpuExecutor& executor) const;
+  void make(Ticket& ticket, CpuExecutor& executor) const;
+  void cross_complete(int worker, std::unique_lock<std::mutex>& lock);
+  void grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex>& lock);
+  std::size_t fair_share() const;
+
+  EngineCore& core_;
+  Reader& reader_;
+  const std::uint64_t seed_;
+  const bool wants_label_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace stoker
