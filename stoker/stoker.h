@@ -1,4 +1,5 @@
-// The public face of the library: open a data set, write a recipe, loop over batches. Start here.
+// The public face of the library: open a data set, write a recipe, loop over batches. Start here. Threads: each header
+// says its rule.
 #pragma once
 
 #include "stoker/base/error.h"

@@ -1,4 +1,5 @@
-// Spans of bytes: the currency between storage, codecs and hashes.
+// Spans of bytes: the currency between storage, codecs and hashes. Threads: a value; many may read it, one may change
+// it.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Monotonic time in nanoseconds, for metrics and deadlines.
+// Monotonic time in nanoseconds, for metrics and deadlines. Threads: any.
 #pragma once
 
 #include <chrono>

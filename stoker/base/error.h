@@ -1,4 +1,5 @@
 // The one exception type of the library: a kind that programs branch on, and a sentence that a person can act on.
+// Threads: a value; many may read it, one may change it.
 #pragma once
 
 #include <fmt/core.h>

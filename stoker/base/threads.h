@@ -1,4 +1,4 @@
-// Threads: how many may be asked for, what the machine's refusal means to the user, and their names.
+// Threads: how many may be asked for, what the machine's refusal means to the user, and their names. Threads: any.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Data sets made from others: a part of one, one with other labels, several mixed. They hold numbers only; samples are
-// read where they lie.
+// read where they lie. Threads: any; what they return may be read by many, as any data set.
 #pragma once
 
 #include <cstdint>

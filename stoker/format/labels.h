@@ -1,4 +1,5 @@
-// Labels from elsewhere than a data set's own fields: a file that lists them, or the folders in samples' keys.
+// Labels from elsewhere than a data set's own fields: a file that lists them, or the folders in samples' keys. Threads:
+// any.
 #pragma once
 
 #include <cstdint>

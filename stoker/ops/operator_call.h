@@ -1,4 +1,4 @@
-// One operator of a recipe as data: its name and its arguments.
+// One operator of a recipe as data: its name and its arguments. Threads: a value; many may read it, one may change it.
 #pragma once
 
 #include <string>

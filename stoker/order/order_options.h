@@ -1,4 +1,5 @@
-// What an epoch's order is made from: the order's kind and its settings, equal on every rank.
+// What an epoch's order is made from: the order's kind and its settings, equal on every rank. Threads: a value; many
+// may read it, one may change it.
 #pragma once
 
 #include <cstdint>

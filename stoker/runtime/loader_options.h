@@ -1,4 +1,4 @@
-// What a user may ask of a loader.
+// What a user may ask of a loader. Threads: a value; many may read it, one may change it. The loader copies them.
 #pragma once
 
 #include <cstdint>

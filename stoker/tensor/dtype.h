@@ -1,4 +1,4 @@
-// Element types of what batches hold.
+// Element types of what batches hold. Threads: a value; many may read it, one may change it.
 #pragma once
 
 #include <cstddef>

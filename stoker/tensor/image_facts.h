@@ -1,4 +1,5 @@
-// What is known about an encoded image without decoding it: read from its header, or remembered by an index.
+// What is known about an encoded image without decoding it: read from its header, or remembered by an index. Threads: a
+// value; many may read it, one may change it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The order of an image tensor's axes.
+// The order of an image tensor's axes. Threads: a value; many may read it, one may change it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The extents of a tensor, outermost first, without a heap allocation.
+// The extents of a tensor, outermost first, without a heap allocation. Threads: a value; many may read it, one may
+// change it.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// What the tuner turns: one setting of the knobs that a loader has.
+// What the tuner turns: one setting of the knobs that a loader has. Threads: a value; many may read it, one may change
+// it.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
 // What a tuner is told before it begins: the work, as measured on a few samples, and the limits it has to keep.
+// Threads: a value; many may read it, one may change it.
 #pragma once
 
 #include <cstdint>

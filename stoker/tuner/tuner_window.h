@@ -1,4 +1,5 @@
-// What was measured while a loader ran for a while with one setting of its knobs.
+// What was measured while a loader ran for a while with one setting of its knobs. Threads: a value; many may read it,
+// one may change it.
 #pragma once
 
 #include <cstdint>

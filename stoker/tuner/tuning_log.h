@@ -1,4 +1,5 @@
-// What a tuner did in a run, window by window: for people, and for the report that is drawn of it.
+// What a tuner did in a run, window by window: for people, and for the report that is drawn of it. Threads: a value;
+// many may read it, one may change it.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,6 @@
 #include <cassert>
 
 #include "stoker/ops/kernels/device/device_tables.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

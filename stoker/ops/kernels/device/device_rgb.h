@@ -11,7 +11,6 @@
 #include "stoker/ops/kernels/resample/resample_source.h"
 #include "stoker/ops/pass_order.h"
 #include "stoker/ops/taps.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 

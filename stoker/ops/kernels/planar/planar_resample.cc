@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "stoker/ops/kernels/planar/planar_writer.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

@@ -4,7 +4,6 @@
 #include <cassert>
 
 #include "stoker/ops/kernels/resample/plane_rows.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

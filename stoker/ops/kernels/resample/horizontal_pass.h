@@ -8,7 +8,6 @@
 #include "stoker/ops/kernels/resample/resample_source.h"
 #include "stoker/ops/kernels/resample/row_kernels.h"
 #include "stoker/ops/taps.h"
-#include "stoker/storage/source.h"
 #include "stoker/tensor/scratch.h"
 
 namespace stoker {

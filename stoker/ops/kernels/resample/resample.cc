@@ -8,7 +8,6 @@
 #include "stoker/ops/kernels/resample/convert.h"
 #include "stoker/ops/kernels/resample/plane_rows.h"
 #include "stoker/ops/kernels/resample/tensor_writer.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

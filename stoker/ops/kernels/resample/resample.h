@@ -9,7 +9,6 @@
 #include "stoker/ops/kernels/resample/vertical_pass.h"
 #include "stoker/ops/pass_order.h"
 #include "stoker/ops/taps.h"
-#include "stoker/storage/source.h"
 #include "stoker/tensor/image.h"
 #include "stoker/tensor/scratch.h"
 

@@ -9,7 +9,6 @@
 #include "stoker/ops/kernels/resample/convert.h"
 #include "stoker/ops/kernels/resample/kernel_testing.h"
 #include "stoker/ops/sampling_map_testing.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {
