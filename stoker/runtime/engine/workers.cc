@@ -75,10 +75,6 @@ namespace {
 /// What an executor has done since it was `reported`, for a ticket.
 void report(const ExecutorCounts& counts, ExecutorCounts& reported, const Ticket& ticket, WorkerCounters& counters) {
   static constexpr std::pair<Metric, std::int64_t ExecutorCounts::*> kCounts[] = {
-      {Metric::kHandOverNs, &ExecutorCounts::hand_over_ns},
-      {Metric::kDecodeNs, &ExecutorCounts::decode_ns},
-      {Metric::kGeometryNs, &ExecutorCounts::geometry_ns},
-      {Metric::kGeometryColorNs, &ExecutorCounts::geometry_color_ns},
       {Metric::kMemoryWaitNs, &ExecutorCounts::memory_wait_ns},
       {Metric::kJpegFallbacks, &ExecutorCounts::jpeg_fallbacks},
       {Metric::kEntryPointsUsed, &ExecutorCounts::entry_points_used},
@@ -86,6 +82,10 @@ void report(const ExecutorCounts& counts, ExecutorCounts& reported, const Ticket
   };
   for (const auto& [metric, count] : kCounts) {
     if (counts.*count != reported.*count) counters.add(metric, counts.*count - reported.*count);
+  }
+  for (std::size_t run = 0; run < counts.stages_ns.size(); ++run) {
+    const std::int64_t spent_ns = counts.stages_ns[run] - reported.stages_ns[run];
+    if (spent_ns != 0) counters.add(stage_ns(run), spent_ns);
   }
   reported = counts;
   if (!ticket.cached) return;
