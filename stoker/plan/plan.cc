@@ -80,6 +80,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
   ColorChain color;
   FormatChoice format;
   std::map<std::string_view, int> occurrences;
+  const std::string& draw_group = view.draw_group.empty() ? view.name : view.draw_group;
   std::array<StageSpec, kStages.size()> stages;
   for (std::size_t i = 0; i < stages.size(); ++i) stages[i].name = kStages[i].name;
   for (const OperatorCall& call : view.operators) {
@@ -101,7 +102,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it stands alone in its view"); }
     };
     try {
-      std::visit(Apply{call, plan.image, color, format, random_stream(view.name, spec.name, occurrence)},
+      std::visit(Apply{call, plan.image, color, format, random_stream(draw_group, spec.name, occurrence)},
                  spec.function);
     } catch (const Error& error) {
       throw error.with_context(fmt::format("view '{}': {}", view.name, brief(call)));
