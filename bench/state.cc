@@ -196,8 +196,8 @@ double metrics_ns() {
     for (const Metric metric : {Metric::kReads, Metric::kBytesRead, Metric::kBytesFetched}) counters.add(metric, 1);
     change(Level::kTicketsReady, i % 2 == 0 ? 1 : -1);
     const std::int64_t began = now_ns(), decoded = now_ns(), finished = now_ns();
-    worker.add(Metric::kDecodeNs, decoded - began);
-    worker.add(Metric::kGeometryColorNs, finished - decoded);
+    worker.add(stage_ns(StageSide::kCpu, Stage::kDecode), decoded - began);
+    worker.add(stage_ns(StageSide::kCpu, Stage::kGeometry, Stage::kColor), finished - decoded);
     worker.add(Metric::kEntryPointsUsed, 1);
     change(Level::kBatchesReady, i % 2 == 0 ? 1 : -1);
     return finished;

@@ -11,35 +11,20 @@
 #include "stoker/base/isa.h"
 #include "stoker/base/machine.h"
 #include "stoker/base/units.h"
-#include "stoker/plan/device_batch.h"
 
 namespace stoker {
 namespace {
 
-/// Stages that run at a transfer index, whether or not anybody measures how long.
-bool runs_at(Metric stage, int transfer_index, bool has_device) {
-  if (!has_device) transfer_index = kTransferIndexMax;
-  switch (stage) {
-    case Metric::kHandOverNs: return transfer_index <= 1;
-    case Metric::kDecodeNs: return transfer_index >= 1;
-    case Metric::kGeometryNs:
-    case Metric::kDeviceColorNs: return transfer_index == 2;
-    case Metric::kGeometryColorNs: return transfer_index == kTransferIndexMax;
-    case Metric::kDeviceDecodeNs: return transfer_index == 0;
-    case Metric::kDeviceGeometryColorNs: return transfer_index <= 1;
-    default: return false;
-  }
-}
-
-// What workers and the device do, in the order a sample goes through it, and what else they did: the index may change,
-// and there are images that cross with more stages done. Reading is not among them: it waits more than it works.
+// What workers and the device do, in the order a sample goes through it, whether or not anybody measures how long, and
+// what else they did: the index may change, and there are images that cross with more stages done. Reading is not among
+// them: it waits more than it works.
 std::vector<StageTime> stage_rows(const RunReport& report) {
   std::vector<StageTime> rows;
-  for (std::size_t i = 0; i < kMetrics; ++i) {
-    const MetricSpec& spec = metric_table()[i];
-    const auto metric = static_cast<Metric>(i);
-    if (spec.stage.empty()) continue;
-    if (report.metrics[metric] == 0 && !runs_at(metric, report.transfer_index, report.device.name != "cpu")) continue;
+  const int transfer_index = report.device.name == "cpu" ? kTransferIndexMax : report.transfer_index;
+  for (std::size_t run = 0; run < kStageRuns.size(); ++run) {
+    const Metric metric = stage_ns(run);
+    if (report.metrics[metric] == 0 && !runs_at(kStageRuns[run], transfer_index)) continue;
+    const MetricSpec& spec = metric_table()[static_cast<std::size_t>(metric)];
     rows.push_back({spec.stage, spec.side, report.metrics.seconds_of(metric)});
   }
   return rows;

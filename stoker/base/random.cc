@@ -29,8 +29,8 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, st
   return counter;
 }
 
-std::uint64_t random_stream(std::string_view view, std::string_view name, int occurrence) {
-  return hash64(fmt::format("{}/{}#{}", view, name, occurrence));
+std::uint64_t random_stream(std::string_view draw_group, std::string_view name, int occurrence) {
+  return hash64(fmt::format("{}/{}#{}", draw_group, name, occurrence));
 }
 
 Random::Random(std::uint64_t seed, std::uint64_t epoch, std::uint64_t position, std::uint64_t stream)

@@ -12,8 +12,8 @@ namespace stoker {
 /// One block of Philox4x32-10: 128 random bits from a 128-bit counter and a 64-bit key.
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 
-/// Names a stream of random numbers: the operator `name`, its `occurrence` within the view `view`.
-std::uint64_t random_stream(std::string_view view, std::string_view name, int occurrence);
+/// Names a stream of random numbers: the operator `name`, its `occurrence` within a view of the group `draw_group`.
+std::uint64_t random_stream(std::string_view draw_group, std::string_view name, int occurrence);
 
 class Random {
  public:

@@ -6,10 +6,10 @@
 
 namespace stoker {
 
-DeviceStage stage_of(const DeviceLaunch& launch) {
-  if (launch.kernel == DeviceKernels::number<DeviceJpegKernel>()) return DeviceStage::kDecode;
-  if (launch.kernel == DeviceKernels::number<DeviceColorKernel>()) return DeviceStage::kColor;
-  return DeviceStage::kGeometryColor;
+std::size_t stage_run_of(const DeviceLaunch& launch) {
+  if (launch.kernel == DeviceKernels::number<DeviceJpegKernel>()) return kDeviceDecodeRun;
+  if (launch.kernel == DeviceKernels::number<DeviceColorKernel>()) return stage_run(StageSide::kDevice, Stage::kColor);
+  return stage_run(StageSide::kDevice, Stage::kGeometry, Stage::kColor);
 }
 
 std::shared_ptr<Device> open_device(std::string_view name) {

@@ -2,7 +2,6 @@
 // launches of kernels, and files for nvJPEG in between, in that order; it is done later, and an event tells when.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,6 +16,7 @@
 #include "stoker/base/bytes.h"
 #include "stoker/device/launch.h"
 #include "stoker/device/open_device.h"
+#include "stoker/ops/stage.h"
 #include "stoker/tensor/allocator.h"
 #include "stoker/tensor/batch.h"
 #include "stoker/tensor/image_facts.h"
@@ -62,12 +62,9 @@ struct DeviceTask {
   }
 };
 
-/// What its kernels do, each of them one stage or two fused.
-enum class DeviceStage : std::uint8_t { kDecode, kGeometryColor, kColor, kCount };
-DeviceStage stage_of(const DeviceLaunch& launch);
-
-/// How long its kernels took, by stage.
-using DeviceTimes = std::array<std::int64_t, static_cast<std::size_t>(DeviceStage::kCount)>;
+/// What a kernel and nvJPEG do, of kStageRuns.
+std::size_t stage_run_of(const DeviceLaunch& launch);
+inline constexpr std::size_t kDeviceDecodeRun = stage_run(StageSide::kDevice, Stage::kDecode);
 
 /// When a task is done.
 class DeviceEvent {
@@ -80,9 +77,9 @@ class DeviceEvent {
   /// When it was done, or will be (base/clock.h), as far as is known.
   virtual std::int64_t done_ns() const = 0;
   /// How long its kernels took, in nanoseconds, once it is done; 0 if nobody measures.
-  virtual DeviceTimes stages_ns() const = 0;
+  virtual StageTimes stages_ns() const = 0;
   std::int64_t busy_ns() const {
-    const DeviceTimes times = stages_ns();
+    const StageTimes times = stages_ns();
     return std::accumulate(times.begin(), times.end(), std::int64_t{0});
   }
 };

@@ -20,8 +20,7 @@ namespace {
 // It is done when the time has come.
 class DeadlineEvent final : public DeviceEvent {
  public:
-  explicit DeadlineEvent(std::int64_t at_ns, const DeviceTimes& stages_ns = {})
-      : at_ns_(at_ns), stages_ns_(stages_ns) {}
+  explicit DeadlineEvent(std::int64_t at_ns, const StageTimes& stages_ns = {}) : at_ns_(at_ns), stages_ns_(stages_ns) {}
 
   bool wait_for(std::int64_t patience_ns) const override {
     const std::int64_t now = now_ns();
@@ -31,11 +30,11 @@ class DeadlineEvent final : public DeviceEvent {
   }
   void wait_for_memory() const override {}  // it never looks at it again
   std::int64_t done_ns() const override { return at_ns_; }
-  DeviceTimes stages_ns() const override { return stages_ns_; }
+  StageTimes stages_ns() const override { return stages_ns_; }
 
  private:
   const std::int64_t at_ns_;
-  const DeviceTimes stages_ns_;
+  const StageTimes stages_ns_;
 };
 
 // --- the one that computes
@@ -145,21 +144,18 @@ class ModelledDevice final : public EmulatedDevice {
   std::shared_ptr<DeviceEvent> submit(const DeviceTask& task,
                                       std::span<const std::shared_ptr<const StreamMark>>) override {
     double copying_s = 0;
-    DeviceTimes stages_ns{};
-    const auto compute = [&](DeviceStage stage, double seconds) {
-      stages_ns[static_cast<std::size_t>(stage)] += nanoseconds(seconds);
-    };
+    StageTimes stages_ns{};
+    const auto compute = [&](std::size_t run, double seconds) { stages_ns[run] += nanoseconds(seconds); };
     for (const DeviceCopy& in : task.copies_in) {
       copying_s += model_.launch_s;
       if (in.from) copying_s += static_cast<double>(in.bytes) / model_.copy_bytes_per_s;
     }
     for (const DeviceLaunch& launch : task.launches) {
-      compute(stage_of(launch), model_.launch_s + static_cast<double>(launch.bytes) / model_.memory_bytes_per_s +
-                                    static_cast<double>(launch.coded_bytes) / model_.coded_bytes_per_s);
+      compute(stage_run_of(launch), model_.launch_s + static_cast<double>(launch.bytes) / model_.memory_bytes_per_s +
+                                        static_cast<double>(launch.coded_bytes) / model_.coded_bytes_per_s);
     }
     for (const DeviceDecode& decode : task.decodes) {
-      compute(DeviceStage::kDecode,
-              model_.launch_s + static_cast<double>(decode.file.size()) / model_.nvjpeg_bytes_per_s);
+      compute(kDeviceDecodeRun, model_.launch_s + static_cast<double>(decode.file.size()) / model_.nvjpeg_bytes_per_s);
     }
     // What comes back is a few words; it must not say that anything was wrong.
     for (const DeviceCopy& out : task.copies_out) std::memset(out.to, 0, out.bytes);

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
+#include <iterator>
 
 #include "stoker/base/error.h"
 #include "stoker/base/spelling.h"
@@ -78,6 +80,12 @@ std::vector<std::string> names_of(std::span<const Spec> specs) {
 std::string_view family_name(const OperatorSpec& spec) {
   constexpr std::string_view kNames[] = {"decode", "geometry", "color", "format", "number"};
   return kNames[spec.function.index()];
+}
+
+Stage stage_of(const OperatorSpec& spec) {
+  constexpr Stage kStageOf[] = {Stage::kDecode, Stage::kGeometry, Stage::kColor, Stage::kColor};
+  assert(spec.function.index() < std::size(kStageOf));
+  return kStageOf[spec.function.index()];
 }
 
 const OperatorSpec& find_operator(std::string_view name) {

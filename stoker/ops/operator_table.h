@@ -15,6 +15,7 @@
 #include "stoker/ops/geometry.h"
 #include "stoker/ops/json_number.h"
 #include "stoker/ops/operator_call.h"
+#include "stoker/ops/stage.h"
 #include "stoker/ops/tensor_format.h"
 
 namespace stoker {
@@ -54,6 +55,8 @@ struct OperatorSpec {
 
 /// "decode", "geometry", "color", "format", "number".
 std::string_view family_name(const OperatorSpec& spec);
+/// The stage that operators of its family are a part of; a number has none.
+Stage stage_of(const OperatorSpec& spec);
 
 std::span<const OperatorSpec> operator_table();
 

@@ -43,10 +43,10 @@ class CpuExecutor::Timer {
   Timer(ExecutorCounts& counts, const ImageStages& stages)
       : counts_(counts), stages_(stages), before_(stages.plane_decodes()), since_ns_(now_ns()) {}
 
-  /// All since the last one was this.
-  void was(std::int64_t ExecutorCounts::*stage) {
+  /// All since the last one was this, of kStageRuns.
+  void was(std::size_t run) {
     const std::int64_t now = now_ns();
-    counts_.*stage += now - std::exchange(since_ns_, now);
+    counts_.stages_ns[run] += now - std::exchange(since_ns_, now);
   }
   /// So much of it was waiting.
   void waited(std::int64_t ns) {
@@ -90,9 +90,9 @@ void CpuExecutor::write_tensor(const ViewPlan& view, const SampleInput& sample, 
   assert(stages.color.bytes() == out.size());
   enter_gate(timer);
   stages_->decode();
-  timer.was(&ExecutorCounts::decode_ns);
+  timer.was(stage_run(StageSide::kCpu, Stage::kDecode));
   stages_->transform(out.data());
-  timer.was(&ExecutorCounts::geometry_color_ns);
+  timer.was(stage_run(StageSide::kCpu, Stage::kGeometry, Stage::kColor));
 }
 
 void CpuExecutor::run(const SampleInput& sample, DeviceBatch& batch, int slot) {
@@ -115,7 +115,7 @@ void CpuExecutor::run(const SampleInput& sample, DeviceBatch& batch, int slot) {
 
 bool CpuExecutor::hand_over_coded(const SampleInput& sample, const DeviceBatch& batch, DeviceRoom& room,
                                   DeviceItem& item) {
-  if (batch.transfer_index() > 0) return false;
+  if (batch.crosses_as() != ImageForm::kCoded) return false;
   if (stages_->hand_over_coded(room, item)) {
     ++counts_.entry_points_used;
     return true;
@@ -135,15 +135,15 @@ void CpuExecutor::hand_over(std::size_t view, const SampleInput& sample, DeviceB
   const bool coded = hand_over_coded(sample, batch, room, item);
   if (!coded) {
     stages_->decode();
-    timer.was(&ExecutorCounts::decode_ns);
+    timer.was(stage_run(StageSide::kCpu, Stage::kDecode));
   }
-  if (coded || (batch.transfer_index() <= 1 && stages_->hand_over_decoded(room, item))) {
-    timer.was(&ExecutorCounts::hand_over_ns);
+  if (coded || (batch.crosses_as() <= ImageForm::kDecoded && stages_->hand_over_decoded(room, item))) {
+    timer.was(kHandOver);
   } else {
     const DeviceGrant grant = batch.grant_resized(view, slot);
     stages_->geometry(stages_->resized_view(grant.staging));
     item = DeviceResized{.samples = grant.place, .slot = slot, .kind = stages_->resized_kind()};
-    timer.was(&ExecutorCounts::geometry_ns);
+    timer.was(stage_run(StageSide::kCpu, Stage::kGeometry));
   }
   batch.put(view, slot, item);
 }

@@ -14,10 +14,7 @@ namespace stoker {
 
 /// What was done so far, and how long it took.
 struct ExecutorCounts {
-  std::int64_t decode_ns = 0;
-  std::int64_t geometry_ns = 0;        // alone, where a device does color
-  std::int64_t geometry_color_ns = 0;  // fused
-  std::int64_t hand_over_ns = 0;       // of what a device decodes, or of what was decoded for it
+  StageTimes stages_ns{};
   std::int64_t memory_wait_ns = 0;     // for the gate
   std::int64_t entry_points_used = 0;  // images decoded by them, here or on a device
   std::int64_t nvjpeg_images = 0;      // images left to nvJPEG

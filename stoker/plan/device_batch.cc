@@ -80,7 +80,7 @@ void DeviceBatch::start(int transfer_index, int slots) {
 MutableBytes DeviceBatch::finished(std::size_t view, int slot) const {
   assert(crosses_finished(view));
   const std::size_t bytes = outputs_[view].bytes_per_sample();
-  const auto& offsets = transfer_index_ == kTransferIndexMax ? layout_.out : layout_.scalars;
+  const auto& offsets = crosses_as() == ImageForm::kFinished ? layout_.out : layout_.scalars;
   return {staging_.data() + offsets[view] + bytes * static_cast<std::size_t>(slot), bytes};
 }
 
@@ -117,7 +117,7 @@ const DeviceTask& DeviceBatch::seal() {
   task_.launches.clear();
   task_.decodes.clear();
   task_.copies_out.clear();
-  if (transfer_index_ == kTransferIndexMax) {
+  if (crosses_as() == ImageForm::kFinished) {
     copy_finished();
     return task_;
   }

@@ -9,15 +9,12 @@
 #include <vector>
 
 #include "stoker/device/device.h"
+#include "stoker/ops/stage.h"
 #include "stoker/plan/device_item.h"
 #include "stoker/plan/plan.h"
 #include "stoker/tensor/batch.h"
 
 namespace stoker {
-
-/// How many stages run on the host before the data cross. The image's: 0 coded, 1 decoded, 2 resized, 3 finished
-/// tensors.
-constexpr int kTransferIndexMax = 3;
 
 /// Where things are in the memory of a plan's batches for a device, which is the same in the host's memory, from which
 /// it is copied, and in the device's, where there is scratch behind it. In bytes.
@@ -48,15 +45,16 @@ class DeviceBatch {
 
   /// Begins a batch of so many slots, at most as many as it was made for.
   void start(int transfer_index, int slots);
-  int transfer_index() const { return transfer_index_; }
+  /// The form in which its images cross, or in a later one.
+  ImageForm crosses_as() const { return form_at(transfer_index_); }
   /// Whether files may cross whole.
-  bool leaves_to_nvjpeg() const { return nvjpeg_ && transfer_index_ == 0; }
+  bool leaves_to_nvjpeg() const { return nvjpeg_ && crosses_as() == ImageForm::kCoded; }
 
   /// Where the finished output of a slot goes, of a view that crosses finished.
   MutableBytes finished(std::size_t view, int slot) const;
   /// Whether it does.
   bool crosses_finished(std::size_t view) const {
-    return transfer_index_ == kTransferIndexMax || plan_.views()[view].kind != ViewKind::kImage;
+    return crosses_as() == ImageForm::kFinished || plan_.views()[view].kind != ViewKind::kImage;
   }
 
   /// Room for one view of one slot.

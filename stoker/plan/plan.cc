@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <variant>
 
@@ -79,7 +80,9 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
   ColorChain color;
   FormatChoice format;
   std::map<std::string_view, int> occurrences;
-  StageSpec stages[] = {{"decode", {}, {}}, {"geometry", {}, {}}, {"color", {}, {}}};
+  const std::string& draw_group = view.draw_group.empty() ? view.name : view.draw_group;
+  std::array<StageSpec, kStages.size()> stages;
+  for (std::size_t i = 0; i < stages.size(); ++i) stages[i].name = kStages[i].name;
   for (const OperatorCall& call : view.operators) {
     const OperatorSpec& spec = find_operator(call.name);
     const int occurrence = occurrences[spec.name]++;
@@ -90,26 +93,34 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       FormatChoice& format;
       std::uint64_t stream;
       void operator()(DecodeFunction function) const { function(call, image.decode); }
-      void operator()(GeometryFunction function) const { image.geometry.append(function(call), stream); }
+      void operator()(GeometryFunction function) const {
+        static_assert(traits_of(Stage::kGeometry).draws);
+        image.geometry.append(function(call), stream);
+      }
       void operator()(ColorFunction function) const { function(call, color); }
       void operator()(FormatFunction function) const { function(call, format); }
       void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it stands alone in its view"); }
     };
-    const std::uint64_t stream = random_stream(view.name, spec.name, occurrence);
     try {
-      std::visit(Apply{call, plan.image, color, format, stream}, spec.function);
+      std::visit(Apply{call, plan.image, color, format, random_stream(draw_group, spec.name, occurrence)},
+                 spec.function);
     } catch (const Error& error) {
       throw error.with_context(fmt::format("view '{}': {}", view.name, brief(call)));
     }
-    stages[std::min<std::size_t>(spec.function.index(), 2)].operators.push_back(brief(call));
+    stages[static_cast<std::size_t>(stage_of(spec))].operators.push_back(brief(call));
   }
   plan.image.color = color.map();
   // The type depends on what is called, never on the values of its arguments.
   plan.image.format.dtype = format.dtype.value_or(color.computes ? DType::kF32 : DType::kU8);
   plan.image.format.layout = format.layout.value_or(Layout::kNchw);
   if (const auto size = output_size(plan)) {
-    stages[1].bytes_out = std::int64_t{size->width} * size->height * kChannels;
-    stages[2].bytes_out = static_cast<std::int64_t>(image_output(plan, *size).bytes_per_sample());
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      if (kStages[i].output == ImageForm::kResized) {
+        stages[i].bytes_out = std::int64_t{size->width} * size->height * kChannels;
+      } else if (kStages[i].output == ImageForm::kFinished) {
+        stages[i].bytes_out = static_cast<std::int64_t>(image_output(plan, *size).bytes_per_sample());
+      }
+    }
   }
   const bool several = std::count_if(recipe_.views().begin(), recipe_.views().end(),
                                      [](const View& v) { return v.field != "label" && !is_number(v); }) > 1;

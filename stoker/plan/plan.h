@@ -37,9 +37,9 @@ struct ViewPlan {
   JsonNumber number;   // of kind kNumber
 };
 
-/// A fused group of operators: the unit that runs on the CPU or on the device.
+/// A stage of one view (ops/stage.h): a group of operators, the unit that runs on the CPU or on the device.
 struct StageSpec {
-  std::string name;                       // "decode", "geometry", "color"
+  std::string name;                       // the stage's; "view.stage" where there are several images
   std::vector<std::string> operators;     // as the recipe calls them
   std::optional<std::int64_t> bytes_out;  // per sample; nullopt where it depends on the image: see ImageStages::begin
 };

@@ -30,6 +30,31 @@ TEST(Plan, NamesStagesByTheirViewWhereThereAreSeveral) {
                                                   "small.geometry", "small.color"));
 }
 
+std::vector<int> window_of(const ViewPlan& view, std::uint64_t position) {
+  const SamplingMap map = view.image.geometry.draw({300, 200}, {.seed = 1, .epoch = 0, .position = position});
+  return {map.x.clamp_begin, map.x.clamp_end, map.y.clamp_begin, map.y.clamp_end, map.x.flip};
+}
+
+TEST(Plan, DrawsAlikeForViewsOfOneGroup) {
+  const auto with_mask = [](std::string_view group) {
+    Recipe recipe = Recipe().decode().random_resized_crop(32).random_flip();
+    recipe.view("mask", "png").draw_group(group).decode("faithful");
+    recipe.random_resized_crop(16, {0.08, 1}, {3.0 / 4, 4.0 / 3}, "nearest").random_flip();
+    return Plan(recipe);
+  };
+  const Plan alone(Recipe().decode().random_resized_crop(32).random_flip());
+  const Plan shared = with_mask("image"), apart = with_mask("mask"), both = with_mask("");
+  int differ = 0;
+  for (std::uint64_t position = 0; position < 16; ++position) {
+    const std::vector<int> image = window_of(alone.views()[0], position);
+    EXPECT_EQ(window_of(shared.views()[0], position), image) << "sharing does not change what is shared";
+    EXPECT_EQ(window_of(shared.views()[2], position), image);
+    EXPECT_EQ(window_of(both.views()[2], position), window_of(apart.views()[2], position));
+    differ += window_of(apart.views()[2], position) != image ? 1 : 0;
+  }
+  EXPECT_GT(differ, 12);
+}
+
 TEST(Plan, DeclaresWhatEachStagePutsOut) {
   const Plan fixed(Recipe().decode().resize(8, 6).normalize("imagenet"));
   EXPECT_EQ(fixed.stages()[0].bytes_out, std::nullopt) << "depends on the image";

@@ -63,6 +63,12 @@ Recipe& Recipe::view(std::string_view name, std::string_view field) {
   return *this;
 }
 
+Recipe& Recipe::draw_group(std::string_view group) {
+  View& view = views_[current_];
+  view.draw_group = group == view.name ? std::string() : owned(group);
+  return *this;
+}
+
 Recipe& Recipe::set_tail(std::string_view tail) {
   tail_ = to_string(parse_tail(tail));
   return *this;

@@ -17,6 +17,7 @@ struct View {
   std::string field;  // any text; "image": the sample's image, whatever its codec; "label": its class number; else a
                       // field's name
   std::vector<OperatorCall> operators;
+  std::string draw_group{};  // views of one group draw the same random numbers; empty: the group of the view's name
 
   friend bool operator==(const View&, const View&) = default;
 };
@@ -48,6 +49,9 @@ class Recipe {
   /// letter followed by letters, digits and underscores, or is one of the batch's own attributes, and for another field
   /// of a view that has operators.
   Recipe& view(std::string_view name, std::string_view field = "image");
+  /// The view worked on draws the same random numbers as others of this group: a view is in that of its own name unless
+  /// it is put into another.
+  Recipe& draw_group(std::string_view group);
   /// drop, wrap, pad or keep; throws kUsage for anything else.
   Recipe& set_tail(std::string_view tail);
   /// From all operators that decode, whatever they say, this mode; throws kUsage for one that there is not.

@@ -48,6 +48,17 @@ TEST(Recipe, ChainMeansTheSameAsToml) {
             Recipe::named("imagenet-train"));
 }
 
+TEST(Recipe, KeepsDrawGroupsInItsTomlForm) {
+  Recipe shared;
+  shared.view("mask", "png").draw_group("image").decode();
+  const std::string toml = shared.to_toml();
+  EXPECT_THAT(toml, HasSubstr("draw_group = \"image\"\n"));
+  EXPECT_EQ(Recipe::from_toml(toml), shared);
+  Recipe own;
+  own.view("mask", "png").draw_group("mask").decode();
+  EXPECT_THAT(own.to_toml(), testing::Not(HasSubstr("draw_group"))) << "it says nothing new";
+}
+
 TEST(Recipe, SuggestsTheNearestName) {
   EXPECT_THAT(refusal(with_operator("{ op = 'resise', size = 3 }")),
               HasSubstr("line 5: there is no operator 'resise' (did you mean 'resize'?)"));

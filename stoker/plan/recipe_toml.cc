@@ -81,12 +81,13 @@ OperatorCall call_of(const toml::node& node) {
 }
 
 View view_of(const toml::table& table) {
-  check_keys(table, {"name", "field", "operators"});
+  check_keys(table, {"name", "field", "draw_group", "operators"});
   const toml::node* name = table.get("name");
   if (!name) refuse(table, "a view needs a name");
   View view{text_of(*name, "name"), {}, {}};
   const toml::node* field = table.get("field");
   view.field = field ? text_of(*field, "field") : view.name;
+  if (const toml::node* group = table.get("draw_group")) view.draw_group = text_of(*group, "draw_group");
   return view;
 }
 
@@ -138,7 +139,7 @@ Recipe Recipe::from_toml(std::string_view text) {
     for (const View& other : recipe.views_) {
       if (other.name == view.name) refuse(node, fmt::format("there are two views '{}'", view.name));
     }
-    at_line_of(node, [&] { recipe.view(view.name, view.field); });
+    at_line_of(node, [&] { recipe.view(view.name, view.field).draw_group(view.draw_group); });
     const toml::node* operators = node.as_table()->get("operators");
     if (!operators) continue;
     if (!operators->is_array()) refuse(*operators, "operators must be a list");
@@ -153,7 +154,9 @@ Recipe Recipe::from_toml(std::string_view text) {
 std::string Recipe::to_toml() const {
   std::string text = fmt::format("tail = \"{}\"\n", tail_);
   for (const View& view : views_) {
-    text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = {}\noperators = [\n", view.name, toml_quoted(view.field));
+    text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = {}\n", view.name, toml_quoted(view.field));
+    if (!view.draw_group.empty()) text += fmt::format("draw_group = {}\n", toml_quoted(view.draw_group));
+    text += "operators = [\n";
     for (const OperatorCall& call : view.operators) {
       text += fmt::format("  {{ op = \"{}\"", call.name);
       for (const auto& [name, value] : call.args) text += fmt::format(", {} = {}", name, toml_text(value));

@@ -37,7 +37,11 @@ struct HeldDevice::Event final : DeviceEvent {
     const std::lock_guard lock(mutex);
     return at_ns != 0 ? at_ns : now_ns();
   }
-  DeviceTimes stages_ns() const override { return {100, 10, 1}; }
+  StageTimes stages_ns() const override {
+    StageTimes times{};
+    times[kDeviceDecodeRun] = 111;
+    return times;
+  }
 
   mutable std::mutex mutex;
   mutable std::condition_variable finished;

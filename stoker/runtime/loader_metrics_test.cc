@@ -59,8 +59,9 @@ TEST(LoaderMetrics, TellOfStagesAsTheyRan) {
 
 TEST(LoaderMetrics, StagesAddUp) {
   const MetricsWindow window(metrics_with("emulated:h100", 0));
-  EXPECT_EQ(window[Metric::kDeviceNs],
-            window[Metric::kDeviceDecodeNs] + window[Metric::kDeviceGeometryColorNs] + window[Metric::kDeviceColorNs]);
+  EXPECT_EQ(window[Metric::kDeviceNs], window[stage_ns(StageSide::kDevice, Stage::kDecode)] +
+                                           window[stage_ns(StageSide::kDevice, Stage::kGeometry, Stage::kColor)] +
+                                           window[stage_ns(StageSide::kDevice, Stage::kColor)]);
   EXPECT_GT(window.cpu_busy_s(), 0);
   EXPECT_LE(window.cpu_busy_s(), window.seconds_of(Metric::kWorkerBusyNs));
 }

@@ -1,6 +1,7 @@
 #include "stoker/runtime/metrics.h"
 
 #include <cassert>
+#include <iterator>
 #include <optional>
 
 #include "stoker/base/clock.h"
@@ -25,11 +26,9 @@ constexpr std::array<LevelSpec, static_cast<std::size_t>(Level::kCount)> kLevels
     {Metric::kBatchesReadyNs, Metric::kBatchesReady},
 }};
 
-}  // namespace
-
-const std::array<MetricSpec, kMetrics>& metric_table() {
+constexpr auto kTable = [] {
   using enum MetricKind;
-  static constexpr std::array<MetricSpec, kMetrics> kTable = {{
+  const MetricSpec others[] = {
       {"samples", kCounter, "samples delivered, padding not counted"},
       {"batches", kCounter, "batches delivered"},
       {"epochs", kCounter, "epochs finished"},
@@ -39,10 +38,6 @@ const std::array<MetricSpec, kMetrics>& metric_table() {
       {"bytes_fetched", kCounter, "bytes read from storage, those between samples too"},
       {"reads", kCounter, "reads of storage that have ended"},
       {"bytes_to_device", kCounter, "bytes copied to the device"},
-      {"hand_over_ns", kCounter, "worker time spent on what the device needs to go on with", "hand-over", "cpu"},
-      {"decode_ns", kCounter, "worker time spent on headers and pixels", "decode", "cpu"},
-      {"geometry_ns", kCounter, "worker time spent on geometry whose color the device does", "geometry", "cpu"},
-      {"geometry_color_ns", kCounter, "worker time spent on geometry and color", "geometry+color", "cpu"},
       {"memory_wait_ns", kCounter, "worker time spent waiting for memory to decode in"},
       {"jpeg_fallbacks", kCounter, "images of planar recipes that Stoker's JPEG decoder left to libjpeg"},
       {"entry_points_used", kCounter, "images of which only the part needed was decoded, as an index makes possible"},
@@ -51,10 +46,6 @@ const std::array<MetricSpec, kMetrics>& metric_table() {
       {"bytes_from_cache", kCounter, "bytes of samples that the cache had"},
       {"worker_busy_ns", kCounter, "worker time spent not waiting for something to do"},
       {"worker_idle_ns", kCounter, "worker time spent waiting for something to do"},
-      {"device_decode_ns", kCounter, "device time of decoding, of batches delivered", "decode", "device"},
-      {"device_geometry_color_ns", kCounter, "device time of geometry and color, of batches delivered",
-       "geometry+color", "device"},
-      {"device_color_ns", kCounter, "device time of color alone, of batches delivered", "color", "device"},
       {"device_ns", kCounter, "device time of all kernels, of batches delivered"},
       {"consumer_wait_ns", kCounter, "consumer time spent waiting for a batch"},
       {"consumer_steps", kCounter, "batches after which the consumer has asked for the next one"},
@@ -83,9 +74,25 @@ const std::array<MetricSpec, kMetrics>& metric_table() {
       {"prefetch", kKnob, "batches made ahead of the consumer"},
       {"io_depth", kKnob, "reads under way at once, at most"},
       {"transfer_index", kKnob, "stages that the CPU does"},
-  }};
-  return kTable;
-}
+  };
+  static_assert(std::size(others) + kStageRuns.size() == kMetrics);
+  std::array<MetricSpec, kMetrics> table{};
+  for (std::size_t run = 0; run < kStageRuns.size(); ++run) {
+    const StageRun& stages = kStageRuns[run];
+    table[static_cast<std::size_t>(stage_ns(run))] = {stages.metric, kCounter, stages.doc, stages.name,
+                                                      to_string(stages.side)};
+  }
+  std::size_t place = 0;
+  for (const MetricSpec& spec : others) {
+    while (!table[place].name.empty()) ++place;
+    table[place] = spec;
+  }
+  return table;
+}();
+
+}  // namespace
+
+const std::array<MetricSpec, kMetrics>& metric_table() { return kTable; }
 
 void MetricCounters::observe(const Levels& levels) {
   bool any = false;

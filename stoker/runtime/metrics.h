@@ -13,6 +13,7 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/threads.h"
+#include "stoker/ops/stage.h"
 #include "stoker/runtime/occupancy.h"
 
 namespace stoker {
@@ -29,12 +30,9 @@ enum class Metric : std::uint8_t {
   kBytesFetched,
   kReads,
   kBytesToDevice,
-  // Of workers, each of which has its own: from kHandOverNs to kBytesFromCache.
-  kHandOverNs,
-  kDecodeNs,
-  kGeometryNs,
-  kGeometryColorNs,
-  kMemoryWaitNs,
+  // Of workers, each of which has its own: from here to kBytesFromCache. The times of the CPU's stages: stage_ns().
+  kCpuStagesNs,
+  kMemoryWaitNs = kCpuStagesNs + stage_run_count(StageSide::kCpu),
   kJpegFallbacks,
   kEntryPointsUsed,
   kNvjpegImages,
@@ -42,11 +40,9 @@ enum class Metric : std::uint8_t {
   kBytesFromCache,
   kWorkerBusyNs,
   kWorkerIdleNs,
-  // Of the device.
-  kDeviceDecodeNs,
-  kDeviceGeometryColorNs,
-  kDeviceColorNs,
-  kDeviceNs,
+  // Of the device. The times of its stages: stage_ns().
+  kDeviceStagesNs,
+  kDeviceNs = kDeviceStagesNs + stage_run_count(StageSide::kDevice),
   // Of the consumer.
   kConsumerWaitNs,
   kConsumerSteps,
@@ -82,6 +78,15 @@ enum class Metric : std::uint8_t {
 
 constexpr std::size_t kMetrics = static_cast<std::size_t>(Metric::kCount);
 
+/// The busy time of one of kStageRuns.
+constexpr Metric stage_ns(std::size_t run) {
+  constexpr std::size_t kOfCpu = stage_run_count(StageSide::kCpu);
+  return static_cast<Metric>(run < kOfCpu ? static_cast<std::size_t>(Metric::kCpuStagesNs) + run
+                                          : static_cast<std::size_t>(Metric::kDeviceStagesNs) + run - kOfCpu);
+}
+consteval Metric stage_ns(StageSide side, Stage first, Stage last) { return stage_ns(stage_run(side, first, last)); }
+consteval Metric stage_ns(StageSide side, Stage stage) { return stage_ns(side, stage, stage); }
+
 /// A counter only goes up; a gauge is a reading; a knob is one that somebody sets.
 enum class MetricKind : std::uint8_t { kCounter, kGauge, kKnob };
 
@@ -115,7 +120,7 @@ struct Metrics {
 /// What one worker adds to with each sample: cache lines of its own.
 class alignas(64) WorkerCounters {
  public:
-  static constexpr Metric kFirst = Metric::kHandOverNs, kLast = Metric::kBytesFromCache;
+  static constexpr Metric kFirst = Metric::kCpuStagesNs, kLast = Metric::kBytesFromCache;
 
   /// The worker's thread only, as all that follows.
   void add(Metric metric, std::int64_t amount) {

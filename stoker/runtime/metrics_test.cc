@@ -77,13 +77,13 @@ TEST(Metrics, OfWorkersAreSums) {
   MetricCounters counters;
   counters.have_workers(130);  // more than a chunk
   counters.have_workers(3);    // fewer never forget
-  counters.worker(0).add(Metric::kDecodeNs, 5);
-  counters.worker(129).add(Metric::kDecodeNs, 7);
+  counters.worker(0).add(stage_ns(StageSide::kCpu, Stage::kDecode), 5);
+  counters.worker(129).add(stage_ns(StageSide::kCpu, Stage::kDecode), 7);
   counters.worker(129).add(Metric::kCacheHits, 1);
   counters.worker(129).begin_idle();
   while (counters.read()[Metric::kWorkerIdleNs] == 0) std::this_thread::yield();
   const Metrics metrics = counters.read();
-  EXPECT_EQ(metrics[Metric::kDecodeNs], 12);
+  EXPECT_EQ(metrics[stage_ns(StageSide::kCpu, Stage::kDecode)], 12);
   EXPECT_EQ(metrics[Metric::kCacheHits], 1);
   ASSERT_EQ(metrics.workers.size(), 130u);
   EXPECT_GT(metrics.workers[129].idle_ns, 0);
@@ -103,7 +103,7 @@ TEST(Metrics, OfWorkersAreNotLostWhenManyAddAtOnceAndOneReads) {
         WorkerCounters& own = counters.worker(number);
         for (int round = 0; round < kRounds; ++round) {
           own.begin_work();
-          own.add(Metric::kGeometryNs, 2);
+          own.add(stage_ns(StageSide::kCpu, Stage::kGeometry), 2);
           counters.add(Metric::kReads, 1);
           own.begin_idle();
         }
@@ -113,7 +113,8 @@ TEST(Metrics, OfWorkersAreNotLostWhenManyAddAtOnceAndOneReads) {
     Metrics last = counters.read();
     while (last[Metric::kReads] < kWorkers * kRounds) {
       const Metrics next = counters.read();
-      for (const Metric metric : {Metric::kGeometryNs, Metric::kReads, Metric::kWorkerBusyNs, Metric::kWorkerIdleNs}) {
+      for (const Metric metric : {stage_ns(StageSide::kCpu, Stage::kGeometry), Metric::kReads, Metric::kWorkerBusyNs,
+                                  Metric::kWorkerIdleNs}) {
         ASSERT_GE(next[metric], last[metric]);
       }
       ASSERT_LE(next[Metric::kWorkerBusyNs] + next[Metric::kWorkerIdleNs] - last[Metric::kWorkerBusyNs] -
@@ -122,7 +123,7 @@ TEST(Metrics, OfWorkersAreNotLostWhenManyAddAtOnceAndOneReads) {
       last = next;
     }
   }
-  EXPECT_EQ(counters.read()[Metric::kGeometryNs], std::int64_t{2} * kWorkers * kRounds);
+  EXPECT_EQ(counters.read()[stage_ns(StageSide::kCpu, Stage::kGeometry)], std::int64_t{2} * kWorkers * kRounds);
 }
 
 Metrics reading(std::int64_t at_ns, std::initializer_list<std::pair<Metric, std::int64_t>> values) {
@@ -138,7 +139,7 @@ MetricsWindow two_seconds() {
                                                 {Metric::kConsumerWaitNs, 200'000'000},
                                                 {Metric::kConsumerSteps, 3},
                                                 {Metric::kConsumerStepNs, 900'000'000},
-                                                {Metric::kDecodeNs, 4'000'000'000},
+                                                {stage_ns(StageSide::kCpu, Stage::kDecode), 4'000'000'000},
                                                 {Metric::kWorkerBusyNs, 1'000'000'000},
                                                 {Metric::kReadNs, 1'000'000'000},
                                                 {Metric::kThreads, 1}});
@@ -146,9 +147,9 @@ MetricsWindow two_seconds() {
                                               {Metric::kConsumerWaitNs, 700'000'000},
                                               {Metric::kConsumerSteps, 8},
                                               {Metric::kConsumerStepNs, 2'400'000'000},
-                                              {Metric::kDecodeNs, 6'000'000'000},
-                                              {Metric::kGeometryColorNs, 500'000'000},
-                                              {Metric::kDeviceColorNs, 250'000'000},
+                                              {stage_ns(StageSide::kCpu, Stage::kDecode), 6'000'000'000},
+                                              {stage_ns(StageSide::kCpu, Stage::kGeometry, Stage::kColor), 500'000'000},
+                                              {stage_ns(StageSide::kDevice, Stage::kColor), 250'000'000},
                                               {Metric::kWorkerBusyNs, 4'000'000'000},
                                               {Metric::kWorkerIdleNs, 1'000'000'000},
                                               {Metric::kReadNs, 9'000'000'000},

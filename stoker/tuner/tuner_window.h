@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace stoker {
+#include "stoker/base/stage_side.h"
 
-enum class StageSide : std::uint8_t { kCpu, kDevice };
+namespace stoker {
 
 struct TunerWindow {
   struct Stage {

@@ -71,11 +71,11 @@ class CudaDevice final : public Device {
     check_cuda(cudaStreamWaitEvent(kernels_, event->copied), name_);
     task.in_order(
         [&](const DeviceDecode& decode) {
-          event->begin_stage(DeviceStage::kDecode, kernels_);
+          event->begin_stage(kDeviceDecodeRun, kernels_);
           decode_file(decode);
         },
         [&](const DeviceLaunch& launch) {
-          event->begin_stage(stage_of(launch), kernels_);
+          event->begin_stage(stage_run_of(launch), kernels_);
           check_cuda(launch_on_gpu(launch, kernels_), name_);
         });
     event->end_stages(kernels_);

@@ -66,24 +66,23 @@ std::int64_t CudaTaskEvent::done_ns() const {
   return notice_->done_ns != 0 ? notice_->done_ns : now_ns();
 }
 
-void CudaTaskEvent::begin_stage(DeviceStage stage, cudaStream_t stream) {
-  if (turns_.empty() || turns_.back().stage != stage) record(stage, stream);
+void CudaTaskEvent::begin_stage(std::size_t run, cudaStream_t stream) {
+  if (turns_.empty() || turns_.back().run != run) record(run, stream);
 }
 
 void CudaTaskEvent::end_stages(cudaStream_t stream) {
-  if (!turns_.empty()) record(DeviceStage::kCount, stream);
+  if (!turns_.empty()) record(kStageRuns.size(), stream);
 }
 
-void CudaTaskEvent::record(DeviceStage stage, cudaStream_t stream) {
-  turns_.push_back({stage, std::make_unique<GpuEvent>(*gpu_, cudaEventDefault)});
+void CudaTaskEvent::record(std::size_t run, cudaStream_t stream) {
+  turns_.push_back({run, std::make_unique<GpuEvent>(*gpu_, cudaEventDefault)});
   check_cuda(cudaEventRecord(*turns_.back().began, stream), gpu_->name());
 }
 
-DeviceTimes CudaTaskEvent::stages_ns() const {
-  DeviceTimes times{};
+StageTimes CudaTaskEvent::stages_ns() const {
+  StageTimes times{};
   for (std::size_t i = 0; i + 1 < turns_.size(); ++i) {
-    times[static_cast<std::size_t>(turns_[i].stage)] +=
-        elapsed_ns(*gpu_, *turns_[i].began, *turns_[i + 1].began).value_or(0);
+    times[turns_[i].run] += elapsed_ns(*gpu_, *turns_[i].began, *turns_[i + 1].began).value_or(0);
   }
   return times;
 }

@@ -19,8 +19,8 @@ class CudaTaskEvent final : public DeviceEvent {
  public:
   explicit CudaTaskEvent(std::shared_ptr<const GpuContext> gpu);
 
-  /// What the stream is given from now on is this stage's.
-  void begin_stage(DeviceStage stage, cudaStream_t stream);
+  /// What the stream is given from now on is this one's, of kStageRuns.
+  void begin_stage(std::size_t run, cudaStream_t stream);
   /// And from here on none's.
   void end_stages(cudaStream_t stream);
 
@@ -30,7 +30,7 @@ class CudaTaskEvent final : public DeviceEvent {
   bool wait_for(std::int64_t patience_ns) const override;
   void wait_for_memory() const override;
   std::int64_t done_ns() const override;
-  DeviceTimes stages_ns() const override;
+  StageTimes stages_ns() const override;
 
  private:
   // What the host hears; it lives until it did.
@@ -41,10 +41,10 @@ class CudaTaskEvent final : public DeviceEvent {
   };
   static void hear(void* notice);
   struct Turn {
-    DeviceStage stage;
+    std::size_t run;
     std::unique_ptr<GpuEvent> began;
   };
-  void record(DeviceStage stage, cudaStream_t stream);
+  void record(std::size_t run, cudaStream_t stream);
 
   const std::shared_ptr<const GpuContext> gpu_;
   const std::shared_ptr<Notice> notice_ = std::make_shared<Notice>();

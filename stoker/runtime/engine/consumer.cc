@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "stoker/base/clock.h"
@@ -222,12 +221,11 @@ bool Consumer::settle(std::size_t but, Deadline deadline) {
   return in_time;
 }
 
-void Consumer::count_device(const DeviceTimes& stages_ns) {
-  static constexpr std::array<Metric, static_cast<std::size_t>(DeviceStage::kCount)> kMetricOf = {
-      Metric::kDeviceDecodeNs, Metric::kDeviceGeometryColorNs, Metric::kDeviceColorNs};
-  for (std::size_t stage = 0; stage < stages_ns.size(); ++stage) {
-    core_.metrics.add(kMetricOf[stage], stages_ns[stage]);
-    core_.metrics.add(Metric::kDeviceNs, stages_ns[stage]);
+void Consumer::count_device(const StageTimes& stages_ns) {
+  for (std::size_t run = 0; run < stages_ns.size(); ++run) {
+    if (kStageRuns[run].side != StageSide::kDevice) continue;
+    core_.metrics.add(stage_ns(run), stages_ns[run]);
+    core_.metrics.add(Metric::kDeviceNs, stages_ns[run]);
   }
 }
 

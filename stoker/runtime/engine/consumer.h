@@ -48,7 +48,7 @@ class Consumer {
   BatchPtr end_epoch();
   bool pop_arriving(Deadline deadline);
   void consumer_waits(bool waits);
-  void count_device(const DeviceTimes& stages_ns);
+  void count_device(const StageTimes& stages_ns);
   void wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline);
   bool lacks_unsettled_memory() const;
   bool settle(std::size_t but, Deadline deadline);

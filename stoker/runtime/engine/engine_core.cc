@@ -24,6 +24,7 @@ EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const
       cache(cache_share ? std::make_shared<SampleCache>(cache_share->take(), dataset->size()) : nullptr),
       scratch(memory.scratch, options.knobs.threads, usable_cores(),
               [this](std::uint64_t bytes) { return enough_memory.text({.decode_bytes = bytes}); }),
+      steps(batch_steps(device.get(), metrics)),
       out_of_memory(
           std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"))),
       board(*dataset, options_of_board(options), *options.allocator),
@@ -35,6 +36,7 @@ BoardOptions EngineCore::options_of_board(const ResolvedOptions& options) const 
   of_board.quarantine = quarantine;
   of_board.cache = cache;
   of_board.device.pinned = pinned.get();
+  of_board.has_steps = !steps.empty();
   of_board.enough_memory = [this](std::uint64_t bytes) { return enough_memory.text({.sample_bytes = bytes}); };
   return of_board;
 }

@@ -6,9 +6,11 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "stoker/base/home_process.h"
 #include "stoker/plan/plan.h"
+#include "stoker/runtime/engine/batch_step.h"
 #include "stoker/runtime/engine/enough_memory.h"
 #include "stoker/runtime/engine/memory_plan.h"
 #include "stoker/runtime/engine/scratch_budget.h"
@@ -55,7 +57,8 @@ struct EngineCore {
   const std::unique_ptr<CacheShare> cache_share;
   const std::shared_ptr<SampleCache> cache;
   ScratchBudget scratch;
-  const std::exception_ptr out_of_memory;  // made while there is some
+  const std::vector<std::unique_ptr<BatchStep>> steps;  // of each batch, one batch at a time
+  const std::exception_ptr out_of_memory;               // made while there is some
 
   mutable std::mutex mutex;
   std::condition_variable reader_wakes, workers_wake, consumer_wakes, reads_end;

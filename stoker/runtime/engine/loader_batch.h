@@ -57,7 +57,7 @@ class LoaderBatch final : public Batch {
   /// the device found one to be damaged that was not here.
   bool wait_ready(std::int64_t patience_ns);
   /// How long the device's kernels took, by stage, once it is done.
-  DeviceTimes device_ns() const { return event_ ? event_->stages_ns() : DeviceTimes{}; }
+  StageTimes device_ns() const { return event_ ? event_->stages_ns() : StageTimes{}; }
   /// The consumer has let go of it, and gives its streams no more that uses it.
   void let_go() noexcept;
   /// How long a stream of a GPU took from taking it to letting go of it, the last time, if that can be told by now.

@@ -77,10 +77,10 @@ struct BatchWork {
   std::vector<Ticket> tickets;         // one per slot, and as many as other batches have
   int drawn = 0;                       // tickets issued so far
   int passed_over = 0;                 // of the rank's slice, so far: positions at which no sample stands
-  int unfinished = 0;                  // of those, not yet finished; one more while the batch is granted or handed over
+  int unfinished = 0;                  // of those, not yet finished; one more while the batch is granted or in steps
   int remaining = 0;                   // slots not yet written
-  bool crossing = false;               // they are all, and the batch is to be handed over to the device
-  bool handed = false;                 // somebody does so
+  bool awaits_steps = false;           // all are written, and the batch has steps before it (BatchStep)
+  bool in_steps = false;               // a worker takes it through them
   std::vector<Ticket*> ready;          // read and waiting for a worker, from `ready_first` on
   std::size_t ready_first = 0;
   std::vector<BadSlot> bad;  // what was found out
@@ -88,7 +88,7 @@ struct BatchWork {
   std::exception_ptr error;  // of the lowest slot that failed
   int error_slot = 0;
 
-  bool sealed() const { return remaining == 0 && !crossing; }
+  bool sealed() const { return remaining == 0 && !awaits_steps; }
   std::size_t ready_count() const { return ready.size() - ready_first; }
   /// Never allocates: a ticket that comes again, for another sample, takes the place of one that was taken.
   void make_ready(Ticket& ticket) noexcept {

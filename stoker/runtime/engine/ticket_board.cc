@@ -124,7 +124,7 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
   }
   work->drawn = work->passed_over = work->unfinished = 0;
   work->ready_first = 0;
-  work->discarded = work->granting = work->crossing = work->handed = false;
+  work->discarded = work->granting = work->awaits_steps = work->in_steps = false;
   work->error = nullptr;
   work->bad.clear();
   return work;
@@ -267,27 +267,27 @@ bool TicketBoard::finish(Ticket& ticket) {
   }
   if (!work.sealed()) return false;
   batch.written_ns = now_ns();
-  work.crossing = options_.device.device && !work.error;
-  if (!work.crossing) ++sealed_count_;
+  work.awaits_steps = options_.has_steps && !work.error;
+  if (!work.awaits_steps) ++sealed_count_;
   return true;
 }
 
-std::deque<std::unique_ptr<BatchWork>>::const_iterator TicketBoard::next_crossing() const {
+std::deque<std::unique_ptr<BatchWork>>::const_iterator TicketBoard::next_written() const {
   const auto first = std::find_if(works_.begin(), works_.end(), [](const auto& work) { return !work->sealed(); });
-  return first == works_.end() || !(*first)->crossing || (*first)->handed ? works_.end() : first;
+  return first == works_.end() || !(*first)->awaits_steps || (*first)->in_steps ? works_.end() : first;
 }
 
-BatchWork* TicketBoard::take_crossing() {
-  const auto next = next_crossing();
+BatchWork* TicketBoard::take_written() {
+  const auto next = next_written();
   if (next == works_.end()) return nullptr;
   BatchWork& work = **next;
-  work.handed = true;
+  work.in_steps = true;
   ++work.unfinished;
   return &work;
 }
 
-void TicketBoard::crossed(BatchWork& work, std::exception_ptr error) {
-  work.crossing = work.handed = false;
+void TicketBoard::steps_done(BatchWork& work, std::exception_ptr error) {
+  work.awaits_steps = work.in_steps = false;
   --work.unfinished;
   if (error) work.error = std::move(error);
   if (work.discarded) {

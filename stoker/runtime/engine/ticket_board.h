@@ -40,6 +40,7 @@ struct BoardOptions {
   // Names the loader's budget in which so large a sample can be had, for errors: "413MB".
   std::function<std::string(std::uint64_t bytes)> enough_memory{};
   BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
+  bool has_steps = false;  // written batches go through steps (BatchStep) before they are popped
   std::shared_ptr<const Quarantine> quarantine{};  // samples that are known to be bad, if any
   std::size_t reserve_bytes = 0;                   // of the arena for samples that stand in for bad ones
   std::shared_ptr<SampleCache> cache{};            // of encoded samples, if any
@@ -103,19 +104,19 @@ class TicketBoard {
   /// That was done, or failed. What is left in the grant then is to be destroyed without the lock.
   void granted(BatchGrant& grant) noexcept;
   /// Whether there is anything for a worker to do: for nothing else it is woken.
-  bool has_work() const { return workable_count() > 0 || may_cross() || may_grant(); }
+  bool has_work() const { return workable_count() > 0 || has_written() || may_grant(); }
   /// Keeps what was read for a ticket whose sample is good, if there is a cache with room for it. Needs no lock.
   void keep_in_cache(const Ticket& ticket) const;
   /// The ticket's slot is written (or its error stands in it). Whether that was its batch's last one: not if its sample
   /// was bad and another is to be tried.
   bool finish(Ticket& ticket);
-  /// The batch that is to be handed over to the device (LoaderBatch::cross), in order and one at a time; null if none
-  /// is, or the next one by whoever hands over another.
-  BatchWork* take_crossing();
+  /// The written batch that is to go through its steps (BatchStep), in order and one at a time: null while another is
+  /// in its steps, or the next batch is not written.
+  BatchWork* take_written();
   /// Whether there is one.
-  bool may_cross() const { return next_crossing() != works_.end(); }
-  /// That was done, or failed.
-  void crossed(BatchWork& work, std::exception_ptr error);
+  bool has_written() const { return next_written() != works_.end(); }
+  /// The batch that was taken has gone through its steps, or one of them failed.
+  void steps_done(BatchWork& work, std::exception_ptr error);
 
   // --- the consumer
 
@@ -174,7 +175,7 @@ class TicketBoard {
   std::uint64_t near_end() const { return arena_.front() + options_.near_bytes; }
 
  private:
-  std::deque<std::unique_ptr<BatchWork>>::const_iterator next_crossing() const;
+  std::deque<std::unique_ptr<BatchWork>>::const_iterator next_written() const;
   bool all_drawn() const;  // of the works there are
   bool may_open_work() const;
   bool open_next_work();

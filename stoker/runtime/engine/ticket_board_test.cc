@@ -528,6 +528,7 @@ TEST_F(Board, BatchesCrossInOrderAndOneAtATime) {
   const Plan plan(small_recipe());
   BoardOptions options = options_with(3);
   options.device = {.device = device.get(), .plan = &plan};
+  options.has_steps = true;
   options.batch_memory_max = {.host = SIZE_MAX / 2, .device = SIZE_MAX / 2};
   DrivenBoard board(*data_.dataset, options, host_allocator());
   board.start_epoch(0);
@@ -538,19 +539,19 @@ TEST_F(Board, BatchesCrossInOrderAndOneAtATime) {
   ASSERT_EQ(taken.size(), 3U * kBatch);
   for (std::size_t i = 0; i + 1 < taken.size(); ++i) {
     board.finish(*taken[i]);
-    EXPECT_EQ(board.take_crossing(), nullptr) << "the first one is not complete";
+    EXPECT_EQ(board.take_written(), nullptr) << "the first one is not complete";
   }
   board.finish(*taken.back());
   for (std::int64_t index = 0; index < 3; ++index) {
     EXPECT_FALSE(board.front_sealed() && index == 0);
-    BatchWork* const work = board.take_crossing();
+    BatchWork* const work = board.take_written();
     ASSERT_TRUE(work);
     EXPECT_EQ(work->index, index);
-    EXPECT_EQ(board.take_crossing(), nullptr) << "one at a time";
-    board.crossed(*work, nullptr);
+    EXPECT_EQ(board.take_written(), nullptr) << "one at a time";
+    board.steps_done(*work, nullptr);
     EXPECT_TRUE(board.front_sealed());
   }
-  EXPECT_EQ(board.take_crossing(), nullptr);
+  EXPECT_EQ(board.take_written(), nullptr);
 }
 
 }  // namespace

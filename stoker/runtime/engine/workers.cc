@@ -75,10 +75,6 @@ namespace {
 /// What an executor has done since it was `reported`, for a ticket.
 void report(const ExecutorCounts& counts, ExecutorCounts& reported, const Ticket& ticket, WorkerCounters& counters) {
   static constexpr std::pair<Metric, std::int64_t ExecutorCounts::*> kCounts[] = {
-      {Metric::kHandOverNs, &ExecutorCounts::hand_over_ns},
-      {Metric::kDecodeNs, &ExecutorCounts::decode_ns},
-      {Metric::kGeometryNs, &ExecutorCounts::geometry_ns},
-      {Metric::kGeometryColorNs, &ExecutorCounts::geometry_color_ns},
       {Metric::kMemoryWaitNs, &ExecutorCounts::memory_wait_ns},
       {Metric::kJpegFallbacks, &ExecutorCounts::jpeg_fallbacks},
       {Metric::kEntryPointsUsed, &ExecutorCounts::entry_points_used},
@@ -86,6 +82,10 @@ void report(const ExecutorCounts& counts, ExecutorCounts& reported, const Ticket
   };
   for (const auto& [metric, count] : kCounts) {
     if (counts.*count != reported.*count) counters.add(metric, counts.*count - reported.*count);
+  }
+  for (std::size_t run = 0; run < counts.stages_ns.size(); ++run) {
+    const std::int64_t spent_ns = counts.stages_ns[run] - reported.stages_ns[run];
+    if (spent_ns != 0) counters.add(stage_ns(run), spent_ns);
   }
   reported = counts;
   if (!ticket.cached) return;
@@ -109,7 +109,7 @@ void Workers::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock)
     const auto something_to_do = [&] {
       if (core_.closing || worker >= core_.worker_target) return true;
       count = core_.board.take(std::span(tickets, fair_share()));
-      return count > 0 || core_.board.may_cross() || core_.board.may_grant();
+      return count > 0 || core_.board.has_written() || core_.board.may_grant();
     };
     if (!something_to_do()) {
       core_.observe();
@@ -119,7 +119,7 @@ void Workers::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock)
     }
     if (count == 0 && (core_.closing || worker >= core_.worker_target)) return;
     if (count == 0) {
-      cross_complete(worker, lock);
+      run_steps(worker, lock);
       grant_memory(counters, lock);
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -130,7 +130,7 @@ void Workers::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock)
       report(executor.counts(), reported, *tickets[i], counters);
       lock.lock();
       const bool complete = core_.board.finish(*tickets[i]);
-      if (complete) cross_complete(worker, lock);
+      if (complete) run_steps(worker, lock);
       if (complete || core_.board.starved()) core_.consumer_wakes.notify_all();
       reader_.wake_if_room();
     }
@@ -159,24 +159,19 @@ void Workers::grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex
   lock.lock();
 }
 
-// Hands complete batches over to the device. The lock is held, but not while one is handed over. Whoever is not wanted
-// any more leaves the next one to others, where there may always be a next one.
-void Workers::cross_complete(int worker, std::unique_lock<std::mutex>& lock) {
-  while (BatchWork* const work = core_.board.take_crossing()) {
+// Takes written batches through their steps. The lock is held, but not during a step. A worker that is to stop leaves
+// the next batch to the others, since there may always be a next one.
+void Workers::run_steps(int worker, std::unique_lock<std::mutex>& lock) {
+  while (BatchWork* const work = core_.board.take_written()) {
     std::exception_ptr error;
     lock.unlock();
     try {
-      if (const std::optional<std::int64_t> step_ns = work->batch->step_ns()) {
-        core_.metrics.add(Metric::kConsumerDeviceSteps, 1);
-        core_.metrics.add(Metric::kConsumerDeviceStepNs, *step_ns);
-      }
-      work->batch->cross();
-      core_.metrics.add(Metric::kBytesToDevice, static_cast<std::int64_t>(work->batch->bytes_to_device()));
+      for (const auto& step : core_.steps) step->run(*work->batch);
     } catch (...) {
       error = std::current_exception();
     }
     lock.lock();
-    core_.board.crossed(*work, std::move(error));
+    core_.board.steps_done(*work, std::move(error));
     core_.consumer_wakes.notify_all();
     if (worker < core_.worker_target) continue;
     core_.workers_wake.notify_all();

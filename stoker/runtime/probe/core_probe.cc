@@ -59,10 +59,11 @@ std::shared_ptr<const Dataset> part_of(const std::shared_ptr<const Dataset>& dat
 }
 
 /// Divides what a loader measured of stages that it runs as one.
-void scale(std::vector<StageCost>& costs, std::size_t first, std::size_t count, double cpu_us) {
+void scale(std::vector<StageCost>& costs, const StageRun& run, double cpu_us) {
   const auto each = [&](const auto& see) {
     for (std::size_t i = 0; i < costs.size(); ++i) {
-      if (i % kStagesPerImage >= first && i % kStagesPerImage < first + count) see(costs[i].cpu_us);
+      const int stage = static_cast<int>(i % kStages.size());
+      if (run.begin <= stage && stage < run.end) see(costs[i].cpu_us);
     }
   };
   double sum = 0;
@@ -112,8 +113,10 @@ CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan
   const double us_each = 1e6 / count * std::min(1.0, cpu_s / window.seconds());
   CoreCosts costs;
   costs.stages = std::move(trial.costs);
-  scale(costs.stages, 0, 1, us_each * window.seconds_of(Metric::kDecodeNs));
-  scale(costs.stages, 1, 2, us_each * window.seconds_of(Metric::kGeometryColorNs));
+  for (std::size_t run = 0; run < kStageRuns.size(); ++run) {
+    const double busy_s = window.seconds_of(stage_ns(run));
+    if (busy_s > 0) scale(costs.stages, kStageRuns[run], us_each * busy_s);
+  }
   costs.cpu_us = 1e6 * cpu_s / count;
   costs.samples_per_s = 1e6 / costs.cpu_us;
   // Its counters tell whether a loader decodes by entry points, but not of how many images: some are under way.

@@ -1,5 +1,7 @@
 #include "stoker/runtime/probe/stage_probe.h"
 
+#include <array>
+
 #include "stoker/base/clock.h"
 
 namespace stoker {
@@ -31,7 +33,7 @@ class StageProbe::View {
   /// What was measured last is of a good sample.
   void count() {
     ++samples_;
-    for (std::size_t i = 0; i < kStagesPerImage; ++i) {
+    for (std::size_t i = 0; i < kStages.size(); ++i) {
       sums_[i].ns += last_[i].ns;
       sums_[i].bytes_out += last_[i].bytes_out;
     }
@@ -56,7 +58,7 @@ class StageProbe::View {
   const ViewPlan& view_;
   ImageStages stages_;
   std::vector<std::uint8_t> resized_, tensor_;
-  std::array<Sum, kStagesPerImage> last_{}, sums_{};
+  std::array<Sum, kStages.size()> last_{}, sums_{};
   std::int64_t samples_ = 0, decoded_ = 0;
 };
 

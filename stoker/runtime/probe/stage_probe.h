@@ -2,7 +2,6 @@
 // stages together, is divided among them.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -18,8 +17,6 @@ struct StageCost {
   double cpu_us = 0;
   double bytes_out = 0;
 };
-
-constexpr std::size_t kStagesPerImage = 3;  // decode, geometry, color
 
 class StageProbe {
  public:

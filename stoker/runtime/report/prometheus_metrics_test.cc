@@ -21,7 +21,7 @@ std::string name_of(Metric metric) { return prometheus_name(metric_table()[stati
 LoaderReading reading(const std::string& loader, int rank) {
   LoaderReading made{loader, rank, {}};
   made.metrics[Metric::kSamples] = 1000 + rank;
-  made.metrics[Metric::kDecodeNs] = 1'500'000'000;
+  made.metrics[stage_ns(StageSide::kCpu, Stage::kDecode)] = 1'500'000'000;
   made.metrics[Metric::kBytesRead] = 77;
   made.metrics[Metric::kThreads] = 3;
   made.metrics.workers = {{.busy_ns = 2'000'000'000, .idle_ns = 0}, {.busy_ns = 500'000'000, .idle_ns = 1}};
@@ -36,7 +36,7 @@ std::string text_of(const std::vector<LoaderReading>& readings) {
 
 TEST(PrometheusMetrics, AreNamedByTheConventions) {
   EXPECT_EQ(name_of(Metric::kSamples), "stoker_samples_total");
-  EXPECT_EQ(name_of(Metric::kDecodeNs), "stoker_stage_busy_seconds_total");
+  EXPECT_EQ(name_of(stage_ns(StageSide::kCpu, Stage::kDecode)), "stoker_stage_busy_seconds_total");
   EXPECT_EQ(name_of(Metric::kBytesRead), "stoker_read_bytes_total");
   EXPECT_EQ(name_of(Metric::kReadNs), "stoker_read_seconds_total");
   EXPECT_EQ(name_of(Metric::kFirstBatchNs), "stoker_first_batch_seconds");

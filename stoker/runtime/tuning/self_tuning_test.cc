@@ -66,8 +66,8 @@ class PlayedLoader final : public TunedLoader {
     const auto index = static_cast<std::size_t>(knobs_.transfer_index);
     const double cpu_s = kBatch * cpu_us[index] * 1e-6, device_s = kBatch * device_us[index] * 1e-6;
     const double made_s = std::max(cpu_s / knobs_.threads, device_s);
-    metrics_[Metric::kDecodeNs] += std::llround(cpu_s * 1e9);
-    metrics_[Metric::kDeviceDecodeNs] += std::llround(device_s * 1e9);
+    metrics_[stage_ns(StageSide::kCpu, Stage::kDecode)] += std::llround(cpu_s * 1e9);
+    metrics_[stage_ns(StageSide::kDevice, Stage::kDecode)] += std::llround(device_s * 1e9);
     return {.step_ns = std::llround(step_s * 1e9),
             .wait_ns = std::llround(std::max(0.0, made_s - step_s) * 1e9),
             .made = kBatch};

@@ -1,54 +1,63 @@
 #include "stoker/runtime/tuning/tuned_stages.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cstddef>
 #include <numeric>
-#include <optional>
-#include <string_view>
 
 namespace stoker {
 namespace {
 
-constexpr std::string_view kHandOver = "hand-over";
-constexpr std::array<std::string_view, kTransferIndexMax> kStages = {"decode", "geometry", "color"};
 constexpr double kLeastCpuS = 1e-7;  // of any sample: a recipe may have no stages at all
 
-// What metrics measure as one: these of the stages, as far as they are on the metrics' side.
+// Stages of a side that some run joins: what metrics measure of them is divided among those that are there. The
+// hand-over is one of the CPU's first group.
 struct Group {
   StageSide side;
-  std::size_t first, end;  // of kStages
-  bool with_hand_over;
-  std::array<Metric, 2> busy;
+  int begin, end;  // borders
+
+  bool holds(const StageRun& run) const { return run.side == side && begin <= run.begin && run.end <= end; }
 };
-constexpr std::array<Group, 4> kGroups = {{
-    {StageSide::kCpu, 0, 1, true, {Metric::kHandOverNs, Metric::kDecodeNs}},
-    {StageSide::kCpu, 1, 3, false, {Metric::kGeometryNs, Metric::kGeometryColorNs}},
-    {StageSide::kDevice, 0, 1, false, {Metric::kDeviceDecodeNs, Metric::kDeviceDecodeNs}},
-    {StageSide::kDevice, 1, 3, false, {Metric::kDeviceGeometryColorNs, Metric::kDeviceColorNs}},
-}};
+
+std::vector<Group> groups() {
+  std::vector<Group> groups;
+  for (const StageSide side : {StageSide::kCpu, StageSide::kDevice}) {
+    for (int begin = 0; begin < kTransferIndexMax; begin = groups.back().end) {
+      int end = begin + 1;
+      for (int stage = begin; stage < end; ++stage) {
+        for (const StageRun& run : kStageRuns) {
+          if (run.side == side && run.begin == stage) end = std::max(end, run.end);
+        }
+      }
+      groups.push_back({side, begin, end});
+    }
+  }
+  return groups;
+}
 
 double busy_s(const MetricsWindow& metrics, const Group& group) {
-  const auto [one, other] = group.busy;
-  return metrics.seconds_of(one) + (one == other ? 0 : metrics.seconds_of(other));
+  double seconds = 0;
+  for (std::size_t run = 0; run < kStageRuns.size(); ++run) {
+    if (group.holds(kStageRuns[run])) seconds += metrics.seconds_of(stage_ns(run));
+  }
+  return seconds;
 }
 
 // Those of the group that are on its side at this index, by their places in all_stages().
 std::vector<std::size_t> members(const Group& group, int transfer_index) {
   std::vector<std::size_t> found;
-  if (group.with_hand_over) found.push_back(0);
-  for (std::size_t i = group.first; i < group.end; ++i) {
-    const bool on_cpu = static_cast<int>(i) < transfer_index;
-    if (on_cpu == (group.side == StageSide::kCpu)) found.push_back(i + 1);
+  if (group.holds(kStageRuns[kHandOver])) found.push_back(0);
+  for (int stage = group.begin; stage < group.end; ++stage) {
+    const bool on_cpu = stage < transfer_index;
+    if (on_cpu == (group.side == StageSide::kCpu)) found.push_back(static_cast<std::size_t>(stage) + 1);
   }
   return found;
 }
 
 void name_stages(TunedWorkload& workload) {
-  workload.hand_over = {.name = std::string(kHandOver)};
+  workload.hand_over = {.name = std::string(kStageRuns[kHandOver].name)};
   workload.stages.clear();
-  for (const std::string_view name : kStages) workload.stages.push_back({.name = std::string(name)});
+  for (const StageTraits& stage : kStages) workload.stages.push_back({.name = std::string(stage.name)});
 }
 
 }  // namespace
@@ -64,7 +73,7 @@ void set_costs(std::span<const CrossingCost> crossings, TunedWorkload& workload)
     TunedStage& stage = workload.stages[i];
     stage.cpu_s = std::max(0.0, after.cpu_us - before.cpu_us) * 1e-6;
     stage.bytes_out = after.bytes_to_device;
-    if (before.device_us && after.device_us) {
+    if (kStages[i].on_device && before.device_us && after.device_us) {
       stage.device_s = std::max(0.0, *before.device_us - *after.device_us) * 1e-6;
     }
   }
@@ -75,7 +84,7 @@ void set_costs(const MetricsWindow& metrics, double samples, int transfer_index,
   const auto stage = [&](std::size_t place) -> TunedStage& {
     return place == 0 ? workload.hand_over : workload.stages[place - 1];
   };
-  for (const Group& group : kGroups) {
+  for (const Group& group : groups()) {
     const std::vector<std::size_t> places = members(group, transfer_index);
     const double each_s = busy_s(metrics, group) / samples;
     for (const std::size_t place : places) {
@@ -96,7 +105,7 @@ std::vector<TunerWindow::Stage> busy_stages(const MetricsWindow& metrics, int tr
                                             const TunedWorkload& workload) {
   const std::vector<TunedStage> stages = all_stages(workload);
   std::vector<TunerWindow::Stage> busy;
-  for (const Group& group : kGroups) {
+  for (const Group& group : groups()) {
     const std::vector<std::size_t> places = members(group, transfer_index);
     if (places.empty()) continue;
     const auto cost = [&](std::size_t place) {

@@ -1,5 +1,5 @@
-// What stages cost, from probes and metrics to the terms of the tuner: it knows decode, geometry and color, each on its
-// own, where a loader runs some of them as one.
+// What stages cost, from probes and metrics to the terms of the tuner: it knows each stage on its own, where a loader
+// runs some of them as one.
 #pragma once
 
 #include <span>

@@ -56,7 +56,9 @@ TEST(TunedStages, ThatNobodyTimesOnTheDeviceAreTheCpus) {
 }
 
 TEST(BusyStages, ShareWhatWasMeasuredAsOne) {
-  const MetricsWindow all_on_cpu = window_of({{Metric::kDecodeNs, 45'000'000}, {Metric::kGeometryColorNs, 30'000'000}});
+  const MetricsWindow all_on_cpu =
+      window_of({{stage_ns(StageSide::kCpu, Stage::kDecode), 45'000'000},
+                 {stage_ns(StageSide::kCpu, Stage::kGeometry, Stage::kColor), 30'000'000}});
   const auto cpu = by_name(busy_stages(all_on_cpu, 3, calibrated()), StageSide::kCpu);
   EXPECT_NEAR(cpu.at("hand-over"), 0.005, 1e-9);
   EXPECT_NEAR(cpu.at("decode"), 0.040, 1e-9);
@@ -66,10 +68,10 @@ TEST(BusyStages, ShareWhatWasMeasuredAsOne) {
 }
 
 TEST(BusyStages, StandOnTheirSideOfTheIndex) {
-  const MetricsWindow split = window_of({{Metric::kHandOverNs, 9'000'000},
-                                         {Metric::kDecodeNs, 36'000'000},
-                                         {Metric::kDeviceGeometryColorNs, 12'000'000},
-                                         {Metric::kDeviceColorNs, 3'000'000}});
+  const MetricsWindow split = window_of({{stage_ns(kHandOver), 9'000'000},
+                                         {stage_ns(StageSide::kCpu, Stage::kDecode), 36'000'000},
+                                         {stage_ns(StageSide::kDevice, Stage::kGeometry, Stage::kColor), 12'000'000},
+                                         {stage_ns(StageSide::kDevice, Stage::kColor), 3'000'000}});
   const std::vector<TunerWindow::Stage> stages = busy_stages(split, 1, calibrated());
   const auto cpu = by_name(stages, StageSide::kCpu), device = by_name(stages, StageSide::kDevice);
   EXPECT_EQ(cpu.size(), 2u);
@@ -81,7 +83,8 @@ TEST(BusyStages, StandOnTheirSideOfTheIndex) {
 
 TEST(BusyStages, CountDecodingThatTheCpuDoesAtIndex0AsHandingOver) {
   // Files without entry points: the device cannot begin with them.
-  const MetricsWindow window = window_of({{Metric::kDecodeNs, 50'000'000}, {Metric::kHandOverNs, 1'000'000}});
+  const MetricsWindow window =
+      window_of({{stage_ns(StageSide::kCpu, Stage::kDecode), 50'000'000}, {stage_ns(kHandOver), 1'000'000}});
   const auto cpu = by_name(busy_stages(window, 0, calibrated()), StageSide::kCpu);
   EXPECT_EQ(cpu.size(), 1u);
   EXPECT_NEAR(cpu.at("hand-over"), 0.051, 1e-9);
@@ -89,9 +92,9 @@ TEST(BusyStages, CountDecodingThatTheCpuDoesAtIndex0AsHandingOver) {
 
 TEST(SetCosts, ByAWindowAreThoseOfItsIndex) {
   TunedWorkload workload;
-  const MetricsWindow window = window_of({{Metric::kDecodeNs, 40'000'000},
-                                          {Metric::kGeometryNs, 20'000'000},
-                                          {Metric::kDeviceColorNs, 5'000'000},
+  const MetricsWindow window = window_of({{stage_ns(StageSide::kCpu, Stage::kDecode), 40'000'000},
+                                          {stage_ns(StageSide::kCpu, Stage::kGeometry), 20'000'000},
+                                          {stage_ns(StageSide::kDevice, Stage::kColor), 5'000'000},
                                           {Metric::kBytesToDevice, 150'000}});
   set_costs(window, 1000, 2, workload);
   double cpu_s = 0, device_s = 0;
