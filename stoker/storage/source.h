@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "stoker/base/bytes.h"
+#include "stoker/storage/folder.h"
 #include "stoker/storage/read_scratch.h"
 #include "stoker/storage/segments.h"
 
@@ -46,6 +47,10 @@ class Source {
   /// Bytes of the object (of `part`, for a folder source). Throws Error when it is not there or cannot be read.
   virtual std::uint64_t size(std::string_view part = {}) const = 0;
 
+  /// What lies in the folder `part` of a folder source, "" for all of it; null for one that may not be read. Throws
+  /// kIo, and kUsage where the source is a single object.
+  virtual std::unique_ptr<Folder> list(std::string_view part) const;
+
   /// Starts the read; failures are told through the request. Threads: any, also several at once. Allocates nothing in
   /// the steady state. A range that reaches past the object's end is an error (kData) that says how long it is.
   virtual void start(ReadRequest& request) = 0;
@@ -63,5 +68,8 @@ class Source {
 /// Reads the range and waits for it. Throws the read's error. Not to be called from a task of the executor that the
 /// source reads on: with every thread waiting, none would be left to read.
 void read_fully(Source& source, std::uint64_t offset, MutableBytes into, std::string_view part = {});
+
+/// All bytes of a single object; as read_fully().
+std::string read_whole(Source& source);
 
 }  // namespace stoker

@@ -11,6 +11,7 @@
 #include "stoker/base/rounds_testing.h"
 #include "stoker/codec/damage_testing.h"
 #include "stoker/codec/jpeg/files_testing.h"
+#include "stoker/codec/jpeg/libjpeg/libjpeg_decoder.h"
 #include "stoker/tensor/planes_testing.h"
 
 namespace stoker {
