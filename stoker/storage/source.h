@@ -61,6 +61,9 @@ class Source {
   /// Reads are made without a copy where offsets, memory and sizes are multiples of this. Others are right, too.
   virtual std::uint64_t alignment() const { return 1; }
 
+  /// Between two ranges that are wanted, the most bytes that cost less to read along than another request does.
+  virtual std::uint64_t gap_worth_reading() const { return kHoleReadMax; }
+
   /// What reads the bytes, for reports: "pread", "io_uring+direct", or "memory" where nothing does.
   virtual std::string_view io_name() const { return "memory"; }
 };
