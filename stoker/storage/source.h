@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -26,10 +28,15 @@ struct ReadRequest {
 
   std::uint64_t length() const { return length_of(into); }
 
+  /// A read that waits, for its turn or to be tried again, is given up once it is no longer wanted: with kIo after the
+  /// deadline (by now_ns()), with kClosed when `stop` was requested. What a file system is already doing it finishes.
+  std::int64_t deadline_ns = std::numeric_limits<std::int64_t>::max();
+  std::stop_token stop{};
+
   /// Called exactly once, on any thread, also before start() returns; must not block for long.
   void (*done)(ReadRequest& request) noexcept = nullptr;
   void* context = nullptr;   // the caller's
-  std::exception_ptr error;  // an Error of kind kIo, kNotFound or kData; null when the read succeeded
+  std::exception_ptr error;  // an Error of kind kIo, kNotFound, kData or kClosed; null when the read succeeded
 
   // For the source's own use between start() and done().
   Source* source = nullptr;
