@@ -40,6 +40,13 @@ const std::vector<const ShardFormat*>& shard_formats() {
   return formats;
 }
 
+bool is_shard_name(std::string_view name) {
+  std::string lower_case;
+  assign_lower_case(lower_case, name);
+  const std::vector<const ShardFormat*>& all = shard_formats();
+  return std::any_of(all.begin(), all.end(), [&](const auto* format) { return format->is_shard_name(lower_case); });
+}
+
 const ShardFormat* format_of(const ShardCandidate& shard) {
   const std::vector<const ShardFormat*>& all = shard_formats();
   const auto found =

@@ -62,6 +62,8 @@ class ShardFormat {
   virtual std::string_view name() const = 0;
   /// Whether the shard is this format's, by what it is, how it is called and how it begins.
   virtual bool recognises(const ShardCandidate& shard) const = 0;
+  /// Whether a file of that name (in lower case) is one of its shards, so that a folder of such files stands for them.
+  virtual bool is_shard_name(std::string_view /*name*/) const { return false; }
   /// Whether a shard is one file, which can have an index; else it is a folder.
   virtual bool is_one_file() const { return true; }
   /// Begins to find the samples in `shard`, which must outlive the scan. It and the scan's next() throw kData naming
@@ -74,6 +76,9 @@ void stop_if_asked(const std::stop_token& stop, std::string_view shard);
 
 /// All formats, in the order in which they are asked.
 const std::vector<const ShardFormat*>& shard_formats();
+
+/// Whether a file of that name is a shard of any of them, by its name alone.
+bool is_shard_name(std::string_view name);
 
 /// The format of a shard; null if none recognises it.
 const ShardFormat* format_of(const ShardCandidate& shard);

@@ -25,7 +25,6 @@ constexpr std::uint64_t kMuchGrowth = 2;
 constexpr std::uint64_t kReadAhead = 8 * kChunkReadBytes;
 // More than this does not make a sweep faster, whatever the budget.
 constexpr std::uint64_t kBytesMax = std::uint64_t{256} << 20;
-// Between neighbours lie headers and padding; what lies further apart is read by itself.
 
 std::uint64_t end_of(const SampleField& field) { return field.offset + field.length; }
 

@@ -27,7 +27,7 @@ std::string SourceState::digest_of(const std::vector<FileState>& shards, const s
     if (row.fields.empty() || row.fields.front().part.empty()) continue;
     const Location folder = row.source->name();
     for (const SampleField& field : row.fields) {
-      hasher.update(as_bytes(FileState(stores_, folder / field.part).version()));
+      hasher.update(as_bytes(FileState(stores_, folder + ("/" + std::string(field.part))).version()));
     }
   }
   return to_hex(hasher.digest());

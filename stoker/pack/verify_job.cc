@@ -10,7 +10,6 @@
 #include "stoker/base/threads.h"
 #include "stoker/base/units.h"
 #include "stoker/format/manifest/listed_shard.h"
-#include "stoker/format/member_name.h"
 #include "stoker/format/open/shard_opener.h"
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/pack/repeated_keys.h"
@@ -68,12 +67,10 @@ class VerifyJob {
     for (const Location& folder : manifests_.whole_folders()) {
       const std::unique_ptr<Folder> listed = options_.stores.list(folder);
       listed->drop_hidden();
-      std::string lower_case;
       for (std::size_t i = 0; i < listed->size(); ++i) {
         stop_if_asked(options_.stop, folder.text());
-        assign_lower_case(lower_case, (*listed)[i].name);
         const Location location = folder / (*listed)[i].name;
-        if (lower_case.ends_with(".tar") && !known.contains(location)) strays.insert(location);
+        if (is_shard_name((*listed)[i].name) && !known.contains(location)) strays.insert(location);
       }
     }
     for (const Location& stray : strays) {

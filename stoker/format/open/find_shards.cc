@@ -56,7 +56,6 @@ std::vector<Location> tars_in_folder(const Stores& stores, const Location& locat
   }
   std::vector<Location> tars, folders;
   std::vector<std::string> images;
-  std::string lower_case;
   folder->drop_hidden();
   for (std::size_t i = 0; i < folder->size(); ++i) {
     const Folder::Entry entry = (*folder)[i];
@@ -65,8 +64,7 @@ std::vector<Location> tars_in_folder(const Stores& stores, const Location& locat
       continue;
     }
     if (is_image_name(entry.name)) images.emplace_back(entry.name);
-    assign_lower_case(lower_case, entry.name);
-    if (lower_case.ends_with(".tar")) tars.push_back(location / entry.name);
+    if (is_shard_name(entry.name)) tars.push_back(location / entry.name);
   }
   if (tars.empty()) return {};
   if (std::any_of(folders.begin(), folders.end(), [&](const Location& one) { return holds_images(stores, one); })) {

@@ -13,6 +13,7 @@ class TarFormat final : public ShardFormat {
   std::string_view name() const override { return "tar"; }
   /// By the name's extension, also of compressed tars, which scan() refuses with the reason; else by the magic bytes.
   bool recognises(const ShardCandidate& shard) const override;
+  bool is_shard_name(std::string_view name) const override { return name.ends_with(".tar"); }
   std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const override;
 };
 
