@@ -24,7 +24,7 @@ Bytes ShardCandidate::head() const {
     read_fully(*source, 0, bytes);
     head_ = std::move(bytes);
   } catch (const Error&) {
-    // Whoever reads it in earnest is told why it cannot be.
+    // Opening it says what is wrong.
   }
   return *head_;
 }

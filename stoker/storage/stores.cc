@@ -24,8 +24,7 @@ const Store& Stores::of(const Location& at) const {
   for (const auto& store : stores_) {
     if (!store->scheme().empty()) known += fmt::format(", '{}://'", store->scheme());
   }
-  fail(ErrorKind::kUsage, "'{}' cannot be reached: there is no store for '{}://'; those there are take {}", at,
-       at.scheme(), known);
+  fail(ErrorKind::kUsage, "'{}' cannot be reached: there is no store for '{}://', only for {}", at, at.scheme(), known);
 }
 
 void put_whole(const Stores& stores, const Location& at, Bytes content) {

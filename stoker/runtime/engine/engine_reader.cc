@@ -1,7 +1,10 @@
 // The engine's reader: draws tickets, grants them memory, and starts reads; and what happens when a read has ended.
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <utility>
 
+#include "stoker/base/clock.h"
 #include "stoker/base/threads.h"
 #include "stoker/runtime/engine/engine.h"
 
@@ -39,7 +42,7 @@ bool Loader::Engine::collect(std::unique_lock<std::mutex>& lock) {
   std::size_t collected = 0;
   do {
     if (epoch_started_) forget_discarded();
-    while (Ticket* ticket = board_.again()) {
+    while (Ticket* ticket = board_.again(now_ns())) {
       read_plan_.add_alone(*ticket);
       any = true;
     }
@@ -126,7 +129,13 @@ void Loader::Engine::wait_for_room(std::unique_lock<std::mutex>& lock) {
   if (board_.has_again()) return;  // since the lock was let go, to find samples: nobody wakes who does not wait
   reader_waits_ = true;
   observe();
-  reader_wakes_.wait(lock, [&] { return closing_ || !reader_waits_; });
+  const auto is_woken = [&] { return closing_ || !reader_waits_; };
+  if (const std::optional<std::int64_t> again_ns = board_.next_again_ns()) {
+    const std::chrono::steady_clock::time_point due{std::chrono::nanoseconds(*again_ns)};
+    reader_wakes_.wait_until(lock, due, is_woken);
+  } else {
+    reader_wakes_.wait(lock, is_woken);
+  }
   reader_waits_ = false;
 }
 
