@@ -16,6 +16,7 @@
 #include "stoker/format/manifest/manifest.h"
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/plan/recipe.h"
+#include "stoker/storage/atomic_file.h"
 
 namespace stoker {
 namespace {

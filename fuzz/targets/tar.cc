@@ -6,7 +6,6 @@
 #include <string>
 
 #include "fuzz/fuzz_target.h"
-#include "stoker/format/tar/tar_format.h"
 #include "stoker/format/tar/tar_samples.h"
 #include "stoker/storage/memory_source.h"
 
@@ -60,7 +59,12 @@ void run(Bytes input) {
   });
 
   SampleTable table;
-  require_that(accepts({ErrorKind::kData}, [&] { table = scan_tar(source); }) == sound, "a scan says the same again");
+  require_that(accepts({ErrorKind::kData},
+                       [&] {
+                         TarSamples samples(source);
+                         table = table_of(samples);
+                       }) == sound,
+               "a scan says the same again");
   if (!sound) return;
   require_that(table.size() == static_cast<std::int64_t>(rows.size()), "a scan finds the samples");
   SampleRow row;

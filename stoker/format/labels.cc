@@ -14,6 +14,7 @@
 #include "stoker/format/dataset_views.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/text_lines.h"
+#include "stoker/storage/stores.h"
 
 namespace stoker {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 constexpr std::uint64_t kLabelBytesMax = std::uint64_t{1} << 30;
 
 std::vector<TextLine> lines_of(const std::string& path) {
-  std::optional<std::vector<TextLine>> lines = read_text_lines(path, kLabelBytesMax);
+  std::optional<std::vector<TextLine>> lines = read_text_lines(*Stores().open(path), kLabelBytesMax);
   if (!lines) fail(ErrorKind::kData, "'{}' is no text file, or larger than 1 GiB", path);
   return *std::move(lines);
 }

@@ -113,4 +113,16 @@ std::uint16_t SampleTable::name_number(std::string_view name) {
   return static_cast<std::uint16_t>(field_names_.size() - 1);
 }
 
+void SampleTable::add(const SampleRow& row) {
+  add_sample(row.key, row.label);
+  for (const SampleField& field : row.fields) add_field(field.name, field.part, field.offset, field.length);
+}
+
+SampleTable table_of(SampleStream& samples) {
+  SampleTable table;
+  SampleRow row;
+  while (samples.next(row)) table.add(row);
+  return table;
+}
+
 }  // namespace stoker

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/format/sample_stream.h"
 #include "stoker/format/shard_rows.h"
 
 namespace stoker {
@@ -36,11 +37,12 @@ class SampleTable final : public ShardRows {
   /// The number of a field name, or -1.
   int field_number(std::string_view name) const;
 
-  /// Building: a sample, then its fields. `label` is -1 when unknown.
+  /// Building: a sample with its fields.
+  void add(const SampleRow& row);
+  /// Or a sample, then its fields. `label` is -1 when unknown.
   void add_sample(std::string_view key, std::int64_t label);
   /// To the sample added last.
   void add_field(std::string_view name, std::string_view part, std::uint64_t offset, std::uint64_t length);
-  void set_label(std::int64_t sample, std::int64_t label) { labels_[static_cast<std::size_t>(sample)] = label; }
   /// Gives back the memory that was set aside for further rows.
   void shrink_to_fit();
 
@@ -55,5 +57,8 @@ class SampleTable final : public ShardRows {
   std::vector<FieldLocation> fields_;
   std::vector<std::string> field_names_;
 };
+
+/// All samples of a stream. Throws what it throws.
+SampleTable table_of(SampleStream& samples);
 
 }  // namespace stoker

@@ -26,8 +26,6 @@ TEST(SampleTable, ReturnsWhatWasAdded) {
   EXPECT_EQ(table.key(1), "");
   EXPECT_EQ(table.key(2), "a/y");
   EXPECT_EQ(table.label(2), 4);
-  table.set_label(2, 7);
-  EXPECT_EQ(table.label(2), 7);
   ASSERT_EQ(table.fields(0).size(), 2u);
   EXPECT_TRUE(table.fields(1).empty());
   ASSERT_EQ(table.fields(2).size(), 1u);

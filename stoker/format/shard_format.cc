@@ -1,13 +1,36 @@
 #include "stoker/format/shard_format.h"
 
+#include <algorithm>
+
 #include "stoker/base/error.h"
 #include "stoker/format/folder/folder_format.h"
+#include "stoker/format/member_name.h"
 #include "stoker/format/tar/tar_format.h"
 
 namespace stoker {
 
-void stop_if_asked(const std::stop_token& stop, const std::string& path) {
-  if (stop.stop_requested()) fail(ErrorKind::kClosed, "stopped while looking for samples in '{}'", path);
+const std::string& ShardCandidate::name() const {
+  if (name_.empty()) assign_lower_case(name_, location_.name());
+  return name_;
+}
+
+Bytes ShardCandidate::head() const {
+  if (head_) return *head_;
+  head_.emplace();
+  if (!facts_ || !facts_->is_file()) return {};
+  try {
+    const std::shared_ptr<Source> source = stores_.open(location_);
+    std::vector<std::uint8_t> bytes(std::min<std::uint64_t>(source->size(), kHeadBytes));
+    read_fully(*source, 0, bytes);
+    head_ = std::move(bytes);
+  } catch (const Error&) {
+    // Opening it says what is wrong.
+  }
+  return *head_;
+}
+
+void stop_if_asked(const std::stop_token& stop, std::string_view shard) {
+  if (stop.stop_requested()) fail(ErrorKind::kClosed, "stopped while looking for samples in '{}'", shard);
 }
 
 const std::vector<const ShardFormat*>& shard_formats() {
@@ -15,6 +38,20 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const TarFormat tar;
   static const std::vector<const ShardFormat*> formats = {&folder, &tar};
   return formats;
+}
+
+bool is_shard_name(std::string_view name) {
+  std::string lower_case;
+  assign_lower_case(lower_case, name);
+  const std::vector<const ShardFormat*>& all = shard_formats();
+  return std::any_of(all.begin(), all.end(), [&](const auto* format) { return format->is_shard_name(lower_case); });
+}
+
+const ShardFormat* format_of(const ShardCandidate& shard) {
+  const std::vector<const ShardFormat*>& all = shard_formats();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto* format) { return format->recognises(shard); });
+  return found == all.end() ? nullptr : *found;
 }
 
 }  // namespace stoker

@@ -1,46 +1,86 @@
-// The seam for file formats: something that recognises a path as its own and lists the samples in it.
+// The seam for file formats: something that recognises a shard as its own and finds the samples in it, one after
+// another. A format is a folder of its own and a line in shard_format.cc.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "stoker/format/sample_stream.h"
 #include "stoker/format/sample_table.h"
-#include "stoker/storage/file_access.h"
-#include "stoker/storage/source.h"
+#include "stoker/storage/stores.h"
 
 namespace stoker {
 
-/// What scanning one shard (or one folder) found.
-struct ShardContents {
-  std::shared_ptr<Source> source;  // every field of `samples` lies here
-  SampleTable samples;
-  std::vector<std::string> classes;     // by label, if the shard names them
-  bool holds_index = false;             // which was not used
+/// What a scan found beside samples.
+struct ShardNotes {
+  std::vector<std::string> classes{};   // by label, if the shard names them
   std::vector<std::string> problems{};  // sentences about what is no part of a sample, and may have been meant to be
+  bool holds_index = false;             // which was not used
 };
 
+/// The samples of one shard, found as it is passed. A folder's rows show their fields' parts until the next call alone.
+class ShardScan : public SampleStream {
+ public:
+  /// To be called once, after next() has returned false.
+  virtual ShardNotes take_notes() { return {}; }
+};
+
+/// What a format recognises a shard by.
+class ShardCandidate {
+ public:
+  static constexpr std::size_t kHeadBytes = 512;
+
+  /// `facts`: none where nothing could be looked at. All must outlive it.
+  ShardCandidate(const Stores& stores, const Location& location, const std::optional<ObjectFacts>& facts)
+      : stores_(stores), location_(location), facts_(facts) {}
+
+  bool is_folder() const { return facts_ && facts_->is_folder(); }
+  /// The last component of its location, in lower case.
+  const std::string& name() const;
+  /// Its first bytes, kHeadBytes or as many as it has; none of what is not a file or cannot be read. Read when first
+  /// asked for.
+  Bytes head() const;
+
+ private:
+  const Stores& stores_;
+  const Location& location_;
+  const std::optional<ObjectFacts>& facts_;
+  mutable std::string name_;
+  mutable std::optional<std::vector<std::uint8_t>> head_;
+};
+
+/// Threads: any.
 class ShardFormat {
  public:
   virtual ~ShardFormat() = default;
 
   /// "folder", "tar": for messages.
   virtual std::string_view name() const = 0;
-  /// Whether `path` is this format's, by what it is and how it is called; reads little or nothing.
-  virtual bool recognises(const std::string& path) const = 0;
-  /// Whether a shard is one file, which can have an index.
-  virtual bool is_one_file() const = 0;
-  /// Finds every sample. Throws kData naming the path and the place when the shard is damaged or truncated, and kClosed
-  /// when asked to stop.
-  virtual ShardContents scan(const std::string& path, const FileAccess& access, const std::stop_token& stop) const = 0;
+  /// Whether the shard is this format's, by what it is, how it is called and how it begins.
+  virtual bool recognises(const ShardCandidate& shard) const = 0;
+  /// Whether a file of that name (in lower case) is one of its shards, so that a folder of such files stands for them.
+  virtual bool is_shard_name(std::string_view /*name*/) const { return false; }
+  /// Whether a shard is one file, which can have an index; else it is a folder.
+  virtual bool is_one_file() const { return true; }
+  /// Begins to find the samples in `shard`, which must outlive the scan. It and the scan's next() throw kData naming
+  /// the shard and the place when it is damaged or truncated, kClosed when asked to stop, and what the source throws.
+  virtual std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const = 0;
 };
 
 /// Throws kClosed when `stop` was requested: formats call it once per entry of what they scan.
-void stop_if_asked(const std::stop_token& stop, const std::string& path);
+void stop_if_asked(const std::stop_token& stop, std::string_view shard);
 
 /// All formats, in the order in which they are asked.
 const std::vector<const ShardFormat*>& shard_formats();
+
+/// Whether a file of that name is a shard of any of them, by its name alone.
+bool is_shard_name(std::string_view name);
+
+/// The format of a shard; null if none recognises it.
+const ShardFormat* format_of(const ShardCandidate& shard);
 
 }  // namespace stoker

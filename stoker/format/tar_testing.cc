@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "stoker/format/tar/tar_samples.h"
+
 namespace stoker {
 
 std::string tar_member(std::string_view name, std::string_view content, char type, std::string_view link) {
@@ -33,6 +35,11 @@ std::string tar_end() { return std::string(1024, '\0'); }
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+SampleTable scan_tar(Source& source) {
+  TarSamples samples(source);
+  return table_of(samples);
 }
 
 }  // namespace stoker

@@ -7,6 +7,7 @@
 
 #include "stoker/base/bytes.h"
 #include "stoker/base/error.h"
+#include "stoker/format/sample_table.h"
 
 namespace stoker {
 
@@ -15,6 +16,9 @@ std::string tar_member(std::string_view name, std::string_view content, char typ
 
 /// Two records of zeros.
 std::string tar_end();
+
+/// The samples of a tar.
+SampleTable scan_tar(Source& source);
 
 /// The bytes of a file.
 std::string read_file(const std::string& path);

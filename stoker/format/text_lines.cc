@@ -1,20 +1,16 @@
 #include "stoker/format/text_lines.h"
 
 #include <algorithm>
-#include <memory>
 #include <string_view>
 
 #include "stoker/base/error.h"
-#include "stoker/storage/file_source.h"
 
 namespace stoker {
 
-std::optional<std::vector<TextLine>> read_text_lines(const std::string& path, std::uint64_t bytes_max) {
-  FileSource source(path, std::make_shared<InlineExecutor>());
-  if (source.size() == 0) fail(ErrorKind::kData, "'{}' is empty (0 bytes)", path);
-  if (source.size() > bytes_max) return std::nullopt;
-  std::string text(source.size(), '\0');
-  read_fully(source, 0, MutableBytes(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
+std::optional<std::vector<TextLine>> read_text_lines(Source& file, std::uint64_t bytes_max) {
+  if (file.size() == 0) fail(ErrorKind::kData, "'{}' is empty (0 bytes)", file.name());
+  if (file.size() > bytes_max) return std::nullopt;
+  const std::string text = read_whole(file);
   const bool is_text = std::none_of(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return (byte < ' ' && c != '\n' && c != '\r' && c != '\t') || byte == 0x7f;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "stoker/storage/source.h"
+
 namespace stoker {
 
 struct TextLine {
@@ -14,7 +16,7 @@ struct TextLine {
 };
 
 /// The lines of a file, without white space around them; empty ones and those that begin with '#' are left out. Nothing
-/// for a file that is no text or longer than `bytes_max`. Throws kNotFound, kIo, and kData for an empty file.
-std::optional<std::vector<TextLine>> read_text_lines(const std::string& path, std::uint64_t bytes_max);
+/// for a file that is no text or longer than `bytes_max`. Throws kIo, and kData for an empty file.
+std::optional<std::vector<TextLine>> read_text_lines(Source& file, std::uint64_t bytes_max);
 
 }  // namespace stoker

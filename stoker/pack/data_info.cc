@@ -18,7 +18,6 @@
 #include "stoker/pack/repeated_keys.h"
 #include "stoker/pack/sample_check.h"
 #include "stoker/pack/sample_sweep.h"
-#include "stoker/storage/file_source.h"
 
 namespace stoker {
 namespace {
@@ -29,20 +28,19 @@ constexpr std::int64_t kNamedMax = 20;
 class InfoJob {
  public:
   explicit InfoJob(const InfoOptions& options)
-      : options_(options),
-        opener_(std::make_shared<InlineExecutor>(), {.folder = options.index_folder}, std::size_t{16} << 20) {}
+      : options_(options), opener_(options.stores, {.folder = options.index_folder}, std::size_t{16} << 20) {}
 
   DataInfo run(const std::vector<std::string>& data) {
-    Manifests manifests;
+    Manifests manifests(options_.stores);
     std::vector<OpenedShard> shards;
     std::int64_t total = 0;
-    const std::vector<ShardPath> paths = find_shards(data, manifests, options_.stop);
+    const std::vector<FoundShard> found = find_shards(data, options_.stores, manifests, options_.stop);
     add_problems(manifests.take_problems());
-    for (const ShardPath& path : paths) {
+    for (const FoundShard& shard : found) {
       ++info_.shards;
       go_on_after_damage([&] {
-        stop_if_asked(options_.stop, path.path);
-        shards.push_back(open(path, manifests));
+        stop_if_asked(options_.stop, shard.location.text());
+        shards.push_back(open(shard, manifests));
         total += shards.back().rows->size();
       });
       add_problems(manifests.take_problems());
@@ -76,18 +74,17 @@ class InfoJob {
     }
   }
 
-  OpenedShard open(const ShardPath& shard, Manifests& manifests) {
-    const Manifests::Found listed = manifests.find(shard.path);
+  OpenedShard open(const FoundShard& shard, Manifests& manifests) {
+    const Manifests::Found listed = manifests.find(shard.location);
     std::string contradiction;
     if (listed.shard) {
-      FileSource file(shard.path, opener_.access());
-      contradiction = contradiction_of_bytes(*listed.shard, file);
+      contradiction = contradiction_of_bytes(*listed.shard, *options_.stores.open(shard.location));
       if (!contradiction.empty()) info_.problems.push_back(contradiction);
     }
     OpenedShard opened = opener_.open(shard, options_.stop);
     if (listed.shard && contradiction.empty()) {
       const ShardRows& rows = *opened.rows;
-      contradiction = contradiction_of_samples(*listed.shard, shard.path, rows.fingerprint(), rows.bytes());
+      contradiction = contradiction_of_samples(*listed.shard, shard.location.text(), rows.fingerprint(), rows.bytes());
       if (!contradiction.empty()) info_.problems.push_back(contradiction);
     }
     add_problems(opened.problems);

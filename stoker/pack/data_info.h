@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stoker/codec/image_decoder.h"
+#include "stoker/storage/stores.h"
 #include "stoker/tensor/image_facts.h"
 
 namespace stoker {
@@ -33,6 +34,7 @@ struct InfoOptions {
   DecodeLimits limits{};                                                  // of images; larger ones are bad samples
   std::stop_token stop{};                                                 // requested to stop early
   std::function<void(std::int64_t done, std::int64_t total)> progress{};  // in samples; by the calling thread
+  Stores stores{};  // where data lie and go; without more, local files
 };
 
 /// JPEGs that Stoker's own decoder leaves to libjpeg, for one reason.

@@ -10,6 +10,7 @@
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/pack/pack_job.h"
 #include "stoker/pack/pack_testing.h"
+#include "stoker/storage/atomic_file.h"
 
 namespace stoker {
 namespace {

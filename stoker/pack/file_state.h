@@ -1,24 +1,25 @@
 // Notices that a file changed while a job read it.
 #pragma once
 
-#include <sys/stat.h>
-
 #include <string>
+
+#include "stoker/storage/stores.h"
 
 namespace stoker {
 
 class FileState {
  public:
-  /// As it is now. Throws kNotFound or kIo.
-  explicit FileState(std::string path);
+  /// As it is now. Throws kNotFound or kIo. The stores must outlive it.
+  FileState(const Stores& stores, Location file);
   /// Throws kData if size, time of change or identity are no longer what they were.
   void require_unchanged() const;
   /// What is compared, as text.
-  std::string describe() const;
+  const std::string& version() const { return version_; }
 
  private:
-  std::string path_;
-  struct stat facts_;
+  const Stores* stores_;
+  Location file_;
+  std::string version_;
 };
 
 }  // namespace stoker

@@ -1,15 +1,12 @@
 #include "stoker/pack/index_job.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <filesystem>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <set>
-#include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "stoker/base/error.h"
@@ -24,34 +21,35 @@
 #include "stoker/pack/repeated_keys.h"
 #include "stoker/pack/sample_check.h"
 #include "stoker/pack/sample_sweep.h"
-#include "stoker/storage/atomic_file.h"
-#include "stoker/storage/file_source.h"
 
 namespace stoker {
 namespace {
 
-namespace fs = std::filesystem;
+bool is_before(const timespec& a, const timespec& b) {
+  return std::tie(a.tv_sec, a.tv_nsec) < std::tie(b.tv_sec, b.tv_nsec);
+}
 
 class IndexJob {
  public:
   explicit IndexJob(const IndexJobOptions& options) : options_(options) {}
 
   IndexJobResult run(const std::vector<std::string>& data) {
-    Manifests manifests;
-    const std::vector<ShardPath> shards = find_shards(data, manifests, options_.stop);
+    Manifests manifests(stores_);
+    const std::vector<FoundShard> shards = find_shards(data, stores_, manifests, options_.stop);
     check_names(shards);
     std::vector<bool> is_done;
     std::vector<std::uint64_t> sizes;
     std::vector<const ManifestShard*> listed;
-    std::set<std::string> places;  // a shard that is named twice is indexed once
-    for (const ShardPath& shard : shards) {
-      stop_if_asked(options_.stop, shard.path);
-      const std::uint64_t bytes = sizes.emplace_back(file_bytes(shard.path));
-      const bool is_new = places.insert(place_of(shard.path)).second;
-      listed.push_back(manifests.find(shard.path).shard);
-      const std::string wrong = is_new ? contradiction_of(shard.path, listed.back()) : std::string();
-      if (!wrong.empty()) result_.broken.push_back({shard.path, wrong});
-      const bool is_current_now = wrong.empty() && (!is_new || is_current(shard.path));
+    std::set<Location> places;  // a shard that is named twice is indexed once
+    for (const FoundShard& shard : shards) {
+      const std::string& name = shard.location.text();
+      stop_if_asked(options_.stop, name);
+      const std::uint64_t bytes = sizes.emplace_back(stores_.stat(shard.location, "open").size);
+      const bool is_new = places.insert(place_of(shard.location)).second;
+      listed.push_back(manifests.find(shard.location).shard);
+      const std::string wrong = is_new ? contradiction_of(shard.location, listed.back()) : std::string();
+      if (!wrong.empty()) result_.broken.push_back({name, wrong});
+      const bool is_current_now = wrong.empty() && (!is_new || is_current(shard.location));
       if (is_current_now) ++result_.current;
       is_done.push_back(!wrong.empty() || is_current_now);
       total_ += bytes;
@@ -60,16 +58,16 @@ class IndexJob {
     for (const std::string& problem : manifests.take_problems()) log(LogLevel::kWarning, "{}", problem);
     if (options_.progress) options_.progress(done_, total_);
     for (std::size_t i = 0; i < shards.size(); ++i) {
-      const ShardPath& shard = shards[i];
+      const FoundShard& shard = shards[i];
       if (is_done[i]) continue;
       try {
-        add(index(shard.path, listed[i]));
+        add(index(shard, listed[i]));
       } catch (const Error& error) {
         if (error.kind() == ErrorKind::kClosed) {
-          fail(ErrorKind::kClosed, "stopped in '{}'; the same command goes on from there", shard.path);
+          fail(ErrorKind::kClosed, "stopped in '{}'; the same command goes on from there", shard.location);
         }
         if (!is_of_shard(error)) throw;
-        result_.broken.push_back({shard.path, error.message()});
+        result_.broken.push_back({shard.location.text(), error.message()});
         done_ += sizes[i];
         if (options_.progress) options_.progress(done_, total_);
       }
@@ -83,29 +81,12 @@ class IndexJob {
     return error.kind() == ErrorKind::kData || error.kind() == ErrorKind::kLimit;
   }
 
-  static std::uint64_t file_bytes(const std::string& path) {
-    struct stat facts;
-    if (::stat(path.c_str(), &facts) != 0) fail_system("open", path, errno);
-    return static_cast<std::uint64_t>(facts.st_size);
-  }
-
-  /// What cannot even be looked at (a name that is too long) is not there; writing it will say why.
-  static bool exists(const std::string& path) {
-    struct stat facts;
-    return ::stat(path.c_str(), &facts) == 0;
-  }
-
   /// Times tell that an index is old, never that it is not. A shard's that lies in the future tells nothing.
-  static bool is_older(const std::string& index, const std::string& shard) {
-    std::error_code no_index, no_shard;
-    const auto index_time = fs::last_write_time(index, no_index), shard_time = fs::last_write_time(shard, no_shard);
-    return !no_index && !no_shard && index_time < shard_time && shard_time <= fs::file_time_type::clock::now();
-  }
-
-  static void create_folder(const std::string& path) {
-    std::error_code error;
-    fs::create_directories(path, error);
-    if (error) fail_system("create the folder", path, error.value());
+  bool is_older(const ObjectFacts& index, const Location& shard) const {
+    const std::optional<ObjectFacts> of_shard = stores_.find(shard);
+    timespec now;
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    return of_shard && is_before(index.modified, of_shard->modified) && !is_before(now, of_shard->modified);
   }
 
   static void refuse(const std::string& why) {
@@ -113,37 +94,39 @@ class IndexJob {
   }
 
   /// Why a shard that a manifest lists is not to be indexed: it is another.
-  std::string contradiction_of(const std::string& shard, const ManifestShard* listed) const {
-    if (!listed) return {};
-    FileSource source(shard, FileAccess(inline_));
-    return contradiction_of_bytes(*listed, source);
+  std::string contradiction_of(const Location& shard, const ManifestShard* listed) const {
+    return listed ? contradiction_of_bytes(*listed, *stores_.open(shard)) : std::string();
   }
 
-  std::string place_of(const std::string& shard) const {
-    return options_.folder.empty() ? index_path_beside(shard) : index_path_in(options_.folder, shard);
+  Location place_of(const Location& shard) const {
+    return options_.folder.empty() ? index_beside(shard) : index_in_folder(options_.folder, shard);
   }
 
-  void check_names(const std::vector<ShardPath>& shards) const {
-    std::map<std::string, std::string> owners;
-    for (const ShardPath& shard : shards) {
+  void check_names(const std::vector<FoundShard>& shards) const {
+    std::map<Location, Location> owners;
+    for (const FoundShard& shard : shards) {
       if (!shard.format->is_one_file()) {
         fail(ErrorKind::kUsage, "'{}' is a folder of loose files, which has no index; `stoker pack` makes shards of it",
-             shard.path);
+             shard.location);
       }
-      const auto [owner, is_new] = owners.emplace(place_of(shard.path), shard.path);
-      std::error_code error;
-      if (!is_new && !fs::equivalent(owner->second, shard.path, error)) {
+      const auto [owner, is_new] = owners.emplace(place_of(shard.location), shard.location);
+      if (!is_new && !are_one(owner->second, shard.location)) {
         fail(ErrorKind::kUsage, "'{}' and '{}' would both have the index '{}'; index them into two folders",
-             owner->second, shard.path, owner->first);
+             owner->second, shard.location, owner->first);
       }
     }
   }
 
+  bool are_one(const Location& a, const Location& b) const {
+    const std::optional<ObjectFacts> of_a = stores_.find(a), of_b = stores_.find(b);
+    return a == b || (of_a && of_b && of_a->identity == of_b->identity);
+  }
+
   /// Whether the place has an index that knows what ours would; or the shard itself, where the place is beside it and
   /// has none: who opens the shard meets the one beside it first.
-  bool is_current(const std::string& path) const {
-    const auto shard = std::make_shared<FileSource>(path, FileAccess(inline_));
-    const std::string place = place_of(path);
+  bool is_current(const Location& location) const {
+    const std::shared_ptr<Source> shard = stores_.open(location);
+    const Location place = place_of(location);
     std::string ignored;
     const auto is_enough = [&](const std::optional<IndexPlace>& found) {
       if (!found || !found->trailer.has_checksums || (options_.decode && !found->trailer.was_decoded)) return false;
@@ -151,9 +134,8 @@ class IndexJob {
       return true;
     };
     try {
-      if (exists(place)) {
-        return !is_older(place, path) &&
-               is_enough(index_in_file(*shard, std::make_shared<FileSource>(place, FileAccess(inline_)), ignored));
+      if (const std::optional<ObjectFacts> facts = stores_.find(place)) {
+        return !is_older(*facts, location) && is_enough(index_in_file(*shard, stores_.open(place), ignored));
       }
       return options_.folder.empty() && is_enough(index_in_shard(shard, ignored));
     } catch (const Error& error) {
@@ -163,18 +145,19 @@ class IndexJob {
   }
 
   /// Returns what is to be told of this shard.
-  IndexJobResult index(const std::string& path, const ManifestShard* listed) {
+  IndexJobResult index(const FoundShard& found, const ManifestShard* listed) {
+    const std::string& path = found.location.text();
     stop_if_asked(options_.stop, path);
-    const auto shard = std::make_shared<FileSource>(path, FileAccess(inline_));
-    const std::string place = place_of(path);
-    if (!options_.folder.empty()) create_folder(options_.folder);
-    const FileState before(path);
+    const std::shared_ptr<Source> shard = stores_.open(found.location);
+    const Location place = place_of(found.location);
+    if (!options_.folder.empty()) stores_.create_folder(options_.folder);
+    const FileState before(stores_, found.location);
     // Begun before the work: what cannot be written is known at once.
-    AtomicFile file(place);
+    const std::unique_ptr<ObjectWriter> file = stores_.put(place);
     IndexWriter writer;
-    TarStream stream(*shard, options_.stop);
+    const std::unique_ptr<ShardScan> stream = found.format->scan(*shard, options_.stop);
     const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop, .memory = options_.memory};
-    SampleSweep sweep(stream, sweeping, [this] {
+    SampleSweep sweep(*stream, sweeping, [this] {
       return checking(options_.decode ? CheckDepth::kDecoded : CheckDepth::kHeaders, options_.limits);
     });
     IndexJobResult result;
@@ -191,8 +174,8 @@ class IndexJob {
           "the index in '{}' was of another shard than '{}', or of it before it was changed; it is replaced", place,
           path);
     }
-    file.write(writer.finish({.data_bytes = shard->size(), .content_tag = content_tag(*shard, shard->size())}));
-    file.commit();
+    file->write(writer.finish({.data_bytes = shard->size(), .content_tag = content_tag(*shard, shard->size())}));
+    file->commit();
     warn_of_repeated_keys(shard, place);
     ++result.shards;
     result.bytes += shard->size();
@@ -201,10 +184,9 @@ class IndexJob {
     return result;
   }
 
-  void warn_of_repeated_keys(const std::shared_ptr<FileSource>& shard, const std::string& index) const {
+  void warn_of_repeated_keys(const std::shared_ptr<Source>& shard, const Location& index) const {
     std::string ignored;
-    std::optional<IndexPlace> place =
-        index_in_file(*shard, std::make_shared<FileSource>(index, FileAccess(inline_)), ignored);
+    std::optional<IndexPlace> place = index_in_file(*shard, stores_.open(index), ignored);
     if (!place) return;  // somebody has changed one of the two meanwhile
     const ShardIndex rows(std::move(*place), std::make_shared<IndexCache>(std::size_t{1} << 20));
     const RepeatedKeys found = find_repeated_keys(rows, shard->name(), options_.stop);
@@ -221,10 +203,10 @@ class IndexJob {
 
   /// Whether the place has an index that is sound, but not this shard's: it may be needed by another of this name. One
   /// beside a shard is nobody else's.
-  bool is_of_another(const std::string& place, Source& shard) const {
-    if (!exists(place)) return false;
+  bool is_of_another(const Location& place, Source& shard) const {
+    if (!stores_.find(place)) return false;
     try {
-      const auto file = std::make_shared<FileSource>(place, FileAccess(inline_));
+      const std::shared_ptr<Source> file = stores_.open(place);
       std::string ignored;
       if (file->size() < kIndexTrailerBytes || index_in_file(shard, file, ignored)) return false;
       std::array<std::uint8_t, kIndexTrailerBytes> bytes;
@@ -249,7 +231,7 @@ class IndexJob {
   }
 
   const IndexJobOptions& options_;
-  const std::shared_ptr<Executor> inline_ = std::make_shared<InlineExecutor>();
+  const Stores& stores_ = options_.stores;
   IndexJobResult result_;
   std::uint64_t done_ = 0, total_ = 0;
 };

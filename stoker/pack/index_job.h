@@ -11,6 +11,7 @@
 
 #include "stoker/codec/image_decoder.h"
 #include "stoker/format/bad_sample.h"
+#include "stoker/storage/stores.h"
 
 namespace stoker {
 
@@ -27,7 +28,8 @@ struct IndexJobOptions {
   DecodeLimits limits{};   // of images; larger ones are bad samples
   std::stop_token stop{};  // requested to stop early
   std::function<void(std::uint64_t done, std::uint64_t total)>
-      progress{};  // in bytes of shards, first those that are indexed already; by the calling thread
+      progress{};   // in bytes of shards, first those that are indexed already; by the calling thread
+  Stores stores{};  // where data lie and go; without more, local files
 };
 
 struct IndexJobResult {

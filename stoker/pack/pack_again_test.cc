@@ -58,7 +58,7 @@ TEST_F(PackAgain, SaysFirstHowMuchAnEarlierCallDid) {
   options.stop = {};
   pack_to("out", options);
   std::int64_t samples = 0;  // of the shards that were there
-  const Manifest manifest = *Manifest::read(folder_.path("out"));
+  const Manifest manifest = *Manifest::read({}, folder_.path("out"));
   for (const ManifestShard& shard : manifest.shards) {
     if (samples + shard.samples > 50) break;
     samples += shard.samples;
@@ -167,7 +167,7 @@ TEST_F(PackAgain, IsAnotherPackWithAnyOtherOption) {
 
 TEST_F(PackAgain, RefusesAManifestThatNamesABadSampleBeyondTheData) {
   pack_to("out");
-  Manifest manifest = *Manifest::read(folder_.path("out"));
+  Manifest manifest = *Manifest::read({}, folder_.path("out"));
   manifest.bad = {{60, "no such sample", "a reason"}};
   folder_.write("out/manifest.json", manifest.to_json());
   EXPECT_THAT(error_of([&] { pack_to("out"); }).what(), HasSubstr("'no such sample'"));
@@ -175,7 +175,7 @@ TEST_F(PackAgain, RefusesAManifestThatNamesABadSampleBeyondTheData) {
 
 TEST_F(PackAgain, NamesAShardThatAFinishedPackHasLost) {
   pack_to("out", {.shard_bytes = 20'000});
-  const std::string last = folder_.path("out/" + Manifest::read(folder_.path("out"))->shards.back().name);
+  const std::string last = folder_.path("out/" + Manifest::read({}, folder_.path("out"))->shards.back().name);
   fs::resize_file(last, fs::file_size(last) - 1);
   EXPECT_THAT(error_of([&] { pack_to("out", {.shard_bytes = 20'000}); }).what(), HasSubstr("has lost '"));
   fs::remove(last);

@@ -29,7 +29,6 @@
 #include "stoker/pack/shard_writer.h"
 #include "stoker/pack/source_state.h"
 #include "stoker/storage/atomic_file.h"
-#include "stoker/storage/file_source.h"
 
 namespace stoker {
 namespace {
@@ -46,8 +45,11 @@ constexpr std::int64_t kEstimateSamples = 256;
 
 std::string shard_name(std::size_t number) { return fmt::format("shard-{:06}.tar", number); }
 
-void check(const std::string& to, const PackOptions& options) {
+void check(const Location& to, const PackOptions& options) {
   if (to.empty()) fail(ErrorKind::kUsage, "the folder to pack into has an empty name");
+  options.stores.of(to);
+  // The journal of a pack under way is appended to, and locked, which stores of objects do not offer.
+  if (!to.is_local()) fail(ErrorKind::kUsage, "'{}' is no folder of the local file system; pack into one", to);
   if (options.shard_bytes == 0) fail(ErrorKind::kUsage, "shards must have a size above 0");
   if (options.threads != 0) check_threads(options.threads);
   const PackTransformOptions& transform = options.transform;
@@ -97,12 +99,13 @@ class PackJob {
   /// `cache_folder`: where it is kept what opening the data finds; empty: nowhere.
   PackJob(const std::vector<std::string>& data, const PackOptions& options, const std::string& cache_folder)
       : options_(options),
-        dataset_(open_dataset(data, std::make_shared<InlineExecutor>(), {.cache_folder = cache_folder}, options.stop)),
+        stores_(options.stores),
+        dataset_(open_dataset(data, options.stores, {.cache_folder = cache_folder}, options.stop)),
         fields_hash_(hash_of_fields(*dataset_, options.stop)),
         selection_(*dataset_, options.classes, options.shuffle, options.stop) {}
 
-  PackResult run(const std::string& to);
-  PackEstimate estimate(const std::string& to);
+  PackResult run(const Location& to);
+  PackEstimate estimate(const Location& to);
 
  private:
   std::string job() const;
@@ -115,14 +118,15 @@ class PackJob {
             .growth = options_.transform.raw ? 24u : 1u};
   }
   SampleSweep::Work work() const;
-  bool look_at_folder(const std::string& to) const;
-  std::optional<std::int64_t> pack_rest(const std::string& to);
-  PackedShard pack_from(const std::string& to, PackJournal& journal);
+  bool look_at_folder(const Location& to) const;
+  std::optional<std::int64_t> pack_rest(const Location& to);
+  PackedShard pack_from(const Location& to, PackJournal& journal);
   void finish_shard(ShardWriter& writer, PackJournal& journal, PackedShard& packed, std::int64_t next);
   Manifest manifest_of(const PackJournal& journal, PackedShard left_over) const;
-  std::vector<BadSample> bad_samples(const std::string& to, const std::vector<ManifestBad>& bad) const;
+  std::vector<BadSample> bad_samples(const Location& to, const std::vector<ManifestBad>& bad) const;
 
   const PackOptions& options_;
+  const Stores& stores_;
   const std::shared_ptr<const ShardedDataset> dataset_;
   const std::uint64_t fields_hash_;
   const PackSelection selection_;
@@ -192,10 +196,9 @@ SampleSweep::Work PackJob::work() const {
 // --- packing
 
 /// Why a file is not the shard that a finished pack lists; empty if it is.
-std::string contradiction_of(const std::string& path, const ManifestShard& listed) {
+std::string contradiction_of(const Stores& stores, const Location& location, const ManifestShard& listed) {
   try {
-    FileSource shard(path, std::make_shared<InlineExecutor>());
-    return contradiction_of_bytes(listed, shard);
+    return contradiction_of_bytes(listed, *stores.open(location));
   } catch (const Error& error) {
     if (!is_about_data(error.kind())) throw;
     return error.message();
@@ -203,29 +206,28 @@ std::string contradiction_of(const std::string& path, const ManifestShard& liste
 }
 
 /// Whether there is anything left to do. Throws where nothing can be packed into the folder, which need not be there.
-bool PackJob::look_at_folder(const std::string& to) const {
-  std::error_code error;
-  const std::string target = fs::weakly_canonical(to, error).string() + "/";
+bool PackJob::look_at_folder(const Location& to) const {
   for (const auto& shard : dataset_->shards()) {
-    const fs::path source = fs::weakly_canonical(shard->name(), error);
-    if (!fs::is_directory(source, error) || !target.starts_with(source.string() + "/")) continue;
-    fail(ErrorKind::kUsage, "'{}' lies in '{}', which is to be packed; choose a folder outside of it", to,
-         shard->name());
+    const Location source = shard->name();
+    const std::optional<ObjectFacts> facts = stores_.find(source);
+    if (!facts || !facts->is_folder() || to.scheme() != source.scheme()) continue;
+    if (!stores_.of(to).lies_in(to, source)) continue;
+    fail(ErrorKind::kUsage, "'{}' lies in '{}', which is to be packed; choose a folder outside of it", to, source);
   }
-  const fs::file_status status = fs::status(to, error);
-  if (fs::exists(status) && !fs::is_directory(status)) {
+  const std::optional<ObjectFacts> facts = stores_.find(to);
+  if (facts && !facts->is_folder()) {
     fail(ErrorKind::kUsage, "'{}' exists and is not a folder; choose another name", to);
   }
-  if (!fs::exists(status)) return true;
+  if (!facts) return true;
   std::optional<Manifest> finished;
   try {
-    finished = Manifest::read(to);
+    finished = Manifest::read(stores_, to);
   } catch (const Error& damaged) {
     fail(ErrorKind::kUsage, "{}; choose another folder, or remove it", damaged.message());
   }
   if (finished && finished->job == job()) {
     for (const ManifestShard& shard : finished->shards) {
-      if (const std::string wrong = contradiction_of(to + "/" + shard.name, shard); !wrong.empty()) {
+      if (const std::string wrong = contradiction_of(stores_, to / shard.name, shard); !wrong.empty()) {
         fail(ErrorKind::kData,
              "the finished pack in '{}' has lost '{}', or part of it ({}); remove the folder to pack it anew", to,
              shard.name, wrong);
@@ -234,23 +236,21 @@ bool PackJob::look_at_folder(const std::string& to) const {
     return false;
   }
   if (finished) fail(ErrorKind::kUsage, "'{}' holds another packed data set; choose another folder, or remove it", to);
-  if (has_journal(to)) return true;
-  for (fs::directory_iterator entry(to, error), end; !error && entry != end; entry.increment(error)) {
-    if (entry->path().string().ends_with(kPartialEnding)) continue;  // of a pack that was killed as it began
+  if (has_journal(to.text())) return true;
+  const std::unique_ptr<Folder> folder = stores_.list(to);
+  for (std::size_t i = 0; i < folder->size(); ++i) {
+    if ((*folder)[i].name.ends_with(kPartialEnding)) continue;  // of a pack that was killed as it began
     fail(ErrorKind::kUsage, "folder '{}' is not empty; choose another name, or remove what is in it", to);
   }
-  if (error) fail_system("read the folder", to, error.value());
   return true;
 }
 
 /// Packs what is not packed yet; returns how many shards there were, or nothing if all was done.
-std::optional<std::int64_t> PackJob::pack_rest(const std::string& to) {
+std::optional<std::int64_t> PackJob::pack_rest(const Location& to) {
   if (!look_at_folder(to)) return std::nullopt;
-  std::error_code error;
-  fs::create_directories(to, error);
-  if (error) fail_system("create the folder", to, error.value());
-  const SourceState source(*dataset_, options_.stop);
-  PackJournal journal(to, journal_job(source));
+  stores_.create_folder(to);
+  const SourceState source(*dataset_, stores_, options_.stop);
+  PackJournal journal(to.text(), stores_, journal_job(source));
   if (!look_at_folder(to)) return std::nullopt;  // another call of this job has ended since
   const auto resumed = static_cast<std::int64_t>(journal.shards().size());
   PackedShard left_over;
@@ -263,21 +263,21 @@ std::optional<std::int64_t> PackJob::pack_rest(const std::string& to) {
          counted(journal.shards().size(), "shard"));
   }
   const Manifest made = manifest_of(journal, std::move(left_over));
-  write_whole_file(to + "/" + std::string(kManifestName), as_bytes(made.to_json()));
+  put_whole(stores_, to / kManifestName, as_bytes(made.to_json()));
   journal.remove();
   return resumed;
 }
 
-PackResult PackJob::run(const std::string& to) {
+PackResult PackJob::run(const Location& to) {
   const std::optional<std::int64_t> resumed = pack_rest(to);
   // Told by what is written, so that whoever calls again is told the same.
-  const Manifest manifest = *Manifest::read(to);
+  const Manifest manifest = *Manifest::read(stores_, to);
   PackResult result;
   result.shards = static_cast<std::int64_t>(manifest.shards.size());
   result.concealed = manifest.concealed;
   result.bad = bad_samples(to, manifest.bad);
   result.resumed = resumed.value_or(result.shards);
-  if (!resumed && has_journal(to)) PackJournal::discard(to);
+  if (!resumed && has_journal(to.text())) PackJournal::discard(to.text());
   for (const ManifestShard& shard : manifest.shards) {
     result.samples += shard.samples;
     result.bytes += shard.bytes;
@@ -308,7 +308,7 @@ Manifest PackJob::manifest_of(const PackJournal& journal, PackedShard left_over)
 }
 
 /// Where the bad samples lie is for the data to say, which may have moved.
-std::vector<BadSample> PackJob::bad_samples(const std::string& to, const std::vector<ManifestBad>& bad) const {
+std::vector<BadSample> PackJob::bad_samples(const Location& to, const std::vector<ManifestBad>& bad) const {
   std::vector<BadSample> samples;
   SampleRow row;
   for (const ManifestBad& entry : bad) {
@@ -324,7 +324,7 @@ std::vector<BadSample> PackJob::bad_samples(const std::string& to, const std::ve
 }
 
 /// Returns what was noted of samples that no shard came of: all of them were left out.
-PackedShard PackJob::pack_from(const std::string& to, PackJournal& journal) {
+PackedShard PackJob::pack_from(const Location& to, PackJournal& journal) {
   const std::int64_t total = selection_.size();
   std::int64_t position = journal.shards().empty() ? 0 : journal.shards().back().next_position;
   DatasetStream stream(*dataset_, position, total, [this](std::int64_t at) { return selection_.sample_at(at); });
@@ -348,7 +348,7 @@ PackedShard PackJob::pack_from(const std::string& to, PackJournal& journal) {
     if (sample->row.soundness == Soundness::kConcealed) ++packed.concealed;
     if (!sample->bad.empty()) packed.bad.push_back({selection_.sample_at(position), sample->row.key, sample->bad});
     if (!left_out) {
-      if (!writer) writer.emplace(to + "/" + shard_name(journal.shards().size()));
+      if (!writer) writer.emplace(stores_.put(to / shard_name(journal.shards().size())));
       writer->add(*sample);
     }
     ++position;
@@ -372,7 +372,7 @@ void PackJob::finish_shard(ShardWriter& writer, PackJournal& journal, PackedShar
 
 // --- estimating
 
-PackEstimate PackJob::estimate(const std::string& to) {
+PackEstimate PackJob::estimate(const Location& to) {
   look_at_folder(to);
   const std::int64_t total = selection_.size();
   PackEstimate estimate{.samples = total, .tried = std::min(total, kEstimateSamples)};
@@ -393,7 +393,7 @@ PackEstimate PackJob::estimate(const std::string& to) {
     estimate.seconds = static_cast<double>(now_ns() - began_ns) * 1e-9 * scale;
   }
   std::error_code error;
-  fs::path place = fs::absolute(to, error);
+  fs::path place = fs::absolute(to.text(), error);
   while (!fs::exists(place, error) && place != place.parent_path()) place = place.parent_path();
   const fs::space_info space = fs::space(place, error);
   if (!error) estimate.disk_free = space.available;

@@ -12,6 +12,7 @@
 #include "stoker/codec/image_decoder.h"
 #include "stoker/pack/index_job.h"
 #include "stoker/pack/pack_transform.h"
+#include "stoker/storage/stores.h"
 
 namespace stoker {
 
@@ -36,7 +37,8 @@ struct PackOptions {
   DecodeLimits limits{};   // of images; larger ones are bad samples
   std::stop_token stop{};  // requested to stop early
   std::function<void(std::int64_t done, std::int64_t total)>
-      progress{};  // in samples, first those that are packed already; by the calling thread
+      progress{};   // in samples, first those that are packed already; by the calling thread
+  Stores stores{};  // where data lie and go; without more, local files
 };
 
 struct PackResult {

@@ -16,6 +16,7 @@
 #include "stoker/format/tar/tar_format.h"
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/pack/pack_testing.h"
+#include "stoker/storage/atomic_file.h"
 #include "stoker/storage/file_source.h"
 
 namespace stoker {
@@ -140,7 +141,7 @@ TEST_F(Pack, KeepsTheChecksumsOfEveryChunkOfEveryField) {
 TEST_F(Pack, KeepsShardsWithinTheirSize) {
   constexpr std::uint64_t kSize = 30'000;
   pack_to("out", {.shard_bytes = kSize});
-  const Manifest manifest = *Manifest::read(folder_.path("out"));
+  const Manifest manifest = *Manifest::read({}, folder_.path("out"));
   ASSERT_GT(manifest.shards.size(), 3u);
   for (std::size_t i = 0; i < manifest.shards.size(); ++i) {
     const ManifestShard& shard = manifest.shards[i];

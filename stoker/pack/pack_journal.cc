@@ -13,7 +13,6 @@
 #include "stoker/base/hash.h"
 #include "stoker/format/manifest/listed_shard.h"
 #include "stoker/storage/atomic_file.h"
-#include "stoker/storage/file_source.h"
 
 namespace stoker {
 namespace {
@@ -108,9 +107,10 @@ bool has_journal(const std::string& folder) {
   return ::access((folder + "/" + std::string(kJournalName)).c_str(), F_OK) == 0;
 }
 
-PackJournal::PackJournal(std::string folder, const std::string& job)
+PackJournal::PackJournal(std::string folder, const Stores& stores, const std::string& job)
     : folder_(std::move(folder)),
       path_(folder_ + "/" + std::string(kJournalName)),
+      stores_(stores),
       fd_(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
   if (!fd_) fail_system("create", path_, errno);
   if (!lock_exclusively(fd_)) {
@@ -147,8 +147,7 @@ PackJournal::PackJournal(std::string folder, const std::string& job)
 
 bool PackJournal::is_there(const PackedShard& packed) const {
   try {
-    FileSource shard(folder_ + "/" + packed.shard.name, std::make_shared<InlineExecutor>());
-    return contradiction_of_bytes(packed.shard, shard).empty();
+    return contradiction_of_bytes(packed.shard, *stores_.open(Location(folder_) / packed.shard.name)).empty();
   } catch (const Error& error) {
     if (!is_about_data(error.kind())) throw;
     return false;

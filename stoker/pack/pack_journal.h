@@ -25,7 +25,8 @@ class PackJournal {
  public:
   /// Opens the journal in `folder`, or begins one. Entries stand as far as they are whole and their shards are there
   /// with the size and the index they should have; what follows is forgotten. Throws kUsage when it is of another job.
-  PackJournal(std::string folder, const std::string& job);
+  /// The folder is a local one: the journal is appended to, and locked by the process that packs.
+  PackJournal(std::string folder, const Stores& stores, const std::string& job);
 
   const std::vector<PackedShard>& shards() const { return shards_; }
   /// On disk when it returns.
@@ -39,6 +40,7 @@ class PackJournal {
   bool is_there(const PackedShard& packed) const;
 
   std::string folder_, path_;
+  const Stores& stores_;
   FileDescriptor fd_;
   std::vector<PackedShard> shards_;
 };

@@ -1,4 +1,4 @@
-// Samples one after another, in the order in which a job takes them.
+// Streams of the samples of opened data, in the order in which a job takes them.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,10 @@
 
 #include "stoker/format/dataset.h"
 #include "stoker/format/open/data_shard.h"
-#include "stoker/format/tar/tar_samples.h"
+#include "stoker/format/sample_stream.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {
-
-/// Threads: one.
-class SampleStream {
- public:
-  virtual ~SampleStream() = default;
-  /// Replaces `row` by the next sample; false after the last. What its views show lives as long as the stream.
-  virtual bool next(SampleRow& row) = 0;
-};
 
 /// The samples of a data set at positions `begin`, begin + 1, ... `end` - 1 of an order.
 class DatasetStream final : public SampleStream {
@@ -56,17 +48,6 @@ class ShardStream final : public SampleStream {
  private:
   OpenedShard shard_;
   std::int64_t position_ = 0;
-};
-
-/// The samples of a tar, found as it is passed.
-class TarStream final : public SampleStream {
- public:
-  /// The source must outlive it.
-  explicit TarStream(Source& tar, std::stop_token stop = {}) : samples_(tar, std::move(stop)) {}
-  bool next(SampleRow& row) override { return samples_.next(row); }
-
- private:
-  TarSamples samples_;
 };
 
 }  // namespace stoker

@@ -26,8 +26,6 @@ constexpr std::uint64_t kMuchGrowth = 2;
 constexpr std::uint64_t kReadAhead = 8 * kChunkReadBytes;
 // More than this does not make a sweep faster, whatever the budget.
 constexpr std::uint64_t kBytesMax = std::uint64_t{256} << 20;
-// Between neighbours lie headers and padding; what lies further apart is read by itself.
-constexpr std::uint64_t kGapMax = 16 << 10;
 
 std::uint64_t end_of(const SampleField& field) { return field.offset + field.length; }
 
@@ -155,7 +153,7 @@ void SampleSweep::plan(Chunk& chunk) const {
     for (const SampleField& field : sample.row.fields) {
       Range* const last = chunk.ranges.empty() ? nullptr : &chunk.ranges.back();
       if (last && field.part.empty() && last->source == sample.row.source && field.offset >= last->end &&
-          field.offset - last->end <= kGapMax) {
+          field.offset - last->end <= last->source->gap_worth_reading()) {
         last->end = end_of(field);
       } else {
         chunk.ranges.push_back({sample.row.source, field.offset, end_of(field)});

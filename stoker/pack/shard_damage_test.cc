@@ -119,7 +119,7 @@ class DamagedPack : public ::testing::TestWithParam<const char*> {
       folder_.write(fmt::format("flat/{}.png", i), as_text(noisy_png(side, 8, static_cast<std::uint64_t>(i))));
     }
     pack({source}, packed_, {.shard_bytes = raw ? 4'000u : 15'000u, .transform = {.raw = raw}, .threads = 1});
-    const Manifest manifest = *Manifest::read(packed_);
+    const Manifest manifest = *Manifest::read({}, packed_);
     for (const ManifestShard& shard : manifest.shards) {
       const std::string path = packed_ + "/" + shard.name;
       shards_.push_back({path, read_file(path)});

@@ -16,8 +16,7 @@ namespace stoker {
 
 class ShardWriter {
  public:
-  /// Throws kIo or kNotFound naming the path.
-  explicit ShardWriter(std::string path) : tar_(std::move(path)) {}
+  explicit ShardWriter(std::unique_ptr<ObjectWriter> object) : tar_(std::move(object)) {}
 
   /// Adds the sample's fields as members "KEY.FIELD", and its row, whose offsets become those in this shard. Throws
   /// kIo.
@@ -29,7 +28,7 @@ class ShardWriter {
   /// Whether one of its samples may have the key: a hash of it is known.
   bool may_hold(std::string_view key) const { return keys_.contains(hash64(key)); }
 
-  /// Adds the index and gives the file its name. Returns what the manifest says of it.
+  /// Adds the index and commits the shard. Returns what the manifest says of it.
   ManifestShard finish(std::string name);
   const std::vector<std::string>& field_names() const { return index_.field_names(); }
 

@@ -1,6 +1,6 @@
 #include "stoker/pack/source_state.h"
 
-#include <filesystem>
+#include <optional>
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
@@ -9,24 +9,26 @@
 
 namespace stoker {
 
-SourceState::SourceState(const ShardedDataset& dataset, const std::stop_token& stop) : dataset_(dataset) {
+SourceState::SourceState(const ShardedDataset& dataset, const Stores& stores, const std::stop_token& stop)
+    : dataset_(dataset), stores_(stores) {
   for (const auto& shard : dataset.shards()) {
-    if (std::filesystem::is_regular_file(shard->name())) shards_.emplace_back(shard->name());
+    const std::optional<ObjectFacts> facts = stores.find(shard->name());
+    if (facts && facts->is_file()) shards_.emplace_back(stores, shard->name());
   }
-  digest_ = digest_of(shards_, dataset, stop);
+  digest_ = digest_of(shards_, stop);
 }
 
-std::string SourceState::digest_of(const std::vector<FileState>& shards, const ShardedDataset& dataset,
-                                   const std::stop_token& stop) {
+std::string SourceState::digest_of(const std::vector<FileState>& shards, const std::stop_token& stop) const {
   Hasher64 hasher;
-  for (const FileState& shard : shards) hasher.update(as_bytes(shard.describe()));
+  for (const FileState& shard : shards) hasher.update(as_bytes(shard.version()));
   SampleRow row;
-  for (std::int64_t sample = 0; sample < dataset.size(); ++sample) {
-    dataset.read(sample, row);
+  for (std::int64_t sample = 0; sample < dataset_.size(); ++sample) {
+    dataset_.read(sample, row);
     stop_if_asked(stop, row.source->name());
     if (row.fields.empty() || row.fields.front().part.empty()) continue;
+    const Location folder = row.source->name();
     for (const SampleField& field : row.fields) {
-      hasher.update(as_bytes(FileState(row.source->name() + "/" + std::string(field.part)).describe()));
+      hasher.update(as_bytes(FileState(stores_, folder + ("/" + std::string(field.part))).version()));
     }
   }
   return to_hex(hasher.digest());
@@ -38,7 +40,7 @@ void SourceState::require_unchanged(const std::stop_token& stop) const {
     shard.require_unchanged();
     now.push_back(shard);
   }
-  if (digest_of(now, dataset_, stop) == digest_) return;
+  if (digest_of(now, stop) == digest_) return;
   fail(ErrorKind::kData, "files in '{}' were changed while they were read; start again once nobody writes to them",
        dataset_.shards().front()->name());
 }

@@ -13,18 +13,18 @@ namespace stoker {
 class SourceState {
  public:
   /// As it is now: of each shard that is a file, and of every file of a folder. Throws kNotFound or kIo, and kClosed
-  /// when asked to stop.
-  explicit SourceState(const ShardedDataset& dataset, const std::stop_token& stop = {});
+  /// when asked to stop. Both must outlive it.
+  SourceState(const ShardedDataset& dataset, const Stores& stores, const std::stop_token& stop = {});
   /// Throws kData, naming the file, if one of them is no longer what it was.
   void require_unchanged(const std::stop_token& stop = {}) const;
   /// Sixteen hexadecimal digits that stay the same as long as the files do.
   const std::string& digest() const { return digest_; }
 
  private:
-  static std::string digest_of(const std::vector<FileState>& shards, const ShardedDataset& dataset,
-                               const std::stop_token& stop);
+  std::string digest_of(const std::vector<FileState>& shards, const std::stop_token& stop) const;
 
   const ShardedDataset& dataset_;
+  const Stores& stores_;
   std::vector<FileState> shards_;
   std::string digest_;
 };

@@ -27,15 +27,16 @@ TEST(SourceState, IsAnotherOnceAnyFileIs) {
   for (const char* name : {"0.tar", "1.tar"}) folder.write(name, tar_member("a.jpg", "content") + tar_end());
   for (const char* data : {"loose", "*.tar"}) {
     const auto dataset = open(folder.path(data));
-    const std::string same = SourceState(*dataset).digest();
-    EXPECT_EQ(SourceState(*dataset).digest(), same);
+    const Stores stores;
+    const std::string same = SourceState(*dataset, stores).digest();
+    EXPECT_EQ(SourceState(*dataset, stores).digest(), same);
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
       const std::string path = entry.path().string();
       if (!entry.is_regular_file() || path.ends_with(".tar") != std::string(data).ends_with(".tar")) continue;
-      const SourceState before(*dataset);
+      const SourceState before(*dataset, stores);
       before.require_unchanged();
       touch(path);
-      EXPECT_NE(SourceState(*dataset).digest(), before.digest()) << path;
+      EXPECT_NE(SourceState(*dataset, stores).digest(), before.digest()) << path;
       EXPECT_EQ(error_of([&] { before.require_unchanged(); }).kind(), ErrorKind::kData) << path;
     }
   }
@@ -45,10 +46,11 @@ TEST(SourceState, StopsBetweenFiles) {
   TempFolder folder;
   folder.write("loose/a.jpg", "content");
   const auto dataset = open(folder.path("loose"));
+  const Stores stores;
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_EQ(error_of([&] { SourceState(*dataset, stop.get_token()); }).kind(), ErrorKind::kClosed);
-  const SourceState before(*dataset);
+  EXPECT_EQ(error_of([&] { SourceState(*dataset, stores, stop.get_token()); }).kind(), ErrorKind::kClosed);
+  const SourceState before(*dataset, stores);
   EXPECT_EQ(error_of([&] { before.require_unchanged(stop.get_token()); }).kind(), ErrorKind::kClosed);
 }
 

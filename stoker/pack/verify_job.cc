@@ -1,10 +1,7 @@
 #include "stoker/pack/verify_job.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <memory>
 #include <set>
 #include <utility>
@@ -13,14 +10,12 @@
 #include "stoker/base/threads.h"
 #include "stoker/base/units.h"
 #include "stoker/format/manifest/listed_shard.h"
-#include "stoker/format/member_name.h"
 #include "stoker/format/open/shard_opener.h"
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/pack/repeated_keys.h"
 #include "stoker/pack/sample_check.h"
 #include "stoker/pack/sample_sweep.h"
 #include "stoker/pack/whole_hash.h"
-#include "stoker/storage/file_source.h"
 
 namespace stoker {
 namespace {
@@ -29,20 +24,19 @@ class VerifyJob {
  public:
   explicit VerifyJob(const VerifyOptions& options)
       : options_(options),
-        opener_(std::make_shared<InlineExecutor>(), {.folder = options.index_folder}, std::size_t{16} << 20) {}
+        opener_(options.stores, {.folder = options.index_folder}, std::size_t{16} << 20),
+        manifests_(options.stores) {}
 
   VerifyResult run(const std::vector<std::string>& data) {
-    const std::vector<ShardPath> shards = find_shards(data, manifests_, options_.stop);
+    const std::vector<FoundShard> shards = find_shards(data, options_.stores, manifests_, options_.stop);
     for (const std::string& problem : manifests_.take_problems()) add(problem_of("", problem));
     name_strays(shards);
-    for (const ShardPath& shard : shards) {
-      struct stat facts;
-      if (shard.format->is_one_file() && ::stat(shard.path.c_str(), &facts) == 0) {
-        total_ += static_cast<std::uint64_t>(facts.st_size);
-      }
+    for (const FoundShard& shard : shards) {
+      if (!shard.format->is_one_file()) continue;
+      if (const std::optional<ObjectFacts> facts = options_.stores.find(shard.location)) total_ += facts->size;
     }
     if (options_.progress) options_.progress(0, total_);
-    for (const ShardPath& shard : shards) {
+    for (const FoundShard& shard : shards) {
       ++result_.shards;
       try {
         verify(shard);
@@ -52,7 +46,7 @@ class VerifyJob {
                result_.bad.size());
         }
         if (!is_about_data(error.kind())) throw;
-        add(problem_of(shard.path, error.message()));
+        add(problem_of(shard.location.text(), error.message()));
       }
     }
     return std::move(result_);
@@ -66,40 +60,36 @@ class VerifyJob {
   }
 
   /// Tars in a packed folder that its manifest does not list: whoever opens the folder passes over them.
-  void name_strays(const std::vector<ShardPath>& shards) {
-    std::set<std::string> known;
-    for (const ShardPath& shard : shards) known.insert(shard.path);
-    std::set<std::string> strays;
-    for (const std::string& folder : manifests_.whole_folders()) {
-      std::error_code error;
-      for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-           entry.increment(error)) {
-        stop_if_asked(options_.stop, folder);
-        const std::string name = entry->path().filename().string();
-        std::string lower_case;
-        assign_lower_case(lower_case, name);
-        const std::string path = (std::filesystem::path(folder) / name).string();
-        if (lower_case.ends_with(".tar") && !name.starts_with('.') && !known.contains(path)) strays.insert(path);
+  void name_strays(const std::vector<FoundShard>& shards) {
+    std::set<Location> known;
+    for (const FoundShard& shard : shards) known.insert(shard.location);
+    std::set<Location> strays;
+    for (const Location& folder : manifests_.whole_folders()) {
+      const std::unique_ptr<Folder> listed = options_.stores.list(folder);
+      listed->drop_hidden();
+      for (std::size_t i = 0; i < listed->size(); ++i) {
+        stop_if_asked(options_.stop, folder.text());
+        const Location location = folder / (*listed)[i].name;
+        if (is_shard_name((*listed)[i].name) && !known.contains(location)) strays.insert(location);
       }
-      if (error) fail_system("read the folder", folder, error.value());
     }
-    for (const std::string& stray : strays) {
-      add(problem_of(stray, "it is not in the manifest beside it, so it is no part of the data set"));
+    for (const Location& stray : strays) {
+      add(problem_of(stray.text(), "it is not in the manifest beside it, so it is no part of the data set"));
     }
   }
 
-  void verify(const ShardPath& shard) {
-    stop_if_asked(options_.stop, shard.path);
+  void verify(const FoundShard& shard) {
+    const std::string& name = shard.location.text();
+    stop_if_asked(options_.stop, name);
     const std::size_t before = result_.bad.size();
     const ManifestShard* const listed = compare_with_manifest(shard);
     const OpenedShard opened = opener_.open(shard, options_.stop);
     if (!shard.format->is_one_file()) total_ += opened.rows->bytes();
     if (listed && result_.bad.size() == before) {
-      add_if_any(shard.path,
-                 contradiction_of_samples(*listed, shard.path, opened.rows->fingerprint(), opened.rows->bytes()));
+      add_if_any(name, contradiction_of_samples(*listed, name, opened.rows->fingerprint(), opened.rows->bytes()));
     }
     bool fault_is_known = result_.bad.size() > before;
-    for (const std::string& problem : opened.problems) add(problem_of(shard.path, problem));
+    for (const std::string& problem : opened.problems) add(problem_of(name, problem));
     const std::size_t problems = result_.bad.size();
     if (const auto* index = dynamic_cast<const ShardIndex*>(opened.rows.get())) {
       if (index->trailer().has_checksums) ++result_.indexed;
@@ -107,16 +97,16 @@ class VerifyJob {
         index->check_all();
       } catch (const Error& error) {
         if (!is_about_data(error.kind())) throw;
-        add(problem_of(shard.path, error.message()));
+        add(problem_of(shard.location.text(), error.message()));
         return;  // where its samples lie is not known
       }
     }
-    verify_samples(shard.path, opened);
+    verify_samples(name, opened);
     // Said last: a sample at fault says more than the shard that it lies in.
     fault_is_known = fault_is_known || result_.bad.size() > problems;
     if (!shard.format->is_one_file()) return;  // no two of a folder's samples have one key
     verify_whole(shard, opened, listed, fault_is_known);
-    name_repeated_keys(shard.path, *opened.rows);
+    name_repeated_keys(name, *opened.rows);
   }
 
   void name_repeated_keys(const std::string& shard, const ShardRows& rows) {
@@ -137,17 +127,16 @@ class VerifyJob {
   }
 
   /// What the manifest beside the shard says of it, if it says anything.
-  const ManifestShard* compare_with_manifest(const ShardPath& shard) {
+  const ManifestShard* compare_with_manifest(const FoundShard& shard) {
     try {
-      const Manifests::Found found = manifests_.find(shard.path);
-      for (const std::string& problem : manifests_.take_problems()) add(problem_of(shard.path, problem));
+      const Manifests::Found found = manifests_.find(shard.location);
+      for (const std::string& problem : manifests_.take_problems()) add(problem_of(shard.location.text(), problem));
       if (!found.shard) return nullptr;
-      FileSource file(shard.path, opener_.access());
-      add_if_any(shard.path, contradiction_of_bytes(*found.shard, file));
+      add_if_any(shard.location.text(), contradiction_of_bytes(*found.shard, *options_.stores.open(shard.location)));
       return found.shard;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kData) throw;
-      add(problem_of(shard.path, error.message()));
+      add(problem_of(shard.location.text(), error.message()));
       return nullptr;
     }
   }
@@ -171,13 +160,14 @@ class VerifyJob {
   }
 
   /// Every byte of the shard, also those that belong to no sample.
-  void verify_whole(const ShardPath& shard, const OpenedShard& opened, const ManifestShard* listed,
+  void verify_whole(const FoundShard& shard, const OpenedShard& opened, const ManifestShard* listed,
                     bool fault_is_known) {
-    FileSource file(shard.path, opener_.access());
+    const std::shared_ptr<Source> source = options_.stores.open(shard.location);
+    Source& file = *source;
     const auto* index = dynamic_cast<const ShardIndex*>(opened.rows.get());
     if (listed) {
       if (!fault_is_known && whole_hash(file, file.size(), options_.stop) != listed->hash) {
-        add(problem_of(shard.path,
+        add(problem_of(shard.location.text(),
                        "its bytes are not those that the manifest lists; the samples are sound, so the damage "
                        "lies between them"));
       }
@@ -186,7 +176,7 @@ class VerifyJob {
       const bool sound =
           whole_hash(file, trailer.data_bytes, options_.stop) == *trailer.data_hash && has_good_frame(file, trailer);
       if (!sound && !fault_is_known) {
-        add(problem_of(shard.path,
+        add(problem_of(shard.location.text(),
                        "its bytes are not those that were packed; the samples are sound, so the damage lies "
                        "between them"));
       }

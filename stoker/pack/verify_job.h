@@ -10,6 +10,7 @@
 
 #include "stoker/codec/image_decoder.h"
 #include "stoker/pack/index_job.h"
+#include "stoker/storage/stores.h"
 
 namespace stoker {
 
@@ -21,6 +22,7 @@ struct VerifyOptions {
   DecodeLimits limits{};                                                    // of images; larger ones are bad samples
   std::stop_token stop{};                                                   // requested to stop early
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // in bytes; by the calling thread
+  Stores stores{};  // where data lie and go; without more, local files
 };
 
 struct VerifyResult {

@@ -17,6 +17,7 @@
 #include "stoker/pack/data_info.h"
 #include "stoker/pack/pack_job.h"
 #include "stoker/pack/pack_testing.h"
+#include "stoker/storage/atomic_file.h"
 #include "stoker/storage/posix_file.h"
 
 namespace stoker {

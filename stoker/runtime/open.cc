@@ -29,7 +29,7 @@ std::shared_ptr<FileIo> make_uring(IoKind kind) {
   }
 }
 
-FileAccess make_access(const OpenOptions& options) {
+Stores make_stores(const OpenOptions& options) {
   const std::shared_ptr<FileIo> uring = make_uring(options.io);
   const int count = uring ? kReadThreadsBesideUring : kReadThreads;
   const auto threads = make_shared_at_home<ThreadPool>("stoker-read", count, kReadsQueued);
@@ -50,7 +50,7 @@ std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const 
       .use = options.use_indexes, .folder = options.index_folder, .cache_folder = user_cache_folder()};
   // Opening a shard mostly waits, for its index or for the headers of its members.
   ThreadPool opening("stoker-open", kOpenThreads, kReadsQueued);
-  return open_dataset(data, make_access(options), index, stop, &opening);
+  return open_dataset(data, make_stores(options), index, stop, &opening);
 }
 
 std::shared_ptr<const Dataset> open(const std::string& data, const std::stop_token& stop, const OpenOptions& options) {

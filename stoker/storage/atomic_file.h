@@ -7,23 +7,23 @@
 #include <vector>
 
 #include "stoker/base/bytes.h"
+#include "stoker/storage/object_writer.h"
 #include "stoker/storage/posix_file.h"
 
 namespace stoker {
 
-class AtomicFile {
+class AtomicFile final : public ObjectWriter {
  public:
   /// Throws kIo or kNotFound naming the path; kIo also when another process is writing the same file.
   explicit AtomicFile(std::string path);
   /// Removes what was not committed.
-  ~AtomicFile();
+  ~AtomicFile() override;
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  const std::string& path() const { return path_; }
-  /// Throws kIo naming the path (no space left, for example); nothing but destruction may follow that.
-  void write(Bytes bytes);
-  void commit();
+  const std::string& name() const override { return path_; }
+  void write(Bytes bytes) override;
+  void commit() override;
 
  private:
   void flush();

@@ -1,6 +1,7 @@
 #include "stoker/storage/blocking_source.h"
 
 #include "stoker/storage/intrusive_queue.h"
+#include "stoker/storage/range_check.h"
 
 namespace stoker {
 namespace {
@@ -29,7 +30,9 @@ void BlockingSource::run(void* context) noexcept {
       std::exchange(t_requests, RequestTurn{executor, {}});  // an executor may run tasks within tasks
   for (; request; request = t_requests.requests.pop()) {
     try {
-      static_cast<const BlockingSource*>(request->source)->read(request->offset, request->into, request->part);
+      const auto& source = static_cast<const BlockingSource&>(*request->source);
+      require_wanted(source.name(), *request);
+      source.read(request->offset, request->into, request->part);
     } catch (...) {
       request->error = std::current_exception();
     }

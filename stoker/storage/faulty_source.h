@@ -35,6 +35,7 @@ class FaultySource final : public Source {
     inner_->will_need(offset, length, part);
   }
   std::uint64_t alignment() const override { return inner_->alignment(); }
+  std::uint64_t gap_worth_reading() const override { return inner_->gap_worth_reading(); }
   std::string_view io_name() const override { return inner_->io_name(); }
 
   /// How many reads were started.

@@ -11,9 +11,6 @@
 
 namespace stoker {
 
-/// Holes up to this size are read and thrown away: four pages cost less to copy than another system call to make.
-constexpr std::size_t kHoleReadMax = 16 << 10;
-
 /// One range of one open file. Whoever starts it owns it and keeps it, its descriptor and its memory until `ended` was
 /// called.
 struct FileRead {

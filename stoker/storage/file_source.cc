@@ -67,6 +67,7 @@ void FileSource::start(ReadRequest& request) {
   request.error = nullptr;
   request.source = this;
   try {
+    require_wanted(name_, request);
     require_no_part(name_, request.part);
     require_range_inside(name_, size_, request.offset, request.length());
     if (!open_files_->here()) {
@@ -95,6 +96,16 @@ void FileSource::start(ReadRequest& request) {
   request.done(request);
 }
 
+/// Null for a request that is still wanted, now that it has waited.
+std::exception_ptr FileSource::why_unwanted(const ReadRequest& request) const noexcept {
+  try {
+    require_wanted(name_, request);
+    return nullptr;
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
 /// The plain way, without anything that other threads share.
 void FileSource::read_here(const ReadRequest& request) const {
   const OpenFile opened = file_.open_buffered();
@@ -108,6 +119,7 @@ void FileSource::read_here(const ReadRequest& request) const {
 
 void FileSource::read_opened(ReadRequest& request) noexcept {
   auto& reading = request.scratch.get<Reading>();
+  if (std::exception_ptr unwanted = why_unwanted(request)) return finish(request, std::move(unwanted));
   reading.read.fd = reading.lease.descriptor;
   reading.read.context = &request;
   if (options_.direct) reading.read.alignment = file_.facts().direct_alignment;
@@ -144,6 +156,7 @@ void FileSource::read_piece(ReadRequest& request) noexcept {
   reading.place.pass(hole);
   reading.position += hole;
   if (reading.place.at_end()) return finish(request, nullptr);
+  if (std::exception_ptr unwanted = why_unwanted(request)) return finish(request, std::move(unwanted));
 
   read.offset = align_down(reading.position, read.alignment);
   const std::uint64_t lead = reading.position - read.offset;

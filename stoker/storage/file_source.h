@@ -40,6 +40,7 @@ class FileSource final : public Source {
   struct Reading;
 
   void read_here(const ReadRequest& request) const;
+  std::exception_ptr why_unwanted(const ReadRequest& request) const noexcept;
   void read_opened(ReadRequest& request) noexcept;
   void read_piece(ReadRequest& request) noexcept;
   static void piece_ended(FileRead& read) noexcept;

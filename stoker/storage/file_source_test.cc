@@ -8,10 +8,12 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <latch>
+#include <stop_token>
 
 #include "stoker/base/child_testing.h"
 #include "stoker/base/error_testing.h"
@@ -163,6 +165,37 @@ TEST_P(FileSourceWays, ReadsFromMoreFilesThanTheProcessMayOpen) {
     }
   }
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+TEST_P(FileSourceWays, GivesUpAReadThatWasStoppedWhileItWaited) {
+  TempFolder folder;
+  FileAccess access = access_by(GetParam(), std::make_shared<InlineExecutor>());
+  access.open_files = std::make_shared<OpenFiles>(1);
+  FileSource source(folder.write("f", "content"), access, options());
+  const std::string other = folder.write("g", "1");
+  OpenFiles::File file(other, other, {}, std::nullopt);
+  OpenFiles::Lease lease;
+  ASSERT_TRUE(access.open_files->acquire(file, lease)) << "the only descriptor";
+  std::array<std::uint8_t, 7> bytes{};
+  const MutableBytes segment(bytes);
+  std::stop_source stop;
+  std::latch ended(1);
+  ReadRequest request;
+  request.into = Segments(&segment, 1);
+  request.stop = stop.get_token();
+  request.context = &ended;
+  request.done = [](ReadRequest& one) noexcept { static_cast<std::latch*>(one.context)->count_down(); };
+  source.start(request);
+  EXPECT_FALSE(ended.try_wait());
+  stop.request_stop();
+  access.open_files->release(lease);
+  ended.wait();
+  ASSERT_TRUE(request.error);
+  EXPECT_EQ(error_of([&] { std::rethrow_exception(request.error); }).kind(), ErrorKind::kClosed);
+  EXPECT_EQ(bytes.front(), 0) << "nothing was read";
+  read_fully(source, 0, bytes);
+  EXPECT_EQ(as_text(bytes), "content");
+  access.open_files->forget(file);
 }
 
 TEST_P(FileSourceWays, ReadsInAForkedChildWhateverTheParentIsInTheMiddleOf) {

@@ -8,6 +8,7 @@
 #include <climits>
 
 #include "stoker/base/units.h"
+#include "stoker/storage/local_folder.h"
 #include "stoker/storage/pread_io.h"
 
 namespace stoker {
@@ -38,9 +39,7 @@ class PartName {
 }  // namespace
 
 FolderSource::FolderSource(std::string root, std::shared_ptr<Executor> executor)
-    : BlockingSource(std::move(executor)),
-      root_(std::move(root)),
-      folder_(::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)) {
+    : BlockingSource(std::move(executor)), root_(std::move(root)), folder_(open_folder(AT_FDCWD, root_.c_str())) {
   if (!folder_) fail_system("open the folder", root_, errno);
 }
 
@@ -77,8 +76,14 @@ void FolderSource::read(std::uint64_t offset, Segments into, std::string_view pa
        path_of(part), byte_count(size), byte_count(length), offset);
 }
 
-std::string FolderSource::path_of(std::string_view part) const {
-  return root_.ends_with('/') ? fmt::format("{}{}", root_, part) : fmt::format("{}/{}", root_, part);
+std::unique_ptr<Folder> FolderSource::list(std::string_view part) const {
+  FileDescriptor folder = open_folder(folder_.get(), part.empty() ? "." : std::string(part).c_str());
+  std::string path = part.empty() ? root_ : path_of(part);
+  if (!folder && errno == EACCES) return nullptr;
+  if (!folder) fail_system("open the folder", path, errno);
+  return std::make_unique<LocalFolder>(std::move(folder), std::move(path));
 }
+
+std::string FolderSource::path_of(std::string_view part) const { return path_in(root_, part); }
 
 }  // namespace stoker

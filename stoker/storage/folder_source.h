@@ -13,6 +13,7 @@ class FolderSource final : public BlockingSource {
 
   const std::string& name() const override { return root_; }
   std::uint64_t size(std::string_view part) const override;
+  std::unique_ptr<Folder> list(std::string_view part) const override;
 
  protected:
   void read(std::uint64_t offset, Segments into, std::string_view part) const override;

@@ -12,6 +12,7 @@ std::uint64_t MemorySource::size(std::string_view part) const {
 void MemorySource::start(ReadRequest& request) {
   request.error = nullptr;
   try {
+    require_wanted(name_, request);
     require_no_part(name_, request.part);
     require_range_inside(name_, bytes_.size(), request.offset, request.length());
     const auto length = static_cast<std::size_t>(request.length());

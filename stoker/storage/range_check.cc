@@ -1,5 +1,6 @@
 #include "stoker/storage/range_check.h"
 
+#include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
 
@@ -13,6 +14,13 @@ void require_range_inside(std::string_view name, std::uint64_t size, std::uint64
   if (offset <= size && length <= size - offset) return;
   fail(ErrorKind::kData, "'{}' has {}, too few for the {} asked for at byte {}; was it truncated or changed?", name,
        byte_count(size), byte_count(length), offset);
+}
+
+void require_wanted(std::string_view name, const ReadRequest& request) {
+  if (request.stop.stop_requested()) fail(ErrorKind::kClosed, "a read of '{}' was stopped", name);
+  constexpr auto kNever = std::numeric_limits<std::int64_t>::max();
+  if (request.deadline_ns == kNever || now_ns() <= request.deadline_ns) return;
+  fail(ErrorKind::kIo, "cannot read '{}': its turn did not come within the time allowed", name);
 }
 
 }  // namespace stoker

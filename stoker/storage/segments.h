@@ -11,6 +11,10 @@
 
 namespace stoker {
 
+/// Holes of files up to this size are read and thrown away: four pages cost less to copy than another system call to
+/// make.
+constexpr std::size_t kHoleReadMax = 16 << 10;
+
 using Segments = std::span<const MutableBytes>;
 
 /// A segment of `bytes` that nobody wants.

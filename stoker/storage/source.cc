@@ -3,6 +3,8 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "stoker/base/error.h"
+
 namespace stoker {
 namespace {
 
@@ -27,6 +29,10 @@ class Arrival {
 
 }  // namespace
 
+std::unique_ptr<Folder> Source::list(std::string_view /*part*/) const {
+  fail(ErrorKind::kUsage, "'{}' is a file, where a folder is needed", name());
+}
+
 void Source::will_need(std::uint64_t /*offset*/, std::uint64_t /*length*/, std::string_view /*part*/) {}
 
 void read_fully(Source& source, std::uint64_t offset, MutableBytes into, std::string_view part) {
@@ -40,6 +46,12 @@ void read_fully(Source& source, std::uint64_t offset, MutableBytes into, std::st
   source.start(request);
   arrival.wait();
   if (request.error) std::rethrow_exception(request.error);
+}
+
+std::string read_whole(Source& source) {
+  std::string text(source.size(), '\0');
+  read_fully(source, 0, MutableBytes(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
+  return text;
 }
 
 }  // namespace stoker

@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
 #include "stoker/base/bytes.h"
+#include "stoker/storage/folder.h"
 #include "stoker/storage/read_scratch.h"
 #include "stoker/storage/segments.h"
 #include "stoker/storage/source.h"
@@ -26,10 +29,15 @@ struct ReadRequest {
 
   std::uint64_t length() const { return length_of(into); }
 
+  /// A read that waits, for its turn or to be tried again, is given up once it is no longer wanted: with kIo after the
+  /// deadline (by now_ns()), with kClosed when `stop` was requested. What a file system is already doing it finishes.
+  std::int64_t deadline_ns = std::numeric_limits<std::int64_t>::max();
+  std::stop_token stop{};
+
   /// Called exactly once, on any thread, also before start() returns; must not block for long.
   void (*done)(ReadRequest& request) noexcept = nullptr;
   void* context = nullptr;   // the caller's
-  std::exception_ptr error;  // an Error of kind kIo, kNotFound or kData; null when the read succeeded
+  std::exception_ptr error;  // an Error of kind kIo, kNotFound, kData or kClosed; null when the read succeeded
 
   // For the source's own use between start() and done().
   Source* source = nullptr;
@@ -47,6 +55,10 @@ class Source {
   /// Bytes of the object (of `part`, for a folder source). Throws Error when it is not there or cannot be read.
   virtual std::uint64_t size(std::string_view part = {}) const = 0;
 
+  /// What lies in the folder `part` of a folder source, "" for all of it; null for one that may not be read. Throws
+  /// kIo, and kUsage where the source is a single object.
+  virtual std::unique_ptr<Folder> list(std::string_view part) const;
+
   /// Starts the read; failures are told through the request. Threads: any, also several at once. Allocates nothing in
   /// the steady state. A range that reaches past the object's end is an error (kData) that says how long it is.
   virtual void start(ReadRequest& request) = 0;
@@ -57,6 +69,9 @@ class Source {
   /// Reads are made without a copy where offsets, memory and sizes are multiples of this. Others are right, too.
   virtual std::uint64_t alignment() const { return 1; }
 
+  /// Between two ranges that are wanted, the most bytes that cost less to read along than another request does.
+  virtual std::uint64_t gap_worth_reading() const { return kHoleReadMax; }
+
   /// What reads the bytes, for reports: "pread", "io_uring+direct", or "memory" where nothing does.
   virtual std::string_view io_name() const { return "memory"; }
 };
@@ -64,5 +79,8 @@ class Source {
 /// Reads the range and waits for it. Throws the read's error. Not to be called from a task of the executor that the
 /// source reads on: with every thread waiting, none would be left to read.
 void read_fully(Source& source, std::uint64_t offset, MutableBytes into, std::string_view part = {});
+
+/// All bytes of a single object; as read_fully().
+std::string read_whole(Source& source);
 
 }  // namespace stoker

@@ -7,10 +7,15 @@
 #include <filesystem>
 #include <functional>
 #include <latch>
+#include <limits>
 #include <memory>
+#include <optional>
+#include <semaphore>
+#include <stop_token>
 #include <thread>
 
-#include "stoker/base/error.h"
+#include "stoker/base/clock.h"
+#include "stoker/base/error_testing.h"
 #include "stoker/base/random.h"
 #include "stoker/storage/faulty_source.h"
 #include "stoker/storage/file_access_testing.h"
@@ -169,6 +174,35 @@ TEST_P(SourceConformance, SaysHowLongTheObjectIs) {
 TEST_P(SourceConformance, RefusesAPartThatIsNotThere) {
   EXPECT_EQ(kind_of_failure(0, 1, "no/such/part"), ErrorKind::kNotFound);
   EXPECT_THROW(source_->size("no/such/part"), Error);
+}
+
+TEST_P(SourceConformance, GivesUpWhatIsNoLongerWanted) {
+  std::vector<std::uint8_t> bytes(100);
+  const MutableBytes segment(bytes);
+  ReadRequest request;
+  const auto read_with = [&](std::int64_t deadline_ns, const std::stop_token& stop) -> std::optional<ErrorKind> {
+    std::binary_semaphore ended(0);
+    request.part = part_;
+    request.into = Segments(&segment, 1);
+    request.deadline_ns = deadline_ns;
+    request.stop = stop;
+    request.context = &ended;
+    request.done = [](ReadRequest& one) noexcept { static_cast<std::binary_semaphore*>(one.context)->release(); };
+    source_->start(request);
+    ended.acquire();
+    if (!request.error) return std::nullopt;
+    const Error error = error_of([&] { std::rethrow_exception(request.error); });
+    EXPECT_THAT(error.message(), HasSubstr(source_->name()));
+    return error.kind();
+  };
+  constexpr auto kNever = std::numeric_limits<std::int64_t>::max();
+  std::stop_source stop;
+  EXPECT_EQ(read_with(kNever, stop.get_token()), std::nullopt);
+  EXPECT_EQ(read_with(now_ns() - 1, {}), ErrorKind::kIo);
+  stop.request_stop();
+  EXPECT_EQ(read_with(kNever, stop.get_token()), ErrorKind::kClosed);
+  EXPECT_EQ(read_with(kNever, {}), std::nullopt) << "the same request again";
+  EXPECT_EQ(bytes, expected(0, bytes.size()));
 }
 
 TEST_P(SourceConformance, ScattersARangeIntoSegmentsAroundHoles) {

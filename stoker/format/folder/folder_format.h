@@ -10,14 +10,14 @@ namespace stoker {
 /// Files that share a key are one sample ("a.jpg" and "a.json"), which counts if it has an image; several images are
 /// several samples (see loose_samples.h). Samples stand in byte order of their keys. Hidden files and folders are
 /// passed over; links to folders are followed, except back to a folder that contains the link. What cannot be read,
-/// or is a picture of another kind, is passed over and told of (ShardContents::problems).
+/// or is a picture of another kind, is passed over and told of (ShardNotes::problems).
 class FolderFormat final : public ShardFormat {
  public:
   std::string_view name() const override { return "folder"; }
-  bool recognises(const std::string& path) const override;
+  bool recognises(const ShardCandidate& shard) const override { return shard.is_folder(); }
   bool is_one_file() const override { return false; }
   /// Throws kIo for what fails without being forbidden, and kData for a class without images.
-  ShardContents scan(const std::string& path, const FileAccess& access, const std::stop_token& stop) const override;
+  std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const override;
 };
 
 }  // namespace stoker

@@ -15,6 +15,7 @@
 #include "stoker/base/error_testing.h"
 #include "stoker/base/log_testing.h"
 #include "stoker/format/tar_testing.h"
+#include "stoker/storage/folder_source.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {
@@ -28,15 +29,22 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-ShardContents scan(const std::string& path) {
-  return FolderFormat().scan(path, std::make_shared<InlineExecutor>(), {});
+struct Scanned : ShardNotes {
+  SampleTable samples;
+};
+
+Scanned scan(const std::string& path) {
+  FolderSource source(path, std::make_shared<InlineExecutor>());
+  const std::unique_ptr<ShardScan> scan = FolderFormat().scan(source, {});
+  SampleTable samples = table_of(*scan);
+  return {scan->take_notes(), std::move(samples)};
 }
 Error failure_to_scan(const std::string& path) {
   return error_of([&] { scan(path); });
 }
 
 /// "key label field:part:length ...", a line per sample.
-std::vector<std::string> listing(const ShardContents& contents) {
+std::vector<std::string> listing(const Scanned& contents) {
   std::vector<std::string> lines;
   for (std::int64_t i = 0; i < contents.samples.size(); ++i) {
     std::string line = fmt::format("{} {}", contents.samples.key(i), contents.samples.label(i));
@@ -54,7 +62,7 @@ TEST(FolderFormat, NumbersClassesByTheByteOrderOfTheirNames) {
   TempFolder folder;
   for (const char* name : {"b", "a", "B", "a-b", "a.c", "10", "9", "é"})
     folder.write(fmt::format("{}/x.jpg", name), "x");
-  const ShardContents contents = scan(folder.path());
+  const Scanned contents = scan(folder.path());
   EXPECT_THAT(contents.classes, ElementsAre("10", "9", "B", "a", "a-b", "a.c", "b", "é"));
   for (std::int64_t i = 0; i < contents.samples.size(); ++i) {
     const std::string expected = contents.classes[static_cast<std::size_t>(contents.samples.label(i))] + "/x";
@@ -69,7 +77,7 @@ TEST(FolderFormat, OrdersSamplesByTheBytesOfTheirKeys) {
         "a/b!.jpg", "a/ab.jpg", "a/a.jpg", "a/Z.jpg", "a/\xff.jpg", "a/b/\x01/z.jpg"}) {
     folder.write(name, "x");
   }
-  const ShardContents contents = scan(folder.path());
+  const Scanned contents = scan(folder.path());
   std::vector<std::string> keys;
   for (std::int64_t i = 0; i < contents.samples.size(); ++i) keys.emplace_back(contents.samples.key(i));
   std::vector<std::string> sorted = keys;
@@ -113,7 +121,7 @@ TEST(FolderFormat, ReadsTheClassNumbersOfAFolderWithoutClasses) {
   for (const char* key : {"a", "b", "c"}) folder.write(fmt::format("flat/{}.jpg", key), "");
   folder.write("flat/a.cls", "7");
   folder.write("flat/c.CLS", " 012\n");
-  const ShardContents flat = scan(folder.path("flat"));
+  const Scanned flat = scan(folder.path("flat"));
   EXPECT_EQ(flat.samples.label(0), 7);
   EXPECT_EQ(flat.samples.label(1), -1);
   EXPECT_EQ(flat.samples.label(2), 12);
@@ -134,7 +142,7 @@ TEST(FolderFormat, TakesAFolderWithoutFoldersForSamplesWithoutClasses) {
   TempFolder folder;
   folder.write("b.jpg", "1");
   folder.write("a.png", "22");
-  const ShardContents contents = scan(folder.path());
+  const Scanned contents = scan(folder.path());
   EXPECT_TRUE(contents.classes.empty());
   EXPECT_THAT(listing(contents), ElementsAre("a -1 png:a.png:2", "b -1 jpg:b.jpg:1"));
 }
@@ -173,7 +181,7 @@ TEST(FolderFormat, EndsWhereLinksGoInCircles) {
   fs::create_directory_symlink("..", folder.path("a/up"));
   fs::create_directory_symlink("../b", folder.path("a/b"));
   fs::create_directory_symlink("../a", folder.path("b/a"));
-  const ShardContents contents = scan(folder.path());
+  const Scanned contents = scan(folder.path());
   EXPECT_THAT(listing(contents), ElementsAre("a/b/y 0 jpg:a/b/y.jpg:1", "a/x 0 jpg:a/x.jpg:1",
                                              "b/a/x 1 jpg:b/a/x.jpg:1", "b/y 1 jpg:b/y.jpg:1"));
 }
@@ -230,7 +238,7 @@ TEST(FolderFormat, OrdersImagesOfOneNameByTheBytesOfTheirKeysToo) {
                            "a/x.jpg0.jpg", "a/x.k/y.jpg", "a/w.1.jpg", "a/w.\xff.jpg", "a/w.\xc3\xa9.jpg"}) {
     folder.write(name, "x");
   }
-  const ShardContents contents = scan(folder.path());
+  const Scanned contents = scan(folder.path());
   std::vector<std::string> keys;
   for (std::int64_t i = 0; i < contents.samples.size(); ++i) keys.emplace_back(contents.samples.key(i));
   EXPECT_EQ(keys.size(), 12u);
@@ -241,7 +249,7 @@ TEST(FolderFormat, OrdersImagesOfOneNameByTheBytesOfTheirKeysToo) {
 TEST(FolderFormat, ReadsNamesWithManyDotsHoweverManyThereAre) {
   TempFolder folder;
   for (int i = 0; i < 4500; ++i) folder.write(fmt::format("a/2019-06-01 {}.{:02}.jpg", i, i % 60), "");
-  const ShardContents contents = scan(folder.path());
+  const Scanned contents = scan(folder.path());
   EXPECT_EQ(contents.samples.size(), 4500);
   EXPECT_THAT(contents.samples.field_names(), ElementsAre("jpg"));
 }
@@ -262,7 +270,7 @@ TEST(FolderFormat, PassesOverWhatCannotBeReadAndNamesIt) {
   ASSERT_EQ(::mkfifo(folder.path("a/pipe.jpg").c_str(), 0600), 0);
   ASSERT_EQ(::mkfifo(folder.path("a/x.txt").c_str(), 0600), 0);
   ASSERT_EQ(::mknod(folder.path("a/socket.png").c_str(), S_IFSOCK | 0600, 0), 0);
-  const ShardContents contents = scan(folder.path());
+  const Scanned contents = scan(folder.path());
   EXPECT_THAT(listing(contents), ElementsAre("a/x 0 jpg:a/x.jpg:1"));
   EXPECT_THAT(contents.problems,
               ElementsAre(AllOf(HasSubstr(folder.path()), HasSubstr("7 broken links, which are passed over"),
@@ -278,7 +286,7 @@ TEST(FolderFormat, PassesOverWhatItMayNotReadAndNamesIt) {
   folder.write("a/secret/x.jpg", "1");
   fs::permissions(folder.path("a/y.jpg"), fs::perms::none);
   fs::permissions(folder.path("a/secret"), fs::perms::none);
-  const ShardContents contents = [&] {
+  const Scanned contents = [&] {
     const WithoutPrivileges bound;
     return scan(folder.path());
   }();
@@ -305,7 +313,7 @@ TEST(FolderFormat, CountsPicturesOfOtherKindsBesideAnImageWhereEachImageIsASampl
   for (const char* name : {"a/x.jpg", "a/x.bmp", "a/y.1.png", "a/y.2.png", "a/y.1.tiff", "a/y.2.TIFF", "a/y.gif"}) {
     folder.write(name, "");
   }
-  const ShardContents contents = scan(folder.path());
+  const Scanned contents = scan(folder.path());
   EXPECT_THAT(listing(contents), Contains("a/x 0 bmp:a/x.bmp:0 jpg:a/x.jpg:0"));
   EXPECT_THAT(contents.problems,
               UnorderedElementsAre(AllOf(HasSubstr("1 BMP picture,"), HasSubstr("'a/x.bmp'")),
@@ -319,7 +327,7 @@ TEST(FolderFormat, CountsPicturesOfOtherKindsBesideAnImageWhereEachImageIsASampl
 TEST(FolderFormat, PassesOverTheSecondOfTwoFilesOfOneField) {
   TempFolder folder;
   for (const char* name : {"a.jpg", "a.json", "a.JSON", "b.JSON", "b.jpg"}) folder.write(name, "x");
-  const ShardContents contents = scan(folder.path());
+  const Scanned contents = scan(folder.path());
   EXPECT_THAT(listing(contents), ElementsAre("a -1 json:a.JSON:1 jpg:a.jpg:1", "b -1 json:b.JSON:1 jpg:b.jpg:1"));
   EXPECT_THAT(contents.problems, ElementsAre(HasSubstr("'a.json'")));
 }
@@ -337,7 +345,7 @@ TEST(FolderFormat, ReadsDeepFoldersAsFarAsPathsGo) {
     std::ofstream("y.jpg") << "1";
   }
   fs::current_path(before);
-  const ShardContents contents = scan(folder.path());
+  const Scanned contents = scan(folder.path());
   EXPECT_EQ(contents.samples.size(), 1 + 16) << "250 bytes and a slash each, 4,096 in all";
   EXPECT_THAT(contents.problems, ElementsAre(HasSubstr("1 overlong path")));
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "stoker/format/folder/directory_listing.h"
+#include "stoker/format/folder/key_order.h"
 #include "stoker/format/member_name.h"
 
 namespace stoker {

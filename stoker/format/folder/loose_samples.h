@@ -30,7 +30,7 @@ class LooseSamples {
   /// `one_with_masks`: whether images named after another, "x.mask.png" beside "x.jpg", are fields of its sample.
   explicit LooseSamples(bool one_with_masks) : one_with_masks_(one_with_masks) {}
 
-  /// In the order of a DirectoryListing; the names outlive this. Files have names that split_member_name() splits.
+  /// In the order of key_less(); the names outlive this. Files have names that split_member_name() splits.
   void add_folder(std::string_view name) { items_.push_back({.name = name, .is_folder = true}); }
   void add_file(const File& file) { files_.push_back(file); }
   /// To be called once, after the last.

@@ -1,13 +1,9 @@
 #include "stoker/format/index/index_places.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <filesystem>
-#include <system_error>
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
@@ -15,14 +11,9 @@
 #include "stoker/base/units.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index/index_writer.h"
-#include "stoker/storage/atomic_file.h"
-#include "stoker/storage/posix_file.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kTarEndBytes = 1024;  // two records of zeros
 constexpr std::uint64_t kTarHeaderBytes = 512;
@@ -63,30 +54,23 @@ std::unique_ptr<ShardIndex> attempt(const std::shared_ptr<IndexCache>& cache, st
   return nullptr;
 }
 
-std::unique_ptr<ShardIndex> index_at(Source& shard, const std::string& file, const OpenSource& open_source,
+std::unique_ptr<ShardIndex> index_at(Source& shard, const Location& file, const Stores& stores,
                                      const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems) {
   return attempt(cache, problems, [&](std::string& why) -> std::optional<IndexPlace> {
-    struct stat facts;
-    if (::stat(file.c_str(), &facts) != 0) return std::nullopt;
-    return index_in_file(shard, open_source(file), why);
+    if (!stores.find(file)) return std::nullopt;
+    return index_in_file(shard, stores.open(file), why);
   });
 }
 
 }  // namespace
 
-std::string index_path_beside(const std::string& shard) { return shard + ".sidx"; }
+Location index_beside(const Location& shard) { return shard + ".sidx"; }
 
-std::string index_path_in(const std::string& folder, const std::string& shard) {
-  return (fs::path(folder) / (fs::path(shard).filename().string() + ".sidx")).string();
-}
+Location index_in_folder(const Location& folder, const Location& shard) { return folder / (shard.name() + ".sidx"); }
 
-std::string index_path_in_cache(const std::string& cache_folder, Source& shard, const std::string& path) {
-  struct stat facts;
-  if (::stat(path.c_str(), &facts) != 0) fail_system("look at", path, errno);
-  const std::string state = fmt::format("{} {}.{:09} {}.{:09}", facts.st_ino, facts.st_mtim.tv_sec,
-                                        facts.st_mtim.tv_nsec, facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec);
-  return fmt::format("{}/index/{}-{}.sidx", cache_folder, to_hex(content_tag(shard, shard.size())),
-                     to_hex(hash64(state)));
+Location index_in_cache(const Location& cache_folder, Source& shard, const ObjectFacts& facts) {
+  return cache_folder + fmt::format("/index/{}-{}.sidx", to_hex(content_tag(shard, shard.size())),
+                                    to_hex(hash64(facts.strict_version())));
 }
 
 std::optional<IndexPlace> index_in_file(Source& shard, const std::shared_ptr<Source>& index, std::string& why) {
@@ -139,22 +123,22 @@ std::optional<std::uint64_t> tag_of_index_inside(Source& shard) {
   return hash64(trailer);
 }
 
-std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, const std::string& path,
-                                       const IndexOptions& options, const OpenSource& open_source,
+std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, const Location& location,
+                                       const IndexOptions& options, const Stores& stores,
                                        const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems) {
   std::unique_ptr<ShardIndex> found;
   if (!options.folder.empty()) {
-    found = index_at(*shard, index_path_in(options.folder, path), open_source, cache, problems);
+    found = index_at(*shard, index_in_folder(options.folder, location), stores, cache, problems);
   }
-  if (!found) found = index_at(*shard, index_path_beside(path), open_source, cache, problems);
+  if (!found) found = index_at(*shard, index_beside(location), stores, cache, problems);
   if (!found) found = attempt(cache, problems, [&](std::string& why) { return index_in_shard(shard, why); });
   return found;
 }
 
-std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const std::string& kept, const OpenSource& open_source,
+std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const Location& kept, const Stores& stores,
                                            const std::shared_ptr<IndexCache>& cache,
                                            std::vector<std::string>& problems) {
-  std::unique_ptr<ShardIndex> found = index_at(shard, kept, open_source, cache, problems);
+  std::unique_ptr<ShardIndex> found = index_at(shard, kept, stores, cache, problems);
   // It can be made again, and nobody looks after it: it is checked as a whole, and made anew if it is bad.
   try {
     if (found) found->check_all();
@@ -166,7 +150,7 @@ std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const std::string& kep
   return found;
 }
 
-void keep_scan(Source& shard, const ShardRows& rows, const std::string& kept) {
+void keep_scan(Source& shard, const ShardRows& rows, const Location& kept, const Stores& stores) {
   try {
     IndexWriter writer;
     SampleRow row;
@@ -174,13 +158,11 @@ void keep_scan(Source& shard, const ShardRows& rows, const std::string& kept) {
       rows.read(i, row);
       writer.add(row);
     }
-    fs::create_directories(fs::path(kept).parent_path());
+    stores.create_folder(kept.parent());
     const std::uint64_t tag = content_tag(shard, shard.size());
-    write_whole_file(kept, writer.finish({.data_bytes = shard.size(), .content_tag = tag}));
+    put_whole(stores, kept, writer.finish({.data_bytes = shard.size(), .content_tag = tag}));
   } catch (const Error& error) {
     log(LogLevel::kInfo, "where the samples of '{}' lie is not kept: {}", shard.name(), error.message());
-  } catch (const fs::filesystem_error& error) {
-    log(LogLevel::kInfo, "where the samples of '{}' lie is not kept: {}", shard.name(), error.what());
   }
 }
 

@@ -1,31 +1,29 @@
 // Where the index of a shard may lie, and which of those found there counts.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "stoker/format/index/shard_index.h"
 #include "stoker/storage/source.h"
+#include "stoker/storage/stores.h"
 
 namespace stoker {
 
 struct IndexOptions {
-  bool use = true;             // otherwise every shard is scanned, and nothing is kept
-  std::string folder{};        // where to look first; empty: nowhere
-  std::string cache_folder{};  // the user's cache, where what a scan found is kept; empty: nowhere
+  bool use = true;          // otherwise every shard is scanned, and nothing is kept
+  Location folder{};        // where to look first; empty: nowhere
+  Location cache_folder{};  // the user's cache, where what a scan found is kept; empty: nowhere
 };
 
-using OpenSource = std::function<std::shared_ptr<Source>(const std::string& path)>;
-
 /// "train-003.tar.sidx", beside the shard.
-std::string index_path_beside(const std::string& shard);
+Location index_beside(const Location& shard);
 /// The same name in another folder.
-std::string index_path_in(const std::string& folder, const std::string& shard);
-/// In the user's cache, where it is named by what the shard holds, and by which file it is and when that was changed:
+Location index_in_folder(const Location& folder, const Location& shard);
+/// In the user's cache, where it is named by what the shard holds, and by which object it is and when that was changed:
 /// what is kept there has no checksums, and must never be of an earlier state. Throws what reading throws.
-std::string index_path_in_cache(const std::string& cache_folder, Source& shard, const std::string& path);
+Location index_in_cache(const Location& cache_folder, Source& shard, const ObjectFacts& facts);
 
 /// The member of a tar that holds its index.
 inline constexpr std::string_view kIndexMember = "__stoker__/index";
@@ -41,16 +39,16 @@ std::optional<std::uint64_t> tag_of_index_inside(Source& shard);
 
 /// The index that counts: the first of those in `options.folder`, beside the shard, inside it, that is whole and
 /// describes this shard. Null when there is none. Adds a sentence to `problems` for each that is damaged or another's.
-std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, const std::string& path,
-                                       const IndexOptions& options, const OpenSource& open_source,
+std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, const Location& location,
+                                       const IndexOptions& options, const Stores& stores,
                                        const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems);
 
 /// What a scan of the shard kept at `kept`, in the user's cache; likewise.
-std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const std::string& kept, const OpenSource& open_source,
+std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const Location& kept, const Stores& stores,
                                            const std::shared_ptr<IndexCache>& cache,
                                            std::vector<std::string>& problems);
 
 /// Keeps what scanning a shard found; a cache that cannot be written is logged and done without.
-void keep_scan(Source& shard, const ShardRows& rows, const std::string& kept);
+void keep_scan(Source& shard, const ShardRows& rows, const Location& kept, const Stores& stores);
 
 }  // namespace stoker

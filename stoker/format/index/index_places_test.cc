@@ -18,6 +18,7 @@
 #include "stoker/format/tar/tar_format.h"
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/format/tar_testing.h"
+#include "stoker/storage/atomic_file.h"
 #include "stoker/storage/file_source.h"
 #include "stoker/storage/memory_source.h"
 #include "stoker/storage/temp_folder_testing.h"
@@ -56,7 +57,7 @@ class IndexPlaces : public ::testing::Test {
   }
   std::string kept_scan() {
     FileSource source(shard_, inline_);
-    return index_path_in_cache(cache_, source, shard_);
+    return index_in_cache(cache_, source, Stores().stat(shard_, "look at")).text();
   }
   /// The label of the first sample tells which index it came from; -1: none.
   std::int64_t label_by(const IndexOptions& options) { return open_dataset({shard_}, inline_, options)->label(0); }

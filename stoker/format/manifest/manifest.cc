@@ -1,7 +1,5 @@
 #include "stoker/format/manifest/manifest.h"
 
-#include <sys/stat.h>
-
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -11,7 +9,6 @@
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/format/json_text.h"
-#include "stoker/storage/file_source.h"
 
 namespace stoker {
 namespace {
@@ -176,16 +173,14 @@ Manifest Manifest::from_json(std::string_view text, const std::string& path) {
   }
 }
 
-std::optional<Manifest> Manifest::read(const std::string& folder) {
-  const std::string path = folder + "/" + std::string(kManifestName);
-  struct stat facts;
-  if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
-  FileSource file(path, std::make_shared<InlineExecutor>());
-  if (file.size() > kManifestBytesMax) fail(ErrorKind::kLimit, "'{}' is over 1 GiB long", path);
-  std::string text(file.size(), '\0');
-  read_fully(file, 0, MutableBytes(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
+std::optional<Manifest> Manifest::read(const Stores& stores, const Location& folder) {
+  const Location location = folder / kManifestName;
+  if (!stores.find(location)) return std::nullopt;
+  const std::shared_ptr<Source> file = stores.open(location);
+  if (file->size() > kManifestBytesMax) fail(ErrorKind::kLimit, "'{}' is over 1 GiB long", location);
+  const std::string text = read_whole(*file);
   if (is_of_others(text)) return std::nullopt;
-  return from_json(text, path);
+  return from_json(text, location.text());
 }
 
 }  // namespace stoker

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stoker/format/fingerprint.h"
+#include "stoker/storage/stores.h"
 
 namespace stoker {
 
@@ -49,7 +50,7 @@ struct Manifest {
   static Manifest from_json(std::string_view text, const std::string& path);
   /// The manifest in a folder; nullopt without one, and for a file of that name that is nothing of ours. Throws kIo,
   /// kData.
-  static std::optional<Manifest> read(const std::string& folder);
+  static std::optional<Manifest> read(const Stores& stores, const Location& folder);
 };
 
 }  // namespace stoker

@@ -1,64 +1,53 @@
 #include "stoker/format/manifest/manifest_lookup.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-
-#include <cerrno>
-#include <filesystem>
 
 #include "stoker/base/error.h"
 #include "stoker/format/manifest/listed_shard.h"
-#include "stoker/storage/posix_file.h"
 
 namespace stoker {
 
-const Manifests::Folder& Manifests::folder(const std::string& path) {
-  const auto known = folders_.find(path);
-  if (known != folders_.end()) return known->second;
-  Folder folder;
+const Manifests::Entry& Manifests::entry(const Location& folder) {
+  const auto known = entries_.find(folder);
+  if (known != entries_.end()) return known->second;
+  Entry entry;
   try {
-    folder.manifest = Manifest::read(path);
+    entry.manifest = Manifest::read(stores_, folder);
   } catch (const Error& error) {
     if (!is_about_data(error.kind())) throw;
     problems_.push_back(fmt::format("{}; its shards are opened one by one", error.message()));
   }
-  struct stat journal;
-  if (!folder.manifest && ::stat((std::filesystem::path(path) / kJournalName).c_str(), &journal) == 0) {
-    fail(ErrorKind::kData, "'{}' holds a pack that is not finished; the same `stoker pack` goes on with it", path);
+  if (!entry.manifest && stores_.find(folder / kJournalName)) {
+    fail(ErrorKind::kData, "'{}' holds a pack that is not finished; the same `stoker pack` goes on with it", folder);
   }
-  if (folder.manifest) {
-    for (const ManifestShard& shard : folder.manifest->shards) folder.shards.emplace(shard.name, &shard);
+  if (entry.manifest) {
+    for (const ManifestShard& shard : entry.manifest->shards) entry.shards.emplace(shard.name, &shard);
   }
-  return folders_.emplace(path, std::move(folder)).first->second;
+  return entries_.emplace(folder, std::move(entry)).first->second;
 }
 
-Manifests::Found Manifests::find(const std::string& shard) {
-  struct stat facts;
-  const bool is_there = ::stat(shard.c_str(), &facts) == 0;
-  const int error = errno;
-  if (is_there && S_ISDIR(facts.st_mode)) return {};  // loose files, which no manifest lists
-  const std::filesystem::path path(shard);
-  const Folder& beside = folder(path.has_parent_path() ? path.parent_path().string() : ".");
+Manifests::Found Manifests::find(const Location& shard) {
+  const std::optional<ObjectFacts> facts = stores_.find(shard);
+  if (facts && facts->is_folder()) return {};  // loose files, which no manifest lists
+  const Location folder = shard.parent();
+  const Entry& beside = entry(folder.empty() ? "." : folder);
   if (!beside.manifest) return {};
-  const auto entry = beside.shards.find(path.filename().string());
-  if (entry == beside.shards.end()) {
+  const auto listed = beside.shards.find(shard.name());
+  if (listed == beside.shards.end()) {
     problems_.push_back(fmt::format("'{}' is not in the manifest beside it", shard));
     return {&*beside.manifest, nullptr};
   }
-  if (!is_there) fail_system("open", shard, error);
-  const auto bytes = static_cast<std::uint64_t>(facts.st_size);
-  return {&*beside.manifest, entry->second, contradiction_of_size(*entry->second, shard, bytes)};
+  const std::uint64_t bytes = facts ? facts->size : stores_.stat(shard, "open").size;
+  return {&*beside.manifest, listed->second, contradiction_of_size(*listed->second, shard.text(), bytes)};
 }
 
-std::vector<std::string> Manifests::shards_of(const std::string& in) {
-  std::vector<std::string> paths;
-  if (const Folder& found = folder(in); found.manifest) {
-    for (const ManifestShard& shard : found.manifest->shards) {
-      paths.push_back((std::filesystem::path(in) / shard.name).string());
-    }
+std::vector<Location> Manifests::shards_of(const Location& in) {
+  std::vector<Location> shards;
+  if (const Entry& found = entry(in); found.manifest) {
+    for (const ManifestShard& shard : found.manifest->shards) shards.push_back(in / shard.name);
     whole_folders_.push_back(in);
   }
-  return paths;
+  return shards;
 }
 
 }  // namespace stoker

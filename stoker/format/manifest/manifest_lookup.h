@@ -20,26 +20,29 @@ class Manifests {
     std::string contradiction{};  // a sentence, where the shard's size is not what is listed
   };
 
+  explicit Manifests(Stores stores) : stores_(std::move(stores)) {}
+
   /// What the manifest beside a shard says of it. Throws kNotFound for a shard that is not there, kData for one of a
   /// pack that is not finished. Valid as long as this object.
-  Found find(const std::string& shard);
-  /// The paths of the shards that the manifest in a folder lists; empty without one.
-  std::vector<std::string> shards_of(const std::string& in);
+  Found find(const Location& shard);
+  /// The shards that the manifest in a folder lists; empty without one.
+  std::vector<Location> shards_of(const Location& in);
   /// The folders with a manifest that shards_of() was asked for.
-  const std::vector<std::string>& whole_folders() const { return whole_folders_; }
+  const std::vector<Location>& whole_folders() const { return whole_folders_; }
   /// What was found to be wrong since the last call, as sentences.
   std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
 
  private:
-  struct Folder {
+  struct Entry {
     std::optional<Manifest> manifest;
     std::unordered_map<std::string, const ManifestShard*> shards;  // by name
   };
 
-  const Folder& folder(const std::string& path);
+  const Entry& entry(const Location& folder);
 
-  std::map<std::string, Folder> folders_;
-  std::vector<std::string> whole_folders_;
+  Stores stores_;
+  std::map<Location, Entry> entries_;  // by folder
+  std::vector<Location> whole_folders_;
   std::vector<std::string> problems_;
 };
 

@@ -174,8 +174,9 @@ TEST_F(ManifestInFolder, NamesAShardOfNoKindThatIsKnownWhetherItIsThereOrNot) {
   folder_.write("manifest.json", manifest_.to_json());
   for (const bool is_there : {false, true}) {
     if (is_there) folder_.write("s-1.bin", std::string(shards_[1].second.size(), 'x'));
-    Manifests manifests;
-    const Error error = error_of([&] { find_shards({folder_.path()}, manifests, {}); });
+    const Stores stores;
+    Manifests manifests(stores);
+    const Error error = error_of([&] { find_shards({folder_.path()}, stores, manifests, {}); });
     EXPECT_EQ(error.kind(), ErrorKind::kData);
     EXPECT_THAT(error.what(), HasSubstr("s-1.bin"));
   }
@@ -251,7 +252,7 @@ TEST_F(ManifestInFolder, IsNotUsedWhenItIsDamaged) {
 TEST_F(ManifestInFolder, IsToldFromThoseOfOthers) {
   const auto read = [&](const std::string& text) {
     folder_.write("other/manifest.json", text);
-    return Manifest::read(folder_.path("other"));
+    return Manifest::read({}, folder_.path("other"));
   };
   EXPECT_FALSE(read("{\"shards\": [\"a.tar\"]}"));
   std::string text = manifest_.to_json();
@@ -278,7 +279,7 @@ TEST_F(ManifestInFolder, RefusesNestingThatWouldExhaustTheStack) {
 
 TEST_F(ManifestInFolder, IsNotReadIntoMemoryWhateverItsLength) {
   std::filesystem::resize_file(folder_.path("manifest.json"), (std::uint64_t{1} << 30) + 1);  // a hole, mostly
-  EXPECT_EQ(error_of([&] { Manifest::read(folder_.path()); }).kind(), ErrorKind::kLimit);
+  EXPECT_EQ(error_of([&] { Manifest::read({}, folder_.path()); }).kind(), ErrorKind::kLimit);
 }
 
 TEST_F(ManifestInFolder, RefusesANumberOfSamplesThatIsNotThatOfItsShards) {

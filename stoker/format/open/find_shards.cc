@@ -1,10 +1,7 @@
 #include "stoker/format/open/find_shards.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -20,121 +17,137 @@ namespace {
 
 constexpr std::uint64_t kListBytesMax = 64 << 20;
 
-const ShardFormat* format_of(const std::string& path) {
-  for (const ShardFormat* format : shard_formats()) {
-    if (format->recognises(path)) return format;
-  }
-  return nullptr;
-}
-
-[[noreturn]] void fail_unknown_kind(const std::string& path) {
+[[noreturn]] void fail_unknown_kind(const Location& path) {
   std::string known;
   for (const ShardFormat* format : shard_formats()) known += fmt::format("{}, ", format->name());
   fail(ErrorKind::kData, "'{}' is no kind of data that Stoker knows ({}or a text file of paths)", path, known);
 }
 
-bool is_image_name(const std::string& file) {
+bool is_image_name(std::string_view file) {
   const auto split = split_member_name(file);
   return split && is_image_field_name(split->field);
 }
 
-bool holds_images(const std::filesystem::path& folder) {
-  constexpr auto kPassOver = std::filesystem::directory_options::skip_permission_denied;
-  std::error_code error;
-  std::filesystem::recursive_directory_iterator entry(folder, kPassOver, error), end;
-  for (; !error && entry != end; entry.increment(error)) {
-    if (is_image_name(entry->path().filename().string())) return true;
+/// Links to folders are not followed: they may go in circles. What cannot be listed is passed over.
+bool holds_images(const Stores& stores, const Location& location) {
+  std::unique_ptr<Folder> folder;
+  try {
+    folder = stores.list(location);
+  } catch (const Error&) {
+    return false;
+  }
+  for (std::size_t i = 0; i < folder->size(); ++i) {
+    if (is_image_name((*folder)[i].name)) return true;
+  }
+  for (std::size_t i = 0; i < folder->size(); ++i) {
+    const Folder::Entry entry = (*folder)[i];
+    if (entry.is_folder && !entry.is_link && holds_images(stores, location / entry.name)) return true;
   }
   return false;
 }
 
 /// The tars that lie directly in a folder: a packed data set given by its folder. None where it has class folders.
-std::vector<std::string> tars_in_folder(const std::string& path) {
-  std::vector<std::string> tars, images;
-  std::vector<std::filesystem::path> folders;
-  std::string lower_case;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.starts_with('.')) continue;
-    if (std::error_code ignored; entry->is_directory(ignored)) {
-      folders.push_back(entry->path());
+std::vector<Location> tars_in_folder(const Stores& stores, const Location& location) {
+  std::unique_ptr<Folder> folder;
+  try {
+    folder = stores.list(location);
+  } catch (const Error&) {
+    return {};  // what is wrong the folder's own scan says
+  }
+  std::vector<Location> tars, folders;
+  std::vector<std::string> images;
+  folder->drop_hidden();
+  for (std::size_t i = 0; i < folder->size(); ++i) {
+    const Folder::Entry entry = (*folder)[i];
+    if (entry.is_folder) {
+      folders.push_back(location / entry.name);
       continue;
     }
-    if (is_image_name(name)) images.push_back(name);
-    assign_lower_case(lower_case, name);
-    if (lower_case.ends_with(".tar")) tars.push_back(entry->path().string());
+    if (is_image_name(entry.name)) images.emplace_back(entry.name);
+    if (is_shard_name(entry.name)) tars.push_back(location / entry.name);
   }
-  if (error || tars.empty()) return {};  // what is wrong the folder's own scan says
-  if (std::any_of(folders.begin(), folders.end(), holds_images)) {
-    log(LogLevel::kWarning, "'{}': {} tars beside its class folders are passed over", path, tars.size());
+  if (tars.empty()) return {};
+  if (std::any_of(folders.begin(), folders.end(), [&](const Location& one) { return holds_images(stores, one); })) {
+    log(LogLevel::kWarning, "'{}': {} tars beside its class folders are passed over", location, tars.size());
     return {};
   }
   std::sort(tars.begin(), tars.end());
   if (!images.empty()) {
     fail(ErrorKind::kUsage,
-         "'{}' holds tars and images, '{}' for instance; say '{}/*.tar' for the tars, or move them away", path,
-         images.front(), path);
+         "'{}' holds tars and images, '{}' for instance; say '{}/*.tar' for the tars, or move them away", location,
+         images.front(), location);
   }
   return tars;
 }
 
-/// The paths in a text file: one a line, relative to the file's folder.
-std::vector<std::pair<int, std::string>> read_path_list(const std::string& path) {
-  const std::optional<std::vector<TextLine>> lines = read_text_lines(path, kListBytesMax);
-  if (!lines) fail_unknown_kind(path);
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::vector<std::pair<int, std::string>> paths;
-  for (const TextLine& line : *lines) paths.emplace_back(line.number, (folder / line.text).string());
-  return paths;
-}
+/// The shards that a user's words stand for.
+class ShardFinder {
+ public:
+  ShardFinder(const Stores& stores, Manifests& manifests, const std::stop_token& stop)
+      : stores_(stores), manifests_(manifests), stop_(stop) {}
 
-/// Adds the shards that one path stands for.
-void add_shards(const std::string& path, bool from_list, Manifests& manifests, std::vector<ShardPath>& shards,
-                const std::stop_token& stop) {
-  stop_if_asked(stop, path);
-  struct stat facts;
-  if (::stat(path.c_str(), &facts) != 0) fail_system("open", path, errno);
-  if (S_ISDIR(facts.st_mode)) {
-    std::vector<std::string> tars = manifests.shards_of(path);
-    if (tars.empty()) tars = tars_in_folder(path);
-    for (const std::string& tar : tars) {
-      const ShardFormat* const format = format_of(tar);
-      if (!format) fail_unknown_kind(tar);  // a manifest may list anything
-      shards.push_back({tar, format});
+  std::vector<FoundShard> find(const std::vector<std::string>& data) {
+    for (const std::string& pattern : data) {
+      if (pattern == "-") {
+        fail(ErrorKind::kUsage, "data cannot come from a pipe: Stoker reads by range, so give it a file");
+      }
+      for (const Location& location : expand_pattern(pattern, stores_)) add(location, false);
     }
-    if (!tars.empty()) return;
-  } else {
-    require_regular_file(path, facts.st_mode);
+    return std::move(shards_);
   }
-  if (const ShardFormat* format = format_of(path)) {
-    shards.push_back({path, format});
-    return;
+
+ private:
+  /// Adds the shards that one location stands for.
+  void add(const Location& location, bool from_list) {
+    stop_if_asked(stop_, location.text());
+    const std::optional<ObjectFacts> facts = stores_.stat(location, "open");
+    if (facts->is_folder()) {
+      std::vector<Location> tars = manifests_.shards_of(location);
+      if (tars.empty()) tars = tars_in_folder(stores_, location);
+      for (const Location& tar : tars) {
+        // A manifest may list anything.
+        if (!add_if_known(tar, stores_.find(tar))) fail_unknown_kind(tar);
+      }
+      if (!tars.empty()) return;
+    } else {
+      require_regular_file(location.text(), facts->mode);
+    }
+    if (add_if_known(location, facts)) return;
+    if (from_list) fail_unknown_kind(location);
+    add_listed(location);
   }
-  if (from_list) fail_unknown_kind(path);
-  for (const auto& [line, listed] : read_path_list(path)) {
-    try {
-      for (const std::string& expanded : expand_pattern(listed)) add_shards(expanded, true, manifests, shards, stop);
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::kClosed) throw;
-      throw error.with_context(fmt::format("'{}', line {}", path, line));
+
+  bool add_if_known(const Location& location, const std::optional<ObjectFacts>& facts) {
+    const ShardFormat* const format = format_of(ShardCandidate(stores_, location, facts));
+    if (format) shards_.push_back({location, format});
+    return format != nullptr;
+  }
+
+  /// What the lines of a text file stand for: one a line, relative to the file's folder.
+  void add_listed(const Location& list) {
+    const std::optional<std::vector<TextLine>> lines = read_text_lines(*stores_.open(list), kListBytesMax);
+    if (!lines) fail_unknown_kind(list);
+    for (const TextLine& line : *lines) {
+      try {
+        for (const Location& one : expand_pattern(list.parent() / line.text, stores_)) add(one, true);
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::kClosed) throw;
+        throw error.with_context(fmt::format("'{}', line {}", list, line.number));
+      }
     }
   }
-}
+
+  const Stores& stores_;
+  Manifests& manifests_;
+  const std::stop_token& stop_;
+  std::vector<FoundShard> shards_;
+};
 
 }  // namespace
 
-std::vector<ShardPath> find_shards(const std::vector<std::string>& data, Manifests& manifests,
-                                   const std::stop_token& stop) {
-  std::vector<ShardPath> shards;
-  for (const std::string& pattern : data) {
-    if (pattern == "-")
-      fail(ErrorKind::kUsage, "data cannot come from a pipe: Stoker reads by range, so give it a file");
-    for (const std::string& path : expand_pattern(pattern)) {
-      add_shards(path, false, manifests, shards, stop);
-    }
-  }
-  return shards;
+std::vector<FoundShard> find_shards(const std::vector<std::string>& data, const Stores& stores, Manifests& manifests,
+                                    const std::stop_token& stop) {
+  return ShardFinder(stores, manifests, stop).find(data);
 }
 
 }  // namespace stoker

@@ -10,14 +10,14 @@
 
 namespace stoker {
 
-struct ShardPath {
-  std::string path;
+struct FoundShard {
+  Location location;
   const ShardFormat* format;
 };
 
 /// DATA (INTERFACES), or several of them joined in order. A folder with a manifest stands for the shards it lists.
 /// Throws kNotFound, kIo, kData or kUsage with a sentence that names the file, and kClosed when asked to `stop`.
-std::vector<ShardPath> find_shards(const std::vector<std::string>& data, Manifests& manifests,
-                                   const std::stop_token& stop);
+std::vector<FoundShard> find_shards(const std::vector<std::string>& data, const Stores& stores, Manifests& manifests,
+                                    const std::stop_token& stop);
 
 }  // namespace stoker

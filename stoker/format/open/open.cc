@@ -12,7 +12,6 @@
 #include "stoker/format/open/find_shards.h"
 #include "stoker/format/open/shard_opener.h"
 #include "stoker/format/open/sharded_dataset.h"
-#include "stoker/storage/open_file.h"
 
 namespace stoker {
 namespace {
@@ -30,7 +29,7 @@ void log_problems(const std::vector<std::string>& problems) {
 
 /// What is to become one shard of the data set.
 struct Candidate {
-  ShardPath shard;
+  FoundShard shard;
   Manifests::Found listed;
   bool later;  // only when one of its samples is wanted: what is listed is enough until then
   OpenedShard opened{};
@@ -49,7 +48,7 @@ void open_now(const ShardOpener& opener, std::vector<Candidate>& candidates, con
       Candidate& candidate = candidates[i];
       if (i > first_failed) return;  // its outcome would change nothing
       try {
-        stop_if_asked(stop, candidate.shard.path);
+        stop_if_asked(stop, candidate.shard.location.text());
         candidate.opened = opener.open(candidate.shard, stop, candidate.listed.shard);
       } catch (...) {
         candidate.error = std::current_exception();
@@ -65,25 +64,26 @@ void open_now(const ShardOpener& opener, std::vector<Candidate>& candidates, con
   }
 }
 
-std::unique_ptr<DataShard> open_later(const ShardOpener& opener, const ShardPath& shard, const ManifestShard& listed) {
-  const auto open = [opener, listed, shard = ShardPath{absolute_path(shard.path), shard.format}] {
+std::unique_ptr<DataShard> open_later(const ShardOpener& opener, const FoundShard& shard, const ManifestShard& listed) {
+  const auto open = [opener, listed, shard = FoundShard{shard.location.absolute(), shard.format}] {
     OpenedShard opened = opener.open(shard, {}, &listed);
     log_problems(opened.problems);
     return opened;
   };
-  return std::make_unique<DataShard>(shard.path, listed.samples, listed.sample_bytes, listed.fingerprint, open);
+  return std::make_unique<DataShard>(shard.location.text(), listed.samples, listed.sample_bytes, listed.fingerprint,
+                                     open);
 }
 
 }  // namespace
 
-std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string>& data, const FileAccess& access,
+std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string>& data, const Stores& stores,
                                                    const IndexOptions& index, const std::stop_token& stop,
                                                    Executor* opening) {
-  const ShardOpener opener(access, index, index_cache_bytes());
-  Manifests manifests;
+  const ShardOpener opener(stores, index, index_cache_bytes());
+  Manifests manifests(stores);
   std::vector<Candidate> candidates;
-  for (const ShardPath& shard : find_shards(data, manifests, stop)) {
-    Manifests::Found listed = manifests.find(shard.path);
+  for (const FoundShard& shard : find_shards(data, stores, manifests, stop)) {
+    Manifests::Found listed = manifests.find(shard.location);
     if (!listed.contradiction.empty()) fail(ErrorKind::kData, "{}", listed.contradiction);
     const bool later = index.use && listed.shard != nullptr;
     candidates.push_back({shard, std::move(listed), later});
@@ -99,7 +99,8 @@ std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string
     const Manifest* manifest = candidate.listed.manifest;
     const std::vector<std::string> classes = manifest ? manifest->classes : candidate.opened.classes;
     if (shards.empty()) first_classes = classes;
-    require_same_classes(candidates.front().shard.path, first_classes, candidate.shard.path, classes);
+    require_same_classes(candidates.front().shard.location.text(), first_classes, candidate.shard.location.text(),
+                         classes);
     shards.push_back(candidate.later ? open_later(opener, candidate.shard, *candidate.listed.shard)
                                      : std::make_unique<DataShard>(std::move(candidate.opened)));
   }

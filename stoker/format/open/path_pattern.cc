@@ -1,13 +1,8 @@
 #include "stoker/format/open/path_pattern.h"
 
-#include <glob.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <optional>
 
 #include "stoker/base/error.h"
@@ -16,11 +11,6 @@ namespace stoker {
 namespace {
 
 constexpr std::size_t kMaxPaths = 1'000'000;
-
-bool exists(const std::string& path) {
-  struct stat facts;
-  return ::stat(path.c_str(), &facts) == 0;
-}
 
 /// The parts of "a,{b,c},d" between commas that are in no inner brace.
 std::vector<std::string_view> split_list(std::string_view body) {
@@ -84,18 +74,6 @@ std::optional<std::vector<std::string>> expand_body(std::string_view body, std::
   return expanded;
 }
 
-std::vector<std::string> expand_glob(const std::string& pattern) {
-  glob_t found{};
-  const int status = ::glob(pattern.c_str(), 0, nullptr, &found);
-  const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&found, ::globfree);
-  if (status == GLOB_NOSPACE) throw std::bad_alloc();
-  if (status == GLOB_ABORTED) fail(ErrorKind::kIo, "cannot list the folders that '{}' looks into", pattern);
-  if (status != 0) fail(ErrorKind::kNotFound, "no file matches '{}'", pattern);
-  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  std::sort(paths.begin(), paths.end());  // by bytes: glob's own order follows the locale
-  return paths;
-}
-
 }  // namespace
 
 std::vector<std::string> expand_braces(std::string_view pattern) {
@@ -118,21 +96,24 @@ std::vector<std::string> expand_braces(std::string_view pattern) {
   return {std::string(pattern)};
 }
 
-std::vector<std::string> expand_pattern(const std::string& pattern) {
-  if (exists(pattern)) return {pattern};
-  std::vector<std::string> paths;
-  for (std::string& path : expand_braces(pattern)) {
-    if (exists(path)) {
-      paths.push_back(std::move(path));
-    } else if (path.find_first_of("*?[") != std::string::npos) {
-      for (std::string& match : expand_glob(path)) paths.push_back(std::move(match));
+std::vector<Location> expand_pattern(const Location& pattern, const Stores& stores) {
+  if (stores.find(pattern)) return {pattern};
+  std::vector<Location> found;
+  for (const Location path : expand_braces(pattern.text())) {
+    const Store& store = stores.of(path);
+    if (store.find(path)) {
+      found.push_back(path);
+    } else if (path.text().find_first_of("*?[") != std::string::npos) {
+      std::vector<Location> matches = store.match(path);
+      if (matches.empty()) fail(ErrorKind::kNotFound, "no file matches '{}'", path);
+      found.insert(found.end(), matches.begin(), matches.end());
     } else if (path == pattern) {
       fail(ErrorKind::kNotFound, "there is no file or folder '{}'", path);
     } else {
       fail(ErrorKind::kNotFound, "there is no file or folder '{}', which '{}' stands for", path, pattern);
     }
   }
-  return paths;
+  return found;
 }
 
 }  // namespace stoker

@@ -41,27 +41,27 @@ TEST(PathPattern, RefusesRangesThatAreBackwardsOrEndless) {
 TEST(PathPattern, ExpandsGlobsInByteOrder) {
   TempFolder folder;
   for (const char* name : {"b.tar", "B.tar", "a.tar", "a.txt"}) folder.write(name, "");
-  EXPECT_THAT(expand_pattern(folder.path("*.tar")),
+  EXPECT_THAT(expand_pattern(folder.path("*.tar"), {}),
               ElementsAre(folder.path("B.tar"), folder.path("a.tar"), folder.path("b.tar")));
-  EXPECT_THAT(expand_pattern(folder.path("{b,a}.t??")),
+  EXPECT_THAT(expand_pattern(folder.path("{b,a}.t??"), {}),
               ElementsAre(folder.path("b.tar"), folder.path("a.tar"), folder.path("a.txt")));
-  EXPECT_THAT(expand_pattern(folder.path("[a-b].tar")), ElementsAre(folder.path("a.tar"), folder.path("b.tar")));
+  EXPECT_THAT(expand_pattern(folder.path("[a-b].tar"), {}), ElementsAre(folder.path("a.tar"), folder.path("b.tar")));
 }
 
 TEST(PathPattern, TakesWhatExistsLiterally) {
   TempFolder folder;
   for (const char* name : {"x[1].tar", "x1.tar", "{0..1}.tar", "0.tar", "1.tar"}) folder.write(name, "");
-  EXPECT_THAT(expand_pattern(folder.path("x[1].tar")), ElementsAre(folder.path("x[1].tar")));
-  EXPECT_THAT(expand_pattern(folder.path("{0..1}.tar")), ElementsAre(folder.path("{0..1}.tar")));
+  EXPECT_THAT(expand_pattern(folder.path("x[1].tar"), {}), ElementsAre(folder.path("x[1].tar")));
+  EXPECT_THAT(expand_pattern(folder.path("{0..1}.tar"), {}), ElementsAre(folder.path("{0..1}.tar")));
 }
 
 TEST(PathPattern, NamesWhatIsNotThere) {
   TempFolder folder;
   folder.write("0.tar", "");
-  const Error missing = error_of([&] { expand_pattern(folder.path("{0..1}.tar")); });
+  const Error missing = error_of([&] { expand_pattern(folder.path("{0..1}.tar"), {}); });
   EXPECT_EQ(missing.kind(), ErrorKind::kNotFound);
   EXPECT_THAT(missing.message(), HasSubstr(folder.path("1.tar")));
-  const Error unmatched = error_of([&] { expand_pattern(folder.path("*.rec")); });
+  const Error unmatched = error_of([&] { expand_pattern(folder.path("*.rec"), {}); });
   EXPECT_EQ(unmatched.kind(), ErrorKind::kNotFound);
   EXPECT_THAT(unmatched.message(), HasSubstr(folder.path("*.rec")));
 }

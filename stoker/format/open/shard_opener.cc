@@ -6,8 +6,6 @@
 
 #include "stoker/format/manifest/listed_shard.h"
 #include "stoker/format/sample_table.h"
-#include "stoker/storage/file_source.h"
-#include "stoker/storage/open_file.h"
 
 namespace stoker {
 namespace {
@@ -18,60 +16,62 @@ void refuse(const std::string& why) {
 
 }  // namespace
 
-ShardOpener::ShardOpener(FileAccess access, IndexOptions index, std::size_t cache_bytes)
-    : access_(std::move(access)), index_(std::move(index)), cache_(std::make_shared<IndexCache>(cache_bytes)) {
-  for (std::string* folder : {&index_.folder, &index_.cache_folder}) {
-    if (!folder->empty()) *folder = absolute_path(*folder);
+ShardOpener::ShardOpener(Stores stores, IndexOptions index, std::size_t cache_bytes)
+    : stores_(std::move(stores)), index_(std::move(index)), cache_(std::make_shared<IndexCache>(cache_bytes)) {
+  for (Location* folder : {&index_.folder, &index_.cache_folder}) {
+    if (!folder->empty()) *folder = folder->absolute();
   }
 }
 
-OpenedShard ShardOpener::open(const ShardPath& shard, const std::stop_token& stop, const ManifestShard* listed) const {
+OpenedShard ShardOpener::open(const FoundShard& shard, const std::stop_token& stop, const ManifestShard* listed) const {
   OpenedShard opened = open_as_it_is(shard, stop, listed);
-  if (listed) refuse(contradiction_of_samples(*listed, shard.path, opened.rows->fingerprint(), opened.rows->bytes()));
+  if (listed) {
+    refuse(contradiction_of_samples(*listed, shard.location.text(), opened.rows->fingerprint(), opened.rows->bytes()));
+  }
   return opened;
 }
 
-OpenedShard ShardOpener::open_as_it_is(const ShardPath& shard, const std::stop_token& stop,
+OpenedShard ShardOpener::open_as_it_is(const FoundShard& shard, const std::stop_token& stop,
                                        const ManifestShard* listed) const {
-  if (!index_.use || !shard.format->is_one_file()) return scan(shard, stop);
-  // Indexes profit from the page cache, also where samples pass it by.
-  const auto open_source = [this](const std::string& path) { return std::make_shared<FileSource>(path, access_); };
-  const std::shared_ptr<FileSource> buffered = open_source(shard.path);
-  if (listed) refuse(contradiction_of_bytes(*listed, *buffered));
+  const Store& store = stores_.of(shard.location);
+  if (!shard.format->is_one_file()) return scan(shard, store.open_folder(shard.location), stop);
+  // Indexes and scans profit from the page cache, also where samples pass it by.
+  const std::shared_ptr<Source> source = store.open(shard.location);
+  if (!index_.use) return scan(shard, source, stop);
+  if (listed) refuse(contradiction_of_bytes(*listed, *source));
   std::vector<std::string> problems;
-  std::shared_ptr<const ShardRows> rows = find_index(buffered, shard.path, index_, open_source, cache_, problems);
+  std::shared_ptr<const ShardRows> rows = find_index(source, shard.location, index_, stores_, cache_, problems);
   if (!rows && listed && listed->index_tag) {
-    refuse(problems.empty() ? fmt::format("the index inside '{}' is damaged", shard.path) : problems.back());
+    refuse(problems.empty() ? fmt::format("the index inside '{}' is damaged", shard.location) : problems.back());
   }
-  std::string kept;  // named before the scan: what changes while it goes on is not of this state
+  Location kept;  // named before the scan: what changes while it goes on is not of this state
   if (!rows && !index_.cache_folder.empty()) {
-    kept = index_path_in_cache(index_.cache_folder, *buffered, shard.path);
-    rows = find_kept_scan(*buffered, kept, open_source, cache_, problems);
+    kept = index_in_cache(index_.cache_folder, *source, store.stat(shard.location, "look at"));
+    rows = find_kept_scan(*source, kept, stores_, cache_, problems);
   }
   if (rows) {
-    const FileOptions options{.direct = access_.direct, .pattern = AccessPattern::kRandom};
-    auto source = std::make_shared<FileSource>(shard.path, access_, options);
-    source->require_same_file_as(*buffered);  // the index describes that one
-    return {.source = std::move(source), .rows = std::move(rows), .problems = std::move(problems)};
+    return {.source = store.open_for_samples(source), .rows = std::move(rows), .problems = std::move(problems)};
   }
-  OpenedShard opened = scan(shard, stop);
+  OpenedShard opened = scan(shard, source, stop);
   opened.problems.insert(opened.problems.begin(), problems.begin(), problems.end());
-  if (!kept.empty()) keep_scan(*buffered, *opened.rows, kept);
+  if (!kept.empty()) keep_scan(*source, *opened.rows, kept, stores_);
   return opened;
 }
 
-OpenedShard ShardOpener::scan(const ShardPath& shard, const std::stop_token& stop) const {
-  ShardContents contents = shard.format->scan(shard.path, access_, stop);
-  contents.samples.shrink_to_fit();
-  OpenedShard opened{.source = std::move(contents.source),
-                     .rows = std::make_shared<const SampleTable>(std::move(contents.samples)),
-                     .classes = std::move(contents.classes),
-                     .problems = std::move(contents.problems)};
-  if (contents.holds_index && index_.use) {
-    opened.problems.push_back(
-        fmt::format("the index inside '{}' is damaged or of another version of Stoker", shard.path));
+OpenedShard ShardOpener::scan(const FoundShard& shard, const std::shared_ptr<Source>& source,
+                              const std::stop_token& stop) const {
+  const std::unique_ptr<ShardScan> scan = shard.format->scan(*source, stop);
+  SampleTable samples = table_of(*scan);
+  samples.shrink_to_fit();
+  ShardNotes notes = scan->take_notes();
+  if (notes.holds_index && index_.use) {
+    notes.problems.push_back(
+        fmt::format("the index inside '{}' is damaged or of another version of Stoker", shard.location));
   }
-  return opened;
+  return {.source = shard.format->is_one_file() ? stores_.of(shard.location).open_for_samples(source) : source,
+          .rows = std::make_shared<const SampleTable>(std::move(samples)),
+          .classes = std::move(notes.classes),
+          .problems = std::move(notes.problems)};
 }
 
 }  // namespace stoker

@@ -13,21 +13,21 @@ namespace stoker {
 class ShardOpener {
  public:
   /// The folders of `index` stay those they are now when the working directory changes.
-  ShardOpener(FileAccess access, IndexOptions index, std::size_t cache_bytes);
+  ShardOpener(Stores stores, IndexOptions index, std::size_t cache_bytes);
 
-  const FileAccess& access() const { return access_; }
+  const Stores& stores() const { return stores_; }
 
   /// What a scan found is kept in the user's cache. `listed`: what a manifest says of the shard, if one does. Throws as
   /// ShardFormat::scan does, and kData for a shard that is not what is listed, or whose listed index is damaged: what
   /// a scan finds cannot tell whether its samples' bytes are those that were packed.
-  OpenedShard open(const ShardPath& shard, const std::stop_token& stop = {},
+  OpenedShard open(const FoundShard& shard, const std::stop_token& stop = {},
                    const ManifestShard* listed = nullptr) const;
 
  private:
-  OpenedShard open_as_it_is(const ShardPath& shard, const std::stop_token& stop, const ManifestShard* listed) const;
-  OpenedShard scan(const ShardPath& shard, const std::stop_token& stop) const;
+  OpenedShard open_as_it_is(const FoundShard& shard, const std::stop_token& stop, const ManifestShard* listed) const;
+  OpenedShard scan(const FoundShard& shard, const std::shared_ptr<Source>& source, const std::stop_token& stop) const;
 
-  FileAccess access_;
+  Stores stores_;
   IndexOptions index_;
   std::shared_ptr<IndexCache> cache_;
 };

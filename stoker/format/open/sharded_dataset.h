@@ -12,7 +12,7 @@
 #include "stoker/format/index/index_places.h"
 #include "stoker/format/open/data_shard.h"
 #include "stoker/format/sample_table.h"
-#include "stoker/storage/file_access.h"
+#include "stoker/storage/stores.h"
 
 namespace stoker {
 
@@ -50,10 +50,10 @@ class ShardedDataset : public Dataset {
 };
 
 /// Opens DATA (INTERFACES: a folder, a shard, a text file of paths, a glob or brace pattern), or several of them joined
-/// in order. `access` is what they are read by for as long as the data set lives. Throws kNotFound, kIo, kData or
+/// in order. `stores` are where they lie, for as long as the data set lives. Throws kNotFound, kIo, kData or
 /// kUsage with a sentence that names the file, and kClosed when asked to `stop`. Shards that must be looked at are
 /// opened side by side on `opening`, which must not be the executor that reads: null opens them one after another.
-std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string>& data, const FileAccess& access,
+std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string>& data, const Stores& stores,
                                                    const IndexOptions& index = {}, const std::stop_token& stop = {},
                                                    Executor* opening = nullptr);
 

@@ -13,14 +13,9 @@ class TarFormat final : public ShardFormat {
  public:
   std::string_view name() const override { return "tar"; }
   /// By the name's extension, also of compressed tars, which scan() refuses with the reason; else by the magic bytes.
-  bool recognises(const std::string& path) const override;
-  bool is_one_file() const override { return true; }
-  ShardContents scan(const std::string& path, const FileAccess& access, const std::stop_token& stop) const override;
+  bool recognises(const ShardCandidate& shard) const override;
+  bool is_shard_name(std::string_view name) const override { return name.ends_with(".tar"); }
+  std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const override;
 };
-
-/// The samples of a tar; whether it holds an index besides. Throws kData naming the source, the place and the last good
-/// member when it is damaged, truncated anywhere (a missing end mark included), compressed, or when a sample has a
-/// field twice or a `cls` that is no number.
-SampleTable scan_tar(Source& source, const std::stop_token& stop = {}, bool* holds_index = nullptr);
 
 }  // namespace stoker

@@ -233,15 +233,20 @@ TEST(TarFormat, RefusesWhatIsNoTar) {
 
 TEST(TarFormat, RecognisesTarsByNameAndByMagic) {
   TempFolder folder;
-  const TarFormat format;
-  EXPECT_TRUE(format.recognises(folder.write("a.tar", "")));
-  EXPECT_TRUE(format.recognises(folder.write("a.TAR", "")));
-  EXPECT_TRUE(format.recognises(folder.write("a.tar.gz", "")));
-  EXPECT_TRUE(format.recognises(folder.write("shard", small_tar())));
-  EXPECT_FALSE(format.recognises(folder.write("short", small_tar().substr(0, 260))));
-  EXPECT_FALSE(format.recognises(folder.write("a.txt", "x")));
+  const auto recognised = [](const std::string& path) {
+    const Stores stores;
+    const Location location(path);
+    const std::optional<ObjectFacts> facts = stores.find(location);
+    return TarFormat().recognises(ShardCandidate(stores, location, facts));
+  };
+  EXPECT_TRUE(recognised(folder.write("a.tar", "")));
+  EXPECT_TRUE(recognised(folder.write("a.TAR", "")));
+  EXPECT_TRUE(recognised(folder.write("a.tar.gz", "")));
+  EXPECT_TRUE(recognised(folder.write("shard", small_tar())));
+  EXPECT_FALSE(recognised(folder.write("short", small_tar().substr(0, 260))));
+  EXPECT_FALSE(recognised(folder.write("a.txt", "x")));
   folder.write("folder.tar/x", "");
-  EXPECT_FALSE(format.recognises(folder.path("folder.tar")));
+  EXPECT_FALSE(recognised(folder.path("folder.tar")));
 }
 
 TEST(TarFormat, PassesOnTheErrorsOfItsSource) {
@@ -275,19 +280,18 @@ TEST(TarFormat, SeeksOverTheDataOfLargeMembers) {
 
 TEST(TarFormat, ReadsAFileThroughAnExecutorWithThreads) {
   TempFolder folder;
-  const ShardContents contents =
-      TarFormat().scan(folder.write("a.tar", small_tar()), std::make_shared<ThreadExecutor>(2), {});
-  EXPECT_EQ(contents.samples.size(), 2);
-  EXPECT_EQ(contents.source->name(), folder.path("a.tar"));
-  EXPECT_TRUE(contents.classes.empty());
+  FileSource source(folder.write("a.tar", small_tar()), std::make_shared<ThreadExecutor>(2));
+  EXPECT_EQ(scan_tar(source).size(), 2);
 }
 
 TEST(TarFormat, StopsBetweenMembers) {
-  TempFolder folder;
+  const std::string tar = small_tar();
+  MemorySource source("m.tar", std::vector<std::uint8_t>(tar.begin(), tar.end()));
   std::stop_source stop;
   stop.request_stop();
-  const std::string path = folder.write("a.tar", small_tar());
-  const Error error = error_of([&] { TarFormat().scan(path, std::make_shared<InlineExecutor>(), stop.get_token()); });
+  const std::unique_ptr<ShardScan> scan = TarFormat().scan(source, stop.get_token());
+  SampleRow row;
+  const Error error = error_of([&] { scan->next(row); });
   EXPECT_EQ(error.kind(), ErrorKind::kClosed);
 }
 

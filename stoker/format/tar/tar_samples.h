@@ -7,13 +7,13 @@
 #include <string>
 
 #include "stoker/format/class_number.h"
-#include "stoker/format/sample_row.h"
+#include "stoker/format/shard_format.h"
 #include "stoker/format/tar/tar_reader.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {
 
-class TarSamples {
+class TarSamples final : public ShardScan {
  public:
   /// The source must outlive it.
   explicit TarSamples(Source& source, std::stop_token stop = {});
@@ -23,10 +23,8 @@ class TarSamples {
   /// mark included), compressed, or when a sample has a field twice; kClosed when asked to stop. Warns at the end of
   /// members that are passed over, and of samples whose `cls` is no number: their label is -1. The row's views live as
   /// long as this object.
-  bool next(SampleRow& row);
-
-  /// Whether there was a member that holds an index.
-  bool saw_index() const { return saw_index_; }
+  bool next(SampleRow& row) override;
+  ShardNotes take_notes() override { return {.holds_index = saw_index_}; }
 
  private:
   /// Goes to the next member that belongs to a sample.

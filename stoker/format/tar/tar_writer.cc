@@ -10,6 +10,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/format/utf8_locale.h"
+#include "stoker/storage/atomic_file.h"
 
 namespace stoker {
 
@@ -40,7 +41,9 @@ bool set_format(archive* writer) {
 
 void TarWriter::ArchiveFree::operator()(archive* writer) const { archive_write_free(writer); }
 
-TarWriter::TarWriter(std::string path) : file_(std::move(path)), archive_(archive_write_new()) {
+TarWriter::TarWriter(std::string path) : TarWriter(std::make_unique<AtomicFile>(std::move(path))) {}
+
+TarWriter::TarWriter(std::unique_ptr<ObjectWriter> object) : object_(std::move(object)), archive_(archive_write_new()) {
   if (!archive_) throw std::bad_alloc();
   archive* writer = archive_.get();
   require(set_format(writer) && archive_write_open(writer, this, nullptr, write_block, nullptr) == ARCHIVE_OK);
@@ -52,7 +55,7 @@ ssize_t TarWriter::write_block(archive* handle, void* writer, const void* block,
   auto& self = *static_cast<TarWriter*>(writer);
   const Bytes bytes(static_cast<const std::uint8_t*>(block), length);
   try {
-    self.file_.write(bytes);
+    self.object_->write(bytes);
   } catch (...) {
     if (!self.write_error_) self.write_error_ = std::current_exception();
     archive_set_error(handle, EIO, "the file cannot be written");
@@ -77,13 +80,13 @@ std::uint64_t TarWriter::add(std::string_view name, Bytes content) {
 
 void TarWriter::finish() {
   require(archive_write_close(archive_.get()) == ARCHIVE_OK);
-  file_.commit();
+  object_->commit();
 }
 
 void TarWriter::require(bool ok) const {
   if (ok) return;
   if (write_error_) std::rethrow_exception(write_error_);
-  fail(ErrorKind::kIo, "cannot write '{}': {}", file_.path(), archive_error_string(archive_.get()));
+  fail(ErrorKind::kIo, "cannot write '{}': {}", object_->name(), archive_error_string(archive_.get()));
 }
 
 std::string tar_header(std::string_view name, std::uint64_t content_bytes) {

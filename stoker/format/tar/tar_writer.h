@@ -8,7 +8,7 @@
 
 #include "stoker/base/bytes.h"
 #include "stoker/base/hash.h"
-#include "stoker/storage/atomic_file.h"
+#include "stoker/storage/object_writer.h"
 
 struct archive;
 
@@ -17,14 +17,15 @@ namespace stoker {
 /// The file takes its name in finish(), whole and on disk; a writer destroyed before that removes it.
 class TarWriter {
  public:
-  /// Throws kIo or kNotFound naming the path.
+  explicit TarWriter(std::unique_ptr<ObjectWriter> object);
+  /// Into a local file. Throws kIo or kNotFound naming the path.
   explicit TarWriter(std::string path);
   ~TarWriter();
   TarWriter(const TarWriter&) = delete;
   TarWriter& operator=(const TarWriter&) = delete;
 
-  /// Returns where in the file the content begins. Throws kIo naming the path (no space left, for example); the writer
-  /// is good for nothing after that.
+  /// Returns where in the file the content begins. Throws kIo naming the object (no space left, for example); the
+  /// writer is good for nothing after that.
   std::uint64_t add(std::string_view name, Bytes content);
   /// Bytes so far, each member padded to whole records, and their XXH3-64.
   std::uint64_t bytes() const { return bytes_; }
@@ -40,7 +41,7 @@ class TarWriter {
     void operator()(archive* writer) const;
   };
 
-  AtomicFile file_;
+  std::unique_ptr<ObjectWriter> object_;
   Hasher64 hasher_;
   std::uint64_t bytes_ = 0;
   std::exception_ptr write_error_;                 // thrown under libarchive's frames, which no exception may cross

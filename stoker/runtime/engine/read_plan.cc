@@ -72,12 +72,13 @@ void ReadPlan::merge_added() {
 /// Behind the last of those that are read together with the one at `first`.
 std::size_t ReadPlan::end_of_run(std::size_t first) const {
   const Waiting& head = waiting_[first];
+  const std::uint64_t gap_max = head.source->gap_worth_reading();
   std::uint64_t end = head.end;
   std::size_t segments = 1, next = first + 1;
   for (; next < waiting_.size(); ++next) {
     const Waiting& one = waiting_[next];
     // A field that overlaps (a sample that is drawn twice) needs its bytes twice.
-    if (one.source != head.source || one.begin < end || one.begin - end > kGapMax) break;
+    if (one.source != head.source || one.begin < end || one.begin - end > gap_max) break;
     segments += one.begin > end ? 2 : 1;
     if (one.end - head.begin > kBytesMax || segments > kSegmentsMax) break;
     end = one.end;

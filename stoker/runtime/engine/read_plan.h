@@ -11,7 +11,6 @@
 
 #include "stoker/runtime/engine/ticket.h"
 #include "stoker/storage/bounce_pool.h"
-#include "stoker/storage/file_io.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {
@@ -33,8 +32,6 @@ struct PlannedRead {
 /// No threads and no locks: for the reader alone. Allocates nothing once it has seen as much as there ever is.
 class ReadPlan {
  public:
-  /// A gap that costs less to read than another request would.
-  static constexpr std::uint64_t kGapMax = kHoleReadMax;
   /// A longer read is no faster. A direct one fits into a bounce buffer, wherever it begins.
   static constexpr std::uint64_t kBytesMax = BouncePool::kBufferBytes - BouncePool::kAlignment;
   static constexpr std::size_t kSegmentsMax = 256;

@@ -106,13 +106,35 @@ TEST_F(Plan, KnowsWhichReadsSeveralTicketsShare) {
   EXPECT_TRUE(plan_.plan(~std::uint64_t{0}).front()->shared);
 }
 
-TEST_F(Plan, ReadsOverGapsUpToTheirLimit) {
+/// Where a request costs as much as reading `gap` bytes.
+class FarSource final : public Source {
+ public:
+  explicit FarSource(std::uint64_t gap) : gap_(gap) {}
+  const std::string& name() const override { return name_; }
+  std::uint64_t size(std::string_view) const override { return std::uint64_t{1} << 40; }
+  void start(ReadRequest&) override { ADD_FAILURE() << "a plan reads nothing"; }
+  std::uint64_t gap_worth_reading() const override { return gap_; }
+
+ private:
+  std::string name_ = "far.tar";
+  std::uint64_t gap_;
+};
+
+TEST_F(Plan, ReadsOverGapsThatTheSourceFindsWorthReading) {
   add({{0, 10}});
-  add({{10 + ReadPlan::kGapMax, 10}});
+  add({{10 + one_.gap_worth_reading(), 10}});
   EXPECT_THAT(plan_all(), ElementsAre("0: 10 (16384) 10"));
   add({{0, 10}});
-  add({{11 + ReadPlan::kGapMax, 10}});
+  add({{11 + one_.gap_worth_reading(), 10}});
   EXPECT_THAT(plan_all(), ElementsAre("0: 10", "16395: 10"));
+  FarSource far(100'000), near(0);
+  add({{0, 10}}, &far);
+  add({{100'010, 10}}, &far);
+  EXPECT_THAT(plan_all(), ElementsAre("0: 10 (100000) 10"));
+  add({{0, 10}}, &near);
+  add({{10, 10}}, &near);
+  add({{21, 10}}, &near);
+  EXPECT_THAT(plan_all(), ElementsAre("0: 10 10", "21: 10"));
 }
 
 /// Of so many bytes, that are to be read in units of 512.

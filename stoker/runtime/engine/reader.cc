@@ -1,8 +1,11 @@
 #include "stoker/runtime/engine/reader.h"
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <utility>
 
+#include "stoker/base/clock.h"
 #include "stoker/base/threads.h"
 #include "stoker/storage/source.h"
 
@@ -70,7 +73,7 @@ bool Reader::collect(std::unique_lock<std::mutex>& lock) {
   std::size_t collected = 0;
   do {
     if (epoch_started_) forget_discarded();
-    while (Ticket* ticket = core_.board.again()) {
+    while (Ticket* ticket = core_.board.again(now_ns())) {
       read_plan_.add_alone(*ticket);
       any = true;
     }
@@ -162,7 +165,13 @@ void Reader::wait_for_room(std::unique_lock<std::mutex>& lock) {
   if (core_.board.has_again()) return;  // since the lock was let go, to find samples: nobody wakes who does not wait
   core_.reader_waits = true;
   core_.observe();
-  core_.reader_wakes.wait(lock, [&] { return core_.closing || !core_.reader_waits; });
+  const auto is_woken = [&] { return core_.closing || !core_.reader_waits; };
+  if (const std::optional<std::int64_t> again_ns = core_.board.next_again_ns()) {
+    const std::chrono::steady_clock::time_point due{std::chrono::nanoseconds(*again_ns)};
+    core_.reader_wakes.wait_until(lock, due, is_woken);
+  } else {
+    core_.reader_wakes.wait(lock, is_woken);
+  }
   core_.reader_waits = false;
 }
 

@@ -50,6 +50,7 @@ struct Ticket {
   bool granted = false;
   int reads_pending = 0;
   int attempts = 0;              // reads of this sample so far
+  std::int64_t again_ns = 0;     // when it may be read again; 0: not known yet
   std::int64_t bad_sample = -1;  // the one that this one stands in for
   std::string bad_key;           // likewise
   std::int64_t substitutes = 0;  // tried so far

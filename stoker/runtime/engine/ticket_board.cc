@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -67,7 +68,8 @@ TicketBoard::TicketBoard(const Dataset& dataset, BoardOptions options, Allocator
 // --- drawing
 
 bool TicketBoard::has_again() const {
-  if (!again_.empty() || !substitutes_.empty()) return true;
+  const auto is_new = [](const Ticket* ticket) { return ticket->again_ns == 0; };
+  if (!substitutes_.empty() || std::any_of(again_.begin(), again_.end(), is_new)) return true;
   return refused_substitute_ && (refused_substitute_->work->discarded || reserve_->fits(refused_substitute_->bytes));
 }
 
@@ -196,12 +198,31 @@ Ticket* TicketBoard::substitute() {
   return ticket;
 }
 
-Ticket* TicketBoard::again() {
-  if (again_.empty()) return nullptr;
-  Ticket* ticket = again_.back();
-  again_.pop_back();
+std::int64_t read_again_delay_ns(int attempts) {
+  constexpr std::int64_t kFirst = 10'000'000, kMost = 1'000'000'000;
+  return std::min(kMost, kFirst << std::clamp(2 * (attempts - 1), 0, 30));
+}
+
+Ticket* TicketBoard::again(std::int64_t now_ns) {
+  for (Ticket* ticket : again_) {
+    if (ticket->again_ns != 0) continue;
+    // What others' bytes may have spoilt is read by itself at once.
+    ticket->again_ns = now_ns + (ticket->error_shared ? 0 : read_again_delay_ns(ticket->attempts));
+  }
+  const auto due = std::find_if(again_.rbegin(), again_.rend(), [&](const Ticket* t) { return t->again_ns <= now_ns; });
+  if (due == again_.rend()) return nullptr;
+  Ticket* const ticket = *due;
+  again_.erase(std::next(due).base());
   request_reads(*ticket);
   return ticket;
+}
+
+std::optional<std::int64_t> TicketBoard::next_again_ns() const {
+  std::optional<std::int64_t> first;
+  for (const Ticket* ticket : again_) {
+    if (ticket->again_ns != 0 && (!first || ticket->again_ns < *first)) first = ticket->again_ns;
+  }
+  return first;
 }
 
 void TicketBoard::request_reads(Ticket& ticket) {
@@ -218,6 +239,7 @@ void TicketBoard::read_done(Ticket& ticket) {
   }
   const bool may_be_well = ticket.error && (ticket.error_shared || may_pass(ticket.error));
   if (may_be_well && ticket.attempts > 0 && ticket.attempts < kReadAttempts) {
+    ticket.again_ns = 0;
     again_.push_back(&ticket);
     return;
   }

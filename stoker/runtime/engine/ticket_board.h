@@ -71,11 +71,15 @@ class TicketBoard {
   /// drawing; false while there is no room. If it has reads pending they are now to be made; otherwise hand it to
   /// read_done() at once.
   bool grant(Ticket& ticket);
-  /// A ticket whose read failed and is to be made again by itself, its bytes granted still; null without one.
-  Ticket* again();
+  /// A ticket whose read failed and is to be made again by itself, its bytes granted still; null without one whose
+  /// time has come. The first call after the read failed sets that time (read_again_delay_ns()).
+  Ticket* again(std::int64_t now_ns);
+  /// When the first of those that again() looked at and did not give out may be read; nothing without any.
+  std::optional<std::int64_t> next_again_ns() const;
   /// A ticket whose sample was bad, and now is another: to be located, granted and read; null without one.
   Ticket* substitute();
-  /// Whether there is one of either, or room for a substitute that there was none for: a batch waits for them.
+  /// Whether there is one of either that was not looked at, or room for a substitute that there was none for: a
+  /// batch waits for them.
   bool has_again() const;
   /// Whether draw(), grant() or again() might go on, as far as can be seen without work. Never throws, as all that
   /// follows.
@@ -226,5 +230,9 @@ class TicketBoard {
   std::int64_t slots_made_ = 0;
   std::exception_ptr allocation_error_;
 };
+
+/// How long to wait before a read is made again that has failed so many times: what failed may need a moment, and
+/// others that need it must not wait behind reads that only fail.
+std::int64_t read_again_delay_ns(int attempts);
 
 }  // namespace stoker

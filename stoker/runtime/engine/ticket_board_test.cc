@@ -32,6 +32,8 @@ BoardOptions options_with(int prefetch) {
 }
 
 // A board with the engine's reader, who takes one ticket at a time, and a worker who makes memory ready.
+constexpr std::int64_t kSecond = 1'000'000'000;
+
 class DrivenBoard : public TicketBoard {
  public:
   using TicketBoard::TicketBoard;
@@ -39,7 +41,8 @@ class DrivenBoard : public TicketBoard {
   /// The next ticket with its bytes granted; null while there is none or no room for it.
   Ticket* draw() {
     while (waiting_ && waiting_->work->discarded) read_done(*std::exchange(waiting_, nullptr));
-    if (Ticket* ticket = again()) return ticket;
+    if (Ticket* ticket = again(clock_ns_)) return ticket;
+    if (Ticket* ticket = again(clock_ns_ += kSecond)) return ticket;  // longer than any has to wait
     if (!waiting_) {
       waiting_ = TicketBoard::draw();
       if (waiting_) locate(*waiting_);
@@ -68,6 +71,7 @@ class DrivenBoard : public TicketBoard {
   std::vector<BadSlot> bad;  // of the batch that was popped last
 
  private:
+  std::int64_t clock_ns_ = 1;
   Ticket* waiting_ = nullptr;
 };
 
@@ -311,6 +315,35 @@ TEST_F(Board, IssuesATicketAgainWhoseReadFailed) {
     }
     EXPECT_EQ(board.ready_count(), 1u) << "after three attempts a worker reports it";
     EXPECT_NE(first->error, nullptr);
+  }
+}
+
+TEST_F(Board, WaitsLongerEachTimeBeforeItReadsATicketAgain) {
+  DrivenBoard board(*data_.dataset, options_with(1), host_allocator());
+  board.start_epoch(0);
+  Ticket* first = board.draw();
+  const auto fail_read = [&](bool shared) {
+    first->error = std::make_exception_ptr(Error(ErrorKind::kIo, "the disk hiccups"));
+    first->error_shared = shared;
+    board.read_done(*first);
+    EXPECT_TRUE(board.has_again()) << "not looked at yet";
+    EXPECT_EQ(board.next_again_ns(), std::nullopt);
+  };
+  std::int64_t now = 1000;
+  fail_read(true);
+  EXPECT_EQ(board.again(now), first) << "at once: it may have been a neighbour's fault";
+  fail_read(false);
+  EXPECT_EQ(board.again(now), nullptr);
+  EXPECT_FALSE(board.has_again());
+  const std::int64_t due = now + read_again_delay_ns(2);
+  EXPECT_EQ(board.next_again_ns(), due);
+  EXPECT_EQ(board.again(due - 1), nullptr);
+  EXPECT_EQ(board.again(due), first);
+  EXPECT_EQ(board.next_again_ns(), std::nullopt);
+
+  EXPECT_EQ(read_again_delay_ns(1), kSecond / 100);
+  for (int attempts = 1; attempts < 100; ++attempts) {
+    EXPECT_EQ(read_again_delay_ns(attempts + 1), std::min(4 * read_again_delay_ns(attempts), kSecond));
   }
 }
 

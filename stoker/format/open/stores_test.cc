@@ -1,0 +1,137 @@
+// Data that do not lie in files: formats, lists, patterns, manifests and indexes find them through their store.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "stoker/base/error_testing.h"
+#include "stoker/format/content_tag.h"
+#include "stoker/format/index/index_writer.h"
+#include "stoker/format/manifest/manifest.h"
+#include "stoker/format/open/sharded_dataset.h"
+#include "stoker/format/tar/tar_writer.h"
+#include "stoker/format/tar_testing.h"
+#include "stoker/storage/memory_store_testing.h"
+#include "stoker/storage/temp_folder_testing.h"
+
+namespace stoker {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class DataInAStore : public ::testing::Test {
+ protected:
+  DataInAStore() { stores_.add(store_); }
+
+  void write_tar(const Location& at, std::string_view key) {
+    store_->write(
+        at, tar_member(fmt::format("{}.jpg", key), key) + tar_member(fmt::format("{}.cls", key), "3") + tar_end());
+  }
+  std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const IndexOptions& options = {}) {
+    return open_dataset(data, stores_, options);
+  }
+  /// "key label content" of each sample.
+  static std::vector<std::string> samples(const Dataset& data) {
+    std::vector<std::string> all;
+    for (std::int64_t i = 0; i < data.size(); ++i) {
+      const SampleRow row = data.row(i);
+      std::vector<std::uint8_t> content(row.image_field()->length);
+      read_checked(row, *row.image_field(), content);
+      all.push_back(fmt::format("{} {} {}", row.key, row.label, as_text(content)));
+    }
+    return all;
+  }
+
+  const std::shared_ptr<MemoryStore> store_ = std::make_shared<MemoryStore>();
+  Stores stores_{std::make_shared<InlineExecutor>()};
+};
+
+TEST_F(DataInAStore, IsFoundByNamePatternFolderAndList) {
+  write_tar("mem://data/a.tar", "a");
+  write_tar("mem://data/b.tar", "b");
+  write_tar("mem://data/nested/shard", "c");  // recognised by its content
+  store_->write("mem://data/list.txt", "a.tar\n# not b\nmem://data/nested/shard\n");
+  EXPECT_THAT(samples(*open({"mem://data/a.tar"})), ElementsAre("a 3 a"));
+  EXPECT_THAT(samples(*open({"mem://data/*.tar"})), ElementsAre("a 3 a", "b 3 b"));
+  EXPECT_THAT(samples(*open({"mem://data/{b,a}.tar"})), ElementsAre("b 3 b", "a 3 a"));
+  EXPECT_THAT(samples(*open({"mem://data"})), ElementsAre("a 3 a", "b 3 b"));
+  EXPECT_THAT(samples(*open({"mem://data/list.txt"})), ElementsAre("a 3 a", "c 3 c"));
+  TempFolder folder;
+  const std::string local = folder.write("local.tar", tar_member("l.jpg", "l") + tar_end());
+  EXPECT_THAT(samples(*open({local, "mem://data/a.tar"})), ElementsAre("l -1 l", "a 3 a"));
+}
+
+TEST_F(DataInAStore, IsReadFromLooseObjectsToo) {
+  for (const char* name : {"dog/1.jpg", "dog/more/2.png", "cat/1.jpg", "cat/1.json"}) {
+    store_->write(Location("mem://loose") / name, name);
+  }
+  const auto data = open({"mem://loose"});
+  EXPECT_THAT(data->classes(), ElementsAre("cat", "dog"));
+  EXPECT_THAT(samples(*data), ElementsAre("cat/1 0 cat/1.jpg", "dog/1 1 dog/1.jpg", "dog/more/2 1 dog/more/2.png"));
+  store_->write("mem://flat/x.jpg", "x");
+  store_->write("mem://flat/x.cls", "7");
+  EXPECT_THAT(samples(*open({"mem://flat"})), ElementsAre("x 7 x"));
+}
+
+TEST_F(DataInAStore, HasItsIndexBesideIt) {
+  write_tar("mem://data/a.tar", "a");
+  const std::shared_ptr<Source> shard = store_->open("mem://data/a.tar");
+  SampleTable table = scan_tar(*shard);
+  IndexWriter writer;
+  SampleRow row;
+  table.read(0, row);
+  row.label = 12;  // tells which was used
+  writer.add(row);
+  put_whole(stores_, "mem://data/a.tar.sidx",
+            writer.finish({.data_bytes = shard->size(), .content_tag = content_tag(*shard, shard->size())}));
+  EXPECT_THAT(samples(*open({"mem://data/a.tar"})), ElementsAre("a 12 a"));
+  EXPECT_THAT(samples(*open({"mem://data/a.tar"}, {.use = false})), ElementsAre("a 3 a"));
+}
+
+TEST_F(DataInAStore, KeepsWhatAScanFoundUntilTheObjectIsReplaced) {
+  TempFolder cache;
+  const IndexOptions options{.cache_folder = cache.path()};
+  write_tar("mem://data/a.tar", "a");
+  EXPECT_THAT(samples(*open({"mem://data/a.tar"}, options)), ElementsAre("a 3 a"));
+  EXPECT_EQ(stores_.list(cache.path("index"))->size(), 1u);
+  write_tar("mem://data/a.tar", "b");
+  EXPECT_THAT(samples(*open({"mem://data/a.tar"}, options)), ElementsAre("b 3 b"));
+  EXPECT_EQ(stores_.list(cache.path("index"))->size(), 2u);
+}
+
+TEST_F(DataInAStore, OpensByItsManifestWithoutItsShards) {
+  TarWriter writer(stores_.put("mem://packed/shard-000000.tar"));
+  writer.add("a.jpg", as_bytes("a"));
+  writer.finish();
+  const SampleTable table = scan_tar(*store_->open("mem://packed/shard-000000.tar"));
+  Manifest manifest;
+  manifest.fields = {"jpg"};
+  manifest.shards.push_back({.name = "shard-000000.tar",
+                             .bytes = store_->find("mem://packed/shard-000000.tar")->size,
+                             .samples = 1,
+                             .sample_bytes = 1,
+                             .fingerprint = table.fingerprint()});
+  put_whole(stores_, "mem://packed/manifest.json", as_bytes(manifest.to_json()));
+  const int before = store_->opened();
+  const auto data = open({"mem://packed"});
+  EXPECT_EQ(data->size(), 1);
+  EXPECT_EQ(store_->opened(), before + 1) << "the manifest";
+  EXPECT_THAT(samples(*data), ElementsAre("a -1 a"));
+}
+
+TEST_F(DataInAStore, IsNamedWhereItIsNotThereOrBroken) {
+  EXPECT_THAT(error_of([&] { open({"mem://none.tar"}); }).message(), HasSubstr("'mem://none.tar'"));
+  EXPECT_THAT(error_of([&] { open({"mem://data/*.rec"}); }).message(), HasSubstr("no file matches 'mem://data/*.rec'"));
+  store_->write("mem://data/a.tar", tar_member("a.jpg", "a"));
+  EXPECT_THAT(error_of([&] { open({"mem://data/a.tar"}); }).message(),
+              AllOf(HasSubstr("'mem://data/a.tar'"), HasSubstr("truncated")));
+  const Error unknown = error_of([&] { open({"s3://bucket/a.tar"}); });
+  EXPECT_EQ(unknown.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(unknown.message(), HasSubstr("no store for 's3://'"));
+}
+
+}  // namespace
+}  // namespace stoker

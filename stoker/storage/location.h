@@ -1,0 +1,57 @@
+// Where data lie, as the user wrote it: a plain path, which is the local file system's, or a URL, "s3://bucket/a.tar",
+// which is the business of the store of that scheme.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <compare>
+#include <string>
+#include <string_view>
+
+namespace stoker {
+
+/// Threads: a value.
+class Location {
+ public:
+  Location() = default;
+  // Implicit: every path is a location.
+  Location(std::string text);
+  Location(const char* text) : Location(std::string(text)) {}
+
+  /// As it was written.
+  const std::string& text() const { return text_; }
+  /// "s3"; empty for a plain path.
+  std::string_view scheme() const { return std::string_view(text_).substr(0, scheme_); }
+  bool is_local() const { return scheme_ == 0; }
+  bool empty() const { return text_.empty(); }
+
+  /// The last component: "a.tar".
+  std::string name() const;
+  /// The folder that it lies in; empty for a plain name, which lies in the working directory.
+  Location parent() const;
+  /// What `relative` names in this folder; a URL or an absolute path stands for itself.
+  Location operator/(std::string_view relative) const;
+  /// The same with more at its end: "a.tar" + ".sidx".
+  Location operator+(std::string_view ending) const { return text_ + std::string(ending); }
+  /// As it stays right when the working directory changes.
+  Location absolute() const;
+
+  bool operator==(const Location& other) const { return text_ == other.text_; }
+  std::strong_ordering operator<=>(const Location& other) const { return text_ <=> other.text_; }
+
+ private:
+  std::size_t root() const { return scheme_ == 0 ? 0 : scheme_ + 3; }  // where what follows "s3://" begins
+
+  std::string text_;
+  std::size_t scheme_ = 0;  // its length
+};
+
+}  // namespace stoker
+
+template <>
+struct fmt::formatter<stoker::Location> : fmt::formatter<std::string_view> {
+  template <typename Context>
+  auto format(const stoker::Location& location, Context& context) const {
+    return fmt::formatter<std::string_view>::format(location.text(), context);
+  }
+};

@@ -1,0 +1,47 @@
+// A store whose objects lie in memory, "mem://name": the shortest a store can be, and proof that nothing above storage
+// takes a location for a path. What writes to it is seen by all copies of its Stores.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/storage/store.h"
+
+namespace stoker {
+
+class MemoryStore final : public Store {
+ public:
+  std::string_view scheme() const override { return "mem"; }
+  std::optional<ObjectFacts> find(const Location& at) const override;
+  std::unique_ptr<Folder> list(const Location& folder) const override;
+  std::vector<Location> match(const Location& pattern) const override;
+  std::shared_ptr<Source> open(const Location& at) const override;
+  std::shared_ptr<Source> open_folder(const Location& folder) const override;
+  std::unique_ptr<ObjectWriter> put(const Location& at) const override;
+
+  void write(const Location& at, std::string_view content) const;
+  /// Of all objects, in order.
+  std::vector<std::string> names() const;
+  /// How many sources were opened.
+  int opened() const { return objects_->opened; }
+
+ private:
+  class Listed;
+  class Parts;
+  class Writer;
+
+  struct Objects {
+    std::mutex mutex;
+    std::map<std::string, std::vector<std::uint8_t>> by_name;
+    int opened = 0;
+  };
+
+  const std::shared_ptr<Objects> objects_ = std::make_shared<Objects>();
+};
+
+}  // namespace stoker

@@ -1,0 +1,36 @@
+#include "stoker/storage/stores.h"
+
+#include <algorithm>
+
+#include "stoker/base/error.h"
+#include "stoker/storage/local_store.h"
+
+namespace stoker {
+
+Stores::Stores() : Stores(std::make_shared<InlineExecutor>()) {}
+
+Stores::Stores(FileAccess access) : stores_{std::make_shared<LocalStore>(std::move(access))} {}
+
+Stores& Stores::add(std::shared_ptr<const Store> store) {
+  stores_.push_back(std::move(store));
+  return *this;
+}
+
+const Store& Stores::of(const Location& at) const {
+  const auto found =
+      std::find_if(stores_.begin(), stores_.end(), [&](const auto& store) { return store->scheme() == at.scheme(); });
+  if (found != stores_.end()) return **found;
+  std::string known = "plain paths";
+  for (const auto& store : stores_) {
+    if (!store->scheme().empty()) known += fmt::format(", '{}://'", store->scheme());
+  }
+  fail(ErrorKind::kUsage, "'{}' cannot be reached: there is no store for '{}://', only for {}", at, at.scheme(), known);
+}
+
+void put_whole(const Stores& stores, const Location& at, Bytes content) {
+  const std::unique_ptr<ObjectWriter> object = stores.put(at);
+  object->write(content);
+  object->commit();
+}
+
+}  // namespace stoker

@@ -1,0 +1,47 @@
+// All stores there are, asked by the scheme of a location. A new store is added here.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stoker/storage/file_access.h"
+#include "stoker/storage/store.h"
+
+namespace stoker {
+
+/// A value: copies share the stores. Threads: any, once all stores were added.
+class Stores {
+ public:
+  /// Local files alone, read by the calling thread.
+  Stores();
+  /// Local files alone.
+  Stores(FileAccess access);
+  /// An executor is enough to read local files with.
+  template <std::derived_from<Executor> T>
+  Stores(std::shared_ptr<T> blocking) : Stores(FileAccess(std::move(blocking))) {}
+
+  /// For the locations of its scheme.
+  Stores& add(std::shared_ptr<const Store> store);
+  /// Throws kUsage, naming the schemes there are, for a location of another.
+  const Store& of(const Location& at) const;
+
+  /// What the store of the location says or does (see Store).
+  std::optional<ObjectFacts> find(const Location& at) const { return of(at).find(at); }
+  ObjectFacts stat(const Location& at, std::string_view doing) const { return of(at).stat(at, doing); }
+  std::unique_ptr<Folder> list(const Location& folder) const { return of(folder).list(folder); }
+  std::shared_ptr<Source> open(const Location& at) const { return of(at).open(at); }
+  std::unique_ptr<ObjectWriter> put(const Location& at) const { return of(at).put(at); }
+  void create_folder(const Location& folder) const { of(folder).create_folder(folder); }
+
+ private:
+  std::vector<std::shared_ptr<const Store>> stores_;
+};
+
+/// Puts `content` in place of what the object may have held.
+void put_whole(const Stores& stores, const Location& at, Bytes content);
+
+}  // namespace stoker
