@@ -503,19 +503,19 @@ void Tuner::watch(const WindowReading& now) {
   for (const Seen& seen : all) {
     if (seen.changed) return reopen(seen.what, most);
   }
-  if (++settled_windows_ >= (now.wait_share < kWaitsLittle ? kProbeEvery : probe_waiting_)) probe();
+  if (++settled_windows_ >= (now.wait_share < kWaitsLittle ? kProbeEvery : probe_waiting_)) probe(now);
 }
 
 // What has become better elsewhere does not show here.
-void Tuner::probe() {
+void Tuner::probe(const WindowReading& now) {
   const int unchanged = std::exchange(settled_windows_, 0);
-  if (last_->wait_share >= kWaitsLittle) probe_waiting_ = std::min(2 * probe_waiting_, kProbeWaitingMost);
+  if (now.wait_share >= kWaitsLittle) probe_waiting_ = std::min(2 * probe_waiting_, kProbeWaitingMost);
   learn_surfaces(kProbeDrift);
   const std::vector<Standing> all = standings();
   const Standing& here =
       *std::find_if(all.begin(), all.end(), [&](const Standing& standing) { return standing.trial->knobs == knobs_; });
   const std::optional<KnobSetting> other =
-      last_->wait_share < kWaitsLittle ? prospect_elsewhere(here) : freed_index(here);
+      now.wait_share < kWaitsLittle ? prospect_elsewhere(here) : freed_index(here);
   if (!other) return;
   phase_ = Phase::kProbe;
   best_ = knobs_;

@@ -81,7 +81,7 @@ class Tuner {
   WindowReading read(const TunerWindow& window) const;
   Belief rate_before() const;
   void watch(const WindowReading& now);
-  void probe();
+  void probe(const WindowReading& now);
   std::optional<KnobSetting> prospect_elsewhere(const Standing& here) const;
   std::optional<KnobSetting> freed_index(const Standing& here);
   void judge_probe(const WindowReading& now, bool is_first);
