@@ -49,6 +49,15 @@ double spread_of(const std::vector<Trial>& trials, double WindowReading::*part) 
 
 }  // namespace
 
+WindowReading reading_of(const TunerWindow& window, int batch) {
+  const auto samples = static_cast<double>(window.samples);
+  const double busy_s = std::max(window.seconds - window.wait_s, 1e-3 * window.seconds);
+  double stages_s[2] = {};
+  for (const TunerWindow::Stage& stage : window.stages) stages_s[stage.side == StageSide::kDevice] += stage.seconds;
+  return {std::log(samples / window.seconds), std::log(busy_s * batch / samples), window.wait_s / window.seconds,
+          std::log(stages_s[0] / samples + kNoSeconds), std::log(stages_s[1] / samples + kNoSeconds)};
+}
+
 WindowReading own_reading(const WindowReading& seen, const WindowReading& before) {
   constexpr double kBeforeMost = 0.7;
   // `unit`: -1 for what is seconds only when turned over.
