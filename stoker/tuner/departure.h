@@ -16,10 +16,10 @@ struct WatchedPart {
   std::string_view what;
 };
 inline constexpr WatchedPart kWatchedParts[] = {
-    {&WindowReading::step_log, "the training's own steps take another time"},
-    {&WindowReading::cpu_log, "a sample costs the CPU something else"},
-    {&WindowReading::device_log, "a sample costs the device something else"},
-    {&WindowReading::rate_log, "the rate is another"}};
+    {&WindowReading::step_log, "the training's own steps have changed"},
+    {&WindowReading::cpu_log, "what a sample costs the CPU has changed"},
+    {&WindowReading::device_log, "what a sample costs the device has changed"},
+    {&WindowReading::rate_log, "the rate has changed"}};
 
 /// Something is no longer what it was, by this much, as a logarithm.
 struct Departure {

@@ -48,7 +48,7 @@ constexpr Word<Resource> kResourceWords[] = {{Resource::kCpu, "the CPU"},
                                              {Resource::kCopy, "the copy to the device"},
                                              {Resource::kDevice, "the device's kernels"},
                                              {Resource::kConsumer, "the training itself"},
-                                             {Resource::kOther, "something else than threads"}};
+                                             {Resource::kOther, "something other than threads"}};
 
 }  // namespace
 

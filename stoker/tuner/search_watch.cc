@@ -82,7 +82,7 @@ std::optional<SearchWatch::Check> SearchWatch::last_check(const SettingBeliefs& 
   }
   if (!oldest) return std::nullopt;
   compared_ = true;
-  return Check{oldest->knobs, fmt::format("goes back to {} before it rests, to see whether something has changed",
+  return Check{oldest->knobs, fmt::format("goes back to {} before it settles, to see whether something has changed",
                                           beliefs.text_of(oldest->knobs))};
 }
 
