@@ -17,10 +17,6 @@ constexpr double kThreadsCost = 0.04;   // what a doubling of the threads is wor
 constexpr double kCpuCost = 0.02;       // all of the cores' time,
 constexpr double kDeviceCost = 0.01;    // all of the device's, and
 constexpr double kPrefetchCost = 5e-4;  // a doubling of what is prefetched
-constexpr double kIoDepthCost = 2e-4;
-// Of how a setting did before a change, as to how it does now: as much as what was seen to change.
-constexpr double kPastErrorLeast = 0.03, kPastErrorMost = 0.06;
-constexpr std::size_t kPastMax = 24;
 
 double bell(double z) { return std::exp(-0.5 * z * z) * 0.3989422804014327; }
 double below(double z) { return 0.5 * std::erfc(-z * 0.7071067811865476); }
@@ -66,14 +62,7 @@ void SettingBeliefs::see(const KnobSetting& knobs, const TunerWindow& window, st
   model_.learn(knobs, window, rates);
 }
 
-void SettingBeliefs::forget(double change) {
-  past_.clear();
-  for (const Trial& trial : trials_.all()) {
-    if (std::abs(change) > kPastErrorMost) break;  // what limits may be something else now
-    if (past_.size() == kPastMax) past_.erase(past_.begin());
-    past_.push_back({trial.knobs, trials_.rate_log(trial).mean - std::log(model_.capacity(trial.knobs).throughput()),
-                     std::max(std::abs(change), kPastErrorLeast)});
-  }
+void SettingBeliefs::forget() {
   trials_.clear();
   model_.forget_windows();
   learn_surfaces();
@@ -85,13 +74,12 @@ void SettingBeliefs::see_again(const KnobSetting& knobs, const TunerWindow& wind
   learn_surfaces();
 }
 
-void SettingBeliefs::learn_surfaces(double drift_per_window) {
+void SettingBeliefs::learn_surfaces() {
   surfaces_.assign(model_.explanations(), ResponseSurface());
   for (std::size_t i = 0; i < surfaces_.size(); ++i) {
-    for (const Past& past : past_) surfaces_[i].see(past.knobs, past.off, past.error_sd);
     for (const Trial& trial : trials_.all()) {
       const double expected = std::log(model_.capacity(trial.knobs, i).throughput());
-      const Belief rate = trials_.rate_log(trial, drift_per_window);
+      const Belief rate = trials_.rate_log(trial);
       surfaces_[i].see(trial.knobs, rate.mean - expected, rate.sd);
     }
     surfaces_[i].learn();
@@ -118,8 +106,7 @@ double SettingBeliefs::cost(const KnobSetting& knobs) const {
   const double cpu_share = std::min(1.0, model_.cpu_s(knobs) * rate / workload_.cores);
   const double device_share = std::min(1.0, model_.device_s(knobs.transfer_index) * rate);
   return kThreadsCost * std::log2(knobs.threads) + kCpuCost * cpu_share + kDeviceCost * device_share +
-         kPrefetchCost * std::max(0.0, std::log2(knobs.prefetch) - std::log2(kPrefetchFirst)) +
-         kIoDepthCost * std::max(0.0, std::log2(knobs.io_depth) - std::log2(kIoDepthFirst));
+         kPrefetchCost * std::max(0.0, std::log2(knobs.prefetch) - std::log2(kPrefetchFirst));
 }
 
 std::vector<Standing> SettingBeliefs::standings() const {

@@ -15,9 +15,9 @@
 
 namespace stoker {
 
-inline constexpr double kEnough = 0.012;      // by which the best may be slower than the fastest, if it is cheaper
-inline constexpr double kWaitsLittle = 0.01;  // the consumer, of the time
-inline constexpr int kTrialWindows = 8;       // of one setting; more would say no more
+inline constexpr double kEnough = 0.012;     // by which the best may be slower than the fastest, if it is cheaper
+inline constexpr double kGainLeast = 0.003;  // a setting that promises less is not tried
+inline constexpr int kTrialWindows = 8;      // of one setting; more would say no more
 inline constexpr double kNoRate = -std::numeric_limits<double>::infinity();  // as a logarithm
 
 /// A setting that was tried.
@@ -50,15 +50,15 @@ class SettingBeliefs {
 
   /// A window with these knobs. `before` is the rate of the setting before, if that was another.
   void see(const KnobSetting& knobs, const TunerWindow& window, std::optional<Belief> before);
-  /// Something has changed, by this much as a logarithm: what was tried counts for little from now on, or not at all.
-  void forget(double change);
+  /// Something has changed: of what was seen, only the costs still count.
+  void forget();
   /// After forget(): the last window, which showed the change, is the first one of what is now.
   void see_again(const KnobSetting& knobs, const TunerWindow& window);
-  void learn_surfaces(double drift_per_window = Trials::kDriftPerWindow);
+  void learn_surfaces();
 
   /// Of the rate, as a logarithm.
   Belief believe(const KnobSetting& knobs) const;
-  /// Of the setting's threads, batches, reads and seconds, as a part of training's rate.
+  /// Of the setting's threads, batches and seconds, as a part of training's rate.
   double cost(const KnobSetting& knobs) const;
   /// The cheapest of those that are nearly the fastest by the costs that were stated: where to begin.
   KnobSetting first() const;
@@ -84,18 +84,12 @@ class SettingBeliefs {
   std::string text_of(const KnobSetting& knobs) const;
 
  private:
-  struct Past {  // how a setting did against the model, before something changed
-    KnobSetting knobs;
-    double off, error_sd;
-  };
-
   Belief believe(const KnobSetting& knobs, std::size_t explanation) const;
 
   const TunedWorkload workload_;
   KnobGrid grid_;
   PipelineModel model_;
   Trials trials_;
-  std::vector<Past> past_;
   std::vector<ResponseSurface> surfaces_;  // of what each of the model's explanations leaves unexplained
 };
 

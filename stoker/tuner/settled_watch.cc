@@ -11,9 +11,7 @@ constexpr int kProbeEvery = 90;            // windows in which nothing changed
 constexpr int kProbeWaiting = 40;          // where training waits, the first time; then after twice as many, each time,
 constexpr int kProbeWaitingMost = 160;     // up to this
 constexpr double kProbeDrift = 0.002;      // by how much other settings may have become better in each window since
-constexpr double kProbeGain = 0.01;        // a setting that promises less is not looked at
 constexpr double kCostChangeLeast = 0.05;  // as kChangeLeast, of the training's steps and of what a sample costs
-constexpr double kChangeSpreadLeast = 0.005;  // of windows, as far as changes are concerned
 
 }  // namespace
 
@@ -22,14 +20,13 @@ void SettledWatch::begin(const Trial& chosen, double spread) {
   probe_waiting_ = kProbeWaiting;
   looked_at_.clear();
   for (std::size_t part = 0; part < watches_.size(); ++part) {
-    watches_[part].begin(chosen.mean(kWatchedParts[part].value), chosen.count(), std::max(spread, kChangeSpreadLeast));
+    watches_[part].begin(chosen.mean(kWatchedParts[part].value), chosen.count(), spread);
   }
 }
 
 std::optional<Departure> SettledWatch::see(const WindowReading& now, int threads, double spread) {
   const bool waits = now.wait_share >= kWaitsLittle;
   std::optional<Departure> seen;
-  double most = 0;
   for (std::size_t part = 0; part < watches_.size(); ++part) {
     ChangeWatch& watch = watches_[part];
     const auto value = kWatchedParts[part].value;
@@ -38,13 +35,11 @@ std::optional<Departure> SettledWatch::see(const WindowReading& now, int threads
     bool changed = watch.see(now.*value, of_pace ? kChangeLeast : kCostChangeLeast);
     if (changed && value == &WindowReading::cpu_log && !waits && (watch.change() > 0 || threads == 1)) {
       // Training is fed all the same, and would be by no fewer threads.
-      watch.begin(now.cpu_log, 1, std::max(spread, kChangeSpreadLeast));
+      watch.begin(now.cpu_log, 1, spread);
       changed = false;
     }
-    if (std::abs(watch.change()) > std::abs(most)) most = watch.change();
-    if (changed && !seen) seen = Departure{kWatchedParts[part].what, 0};
+    if (changed && !seen) seen = Departure{kWatchedParts[part].what, watch.change()};
   }
-  if (seen) seen->by = most;  // how much of what was learnt still holds is a matter of all of them
   return seen;
 }
 
@@ -57,11 +52,11 @@ std::optional<int> SettledWatch::probe_due(const WindowReading& now) {
 
 std::optional<KnobSetting> SettledWatch::prospect(SettingBeliefs& beliefs, const KnobSetting& chosen,
                                                   const WindowReading& now) {
-  beliefs.learn_surfaces(kProbeDrift);
+  beliefs.learn_surfaces();
   const Standing here = beliefs.standing(chosen);
   if (now.wait_share >= kWaitsLittle) return freed_index(beliefs, here);
   const Prospect prospect = beliefs.best_prospect(here, here.rate_log.mean);
-  if (prospect.faster < kProbeGain || prospect.knobs == chosen) return std::nullopt;
+  if (prospect.faster < kGainLeast || prospect.knobs == chosen) return std::nullopt;
   return prospect.knobs;
 }
 

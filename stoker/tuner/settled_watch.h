@@ -19,8 +19,7 @@ class SettledWatch {
 
   /// A setting was chosen; `spread` is Trials::spread().
   void begin(const Trial& chosen, double spread);
-  /// Another window with it, of as many threads. What changed is the first of kWatchedParts that did; by how much, the
-  /// most that any of them did.
+  /// Another window with it, of as many threads: the first of kWatchedParts that has changed.
   std::optional<Departure> see(const WindowReading& now, int threads, double spread);
 
   /// Windows in which nothing changed, if so many that it is time to look elsewhere; they are counted anew then.

@@ -13,12 +13,10 @@
 namespace stoker {
 namespace {
 
-constexpr double kGainLeast = 0.003;     // a setting that promises less is not tried
 constexpr int kSearchWindows = 42;       // at most, from a cold start
 constexpr int kSearchAgainWindows = 20;  // after a change
 constexpr int kDepthsAfter = 6;          // windows; before, something is found that the store does not hold back
-constexpr int kUntriedAfter = 12;        // windows, those promising most, knobs that were never turned are tried; for
-constexpr int kUntriedWindows = 3;       // more than the search, if need be
+constexpr int kUntriedAfter = 12;        // windows, those promising most, knobs that were never turned are tried
 constexpr int kConfirmWindows = 4;       // of the best, before it is settled upon; more where they differ much, up to
 constexpr int kConfirmMost = 54;         // windows since the search began, from a cold start,
 constexpr int kConfirmAgainMost = 25;    // and after a change
@@ -110,10 +108,10 @@ void Tuner::try_next() {
   const Standing best = SettingBeliefs::best_of(all);
   best_ = best.trial->knobs;
   const double fastest = SettingBeliefs::fastest_of(all);
-  const bool may_search = searched_windows_ < search_windows_max_;
-  if (may_search && searched_windows_ < kUntriedAfter && try_promising(best, fastest)) return;
-  if (searched_windows_ < search_windows_max_ + kUntriedWindows && try_untried(best, fastest)) return;
-  if (may_search && try_promising(best, fastest)) return;
+  if (searched_windows_ < search_windows_max_) {
+    if (searched_windows_ < kUntriedAfter && try_promising(best, fastest)) return;
+    if (try_untried(best, fastest) || try_promising(best, fastest)) return;
+  }
   if (const auto check = search_watch_.last_check(beliefs_, best)) return go_to(check->knobs, check->why);
   if (const std::optional<Standing> doubtful = to_confirm(all, best)) {
     const KnobSetting& knobs = doubtful->trial->knobs;
@@ -239,7 +237,7 @@ void Tuner::reopen(std::string_view because, double change) {
   phase_ = Phase::kSearch;
   searched_windows_ = 0;
   search_watch_.begin();
-  beliefs_.forget(change);
+  beliefs_.forget();
   expected_ = beliefs_.believe(knobs_);
   expected_.sd = 1;  // nothing here is a surprise
   why_ = fmt::format("looks again, from {}: {}", text_of(knobs_), because);
