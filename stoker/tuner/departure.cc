@@ -11,16 +11,6 @@ constexpr double kDepartureLeast = 0.1;  // a smaller change is found, and looke
 constexpr double kDepartureSpreads = 5;
 constexpr double kFirstOff = 0.2;  // how far a first window may be off beyond what the setting before explains
 
-struct Part {
-  double WindowReading::*value;
-  std::string_view what;
-};
-// What is said first explains what is said later.
-constexpr Part kParts[] = {{&WindowReading::step_log, "the training's own steps take another time"},
-                           {&WindowReading::cpu_log, "a sample costs the CPU something else"},
-                           {&WindowReading::device_log, "a sample costs the device something else"},
-                           {&WindowReading::rate_log, "the rate is another"}};
-
 // Between what a setting may have by itself.
 struct Range {
   double low, high;
@@ -61,7 +51,7 @@ std::optional<Departure> departure(const Trial& trial, double spread, int window
   // First windows say little, and count only where there are no others.
   const bool some_alone = !std::all_of(trial.windows.begin(), before, moved);
   const double least = std::max(kDepartureLeast, kDepartureSpreads * spread);
-  for (const Part& part : kParts) {
+  for (const WatchedPart& part : kWatchedParts) {
     if (trial.windows.back().reading.*part.value < std::log(2 * kNoSeconds)) continue;  // of a side that does nothing
     std::optional<Range> was;
     for (auto window = trial.windows.begin(); window != before; ++window) {

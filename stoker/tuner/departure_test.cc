@@ -33,7 +33,7 @@ TEST(Departure, OfTwoWindowsInARowIsAChange) {
   const Trial trial = trial_of({alone({}), alone({}), alone({.step_s = 0.05}), alone({.step_s = 0.052})});
   const auto found = departure(trial, kSpread, 2);
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->what, "the training's own steps take another time");
+  EXPECT_EQ(found->what, "the training's own steps have changed");
   EXPECT_NEAR(found->by, std::log(0.52), 1e-9);  // what both agree on
 }
 
@@ -69,9 +69,9 @@ TEST(Departure, NamesWhatIsMeasuredOfEitherSide) {
   const auto what = [&](const Measured& now) {
     return departure(trial_of({alone(both), alone(now)}), kSpread, 1)->what;
   };
-  EXPECT_EQ(what({.cpu_s = 2e-3, .device_s = 1e-4}), "a sample costs the CPU something else");
-  EXPECT_EQ(what({.device_s = 2e-4}), "a sample costs the device something else");
-  EXPECT_EQ(what({.rate = 500, .device_s = 1e-4}), "the rate is another");
+  EXPECT_EQ(what({.cpu_s = 2e-3, .device_s = 1e-4}), "what a sample costs the CPU has changed");
+  EXPECT_EQ(what({.device_s = 2e-4}), "what a sample costs the device has changed");
+  EXPECT_EQ(what({.rate = 500, .device_s = 1e-4}), "the rate has changed");
 }
 
 // Half of the first window was still the setting's before, which did other work.
@@ -100,7 +100,7 @@ TEST(Departure, IsFoundInAFirstWindowThatTheSettingBeforeCannotExplain) {
   const Trial trial = trial_of({first({}, {}), first(faster, {}), alone(faster)});
   const auto found = departure(trial, kSpread, 2);
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->what, "the training's own steps take another time");
+  EXPECT_EQ(found->what, "the training's own steps have changed");
   EXPECT_LT(found->by, -0.4);
 }
 

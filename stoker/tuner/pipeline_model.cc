@@ -13,7 +13,6 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kWindowsMax = 48;    // that costs are learnt from
-constexpr double kWaitShare = 0.02;        // a consumer that waits less than this is not held back
 constexpr double kHeldShort = 0.15;        // a rate this much below what explains it is held by something else
 constexpr double kNoise = 0.03;            // by which a rate may be off what explains it for no reason
 constexpr double kHiddenDoubtful = 0.03;   // what each hidden part has to explain, to be thought to matter at all
@@ -48,7 +47,7 @@ constexpr Word<Resource> kResourceWords[] = {{Resource::kCpu, "the CPU"},
                                              {Resource::kCopy, "the copy to the device"},
                                              {Resource::kDevice, "the device's kernels"},
                                              {Resource::kConsumer, "the training itself"},
-                                             {Resource::kOther, "something else than threads"}};
+                                             {Resource::kOther, "something other than threads"}};
 
 }  // namespace
 
@@ -311,7 +310,7 @@ std::vector<double> PipelineModel::held_at(const Explanation& explanation) const
   std::vector<double> held(stages_.size(), kInfinite);
   std::vector<double> fastest(held.size(), 0), could(held.size(), 0);
   for (const ToExplain& rate : rates_) {
-    if (rate.seen.wait_share < kWaitShare || rate.seen.log.sd > kHeldShort) continue;
+    if (rate.seen.wait_share < kWaitsLittle || rate.seen.log.sd > kHeldShort) continue;
     const auto index = static_cast<std::size_t>(rate.seen.knobs.transfer_index);
     const PipelineCapacity capacity = this->capacity(rate, explanation);
     fastest[index] = std::max(fastest[index], rate.rate);

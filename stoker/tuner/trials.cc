@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <utility>
 
 #include "stoker/tuner/statistics.h"
@@ -11,17 +10,15 @@
 namespace stoker {
 namespace {
 
-constexpr double kSpreadBefore = 0.015;   // expected of windows before any were compared, and
-constexpr double kSpreadBeforeCount = 6;  // how many it counts for
-constexpr double kSpreadLeast = 0.002;
+constexpr double kSpreadBefore = 0.015;    // expected of windows before any were compared, and
+constexpr double kSpreadBeforeCount = 6;   // how many it counts for
 constexpr double kStepDiffers = 0.006;     // how much threads may lengthen or shorten the consumer's own steps
 constexpr double kPaceWaitShare = 0.03;    // a consumer that waits much more than this does not set the pace
 constexpr Belief kCarryBefore = {0, 0.3};  // of first windows before any were compared
 constexpr double kCarryVaries = 0.07;      // from one to another
 constexpr double kCarryKnown = 0.06;       // error with which it is
 constexpr double kCarryMost = 0.95;
-constexpr double kStepPerDoubling = 0.02;  // what may be wrong of an expected step, for twice as many threads
-constexpr double kJumpLeast = 0.05;        // smaller ones tell nothing of that
+constexpr double kJumpLeast = 0.05;  // smaller ones tell nothing of that
 
 // From how later windows of one setting lie about their middle: the median of the distances does not mind a few that
 // are far.
@@ -42,12 +39,20 @@ double spread_of(const std::vector<Trial>& trials, double WindowReading::*part) 
   if (distances.empty()) return kSpreadBefore;
   constexpr double kSdPerMedianDistance = 1.4826;  // of a normal distribution
   const double seen = median(std::move(distances)) * kSdPerMedianDistance * std::sqrt(all / freedom);
-  const double variance =
-      (square(seen) * freedom + square(kSpreadBefore) * kSpreadBeforeCount) / (freedom + kSpreadBeforeCount);
-  return std::max(std::sqrt(variance), kSpreadLeast);
+  return std::sqrt((square(seen) * freedom + square(kSpreadBefore) * kSpreadBeforeCount) /
+                   (freedom + kSpreadBeforeCount));
 }
 
 }  // namespace
+
+WindowReading reading_of(const TunerWindow& window, int batch) {
+  const auto samples = static_cast<double>(window.samples);
+  const double busy_s = std::max(window.seconds - window.wait_s, 1e-3 * window.seconds);
+  double stages_s[2] = {};
+  for (const TunerWindow::Stage& stage : window.stages) stages_s[stage.side == StageSide::kDevice] += stage.seconds;
+  return {std::log(samples / window.seconds), std::log(busy_s * batch / samples), window.wait_s / window.seconds,
+          std::log(stages_s[0] / samples + kNoSeconds), std::log(stages_s[1] / samples + kNoSeconds)};
+}
 
 WindowReading own_reading(const WindowReading& seen, const WindowReading& before) {
   constexpr double kBeforeMost = 0.7;
@@ -185,17 +190,15 @@ Belief Trials::rate_log(const Trial& trial, double drift_per_window) const {
 }
 
 std::optional<Belief> Trials::step_log(const KnobSetting& knobs) const {
-  double sum = 0, nearest = std::numeric_limits<double>::infinity();
+  double sum = 0;
   int windows = 0;
   for (const Trial& trial : trials_) {
     if (trial.knobs.transfer_index != knobs.transfer_index) continue;
     sum += (trial.mean(&WindowReading::step_log) - std::log(expected_step_s_(trial.knobs))) * trial.count();
     windows += trial.count();
-    nearest = std::min(nearest, std::abs(std::log2(static_cast<double>(knobs.threads) / trial.knobs.threads)));
   }
   if (windows == 0) return std::nullopt;
-  return Belief{sum / windows + std::log(expected_step_s_(knobs)),
-                std::hypot(step_spread_ / std::sqrt(windows), kStepPerDoubling * nearest)};
+  return Belief{sum / windows + std::log(expected_step_s_(knobs)), step_spread_ / std::sqrt(windows)};
 }
 
 }  // namespace stoker

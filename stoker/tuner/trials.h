@@ -8,6 +8,7 @@
 
 #include "stoker/tuner/knob_setting.h"
 #include "stoker/tuner/response_surface.h"
+#include "stoker/tuner/tuner_window.h"
 
 namespace stoker {
 
@@ -20,6 +21,9 @@ struct WindowReading {
 };
 
 inline constexpr double kNoSeconds = 1e-9;
+
+/// Of a window that has samples and seconds.
+WindowReading reading_of(const TunerWindow& window, int batch);
 
 /// What is left of a window if as much of it as may be is of the setting before.
 WindowReading own_reading(const WindowReading& seen, const WindowReading& before);

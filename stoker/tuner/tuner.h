@@ -1,18 +1,17 @@
 // Finds the knobs with which training is fed at the least cost, by trying them while it runs. It is told how each
 // window went and says with what knobs the next is to run, and why. It never looks at data, starts no thread and reads
-// no clock: whoever runs the pipeline drives it.
+// no clock: what runs the pipeline drives it.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "stoker/tuner/change_watch.h"
-#include "stoker/tuner/knob_grid.h"
-#include "stoker/tuner/pipeline_model.h"
-#include "stoker/tuner/response_surface.h"
-#include "stoker/tuner/trials.h"
+#include "stoker/tuner/search_watch.h"
+#include "stoker/tuner/setting_beliefs.h"
+#include "stoker/tuner/settled_watch.h"
 
 namespace stoker {
 
@@ -43,93 +42,41 @@ class Tuner {
   /// The threads that may be used have become fewer or more. Where more could help, it looks again.
   void limit_threads(int most);
 
-  const PipelineModel& model() const { return model_; }
+  const PipelineModel& model() const { return beliefs_.model(); }
 
  private:
   enum class Phase : std::uint8_t { kSearch, kSettled, kProbe };
 
-  struct Standing {  // of one tried setting
-    const Trial* trial;
-    Belief rate_log;
-    double cost;
-  };
-  struct Prospect {
-    KnobSetting knobs;
-    double gain = 0;    // expected of trying it: of training's rate, and of costs
-    double faster = 0;  // of it, of the rate
-    Belief rate_log{};
-  };
-
-  void search();
-  std::string text_of(const KnobSetting& knobs) const;
-  double oddness(const WindowReading& now, const TunerWindow& window) const;
-  bool notice_change(const WindowReading& now, const TunerWindow& window, double odd);
+  Belief rate_before() const;
+  void search(const TunerWindow& window, double odd);
+  void try_next();
   std::string doubt_of(const Trial& trial) const;
-  bool try_another(const Standing& best, double fastest);
+  bool surprised(double rate_log) const;
+  bool try_promising(const Standing& best, double fastest);
   bool try_untried(const Standing& best, double fastest);
   void try_knobs(const KnobSetting& knobs, const std::string& why);
-  bool may_hold(Resource resource, const Trial& trial) const;
-  std::optional<KnobSetting> untried_depth(const Standing& best) const;
-  double tried_at_depth(const KnobSetting& knobs) const;
-  std::optional<KnobSetting> untried_index(const Standing& best, double fastest) const;
-  std::optional<KnobSetting> untried_more(const Standing& best, int KnobSetting::*knob) const;
-  std::optional<KnobSetting> untried_fewer_threads(const Standing& best) const;
-  const Standing* to_confirm(const std::vector<Standing>& all, const Standing& best) const;
-  const Trial* to_compare(const Standing& best) const;
+  std::optional<Standing> to_confirm(const std::vector<Standing>& all, const Standing& best) const;
   void settle(const Standing& best);
-  Resource limit_of(const Trial& trial) const;
-  WindowReading read(const TunerWindow& window) const;
-  Belief rate_before() const;
   void watch(const WindowReading& now);
-  void probe();
-  std::optional<KnobSetting> prospect_elsewhere(const Standing& here) const;
-  std::optional<KnobSetting> freed_index(const Standing& here);
   void judge_probe(const WindowReading& now, bool is_first);
   void reopen(std::string_view because, double change);
-
-  void learn_surfaces(double drift_per_window);
-  Belief believe(const KnobSetting& knobs, std::size_t explanation) const;
-  Belief believe(const KnobSetting& knobs) const;
-  std::vector<Standing> standings() const;
-  Standing best_of(const std::vector<Standing>& standings) const;
-  double fastest_of(const std::vector<Standing>& standings) const;
-  Prospect best_prospect(const Standing& best, double fastest) const;
-  double rate_log_max(const KnobSetting& knobs, const Standing& best) const;
-  double cost(const KnobSetting& knobs) const;
-  bool surprised(double rate_log, const Belief& expected) const;
   void go_to(const KnobSetting& knobs, std::string why);
+  std::string text_of(const KnobSetting& knobs) const { return beliefs_.text_of(knobs); }
 
-  struct Past {  // how a setting did against the model, before something changed
-    KnobSetting knobs;
-    double off, error_sd;
-  };
-
-  const TunedWorkload workload_;
-  const TunerOptions options_;
-  KnobGrid grid_;
-  PipelineModel model_;
-  Trials trials_;
-  std::vector<Past> past_;
-  std::vector<ResponseSurface> surfaces_;  // of what each of the model's explanations leaves unexplained
+  const bool once_;
+  SettingBeliefs beliefs_;
+  SearchWatch search_watch_;
+  SettledWatch settled_watch_;
 
   Phase phase_ = Phase::kSearch;
   KnobSetting knobs_;
   std::string why_;
-  Belief expected_{};                  // of knobs_, before they were tried
-  bool returned_ = false;              // to a setting that is known, to see whether something has changed
-  std::optional<KnobSetting> unlike_;  // what it went back from
-  bool compared_ = false;              // what was tried first with itself, at the end of the search
-  double odd_least_;                   // that makes it go back
-  double calm_spread_ = 0;             // of windows, while nothing seemed to have changed
-  int settled_windows_ = 0;            // since the last probe
-  int probe_waiting_ = 0;              // of these windows, until the next where training waits
-  std::vector<int> looked_at_{};       // indices, by probes since it settled
-  int searched_windows_ = 0;           // since the search began
+  Belief expected_{};         // of knobs_, before they were tried; of best_, while another is probed
+  KnobSetting best_;          // so far
+  int searched_windows_ = 0;  // since the search began
   int search_windows_max_, confirm_windows_max_;
-  std::optional<KnobSetting> best_;  // so far
   std::optional<WindowReading> last_;
   KnobSetting last_knobs_;
-  ChangeWatch rate_watch_, step_watch_, cpu_watch_, device_watch_;
 };
 
 }  // namespace stoker

@@ -24,4 +24,7 @@ struct TunerWindow {
   std::vector<Stage> stages;
 };
 
+/// A consumer that waits less of its time than this is held back by nothing but itself.
+inline constexpr double kWaitsLittle = 0.01;
+
 }  // namespace stoker

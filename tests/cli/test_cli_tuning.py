@@ -34,7 +34,11 @@ def test_each_move_is_told_with_its_time_and_its_reason_and_drawn(stoker, data, 
     assert tuning["windows"] >= 1
     assert tuning["why"] in moves[-1]
     text = page.read_text()  # a browser can read it
-    assert ElementTree.fromstring(text[text.index("<html"):]).tag.endswith("html")
+    parsed = ElementTree.fromstring(text[text.index("<html"):])
+    assert parsed.tag.endswith("html")
+    charts = json.loads(parsed.find(".//*[@id='charts']").text)
+    assert [chart["kind"] for chart in charts] == ["lines", "heat_map"]
+    assert len(charts[0]["panels"][0]["points"]) >= 1
     assert "samples/s" in text and "batches of 8" in text
 
 

@@ -8,15 +8,12 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "stoker/base/units.h"
-#include "stoker/tuner/report/markup.h"
-#include "stoker/tuner/report/tune_report_charts.h"
-#include "stoker/tuner/report/tune_report_heat_map.h"
-#include "stoker/tuner/report/tune_report_style.h"
+#include "stoker/page/report_page.h"
+#include "stoker/tuner/report/tuning_charts.h"
 #include "stoker/tuner/tuning_words.h"
 
 namespace stoker {
@@ -89,7 +86,7 @@ std::string change_text(const Pace& before, const Pace& now) {
       std::abs(change) < kAsBefore
           ? "; the rate is as it was"
           : fmt::format("; the rate has {} by {:.0f}%", change > 0 ? "grown" : "fallen", 100 * std::abs(change));
-  // That is no doing of the loader.
+  // That is not the loader's doing.
   if (slower > kWorthAWord || slower < 1 / kWorthAWord) {
     text += fmt::format(", and the training's own steps take {:.2g} times as long", slower);
   }
@@ -117,7 +114,7 @@ std::string verdict(const TuningLog& log) {
   if (!comparable) return text;
   return text + fmt::format(" At first, with {}, it was {} samples/s and {}{}.",
                             last.next == log.moves.front().knobs
-                                ? "the same"
+                                ? "the same knobs"
                                 : knobs_text(log.moves.front().knobs, has_device(log.workload)),
                             number_text(first.rate()), share_text(first.wait_share()), change_text(first, now));
 }
@@ -167,97 +164,75 @@ std::string range_text(std::span<const TuningMove> moves, double (*of)(const Tun
   return from == to ? from : fmt::format("{} to {}", from, to);
 }
 
-void write_move(const TuningMove& move, const KnobSetting& before, Markup& out) {
-  out.open("tr");
-  out.element("td", {{"class", "number"}}, time_text(move.at_s));
+PageTable::Row move_row(const TuningMove& move, const KnobSetting& before) {
+  PageTable::Row row{{{time_text(move.at_s)}}};
   for (const auto knob :
        {&KnobSetting::threads, &KnobSetting::transfer_index, &KnobSetting::prefetch, &KnobSetting::io_depth}) {
-    out.element("td", {{"class", move.knobs.*knob == before.*knob ? "number" : "number new"}},
-                count_text(move.knobs.*knob));
+    row.cells.push_back({count_text(move.knobs.*knob), move.knobs.*knob != before.*knob});
   }
-  out.element("td", {{"class", "number"}}, number_text(rate_of(move.window)));
-  out.element("td", {{"class", "number"}}, share_text(wait_share_of(move.window)));
-  out.element("td", {}, move.why);
-  out.close();
-  out.line_break();
+  row.cells.push_back({number_text(rate_of(move.window))});
+  row.cells.push_back({share_text(wait_share_of(move.window))});
+  row.cells.push_back({move.why});
+  return row;
 }
 
-void write_quiet(std::span<const TuningMove> moves, Markup& out) {
-  out.open("tr", {{"class", "quiet"}});
-  out.element("td", {{"class", "number"}}, time_text(moves.back().at_s));
-  out.element(
-      "td", {{"colspan", 7}},
+PageTable::Row quiet_row(std::span<const TuningMove> moves) {
+  const std::string text =
       fmt::format("{} as before, {} samples/s, waiting {}", windows_text(static_cast<std::int64_t>(moves.size())),
-                  range_text(moves, rate_of, number_text), range_text(moves, wait_share_of, share_text)));
-  out.close();
-  out.line_break();
+                  range_text(moves, rate_of, number_text), range_text(moves, wait_share_of, share_text));
+  return {{{time_text(moves.back().at_s)}, {text, false, 7}}, true};
 }
 
-void write_moves(const TuningLog& log, Markup& out) {
-  out.element("h2", {}, "Every move");
-  out.open("table");
-  out.open("thead");
-  out.open("tr");
-  for (const std::string_view head : {"until", "threads", "index", "prefetch", "depth", "samples/s", "wait"}) {
-    out.element("th", {{"scope", "col"}, {"class", "number"}}, head);
-  }
-  out.element("th", {{"scope", "col"}}, "what followed, and why");
-  out.close();
-  out.close();
-  out.line_break();
-  out.open("tbody");
-  out.open("tr");
-  out.element("td", {{"class", "number"}}, "0");
-  out.element("td", {{"colspan", 6}}, "");
-  out.element("td", {}, log.first_why);
-  out.close();
-  out.line_break();
+PageTable moves_table(const TuningLog& log) {
+  PageTable table{{{"until"},
+                   {"threads"},
+                   {"index"},
+                   {"prefetch"},
+                   {"depth"},
+                   {"samples/s"},
+                   {"wait"},
+                   {"what followed, and why", ""}}};
+  table.rows.push_back({{{"0"}, {"", false, 6}, {log.first_why}}});
   const std::span<const TuningMove> moves = log.moves;
   for (std::size_t i = 0; i < moves.size();) {
     std::size_t end = i;
     while (end < moves.size() && nothing_happened(log, end)) ++end;
     if (end > i) {
-      write_quiet(moves.subspan(i, end - i), out);
+      table.rows.push_back(quiet_row(moves.subspan(i, end - i)));
       i = end;
     } else {
-      write_move(moves[i], i == 0 ? log.first : moves[i - 1].knobs, out);
+      table.rows.push_back(move_row(moves[i], i == 0 ? log.first : moves[i - 1].knobs));
       ++i;
     }
   }
-  out.close();
-  out.close();
-  out.line_break();
+  return table;
 }
 
 }  // namespace
 
 std::string tune_report_html(const TuningLog& log) {
-  const std::string title = log.title.empty() ? "How the loader was tuned" : log.title;
-  Markup out;
-  out.raw("<!DOCTYPE html>\n");
-  out.open("html", {{"xmlns", "http://www.w3.org/1999/xhtml"}, {"lang", "en"}});
-  out.open("head");
-  out.empty("meta", {{"charset", "utf-8"}});
-  out.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
-  out.element("title", {}, title);
-  out.open("style");
-  out.raw(kTuneReportStyle);
-  out.close();
-  out.close();
-  out.line_break();
-  out.open("body");
-  out.element("h1", {}, title);
-  out.element("p", {{"class", "verdict"}}, verdict(log));
-  if (!log.moves.empty()) out.element("p", {}, fmt::format("The tuner's last word: {}.", log.moves.back().why));
-  out.element("p", {{"class", "facts"}}, facts(log));
-  out.line_break();
-  draw_time_charts(log, out);
-  draw_tried(log, out);
-  write_moves(log, out);
-  out.close();
-  out.close();
-  out.line_break();
-  return out.take();
+  ReportPage page(log.title.empty() ? "How the loader was tuned" : log.title);
+  page.paragraph(verdict(log), "verdict");
+  if (!log.moves.empty()) page.paragraph(fmt::format("The tuner's last word: {}.", log.moves.back().why));
+  page.paragraph(facts(log), "remark");
+  if (!log.moves.empty()) {
+    const TuningChart chart = tuning_over_time(log);
+    page.chart(chart.data, "throughput, wait and knobs over time", chart.caption);
+  }
+  if (const std::vector<TuningChart> tried = tried_settings(log); !tried.empty()) {
+    page.heading("What was tried");
+    for (const TuningChart& chart : tried) {
+      page.chart(chart.data, "throughput by threads and transfer index", chart.caption);
+    }
+    page.paragraph(
+        "In a cell, the median of its windows whatever prefetch and I/O depth were, in samples/s, or in percent of the "
+        "best where there is no room; and how many windows they were. Its color is the median against the best. Empty: "
+        "not tried.",
+        "remark");
+  }
+  page.heading("Every move");
+  page.table(moves_table(log));
+  return page.html();
 }
 
 }  // namespace stoker

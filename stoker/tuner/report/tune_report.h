@@ -8,7 +8,7 @@
 
 namespace stoker {
 
-/// One HTML page that needs nothing else: no network, no fonts, no script. It is well-formed XML, too.
+/// A ReportPage.
 std::string tune_report_html(const TuningLog& log);
 
 }  // namespace stoker

@@ -6,8 +6,8 @@
 
 namespace stoker {
 
-/// What is wrong with it and where; empty: nothing. It knows elements, attributes, a doctype and the five entities,
-/// which is all that Markup writes.
+/// What is wrong with it and where; empty: nothing. It knows elements, attributes, CDATA, a doctype and the five
+/// entities, which is all that a ReportPage has.
 std::string xml_fault(std::string_view xml);
 
 }  // namespace stoker

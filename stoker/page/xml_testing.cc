@@ -1,4 +1,4 @@
-#include "stoker/tuner/report/markup_testing.h"
+#include "stoker/page/xml_testing.h"
 
 #include <fmt/format.h>
 
@@ -14,9 +14,11 @@ class Checker {
   explicit Checker(std::string_view xml) : all_(xml), left_(xml) {}
 
   std::string fault() {
-    if (left_.starts_with("<!DOCTYPE ")) skip_to('>');
+    if (left_.starts_with("<!DOCTYPE ")) skip_to(">");
     while (fault_.empty() && !left_.empty()) {
-      if (left_.starts_with("</")) {
+      if (take("<![CDATA[")) {
+        skip_to("]]>");
+      } else if (left_.starts_with("</")) {
         end_tag();
       } else if (left_.front() == '<') {
         start_tag();
@@ -33,10 +35,10 @@ class Checker {
   void complain(const std::string& what) {
     if (fault_.empty()) fault_ = fmt::format("{}, at byte {}", what, all_.size() - left_.size());
   }
-  void skip_to(char end) {
+  void skip_to(std::string_view end) {
     const std::size_t at = left_.find(end);
     if (at == std::string_view::npos) return complain(fmt::format("no '{}' follows", end));
-    left_.remove_prefix(at + 1);
+    left_.remove_prefix(at + end.size());
   }
   bool take(std::string_view what) {
     if (!left_.starts_with(what)) return false;
@@ -62,7 +64,7 @@ class Checker {
       if (!take("=\"")) return complain("no quote before the value of " + attribute);
       const std::string_view value = left_.substr(0, left_.find('"'));
       characters(value);
-      if (fault_.empty()) skip_to('"');
+      if (fault_.empty()) skip_to("\"");
     }
     roots_ += open_.empty();
     if (take("/>")) return;

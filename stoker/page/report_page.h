@@ -1,0 +1,55 @@
+// A report for people as one HTML page: text, tables, and charts that a small script in the page draws from data in the
+// page. It needs nothing else, neither a network nor fonts. It is well-formed XML, too.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stoker {
+
+struct PageTable {
+  struct Column {
+    std::string title;
+    std::string style = "number";  // or empty, for text
+  };
+  struct Cell {
+    std::string text;
+    bool is_new = false;      // unlike the one above
+    std::size_t columns = 1;  // that it takes
+  };
+  struct Row {
+    std::vector<Cell> cells;
+    bool is_quiet = false;  // of less interest
+  };
+
+  std::vector<Column> columns;
+  std::vector<Row> rows{};
+};
+
+/// Text may hold any bytes; what XML has no place for becomes U+FFFD.
+class ReportPage {
+ public:
+  explicit ReportPage(std::string_view title);
+
+  void heading(std::string_view text);
+  /// `style`: "verdict", larger, or "remark", paler.
+  void paragraph(std::string_view text, std::string_view style = "");
+  /// page_template.h says what the data of each kind of chart are. `about` is for those who cannot see it.
+  void chart(const nlohmann::ordered_json& data, std::string_view about, std::string_view caption);
+  void table(const PageTable& table);
+
+  std::string html() const;
+
+ private:
+  std::string title_, body_, charts_;
+};
+
+/// As it may stand between tags and in attributes.
+std::string html_escaped(std::string_view text);
+/// With five digits, which is more than a chart shows.
+double chart_number(double value);
+
+}  // namespace stoker
