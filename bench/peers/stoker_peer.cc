@@ -6,6 +6,7 @@
 #include "bench/peers/peer.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/stoker.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {
