@@ -42,7 +42,7 @@ void run(Bytes input) {
     require_that(covers(*planes, whole), "planes hold what was asked for");
     LibjpegDecoder library;
     std::optional<Planes> want;
-    // A file that the library gives up is bad, by whatever it is decoded: such entry points are never made.
+    // A file that libjpeg gives up on is bad for every decoder: no index has entry points of it.
     if (accepts({ErrorKind::kBadSample}, [&] {
           const ImageFacts facts = library.read_facts(encoded);
           want = library.decode_planes(encoded, facts, whole);
