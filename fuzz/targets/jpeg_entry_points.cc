@@ -41,10 +41,13 @@ void run(Bytes input) {
   if (const std::optional<Planes> planes = own.decode(encoded, *header, whole, &points)) {
     require_that(covers(*planes, whole), "planes hold what was asked for");
     LibjpegDecoder library;
-    ImageFacts facts;
-    if (accepts({ErrorKind::kBadSample}, [&] { facts = library.read_facts(encoded); })) {
-      require_that(planes_difference(*planes, library.decode_planes(encoded, facts, whole)).empty(),
-                   "what was decoded to all its ends is right");
+    std::optional<Planes> want;
+    // A file that libjpeg gives up on is bad for every decoder: no index has entry points of it.
+    if (accepts({ErrorKind::kBadSample}, [&] {
+          const ImageFacts facts = library.read_facts(encoded);
+          want = library.decode_planes(encoded, facts, whole);
+        })) {
+      require_that(planes_difference(*planes, *want).empty(), "what was decoded to all its ends is right");
     }
   }
   // Where a window begins or ends in the midst of a row, a lie may show wrong pixels: in their place, at least.

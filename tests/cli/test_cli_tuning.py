@@ -108,7 +108,7 @@ def test_what_was_found_is_kept_for_the_next_run(stoker, data, tmp_path, monkeyp
         process.wait()
         return told
 
-    # With few knobs to choose from it settles after some seconds; they are kept after a window with them.
+    # With few knobs to choose from it settles after some seconds, and keeps them.
     assert "stays with" in told_until("stays with", done=lambda: any(tmp_path.glob("cache/tuning/*")))
     kept = list((tmp_path / "cache" / "tuning").iterdir())
     assert len(kept) == 1 and kept[0].suffix == ".txt"

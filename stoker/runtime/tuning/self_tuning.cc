@@ -347,7 +347,7 @@ void SelfTuning::learn(const Window& window, Tuner& tuner) {
   move.settled = tuner.settled();
   const bool is_news = move.why != why_before;
   if (is_news) stoker::log(LogLevel::kInfo, "tuner: {}", move.why);
-  if (move.settled && move.next == move.knobs && kept_knobs_ != move.next) {
+  if (move.settled && kept_knobs_ != move.next) {
     kept_.save(move.next);
     kept_knobs_ = move.next;
   }

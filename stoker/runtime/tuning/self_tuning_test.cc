@@ -240,6 +240,25 @@ TEST_F(SelfTuningTest, BeginsWithWhatWasFoundBefore) {
   EXPECT_EQ(loader_.knobs().threads, 2);
 }
 
+// Its last window may be of another setting, which was compared.
+TEST_F(SelfTuningTest, KeepsWhatItSettledUponOnce) {
+  int after_others = 0;
+  for (const double step_s : {0.1, 0.05, 0.03, 0.02, 0.01, 0.001}) {
+    const TempFolder cache;
+    SelfTuningOptions once = options();
+    once.once = true;
+    once.cache_folder = cache.path();
+    loader_.step_s = step_s;
+    begin(once);
+    ASSERT_TRUE(settles());
+    tuning_->stop();
+    const TuningMove last = tuning_->log().moves.back();
+    after_others += last.knobs != last.next;
+    EXPECT_EQ(KeptTuning(cache.path(), once.key).load(), last.next) << "steps of " << step_s;
+  }
+  EXPECT_GT(after_others, 0);
+}
+
 TEST_F(SelfTuningTest, KeepsNothingThatDoesNotFit) {
   const TempFolder cache;
   SelfTuningOptions kept = options();
