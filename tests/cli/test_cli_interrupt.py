@@ -94,11 +94,13 @@ def test_a_run_stops_while_it_waits_for_its_first_batch(stoker, photographs, tmp
                            "--memory", "4GiB", "--metrics", 0, "--json", "--save-state", state, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE)
     address = re.search(r"http://\S+", process.stderr.readline())[0]
-    decoding = 0.0
-    while decoding == 0:
+    decoding = waiting = 0.0
+    while decoding == 0 or waiting == 0:
         assert process.poll() is None
         with urllib.request.urlopen(address) as page:
-            decoding = float(re.search(r"^stoker_worker_busy_seconds_total\{.*\} (\S+)$", page.read().decode(), re.M)[1])
+            metrics = page.read().decode()
+        decoding, waiting = (float(re.search(rf"^stoker_{name}_seconds_total\{{.*\}} (\S+)$", metrics, re.M)[1])
+                             for name in ("worker_busy", "consumer_wait"))
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=HANG_S)
     assert (process.returncode, err) == (130, f"stoker: stopped after 0 batches; --state {state} goes on from there\n")

@@ -23,7 +23,7 @@ sed -i 's/"hash": *"./&_/' "$2"
 
 def gpu_test(*options, build=BUILD):
     return subprocess.run([sys.executable, RUN, "--build", build, "--bench-build", BUILD, *options], capture_output=True,
-                          text=True, timeout=300)
+                          text=True, timeout=3000)
 
 
 @pytest.fixture(scope="module")
