@@ -76,15 +76,19 @@ void add_seed_option(Command& command, std::uint64_t& seed) {
   add_integer_option(command, "--seed", seed, {0}, "Of all random numbers; 0")->option_text("S");
 }
 
-void add_job_options(Command& command, std::optional<std::uint64_t>& memory, DecodeLimits& limits) {
-  add_parsed_option(command, "--memory", memory, parse_size,
-                    "For all that is held at once, as 512MiB; 2GiB, or half of the machine's")
-      ->option_text("SIZE");
+void add_pixels_option(Command& command, DecodeLimits& limits) {
   const auto read = [&limits](const std::string& text) {
     limits = DecodeLimits::up_to(parse_integer<std::int64_t>("--pixels-max", text, {1}));
   };
   command.add_option("--pixels-max", read, fmt::format("Pixels that an image may have; {}", DecodeLimits().pixels_max))
       ->option_text("N");
+}
+
+void add_job_options(Command& command, std::optional<std::uint64_t>& memory, DecodeLimits& limits) {
+  add_parsed_option(command, "--memory", memory, parse_size,
+                    "For all that is held at once, as 512MiB; 2GiB, or half of the machine's")
+      ->option_text("SIZE");
+  add_pixels_option(command, limits);
 }
 
 void add_open_options(Command& command, OpenOptions& open) {

@@ -74,6 +74,8 @@ void add_recipe_option(Command& command, std::string& recipe);
 /// `auto` is 0, as the library takes it.
 void add_threads_option(Command& command, int& threads);
 void add_seed_option(Command& command, std::uint64_t& seed);
+/// Images of more pixels are bad samples.
+void add_pixels_option(Command& command, DecodeLimits& limits);
 /// What jobs over whole data sets may hold, and how large images may be.
 void add_job_options(Command& command, std::optional<std::uint64_t>& memory, DecodeLimits& limits);
 /// How the data's shards are read, and where their indexes are looked for.

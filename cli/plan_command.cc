@@ -220,12 +220,12 @@ void add_plan_command(Parser& app) {
   add_recipe_option(*command, options->recipe);
   LoaderOptions& loader = options->loader;
   add_batch_option(*command, loader);
-  for (const char* const name : {"prefetch", "threads", "pixels_max"}) add_loader_option(*command, loader, name);
+  for (const char* const name : {"prefetch", "threads", "pixels_max", "bad_sample"}) {
+    add_loader_option(*command, loader, name);
+  }
   add_loader_option(*command, loader, "device",
-                    "Show what splitting the stages with this device costs at each transfer index; by default cpu");
+                    "Show the cost of each transfer index with this device; by default cpu");
   add_open_options(*command, options->open);
-  add_loader_option(*command, loader, "bad_sample",
-                    "Try another sample in a bad one's place, one fewer, or stop; by default substitute");
   add_json_flag(*command, options->json);
   set_example(*command, "stoker plan imagenet/train --recipe imagenet-train");
   command->callback([options] { plan(*options); });

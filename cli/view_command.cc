@@ -186,9 +186,9 @@ void add_view_command(Parser& app) {
       ->option_text("FILE.png");
   add_integer_option(*command, "--count", options->count, {1, kSamplesMax}, "Samples, one row each; 8");
   add_integer_option(*command, "--draws", options->draws, {0, kDrawsMax}, "Epochs, one column each; 4");
-  for (const char* const name : {"seed", "pixels_max"}) add_loader_option(*command, options->loader, name);
-  add_loader_option(*command, options->loader, "bad_sample",
-                    "Show another sample in a bad one's place, one fewer, or stop; by default substitute");
+  for (const char* const name : {"seed", "pixels_max", "bad_sample"}) {
+    add_loader_option(*command, options->loader, name);
+  }
   add_json_flag(*command, options->json);
   set_example(*command, "stoker view imagenet/train --recipe imagenet-train --out sheet.png");
   command->callback([options] { view(*options); });

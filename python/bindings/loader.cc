@@ -282,12 +282,11 @@ void bind_loader(nb::module_& module) {
       .def("__exit__", [](const PyLoader& self, const nb::args&) { self.session->close(); })
       .def("__repr__", &repr)
       .def("__reduce__", &reduce)
-      .def(
-          "state_dict", &state_dict,
-          "Where training stands, as a small dict: after the batches that iterating has yielded, not after those that\n"
-          "were prefetched. The same on every rank.")
+      .def("state_dict", &state_dict,
+           "Where training stands, as a small dict: the batches that iterating has yielded are behind it, what is\n"
+           "prefetched is not. The same on every rank.")
       .def("load_state_dict", &load_state_dict, "state_dict"_a,
-           "Goes to where a state stands: the epoch it names begins there, and so does plain iteration; after an\n"
+           "Goes to where a state stands: the epoch it names begins there, and so does plain iteration; behind an\n"
            "epoch's last batch that is the next epoch. It may be of another number of ranks, threads or batches\n"
            "prefetched, not of other data, recipe, seed, order or global batch.")
       .def_prop_ro(

@@ -189,7 +189,7 @@ class Loader:
         self._epoch = epoch
 
     def state_dict(self) -> dict[str, Any]:
-        """Where training stands: after the batches that iterating has yielded, not after those that were prefetched."""
+        """Where training stands: what iterating has yielded is behind it, what is prefetched is not."""
         return self._loader.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

@@ -81,8 +81,7 @@ std::span<const LoaderOptionSpec> loader_option_table() {
        "write one line per delivered sample to this file, with a hash of its pixels"},
       {"bad_sample", "--bad-sample substitute|skip|fail", kWord, "substitute",
        set<&Of::bad_sample, parse_bad_slot_policy>,
-       "replace a sample whose bytes are bad by another one (substitute), leave its slot empty (skip), or end the "
-       "epoch (fail)"},
+       "if a sample's bytes are bad, replace it with another (substitute), leave it out (skip), or stop (fail)"},
       {"quarantine", "--quarantine FILE", kPath, "", set<&Of::quarantine>,
        "take the samples on this list for bad, and add to it others that are bad"},
       {"cache", "--cache none|ram", kWord, "none", set<&Of::cache, parse_cache>,
