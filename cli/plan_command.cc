@@ -14,6 +14,7 @@
 #include "cli/common_options.h"
 #include "cli/console.h"
 #include "cli/json_output.h"
+#include "cli/loader_options.h"
 #include "cli/progress.h"
 #include "cli/text_table.h"
 #include "stoker/base/units.h"
@@ -38,7 +39,7 @@ struct PlanOptions {
   LoaderOptions loader;
   bool json = false;
 
-  PlanOptions() { loader.batch = 256; }
+  PlanOptions() { loader.batch = kDefaultBatch; }
 };
 
 // What there is to say about a plan.
@@ -217,18 +218,14 @@ void add_plan_command(Parser& app) {
   const auto options = std::make_shared<PlanOptions>();
   add_data_argument(*command, options->data);
   add_recipe_option(*command, options->recipe);
-  add_integer_option(*command, "--batch", options->loader.batch, {1}, "Samples per batch; 256");
-  add_integer_option(*command, "--prefetch", options->loader.prefetch, {1},
-                     fmt::format("Batches made ahead; {}", kPrefetchDefault));
-  add_threads_option(*command, options->loader.threads);
-  add_parsed_option(*command, "--device", options->loader.device, open_device,
-                    "Show what splitting the stages with this device costs at each transfer index; cpu")
-      ->option_text("DEVICE");
+  LoaderOptions& loader = options->loader;
+  add_batch_option(*command, loader);
+  for (const char* const name : {"prefetch", "threads", "pixels_max", "bad_sample"}) {
+    add_loader_option(*command, loader, name);
+  }
+  add_loader_option(*command, loader, "device",
+                    "Show the cost of each transfer index with this device; by default cpu");
   add_open_options(*command, options->open);
-  add_pixels_option(*command, options->loader.limits);
-  add_parsed_option(*command, "--bad-sample", options->loader.bad_sample, parse_bad_slot_policy,
-                    "Try another sample in a bad one's place, one fewer, or stop; substitute")
-      ->option_text("substitute|skip|fail");
   add_json_flag(*command, options->json);
   set_example(*command, "stoker plan imagenet/train --recipe imagenet-train");
   command->callback([options] { plan(*options); });

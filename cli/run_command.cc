@@ -15,6 +15,7 @@
 #include "cli/console.h"
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
+#include "cli/loader_options.h"
 #include "cli/process_usage.h"
 #include "cli/progress.h"
 #include "cli/run_report.h"
@@ -25,11 +26,9 @@
 #include "stoker/device/accelerator.h"
 #include "stoker/format/dataset_views.h"
 #include "stoker/format/labels.h"
-#include "stoker/plan/device_batch.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/loader_state.h"
-#include "stoker/runtime/report/metrics_server.h"
 #include "stoker/runtime/samples/sample_reader.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/file_source.h"
@@ -38,7 +37,6 @@
 namespace stoker {
 namespace {
 
-constexpr int kDefaultBatch = 256;
 constexpr std::uint64_t kStateBytesMax = 64 << 10;
 
 struct RunOptions {
@@ -205,89 +203,27 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   throw ExitStatus{kExitInterrupted};
 }
 
-void add_knob_options(Command& command, RunOptions& options) {
-  LoaderOptions& loader = options.loader;
-  add_threads_option(command, loader.threads);
-  add_integer_option(command, "--prefetch", loader.prefetch, {1},
-                     fmt::format("Batches made ahead; as tuned, {} to begin with", kPrefetchDefault));
-  add_integer_option(command, "--io-depth", loader.io_depth, {1, kIoDepthMax},
-                     fmt::format("Reads under way at once, at most; as tuned, or {}", kIoDepthMax));
-  add_parsed_option(command, "--tune", loader.tune, parse_tune_mode,
-                    "Turn the knobs that are not given while running: always again, once, or not at all; on")
-      ->option_text("on|once|off");
-  command.add_flag("--explain", options.explain, "Say each time a knob is turned why that is");
-  add_text_option(command, "--tune-report", options.tune_report,
-                  "Draw what was tuned: rates, waiting and knobs over time, and what was tried")
-      ->option_text("FILE.html");
-}
-
-void add_order_options(Command& command, LoaderOptions& loader) {
-  add_seed_option(command, loader.seed);
-  add_parsed_option(command, "--order", loader.order, parse_order,
-                    "global shuffles, windowed shuffles near samples only, none keeps the data set's order; global")
-      ->option_text("global|windowed|none");
-  const OrderOptions order;
-  add_integer_option(command, "--window", loader.window, {1},
-                     fmt::format("Samples that --order windowed shuffles at a time in each lane; {}", order.window));
-  add_integer_option(command, "--lanes", loader.lanes, {1},
-                     fmt::format("Places that --order windowed reads at, for all ranks; {}", order.lanes))
-      ->option_text("C");
-  add_integer_option(command, "--rank", loader.rank, {0},
-                     "This process among --world of them; as torchrun, MPI or Slurm say")
-      ->option_text("R");
-  add_integer_option(command, "--world", loader.world, {1}, "How many processes share the batches; 1")
-      ->option_text("W");
-  add_parsed_option(command, "--tail", loader.tail, parse_tail,
-                    "What an incomplete last batch becomes; the recipe says")
-      ->option_text("drop|wrap|pad|keep");
-  add_integer_option(command, "--repeats", loader.repeats, {1}, "How often each sample comes in an epoch; 1");
-}
-
-void add_device_options(Command& command, LoaderOptions& loader) {
-  add_parsed_option(
-      command, "--device", loader.device, open_device,
-      "Does the stages behind the transfer index: cpu, emulated:execute (for agreement) or emulated:NAME (a "
-      "model, for timing); cpu")
-      ->option_text("DEVICE");
-  add_integer_option(command, "--transfer-index", loader.transfer_index, {0, kTransferIndexMax},
-                     "Stages that the CPU does before the data cross to the device; as tuned, 0 to begin with")
-      ->option_text("K");
-  add_parsed_option(command, "--device-memory", loader.device_memory, parse_size,
-                    "Budget for what the loader holds of the device's own; a quarter of it")
-      ->option_text("SIZE");
-  command.add_flag("--nvjpeg", loader.nvjpeg,
-                   "Leave JPEGs to nvJPEG, at transfer index 0, that an index has no entry points for: other pixels");
-  command.add_flag_callback(
-      "--no-pin-threads", [&loader] { loader.pin_threads = false; },
-      "Let threads run on any core, not on those near the GPU");
-}
-
 }  // namespace
 
 void add_run_command(Parser& app, Interrupts& interrupts) {
   Command* command = app.add_subcommand("run", "Make batches, feed an accelerator, report rate and utilisation");
   const auto options = std::make_shared<RunOptions>();
-  LoaderOptions& loader = options->loader;
   add_data_argument(*command, options->data);
   add_recipe_option(*command, options->recipe);
   add_text_option(*command, "--decode", options->decode,
                   "How JPEGs are decoded, whatever the recipe says (stoker ops decode)")
       ->option_text("planar|faithful");
-  Option* batch = add_integer_option(*command, "--batch", loader.batch, {1},
-                                     fmt::format("Samples per batch and rank; {}", kDefaultBatch));
-  add_integer_option(*command, "--global-batch", loader.global_batch, {1}, "Samples per batch of all ranks")
-      ->excludes(batch);
+  add_loader_options(*command, options->loader);
   add_integer_option(
       *command, "--epochs", options->limits.epochs, {1, kEpochsMax},
       "Stop after epoch E - 1; without it, after the epoch that the run begins in, unless --batches is given")
       ->option_text("E");
   add_integer_option(*command, "--batches", options->limits.batches, {1},
                      "Stop after N batches, of as many epochs as they take");
-  add_knob_options(*command, *options);
-  add_parsed_option(*command, "--memory", loader.memory, parse_size,
-                    "For all that the loader holds, as 512MiB; a quarter of the machine's")
-      ->option_text("SIZE");
-  add_order_options(*command, loader);
+  command->add_flag("--explain", options->explain, "Say each time a knob is turned why that is");
+  add_text_option(*command, "--tune-report", options->tune_report,
+                  "Draw what was tuned: rates, waiting and knobs over time, and what was tried")
+      ->option_text("FILE.html");
   add_open_options(*command, options->open);
   add_text_option(*command, "--subset", options->subset, "Only the samples whose keys this list has")
       ->option_text("FILE");
@@ -298,34 +234,12 @@ void add_run_command(Parser& app, Interrupts& interrupts) {
       *command, "--accelerator", options->accelerator,
       fmt::format("Emulate one: the seconds of a step, or a profile such as {}", accelerator_profiles().back().name))
       ->option_text("SECONDS|PROFILE");
-  add_device_options(*command, loader);
-  add_parsed_option(
-      *command, "--metrics", loader.metrics_address,
-      [](const std::string& text) { return parse_metrics_address(text).text(); },
-      "Serve what the loader measures to Prometheus, at http://ADDRESS/metrics: a port, which is 127.0.0.1's, or "
-      "IP:PORT; port 0 is one that is free")
-      ->option_text("ADDRESS");
-  add_text_option(*command, "--audit", loader.audit, "Write one line per delivered sample, with a hash of its pixels")
-      ->option_text("FILE");
   const auto select = [](const std::string& name) {
     select_isa(name);
     return name;
   };
   add_parsed_option(*command, "--isa", options->isa, select, "Instruction set to use, as STOKER_ISA; the best there is")
       ->option_text("TARGET");
-  add_pixels_option(*command, loader.limits);
-  add_parsed_option(*command, "--bad-sample", loader.bad_sample, parse_bad_slot_policy,
-                    "Put a good sample in a bad one's place, skip it, or stop; substitute")
-      ->option_text("substitute|skip|fail");
-  add_text_option(*command, "--quarantine", loader.quarantine,
-                  "Take the samples that this list names for bad, and add to it those that are")
-      ->option_text("FILE");
-  add_parsed_option(*command, "--cache", loader.cache, parse_cache,
-                    "Keep encoded samples in memory, shared by this host's ranks; none")
-      ->option_text("none|ram");
-  add_parsed_option(*command, "--cache-memory", loader.cache_memory, parse_size,
-                    "For that cache, of --memory; what all samples need, at most half of it")
-      ->option_text("SIZE");
   add_text_option(*command, "--save-state", options->save_state, "Write where the run stands when it ends, as JSON")
       ->option_text("FILE");
   add_text_option(*command, "--state", options->state,

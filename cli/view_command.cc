@@ -16,6 +16,7 @@
 #include "cli/console.h"
 #include "cli/contact_sheet.h"
 #include "cli/json_output.h"
+#include "cli/loader_options.h"
 #include "cli/progress.h"
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
@@ -36,9 +37,7 @@ struct ViewOptions {
   std::vector<std::string> data;
   std::string recipe, out;
   int count = 8, draws = 4;
-  std::uint64_t seed = 0;
-  BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
-  DecodeLimits limits;
+  LoaderOptions loader;
   bool json = false;
 };
 
@@ -93,27 +92,28 @@ Sheet draw_sheet(const Dataset& dataset, const Plan& plan, const ViewOptions& op
   const std::size_t output = first_image_view(plan, options.recipe);
   const ViewPlan& view = plan.views()[output];
   SampleReader reader(dataset, plan);
-  CpuExecutor executor(plan, options.limits);
+  CpuExecutor executor(plan, options.loader.limits);
   const auto picture = [&](const SampleInput& input) {
-    return original(input.fields[static_cast<std::size_t>(view.field)], view.image.decode, options.limits);
+    return original(input.fields[static_cast<std::size_t>(view.field)], view.image.decode, options.loader.limits);
   };
   const auto try_sample = [&](std::int64_t sample, std::int64_t position) {
-    const SampleInput input =
-        reader.input(sample, {.seed = options.seed, .epoch = 0, .position = static_cast<std::uint64_t>(position)});
+    const SampleInput input = reader.input(
+        sample, {.seed = options.loader.seed, .epoch = 0, .position = static_cast<std::uint64_t>(position)});
     run_one(executor, input);
     picture(input);
     return true;
   };
   TriedSamples tried = try_samples(
-      dataset, {.seed = options.seed, .count = options.count, .bad_sample = options.bad_sample}, try_sample);
+      dataset, {.seed = options.loader.seed, .count = options.count, .bad_sample = options.loader.bad_sample},
+      try_sample);
   const std::vector<std::int64_t>& samples = tried.good;
   std::vector<std::string> titles = {"original"};
   std::vector<std::vector<std::int64_t>> positions;
   for (int epoch = 0; epoch < options.draws; ++epoch) {
     titles.push_back(fmt::format("epoch {}", epoch));
-    positions.push_back(positions_of(samples, dataset, options.seed, epoch));
+    positions.push_back(positions_of(samples, dataset, options.loader.seed, epoch));
   }
-  ContactSheet sheet(static_cast<int>(samples.size()), fmt::format("{}, seed {}", options.recipe, options.seed),
+  ContactSheet sheet(static_cast<int>(samples.size()), fmt::format("{}, seed {}", options.recipe, options.loader.seed),
                      details(plan, output), titles);
   Progress progress("view", "pictures", static_cast<std::int64_t>(samples.size() * titles.size()));
   std::int64_t drawn = 0;
@@ -123,7 +123,7 @@ Sheet draw_sheet(const Dataset& dataset, const Plan& plan, const ViewOptions& op
       sheet.put_caption(static_cast<int>(row), caption(dataset, samples[row]));
       progress.update(++drawn);
       for (std::size_t epoch = 0; epoch < positions.size(); ++epoch) {
-        const SampleDraw draw{options.seed, epoch, static_cast<std::uint64_t>(positions[epoch][row])};
+        const SampleDraw draw{options.loader.seed, epoch, static_cast<std::uint64_t>(positions[epoch][row])};
         const std::vector<SampleOutput> outputs = run_one(executor, reader.input(samples[row], draw));
         sheet.put(static_cast<int>(row), static_cast<int>(epoch) + 1, displayed(outputs[output], view.image));
         progress.update(++drawn);
@@ -186,11 +186,9 @@ void add_view_command(Parser& app) {
       ->option_text("FILE.png");
   add_integer_option(*command, "--count", options->count, {1, kSamplesMax}, "Samples, one row each; 8");
   add_integer_option(*command, "--draws", options->draws, {0, kDrawsMax}, "Epochs, one column each; 4");
-  add_seed_option(*command, options->seed);
-  add_pixels_option(*command, options->limits);
-  add_parsed_option(*command, "--bad-sample", options->bad_sample, parse_bad_slot_policy,
-                    "Show another sample in a bad one's place, one fewer, or stop; substitute")
-      ->option_text("substitute|skip|fail");
+  for (const char* const name : {"seed", "pixels_max", "bad_sample"}) {
+    add_loader_option(*command, options->loader, name);
+  }
   add_json_flag(*command, options->json);
   set_example(*command, "stoker view imagenet/train --recipe imagenet-train --out sheet.png");
   command->callback([options] { view(*options); });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,13 +14,13 @@
 #include "python/bindings/batch.h"
 #include "python/bindings/call_arguments.h"
 #include "python/bindings/dataset.h"
+#include "python/bindings/loader_options.h"
 #include "python/bindings/loader_session.h"
 #include "python/bindings/log.h"
 #include "python/bindings/module.h"
 #include "python/bindings/recipe.h"
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
-#include "stoker/runtime/report/metrics_server.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/tuner/report/tune_report.h"
 
@@ -29,61 +30,17 @@ using namespace nb::literals;
 namespace stoker::python {
 namespace {
 
-constexpr std::int64_t kIntMax = std::numeric_limits<int>::max();
 constexpr std::int64_t kInt64Max = std::numeric_limits<std::int64_t>::max();
 
-constexpr const char* kLoaderDoc =
-    "Turns a data set and a recipe into batches: the same ones for every number of threads.\n\n"
-    "data: a Dataset, or what stoker.open() takes\n"
-    "recipe: a Recipe, or what stoker.recipe() takes\n"
-    "batch: samples per batch of this rank; or global_batch: of all ranks\n"
-    "seed: with the epoch's number it decides the order and every random draw\n"
-    "threads: workers; 'auto': as tuned, or one per core that the process may use where nothing is tuned\n"
-    "prefetch: batches made ahead of the consumer; 'auto': as tuned, 2 to begin with\n"
-    "io_depth: reads under way at once, at most; None: as tuned, 1024 to begin with; reads by pread use the first 32\n"
-    "tune: threads, prefetch, io_depth and transfer_index that are left open are turned while the loader runs, until\n"
-    "    nothing makes training faster or cheaper: always again when something changes ('on'), 'once', or 'off'; why "
-    "is\n"
-    "    logged at level INFO; tuning() and tune_report() have all of it\n"
-    "memory: budget for all that the loader holds, in bytes or as '512MiB'; by default a quarter of the machine's\n"
-    "order: 'global' shuffles the whole data set, 'windowed' its shards and near samples, 'none' leaves it as it "
-    "stands\n"
-    "window, lanes: of order 'windowed': it reads at so many places (lanes, of all ranks; by default 8) and shuffles "
-    "so\n"
-    "    many samples at a time at each (window; by default 1024)\n"
-    "repeats: how often each sample comes in an epoch, augmented anew each time\n"
-    "rank, world: which of how many processes this is; by default what torchrun, MPI or Slurm say\n"
-    "tail: an incomplete last batch is left out ('drop'), filled from the beginning ('wrap'), padded with images of\n"
-    "    zeros and labels of -100 ('pad', see Batch.valid) or shorter ('keep': some ranks may have one batch less); "
-    "by\n"
-    "    default what the recipe says: 'drop', and 'pad' for imagenet-val\n"
-    "audit: a file to write one line per delivered sample to\n"
-    "bad_sample: where a sample's bytes are bad another one stands in for it ('substitute'), nothing does ('skip', "
-    "see\n"
-    "    Batch.valid), or the epoch ends ('fail')\n"
-    "pixels_max: images of more pixels are bad samples; by default 89,000,000\n"
-    "quarantine: a file: the samples that it lists are taken for bad, others that are bad are added to it\n"
-    "cache: 'ram' keeps encoded samples in memory, shared by the ranks of a host; cache_memory: how much of the "
-    "budget,\n"
-    "    by default what all samples need and at most half\n"
-    "device: does the stages behind the transfer index: 'cpu' (there is none), 'emulated:execute', or "
-    "'emulated:NAME',\n"
-    "    which computes nothing, or a GPU as 'cuda:0' or a torch.device; 'cuda' is the one that PyTorch works with,\n"
-    "    if it was imported, else the first; transfer_index: how many stages the CPU does before the data\n"
-    "    cross, 0 to 3, 'auto': as tuned, 0 to begin with; device_memory: budget for what the loader holds there, by "
-    "default a quarter of it\n"
-    "nvjpeg: at transfer index 0, JPEGs that an index has no entry points for are decoded by nvJPEG, to other pixels, "
-    "so\n"
-    "    that states with and without it are not the same\n"
-    "pin_memory: batches on the CPU are in pinned memory, from which copies to a GPU go beside all else; tell the\n"
-    "    batch which streams copy it, see Batch.record_stream()\n"
-    "pin_threads: with a GPU, threads keep to the cores near it\n"
-    "metrics_address: serves metrics() to Prometheus at http://ADDRESS/metrics: a port, which is 127.0.0.1's, or "
-    "'IP:PORT';\n"
-    "    port 0 is one that is free; name: what this loader is called there, by default a number\n\n"
-    "Iterating yields an epoch's batches: epoch 0 first, then the one after the last. One epoch runs at a time.\n"
-    "Pickled into another process, a loader is made anew there and goes on where this one stands; it serves no "
-    "metrics.";
+std::string loader_documentation() {
+  return "Turns a data set and a recipe into batches: the same ones for every number of threads.\n\n" + options_help() +
+         "\ndevice may be a torch.device; 'cuda' is the GPU that PyTorch works with if it was imported, else the "
+         "first.\n"
+         "Why a knob is turned is logged at level INFO; tuning() and tune_report() have all of it.\n\n"
+         "Iterating yields an epoch's batches: epoch 0 first, then the one after the last. One epoch runs at a time.\n"
+         "Pickled into another process, a loader is made anew there and goes on where this one stands; it serves no "
+         "metrics.";
+}
 
 struct PyLoader {
   std::shared_ptr<LoaderSession> session;
@@ -99,36 +56,6 @@ struct EpochIterator {
   std::int64_t batches_left = 0;
 };
 
-int int_argument(std::string_view name, nb::handle value, int least) {
-  return static_cast<int>(integer_argument(name, value, least, kIntMax));
-}
-
-/// Unset for 'auto'.
-std::optional<int> int_or_auto(std::string_view name, nb::handle value, int least) {
-  if (!nb::isinstance<nb::str>(value)) return int_argument(name, value, least);
-  const std::string text = nb::cast<std::string>(value);
-  if (text != "auto") fail(ErrorKind::kUsage, "{} is '{}', but must be a whole number or 'auto'", name, text);
-  return std::nullopt;
-}
-
-std::string metrics_address_argument(nb::handle value) {
-  if (nb::isinstance<nb::str>(value)) return parse_metrics_address(nb::cast<std::string>(value)).text();
-  return std::to_string(integer_argument("metrics_address", value, 0, 65'535));
-}
-
-// As the stub file has it.
-constexpr const char* kConstructor =
-    "def __init__(self, data: Dataset | _Path | Sequence[_Path], recipe: Recipe | _Path, *, batch: int | None = None, "
-    "global_batch: int | None = None, seed: int = 0, threads: int | str = 'auto', prefetch: int | str = 'auto', "
-    "memory: int | str | None = None, order: str = 'global', window: int | None = None, lanes: int | None = None, "
-    "rank: int | None = None, world: int | None = None, "
-    "tail: str | None = None, audit: _Path | None = None, bad_sample: str = 'substitute', "
-    "quarantine: _Path | None = None, cache: str = 'none', cache_memory: int | str | None = None, "
-    "repeats: int = 1, device: str | _Device = 'cpu', transfer_index: int | str = 'auto', "
-    "device_memory: int | str | None = None, nvjpeg: bool = False, pin_memory: bool = False, "
-    "pin_threads: bool = True, io_depth: int | None = None, metrics_address: int | str | None = None, "
-    "name: str | None = None, tune: str = 'on', pixels_max: int | None = None) -> None";
-
 // `device`: its name, for another process is to open the same.
 nb::dict kept_options(const CallSignature& signature, const CallArguments& given, const std::string& device) {
   nb::dict options;
@@ -139,66 +66,8 @@ nb::dict kept_options(const CallSignature& signature, const CallArguments& given
   return options;
 }
 
-LoaderOptions loader_options(const CallArguments& given) {
-  LoaderOptions options;
-  if (const nb::handle value = given.unless_none("batch")) options.batch = int_argument("batch", value, 1);
-  if (const nb::handle value = given.unless_none("global_batch")) {
-    options.global_batch = integer_argument("global_batch", value, 1, kInt64Max);
-  }
-  if (const nb::handle value = given["seed"]) options.seed = unsigned_argument("seed", value);
-  if (const nb::handle value = given["threads"]) options.threads = int_or_auto("threads", value, 1).value_or(0);
-  if (const nb::handle value = given["prefetch"]) options.prefetch = int_or_auto("prefetch", value, 1);
-  if (const nb::handle value = given.unless_none("memory")) options.memory = size_argument("memory", value);
-  if (const nb::handle value = given["order"]) options.order = parse_order(text_argument("order", value));
-  if (const nb::handle value = given.unless_none("window")) {
-    options.window = integer_argument("window", value, 1, kInt64Max);
-  }
-  if (const nb::handle value = given.unless_none("lanes")) options.lanes = int_argument("lanes", value, 1);
-  if (const nb::handle value = given.unless_none("rank")) options.rank = int_argument("rank", value, 0);
-  if (const nb::handle value = given.unless_none("world")) options.world = int_argument("world", value, 1);
-  if (const nb::handle value = given.unless_none("tail")) options.tail = parse_tail(text_argument("tail", value));
-  if (const nb::handle value = given.unless_none("audit")) options.audit = path_argument("audit", value);
-  if (const nb::handle value = given["bad_sample"]) {
-    options.bad_sample = parse_bad_slot_policy(text_argument("bad_sample", value));
-  }
-  if (const nb::handle value = given.unless_none("quarantine")) options.quarantine = path_argument("quarantine", value);
-  if (const nb::handle value = given["cache"]) options.cache = parse_cache(text_argument("cache", value));
-  if (const nb::handle value = given.unless_none("cache_memory")) {
-    options.cache_memory = size_argument("cache_memory", value);
-  }
-  if (const nb::handle value = given["repeats"]) options.repeats = integer_argument("repeats", value, 1, kInt64Max);
-  if (const nb::handle value = given["device"]) options.device = open_device(device_argument("device", value));
-  if (const nb::handle value = given["transfer_index"]) {
-    options.transfer_index = int_or_auto("transfer_index", value, 0);
-  }
-  if (const nb::handle value = given["tune"]) options.tune = parse_tune_mode(text_argument("tune", value));
-  if (const nb::handle value = given.unless_none("device_memory")) {
-    options.device_memory = size_argument("device_memory", value);
-  }
-  if (const nb::handle value = given["nvjpeg"]) options.nvjpeg = flag_argument("nvjpeg", value);
-  if (const nb::handle value = given["pin_memory"]) options.pin_memory = flag_argument("pin_memory", value);
-  if (const nb::handle value = given.unless_none("io_depth")) options.io_depth = int_argument("io_depth", value, 1);
-  if (const nb::handle value = given.unless_none("metrics_address")) {
-    options.metrics_address = metrics_address_argument(value);
-  }
-  if (const nb::handle value = given.unless_none("name")) options.name = text_argument("name", value);
-  if (const nb::handle value = given.unless_none("pixels_max")) {
-    options.limits = DecodeLimits::up_to(integer_argument("pixels_max", value, 1, kInt64Max));
-  }
-  if (const nb::handle value = given["pin_threads"]) options.pin_threads = flag_argument("pin_threads", value);
-  return options;
-}
-
 void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& named) {
-  const CallSignature signature{
-      "Loader",
-      {"data",           "recipe",        "batch",      "global_batch", "seed",         "threads",  "prefetch",
-       "memory",         "order",         "window",     "lanes",        "rank",         "world",    "tail",
-       "audit",          "bad_sample",    "quarantine", "cache",        "cache_memory", "repeats",  "device",
-       "transfer_index", "device_memory", "nvjpeg",     "pin_memory",   "pin_threads",  "io_depth", "metrics_address",
-       "name",           "tune",          "pixels_max"},
-      2,
-      {"channels_last"}};
+  const CallSignature signature = loader_signature();
   const CallArguments given(signature, positional, named);
   LoaderOptions options = loader_options(given);
   const std::string device = options.device ? options.device->name() : "cpu";
@@ -230,14 +99,14 @@ PyBatch next_batch(EpochIterator& self) {
 void set_knobs(PyLoader& self, const nb::args& positional, const nb::kwargs& named) {
   const CallSignature signature{"Loader.set", {"threads", "prefetch", "transfer_index", "io_depth"}};
   const CallArguments given(signature, positional, named);
-  Knobs knobs;
-  if (const nb::handle value = given["threads"]) knobs.threads = int_argument("threads", value, 1);
-  if (const nb::handle value = given["prefetch"]) knobs.prefetch = int_argument("prefetch", value, 1);
-  if (const nb::handle value = given["transfer_index"]) {
-    knobs.transfer_index = int_argument("transfer_index", value, 0);
-  }
-  if (const nb::handle value = given["io_depth"]) knobs.io_depth = int_argument("io_depth", value, 1);
-  self.session->set(knobs);
+  const auto knob = [&](std::string_view name) -> std::optional<int> {
+    if (const nb::handle value = given[name]) return static_cast<int>(integer_of(loader_option(name), value));
+    return std::nullopt;
+  };
+  self.session->set({.threads = knob("threads"),
+                     .prefetch = knob("prefetch"),
+                     .transfer_index = knob("transfer_index"),
+                     .io_depth = knob("io_depth")});
   self.options.update(nb::borrow<nb::dict>(named));
 }
 
@@ -405,8 +274,8 @@ void bind_loader(nb::module_& module) {
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__next__", &next_batch)
       .def("__repr__", &repr_epoch);
-  nb::class_<PyLoader> loader(module, "Loader", kLoaderDoc);
-  loader.def("__init__", &construct, nb::sig(kConstructor))
+  nb::class_<PyLoader> loader(module, "Loader", loader_documentation().c_str());
+  loader.def("__init__", &construct, nb::sig(constructor_text().c_str()))
       .def("__len__", [](const PyLoader& self) { return self.session->loader().batches_per_epoch(); })
       .def("__iter__", [](const PyLoader& self) { return run_epoch(self, self.session->next_epoch()); })
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })

@@ -14,6 +14,7 @@
 #include "stoker/base/log.h"
 #include "stoker/ops/argument_text.h"
 #include "stoker/plan/plan.h"
+#include "stoker/runtime/loader_option_table.h"
 #include "stoker/runtime/metrics.h"
 
 namespace nb = nanobind;
@@ -87,6 +88,17 @@ nb::list known_metrics() {
   return table;
 }
 
+// The table of a loader's options, in order: (name, command line, whether it is an integer, initial, doc, unset,
+// least, most).
+nb::list known_options() {
+  nb::list table;
+  for (const auto& [name, command_line, form, initial, set, doc, unset] : loader_option_table()) {
+    table.append(nb::make_tuple(std::string(name), std::string(command_line), form.kind == OptionKind::kInteger,
+                                std::string(initial), doc, unset, form.least, form.most));
+  }
+  return table;
+}
+
 void log_text(int level, const std::string& text) { log_message(static_cast<LogLevel>(level), text); }
 
 nb::list isas() {
@@ -102,6 +114,7 @@ void bind_testing(nb::module_& module) {
   testing.def("draw_boxes", &draw_boxes, "recipe"_a, "width"_a, "height"_a, "count"_a, "seed"_a);
   testing.def("operators", &operators);
   testing.def("metrics", &known_metrics);
+  testing.def("loader_options", &known_options);
   testing.def("log", &log_text, "level"_a, "text"_a, nb::call_guard<nb::gil_scoped_release>());
   testing.def("available_isas", &isas);
   testing.def(

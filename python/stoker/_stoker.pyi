@@ -161,6 +161,7 @@ class EpochIterator:
 class Loader:
     """Turns a data set and a recipe into batches: the same ones for every number of threads."""
 
+    # `./dev options` writes what follows the star.
     def __init__(
         self,
         data: Dataset | _Path | Sequence[_Path],
@@ -170,7 +171,7 @@ class Loader:
         global_batch: int | None = None,
         seed: int = 0,
         threads: int | str = "auto",
-        prefetch: int | str = 'auto',
+        prefetch: int | str = "auto",
         memory: int | str | None = None,
         order: str = "global",
         window: int | None = None,
@@ -184,8 +185,8 @@ class Loader:
         cache: str = "none",
         cache_memory: int | str | None = None,
         repeats: int = 1,
-        device: str | _Device = 'cpu',
-        transfer_index: int | str = 'auto',
+        device: str | _Device = "cpu",
+        transfer_index: int | str = "auto",
         device_memory: int | str | None = None,
         nvjpeg: bool = False,
         pin_memory: bool = False,
@@ -193,7 +194,7 @@ class Loader:
         io_depth: int | None = None,
         metrics_address: int | str | None = None,
         name: str | None = None,
-        tune: str = 'on',
+        tune: str = "on",
         pixels_max: int | None = None,
     ) -> None: ...
     def __len__(self) -> int: ...

@@ -120,6 +120,7 @@ class Loader:
 
     if TYPE_CHECKING:
 
+        # `./dev options` writes what follows the star, up to channels_last.
         def __init__(
             self,
             data: stoker.Dataset | _Path | Sequence[_Path],

@@ -92,7 +92,7 @@ TEST(LoaderIoDepth, IsWhatWasAskedForOrTheMost) {
   for (const int wrong : {0, -1, kIoDepthMax + 1}) {
     const Error error = error_of([&] { loader.set({.io_depth = wrong}); });
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-    EXPECT_THAT(error.message(), HasSubstr(fmt::format("an I/O depth of {} is none", wrong)));
+    EXPECT_THAT(error.message(), HasSubstr(fmt::format("the I/O depth cannot be {}", wrong)));
     EXPECT_EQ(error_of([&] { Loader(data.dataset, small_recipe(), {.batch = 5, .io_depth = wrong}); }).message(),
               error.message());
   }

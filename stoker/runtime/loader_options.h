@@ -41,6 +41,7 @@ enum class CacheKind : std::uint8_t {
 };
 CacheKind parse_cache(std::string_view name);  // "none", "ram"; throws kUsage
 
+/// The table of those that users give by name, loader_option_table.h, says more about each.
 struct LoaderOptions {
   int batch = 0;                  // slots per rank; either this
   std::int64_t global_batch = 0;  // or this, of all ranks
@@ -49,32 +50,29 @@ struct LoaderOptions {
   std::optional<int> prefetch{};  // batches made ahead of the consumer; unset: as tuned, or kPrefetchDefault
   std::optional<int> io_depth{};  // reads under way at once, at most; unset: as tuned, or kIoDepthMax
   TuneMode tune = TuneMode::kOn;
-  std::function<void(const TuningMove&)> tuned{};  // called when the tuner has news, by its thread; at first
-                                                   // there is no window yet; must not throw. It may close the
-                                                   // loader, whose destructor then joins that thread
-  std::optional<std::uint64_t>
-      memory{};           // budget in bytes for all that a loader holds; unset: a quarter of the machine's
-  DecodeLimits limits{};  // of images: larger ones are bad samples
+  // Called when the tuner has news, by its thread; at first there is no window yet; must not throw. It may close the
+  // loader, whose destructor then joins that thread.
+  std::function<void(const TuningMove&)> tuned{};
+  std::optional<std::uint64_t> memory{};  // bytes, of all that a loader holds; unset: a quarter of the machine's
+  DecodeLimits limits{};                  // of images: larger ones are bad samples
   OrderKind order = OrderKind::kGlobal;
-  std::optional<std::int64_t> window{};  // samples, of the windowed order only; unset: as OrderOptions has it
-  std::optional<int> lanes{};            // likewise
-  std::int64_t repeats = 1;              // how often each sample comes in an epoch, augmented anew each time
-  std::optional<int> rank{}, world{};    // unset: what the launcher says (order/launcher.h)
-  std::optional<Tail> tail{};            // unset: the recipe's
-  CacheKind cache = CacheKind::kNone;    // of encoded samples, shared by the ranks of this host
-  std::optional<std::uint64_t>
-      cache_memory{};  // bytes, of the budget; unset: what all samples need, at most half of it
+  std::optional<std::int64_t> window{};         // samples, of the windowed order only; unset: as OrderOptions has it
+  std::optional<int> lanes{};                   // of the windowed order only; unset: as OrderOptions has it
+  std::int64_t repeats = 1;                     // how often each sample comes in an epoch, augmented anew each time
+  std::optional<int> rank{}, world{};           // unset: what the launcher says (order/launcher.h)
+  std::optional<Tail> tail{};                   // unset: the recipe's
+  CacheKind cache = CacheKind::kNone;           // of encoded samples, shared by the ranks of this host
+  std::optional<std::uint64_t> cache_memory{};  // bytes, of those; unset: what all samples need, at most half
   BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
-  std::string quarantine{};  // file: samples that it lists are bad, others that are bad are added; empty: none
-  std::string
-      metrics_address{};  // to serve metrics at, to Prometheus (runtime/report/metrics_server.h); empty: nowhere
-  std::string name{};     // by which they tell this loader from others; empty: a number
-  std::string audit{};    // file to write one line per delivered sample to; empty: none
+  std::string quarantine{};       // file: samples that it lists are bad, others that are bad are added; empty: none
+  std::string metrics_address{};  // to serve metrics at (runtime/report/metrics_server.h); empty: nowhere
+  std::string name{};             // of this loader in its metrics; empty: a number
+  std::string audit{};            // file to write one line per delivered sample to; empty: none
   std::int64_t epochs_end = INT64_MAX;  // the first epoch that will not be asked for: nothing of it is prefetched
   std::function<void(const LoaderProgress&)> progress{};  // called after each batch, by the thread that took it
   Allocator* allocator = &host_allocator();               // of batches and read-ahead; outlives them
-  std::shared_ptr<Device> device{};              // that does the stages after the transfer index, from open_device(); null: there is none
-  std::optional<int> transfer_index{};           // stages before it; unset: as tuned, or none where there is a device
+  std::shared_ptr<Device> device{};     // that does the stages after the transfer index, from open_device(); null: none
+  std::optional<int> transfer_index{};  // stages before it; unset: as tuned, or none where there is a device
   std::optional<std::uint64_t> device_memory{};  // budget in bytes of its own memory; unset: a quarter of it
   bool nvjpeg = false;      // at index 0 it decodes JPEGs without entry points, to pixels of its own: kept in the state
   bool pin_memory = false;  // of batches that the consumer copies to a GPU, if there is no device

@@ -86,6 +86,7 @@ ResolvedOptions resolve_sizes(const Dataset& dataset, const LoaderOptions& optio
   const RankOfWorld place = find_rank(options.rank, options.world, process_environment());
   const std::string bus_id = options.device && options.pin_threads ? options.device->bus_id() : std::string();
   ResolvedOptions resolved;
+  resolved.given = options;
   resolved.rank = place.rank;
   resolved.world = place.world;
   resolved.batch = resolve_batch(options, place.world);
@@ -94,7 +95,6 @@ ResolvedOptions resolve_sizes(const Dataset& dataset, const LoaderOptions& optio
   const auto near = static_cast<int>(resolved.cores.cores.size());
   resolved.core_count = near > 0 ? std::min(near, usable_cores()) : usable_cores();
   resolved.fixed = fixed_knobs(options);
-  resolved.tune = options.tune;
   const int all_threads = options.tune == TuneMode::kOff ? resolved.core_count : threads_max(resolved.core_count);
   resolved.knobs = {.threads = options.threads == 0 ? all_threads : options.threads,
                     .transfer_index = options.transfer_index.value_or(options.device ? 0 : kTransferIndexMax),
@@ -103,20 +103,7 @@ ResolvedOptions resolve_sizes(const Dataset& dataset, const LoaderOptions& optio
   resolved.memory = options.memory ? *options.memory : usable_memory() / 4;
   const std::uint64_t of_device = options.device ? options.device->memory_bytes() / 4 : 0;
   resolved.device_memory = options.device_memory.value_or(of_device > 0 ? of_device : UINT64_MAX);
-  resolved.cache = options.cache;
   resolved.cache_memory = options.cache_memory.value_or(ResolvedOptions::kAllSamples);
-  resolved.bad_sample = options.bad_sample;
-  resolved.epochs_end = options.epochs_end;
-  resolved.limits = options.limits;
-  resolved.quarantine = options.quarantine;
-  resolved.audit = options.audit;
-  resolved.name = options.name;
-  resolved.allocator = options.allocator;
-  resolved.device = options.device;
-  resolved.nvjpeg = options.nvjpeg;
-  resolved.pin_memory = options.pin_memory;
-  resolved.tuned = options.tuned;
-  resolved.progress = options.progress;
   return resolved;
 }
 
@@ -152,7 +139,7 @@ ResolvedOptions resolve_options(const Dataset& dataset, const Recipe& recipe, co
 
 void check_transfer_index(int index, const Device* device) {
   if (index < 0 || index > kTransferIndexMax) {
-    fail(ErrorKind::kUsage, "a transfer index of {} is none; it goes from 0 to {}", index, kTransferIndexMax);
+    fail(ErrorKind::kUsage, "the transfer index cannot be {}; it goes from 0 to {}", index, kTransferIndexMax);
   }
   if (!device && index < kTransferIndexMax) {
     fail(ErrorKind::kUsage,
@@ -164,7 +151,7 @@ void check_transfer_index(int index, const Device* device) {
 
 void check_io_depth(int depth) {
   if (depth >= 1 && depth <= kIoDepthMax) return;
-  fail(ErrorKind::kUsage, "an I/O depth of {} is none; it goes from 1 to {}", depth, kIoDepthMax);
+  fail(ErrorKind::kUsage, "the I/O depth cannot be {}; it goes from 1 to {}", depth, kIoDepthMax);
 }
 
 }  // namespace stoker

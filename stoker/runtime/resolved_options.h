@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
 
 #include "stoker/base/topology.h"
@@ -16,6 +14,8 @@
 namespace stoker {
 
 struct ResolvedOptions {
+  LoaderOptions given{};  // as the user gave them; a member below of the same meaning counts instead
+
   int rank = 0, world = 1;
   int batch = 0;         // slots per rank
   OrderOptions order{};  // without the sizes of the shards, which take a look at every sample
@@ -23,20 +23,10 @@ struct ResolvedOptions {
   int core_count = 1;    // that they may use
   KnobSetting knobs{};   // to begin with
   Knobs fixed{};         // those that the user gave, which are not tuned
-  TuneMode tune = TuneMode::kOn;
   std::uint64_t memory = 0, device_memory = 0;
-  CacheKind cache = CacheKind::kNone;
   static constexpr std::uint64_t kAllSamples = UINT64_MAX;  // as far as half of the budget goes
   std::uint64_t cache_memory = kAllSamples;
-  BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
-  std::int64_t epochs_end = INT64_MAX;
-  DecodeLimits limits{};
-  std::string quarantine{}, audit{}, metrics_address{}, name{};
-  Allocator* allocator = nullptr;
-  std::shared_ptr<Device> device{};
-  bool nvjpeg = false, pin_memory = false;
-  std::function<void(const TuningMove&)> tuned{};
-  std::function<void(const LoaderProgress&)> progress{};
+  std::string metrics_address{};  // with the host
 };
 
 /// Throws kUsage or kData with the reason why a loader cannot have these options.

@@ -246,7 +246,7 @@ INTEGERS = {
         "--batch": (1, INT_MAX), "--global-batch": (1, INT64_MAX), "--epochs": (1, 10**9), "--batches": (1, INT64_MAX),
         "--threads": (1, INT_MAX), "--prefetch": (1, INT_MAX), "--seed": (0, UINT64_MAX), "--rank": (0, INT_MAX),
         "--window": (1, INT64_MAX), "--lanes": (1, INT_MAX), "--io-depth": (1, 1024),
-        "--world": (1, INT_MAX)}),
+        "--world": (1, INT_MAX), "--repeats": (1, INT64_MAX), "--transfer-index": (0, 3), "--pixels-max": (1, INT64_MAX)}),
     "plan": (("plan", "DATA", "--recipe", "imagenet-train"), {
         "--batch": (1, INT_MAX), "--prefetch": (1, INT_MAX), "--threads": (1, INT_MAX), "--pixels-max": (1, INT64_MAX)}),
     "view": (("view", "DATA", "--recipe", "imagenet-train", "--out", "x.png"), {
@@ -266,6 +266,11 @@ def test_what_is_no_number_within_an_options_range_is_refused_with_the_range(sto
         assert f"a whole number from {least} to {most} " in sentence and f"{option}: '{str(text)[:40]}" in sentence
         assert len(sentence) <= SENTENCE_MAX
     assert not (tmp_path / "out").exists()
+
+
+def test_numbers_that_are_tuned_may_be_left_to_the_tuner(stoker, tiny):
+    tuned = [word for option in ("--threads", "--prefetch", "--transfer-index") for word in (option, "auto")]
+    assert stoker.json("run", tiny.folder, "--recipe", "cifar-train", "--batch", 10, *tuned)["samples"] == 30
 
 
 @pytest.mark.parametrize("option", ["--recipe", "--memory", "--order", "--tail", "--accelerator", "--audit"])

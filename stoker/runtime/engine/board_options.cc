@@ -24,9 +24,9 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Resol
   }
   board.raw_windows = RawWindows(plan, options.order.seed);
   board.prefetch = options.knobs.prefetch;
-  board.bad_sample = options.bad_sample;
+  board.bad_sample = options.given.bad_sample;
   board.reserve_bytes = kArenaReserve;
-  board.epochs_end = options.epochs_end;
+  board.epochs_end = options.given.epochs_end;
   board.tickets_ahead = tickets_ahead(options);
   board.read_ahead_bytes = memory.read_ahead;
   board.near_bytes = near_bytes(dataset, board.tickets_ahead, board.read_ahead_bytes);

@@ -42,15 +42,15 @@ Consumer::Consumer(EngineCore& core, Reader& reader, const ResolvedOptions& opti
     : core_(core),
       reader_(reader),
       batch_(options.batch),
-      epochs_end_(options.epochs_end),
-      progress_(options.progress),
-      audit_(options.audit.empty() ? nullptr : std::make_unique<AuditWriter>(options.audit)),
+      epochs_end_(options.given.epochs_end),
+      progress_(options.given.progress),
+      audit_(options.given.audit.empty() ? nullptr : std::make_unique<AuditWriter>(options.given.audit)),
       state_({.data = core.dataset->fingerprint(),
               .samples = core.dataset->size(),
               .recipe = hash64(core.plan.recipe().to_toml()),
               .order = core.board.order(),
               .semantics = kSemanticsVersion,
-              .nvjpeg = options.nvjpeg}),
+              .nvjpeg = options.given.nvjpeg}),
       batches_per_epoch_(core.board.batches_per_epoch()) {}
 
 void Consumer::start_epoch(std::int64_t epoch) {

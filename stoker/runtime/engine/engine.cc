@@ -11,7 +11,7 @@ namespace stoker {
 
 Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const ResolvedOptions& options)
     : metrics_address_(options.metrics_address),
-      name_(options.name),
+      name_(options.given.name),
       rank_(options.rank),
       core_(std::move(dataset), std::move(recipe), options),
       reader_(core_),

@@ -12,12 +12,12 @@ namespace stoker {
 EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const ResolvedOptions& options)
     : dataset(std::move(data)),
       plan(std::move(recipe)),
-      device(options.device),
-      pinned(options.pin_memory ? open_pinned_host() : nullptr),
+      device(options.given.device),
+      pinned(options.given.pin_memory ? open_pinned_host() : nullptr),
       cores(options.cores),
-      limits(options.limits),
-      bad_sample(options.bad_sample),
-      quarantine(options.quarantine.empty() ? nullptr : std::make_shared<Quarantine>(options.quarantine)),
+      limits(options.given.limits),
+      bad_sample(options.given.bad_sample),
+      quarantine(options.given.quarantine.empty() ? nullptr : std::make_shared<Quarantine>(options.given.quarantine)),
       memory(plan_memory(*dataset, plan, options)),
       enough_memory(dataset, plan, options),
       cache_share(stoker::cache_share(*dataset, plan.fields(), options.world, memory.cache)),
@@ -27,7 +27,7 @@ EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const
       steps(batch_steps(device.get(), metrics)),
       out_of_memory(
           std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"))),
-      board(*dataset, options_of_board(options), *options.allocator),
+      board(*dataset, options_of_board(options), *options.given.allocator),
       io_depth(options.knobs.io_depth),
       worker_target(options.knobs.threads) {}
 

@@ -10,8 +10,8 @@ namespace stoker {
 
 EnoughMemory::EnoughMemory(std::shared_ptr<const Dataset> dataset, const Plan& plan, ResolvedOptions options)
     : dataset_(std::move(dataset)), plan_(plan), options_(std::move(options)) {
-  options_.progress = nullptr;  // a user's callbacks, which may not outlive what they were made for
-  options_.tuned = nullptr;
+  options_.given.progress = nullptr;  // a user's callbacks, which may not outlive what they were made for
+  options_.given.tuned = nullptr;
 }
 
 std::string EnoughMemory::text(const SampleNeeds& needs) const {
@@ -19,7 +19,7 @@ std::string EnoughMemory::text(const SampleNeeds& needs) const {
   if (!largest_) {
     largest_.emplace();
     try {
-      largest_ = largest_needs(*dataset_, plan_, options_.limits);
+      largest_ = largest_needs(*dataset_, plan_, options_.given.limits);
     } catch (const Error&) {  // what is wrong with other samples is for their tickets to say
     }
   }

@@ -80,10 +80,10 @@ std::size_t near_bytes(const Dataset& dataset, std::int64_t ahead, std::size_t r
 }
 
 DeviceSide device_side(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options) {
-  return {.device = options.device.get(),
+  return {.device = options.given.device.get(),
           .plan = &plan,
           .image_bytes = mean_sample_bytes(dataset),
-          .nvjpeg = options.nvjpeg};
+          .nvjpeg = options.given.nvjpeg};
 }
 
 LoaderBatchBytes bytes_of_batch(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options) {
@@ -95,7 +95,7 @@ MemoryPlan least_memory(const Dataset& dataset, const Plan& plan, const Resolved
   const std::int64_t ahead = tickets_ahead(options);
   const std::uint64_t table = SampleCache::overhead(dataset.size());
   const bool sized = options.cache_memory != ResolvedOptions::kAllSamples;
-  return {.cache = options.cache == CacheKind::kRam ? std::max(sized ? options.cache_memory : 0, table) : 0,
+  return {.cache = options.given.cache == CacheKind::kRam ? std::max(sized ? options.cache_memory : 0, table) : 0,
           .tickets = tickets_memory(options, prefetch, ahead),
           .read_ahead = kReadAheadMin,
           .scratch = kScratchMin + static_cast<std::uint64_t>(options.knobs.threads) * kScratchEach,
@@ -139,11 +139,11 @@ MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const ResolvedO
     part += bytes;
     left -= bytes;
   };
-  if (options.cache == CacheKind::kRam && options.cache_memory == ResolvedOptions::kAllSamples) {
+  if (options.given.cache == CacheKind::kRam && options.cache_memory == ResolvedOptions::kAllSamples) {
     give(memory.cache, std::min(whole_cache_bytes(dataset) - memory.cache, left / 2));
   }
   const std::int64_t ahead = tickets_ahead(options);
-  if (!options.fixed.prefetch && options.tune != TuneMode::kOff) {
+  if (!options.fixed.prefetch && options.given.tune != TuneMode::kOff) {
     give(memory.tickets, std::min(left / 8, tickets_memory(options, kPrefetchTuned, ahead) - memory.tickets));
   }
   give(memory.read_ahead, std::min(left / 2, std::max(kReadAheadMax, read_ahead_of(dataset, ahead)) - kReadAheadMin));

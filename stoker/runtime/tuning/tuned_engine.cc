@@ -7,7 +7,7 @@
 namespace stoker {
 
 TunedEngine::TunedEngine(Engine& engine, const ResolvedOptions& options, SelfTuningOptions tuning)
-    : engine_(engine), seed_(options.order.seed), limits_(options.limits), tuning_(*this, std::move(tuning)) {
+    : engine_(engine), seed_(options.order.seed), limits_(options.given.limits), tuning_(*this, std::move(tuning)) {
   engine_.consumer().on_delivered([this](const BatchPeriod& period) { tuning_.delivered(period); });
 }
 

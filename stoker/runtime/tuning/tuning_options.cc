@@ -30,7 +30,7 @@ std::string tuning_title(const Dataset& dataset, const Plan& plan, const Resolve
   const std::size_t shards = dataset.shard_samples().size();
   const std::string more = shards > 1 ? fmt::format(" and {}", counted(shards - 1, "other shard")) : "";
   return fmt::format("{}{} of {}{}; {}; batches of {}, device {}, on {}; begun {:%Y-%m-%d %H:%M} UTC",
-                     options.name.empty() ? "" : options.name + ": ", counted(dataset.size(), "sample"),
+                     options.given.name.empty() ? "" : options.given.name + ": ", counted(dataset.size(), "sample"),
                      dataset.row(0).source->name(), more, fmt::join(operators, ", "), options.batch, device,
                      machine_name(), fmt::gmtime(std::time(nullptr)));
 }
@@ -39,12 +39,12 @@ std::string tuning_title(const Dataset& dataset, const Plan& plan, const Resolve
 
 std::optional<SelfTuningOptions> tuning_options(const Dataset& dataset, const Plan& plan,
                                                 const ResolvedOptions& options, const MemoryPlan& memory) {
-  if (options.tune == TuneMode::kOff || options.fixed.all()) return std::nullopt;
+  if (options.given.tune == TuneMode::kOff || options.fixed.all()) return std::nullopt;
   const int prefetch_max =
       most_prefetch(options.fixed.prefetch.value_or(kPrefetchTuned), dataset, plan, options, memory);
-  const std::string device = options.device ? options.device->name() : "cpu";
+  const std::string device = options.given.device ? options.given.device->name() : "cpu";
   SelfTuningOptions tuning;
-  tuning.once = options.tune == TuneMode::kOnce;
+  tuning.once = options.given.tune == TuneMode::kOnce;
   tuning.title = tuning_title(dataset, plan, options, device);
   tuning.workload.cores = options.core_count;
   tuning.workload.batch = options.batch;
@@ -61,7 +61,7 @@ std::optional<SelfTuningOptions> tuning_options(const Dataset& dataset, const Pl
                 .recipe = hash64(plan.recipe().to_toml()),
                 .batch = options.batch,
                 .world = options.world};
-  tuning.moved = options.tuned;
+  tuning.moved = options.given.tuned;
   return tuning;
 }
 

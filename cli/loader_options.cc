@@ -1,0 +1,63 @@
+#include "cli/loader_options.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cstdint>
+#include <functional>
+
+#include "cli/common_options.h"
+#include "stoker/base/error.h"
+#include "stoker/base/units.h"
+#include "stoker/runtime/loader_option_table.h"
+
+namespace stoker {
+namespace {
+
+OptionValue value_of(const LoaderOptionSpec& option, const std::string& flag, const std::string& text) {
+  const OptionForm& form = option.form;
+  if (form.kind == OptionKind::kInteger) return parse_integer<std::uint64_t>(flag, text, {form.least, form.most});
+  if (form.kind == OptionKind::kSize) return parse_size(text);
+  if (form.kind == OptionKind::kPath && text.empty()) refuse(flag, "its value is empty");
+  return text;
+}
+
+}  // namespace
+
+Option* add_loader_option(Command& command, LoaderOptions& loader, std::string_view name, const std::string& doc) {
+  const LoaderOptionSpec& option = loader_option(name);
+  const std::size_t space = option.command_line.find(' ');
+  const std::string flag(option.command_line.substr(0, space));
+  std::string help = doc.empty() ? help_of(option) : doc;
+  if (option.initial == "True") help = "Turn off: " + help;
+  help[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(help[0])));
+  if (option.form.kind == OptionKind::kFlag) {
+    return command.add_flag_callback(
+        flag, [&loader, &option] { option.set(loader, option.initial != "True"); }, help);
+  }
+  const auto read = [&loader, &option, flag](const std::string& text) {
+    if (option.initial == "auto" && text == "auto") return;
+    try {
+      option.set(loader, value_of(option, flag, text));
+    } catch (const Error& error) {
+      throw error.with_context(flag);
+    }
+  };
+  return command.add_option(flag, read, help)->option_text(std::string(option.command_line.substr(space + 1)));
+}
+
+Option* add_batch_option(Command& command, LoaderOptions& loader) {
+  return add_loader_option(command, loader, "batch",
+                           fmt::format("{}; by default {}", loader_option("batch").doc, kDefaultBatch));
+}
+
+void add_loader_options(Command& command, LoaderOptions& loader) {
+  Option* batch = add_batch_option(command, loader);
+  for (const LoaderOptionSpec& option : loader_option_table()) {
+    if (option.name == "batch" || option.command_line.empty()) continue;
+    Option* added = add_loader_option(command, loader, option.name);
+    if (option.name == "global_batch") added->excludes(batch);
+  }
+}
+
+}  // namespace stoker

@@ -1,0 +1,24 @@
+// The options of a loader on the command line, as the table of options has them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/parser.h"
+#include "stoker/runtime/loader_options.h"
+
+namespace stoker {
+
+constexpr int kDefaultBatch = 256;  // where neither --batch nor --global-batch is given
+
+/// Adds the option of that name; `loader` must outlive the parsing. The doc is for commands to which the option means
+/// something of their own; the table's by default.
+Option* add_loader_option(Command& command, LoaderOptions& loader, std::string_view name, const std::string& doc = {});
+
+/// Adds all that the command line has.
+void add_loader_options(Command& command, LoaderOptions& loader);
+
+/// Adds --batch, of which kDefaultBatch is the default.
+Option* add_batch_option(Command& command, LoaderOptions& loader);
+
+}  // namespace stoker

@@ -1,0 +1,138 @@
+#include "stoker/runtime/loader_option_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <concepts>
+#include <limits>
+#include <type_traits>
+
+#include "stoker/device/open_device.h"
+#include "stoker/plan/device_batch.h"
+#include "stoker/runtime/report/metrics_server.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::uint64_t kIntMax = std::numeric_limits<int>::max();
+constexpr std::uint64_t kInt64Max = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kUint64Max = std::numeric_limits<std::uint64_t>::max();
+
+template <auto kField>
+void set(LoaderOptions& options, const OptionValue& value) {
+  auto& field = options.*kField;
+  using Field = std::remove_reference_t<decltype(field)>;
+  if constexpr (std::same_as<Field, bool> || std::same_as<Field, std::string>) {
+    field = std::get<Field>(value);
+  } else if constexpr (std::integral<Field>) {
+    field = static_cast<Field>(std::get<std::uint64_t>(value));
+  } else {
+    field = static_cast<typename Field::value_type>(std::get<std::uint64_t>(value));
+  }
+}
+
+template <auto kField, auto kParse>
+void set(LoaderOptions& options, const OptionValue& value) {
+  options.*kField = kParse(std::get<std::string>(value));
+}
+
+void set_pixels_max(LoaderOptions& options, const OptionValue& value) {
+  options.limits = DecodeLimits::up_to(static_cast<std::int64_t>(std::get<std::uint64_t>(value)));
+}
+
+std::string address_text(std::string_view address) { return parse_metrics_address(address).text(); }
+
+OptionForm integer(std::uint64_t least, std::uint64_t most) { return {OptionKind::kInteger, least, most}; }
+
+}  // namespace
+
+std::span<const LoaderOptionSpec> loader_option_table() {
+  using enum OptionKind;
+  using Of = LoaderOptions;
+  // In the order of Python's arguments.
+  static const LoaderOptionSpec table[] = {
+      {"batch", "--batch N", integer(1, kIntMax), "", set<&Of::batch>, "samples per batch of this rank"},
+      {"global_batch", "--global-batch N", integer(1, kInt64Max), "", set<&Of::global_batch>,
+       "samples per batch of all ranks, in place of batch"},
+      {"seed", "--seed S", integer(0, kUint64Max), "0", set<&Of::seed>,
+       "the number that decides, with the epoch's, the order and every random draw"},
+      {"threads", "--threads N|auto", integer(1, kIntMax), "auto", set<&Of::threads>, "worker threads",
+       "as tuned, or one per core that the process may use"},
+      {"prefetch", "--prefetch N|auto", integer(1, kIntMax), "auto", set<&Of::prefetch>,
+       "batches made ahead of the consumer", fmt::format("as tuned, {} to begin with", kPrefetchDefault)},
+      {"memory", "--memory SIZE", kSize, "", set<&Of::memory>,
+       "budget for all that the loader holds, in bytes or as 512MiB", "a quarter of the machine's memory"},
+      {"order", "--order global|windowed|none", kWord, "global", set<&Of::order, parse_order>,
+       "shuffle the whole data set (global), its shards and near samples (windowed), or nothing (none)"},
+      {"window", "--window N", integer(1, kInt64Max), "", set<&Of::window>,
+       "samples that the windowed order shuffles at a time in each lane", fmt::to_string(OrderOptions().window)},
+      {"lanes", "--lanes C", integer(1, kIntMax), "", set<&Of::lanes>,
+       "places that the windowed order reads at, for all ranks", fmt::to_string(OrderOptions().lanes)},
+      {"rank", "--rank R", integer(0, kIntMax), "", set<&Of::rank>,
+       "number of this process, from 0, among those that share the batches", "what torchrun, MPI or Slurm say"},
+      {"world", "--world W", integer(1, kIntMax), "", set<&Of::world>, "how many processes share the batches",
+       "what torchrun, MPI or Slurm say, or 1"},
+      {"tail", "--tail drop|wrap|pad|keep", kWord, "", set<&Of::tail, parse_tail>,
+       "leave an incomplete last batch out (drop), fill it from the epoch's beginning (wrap), pad it with images of "
+       "zeros and labels of -100 (pad), or make it shorter (keep: some ranks may have one batch less)",
+       "what the recipe says"},
+      {"audit", "--audit FILE", kPath, "", set<&Of::audit>,
+       "write one line per delivered sample to this file, with a hash of its pixels"},
+      {"bad_sample", "--bad-sample substitute|skip|fail", kWord, "substitute",
+       set<&Of::bad_sample, parse_bad_slot_policy>,
+       "if a sample's bytes are bad, replace it with another (substitute), leave it out (skip), or stop (fail)"},
+      {"quarantine", "--quarantine FILE", kPath, "", set<&Of::quarantine>,
+       "take the samples on this list for bad, and add to it others that are bad"},
+      {"cache", "--cache none|ram", kWord, "none", set<&Of::cache, parse_cache>,
+       "keep encoded samples in memory, shared by the ranks of a host (ram), or do not (none)"},
+      {"cache_memory", "--cache-memory SIZE", kSize, "", set<&Of::cache_memory>,
+       "part of the memory budget that the cache takes", "what all samples need, at most half of the budget"},
+      {"repeats", "--repeats N", integer(1, kInt64Max), "1", set<&Of::repeats>,
+       "how often each sample comes in an epoch, augmented anew each time"},
+      {"device", "--device DEVICE", kDevice, "cpu", set<&Of::device, open_device>,
+       "run the stages after the transfer index here: cpu (no device), a GPU such as cuda:0, emulated:execute (for "
+       "agreement), or emulated:NAME (a model that computes nothing, for timing)"},
+      {"transfer_index", "--transfer-index K|auto", integer(0, kTransferIndexMax), "auto", set<&Of::transfer_index>,
+       fmt::format("stages that the CPU runs before the data cross to the device, 0 to {}", kTransferIndexMax),
+       "as tuned, 0 to begin with"},
+      {"device_memory", "--device-memory SIZE", kSize, "", set<&Of::device_memory>,
+       "budget for what the loader holds in the device's memory", "a quarter of it"},
+      {"nvjpeg", "--nvjpeg", kFlag, "False", set<&Of::nvjpeg>,
+       "at transfer index 0, leave JPEGs that an index has no entry points for to nvJPEG, which decodes them to other "
+       "pixels: states with and without it differ"},
+      {"pin_memory", "", kFlag, "False", set<&Of::pin_memory>,
+       "keep batches on the CPU in pinned memory, from which copies to a GPU overlap with all other work; tell the "
+       "batch which streams copy it, see Batch.record_stream()"},
+      {"pin_threads", "--no-pin-threads", kFlag, "True", set<&Of::pin_threads>,
+       "with a GPU, keep threads to the cores near it"},
+      {"io_depth", "--io-depth N", integer(1, kIoDepthMax), "", set<&Of::io_depth>, "reads under way at once, at most",
+       fmt::format("as tuned, {} to begin with; reads by pread use the first 32", kIoDepthMax)},
+      {"metrics_address", "--metrics ADDRESS", kAddress, "", set<&Of::metrics_address, address_text>,
+       "serve what the loader measures to Prometheus at http://ADDRESS/metrics: a port, which is 127.0.0.1's, or "
+       "IP:PORT; port 0 is one that is free"},
+      {"name", "", kText, "", set<&Of::name>, "what this loader is called in the metrics that it serves", "a number"},
+      {"tune", "--tune on|once|off", kWord, "on", set<&Of::tune, parse_tune_mode>,
+       "turn those of threads, prefetch, io_depth and transfer_index that are not given, until nothing makes training "
+       "faster or cheaper: again whenever something changes (on), once, or not at all (off)"},
+      {"pixels_max", "--pixels-max N", integer(1, kInt64Max), "", set_pixels_max,
+       "images of more pixels are bad samples", fmt::to_string(DecodeLimits().pixels_max)},
+  };
+  return table;
+}
+
+const LoaderOptionSpec& loader_option(std::string_view name) {
+  const std::span<const LoaderOptionSpec> table = loader_option_table();
+  const auto found = std::find_if(table.begin(), table.end(), [&](const auto& option) { return option.name == name; });
+  assert(found != table.end());
+  return *found;
+}
+
+std::string help_of(const LoaderOptionSpec& option) {
+  if (option.initial == "auto") return fmt::format("{}; auto: {}", option.doc, option.unset);
+  if (!option.unset.empty()) return fmt::format("{}; by default {}", option.doc, option.unset);
+  if (option.initial.empty() || option.form.kind == OptionKind::kFlag) return option.doc;
+  return fmt::format("{}; by default {}", option.doc, option.initial);
+}
+
+}  // namespace stoker
