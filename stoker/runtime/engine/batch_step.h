@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stoker/runtime/engine/loader_batch.h"
-#include "stoker/runtime/metrics.h"
+#include "stoker/runtime/report/metric_counters.h"
 
 namespace stoker {
 

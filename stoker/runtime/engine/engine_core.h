@@ -15,7 +15,7 @@
 #include "stoker/runtime/engine/memory_plan.h"
 #include "stoker/runtime/engine/scratch_budget.h"
 #include "stoker/runtime/engine/ticket_board.h"
-#include "stoker/runtime/metrics.h"
+#include "stoker/runtime/report/metric_counters.h"
 #include "stoker/runtime/report/quarantine.h"
 #include "stoker/runtime/resolved_options.h"
 #include "stoker/runtime/share/cache_share.h"
