@@ -24,7 +24,7 @@ EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const
       cache(cache_share ? std::make_shared<SampleCache>(cache_share->take(), dataset->size()) : nullptr),
       scratch(memory.scratch, options.knobs.threads, usable_cores(),
               [this](std::uint64_t bytes) { return enough_memory.text({.decode_bytes = bytes}); }),
-      steps(batch_steps(device.get(), metrics)),
+      steps(batch_steps(plan.outputs(), device.get(), metrics)),
       out_of_memory(
           std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"))),
       board(*dataset, options_of_board(options), *options.allocator),
