@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "stoker/runtime/engine/loader_batch.h"
+#include "stoker/runtime/board/loader_batch.h"
 #include "stoker/runtime/report/metric_counters.h"
 
 namespace stoker {

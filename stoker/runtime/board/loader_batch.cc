@@ -1,4 +1,4 @@
-#include "stoker/runtime/engine/loader_batch.h"
+#include "stoker/runtime/board/loader_batch.h"
 
 #include <algorithm>
 
