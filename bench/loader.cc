@@ -13,9 +13,11 @@
 
 #include "bench/peers/opencv_transform.h"
 #include "stoker/base/clock.h"
+#include "stoker/order/epoch_order.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/reference_executor.h"
 #include "stoker/stoker.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {
