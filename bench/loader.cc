@@ -13,9 +13,11 @@
 
 #include "bench/peers/opencv_transform.h"
 #include "stoker/base/clock.h"
+#include "stoker/order/epoch_order.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/reference_executor.h"
 #include "stoker/stoker.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {
@@ -47,12 +49,12 @@ class LoaderBench {
     const double cpu_began = cpu_seconds();
     std::int64_t samples = 0;
     if (command == "opencv") {
-      samples =
-          each_sample([&](const SampleInput& input, const std::vector<MutableBytes>& out) { opencv(input, out[0]); });
+      samples = each_sample([&](const SampleInput& input, const OutputPlaces& place) {
+        opencv(input, place(0, plan_.outputs()[0].shape));
+      });
     } else if (command == "bare") {
       CpuExecutor executor(plan_);
-      samples = each_sample(
-          [&](const SampleInput& input, const std::vector<MutableBytes>& out) { executor.run(input, out); });
+      samples = each_sample([&](const SampleInput& input, const OutputPlaces& place) { executor.run(input, place); });
     } else if (command == "loader") {
       samples = loader();
     } else {
@@ -64,7 +66,7 @@ class LoaderBench {
   }
 
  private:
-  using PerSample = std::function<void(const SampleInput&, const std::vector<MutableBytes>&)>;
+  using PerSample = std::function<void(const SampleInput&, const OutputPlaces&)>;
 
   // The plain loop around per-sample work: read a file, work, next; results go into a batch as large as the loader's.
   std::int64_t each_sample(const PerSample& work) {
@@ -83,7 +85,7 @@ class LoaderBench {
         const Bytes fields[] = {encoded};
         const int slot = static_cast<int>(position % kBatch);
         work({.fields = fields, .label = row.label, .draw = draw(epoch, position)},
-             {batch.slot_bytes(0, slot), batch.slot_bytes(1, slot)});
+             [&batch, slot](std::size_t output, const Shape& shape) { return batch.place(output, slot, shape); });
       }
     }
     return samples;

@@ -21,6 +21,7 @@
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/order/epoch_order.h"
 #include "stoker/order/permutation.h"
+#include "stoker/runtime/report/metric_counters.h"
 #include "stoker/stoker.h"
 
 namespace stoker {

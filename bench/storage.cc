@@ -27,7 +27,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/order/epoch_order.h"
-#include "stoker/runtime/engine/encoded_arena.h"
+#include "stoker/runtime/board/encoded_arena.h"
 #include "stoker/runtime/engine/read_plan.h"
 #include "stoker/runtime/open.h"
 #include "stoker/storage/source.h"

@@ -72,8 +72,8 @@ class StokerPeer {
         .fields = fields, .entry_points = entry_points, .entry_points_of = entry_points.empty() ? -1 : 0};
 
     const Plan whole(Recipe().decode(mode_));
-    const Shape size =  // channels, height, width
-        CpuExecutor(whole).shapes(input)[0].shape;
+    CpuExecutor whole_executor(whole);
+    const Shape size = run_one(whole_executor, input)[0].spec.shape;  // channels, height, width
     const Box box = centre_box(static_cast<int>(size[2]), static_cast<int>(size[1]));
     const Plan plan(
         Recipe().decode(mode_).crop(box.x, box.y, box.width, box.height).resize(kSide, kSide).normalize("imagenet"));

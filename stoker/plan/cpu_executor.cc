@@ -14,19 +14,6 @@ StageOutputs CpuExecutor::begin(const ViewPlan& view, const SampleInput& sample)
                         view.field == sample.entry_points_of ? sample.entry_points : Bytes());
 }
 
-std::vector<OutputSpec> CpuExecutor::shapes(const SampleInput& sample) {
-  std::vector<OutputSpec> specs;
-  for (const ViewPlan& view : plan_.views()) {
-    if (view.kind != ViewKind::kImage) {
-      specs.push_back(Plan::scalar_output(view));
-    } else {
-      const StageTensor tensor = begin(view, sample).color;
-      specs.push_back({view.name, tensor.dtype, tensor.shape});
-    }
-  }
-  return specs;
-}
-
 void CpuExecutor::ask_gate(const SampleInput& sample) {
   std::uint64_t most = 0;
   for (const ViewPlan& view : plan_.views()) {
@@ -71,23 +58,23 @@ void CpuExecutor::enter_gate(Timer& timer) {
   if (gate_ && image_views_ == 1) timer.waited(gate_->enter(stages_->decode_memory()));
 }
 
-void CpuExecutor::run(const SampleInput& sample, std::span<const MutableBytes> outputs) {
-  assert(outputs.size() == plan_.views().size());
+void CpuExecutor::run(const SampleInput& sample, const OutputPlaces& place) {
   if (gate_ && image_views_ > 1) ask_gate(sample);
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
+  for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
     if (view.kind == ViewKind::kImage) {
-      write_tensor(view, sample, outputs[i]);
+      write_tensor(i, sample, place);
     } else {
-      write_scalar(view, sample, outputs[i]);
+      write_scalar(view, sample, place(i, Shape{}));
     }
   }
 }
 
-void CpuExecutor::write_tensor(const ViewPlan& view, const SampleInput& sample, MutableBytes out) {
+void CpuExecutor::write_tensor(std::size_t view, const SampleInput& sample, const OutputPlaces& place) {
   Timer timer(counts_, *stages_);
-  [[maybe_unused]] const StageOutputs stages = begin(view, sample);
-  assert(stages.color.bytes() == out.size());
+  const StageTensor tensor = begin(plan_.views()[view], sample).color;
+  const MutableBytes out = place(view, tensor.shape);
+  assert(tensor.bytes() == out.size());
   enter_gate(timer);
   stages_->decode();
   timer.was(stage_run(StageSide::kCpu, Stage::kDecode));
@@ -97,16 +84,17 @@ void CpuExecutor::write_tensor(const ViewPlan& view, const SampleInput& sample, 
 
 void CpuExecutor::run(const SampleInput& sample, DeviceBatch& batch, int slot) {
   if (gate_ && image_views_ > 1) ask_gate(sample);
+  const auto place = [&batch, slot](std::size_t view, const Shape& shape) { return batch.place(view, slot, shape); };
   // Numbers first: a sample that turns out to be bad by them has had no room for its image.
   for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
-    if (view.kind != ViewKind::kImage) write_scalar(view, sample, batch.finished(i, slot));
+    if (view.kind != ViewKind::kImage) write_scalar(view, sample, place(i, Shape{}));
   }
   for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
     if (view.kind != ViewKind::kImage) continue;
     if (batch.crosses_finished(i)) {
-      write_tensor(view, sample, batch.finished(i, slot));
+      write_tensor(i, sample, place);
     } else {
       hand_over(i, sample, batch, slot);
     }

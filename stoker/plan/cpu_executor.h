@@ -25,15 +25,14 @@ class CpuExecutor final : public SampleExecutor {
  public:
   /// `gate` is asked before images are decoded, once per sample; null: nobody minds.
   explicit CpuExecutor(const Plan& plan, DecodeLimits limits = {}, MemoryGate* gate = nullptr)
-      : plan_(plan),
+      : SampleExecutor(plan),
         limits_(limits),
         gate_(gate),
         image_views_(std::count_if(plan.views().begin(), plan.views().end(),
                                    [](const ViewPlan& view) { return view.kind == ViewKind::kImage; })),
         stages_(std::make_unique<ImageStages>(limits)) {}
 
-  std::vector<OutputSpec> shapes(const SampleInput& sample) override;
-  void run(const SampleInput& sample, std::span<const MutableBytes> outputs) override;
+  void run(const SampleInput& sample, const OutputPlaces& place) override;
   /// Only the stages before the batch's transfer index: fills a slot of it. May be called again for a slot, with
   /// another sample, when it has thrown.
   void run(const SampleInput& sample, DeviceBatch& batch, int slot);
@@ -48,12 +47,11 @@ class CpuExecutor final : public SampleExecutor {
 
   void ask_gate(const SampleInput& sample);
   void enter_gate(Timer& timer);
-  void write_tensor(const ViewPlan& view, const SampleInput& sample, MutableBytes out);
+  void write_tensor(std::size_t view, const SampleInput& sample, const OutputPlaces& place);
   bool hand_over_coded(const SampleInput& sample, const DeviceBatch& batch, DeviceRoom& room, DeviceItem& item);
   void hand_over(std::size_t view, const SampleInput& sample, DeviceBatch& batch, int slot);
   StageOutputs begin(const ViewPlan& view, const SampleInput& sample);
 
-  const Plan& plan_;
   const DecodeLimits limits_;
   MemoryGate* const gate_;
   const std::ptrdiff_t image_views_;

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cstring>
 
+#include "stoker/tensor/arrangement.h"
+
 namespace stoker {
 namespace {
 
@@ -34,7 +36,7 @@ DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t im
     resized.push_back(0);
     room.push_back(0);
     if (plan.views()[view].kind != ViewKind::kImage) {
-      end += rounded_up(specs[view].bytes_per_sample() * count);
+      end += rounded_up(specs[view].arrangement->bytes_max(specs[view], slots));
     } else {
       resized.back() = rounded_up(static_cast<std::size_t>(specs[view].shape.elements()));
       room.back() = rounded_up(kRoomPerImage * std::max(resized.back(), image_bytes));
@@ -65,7 +67,8 @@ DeviceBatch::DeviceBatch(const Plan& plan, int slots, std::size_t image_bytes, D
       faults_(device.staging(), layout_.memory - layout_.faults),
       out_(out),
       nvjpeg_(nvjpeg),
-      entries_(outputs_.size() * static_cast<std::size_t>(slots)) {}
+      entries_(outputs_.size() * static_cast<std::size_t>(slots)),
+      used_(outputs_.size()) {}
 
 void DeviceBatch::start(int transfer_index, int slots) {
   assert(slots <= slots_max_);
@@ -77,11 +80,23 @@ void DeviceBatch::start(int transfer_index, int slots) {
   file_begin_ = 0;
 }
 
-MutableBytes DeviceBatch::finished(std::size_t view, int slot) const {
+std::uint8_t* DeviceBatch::finished_part(std::size_t view) const {
   assert(crosses_finished(view));
-  const std::size_t bytes = outputs_[view].bytes_per_sample();
-  const auto& offsets = crosses_as() == ImageForm::kFinished ? layout_.out : layout_.scalars;
-  return {staging_.data() + offsets[view] + bytes * static_cast<std::size_t>(slot), bytes};
+  return staging_.data() + (crosses_as() == ImageForm::kFinished ? layout_.out : layout_.scalars)[view];
+}
+
+MutableBytes DeviceBatch::place(std::size_t view, int slot, const Shape& shape) {
+  return outputs_[view].arrangement->place(outputs_[view], slots_, finished_part(view), slot, shape);
+}
+
+void DeviceBatch::pad(int slot) {
+  for (std::size_t view = 0; view < outputs_.size(); ++view) {
+    if (crosses_finished(view)) {
+      outputs_[view].arrangement->pad(outputs_[view], slots_, finished_part(view), slot);
+    } else {
+      put(view, slot, {});
+    }
+  }
 }
 
 bool DeviceBatch::Room::grant(std::size_t bytes, std::size_t scratch_bytes, DeviceGrant& grant) {
@@ -117,6 +132,7 @@ const DeviceTask& DeviceBatch::seal() {
   task_.launches.clear();
   task_.decodes.clear();
   task_.copies_out.clear();
+  seal_finished();
   if (crosses_as() == ImageForm::kFinished) {
     copy_finished();
     return task_;
@@ -136,12 +152,19 @@ const DeviceTask& DeviceBatch::seal() {
   return task_;
 }
 
+void DeviceBatch::seal_finished() {
+  for (std::size_t view = 0; view < outputs_.size(); ++view) {
+    const OutputSpec& spec = outputs_[view];
+    used_[view] = crosses_finished(view) ? spec.arrangement->seal(spec, slots_, finished_part(view))
+                                         : spec.bytes_per_sample() * static_cast<std::size_t>(slots_);
+  }
+}
+
 // Whole outputs, and all of them at once if every slot is there.
 void DeviceBatch::copy_finished() {
   if (slots_ == slots_max_) return task_.copies_in.push_back({out_, staging_.data(), layout_.out.back()});
   for (std::size_t view = 0; view < outputs_.size(); ++view) {
-    const std::size_t bytes = outputs_[view].bytes_per_sample() * static_cast<std::size_t>(slots_);
-    task_.copies_in.push_back({out_ + layout_.out[view], staging_.data() + layout_.out[view], bytes});
+    task_.copies_in.push_back({out_ + layout_.out[view], finished_part(view), used_[view]});
   }
 }
 
@@ -278,15 +301,11 @@ DeviceColor DeviceBatch::color_of(std::size_t view) const {
 void DeviceBatch::seal_view(std::size_t view) {
   const ViewPlan& plan = plan_.views()[view];
   std::uint8_t* const out = out_ + layout_.out[view];
-  const std::size_t slot_bytes = outputs_[view].bytes_per_sample();
-  if (plan.kind != ViewKind::kImage) {
-    const std::size_t bytes = slot_bytes * static_cast<std::size_t>(slots_);
-    task_.copies_in.push_back({out, staging_.data() + layout_.scalars[view], bytes});
-    return;
-  }
+  if (plan.kind != ViewKind::kImage) return task_.copies_in.push_back({out, finished_part(view), used_[view]});
   planars_.clear();
   rgbs_.clear();
   resized_.clear();
+  const std::size_t slot_bytes = outputs_[view].bytes_per_sample();
   for (int slot = 0; slot < slots_; ++slot) {
     const DeviceItem& item = entry(view, slot).item;
     if (std::holds_alternative<DeviceCodedImage>(item) || std::holds_alternative<DeviceFileImage>(item)) {

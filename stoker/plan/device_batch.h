@@ -50,12 +50,14 @@ class DeviceBatch {
   /// Whether files may cross whole.
   bool leaves_to_nvjpeg() const { return nvjpeg_ && crosses_as() == ImageForm::kCoded; }
 
-  /// Where the finished output of a slot goes, of a view that crosses finished.
-  MutableBytes finished(std::size_t view, int slot) const;
-  /// Whether it does.
+  /// Whether a view crosses finished.
   bool crosses_finished(std::size_t view) const {
     return crosses_as() == ImageForm::kFinished || plan_.views()[view].kind != ViewKind::kImage;
   }
+  /// Where to write a slot's value of this shape, of a view that does. Throws what Arrangement::place() does.
+  MutableBytes place(std::size_t view, int slot, const Shape& shape);
+  /// No sample stands in the slot.
+  void pad(int slot);
 
   /// Room for one view of one slot.
   class Room final : public DeviceRoom {
@@ -70,11 +72,13 @@ class DeviceBatch {
   };
   /// Room for the resized form, which there always is.
   DeviceGrant grant_resized(std::size_t view, int slot);
-  /// What was handed over; std::monostate for zeros.
+  /// What was handed over.
   void put(std::size_t view, int slot, const DeviceItem& item);
 
   /// All slots are filled: what the device is to do. Stays until the next start().
   const DeviceTask& seal();
+  /// By view, how many bytes of its tensors consumers need, once sealed.
+  const std::vector<std::size_t>& used() const { return used_; }
   /// Bytes of the copies to the device.
   std::uint64_t bytes_to_device() const;
   /// In how many parts it decodes.
@@ -98,6 +102,8 @@ class DeviceBatch {
   Entry& entry(std::size_t view, int slot) {
     return entries_[view * static_cast<std::size_t>(slots_) + static_cast<std::size_t>(slot)];
   }
+  std::uint8_t* finished_part(std::size_t view) const;
+  void seal_finished();
   void copy_finished();
   void find_coded();
   template <class Image>
@@ -124,7 +130,8 @@ class DeviceBatch {
   std::uint8_t* const out_;
   const bool nvjpeg_;
   int transfer_index_ = kTransferIndexMax, slots_ = 0;
-  std::vector<Entry> entries_;  // by view and slot
+  std::vector<Entry> entries_;     // by view and slot
+  std::vector<std::size_t> used_;  // by view
   std::atomic<std::size_t> placed_{0};
   DeviceTask task_;
 

@@ -111,7 +111,7 @@ TEST(ExecutorAgreement, HoldsForEveryOrientation) {
     const Plan plan(Recipe().decode("faithful", "apply").resize(28));
     CpuExecutor fast(plan);
     const Bytes fields[] = {encoded};
-    const Shape shape = fast.shapes({.fields = fields})[0].shape;
+    const Shape shape = run_one(fast, {.fields = fields})[0].spec.shape;
     EXPECT_EQ(shape, orientation < 5 ? (Shape{3, 28, 45}) : (Shape{3, 45, 28})) << "orientation " << orientation;
   }
 }

@@ -118,7 +118,8 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       if (kStages[i].output == ImageForm::kResized) {
         stages[i].bytes_out = std::int64_t{size->width} * size->height * kChannels;
       } else if (kStages[i].output == ImageForm::kFinished) {
-        stages[i].bytes_out = static_cast<std::int64_t>(image_output(plan, *size).bytes_per_sample());
+        stages[i].bytes_out =
+            static_cast<std::int64_t>(output_of(plan, image_shape_of(plan, *size)).bytes_per_sample());
       }
     }
   }
@@ -138,8 +139,9 @@ std::optional<ImageSize> Plan::output_size(const ViewPlan& view) {
   }
 }
 
-OutputSpec Plan::image_output(const ViewPlan& view, ImageSize size) {
-  return {view.name, view.image.format.dtype, image_shape_of(view, size), view.image.format.layout};
+OutputSpec Plan::output_of(const ViewPlan& view, const Shape& shape) {
+  if (view.kind == ViewKind::kImage) return {view.name, view.image.format.dtype, shape, view.image.format.layout};
+  return {view.name, view.kind == ViewKind::kNumber ? view.number.dtype : DType::kI64, shape};
 }
 
 Shape Plan::image_shape_of(const ViewPlan& view, ImageSize size) {
@@ -156,15 +158,11 @@ Shape Plan::image_shape_of(const ViewPlan& view, ImageSize size) {
   return image_shape(view.image.format.layout, size.height, size.width, kChannels);
 }
 
-OutputSpec Plan::scalar_output(const ViewPlan& view) {
-  return {view.name, view.kind == ViewKind::kNumber ? view.number.dtype : DType::kI64, Shape{}};
-}
-
 std::vector<OutputSpec> Plan::outputs() const {
   std::vector<OutputSpec> outputs;
   for (const ViewPlan& view : views_) {
     if (view.kind != ViewKind::kImage) {
-      outputs.push_back(scalar_output(view));
+      outputs.push_back(output_of(view, Shape{}));
       continue;
     }
     const std::optional<ImageSize> size = output_size(view);
@@ -174,7 +172,7 @@ std::vector<OutputSpec> Plan::outputs() const {
            "resize=[height, width]",
            view.name);
     }
-    outputs.push_back(image_output(view, *size));
+    outputs.push_back(output_of(view, image_shape_of(view, *size)));
   }
   return outputs;
 }

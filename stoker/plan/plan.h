@@ -63,12 +63,10 @@ class Plan {
   /// The batch's outputs, in recipe order. Throws kUsage, naming the view, if the size of one depends on the image.
   std::vector<OutputSpec> outputs() const;
 
-  /// The spec of a view whose image comes out in this size. Throws kLimit, naming the view, if that is too large.
-  static OutputSpec image_output(const ViewPlan& view, ImageSize size);
-  /// Its shape alone.
+  /// The spec of a view whose value has this shape.
+  static OutputSpec output_of(const ViewPlan& view, const Shape& shape);
+  /// The shape of an image that comes out in this size. Throws kLimit, naming the view, if that is too large.
   static Shape image_shape_of(const ViewPlan& view, ImageSize size);
-  /// The spec of a view of another kind.
-  static OutputSpec scalar_output(const ViewPlan& view);
 
  private:
   static std::optional<ImageSize> output_size(const ViewPlan& view);

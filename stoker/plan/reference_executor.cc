@@ -248,30 +248,18 @@ Finished run_image(const ImageProgram& program, Bytes encoded, const DecodeLimit
 
 }  // namespace
 
-std::vector<OutputSpec> ReferenceExecutor::shapes(const SampleInput& sample) {
-  std::vector<OutputSpec> specs;
-  for (const ViewPlan& view : plan_.views()) {
-    if (view.kind != ViewKind::kImage) {
-      specs.push_back(Plan::scalar_output(view));
-      continue;
-    }
-    const Bytes encoded = sample.fields[static_cast<std::size_t>(view.field)];
-    specs.push_back(Plan::image_output(view, run_image(view.image, encoded, limits_, sample.draw).size));
-  }
-  return specs;
-}
-
-void ReferenceExecutor::run(const SampleInput& sample, std::span<const MutableBytes> outputs) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
+void ReferenceExecutor::run(const SampleInput& sample, const OutputPlaces& place) {
+  for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
     if (view.kind != ViewKind::kImage) {
-      write_scalar(view, sample, outputs[i]);
+      write_scalar(view, sample, place(i, Shape{}));
       continue;
     }
     const Bytes encoded = sample.fields[static_cast<std::size_t>(view.field)];
     const Finished finished = run_image(view.image, encoded, limits_, sample.draw);
-    assert(finished.tensor.size() == outputs[i].size());
-    std::copy(finished.tensor.begin(), finished.tensor.end(), outputs[i].begin());
+    const MutableBytes out = place(i, Plan::image_shape_of(view, finished.size));
+    assert(finished.tensor.size() == out.size());
+    std::copy(finished.tensor.begin(), finished.tensor.end(), out.begin());
   }
 }
 

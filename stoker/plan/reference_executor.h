@@ -9,13 +9,11 @@ namespace stoker {
 
 class ReferenceExecutor final : public SampleExecutor {
  public:
-  explicit ReferenceExecutor(const Plan& plan, DecodeLimits limits = {}) : plan_(plan), limits_(limits) {}
+  explicit ReferenceExecutor(const Plan& plan, DecodeLimits limits = {}) : SampleExecutor(plan), limits_(limits) {}
 
-  std::vector<OutputSpec> shapes(const SampleInput& sample) override;
-  void run(const SampleInput& sample, std::span<const MutableBytes> outputs) override;
+  void run(const SampleInput& sample, const OutputPlaces& place) override;
 
  private:
-  const Plan& plan_;
   DecodeLimits limits_;
 };
 

@@ -8,15 +8,14 @@
 namespace stoker {
 
 std::vector<SampleOutput> run_one(SampleExecutor& executor, const SampleInput& sample) {
-  std::vector<SampleOutput> outputs;
-  std::vector<MutableBytes> places;
-  for (OutputSpec& spec : executor.shapes(sample)) {
-    const std::size_t bytes = spec.bytes_per_sample();
-    outputs.push_back({std::move(spec), std::vector<std::uint8_t>(bytes)});
-  }
-  places.reserve(outputs.size());
-  for (SampleOutput& output : outputs) places.emplace_back(output.bytes);
-  executor.run(sample, places);
+  const std::vector<ViewPlan>& views = executor.plan().views();
+  std::vector<SampleOutput> outputs(views.size());
+  executor.run(sample, [&](std::size_t output, const Shape& shape) -> MutableBytes {
+    SampleOutput& made = outputs[output];
+    made.spec = Plan::output_of(views[output], shape);
+    made.bytes.resize(made.spec.bytes_per_sample());
+    return made.bytes;
+  });
   return outputs;
 }
 
@@ -27,19 +26,6 @@ void write_scalar(const ViewPlan& view, const SampleInput& sample, MutableBytes 
   }
   assert(out.size() == sizeof(sample.label));
   std::memcpy(out.data(), &sample.label, sizeof(sample.label));
-}
-
-void write_padding(const OutputSpec& output, MutableBytes out) {
-  assert(out.size() == output.bytes_per_sample());
-  constexpr auto kFloat = static_cast<float>(kPaddingNumber);
-  if (output.is_image()) {
-    std::memset(out.data(), 0, out.size());
-  } else if (output.dtype == DType::kF32) {
-    std::memcpy(out.data(), &kFloat, sizeof(kFloat));
-  } else {
-    assert(output.dtype == DType::kI64);
-    std::memcpy(out.data(), &kPaddingNumber, sizeof(kPaddingNumber));
-  }
 }
 
 }  // namespace stoker

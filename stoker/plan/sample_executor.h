@@ -2,7 +2,9 @@
 // they agree bit for bit.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -30,16 +32,22 @@ class MemoryGate {
   virtual std::int64_t enter(std::uint64_t bytes) = 0;
 };
 
+/// Where to write the value of an output, which has this shape. Throws kLimit for one that is too large.
+using OutputPlaces = std::function<MutableBytes(std::size_t output, const Shape& shape)>;
+
 /// Executors keep scratch memory between samples: one per thread. The plan must outlive them.
 class SampleExecutor {
  public:
+  explicit SampleExecutor(const Plan& plan) : plan_(plan) {}
   virtual ~SampleExecutor() = default;
 
-  /// The shapes this sample's outputs will have.
-  virtual std::vector<OutputSpec> shapes(const SampleInput& sample) = 0;
+  const Plan& plan() const { return plan_; }
 
-  /// Writes every output, in recipe order, each of exactly its shape's bytes. Throws kBadSample for bad bytes.
-  virtual void run(const SampleInput& sample, std::span<const MutableBytes> outputs) = 0;
+  /// Writes every output, in recipe order. Throws kBadSample for bad bytes.
+  virtual void run(const SampleInput& sample, const OutputPlaces& place) = 0;
+
+ protected:
+  const Plan& plan_;
 };
 
 /// One sample's outputs on their own, for `view`, Python's Recipe.apply and tests.
@@ -51,8 +59,5 @@ std::vector<SampleOutput> run_one(SampleExecutor& executor, const SampleInput& s
 
 /// Little-endian bytes of the output of a view that is no image. Throws kBadSample.
 void write_scalar(const ViewPlan& view, const SampleInput& sample, MutableBytes out);
-
-/// An output of a slot in which no sample stands: zeros for an image, else kPaddingNumber.
-void write_padding(const OutputSpec& output, MutableBytes out);
 
 }  // namespace stoker

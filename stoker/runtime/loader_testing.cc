@@ -97,8 +97,7 @@ std::vector<std::string> audit_of(const Batch& batch) {
     Hasher64 hasher;
     const auto at = static_cast<std::size_t>(slot);
     for (std::size_t output = 0; output < room.size(); ++output) {
-      const std::size_t bytes = batch.outputs()[output].bytes_per_sample();
-      hasher.update(batch.host_bytes(output, room[output]).subspan(at * bytes, bytes));
+      hasher.update(batch.slot_bytes(output, slot, batch.host_bytes(output, room[output]).data()));
     }
     lines.push_back(
         fmt::format("{} {} {} {}", batch.epoch, batch.position[at], batch.key[at], to_hex(hasher.digest())));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stoker/base/error.h"
+#include "stoker/base/rounds_testing.h"
 
 namespace stoker {
 namespace {
@@ -23,9 +24,7 @@ TEST(HostAllocator, GivesAlignedMemoryOfEverySize) {
 }
 
 TEST(HostAllocator, GivesLargeBlocksBackToTheMachine) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "AddressSanitizer keeps what was freed";
-#endif
+  if (kSanitized) GTEST_SKIP() << "sanitizers keep what was freed";
   const auto resident = [] {
     std::ifstream pages("/proc/self/statm");
     std::size_t all = 0, here = 0;

@@ -5,36 +5,26 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
+#include "stoker/tensor/arrangement.h"
 
 namespace stoker {
 namespace {
 
 // So far from overflowing that alignment and a few more outputs cannot.
-constexpr std::int64_t kBytesMax = std::int64_t{1} << 60;
-
-[[noreturn]] void refuse(const OutputSpec& output, int slots) {
-  fail(ErrorKind::kLimit, "output '{}' of {} is larger than any memory; make it or the batch smaller", output.name,
-       counted(slots, "sample"));
-}
-
-std::size_t output_bytes(const OutputSpec& output, int slots) {
-  assert(slots >= 0);
-  std::int64_t bytes = static_cast<std::int64_t>(size_of(output.dtype));
-  const Shape shape = output.shape.with_outer(slots);
-  for (const std::int64_t extent : shape.extents()) {
-    if (__builtin_mul_overflow(bytes, extent, &bytes)) refuse(output, slots);
-  }
-  if (bytes > kBytesMax) refuse(output, slots);
-  return (static_cast<std::size_t>(bytes) + 63) / 64 * 64;
-}
+constexpr std::size_t kBytesMax = std::size_t{1} << 60;
 
 }  // namespace
 
 std::vector<std::size_t> batch_offsets(const std::vector<OutputSpec>& outputs, int slots) {
+  assert(slots >= 0);
   std::vector<std::size_t> offsets = {0};
   for (const OutputSpec& output : outputs) {
-    offsets.push_back(offsets.back() + output_bytes(output, slots));
-    if (offsets.back() > static_cast<std::size_t>(kBytesMax)) refuse(output, slots);
+    const std::size_t bytes = output.arrangement->bytes_max(output, slots);
+    if (bytes <= kBytesMax) offsets.push_back(offsets.back() + (bytes + 63) / 64 * 64);
+    if (bytes > kBytesMax || offsets.back() > kBytesMax) {
+      fail(ErrorKind::kLimit, "output '{}' of {} is larger than any memory; make it or the batch smaller", output.name,
+           counted(slots, "sample"));
+    }
   }
   return offsets;
 }
@@ -61,12 +51,16 @@ void Batch::set_size(int slots) {
   key.resize(count);
   substituted_for.resize(count);
   substituted_key.resize(count);
+  used_.clear();
+  for (const OutputSpec& output : outputs_) used_.push_back(output.bytes_per_sample() * count);
 }
 
-TensorView Batch::output(std::size_t number) const {
+std::vector<TensorView> Batch::tensors(std::size_t number) const {
   const OutputSpec& spec = outputs_[number];
-  return {memory_.data() + offsets_[number], spec.dtype, spec.shape.with_outer(size_), spec.layout};
+  return spec.arrangement->tensors(spec, size_, part(number), used_[number]);
 }
+
+TensorView Batch::output(std::size_t number) const { return tensors(number).front(); }
 
 TensorView Batch::output(std::string_view name) const {
   std::string known;
@@ -77,15 +71,25 @@ TensorView Batch::output(std::string_view name) const {
   fail(ErrorKind::kNotFound, "the batch has no output '{}'; it has {}", name, known);
 }
 
-MutableBytes Batch::slot_bytes(std::size_t output, int slot) const {
-  const std::size_t bytes = outputs_[output].bytes_per_sample();
-  return {memory_.data() + offsets_[output] + bytes * static_cast<std::size_t>(slot), bytes};
+Bytes Batch::slot_bytes(std::size_t output, int slot, const std::uint8_t* bytes) const {
+  return outputs_[output].arrangement->value(outputs_[output], size_, bytes, slot);
 }
 
-Bytes Batch::host_bytes(std::size_t output, std::vector<std::uint8_t>&) const {
-  const TensorView view = this->output(output);
-  return {view.data, view.bytes()};
+MutableBytes Batch::place(std::size_t output, int slot, const Shape& shape) {
+  return outputs_[output].arrangement->place(outputs_[output], size_, part(output), slot, shape);
 }
+
+void Batch::pad(int slot) {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i].arrangement->pad(outputs_[i], size_, part(i), slot);
+}
+
+void Batch::seal() {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    used_[i] = outputs_[i].arrangement->seal(outputs_[i], size_, part(i));
+  }
+}
+
+Bytes Batch::host_bytes(std::size_t output, std::vector<std::uint8_t>&) const { return {part(output), used_[output]}; }
 
 int Batch::valid_count() const { return static_cast<int>(std::count(status.begin(), status.end(), SlotStatus::kGood)); }
 

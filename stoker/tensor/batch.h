@@ -16,12 +16,18 @@
 
 namespace stoker {
 
+class Arrangement;
+
+/// Values of one shape, side by side.
+const Arrangement& dense_arrangement();
+
 /// One named output of a plan; `shape` is one sample's, without the batch axis.
 struct OutputSpec {
   std::string name;
   DType dtype = DType::kF32;
   Shape shape;
   std::optional<Layout> layout{};  // of an image; else each sample has a number
+  const Arrangement* arrangement = &dense_arrangement();
 
   bool is_image() const { return layout.has_value(); }
   std::size_t bytes_per_sample() const { return static_cast<std::size_t>(shape.elements()) * size_of(dtype); }
@@ -70,7 +76,19 @@ class Batch {
   TensorView output(std::size_t number) const;
   /// By name; throws kNotFound naming what there is.
   TensorView output(std::string_view name) const;
-  MutableBytes slot_bytes(std::size_t output, int slot) const;
+  /// All that there is of an output: one tensor of a dense one.
+  std::vector<TensorView> tensors(std::size_t number) const;
+  /// The value of a slot.
+  Bytes slot_bytes(std::size_t output, int slot) const { return slot_bytes(output, slot, part(output)); }
+  /// The same in a copy of the output's bytes, such as host_bytes().
+  Bytes slot_bytes(std::size_t output, int slot, const std::uint8_t* bytes) const;
+
+  /// Where to write a slot's value of this shape. Throws what Arrangement::place() does.
+  MutableBytes place(std::size_t output, int slot, const Shape& shape);
+  /// No sample stands in the slot.
+  void pad(int slot);
+  /// All slots are written. Not needed where all outputs are dense.
+  void seal();
 
   /// The GPU in whose memory the tensors are, by CUDA's number; -1: they are in the host's, and were written when the
   /// batch came. A GPU may still be at work on them: its consumers wait in their streams, as follows, or here.
@@ -83,7 +101,8 @@ class Batch {
   virtual void record_stream(DeviceStream) const {}
   /// When the tensors were there (base/clock.h). On a GPU only wait() makes sure that they are.
   virtual std::int64_t ready_ns() const { return written_ns; }
-  /// An output's bytes, in `room` if they are on a GPU. Waits for them, and throws, as wait() does.
+  /// An output's bytes, in `room` if they are on a GPU: all that consumers need. Waits for them, and throws, as wait()
+  /// does.
   virtual Bytes host_bytes(std::size_t output, std::vector<std::uint8_t>& room) const;
 
   std::int64_t epoch = 0;
@@ -105,10 +124,13 @@ class Batch {
  protected:
   /// So many slots, at most as many as there is memory for; nothing stands in them yet.
   void set_size(int slots);
+  std::uint8_t* part(std::size_t output) const { return memory_.data() + offsets_[output]; }
+
+  std::vector<std::size_t> used_;  // of each output's part, in bytes, once it was sealed, there or elsewhere
 
  private:
   std::vector<OutputSpec> outputs_;
-  std::vector<std::size_t> offsets_;  // of each output in memory_, multiples of 64
+  std::vector<std::size_t> offsets_;  // of each output's part of memory_, multiples of 64
   int slots_max_, size_ = 0;
   Memory memory_;
 };

@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <string>
+#include <thread>
 
 #include "stoker/base/error.h"
+#include "stoker/tensor/ragged_testing.h"
 
 namespace stoker {
 namespace {
@@ -18,7 +22,7 @@ TEST(Batch, GivesEverySlotItsOwnBytes) {
     const TensorView whole = batch.output(output);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(whole.data) % 64, 0u);
     for (int slot = 0; slot < 3; ++slot) {
-      const MutableBytes bytes = batch.slot_bytes(output, slot);
+      const Bytes bytes = batch.slot_bytes(output, slot);
       EXPECT_EQ(bytes.size(), kOutputs[output].bytes_per_sample());
       EXPECT_EQ(bytes.data(), whole.data + static_cast<std::size_t>(slot) * bytes.size());
       begins.insert(bytes.data());
@@ -70,6 +74,64 @@ TEST(Batch, CountsValidSlots) {
   EXPECT_EQ(batch.valid_count(), 2);
   EXPECT_TRUE(batch.valid(3));
   EXPECT_FALSE(batch.valid(1));
+}
+
+// Like a loader's, of whose slots there may be fewer.
+class ResizedBatch : public Batch {
+ public:
+  using Batch::Batch;
+  using Batch::set_size;
+};
+
+TEST(Batch, TakesValuesWhoseSizesDifferFromSlotToSlot) {
+  constexpr int kSlots = 64, kThreads = 4;
+  constexpr std::int64_t kRoom = 100;
+  const RaggedBytes ragged;
+  const std::vector<OutputSpec> outputs = {kOutputs[1], {"caption", DType::kU8, {kRoom}, {}, &ragged}, kOutputs[0]};
+  ResizedBatch batch(outputs, kSlots, host_allocator());
+  EXPECT_EQ(batch.bytes(), batch_bytes(outputs, kSlots));
+  for (const int slots : {kSlots, kSlots - 7}) {
+    SCOPED_TRACE(slots);
+    batch.set_size(slots);
+    const auto text_of = [&](int slot) {
+      return std::string(static_cast<std::size_t>(slot * 37 % (kRoom + 1)), static_cast<char>('0' + slot));
+    };
+    const auto write = [&](int slot, const std::string& text) {
+      const MutableBytes place = batch.place(1, slot, {std::ssize(text)});
+      std::copy(text.begin(), text.end(), place.begin());
+    };
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (int slot = slots - 1 - thread; slot >= 0; slot -= kThreads) {
+          if (slot % 3 == 0) write(slot, "of a sample that turned out to be bad");
+          slot == 5 ? batch.pad(slot) : write(slot, text_of(slot));
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_THROW(batch.place(1, 0, {kRoom + 1}), Error);
+    batch.seal();
+
+    const std::vector<TensorView> tensors = batch.tensors(1);
+    ASSERT_EQ(tensors.size(), 2U);
+    EXPECT_EQ(tensors[1].shape, (Shape{slots + 1}));
+    const auto* const offsets = reinterpret_cast<const std::int64_t*>(tensors[1].data);
+    std::vector<std::uint8_t> room;
+    const Bytes host = batch.host_bytes(1, room);
+    const std::vector<std::uint8_t> elsewhere(host.begin(), host.end());
+    std::string all;
+    for (int slot = 0; slot < slots; ++slot) {
+      const std::string want = slot == 5 ? "" : text_of(slot);
+      EXPECT_EQ(offsets[slot], std::ssize(all));
+      all += want;
+      const Bytes here = batch.slot_bytes(1, slot), there = batch.slot_bytes(1, slot, elsewhere.data());
+      EXPECT_EQ(std::string(here.begin(), here.end()), want);
+      EXPECT_EQ(std::string(there.begin(), there.end()), want);
+    }
+    EXPECT_EQ(tensors[0].shape, (Shape{std::ssize(all)}));
+    EXPECT_EQ(std::string(tensors[0].data, tensors[0].data + all.size()), all);
+  }
 }
 
 }  // namespace

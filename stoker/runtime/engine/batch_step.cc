@@ -1,5 +1,6 @@
 #include "stoker/runtime/engine/batch_step.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -24,11 +25,23 @@ class Crossing final : public BatchStep {
   MetricCounters& metrics_;
 };
 
+// A batch that crosses is sealed there, before it is copied.
+class Sealing final : public BatchStep {
+ public:
+  void run(LoaderBatch& batch) override { batch.seal(); }
+};
+
 }  // namespace
 
-std::vector<std::unique_ptr<BatchStep>> batch_steps(const Device* device, MetricCounters& metrics) {
+std::vector<std::unique_ptr<BatchStep>> batch_steps(const std::vector<OutputSpec>& outputs, const Device* device,
+                                                    MetricCounters& metrics) {
   std::vector<std::unique_ptr<BatchStep>> steps;
-  if (device) steps.push_back(std::make_unique<Crossing>(metrics));
+  const auto is_dense = [](const OutputSpec& output) { return output.arrangement == &dense_arrangement(); };
+  if (device) {
+    steps.push_back(std::make_unique<Crossing>(metrics));
+  } else if (!std::all_of(outputs.begin(), outputs.end(), is_dense)) {
+    steps.push_back(std::make_unique<Sealing>());
+  }
   return steps;
 }
 

@@ -1,12 +1,12 @@
 // What is done to a whole batch when all its slots are written and before it is delivered. Crossing to a device is the
-// last such step, and so far the only one.
+// last such step.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "stoker/runtime/engine/loader_batch.h"
-#include "stoker/runtime/metrics.h"
+#include "stoker/runtime/board/loader_batch.h"
+#include "stoker/runtime/report/metric_counters.h"
 
 namespace stoker {
 
@@ -19,7 +19,9 @@ class BatchStep {
   virtual void run(LoaderBatch& batch) = 0;
 };
 
-/// The steps of a loader's batches, in order; none where there is no device. The metrics must outlive them.
-std::vector<std::unique_ptr<BatchStep>> batch_steps(const Device* device, MetricCounters& metrics);
+/// The steps of a loader's batches, in order; none for dense outputs where there is no device. The metrics must outlive
+/// them.
+std::vector<std::unique_ptr<BatchStep>> batch_steps(const std::vector<OutputSpec>& outputs, const Device* device,
+                                                    MetricCounters& metrics);
 
 }  // namespace stoker

@@ -1,10 +1,10 @@
-// From a loader's options to its ticket board's.
+// From a loader's options to its board's.
 #pragma once
 
 #include "stoker/format/dataset.h"
 #include "stoker/plan/plan.h"
+#include "stoker/runtime/board/board.h"
 #include "stoker/runtime/engine/memory_plan.h"
-#include "stoker/runtime/engine/ticket_board.h"
 #include "stoker/runtime/resolved_options.h"
 
 namespace stoker {

@@ -48,10 +48,10 @@ Consumer::Consumer(EngineCore& core, Reader& reader, const ResolvedOptions& opti
       state_({.data = core.dataset->fingerprint(),
               .samples = core.dataset->size(),
               .recipe = hash64(core.plan.recipe().to_toml()),
-              .order = core.board.order(),
+              .order = core.board.order.options(),
               .semantics = kSemanticsVersion,
               .nvjpeg = options.given.nvjpeg}),
-      batches_per_epoch_(core.board.batches_per_epoch()) {}
+      batches_per_epoch_(core.board.order.batches_per_epoch()) {}
 
 void Consumer::start_epoch(std::int64_t epoch) {
   core_.check_home();
@@ -67,7 +67,7 @@ void Consumer::start_epoch(std::int64_t epoch) {
   const std::optional<LoaderPosition> resume = std::exchange(resume_, std::nullopt);
   delivered_ = resume && resume->epoch == epoch ? resume->batch : 0;
   const bool goes_back = resume && epoch < resume->epoch;
-  core_.board.start_epoch(epoch, delivered_);
+  core_.board.tickets.start_epoch(epoch, delivered_);
   epoch_ = epoch;
   epoch_bad_.clear();
   in_epoch_ = true;
@@ -86,14 +86,14 @@ void Consumer::start_epoch(std::int64_t epoch) {
 std::int64_t Consumer::next_epoch() const {
   core_.check_home();
   if (!resume_) return epoch_ + 1;
-  return resume_->batch == core_.board.global_batches() ? resume_->epoch + 1 : resume_->epoch;
+  return resume_->batch == core_.board.order.global_batches() ? resume_->epoch + 1 : resume_->epoch;
 }
 
 LoaderPosition Consumer::position() const {
   core_.check_home();
   if (resume_) return *resume_;
   if (epoch_ < 0) return {};
-  return {epoch_, in_epoch_ ? delivered_ : core_.board.global_batches()};
+  return {epoch_, in_epoch_ ? delivered_ : core_.board.order.global_batches()};
 }
 
 std::string Consumer::state() const { return state_.to_json(position()); }
@@ -107,9 +107,9 @@ std::vector<BadSample> Consumer::bad_samples() const {
 LoaderPosition Consumer::load_state(std::string_view json) {
   core_.check_home();
   const LoaderPosition position = state_.parse(json);
-  if (position.batch > core_.board.global_batches()) {
+  if (position.batch > core_.board.order.global_batches()) {
     fail(ErrorKind::kUsage, "the state is damaged: it stands before batch {} of an epoch of {}", position.batch,
-         core_.board.global_batches());
+         core_.board.order.global_batches());
   }
   drop_arriving();
   resume_ = position;
@@ -166,10 +166,10 @@ bool Consumer::pop_arriving(Deadline deadline) {
     lock.lock();
     wait_for_batch(lock, deadline);
   }
-  if (!core_.board.front_sealed()) return false;
+  if (!core_.board.tickets.front_sealed()) return false;
   try {
-    made_ = core_.board.slots_made();
-    arriving_ = core_.board.pop(bad_);
+    made_ = core_.board.tickets.slots_made();
+    arriving_ = core_.board.tickets.pop(bad_);
     if (arriving_->crossed()) {
       arriving_->settled = false;
       unsettled_.push_back(arriving_.get());
@@ -208,7 +208,7 @@ bool Consumer::settle(std::size_t but, Deadline deadline) {
     if (ready) {
       count_device(oldest.device_ns());
       unsettled_.pop_front();
-      core_.board.settled(oldest);
+      core_.board.batches.settled(oldest);
       reader_.wake_if_room();
       core_.wake_worker();
     } else {
@@ -238,13 +238,13 @@ void Consumer::consumer_waits(bool waits) {
 // Whether it is for the memory of batches which the consumer has let go of, but the device has not, that the next one
 // waits.
 bool Consumer::lacks_unsettled_memory() const {
-  return core_.board.front_lacks_memory() && !core_.board.starved() && !unsettled_.empty();
+  return core_.board.tickets.front_lacks_memory() && !core_.board.tickets.starved() && !unsettled_.empty();
 }
 
 void Consumer::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline) {
   const auto ready = [&] {
-    return core_.closing || core_.interrupted || core_.failure || core_.board.front_sealed() || core_.board.starved() ||
-           lacks_unsettled_memory();
+    return core_.closing || core_.interrupted || core_.failure || core_.board.tickets.front_sealed() ||
+           core_.board.tickets.starved() || lacks_unsettled_memory();
   };
   if (!ready()) {
     const WaitTimer timer(waited_ns_);
@@ -260,17 +260,16 @@ void Consumer::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadl
   }
   core_.check_open();
   if (core_.failure) std::rethrow_exception(core_.failure);
-  if (!core_.board.front_sealed() && core_.board.starved()) {
-    if (core_.board.allocation_error()) std::rethrow_exception(core_.board.allocation_error());
-    const bool of_host =
-        core_.board.batch_memory().host + core_.board.batch_bytes().host > core_.board.batch_memory_max().host;
-    const std::size_t bytes = of_host ? core_.board.batch_bytes().host : core_.board.batch_bytes().device;
-    fail(ErrorKind::kMemory,
-         "the consumer holds {} of {} and the budget of {}memory allows no more; let go of batches, or give "
-         "the loader more {}memory",
-         counted(core_.board.held(), "batch"), format_size(static_cast<double>(bytes)), of_host ? "" : "device ",
-         of_host ? "" : "device ");
-  }
+  if (core_.board.tickets.front_sealed() || !core_.board.tickets.starved()) return;
+  const BatchPool& batches = core_.board.batches;
+  if (batches.error()) std::rethrow_exception(batches.error());
+  const bool of_host = batches.memory().host + batches.bytes().host > batches.memory_max().host;
+  const std::size_t bytes = of_host ? batches.bytes().host : batches.bytes().device;
+  fail(ErrorKind::kMemory,
+       "the consumer holds {} of {} and the budget of {}memory allows no more; let go of batches, or give "
+       "the loader more {}memory",
+       counted(batches.held(), "batch"), format_size(static_cast<double>(bytes)), of_host ? "" : "device ",
+       of_host ? "" : "device ");
 }
 
 // Tells of the bad samples that the batch at hand met. More than a few are no accident.
@@ -329,11 +328,13 @@ void Consumer::take_back(LoaderBatch* batch) noexcept {
   batch->let_go();
   std::unique_ptr<LoaderBatch> owned(batch);
   std::unique_lock lock(core_.mutex);
-  core_.board.release(std::move(owned));
+  TicketBoard& tickets = core_.board.tickets;
+  BatchPool& batches = core_.board.batches;
+  batches.release(std::move(owned));
   reader_.wake_if_room();
   core_.wake_worker();
   core_.consumer_wakes.notify_all();
-  while (std::unique_ptr<LoaderBatch> surplus = core_.board.take_surplus()) {
+  while (std::unique_ptr<LoaderBatch> surplus = batches.take_surplus(tickets.prefetch(), tickets.lacking())) {
     lock.unlock();
     surplus.reset();
     lock.lock();

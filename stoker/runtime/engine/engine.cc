@@ -93,7 +93,7 @@ void Engine::check(const Knobs& knobs) const {
   if (knobs.io_depth) check_io_depth(*knobs.io_depth);
   if (!knobs.prefetch) return;
   const std::lock_guard lock(core_.mutex);
-  check_prefetch(*knobs.prefetch, core_.board.batch_bytes(), core_.board.batch_memory_max());
+  check_prefetch(*knobs.prefetch, core_.board.batches.bytes(), core_.board.batches.memory_max());
 }
 
 // The lock of the knobs is held.
@@ -107,8 +107,8 @@ void Engine::apply(const Knobs& knobs) {
   if (knobs.threads) set_threads(*knobs.threads);
   {
     const std::lock_guard lock(core_.mutex);
-    if (knobs.prefetch) core_.board.set_prefetch(*knobs.prefetch);
-    if (knobs.transfer_index) core_.board.set_transfer_index(*knobs.transfer_index);
+    if (knobs.prefetch) core_.board.tickets.set_prefetch(*knobs.prefetch);
+    if (knobs.transfer_index) core_.board.batches.set_transfer_index(*knobs.transfer_index);
     if (knobs.io_depth) core_.io_depth = *knobs.io_depth;
     reader_.wake_if_room();
     core_.wake_worker();
@@ -134,19 +134,19 @@ KnobSetting Engine::knobs() const {
   core_.check_home();
   const std::lock_guard lock(core_.mutex);
   return {.threads = core_.worker_target,
-          .transfer_index = core_.board.transfer_index(),
-          .prefetch = core_.board.prefetch(),
+          .transfer_index = core_.board.batches.transfer_index(),
+          .prefetch = core_.board.tickets.prefetch(),
           .io_depth = core_.io_depth};
 }
 
 bool Engine::lend(const LoaderBatchBytes& bytes) {
   const std::lock_guard lock(core_.mutex);
-  return core_.board.lend(bytes);
+  return core_.board.batches.lend(bytes, core_.board.tickets.prefetch());
 }
 
 void Engine::return_lent(const LoaderBatchBytes& bytes) {
   const std::lock_guard lock(core_.mutex);
-  core_.board.return_lent(bytes);
+  core_.board.batches.return_lent(bytes);
   core_.wake_worker();
 }
 

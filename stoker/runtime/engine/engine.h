@@ -56,7 +56,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const Dataset& dataset() const { return *core_.dataset; }
   const Plan& plan() const { return core_.plan; }
   const MemoryPlan& memory() const { return core_.memory; }
-  const DeviceSide& device_side() const { return core_.board.device(); }
+  const DeviceSide& device_side() const { return core_.board.batches.device(); }
 
  private:
   void check(const Knobs& knobs) const;

@@ -24,7 +24,7 @@ EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const
       cache(cache_share ? std::make_shared<SampleCache>(cache_share->take(), dataset->size()) : nullptr),
       scratch(memory.scratch, options.knobs.threads, usable_cores(),
               [this](std::uint64_t bytes) { return enough_memory.text({.decode_bytes = bytes}); }),
-      steps(batch_steps(device.get(), metrics)),
+      steps(batch_steps(plan.outputs(), device.get(), metrics)),
       out_of_memory(
           std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"))),
       board(*dataset, options_of_board(options), *options.given.allocator),
@@ -33,11 +33,11 @@ EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const
 
 BoardOptions EngineCore::options_of_board(const ResolvedOptions& options) const {
   BoardOptions of_board = board_options(*dataset, plan, options, memory);
-  of_board.quarantine = quarantine;
-  of_board.cache = cache;
-  of_board.device.pinned = pinned.get();
-  of_board.has_steps = !steps.empty();
-  of_board.enough_memory = [this](std::uint64_t bytes) { return enough_memory.text({.sample_bytes = bytes}); };
+  of_board.locator.quarantine = quarantine;
+  of_board.locator.cache = cache;
+  of_board.batches.device.pinned = pinned.get();
+  of_board.tickets.has_steps = !steps.empty();
+  of_board.locator.enough_memory = [this](std::uint64_t bytes) { return enough_memory.text({.sample_bytes = bytes}); };
   return of_board;
 }
 
@@ -63,7 +63,7 @@ void EngineCore::fail_with(const std::exception_ptr& error) noexcept {
 }
 
 void EngineCore::wake_worker() {
-  if (board.has_work()) workers_wake.notify_one();
+  if (board.tickets.has_work()) workers_wake.notify_one();
 }
 
 void EngineCore::observe() {
@@ -74,18 +74,18 @@ void EngineCore::observe() {
   set(Level::kConsumerWaiting, consumer_waits ? 1 : 0);
   set(Level::kReadsInFlight, number(reads_in_flight));
   set(Level::kReadsWaiting, number(reads_waiting));
-  set(Level::kTicketsBlocked, number(board.refuses() ? located : 0));
-  set(Level::kTicketsReady, number(board.ready_count() - board.parked_count()));
-  set(Level::kTicketsParked, number(board.parked_count()));
-  set(Level::kBatchesReady, board.sealed_count());
+  set(Level::kTicketsBlocked, number(board.read_ahead.refuses() ? located : 0));
+  set(Level::kTicketsReady, number(board.tickets.workable_count()));
+  set(Level::kTicketsParked, number(board.tickets.parked_count()));
+  set(Level::kBatchesReady, board.tickets.sealed_count());
   metrics.observe(levels);
-  metrics.set(Metric::kReadAheadBytes, number(board.read_ahead_used()));
-  metrics.set(Metric::kBatchBytes, number(board.batch_memory().host));
-  metrics.set(Metric::kDeviceBytes, number(board.batch_memory().device));
+  metrics.set(Metric::kReadAheadBytes, number(board.read_ahead.used()));
+  metrics.set(Metric::kBatchBytes, number(board.batches.memory().host));
+  metrics.set(Metric::kDeviceBytes, number(board.batches.memory().device));
   metrics.set(Metric::kThreads, worker_target);
-  metrics.set(Metric::kPrefetch, board.prefetch());
+  metrics.set(Metric::kPrefetch, board.tickets.prefetch());
   metrics.set(Metric::kIoDepth, io_depth);
-  metrics.set(Metric::kTransferIndex, board.transfer_index());
+  metrics.set(Metric::kTransferIndex, board.batches.transfer_index());
 }
 
 }  // namespace stoker

@@ -10,12 +10,12 @@
 
 #include "stoker/base/home_process.h"
 #include "stoker/plan/plan.h"
+#include "stoker/runtime/board/board.h"
 #include "stoker/runtime/engine/batch_step.h"
 #include "stoker/runtime/engine/enough_memory.h"
 #include "stoker/runtime/engine/memory_plan.h"
 #include "stoker/runtime/engine/scratch_budget.h"
-#include "stoker/runtime/engine/ticket_board.h"
-#include "stoker/runtime/metrics.h"
+#include "stoker/runtime/report/metric_counters.h"
 #include "stoker/runtime/report/quarantine.h"
 #include "stoker/runtime/resolved_options.h"
 #include "stoker/runtime/share/cache_share.h"
@@ -64,7 +64,7 @@ struct EngineCore {
   std::condition_variable reader_wakes, workers_wake, consumer_wakes, reads_end;
 
   // Guarded by it.
-  TicketBoard board;
+  Board board;
   bool closing = false;
   bool interrupted = false;
   bool reader_waits = false;

@@ -11,8 +11,8 @@
 #include "stoker/base/units.h"
 #include "stoker/base/whole_megabytes.h"
 #include "stoker/base/words.h"
+#include "stoker/runtime/board/sample_locator.h"
 #include "stoker/runtime/engine/scratch_budget.h"
-#include "stoker/runtime/engine/ticket_board.h"
 
 namespace stoker {
 namespace {
@@ -106,7 +106,7 @@ std::uint64_t sample_bytes_max(const Dataset& dataset, const Plan& plan, const R
                                const MemoryPlan& memory) {
   const std::uint64_t batches =
       least_batch_memory(std::max(options.knobs.prefetch, 1), bytes_of_batch(dataset, plan, options).host);
-  return std::min(BoardOptions().sample_bytes_max, memory.read_ahead + memory.batches - batches);
+  return std::min(LocatorOptions().sample_bytes_max, memory.read_ahead + memory.batches - batches);
 }
 
 void check_prefetch(int prefetch, const LoaderBatchBytes& batch_bytes, const LoaderBatchBytes& batch_memory_max) {
@@ -155,7 +155,7 @@ MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const ResolvedO
 std::uint64_t memory_for(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options,
                          const SampleNeeds& needs) {
   ResolvedOptions tried = options;
-  const std::uint64_t sample_bytes = std::min(needs.sample_bytes, BoardOptions().sample_bytes_max);
+  const std::uint64_t sample_bytes = std::min(needs.sample_bytes, LocatorOptions().sample_bytes_max);
   const auto works = [&](std::uint64_t budget) {
     tried.memory = budget;
     const MemoryPlan memory = plan_memory(dataset, plan, tried);

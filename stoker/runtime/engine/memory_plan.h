@@ -5,7 +5,7 @@
 
 #include "stoker/format/dataset.h"
 #include "stoker/plan/plan.h"
-#include "stoker/runtime/engine/loader_batch.h"
+#include "stoker/runtime/board/loader_batch.h"
 #include "stoker/runtime/resolved_options.h"
 #include "stoker/runtime/samples/sample_needs.h"
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "stoker/runtime/engine/ticket.h"
+#include "stoker/runtime/board/ticket.h"
 #include "stoker/storage/bounce_pool.h"
 #include "stoker/storage/source.h"
 

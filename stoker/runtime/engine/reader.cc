@@ -7,6 +7,7 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/threads.h"
+#include "stoker/storage/run_in_turn.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {
@@ -17,15 +18,6 @@ constexpr std::size_t kTicketsLocatedAtOnce = 64;
 
 // And it collects at most so many before it starts reads, having begun with few: by then there is little to be gained.
 constexpr std::size_t kTicketsCollectedMax = std::size_t{1} << 16;
-
-// The reads of a reader that this thread is starting. One may end before it has started, and make room for another:
-// that comes after it, not within it, however many there are.
-struct StartTurn {
-  const void* reader;
-  IntrusiveQueue<PlannedRead> reads;
-  StartTurn* outer;
-};
-thread_local StartTurn* t_turn = nullptr;
 
 }  // namespace
 
@@ -73,7 +65,7 @@ bool Reader::collect(std::unique_lock<std::mutex>& lock) {
   std::size_t collected = 0;
   do {
     if (epoch_started_) forget_discarded();
-    while (Ticket* ticket = core_.board.again(now_ns())) {
+    while (Ticket* ticket = core_.board.read_ahead.again(now_ns())) {
       read_plan_.add_alone(*ticket);
       any = true;
     }
@@ -92,7 +84,7 @@ void Reader::forget_discarded() {
   epoch_started_ = false;
   round_max_ = kTicketsLocatedAtOnce;
   read_plan_.forget_if([](const Ticket& ticket) { return ticket.work->discarded; },
-                       [&](Ticket& ticket) { core_.board.read_done(ticket); });
+                       [&](Ticket& ticket) { core_.board.tickets.read_done(ticket); });
 }
 
 // Draws the next tickets and finds where their samples lie, with the lock let go: an index may have to be read.
@@ -101,8 +93,8 @@ void Reader::locate_next(std::unique_lock<std::mutex>& lock) {
   located_samples_.clear();
   located_first_ = 0;
   while (located_.size() < kTicketsLocatedAtOnce) {
-    Ticket* ticket = core_.board.draw();
-    if (core_.board.front_lacks_memory()) core_.consumer_wakes.notify_all();
+    Ticket* ticket = core_.board.tickets.draw();
+    if (core_.board.tickets.front_lacks_memory()) core_.consumer_wakes.notify_all();
     if (!ticket) break;
     located_.push_back(ticket);
     if (!ticket->padding()) located_samples_.push_back(ticket->sample);
@@ -113,7 +105,7 @@ void Reader::locate_next(std::unique_lock<std::mutex>& lock) {
   core_.observe();
   lock.unlock();
   core_.dataset->prepare(located_samples_);
-  for (Ticket* ticket : located_) core_.board.locate(*ticket);
+  for (Ticket* ticket : located_) core_.board.locator.locate(*ticket);
   lock.lock();
 }
 
@@ -121,22 +113,22 @@ void Reader::locate_next(std::unique_lock<std::mutex>& lock) {
 // read. Returns whether there were any. They are few, and one of them holds up a batch.
 bool Reader::read_substitutes(std::unique_lock<std::mutex>& lock) {
   const std::size_t located = substitutes_.size();
-  while (Ticket* ticket = core_.board.substitute()) substitutes_.push_back(ticket);
+  while (Ticket* ticket = core_.board.read_ahead.substitute()) substitutes_.push_back(ticket);
   if (substitutes_.empty()) return false;
   lock.unlock();
   for (std::size_t i = located; i < substitutes_.size(); ++i) {
     core_.dataset->prepare(std::span(&substitutes_[i]->sample, 1));
-    core_.board.locate(*substitutes_[i]);
+    core_.board.locator.locate(*substitutes_[i]);
   }
   lock.lock();
   bool any = false;
-  for (; !substitutes_.empty() && core_.board.grant(*substitutes_.front()); substitutes_.pop_front()) {
+  for (; !substitutes_.empty() && core_.board.read_ahead.grant(*substitutes_.front()); substitutes_.pop_front()) {
     Ticket& ticket = *substitutes_.front();
     any = true;
     if (ticket.reads_pending > 0) {
       read_plan_.add_alone(ticket);
     } else {
-      core_.board.read_done(ticket);
+      core_.board.tickets.read_done(ticket);
       core_.wake_worker();
     }
   }
@@ -148,11 +140,11 @@ bool Reader::read_substitutes(std::unique_lock<std::mutex>& lock) {
 void Reader::grant_located() {
   for (; located_first_ < located_.size(); ++located_first_) {
     Ticket& ticket = *located_[located_first_];
-    if (!core_.board.grant(ticket)) break;
+    if (!core_.board.read_ahead.grant(ticket)) break;
     if (ticket.reads_pending > 0) {
       read_plan_.add(ticket);
     } else {
-      core_.board.read_done(ticket);
+      core_.board.tickets.read_done(ticket);
       core_.wake_worker();
     }
   }
@@ -162,11 +154,12 @@ void Reader::grant_located() {
 void Reader::count_located() { core_.located = located_.size() - located_first_ + substitutes_.size(); }
 
 void Reader::wait_for_room(std::unique_lock<std::mutex>& lock) {
-  if (core_.board.has_again()) return;  // since the lock was let go, to find samples: nobody wakes who does not wait
+  // Since the lock was let go, to find samples: nobody wakes who does not wait.
+  if (core_.board.read_ahead.has_again()) return;
   core_.reader_waits = true;
   core_.observe();
   const auto is_woken = [&] { return core_.closing || !core_.reader_waits; };
-  if (const std::optional<std::int64_t> again_ns = core_.board.next_again_ns()) {
+  if (const std::optional<std::int64_t> again_ns = core_.board.read_ahead.next_again_ns()) {
     const std::chrono::steady_clock::time_point due{std::chrono::nanoseconds(*again_ns)};
     core_.reader_wakes.wait_until(lock, due, is_woken);
   } else {
@@ -177,11 +170,12 @@ void Reader::wait_for_room(std::unique_lock<std::mutex>& lock) {
 
 // Whether tickets that waited have come so near to the front that more reads should be started.
 bool Reader::reads_due() const {
-  return read_plan_.waiting() && core_.board.near_end() >= planned_to_ + core_.board.near_bytes() / 4;
+  const ReadAhead& read_ahead = core_.board.read_ahead;
+  return read_plan_.waiting() && read_ahead.near_end() >= planned_to_ + read_ahead.near_bytes() / 4;
 }
 
 void Reader::start_reads(std::unique_lock<std::mutex>& lock) {
-  planned_to_ = core_.board.near_end();
+  planned_to_ = core_.board.read_ahead.near_end();
   read_plan_.take_back(std::exchange(ended_reads_, nullptr));
   lock.unlock();
   const std::span<PlannedRead* const> reads = read_plan_.plan(planned_to_);
@@ -222,16 +216,10 @@ PlannedRead* Reader::take_read() {
   return nullptr;
 }
 
-// Starts reads that were taken, one at least. When it returns they, and the reader, may be gone.
+// Starts reads that were taken, one at least. One may end before it has started, and make room for another. When it
+// returns they, and the reader, may be gone.
 void Reader::start_in_turn(IntrusiveQueue<PlannedRead> reads) {
-  const void* const reader = reads.front()->engine;
-  for (StartTurn* turn = t_turn; turn; turn = turn->outer) {
-    if (turn->reader == reader) return turn->reads.append(reads);
-  }
-  StartTurn turn{reader, reads, t_turn};
-  t_turn = &turn;
-  while (PlannedRead* const read = turn.reads.pop()) read->source->start(read->request);
-  t_turn = turn.outer;
+  run_in_turn(reads.front()->engine, reads, [](PlannedRead& read) { read.source->start(read.request); });
 }
 
 void Reader::read_ended(ReadRequest& request) noexcept {
@@ -270,7 +258,7 @@ void Reader::read_fields(PlannedRead& read) {
 }
 
 void Reader::ticket_read(Ticket& ticket) {
-  core_.board.read_done(ticket);
+  core_.board.tickets.read_done(ticket);
   core_.wake_worker();
   wake_if_room();  // a ticket that nobody wants any more gave its bytes back
 }
@@ -279,12 +267,13 @@ void Reader::ticket_read(Ticket& ticket) {
 // every sample would cost more than it reads. A larger part would leave windows undrawn when they are to be read.
 void Reader::wake_if_room() {
   if (!core_.reader_waits) return;
-  if (!reads_due() && !core_.board.has_again() && !may_start_read()) {
-    const bool much_room = core_.board.read_ahead_used() + core_.board.near_bytes() / 4 <= core_.board.read_ahead_max();
-    const std::size_t work = core_.board.ready_count() + core_.reads_in_flight + core_.reads_waiting;
+  const ReadAhead& read_ahead = core_.board.read_ahead;
+  if (!reads_due() && !read_ahead.has_again() && !may_start_read()) {
+    const bool much_room = read_ahead.used() + read_ahead.near_bytes() / 4 <= read_ahead.capacity();
+    const std::size_t work = core_.board.tickets.ready_count() + core_.reads_in_flight + core_.reads_waiting;
     const bool little_work = work <= EngineCore::kTicketsAtOnce * static_cast<std::size_t>(core_.worker_target);
     if (!much_room && !little_work) return;
-    if (!core_.board.may_go_on()) return;
+    if (!core_.board.tickets.may_go_on()) return;
   }
   core_.reader_waits = false;
   core_.reader_wakes.notify_one();

@@ -62,7 +62,7 @@ class Reader {
   // The same; but while it waits, others who may wake it look at these under the lock.
   ReadPlan read_plan_;
   std::size_t round_max_ = 0;     // tickets that are collected before reads are started
-  std::uint64_t planned_to_ = 0;  // TicketBoard::near_end() when reads were planned last
+  std::uint64_t planned_to_ = 0;  // ReadAhead::near_end() when reads were planned last
 
   std::thread thread_;
 };

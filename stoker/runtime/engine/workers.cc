@@ -52,7 +52,7 @@ void Workers::resize(int threads) {
 }
 
 std::size_t Workers::fair_share() const {
-  const std::size_t each = core_.board.workable_count() / (4 * static_cast<std::size_t>(core_.worker_target));
+  const std::size_t each = core_.board.tickets.workable_count() / (4 * static_cast<std::size_t>(core_.worker_target));
   return std::clamp<std::size_t>(each, 1, EngineCore::kTicketsAtOnce);
 }
 
@@ -108,8 +108,8 @@ void Workers::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock)
     std::size_t count = 0;
     const auto something_to_do = [&] {
       if (core_.closing || worker >= core_.worker_target) return true;
-      count = core_.board.take(std::span(tickets, fair_share()));
-      return count > 0 || core_.board.has_written() || core_.board.may_grant();
+      count = core_.board.tickets.take(std::span(tickets, fair_share()));
+      return count > 0 || core_.board.tickets.has_written() || core_.board.tickets.may_grant();
     };
     if (!something_to_do()) {
       core_.observe();
@@ -129,9 +129,9 @@ void Workers::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock)
       gate.drop_too_much(executor);
       report(executor.counts(), reported, *tickets[i], counters);
       lock.lock();
-      const bool complete = core_.board.finish(*tickets[i]);
+      const bool complete = core_.board.tickets.finish(*tickets[i]);
       if (complete) run_steps(worker, lock);
-      if (complete || core_.board.starved()) core_.consumer_wakes.notify_all();
+      if (complete || core_.board.tickets.starved()) core_.consumer_wakes.notify_all();
       reader_.wake_if_room();
     }
     core_.wake_worker();
@@ -142,17 +142,17 @@ void Workers::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock)
 // consumer is waited for, or memory is allocated.
 void Workers::grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex>& lock) {
   BatchGrant grant;
-  if (core_.closing || !core_.board.may_grant()) return;
-  if (!core_.board.take_grant(grant)) return core_.consumer_wakes.notify_all();  // it learns that there is none
+  if (core_.closing || !core_.board.tickets.may_grant()) return;
+  if (!core_.board.tickets.take_grant(grant)) return core_.consumer_wakes.notify_all();  // it learns that there is none
   core_.observe();
   lock.unlock();
   counters.begin_idle();
-  core_.board.prepare(grant);
+  core_.board.batches.prepare(grant, grant.work->slots);
   counters.begin_work();
   lock.lock();
-  core_.board.granted(grant);
+  core_.board.tickets.granted(grant);
   if (grant.error) core_.consumer_wakes.notify_all();
-  if (core_.board.has_work()) core_.workers_wake.notify_all();  // tickets of the batch were ready
+  if (core_.board.tickets.has_work()) core_.workers_wake.notify_all();  // tickets of the batch were ready
   if (!grant.batch) return;
   lock.unlock();
   grant.batch.reset();
@@ -162,7 +162,7 @@ void Workers::grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex
 // Takes written batches through their steps. The lock is held, but not during a step. A worker that is to stop leaves
 // the next batch to the others, since there may always be a next one.
 void Workers::run_steps(int worker, std::unique_lock<std::mutex>& lock) {
-  while (BatchWork* const work = core_.board.take_written()) {
+  while (BatchWork* const work = core_.board.tickets.take_written()) {
     std::exception_ptr error;
     lock.unlock();
     try {
@@ -171,7 +171,7 @@ void Workers::run_steps(int worker, std::unique_lock<std::mutex>& lock) {
       error = std::current_exception();
     }
     lock.lock();
-    core_.board.steps_done(*work, std::move(error));
+    core_.board.tickets.steps_done(*work, std::move(error));
     core_.consumer_wakes.notify_all();
     if (worker < core_.worker_target) continue;
     core_.workers_wake.notify_all();
@@ -215,7 +215,7 @@ void Workers::work_on(Ticket& ticket, CpuExecutor& executor) const {
   if (ticket.padding()) return batch.write_padding(ticket.slot);
   try {
     make(ticket, executor);
-    core_.board.keep_in_cache(ticket);
+    core_.board.locator.keep_in_cache(ticket);
   } catch (const Error& error) {
     // What went wrong while the row was looked for names its file itself.
     if (ticket.row.source) ticket.error = std::make_exception_ptr(error.with_context(describe(ticket.row)));

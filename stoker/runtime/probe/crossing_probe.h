@@ -11,7 +11,7 @@
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/device_batch.h"
 #include "stoker/plan/plan.h"
-#include "stoker/runtime/engine/loader_batch.h"
+#include "stoker/runtime/board/loader_batch.h"
 #include "stoker/runtime/engine/scratch_budget.h"
 #include "stoker/runtime/samples/sample_reader.h"
 

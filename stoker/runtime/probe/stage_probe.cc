@@ -76,7 +76,7 @@ void StageProbe::measure(const SampleInput& sample) {
   std::array<std::uint8_t, sizeof(std::int64_t)> number;
   for (const ViewPlan& view : plan_.views()) {
     if (view.kind == ViewKind::kImage) continue;
-    write_scalar(view, sample, MutableBytes(number).first(Plan::scalar_output(view).bytes_per_sample()));
+    write_scalar(view, sample, MutableBytes(number).first(Plan::output_of(view, Shape{}).bytes_per_sample()));
   }
   for (const auto& view : views_) view->measure(sample);
   for (const auto& view : views_) view->count();

@@ -34,8 +34,7 @@ void AuditWriter::write(const Batch& batch) {
     hasher_.reset();
     const auto at = static_cast<std::size_t>(slot);
     for (std::size_t output = 0; output < outputs.size(); ++output) {
-      const std::size_t bytes = batch.outputs()[output].bytes_per_sample();
-      hasher_.update(outputs[output].subspan(at * bytes, bytes));
+      hasher_.update(batch.slot_bytes(output, slot, outputs[output].data()));
     }
     const bool stands_in = batch.substituted_for[at] >= 0;
     lines +=

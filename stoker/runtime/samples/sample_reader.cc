@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stoker/order/epoch_order.h"
+#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

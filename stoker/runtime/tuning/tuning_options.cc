@@ -10,6 +10,7 @@
 
 #include "stoker/base/hash.h"
 #include "stoker/base/machine.h"
+#include "stoker/base/units.h"
 #include "stoker/base/user_cache.h"
 #include "stoker/base/words.h"
 #include "stoker/storage/source.h"

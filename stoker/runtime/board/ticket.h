@@ -9,9 +9,9 @@
 
 #include "stoker/format/bad_sample.h"
 #include "stoker/format/sample_row.h"
-#include "stoker/runtime/engine/encoded_arena.h"
-#include "stoker/runtime/engine/loader_batch.h"
-#include "stoker/runtime/engine/raw_windows.h"
+#include "stoker/runtime/board/encoded_arena.h"
+#include "stoker/runtime/board/loader_batch.h"
+#include "stoker/runtime/board/raw_windows.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {

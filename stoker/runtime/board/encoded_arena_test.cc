@@ -1,4 +1,4 @@
-#include "stoker/runtime/engine/encoded_arena.h"
+#include "stoker/runtime/board/encoded_arena.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "stoker/runtime/engine/raw_windows.h"
+#include "stoker/runtime/board/raw_windows.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "stoker/runtime/engine/loader_batch.h"
+#include "stoker/runtime/board/loader_batch.h"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ LoaderBatch::LoaderBatch(const std::vector<OutputSpec>& outputs, int slots, Allo
                           : allocator),
       side_(side) {
   if (side.device) {
-    device_batch_.emplace(*side.plan, slots, side.image_bytes, *side.device, output(0).data, side.nvjpeg);
+    device_batch_.emplace(*side.plan, slots, side.image_bytes, *side.device, part(0), side.nvjpeg);
   }
 }
 
@@ -37,23 +37,16 @@ void LoaderBatch::start(int transfer_index, int slots) {
 
 void LoaderBatch::write(int slot, const SampleInput& input, CpuExecutor& executor) {
   if (device_batch_) return executor.run(input, *device_batch_, slot);
-  MutableBytes bytes[kOutputsMax];
-  for (std::size_t i = 0; i < outputs().size(); ++i) bytes[i] = slot_bytes(i, slot);
-  executor.run(input, std::span(bytes, outputs().size()));
+  executor.run(input, [this, slot](std::size_t output, const Shape& shape) { return place(output, slot, shape); });
 }
 
-void LoaderBatch::write_padding(int slot) {
-  for (std::size_t i = 0; i < outputs().size(); ++i) {
-    if (device_batch_ && !device_batch_->crosses_finished(i)) {
-      device_batch_->put(i, slot, {});
-    } else {
-      stoker::write_padding(outputs()[i], device_batch_ ? device_batch_->finished(i, slot) : slot_bytes(i, slot));
-    }
-  }
-}
+void LoaderBatch::write_padding(int slot) { device_batch_ ? device_batch_->pad(slot) : pad(slot); }
 
 void LoaderBatch::cross() {
-  if (device_batch_) event_ = side_.device->submit(device_batch_->seal(), marks_);
+  if (device_batch_) {
+    event_ = side_.device->submit(device_batch_->seal(), marks_);
+    used_ = device_batch_->used();
+  }
   marks_.clear();
   taken_ = left_ = nullptr;
 }
@@ -81,9 +74,8 @@ bool LoaderBatch::wait_ready(std::int64_t patience_ns) {
 Bytes LoaderBatch::host_bytes(std::size_t number, std::vector<std::uint8_t>& room) const {
   wait();
   if (!side_.device || side_.device->memory_is_host()) return Batch::host_bytes(number, room);
-  const TensorView view = output(number);
-  room.resize(view.bytes());
-  side_.device->fetch(room.data(), view.data, view.bytes());
+  room.resize(used_[number]);
+  side_.device->fetch(room.data(), part(number), room.size());
   return room;
 }
 

@@ -1,33 +1,14 @@
-#include "stoker/runtime/engine/ticket_board.h"
+#include "stoker/runtime/board/ticket_board.h"
 
 #include <algorithm>
 #include <cassert>
-#include <iterator>
-
-#include <fmt/format.h>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
-#include "stoker/base/units.h"
 #include "stoker/order/substitutes.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {
-
-// A disk or a network that fails once may well answer the second time; one that fails three times is broken. Memory and
-// descriptors that are missing may be there again, too.
-constexpr int kReadAttempts = 3;
-
-bool may_pass(const std::exception_ptr& exception) {
-  try {
-    std::rethrow_exception(exception);
-  } catch (const Error& error) {
-    return error.kind() == ErrorKind::kIo || error.kind() == ErrorKind::kMemory;
-  } catch (...) {
-    return false;
-  }
-}
 
 bool is_bad_sample(const std::exception_ptr& exception) {
   try {
@@ -39,7 +20,7 @@ bool is_bad_sample(const std::exception_ptr& exception) {
   }
 }
 
-void note_bad(const Ticket& ticket, const Quarantine* quarantine, std::vector<BadSlot>& bad) {
+void note_bad(const Ticket& ticket, bool known, std::vector<BadSlot>& bad) {
   std::string reason;
   try {
     std::rethrow_exception(ticket.error);
@@ -49,34 +30,17 @@ void note_bad(const Ticket& ticket, const Quarantine* quarantine, std::vector<Ba
   const SampleRow& row = ticket.row;
   BadSample told{row.source ? row.source->name() : std::string(), row.key,
                  row.fields.empty() ? 0 : row.fields.front().offset, std::move(reason)};
-  bad.push_back({ticket.slot, ticket.sample, std::move(told), quarantine && row.source && quarantine->contains(row)});
+  bad.push_back({ticket.slot, ticket.sample, std::move(told), known});
 }
 
 }  // namespace
 
-TicketBoard::TicketBoard(const Dataset& dataset, BoardOptions options, Allocator& allocator)
-    : dataset_(dataset),
-      options_(std::move(options)),
-      allocator_(allocator),
-      batch_bytes_(loader_batch_bytes(options_.outputs, options_.slice.batch, options_.device)),
-      arena_(options_.read_ahead_bytes, allocator) {
-  const EpochOrder order(options_.order, 0);
-  global_batches_ = order.batches();
-  batches_per_epoch_ = order.batches_of(options_.slice);
-}
-
 // --- drawing
 
-bool TicketBoard::has_again() const {
-  const auto is_new = [](const Ticket* ticket) { return ticket->again_ns == 0; };
-  if (!substitutes_.empty() || std::any_of(again_.begin(), again_.end(), is_new)) return true;
-  return refused_substitute_ && (refused_substitute_->work->discarded || reserve_->fits(refused_substitute_->bytes));
-}
-
 bool TicketBoard::may_go_on() const {
-  if (has_again()) return true;
-  if (refused_) return refused_->work->discarded || arena_.fits(refused_->bytes);
-  return started_ && (!all_drawn() || may_open_work());
+  if (read_ahead_.has_again()) return true;
+  if (const Ticket* const refused = read_ahead_.refused()) return read_ahead_.fits(*refused);
+  return !all_drawn() || (!order_.at_end() && may_open_work());
 }
 
 bool TicketBoard::all_drawn() const { return works_.empty() || works_.back()->drawn == works_.back()->slots; }
@@ -86,23 +50,15 @@ bool TicketBoard::all_drawn() const { return works_.empty() || works_.back()->dr
 bool TicketBoard::may_open_work() const {
   const auto works = static_cast<std::int64_t>(works_.size());
   if (works <= options_.prefetch) return true;
-  return !options_.fields.empty() && works * options_.slice.batch < options_.tickets_ahead;
+  return locator_.field_count() > 0 && works * order_.batch() < options_.tickets_ahead;
 }
 
 bool TicketBoard::open_next_work() {
-  if (!may_open_work() || draw_epoch_ >= options_.epochs_end || batches_per_epoch_ == 0) return false;
-  if (draw_index_ >= batches_per_epoch_) {
-    draw_index_ = 0;
-    order_.reset();
-    if (++draw_epoch_ >= options_.epochs_end) return false;
-  }
-  if (!order_) order_.emplace(options_.order, draw_epoch_);
+  if (!may_open_work() || !order_.has_next()) return false;
   std::unique_ptr<BatchWork> work = fresh_work();
-  work->epoch = draw_epoch_;
-  work->index = draw_index_++;
-  work->slots = work->remaining = order_->slots_of(options_.slice, work->index);
+  order_.next(*work);
   works_.push_back(std::move(work));
-  allocation_error_ = nullptr;
+  batches_.ask_again();
   return true;
 }
 
@@ -110,15 +66,14 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
   std::unique_ptr<BatchWork> work;
   if (spare_works_.empty()) {
     work = std::make_unique<BatchWork>();
-    work->tickets.resize(static_cast<std::size_t>(options_.slice.batch));
-    for (Ticket& ticket : work->tickets) ticket.reads.reserve(2 * options_.fields.size() + 1);
+    work->tickets.resize(static_cast<std::size_t>(order_.batch()));
+    for (Ticket& ticket : work->tickets) ticket.reads.reserve(2 * locator_.field_count() + 1);
     work->ready.reserve(work->tickets.size());  // make_ready() may not throw
     // Tickets and works change hands where nothing may throw: there is room for all of them beforehand.
     ++works_made_;
     spare_works_.reserve(works_made_);
     discarded_.reserve(works_made_);
-    again_.reserve(works_made_ * work->tickets.size());
-    substitutes_.reserve(works_made_ * work->tickets.size());
+    read_ahead_.expect(works_made_ * work->tickets.size());
   } else {
     work = std::move(spare_works_.back());
     spare_works_.pop_back();
@@ -133,103 +88,8 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
 }
 
 Ticket* TicketBoard::draw() {
-  if (!started_ || (all_drawn() && !open_next_work())) return nullptr;
-  BatchWork& work = *works_.back();
-  Ticket& ticket = work.tickets[static_cast<std::size_t>(work.drawn)];
-  ticket.work = &work;
-  ticket.slot = work.drawn++;
-  for (;; ++work.passed_over) {
-    ticket.position = options_.slice.position(work.index, ticket.slot + work.passed_over);
-    ticket.sample = order_->sample_at(ticket.position).value_or(-1);
-    if (!ticket.padding() || options_.order.tail != Tail::kKeep) break;
-  }
-  ticket.error = nullptr;
-  ticket.reads_pending = 0;
-  ticket.attempts = 0;
-  ticket.bad_sample = -1;
-  ticket.bad_key.clear();
-  ticket.substitutes = 0;
-  ++work.unfinished;
-  return &ticket;
-}
-
-bool TicketBoard::grant(Ticket& ticket) {
-  if (ticket.bad_sample >= 0 && !reserve_) reserve_.emplace(options_.reserve_bytes, allocator_);
-  EncodedArena& arena = ticket.bad_sample < 0 ? arena_ : *reserve_;
-  Ticket*& refused = ticket.bad_sample < 0 ? refused_ : refused_substitute_;
-  refused = nullptr;
-  if (!ticket.wants_read || ticket.work->discarded) return true;
-  if (!arena.fits(ticket.bytes)) {
-    refused = &ticket;
-    return false;
-  }
-  ticket.grant = arena.grant(ticket.bytes);
-  ticket.granted = true;
-  std::size_t offset = 0;
-  for (FieldRead& read : ticket.reads) {
-    const SampleField& field = *read.field;
-    read.source = &field == &ticket.row.entry_points ? ticket.row.entry_points_source : ticket.row.source;
-    read.ticket = &ticket;
-    MutableBytes whole;
-    if (read.continues < 0) {
-      whole = ticket.grant.bytes.subspan(offset, static_cast<std::size_t>(field.length));
-      offset += EncodedArena::in_units(whole.size());
-    } else {
-      const FieldRead& beginning = ticket.reads[static_cast<std::size_t>(read.continues)];
-      whole = {beginning.bytes.data(), static_cast<std::size_t>(field.length)};
-    }
-    read.bytes = whole.subspan(static_cast<std::size_t>(read.begin), static_cast<std::size_t>(read.length));
-    read.content = whole;
-  }
-  request_reads(ticket);
-  return true;
-}
-
-void TicketBoard::give_back(Ticket& ticket) {
-  if (!ticket.granted) return;
-  (ticket.bad_sample < 0 ? arena_ : *reserve_).give_back(ticket.grant);
-  ticket.granted = false;
-}
-
-Ticket* TicketBoard::substitute() {
-  if (substitutes_.empty()) return nullptr;
-  Ticket* ticket = substitutes_.back();
-  substitutes_.pop_back();
-  return ticket;
-}
-
-std::int64_t read_again_delay_ns(int attempts) {
-  constexpr std::int64_t kFirst = 10'000'000, kMost = 1'000'000'000;
-  return std::min(kMost, kFirst << std::clamp(2 * (attempts - 1), 0, 30));
-}
-
-Ticket* TicketBoard::again(std::int64_t now_ns) {
-  for (Ticket* ticket : again_) {
-    if (ticket->again_ns != 0) continue;
-    // What others' bytes may have spoilt is read by itself at once.
-    ticket->again_ns = now_ns + (ticket->error_shared ? 0 : read_again_delay_ns(ticket->attempts));
-  }
-  const auto due = std::find_if(again_.rbegin(), again_.rend(), [&](const Ticket* t) { return t->again_ns <= now_ns; });
-  if (due == again_.rend()) return nullptr;
-  Ticket* const ticket = *due;
-  again_.erase(std::next(due).base());
-  request_reads(*ticket);
-  return ticket;
-}
-
-std::optional<std::int64_t> TicketBoard::next_again_ns() const {
-  std::optional<std::int64_t> first;
-  for (const Ticket* ticket : again_) {
-    if (ticket->again_ns != 0 && (!first || ticket->again_ns < *first)) first = ticket->again_ns;
-  }
-  return first;
-}
-
-void TicketBoard::request_reads(Ticket& ticket) {
-  ticket.error = nullptr;
-  ticket.error_shared = false;
-  ticket.reads_pending = static_cast<int>(ticket.reads.size());
-  ++ticket.attempts;
+  if (all_drawn() && !open_next_work()) return nullptr;
+  return &order_.draw(*works_.back());
 }
 
 void TicketBoard::read_done(Ticket& ticket) {
@@ -237,12 +97,7 @@ void TicketBoard::read_done(Ticket& ticket) {
     finish(ticket);
     return;
   }
-  const bool may_be_well = ticket.error && (ticket.error_shared || may_pass(ticket.error));
-  if (may_be_well && ticket.attempts > 0 && ticket.attempts < kReadAttempts) {
-    ticket.again_ns = 0;
-    again_.push_back(&ticket);
-    return;
-  }
+  if (read_ahead_.keep_to_read_again(ticket)) return;
   ticket.work->make_ready(ticket);
   ++ready_count_;
   if (!ticket.work->batch) ++parked_count_;
@@ -263,9 +118,55 @@ std::size_t TicketBoard::take(std::span<Ticket*> tickets) {
   return 0;
 }
 
+// Memory goes to the undelivered batches in order, as far as prefetch reaches, and to one at a time: were it refused to
+// one while later ones have it, they could wait for each other.
+BatchWork* TicketBoard::next_without_memory() const {
+  const std::size_t reach = std::min(works_.size(), static_cast<std::size_t>(options_.prefetch));
+  for (std::size_t i = 0; i < reach; ++i) {
+    if (works_[i]->granting) return nullptr;
+    if (!works_[i]->batch) return works_[i].get();
+  }
+  return nullptr;
+}
+
+int TicketBoard::lacking() const {
+  const auto reach = works_.begin() + std::min(std::ssize(works_), std::ptrdiff_t{options_.prefetch});
+  const auto lacks = [](const auto& work) { return !work->batch && !work->granting; };
+  return static_cast<int>(std::count_if(works_.begin(), reach, lacks));
+}
+
+bool TicketBoard::take_grant(BatchGrant& grant) {
+  BatchWork* const work = next_without_memory();
+  if (!work || !batches_.take(grant)) return false;
+  grant.work = work;
+  work->granting = true;
+  ++work->unfinished;
+  return true;
+}
+
+void TicketBoard::granted(BatchGrant& grant) noexcept {
+  BatchWork& work = *grant.work;
+  work.granting = false;
+  --work.unfinished;
+  if (grant.error) {
+    batches_.lost(work.discarded ? nullptr : grant.error);  // work goes on with the batches there are
+  } else if (work.discarded) {
+    batches_.put_back(std::move(grant.batch));
+  } else {
+    work.batch = std::move(grant.batch);
+    parked_count_ -= work.ready_count();
+  }
+  if (work.discarded) recycle_discarded();
+}
+
+void TicketBoard::set_prefetch(int prefetch) {
+  options_.prefetch = prefetch;
+  batches_.ask_again();
+}
+
 bool TicketBoard::finish(Ticket& ticket) {
   BatchWork& work = *ticket.work;
-  give_back(ticket);
+  read_ahead_.release(ticket);
   if (!work.discarded && ticket.error && stands_aside(ticket)) return false;
   --work.unfinished;
   --work.remaining;
@@ -324,7 +225,7 @@ bool TicketBoard::stands_aside(Ticket& ticket) {
   if (!is_bad_sample(ticket.error)) return false;
   BatchWork& work = *ticket.work;
   try {
-    note_bad(ticket, options_.quarantine.get(), work.bad);
+    note_bad(ticket, locator_.knows_bad(ticket.row), work.bad);
     // What the list excludes is no reason to fail.
     const bool excluded = options_.bad_sample == BadSlotPolicy::kFail && work.bad.back().known;
     if (options_.bad_sample != BadSlotPolicy::kSubstitute && !excluded) return false;
@@ -332,7 +233,7 @@ bool TicketBoard::stands_aside(Ticket& ticket) {
       ticket.bad_sample = ticket.sample;
       ticket.bad_key = ticket.row.key;
     }
-    const Substitutes substitutes(options_.order, work.epoch, ticket.position, ticket.bad_sample);
+    const Substitutes substitutes(order_.options(), work.epoch, ticket.position, ticket.bad_sample);
     if (ticket.substitutes == substitutes.tries()) {
       const auto first =
           std::find_if(work.bad.begin(), work.bad.end(), [&](const BadSlot& bad) { return bad.slot == ticket.slot; });
@@ -346,32 +247,23 @@ bool TicketBoard::stands_aside(Ticket& ticket) {
   }
   ticket.error = nullptr;
   ticket.attempts = 0;
-  substitutes_.push_back(&ticket);
+  read_ahead_.add_substitute(ticket);
   return true;
 }
 
 // --- delivering
 
 void TicketBoard::start_epoch(std::int64_t epoch, std::int64_t batch) {
-  allocation_error_ = nullptr;
+  batches_.ask_again();
   const bool already_first = !works_.empty() && works_.front()->epoch == epoch && works_.front()->index == batch;
   if (already_first) return;
   while (!works_.empty()) {
     discard(std::move(works_.front()));
     works_.pop_front();
   }
-  for (std::vector<Ticket*>* waiting : {&again_, &substitutes_}) {
-    for (Ticket* ticket : *waiting) {  // all of works that were just discarded
-      give_back(*ticket);
-      --ticket->work->unfinished;
-    }
-    waiting->clear();
-  }
+  read_ahead_.forget_again();
   recycle_discarded();
-  started_ = true;
-  order_.reset();
-  draw_epoch_ = epoch;
-  draw_index_ = batch;
+  order_.start(epoch, batch);
 }
 
 void TicketBoard::discard(std::unique_ptr<BatchWork> work) {
@@ -380,7 +272,7 @@ void TicketBoard::discard(std::unique_ptr<BatchWork> work) {
   if (!work->batch) parked_count_ -= work->ready_count();
   if (work->sealed()) --sealed_count_;
   for (std::size_t i = work->ready_first; i < work->ready.size(); ++i) {
-    give_back(*work->ready[i]);
+    read_ahead_.release(*work->ready[i]);
     --work->unfinished;
   }
   discarded_.push_back(std::move(work));
@@ -390,7 +282,7 @@ void TicketBoard::recycle_discarded() {
   const auto in_use = [](const auto& work) { return work->unfinished > 0; };
   const auto idle = std::partition(discarded_.begin(), discarded_.end(), in_use);
   for (auto work = idle; work != discarded_.end(); ++work) {
-    if ((*work)->batch) free_batches_.push_back(std::move((*work)->batch));
+    if ((*work)->batch) batches_.put_back(std::move((*work)->batch));
     spare_works_.push_back(std::move(*work));
   }
   discarded_.erase(idle, discarded_.end());
@@ -408,10 +300,9 @@ std::unique_ptr<LoaderBatch> TicketBoard::pop(std::vector<BadSlot>& bad) {
   std::stable_sort(bad.begin(), bad.end(), [](const BadSlot& a, const BadSlot& b) { return a.slot < b.slot; });
   const std::exception_ptr error = work->error;
   spare_works_.push_back(std::move(work));
-  ++held_;
-  allocation_error_ = nullptr;
+  batches_.hold();
   if (error) {
-    release(std::move(batch));
+    batches_.release(std::move(batch));
     std::rethrow_exception(error);
   }
   return batch;

@@ -1,11 +1,11 @@
-// What a ticket's sample is, and which of its bytes are to be read.
+#include "stoker/runtime/board/sample_locator.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
-#include "stoker/runtime/engine/ticket_board.h"
 
 namespace stoker {
 namespace {
@@ -24,7 +24,7 @@ std::string field_list(const SampleRow& row) {
 
 }  // namespace
 
-void TicketBoard::locate(Ticket& ticket) const {
+void SampleLocator::locate(Ticket& ticket) const {
   ticket.bytes = 0;
   std::uint64_t bytes = 0;  // without padding
   ticket.wants_read = ticket.cached = false;
@@ -34,7 +34,7 @@ void TicketBoard::locate(Ticket& ticket) const {
   if (ticket.padding()) return;
   try {
     dataset_.read(ticket.sample, ticket.row);
-    if (options_.quarantine && options_.quarantine->contains(ticket.row)) {
+    if (knows_bad(ticket.row)) {
       fail(ErrorKind::kBadSample, "'{}' lists it as bad", options_.quarantine->path());
     }
     for (std::size_t i = 0; i < options_.fields.size(); ++i) {
@@ -56,7 +56,7 @@ void TicketBoard::locate(Ticket& ticket) const {
   }
 }
 
-void TicketBoard::add_field(Ticket& ticket, std::size_t number) const {
+void SampleLocator::add_field(Ticket& ticket, std::size_t number) const {
   const SampleField* const field = ticket.row.find(options_.fields[number]);
   if (!field) {
     fail(ErrorKind::kBadSample, "it has no field '{}', only {}", options_.fields[number], field_list(ticket.row));
@@ -69,7 +69,7 @@ void TicketBoard::add_field(Ticket& ticket, std::size_t number) const {
 }
 
 // Of fields of which parts are enough. (A cache keeps fields as a whole.)
-void TicketBoard::leave_out_unwanted(Ticket& ticket) const {
+void SampleLocator::leave_out_unwanted(Ticket& ticket) const {
   for (std::size_t i = 0; i < options_.fields.size(); ++i) {
     const WantedChunks wanted = ticket.reads[i].wanted;
     if (wanted.whole()) continue;
@@ -88,7 +88,7 @@ void TicketBoard::leave_out_unwanted(Ticket& ticket) const {
   }
 }
 
-void TicketBoard::add_entry_points(Ticket& ticket) const {
+void SampleLocator::add_entry_points(Ticket& ticket) const {
   const SampleField& points = ticket.row.entry_points;
   if (points.length == 0 || ticket.bytes + points.length > options_.sample_bytes_max) return;
   const SampleField* const image = ticket.row.image_field();
@@ -103,7 +103,7 @@ void TicketBoard::add_entry_points(Ticket& ticket) const {
   }
 }
 
-bool TicketBoard::find_in_cache(Ticket& ticket) const {
+bool SampleLocator::find_in_cache(Ticket& ticket) const {
   if (!options_.cache || options_.fields.empty()) return false;
   const std::optional<Bytes> kept = options_.cache->find(ticket.sample, bytes_of(ticket.reads));
   if (!kept) return false;
@@ -115,7 +115,7 @@ bool TicketBoard::find_in_cache(Ticket& ticket) const {
   return true;
 }
 
-void TicketBoard::keep_in_cache(const Ticket& ticket) const {
+void SampleLocator::keep_in_cache(const Ticket& ticket) const {
   if (!options_.cache || ticket.cached || options_.fields.empty()) return;
   const std::optional<MutableBytes> place = options_.cache->reserve(ticket.sample, bytes_of(ticket.reads));
   if (!place) return;

@@ -1,0 +1,58 @@
+// What a ticket's sample is, and which of its bytes are to be read. Threads: any, for distinct tickets; needs no lock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stoker/format/dataset.h"
+#include "stoker/runtime/board/raw_windows.h"
+#include "stoker/runtime/board/ticket.h"
+#include "stoker/runtime/report/quarantine.h"
+#include "stoker/runtime/share/sample_cache.h"
+
+namespace stoker {
+
+struct LocatorOptions {
+  std::vector<std::string> fields;  // of a sample that are read: Plan::fields()
+  std::vector<bool> planar;         // by field: entry points make decoding it faster
+  RawWindows raw_windows;           // what of images stored raw is read
+  std::uint64_t sample_bytes_max = std::uint64_t{1} << 30;
+  // Names the loader's budget in which so large a sample can be had, for errors: "413MB".
+  std::function<std::string(std::uint64_t bytes)> enough_memory{};
+  std::shared_ptr<const Quarantine> quarantine{};  // samples that are known to be bad, if any
+  std::shared_ptr<SampleCache> cache{};            // of encoded samples, if any
+};
+
+class SampleLocator {
+ public:
+  SampleLocator(const Dataset& dataset, LocatorOptions options) : dataset_(dataset), options_(std::move(options)) {}
+
+  /// Fields of a sample that are read.
+  std::size_t field_count() const { return options_.fields.size(); }
+  /// Whether a sample was known to be bad from the beginning.
+  bool knows_bad(const SampleRow& row) const {
+    return options_.quarantine && row.source && options_.quarantine->contains(row);
+  }
+
+  /// Finds out where the ticket's sample lies and what it will read; what is wrong with that stands in its error. May
+  /// wait for an index to be read. One thread at a time, for its raw windows.
+  void locate(Ticket& ticket) const;
+  /// Keeps what was read for a ticket whose sample is good, if there is a cache with room for it.
+  void keep_in_cache(const Ticket& ticket) const;
+
+ private:
+  void add_field(Ticket& ticket, std::size_t number) const;
+  void leave_out_unwanted(Ticket& ticket) const;
+  void add_entry_points(Ticket& ticket) const;
+  bool find_in_cache(Ticket& ticket) const;
+
+  const Dataset& dataset_;
+  const LocatorOptions options_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,62 @@
+#include <cassert>
+#include <cstring>
+
+#include "stoker/tensor/arrangement.h"
+
+namespace stoker {
+namespace {
+
+class Dense final : public Arrangement {
+ public:
+  std::size_t bytes_max(const OutputSpec& spec, int slots) const override {
+    std::size_t bytes = size_of(spec.dtype);
+    const Shape shape = spec.shape.with_outer(slots);
+    for (const std::int64_t extent : shape.extents()) {
+      if (__builtin_mul_overflow(bytes, extent, &bytes)) return SIZE_MAX;
+    }
+    return bytes;
+  }
+
+  MutableBytes place(const OutputSpec& spec, int, std::uint8_t* memory, int slot,
+                     [[maybe_unused]] const Shape& shape) const override {
+    assert(shape == spec.shape);
+    return {memory + begin_of(spec, slot), spec.bytes_per_sample()};
+  }
+
+  void pad(const OutputSpec& spec, int, std::uint8_t* memory, int slot) const override {
+    std::uint8_t* const begin = memory + begin_of(spec, slot);
+    constexpr auto kFloat = static_cast<float>(kPaddingNumber);
+    if (spec.is_image()) {
+      std::memset(begin, 0, spec.bytes_per_sample());
+    } else if (spec.dtype == DType::kF32) {
+      std::memcpy(begin, &kFloat, sizeof(kFloat));
+    } else {
+      assert(spec.dtype == DType::kI64);
+      std::memcpy(begin, &kPaddingNumber, sizeof(kPaddingNumber));
+    }
+  }
+
+  std::size_t seal(const OutputSpec& spec, int slots, std::uint8_t*) const override { return begin_of(spec, slots); }
+
+  Bytes value(const OutputSpec& spec, int, const std::uint8_t* memory, int slot) const override {
+    return {memory + begin_of(spec, slot), spec.bytes_per_sample()};
+  }
+
+  std::vector<TensorView> tensors(const OutputSpec& spec, int slots, std::uint8_t* memory, std::size_t) const override {
+    return {{memory, spec.dtype, spec.shape.with_outer(slots), spec.layout}};
+  }
+
+ private:
+  static std::size_t begin_of(const OutputSpec& spec, int slot) {
+    return spec.bytes_per_sample() * static_cast<std::size_t>(slot);
+  }
+};
+
+}  // namespace
+
+const Arrangement& dense_arrangement() {
+  static const Dense arrangement;
+  return arrangement;
+}
+
+}  // namespace stoker
