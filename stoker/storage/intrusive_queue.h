@@ -9,6 +9,9 @@ namespace stoker {
 template <typename T>
 class IntrusiveQueue {
  public:
+  IntrusiveQueue() = default;
+  explicit IntrusiveQueue(T& element) { push(element); }
+
   bool empty() const { return first_ == nullptr; }
   T* front() const { return first_; }
 

@@ -3,17 +3,9 @@
 #include <array>
 #include <cerrno>
 
+#include "stoker/storage/run_in_turn.h"
+
 namespace stoker {
-namespace {
-
-/// The task that this thread is in the middle of, if any.
-struct ReadTurn {
-  const PreadIo* io = nullptr;
-  IntrusiveQueue<FileRead> reads;  // to be done before it ends
-};
-thread_local ReadTurn t_reads;
-
-}  // namespace
 
 void read_by_preadv(FileRead& read, PreadvFunction preadv_once) noexcept {
   alignas(4096) std::array<std::uint8_t, kHoleReadMax> sink;  // left uninitialised: nobody looks at it
@@ -27,22 +19,27 @@ void read_by_preadv(FileRead& read, PreadvFunction preadv_once) noexcept {
   }
 }
 
+FileRead read_by_preadv(int fd, std::uint64_t offset, Segments into) noexcept {
+  FileRead read;
+  read.fd = fd;
+  read.offset = offset;
+  read.into = into;
+  read_by_preadv(read);
+  return read;
+}
+
 void PreadIo::start(FileRead& read) {
   read.io = this;
-  if (t_reads.io == this) return t_reads.reads.push(read);
-  executor_->submit({run, &read});
+  if (!leave_to_turn(this, IntrusiveQueue(read))) executor_->submit({run, &read});
 }
 
 void PreadIo::run(void* context) noexcept {
-  auto* read = static_cast<FileRead*>(context);
-  const auto* const io = static_cast<const PreadIo*>(read->io);
-  const PreadvFunction preadv_once = io->preadv_once_;
-  const ReadTurn outer = std::exchange(t_reads, ReadTurn{io, {}});  // an executor may run tasks within tasks
-  for (; read; read = t_reads.reads.pop()) {
-    read_by_preadv(*read, preadv_once);
-    read->ended(*read);  // the caller may destroy both the read and this object from here on
-  }
-  t_reads = outer;
+  auto& first = *static_cast<FileRead*>(context);
+  run_in_turn(first.io, IntrusiveQueue(first),
+              [preadv_once = static_cast<const PreadIo*>(first.io)->preadv_once_](FileRead& read) {
+                read_by_preadv(read, preadv_once);
+                read.ended(read);  // the caller may destroy both the read and this object from here on
+              });
 }
 
 }  // namespace stoker

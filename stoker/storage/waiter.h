@@ -2,7 +2,7 @@
 // thread blocks.
 #pragma once
 
-#include "stoker/storage/intrusive_queue.h"
+#include "stoker/storage/run_in_turn.h"
 
 namespace stoker {
 
@@ -14,6 +14,8 @@ struct Waiter {
 
 /// Resumes them on this thread, the first first. One that is resumed may well make others ready: they are resumed after
 /// it, not within it, however many there are. Holds no lock; takes nothing that may be gone once the last was resumed.
-void resume_in_turn(IntrusiveQueue<Waiter> ready) noexcept;
+inline void resume_in_turn(IntrusiveQueue<Waiter> ready) noexcept {
+  run_in_turn(nullptr, ready, [](Waiter& waiter) { waiter.resume(waiter); });
+}
 
 }  // namespace stoker

@@ -7,6 +7,7 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/threads.h"
+#include "stoker/storage/run_in_turn.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {
@@ -17,15 +18,6 @@ constexpr std::size_t kTicketsLocatedAtOnce = 64;
 
 // And it collects at most so many before it starts reads, having begun with few: by then there is little to be gained.
 constexpr std::size_t kTicketsCollectedMax = std::size_t{1} << 16;
-
-// The reads of a reader that this thread is starting. One may end before it has started, and make room for another:
-// that comes after it, not within it, however many there are.
-struct StartTurn {
-  const void* reader;
-  IntrusiveQueue<PlannedRead> reads;
-  StartTurn* outer;
-};
-thread_local StartTurn* t_turn = nullptr;
 
 }  // namespace
 
@@ -222,16 +214,10 @@ PlannedRead* Reader::take_read() {
   return nullptr;
 }
 
-// Starts reads that were taken, one at least. When it returns they, and the reader, may be gone.
+// Starts reads that were taken, one at least. One may end before it has started, and make room for another. When this
+// returns they, and the reader, may be gone.
 void Reader::start_in_turn(IntrusiveQueue<PlannedRead> reads) {
-  const void* const reader = reads.front()->engine;
-  for (StartTurn* turn = t_turn; turn; turn = turn->outer) {
-    if (turn->reader == reader) return turn->reads.append(reads);
-  }
-  StartTurn turn{reader, reads, t_turn};
-  t_turn = &turn;
-  while (PlannedRead* const read = turn.reads.pop()) read->source->start(read->request);
-  t_turn = turn.outer;
+  run_in_turn(reads.front()->engine, reads, [](PlannedRead& read) { read.source->start(read.request); });
 }
 
 void Reader::read_ended(ReadRequest& request) noexcept {
