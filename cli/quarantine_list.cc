@@ -10,6 +10,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/format/bad_sample.h"
+#include "stoker/storage/pread_io.h"
 
 namespace stoker {
 namespace {
@@ -68,7 +69,8 @@ bool holds_list(const std::string& path) {
   const FileDescriptor file = open_for_reading(AT_FDCWD, path.c_str());
   if (!file) fail_system("open", path, errno);
   std::vector<std::uint8_t> bytes(kFirstLineMax);
-  const PreadResult read = pread_fully(file.get(), 0, bytes);
+  const MutableBytes into(bytes);
+  const FileRead read = read_by_preadv(file.get(), 0, Segments(&into, 1));
   if (read.error != 0) fail_system("read", path, read.error);
   const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(read.count);
   const auto line_end = std::find(bytes.begin(), end, '\n');

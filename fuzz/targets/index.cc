@@ -12,7 +12,7 @@
 #include "stoker/format/index/index_layout.h"
 #include "stoker/format/index/index_places.h"
 #include "stoker/format/index/shard_index.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
 namespace {

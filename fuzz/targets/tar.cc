@@ -7,7 +7,7 @@
 
 #include "fuzz/fuzz_target.h"
 #include "stoker/format/tar/tar_samples.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
 namespace {

@@ -1,19 +1,17 @@
 #include "stoker/base/error.h"
 
-namespace stoker {
+#include "stoker/base/words.h"
 
-std::string_view to_string(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kUsage: return "usage";
-    case ErrorKind::kNotFound: return "not_found";
-    case ErrorKind::kIo: return "io";
-    case ErrorKind::kData: return "data";
-    case ErrorKind::kBadSample: return "bad_sample";
-    case ErrorKind::kLimit: return "limit";
-    case ErrorKind::kMemory: return "memory";
-    case ErrorKind::kClosed: return "closed";
-  }
-  return "unknown";
-}
+namespace stoker {
+namespace {
+
+constexpr Word<ErrorKind> kErrorKinds[] = {
+    {ErrorKind::kUsage, "usage"},   {ErrorKind::kNotFound, "not_found"},   {ErrorKind::kIo, "io"},
+    {ErrorKind::kData, "data"},     {ErrorKind::kBadSample, "bad_sample"}, {ErrorKind::kLimit, "limit"},
+    {ErrorKind::kMemory, "memory"}, {ErrorKind::kClosed, "closed"}};
+
+}  // namespace
+
+std::string_view to_string(ErrorKind kind) { return word_of(kErrorKinds, kind); }
 
 }  // namespace stoker

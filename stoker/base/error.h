@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,6 +45,29 @@ class Error : public std::exception {
   ErrorKind kind_;
   std::string message_;
 };
+
+/// What `work` throws; null if it throws nothing.
+template <typename Work>
+std::exception_ptr thrown_by(const Work& work) noexcept {
+  try {
+    work();
+    return nullptr;
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+/// The sentence of an error that `work` throws and that is_about_data(); others pass. Nothing if it throws nothing.
+template <typename Work>
+std::optional<std::string> fault_of_data(const Work& work) {
+  try {
+    work();
+    return std::nullopt;
+  } catch (const Error& error) {
+    if (!is_about_data(error.kind())) throw;
+    return error.message();
+  }
+}
 
 /// Throws an Error whose sentence is formatted as fmt::format does.
 template <typename... Args>

@@ -64,6 +64,11 @@ std::string format_count(std::uint64_t count) {
 
 std::string byte_count(std::uint64_t bytes) { return fmt::format("{} {}", bytes, plural_of("byte", bytes)); }
 
+std::string whole_megabytes(std::uint64_t bytes) {
+  constexpr std::uint64_t kMegabyte = 1'000'000;
+  return fmt::format("{}MB", bytes / kMegabyte + (bytes % kMegabyte > 0 ? 1 : 0));
+}
+
 std::string plural_of(std::string_view noun, std::uint64_t count) {
   std::string text(noun);
   if (count == 1) return text;

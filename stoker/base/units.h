@@ -23,6 +23,9 @@ std::string format_count(std::uint64_t count);
 /// "1 byte", "12345 bytes": as other tools write a file's size, for people to compare.
 std::string byte_count(std::uint64_t bytes);
 
+/// "413MB", rounded up, as parse_size() reads it: what a message says is enough is enough.
+std::string whole_megabytes(std::uint64_t bytes);
+
 /// A noun of English, given in the singular, as many as there are of it need: "shard", "shards"; "class", "classes".
 std::string plural_of(std::string_view noun, std::uint64_t count);
 

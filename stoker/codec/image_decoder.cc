@@ -47,6 +47,20 @@ Planes ImageDecoder::decode_planes(Bytes, const ImageFacts&, Rect, Bytes) {
   fail(ErrorKind::kUsage, "the image has no planes that could be resampled one by one");
 }
 
+void check_decode_request(const ImageFacts& facts, int header_width, int header_height, Rect window) {
+  if (header_width != facts.width || header_height != facts.height) {
+    fail(ErrorKind::kBadSample,
+         "the image's header says {} x {} pixels where {} x {} were expected: the file has changed", header_width,
+         header_height, facts.width, facts.height);
+  }
+  const bool inside = window.x >= 0 && window.y >= 0 && window.width > 0 && window.height > 0 &&
+                      window.width <= facts.width - window.x && window.height <= facts.height - window.y;
+  if (!inside) {
+    fail(ErrorKind::kUsage, "the window of {} x {} pixels at ({}, {}) does not lie within the image of {} x {}",
+         window.width, window.height, window.x, window.y, facts.width, facts.height);
+  }
+}
+
 void check_limits(const ImageFacts& facts, const DecodeLimits& limits) {
   const std::int64_t pixels = std::int64_t{facts.width} * facts.height;
   if (facts.width > limits.side_max || facts.height > limits.side_max) {

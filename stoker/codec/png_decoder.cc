@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "stoker/base/error.h"
-#include "stoker/codec/decode_request.h"
 #include "stoker/codec/exif.h"
 
 namespace stoker {
@@ -42,14 +41,10 @@ void check(int error) {
   fail(limit ? ErrorKind::kLimit : ErrorKind::kBadSample, "the PNG data cannot be decoded: {}", spng_strerror(error));
 }
 
-struct FreeContext {
-  void operator()(spng_ctx* context) const { spng_ctx_free(context); }
-};
-
 // libspng's context serves one image only.
 class PngReader {
  public:
-  PngReader(Bytes encoded, const DecodeLimits& limits) : context_(new_context()) {
+  PngReader(Bytes encoded, const DecodeLimits& limits) : context_(new_context(), spng_ctx_free) {
     if (!context_) fail(ErrorKind::kMemory, "no memory for a PNG decoder");
     const auto side = static_cast<std::uint32_t>(limits.side_max);
     check(spng_set_image_limits(context_.get(), side, side));
@@ -62,7 +57,7 @@ class PngReader {
   spng_ctx* context() const { return context_.get(); }
 
  private:
-  std::unique_ptr<spng_ctx, FreeContext> context_;
+  std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> context_;
   spng_ihdr header_{};
 };
 

@@ -11,13 +11,6 @@
 namespace stoker {
 namespace {
 
-struct FreeEncoder {
-  void operator()(spng_ctx* context) const { spng_ctx_free(context); }
-};
-struct FreeBytes {
-  void operator()(void* bytes) const { std::free(bytes); }
-};
-
 void check_encoding(int error) {
   if (error != SPNG_OK) fail(ErrorKind::kUsage, "the image cannot be encoded as PNG: {}", spng_strerror(error));
 }
@@ -41,7 +34,7 @@ void encode_png(ImageView image, std::vector<std::uint8_t>& out, Orientation ori
   header.color_type = color_type(image.channels);
   if (!image.interleaved()) fail(ErrorKind::kUsage, "a PNG is made of interleaved rows");
 
-  const std::unique_ptr<spng_ctx, FreeEncoder> context(spng_ctx_new(SPNG_CTX_ENCODER));
+  const std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> context(spng_ctx_new(SPNG_CTX_ENCODER), spng_ctx_free);
   if (!context) fail(ErrorKind::kMemory, "no memory for a PNG encoder");
   check_encoding(spng_set_option(context.get(), SPNG_ENCODE_TO_BUFFER, 1));
   check_encoding(spng_set_ihdr(context.get(), &header));
@@ -62,7 +55,7 @@ void encode_png(ImageView image, std::vector<std::uint8_t>& out, Orientation ori
   }
   std::size_t size = 0;
   int error = SPNG_OK;
-  const std::unique_ptr<void, FreeBytes> bytes(spng_get_png_buffer(context.get(), &size, &error));
+  const std::unique_ptr<void, void (*)(void*)> bytes(spng_get_png_buffer(context.get(), &size, &error), std::free);
   check_encoding(error);
   const auto* const first = static_cast<const std::uint8_t*>(bytes.get());
   out.assign(first, first + size);

@@ -1,6 +1,5 @@
 #include "stoker/codec/raw_decoder.h"
 
-#include "stoker/codec/decode_request.h"
 #include "stoker/codec/npy.h"
 
 namespace stoker {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "stoker/base/error.h"
-#include "stoker/codec/decode_request.h"
+#include "stoker/base/little_endian.h"
 #include "stoker/codec/exif.h"
 
 namespace stoker {
@@ -32,10 +32,7 @@ void check(VP8StatusCode status) {
   fail(kind, "the WebP data cannot be decoded: {}", describe(status));
 }
 
-std::size_t u32_at(Bytes bytes, std::size_t at) {
-  return bytes[at] | std::size_t{bytes[at + 1]} << 8 | std::size_t{bytes[at + 2]} << 16 |
-         std::size_t{bytes[at + 3]} << 24;
-}
+std::size_t u32_at(Bytes bytes, std::size_t at) { return load_little_endian<std::uint32_t>(bytes.data() + at); }
 
 // Throws unless the file is as long as its first header says.
 void check_length(Bytes encoded) {

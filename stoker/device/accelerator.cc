@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
+#include "stoker/base/parse_number.h"
 #include "stoker/base/spelling.h"
 
 namespace stoker {
@@ -20,13 +20,6 @@ constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 constexpr double kStepSecondsMax = 86'400;
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) / static_cast<double>(kNsPerSecond); }
-
-std::optional<double> parse_number(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 }  // namespace
 
@@ -42,7 +35,7 @@ const std::vector<AcceleratorProfile>& accelerator_profiles() {
 }
 
 double accelerator_step_seconds(std::string_view text, int batch) {
-  if (const std::optional<double> number = parse_number(text)) {
+  if (const std::optional<double> number = parse_number<double>(text)) {
     if (*number > 0 && *number <= kStepSecondsMax) return *number;
     fail(ErrorKind::kUsage, "an accelerator's step takes more than 0 and at most {} seconds, not {}", kStepSecondsMax,
          text);

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <mutex>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
+#include "stoker/base/parse_number.h"
 #include "stoker/base/spelling.h"
 #include "stoker/base/units.h"
 #include "stoker/codec/jpeg/jpeg_decoder.h"
@@ -180,12 +180,9 @@ double parse_rate(std::string_view text) {
 }
 
 double parse_seconds(std::string_view text) {
-  double number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !(number >= 0 && number <= 1)) {
-    fail(ErrorKind::kUsage, "'{}' is no time between 0 and 1 seconds", text);
-  }
-  return number;
+  const std::optional<double> number = parse_number<double>(text);
+  if (number && *number >= 0 && *number <= 1) return *number;
+  fail(ErrorKind::kUsage, "'{}' is no time between 0 and 1 seconds", text);
 }
 
 DeviceModel model_of(std::string_view name) {

@@ -1,9 +1,9 @@
 #include "stoker/format/class_number.h"
 
-#include <charconv>
 #include <system_error>
 
 #include "stoker/base/log.h"
+#include "stoker/base/parse_number.h"
 #include "stoker/base/units.h"
 
 namespace stoker {
@@ -14,10 +14,8 @@ std::optional<std::int64_t> parse_class_number(std::string_view text, std::uint6
   const std::size_t begin = text.find_first_not_of(kSpace);
   if (begin == std::string_view::npos) return std::nullopt;
   text = text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
-  std::int64_t label = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), label);
-  if (error != std::errc{} || end != text.data() + text.size() || label < 0) return std::nullopt;
-  return label;
+  const std::optional<std::int64_t> label = parse_number<std::int64_t>(text);
+  return label && *label >= 0 ? label : std::nullopt;
 }
 
 std::int64_t ClassNumbers::label_of(std::string_view text, std::uint64_t length, std::string_view key) {

@@ -7,7 +7,7 @@
 
 #include "stoker/base/hash.h"
 #include "stoker/base/little_endian.h"
-#include "stoker/storage/read_group.h"
+#include "stoker/base/pending.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {
@@ -45,8 +45,8 @@ std::uint64_t content_tag(Source& shard, std::uint64_t data_bytes) {
     add((stretch * place + within) / kPlace * kPlace, kPlace);
   }
   {
-    ReadGroup group;
-    for (std::size_t i = 0; i < count; ++i) group.start(shard, pieces[i].request);
+    Pending reads;
+    for (std::size_t i = 0; i < count; ++i) start_pending(shard, pieces[i].request, reads);
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (pieces[i].request.error) std::rethrow_exception(pieces[i].request.error);

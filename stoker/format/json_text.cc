@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
 #include <utility>
+
+#include "stoker/base/parse_number.h"
 
 namespace stoker {
 namespace {
@@ -38,13 +39,10 @@ std::string name_of(const Json& json) {
 std::string name_of_hex(std::string_view digits) {
   std::string name;
   for (std::size_t at = 0; at < digits.size(); at += 2) {
-    unsigned byte = 0;
-    const char* const end = digits.data() + std::min(at + 2, digits.size());
-    const auto [stopped, error] = std::from_chars(digits.data() + at, end, byte, 16);
-    if (error != std::errc() || stopped != digits.data() + at + 2) {
+    const std::optional<unsigned> byte = parse_number<unsigned>(digits.substr(at, 2), 16);
+    if (!byte || digits.size() - at < 2)
       throw std::invalid_argument("a name's bytes are not pairs of hexadecimal digits");
-    }
-    name += static_cast<char>(byte);
+    name += static_cast<char>(*byte);
   }
   return name;
 }

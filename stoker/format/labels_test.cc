@@ -6,7 +6,7 @@
 #include "stoker/base/error_testing.h"
 #include "stoker/format/dataset_views.h"
 #include "stoker/format/open/sharded_dataset.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {

@@ -1,5 +1,6 @@
 #include "stoker/format/sample_table.h"
 
+#include <algorithm>
 #include <cassert>
 #include <limits>
 
@@ -26,13 +27,6 @@ std::span<const FieldLocation> SampleTable::fields(std::int64_t sample) const {
 
 std::string_view SampleTable::part(const FieldLocation& field) const {
   return std::string_view(text_).substr(field.part_begin, field.part_length);
-}
-
-int SampleTable::field_number(std::string_view name) const {
-  for (std::size_t i = 0; i < field_names_.size(); ++i) {
-    if (field_names_[i] == name) return static_cast<int>(i);
-  }
-  return -1;
 }
 
 void SampleTable::read(std::int64_t row, SampleRow& into) const {
@@ -101,8 +95,8 @@ void SampleTable::shrink_to_fit() {
 }
 
 std::uint16_t SampleTable::name_number(std::string_view name) {
-  const int known = field_number(name);
-  if (known >= 0) return static_cast<std::uint16_t>(known);
+  const auto known = std::find(field_names_.begin(), field_names_.end(), name);
+  if (known != field_names_.end()) return static_cast<std::uint16_t>(known - field_names_.begin());
   if (field_names_.size() == kMaxFieldNames) {
     fail(ErrorKind::kLimit,
          "more than {} different field names, the last of them '{}': a field's name is what follows the first dot of a "

@@ -34,8 +34,6 @@ class SampleTable final : public ShardRows {
   std::span<const FieldLocation> fields(std::int64_t sample) const;
   std::string_view part(const FieldLocation& field) const;
   const std::vector<std::string>& field_names() const override { return field_names_; }
-  /// The number of a field name, or -1.
-  int field_number(std::string_view name) const;
 
   /// Building: a sample with its fields.
   void add(const SampleRow& row);

@@ -35,8 +35,6 @@ TEST(SampleTable, ReturnsWhatWasAdded) {
   EXPECT_EQ(table.fields(0)[1].offset, 30u);
   EXPECT_EQ(table.fields(2)[0].length, 60u);
   EXPECT_THAT(table.field_names(), ElementsAre("jpg", "json"));
-  EXPECT_EQ(table.field_number("json"), 1);
-  EXPECT_EQ(table.field_number("cls"), -1);
 }
 
 TEST(SampleTable, RefusesWhatItsColumnsCannotHold) {

@@ -28,10 +28,7 @@ class ShardRows {
   /// an index that is damaged.
   virtual void read(std::int64_t row, SampleRow& into) const = 0;
   /// Adds to `fetch` what read(row) would have to wait for.
-  virtual void prepare(std::int64_t row, IndexFetch& fetch) const {
-    static_cast<void>(row);
-    static_cast<void>(fetch);
-  }
+  virtual void prepare(std::int64_t /*row*/, IndexFetch& /*fetch*/) const {}
 };
 
 }  // namespace stoker

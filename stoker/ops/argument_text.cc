@@ -5,18 +5,20 @@
 #include <algorithm>
 #include <bit>
 
-namespace stoker {
+#include "stoker/base/words.h"
 
-std::string_view type_name(ArgType type) {
-  switch (type) {
-    case ArgType::kNumber: return "number";
-    case ArgType::kInteger: return "integer";
-    case ArgType::kText: return "text";
-    case ArgType::kNumbers: return "numbers";
-    case ArgType::kIntegers: return "integers";
-  }
-  return "";
-}
+namespace stoker {
+namespace {
+
+constexpr Word<ArgType> kArgTypes[] = {{ArgType::kNumber, "number"},
+                                       {ArgType::kInteger, "integer"},
+                                       {ArgType::kText, "text"},
+                                       {ArgType::kNumbers, "numbers"},
+                                       {ArgType::kIntegers, "integers"}};
+
+}  // namespace
+
+std::string_view type_name(ArgType type) { return word_of(kArgTypes, type); }
 
 std::vector<std::string> choices_of(const ArgSpec& arg) {
   std::vector<std::string> words;

@@ -6,12 +6,18 @@ namespace {
 constexpr unsigned kCountOne = 1u << 1, kCountTwo = 1u << 2, kCountThree = 1u << 3, kCountFour = 1u << 4;
 constexpr double kSideMax = 65'535;
 
-constexpr ArgSpec filter_arg() {
-  return {.name = "filter",
+/// Required where it has no default.
+constexpr ArgSpec text_arg(std::string_view name, std::string_view doc, std::string_view choices,
+                           std::string_view by_default = {}) {
+  return {.name = name,
           .type = ArgType::kText,
-          .doc = "Pillow's filter, antialiased when shrinking",
-          .text = "bilinear",
-          .choices = "nearest|box|bilinear|bicubic"};
+          .doc = doc,
+          .required = by_default.empty(),
+          .text = by_default,
+          .choices = choices};
+}
+constexpr ArgSpec filter_arg() {
+  return text_arg("filter", "Pillow's filter, antialiased when shrinking", "nearest|box|bilinear|bicubic", "bilinear");
 }
 constexpr ArgSpec size_arg(std::string_view doc) {
   return {.name = "size",
@@ -31,28 +37,19 @@ constexpr ArgSpec fill_arg() {
           .counts = kCountOne | kCountThree};
 }
 constexpr ArgSpec axis_arg() {
-  return {.name = "axis",
-          .type = ArgType::kText,
-          .doc = "horizontal mirrors left to right",
-          .text = "horizontal",
-          .choices = "horizontal|vertical"};
+  return text_arg("axis", "horizontal mirrors left to right", "horizontal|vertical", "horizontal");
 }
 constexpr ArgSpec integer_arg(std::string_view name, std::string_view doc, double min) {
   return {.name = name, .type = ArgType::kInteger, .doc = doc, .required = true, .min = min, .max = kSideMax};
 }
 
 constexpr ArgSpec kDecodeArgs[] = {
-    {.name = "mode",
-     .type = ArgType::kText,
-     .doc = "planar: each plane of a JPEG straight to the target; faithful: the pixels of libjpeg and of Pillow 9.4 to "
-            "12.1, or as from a later version on",
-     .text = "planar",
-     .choices = "planar|faithful|faithful:12.2|faithful:13"},
-    {.name = "orientation",
-     .type = ArgType::kText,
-     .doc = "apply turns the image as its Exif orientation says",
-     .text = "ignore",
-     .choices = "ignore|apply"},
+    text_arg(
+        "mode",
+        "planar: each plane of a JPEG straight to the target; faithful: the pixels of libjpeg and of Pillow 9.4 to "
+        "12.1, or as from a later version on",
+        "planar|faithful|faithful:12.2|faithful:13", "planar"),
+    text_arg("orientation", "apply turns the image as its Exif orientation says", "ignore|apply", "ignore"),
 };
 constexpr ArgSpec kResizeArgs[] = {size_arg("the short side's length, or [height, width]"), filter_arg()};
 constexpr ArgSpec kCropArgs[] = {integer_arg("x", "left column", 0), integer_arg("y", "top row", 0),
@@ -94,52 +91,34 @@ constexpr ArgSpec kPadArgs[] = {{.name = "padding",
                                  .max = kSideMax,
                                  .counts = kCountOne | kCountTwo | kCountFour},
                                 fill_arg()};
-constexpr ArgSpec kNormalizeArgs[] = {{.name = "preset",
-                                       .type = ArgType::kText,
-                                       .doc = "mean, std and scale of a known data set",
-                                       .text = "none",
-                                       .choices = "none|imagenet|cifar10|unit"},
-                                      {.name = "mean",
-                                       .type = ArgType::kNumbers,
-                                       .doc = "subtracted after dividing by scale: one number, or one per channel",
-                                       .min = -1e6,
-                                       .max = 1e6,
-                                       .counts = kCountOne | kCountThree},
-                                      {.name = "std",
-                                       .type = ArgType::kNumbers,
-                                       .doc = "divided by at last: one number, or one per channel",
-                                       .numbers = {1},
-                                       .min = 1e-6,
-                                       .max = 1e6,
-                                       .counts = kCountOne | kCountThree},
-                                      {.name = "scale",
-                                       .type = ArgType::kNumber,
-                                       .doc = "pixels are divided by it first",
-                                       .numbers = {255},
-                                       .min = 1e-6,
-                                       .max = 1e6}};
-constexpr ArgSpec kChannelOrderArgs[] = {{.name = "order",
-                                          .type = ArgType::kText,
-                                          .doc = "bgr exchanges red and blue",
-                                          .required = true,
-                                          .choices = "rgb|bgr"}};
-constexpr ArgSpec kCastArgs[] = {{.name = "dtype",
-                                  .type = ArgType::kText,
-                                  .doc = "nearest value, ties to even; u8 clamps",
-                                  .required = true,
-                                  .choices = "u8|f16|bf16|f32"}};
-constexpr ArgSpec kLayoutArgs[] = {{.name = "layout",
-                                    .type = ArgType::kText,
-                                    .doc = "order of the tensor's axes",
-                                    .required = true,
-                                    .choices = "nchw|nhwc"}};
+constexpr ArgSpec kNormalizeArgs[] = {
+    text_arg("preset", "mean, std and scale of a known data set", "none|imagenet|cifar10|unit", "none"),
+    {.name = "mean",
+     .type = ArgType::kNumbers,
+     .doc = "subtracted after dividing by scale: one number, or one per channel",
+     .min = -1e6,
+     .max = 1e6,
+     .counts = kCountOne | kCountThree},
+    {.name = "std",
+     .type = ArgType::kNumbers,
+     .doc = "divided by at last: one number, or one per channel",
+     .numbers = {1},
+     .min = 1e-6,
+     .max = 1e6,
+     .counts = kCountOne | kCountThree},
+    {.name = "scale",
+     .type = ArgType::kNumber,
+     .doc = "pixels are divided by it first",
+     .numbers = {255},
+     .min = 1e-6,
+     .max = 1e6}};
+constexpr ArgSpec kChannelOrderArgs[] = {text_arg("order", "bgr exchanges red and blue", "rgb|bgr")};
+constexpr ArgSpec kCastArgs[] = {text_arg("dtype", "nearest value, ties to even; u8 clamps", "u8|f16|bf16|f32")};
+constexpr ArgSpec kLayoutArgs[] = {text_arg("layout", "order of the tensor's axes", "nchw|nhwc")};
 
 constexpr ArgSpec kJsonNumberArgs[] = {
-    {.name = "key",
-     .type = ArgType::kText,
-     .doc = "of the outermost object, or a JSON pointer: /annotations/0/category",
-     .required = true},
-    {.name = "dtype", .type = ArgType::kText, .doc = "of the output", .text = "i64", .choices = "i64|f32"}};
+    text_arg("key", "of the outermost object, or a JSON pointer: /annotations/0/category", ""),
+    text_arg("dtype", "of the output", "i64|f32", "i64")};
 
 constexpr OperatorSpec kOperators[] = {
     {"decode", "encoded image to 8-bit RGB pixels", &apply_decode, kDecodeArgs},

@@ -48,7 +48,7 @@ std::optional<std::int64_t> EpochOrder::sample_at(std::int64_t position) const {
   if (position >= samples_ && counts_each_once(tail_)) return std::nullopt;
   if (mixed_) return mixed_->sample_at(first_draw_ + position);
   position %= samples_;
-  return permutation_ ? static_cast<std::int64_t>((*permutation_)(static_cast<std::uint64_t>(position))) : position;
+  return permutation_ ? permutation_->at(position) : position;
 }
 
 }  // namespace stoker

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "stoker/base/error.h"
+#include "stoker/base/parse_number.h"
 
 namespace stoker {
 namespace {
@@ -41,9 +41,8 @@ constexpr std::array<Launcher, 5> kLaunchers = {
 std::optional<int> number_in(const Environment& environment, const char* name) {
   const std::optional<std::string> text = name ? environment(name) : std::nullopt;
   if (!text || text->empty()) return std::nullopt;
-  int number = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc() || end != text->data() + text->size() || number < 0) {
+  const std::optional<int> number = parse_number<int>(*text);
+  if (!number || *number < 0) {
     fail(ErrorKind::kUsage, "the environment variable {} is '{}' and not a number", name, *text);
   }
   return number;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "stoker/base/random.h"
 #include "stoker/order/permutation.h"
 
 namespace stoker {
@@ -13,14 +12,8 @@ namespace {
 constexpr std::int64_t kBlockMin = 256;
 
 Permutation shuffled(std::int64_t size, std::uint64_t seed, std::int64_t number, std::int64_t part, const char* what) {
-  Random random(seed, static_cast<std::uint64_t>(number), static_cast<std::uint64_t>(part), random_stream("", what, 0));
-  Permutation::RoundKeys keys;
-  for (std::uint32_t& key : keys) key = random.next_u32();
-  return {static_cast<std::uint64_t>(size), keys};
-}
-
-std::int64_t element(const Permutation& permutation, std::int64_t i) {
-  return static_cast<std::int64_t>(permutation(static_cast<std::uint64_t>(i)));
+  return {static_cast<std::uint64_t>(size), Random(seed, static_cast<std::uint64_t>(number),
+                                                   static_cast<std::uint64_t>(part), random_stream("", what, 0))};
 }
 
 }  // namespace
@@ -41,13 +34,13 @@ MixedOrder::MixedOrder(const OrderOptions& options) : seed_(options.seed) {
 
 std::int64_t MixedOrder::sample_at(std::int64_t draw) const {
   const std::int64_t block = draw / block_;
-  const std::int64_t slot = element(shuffled(block_, seed_, block, 0, "mixture"), draw % block_);
+  const std::int64_t slot = shuffled(block_, seed_, block, 0, "mixture").at(draw % block_);
   const auto next = std::upper_bound(parts_.begin(), parts_.end(), slot,
                                      [](std::int64_t value, const Part& part) { return value < part.block_begin; });
   const Part& part = *(next - 1);
   const std::int64_t nth = block * part.quota + (slot - part.block_begin);  // of the part's own draws
   const Permutation pass = shuffled(part.samples, seed_, nth / part.samples, next - parts_.begin(), "mixed part");
-  return part.first + element(pass, nth % part.samples);
+  return part.first + pass.at(nth % part.samples);
 }
 
 }  // namespace stoker

@@ -4,8 +4,6 @@
 #include <bit>
 #include <cassert>
 
-#include "stoker/base/random.h"
-
 namespace stoker {
 namespace {
 
@@ -31,8 +29,7 @@ std::uint32_t scaled(std::uint32_t random, std::uint32_t range) {
   return static_cast<std::uint32_t>(std::uint64_t{random} * range >> 32);
 }
 
-Permutation::RoundKeys drawn_keys(std::uint64_t seed, std::uint64_t epoch) {
-  Random random(seed, epoch, 0, random_stream("", "order", 0));
+Permutation::RoundKeys drawn_keys(Random random) {
   Permutation::RoundKeys keys;
   for (std::uint32_t& key : keys) key = random.next_u32();
   return keys;
@@ -50,7 +47,9 @@ Permutation::Permutation(std::uint64_t size, const RoundKeys& round_keys)
 }
 
 Permutation::Permutation(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch)
-    : Permutation(size, drawn_keys(seed, epoch)) {}
+    : Permutation(size, Random(seed, epoch, 0, random_stream("", "order", 0))) {}
+
+Permutation::Permutation(std::uint64_t size, Random random) : Permutation(size, drawn_keys(random)) {}
 
 std::uint64_t Permutation::encrypt(std::uint64_t value) const {
   auto left = static_cast<std::uint32_t>(value >> right_bits_);

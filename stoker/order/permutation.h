@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 
+#include "stoker/base/random.h"
+
 namespace stoker {
 
 class Permutation {
@@ -16,10 +18,12 @@ class Permutation {
   /// Of a whole epoch.
   Permutation(std::uint64_t size, std::uint64_t seed, std::uint64_t epoch);
   /// From random bits.
+  Permutation(std::uint64_t size, Random random);
   Permutation(std::uint64_t size, const RoundKeys& round_keys);
 
   /// The element at place i; i < size. Threads: any.
   std::uint64_t operator()(std::uint64_t i) const;
+  std::int64_t at(std::int64_t i) const { return static_cast<std::int64_t>((*this)(static_cast<std::uint64_t>(i))); }
   std::uint64_t size() const { return size_; }
 
  private:

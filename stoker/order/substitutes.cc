@@ -2,20 +2,7 @@
 
 #include <algorithm>
 
-#include "stoker/base/random.h"
-
 namespace stoker {
-namespace {
-
-Permutation::RoundKeys keys_of(std::uint64_t seed, std::int64_t epoch, std::int64_t position) {
-  Random random(seed, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(position),
-                random_stream("", "substitute", 0));
-  Permutation::RoundKeys keys;
-  for (std::uint32_t& key : keys) key = random.next_u32();
-  return keys;
-}
-
-}  // namespace
 
 Substitutes::Range Substitutes::range_of(const OrderOptions& options, std::int64_t sample) {
   Range range{0, options.samples};
@@ -29,17 +16,16 @@ Substitutes::Range Substitutes::range_of(const OrderOptions& options, std::int64
 
 Substitutes::Substitutes(const OrderOptions& options, std::int64_t epoch, std::int64_t position, std::int64_t bad)
     : range_(range_of(options, bad)),
-      permutation_(static_cast<std::uint64_t>(range_.samples), keys_of(options.seed, epoch, position)),
+      permutation_(static_cast<std::uint64_t>(range_.samples),
+                   Random(options.seed, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(position),
+                          random_stream("", "substitute", 0))),
       bad_(bad),
       tries_(std::min(range_.samples - 1, kTriesMax)) {}
 
 // Where the bad one itself would stand stands the one behind all that are tried.
 std::int64_t Substitutes::sample(std::int64_t attempt) const {
-  const auto at = [&](std::int64_t place) {
-    return range_.first + static_cast<std::int64_t>(permutation_(static_cast<std::uint64_t>(place)));
-  };
-  const std::int64_t sample = at(attempt);
-  return sample != bad_ ? sample : at(tries_);
+  const std::int64_t sample = range_.first + permutation_.at(attempt);
+  return sample != bad_ ? sample : range_.first + permutation_.at(tries_);
 }
 
 }  // namespace stoker

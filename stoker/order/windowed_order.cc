@@ -86,7 +86,7 @@ std::int64_t WindowedOrder::shuffled(const Lane& lane, std::int64_t index) const
   const std::int64_t begin = std::max<std::int64_t>(window * window_ - ahead, 0);
   const std::int64_t end = std::min((window + 1) * window_ - ahead, lane.size);
   const Permutation permutation = window_permutation(end - begin, window_key_, lane.number, window);
-  return begin + static_cast<std::int64_t>(permutation(static_cast<std::uint64_t>(index - begin)));
+  return begin + permutation.at(index - begin);
 }
 
 std::int64_t WindowedOrder::sample_of(std::int64_t place) const {

@@ -98,9 +98,7 @@ class InfoJob {
     const auto* index = dynamic_cast<const ShardIndex*>(shard.rows.get());
     // What a scan left in the cache says where samples lie, and nothing of their images.
     const bool knows_images = index != nullptr && index->trailer().has_checksums;
-    for (const std::string& name : shard.rows->field_names()) {
-      if (std::find(info_.fields.begin(), info_.fields.end(), name) == info_.fields.end()) info_.fields.push_back(name);
-    }
+    add_field_names(shard.rows->field_names(), info_.fields);
     ShardStream stream(shard);
     if (knows_images) {
       ++info_.indexed;

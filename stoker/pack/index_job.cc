@@ -47,7 +47,8 @@ class IndexJob {
       const std::uint64_t bytes = sizes.emplace_back(stores_.stat(shard.location, "open").size);
       const bool is_new = places.insert(place_of(shard.location)).second;
       listed.push_back(manifests.find(shard.location).shard);
-      const std::string wrong = is_new ? contradiction_of(shard.location, listed.back()) : std::string();
+      std::string wrong;  // with a shard that a manifest lists: it is another
+      if (is_new && listed.back()) wrong = contradiction_of_bytes(*listed.back(), *stores_.open(shard.location));
       if (!wrong.empty()) result_.broken.push_back({name, wrong});
       const bool is_current_now = wrong.empty() && (!is_new || is_current(shard.location));
       if (is_current_now) ++result_.current;
@@ -89,15 +90,6 @@ class IndexJob {
     return of_shard && is_before(index.modified, of_shard->modified) && !is_before(now, of_shard->modified);
   }
 
-  static void refuse(const std::string& why) {
-    if (!why.empty()) fail(ErrorKind::kData, "{}", why);
-  }
-
-  /// Why a shard that a manifest lists is not to be indexed: it is another.
-  std::string contradiction_of(const Location& shard, const ManifestShard* listed) const {
-    return listed ? contradiction_of_bytes(*listed, *stores_.open(shard)) : std::string();
-  }
-
   Location place_of(const Location& shard) const {
     return options_.folder.empty() ? index_beside(shard) : index_in_folder(options_.folder, shard);
   }
@@ -133,15 +125,13 @@ class IndexJob {
       ShardIndex(*found, std::make_shared<IndexCache>(0)).check_all();
       return true;
     };
-    try {
-      if (const std::optional<ObjectFacts> facts = stores_.find(place)) {
-        return !is_older(*facts, location) && is_enough(index_in_file(*shard, stores_.open(place), ignored));
-      }
-      return options_.folder.empty() && is_enough(index_in_shard(shard, ignored));
-    } catch (const Error& error) {
-      if (!is_about_data(error.kind())) throw;
-      return false;  // damaged: made anew
-    }
+    bool current = false;
+    fault_of_data([&] {
+      const std::optional<ObjectFacts> facts = stores_.find(place);
+      current = facts ? !is_older(*facts, location) && is_enough(index_in_file(*shard, stores_.open(place), ignored))
+                      : options_.folder.empty() && is_enough(index_in_shard(shard, ignored));
+    });
+    return current;  // false for one that is damaged: it is made anew
   }
 
   /// Returns what is to be told of this shard.
@@ -168,7 +158,10 @@ class IndexJob {
       if (options_.progress) options_.progress(done_ + last.offset + last.length, total_);
     }
     before.require_unchanged();
-    if (listed) refuse(contradiction_of_samples(*listed, path, writer.fingerprint(), writer.sample_bytes()));
+    if (listed) {
+      const auto wrong = contradiction_of_samples(*listed, path, writer.fingerprint(), writer.sample_bytes());
+      if (!wrong.empty()) fail(ErrorKind::kData, "{}", wrong);
+    }
     if (!options_.folder.empty() && is_of_another(place, *shard)) {
       log(LogLevel::kWarning,
           "the index in '{}' was of another shard than '{}', or of it before it was changed; it is replaced", place,
@@ -205,21 +198,20 @@ class IndexJob {
   /// beside a shard is nobody else's.
   bool is_of_another(const Location& place, Source& shard) const {
     if (!stores_.find(place)) return false;
-    try {
+    bool sound = false;
+    fault_of_data([&] {
       const std::shared_ptr<Source> file = stores_.open(place);
       std::string ignored;
-      if (file->size() < kIndexTrailerBytes || index_in_file(shard, file, ignored)) return false;
+      if (file->size() < kIndexTrailerBytes || index_in_file(shard, file, ignored)) return;
       std::array<std::uint8_t, kIndexTrailerBytes> bytes;
       read_fully(*file, file->size() - bytes.size(), bytes);
       IndexPlace found{.source = file, .begin = 0, .trailer = {}};
-      if (read_trailer(bytes, found.trailer) != TrailerState::kGood) return false;
-      if (found.trailer.index_bytes != file->size()) return false;
+      if (read_trailer(bytes, found.trailer) != TrailerState::kGood) return;
+      if (found.trailer.index_bytes != file->size()) return;
       ShardIndex(std::move(found), std::make_shared<IndexCache>(0)).check_all();
-      return true;
-    } catch (const Error& error) {
-      if (!is_about_data(error.kind())) throw;
-      return false;  // damaged: no loss
-    }
+      sound = true;
+    });
+    return sound;  // one that is damaged is no loss
   }
 
   void add(const IndexJobResult& shard) {

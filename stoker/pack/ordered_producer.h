@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "stoker/base/error.h"
 #include "stoker/base/threads.h"
 
 namespace stoker {
@@ -80,11 +81,7 @@ class OrderedProducer {
       lock.unlock();
       Slot made{.ready = true, .product = {}, .error = nullptr};
       std::optional<Task> task;
-      try {
-        task = claim_(stop);
-      } catch (...) {
-        made.error = std::current_exception();
-      }
+      made.error = thrown_by([&] { task = claim_(stop); });
       lock.lock();
       claiming_ = false;
       if (!task) exhausted_ = true;
@@ -96,11 +93,11 @@ class OrderedProducer {
         return;
       }
       lock.unlock();
-      try {
-        if (!make) make = make_maker_();
-        if (task) made.product = make(std::move(*task));
-      } catch (...) {
-        made.error = std::current_exception();
+      if (task) {
+        made.error = thrown_by([&] {
+          if (!make) make = make_maker_();
+          made.product = make(std::move(*task));
+        });
       }
       lock.lock();
       slot(index) = std::move(made);

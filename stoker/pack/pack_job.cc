@@ -195,16 +195,6 @@ SampleSweep::Work PackJob::work() const {
 
 // --- packing
 
-/// Why a file is not the shard that a finished pack lists; empty if it is.
-std::string contradiction_of(const Stores& stores, const Location& location, const ManifestShard& listed) {
-  try {
-    return contradiction_of_bytes(listed, *stores.open(location));
-  } catch (const Error& error) {
-    if (!is_about_data(error.kind())) throw;
-    return error.message();
-  }
-}
-
 /// Whether there is anything left to do. Throws where nothing can be packed into the folder, which need not be there.
 bool PackJob::look_at_folder(const Location& to) const {
   for (const auto& shard : dataset_->shards()) {
@@ -227,7 +217,7 @@ bool PackJob::look_at_folder(const Location& to) const {
   }
   if (finished && finished->job == job()) {
     for (const ManifestShard& shard : finished->shards) {
-      if (const std::string wrong = contradiction_of(stores_, to / shard.name, shard); !wrong.empty()) {
+      if (const std::string wrong = contradiction_of_file(shard, stores_, to / shard.name); !wrong.empty()) {
         fail(ErrorKind::kData,
              "the finished pack in '{}' has lost '{}', or part of it ({}); remove the folder to pack it anew", to,
              shard.name, wrong);
@@ -236,7 +226,7 @@ bool PackJob::look_at_folder(const Location& to) const {
     return false;
   }
   if (finished) fail(ErrorKind::kUsage, "'{}' holds another packed data set; choose another folder, or remove it", to);
-  if (has_journal(to.text())) return true;
+  if (stores_.find(to / kJournalName)) return true;  // of a pack that was begun
   const std::unique_ptr<Folder> folder = stores_.list(to);
   for (std::size_t i = 0; i < folder->size(); ++i) {
     if ((*folder)[i].name.ends_with(kPartialEnding)) continue;  // of a pack that was killed as it began
@@ -264,7 +254,7 @@ std::optional<std::int64_t> PackJob::pack_rest(const Location& to) {
   }
   const Manifest made = manifest_of(journal, std::move(left_over));
   put_whole(stores_, to / kManifestName, as_bytes(made.to_json()));
-  journal.remove();
+  PackJournal::discard(to.text());
   return resumed;
 }
 
@@ -277,7 +267,7 @@ PackResult PackJob::run(const Location& to) {
   result.concealed = manifest.concealed;
   result.bad = bad_samples(to, manifest.bad);
   result.resumed = resumed.value_or(result.shards);
-  if (!resumed && has_journal(to.text())) PackJournal::discard(to.text());
+  if (!resumed && stores_.find(to / kJournalName)) PackJournal::discard(to.text());
   for (const ManifestShard& shard : manifest.shards) {
     result.samples += shard.samples;
     result.bytes += shard.bytes;
@@ -294,11 +284,7 @@ Manifest PackJob::manifest_of(const PackJournal& journal, PackedShard left_over)
   manifest.concealed = left_over.concealed;
   for (const PackedShard& packed : journal.shards()) {
     manifest.shards.push_back(packed.shard);
-    for (const std::string& field : packed.fields) {
-      if (std::find(manifest.fields.begin(), manifest.fields.end(), field) == manifest.fields.end()) {
-        manifest.fields.push_back(field);
-      }
-    }
+    add_field_names(packed.fields, manifest.fields);
     manifest.bad.insert(manifest.bad.end(), packed.bad.begin(), packed.bad.end());
     manifest.concealed += packed.concealed;
   }

@@ -103,14 +103,9 @@ std::optional<Json> from_line(const std::string& line) {
 
 }  // namespace
 
-bool has_journal(const std::string& folder) {
-  return ::access((folder + "/" + std::string(kJournalName)).c_str(), F_OK) == 0;
-}
-
 PackJournal::PackJournal(std::string folder, const Stores& stores, const std::string& job)
     : folder_(std::move(folder)),
       path_(folder_ + "/" + std::string(kJournalName)),
-      stores_(stores),
       fd_(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
   if (!fd_) fail_system("create", path_, errno);
   if (!lock_exclusively(fd_)) {
@@ -134,7 +129,7 @@ PackJournal::PackJournal(std::string folder, const Stores& stores, const std::st
       const std::optional<Json> entry = from_line(line);
       if (!entry) break;
       PackedShard packed = from_json(*entry);
-      if (!is_there(packed)) break;
+      if (!contradiction_of_file(packed.shard, stores, Location(folder_) / packed.shard.name).empty()) break;
       shards_.push_back(std::move(packed));
       whole += line.size() + 1;
     }
@@ -145,31 +140,15 @@ PackJournal::PackJournal(std::string folder, const Stores& stores, const std::st
   sync_folder(folder_);
 }
 
-bool PackJournal::is_there(const PackedShard& packed) const {
-  try {
-    return contradiction_of_bytes(packed.shard, *stores_.open(Location(folder_) / packed.shard.name)).empty();
-  } catch (const Error& error) {
-    if (!is_about_data(error.kind())) throw;
-    return false;
-  }
-}
-
 void PackJournal::add(PackedShard shard) {
   append(as_line(to_json(shard)));
   shards_.push_back(std::move(shard));
 }
 
 void PackJournal::append(const std::string& line) {
-  for (Bytes rest = as_bytes(line); !rest.empty();) {
-    const ssize_t written = ::write(fd_.get(), rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_system("write", path_, errno);
-    rest = rest.subspan(static_cast<std::size_t>(written));
-  }
+  write_fully(fd_, as_bytes(line), path_);
   if (::fsync(fd_.get()) != 0) fail_system("write", path_, errno);
 }
-
-void PackJournal::remove() { discard(folder_); }
 
 void PackJournal::discard(const std::string& folder) {
   const std::string path = folder + "/" + std::string(kJournalName);

@@ -31,21 +31,15 @@ class PackJournal {
   const std::vector<PackedShard>& shards() const { return shards_; }
   /// On disk when it returns.
   void add(PackedShard shard);
-  void remove();
-  /// Removes what a call left that was killed between writing the manifest and removing the journal.
+  /// Removes the journal once the manifest is there: also what a call left that was killed in between.
   static void discard(const std::string& folder);
 
  private:
   void append(const std::string& line);
-  bool is_there(const PackedShard& packed) const;
 
   std::string folder_, path_;
-  const Stores& stores_;
   FileDescriptor fd_;
   std::vector<PackedShard> shards_;
 };
-
-/// Whether a pack was begun in `folder` and not finished.
-bool has_journal(const std::string& folder);
 
 }  // namespace stoker

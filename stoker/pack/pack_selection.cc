@@ -1,10 +1,10 @@
 #include "stoker/pack/pack_selection.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "stoker/base/error.h"
+#include "stoker/base/parse_number.h"
 #include "stoker/format/shard_format.h"
 #include "stoker/storage/source.h"
 
@@ -15,10 +15,8 @@ std::int64_t label_named(const Dataset& dataset, const std::string& name) {
   const std::vector<std::string>& names = dataset.classes();
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return found - names.begin();
-  std::int64_t label = -1;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), label);
-  const bool is_number = error == std::errc() && end == name.data() + name.size() && label >= 0;
-  if (names.empty() && is_number) return label;
+  const std::int64_t label = parse_number<std::int64_t>(name).value_or(-1);
+  if (names.empty() && label >= 0) return label;
   if (names.empty()) fail(ErrorKind::kUsage, "'{}' is no class: the data set names none, so give their numbers", name);
   fail(ErrorKind::kUsage, "there is no class '{}' in the data set, which has {} of them", name, names.size());
 }
@@ -57,7 +55,7 @@ PackSelection::PackSelection(const Dataset& dataset, const std::vector<std::stri
 }
 
 std::int64_t PackSelection::sample_at(std::int64_t position) const {
-  const auto at = shuffle_ ? static_cast<std::int64_t>((*shuffle_)(static_cast<std::uint64_t>(position))) : position;
+  const auto at = shuffle_ ? shuffle_->at(position) : position;
   return subset_ ? samples_[static_cast<std::size_t>(at)] : at;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stoker/base/error.h"
+#include "stoker/base/words.h"
 #include "stoker/codec/decode_memory.h"
 #include "stoker/codec/image_encoder.h"
 #include "stoker/codec/npy.h"
@@ -12,16 +13,9 @@
 namespace stoker {
 namespace {
 
-std::string_view field_name_of(Codec codec) {
-  switch (codec) {
-    case Codec::kJpeg: return "jpg";
-    case Codec::kPng: return "png";
-    case Codec::kWebp: return "webp";
-    case Codec::kRaw: return "npy";
-    case Codec::kUnknown: break;
-  }
-  fail(ErrorKind::kBadSample, "its image is of no known kind");
-}
+/// Of images that a decoder takes.
+constexpr Word<Codec> kFieldNames[] = {
+    {Codec::kJpeg, "jpg"}, {Codec::kPng, "png"}, {Codec::kWebp, "webp"}, {Codec::kRaw, "npy"}};
 
 ChromaSubsampling subsampling_of(const ImageFacts& facts) {
   if (facts.codec == Codec::kJpeg && facts.chroma_across == 1) return ChromaSubsampling::k444;
@@ -55,7 +49,7 @@ void PackTransform::apply(SweptSample& sample) {
   if (!image || !sample.row.facts) return;
   const auto field = static_cast<std::size_t>(image - sample.row.fields.data());
   const ImageFacts facts = *sample.row.facts;
-  if (shrinks(facts) || options_.quality || options_.raw) {
+  if (changes(facts)) {
     require_one_image(sample.row, *image);
     if (options_.raw) require_name_for_pixels(sample.row, *image);
     ImageView pixels = decoder_->decode_rgb(sample.fields[field], facts, {0, 0, facts.width, facts.height});
@@ -64,7 +58,7 @@ void PackTransform::apply(SweptSample& sample) {
     encode(pixels, facts, sample, field);
   }
   // A name that says what else the image is ("mask.png") stays, and so does one that another field would collide with.
-  const std::string_view name = field_name_of(sample.row.facts->codec);
+  const std::string_view name = word_of(kFieldNames, sample.row.facts->codec);
   SampleField& renamed = sample.row.fields[field];
   const bool plain = renamed.name.find('.') == std::string_view::npos;
   if (plain && !sample.row.field(name)) renamed.name = name;
@@ -77,7 +71,7 @@ void PackTransform::ask_for_memory(const SweptSample& sample) {
     const ImageFacts facts =
         decoder_->read_facts(sample.fields[static_cast<std::size_t>(image - sample.row.fields.data())]);
     const ImageSize made = shrinks(facts) ? size_of(facts) : ImageSize{facts.width, facts.height};
-    if (shrinks(facts) || options_.quality || options_.raw) sample.turn->enter(memory_for(facts, made));
+    if (changes(facts)) sample.turn->enter(memory_for(facts, made));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kBadSample && error.kind() != ErrorKind::kLimit) throw;  // which is told elsewhere
   }

@@ -42,6 +42,7 @@ class PackTransform {
  private:
   std::uint64_t memory_for(const ImageFacts& facts, ImageSize made) const;
   bool shrinks(const ImageFacts& facts) const;
+  bool changes(const ImageFacts& facts) const { return shrinks(facts) || options_.quality || options_.raw; }
   ImageSize size_of(const ImageFacts& facts) const;
   void encode(ImageView pixels, const ImageFacts& facts, SweptSample& sample, std::size_t field);
   ImageView resized(ImageView pixels, ImageSize size);

@@ -193,12 +193,8 @@ void SampleSweep::read_sample(SweptSample& sample, Chunk& chunk, std::size_t fir
     const SampleField& field = sample.row.fields[i];
     Range& range = chunk.ranges[chunk.range_of[first_field + i]];
     if (!std::exchange(range.was_tried, true)) {
-      try {
-        read_bytes(*range.source, field, range.begin, memory.subspan(range.place, range.end - range.begin));
-        range.was_read = true;
-      } catch (const Error& error) {
-        if (!is_about_data(error.kind())) throw;
-      }
+      const MutableBytes whole = memory.subspan(range.place, range.end - range.begin);
+      range.was_read = !fault_of_data([&] { read_bytes(*range.source, field, range.begin, whole); });
     }
     const MutableBytes bytes = memory.subspan(range.place + field.offset - range.begin, field.length);
     if (!range.was_read) read_bytes(*range.source, field, field.offset, bytes);

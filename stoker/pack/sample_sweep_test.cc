@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "stoker/base/error_testing.h"
-#include "stoker/storage/faulty_source.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/faulty_source_testing.h"
+#include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
 namespace {

@@ -15,12 +15,12 @@ SourceState::SourceState(const ShardedDataset& dataset, const Stores& stores, co
     const std::optional<ObjectFacts> facts = stores.find(shard->name());
     if (facts && facts->is_file()) shards_.emplace_back(stores, shard->name());
   }
-  digest_ = digest_of(shards_, stop);
+  digest_ = digest_now(stop);
 }
 
-std::string SourceState::digest_of(const std::vector<FileState>& shards, const std::stop_token& stop) const {
+std::string SourceState::digest_now(const std::stop_token& stop) const {
   Hasher64 hasher;
-  for (const FileState& shard : shards) hasher.update(as_bytes(shard.version()));
+  for (const FileState& shard : shards_) hasher.update(as_bytes(shard.version()));
   SampleRow row;
   for (std::int64_t sample = 0; sample < dataset_.size(); ++sample) {
     dataset_.read(sample, row);
@@ -35,12 +35,8 @@ std::string SourceState::digest_of(const std::vector<FileState>& shards, const s
 }
 
 void SourceState::require_unchanged(const std::stop_token& stop) const {
-  std::vector<FileState> now;
-  for (const FileState& shard : shards_) {
-    shard.require_unchanged();
-    now.push_back(shard);
-  }
-  if (digest_of(now, stop) == digest_) return;
+  for (const FileState& shard : shards_) shard.require_unchanged();
+  if (digest_now(stop) == digest_) return;
   fail(ErrorKind::kData, "files in '{}' were changed while they were read; start again once nobody writes to them",
        dataset_.shards().front()->name());
 }

@@ -21,7 +21,8 @@ class SourceState {
   const std::string& digest() const { return digest_; }
 
  private:
-  std::string digest_of(const std::vector<FileState>& shards, const std::stop_token& stop) const;
+  /// Of the shards as they were, and of a folder's files as they are now.
+  std::string digest_now(const std::stop_token& stop) const;
 
   const ShardedDataset& dataset_;
   const Stores& stores_;

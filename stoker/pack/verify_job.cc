@@ -29,7 +29,7 @@ class VerifyJob {
 
   VerifyResult run(const std::vector<std::string>& data) {
     const std::vector<FoundShard> shards = find_shards(data, options_.stores, manifests_, options_.stop);
-    for (const std::string& problem : manifests_.take_problems()) add(problem_of("", problem));
+    for (const std::string& problem : manifests_.take_problems()) add_problem("", problem);
     name_strays(shards);
     for (const FoundShard& shard : shards) {
       if (!shard.format->is_one_file()) continue;
@@ -46,17 +46,18 @@ class VerifyJob {
                result_.bad.size());
         }
         if (!is_about_data(error.kind())) throw;
-        add(problem_of(shard.location.text(), error.message()));
+        add_problem(shard.location.text(), error.message());
       }
     }
     return std::move(result_);
   }
 
  private:
-  static BadSample problem_of(const std::string& shard, const std::string& reason) { return {shard, "", 0, reason}; }
   void add(BadSample bad) { result_.bad.push_back(std::move(bad)); }
-  void add_if_any(const std::string& shard, const std::string& problem) {
-    if (!problem.empty()) add(problem_of(shard, problem));
+
+  /// Of the shard as a whole, if there is any.
+  void add_problem(const std::string& shard, const std::string& problem) {
+    if (!problem.empty()) add({shard, "", 0, problem});
   }
 
   /// Tars in a packed folder that its manifest does not list: whoever opens the folder passes over them.
@@ -74,7 +75,7 @@ class VerifyJob {
       }
     }
     for (const Location& stray : strays) {
-      add(problem_of(stray.text(), "it is not in the manifest beside it, so it is no part of the data set"));
+      add_problem(stray.text(), "it is not in the manifest beside it, so it is no part of the data set");
     }
   }
 
@@ -86,19 +87,15 @@ class VerifyJob {
     const OpenedShard opened = opener_.open(shard, options_.stop);
     if (!shard.format->is_one_file()) total_ += opened.rows->bytes();
     if (listed && result_.bad.size() == before) {
-      add_if_any(name, contradiction_of_samples(*listed, name, opened.rows->fingerprint(), opened.rows->bytes()));
+      add_problem(name, contradiction_of_samples(*listed, name, opened.rows->fingerprint(), opened.rows->bytes()));
     }
     bool fault_is_known = result_.bad.size() > before;
-    for (const std::string& problem : opened.problems) add(problem_of(name, problem));
+    for (const std::string& problem : opened.problems) add_problem(name, problem);
     const std::size_t problems = result_.bad.size();
     if (const auto* index = dynamic_cast<const ShardIndex*>(opened.rows.get())) {
       if (index->trailer().has_checksums) ++result_.indexed;
-      try {
-        index->check_all();
-      } catch (const Error& error) {
-        if (!is_about_data(error.kind())) throw;
-        add(problem_of(shard.location.text(), error.message()));
-        return;  // where its samples lie is not known
+      if (const auto fault = fault_of_data([&] { index->check_all(); })) {
+        return add_problem(shard.location.text(), *fault);  // where its samples lie is not known
       }
     }
     verify_samples(name, opened);
@@ -122,21 +119,20 @@ class VerifyJob {
                        offset_of(first))});
     }
     const auto more = static_cast<std::uint64_t>(found.count) - found.named.size();
-    if (more > 0)
-      add(problem_of(shard, fmt::format("the keys of {} more are those of others", counted(more, "sample"))));
+    if (more > 0) add_problem(shard, fmt::format("the keys of {} more are those of others", counted(more, "sample")));
   }
 
   /// What the manifest beside the shard says of it, if it says anything.
   const ManifestShard* compare_with_manifest(const FoundShard& shard) {
     try {
       const Manifests::Found found = manifests_.find(shard.location);
-      for (const std::string& problem : manifests_.take_problems()) add(problem_of(shard.location.text(), problem));
+      for (const std::string& problem : manifests_.take_problems()) add_problem(shard.location.text(), problem);
       if (!found.shard) return nullptr;
-      add_if_any(shard.location.text(), contradiction_of_bytes(*found.shard, *options_.stores.open(shard.location)));
+      add_problem(shard.location.text(), contradiction_of_bytes(*found.shard, *options_.stores.open(shard.location)));
       return found.shard;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kData) throw;
-      add(problem_of(shard.location.text(), error.message()));
+      add_problem(shard.location.text(), error.message());
       return nullptr;
     }
   }
@@ -167,18 +163,18 @@ class VerifyJob {
     const auto* index = dynamic_cast<const ShardIndex*>(opened.rows.get());
     if (listed) {
       if (!fault_is_known && whole_hash(file, file.size(), options_.stop) != listed->hash) {
-        add(problem_of(shard.location.text(),
-                       "its bytes are not those that the manifest lists; the samples are sound, so the damage "
-                       "lies between them"));
+        add_problem(shard.location.text(),
+                    "its bytes are not those that the manifest lists; the samples are sound, so the damage "
+                    "lies between them");
       }
     } else if (index && index->is_inside_shard() && index->trailer().data_hash) {
       const IndexTrailer& trailer = index->trailer();
       const bool sound =
           whole_hash(file, trailer.data_bytes, options_.stop) == *trailer.data_hash && has_good_frame(file, trailer);
       if (!sound && !fault_is_known) {
-        add(problem_of(shard.location.text(),
-                       "its bytes are not those that were packed; the samples are sound, so the damage lies "
-                       "between them"));
+        add_problem(shard.location.text(),
+                    "its bytes are not those that were packed; the samples are sound, so the damage lies "
+                    "between them");
       }
     }
   }

@@ -8,7 +8,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/base/hash.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
 namespace {

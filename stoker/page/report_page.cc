@@ -15,23 +15,17 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-// How many bytes of the text's beginning are one character that XML permits; 0: none is.
-std::size_t character_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
-  const std::uint32_t first = byte(0);
-  if (first < 0x80) return first >= 0x20 || first == '\t' || first == '\n' || first == '\r' ? 1 : 0;
-  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < bytes) return 0;
-  std::uint32_t character = first & (0x7FU >> bytes);
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80) return 0;
-    character = character << 6U | (byte(i) & 0x3FU);
-  }
-  constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = character >= 0xD800 && character < 0xE000;
-  const bool permitted =
-      character >= kLeast[bytes] && !surrogate && character != 0xFFFE && character != 0xFFFF && character <= 0x10FFFF;
-  return permitted ? bytes : 0;
+// The text with what is not UTF-8 replaced.
+std::string valid_utf8(std::string_view text) {
+  using Json = nlohmann::ordered_json;
+  return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+// Whether XML, which takes all other characters, refuses the one that the text begins with.
+bool begins_unfit(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first < 0x20) return first != '\t' && first != '\n' && first != '\r';
+  return text.starts_with("\xEF\xBF\xBE") || text.starts_with("\xEF\xBF\xBF");
 }
 
 // Ends neither a script nor a CDATA section, and is no markup to any parser.
@@ -65,17 +59,22 @@ std::string filled(std::string_view text,
 }  // namespace
 
 std::string html_escaped(std::string_view text) {
+  const std::string valid = valid_utf8(text);
   std::string out;
-  while (!text.empty()) {
-    const std::size_t bytes = character_bytes(text);
-    switch (text.front()) {
+  for (std::string_view rest = valid; !rest.empty(); rest.remove_prefix(1)) {
+    switch (rest.front()) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
-      default: out += bytes > 0 ? text.substr(0, bytes) : kReplacement;
+      default:
+        if (!begins_unfit(rest)) {
+          out += rest.front();
+          break;
+        }
+        out += kReplacement;
+        if (rest.front() == '\xEF') rest.remove_prefix(2);
     }
-    text.remove_prefix(bytes > 0 ? bytes : 1);
   }
   return out;
 }

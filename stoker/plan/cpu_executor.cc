@@ -19,7 +19,7 @@ void CpuExecutor::ask_gate(const SampleInput& sample) {
   for (const ViewPlan& view : plan_.views()) {
     if (view.kind != ViewKind::kImage) continue;
     begin(view, sample);
-    most = std::max(most, stages_->decode_memory());
+    most = std::max(most, stages_->path().decode_memory());
   }
   counts_.memory_wait_ns += gate_->enter(most);
 }
@@ -55,7 +55,7 @@ class CpuExecutor::Timer {
 
 // With one image its header is read once; with several their memory is one, and was asked for at once.
 void CpuExecutor::enter_gate(Timer& timer) {
-  if (gate_ && image_views_ == 1) timer.waited(gate_->enter(stages_->decode_memory()));
+  if (gate_ && image_views_ == 1) timer.waited(gate_->enter(stages_->path().decode_memory()));
 }
 
 void CpuExecutor::run(const SampleInput& sample, const OutputPlaces& place) {
@@ -76,9 +76,9 @@ void CpuExecutor::write_tensor(std::size_t view, const SampleInput& sample, cons
   const MutableBytes out = place(view, tensor.shape);
   assert(tensor.bytes() == out.size());
   enter_gate(timer);
-  stages_->decode();
+  stages_->path().decode();
   timer.was(stage_run(StageSide::kCpu, Stage::kDecode));
-  stages_->transform(out.data());
+  stages_->path().transform(out.data());
   timer.was(stage_run(StageSide::kCpu, Stage::kGeometry, Stage::kColor));
 }
 
@@ -101,15 +101,15 @@ void CpuExecutor::run(const SampleInput& sample, DeviceBatch& batch, int slot) {
   }
 }
 
-bool CpuExecutor::hand_over_coded(const SampleInput& sample, const DeviceBatch& batch, DeviceRoom& room,
+bool CpuExecutor::hand_over_coded(const SampleInput& sample, const DeviceBatch& batch, DeviceBatch::Room& room,
                                   DeviceItem& item) {
   if (batch.crosses_as() != ImageForm::kCoded) return false;
-  if (stages_->hand_over_coded(room, item)) {
+  if (stages_->path().hand_over_coded(room, item)) {
     ++counts_.entry_points_used;
     return true;
   }
   // How a fault is concealed is for libjpeg to say.
-  if (!batch.leaves_to_nvjpeg() || sample.has_faults || !stages_->hand_over_file(room, item)) return false;
+  if (!batch.leaves_to_nvjpeg() || sample.has_faults || !stages_->path().hand_over_file(room, item)) return false;
   ++counts_.nvjpeg_images;
   return true;
 }
@@ -122,15 +122,15 @@ void CpuExecutor::hand_over(std::size_t view, const SampleInput& sample, DeviceB
   DeviceItem item;
   const bool coded = hand_over_coded(sample, batch, room, item);
   if (!coded) {
-    stages_->decode();
+    stages_->path().decode();
     timer.was(stage_run(StageSide::kCpu, Stage::kDecode));
   }
-  if (coded || (batch.crosses_as() <= ImageForm::kDecoded && stages_->hand_over_decoded(room, item))) {
+  if (coded || (batch.crosses_as() <= ImageForm::kDecoded && stages_->path().hand_over_decoded(room, item))) {
     timer.was(kHandOver);
   } else {
     const DeviceGrant grant = batch.grant_resized(view, slot);
-    stages_->geometry(stages_->resized_view(grant.staging));
-    item = DeviceResized{.samples = grant.place, .slot = slot, .kind = stages_->resized_kind()};
+    stages_->path().geometry(stages_->path().resized_view(grant.staging));
+    item = DeviceResized{.samples = grant.place, .slot = slot, .kind = stages_->path().resized_kind()};
     timer.was(stage_run(StageSide::kCpu, Stage::kGeometry));
   }
   batch.put(view, slot, item);

@@ -48,7 +48,7 @@ class CpuExecutor final : public SampleExecutor {
   void ask_gate(const SampleInput& sample);
   void enter_gate(Timer& timer);
   void write_tensor(std::size_t view, const SampleInput& sample, const OutputPlaces& place);
-  bool hand_over_coded(const SampleInput& sample, const DeviceBatch& batch, DeviceRoom& room, DeviceItem& item);
+  bool hand_over_coded(const SampleInput& sample, const DeviceBatch& batch, DeviceBatch::Room& room, DeviceItem& item);
   void hand_over(std::size_t view, const SampleInput& sample, DeviceBatch& batch, int slot);
   StageOutputs begin(const ViewPlan& view, const SampleInput& sample);
 

@@ -308,18 +308,16 @@ void DeviceBatch::seal_view(std::size_t view) {
   const std::size_t slot_bytes = outputs_[view].bytes_per_sample();
   for (int slot = 0; slot < slots_; ++slot) {
     const DeviceItem& item = entry(view, slot).item;
+    const auto put_into = [slot](auto& images, auto image) { images.emplace_back(image).slot = slot; };
     if (std::holds_alternative<DeviceCodedImage>(item) || std::holds_alternative<DeviceFileImage>(item)) {
       continue;  // of a wave
     }
     if (const auto* const planar = std::get_if<DevicePlanarImage>(&item)) {
-      planars_.push_back(*planar);
-      planars_.back().slot = slot;
+      put_into(planars_, *planar);
     } else if (const auto* const rgb = std::get_if<DeviceRgbImage>(&item)) {
-      rgbs_.push_back(*rgb);
-      rgbs_.back().slot = slot;
+      put_into(rgbs_, *rgb);
     } else if (const auto* const resized = std::get_if<DeviceResized>(&item)) {
-      resized_.push_back(*resized);
-      resized_.back().slot = slot;
+      put_into(resized_, *resized);
       const std::uint64_t place = resized->samples;
       if (place < layout_.items) {  // in the room for repeats
         task_.copies_in.push_back({memory_.data() + place, staging_.data() + place, layout_.resized[view]});

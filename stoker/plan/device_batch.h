@@ -60,10 +60,13 @@ class DeviceBatch {
   void pad(int slot);
 
   /// Room for one view of one slot.
-  class Room final : public DeviceRoom {
+  class Room {
    public:
     Room(DeviceBatch& batch, std::size_t view, int slot) : batch_(batch), view_(view), slot_(slot) {}
-    bool grant(std::size_t bytes, std::size_t scratch_bytes, DeviceGrant& grant) override;
+    /// Places are multiples of kDevicePlaceAlignment. False if so much must not be taken, of that or of scratch memory,
+    /// whatever other images take: this one is then to cross in a form that takes less, down to the resized one, for
+    /// which there is always room.
+    bool grant(std::size_t bytes, std::size_t scratch_bytes, DeviceGrant& grant);
 
    private:
     DeviceBatch& batch_;

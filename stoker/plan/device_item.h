@@ -42,15 +42,6 @@ struct DeviceGrant {
   std::uint64_t place = 0;
 };
 
-class DeviceRoom {
- public:
-  virtual ~DeviceRoom() = default;
-  /// Places are multiples of kDevicePlaceAlignment. False if so much must not be taken, of that or of scratch memory,
-  /// whatever other images take: this one is then to cross in a form that takes less, down to the resized one, for
-  /// which there is always room.
-  virtual bool grant(std::size_t bytes, std::size_t scratch_bytes, DeviceGrant& grant) = 0;
-};
-
 constexpr std::size_t kDevicePlaceAlignment = 64;
 
 }  // namespace stoker

@@ -22,10 +22,10 @@ std::vector<std::uint8_t> run_stages(const ViewPlan& view, Bytes encoded, const 
   ImageStages stages;
   const StageOutputs outputs = stages.begin(view, encoded, draw);
   std::vector<std::uint8_t> resized(outputs.geometry.bytes()), finished(outputs.color.bytes());
-  stages.decode();
+  stages.path().decode();
   EXPECT_EQ(outputs.decode.dtype, DType::kU8);
-  stages.geometry(stages.resized_view(resized.data()));
-  stages.color(stages.resized_view(resized.data()), finished.data());
+  stages.path().geometry(stages.path().resized_view(resized.data()));
+  stages.path().color(stages.path().resized_view(resized.data()), finished.data());
   return finished;
 }
 

@@ -6,6 +6,7 @@ StageOutputs ImageStages::begin(const ViewPlan& view, Bytes encoded, const Sampl
   work_ = {.program = &view.image,
            .encoded = encoded,
            .entry_points = entry_points,
+           .decoder = &decoder_,
            .facts = decoder_.read_facts(encoded),
            .orientation = 1,
            .map = {}};
@@ -17,10 +18,10 @@ StageOutputs ImageStages::begin(const ViewPlan& view, Bytes encoded, const Sampl
                                        draw);
   path_ = &rgb_;
   if (options.mode == DecodeMode::kPlanar) {
-    planar_.begin(work_, decoder_);
+    planar_.begin(work_);
     if (planar_.takes_it()) path_ = &planar_;
   }
-  if (path_ == &rgb_) rgb_.begin(work_, decoder_);
+  if (path_ == &rgb_) rgb_.begin(work_);
   return {.decode = path_->decoded(),
           .geometry = path_->resized(),
           .color = {view.image.format.dtype, Plan::image_shape_of(view, work_.size())}};

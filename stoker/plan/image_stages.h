@@ -24,26 +24,8 @@ class ImageStages {
   /// `entry_points` are those of the image, if an index has them.
   StageOutputs begin(const ViewPlan& view, Bytes encoded, const SampleDraw& draw, Bytes entry_points = {});
 
-  /// What decode() will take of memory, about.
-  std::uint64_t decode_memory() const { return path_->decode_memory(); }
-  /// At most, whatever the random numbers.
-  std::uint64_t decode_memory_max() const { return path_->decode_memory_max(); }
-
-  /// Stage 1. Kept until the next begin().
-  void decode() { path_->decode(decoder_); }
-  /// Stage 2. Resized 8-bit pixels or planes, of the output's size, to resized_view() of as much memory as they take.
-  void geometry(MutableImageView out) { path_->geometry(out); }
-  MutableImageView resized_view(std::uint8_t* memory) const { return path_->resized_view(memory); }
-  /// Stage 3. The finished tensor.
-  void color(ImageView resized, std::uint8_t* out) const { path_->color(resized, out); }
-  /// Stages 2 and 3 in one pass: the same bits.
-  void transform(std::uint8_t* out) { path_->transform(out); }
-
-  /// For a device, in place of stage 1, or after it; see PixelPath.
-  bool hand_over_coded(DeviceRoom& room, DeviceItem& item) { return path_->hand_over_coded(decoder_, room, item); }
-  bool hand_over_file(DeviceRoom& room, DeviceItem& item) { return path_->hand_over_file(decoder_, room, item); }
-  bool hand_over_decoded(DeviceRoom& room, DeviceItem& item) { return path_->hand_over_decoded(room, item); }
-  DeviceResized::Kind resized_kind() const { return path_->resized_kind(); }
+  /// The stages themselves, until the next begin().
+  PixelPath& path() const { return *path_; }
 
   PlaneDecodes plane_decodes() const { return decoder_.plane_decodes(); }
 

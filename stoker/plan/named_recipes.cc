@@ -12,65 +12,45 @@
 namespace stoker {
 namespace {
 
+/// An image, and its label.
 struct NamedRecipe {
-  const char* name;
-  const char* toml;
+  std::string_view name, tail, operators;
 };
 
 constexpr NamedRecipe kRecipes[] = {
-    {"imagenet-train", R"(
-[[view]]
-name = "image"
-operators = [
+    {"imagenet-train", "drop", R"(
   { op = "decode", mode = "planar" },
   { op = "random_resized_crop", size = 224 },
   { op = "random_flip" },
   { op = "normalize", preset = "imagenet" },
-]
-[[view]]
-name = "label"
 )"},
-    {"imagenet-val", R"(
-tail = "pad"
-[[view]]
-name = "image"
-operators = [
+    {"imagenet-val", "pad", R"(
   { op = "decode", mode = "faithful" },
   { op = "resize", size = 256 },
   { op = "center_crop", size = 224 },
   { op = "normalize", preset = "imagenet" },
-]
-[[view]]
-name = "label"
 )"},
-    {"cifar-train", R"(
-[[view]]
-name = "image"
-operators = [
+    {"cifar-train", "drop", R"(
   { op = "decode", mode = "faithful" },
   { op = "random_crop", size = 32, padding = 4 },
   { op = "random_flip" },
   { op = "normalize", preset = "cifar10" },
-]
-[[view]]
-name = "label"
 )"},
     // Caffe's AlexNet: blue first, the mean colour of ImageNet taken off, no scaling.
-    {"alexnet-caffe", R"(
-[[view]]
-name = "image"
-operators = [
+    {"alexnet-caffe", "drop", R"(
   { op = "decode", mode = "faithful" },
   { op = "resize", size = [256, 256] },
   { op = "random_crop", size = 227 },
   { op = "random_flip" },
   { op = "channel_order", order = "bgr" },
   { op = "normalize", mean = [104, 117, 123], std = 1, scale = 1 },
-]
-[[view]]
-name = "label"
 )"},
 };
+
+std::string toml_of(const NamedRecipe& recipe) {
+  return fmt::format("tail = '{}'\n[[view]]\nname = 'image'\noperators = [{}]\n[[view]]\nname = 'label'\n", recipe.tail,
+                     recipe.operators);
+}
 
 std::string text_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -94,7 +74,7 @@ std::vector<std::string> Recipe::names() {
 
 Recipe Recipe::named(std::string_view name) {
   for (const NamedRecipe& recipe : kRecipes) {
-    if (recipe.name == name) return from_toml(recipe.toml);
+    if (recipe.name == name) return from_toml(toml_of(recipe));
   }
   fail(ErrorKind::kUsage, "there is no recipe '{}'{}; Stoker ships {}; a file's name ends in .toml", name,
        did_you_mean(name, names()), fmt::join(names(), ", "));

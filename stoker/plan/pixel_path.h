@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "stoker/codec/image_decoder.h"
-#include "stoker/plan/device_item.h"
+#include "stoker/plan/device_batch.h"
 #include "stoker/plan/plan.h"
 #include "stoker/tensor/batch.h"
 #include "stoker/tensor/orientation.h"
@@ -16,6 +16,7 @@ namespace stoker {
 struct ImageWork {
   const ImageProgram* program = nullptr;
   Bytes encoded, entry_points;
+  AnyImageDecoder* decoder = nullptr;
   ImageFacts facts;
   Orientation orientation = 1;  // by which it is to be turned upright
   SamplingMap map;              // of the upright image
@@ -37,7 +38,7 @@ class PixelPath {
   virtual ~PixelPath() = default;
 
   /// Lays out the work.
-  virtual void begin(const ImageWork& work, AnyImageDecoder& decoder) = 0;
+  virtual void begin(const ImageWork& work) = 0;
   /// What decode() will take of memory, about.
   virtual std::uint64_t decode_memory() const = 0;
   /// The same for whatever part of the image.
@@ -48,18 +49,21 @@ class PixelPath {
   /// A view, as geometry() wants it, of memory for what it puts out.
   virtual MutableImageView resized_view(std::uint8_t* memory) const = 0;
 
-  virtual void decode(AnyImageDecoder& decoder) = 0;
+  /// Stage 1. Kept until the next begin().
+  virtual void decode() = 0;
+  /// Stage 2. Resized 8-bit pixels or planes, of the output's size.
   virtual void geometry(MutableImageView out) = 0;
+  /// Stage 3. The finished tensor.
   virtual void color(ImageView resized, std::uint8_t* out) const = 0;
   /// geometry() and color() in one pass: the same bits.
   virtual void transform(std::uint8_t* out) = 0;
 
   /// The image before decode(), or what that made, for a device to go on with. False if there is no room, or no device
   /// can. `item` has no slot yet.
-  virtual bool hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) = 0;
+  virtual bool hand_over_coded(DeviceBatch::Room&, DeviceItem&) { return false; }
   /// Likewise before decode(), the whole file for nvJPEG; whether its data is sound nobody has looked then.
-  virtual bool hand_over_file(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) = 0;
-  virtual bool hand_over_decoded(DeviceRoom& room, DeviceItem& item) = 0;
+  virtual bool hand_over_file(DeviceBatch::Room&, DeviceItem&) { return false; }
+  virtual bool hand_over_decoded(DeviceBatch::Room& room, DeviceItem& item) = 0;
   /// How geometry() leaves its output.
   virtual DeviceResized::Kind resized_kind() const = 0;
 };

@@ -47,15 +47,15 @@ const std::vector<Subsampling> kSubsamplings = {
 };
 constexpr Filter kFilters[] = {Filter::kBilinear, Filter::kNearest, Filter::kBox, Filter::kBicubic};
 
-std::vector<ReferencePlane> noise_planes(int width, int height, const Subsampling& subsampling, std::uint32_t seed) {
+std::vector<PlainPlane> noise_planes(int width, int height, const Subsampling& subsampling, std::uint32_t seed) {
   Noise noise(seed);
-  std::vector<ReferencePlane> planes;
+  std::vector<PlainPlane> planes;
   for (const Factors& factors : subsampling) {
-    ReferencePlane plane{(width + factors.across - 1) / factors.across,
-                         (height + factors.down - 1) / factors.down,
-                         factors.across,
-                         factors.down,
-                         {}};
+    PlainPlane plane{(width + factors.across - 1) / factors.across,
+                     (height + factors.down - 1) / factors.down,
+                     factors.across,
+                     factors.down,
+                     {}};
     for (int i = 0; i < plane.width * plane.height; ++i) {
       const int kind = noise.between(0, 5);
       plane.samples.push_back(kind == 0 ? 0 : kind == 1 ? 255 : noise.byte());
@@ -69,7 +69,7 @@ std::vector<ReferencePlane> noise_planes(int width, int height, const Subsamplin
 // first row's first sample, or right behind the slack of the last row.
 class HeldPlanes {
  public:
-  static Planes described(const std::vector<ReferencePlane>& whole) {
+  static Planes described(const std::vector<PlainPlane>& whole) {
     Planes planes;
     planes.count = static_cast<int>(whole.size());
     for (std::size_t i = 0; i < whole.size(); ++i) {
@@ -82,7 +82,7 @@ class HeldPlanes {
     return planes;
   }
 
-  HeldPlanes(const std::vector<ReferencePlane>& whole, const PlanarTaps& taps, FencedBytes::Fence fence, Noise& noise)
+  HeldPlanes(const std::vector<PlainPlane>& whole, const PlanarTaps& taps, FencedBytes::Fence fence, Noise& noise)
       : planes_(described(whole)) {
     for (std::size_t i = 0; i < whole.size(); ++i) {
       Plane& plane = planes_.plane[i];
@@ -147,9 +147,9 @@ TensorFormat format_of(std::uint32_t seed) {
 }
 
 // The reference is slow, and the same for every instruction set: it is asked once.
-const std::vector<ReferencePlane>& expected_geometry(const std::vector<ReferencePlane>& planes, const SamplingMap& map,
-                                                     std::uint32_t seed) {
-  static std::map<std::pair<std::string, std::uint32_t>, std::vector<ReferencePlane>> known;
+const std::vector<PlainPlane>& expected_geometry(const std::vector<PlainPlane>& planes, const SamplingMap& map,
+                                                 std::uint32_t seed) {
+  static std::map<std::pair<std::string, std::uint32_t>, std::vector<PlainPlane>> known;
   const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
   const auto [place, is_new] = known.try_emplace({name.substr(0, name.find('/')), seed});
   if (is_new) place->second = reference_planar_geometry(planes, map);
@@ -172,7 +172,7 @@ struct WatchedPlanes {
     view = {bytes.data(), w, h, count, row, 1, row * h};
   }
 
-  void expect_equal(const std::vector<ReferencePlane>& expected) const {
+  void expect_equal(const std::vector<PlainPlane>& expected) const {
     for (std::size_t i = 0; i < expected.size(); ++i) {
       for (std::size_t y = 0; y < height; ++y) {
         const std::uint8_t* row = bytes.data() + (i * height + y) * stride;
@@ -189,7 +189,7 @@ struct Resampling {
   PlanarResampler resampler;
   PlanarTaps taps;
 
-  void expect_as_defined(const std::vector<ReferencePlane>& whole, const SamplingMap& map, std::uint32_t seed) {
+  void expect_as_defined(const std::vector<PlainPlane>& whole, const SamplingMap& map, std::uint32_t seed) {
     const testing::ScopedTrace trace(
         __FILE__, __LINE__,
         testing::Message() << "seed " << seed << ": " << map.x.clamp_end << "x" << map.y.clamp_end << " to "
@@ -200,7 +200,7 @@ struct Resampling {
     const auto fence = seed % 2 ? FencedBytes::Fence::kAfter : FencedBytes::Fence::kBefore;
     taps.build(map, HeldPlanes::described(whole));
     const HeldPlanes held(whole, taps, fence, noise);
-    const std::vector<ReferencePlane>& expected = expected_geometry(whole, map, seed);
+    const std::vector<PlainPlane>& expected = expected_geometry(whole, map, seed);
     ASSERT_EQ(taps.channels(), static_cast<int>(expected.size()));
     ASSERT_EQ(taps.width(), map.width());
     ASSERT_EQ(taps.height(), map.height());
@@ -323,7 +323,7 @@ TEST_P(PlanarOn, EqualsTheDefinitionWhenAWindowOfAHugeTargetIsShown) {
 }
 
 TEST_P(PlanarOn, TakesAnyChannelOfTheSourceForEachOfTheOutput) {
-  const std::vector<ReferencePlane> planes = noise_planes(37, 11, k444, 1);
+  const std::vector<PlainPlane> planes = noise_planes(37, 11, k444, 1);
   ColorMap color = imagenet();
   color.from = {1, 1, 2};
   const SamplingMap map = map_of(resized(37, 30), resized(11, 9), Filter::kBilinear);
@@ -347,7 +347,7 @@ TEST_P(PlanarOn, RefusesAnElementTypeThatImagesDoNotHave) {
 }
 
 TEST_P(PlanarOn, AllocatesNothingOnceItHasSeenTheSizes) {
-  const std::vector<ReferencePlane> planes = noise_planes(90, 70, k420, 1);
+  const std::vector<PlainPlane> planes = noise_planes(90, 70, k420, 1);
   Resampling resampling;
   std::vector<std::uint8_t> out(50 * 50 * 3 * sizeof(float));
   Noise noise(1);
@@ -371,7 +371,7 @@ TEST_P(PlanarOn, AllocatesNothingOnceItHasSeenTheSizes) {
 TEST_P(PlanarOn, ConvertsPlanesOfAnyStridesAlike) {
   for (std::uint32_t seed = 0; seed < 24; ++seed) {
     const int width = 1 + static_cast<int>(seed * 7 % 71), height = 1 + static_cast<int>(seed * 5 % 23);
-    const std::vector<ReferencePlane> planes = noise_planes(width, height, seed % 5 == 0 ? kGrey : k444, seed);
+    const std::vector<PlainPlane> planes = noise_planes(width, height, seed % 5 == 0 ? kGrey : k444, seed);
     const auto count = static_cast<int>(planes.size());
     const auto all = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
     const std::vector<std::uint8_t> expected = reference_planar_color(planes, some_color(), format_of(seed));

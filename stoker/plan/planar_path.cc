@@ -38,10 +38,10 @@ MutableImageView transposed(MutableImageView view) {
 
 }  // namespace
 
-void PlanarPath::begin(const ImageWork& work, AnyImageDecoder& decoder) {
+void PlanarPath::begin(const ImageWork& work) {
   work_ = &work;
   turn_ = turn_of(work.orientation);
-  planes_ = decoder.plane_sizes(work.encoded, work.facts);
+  planes_ = work.decoder->plane_sizes(work.encoded, work.facts);
   if (takes_it()) taps_.build(work.map.stored(turn_, work.facts.width, work.facts.height), planes_);
 }
 
@@ -87,8 +87,8 @@ MutableImageView PlanarPath::resized_view(std::uint8_t* memory) const {
   return planar_view(memory, work_->map.width(), work_->map.height());
 }
 
-void PlanarPath::decode(AnyImageDecoder& decoder) {
-  planes_ = decoder.decode_planes(work_->encoded, work_->facts, window(), work_->entry_points);
+void PlanarPath::decode() {
+  planes_ = work_->decoder->decode_planes(work_->encoded, work_->facts, window(), work_->entry_points);
 }
 
 void PlanarPath::geometry(MutableImageView out) {
@@ -116,8 +116,9 @@ void PlanarPath::transform(std::uint8_t* out) {
   convert_planes(transposed(stored), program.color, program.format, out);
 }
 
-bool PlanarPath::hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) {
-  const JpegWindow* const coded = decoder.find_window(work_->encoded, work_->facts, window(), work_->entry_points);
+bool PlanarPath::hand_over_coded(DeviceBatch::Room& room, DeviceItem& item) {
+  const JpegWindow* const coded =
+      work_->decoder->find_window(work_->encoded, work_->facts, window(), work_->entry_points);
   if (!coded || device_rows(coded->planes, taps_) == 0) return false;
   const std::size_t coded_bytes = device_jpeg_bytes(*coded);
   std::size_t sample_bytes = 0;
@@ -134,10 +135,10 @@ bool PlanarPath::hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, Dev
   return true;
 }
 
-bool PlanarPath::hand_over_file(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) {
+bool PlanarPath::hand_over_file(DeviceBatch::Room& room, DeviceItem& item) {
   if (!suits_nvjpeg(work_->facts, planes_)) return false;
   // Of several scans only decoding tells, which is what is to be spared.
-  if (work_->facts.coding == JpegCoding::kSequential && !decoder.is_surely_good(work_->encoded)) return false;
+  if (work_->facts.coding == JpegCoding::kSequential && !work_->decoder->is_surely_good(work_->encoded)) return false;
   DeviceFileImage image;
   image.decode.facts = work_->facts;
   image.decode.plane_count = planes_.count;
@@ -164,7 +165,7 @@ bool PlanarPath::hand_over_file(AnyImageDecoder& decoder, DeviceRoom& room, Devi
   return true;
 }
 
-bool PlanarPath::hand_over_decoded(DeviceRoom& room, DeviceItem& item) {
+bool PlanarPath::hand_over_decoded(DeviceBatch::Room& room, DeviceItem& item) {
   // The samples that are read, and no others.
   Planes held = planes_;
   std::size_t offsets[kPlanes] = {}, bytes = 0;

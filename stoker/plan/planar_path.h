@@ -8,7 +8,7 @@ namespace stoker {
 
 class PlanarPath final : public PixelPath {
  public:
-  void begin(const ImageWork& work, AnyImageDecoder& decoder) override;
+  void begin(const ImageWork& work) override;
   /// Whether the image that begin() was given has planes. If not, nothing else may be called.
   bool takes_it() const { return planes_.count > 0; }
 
@@ -18,14 +18,14 @@ class PlanarPath final : public PixelPath {
   StageTensor resized() const override;
   MutableImageView resized_view(std::uint8_t* memory) const override;
 
-  void decode(AnyImageDecoder& decoder) override;
+  void decode() override;
   void geometry(MutableImageView out) override;
   void color(ImageView resized, std::uint8_t* out) const override;
   void transform(std::uint8_t* out) override;
 
-  bool hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) override;
-  bool hand_over_file(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) override;
-  bool hand_over_decoded(DeviceRoom& room, DeviceItem& item) override;
+  bool hand_over_coded(DeviceBatch::Room& room, DeviceItem& item) override;
+  bool hand_over_file(DeviceBatch::Room& room, DeviceItem& item) override;
+  bool hand_over_decoded(DeviceBatch::Room& room, DeviceItem& item) override;
   DeviceResized::Kind resized_kind() const override { return DeviceResized::Kind::kYcc; }
 
  private:

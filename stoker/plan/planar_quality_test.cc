@@ -40,13 +40,13 @@ Rgb test_picture(int width, int height) {
 }
 
 // JFIF, in double, each sample rounded once; coarse planes are means.
-std::vector<ReferencePlane> planes_of(const Rgb& picture, int factor) {
+std::vector<PlainPlane> planes_of(const Rgb& picture, int factor) {
   constexpr double kRows[3][3] = {
       {0.299, 0.587, 0.114}, {-0.168735892, -0.331264108, 0.5}, {0.5, -0.418687589, -0.081312411}};
-  std::vector<ReferencePlane> planes;
+  std::vector<PlainPlane> planes;
   for (int i = 0; i < 3; ++i) {
     const int f = i == 0 ? 1 : factor;
-    ReferencePlane plane{(picture.width + f - 1) / f, (picture.height + f - 1) / f, f, f, {}};
+    PlainPlane plane{(picture.width + f - 1) / f, (picture.height + f - 1) / f, f, f, {}};
     for (int y = 0; y < plane.height; ++y) {
       for (int x = 0; x < plane.width; ++x) {
         double sum = 0;
@@ -66,7 +66,7 @@ std::vector<ReferencePlane> planes_of(const Rgb& picture, int factor) {
 }
 
 // What libjpeg makes of planes: RGB at full size, fancy upsampling included, rounded and clamped.
-Rgb rgb_of(const std::vector<ReferencePlane>& planes, int width, int height) {
+Rgb rgb_of(const std::vector<PlainPlane>& planes, int width, int height) {
   SamplingMap whole = SamplingMap::identity(width, height);
   const std::vector<std::uint8_t> bytes =
       reference_planar_color(reference_planar_geometry(planes, whole), ColorMap(), {DType::kU8, Layout::kNhwc});
@@ -116,7 +116,7 @@ SamplingMap map_of(const Crop& crop, Filter filter, int width, int height) {
 
 double psnr_to_rgb_resampling(int factor, const Crop& crop, Filter filter) {
   const Rgb picture = test_picture(320, 240);
-  const std::vector<ReferencePlane> planes = planes_of(picture, factor);
+  const std::vector<PlainPlane> planes = planes_of(picture, factor);
   const std::vector<std::uint8_t> ours = reference_planar_color(
       reference_planar_geometry(planes, map_of(crop, filter, 320, 240)), ColorMap(), {DType::kU8, Layout::kNhwc});
   double (*const shape)(double) = filter == Filter::kBicubic ? cubic : triangle;

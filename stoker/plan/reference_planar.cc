@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 
 #include "stoker/tensor/rounding.h"
 
@@ -111,8 +110,8 @@ std::uint8_t fill_of(const SamplingMap& map, std::size_t plane) {
 using Lines = std::vector<std::vector<std::int64_t>>;
 
 // Step 5: both passes of one plane. `columns` and `rows` are the weights of each output, empty for padding.
-ReferencePlane resampled(const ReferencePlane& plane, const std::vector<std::vector<int>>& columns,
-                         const std::vector<std::vector<int>>& rows, bool cubic, std::uint8_t fill) {
+PlainPlane resampled(const PlainPlane& plane, const std::vector<std::vector<int>>& columns,
+                     const std::vector<std::vector<int>>& rows, bool cubic, std::uint8_t fill) {
   Lines between;
   for (const std::vector<int>& weights : rows) {
     std::vector<std::int64_t> line(static_cast<std::size_t>(weights.empty() ? 0 : plane.width));
@@ -123,7 +122,7 @@ ReferencePlane resampled(const ReferencePlane& plane, const std::vector<std::vec
     for (std::int64_t& value : line) value = (value + 128) >> 8;  // of bicubic's 14 bits 6 are kept
     between.push_back(std::move(line));
   }
-  ReferencePlane result{static_cast<int>(columns.size()), static_cast<int>(rows.size()), 1, 1, {}};
+  PlainPlane result{static_cast<int>(columns.size()), static_cast<int>(rows.size()), 1, 1, {}};
   for (const std::vector<std::int64_t>& line : between) {
     for (const std::vector<int>& weights : columns) {
       if (line.empty() || weights.empty()) {
@@ -152,18 +151,17 @@ std::vector<std::vector<int>> weights_of_axis(const AxisMap& axis, Filter filter
 
 }  // namespace
 
-std::vector<ReferencePlane> reference_planar_geometry(const std::vector<ReferencePlane>& planes,
-                                                      const SamplingMap& map) {
+std::vector<PlainPlane> reference_planar_geometry(const std::vector<PlainPlane>& planes, const SamplingMap& map) {
   const bool cubic = map.filter == Filter::kBicubic && (map.x.resampled || map.y.resampled);
   const int bits = cubic ? 14 : 8;
-  std::vector<ReferencePlane> source = planes, result;
+  std::vector<PlainPlane> source = planes, result;
   if (source.size() == 1 && (map.x.shows_padding() || map.y.shows_padding())) {
-    ReferencePlane neutral = source[0];
+    PlainPlane neutral = source[0];
     neutral.samples.assign(neutral.samples.size(), 128);
     source = {source[0], neutral, neutral};
   }
   for (std::size_t i = 0; i < source.size(); ++i) {
-    const ReferencePlane& plane = source[i];
+    const PlainPlane& plane = source[i];
     result.push_back(resampled(plane, weights_of_axis(map.x, map.filter, plane.across, plane.width, bits),
                                weights_of_axis(map.y, map.filter, plane.down, plane.height, bits), cubic,
                                fill_of(map, i)));
@@ -173,14 +171,6 @@ std::vector<ReferencePlane> reference_planar_geometry(const std::vector<Referenc
 
 namespace {
 
-void store(float value, DType dtype, std::uint8_t* out) {
-  if (dtype == DType::kU8) *out = u8_from_f32(value);
-  if (dtype == DType::kF32) std::memcpy(out, &value, sizeof(value));
-  if (dtype != DType::kF16 && dtype != DType::kBF16) return;
-  const std::uint16_t bits = dtype == DType::kF16 ? f16_from_f32(value) : bf16_from_f32(value);
-  std::memcpy(out, &bits, sizeof(bits));
-}
-
 float of_16_bits(double value) {
   int exponent = 0;
   const double mantissa = std::frexp(value, &exponent);
@@ -189,11 +179,11 @@ float of_16_bits(double value) {
 
 }  // namespace
 
-std::vector<std::uint8_t> reference_planar_color(const std::vector<ReferencePlane>& planes, const ColorMap& color,
+std::vector<std::uint8_t> reference_planar_color(const std::vector<PlainPlane>& planes, const ColorMap& color,
                                                  TensorFormat format) {
   constexpr double kFromCb[] = {0, -0.344136286, 1.772}, kFromCr[] = {1.402, -0.714136286, 0};
-  const std::size_t pixels = planes[0].samples.size(), size = size_of(format.dtype);
-  std::vector<std::uint8_t> out(pixels * 3 * size);
+  const std::size_t pixels = planes[0].samples.size();
+  std::vector<std::uint8_t> out(pixels * 3 * size_of(format.dtype));
   for (std::size_t c = 0; c < 3; ++c) {
     const auto from = static_cast<std::size_t>(color.from[c]);
     const float scale = color.scale[c], bias = color.bias[c] + 0.0f;
@@ -209,7 +199,8 @@ std::vector<std::uint8_t> reference_planar_color(const std::vector<ReferencePlan
       value = value + cr * from_cr;
       if (value < std::fmin(black, white)) value = std::fmin(black, white);
       if (value > std::fmax(black, white)) value = std::fmax(black, white);
-      store(value, format.dtype, out.data() + (format.layout == Layout::kNchw ? c * pixels + i : i * 3 + c) * size);
+      const std::size_t element = format.layout == Layout::kNchw ? c * pixels + i : i * 3 + c;
+      store_rounded(value, format.dtype, out.data(), static_cast<std::int64_t>(element));
     }
   }
   return out;

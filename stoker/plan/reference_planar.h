@@ -5,24 +5,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "stoker/codec/plain_decode.h"
 #include "stoker/ops/color_map.h"
 #include "stoker/ops/sampling_map.h"
 
 namespace stoker {
 
-/// One whole component.
-struct ReferencePlane {
-  int width = 0, height = 0, across = 1, down = 1;  // as in Plane
-  std::vector<std::uint8_t> samples;                // width x height
-};
-
 /// The planes at the size of the map's target, in the axes of the stored image: those of the source, but three for a
 /// grey image that shows padding. Factors are 1, `across` and `down`.
-std::vector<ReferencePlane> reference_planar_geometry(const std::vector<ReferencePlane>& planes,
-                                                      const SamplingMap& map);
+std::vector<PlainPlane> reference_planar_geometry(const std::vector<PlainPlane>& planes, const SamplingMap& map);
 
 /// The finished tensor of planes of one size: one of them (grey) or three.
-std::vector<std::uint8_t> reference_planar_color(const std::vector<ReferencePlane>& planes, const ColorMap& color,
+std::vector<std::uint8_t> reference_planar_color(const std::vector<PlainPlane>& planes, const ColorMap& color,
                                                  TensorFormat format);
 
 }  // namespace stoker

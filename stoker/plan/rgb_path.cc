@@ -9,7 +9,7 @@
 
 namespace stoker {
 
-void RgbPath::begin(const ImageWork& work, AnyImageDecoder&) {
+void RgbPath::begin(const ImageWork& work) {
   work_ = &work;
   build_taps(work.map.x, work.map.filter, taps_x_);
   build_taps(work.map.y, work.map.filter, taps_y_);
@@ -45,8 +45,8 @@ MutableImageView RgbPath::resized_view(std::uint8_t* memory) const {
   return interleaved_view(memory, work_->map.width(), work_->map.height(), ColorMap::kChannels);
 }
 
-void RgbPath::decode(AnyImageDecoder& decoder) {
-  const ImageView stored = decoder.decode_rgb(work_->encoded, work_->facts, window_as_stored());
+void RgbPath::decode() {
+  const ImageView stored = work_->decoder->decode_rgb(work_->encoded, work_->facts, window_as_stored());
   source_ = {oriented(stored, work_->orientation), window().x, window().y};
 }
 
@@ -64,9 +64,7 @@ void RgbPath::transform(std::uint8_t* out) {
   resampler_.resample_converted(source_, taps_x_, taps_y_, work_->map.fill, program.color, program.format, out, order_);
 }
 
-bool RgbPath::hand_over_coded(AnyImageDecoder&, DeviceRoom&, DeviceItem&) { return false; }
-
-bool RgbPath::hand_over_decoded(DeviceRoom& room, DeviceItem& item) {
+bool RgbPath::hand_over_decoded(DeviceBatch::Room& room, DeviceItem& item) {
   if (device_rows(taps_x_, taps_y_, order_) == 0) return false;
   const ImageView& from = source_.pixels;
   const std::size_t row_bytes = static_cast<std::size_t>(from.width) * ColorMap::kChannels;

@@ -8,21 +8,19 @@ namespace stoker {
 
 class RgbPath final : public PixelPath {
  public:
-  void begin(const ImageWork& work, AnyImageDecoder& decoder) override;
+  void begin(const ImageWork& work) override;
   std::uint64_t decode_memory() const override;
   std::uint64_t decode_memory_max() const override;
   StageTensor decoded() const override;
   StageTensor resized() const override;
   MutableImageView resized_view(std::uint8_t* memory) const override;
 
-  void decode(AnyImageDecoder& decoder) override;
+  void decode() override;
   void geometry(MutableImageView out) override;
   void color(ImageView resized, std::uint8_t* out) const override;
   void transform(std::uint8_t* out) override;
 
-  bool hand_over_coded(AnyImageDecoder& decoder, DeviceRoom& room, DeviceItem& item) override;
-  bool hand_over_file(AnyImageDecoder&, DeviceRoom&, DeviceItem&) override { return false; }
-  bool hand_over_decoded(DeviceRoom& room, DeviceItem& item) override;
+  bool hand_over_decoded(DeviceBatch::Room& room, DeviceItem& item) override;
   DeviceResized::Kind resized_kind() const override { return DeviceResized::Kind::kRgb; }
 
  private:

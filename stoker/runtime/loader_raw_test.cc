@@ -10,7 +10,7 @@
 #include "stoker/codec/npy.h"
 #include "stoker/format/open/sharded_dataset.h"
 #include "stoker/runtime/loader_testing.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
 namespace {

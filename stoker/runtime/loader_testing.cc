@@ -9,7 +9,7 @@
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/codec/image_decoder.h"
 #include "stoker/format/open/sharded_dataset.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
 

@@ -7,7 +7,7 @@
 
 #include "stoker/format/dataset.h"
 #include "stoker/runtime/loader.h"
-#include "stoker/storage/faulty_source.h"
+#include "stoker/storage/faulty_source_testing.h"
 
 namespace stoker {
 

@@ -69,13 +69,8 @@ void AtomicFile::flush() {
 }
 
 void AtomicFile::write_out(Bytes bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd_.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_system("write", path_, errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-    written_ += static_cast<std::uint64_t>(written);
-  }
+  write_fully(fd_, bytes, path_);
+  written_ += bytes.size();
   if (written_ - begun_ >= kWriteBehind) {
     // Only advice: whatever is wrong, fsync() will say it.
     ::sync_file_range(fd_.get(), static_cast<off_t>(begun_), static_cast<off_t>(written_ - begun_),

@@ -3,38 +3,41 @@
 #include <pthread.h>
 
 #include <mutex>
+#include <set>
 
 namespace stoker {
 namespace {
 
-// Held while the process is forked, so that a child finds the list whole.
-constinit std::mutex children_mutex;
-constinit ClosedInChildren* first_closed = nullptr;
+/// Those that children close.
+struct ClosedDescriptors {
+  std::mutex mutex;  // held while the process is forked, so that a child finds the set whole
+  std::set<FileDescriptor*> all;
+};
+
+ClosedDescriptors& closed_descriptors() {
+  static auto* const closed = new ClosedDescriptors;  // never destroyed: the process may fork as it ends
+  return *closed;
+}
+
+// In the child, where little may be called.
+void close_all() {
+  for (FileDescriptor* const descriptor : closed_descriptors().all) *descriptor = FileDescriptor();
+  closed_descriptors().mutex.unlock();
+}
 
 }  // namespace
 
 ClosedInChildren::ClosedInChildren(FileDescriptor& descriptor) : descriptor_(descriptor) {
-  static const int error = ::pthread_atfork([] { children_mutex.lock(); }, [] { children_mutex.unlock(); },
-                                            [] {
-                                              close_all();
-                                              children_mutex.unlock();
-                                            });
+  static const int error = ::pthread_atfork([] { closed_descriptors().mutex.lock(); },
+                                            [] { closed_descriptors().mutex.unlock(); }, close_all);
   if (error != 0) fail_system("watch for", "forked children", error);
-  const std::lock_guard lock(children_mutex);
-  after_ = first_closed;
-  if (after_) after_->before_ = this;
-  first_closed = this;
+  const std::lock_guard lock(closed_descriptors().mutex);
+  closed_descriptors().all.insert(&descriptor);
 }
 
 ClosedInChildren::~ClosedInChildren() {
-  const std::lock_guard lock(children_mutex);
-  (before_ ? before_->after_ : first_closed) = after_;
-  if (after_) after_->before_ = before_;
-}
-
-// In the child, where little may be called.
-void ClosedInChildren::close_all() {
-  for (ClosedInChildren* each = first_closed; each; each = each->after_) each->descriptor_ = FileDescriptor();
+  const std::lock_guard lock(closed_descriptors().mutex);
+  closed_descriptors().all.erase(&descriptor_);
 }
 
 }  // namespace stoker

@@ -16,10 +16,7 @@ class ClosedInChildren {
   ClosedInChildren& operator=(const ClosedInChildren&) = delete;
 
  private:
-  static void close_all();
-
   FileDescriptor& descriptor_;
-  ClosedInChildren *before_ = nullptr, *after_ = nullptr;  // in the list of all
 };
 
 }  // namespace stoker

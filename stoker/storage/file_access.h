@@ -7,15 +7,16 @@
 
 #include "stoker/base/executor.h"
 #include "stoker/storage/bounce_pool.h"
-#include "stoker/storage/file_io.h"
 #include "stoker/storage/open_files.h"
+#include "stoker/storage/pread_io.h"
 
 namespace stoker {
 
 struct FileAccess {
   /// With reads by preadv on the executor.
-  explicit FileAccess(std::shared_ptr<Executor> blocking);
-  FileAccess(std::shared_ptr<Executor> blocking, std::shared_ptr<FileIo> io);
+  explicit FileAccess(std::shared_ptr<Executor> blocking) : FileAccess(blocking, std::make_shared<PreadIo>(blocking)) {}
+  FileAccess(std::shared_ptr<Executor> blocking, std::shared_ptr<FileIo> io)
+      : executor(std::move(blocking)), file_io(std::move(io)) {}
   /// An executor is enough to read files with.
   template <std::derived_from<Executor> T>
   FileAccess(std::shared_ptr<T> blocking) : FileAccess(std::shared_ptr<Executor>(std::move(blocking))) {}

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "stoker/base/error.h"
 #include "stoker/base/units.h"
 #include "stoker/storage/pread_io.h"
 #include "stoker/storage/range_check.h"
@@ -36,19 +37,14 @@ struct FileSource::Reading {
   MutableBytes into;           // what it reads into: the front of the loan's buffer
 };
 
-FileSource::FileSource(std::string path, const FileAccess& access, FileOptions options,
-                       std::optional<std::uint64_t> known_size)
+FileSource::FileSource(std::string path, const FileAccess& access, FileOptions options)
     : name_(std::move(path)),
       options_(options),
       io_(access.file_io),
       io_name_(fmt::format("{}{}", io_->name(), options_.direct ? "+direct" : "")),
       open_files_(access.open_files),
       bounce_pool_(access.bounce_pool),
-      file_(name_, name_, options, known_size) {
-  if (known_size) {
-    size_ = *known_size;
-    return;
-  }
+      file_(name_, name_, options) {
   OpenFile opened = file_.open();
   size_ = opened.facts.size;
   open_files_->adopt(file_, std::move(opened));
@@ -78,12 +74,7 @@ void FileSource::start(ReadRequest& request) {
       reading.lease.resume = [](Waiter& waiter) noexcept {
         auto& resumed = *static_cast<ReadRequest*>(waiter.context);
         auto& source = *static_cast<FileSource*>(resumed.source);
-        try {
-          source.open_files_->finish(static_cast<OpenFiles::Lease&>(waiter));
-        } catch (...) {
-          resumed.error = std::current_exception();
-        }
-        // Outside of the handler, which would hold on to the error while it is the caller's already.
+        resumed.error = thrown_by([&] { source.open_files_->finish(static_cast<OpenFiles::Lease&>(waiter)); });
         if (resumed.error) return resumed.done(resumed);
         source.read_opened(resumed);
       };
@@ -98,23 +89,13 @@ void FileSource::start(ReadRequest& request) {
 
 /// Null for a request that is still wanted, now that it has waited.
 std::exception_ptr FileSource::why_unwanted(const ReadRequest& request) const noexcept {
-  try {
-    require_wanted(name_, request);
-    return nullptr;
-  } catch (...) {
-    return std::current_exception();
-  }
+  return thrown_by([&] { require_wanted(name_, request); });
 }
 
 /// The plain way, without anything that other threads share.
 void FileSource::read_here(const ReadRequest& request) const {
   const OpenFile opened = file_.open_buffered();
-  FileRead read;
-  read.fd = opened.descriptor.get();
-  read.offset = request.offset;
-  read.into = request.into;
-  read_by_preadv(read);
-  require_success(read, request.length());
+  require_success(read_by_preadv(opened.descriptor.get(), request.offset, request.into), request.length());
 }
 
 void FileSource::read_opened(ReadRequest& request) noexcept {
@@ -138,14 +119,12 @@ void FileSource::read_opened(ReadRequest& request) noexcept {
     auto& resumed = *static_cast<ReadRequest*>(waiter.context);
     static_cast<FileSource*>(resumed.source)->read_piece(resumed);
   };
-  std::exception_ptr error;
-  try {
-    if (!bounce_pool_->acquire(reading.loan)) return;  // it may even have been resumed, and done
-  } catch (...) {
-    error = std::current_exception();
+  bool acquired = false;
+  if (std::exception_ptr error = thrown_by([&] { acquired = bounce_pool_->acquire(reading.loan); })) {
+    finish(request, std::move(error));
+  } else if (acquired) {  // else it may even have been resumed, and done
+    read_piece(request);
   }
-  if (error) return finish(request, std::move(error));
-  read_piece(request);
 }
 
 /// Reads as much of what is left as fits into the bounce buffer, up to the next long hole.
@@ -171,13 +150,9 @@ void FileSource::piece_ended(FileRead& read) noexcept {
   auto& request = *static_cast<ReadRequest*>(read.context);
   auto& source = *static_cast<FileSource*>(request.source);
   auto& reading = request.scratch.get<Reading>();
-  std::exception_ptr error;
-  try {
-    source.require_success(read, read.enough);
-  } catch (...) {
-    error = std::current_exception();
+  if (std::exception_ptr error = thrown_by([&] { source.require_success(read, read.enough); })) {
+    return source.finish(request, std::move(error));
   }
-  if (error) return source.finish(request, std::move(error));
   const std::uint64_t lead = reading.position - read.offset;
   reading.place.copy_from(
       Bytes(reading.into).subspan(static_cast<std::size_t>(lead), static_cast<std::size_t>(reading.piece)));
@@ -188,13 +163,7 @@ void FileSource::piece_ended(FileRead& read) noexcept {
 void FileSource::whole_ended(FileRead& read) noexcept {
   auto& request = *static_cast<ReadRequest*>(read.context);
   auto& source = *static_cast<FileSource*>(request.source);
-  std::exception_ptr error;
-  try {
-    source.require_success(read, request.length());
-  } catch (...) {
-    error = std::current_exception();
-  }
-  source.finish(request, std::move(error));
+  source.finish(request, thrown_by([&] { source.require_success(read, request.length()); }));
 }
 
 void FileSource::finish(ReadRequest& request, std::exception_ptr error) noexcept {
@@ -232,7 +201,7 @@ void FileSource::will_need(std::uint64_t offset, std::uint64_t length, std::stri
   if (options_.direct || !part.empty() || offset >= size_ || length == 0 || !open_files_->here()) return;
   try {
     OpenFiles::Lease lease;
-    if (!open_files_->try_acquire(file_, lease)) return;
+    if (!open_files_->acquire(file_, lease, false)) return;
     const auto bytes = static_cast<off_t>(std::min(length, size_ - offset));
     ::posix_fadvise(lease.descriptor, static_cast<off_t>(offset), bytes, POSIX_FADV_WILLNEED);
     open_files_->release(lease);

@@ -13,11 +13,9 @@ namespace stoker {
 
 class FileSource final : public Source {
  public:
-  /// Opens the file; throws as open_file() does. Given the size that the file is known to have, it does not touch it:
-  /// the first read opens it, and fails with kData if its size is another.
+  /// Opens the file; throws as open_file() does.
   /// Direct: requests may be aligned or not; those that are not are read by way of the access's bounce buffers.
-  FileSource(std::string path, const FileAccess& access, FileOptions options = {},
-             std::optional<std::uint64_t> known_size = {});
+  FileSource(std::string path, const FileAccess& access, FileOptions options = {});
   /// No read may be under way.
   ~FileSource() override;
   FileSource(const FileSource&) = delete;

@@ -70,22 +70,6 @@ TEST(FileSource, ReportsAFileThatShrankAfterItWasOpened) {
   EXPECT_THAT(error.message(), AllOf(HasSubstr(path), HasSubstr("truncated"), HasSubstr("byte 600")));
 }
 
-TEST(FileSource, GoesByTheSizeItIsKnownToHaveUntilItIsRead) {
-  TempFolder folder;
-  const std::string path = folder.path("shard.tar");
-  FileSource source(path, std::make_shared<InlineExecutor>(), {}, 1000);
-  EXPECT_EQ(source.size(), 1000u) << "of a file that is not there yet";
-  std::uint8_t byte[1];
-  EXPECT_EQ(error_of([&] { read_fully(source, 0, byte); }).kind(), ErrorKind::kNotFound);
-  folder.write("shard.tar", std::string(999, 'x'));
-  const Error error = error_of([&] { read_fully(source, 0, byte); });
-  EXPECT_EQ(error.kind(), ErrorKind::kData);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr(path), HasSubstr("999 bytes"), HasSubstr("have 1000")));
-  folder.write("shard.tar", std::string(1000, 'x'));
-  read_fully(source, 999, byte);
-  EXPECT_EQ(byte[0], 'x');
-}
-
 TEST(FileSource, FindsItsFileAgainAfterTheWorkingDirectoryChanged) {
   TempFolder folder;
   folder.write("a.tar", "a");
@@ -115,7 +99,7 @@ class FileSourceWays : public ::testing::TestWithParam<FileWay> {
   void SetUp() override {
     if (const std::string why = why_not(GetParam()); !why.empty()) GTEST_SKIP() << why;
   }
-  FileOptions options() const { return {.direct = GetParam().direct, .pattern = AccessPattern::kRandom}; }
+  FileOptions options() const { return {.direct = GetParam().direct, .random = true}; }
 };
 
 TEST_P(FileSourceWays, ReadsWhatIsLargerThanABuffer) {
@@ -173,7 +157,7 @@ TEST_P(FileSourceWays, GivesUpAReadThatWasStoppedWhileItWaited) {
   access.open_files = std::make_shared<OpenFiles>(1);
   FileSource source(folder.write("f", "content"), access, options());
   const std::string other = folder.write("g", "1");
-  OpenFiles::File file(other, other, {}, std::nullopt);
+  OpenFiles::File file(other, other, {});
   OpenFiles::Lease lease;
   ASSERT_TRUE(access.open_files->acquire(file, lease)) << "the only descriptor";
   std::array<std::uint8_t, 7> bytes{};
@@ -210,7 +194,7 @@ TEST_P(FileSourceWays, ReadsInAForkedChildWhateverTheParentIsInTheMiddleOf) {
   OpenFiles::Lease lease;  // all descriptors and buffers are in use
   BouncePool::Loan loan;
   const std::string other = folder.write("g", "1");
-  OpenFiles::File file(other, other, {}, std::nullopt);
+  OpenFiles::File file(other, other, {});
   ASSERT_TRUE(access.open_files->acquire(file, lease));
   ASSERT_TRUE(access.bounce_pool->acquire(loan));
   EXPECT_EQ(status_in_child([&] {
@@ -270,44 +254,6 @@ TEST(FolderSource, RefusesPartsThatAreNotFiles) {
   std::vector<std::uint8_t> bytes(1);
   EXPECT_THAT(error_of([&] { read_fully(source, 0, bytes, "x.jpg"); }).message(), HasSubstr("is a folder"));
   EXPECT_THAT(error_of([&] { read_fully(source, 0, bytes, "pipe.jpg"); }).message(), HasSubstr("is a pipe"));
-}
-
-// pread as the kernel may behave: interrupted, then one or a few bytes at a time.
-int g_pread_calls = 0;
-ssize_t reluctant_pread(int fd, void* into, std::size_t count, off_t offset) {
-  if (g_pread_calls++ % 3 == 1) {
-    errno = EINTR;
-    return -1;
-  }
-  return ::pread(fd, into, std::min<std::size_t>(count, 7), offset);
-}
-
-ssize_t failing_pread(int, void*, std::size_t, off_t) {
-  errno = EIO;
-  return -1;
-}
-
-TEST(PosixFile, GoesOnAfterInterruptedAndShortReads) {
-  TempFolder folder;
-  std::string content;
-  for (int i = 0; i < 100; ++i) content += std::to_string(i);
-  const FileDescriptor fd = open_for_reading(AT_FDCWD, folder.write("f", content).c_str());
-  std::vector<std::uint8_t> bytes(content.size() - 5);
-  g_pread_calls = 0;
-  const PreadResult result = pread_fully(fd.get(), 5, bytes, reluctant_pread);
-  EXPECT_EQ(result.error, 0);
-  EXPECT_EQ(result.count, bytes.size());
-  EXPECT_EQ(as_text(bytes), std::string_view(content).substr(5));
-  EXPECT_GT(g_pread_calls, static_cast<int>(bytes.size() / 7));
-}
-
-TEST(PosixFile, TellsErrorsApartFromTheEndOfTheFile) {
-  TempFolder folder;
-  const FileDescriptor fd = open_for_reading(AT_FDCWD, folder.write("f", "12345").c_str());
-  std::vector<std::uint8_t> bytes(10);
-  EXPECT_EQ(pread_fully(fd.get(), 2, bytes).count, 3u);
-  EXPECT_EQ(pread_fully(fd.get(), 2, bytes).error, 0);
-  EXPECT_EQ(pread_fully(fd.get(), 2, bytes, failing_pread).error, EIO);
 }
 
 }  // namespace

@@ -7,9 +7,12 @@
 #include <cerrno>
 #include <climits>
 
+#include "stoker/base/error.h"
 #include "stoker/base/units.h"
 #include "stoker/storage/local_folder.h"
 #include "stoker/storage/pread_io.h"
+#include "stoker/storage/range_check.h"
+#include "stoker/storage/run_in_turn.h"
 
 namespace stoker {
 namespace {
@@ -39,7 +42,7 @@ class PartName {
 }  // namespace
 
 FolderSource::FolderSource(std::string root, std::shared_ptr<Executor> executor)
-    : BlockingSource(std::move(executor)), root_(std::move(root)), folder_(open_folder(AT_FDCWD, root_.c_str())) {
+    : executor_(std::move(executor)), root_(std::move(root)), folder_(open_folder(AT_FDCWD, root_.c_str())) {
   if (!folder_) fail_system("open the folder", root_, errno);
 }
 
@@ -51,15 +54,31 @@ std::uint64_t FolderSource::size(std::string_view part) const {
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
+void FolderSource::start(ReadRequest& request) {
+  request.error = nullptr;
+  request.source = this;
+  // The request itself is the task's context, so that nothing needs to be allocated.
+  if (!leave_to_turn(executor_.get(), IntrusiveQueue(request))) executor_->submit({run, &request});
+}
+
+void FolderSource::run(void* context) noexcept {
+  auto& first = *static_cast<ReadRequest*>(context);
+  const auto* const executor = static_cast<const FolderSource*>(first.source)->executor_.get();
+  run_in_turn(executor, IntrusiveQueue(first), [](ReadRequest& request) {
+    request.error = thrown_by([&] {
+      const auto& source = static_cast<const FolderSource&>(*request.source);
+      require_wanted(source.name(), request);
+      source.read(request.offset, request.into, request.part);
+    });
+    request.done(request);  // the caller may destroy both the request and its source from here on
+  });
+}
+
 void FolderSource::read(std::uint64_t offset, Segments into, std::string_view part) const {
   const PartName name(root_, part);
   const FileDescriptor fd = open_for_reading(folder_.get(), name.c_str());
   if (!fd) fail_system("open", path_of(part), errno);
-  FileRead file_read;
-  file_read.fd = fd.get();
-  file_read.offset = offset;
-  file_read.into = into;
-  read_by_preadv(file_read);
+  const FileRead file_read = read_by_preadv(fd.get(), offset, into);
   const std::uint64_t length = length_of(into);
   const bool complete = file_read.error == 0 && file_read.count == length;
   if (complete && length > 0 && std::none_of(into.begin(), into.end(), is_hole)) return;

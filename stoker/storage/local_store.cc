@@ -64,7 +64,7 @@ std::shared_ptr<Source> LocalStore::open(const Location& at) const {
 }
 
 std::shared_ptr<Source> LocalStore::open_for_samples(const std::shared_ptr<Source>& opened) const {
-  const FileOptions options{.direct = access_.direct, .pattern = AccessPattern::kRandom};
+  const FileOptions options{.direct = access_.direct, .random = true};
   auto source = std::make_shared<FileSource>(opened->name(), access_, options);
   source->require_same_file_as(static_cast<const FileSource&>(*opened));
   return source;

@@ -8,7 +8,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/storage/local_folder.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
 namespace {

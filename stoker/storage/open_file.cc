@@ -34,12 +34,6 @@ std::uint64_t direct_alignment(int fd, std::string_view name) {
   return kAlignmentUnlessTold;
 }
 
-void advise(int fd, AccessPattern pattern) {
-  // A hint: that it was refused changes nothing.
-  if (pattern == AccessPattern::kSequential) ::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-  if (pattern == AccessPattern::kRandom) ::posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
-}
-
 }  // namespace
 
 std::string absolute_path(const std::string& path) {
@@ -68,8 +62,8 @@ OpenFile open_file(const std::string& path, std::string_view name, const FileOpt
   file.facts = {facts.st_dev, facts.st_ino, static_cast<std::uint64_t>(facts.st_size), 0};
   if (options.direct) {
     file.facts.direct_alignment = direct_alignment(fd, name);
-  } else {
-    advise(fd, options.pattern);
+  } else if (options.random) {
+    ::posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);  // a hint: that it was refused changes nothing
   }
   return file;
 }

@@ -11,12 +11,9 @@
 
 namespace stoker {
 
-/// How a file will be read. What the kernel reads ahead helps in order and wastes the disk at random.
-enum class AccessPattern { kNormal, kSequential, kRandom };
-
 struct FileOptions {
   bool direct = false;  // O_DIRECT: past the page cache
-  AccessPattern pattern = AccessPattern::kNormal;
+  bool random = false;  // reads seldom follow one another: what the kernel would read ahead wastes the disk
 };
 
 /// The least that direct reads want multiples of: what file systems ask for today, and what tars are made of. Where

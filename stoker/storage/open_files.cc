@@ -6,25 +6,12 @@
 #include <cassert>
 #include <utility>
 
-#include "stoker/base/units.h"
+#include "stoker/base/error.h"
 
 namespace stoker {
 
-OpenFiles::File::File(const std::string& path, const std::string& name, FileOptions options,
-                      std::optional<std::uint64_t> size)
-    : path_(absolute_path(path)), name_(name), options_(options), size_(size) {}
-
-OpenFile OpenFiles::File::open(const FileOptions& options) const {
-  OpenFile opened = open_file(path_, name_, options);
-  if (size_ && *size_ != opened.facts.size) {
-    fail(ErrorKind::kData, "'{}' has {}, but was known to have {}: it was replaced, changed or truncated", name_,
-         byte_count(opened.facts.size), *size_);
-  }
-  return opened;
-}
-
 OpenFile OpenFiles::File::open_buffered() const {
-  OpenFile opened = open({.direct = false, .pattern = options_.pattern});
+  OpenFile opened = open_file(path_, name_, {.direct = false, .random = options_.random});
   if (facts_) require_same_file(name_, *facts_, opened.facts);
   return opened;
 }
@@ -38,7 +25,7 @@ int OpenFiles::default_capacity() {
 
 OpenFiles::OpenFiles(int capacity) : capacity_(capacity) { assert(capacity > 0); }
 
-bool OpenFiles::acquire(File& file, Lease& lease) {
+bool OpenFiles::acquire(File& file, Lease& lease, bool may_wait) {
   lease.file = &file;
   lease.descriptor = -1;
   Aftermath after;
@@ -46,22 +33,9 @@ bool OpenFiles::acquire(File& file, Lease& lease) {
     const std::lock_guard lock(mutex_);
     // Whoever waits comes first, or a file in constant use would keep others waiting for ever.
     if (!waiting_.empty() || !grant(lease, after)) {
-      waiting_.push(lease);
+      if (may_wait) waiting_.push(lease);
       return false;
     }
-  }
-  after.run();
-  finish(lease);
-  return true;
-}
-
-bool OpenFiles::try_acquire(File& file, Lease& lease) {
-  lease.file = &file;
-  lease.descriptor = -1;
-  Aftermath after;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!waiting_.empty() || !grant(lease, after)) return false;
   }
   after.run();
   finish(lease);
@@ -86,9 +60,9 @@ bool OpenFiles::reserve(Aftermath& after) {
     ++open_;
     return true;
   }
-  if (!oldest_) return false;
+  if (idle_.empty()) return false;
   assert(!after.closing);
-  File& evicted = *oldest_;
+  File& evicted = *idle_.front();
   unlink(evicted);
   after.closing = std::exchange(evicted.descriptor_, FileDescriptor());
   return true;
@@ -111,21 +85,12 @@ void OpenFiles::open_now(Lease& lease) {
   File& file = *lease.file;
   Aftermath after;
   OpenFile opened;
-  std::exception_ptr error;
-  try {
-    opened = file.open();
-  } catch (...) {
-    error = std::current_exception();
-  }
+  std::exception_ptr error = thrown_by([&] { opened = file.open(); });
   {
     const std::lock_guard lock(mutex_);
     if (!error) {
       if (!file.facts_) file.facts_ = opened.facts;
-      try {
-        require_same_file(file.name_, *file.facts_, opened.facts);
-      } catch (...) {
-        error = std::current_exception();
-      }
+      error = thrown_by([&] { require_same_file(file.name_, *file.facts_, opened.facts); });
     }
     if (error || file.descriptor_) --open_;
     if (!error) {
@@ -184,19 +149,6 @@ void OpenFiles::forget(File& file) noexcept {
   }
   closing = FileDescriptor();
   after.run();
-}
-
-void OpenFiles::link(File& file) {
-  file.older_ = newest_;
-  file.newer_ = nullptr;
-  (newest_ ? newest_->newer_ : oldest_) = &file;
-  newest_ = &file;
-}
-
-void OpenFiles::unlink(File& file) {
-  (file.older_ ? file.older_->newer_ : oldest_) = file.newer_;
-  (file.newer_ ? file.newer_->older_ : newest_) = file.older_;
-  file.older_ = file.newer_ = nullptr;
 }
 
 }  // namespace stoker

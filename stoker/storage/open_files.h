@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -28,11 +29,12 @@ class OpenFiles {
   /// A file that is opened and closed as need be. Its owner calls forget() before destroying it.
   class File {
    public:
-    /// Does not touch the file. `name` is for messages and outlives this; `size`: what it is known to have, if it is.
-    File(const std::string& path, const std::string& name, FileOptions options, std::optional<std::uint64_t> size);
+    /// Does not touch the file. `name` is for messages and outlives this.
+    File(const std::string& path, const std::string& name, FileOptions options)
+        : path_(absolute_path(path)), name_(name), options_(options) {}
 
-    /// Opens the file outside any cache. Throws as open_file() does, and kData if its size is not what was known.
-    OpenFile open() const { return open(options_); }
+    /// Opens the file outside any cache. Throws as open_file() does.
+    OpenFile open() const { return open_file(path_, name_, options_); }
     /// Opens it for reads of any alignment and checks that it is the file that was opened first: for a forked child,
     /// where no thread changes this any more.
     OpenFile open_buffered() const;
@@ -42,18 +44,15 @@ class OpenFiles {
    private:
     friend class OpenFiles;
 
-    OpenFile open(const FileOptions& options) const;
-
     const std::string path_;
     const std::string& name_;
     const FileOptions options_;
-    const std::optional<std::uint64_t> size_;
     // All else is the cache's, under its lock.
     std::optional<FileFacts> facts_;
     FileDescriptor descriptor_;
     int leases_ = 0;
-    File* older_ = nullptr;  // in the list of open files without leases
-    File* newer_ = nullptr;
+    std::list<File*> self_{this};  // one element, which is in OpenFiles::idle_ while the file is open without leases
+    const std::list<File*>::iterator place_ = self_.begin();
   };
 
   /// The use of a file's descriptor, which stays open meanwhile, or the wait for it. Stays where it is until released.
@@ -63,12 +62,11 @@ class OpenFiles {
   };
 
   /// Whether the lease has its descriptor; if not, all are in use and it is resumed when its turn has come: it then
-  /// calls finish(). Throws what opening the file throws; there is no lease then.
-  bool acquire(File& file, Lease& lease);
+  /// calls finish(). Where it may not wait there is no lease then. Throws what opening the file throws; there is none
+  /// then, either.
+  bool acquire(File& file, Lease& lease, bool may_wait = true);
   /// To be called once when resumed. Throws as acquire() does.
   void finish(Lease& lease);
-  /// As acquire(), but when it would have to wait it gives up, returning false.
-  bool try_acquire(File& file, Lease& lease);
   void release(Lease& lease) noexcept;
 
   /// Keeps the descriptor of a file that was opened for the first time, if there is room.
@@ -88,15 +86,14 @@ class OpenFiles {
   bool reserve(Aftermath& after);
   void serve_waiters(Aftermath& after);
   void open_now(Lease& lease);
-  void link(File& file);
-  void unlink(File& file);
+  void link(File& file) { idle_.splice(idle_.end(), file.self_); }
+  void unlink(File& file) { file.self_.splice(file.self_.end(), idle_, file.place_); }
 
   const HomeProcess home_;
   const int capacity_;
   std::mutex mutex_;
-  int open_ = 0;  // descriptors that are open, or reserved by leases about to open theirs
-  File* oldest_ = nullptr;
-  File* newest_ = nullptr;
+  int open_ = 0;                    // descriptors that are open, or reserved by leases about to open theirs
+  std::list<File*> idle_;           // open and without leases, the one used last at the end
   IntrusiveQueue<Waiter> waiting_;  // leases
 };
 

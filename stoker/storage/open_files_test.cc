@@ -26,7 +26,7 @@ class OpenFilesTest : public ::testing::Test {
   explicit OpenFilesTest(int capacity = 2) : cache_(capacity) {
     for (int i = 0; i < 5; ++i) {
       const std::string& name = names_.emplace_back(folder_.write(std::to_string(i), std::string(10, 'x')));
-      files_.emplace_back(name, name, FileOptions{}, std::nullopt);
+      files_.emplace_back(name, name, FileOptions{});
     }
   }
   ~OpenFilesTest() override {
@@ -103,7 +103,7 @@ TEST_F(OpenFilesTest, LetsReadsWaitInTurnWhenAllFilesAreInUse) {
   EXPECT_FALSE(use(0)) << "open, but others wait already";
   EXPECT_FALSE(use(3));
   OpenFiles::Lease hint;
-  EXPECT_FALSE(cache_.try_acquire(file(0), hint));
+  EXPECT_FALSE(cache_.acquire(file(0), hint, false));
   EXPECT_TRUE(resumed_.empty());
   release(one);
   EXPECT_THAT(resumed_, ElementsAre(2, 0));

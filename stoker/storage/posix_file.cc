@@ -17,19 +17,13 @@ FileDescriptor open_for_reading(int folder, const char* path, int flags) {
   return FileDescriptor(fd);
 }
 
-PreadResult pread_fully(int fd, std::uint64_t offset, MutableBytes into, PreadFunction pread_once) {
-  PreadResult result;
-  while (result.count < into.size()) {
-    const std::uint64_t position = offset + result.count;
-    if (position > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) break;  // past any file's end
-    const ssize_t got =
-        pread_once(fd, into.data() + result.count, into.size() - result.count, static_cast<off_t>(position));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) result.error = errno;
-    if (got <= 0) break;
-    result.count += static_cast<std::size_t>(got);
+void write_fully(const FileDescriptor& file, Bytes bytes, std::string_view path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_system("write", path, errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
-  return result;
 }
 
 bool lock_exclusively(const FileDescriptor& file) {

@@ -42,15 +42,8 @@ class FileDescriptor {
 /// pipe's writer. `flags` are open()'s, for instance O_DIRECT. Returns no descriptor, and errno, when it fails.
 FileDescriptor open_for_reading(int folder, const char* path, int flags = 0);
 
-struct PreadResult {
-  std::size_t count = 0;  // bytes read: fewer than asked for at the end of the file
-  int error = 0;          // errno, or 0
-};
-
-using PreadFunction = ssize_t (*)(int fd, void* into, std::size_t count, off_t offset);
-
-/// Reads until `into` is full, the file ends or an error occurs. `pread_once` is what a test replaces.
-PreadResult pread_fully(int fd, std::uint64_t offset, MutableBytes into, PreadFunction pread_once = ::pread);
+/// Writes all of the bytes. Throws kIo, naming `path`.
+void write_fully(const FileDescriptor& file, Bytes bytes, std::string_view path);
 
 /// Takes the lock that a process has on a file as long as it keeps the descriptor (or its copies) open. False if
 /// another has it. File systems without locks are taken at their word.

@@ -19,19 +19,27 @@ void read_by_preadv(FileRead& read, PreadvFunction preadv_once) noexcept {
   }
 }
 
+FileRead read_by_preadv(int fd, std::uint64_t offset, Segments into) noexcept {
+  FileRead read;
+  read.fd = fd;
+  read.offset = offset;
+  read.into = into;
+  read_by_preadv(read);
+  return read;
+}
+
 void PreadIo::start(FileRead& read) {
   read.io = this;
-  IntrusiveQueue<FileRead> one(read);
-  if (!join_turn(this, one)) executor_->submit({run, &read});
+  if (!leave_to_turn(this, IntrusiveQueue(read))) executor_->submit({run, &read});
 }
 
 void PreadIo::run(void* context) noexcept {
   auto& first = *static_cast<FileRead*>(context);
-  const auto* const io = static_cast<const PreadIo*>(first.io);
-  run_in_turn(io, IntrusiveQueue<FileRead>(first), [preadv_once = io->preadv_once_](FileRead& read) {
-    read_by_preadv(read, preadv_once);
-    read.ended(read);  // the caller may destroy both the read and this object from here on
-  });
+  run_in_turn(first.io, IntrusiveQueue(first),
+              [preadv_once = static_cast<const PreadIo*>(first.io)->preadv_once_](FileRead& read) {
+                read_by_preadv(read, preadv_once);
+                read.ended(read);  // the caller may destroy both the read and this object from here on
+              });
 }
 
 }  // namespace stoker

@@ -14,6 +14,9 @@ using PreadvFunction = ssize_t (*)(int fd, const iovec* entries, int count, off_
 /// Does the whole read on the calling thread, save for calling `ended`. `preadv_once` is what a test replaces.
 void read_by_preadv(FileRead& read, PreadvFunction preadv_once = ::preadv) noexcept;
 
+/// The same for one range of an open file: what is returned has the count and the error.
+FileRead read_by_preadv(int fd, std::uint64_t offset, Segments into) noexcept;
+
 class PreadIo final : public FileIo {
  public:
   explicit PreadIo(std::shared_ptr<Executor> executor, PreadvFunction preadv_once = ::preadv)

@@ -1,41 +1,41 @@
-// One thing after the other, not one within the other: what ends one may start the next, however many there are, and
-// the stack does not grow. Threads: each has turns of its own.
+// Work that comes up while a thread does other work of the same kind: it is done after that, not within it, however
+// much there is. So no stack grows, and no task waits for room in a queue that only its own end would make.
 #pragma once
 
 #include "stoker/storage/intrusive_queue.h"
 
 namespace stoker {
 
-/// Elements that a thread works on for an owner, and the turn within which it does.
+/// What a thread does for one owner, and what has come up for it since.
 template <typename T>
-struct ThreadTurn {
+struct TurnOfThread {
   const void* owner;
-  IntrusiveQueue<T> elements;
-  ThreadTurn* outer;
-};
-template <typename T>
-inline thread_local ThreadTurn<T>* t_turn = nullptr;
+  IntrusiveQueue<T> waiting;
+  TurnOfThread* outer;  // an owner's work may begin another's
 
-/// Leaves the elements to the turn that this thread is in for the owner; false if it is in none.
+  static inline thread_local TurnOfThread* current = nullptr;
+};
+
+/// Takes the elements if this thread is in the middle of a turn of the owner's, which then does them, too.
 template <typename T>
-bool join_turn(const void* owner, IntrusiveQueue<T>& elements) {
-  for (ThreadTurn<T>* turn = t_turn<T>; turn; turn = turn->outer) {
+bool leave_to_turn(const void* owner, IntrusiveQueue<T> elements) noexcept {
+  for (TurnOfThread<T>* turn = TurnOfThread<T>::current; turn; turn = turn->outer) {
     if (turn->owner != owner) continue;
-    turn->elements.append(elements);
+    turn->waiting.append(elements);
     return true;
   }
   return false;
 }
 
-/// Works on them, in order, and on all that come meanwhile for the owner: one, or more. When it returns they, and the
-/// owner, may be gone; unless this thread is in the owner's turn already, which goes on with them later.
+/// Calls `work` for each element, here or in the turn that this thread is in the middle of. An element, and the owner
+/// after its last one, may be gone once `work` returns.
 template <typename T, typename Work>
-void run_in_turn(const void* owner, IntrusiveQueue<T> elements, Work work) {
-  if (join_turn(owner, elements)) return;
-  ThreadTurn<T> turn{owner, elements, t_turn<T>};
-  t_turn<T> = &turn;
-  while (T* const element = turn.elements.pop()) work(*element);
-  t_turn<T> = turn.outer;
+void run_in_turn(const void* owner, IntrusiveQueue<T> elements, Work work) noexcept {
+  if (leave_to_turn(owner, elements)) return;
+  TurnOfThread<T> turn{owner, elements, TurnOfThread<T>::current};
+  TurnOfThread<T>::current = &turn;
+  while (T* const element = turn.waiting.pop()) work(*element);
+  TurnOfThread<T>::current = turn.outer;
 }
 
 }  // namespace stoker

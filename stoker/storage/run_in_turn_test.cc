@@ -50,7 +50,7 @@ TEST(RunInTurn, EndsWithItsLastElement) {
     start(a, log);
   }
   IntrusiveQueue<Step> none;
-  EXPECT_FALSE(join_turn(&owner, none));
+  EXPECT_FALSE(leave_to_turn(&owner, none));
   EXPECT_EQ(log.size(), 4U);
 }
 

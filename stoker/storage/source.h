@@ -14,10 +14,10 @@
 #include "stoker/storage/folder.h"
 #include "stoker/storage/read_scratch.h"
 #include "stoker/storage/segments.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 
+class Pending;
 class Source;
 
 /// One read. The caller owns it and keeps it, its part name, its segments and their memory alive until `done` was
@@ -75,6 +75,10 @@ class Source {
   /// What reads the bytes, for reports: "pread", "io_uring+direct", or "memory" where nothing does.
   virtual std::string_view io_name() const { return "memory"; }
 };
+
+/// Starts the read, whose `done` and `context` are this function's: it counts as pending until it has ended. Its error
+/// is the caller's to look at then.
+void start_pending(Source& source, ReadRequest& request, Pending& reads);
 
 /// Reads the range and waits for it. Throws the read's error. Not to be called from a task of the executor that the
 /// source reads on: with every thread waiting, none would be left to read.

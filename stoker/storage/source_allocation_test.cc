@@ -4,10 +4,10 @@
 #include <atomic>
 
 #include "stoker/base/allocations_testing.h"
-#include "stoker/storage/faulty_source.h"
+#include "stoker/storage/faulty_source_testing.h"
 #include "stoker/storage/file_access_testing.h"
 #include "stoker/storage/folder_source.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
 namespace {

@@ -17,10 +17,10 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error_testing.h"
 #include "stoker/base/random.h"
-#include "stoker/storage/faulty_source.h"
+#include "stoker/storage/faulty_source_testing.h"
 #include "stoker/storage/file_access_testing.h"
 #include "stoker/storage/folder_source.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 #include "stoker/storage/thread_executor_testing.h"
 
@@ -44,8 +44,7 @@ struct SourceCase {
 
 std::shared_ptr<Source> make_file(const TempFolder& folder, const std::string& file,
                                   const std::vector<std::uint8_t>& /*content*/, const FileAccess& access) {
-  return std::make_shared<FileSource>(folder.path(file), access,
-                                      FileOptions{.direct = access.direct, .pattern = AccessPattern::kRandom}, kSize);
+  return std::make_shared<FileSource>(folder.path(file), access, FileOptions{.direct = access.direct, .random = true});
 }
 
 std::vector<SourceCase> all_cases() {

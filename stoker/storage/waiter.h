@@ -13,7 +13,7 @@ struct Waiter {
 };
 
 /// Resumes them on this thread, the first first. One that is resumed may well make others ready: they are resumed after
-/// it. Holds no lock; takes nothing that may be gone once the last was resumed.
+/// it, not within it, however many there are. Holds no lock; takes nothing that may be gone once the last was resumed.
 inline void resume_in_turn(IntrusiveQueue<Waiter> ready) noexcept {
   run_in_turn(nullptr, ready, [](Waiter& waiter) { waiter.resume(waiter); });
 }

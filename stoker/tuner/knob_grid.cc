@@ -27,16 +27,6 @@ std::vector<int> doublings(int most, double apart) {
   return values;
 }
 
-std::vector<int> indices_of(const TunedWorkload& workload) {
-  const int stages = static_cast<int>(workload.stages.size());
-  std::vector<int> indices = {stages};
-  while (indices.back() > 0 && workload.stages[static_cast<std::size_t>(indices.back() - 1)].device_s) {
-    indices.push_back(indices.back() - 1);
-  }
-  std::reverse(indices.begin(), indices.end());
-  return indices;
-}
-
 // The last that is no more, or the first.
 std::size_t at_most(const std::vector<int>& values, int value) {
   const auto above = std::upper_bound(values.begin(), values.end(), value);
@@ -56,7 +46,7 @@ KnobGrid::KnobGrid(const TunedWorkload& workload, const TunerLimits& limits) : w
     return fixed ? std::vector<int>{*fixed} : std::move(free);
   };
   threads_ = values(limits.fixed.threads, thread_counts(limits.threads_max.value_or(threads_max(workload.cores))));
-  indices_ = values(limits.fixed.transfer_index, indices_of(workload));
+  indices_ = values(limits.fixed.transfer_index, transfer_indices(workload));
   prefetches_ = values(limits.fixed.prefetch, doublings(std::max(1, workload.prefetch_max), 1));
   io_depths_ = values(limits.fixed.io_depth, doublings(std::max(1, workload.io_depth_max), 1.25));
   memory_counts_ = std::any_of(indices_.begin(), indices_.end(), [&](int index) {

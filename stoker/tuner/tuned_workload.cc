@@ -11,6 +11,16 @@ bool has_device(const TunedWorkload& workload) {
                      [](const TunedStage& stage) { return stage.device_s.has_value(); });
 }
 
+std::vector<int> transfer_indices(const TunedWorkload& workload) {
+  const int stages = static_cast<int>(workload.stages.size());
+  std::vector<int> indices = {stages};
+  while (indices.back() > 0 && workload.stages[static_cast<std::size_t>(indices.back() - 1)].device_s) {
+    indices.push_back(indices.back() - 1);
+  }
+  std::reverse(indices.begin(), indices.end());
+  return indices;
+}
+
 std::vector<TunedStage> all_stages(const TunedWorkload& workload) {
   std::vector<TunedStage> stages = {workload.hand_over};
   stages.insert(stages.end(), workload.stages.begin(), workload.stages.end());

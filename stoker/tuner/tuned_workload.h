@@ -36,6 +36,8 @@ int threads_max(int cores);
 /// Whether anything but the CPU can do a stage: else there is no index to speak of.
 bool has_device(const TunedWorkload& workload);
 
+/// The transfer indices that are possible, in rising order: a device can do all stages from each on.
+std::vector<int> transfer_indices(const TunedWorkload& workload);
 /// The hand-over, then the stages.
 std::vector<TunedStage> all_stages(const TunedWorkload& workload);
 

@@ -59,13 +59,9 @@ std::string time_text(double seconds) {
 }
 
 std::string knobs_text(const KnobSetting& knobs, bool has_device) {
-  return fmt::format("{} {}{}, prefetch {}, I/O depth {}", knobs.threads, knobs.threads == 1 ? "thread" : "threads",
+  return fmt::format("{}{}, prefetch {}, I/O depth {}", counted(knobs.threads, "thread"),
                      has_device ? fmt::format(" at index {}", knobs.transfer_index) : "", knobs.prefetch,
                      knobs.io_depth);
-}
-
-std::string windows_text(std::int64_t count) {
-  return fmt::format("{} {}", count_text(count), count == 1 ? "window" : "windows");
 }
 
 }  // namespace stoker

@@ -26,7 +26,5 @@ std::string share_text(double share);
 std::string time_text(double seconds);
 /// "6 threads at index 2, prefetch 4, I/O depth 32"; without a device, "6 threads, prefetch 4, I/O depth 32".
 std::string knobs_text(const KnobSetting& knobs, bool has_device);
-/// "1 window", "12 windows".
-std::string windows_text(std::int64_t count);
 
 }  // namespace stoker

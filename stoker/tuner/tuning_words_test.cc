@@ -31,8 +31,6 @@ TEST(TuningWords, WriteCountsAsTheyAre) {
   EXPECT_EQ(count_text(12), "12");
   EXPECT_EQ(count_text(1281167), "1,281,167");
   EXPECT_EQ(count_text(-3), "−3");
-  EXPECT_EQ(windows_text(1), "1 window");
-  EXPECT_EQ(windows_text(4000), "4,000 windows");
 }
 
 TEST(TuningWords, WriteSharesMoreFinelyWhereTheyAreSmall) {

@@ -1,6 +1,5 @@
 #include "stoker/codec/jpeg/jpeg_decoder.h"
 
-#include "stoker/codec/decode_request.h"
 #include "stoker/codec/jpeg/libjpeg/libjpeg_decoder.h"
 #include "stoker/codec/jpeg/markers.h"
 

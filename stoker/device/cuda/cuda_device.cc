@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <mutex>
 
 #include "stoker/base/error.h"
+#include "stoker/base/parse_number.h"
 #include "stoker/base/units.h"
 #include "stoker/device/cuda/cuda_check.h"
 #include "stoker/device/cuda/cuda_event.h"
@@ -121,11 +121,8 @@ class CudaDevice final : public Device {
 }  // namespace
 
 std::shared_ptr<Device> open_cuda_device(std::string_view ordinal) {
-  int number = -1;
-  const auto [end, error] = std::from_chars(ordinal.data(), ordinal.data() + ordinal.size(), number);
-  if (error != std::errc() || end != ordinal.data() + ordinal.size() || number < 0) {
-    fail(ErrorKind::kUsage, "'cuda:{}' is no GPU; they are numbered: cuda:0", ordinal);
-  }
+  const int number = parse_number<int>(ordinal).value_or(-1);
+  if (number < 0) fail(ErrorKind::kUsage, "'cuda:{}' is no GPU; they are numbered: cuda:0", ordinal);
   const std::string name = fmt::format("cuda:{}", number);
   int count = 0;
   check_cuda(cudaGetDeviceCount(&count), name);

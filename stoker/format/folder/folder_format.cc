@@ -167,16 +167,15 @@ class FolderScan final : public ShardScan {
   bool find_length(const Folder& folder, LooseSamples::File& file) {
     const std::size_t above = path_.size();
     path_ += file.name;
-    const bool is_good = !is_too_long() && find_length_here(folder, file);
+    bool is_good = !is_too_long();
+    if (is_good) {
+      const Folder::File found = folder.look_at(file.name);
+      file.length = found.length;
+      is_good = found.fault.empty();
+      if (!is_good) passed_over_.add(found.fault, path_);
+    }
     path_.resize(above);
     return is_good;
-  }
-
-  bool find_length_here(const Folder& folder, LooseSamples::File& file) {
-    const Folder::File found = folder.look_at(file.name);
-    file.length = found.length;
-    if (!found.fault.empty()) passed_over_.add(found.fault, path_);
-    return found.fault.empty();
   }
 
   /// Whether the path is longer than the system opens; then it is passed over.
@@ -201,9 +200,7 @@ class FolderScan final : public ShardScan {
         continue;
       }
       if (field_ == "cls" && label_ < 0) row.label = read_label(*here.folder, file);
-      auto name = names_.find(field_);
-      if (name == names_.end()) name = names_.insert(field_).first;
-      row.fields.push_back({.name = *name, .part = {}, .offset = 0, .length = file.length});
+      row.fields.push_back({.name = *names_.insert(field_).first, .part = {}, .offset = 0, .length = file.length});
       parts_.append(path_).append(file.name);
       part_bytes_.push_back(path_.size() + file.name.size());
     }

@@ -9,11 +9,34 @@
 #include <vector>
 
 #include "stoker/base/bytes.h"
+#include "stoker/base/little_endian.h"
 #include "stoker/format/sample_row.h"
 
 namespace stoker {
 
 inline constexpr std::int64_t kRowsPerBlock = 256;
+
+/// The columns of a block, each a Column<Integer>.
+template <template <typename> class Column>
+struct IndexColumns {
+  Column<std::int64_t> labels{};
+  Column<std::uint32_t> key_ends{}, field_ends{}, widths{}, heights{}, entry_points_ends{};
+  Column<std::uint8_t> codecs{}, components{}, bits{}, orientations{}, chroma{}, codings{}, colors{}, soundness{};
+  Column<std::uint64_t> offsets{}, lengths{};
+  Column<std::uint32_t> crcs{}, chunk_ends{};
+  Column<std::uint16_t> names{};
+  Column<std::uint32_t> chunk_crcs{};
+
+  /// Calls each of them in the order in which they stand: of rows, of fields, and of fields' chunks.
+  template <typename OfRows, typename OfFields, typename OfChunks>
+  void for_each(OfRows rows, OfFields fields, OfChunks chunks) {
+    const auto call = [](auto work, auto&... columns) { (work(columns), ...); };
+    call(rows, labels, key_ends, field_ends, widths, heights, entry_points_ends, codecs, components, bits, orientations,
+         chroma, codings, colors, soundness);
+    call(fields, offsets, lengths, crcs, chunk_ends, names);
+    call(chunks, chunk_crcs);
+  }
+};
 
 /// Collects rows and writes them as a block.
 class IndexBlockBuilder {
@@ -21,17 +44,15 @@ class IndexBlockBuilder {
   /// `names` holds the number of each field's name, in the order of the row's fields. The row's own
   /// entry points are not looked at.
   void add(const SampleRow& row, std::span<const std::uint16_t> names, std::size_t entry_points_bytes = 0);
-  std::int64_t rows() const { return static_cast<std::int64_t>(labels_.size()); }
+  std::int64_t rows() const { return static_cast<std::int64_t>(columns_.labels.size()); }
   /// Appends the block's bytes; the builder is empty after that.
   void take(std::vector<std::uint8_t>& into);
 
  private:
-  std::vector<std::int64_t> labels_;
-  std::vector<std::uint32_t> key_ends_, field_ends_, entry_points_ends_, widths_, heights_;
-  std::vector<std::uint8_t> codecs_, components_, bits_, orientations_, chroma_, codings_, colors_, soundness_;
-  std::vector<std::uint64_t> offsets_, lengths_;
-  std::vector<std::uint32_t> crcs_, chunk_ends_, chunk_crcs_;
-  std::vector<std::uint16_t> names_;
+  template <typename Integer>
+  using Written = std::vector<Integer>;
+
+  IndexColumns<Written> columns_;
   std::string keys_;
 };
 
@@ -56,19 +77,23 @@ class IndexBlock {
   void read(std::int64_t row, std::span<const std::string> names, SampleRow& into) const;
 
  private:
+  /// Numbers among the block's bytes.
   template <typename Integer>
-  Integer at(const std::uint8_t* column, std::size_t i) const;
+  struct Stored {
+    const std::uint8_t* first = nullptr;
+
+    Integer operator[](std::size_t i) const { return load_little_endian<Integer>(first + i * sizeof(Integer)); }
+    /// Where the i-th begins, of a column of ends.
+    Integer begin_of(std::size_t i) const { return i == 0 ? 0 : (*this)[i - 1]; }
+  };
+
   void check(const IndexLimits& limits) const;
 
   std::int64_t rows_ = 0;
   std::uint32_t fields_ = 0, chunks_ = 0, text_bytes_ = 0;
   bool has_checksums_ = false;
-  const std::uint8_t *labels_ = nullptr, *key_ends_ = nullptr, *field_ends_ = nullptr, *widths_ = nullptr,
-                     *heights_ = nullptr, *entry_points_ends_ = nullptr, *codecs_ = nullptr, *components_ = nullptr,
-                     *bits_ = nullptr, *orientations_ = nullptr, *chroma_ = nullptr, *codings_ = nullptr,
-                     *colors_ = nullptr, *soundness_ = nullptr, *offsets_ = nullptr, *lengths_ = nullptr,
-                     *crcs_ = nullptr, *names_ = nullptr, *chunk_ends_ = nullptr, *chunk_crcs_ = nullptr,
-                     *text_ = nullptr;
+  IndexColumns<Stored> columns_;
+  const std::uint8_t* text_ = nullptr;
 };
 
 }  // namespace stoker

@@ -14,10 +14,16 @@ namespace {
 constexpr std::uint32_t kHasDataHash = 1, kHasChecksums = 2, kWasDecoded = 4;
 
 // Where things stand in the trailer.
-constexpr std::size_t kVersionAt = 8, kRowsPerBlockAt = 12, kIndexBytesAt = 16, kDirectoryOffsetAt = 24,
-                      kDirectoryBytesAt = 32, kDirectoryHashAt = 40, kDataBytesAt = 48, kContentTagAt = 56,
-                      kDataHashAt = 64, kSamplesAt = 72, kFingerprintAt = 80, kSampleBytesAt = 88, kFlagsAt = 96,
-                      kTrailerHashAt = 120;  // behind the flags are reserved bytes
+constexpr std::size_t kVersionAt = 8, kRowsPerBlockAt = 12, kDataHashAt = 64, kFlagsAt = 96,
+                      kTrailerHashAt = 120;  // reserved bytes follow the flags
+struct TrailerNumber {
+  std::size_t at;
+  std::uint64_t IndexTrailer::*value;
+};
+constexpr TrailerNumber kTrailerNumbers[] = {
+    {16, &IndexTrailer::index_bytes},    {24, &IndexTrailer::directory_offset}, {32, &IndexTrailer::directory_bytes},
+    {40, &IndexTrailer::directory_hash}, {48, &IndexTrailer::data_bytes},       {56, &IndexTrailer::content_tag},
+    {72, &IndexTrailer::samples},        {80, &IndexTrailer::fingerprint},      {88, &IndexTrailer::sample_bytes}};
 
 constexpr std::size_t kSectionHeadBytes = 16, kPlaceBytes = 24;
 
@@ -31,16 +37,9 @@ void append_trailer(std::vector<std::uint8_t>& index, IndexTrailer trailer) {
   std::copy(kIndexMagic.begin(), kIndexMagic.end(), bytes);
   put(kVersionAt, kIndexVersion);
   put(kRowsPerBlockAt, static_cast<std::uint32_t>(kRowsPerBlock));
-  put(kIndexBytesAt, std::uint64_t{end});
-  put(kDirectoryOffsetAt, trailer.directory_offset);
-  put(kDirectoryBytesAt, trailer.directory_bytes);
-  put(kDirectoryHashAt, trailer.directory_hash);
-  put(kDataBytesAt, trailer.data_bytes);
-  put(kContentTagAt, trailer.content_tag);
+  trailer.index_bytes = end;
+  for (const TrailerNumber& number : kTrailerNumbers) put(number.at, trailer.*number.value);
   put(kDataHashAt, trailer.data_hash.value_or(0));
-  put(kSamplesAt, trailer.samples);
-  put(kFingerprintAt, trailer.fingerprint);
-  put(kSampleBytesAt, trailer.sample_bytes);
   put(kFlagsAt, (trailer.data_hash ? kHasDataHash : 0) | (trailer.has_checksums ? kHasChecksums : 0) |
                     (trailer.was_decoded ? kWasDecoded : 0));
   put(kTrailerHashAt, hash64(Bytes(bytes, kTrailerHashAt)));
@@ -53,18 +52,10 @@ TrailerState read_trailer(Bytes bytes, IndexTrailer& into) {
   if (u64(kTrailerHashAt) != hash64(bytes.first(kTrailerHashAt))) return TrailerState::kDamaged;
   if (u32(kVersionAt) != kIndexVersion) return TrailerState::kOtherVersion;
   const std::uint32_t flags = u32(kFlagsAt);
-  into = {.index_bytes = u64(kIndexBytesAt),
-          .directory_offset = u64(kDirectoryOffsetAt),
-          .directory_bytes = u64(kDirectoryBytesAt),
-          .directory_hash = u64(kDirectoryHashAt),
-          .data_bytes = u64(kDataBytesAt),
-          .content_tag = u64(kContentTagAt),
-          .data_hash = flags & kHasDataHash ? std::optional(u64(kDataHashAt)) : std::nullopt,
-          .samples = u64(kSamplesAt),
-          .fingerprint = u64(kFingerprintAt),
-          .sample_bytes = u64(kSampleBytesAt),
-          .has_checksums = (flags & kHasChecksums) != 0,
-          .was_decoded = (flags & kWasDecoded) != 0};
+  for (const TrailerNumber& number : kTrailerNumbers) into.*number.value = u64(number.at);
+  into.data_hash = flags & kHasDataHash ? std::optional(u64(kDataHashAt)) : std::nullopt;
+  into.has_checksums = (flags & kHasChecksums) != 0;
+  into.was_decoded = (flags & kWasDecoded) != 0;
   const bool plausible = u32(kRowsPerBlockAt) == kRowsPerBlock && into.index_bytes % kIndexUnit == 0 &&
                          into.index_bytes >= kIndexMagic.size() + kIndexTrailerBytes &&
                          into.directory_offset >= kIndexMagic.size() &&

@@ -22,14 +22,13 @@ std::string make_anew(const std::string& shard) { return fmt::format("; `stoker 
 
 /// Whether `trailer` is one, and what is to be said if not.
 bool is_good(TrailerState state, const std::string& index, const std::string& shard, std::string& why) {
-  switch (state) {
-    case TrailerState::kGood: return true;
-    case TrailerState::kNoIndex: why = fmt::format("'{}' is no index of Stoker{}", index, make_anew(shard)); break;
-    case TrailerState::kOtherVersion:
-      why = fmt::format("the index in '{}' is of another version of Stoker{}", index, make_anew(shard));
-      break;
-    case TrailerState::kDamaged: why = fmt::format("the index in '{}' is damaged{}", index, make_anew(shard)); break;
-  }
+  if (state == TrailerState::kGood) return true;
+  const std::string what =
+      state == TrailerState::kNoIndex
+          ? fmt::format("'{}' is no index of Stoker", index)
+          : fmt::format("the index in '{}' is {}", index,
+                        state == TrailerState::kDamaged ? "damaged" : "of another version of Stoker");
+  why = what + make_anew(shard);
   return false;
 }
 
@@ -44,14 +43,13 @@ template <typename Look>
 std::unique_ptr<ShardIndex> attempt(const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems,
                                     const Look& look) {
   std::string why;
-  try {
-    if (std::optional<IndexPlace> place = look(why)) return std::make_unique<ShardIndex>(std::move(*place), cache);
-  } catch (const Error& error) {
-    if (!is_about_data(error.kind())) throw;
-    why = error.message();
-  }
+  std::unique_ptr<ShardIndex> found;
+  const std::optional<std::string> fault = fault_of_data([&] {
+    if (std::optional<IndexPlace> place = look(why)) found = std::make_unique<ShardIndex>(std::move(*place), cache);
+  });
+  if (fault) why = *fault;
   if (!why.empty()) problems.push_back(why);
-  return nullptr;
+  return found;
 }
 
 std::unique_ptr<ShardIndex> index_at(Source& shard, const Location& file, const Stores& stores,
@@ -140,14 +138,11 @@ std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const Location& kept, 
                                            std::vector<std::string>& problems) {
   std::unique_ptr<ShardIndex> found = index_at(shard, kept, stores, cache, problems);
   // It can be made again, and nobody looks after it: it is checked as a whole, and made anew if it is bad.
-  try {
-    if (found) found->check_all();
-  } catch (const Error& error) {
-    if (!is_about_data(error.kind())) throw;
-    problems.push_back(error.message());
-    found = nullptr;
-  }
-  return found;
+  if (!found) return nullptr;
+  const std::optional<std::string> fault = fault_of_data([&] { found->check_all(); });
+  if (!fault) return found;
+  problems.push_back(*fault);
+  return nullptr;
 }
 
 void keep_scan(Source& shard, const ShardRows& rows, const Location& kept, const Stores& stores) {

@@ -20,7 +20,7 @@
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/file_source.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {

@@ -10,7 +10,7 @@
 #include "stoker/base/error.h"
 #include "stoker/format/index/index_writer.h"
 #include "stoker/format/index/shard_index.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
 

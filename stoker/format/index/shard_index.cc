@@ -7,7 +7,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/little_endian.h"
-#include "stoker/storage/read_group.h"
+#include "stoker/base/pending.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {
@@ -128,14 +128,14 @@ void IndexFetch::add(const ShardIndex& index, std::int64_t block) {
 
 void IndexFetch::run() {
   {
-    ReadGroup group;
+    Pending pending;
     for (Read& read : reads_) {
       const IndexBlockPlace& place = read.index->blocks_[static_cast<std::size_t>(read.block)];
       read.loaded.bytes.resize(place.length);
       read.into = read.loaded.bytes;
       read.request.offset = read.index->place_.begin + place.offset;
       read.request.into = Segments(&read.into, 1);
-      group.start(*read.index->place_.source, read.request);
+      start_pending(*read.index->place_.source, read.request, pending);
     }
   }
   for (Read& read : reads_) {

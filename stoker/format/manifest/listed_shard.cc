@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "stoker/base/error.h"
 #include "stoker/base/units.h"
 #include "stoker/format/index/index_places.h"
 #include "stoker/storage/source.h"
@@ -25,6 +26,11 @@ std::string contradiction_of_bytes(const ManifestShard& listed, Source& shard) {
   if (!listed.index_tag || tag_of_index_inside(shard) == listed.index_tag) return {};
   return fmt::format("the end of '{}', its index, is not what the manifest beside it lists: {}", shard.name(),
                      kWaysOut);
+}
+
+std::string contradiction_of_file(const ManifestShard& listed, const Stores& stores, const Location& shard) {
+  std::string found;
+  return fault_of_data([&] { found = contradiction_of_bytes(listed, *stores.open(shard)); }).value_or(found);
 }
 
 std::string contradiction_of_samples(const ManifestShard& listed, const std::string& shard, const Fingerprint& found,

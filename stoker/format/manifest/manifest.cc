@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
+#include "stoker/base/parse_number.h"
 #include "stoker/format/json_text.h"
 
 namespace stoker {
@@ -20,12 +20,9 @@ constexpr int kManifestVersion = 1;
 constexpr std::uint64_t kManifestBytesMax = std::uint64_t{1} << 30;
 
 std::uint64_t from_hex(const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (error != std::errc() || end != text.data() + text.size() || text.size() != 16) {
-    throw std::invalid_argument("a hash is not sixteen hexadecimal digits");
-  }
-  return value;
+  const std::optional<std::uint64_t> value = parse_number<std::uint64_t>(text, 16);
+  if (!value || text.size() != 16) throw std::invalid_argument("a hash is not sixteen hexadecimal digits");
+  return *value;
 }
 
 Json names_json(const std::vector<std::string>& names) {

@@ -11,11 +11,8 @@ const Manifests::Entry& Manifests::entry(const Location& folder) {
   const auto known = entries_.find(folder);
   if (known != entries_.end()) return known->second;
   Entry entry;
-  try {
-    entry.manifest = Manifest::read(stores_, folder);
-  } catch (const Error& error) {
-    if (!is_about_data(error.kind())) throw;
-    problems_.push_back(fmt::format("{}; its shards are opened one by one", error.message()));
+  if (const auto fault = fault_of_data([&] { entry.manifest = Manifest::read(stores_, folder); })) {
+    problems_.push_back(fmt::format("{}; its shards are opened one by one", *fault));
   }
   if (!entry.manifest && stores_.find(folder / kJournalName)) {
     fail(ErrorKind::kData, "'{}' holds a pack that is not finished; the same `stoker pack` goes on with it", folder);

@@ -13,7 +13,7 @@
 #include "stoker/format/open/sharded_dataset.h"
 #include "stoker/format/tar/tar_format.h"
 #include "stoker/format/tar_testing.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {

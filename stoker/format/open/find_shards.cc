@@ -28,14 +28,19 @@ bool is_image_name(std::string_view file) {
   return split && is_image_field_name(split->field);
 }
 
+/// Null for a folder that cannot be listed.
+std::unique_ptr<Folder> listed(const Stores& stores, const Location& location) {
+  try {
+    return stores.list(location);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 /// Links to folders are not followed: they may go in circles. What cannot be listed is passed over.
 bool holds_images(const Stores& stores, const Location& location) {
-  std::unique_ptr<Folder> folder;
-  try {
-    folder = stores.list(location);
-  } catch (const Error&) {
-    return false;
-  }
+  const std::unique_ptr<Folder> folder = listed(stores, location);
+  if (!folder) return false;
   for (std::size_t i = 0; i < folder->size(); ++i) {
     if (is_image_name((*folder)[i].name)) return true;
   }
@@ -48,12 +53,8 @@ bool holds_images(const Stores& stores, const Location& location) {
 
 /// The tars that lie directly in a folder: a packed data set given by its folder. None where it has class folders.
 std::vector<Location> tars_in_folder(const Stores& stores, const Location& location) {
-  std::unique_ptr<Folder> folder;
-  try {
-    folder = stores.list(location);
-  } catch (const Error&) {
-    return {};  // what is wrong the folder's own scan says
-  }
+  const std::unique_ptr<Folder> folder = listed(stores, location);
+  if (!folder) return {};  // what is wrong the folder's own scan says
   std::vector<Location> tars, folders;
   std::vector<std::string> images;
   folder->drop_hidden();

@@ -2,13 +2,15 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
 #include "stoker/base/machine.h"
-#include "stoker/base/task_group.h"
+#include "stoker/base/pending.h"
 #include "stoker/format/open/find_shards.h"
 #include "stoker/format/open/shard_opener.h"
 #include "stoker/format/open/sharded_dataset.h"
@@ -40,24 +42,31 @@ struct Candidate {
 void open_now(const ShardOpener& opener, std::vector<Candidate>& candidates, const std::stop_token& stop,
               Executor* opening) {
   InlineExecutor here;
-  TaskGroup tasks;
   std::atomic<std::size_t> first_failed{candidates.size()};
+  const auto open = [&](std::size_t i) {
+    Candidate& candidate = candidates[i];
+    if (i > first_failed) return;  // its outcome would change nothing
+    candidate.error = thrown_by([&] {
+      stop_if_asked(stop, candidate.shard.location.text());
+      candidate.opened = opener.open(candidate.shard, stop, candidate.listed.shard);
+    });
+    if (!candidate.error) return;
+    for (std::size_t before = first_failed; i < before && !first_failed.compare_exchange_weak(before, i);) {
+    }
+  };
+  std::vector<std::function<void()>> tasks(candidates.size());
+  Pending pending;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (candidates[i].later) continue;
-    tasks.run(opening ? *opening : here, [&, i] {
-      Candidate& candidate = candidates[i];
-      if (i > first_failed) return;  // its outcome would change nothing
-      try {
-        stop_if_asked(stop, candidate.shard.location.text());
-        candidate.opened = opener.open(candidate.shard, stop, candidate.listed.shard);
-      } catch (...) {
-        candidate.error = std::current_exception();
-        for (std::size_t before = first_failed; i < before && !first_failed.compare_exchange_weak(before, i);) {
-        }
-      }
-    });
+    tasks[i] = [&, i] {
+      open(i);
+      pending.end();
+    };
+    pending.begin();
+    const auto run = [](void* task) noexcept { (*static_cast<std::function<void()>*>(task))(); };
+    (opening ? *opening : here).submit({run, &tasks[i]});
   }
-  tasks.wait();
+  pending.wait();
   // That of the first shard, whichever failed first.
   for (const Candidate& candidate : candidates) {
     if (candidate.error) std::rethrow_exception(candidate.error);

@@ -1,11 +1,11 @@
 #include "stoker/format/open/path_pattern.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 
 #include "stoker/base/error.h"
+#include "stoker/base/parse_number.h"
 
 namespace stoker {
 namespace {
@@ -27,19 +27,12 @@ std::vector<std::string_view> split_list(std::string_view body) {
   return parts;
 }
 
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 /// "000..146" as its numbers, zero-padded where either end is; nothing when `body` is no range.
 std::optional<std::vector<std::string>> expand_range(std::string_view body, std::string_view pattern) {
   const std::size_t dots = body.find("..");
   if (dots == std::string_view::npos) return std::nullopt;
   const std::string_view first_text = body.substr(0, dots), last_text = body.substr(dots + 2);
-  const auto first = parse_number(first_text), last = parse_number(last_text);
+  const auto first = parse_number<std::uint64_t>(first_text), last = parse_number<std::uint64_t>(last_text);
   if (!first || !last) return std::nullopt;
   if (*first > *last) fail(ErrorKind::kUsage, "the range {{{}}} in '{}' runs backwards", body, pattern);
   if (*last - *first >= kMaxPaths) {

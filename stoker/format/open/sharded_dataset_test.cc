@@ -12,7 +12,7 @@
 #include "stoker/format/manifest/manifest.h"
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/format/tar_testing.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 #include "stoker/storage/thread_executor_testing.h"
 

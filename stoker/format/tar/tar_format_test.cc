@@ -15,9 +15,9 @@
 #include "stoker/base/rounds_testing.h"
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/format/tar_testing.h"
-#include "stoker/storage/faulty_source.h"
+#include "stoker/storage/faulty_source_testing.h"
 #include "stoker/storage/file_source.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 #include "stoker/storage/thread_executor_testing.h"
 

@@ -44,12 +44,10 @@ std::string_view compression_of(Bytes head) {
 
 }  // namespace
 
-void TarReader::ArchiveFree::operator()(archive* reader) const { archive_read_free(reader); }
-
 TarReader::TarReader(Source& source)
     : source_(source),
       size_(source.size()),
-      archive_(archive_read_new()),
+      archive_(archive_read_new(), archive_read_free),
       block_(kMostBlock),
       block_bytes_(kLeastBlock) {
   if (!archive_) throw std::bad_alloc();
@@ -62,8 +60,6 @@ TarReader::TarReader(Source& source)
   rethrow_source_error();
   if (status != ARCHIVE_OK) fail_unreadable(0);
 }
-
-TarReader::~TarReader() = default;
 
 bool TarReader::next() {
   const Utf8Locale utf8;
@@ -172,10 +168,9 @@ void TarReader::rethrow_source_error() {
 ssize_t TarReader::read_block(archive* handle, void* reader, const void** block) {
   auto& self = *static_cast<TarReader*>(reader);
   const std::uint64_t count = std::min<std::uint64_t>(self.block_bytes_, self.size_ - self.position_);
-  try {
-    read_fully(self.source_, self.position_, MutableBytes(self.block_.data(), count));
-  } catch (...) {
-    self.source_error_ = std::current_exception();
+  self.source_error_ =
+      thrown_by([&] { read_fully(self.source_, self.position_, MutableBytes(self.block_.data(), count)); });
+  if (self.source_error_) {
     archive_set_error(handle, EIO, "the source failed");
     return -1;
   }

@@ -19,7 +19,6 @@ class TarReader {
  public:
   /// The source must outlive the reader.
   explicit TarReader(Source& source);
-  ~TarReader();
   TarReader(const TarReader&) = delete;
   TarReader& operator=(const TarReader&) = delete;
 
@@ -50,13 +49,9 @@ class TarReader {
   std::uint64_t consumed() const;
   std::string last_member() const;
 
-  struct ArchiveFree {
-    void operator()(archive* reader) const;
-  };
-
   Source& source_;
   std::uint64_t size_;
-  std::unique_ptr<archive, ArchiveFree> archive_;
+  std::unique_ptr<archive, int (*)(archive*)> archive_;
 
   std::uint64_t position_ = 0;  // of the next block to read from the source
   std::vector<std::uint8_t> block_;

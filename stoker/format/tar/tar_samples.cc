@@ -59,9 +59,8 @@ void TarSamples::add_member(SampleRow& row) {
     fail(ErrorKind::kData, "'{}': sample '{}' has its field '{}' twice; the second is member '{}' at byte {}",
          source_.name(), row.key, field_, tar_.name(), tar_.offset());
   }
-  auto name = names_.find(field_);
-  if (name == names_.end()) name = names_.insert(field_).first;
-  row.fields.push_back({.name = *name, .part = {}, .offset = tar_.offset(), .length = tar_.length()});
+  row.fields.push_back(
+      {.name = *names_.insert(field_).first, .part = {}, .offset = tar_.offset(), .length = tar_.length()});
   if (field_ == "cls") {
     row.label = class_numbers_.label_of(tar_.read(kClassNumberBytesMax), tar_.length(), row.key);
   }

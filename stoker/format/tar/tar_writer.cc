@@ -39,25 +39,20 @@ bool set_format(archive* writer) {
 
 }  // namespace
 
-void TarWriter::ArchiveFree::operator()(archive* writer) const { archive_write_free(writer); }
-
 TarWriter::TarWriter(std::string path) : TarWriter(std::make_unique<AtomicFile>(std::move(path))) {}
 
-TarWriter::TarWriter(std::unique_ptr<ObjectWriter> object) : object_(std::move(object)), archive_(archive_write_new()) {
+TarWriter::TarWriter(std::unique_ptr<ObjectWriter> object)
+    : object_(std::move(object)), archive_(archive_write_new(), archive_write_free) {
   if (!archive_) throw std::bad_alloc();
   archive* writer = archive_.get();
   require(set_format(writer) && archive_write_open(writer, this, nullptr, write_block, nullptr) == ARCHIVE_OK);
 }
 
-TarWriter::~TarWriter() = default;
-
 ssize_t TarWriter::write_block(archive* handle, void* writer, const void* block, std::size_t length) {
   auto& self = *static_cast<TarWriter*>(writer);
   const Bytes bytes(static_cast<const std::uint8_t*>(block), length);
-  try {
-    self.object_->write(bytes);
-  } catch (...) {
-    if (!self.write_error_) self.write_error_ = std::current_exception();
+  if (std::exception_ptr error = thrown_by([&] { self.object_->write(bytes); })) {
+    if (!self.write_error_) self.write_error_ = std::move(error);
     archive_set_error(handle, EIO, "the file cannot be written");
     return -1;
   }

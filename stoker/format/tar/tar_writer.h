@@ -20,7 +20,6 @@ class TarWriter {
   explicit TarWriter(std::unique_ptr<ObjectWriter> object);
   /// Into a local file. Throws kIo or kNotFound naming the path.
   explicit TarWriter(std::string path);
-  ~TarWriter();
   TarWriter(const TarWriter&) = delete;
   TarWriter& operator=(const TarWriter&) = delete;
 
@@ -37,15 +36,11 @@ class TarWriter {
 
   void require(bool ok) const;
 
-  struct ArchiveFree {
-    void operator()(archive* writer) const;
-  };
-
   std::unique_ptr<ObjectWriter> object_;
   Hasher64 hasher_;
   std::uint64_t bytes_ = 0;
-  std::exception_ptr write_error_;                 // thrown under libarchive's frames, which no exception may cross
-  std::unique_ptr<archive, ArchiveFree> archive_;  // goes first: it may write what it still holds
+  std::exception_ptr write_error_;  // thrown under libarchive's frames, which no exception may cross
+  std::unique_ptr<archive, int (*)(archive*)> archive_;  // goes first: it may write what it still holds
 };
 
 /// The bytes that TarWriter puts before the content of a member.

@@ -61,12 +61,7 @@ void claim_empty_folder(const std::string& out, CreatedPaths& created) {
 void write_file(const std::string& path, Bytes content) {
   FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!file) fail_system("create", path, errno);
-  while (!content.empty()) {
-    const ssize_t written = ::write(file.get(), content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_system("write", path, errno);
-    content = content.subspan(static_cast<std::size_t>(written));
-  }
+  write_fully(file, content, path);
   if (::close(file.release()) != 0) fail_system("write", path, errno);
 }
 

@@ -8,7 +8,7 @@
 #include "stoker/format/open/sharded_dataset.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader_testing.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
-#include "stoker/base/whole_megabytes.h"
+#include "stoker/base/units.h"
 
 namespace stoker {
 

@@ -9,7 +9,6 @@
 #include "stoker/base/error.h"
 #include "stoker/base/machine.h"
 #include "stoker/base/units.h"
-#include "stoker/base/whole_megabytes.h"
 #include "stoker/base/words.h"
 #include "stoker/runtime/board/sample_locator.h"
 #include "stoker/runtime/engine/scratch_budget.h"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "stoker/base/allocations_testing.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
 namespace {

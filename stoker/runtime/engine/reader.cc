@@ -216,7 +216,7 @@ PlannedRead* Reader::take_read() {
   return nullptr;
 }
 
-// Starts reads that were taken, one at least. One may end before it has started, and make room for another. When it
+// Starts reads that were taken, one at least. One may end before it has started, and make room for another. When this
 // returns they, and the reader, may be gone.
 void Reader::start_in_turn(IntrusiveQueue<PlannedRead> reads) {
   run_in_turn(reads.front()->engine, reads, [](PlannedRead& read) { read.source->start(read.request); });

@@ -5,7 +5,6 @@
 
 #include "stoker/base/clock.h"
 #include "stoker/base/machine.h"
-#include "stoker/base/process_time.h"
 #include "stoker/format/dataset_views.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/report/metrics_window.h"

@@ -15,16 +15,16 @@ class StageProbe::View {
     const std::int64_t began = now_ns();
     const StageOutputs outputs = stages_.begin(view_, sample.fields[static_cast<std::size_t>(view_.field)], sample.draw,
                                                by_entry_points ? sample.entry_points : Bytes());
-    stages_.decode();
+    stages_.path().decode();
     ++decoded_;
     const std::int64_t decoded_at = now_ns();
     resized_.resize(outputs.geometry.bytes());
     tensor_.resize(outputs.color.bytes());
-    const MutableImageView resized = stages_.resized_view(resized_.data());
+    const MutableImageView resized = stages_.path().resized_view(resized_.data());
     const std::int64_t geometry_at = now_ns();
-    stages_.geometry(resized);
+    stages_.path().geometry(resized);
     const std::int64_t color_at = now_ns();
-    stages_.color(resized, tensor_.data());
+    stages_.path().color(resized, tensor_.data());
     const std::int64_t ended = now_ns();
     last_ = {Sum{decoded_at - began, outputs.decode.bytes()}, Sum{color_at - geometry_at, resized_.size()},
              Sum{ended - color_at, tensor_.size()}};

@@ -5,7 +5,7 @@
 
 #include "stoker/format/open/sharded_dataset.h"
 #include "stoker/order/epoch_order.h"
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
 namespace {

@@ -14,6 +14,7 @@
 #include "stoker/base/units.h"
 #include "stoker/page/report_page.h"
 #include "stoker/tuner/report/tuning_charts.h"
+#include "stoker/tuner/statistics.h"
 #include "stoker/tuner/tuning_words.h"
 
 namespace stoker {
@@ -38,8 +39,7 @@ double Pace::rate() const {
     if (const double rate = rate_of(*window); std::isfinite(rate)) rates.push_back(rate);
   }
   if (rates.empty()) return std::numeric_limits<double>::quiet_NaN();
-  std::sort(rates.begin(), rates.end());
-  return (rates[(rates.size() - 1) / 2] + rates[rates.size() / 2]) / 2;
+  return median(std::move(rates));
 }
 
 double Pace::wait_share() const {
@@ -122,8 +122,7 @@ std::string verdict(const TuningLog& log) {
 // What the run was: machine, work, how long.
 std::string facts(const TuningLog& log) {
   const TunedWorkload& work = log.workload;
-  std::string text = fmt::format("{} {}, batches of {}", count_text(work.cores), work.cores == 1 ? "core" : "cores",
-                                 count_text(work.batch));
+  std::string text = fmt::format("{}, batches of {}", counted(work.cores, "core"), count_text(work.batch));
   if (work.memory_bytes > 0) {
     text += fmt::format(", {} of memory for them", format_size(static_cast<double>(work.memory_bytes)));
   }
@@ -131,11 +130,10 @@ std::string facts(const TuningLog& log) {
     text += fmt::format("{}{}", i == 0 ? "; stages: " : ", ", work.stages[i].name);
   }
   if (!log.moves.empty()) {
-    text += fmt::format("; {} in {}", windows_text(static_cast<std::int64_t>(log.moves.size())),
-                        time_text(log.moves.back().at_s));
+    text += fmt::format("; {} in {}", counted(log.moves.size(), "window"), time_text(log.moves.back().at_s));
   }
   if (log.left_out > 0) {
-    text += fmt::format("; {} of quiet times are left out", windows_text(log.left_out));
+    text += fmt::format("; {} of quiet times are left out", counted(log.left_out, "window"));
   }
   return text + ".";
 }
@@ -178,7 +176,7 @@ PageTable::Row move_row(const TuningMove& move, const KnobSetting& before) {
 
 PageTable::Row quiet_row(std::span<const TuningMove> moves) {
   const std::string text =
-      fmt::format("{} as before, {} samples/s, waiting {}", windows_text(static_cast<std::int64_t>(moves.size())),
+      fmt::format("{} as before, {} samples/s, waiting {}", counted(moves.size(), "window"),
                   range_text(moves, rate_of, number_text), range_text(moves, wait_share_of, share_text));
   return {{{time_text(moves.back().at_s)}, {text, false, 7}}, true};
 }

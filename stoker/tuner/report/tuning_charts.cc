@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "stoker/base/units.h"
 #include "stoker/page/report_page.h"
 #include "stoker/tuner/statistics.h"
 #include "stoker/tuner/tuning_words.h"
@@ -133,9 +134,8 @@ Axes axes_of(std::set<int> threads, std::set<int> indices, const TunedWorkload& 
   if (most - least < kColumnsEach) {
     for (int each = least; each < most; ++each) threads.insert(each);
   }
-  int index = static_cast<int>(workload.stages.size());
-  if (index > 0) indices.insert(index);
-  while (index > 0 && workload.stages[static_cast<std::size_t>(index - 1)].device_s) indices.insert(--index);
+  const std::vector<int> possible = transfer_indices(workload);
+  if (!workload.stages.empty()) indices.insert(possible.begin(), possible.end());
   return {{threads.begin(), threads.end()}, {indices.begin(), indices.end()}};
 }
 
@@ -180,8 +180,8 @@ ChartData heat_map(const TriedRates& rates, const KnobSetting& chosen, const Tun
          {"share", chart_number(share)},
          {"text", number_text(rate)},
          {"note", "×" + count_text(windows)},
-         {"about", fmt::format("{} {}{}: {} samples/s, {} of the best, {}", count, count == 1 ? "thread" : "threads",
-                               at_index, number_text(rate), share_text(share), windows_text(windows))}});
+         {"about", fmt::format("{}{}: {} samples/s, {} of the best, {}", counted(count, "thread"), at_index,
+                               number_text(rate), share_text(share), counted(windows, "window"))}});
   }
   return map;
 }

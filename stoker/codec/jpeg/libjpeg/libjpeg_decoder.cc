@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "stoker/codec/cmyk.h"
-#include "stoker/codec/decode_request.h"
 #include "stoker/codec/jpeg/libjpeg/libjpeg_errors.h"
 #include "stoker/codec/jpeg/libjpeg/libjpeg_window.h"
 #include "stoker/codec/jpeg/markers.h"

@@ -1,7 +1,6 @@
 #include "stoker/codec/jpeg/libjpeg/libjpeg_destination.h"
 
-#include <new>
-
+#include "stoker/base/error.h"
 #include "stoker/codec/jpeg/libjpeg/libjpeg_errors.h"
 
 namespace stoker {
@@ -12,12 +11,7 @@ constexpr std::size_t kFirstBytes = 16384;
 }  // namespace
 
 void LibjpegDestination::resize(j_compress_ptr jpeg, std::size_t size) {
-  bool enough = true;
-  try {
-    of(jpeg).out->resize(size);
-  } catch (const std::bad_alloc&) {
-    enough = false;
-  }
+  const bool enough = thrown_by([&] { of(jpeg).out->resize(size); }) == nullptr;
   if (!enough) LibjpegErrors::of(reinterpret_cast<j_common_ptr>(jpeg)).give_up(ErrorKind::kMemory, "no memory is left");
 }
 

@@ -1,5 +1,6 @@
-#include "stoker/storage/memory_source.h"
+#include "stoker/storage/memory_source_testing.h"
 
+#include "stoker/base/error.h"
 #include "stoker/storage/range_check.h"
 
 namespace stoker {
@@ -10,16 +11,13 @@ std::uint64_t MemorySource::size(std::string_view part) const {
 }
 
 void MemorySource::start(ReadRequest& request) {
-  request.error = nullptr;
-  try {
+  request.error = thrown_by([&] {
     require_wanted(name_, request);
     require_no_part(name_, request.part);
     require_range_inside(name_, bytes_.size(), request.offset, request.length());
     const auto length = static_cast<std::size_t>(request.length());
     SegmentCursor(request.into).copy_from(Bytes(bytes_).subspan(static_cast<std::size_t>(request.offset), length));
-  } catch (...) {
-    request.error = std::current_exception();
-  }
+  });
   request.done(request);
 }
 

@@ -1,4 +1,4 @@
-#include "stoker/storage/faulty_source.h"
+#include "stoker/storage/faulty_source_testing.h"
 
 #include <cassert>
 #include <utility>

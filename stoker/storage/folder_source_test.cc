@@ -1,14 +1,13 @@
-#include "stoker/storage/blocking_source.h"
+#include "stoker/storage/folder_source.h"
 
 #include <gtest/gtest.h>
 
-#include "stoker/storage/folder_source.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {
 namespace {
 
-TEST(BlockingSource, ReadsInTurnWhatAnEndedReadStarts) {
+TEST(FolderSource, ReadsInTurnWhatAnEndedReadStarts) {
   TempFolder folder;
   folder.write("f", "12345");
   struct Chain {
