@@ -40,7 +40,7 @@ class QuarantineLists : public ::testing::Test {
     EXPECT_THAT(error.what(), HasSubstr(path));
     return error;
   }
-  /// The names of what the folder holds.
+  /// The names of the folder's entries.
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder_.path())) names.push_back(entry.path().filename().string());

@@ -70,7 +70,7 @@ def test_a_shard_is_the_same_however_it_is_read(tmp_path):
 
 
 @pytest.mark.parametrize("options, message", [
-    ({"io": "mmap"}, "'mmap' is no way to read; use auto, uring or pread"),
+    ({"io": "mmap"}, "'mmap' is not a way to read; use auto, uring or pread"),
     ({"io": None}, "io is None"),
     ({"direct": 2}, "direct is 2"),
     ({"use_index": "no"}, "use_index is 'no'"),

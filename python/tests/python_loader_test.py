@@ -189,7 +189,7 @@ def test_metrics_count_what_was_delivered(folder, recipe):
     assert metrics["bytes_read"] > 0 and metrics["decode_ns"] > 0
     assert all(isinstance(value, int) for value in metrics.values())
     assert all(f"\n{name}: " in stoker.Loader.metrics.__doc__ for name in metrics)
-    assert "batch_bytes: memory now held by batches (a reading" in stoker.Loader.metrics.__doc__
+    assert "batch_bytes: memory now held by batches (a gauge" in stoker.Loader.metrics.__doc__
 
 
 def test_keeping_every_batch_is_an_error_that_names_the_cause_when_memory_is_used_up(folder, recipe):

@@ -1,4 +1,4 @@
-// What the process has used of its cores.
+// The CPU time of the process.
 #pragma once
 
 #include <cstdint>

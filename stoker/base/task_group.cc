@@ -14,7 +14,7 @@ void TaskGroup::run(Executor& executor, std::function<void()> work) {
   const auto task = [](void* context) noexcept {
     auto& started = *static_cast<Item*>(context);
     started.work();
-    // Told under the lock: once it is free the group may be gone.
+    // Notified under the lock: once the lock is free, the group may be destroyed.
     TaskGroup& group = *started.group;
     const std::lock_guard lock(group.mutex_);
     if (--group.pending_ == 0) group.ended_.notify_all();

@@ -13,7 +13,7 @@ namespace stoker {
 class TaskGroup {
  public:
   TaskGroup() = default;
-  /// Waits for what is under way.
+  /// Waits for the tasks under way.
   ~TaskGroup() { wait(); }
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;

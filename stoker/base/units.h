@@ -23,7 +23,7 @@ std::string format_count(std::uint64_t count);
 /// "1 byte", "12345 bytes": as other tools write a file's size, for people to compare.
 std::string byte_count(std::uint64_t bytes);
 
-/// A noun of English, given in the singular, as many as there are of it need: "shard", "shards"; "class", "classes".
+/// An English noun, given in the singular, in the number that the count needs: "shard", "shards"; "class", "classes".
 std::string plural_of(std::string_view noun, std::uint64_t count);
 
 /// The count and the noun, which is given in the singular: "1 shard", "1,281,167 samples".

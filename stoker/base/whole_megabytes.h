@@ -1,4 +1,4 @@
-// Budgets as messages name them: what they say is enough is enough.
+// Budgets in messages, rounded up so that a budget that a message calls enough is enough.
 #pragma once
 
 #include <fmt/core.h>

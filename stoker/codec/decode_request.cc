@@ -13,8 +13,8 @@ void check_decode_request(const ImageFacts& facts, int header_width, int header_
   const bool inside = window.x >= 0 && window.y >= 0 && window.width > 0 && window.height > 0 &&
                       window.width <= facts.width - window.x && window.height <= facts.height - window.y;
   if (!inside) {
-    fail(ErrorKind::kUsage, "the window of {} x {} pixels at ({}, {}) does not lie within the image of {} x {}",
-         window.width, window.height, window.x, window.y, facts.width, facts.height);
+    fail(ErrorKind::kUsage, "the window of {} x {} pixels at ({}, {}) is not inside the image of {} x {}", window.width,
+         window.height, window.x, window.y, facts.width, facts.height);
   }
 }
 

@@ -33,11 +33,11 @@ TEST(EmulatedDevice, RefusesWhatIsNoneInASentence) {
       {"gpu", "there is no device 'gpu'"},
       {"emulated:", "there is no emulated device ''"},
       {"emulated:b100", "did you mean"},
-      {"emulated:h100,copy=12", "'12' is no rate; write it as 12GB/s"},
+      {"emulated:h100,copy=12", "'12' is not a rate; write it as 12GB/s"},
       {"emulated:h100,copy=0B/s", "more than 0 bytes"},
       {"emulated:h100,cores=5", "it has copy, memory, coded"},
       {"emulated:h100,launch=-1", "'-1' is no time"},
-      {"emulated:h100,launch=2", "'2' is no time between 0 and 1 seconds"},
+      {"emulated:h100,launch=2", "'2' is not a time between 0 and 1 seconds"},
       {"emulated:h100,", "an emulated device has no figure ''"},
   }};
   for (const auto& [name, says] : cases) {

@@ -33,7 +33,7 @@ Substitutes::Substitutes(const OrderOptions& options, std::int64_t epoch, std::i
       bad_(bad),
       tries_(std::min(range_.samples - 1, kTriesMax)) {}
 
-// Where the bad one itself would stand stands the one behind all that are tried.
+// The sample after all that are tried replaces the bad one at its own place.
 std::int64_t Substitutes::sample(std::int64_t attempt) const {
   const auto at = [&](std::int64_t place) {
     return range_.first + static_cast<std::int64_t>(permutation_(static_cast<std::uint64_t>(place)));

@@ -19,8 +19,9 @@ std::int64_t label_named(const Dataset& dataset, const std::string& name) {
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), label);
   const bool is_number = error == std::errc() && end == name.data() + name.size() && label >= 0;
   if (names.empty() && is_number) return label;
-  if (names.empty()) fail(ErrorKind::kUsage, "'{}' is no class: the data set names none, so give their numbers", name);
-  fail(ErrorKind::kUsage, "there is no class '{}' in the data set, which has {} of them", name, names.size());
+  if (names.empty())
+    fail(ErrorKind::kUsage, "'{}' is not a class: the data set has no class names, so give numbers", name);
+  fail(ErrorKind::kUsage, "there is no class '{}' in the data set, which has {}", name, names.size());
 }
 
 }  // namespace

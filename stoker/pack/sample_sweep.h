@@ -91,7 +91,7 @@ class SampleSweep {
   void note_unread(SweptSample& sample, const Error& error) const;
   void advise(const SampleRow& last);
   Memory take_memory(std::size_t bytes);
-  void give_back(Memory memory);
+  void release(Memory memory);
 
   SampleStream& stream_;
   const std::stop_token stop_;

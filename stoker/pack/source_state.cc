@@ -41,7 +41,7 @@ void SourceState::require_unchanged(const std::stop_token& stop) const {
     now.push_back(shard);
   }
   if (digest_of(now, stop) == digest_) return;
-  fail(ErrorKind::kData, "files in '{}' were changed while they were read; start again once nobody writes to them",
+  fail(ErrorKind::kData, "files in '{}' changed while they were read; start again when no other program writes to them",
        dataset_.shards().front()->name());
 }
 

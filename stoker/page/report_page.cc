@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-// How many bytes of the text's beginning are one character that XML permits; 0: none is.
+// The length in bytes of the text's first character, if XML permits it; else 0.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
   const std::uint32_t first = byte(0);
@@ -34,7 +34,7 @@ std::size_t character_bytes(std::string_view text) {
   return permitted ? bytes : 0;
 }
 
-// Ends neither a script nor a CDATA section, and is no markup to any parser.
+// Escapes text so that it ends neither a script nor a CDATA section, and no parser takes it for markup.
 std::string script_text(const nlohmann::ordered_json& data) {
   std::string text;
   for (const char c : data.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace)) {

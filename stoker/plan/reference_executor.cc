@@ -160,7 +160,7 @@ void store_rounded(float value, DType dtype, std::uint8_t* out) {
     }
     case DType::kI64: break;
   }
-  assert(false && "images are not stored as i64");
+  assert(false && "images cannot be stored as i64");
 }
 
 void finish(Picture& image, const ColorMap& color, TensorFormat format, std::uint8_t* out) {

@@ -44,10 +44,11 @@ INSTANTIATE_TEST_SUITE_P(
              R"(line 3: `True` is written true: `operators = [{ op = "resize", size = True }]`)"},
         Case{"PythonNone", "field = None", "line 3: there is no `None` in TOML; leave out 'field': `field = None`"},
         Case{"PythonCall", "operators = [decode()]",
-             "line 3: an operator is not called as in Python, but written { op = \"decode\", NAME = VALUE }: "
+             "line 3: an operator is not called as in Python; write it as { op = \"decode\", NAME = VALUE }: "
              "`operators = [decode()]`"},
-        Case{"Tuple", R"(operators = [{ op = "resize", size = (3, 4) }])",
-             R"(line 3: a list stands in square brackets: [3, 4]: `operators = [{ op = "resize", size = (3, 4) }]`)"},
+        Case{
+            "Tuple", R"(operators = [{ op = "resize", size = (3, 4) }])",
+            R"(line 3: a list is written in square brackets: [3, 4]: `operators = [{ op = "resize", size = (3, 4) }]`)"},
         Case{"Colon", R"(field: "image")",
              R"(line 3: between a name and its value stands =, not a colon: field = VALUE: `field: "image"`)"},
         Case{
@@ -63,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ListClosedByABrace", R"(operators = [{ op = "decode" }})",
              R"(line 3: the [ that opens in line 3 is not closed with ]: `operators = [{ op = "decode" }}`)"},
         Case{"TableLeftOpen", "operators = [{ op = \"decode\",\n]",
-             "line 3: a table in braces stands on one line: `operators = [{ op = \"decode\",`"},
+             "line 3: a table in braces must be on one line: `operators = [{ op = \"decode\",`"},
         Case{"CommaBetweenTables", "operators = [{ op = \"decode\" } { op = \"flip\" }]",
              R"(line 3: a comma is missing before `{`: `operators = [{ op = "decode" } { op = "flip" }]`)"},
         Case{"CommaInTable", R"(operators = [{ op = "resize" size = 3 }])",
@@ -75,12 +76,11 @@ INSTANTIATE_TEST_SUITE_P(
             R"(line 3: `\d` in double quotes is no character; write single quotes, which take \ as it is: `field = "C:\data\new"`)"},
         Case{"NoValue", "field =", "line 3: 'field' has no value; write field = VALUE: `field =`"},
         Case{"OnlyAName", "field", "line 3: 'field' has no value; write field = VALUE: `field`"},
-        Case{"MoreAfterTheValue", "field = \"image\" jpg",
-             "line 3: `jpg` stands after the value: `field = \"image\" jpg`"},
+        Case{"MoreAfterTheValue", "field = \"image\" jpg", "line 3: `jpg` follows the value: `field = \"image\" jpg`"},
         Case{"PointFirst", R"(operators = [{ op = "random_flip", p = .5 }])",
              R"(line 3: a number has a digit before its point: 0.5: `operators = [{ op = "random_flip", p = .5 }]`)"},
         Case{"TypesettersQuotes", "field = \u201Cimage\u201D",
-             "line 3: these quotes are a typesetter's; TOML takes \" and ': `field = \u201Cimage\u201D`"},
+             "line 3: these are typographic quotes; TOML uses \" and ': `field = \u201Cimage\u201D`"},
         Case{"SlashComment", "// the image", "line 3: a comment begins with #: `// the image`"}),
     [](const auto& test) { return std::string(test.param.name); });
 

@@ -17,7 +17,7 @@ OpenFiles::File::File(const std::string& path, const std::string& name, FileOpti
 OpenFile OpenFiles::File::open(const FileOptions& options) const {
   OpenFile opened = open_file(path_, name_, options);
   if (size_ && *size_ != opened.facts.size) {
-    fail(ErrorKind::kData, "'{}' has {}, but was known to have {}: it was replaced, changed or truncated", name_,
+    fail(ErrorKind::kData, "'{}' has {}, but had {} before: it was replaced, changed or truncated", name_,
          byte_count(opened.facts.size), *size_);
   }
   return opened;

@@ -69,7 +69,7 @@ TEST_F(SearchWatchTest, GoesBackFromASettingThatIsUnlikeTheOthersOnce) {
   const auto back = watch_.check(beliefs_, kMore, odd_);
   ASSERT_TRUE(back);
   EXPECT_EQ(back->knobs, kFew);
-  EXPECT_THAT(back->why, HasSubstr("goes back to 2 threads"));
+  EXPECT_THAT(back->why, HasSubstr("returns to 2 threads"));
   see(kFew, 1, Belief{std::log(640 / 1.5), 0.01});
   const auto again = watch_.check(beliefs_, kFew, odd_);
   ASSERT_TRUE(again);

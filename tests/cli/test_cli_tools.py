@@ -99,7 +99,7 @@ def test_plan_and_view_pass_over_bad_samples_and_name_them(stoker, photographs, 
     assert all("end-of-image" in sample["reason"] for sample in report["bad"])
     assert report["samples_measured" if name == "plan" else "samples"] == photographs.count - len(bad)
     said = stoker.text(*usual, "--bad-sample", "skip", cwd=tmp_path)
-    assert all(key in said for key in bad) and "Bad samples, passed over" in said
+    assert all(key in said for key in bad) and "Bad samples, skipped" in said
     sentence = stoker.refusal(1, *usual, "--bad-sample", "fail", cwd=tmp_path)
     assert "end-of-image" in sentence and any(key in sentence for key in bad)
 

@@ -14,7 +14,7 @@ struct SegmentStream {
   std::uint64_t bit = 0;   // how many came before
   std::uint32_t position = 0;
   std::uint32_t table = 0;    // where the next symbol's begins
-  std::uint32_t crossed = 0;  // 64 or more once a run has left its block
+  std::uint32_t overrun = 0;  // 64 or more once a run has left its block
 };
 
 /// What a symbol says: the coefficient at q.

@@ -124,7 +124,7 @@ std::shared_ptr<Device> open_cuda_device(std::string_view ordinal) {
   int number = -1;
   const auto [end, error] = std::from_chars(ordinal.data(), ordinal.data() + ordinal.size(), number);
   if (error != std::errc() || end != ordinal.data() + ordinal.size() || number < 0) {
-    fail(ErrorKind::kUsage, "'cuda:{}' is no GPU; they are numbered: cuda:0", ordinal);
+    fail(ErrorKind::kUsage, "'cuda:{}' is not a GPU; GPUs are numbered: cuda:0", ordinal);
   }
   const std::string name = fmt::format("cuda:{}", number);
   int count = 0;

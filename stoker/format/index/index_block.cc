@@ -21,7 +21,7 @@ void append_column(std::vector<std::uint8_t>& into, std::vector<Integer>& column
 
 std::uint32_t narrow(std::size_t value) {
   if (value > std::numeric_limits<std::uint32_t>::max()) {
-    fail(ErrorKind::kLimit, "256 consecutive samples have keys or fields beyond what an index can hold (4 GiB)");
+    fail(ErrorKind::kLimit, "the keys or fields of 256 consecutive samples are larger than an index can hold (4 GiB)");
   }
   return static_cast<std::uint32_t>(value);
 }
@@ -149,7 +149,7 @@ void IndexBlock::check(const IndexLimits& limits) const {
   std::uint32_t key_end = 0, field_end = 0, chunk_end = 0, entry_points_end = 0;
   for (std::size_t row = 0; row < static_cast<std::size_t>(rows_); ++row) {
     const auto next_key = at<std::uint32_t>(key_ends_, row), next_field = at<std::uint32_t>(field_ends_, row);
-    require(next_key >= key_end && next_key <= text_bytes_, "a key lies outside its text");
+    require(next_key >= key_end && next_key <= text_bytes_, "a key is outside its text");
     require(next_field >= field_end && next_field <= fields_, "a sample has fields that are not there");
     const auto next_entry_points = at<std::uint32_t>(entry_points_ends_, row);
     require(next_entry_points >= entry_points_end, "a sample has entry points that are not there");
@@ -175,7 +175,7 @@ void IndexBlock::check(const IndexLimits& limits) const {
   require(entry_points_end == limits.entry_points_bytes, "a sample has entry points that are not there");
   for (std::size_t field = 0; field < fields_; ++field) {
     const auto offset = at<std::uint64_t>(offsets_, field), length = at<std::uint64_t>(lengths_, field);
-    require(offset <= limits.data_bytes && length <= limits.data_bytes - offset, "a field lies outside its shard");
+    require(offset <= limits.data_bytes && length <= limits.data_bytes - offset, "a field is outside its shard");
     require(at<std::uint16_t>(names_, field) < limits.names, "a field has no name");
     const auto next_chunk = at<std::uint32_t>(chunk_ends_, field);
     require(next_chunk >= chunk_end && next_chunk <= chunks_, "a field has checksums that are not there");

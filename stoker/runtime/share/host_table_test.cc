@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 
 constexpr auto kBytes = static_cast<off_t>(HostTable::kSlots * sizeof(HostSlot));
 
-/// A name of this test's own.
+/// A separate name for this test.
 class HostTableTest : public ::testing::Test {
  public:
   ~HostTableTest() override { ::shm_unlink(name_.c_str()); }
@@ -40,7 +40,7 @@ class HostTableTest : public ::testing::Test {
   const std::string name_ = fmt::format("/stoker-test-table-{}", ::getpid());
 };
 
-/// What is logged, for debugging, where a table by this name cannot be had: then all are the process's own.
+/// The debug message when no table of this name is available: then all tables belong to the process.
 std::vector<std::string> lines_of_opening(const std::string& name) {
   std::vector<std::string> lines;
   set_log_sink(
