@@ -1,4 +1,5 @@
-// What every decoder checks before it decodes: facts and windows may come from an index that does not fit the bytes.
+// Checks that every decoder makes before it decodes: facts and windows may come from an index that does not fit the
+// bytes.
 #pragma once
 
 #include "stoker/tensor/image.h"

@@ -1,5 +1,6 @@
-// The seam for what runs the stages behind the transfer index. Work is handed over in one piece per batch: copies, then
-// launches of kernels, and files for nvJPEG in between, in that order; it is done later, and an event tells when.
+// The seam for devices, which run the stages after the transfer index. Each batch is submitted as one piece of work:
+// copies, then launches of kernels, and files for nvJPEG in between, in that order; the device does it later, and an
+// event tells when it is done.
 #pragma once
 
 #include <cstddef>

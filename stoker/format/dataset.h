@@ -1,4 +1,4 @@
-// A data set: samples, each with its key, its label, where its fields lie and what an index knows of it. Immutable once
+// A data set: samples, each with its key, its label, the places of its fields, and facts from an index. Immutable once
 // opened; any number of threads may read it.
 #pragma once
 

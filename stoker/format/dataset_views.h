@@ -1,5 +1,5 @@
-// Data sets made from others: a part of one, one with other labels, several mixed. They hold numbers only; samples are
-// read where they lie. Threads: any; what they return may be read by many, as any data set.
+// Data sets derived from others: a subset, other labels, a mixture. They hold numbers only; samples are read from the
+// original data sets. Threads: any; what they return may be read by many, as any data set.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Labels from elsewhere than a data set's own fields: a file that lists them, or the folders in samples' keys. Threads:
-// any.
+// Labels from outside a data set's own fields: from a file that lists them, or from the folders in samples' keys.
+// Threads: any.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The seam for file formats: something that recognises a shard as its own and finds the samples in it, one after
-// another. A format is a folder of its own and a line in shard_format.cc.
+// The seam for file formats: a format recognises its shards and finds the samples in them, one by one. A format is a
+// separate folder and a line in shard_format.cc.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
-// What the user wants done, as data: views of a sample's fields, each with its operators, that become the batch's
-// outputs. Written as a chain of calls, or as TOML; docs and command line list the operators from the same table.
-// Threads: a value; many may read it, one may change it.
+// The processing that the user wants, as data: views of a sample's fields, each with its operators, which become the
+// batch's outputs. Written as a chain of calls, or as TOML; docs and command line list the operators from the same
+// table. Threads: a value; many may read it, one may change it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The seam for running a plan on one sample. Two executors stand behind it: an obviously correct one and the fast one;
-// they agree bit for bit.
+// The seam for running a plan on one sample. There are two executors, an obviously correct one and a fast one; they
+// agree bit for bit.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The loader: a running plan. It turns a data set and a recipe into batches, in order, the same whatever the threads.
-// Threads: one consumer; what others may call says so.
+// The loader: a running plan. It turns a data set and a recipe into batches, in order, the same for any number of
+// threads. Threads: one consumer; functions that other threads may call say so.
 #pragma once
 
 #include <chrono>

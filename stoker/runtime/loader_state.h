@@ -1,4 +1,4 @@
-// Where training stands, as a few words of JSON: which batch comes next, and of what. Equal on every rank.
+// The position of training, as short JSON: the next batch, and the identity of the run. Equal on every rank.
 #pragma once
 
 #include <cstdint>

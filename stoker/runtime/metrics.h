@@ -1,5 +1,5 @@
-// What the loader measures of itself: one fixed table, filled without locks. `run`, the doctor, the tuner and
-// Prometheus read it; docs/metrics.md lists it.
+// The loader's measurements: one fixed table, filled without locks. `run`, the doctor, the tuner and Prometheus read
+// it; docs/metrics.md lists it.
 #pragma once
 
 #include <array>

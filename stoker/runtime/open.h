@@ -1,4 +1,4 @@
-// Opening a data set with the threads to read it. Threads: any.
+// Opens a data set, with the threads that read it. Threads: any.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Where bytes live: one object, or a folder of objects addressed by relative path, read by byte range, asynchronously.
+// A source of bytes: one object, or a folder of objects addressed by relative path, read by byte range, asynchronously.
 // A source may fail late: a read that was accepted can still end in an error.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The seam for where data are stored: one kind of storage, whose objects are listed, looked at, opened to be read by
-// range, and written. Stores answers for all kinds, by the scheme of a Location.
+// The seam for storage: one kind of storage, which lists, examines, opens (for reading by range) and writes objects.
+// Stores chooses the kind by the scheme of a Location.
 #pragma once
 
 #include <sys/stat.h>

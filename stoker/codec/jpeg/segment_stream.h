@@ -1,5 +1,5 @@
-// A bit stream on its way through a segment, and its next symbol by the plain way: what every decoder of segments does
-// where its short cuts end.
+// The state of a bit stream within a segment, and the plain decoding of its next symbol, which every segment decoder
+// uses where its fast path ends.
 #pragma once
 
 #include <cstdint>
