@@ -87,7 +87,7 @@ constexpr Metric stage_ns(std::size_t run) {
 consteval Metric stage_ns(StageSide side, Stage first, Stage last) { return stage_ns(stage_run(side, first, last)); }
 consteval Metric stage_ns(StageSide side, Stage stage) { return stage_ns(side, stage, stage); }
 
-/// A counter only goes up; a gauge is a reading; a knob is one that somebody sets.
+/// A counter only increases; a gauge is a current value; a knob is a setting.
 enum class MetricKind : std::uint8_t { kCounter, kGauge, kKnob };
 
 struct MetricSpec {
@@ -102,7 +102,7 @@ struct MetricSpec {
 /// By Metric.
 const std::array<MetricSpec, kMetrics>& metric_table();
 
-/// What one worker has done with its time.
+/// The times of one worker.
 struct WorkerTimes {
   std::int64_t busy_ns = 0, idle_ns = 0;
 };
@@ -117,12 +117,12 @@ struct Metrics {
   std::int64_t& operator[](Metric metric) { return values[static_cast<std::size_t>(metric)]; }
 };
 
-/// What one worker adds to with each sample: cache lines of its own.
+/// The counters that one worker adds to with each sample, in separate cache lines.
 class alignas(64) WorkerCounters {
  public:
   static constexpr Metric kFirst = Metric::kCpuStagesNs, kLast = Metric::kBytesFromCache;
 
-  /// The worker's thread only, as all that follows.
+  /// The worker's thread only, for this and all following functions.
   void add(Metric metric, std::int64_t amount) {
     std::atomic<std::int64_t>& value = values_[static_cast<std::size_t>(metric) - static_cast<std::size_t>(kFirst)];
     value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
@@ -147,7 +147,7 @@ class alignas(64) WorkerCounters {
   Occupancy busy_, idle_;
 };
 
-/// What there is more or less of as time goes by.
+/// Quantities that rise and fall over time.
 enum class Level : std::uint8_t {
   kReaderWaiting,
   kConsumerWaiting,
@@ -168,12 +168,12 @@ class MetricCounters {
   void add(Metric metric, std::int64_t amount) { at(metric).fetch_add(amount, std::memory_order_relaxed); }
   void set(Metric metric, std::int64_t value) { at(metric).store(value, std::memory_order_relaxed); }
   std::int64_t value(Metric metric) const { return at(metric).load(std::memory_order_relaxed); }
-  /// How many of everything there are from now on. One thread at a time.
+  /// Sets the current numbers. One thread at a time.
   void observe(const Levels& levels);
 
   /// Makes room for so many workers. One thread at a time. Throws std::bad_alloc.
   void have_workers(int count);
-  /// Of one for whom there is room: for its thread.
+  /// The counters of a worker with room: for its thread.
   WorkerCounters& worker(int number) const;
 
   Metrics read() const;
