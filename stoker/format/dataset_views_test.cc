@@ -106,7 +106,7 @@ TEST_F(DatasetViews, LabelsAreReplaced) {
   EXPECT_THAT(error_of([&] {
                 with_labels(data_, {1, 1, 1, 1, 2, 1}, {"c0", "c1"});
               }).message(),
-              HasSubstr("a label is 2, but the 2 classes that were given end at 1"));
+              HasSubstr("a label is 2, but the last of the 2 given classes is 1"));
   EXPECT_THAT(error_of([&] { with_labels(data_, {1}, {}); }).message(),
               HasSubstr("1 label for 6 samples; give one label for each"));
 }

@@ -288,10 +288,10 @@ TEST(WindowedOrder, RefusesLanesThatDoNotDivideSayingWhichWould) {
     return std::string(error.what());
   };
   EXPECT_THAT(refusal(100, 8, 10, 1), HasSubstr("a global batch of 100 cannot be divided among 8 lanes"));
-  EXPECT_THAT(refusal(100, 8, 10, 1), HasSubstr("for instance 5,"));
+  EXPECT_THAT(refusal(100, 8, 10, 1), HasSubstr("for example 5,"));
   EXPECT_THAT(refusal(256, 8, 10, 16), HasSubstr("8 lanes cannot be divided among 16 ranks; "));
-  EXPECT_THAT(refusal(256, 8, 10, 16), HasSubstr("for instance 16"));
-  EXPECT_THAT(refusal(60, 8, 10, 3), HasSubstr("for instance 6"));
+  EXPECT_THAT(refusal(256, 8, 10, 16), HasSubstr("for example 16"));
+  EXPECT_THAT(refusal(60, 8, 10, 3), HasSubstr("for example 6"));
   EXPECT_THAT(refusal(8, 8, 0, 1), HasSubstr("at least 1 sample, not 0"));
   EXPECT_THAT(refusal(8, 0, 10, 1), HasSubstr("lanes must be at least 1, not 0"));
   EXPECT_THAT(refusal(8, -8, 10, 1), HasSubstr("not -8"));

@@ -299,7 +299,7 @@ TEST_F(Pack, NumbersTheClassesOfASubsetAnew) {
   for (const char* none : {"-1", "2x", ""}) {
     const Error error =
         error_of([&] { pack({folder_.path("all/shard-000000.tar")}, folder_.path("x"), {.classes = {none}}); });
-    EXPECT_THAT(error.what(), HasSubstr(fmt::format("'{}' is no class", none)));
+    EXPECT_THAT(error.what(), HasSubstr(fmt::format("'{}' is not a class", none)));
   }
   EXPECT_THAT(error_of([&] { pack_to("x", {.classes = {"nobody"}}); }).what(), HasSubstr("no class 'nobody'"));
   EXPECT_THAT(error_of([&] { pack_to("x", {.classes = {"c0001", "c0001"}}); }).what(), HasSubstr("twice"));

@@ -140,7 +140,7 @@ class MistakeFinder {
       if (quote == '\'' || line[end] != '\\') continue;
       if (++end < line.size() && std::string_view("btnfre\"\\xuU").find(line[end]) == std::string_view::npos) {
         return report(fmt::format(
-            R"(`\{}` in double quotes is no character; write single quotes, which take \ as it is)", line[end]));
+            R"(`\{}` in double quotes is not a character; use single quotes, which keep \ as it is)", line[end]));
       }
     }
     if (end >= line.size()) return report(fmt::format("the text that begins with {} does not end on this line", quote));

@@ -292,7 +292,7 @@ TEST(Tuner, ComparesWhatItTriedFirstWithItselfBeforeItRests) {
     int compared = 0;
     for (int i = 0; i < 200 && !tuner.settled(); ++i) {
       run(plant, tuner, 1);
-      compared += tuner.why().find("before it settles") != std::string::npos;
+      compared += tuner.why().find("before settling") != std::string::npos;
     }
     EXPECT_TRUE(tuner.settled());
     EXPECT_EQ(compared, 1) << seed;

@@ -211,7 +211,7 @@ USAGES = {
     "lanes that do not divide among the ranks": (
         ("run", "DATA", "--recipe", "imagenet-train", "--batch", "1", "--rank", "0", "--world", "4", "--order", "windowed",
          "--lanes", "2"),
-        "for instance 4"),
+        "for example 4"),
     "an unknown tail": (("run", "DATA", "--recipe", "imagenet-train", "--tail", "cut"), "'cut' is not a tail"),
     "a size without sense": (("run", "DATA", "--recipe", "imagenet-train", "--memory", "much"), "'much' is not a size"),
     "an unknown accelerator": (

@@ -34,7 +34,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{cudaErrorInsufficientDriver, ErrorKind::kNotFound,
                            "it needs a driver for CUDA 13.0 or newer"},
                       Case{cudaErrorNoKernelImageForDevice, ErrorKind::kNotFound, "build it for its architecture"},
-                      Case{cudaErrorDevicesUnavailable, ErrorKind::kIo, "another process has it for itself alone"},
+                      Case{cudaErrorDevicesUnavailable, ErrorKind::kIo, "another process uses it exclusively"},
                       Case{cudaErrorIllegalAddress, ErrorKind::kIo, "lost to this process"},
                       Case{cudaErrorECCUncorrectable, ErrorKind::kIo, "lost to this process"},
                       Case{cudaErrorInvalidValue, ErrorKind::kIo, "cudaErrorInvalidValue"}));

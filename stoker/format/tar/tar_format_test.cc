@@ -190,7 +190,7 @@ TEST(TarFormat, SaysWhereATruncatedTarEndsAndWhichMemberWasTheLastGoodOne) {
               AllOf(HasSubstr("is truncated"), HasSubstr("'n01/b.jpg' has 700 bytes at byte 2560"),
                     HasSubstr("ends at byte 2860"), HasSubstr("last good member: 'n01/a.cls'")));
   EXPECT_THAT(failure_to_scan(whole.substr(0, whole.size() - 1024)).message(),
-              AllOf(HasSubstr("without the mark that ends a tar"), HasSubstr("last good member: 'n01/b.cls'")));
+              AllOf(HasSubstr("without a tar's end mark"), HasSubstr("last good member: 'n01/b.cls'")));
 }
 
 TEST(TarFormat, ReportsTruncationInsideWhatItPassesOver) {

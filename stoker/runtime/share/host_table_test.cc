@@ -109,7 +109,7 @@ TEST_F(HostTableTest, IsTheProcessesOwnWhereTheNameCannotBeHad) {
 
 TEST_F(HostTableTest, PassesOverWhatIsNoTable) {
   ASSERT_TRUE(leave_object(0666, kBytes));
-  EXPECT_THAT(lines_of_opening(name_), ElementsAre(HasSubstr("is not this user's alone")));
+  EXPECT_THAT(lines_of_opening(name_), ElementsAre(HasSubstr("belongs to others as well as this user")));
   ASSERT_TRUE(leave_object(0600, 100));
   EXPECT_THAT(lines_of_opening(name_), ElementsAre(HasSubstr("has 100 bytes, not ")));
   ASSERT_TRUE(leave_object(0600, 2 * kBytes));
@@ -121,7 +121,7 @@ TEST_F(HostTableTest, PassesOverWhatIsNoTable) {
 TEST_F(HostTableTest, PassesOverAnotherUsersTable) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give objects away";
   ASSERT_TRUE(leave_object(0600, kBytes, 54321));
-  EXPECT_THAT(lines_of_opening(name_), ElementsAre(HasSubstr("is not this user's alone")));
+  EXPECT_THAT(lines_of_opening(name_), ElementsAre(HasSubstr("belongs to others as well as this user")));
 }
 
 }  // namespace

@@ -277,7 +277,7 @@ TEST(TuneReport, TellsWhatTheRunWas) {
   EXPECT_THAT(html, HasSubstr("<h1>a &lt; b</h1>"));
   EXPECT_THAT(html,
               HasSubstr("4 cores, batches of 64, 512 MB of memory for them; stages: decode, finish; 23 windows in "
-                        "3 min 50 s; 12,345 windows of quiet times are left out."));
+                        "3 min 50 s; 12,345 windows without a change are left out."));
   EXPECT_THAT(html, HasSubstr("The tuner's last message: stays with more."));
 }
 
