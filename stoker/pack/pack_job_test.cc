@@ -426,7 +426,7 @@ TEST_F(Pack, RefusesRawPixelsBesideAnArray) {
   other.write("in/a.npy", "an embedding");
   const Error error = error_of([&] { pack({other.path("in")}, other.path("x"), {.transform = {.raw = true}}); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_THAT(error.what(), AllOf(HasSubstr("sample 'a'"), HasSubstr("'npy' already")));
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("sample 'a'"), HasSubstr("already has a field 'npy'")));
   pack({other.path("in")}, other.path("as_is"), {.transform = {.quality = 50}});
   EXPECT_EQ(read_field(open(other.path("as_is"))->row(0), "npy"), "an embedding");
   // Raw pixels that are packed raw again are that field.

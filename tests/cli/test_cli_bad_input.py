@@ -207,7 +207,7 @@ USAGES = {
         ("run", "DATA", "--recipe", "imagenet-train", "--order", "none", "--lanes", "9"), "no lanes"),
     "lanes that do not divide the batch": (
         ("run", "DATA", "--recipe", "imagenet-train", "--batch", "4", "--order", "windowed", "--lanes", "3"),
-        "lanes that divide it"),
+        "lanes that divides it"),
     "lanes that do not divide among the ranks": (
         ("run", "DATA", "--recipe", "imagenet-train", "--batch", "1", "--rank", "0", "--world", "4", "--order", "windowed",
          "--lanes", "2"),

@@ -121,7 +121,7 @@ def test_what_was_found_is_kept_for_the_next_run(stoker, data, tmp_path, monkeyp
 
     kept[0].write_text(kept[0].read_text()[:40])
     again = told_until("begins with")
-    assert "begins with" in again and "last run here" not in again
+    assert "begins with" in again and "last run on this machine" not in again
 
 
 def test_a_run_says_that_another_loader_of_this_host_has_cores(stoker, data):
