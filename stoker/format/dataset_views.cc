@@ -291,8 +291,8 @@ std::shared_ptr<const Dataset> with_labels(std::shared_ptr<const Dataset> data, 
 std::shared_ptr<const Dataset> mix(const std::vector<std::shared_ptr<const Dataset>>& data,
                                    const std::vector<double>& weights) {
   if (data.empty() || data.size() != weights.size()) {
-    fail(ErrorKind::kUsage, "{} data sets cannot be mixed by {} weights; give one weight for each data set",
-         data.size(), weights.size());
+    fail(ErrorKind::kUsage, "{} and {} were given; a mixture needs a data set, and one weight for each",
+         counted(data.size(), "data set"), counted(weights.size(), "weight"));
   }
   for (const auto& part : data) {
     if (part->size() == 0) fail(ErrorKind::kData, "a data set without samples cannot be mixed with others");

@@ -149,7 +149,7 @@ TEST_F(DatasetViews, MixtureRefusesWhatCannotBeMixed) {
   const auto refusal = [](const std::vector<Data>& data, const std::vector<double>& weights) {
     return error_of([&] { mix(data, weights); }).message();
   };
-  EXPECT_THAT(refusal({data_, data_}, {1}), HasSubstr("2 data sets and 1 weights"));
+  EXPECT_THAT(refusal({data_, data_}, {1}), HasSubstr("2 data sets and 1 weight were given"));
   EXPECT_THAT(refusal({}, {}), HasSubstr("0 data sets"));
   for (const double weight : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
     EXPECT_THAT(refusal({data_, data_}, {1, weight}), HasSubstr("must be positive")) << weight;
