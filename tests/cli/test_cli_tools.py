@@ -74,7 +74,7 @@ def test_plan_takes_the_path_that_run_takes_and_tells_its_rate(stoker, photograp
         assert plan["indexed_share"] == share
         assert plan["samples_per_s"] == pytest.approx(1e6 / plan["cpu_us"])
         assert sum(stage["cpu_us"] for stage in plan["stages"]) <= 1.05 * plan["cpu_us"]
-    assert "100% of the images; plain files have none" in stoker.text("plan", packed, *usual)
+    assert "100% of the images are decoded with an index's entry points; plain files have none" in stoker.text("plan", packed, *usual)
     assert "No image is decoded with an index's entry points" in stoker.text("plan", photographs.folder, *usual)
 
 
