@@ -36,7 +36,7 @@ TEST(EmulatedDevice, RefusesWhatIsNoneInASentence) {
       {"emulated:h100,copy=12", "'12' is not a rate; write it as 12GB/s"},
       {"emulated:h100,copy=0B/s", "more than 0 bytes"},
       {"emulated:h100,cores=5", "its parameters are copy, memory, coded"},
-      {"emulated:h100,launch=-1", "'-1' is no time"},
+      {"emulated:h100,launch=-1", "'-1' is not a time"},
       {"emulated:h100,launch=2", "'2' is not a time between 0 and 1 seconds"},
       {"emulated:h100,", "an emulated device has no parameter ''"},
   }};
