@@ -1,4 +1,4 @@
-// What was found to be wrong with samples, as commands show it.
+// Formats the faults found in samples for commands.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ nlohmann::ordered_json bad_samples_json(const std::vector<BadSample>& samples);
 /// [{"shard", "reason"}, ...]
 nlohmann::ordered_json broken_shards_json(const std::vector<BrokenShard>& shards);
 
-/// One line each, after `title`; of many the first ones, and how many more there are. Empty without any.
+/// One line each, after `title`; of a long list the first ones and the number of the rest. Empty for an empty list.
 std::string bad_samples_text(std::string_view title, const std::vector<BadSample>& samples);
 
 }  // namespace stoker

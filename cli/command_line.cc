@@ -5,12 +5,11 @@
 namespace stoker {
 
 int run_command_line(int argc, char** argv, Interrupts& interrupts) {
-  Parser app("stoker", "Feeds training: turns data sets of images into batches, the same ones on every machine.",
+  Parser app("stoker", "Turns data sets of images into training batches, the same batches on every machine.",
              STOKER_VERSION);
   app.footer(
-      "Exit status: 0 done, 1 failure, 2 bad usage, 130 interrupted.\n"
-      "STOKER_ISA forces an instruction set (avx3, avx2, sse4, scalar); STOKER_LOG=debug|info|warning|error says "
-      "more.");
+      "Exit status: 0 done, 1 failure, 2 bad usage, 130 interrupted.\nSTOKER_ISA forces an instruction set (avx3, "
+      "avx2, sse4, scalar); STOKER_LOG=debug|info|warning|error sets the detail of the log.");
   add_run_command(app, interrupts);
   add_plan_command(app);
   add_view_command(app);

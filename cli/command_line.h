@@ -1,4 +1,4 @@
-// The command line: which commands there are, and how their arguments are read.
+// The command line: the commands and the parsing of their arguments.
 #pragma once
 
 #include "cli/interrupts.h"
@@ -7,7 +7,7 @@ namespace stoker {
 
 class Parser;
 
-/// Parses the arguments and runs the command they name. Returns the exit status; throws Error where a command failed.
+/// Parses the arguments and runs the command they name. Returns the exit status; throws Error if the command fails.
 int run_command_line(int argc, char** argv, Interrupts& interrupts);
 
 // Each adds its command, which runs at the end of parsing. `interrupts` must stay until then.

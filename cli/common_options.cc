@@ -52,7 +52,7 @@ Option* add_choice_option(Command& command, const std::string& name, std::string
 }
 
 void add_data_argument(Command& command, std::vector<std::string>& data) {
-  command.add_texts("DATA", data, "Folder, tar, text file of paths, glob or brace pattern; several are joined")
+  command.add_texts("DATA", data, "Folder, tar, text file of paths, glob or brace pattern; several are concatenated")
       ->required()
       ->option_text("...");
 }
@@ -68,25 +68,27 @@ void add_threads_option(Command& command, int& threads) {
   const auto read = [&threads](const std::string& text) {
     threads = text == "auto" ? 0 : parse_integer<int>("--threads", text, {1});
   };
-  command.add_option("--threads", read, "Worker threads; auto: as tuned, or as many as there are cores to use")
+  command.add_option("--threads", read, "Worker threads; auto: tuned, or one per available core")
       ->option_text("N|auto");
 }
 
 void add_seed_option(Command& command, std::uint64_t& seed) {
-  add_integer_option(command, "--seed", seed, {0}, "Of all random numbers; 0")->option_text("S");
+  add_integer_option(command, "--seed", seed, {0}, "Seed of all random numbers; 0")->option_text("S");
 }
 
 void add_pixels_option(Command& command, DecodeLimits& limits) {
   const auto read = [&limits](const std::string& text) {
     limits = DecodeLimits::up_to(parse_integer<std::int64_t>("--pixels-max", text, {1}));
   };
-  command.add_option("--pixels-max", read, fmt::format("Pixels that an image may have; {}", DecodeLimits().pixels_max))
+  command
+      .add_option("--pixels-max", read,
+                  fmt::format("Most pixels that an image may have; {}", DecodeLimits().pixels_max))
       ->option_text("N");
 }
 
 void add_job_options(Command& command, std::optional<std::uint64_t>& memory, DecodeLimits& limits) {
   add_parsed_option(command, "--memory", memory, parse_size,
-                    "For all that is held at once, as 512MiB; 2GiB, or half of the machine's")
+                    "Memory budget of the job, such as 512MiB; 2GiB, or half of the machine's")
       ->option_text("SIZE");
   add_pixels_option(command, limits);
 }
@@ -95,10 +97,11 @@ void add_open_options(Command& command, OpenOptions& open) {
   add_parsed_option(command, "--io", open.io, parse_io, "How shards are read; auto: by io_uring where it works")
       ->option_text("auto|uring|pread");
   command.add_flag("--direct", open.direct, "Read shards past the page cache (O_DIRECT)");
-  Option* folder = add_text_option(command, "--index-dir", open.index_folder, "Where to look for indexes first");
+  Option* folder =
+      add_text_option(command, "--index-dir", open.index_folder, "Folder in which to look for indexes first");
   folder->option_text("DIR");
   const auto scan = [&open] { open.use_indexes = false; };
-  command.add_flag_callback("--no-index", scan, "Scan every shard, and keep nothing of it")->excludes(folder);
+  command.add_flag_callback("--no-index", scan, "Scan every shard, and do not cache the result")->excludes(folder);
 }
 
 void add_json_flag(Command& command, bool& json) {

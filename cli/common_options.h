@@ -1,4 +1,4 @@
-// Options that several commands share, so that they are called and mean the same everywhere.
+// Options that several commands share, so that their names and meanings are the same everywhere.
 #pragma once
 
 #include <concepts>
@@ -16,22 +16,22 @@
 
 namespace stoker {
 
-/// From where to where an option's number may lie, both ends included.
+/// The range of an option's number, both ends included.
 template <std::integral Integer>
 struct Range {
   Integer least;
   Integer most = std::numeric_limits<Integer>::max();
 };
 
-/// Bad usage: says what `text` is not.
+/// Throws bad usage: "'{text}' is not {what}".
 [[noreturn]] void refuse_option(const std::string& name, std::string_view text, const std::string& wanted);
 
-/// Decimal digits, with a minus sign where the range has negative numbers. Whatever else is refused, with the range.
-/// For int, std::int64_t and std::uint64_t.
+/// Decimal digits, with a minus sign if the range has negative numbers. Any other text is refused with the range. For
+/// int, std::int64_t and std::uint64_t.
 template <std::integral Integer>
 Integer parse_integer(const std::string& name, std::string_view text, Range<Integer> range);
 
-// Each adds one option; what it fills must outlive the parsing.
+// Each function adds one option; the variable that it fills must outlive the parsing.
 
 template <std::integral Integer>
 Option* add_integer_option(Command& command, const std::string& name, Integer& value, Range<Integer> range,
@@ -40,7 +40,7 @@ Option* add_integer_option(Command& command, const std::string& name, Integer& v
   return command.add_option(name, read, doc)->option_text("N");
 }
 
-/// For what stays unset without the option.
+/// For a variable that stays unset without the option.
 template <std::integral Integer>
 Option* add_integer_option(Command& command, const std::string& name, std::optional<Integer>& value,
                            Range<Integer> range, const std::string& doc) {
@@ -48,7 +48,7 @@ Option* add_integer_option(Command& command, const std::string& name, std::optio
   return command.add_option(name, read, doc)->option_text("N");
 }
 
-/// For any text but the empty one, which a script's unset variable leaves.
+/// For any text except the empty one, which usually comes from a script's unset variable.
 Option* add_text_option(Command& command, const std::string& name, std::string& value, const std::string& doc);
 
 /// For one of these words.
@@ -76,9 +76,9 @@ void add_threads_option(Command& command, int& threads);
 void add_seed_option(Command& command, std::uint64_t& seed);
 /// Images of more pixels are bad samples.
 void add_pixels_option(Command& command, DecodeLimits& limits);
-/// What jobs over whole data sets may hold, and how large images may be.
+/// The memory of jobs over whole data sets, and the limit on the size of images.
 void add_job_options(Command& command, std::optional<std::uint64_t>& memory, DecodeLimits& limits);
-/// How the data's shards are read, and where their indexes are looked for.
+/// How the data's shards are read, and where Stoker looks for their indexes.
 void add_open_options(Command& command, OpenOptions& open);
 void add_json_flag(Command& command, bool& json);
 

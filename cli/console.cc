@@ -28,7 +28,7 @@ std::string& status_line() {  // guarded by status_mutex
   return *line;
 }
 
-// What cannot be written to standard error cannot be complained about either.
+// If standard error cannot be written to, there is no place to report that.
 void write_raw_error(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 // A status line is ASCII, so that its bytes are its columns.

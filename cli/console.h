@@ -1,5 +1,5 @@
-// Where the command's words go: results to standard output, everything else to standard error. A terminal's last line
-// may be a status line, which other lines are written above. Threads: any.
+// Output of the command: results go to standard output, everything else to standard error. A terminal's last line may
+// be a status line; other lines are written above it. Threads: any.
 #pragma once
 
 #include <string>
@@ -21,10 +21,10 @@ void write_error_line(std::string_view line);
 /// Replaces the status line, cut to the terminal's width; an empty one removes it. For terminals only.
 void set_status_line(std::string_view line);
 
-/// What of a line fits `columns`, the last of which stays free: a terminal wraps when it is written to.
+/// The part of a line that fits `columns`, the last of which stays free: a terminal wraps when it is written to.
 std::string_view cut_to_width(std::string_view line, int columns);
 
-/// Whether standard error is a terminal that somebody looks at.
+/// Whether standard error is a terminal.
 bool standard_error_is_terminal();
 
 /// Log messages go to standard error, from the level that STOKER_LOG names (default: warning). Throws kUsage.

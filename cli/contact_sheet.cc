@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint8_t kGround = 246, kCellGround = 232, kInk = 40, kFaintInk = 110;
 constexpr int kGlyphWidth = 5, kAdvance = 6;
 
-// How many letters fit between the margins.
+// The number of letters that fit between the margins.
 std::size_t letters_per_line(int width) {
   return static_cast<std::size_t>((width - 2 * ContactSheet::kGap + kAdvance - kGlyphWidth) / kAdvance);
 }

@@ -24,7 +24,7 @@ class ContactSheet {
 
   /// Fits the picture into its cell.
   void put(int row, int column, const RgbImage& picture);
-  /// One too long for the sheet's width loses its beginning: keys differ at the end.
+  /// A caption too long for the sheet's width loses its beginning, since keys differ at the end.
   void put_caption(int row, std::string_view caption);
 
   const RgbImage& image() const { return sheet_; }

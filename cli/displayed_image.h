@@ -1,4 +1,4 @@
-// Pictures for people: what a recipe made of a sample, turned back into something to look at.
+// Converts the output of a recipe back into a picture that people can look at.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct RgbImage {
 RgbImage displayed(const SampleOutput& output, const ImageProgram& program);
 
 /// Shrunk (antialiased) or enlarged (by a whole factor, so that pixels stay visible) to fit a square of `side`; images
-/// in between are left alone.
+/// of other sizes are not changed.
 RgbImage fitted(const RgbImage& image, int side);
 
 }  // namespace stoker

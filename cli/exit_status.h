@@ -1,4 +1,4 @@
-// What the command's exit status says to scripts.
+// The exit statuses of the command, for scripts.
 #pragma once
 
 namespace stoker {
@@ -8,7 +8,7 @@ constexpr int kExitFailure = 1;
 constexpr int kExitUsage = 2;
 constexpr int kExitInterrupted = 130;  // as shells report a program that SIGINT ended
 
-/// Thrown by a command that has said all there is to say and did not succeed.
+/// Thrown by a command that failed and has already reported why.
 struct ExitStatus {
   int value;
 };

@@ -1,5 +1,5 @@
-// Letters for contact sheets: five columns and eight rows each, the last row for what hangs below the line. The
-// leftmost column is the highest of the five bits.
+// Letters for contact sheets: five columns and eight rows each, the last row for descenders. The leftmost column is the
+// highest of the five bits.
 #pragma once
 
 #include <array>
@@ -96,7 +96,7 @@ constexpr Glyph kGlyphs[] = {  // in the order of their codes
 };
 // clang-format on
 
-/// The letter's glyph; a question mark for those that are not drawn.
+/// The letter's glyph; a question mark for letters without a glyph.
 constexpr const Glyph& glyph_of(char letter) {
   const Glyph* unknown = kGlyphs;
   for (const Glyph& glyph : kGlyphs) {

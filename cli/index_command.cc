@@ -1,4 +1,4 @@
-// `stoker index`: indexes for shards that others made.
+// `stoker index`: writes indexes for existing shards.
 #include <fmt/format.h>
 
 #include <memory>
@@ -34,7 +34,7 @@ std::string index_text(const IndexJobResult& result, double seconds) {
         fmt::format("{} in {} ({}) indexed in {}\n", counted(result.samples, "sample"), counted(result.shards, "shard"),
                     format_size(static_cast<double>(result.bytes)), format_duration(seconds));
   }
-  if (result.current > 0) text += fmt::format("{} with a good index already.\n", counted(result.current, "shard"));
+  if (result.current > 0) text += fmt::format("{} already had a good index.\n", counted(result.current, "shard"));
   if (result.concealed > 0) {
     text += fmt::format("{} with damaged parts, which decoders conceal.\n", counted(result.concealed, "image"));
   }
@@ -73,16 +73,18 @@ void run_index(const IndexCommandOptions& options, Interrupts& interrupts) {
 }  // namespace
 
 void add_index_command(Parser& app, Interrupts& interrupts) {
-  Command* command = app.add_subcommand("index", "Write an index for each shard: where samples lie, and what they are");
+  Command* command =
+      app.add_subcommand("index", "Write an index for each shard: the places and properties of its samples");
   const auto options = std::make_shared<IndexCommandOptions>();
   command->add_texts("SHARDS", options->data, "Tars: paths, folders of them, lists, patterns")
       ->required()
       ->option_text(" ...");
-  add_text_option(*command, "--index-dir", options->index.folder, "Folder for the indexes; beside their shards")
+  add_text_option(*command, "--index-dir", options->index.folder,
+                  "Folder for the indexes; by default beside their shards")
       ->option_text("DIR");
   command->add_flag("--no-entry-points", options->no_entry_points,
-                    "Without the places from which JPEGs can be decoded in part (this version knows none)");
-  command->add_flag("--no-decode", options->no_decode, "Do not decode images to see whether they are sound");
+                    "Store no entry points, from which JPEGs can be decoded in part");
+  command->add_flag("--no-decode", options->no_decode, "Do not decode images to check whether they are sound");
   add_threads_option(*command, options->index.threads);
   add_job_options(*command, options->index.memory, options->index.limits);
   add_json_flag(*command, options->json);

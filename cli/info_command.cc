@@ -1,4 +1,4 @@
-// `stoker info`: what a data set holds.
+// `stoker info`: summarises the contents of a data set.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -127,10 +127,10 @@ void run_info(const InfoCommandOptions& options, Interrupts& interrupts) {
 }  // namespace
 
 void add_info_command(Parser& app, Interrupts& interrupts) {
-  Command* command = app.add_subcommand("info", "Say what a data set holds");
+  Command* command = app.add_subcommand("info", "Summarise the contents of a data set");
   const auto options = std::make_shared<InfoCommandOptions>();
   add_data_argument(*command, options->data);
-  add_text_option(*command, "--index-dir", options->info.index_folder, "Folder to look for indexes in first")
+  add_text_option(*command, "--index-dir", options->info.index_folder, "Folder in which to look for indexes first")
       ->option_text("DIR");
   add_threads_option(*command, options->info.threads);
   add_job_options(*command, options->info.memory, options->info.limits);

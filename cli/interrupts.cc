@@ -44,7 +44,7 @@ Interrupts::Interrupts() {
   sigemptyset(&watched);
   sigaddset(&watched, SIGINT);
   sigaddset(&watched, SIGTERM);
-  ::pthread_sigmask(SIG_BLOCK, &watched, nullptr);  // threads started from here on inherit it
+  ::pthread_sigmask(SIG_BLOCK, &watched, nullptr);  // threads started later inherit it
   signals_ = checked(::signalfd(-1, &watched, SFD_CLOEXEC));
   closing_ = checked(::eventfd(0, EFD_CLOEXEC));
   watcher_ = started([this] { watch(); });
@@ -75,7 +75,7 @@ void Interrupts::raise() {
   }
   raised_ = true;
   changed_.notify_all();
-  stop_();  // under the lock: the scope it belongs to stays until this is over
+  stop_();  // under the lock: its scope exists until this returns
 }
 
 void Interrupts::wait_until(std::int64_t deadline_ns) {

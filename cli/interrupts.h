@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM. They are taken by a thread of ours instead of a signal handler, so that stopping may lock, notify
+// Handles Ctrl-C and SIGTERM. A thread takes the signals instead of a signal handler, so that stopping may lock, notify
 // and allocate like any other code.
 #pragma once
 
@@ -11,18 +11,18 @@
 
 namespace stoker {
 
-/// One per program, made before any other thread is. It also has SIGPIPE and SIGXFSZ ignored: a write then fails with
-/// EPIPE, or with EFBIG where the file would grow past what `ulimit -f` allows.
+/// One per program, made before any other thread. It also ignores SIGPIPE and SIGXFSZ: a write then fails with EPIPE,
+/// or with EFBIG if the file would exceed the limit of `ulimit -f`.
 class Interrupts {
  public:
-  /// Throws std::system_error where the machine has no descriptor or thread for it.
+  /// Throws std::system_error if the machine has no descriptor or thread for it.
   Interrupts();
   ~Interrupts();
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
-  /// While one lives, the first signal calls `stop` (on the watcher's thread) and leaves it to the program to end;
-  /// without one, or at a second signal, the process ends at once: there is nothing to tidy up.
+  /// While a scope exists, the first signal calls `stop` (on the watcher's thread), and the program ends by itself;
+  /// without a scope, or at a second signal, the process ends immediately: there is nothing to clean up.
   class Scope {
    public:
     Scope(Interrupts& interrupts, std::function<void()> stop);
@@ -35,10 +35,10 @@ class Interrupts {
   };
 
   bool raised() const { return raised_; }
-  /// Turns true with the first signal.
+  /// Becomes true with the first signal.
   const std::atomic<bool>& flag() const { return raised_; }
 
-  /// Returns once base/clock.h has reached the deadline; throws kClosed as soon as a signal came.
+  /// Returns when the clock of base/clock.h reaches the deadline; throws kClosed as soon as a signal comes.
   void wait_until(std::int64_t deadline_ns);
 
  private:

@@ -1,4 +1,4 @@
-// What a command watches while a job over a data set runs: Ctrl-C, which stops the job, and how far it is.
+// Watches a job over a data set for a command: Ctrl-C, which stops the job, and its progress.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace stoker {
 
-/// To be gone before the command writes what it found: the line that shows progress goes with it.
+/// Destroy it before the command writes its results: the progress line disappears with it.
 class JobWatch {
  public:
-  /// `unit` is what people read, of `unit_size` of what the job counts. Both names must outlive it.
+  /// `unit` is the displayed unit, worth `unit_size` of what the job counts. Both names must outlive it.
   JobWatch(Interrupts& interrupts, std::string_view what, std::string_view unit, std::int64_t unit_size = 1);
   JobWatch(const JobWatch&) = delete;
   JobWatch& operator=(const JobWatch&) = delete;
 
   std::stop_token stop() const { return stop_.get_token(); }
-  /// For the job to call, on one thread, first with what an earlier call of it did. Must not outlive this object.
+  /// Called by the job, on one thread, first with the work of an earlier call. Must not outlive this object.
   std::function<void(std::int64_t done, std::int64_t total)> progress();
   /// Since it was made.
   double seconds() const;

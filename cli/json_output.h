@@ -1,5 +1,5 @@
-// JSON for programs. Names and keys may be any bytes: those that are no UTF-8 are written as {"hex": "63e9"}, as the
-// manifest does, so that a program can find what they name.
+// JSON for programs. Names and keys may be any bytes: those that are not UTF-8 are written as {"hex": "63e9"}, as in
+// the manifest, so that a program can find the named object.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace stoker {
 
-/// In one line.
+/// The text in one line.
 std::string json_line(const nlohmann::ordered_json& object);
 
 /// One object on standard output. Throws as write_output().

@@ -14,7 +14,7 @@ using namespace stoker;
 
 int status_of(const Error& error, const Interrupts& interrupts) {
   if (interrupts.raised()) {
-    // A job that can go on says so.
+    // A job that can be resumed says so.
     write_error_line(error.message().starts_with("stopped") ? error.message() : "stopped");
     return kExitInterrupted;
   }
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const OutputClosed&) {
-    return kExitFailure;  // whoever read our output has had enough of it: nothing to say, nobody to say it to
+    return kExitFailure;  // the reader of our output closed the pipe: there is nothing to report
   } catch (const std::bad_alloc&) {
     write_error_line("out of memory");
   } catch (const std::exception& error) {

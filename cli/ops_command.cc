@@ -1,4 +1,4 @@
-// `stoker ops`: what a recipe can say, straight from the operator table.
+// `stoker ops`: lists the operators of recipes from the operator table.
 #include <fmt/format.h>
 
 #include <memory>
@@ -68,13 +68,13 @@ std::string table_of_all() {
         {std::string(family == before ? "" : family), std::string(spec.name), std::string(spec.doc), arguments(spec)});
     before = family;
   }
-  return table.text() + "\nA view's operators stand in the order of the families. More: stoker ops NAME\n";
+  return table.text() + "\nA view's operators must come in the order of these families. Details: stoker ops NAME\n";
 }
 
 std::string details_of(const OperatorSpec& spec) {
   std::string text =
       fmt::format("{}({})\n{} ({}; {})\n", spec.name, arguments(spec), spec.doc, family_name(spec),
-                  spec.tolerance == 0 ? "bit for bit the same everywhere" : fmt::format("within {}", spec.tolerance));
+                  spec.tolerance == 0 ? "the same bits everywhere" : fmt::format("within {}", spec.tolerance));
   if (spec.args.empty()) return text;
   TextTable table({{"argument"}, {"default"}, {"permitted"}, {"what it is"}});
   for (const ArgSpec& arg : spec.args) {
@@ -95,11 +95,11 @@ void ops(const std::string& name, bool json) {
 }  // namespace
 
 void add_ops_command(Parser& app) {
-  Command* command = app.add_subcommand("ops", "List the operators a recipe is made of");
+  Command* command = app.add_subcommand("ops", "List the operators of recipes");
   const auto name = std::make_shared<std::string>();
   const auto json = std::make_shared<bool>(false);
   command->add_option(
-      "NAME", [name](const std::string& text) { *name = text; }, "Tell all about this one");
+      "NAME", [name](const std::string& text) { *name = text; }, "Describe this operator and its arguments");
   add_json_flag(*command, *json);
   set_example(*command, "stoker ops random_resized_crop");
   command->callback([name, json] { ops(*name, *json); });

@@ -1,4 +1,4 @@
-// `stoker pack`: a data set as tar shards with indexes.
+// `stoker pack`: writes a data set as tar shards with indexes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,8 +40,8 @@ void estimate(const PackCommandOptions& options) {
                        {"disk_free_bytes", estimate.disk_free}});
   }
   write_output(
-      fmt::format("{}: about {} for {}, in about {} plus the time the disk takes to write it (by {} tried); {} of disk "
-                  "are free there{}\n",
+      fmt::format("{}: about {} for {}, in about {} plus the time to write it to the disk (estimated from {}); {} of "
+                  "disk space are free there{}\n",
                   options.to, size_text(estimate.bytes), counted(estimate.samples, "sample"),
                   format_duration(estimate.seconds), counted(estimate.tried, "sample"), size_text(estimate.disk_free),
                   estimate.disk_free < estimate.bytes ? ", which is too little" : ""));
@@ -74,10 +74,10 @@ void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
   }
   std::string text =
       result.samples == 0
-          ? fmt::format("{}: no samples, so no shards\n", options.to)
+          ? fmt::format("{}: no samples, no shards written\n", options.to)
           : fmt::format("{}: {} in {}, {}, in {}{}\n", options.to, counted(result.samples, "sample"),
                         counted(result.shards, "shard"), size_text(result.bytes), format_duration(seconds),
-                        result.resumed ? fmt::format(" ({} of them there already)", result.resumed) : "");
+                        result.resumed ? fmt::format(" ({} of them existed already)", result.resumed) : "");
   if (result.concealed > 0) {
     text += fmt::format("{} with damaged parts, which decoders conceal.\n", counted(result.concealed, "image"));
   }
@@ -106,15 +106,15 @@ void add_pack_command(Parser& app, Interrupts& interrupts) {
   add_text_option(*command, "SRC", options->data.emplace_back(), "Data to pack: a folder, a tar, a list, a pattern")
       ->required()
       ->option_text(" ");
-  add_text_option(*command, "DST", options->to, "Folder to make; a pack that was stopped in it goes on")
+  add_text_option(*command, "DST", options->to, "Folder to create; a pack that was stopped in it resumes")
       ->required()
       ->option_text(" ");
-  add_parsed_option(*command, "--shard-size", pack.shard_bytes, parse_size, "Bytes of a shard; 256MiB")
+  add_parsed_option(*command, "--shard-size", pack.shard_bytes, parse_size, "Size of a shard; 256MiB")
       ->option_text("SIZE");
   add_threads_option(*command, pack.threads);
   add_job_options(*command, pack.memory, pack.limits);
   add_integer_option(*command, "--resize-short", pack.transform.resize_short, {1},
-                     "Shrink images whose short side is longer than N pixels");
+                     "Shrink images so that the short side has at most N pixels");
   add_parsed_option(
       *command, "--quality", pack.transform.quality,
       [](const std::string& text) {
@@ -124,12 +124,12 @@ void add_pack_command(Parser& app, Interrupts& interrupts) {
       ->option_text("Q");
   command->add_flag("--raw", pack.transform.raw, "Store decoded pixels, as npy arrays");
   add_parsed_option(*command, "--classes", pack.classes, split_list,
-                    "Only these classes, by name or number, separated by commas; they are numbered anew")
+                    "Pack only these classes, by name or number, separated by commas, and renumber them")
       ->option_text("LIST");
   add_parsed_option(
       *command, "--shuffle", pack.shuffle,
       [](const std::string& text) { return std::optional(parse_integer<std::uint64_t>("--shuffle", text, {0})); },
-      "Shuffle all samples, by this seed")
+      "Shuffle all samples with this seed")
       ->option_text("SEED");
   add_parsed_option(*command, "--bad-sample", pack.bad, parse_pack_policy,
                     "Leave bad samples out, keep their bytes, or stop; skip")

@@ -35,13 +35,13 @@ const CLI::App& named_command(const CLI::App& app) {
   return named.empty() ? app : *named.front();
 }
 
-// What is wrong with the arguments, in one line with a hint where help is to be found.
+// The mistake in the arguments, in one line with a hint on where to find help.
 std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = named_command(app);
   const std::string help =
       fmt::format("{}{} --help", app.get_name(), &command == &app ? std::string() : " " + command.get_name());
   std::string sentence = first_line(error.what());
-  // A misspelt option may also leave another one missing: the misspelling is what to say.
+  // A misspelt option may also leave a required one missing: report the misspelling.
   const std::vector<std::string> unexpected = app.remaining(true);
   const bool about_words =
       dynamic_cast<const CLI::ExtrasError*>(&error) || dynamic_cast<const CLI::RequiredError*>(&error);
@@ -100,7 +100,7 @@ void Command::callback(std::function<void()> run) { app_->callback(std::move(run
 Parser::Parser(const std::string& name, const std::string& doc, const std::string& version)
     : app_(std::make_unique<CLI::App>(doc, name)) {
   app_->set_version_flag("--version", fmt::format("{} {}", name, version), "Print the version");
-  app_->set_help_flag("-h,--help", fmt::format("Print this, or all about a command: {} run --help", name));
+  app_->set_help_flag("-h,--help", fmt::format("Print this help, or the help of a command: {} run --help", name));
   app_->require_subcommand(0, 1);
   app_->get_formatter()->column_width(26);
   app_->get_formatter()->label("SUBCOMMAND", "COMMAND");

@@ -1,5 +1,5 @@
-// The arguments of the command line: what commands declare, and how it is read. A facade over CLI11, whose templates
-// take seconds of each file that includes them: only parser.cc does.
+// The arguments of the command line: commands declare them, and the parser reads them. A facade over CLI11, whose
+// templates take seconds to compile in each file that includes them: only parser.cc does.
 #pragma once
 
 #include <deque>
@@ -15,7 +15,7 @@ class Option;
 
 namespace stoker {
 
-/// Bad usage, for what reads an option's text to throw: "NAME: WHY".
+/// Bad usage, thrown by code that reads an option's text: "NAME: WHY".
 [[noreturn]] void refuse(const std::string& name, const std::string& why);
 
 /// An option, or an argument without a name, of a command.
@@ -24,7 +24,7 @@ class Option {
   explicit Option(CLI::Option& option) : option_(&option) {}
 
   Option* required();
-  /// What stands for its value in the help: `FILE`.
+  /// The placeholder of its value in the help: `FILE`.
   Option* option_text(const std::string& text);
   /// Not both.
   Option* excludes(Option* other);
@@ -33,15 +33,15 @@ class Option {
   CLI::Option* option_;
 };
 
-/// One command: `stoker run`. Options begin with dashes, arguments do not. What they fill must outlive the parsing, and
-/// they live as long as the parser.
+/// One command: `stoker run`. Options begin with dashes, arguments do not. The variables that they fill must outlive
+/// the parsing; options live as long as the parser.
 class Command {
  public:
   explicit Command(CLI::App& app) : app_(&app) {}
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
-  /// `read` is called with the text that was given; it may refuse() it, or throw Error.
+  /// `read` is called with the given text; it may refuse() the text, or throw Error.
   Option* add_option(const std::string& name, std::function<void(const std::string&)> read, const std::string& doc);
   /// An argument that may come several times.
   Option* add_texts(const std::string& name, std::vector<std::string>& values, const std::string& doc);
@@ -50,14 +50,14 @@ class Command {
 
   /// The last line of the command's help.
   void footer(const std::string& text);
-  /// What the command does, at the end of parsing.
+  /// The action of the command, which runs at the end of parsing.
   void callback(std::function<void()> run);
 
  private:
   Option* own(CLI::Option* option) { return &options_.emplace_back(*option); }
 
   CLI::App* app_;
-  std::deque<Option> options_;  // whose places stay
+  std::deque<Option> options_;  // a deque, since addresses must stay
 };
 
 /// The application and its commands.
@@ -69,8 +69,8 @@ class Parser {
   Command* add_subcommand(const std::string& name, const std::string& doc);
   void footer(const std::string& text);
 
-  /// Reads the arguments and runs the command that they name, or prints help. Returns the exit status; throws what the
-  /// command throws.
+  /// Reads the arguments and runs the command that they name, or prints help. Returns the exit status; rethrows the
+  /// command's exceptions.
   int parse(int argc, char** argv);
 
  private:

@@ -1,4 +1,4 @@
-// `stoker plan`: what a recipe comes to on this data and this machine, without running it.
+// `stoker plan`: shows a recipe's stages and their costs on this data and machine, without a run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ struct PlanOptions {
   PlanOptions() { loader.batch = kDefaultBatch; }
 };
 
-// What there is to say about a plan.
+// The facts about a plan to report.
 struct PlanReport {
   const Plan& plan;
   std::vector<OutputSpec> outputs;
@@ -57,7 +57,7 @@ std::string shape_text(const Shape& shape) {
   return shape.rank() == 0 ? "scalar" : fmt::format("{}", fmt::join(shape.extents(), " x "));
 }
 
-// What a device takes for a stage is what it takes less where the host does it.
+// A device's cost of a stage is the decrease of its cost when the host runs the stage.
 std::optional<double> device_us(const PlanReport& report, std::size_t stage) {
   const auto& crossings = report.crossings;
   if (report.plan.stages().size() != kTransferIndexMax || crossings.empty()) return std::nullopt;  // several views
@@ -80,19 +80,19 @@ std::string crossings_text(const PlanReport& report) {
   }
   const Device& device = *report.loader.device;
   const std::string caveat = device.caveat();
-  return fmt::format("{}A sample's means, split between a core and {}.{}{}\n\n", table.text(), device.name(),
+  return fmt::format("{}Means per sample, split between a core and {}.{}{}\n\n", table.text(), device.name(),
                      caveat.empty() ? "" : " ", caveat);
 }
 
-// What rate there is, and of what: data with an index are not to be compared with plain files unawares.
+// The rate, and whether an index was used, so that nobody compares indexed data with plain files by mistake.
 std::string rate_text(const CoreCosts& core) {
   const std::string index =
       core.indexed > 0
-          ? fmt::format("An index's entry points help to decode {:.0f}% of the images; plain files have none.",
+          ? fmt::format("{:.0f}% of the images are decoded with an index's entry points; plain files have none.",
                         100 * core.indexed)
-          : std::string("No index's entry points help to decode.");
-  return fmt::format("`run` makes about {:.0f} samples/s on one core. {}\nMeasured on {}.\n", core.samples_per_s, index,
-                     counted(core.samples.good.size(), "sample"));
+          : std::string("No image is decoded with an index's entry points.");
+  return fmt::format("`run` will make about {:.0f} samples/s on one core. {}\nMeasured on {}.\n", core.samples_per_s,
+                     index, counted(core.samples.good.size(), "sample"));
 }
 
 std::string text_of(const PlanReport& report) {
@@ -115,14 +115,14 @@ std::string text_of(const PlanReport& report) {
     outputs.add_row({output.name, std::string(to_string(output.dtype)), shape_text(output.shape)});
   }
   return fmt::format("{}\n{}\n", stages.text(), outputs.text()) + crossings_text(report) + rate_text(report.core) +
-         fmt::format("Batches of {} with {} made ahead take at least {} of memory{}.\n", report.loader.batch,
+         fmt::format("Batches of {} with {} made ahead need at least {} of memory{}.\n", report.loader.batch,
                      report.loader.prefetch.value_or(kPrefetchDefault),
                      format_size(static_cast<double>(report.memory_bytes_min)),
                      report.loader.device
-                         ? fmt::format(", and {} of the device's",
+                         ? fmt::format(", and {} of device memory",
                                        format_size(static_cast<double>(report.device_memory_bytes_min)))
                          : std::string()) +
-         bad_samples_text("Bad samples, passed over", report.core.samples.bad);
+         bad_samples_text("Bad samples, skipped", report.core.samples.bad);
 }
 
 nlohmann::ordered_json optional_json(std::optional<double> value) {
@@ -214,7 +214,7 @@ void plan(const PlanOptions& options) {
 }  // namespace
 
 void add_plan_command(Parser& app) {
-  Command* command = app.add_subcommand("plan", "Show a recipe's stages, what they cost here, and its outputs");
+  Command* command = app.add_subcommand("plan", "Show a recipe's stages, their cost on this machine, and the outputs");
   const auto options = std::make_shared<PlanOptions>();
   add_data_argument(*command, options->data);
   add_recipe_option(*command, options->recipe);

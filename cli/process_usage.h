@@ -1,4 +1,4 @@
-// What the operating system says this process has used.
+// The resources that this process has used, from the operating system.
 #pragma once
 
 #include <cstdint>

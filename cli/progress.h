@@ -1,4 +1,4 @@
-// How far a long command is: one line on a terminal with rate and time left, nothing anywhere else.
+// The progress of a long command: one line on a terminal with rate and time left; nothing if there is no terminal.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,22 @@
 
 namespace stoker {
 
-/// Rate and time left are reckoned from what was done in this time: `done_before` was there when it began.
-/// "run: 12,800 of 1,281,167 samples (1%), 410 samples/s, 51 min 34 s left".
+/// Rate and time left are computed from the work done in this time: `done_before` was done earlier. "run: 12,800 of
+/// 1,281,167 samples (1%), 410 samples/s, 51 min 34 s left".
 std::string progress_line(std::string_view what, std::string_view unit, std::int64_t done, std::int64_t total,
                           double elapsed_s, std::int64_t done_before = 0);
 
 /// Not for several threads at once; only one may live at a time.
 class Progress {
  public:
-  /// `what` and `unit` must outlive it. `done_before`: what an earlier call did.
+  /// `what` and `unit` must outlive it. `done_before`: the work of an earlier call.
   Progress(std::string_view what, std::string_view unit, std::int64_t total, std::int64_t done_before = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   void update(std::int64_t done);
-  /// The same, where the total was not known from the beginning.
+  /// The same, if the total was not known at the beginning.
   void update(std::int64_t done, std::int64_t total);
 
  private:

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kFirstLineMax = 1 << 20;  // a line of a list names one sample, and says why
 
-/// Where a chain of symbolic links leads; nothing need be there.
+/// The end of a chain of symbolic links; it need not exist.
 std::string follow_links(const std::string& path) {
   constexpr int kLinksMax = 40;  // as the kernel follows
   fs::path at = path;
@@ -33,9 +33,9 @@ std::string follow_links(const std::string& path) {
   return at.string();
 }
 
-/// One path for each place, without a slash at its end; what it names need not exist.
+/// One path for each place, without a trailing slash; the place need not exist.
 fs::path plain(const fs::path& path) {
-  std::error_code error;  // of what cannot be looked at, and is named when it is opened
+  std::error_code error;  // ignored: opening reports what cannot be examined
   const fs::path canonical = fs::weakly_canonical(fs::absolute(path, error), error);
   return canonical.has_filename() ? canonical : canonical.parent_path();
 }
@@ -45,8 +45,8 @@ bool lies_in(const fs::path& path, const fs::path& folder) {
   return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 
-/// A copy of our standard output or error, if that is what a path leads to. Opened by its name it would have a position
-/// of its own, and if it is a file, be replaced while the rest of the output goes to the old one.
+/// A copy of our standard output or error, if the path leads to one of them. If opened by its name, it would have a
+/// separate position, and a file would be replaced while the rest of the output goes to the old one.
 FileDescriptor own_output(const struct stat& facts) {
   for (const int own : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat output;
@@ -93,11 +93,10 @@ QuarantineList::QuarantineList(const std::string& path, const std::string& not_i
   }
   const std::string place = follow_links(path);
   if (!not_in.empty() && lies_in(place, not_in)) {
-    fail(ErrorKind::kUsage, "'{}' would lie in '{}', which holds nothing but the pack; choose another place", path,
-         not_in);
+    fail(ErrorKind::kUsage, "'{}' is in '{}', which may hold only the pack; choose another folder", path, not_in);
   }
   if (exists && facts.st_size > 0 && !holds_list(place)) {
-    fail(ErrorKind::kUsage, "'{}' exists and is no list of bad samples; choose another name", path);
+    fail(ErrorKind::kUsage, "'{}' exists and is not a list of bad samples; choose another name", path);
   }
   file_.emplace(place);
 }

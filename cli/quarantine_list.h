@@ -11,13 +11,13 @@
 
 namespace stoker {
 
-/// Takes its place whole or not at all, in place of an older list; what a symbolic link points to is what is replaced.
-/// A pipe, a device, and what the command's own output goes to are written through.
+/// Replaces an older list whole or not at all; of a symbolic link the target is replaced. A pipe, a device, and the
+/// destination of the command's own output are written directly.
 class QuarantineList {
  public:
-  /// Before the work, so that what cannot be written is known by then. Throws kUsage for a folder, for a file that
-  /// holds anything but such a list, and for a place in the folder `not_in` (empty: none), which is not to hold it;
-  /// kIo, kNotFound. Waits for the reader of a pipe.
+  /// Call it before the work, so that a path that cannot be written is known early. Throws kUsage for a folder, for a
+  /// file that is not such a list, and for a path in the folder `not_in` (empty: none); kIo, kNotFound. Waits for the
+  /// reader of a pipe.
   explicit QuarantineList(const std::string& path, const std::string& not_in = {});
 
   /// Once, after the work. Throws kIo naming the path.
@@ -26,7 +26,7 @@ class QuarantineList {
  private:
   std::string path_;
   std::optional<AtomicFile> file_;
-  FileDescriptor through_;  // what is no file of its own
+  FileDescriptor through_;  // for a destination that is written directly
 };
 
 }  // namespace stoker

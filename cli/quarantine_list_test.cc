@@ -40,7 +40,7 @@ class QuarantineLists : public ::testing::Test {
     EXPECT_THAT(error.what(), HasSubstr(path));
     return error;
   }
-  /// The names of what the folder holds.
+  /// The names of the folder's entries.
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder_.path())) names.push_back(entry.path().filename().string());
@@ -76,7 +76,7 @@ TEST_F(QuarantineLists, ReplaceNoFileOfAnotherKind) {
        {"x.jpg" + std::string(2048, '\0'), std::string("{}\n"), std::string("[1]\n"), std::string("text"),
         std::string("{\"shard\":\"a\"}\n"), kLines.substr(0, 20), "\n" + kLines, std::string(3 << 20, '[')}) {
     const std::string path = folder_.write("file", content);
-    EXPECT_THAT(refusal(path).what(), HasSubstr("no list of bad samples"));
+    EXPECT_THAT(refusal(path).what(), HasSubstr("not a list of bad samples"));
     EXPECT_EQ(read_file(path), content);
     EXPECT_THAT(names(), ::testing::ElementsAre("file"));
   }

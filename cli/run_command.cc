@@ -100,7 +100,7 @@ std::shared_ptr<const Dataset> open_views(const RunOptions& options) {
 
 std::string read_state(const std::string& path) {
   FileSource file(path, std::make_shared<InlineExecutor>());
-  if (file.size() > kStateBytesMax) fail(ErrorKind::kUsage, "'{}' is too long for a state", path);
+  if (file.size() > kStateBytesMax) fail(ErrorKind::kUsage, "'{}' is too long to be a state", path);
   std::string text(file.size(), '\0');
   read_fully(file, 0, MutableBytes(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
   return text;
@@ -199,7 +199,7 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   if (options.json || batches > 0) write_report(report, options.json);
   if (!stopped) return;
   write_error_line(fmt::format("stopped after {}{}", counted(taken.batches, "batch"),
-                               state_file ? fmt::format("; --state {} goes on from there", options.save_state) : ""));
+                               state_file ? fmt::format("; resume with --state {}", options.save_state) : ""));
   throw ExitStatus{kExitInterrupted};
 }
 

@@ -15,9 +15,9 @@
 namespace stoker {
 namespace {
 
-// What workers and the device do, in the order a sample goes through it, whether or not anybody measures how long, and
-// what else they did: the index may change, and there are images that cross with more stages done. Reading is not among
-// them: it waits more than it works.
+// The stages on workers and device in the order in which a sample passes through them, whether or not they are timed,
+// and other stages that ran: the index may change, and some images cross with more stages done. Reading is not among
+// them, since it waits more than it works.
 std::vector<StageTime> stage_rows(const RunReport& report) {
   std::vector<StageTime> rows;
   const int transfer_index = report.device.name == "cpu" ? kTransferIndexMax : report.transfer_index;
@@ -38,7 +38,7 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 std::string percent(double share) { return fmt::format("{:.1f}%", 100 * share); }
 
-// Where the workers' time went: what they measured themselves, and the rest.
+// The distribution of the workers' time: the stages that they measured, and the rest.
 std::string worker_table(const RunReport& report) {
   const double total =
       report.metrics.seconds_of(Metric::kWorkerBusyNs) + report.metrics.seconds_of(Metric::kWorkerIdleNs);
@@ -119,7 +119,7 @@ std::string RunReport::text() const {
                     format_size(static_cast<double>(metrics[Metric::kBytesToDevice])), device.name, transfer_index,
                     duration(metrics.seconds_of(Metric::kDeviceNs)), device.caveat.empty() ? "" : " ", device.caveat);
   }
-  text += fmt::format("First batch after {}; {} spent waiting for batches; read {}; memory peaked at {}.\n",
+  text += fmt::format("First batch after {}; {} spent waiting for batches; {} read; peak memory {}.\n",
                       duration(metrics.seconds_of(Metric::kFirstBatchNs)),
                       duration(metrics.seconds_of(Metric::kConsumerWaitNs)),
                       format_size(static_cast<double>(metrics[Metric::kBytesRead])),

@@ -1,4 +1,4 @@
-// What `run` has to say at its end, to people and to programs.
+// The report of `run` at its end, for people and for programs.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace stoker {
 struct RunReport {
   double seconds = 0;       // from the loader's start to the last batch's release
   double cpu_s = 0;         // of the whole process in that time
-  std::int64_t epochs = 0;  // that began: those that ran to their end, and the one that --batches cut short
+  std::int64_t epochs = 0;  // that began, including one that --batches cut short
   int threads = 0, prefetch = 0, io_depth = 0, batch = 0;
   std::string io;          // what read the samples
   int transfer_index = 0;  // stages on the CPU
@@ -24,10 +24,10 @@ struct RunReport {
   std::optional<double> step_seconds;  // of the accelerator, if there is one
   std::optional<double> utilisation;
   MetricsWindow metrics{Metrics()};  // of all that time
-  bool tunes = false;                // knobs that nobody gave
+  bool tunes = false;                // any knob
   TuningLog tuning;
 
-  /// The keys are what scripts rely on, and docs/reports.md explains; they are never left out.
+  /// Scripts rely on the keys, which docs/reports.md explains; none is ever left out.
   nlohmann::ordered_json json() const;
   std::string text() const;
 };

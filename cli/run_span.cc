@@ -13,7 +13,7 @@ std::int64_t epochs_end(const RunLimits& limits, const LoaderPosition& from) {
 }
 
 std::int64_t batches_to_take(const RunLimits& limits, const LoaderPosition& from, std::int64_t batches_per_epoch) {
-  // A state counts global batches: of a tail that is kept the last one may be other ranks' alone.
+  // A state counts global batches: with tail keep the last one may belong to other ranks alone.
   const std::int64_t seen = std::min(from.batch, batches_per_epoch);
   const std::int64_t left = batches_per_epoch * (epochs_end(limits, from) - from.epoch) - seen;
   return std::clamp<std::int64_t>(left, 0, limits.batches.value_or(std::numeric_limits<std::int64_t>::max()));
@@ -27,8 +27,8 @@ std::string nothing_to_take(const RunLimits& limits, const LoaderPosition& from,
              : fmt::format("before batch {} of epoch {} (both counted from 0)", from.batch, from.epoch);
   const std::string given =
       limits.epochs ? fmt::format(", and --epochs {} stops after epoch {}", *limits.epochs, *limits.epochs - 1) : "";
-  return fmt::format("nothing to do: '{}' stands {}{}; --epochs {} goes on to the end of epoch {}{}", state, place,
-                     given, from.epoch + (at_end ? 2 : 1), from.epoch + (at_end ? 1 : 0),
+  return fmt::format("nothing to do: '{}' is {}{}; --epochs {} continues to the end of epoch {}{}", state, place, given,
+                     from.epoch + (at_end ? 2 : 1), from.epoch + (at_end ? 1 : 0),
                      limits.epochs ? "" : ", and --batches N for N batches");
 }
 

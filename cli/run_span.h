@@ -1,4 +1,4 @@
-// Which batches one call of `run` takes: from the beginning, or from where a state stands.
+// The batches that one call of `run` takes: from the beginning, or from a state's position.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ struct RunLimits {
 
 inline constexpr std::int64_t kEpochsMax = 1'000'000'000;  // so that no count of samples overflows
 
-/// The first epoch that does not belong to a call that begins at `from`. Where the user gave none: --batches goes on
-/// over as many epochs as it takes, and a call without it ends with the epoch that it begins in.
+/// The first epoch after a call that begins at `from`. If the user gave no end: --batches continues across as many
+/// epochs as needed, and a call without it ends with the epoch in which it begins.
 std::int64_t epochs_end(const RunLimits& limits, const LoaderPosition& from);
 
-/// Batches that the call takes, at most; from a `from` that lies behind its end none.
+/// The most batches that the call takes; none if `from` is after its end.
 std::int64_t batches_to_take(const RunLimits& limits, const LoaderPosition& from, std::int64_t batches_per_epoch);
 
-/// Why a call that goes on from a state has nothing to take, and what would: one sentence.
+/// One sentence that says why a call that resumes from a state has nothing to do, and which options would continue.
 std::string nothing_to_take(const RunLimits& limits, const LoaderPosition& from, std::int64_t batches_per_epoch,
                             const std::string& state);
 

@@ -1,4 +1,4 @@
-// `stoker synth`: a data set of procedural images, to try things on.
+// `stoker synth`: creates a data set of procedural images, for trials.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void synth(const SynthCommandOptions& options, Interrupts& interrupts) {
   synth.stop = &interrupts.flag();
   const std::int64_t began_ns = now_ns();
   {
-    const Interrupts::Scope stop(interrupts, [] {});  // synthesize() looks at the flag
+    const Interrupts::Scope stop(interrupts, [] {});  // synthesize() checks the flag
     Progress progress("synth", "images", synth.count);
     synth.progress = [&progress](std::int64_t done, std::int64_t) { progress.update(done); };
     synthesize(options.out, synth);
@@ -55,9 +55,10 @@ void synth(const SynthCommandOptions& options, Interrupts& interrupts) {
 }  // namespace
 
 void add_synth_command(Parser& app, Interrupts& interrupts) {
-  Command* command = app.add_subcommand("synth", "Make a data set of procedural images");
+  Command* command = app.add_subcommand("synth", "Create a data set of procedural images");
   const auto options = std::make_shared<SynthCommandOptions>();
-  add_text_option(*command, "OUT", options->out, "Folder to make; with --format tar also a file that ends in .tar")
+  add_text_option(*command, "OUT", options->out,
+                  "Folder to create; with --format tar also a file name that ends in .tar")
       ->required()
       ->option_text(" ");
   add_choice_option(*command, "--kind", options->kind, {"imagenet", "tiny"},

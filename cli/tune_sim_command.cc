@@ -1,5 +1,5 @@
-// `stoker tune-sim`: the tuner alone. Whoever drives it plays the machine: it says how each window went, and is told
-// the knobs for the next.
+// `stoker tune-sim`: runs the tuner alone. The program that drives it plays the machine: it reports each window and
+// reads the knobs for the next.
 
 #include <cstdint>
 #include <iostream>
@@ -32,14 +32,14 @@ void tune_sim() {
     }
     write_output(knobs_line(tuner->knobs(), tuner->why()));
   }
-  if (!tuner) fail(ErrorKind::kUsage, "standard input is empty: its first line is to describe the work");
+  if (!tuner) fail(ErrorKind::kUsage, "standard input is empty: its first line must describe the workload");
 }
 
 }  // namespace
 
 void add_tune_sim_command(Parser& app) {
   Command* command = app.add_subcommand(
-      "tune-sim", "Drive the tuner from outside: a line in for the work and each window, a line out with knobs");
+      "tune-sim", "Run the tuner alone: read the workload and the windows from standard input, print knobs");
   set_example(*command, "stoker tune-sim < windows.jsonl");
   command->callback([] { tune_sim(); });
 }

@@ -17,7 +17,7 @@ constexpr Word<StageSide> kSideWords[] = {{StageSide::kCpu, "cpu"}, {StageSide::
 
 Values parse_object(std::string_view line) {
   Values object = Values::parse(line, nullptr, false);
-  if (!object.is_object()) fail(ErrorKind::kUsage, "this is no JSON object");
+  if (!object.is_object()) fail(ErrorKind::kUsage, "this is not a JSON object");
   return object;
 }
 
@@ -89,7 +89,7 @@ TunerWindow parse_window(std::string_view line) {
   window.wait_s = number(object, "wait_s");
   window.step_s = number(object, "step_s");
   for (const Values& stage : list(object, "stages")) {
-    window.stages.push_back({text(stage, "name"), value_of(kSideWords, text(stage, "side"), "no side of a machine"),
+    window.stages.push_back({text(stage, "name"), value_of(kSideWords, text(stage, "side"), "not a side of a machine"),
                              number(stage, "seconds")});
   }
   return window;

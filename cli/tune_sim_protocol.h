@@ -8,7 +8,7 @@
 
 namespace stoker {
 
-/// Throw kUsage, saying what is wrong with the line.
+/// Both throw kUsage, which names the mistake in the line.
 TunedWorkload parse_workload(std::string_view line);
 TunerWindow parse_window(std::string_view line);
 

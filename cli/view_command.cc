@@ -1,4 +1,4 @@
-// `stoker view`: a contact sheet of what a recipe does to the pixels.
+// `stoker view`: draws a contact sheet of a recipe's results.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ std::size_t first_image_view(const Plan& plan, const std::string& recipe) {
   const std::vector<ViewPlan>& views = plan.views();
   const auto found =
       std::find_if(views.begin(), views.end(), [](const ViewPlan& v) { return v.kind == ViewKind::kImage; });
-  if (found == views.end()) fail(ErrorKind::kUsage, "{}: none of the recipe's views makes an image", recipe);
+  if (found == views.end()) fail(ErrorKind::kUsage, "{}: no view of the recipe makes an image", recipe);
   return static_cast<std::size_t>(found - views.begin());
 }
 
@@ -63,7 +63,7 @@ std::string details(const Plan& plan, std::size_t output) {
   const bool planes_first = view.image.format.layout == Layout::kNchw;
   std::vector<std::string> operators;
   for (const OperatorCall& call : plan.recipe().views()[output].operators) operators.push_back(brief(check_call(call)));
-  std::string size = "of the image's own size";
+  std::string size = "of the original size";
   if (const std::optional<ImageSize> fixed = view.image.geometry.output_size()) {
     size = fmt::format("{} x {} pixels", fixed->width, fixed->height);
   }
@@ -71,7 +71,7 @@ std::string details(const Plan& plan, std::size_t output) {
                      planes_first ? "nchw" : "nhwc", fmt::join(operators, ", "));
 }
 
-// "n01440764/img7, class 3", with the class's name where the key does not begin with it.
+// "n01440764/img7, class 3", with the class's name if the key does not begin with it.
 std::string caption(const Dataset& dataset, std::int64_t sample) {
   std::string key = escaped(dataset.key(sample));
   const std::int64_t label = dataset.label(sample);
@@ -84,10 +84,10 @@ std::string caption(const Dataset& dataset, std::int64_t sample) {
 
 struct Sheet {
   RgbImage image;
-  TriedSamples samples;  // shown, and passed over
+  TriedSamples samples;  // shown and skipped
 };
 
-// The first column shows the samples as they are, the others what a run with this seed makes of them in each epoch.
+// The first column shows the samples as they are, the others their output in each epoch of a run with this seed.
 Sheet draw_sheet(const Dataset& dataset, const Plan& plan, const ViewOptions& options) {
   const std::size_t output = first_image_view(plan, options.recipe);
   const ViewPlan& view = plan.views()[output];
@@ -167,7 +167,7 @@ void view(const ViewOptions& options) {
   write_output(fmt::format("{}: {}, {} each, {} x {} pixels\n", options.out,
                            counted(sheet.samples.good.size(), "sample"), counted(options.draws, "draw"),
                            sheet.image.width, sheet.image.height) +
-               bad_samples_text("Bad samples, passed over", sheet.samples.bad));
+               bad_samples_text("Bad samples, skipped", sheet.samples.bad));
 }
 
 }  // namespace

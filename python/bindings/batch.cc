@@ -49,7 +49,7 @@ void take_into_stream(const PyTensor& tensor, nb::handle stream) {
   }
   const std::int64_t number = stream.is_none() ? std::int64_t{kDefaultStream} : nb::cast<std::int64_t>(stream);
   if (number == -1) return;  // the consumer sees to it, with Batch.record_stream()
-  if (number <= 0) throw nb::buffer_error("the stream is a handle of CUDA's, or 1 or 2 for the default ones");
+  if (number <= 0) throw nb::buffer_error("the stream must be a CUDA handle, or 1 or 2 for the default streams");
   tensor.batch->wait_on(static_cast<DeviceStream>(number));
 }
 
@@ -61,7 +61,7 @@ nb::object to_dlpack(const PyTensor& tensor, nb::handle stream, nb::handle max_v
         fmt::format("the tensor is on device ({}, {}); copy it from there", device.type, device.id).c_str());
   }
   if (device.type == dlpack::kCuda && copy.value_or(false)) {
-    throw nb::buffer_error("a tensor on a GPU is not copied here; copy what is made from it");
+    throw nb::buffer_error("a tensor on a GPU is not copied here; copy the framework's tensor");
   }
   take_into_stream(tensor, stream);
   const bool versioned = !max_version.is_none() && nb::cast<int>(max_version[0]) >= 1;
@@ -88,7 +88,7 @@ DeviceStream stream_argument(nb::handle stream) {
     handle = stream.attr("ptr");
   }
   if (!nb::isinstance<nb::int_>(handle)) {
-    fail(ErrorKind::kUsage, "record_stream takes a stream of PyTorch or CuPy, or the number that is CUDA's handle");
+    fail(ErrorKind::kUsage, "record_stream takes a stream of PyTorch or CuPy, or a CUDA handle as a number");
   }
   const auto number = nb::cast<std::uintptr_t>(handle);
   return number == 0 ? kDefaultStream : number;  // CUDA takes either for it
@@ -102,7 +102,7 @@ nb::object to_array(const PyTensor& tensor, nb::handle dtype, std::optional<bool
   const nb::object wanted = dtype.is_none() ? nb::object(array.attr("dtype")) : nb::borrow(dtype);
   const bool same = nb::cast<bool>(array.attr("dtype").attr("__eq__")(wanted));
   if (same && !copy.value_or(false)) return array;
-  if (copy.has_value() && !*copy) throw nb::value_error("another dtype takes a copy");
+  if (copy.has_value() && !*copy) throw nb::value_error("another dtype needs a copy");
   return array.attr("astype")(wanted);
 }
 
@@ -116,8 +116,8 @@ PyTensor output(const PyBatch& self, const std::string& name) { return {self.bat
 PyTensor item(const PyBatch& self, nb::handle name) {
   if (!nb::isinstance<nb::str>(name)) {
     fail(ErrorKind::kUsage,
-         "a batch is neither a tuple nor a list: its outputs have names, as batch.{}; those of stoker.torch.Loader "
-         "unpack as tuples do",
+         "a batch is neither a tuple nor a list: its outputs have names, such as batch.{}; the batches of "
+         "stoker.torch.Loader unpack like tuples",
          self.batch->outputs().front().name);
   }
   return output(self, nb::cast<std::string>(name));
@@ -183,11 +183,10 @@ std::string repr_batch(const PyBatch& self) {
 }
 
 void bind_tensor(nb::module_& module) {
-  nb::class_<PyTensor>(
-      module, "Tensor",
-      "One output of a batch: give it to numpy.asarray() or torch.from_dlpack(), neither of which copies. One that is\n"
-      "on a GPU is ready in the stream that the framework then works with; the host does not wait for it.")
-      .def_prop_ro("shape", &shape_of, "The extents, the batch's first.")
+  nb::class_<PyTensor>(module, "Tensor",
+                       "One output of a batch, for numpy.asarray() or torch.from_dlpack(), neither of which copies. An "
+                       "output on a\nGPU is ready in the framework's current stream; the host does not wait for it.")
+      .def_prop_ro("shape", &shape_of, "The extents, beginning with the batch's.")
       .def_prop_ro(
           "dtype", [](const PyTensor& self) { return std::string(to_string(self.view.dtype)); },
           "'u8', 'i64', 'f16', 'bf16' or 'f32'.")
@@ -198,10 +197,10 @@ void bind_tensor(nb::module_& module) {
             const std::string_view layout = to_string(*self.view.layout);
             return nb::str(layout.data(), layout.size());
           },
-          "Of an image, the order of its axes: 'nchw' or 'nhwc'.")
+          "The order of an image's axes: 'nchw' or 'nhwc'.")
       .def("__len__", [](const PyTensor& self) { return self.view.shape[0]; })
       .def("__repr__", &repr_tensor)
-      .def("numpy", &to_numpy, "An array over the batch's memory, which it keeps from being used again.")
+      .def("numpy", &to_numpy, "An array over the batch's memory, which is not reused while the array exists.")
       .def("__array__", &to_array, "dtype"_a = nb::none(), "copy"_a = nb::none())
       .def("__dlpack__", &to_dlpack, nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(),
            "dl_device"_a = nb::none(), "copy"_a = nb::none())
@@ -215,23 +214,23 @@ void bind_tensor(nb::module_& module) {
 
 void bind_batch(nb::module_& module) {
   bind_tensor(module);
-  nb::class_<PyBatch>(module, "Batch",
-                      "What a loader yields. Each output of the recipe is an attribute (batch.image) and an item "
-                      "(batch['image']).\n\nIts memory is used for a later batch once nothing refers to it any more.")
+  nb::class_<PyBatch>(
+      module, "Batch",
+      "A batch that a loader yields. Each output of the recipe is an attribute (batch.image) and an "
+      "item\n(batch['image']).\n\nIts memory is reused for a later batch when no reference to it is left.")
       .def("__getitem__", &item, "name"_a.none())
       .def("__getattr__", &output_attribute, "name"_a)
       .def("__dir__", &attribute_names)
       .def("__len__", [](const PyBatch& self) { return self.batch->size(); })
       .def("__repr__", &repr_batch)
       .def("record_stream", &record_stream, "stream"_a.none(),
-           "Other streams than those that took the tensors work with them, too: the memory is not used for another\n"
-           "batch before what they are given, until nothing refers to this one any more, is done. Takes a stream of\n"
-           "PyTorch or CuPy, or CUDA's handle of one; of a batch on the CPU there is nothing to wait for.")
+           "Tells the loader that another stream than the one that took the tensors uses them, too: the memory is "
+           "not\nreused before the stream has done the work submitted until the last reference to this batch is gone. "
+           "Takes a\nstream of PyTorch or CuPy, or its CUDA handle; for a batch on the CPU it has no effect.")
       .def_prop_ro("outputs", &output_names, "The names of the outputs, in the recipe's order.")
-      .def_prop_ro(
-          "valid", &valid,
-          "Per slot, whether a sample stands there; false for padding and bad samples that were skipped, where labels\n"
-          "are -100 and images zeros.")
+      .def_prop_ro("valid", &valid,
+                   "For each slot, whether it holds a sample; false for padding and skipped bad samples, where labels "
+                   "are -100 and\nimages zeros.")
       .def_prop_ro("key", &key, "The samples' keys.")
       .def_prop_ro("position", &position, "The samples' positions in the epoch's global order.")
       .def_prop_ro(

@@ -36,7 +36,7 @@ std::string hint_for(std::string_view name, const CallSignature& signature) {
   }
   std::vector<std::string> names = signature.names;
   for (const std::string& other : signature.torch_only) {
-    if (name == other) return fmt::format("; stoker.torch.{} has it", signature.function);
+    if (name == other) return fmt::format("; stoker.torch.{} has this argument", signature.function);
     names.push_back(other);
   }
   return did_you_mean(name, names);

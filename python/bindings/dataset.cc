@@ -112,7 +112,7 @@ void bind_dataset(nb::module_& module) {
                           const nb::kwargs&) { fail(ErrorKind::kUsage, "a data set is opened by stoker.open(path)"); })
       .def("__len__", [](const PyDataset& self) { return self.dataset->size(); })
       .def("__getitem__", &sample, "index"_a.none(),
-           "The sample as it is stored: its fields as bytes by name, 'label' (-1 where none is known) and 'key'.")
+           "The sample as it is stored: its fields as bytes by name, 'label' (-1 if unknown) and 'key'.")
       .def("__reduce__", [](const PyDataset& self) { return self.reduce(); })
       .def("__repr__",
            [](const PyDataset& self) {
@@ -121,18 +121,17 @@ void bind_dataset(nb::module_& module) {
            })
       .def_prop_ro(
           "classes", [](const PyDataset& self) { return texts(self.dataset->classes()); },
-          "The names of the classes by label; empty where the data set does not name them.")
+          "The names of the classes by label; empty if the data set does not name them.")
       .def_prop_ro(
           "fields", [](const PyDataset& self) { return texts(self.dataset->field_names()); },
-          "The names of the fields that occur.");
+          "The names of all fields of the samples.");
   bind_dataset_views(module, dataset);
   module.def("open", &open_data, "data"_a.none(), "index_dir"_a.none() = nb::none(), "use_index"_a.none() = true,
              "io"_a.none() = "auto", "direct"_a.none() = false, nb::sig(kOpen),
-             "Opens a data set: a folder, a tar, a text file of paths, a glob or brace pattern, or a list of them.\n\n"
-             "index_dir: where to look for the shards' indexes first\n"
-             "use_index: if not, every shard is scanned and nothing of it kept\n"
-             "io: how shards are read: 'uring', 'pread', or 'auto', which is io_uring where it works\n"
-             "direct: read shards past the page cache");
+             "Opens a data set: a folder, a tar, a text file of paths, a glob or brace pattern, or a list of "
+             "them.\n\nindex_dir: the folder in which to look for the shards' indexes first\nuse_index: if False, "
+             "every shard is scanned and the result is not cached\nio: how shards are read: 'uring', 'pread', or "
+             "'auto', which is io_uring where it works\ndirect: bypass the page cache when reading shards");
 }
 
 }  // namespace stoker::python

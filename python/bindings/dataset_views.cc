@@ -153,8 +153,9 @@ std::string repr_facts(const PySampleFacts& self) {
 }  // namespace
 
 void bind_dataset_views(nb::module_& module, nb::class_<PyDataset>& dataset) {
-  nb::class_<PySampleFacts>(module, "SampleFacts",
-                            "What is known of a sample before it is read; of its image only what an index knows.")
+  nb::class_<PySampleFacts>(
+      module, "SampleFacts",
+      "What is known about a sample before it is read; facts about its image are known only from an index.")
       .def_prop_ro("key", [](const PySampleFacts& self) { return to_python_text(self.row.key); })
       .def_prop_ro("label", [](const PySampleFacts& self) { return self.row.label; })
       .def_prop_ro("bytes", [](const PySampleFacts& self) { return self.row.bytes(); })
@@ -168,16 +169,18 @@ void bind_dataset_views(nb::module_& module, nb::class_<PyDataset>& dataset) {
       .def("subset", &subset_of, "chosen"_a,
            nb::sig("def subset(self, chosen: Sequence[str] | Sequence[int] | _Path | Callable[[SampleFacts], bool]) -> "
                    "Dataset"),
-           "Some of the samples, as they stand: those with the given keys or numbers, those whose keys a list file\n"
-           "has, or those of which a predicate is true.")
+           "Some of the samples, in their order: those with the given keys or numbers, those whose keys are in a list "
+           "file,\nor those for which a predicate is true.")
       .def("with_labels", &labelled, "labels"_a, "classes"_a.none() = nb::none(),
            nb::sig("def with_labels(self, labels: _Path | Sequence[int], classes: Sequence[str] | None = None) -> "
                    "Dataset"),
-           "The same samples with other labels: from a list or CSV file of keys and labels, from the 'folders' that\n"
-           "their keys begin with, or as given. classes: names in the order of their numbers; by default byte order.");
-  module.def("mix", &mixture, "data"_a, "weights"_a,
-             nb::sig("def mix(data: Sequence[Dataset | _Path], weights: Sequence[float]) -> Dataset"),
-             "Draws from several data sets, from each its weight's share of all samples, exactly in the long run.");
+           "The same samples with other labels: from a list or CSV file of keys and labels, from the 'folders' "
+           "that\ntheir keys begin with, or as given. classes: names in the order of their numbers; by default in byte "
+           "order.");
+  module.def(
+      "mix", &mixture, "data"_a, "weights"_a,
+      nb::sig("def mix(data: Sequence[Dataset | _Path], weights: Sequence[float]) -> Dataset"),
+      "Draws from several data sets: from each exactly the share of samples that its weight says, in the long run.");
 }
 
 }  // namespace stoker::python

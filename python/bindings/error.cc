@@ -11,8 +11,8 @@ namespace stoker::python {
 namespace {
 
 constexpr const char* kDoc =
-    "What Stoker raises: a sentence that says what is wrong and what to do.\n\n"
-    "`kind` is one of 'usage', 'not_found', 'io', 'data', 'bad_sample', 'limit', 'memory', 'closed'.";
+    "The exception that Stoker raises, with a sentence that says what is wrong and what to do.\n\n`kind` is one of "
+    "'usage', 'not_found', 'io', 'data', 'bad_sample', 'limit', 'memory', 'closed'.";
 
 void raise(PyObject* type, const Error& error) {
   const nb::object exception = nb::borrow(type)(to_python_text(error.message(), "backslashreplace"));

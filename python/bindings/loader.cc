@@ -74,7 +74,7 @@ void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& nam
   Recipe recipe = recipe_argument(given["recipe"]);
   PyDataset data = dataset_argument(given["data"]);
   if (data.dataset->size() == 0)
-    fail(ErrorKind::kData, "there are no samples in {}: images and tars are looked for", fmt::join(data.paths, ", "));
+    fail(ErrorKind::kData, "there are no samples in {}: Stoker looks for images and tars", fmt::join(data.paths, ", "));
   std::shared_ptr<LoaderSession> session = LoaderSession::start(data.dataset, recipe, std::move(options));
   new (self) PyLoader{std::move(session), std::move(data), std::move(recipe), kept_options(signature, given, device)};
 }
@@ -195,10 +195,10 @@ void write_tune_report(const PyLoader& self, nb::handle path) {
 }
 
 std::string metrics_documentation() {
-  std::string text = "What the loader has measured of itself so far, by name; times in nanoseconds.\n\n";
+  std::string text = "What the loader has measured so far, by name; times in nanoseconds.\n\n";
   for (const MetricSpec& metric : metric_table()) {
     const bool counts = metric.kind == MetricKind::kCounter;
-    text += fmt::format("{}: {}{}\n", metric.name, metric.doc, counts ? "" : " (a reading, which may go down)");
+    text += fmt::format("{}: {}{}\n", metric.name, metric.doc, counts ? "" : " (a gauge, which may decrease)");
   }
   return text;
 }
@@ -229,37 +229,36 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
            "Changes knobs while an epoch runs; the batches stay the same.")
       .def("metrics", &metrics, metrics_documentation().c_str())
       .def("worker_times", &worker_times, nb::sig("def worker_times(self) -> list[dict[str, int]]"),
-           "By worker, how long it was busy and how long it had nothing to do so far, in nanoseconds.")
+           "For each worker, the time that it was busy and the time that it was idle so far, in nanoseconds.")
       .def("tuning", &tuning, nb::sig("def tuning(self) -> list[dict[str, Any]]"),
-           "Window by window what was tuned so far: the knobs that it ran with, how that went, the knobs that follow, "
-           "and\n"
-           "why. In a long run only some of the windows in which nothing happened.")
+           "The windows of tuning so far: the knobs that each ran with, its rate and wait, the next knobs, and the\n"
+           "reason. Of a long run only some of the windows without a change are kept.")
       .def("tune_report", &write_tune_report, "path"_a, nb::sig("def tune_report(self, path: _Path) -> None"),
-           "Draws that, as a page of HTML.")
+           "Draws what tuning() returns, as an HTML page.")
       .def_prop_ro(
           "threads", [session](const PyLoader& self) { return session(self).loader().threads(); },
-          "Workers at present.")
+          "The number of workers now.")
       .def_prop_ro(
           "prefetch", [session](const PyLoader& self) { return session(self).loader().prefetch(); },
-          "Batches made ahead at present.")
+          "The number of batches made ahead now.")
       .def_prop_ro(
           "io_depth", [session](const PyLoader& self) { return session(self).loader().io_depth(); },
-          "Reads under way at once, at most, at present.")
+          "The most reads that are under way at once now.")
       .def_prop_ro(
           "transfer_index", [session](const PyLoader& self) { return session(self).loader().transfer_index(); },
-          "Stages that the CPU does at present.")
+          "The number of stages that the CPU runs now.")
       .def_prop_ro(
           "metrics_address",
           [session](const PyLoader& self) -> nb::object {
             const std::string address = session(self).loader().metrics_address();
             return address.empty() ? nb::none() : nb::object(nb::str(address.c_str()));
           },
-          "Where metrics are served, with the port that was found.")
+          "The address at which metrics are served, with the actual port.")
       .def_prop_ro(
-          "dataset", [](const PyLoader& self) { return self.data; }, "The data set, of every rank's samples.")
+          "dataset", [](const PyLoader& self) { return self.data; }, "The data set, with the samples of all ranks.")
       .def_prop_ro(
           "batch_size", [session](const PyLoader& self) { return session(self).loader().batch_size(); },
-          "Samples per batch of this rank.")
+          "Samples in a batch of this rank.")
       .def(
           "close", [session](const PyLoader& self) { session(self).close(); },
           "Stops and joins the loader's threads. Batches that are still held stay valid.");
@@ -268,8 +267,7 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
 }  // namespace
 
 void bind_loader(nb::module_& module) {
-  nb::class_<EpochIterator>(module, "EpochIterator",
-                            "The batches of an epoch that are still to come; its length is their number.")
+  nb::class_<EpochIterator>(module, "EpochIterator", "The remaining batches of an epoch; its length is their number.")
       .def("__len__", [](const EpochIterator& self) { return self.batches_left; })
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__next__", &next_batch)
@@ -283,16 +281,16 @@ void bind_loader(nb::module_& module) {
       .def("__repr__", &repr)
       .def("__reduce__", &reduce)
       .def("state_dict", &state_dict,
-           "Where training stands, as a small dict: the batches that iterating has yielded are behind it, what is\n"
-           "prefetched is not. The same on every rank.")
-      .def("load_state_dict", &load_state_dict, "state_dict"_a,
-           "Goes to where a state stands: the epoch it names begins there, and so does plain iteration; behind an\n"
-           "epoch's last batch that is the next epoch. It may be of another number of ranks, threads or batches\n"
-           "prefetched, not of other data, recipe, seed, order or global batch.")
+           "The position of training, as a small dict: it is after the batches that iteration has yielded, and before\n"
+           "those that are prefetched. The same on every rank.")
+      .def(
+          "load_state_dict", &load_state_dict, "state_dict"_a,
+          "Moves the loader to a state's position: the state's epoch begins there, and so does plain iteration; after\n"
+          "an epoch's last batch that is the next epoch. The state may come from another number of ranks, threads or\n"
+          "prefetched batches, but not from other data, recipe, seed, order or global batch.")
       .def_prop_ro(
           "quarantine", &quarantine,
-          "The bad samples that were met so far, as the list of quarantine=FILE has them: dicts of shard, key,\n"
-          "offset and reason.")
+          "The bad samples found so far, as in the list of quarantine=FILE: dicts of shard, key, offset and reason.")
       .def("epoch", &named_epoch, "epoch"_a.none(), "An iterator over the batches of this epoch.");
   bind_knobs(loader);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&end));

@@ -43,7 +43,8 @@ class LogQueue {
     const std::lock_guard lock(mutex_);
     asked_ = false;
     if (dropped_ > 0) {
-      messages_.push_back({LogLevel::kWarning, fmt::format("{} messages were dropped: too many at once", dropped_)});
+      messages_.push_back(
+          {LogLevel::kWarning, fmt::format("{} log messages were dropped: too many at once", dropped_)});
       dropped_ = 0;
     }
     return std::exchange(messages_, {});

@@ -169,11 +169,12 @@ void bind_chain(nb::class_<Recipe>& recipe) {
   bind_operators(recipe);
   recipe
       .def("view", &with_view, "name"_a.none(), "field"_a.none() = "image",
-           "From here on the chain is about the output of this name, made from the field; it is added if it is not "
-           "there.\n\nname: a word of letters, digits and _\nfield: of the samples; by default the image, whatever it "
-           "is called")
+           "The operators after this call describe the output of this name, made from the field; the call adds the "
+           "output if\nthe recipe has none of this name.\n\nname: a word of letters, digits and _\nfield: a field of "
+           "the samples; by default the image, under any name")
       .def("set_tail", &with_tail, "tail"_a.none(),
-           "What becomes of an incomplete last batch where the loader is not told: 'drop', 'wrap', 'pad' or 'keep'.")
+           "What a loader without a tail of its own does with an incomplete last batch: 'drop', 'wrap', 'pad' or "
+           "'keep'.")
       .def_prop_ro("tail", &Recipe::tail);
 }
 
@@ -195,14 +196,15 @@ constexpr const char* kApply =
 
 void bind_recipe(nb::module_& module) {
   nb::class_<Recipe> recipe(
-      module, "Recipe", "What becomes of a sample, as a chain of operators. A value: each call gives a new recipe.");
+      module, "Recipe",
+      "The processing of a sample, as a chain of operators. A value: each call returns a new recipe.");
   recipe.def(nb::init<>(), "A recipe without operators, as stoker.recipe() makes it.");
   bind_chain(recipe);
   recipe
       .def_static(
           "from_toml", [](nb::handle text) { return Recipe::from_toml(text_argument("text", text)); }, "text"_a.none(),
-          "The recipe that a text of TOML describes, as to_toml() writes it and files of recipes hold it.")
-      .def("to_toml", &Recipe::to_toml, "The recipe as a text of TOML.")
+          "The recipe that a TOML text describes, as to_toml() writes it and recipe files hold it.")
+      .def("to_toml", &Recipe::to_toml, "The recipe as a TOML text.")
       .def(
           "__eq__", [](const Recipe& self, const Recipe& other) { return self == other; }, nb::is_operator())
       .def(
@@ -213,16 +215,14 @@ void bind_recipe(nb::module_& module) {
       .def("__getstate__", &Recipe::to_toml)
       .def("__setstate__", [](Recipe& self, const std::string& toml) { new (&self) Recipe(Recipe::from_toml(toml)); })
       .def("apply", &apply_recipe, nb::sig(kApply),
-           "The outputs for one encoded image, by name, as numpy arrays.\n\n"
-           "data: the image's bytes, or a dict of them by field, such as a data set's sample\n"
-           "seed, epoch, position: what the random numbers are drawn for\n"
-           "label: what becomes of the output 'label'; by default what the dict says\n"
-           "reference: run the slow executor that defines the pixels instead of the fast one\n"
-           "pixels_max: refuse an image of more pixels; by default 89,000,000");
+           "The outputs for one encoded image, by name, as numpy arrays.\n\ndata: the image's bytes, or a dict of "
+           "bytes by field, such as a data set's sample\nseed, epoch, position: select the random numbers\nlabel: the "
+           "value of the output 'label'; by default the dict's\nreference: run the slow executor that defines the "
+           "pixels instead of the fast one\npixels_max: refuse images of more pixels; by default 89,000,000");
   module.def(
       "recipe", [](nb::handle name) { return name.is_none() ? Recipe() : recipe_argument(name); },
       "name"_a = nb::none(),
-      "A new recipe, still without operators; or one that ships with Stoker, by name; or one from a .toml file.");
+      "A new recipe without operators; or a recipe that ships with Stoker, by name; or one from a .toml file.");
 }
 
 }  // namespace stoker::python

@@ -1,4 +1,4 @@
-"""Turns folders and shards of images into training batches, fast and always the same ones.
+"""Turns folders and shards of images into training batches, fast and reproducibly.
 
     data = stoker.open("imagenet/train")
     recipe = stoker.recipe().decode().random_resized_crop(224).random_flip().normalize("imagenet")
@@ -7,7 +7,7 @@
         for batch in loader.epoch(epoch):
             train(torch.from_dlpack(batch.image), torch.from_dlpack(batch.label))
 
-`stoker.torch.Loader` yields torch tensors and stands where a torch DataLoader would.
+`stoker.torch.Loader` yields torch tensors and replaces a torch DataLoader.
 """
 
 from stoker._signature import tell_signatures as _tell_signatures
@@ -23,13 +23,13 @@ __all__ = ["Batch", "Dataset", "EpochIterator", "Error", "Loader", "Recipe", "Sa
            "recipe"]
 
 for _public in (Batch, Dataset, EpochIterator, Loader, Recipe, SampleFacts, Tensor):
-    _public.__module__ = "stoker"  # where users find it, and pickle too
+    _public.__module__ = "stoker"  # where users and pickle find it
 _tell_signatures([Loader, Recipe], open, Recipe.to_toml, recipe().to_toml)
 del _public
 
 
 def __getattr__(name):
-    """Imports stoker.torch when it is first used: PyTorch takes seconds, and not everybody has it."""
+    """Imports stoker.torch when it is first used: importing PyTorch takes seconds, and it may not be installed."""
     if name == "torch":
         import importlib
 
@@ -38,7 +38,7 @@ def __getattr__(name):
         except ModuleNotFoundError as error:
             if error.name != "torch":
                 raise
-            raise AttributeError("stoker.torch needs PyTorch, which is not installed here (pip install torch)") from error
+            raise AttributeError("stoker.torch needs PyTorch, which is not installed (pip install torch)") from error
     raise AttributeError(f"module 'stoker' has no attribute '{name}'")
 
 

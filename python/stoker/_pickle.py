@@ -1,5 +1,5 @@
-"""What pickle calls to make a data set or a loader again in another process: functions of the compiled module have no
-names for it."""
+"""The functions that pickle calls to recreate a data set or a loader in another process: pickle cannot name functions
+of the compiled module."""
 
 from stoker import _stoker
 

@@ -1,11 +1,11 @@
-"""What inspect.signature() is told of the compiled functions, so that editors and notebooks know them too: nanobind keeps
-a function's parameters only as the first line of its documentation."""
+"""Signatures of the compiled functions for inspect.signature(), and so for editors and notebooks: nanobind keeps a
+function's parameters only as the first line of its documentation."""
 
-# ast and inspect take long to import, and are seldom wanted: not before they are.
+# ast and inspect take long to import and are seldom needed: they are imported on first use.
 
 
 class _Annotation(str):
-    """A type as it is written there; help() shows it without quotes."""
+    """A type as it is written in the signature; help() shows it without quotes."""
 
     __repr__ = str.__str__
 
@@ -43,7 +43,7 @@ def _signature_of_bound(method):
 
 
 class _OfConstructor:
-    """A class's signature: that of its __init__, be it ours or that of a class that was made from ours."""
+    """A class's signature: that of its __init__, which may belong to a derived class."""
 
     def __get__(self, instance, owner):
         from inspect import signature
@@ -52,8 +52,8 @@ class _OfConstructor:
 
 
 def tell_signatures(classes, function, method, bound_method):
-    """From then on inspect.signature() works for the classes and, given one each of what nanobind makes, for all functions
-    of this module."""
+    """Makes inspect.signature() work for the classes and, given one example of each kind of function that nanobind
+    makes, for all functions of this module."""
     for made in classes:
         made.__signature__ = _OfConstructor()
     for kind in (type(function), type(method)):

@@ -1,4 +1,4 @@
-"""The compiled part of stoker; its public names are stoker's own. A test compares this file with what is compiled."""
+"""The compiled part of stoker, which exports its public names. A test compares this file with the compiled module."""
 
 from os import PathLike
 from typing import Any, Callable, Protocol, Sequence, Union
@@ -12,7 +12,7 @@ _Bytes = Union[bytes, bytearray, memoryview, NDArray[numpy.uint8]]
 __version__: str
 
 class _Device(Protocol):
-    """What torch.device is."""
+    """The interface of torch.device."""
 
     @property
     def type(self) -> str: ...
@@ -20,12 +20,12 @@ class _Device(Protocol):
     def index(self) -> int | None: ...
 
 class Error(Exception):
-    """What Stoker raises: a sentence that says what is wrong and what to do."""
+    """The exception that Stoker raises, with a sentence that says what is wrong and what to do."""
 
     kind: str
 
 class SampleFacts:
-    """What is known of a sample before it is read; of its image only what an index knows, else None."""
+    """What is known about a sample before it is read; without an index the facts about its image are None."""
 
     @property
     def key(self) -> str: ...
@@ -58,7 +58,7 @@ class Dataset:
     def fields(self) -> list[str]: ...
 
 class Recipe:
-    """What becomes of a sample, as a chain of operators. A value: each call gives a new recipe."""
+    """The processing of a sample, as a chain of operators. A value: each call returns a new recipe."""
 
     def decode(self, mode: str = "planar", orientation: str = "ignore") -> Recipe: ...
     def resize(self, size: int | Sequence[int], filter: str = "bilinear") -> Recipe: ...
@@ -109,7 +109,7 @@ class Recipe:
     def __hash__(self) -> int: ...
 
 class Tensor:
-    """One output of a batch: give it to numpy.asarray() or torch.from_dlpack(), neither of which copies."""
+    """One output of a batch, for numpy.asarray() or torch.from_dlpack(), neither of which copies."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -131,7 +131,7 @@ class Tensor:
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
 class Batch:
-    """What a loader yields. Each output of the recipe is an attribute and an item."""
+    """A batch that a loader yields. Each output of the recipe is an attribute and an item."""
 
     def __getitem__(self, name: str) -> Tensor: ...
     def __getattr__(self, name: str) -> Tensor: ...
@@ -152,7 +152,7 @@ class Batch:
     def index(self) -> int: ...
 
 class EpochIterator:
-    """The batches of an epoch that are still to come; its length is their number."""
+    """The remaining batches of an epoch; its length is their number."""
 
     def __iter__(self) -> EpochIterator: ...
     def __next__(self) -> Batch: ...

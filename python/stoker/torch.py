@@ -20,9 +20,9 @@ _Device = torch.device
 
 
 class SlotFacts(NamedTuple):
-    """What stands in a batch's slots, beside the tensors."""
+    """Facts about a batch's slots, besides the tensors."""
 
-    valid: torch.Tensor  # per slot, whether a sample stands there; false for padding and for bad ones that were skipped
+    valid: torch.Tensor  # for each slot, whether it holds a sample; false for padding and skipped bad samples
     key: list[str]  # the samples' keys
     position: torch.Tensor  # the samples' positions in the epoch's global order
     epoch: int  # the epoch's number
@@ -31,9 +31,9 @@ class SlotFacts(NamedTuple):
 class Batch(tuple):
     """The outputs as tensors, in the recipe's order: `image, label = batch`. Each is also an attribute of its name.
 
-    The loader uses the memory for a later batch once no tensor of this one is left. What is made from the tensors as
-    `type(batch)(t.half() for t in batch)` has the outputs' names; `batch.map(torch.Tensor.half)` keeps the slots' facts
-    (valid, key, position, epoch) too.
+    The loader reuses the memory for a later batch when no tensor of this one is left. A batch made from the tensors by
+    `type(batch)(t.half() for t in batch)` has the outputs' names; one made by `batch.map(torch.Tensor.half)` also has
+    the facts about slots (valid, key, position, epoch).
     """
 
     _names: tuple[str, ...] = ()
@@ -79,14 +79,14 @@ def _make_batch(names: tuple[str, ...], tensors: Iterable[torch.Tensor], facts: 
 
 
 class _Form(NamedTuple):
-    """What is made of the outputs, beside their being tensors."""
+    """Options of the tensors that are made from outputs."""
 
     pinned: bool
     channels_last: bool
 
 
 class EpochIterator:
-    """The batches of an epoch that are still to come; its length is their number."""
+    """The remaining batches of an epoch; its length is their number."""
 
     def __init__(self, batches: stoker.EpochIterator, form: _Form) -> None:
         self._batches = batches
@@ -106,12 +106,12 @@ class EpochIterator:
 
 
 class Loader:
-    """As stoker.Loader, with its arguments; yields Batch.
+    """Like stoker.Loader, with the same arguments; yields Batch.
 
-    channels_last: images of recipes with .layout("nhwc") come as N x C x H x W tensors of torch.channels_last, without
-        a copy
-    pin_memory: the stream that is current when a batch comes may copy from it without blocking, until no tensor of it
-        is left; of others it is to be told: stoker.Batch.record_stream()
+    channels_last: yields images of recipes with .layout("nhwc") as N x C x H x W tensors of torch.channels_last,
+        without a copy
+    pin_memory: the stream that is current when a batch is yielded may copy from it without blocking until no tensor of
+        the batch is left; name other streams with stoker.Batch.record_stream()
     """
 
     _loader: stoker.Loader
@@ -158,7 +158,7 @@ class Loader:
             channels_last: bool = False,
         ) -> None: ...
 
-    else:  # mistakes are answered by stoker.Loader, in its words
+    else:  # stoker.Loader checks the arguments and reports mistakes
 
         def __init__(self, *positional, channels_last=False, **named):
             self._loader = stoker.Loader(*positional, **named)
@@ -189,16 +189,16 @@ class Loader:
         self._epoch = epoch
 
     def state_dict(self) -> dict[str, Any]:
-        """Where training stands: what iterating has yielded is behind it, what is prefetched is not."""
+        """The position of training: after the batches that iteration has yielded, before those that are prefetched."""
         return self._loader.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Goes to where a state stands, which may be of another number of ranks."""
+        """Moves the loader to a state's position; the state may come from another number of ranks."""
         self._loader.load_state_dict(state_dict)
 
     @property
     def quarantine(self) -> list[dict[str, Any]]:
-        """The bad samples that were met so far."""
+        """The bad samples found so far."""
         return self._loader.quarantine
 
     def set(self, **knobs: int) -> None:
@@ -206,54 +206,54 @@ class Loader:
         self._loader.set(**knobs)
 
     def metrics(self) -> dict[str, int]:
-        """What the loader has measured of itself so far, by name."""
+        """What the loader has measured so far, by name."""
         return self._loader.metrics()
 
     def worker_times(self) -> list[dict[str, int]]:
-        """By worker, how long it was busy and how long it had nothing to do so far, in nanoseconds."""
+        """For each worker, the time that it was busy and the time that it was idle so far, in nanoseconds."""
         return self._loader.worker_times()
 
     def tuning(self) -> list[dict[str, Any]]:
-        """Window by window what was tuned so far."""
+        """The windows of tuning so far."""
         return self._loader.tuning()
 
     def tune_report(self, path: _Path) -> None:
-        """Draws that, as a page of HTML."""
+        """Draws what tuning() returns, as an HTML page."""
         self._loader.tune_report(path)
 
     @property
     def dataset(self) -> stoker.Dataset:
-        """The data set, of every rank's samples."""
+        """The data set, with the samples of all ranks."""
         return self._loader.dataset
 
     @property
     def batch_size(self) -> int:
-        """Samples per batch of this rank."""
+        """Samples in a batch of this rank."""
         return self._loader.batch_size
 
     @property
     def threads(self) -> int:
-        """Workers at present."""
+        """The number of workers now."""
         return self._loader.threads
 
     @property
     def prefetch(self) -> int:
-        """Batches made ahead at present."""
+        """The number of batches made ahead now."""
         return self._loader.prefetch
 
     @property
     def transfer_index(self) -> int:
-        """Stages that the CPU does at present."""
+        """The number of stages that the CPU runs now."""
         return self._loader.transfer_index
 
     @property
     def metrics_address(self) -> str | None:
-        """Where metrics are served, with the port that was found."""
+        """The address at which metrics are served, with the actual port."""
         return self._loader.metrics_address
 
     @property
     def io_depth(self) -> int:
-        """Reads under way at once, at most, at present."""
+        """The most reads that are under way at once now."""
         return self._loader.io_depth
 
     def close(self) -> None:
@@ -279,7 +279,7 @@ Loader.__init__.__signature__ = _signature()  # type: ignore[attr-defined]
 def _as_tensors(batch: stoker.Batch, form: _Form) -> Batch:
     facts = SlotFacts(torch.from_numpy(batch.valid), batch.key, torch.from_numpy(batch.position), batch.epoch)
     if form.pinned and torch.cuda.is_available():
-        batch.record_stream(torch.cuda.current_stream())  # which copies from it, as a rule
+        batch.record_stream(torch.cuda.current_stream())  # the stream that usually copies from it
     return _make_batch(batch.outputs, [_as_tensor(batch[name], form) for name in batch.outputs], facts)
 
 

@@ -70,7 +70,7 @@ def test_a_shard_is_the_same_however_it_is_read(tmp_path):
 
 
 @pytest.mark.parametrize("options, message", [
-    ({"io": "mmap"}, "'mmap' is no way to read; use auto, uring or pread"),
+    ({"io": "mmap"}, "'mmap' is not a way to read; use auto, uring or pread"),
     ({"io": None}, "io is None"),
     ({"direct": 2}, "direct is 2"),
     ({"use_index": "no"}, "use_index is 'no'"),
@@ -110,7 +110,7 @@ def test_an_empty_folder_opens_and_cannot_be_loaded(tmp_path, recipe):
     for empty in (data, tmp_path, [tmp_path]):
         with pytest.raises(stoker.Error) as caught:
             stoker.Loader(empty, recipe, batch=1)
-        assert (caught.value.kind, str(caught.value)) == ("data", f"there are no samples in {tmp_path}: images and tars are looked for")
+        assert (caught.value.kind, str(caught.value)) == ("data", f"there are no samples in {tmp_path}: Stoker looks for images and tars")
 
 
 def test_a_file_that_vanished_is_named(tmp_path):

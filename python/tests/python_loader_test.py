@@ -189,7 +189,7 @@ def test_metrics_count_what_was_delivered(folder, recipe):
     assert metrics["bytes_read"] > 0 and metrics["decode_ns"] > 0
     assert all(isinstance(value, int) for value in metrics.values())
     assert all(f"\n{name}: " in stoker.Loader.metrics.__doc__ for name in metrics)
-    assert "batch_bytes: memory now held by batches (a reading" in stoker.Loader.metrics.__doc__
+    assert "batch_bytes: memory now held by batches (a gauge" in stoker.Loader.metrics.__doc__
 
 
 def test_keeping_every_batch_is_an_error_that_names_the_cause_when_memory_is_used_up(folder, recipe):
@@ -329,8 +329,8 @@ def test_the_first_bad_sample_stops_the_epoch_and_is_named(folder, recipe, tmp_p
     ({"batch": 8, "order": "random"}, "usage", "random"),
     ({"batch": 8, "order": "windowed", "window": 0}, "usage", "window is 0"),
     ({"batch": 8, "order": "windowed", "lanes": 0}, "usage", "lanes is 0"),
-    ({"batch": 8, "order": "windowed", "lanes": 3}, "usage", "lanes that divide it, for instance 2"),
-    ({"batch": 8, "order": "windowed", "lanes": 2, "rank": 0, "world": 4}, "usage", "among 4 ranks; .*for instance 4"),
+    ({"batch": 8, "order": "windowed", "lanes": 3}, "usage", "lanes that divides it, for example 2"),
+    ({"batch": 8, "order": "windowed", "lanes": 2, "rank": 0, "world": 4}, "usage", "among 4 ranks; .*for example 4"),
     ({"batch": 8, "window": 100}, "usage", "no window; .*windowed"),
     ({"batch": 8, "order": "none", "lanes": 8}, "usage", "no lanes"),
     ({"batch": 8, "tail": "kept"}, "usage", "kept"),

@@ -101,9 +101,9 @@ def test_a_state_names_nvjpeg(folder, recipe):
     with stoker.Loader(folder, recipe, nvjpeg=True, **device) as first, stoker.Loader(folder, recipe, **device) as second:
         batches = iter(first)
         next(batches)
-        with pytest.raises(stoker.Error, match="nvjpeg, which makes other pixels, was true and is now false"):
+        with pytest.raises(stoker.Error, match="nvjpeg, whose pixels differ, was true and is now false"):
             second.load_state_dict(first.state_dict())
-        with pytest.raises(stoker.Error, match="nvjpeg, which makes other pixels, was false and is now true"):
+        with pytest.raises(stoker.Error, match="nvjpeg, whose pixels differ, was false and is now true"):
             first.load_state_dict(second.state_dict())
         again = pickle.loads(pickle.dumps(first))
         assert seen(next(iter(again))) == seen(next(batches))

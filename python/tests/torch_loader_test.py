@@ -82,7 +82,7 @@ def test_a_misspelt_argument_is_answered_as_the_plain_loader_does(folder, recipe
 
 
 def test_the_plain_loader_says_where_channels_last_is(folder, recipe):
-    with pytest.raises(stoker.Error, match="no argument 'channels_last'; stoker.torch.Loader has it"):
+    with pytest.raises(stoker.Error, match="no argument 'channels_last'; stoker.torch.Loader has this argument"):
         stoker.Loader(folder, recipe, batch=8, channels_last=True)
 
 

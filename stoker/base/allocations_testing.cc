@@ -20,7 +20,7 @@ void* counted(std::size_t size, std::size_t alignment = alignof(std::max_align_t
   return memory;
 }
 
-void let_go(void* memory) noexcept {
+void release_memory(void* memory) noexcept {
   if (memory) alive.fetch_sub(1, std::memory_order_relaxed);
   std::free(memory);
 }
@@ -41,10 +41,10 @@ void* operator new(std::size_t size, std::align_val_t a) { return not_null(count
 void* operator new(std::size_t size, std::align_val_t a, const std::nothrow_t&) noexcept {
   return counted(size, bytes_of(a));
 }
-void operator delete(void* memory) noexcept { let_go(memory); }
-void operator delete(void* memory, std::size_t) noexcept { let_go(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { let_go(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { let_go(memory); }
+void operator delete(void* memory) noexcept { release_memory(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release_memory(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { release_memory(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release_memory(memory); }
 
 namespace stoker {
 

@@ -7,10 +7,10 @@
 namespace stoker {
 
 /// How often operator new was called since the program started, by all threads. A program that uses this function gets
-/// the counting operator new with it, all others keep their own.
+/// the counting operator new with it; all other programs keep the usual one.
 std::int64_t allocations_so_far();
 
-/// How many of them are alive. What was made before main() and is let go later makes it less, never more.
+/// The number of live allocations. Memory allocated before main() and freed later makes it smaller, never larger.
 std::int64_t allocations_alive();
 
 /// While it lives operator new finds no memory, on any thread. One at a time.

@@ -22,7 +22,7 @@ std::uint64_t ByteBudget::most() const {
   return most_;
 }
 
-void ByteBudget::give_back(std::uint64_t bytes) {
+void ByteBudget::release(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   exchange(bytes, 0);
 }

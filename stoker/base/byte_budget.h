@@ -1,5 +1,6 @@
-// Bounds the bytes that threads hold together. Who asks waits until there is room, and what is more than all of it is
-// granted alone. One thread that asks for all is granted in its order; of several that ask, whoever fits first.
+// Bounds the bytes that threads hold together. A thread that asks waits until there is room; a request above the whole
+// budget is granted alone. If one thread makes all requests, they are granted in order; of several waiting threads the
+// first whose request fits gets it.
 #pragma once
 
 #include <condition_variable>
@@ -28,10 +29,10 @@ class ByteBudget {
       return *this;
     }
     ~Grant() {
-      if (budget_) budget_->give_back(bytes_);
+      if (budget_) budget_->release(bytes_);
     }
 
-    /// Counts so many from now on, without waiting: what is there already cannot wait to be made.
+    /// Counts this many bytes from now on, without waiting: the memory already exists.
     void become(std::uint64_t bytes);
 
    private:
@@ -45,7 +46,7 @@ class ByteBudget {
   std::uint64_t most() const;
 
  private:
-  void give_back(std::uint64_t bytes);
+  void release(std::uint64_t bytes);
   void exchange(std::uint64_t before, std::uint64_t now);
 
   const std::uint64_t bytes_max_;

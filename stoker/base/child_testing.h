@@ -1,4 +1,4 @@
-// What happens in a forked child, or to a process that is not to survive.
+// Actions in a forked child, or in a process that will not survive them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The one exception type of the library: a kind that programs branch on, and a sentence that a person can act on.
-// Threads: a value; many may read it, one may change it.
+// The library's only exception type: a kind that programs branch on, and a sentence that a person can act on. Threads:
+// a value; many may read it, one may change it.
 #pragma once
 
 #include <fmt/core.h>
@@ -26,8 +26,8 @@ enum class ErrorKind {
 /// The kind's name as Python's `Error.kind` and the logs show it: "usage", "not_found", ...
 std::string_view to_string(ErrorKind kind);
 
-/// Whether such an error may be the fault of data that a job is to go on after. The machine's refusals are not, nor is
-/// being stopped: all that follows would meet them, too.
+/// Whether such an error may be the fault of data, so that a job continues with other data. Refusals of the machine and
+/// a stop are not: everything that follows would fail in the same way.
 constexpr bool is_about_data(ErrorKind kind) { return kind != ErrorKind::kMemory && kind != ErrorKind::kClosed; }
 
 class Error : public std::exception {

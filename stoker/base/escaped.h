@@ -1,4 +1,4 @@
-// Names from a data set may hold any bytes, and end up in lines that people read.
+// Makes names from a data set, which may hold any bytes, printable in one line.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Somewhere to run small tasks. Only runtime/ and pack/ start threads; layers below are handed one of these.
+// An interface that runs small tasks. Only runtime/ and pack/ start threads; they give layers below an Executor.
 #pragma once
 
 namespace stoker {

@@ -36,8 +36,8 @@ class FencedBytes {
   std::size_t mapped_ = 0;
 };
 
-/// A stretch of addresses that cannot be touched but for the pieces taken from it, each with inaccessible pages around
-/// it: what a kernel is told as places in one memory, while nothing between the pieces may be reached.
+/// A range of addresses that is inaccessible except for the pieces taken from it, each surrounded by inaccessible
+/// pages: for kernels that get places within one memory and must not touch anything between the pieces.
 class FencedSpace {
  public:
   using Fence = FencedBytes::Fence;
@@ -65,7 +65,7 @@ class FencedSpace {
 
   /// Takes all pieces back.
   void clear() {
-    // Mapped anew, for what was there must not be seen again.
+    // Mapped again, so that the old contents are not seen.
     if (mmap(base_, taken_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
       if (taken_ > 0) std::abort();
     }

@@ -10,7 +10,7 @@ namespace stoker {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-// What malloc takes from the memory that it keeps, and never maps on its own: that begins at 128 KiB.
+// A size that malloc takes from memory that it keeps; from 128 KiB on it may map separately.
 constexpr std::size_t kPiece = std::size_t{120} << 10;
 
 struct Piece {

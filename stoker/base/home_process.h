@@ -1,5 +1,5 @@
-// After fork() a child has a copy of our objects, but none of our threads, and locks that nobody will ever unlock. What
-// owns threads asks here whether it is still at home, and does nothing in a child.
+// Tells the process that made an object from a forked child. After fork() the child has copies of our objects, but none
+// of our threads, and locks that no thread will unlock. Objects that own threads check this and do nothing in a child.
 #pragma once
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Code that both sides run. What the device computes is written once, as functions of a block and a thread, so that the
-// host can run the very same grid, and a test can hold it against what the CPU's own kernels make.
+// Code that host and device both run. Device code is written once, as functions of a block and a thread, so that the
+// host can run the same grid and a test can compare its result with that of the CPU's kernels.
 //
 // A grid kernel is a struct with
 //   Args       what a launch is given: plain data, at most kGridArgsMax bytes
@@ -35,7 +35,7 @@ STOKER_HOST_DEVICE int item_of_block(const Item* items, int count, int block) {
 
 constexpr std::size_t kGridArgsMax = 512;
 
-/// One block after the other, one thread after the other.
+/// Runs one block after another, and in a block one thread after another.
 template <class Kernel>
 void run_grid_on_host(const typename Kernel::Args& args, int blocks) {
   static_assert(std::is_trivially_copyable_v<typename Kernel::Args> && sizeof(typename Kernel::Args) <= kGridArgsMax);

@@ -1,4 +1,4 @@
-// The grids of tests: that an order which a kernel counts on is noticed.
+// Test grids detect a kernel that depends on the order of threads.
 #include "stoker/base/host_device.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Grids as a device may run them, which promises no order.
+// Runs grids in any order, as a device may.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace stoker {
 
-/// As run_grid_on_host(), but blocks come in any order, and so do the threads of a phase; what they share begins as
-/// noise. A kernel that counts on an order makes other bits.
+/// As run_grid_on_host(), but runs blocks, and the threads of a phase, in any order, with shared memory that begins as
+/// noise. A kernel that depends on an order makes other bits.
 template <class Kernel>
 void run_grid_shuffled(const typename Kernel::Args& args, int blocks, std::uint32_t seed) {
   using Shared = typename Kernel::Shared;

@@ -26,7 +26,7 @@ std::int64_t machine_targets() {
   return targets;
 }
 
-std::atomic<bool> settled = false;
+std::atomic<bool> selected = false;
 
 }  // namespace
 
@@ -53,22 +53,22 @@ void select_isa(std::string_view name) {
   if (!(machine_targets() & wanted)) {
     fail(ErrorKind::kUsage, "this machine does not have the instruction set '{}'; it has {}", name, available);
   }
-  // What is not compiled for the one wanted runs on the best of the lesser ones that it is compiled for.
+  // Kernels that are not compiled for the requested set run on the best lesser one for which they are compiled.
   const std::int64_t usable = machine_targets() & ~(wanted - 1);
   hwy::SetSupportedTargetsForTest(usable);
   hwy::GetChosenTarget().Update(usable);
-  settled.store(true, std::memory_order_release);
+  selected.store(true, std::memory_order_release);
 }
 
-void settle_isa() {
-  if (settled.load(std::memory_order_acquire)) return;
+void ensure_isa() {
+  if (selected.load(std::memory_order_acquire)) return;
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
-  if (!settled.load(std::memory_order_acquire)) select_isa("");
+  if (!selected.load(std::memory_order_acquire)) select_isa("");
 }
 
 std::string active_isa() {
-  settle_isa();
+  ensure_isa();
   const std::int64_t chosen = hwy::SupportedTargets();
   for (const NamedTarget& known : kTargets) {
     if (chosen & known.target) return known.name;

@@ -1,4 +1,4 @@
-// What the library has to say while it works goes through one hook; the library itself never prints.
+// The hook through which the library logs; the library itself never prints.
 #pragma once
 
 #include <fmt/core.h>

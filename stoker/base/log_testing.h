@@ -1,4 +1,4 @@
-// What is logged while a test looks.
+// Captures log messages in tests.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace stoker {
 
-/// What is logged while it lives. For tests that log on one thread.
+/// The messages logged during its lifetime. For tests that log on one thread.
 class LogCapture {
  public:
   LogCapture() {

@@ -1,4 +1,4 @@
-// What of the machine this process may use: affinity masks and container limits count, not what is built in.
+// The part of the machine that this process may use, by affinity masks and container limits.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ TEST(Isa, RefusesUnknownNamesAndReadsTheEnvironment) {
   select_isa(before);
 }
 
-// In a process of its own, where nothing has chosen yet: says what the first use gives.
+// In a separate process, where no choice was made yet: prints the result of the first use.
 void use_first_with(const char* forced) {
   setenv("STOKER_ISA", forced, 1);
   try {

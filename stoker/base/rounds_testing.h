@@ -1,11 +1,11 @@
-// How long tests with random or exhaustive input go on.
+// The number of rounds of tests with random or exhaustive input.
 #pragma once
 
 #include <cstdlib>
 
 namespace stoker {
 
-/// Whether a sanitizer watches: a program is slower by far then, and does not survive a limited address space.
+/// Whether a sanitizer is active: the program is then far slower, and does not survive a limited address space.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
 #else

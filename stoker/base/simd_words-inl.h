@@ -1,4 +1,4 @@
-// What Highway lacks for 16-bit lanes: sums of products of neighbours, and packing within 128-bit blocks.
+// Operations on 16-bit lanes that Highway lacks: sums of products of neighbours, and packing within 128-bit blocks.
 #if defined(STOKER_BASE_SIMD_WORDS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef STOKER_BASE_SIMD_WORDS_INL_H_
 #undef STOKER_BASE_SIMD_WORDS_INL_H_

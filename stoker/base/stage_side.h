@@ -1,4 +1,4 @@
-// Where a stage runs.
+// The side that a stage runs on.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Threads: how many may be asked for, what the machine's refusal means to the user, and their names. Threads: any.
+// Limits on the number of threads, the error when the machine refuses one, and their names. Threads: any.
 #pragma once
 
 #include <string>

@@ -27,10 +27,10 @@ class CoreMask {
   std::unique_ptr<cpu_set_t, Free> mask_;
 };
 
-/// What hwloc knows of a machine.
+/// hwloc's description of a machine.
 class Topology {
  public:
-  /// Of this machine if `xml` is null. What cannot be looked at has no devices.
+  /// Of this machine if `xml` is null. A machine that cannot be examined has no devices.
   explicit Topology(const std::string* xml) {
     if (hwloc_topology_init(&topology_) != 0) return;
     // The size counts the zero behind it.
@@ -38,7 +38,7 @@ class Topology {
         !xml || hwloc_topology_set_xmlbuffer(topology_, xml->c_str(), static_cast<int>(xml->size() + 1)) == 0;
     hwloc_topology_set_all_types_filter(topology_, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
     hwloc_topology_set_type_filter(topology_, HWLOC_OBJ_PCI_DEVICE, HWLOC_TYPE_FILTER_KEEP_ALL);
-    // Linux tells as much as libpciaccess, which leaks what it has read.
+    // Linux reports as much as libpciaccess, which leaks memory.
     hwloc_topology_set_components(topology_, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci");
     known_ = set && hwloc_topology_load(topology_) == 0;
   }
@@ -48,7 +48,7 @@ class Topology {
   Topology(const Topology&) = delete;
   Topology& operator=(const Topology&) = delete;
 
-  /// Cores as near to a device as any; nothing for one that is not known.
+  /// The cores nearest to a device; none for an unknown device.
   std::optional<std::vector<int>> cores_near(const std::string& bus_id) const {
     if (!known_) return std::nullopt;
     hwloc_obj* const device = hwloc_get_pcidev_by_busidstring(topology_, bus_id.c_str());
@@ -68,7 +68,7 @@ class Topology {
 
 NearCores near_and_allowed(const std::string& bus_id, const Topology& machine, std::span<const int> allowed) {
   const std::optional<std::vector<int>> near = machine.cores_near(bus_id);
-  if (!near) return {{}, fmt::format("where the device {} is cannot be known: threads run on any core", bus_id)};
+  if (!near) return {{}, fmt::format("cannot find out where the device {} is: threads run on any core", bus_id)};
   NearCores result;
   std::ranges::set_intersection(*near, allowed, std::back_inserter(result.cores));
   const std::size_t count = result.cores.size();

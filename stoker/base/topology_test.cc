@@ -60,7 +60,7 @@ TEST(Topology, ChangesNothingForADeviceThatIsNotKnown) {
   for (const char* bus_id : {"0000:01:00.0", "", "cuda:0", "0000:3b:00", "zzzz:3b:00.0"}) {
     const NearCores cores = near(bus_id, first_cores(8));
     EXPECT_THAT(cores.cores, IsEmpty()) << bus_id;
-    EXPECT_THAT(cores.account, HasSubstr("cannot be known"));
+    EXPECT_THAT(cores.account, HasSubstr("cannot find out"));
   }
   EXPECT_THAT(cores_near("0000:3b:00.0", "no XML", first_cores(8)).cores, IsEmpty());
   EXPECT_THAT(cores_near("ffff:ff:1f.7").cores, IsEmpty()) << "of this machine";

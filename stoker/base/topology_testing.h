@@ -1,4 +1,4 @@
-// Machines made up for hwloc.
+// Fictitious machines for hwloc.
 #pragma once
 
 #include <fmt/format.h>

@@ -26,7 +26,7 @@ std::string byte_count(std::uint64_t bytes);
 /// "413MB", rounded up, as parse_size() reads it: what a message says is enough is enough.
 std::string whole_megabytes(std::uint64_t bytes);
 
-/// A noun of English, given in the singular, as many as there are of it need: "shard", "shards"; "class", "classes".
+/// An English noun, given in the singular, in the number that the count needs: "shard", "shards"; "class", "classes".
 std::string plural_of(std::string_view noun, std::uint64_t count);
 
 /// The count and the noun, which is given in the singular: "1 shard", "1,281,167 samples".

@@ -1,4 +1,4 @@
-// The folder where Stoker may keep what it can make again.
+// The folder for files that Stoker can make again.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Ends a test program that hangs, and says where: a test that waits for what never comes cannot.
+// Ends a test program that hangs, and names the place; a test that waits forever cannot do that itself.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@
 
 namespace stoker {
 
-/// While it lives, a round of the running test that takes far longer than any could aborts the program, with a sentence
-/// that names the test and the round.
+/// During its lifetime, a round of the running test that takes far too long aborts the program, with a sentence that
+/// names the test and the round.
 class Watchdog {
  public:
   /// Rounds take milliseconds; a machine that is busy with other things and a sanitizer may stretch them.
@@ -23,7 +23,7 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// Another round begins, which has as long again.
+  /// Begins another round, which gets the same time.
   void begin(std::string round);
 
  private:

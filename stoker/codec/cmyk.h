@@ -1,4 +1,4 @@
-// CMYK to RGB with Pillow's rounding, so that print-shop JPEGs look the same here as there.
+// CMYK to RGB with Pillow's rounding, so that print-shop JPEGs look the same as in Pillow.
 #pragma once
 
 #include <cstddef>

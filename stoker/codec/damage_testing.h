@@ -1,4 +1,4 @@
-// Damage of the kinds that files suffer, and a decoder's answer to it.
+// Kinds of damage that files suffer, and a decoder's reaction.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How large an image may be. Threads: a value; many may read it, one may change it.
+// Limits on the size of an image. Threads: a value; many may read it, one may change it.
 #pragma once
 
 #include <cstdint>

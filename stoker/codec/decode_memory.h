@@ -1,4 +1,4 @@
-// What decoding an image takes, told from its header: images differ by a factor of a thousand.
+// The memory that decoding an image takes, from its header: images differ by a factor of a thousand.
 #pragma once
 
 #include <cstdint>

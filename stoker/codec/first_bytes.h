@@ -1,4 +1,4 @@
-// What a file seems to be by its first bytes, for those that no decoder takes.
+// Guesses the kind of a file that no decoder takes from its first bytes.
 #pragma once
 
 #include <string>

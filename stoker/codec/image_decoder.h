@@ -14,7 +14,7 @@
 
 namespace stoker {
 
-/// Images whose planes were decoded: by Stoker's own decoder, or left to the codec's library, which takes longer.
+/// Counts of images whose planes were decoded: by Stoker's own decoder, or by the codec's library, which takes longer.
 struct PlaneDecodes {
   std::int64_t own = 0, by_library = 0;
   std::int64_t by_entry_points = 0;  // of the own ones
@@ -36,28 +36,28 @@ class ImageDecoder {
   /// does. `facts` are those that read_facts returned for these bytes. Throws kBadSample.
   virtual ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) = 0;
 
-  /// How many components the image has that can be resampled one by one, and their sizes; no samples, and nothing of
-  /// the part that is held. Count 0: it has only pixels. Throws as decode_rgb does.
+  /// The number and sizes of the components that can be resampled one by one, without samples. Count 0: the image has
+  /// only pixels. Throws as decode_rgb does.
   virtual Planes plane_sizes(Bytes encoded, const ImageFacts& facts);
   /// Of such an image: the samples that interpolation at the window's pixels reads (for components half as fine as the
   /// image one more on each side than those under the window), and some around them. Lasts as decode_rgb's view does.
-  /// `entry_points` are what decodes_cleanly gave for this file, or nothing; others are noticed, and done without.
+  /// `entry_points` are those that decodes_cleanly gave for this file, or none; wrong ones are detected and ignored.
   virtual Planes decode_planes(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points = {});
   /// For a device to decode: what decode_planes would decode by these entry points, as far as can be seen beforehand.
   /// Null if it has to be decoded here. Lasts as decode_rgb's view does.
   virtual const JpegWindow* find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points);
-  /// Whether the file cannot be bad, for a decoder that would not tell. Nothing is decoded: of many good files too,
-  /// nobody knows.
+  /// Whether the file is certainly not bad, for a decoder that would not detect it. Nothing is decoded, so the answer
+  /// is no for many good files, too.
   virtual bool is_surely_good(Bytes encoded);
-  /// How decode_planes fared so far.
+  /// The counts of decode_planes so far.
   virtual PlaneDecodes plane_decodes() const { return {}; }
 
-  /// Decodes the whole image, to its last byte; whether that went without concealing faults in its data. Appends to
-  /// `entry_points` what later makes decode_planes faster, if there is such for this file. Throws as decode_rgb does.
+  /// Decodes the whole image, to its last byte; returns whether no fault in its data had to be concealed. Appends to
+  /// `entry_points` data that make decode_planes faster later, if the file has them. Throws as decode_rgb does.
   virtual bool decodes_cleanly(Bytes encoded, const ImageFacts& facts, std::vector<std::uint8_t>& entry_points);
 };
 
-/// Tells the codec by the first bytes, whatever the file is called.
+/// Recognises the codec by the first bytes, not by the file's name.
 Codec detect_codec(Bytes encoded);
 
 /// A decoder for every codec behind one object, created on first use.

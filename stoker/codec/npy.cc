@@ -20,7 +20,9 @@ using namespace std::string_view_literals;
 constexpr std::string_view kMagic = "\x93NUMPY"sv;
 constexpr std::size_t kAlignment = 64;
 
-[[noreturn]] void refuse(std::string_view why) { fail(ErrorKind::kBadSample, "the npy array is no picture: {}", why); }
+[[noreturn]] void refuse(std::string_view why) {
+  fail(ErrorKind::kBadSample, "the npy array is not an image: {}", why);
+}
 
 /// What follows "'key':" in the header's dictionary, up to where the value ends.
 std::string_view value_of(std::string_view header, std::string_view key, char end) {
@@ -73,13 +75,13 @@ NpyPixels read_npy_header(Bytes encoded) {
                          .channels = shape.size() == 3 ? static_cast<int>(shape[2]) : 1,
                          .data_offset = begin + length};
   if (pixels.channels != 1 && pixels.channels != 3 && pixels.channels != 4) {
-    refuse(fmt::format("it has {}; 1, 3 and 4 are known", counted(pixels.channels, "channel")));
+    refuse(fmt::format("it has {}; only 1, 3 and 4 are supported", counted(pixels.channels, "channel")));
   }
   // Two extents below 2^31 and 4 channels stay below 2^64.
   const std::uint64_t expected = static_cast<std::uint64_t>(shape[0]) * static_cast<std::uint64_t>(shape[1]) *
                                  static_cast<std::uint64_t>(pixels.channels);
   if (encoded.size() - pixels.data_offset != expected) {
-    refuse(fmt::format("its shape wants {}, and it has {}", byte_count(expected), encoded.size() - pixels.data_offset));
+    refuse(fmt::format("its shape needs {}, but it has {}", byte_count(expected), encoded.size() - pixels.data_offset));
   }
   return pixels;
 }

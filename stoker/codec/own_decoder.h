@@ -1,4 +1,4 @@
-// Which images Stoker's own JPEG decoder is meant for; the others are decoded by their codec's library, to the same
+// Tells which images Stoker's own JPEG decoder takes; all others are decoded by their codec's library, to the same
 // pixels.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Whole images decoded without any shortcut: what the fast paths are checked against.
+// Decodes whole images without any shortcut: the reference for the fast paths.
 #pragma once
 
 #include <vector>

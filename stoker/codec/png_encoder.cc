@@ -20,7 +20,7 @@ std::uint8_t color_type(int channels) {
     case 1: return SPNG_COLOR_TYPE_GRAYSCALE;
     case 3: return SPNG_COLOR_TYPE_TRUECOLOR;
     case 4: return SPNG_COLOR_TYPE_TRUECOLOR_ALPHA;
-    default: fail(ErrorKind::kUsage, "a PNG is made of 1, 3 or 4 channels, not of {}", channels);
+    default: fail(ErrorKind::kUsage, "a PNG has 1, 3 or 4 channels, not {}", channels);
   }
 }
 
@@ -32,7 +32,7 @@ void encode_png(ImageView image, std::vector<std::uint8_t>& out, Orientation ori
   header.height = static_cast<std::uint32_t>(image.height);
   header.bit_depth = 8;
   header.color_type = color_type(image.channels);
-  if (!image.interleaved()) fail(ErrorKind::kUsage, "a PNG is made of interleaved rows");
+  if (!image.interleaved()) fail(ErrorKind::kUsage, "a PNG needs interleaved rows");
 
   const std::unique_ptr<spng_ctx, void (*)(spng_ctx*)> context(spng_ctx_new(SPNG_CTX_ENCODER), spng_ctx_free);
   if (!context) fail(ErrorKind::kMemory, "no memory for a PNG encoder");

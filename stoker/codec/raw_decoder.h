@@ -1,4 +1,4 @@
-// Images that are stored decoded, as npy arrays: nothing is decoded, the pixels are shown where they lie.
+// Images that are stored decoded, as npy arrays: nothing is decoded, the pixels are viewed in place.
 #pragma once
 
 #include "stoker/codec/image_decoder.h"

@@ -61,8 +61,8 @@ TEST(Npy, RefusesArraysThatAreNoPictures) {
     EXPECT_EQ(error.kind(), ErrorKind::kBadSample);
     return error.message();
   };
-  EXPECT_THAT(reason(good, 17), HasSubstr("wants 18 bytes, and it has 17"));
-  EXPECT_THAT(reason(good, 19), HasSubstr("wants 18 bytes, and it has 19"));
+  EXPECT_THAT(reason(good, 17), HasSubstr("needs 18 bytes, but it has 17"));
+  EXPECT_THAT(reason(good, 19), HasSubstr("needs 18 bytes, but it has 19"));
   EXPECT_THAT(reason("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 3), }", 72),
               HasSubstr("'<f4', not uint8"));
   EXPECT_THAT(reason("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3, 3), }", 18),

@@ -76,7 +76,7 @@ Frame first_frame(Bytes encoded, const WebPBitstreamFeatures& canvas) {
   const WebPBitstreamFeatures features = features_of(frame.encoded);
   const bool is_inside = frame.width <= canvas.width - frame.x && frame.height <= canvas.height - frame.y;
   if (!is_inside || features.width != frame.width || features.height != frame.height || features.has_animation) {
-    fail(ErrorKind::kBadSample, "the first frame of the WebP animation does not lie in its picture");
+    fail(ErrorKind::kBadSample, "the first frame of the WebP animation is not inside its canvas");
   }
   return frame;
 }

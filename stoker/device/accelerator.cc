@@ -45,7 +45,7 @@ double accelerator_step_seconds(std::string_view text, int batch) {
     if (profile.name == text) return profile.seconds_per_step * batch / profile.batch;
     names.emplace_back(profile.name);
   }
-  fail(ErrorKind::kUsage, "'{}' is no accelerator{}; give the seconds of a step, or one of {}", text,
+  fail(ErrorKind::kUsage, "'{}' is not an accelerator{}; give the seconds of a step, or one of {}", text,
        did_you_mean(text, names), fmt::join(names, ", "));
 }
 

@@ -1,5 +1,6 @@
-// The seam for what runs the stages behind the transfer index. Work is handed over in one piece per batch: copies, then
-// launches of kernels, and files for nvJPEG in between, in that order; it is done later, and an event tells when.
+// The seam for devices, which run the stages after the transfer index. Each batch is submitted as one piece of work:
+// copies, then launches of kernels, and files for nvJPEG in between, in that order; the device does it later, and an
+// event tells when it is done.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,7 @@ struct DeviceCopy {
   std::size_t bytes = 0;
 };
 
-/// A JPEG that nvJPEG is to decode, whole, to planes as fine as the file has them.
+/// A JPEG for nvJPEG to decode, whole, to planes of the file's own resolution.
 struct DeviceDecode {
   struct Plane {
     std::uint8_t* samples = nullptr;  // in the device's memory
@@ -44,14 +45,14 @@ struct DeviceDecode {
   std::size_t before_launch = 0;   // of the task's launches this one comes next
 };
 
-/// Everything the device does for one batch. The memory stays as it is until the event.
+/// Everything the device does for one batch. The memory must not change until the event.
 struct DeviceTask {
   std::vector<DeviceCopy> copies_in;   // from memory for staging to the device's
   std::vector<DeviceLaunch> launches;  // in order
   std::vector<DeviceDecode> decodes;   // likewise; there are none behind the last launch
   std::vector<DeviceCopy> copies_out;  // back, when these are done
 
-  /// Calls the one or the other for all launches and decodes, in their order.
+  /// Calls one of the two for each launch and decode, in order.
   template <class Decode, class Launch>
   void in_order(Decode decode, Launch launch) const {
     auto next = decodes.begin();
@@ -62,21 +63,21 @@ struct DeviceTask {
   }
 };
 
-/// What a kernel and nvJPEG do, of kStageRuns.
+/// The work of a kernel and of nvJPEG, of kStageRuns.
 std::size_t stage_run_of(const DeviceLaunch& launch);
 inline constexpr std::size_t kDeviceDecodeRun = stage_run(StageSide::kDevice, Stage::kDecode);
 
-/// When a task is done.
+/// The completion of a task.
 class DeviceEvent {
  public:
   virtual ~DeviceEvent() = default;
-  /// Waits so long at most; whether it is done. Threads: any. Throws kIo if it cannot be any more.
+  /// Waits at most this long; returns whether the task is done. Threads: any. Throws kIo if it can no longer complete.
   virtual bool wait_for(std::int64_t patience_ns) const = 0;
-  /// Waits until the device has no more use for the task's memory.
+  /// Waits until the device no longer uses the task's memory.
   virtual void wait_for_memory() const = 0;
-  /// When it was done, or will be (base/clock.h), as far as is known.
+  /// The time at which it was or will be done (base/clock.h), if known.
   virtual std::int64_t done_ns() const = 0;
-  /// How long its kernels took, in nanoseconds, once it is done; 0 if nobody measures.
+  /// The time of its kernels in nanoseconds, once it is done; 0 if it is not measured.
   virtual StageTimes stages_ns() const = 0;
   std::int64_t busy_ns() const {
     const StageTimes times = stages_ns();
@@ -84,14 +85,13 @@ class DeviceEvent {
   }
 };
 
-/// A point in a stream of a consumer: what it was given before.
+/// A point in a consumer's stream, after the work submitted so far.
 class StreamMark {
  public:
   virtual ~StreamMark() = default;
-  /// Waits until that is done.
+  /// Waits until the stream has reached it.
   virtual void wait() const = 0;
-  /// How long after another mark it was reached, in nanoseconds; unset where that is not known, or not yet. Does not
-  /// wait.
+  /// The time between another mark and this one, in nanoseconds; unset if it is not known, or not yet. Does not wait.
   virtual std::optional<std::int64_t> ns_since(const StreamMark&) const { return std::nullopt; }
 };
 
@@ -101,36 +101,36 @@ class Device {
 
   /// As the user writes it: "emulated:execute", "cuda:0".
   virtual const std::string& name() const = 0;
-  /// Whether what it leaves in its memory is what was asked for; the time is, in any case.
+  /// Whether it really computes its results; its times are valid in any case.
   virtual bool computes() const = 0;
-  /// What there is to know about figures that come of it, in a sentence; empty if nothing.
+  /// A caveat about figures measured with it, in a sentence; empty if there is none.
   virtual std::string caveat() const = 0;
-  /// Whether the host may look at its memory. Where it may not, batches are handed on while work on them goes on.
+  /// Whether the host may read its memory. If not, batches are delivered while work on them continues.
   virtual bool memory_is_host() const = 0;
-  /// What memory it has of its own; 0: the host's.
+  /// The size of its own memory; 0: it uses the host's.
   virtual std::uint64_t memory_bytes() const { return 0; }
-  /// CUDA's number of it; -1 if it is none of CUDA's.
+  /// Its CUDA number; -1 if it is not a CUDA device.
   virtual int gpu() const { return -1; }
 
-  /// Where it is on the PCI bus ("0000:3b:00.0"); empty if it is on none.
+  /// Its PCI bus id ("0000:3b:00.0"); empty if it has none.
   virtual std::string bus_id() const { return {}; }
 
-  /// Host memory that copies to the device start from, and the device's own. Throw kMemory when there is no more.
+  /// Host memory that copies to the device start from, and device memory. Both throw kMemory when there is none left.
   virtual Allocator& staging() = 0;
   virtual Allocator& memory() = 0;
 
-  /// Before the first task with files for nvJPEG. Throws kNotFound where there is no nvJPEG.
+  /// Call it before the first task with files for nvJPEG. Throws kNotFound if there is no nvJPEG.
   virtual void open_nvjpeg() = 0;
 
-  /// Hands a task over; they are done in the order in which they come, and this one after the marks. Threads: any.
+  /// Submits a task; tasks run in the order of submission, and this one after the marks. Threads: any.
   virtual std::shared_ptr<DeviceEvent> submit(const DeviceTask& task,
                                               std::span<const std::shared_ptr<const StreamMark>> after) = 0;
-  /// Copies from its memory to the host's, once tasks that were handed over are done, and waits for that.
+  /// Copies from its memory to the host's after all submitted tasks, and waits for the copy.
   virtual void fetch(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) = 0;
 
-  /// What a consumer's stream is given from now on is done after the task.
+  /// Makes work submitted to a consumer's stream from now on wait for the task.
   virtual void make_wait(DeviceStream stream, const DeviceEvent& task) = 0;
-  /// A mark behind what it was given so far. Null if all of that is done.
+  /// A mark after all work submitted to the stream so far. Null if that work is done.
   virtual std::shared_ptr<const StreamMark> mark(DeviceStream stream) noexcept = 0;
 };
 

@@ -1,4 +1,4 @@
-// The device that tests of agreement run on: the emulated one, or what the environment names, which may be a GPU.
+// The device that agreement tests run on: the emulated one, or the one that the environment names, which may be a GPU.
 #pragma once
 
 #include <cstdlib>

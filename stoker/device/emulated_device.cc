@@ -109,7 +109,7 @@ class ExecutingDevice final : public EmulatedDevice {
   using EmulatedDevice::EmulatedDevice;
 
   bool computes() const override { return true; }
-  std::string caveat() const override { return "The host did the device's work: no rate here is a GPU's."; }
+  std::string caveat() const override { return "The host did the device's work: these rates are not those of a GPU."; }
 
   std::shared_ptr<DeviceEvent> submit(const DeviceTask& task,
                                       std::span<const std::shared_ptr<const StreamMark>>) override {
@@ -135,8 +135,8 @@ class ModelledDevice final : public EmulatedDevice {
   bool computes() const override { return false; }
   std::string caveat() const override {
     return fmt::format(
-        "No pixels were made: {} is a model that is assumed to copy {}/s, to reach {}/s of its memory, to decode {}/s "
-        "of JPEGs, or {}/s by nvJPEG, and to start a kernel in {:.3g} us.",
+        "No pixels were computed: {} is a model that copies {}/s, accesses its memory at {}/s, decodes {}/s of JPEGs "
+        "({}/s by nvJPEG), and starts a kernel in {:.3g} us.",
         name(), format_size(model_.copy_bytes_per_s), format_size(model_.memory_bytes_per_s),
         format_size(model_.coded_bytes_per_s), format_size(model_.nvjpeg_bytes_per_s), model_.launch_s * 1e6);
   }
@@ -175,14 +175,14 @@ class ModelledDevice final : public EmulatedDevice {
 };
 
 double parse_rate(std::string_view text) {
-  if (!text.ends_with("/s")) fail(ErrorKind::kUsage, "'{}' is no rate; write it as 12GB/s", text);
+  if (!text.ends_with("/s")) fail(ErrorKind::kUsage, "'{}' is not a rate; write it as 12GB/s", text);
   return static_cast<double>(parse_size(text.substr(0, text.size() - 2)));
 }
 
 double parse_seconds(std::string_view text) {
   const std::optional<double> number = parse_number<double>(text);
   if (number && *number >= 0 && *number <= 1) return *number;
-  fail(ErrorKind::kUsage, "'{}' is no time between 0 and 1 seconds", text);
+  fail(ErrorKind::kUsage, "'{}' is not a time between 0 and 1 seconds", text);
 }
 
 DeviceModel model_of(std::string_view name) {
@@ -209,10 +209,11 @@ void change(DeviceModel& model, std::string_view figure) {
                        : what == "nvjpeg" ? &model.nvjpeg_bytes_per_s
                                           : nullptr;
   if (!rate) {
-    fail(ErrorKind::kUsage, "an emulated device has no figure '{}'; it has copy, memory, coded, nvjpeg, launch", what);
+    fail(ErrorKind::kUsage,
+         "an emulated device has no parameter '{}'; its parameters are copy, memory, coded, nvjpeg, launch", what);
   }
   *rate = parse_rate(value);
-  if (*rate <= 0) fail(ErrorKind::kUsage, "an emulated device's {} takes more than 0 bytes a second", what);
+  if (*rate <= 0) fail(ErrorKind::kUsage, "an emulated device's {} must be more than 0 bytes a second", what);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Devices that there are not. One does what a device would be asked to do, on the host, block by block: for agreement,
-// and untimed; Stoker's decoders stand in for nvJPEG. The other does nothing, and is done when a device of its speeds
-// would be: for timing.
+// Emulated devices. One computes a device's work on the host, block by block: for agreement tests, and untimed;
+// Stoker's decoders replace nvJPEG. The other computes nothing, and finishes when a device of its speeds would: for
+// timing.
 #pragma once
 
 #include <memory>

@@ -33,12 +33,12 @@ TEST(EmulatedDevice, RefusesWhatIsNoneInASentence) {
       {"gpu", "there is no device 'gpu'"},
       {"emulated:", "there is no emulated device ''"},
       {"emulated:b100", "did you mean"},
-      {"emulated:h100,copy=12", "'12' is no rate; write it as 12GB/s"},
+      {"emulated:h100,copy=12", "'12' is not a rate; write it as 12GB/s"},
       {"emulated:h100,copy=0B/s", "more than 0 bytes"},
-      {"emulated:h100,cores=5", "it has copy, memory, coded"},
-      {"emulated:h100,launch=-1", "'-1' is no time"},
-      {"emulated:h100,launch=2", "'2' is no time between 0 and 1 seconds"},
-      {"emulated:h100,", "an emulated device has no figure ''"},
+      {"emulated:h100,cores=5", "its parameters are copy, memory, coded"},
+      {"emulated:h100,launch=-1", "'-1' is not a time"},
+      {"emulated:h100,launch=2", "'2' is not a time between 0 and 1 seconds"},
+      {"emulated:h100,", "an emulated device has no parameter ''"},
   }};
   for (const auto& [name, says] : cases) {
     const Error error = refusal(name);
@@ -50,7 +50,7 @@ TEST(EmulatedDevice, RefusesWhatIsNoneInASentence) {
 TEST(EmulatedDevice, SaysWhatItsFiguresAreAndThatItMakesNoPixels) {
   EXPECT_THAT(
       open_device("emulated:t4,copy=3GB/s,launch=7e-6")->caveat(),
-      AllOf(HasSubstr("No pixels were made"), HasSubstr("emulated:t4"), HasSubstr("3.00 GB/s"), HasSubstr("7 us")));
+      AllOf(HasSubstr("No pixels were computed"), HasSubstr("emulated:t4"), HasSubstr("3.00 GB/s"), HasSubstr("7 us")));
   EXPECT_THAT(open_device("emulated:execute")->caveat(), HasSubstr("The host did"));
 }
 

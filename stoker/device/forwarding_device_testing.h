@@ -1,4 +1,4 @@
-// A device that does what the emulated one does, for tests to change in one thing or another.
+// A device that forwards to the emulated one, in which tests override single functions.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,4 @@
-// One launch of a grid kernel, as data: which kernel, with what, of how many blocks. Back ends turn it into the real
-// thing.
+// One launch of a grid kernel, as data: the kernel, its arguments, the number of blocks. Back ends execute it.
 #pragma once
 
 #include <array>

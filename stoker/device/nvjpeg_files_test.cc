@@ -113,7 +113,7 @@ TEST(DeviceTask, IsDoneInOrder) {
 
 TEST(ModelledDevice, TakesFilesForNvjpegAtTheirRate) {
   const auto device = open_device("emulated:h100,nvjpeg=1MB/s,launch=0.5");
-  EXPECT_THAT(device->caveat(), AllOf(HasSubstr("No pixels were made"), HasSubstr("1.00 MB/s by nvJPEG")));
+  EXPECT_THAT(device->caveat(), AllOf(HasSubstr("No pixels were computed"), HasSubstr("1.00 MB/s by nvJPEG")));
   const std::vector<std::uint8_t> file(3000);
   DeviceTask task;
   task.decodes.emplace_back().file = file;

@@ -1,4 +1,4 @@
-// Devices by name.
+// Opens devices by name.
 #pragma once
 
 #include <memory>

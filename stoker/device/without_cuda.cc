@@ -8,7 +8,7 @@ namespace stoker {
 
 std::shared_ptr<Device> open_cuda_device(std::string_view ordinal) {
   fail(ErrorKind::kUsage,
-       "'cuda:{}' needs a program that was built with CUDA, which this one was not; docs/gpu.md says how", ordinal);
+       "'cuda:{}' needs a program built with CUDA, but this one was built without it; see docs/gpu.md", ordinal);
 }
 
 std::shared_ptr<PinnedHost> open_pinned_host() {

@@ -1,4 +1,4 @@
-// What is told of a sample whose bytes are bad. Threads: a value; many may read it, one may change it.
+// The report about a sample whose bytes are bad. Threads: a value; many may read it, one may change it.
 #pragma once
 
 #include <cstdint>

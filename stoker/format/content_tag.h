@@ -1,4 +1,4 @@
-// What tells cheaply whether a shard is still the one that an index was made for.
+// A cheap check whether a shard is still the one that an index was made for.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A data set: samples, each with its key, its label, where its fields lie and what an index knows of it. Immutable once
+// A data set: samples, each with its key, its label, the places of its fields, and facts from an index. Immutable once
 // opened; any number of threads may read it.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace stoker {
 
-/// One of the data sets that are mixed: its samples stand together, and `weight` in the sum of all weights of a run's
-/// samples are drawn from it.
+/// One part of a mixture: its samples are consecutive, and the share `weight` / (sum of all weights) of a run's samples
+/// is drawn from it.
 struct MixPart {
   std::int64_t samples = 0;
   std::int64_t weight = 0;
@@ -26,29 +26,29 @@ class Dataset {
 
   /// Class names by label, when the data set names its classes (a folder does); otherwise empty.
   virtual const std::vector<std::string>& classes() const = 0;
-  /// Names of the fields that occur in any sample, in order of first appearance: "jpg", "cls", ...
+  /// Names of the fields of all samples, in order of first appearance: "jpg", "cls", ...
   virtual const std::vector<std::string>& field_names() const = 0;
 
-  /// Replaces `into` by all that is known of a sample; allocates nothing in the steady state. May read from an index:
-  /// throws kNotFound, kIo, and kData for a shard or index that is damaged.
+  /// Replaces `into` by the row of a sample; allocates nothing in the steady state. May read from an index: throws
+  /// kNotFound, kIo, and kData for a damaged shard or index.
   virtual void read(std::int64_t sample, SampleRow& into) const = 0;
-  /// Fetches from the indexes what reading these samples' rows will need, all at once. What goes wrong is told when a
-  /// row is read.
+  /// Fetches together the parts of indexes that reading these samples' rows will need. Errors are thrown when a row is
+  /// read.
   virtual void prepare(std::span<const std::int64_t> samples) const = 0;
 
-  /// How many samples each shard has, in order; a folder is one shard.
+  /// The number of samples of each shard, in order; a folder is one shard.
   virtual std::vector<std::int64_t> shard_samples() const = 0;
   /// Bytes of all fields of all samples.
   virtual std::uint64_t bytes() const = 0;
 
-  /// Changes when the samples, their order, their images' sizes or their labels change; not with where they lie, so
-  /// that a folder and its tars have the same.
+  /// Changes with the samples, their order, their images' sizes and their labels, but not with their places, so that a
+  /// folder and its tars have the same fingerprint.
   virtual std::uint64_t fingerprint() const = 0;
 
-  /// What it is mixed from; empty for a data set whose samples all count alike.
+  /// The parts of a mixture; empty for a data set that is not a mixture.
   virtual std::vector<MixPart> mixture() const { return {}; }
 
-  /// read(), where speed is of no matter.
+  /// Like read(), for code where speed does not matter.
   SampleRow row(std::int64_t sample) const;
   std::string key(std::int64_t sample) const { return row(sample).key; }
   std::int64_t label(std::int64_t sample) const { return row(sample).label; }
@@ -64,12 +64,12 @@ inline std::uint64_t mean_sample_bytes(const Dataset& dataset) {
 /// "train-003.tar, sample 'n01/img7'": for messages.
 std::string describe(const SampleRow& row);
 
-/// Class numbers mean the same everywhere in a data set: throws kData if what it is joined from, of these names, has
-/// not the same classes.
+/// Class numbers mean the same everywhere in a data set: throws kData if the parts that it is concatenated from, with
+/// these names, have different classes.
 void require_same_classes(const std::string& a, const std::vector<std::string>& of_a, const std::string& b,
                           const std::vector<std::string>& of_b);
 
-/// Adds those that `into` has not yet.
+/// Adds those that `into` lacks.
 void add_field_names(const std::vector<std::string>& names, std::vector<std::string>& into);
 
 }  // namespace stoker

@@ -282,7 +282,7 @@ std::shared_ptr<const Dataset> with_labels(std::shared_ptr<const Dataset> data, 
   const auto classes_end = static_cast<std::int64_t>(classes.size());
   for (const std::int64_t label : labels) {
     if (label < classes_end || classes.empty()) continue;
-    fail(ErrorKind::kUsage, "a label is {}, but the {} classes that were given end at {}", label, classes_end,
+    fail(ErrorKind::kUsage, "a label is {}, but the last of the {} given classes is {}", label, classes_end,
          classes_end - 1);
   }
   return std::make_shared<Relabelled>(std::move(data), std::move(labels), std::move(classes), stop);
@@ -291,7 +291,8 @@ std::shared_ptr<const Dataset> with_labels(std::shared_ptr<const Dataset> data, 
 std::shared_ptr<const Dataset> mix(const std::vector<std::shared_ptr<const Dataset>>& data,
                                    const std::vector<double>& weights) {
   if (data.empty() || data.size() != weights.size()) {
-    fail(ErrorKind::kUsage, "{} data sets and {} weights cannot be mixed", data.size(), weights.size());
+    fail(ErrorKind::kUsage, "{} and {} were given; a mixture needs a data set, and one weight for each",
+         counted(data.size(), "data set"), counted(weights.size(), "weight"));
   }
   for (const auto& part : data) {
     if (part->size() == 0) fail(ErrorKind::kData, "a data set without samples cannot be mixed with others");

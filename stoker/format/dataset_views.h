@@ -1,5 +1,5 @@
-// Data sets made from others: a part of one, one with other labels, several mixed. They hold numbers only; samples are
-// read where they lie. Threads: any; what they return may be read by many, as any data set.
+// Data sets derived from others: a subset, other labels, a mixture. They hold numbers only; samples are read from the
+// original data sets. Threads: any; what they return may be read by many, as any data set.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ namespace stoker {
 void for_each_row(const Dataset& data, const std::stop_token& stop,
                   const std::function<void(std::int64_t sample, const SampleRow& row)>& see);
 
-/// The given samples, as they stand in `data`: ascending, each once. Throws kUsage for numbers that are not there, and
-/// for a part of data sets that are mixed: take parts first, then mix them.
+/// The given samples, in the order of `data`, each once. Throws kUsage for numbers that do not exist, and for a subset
+/// of a mixture: take subsets first, then mix them.
 std::shared_ptr<const Dataset> subset(std::shared_ptr<const Dataset> data, std::vector<std::int64_t> samples,
                                       const std::stop_token& stop = {});
 
 /// The samples whose row is `wanted`.
 std::vector<std::int64_t> samples_where(const Dataset& data, const std::function<bool(const SampleRow&)>& wanted,
                                         const std::stop_token& stop = {});
-/// Those with one of these keys, or with a file of one of these names; all where several have the same key. Throws
-/// kUsage for a name of no sample.
+/// The samples with one of these keys, or with a file of one of these names; all of them if several have the same key.
+/// Throws kUsage for a name that no sample has.
 std::vector<std::int64_t> samples_of_keys(const Dataset& data, const std::vector<std::string>& names,
                                           const std::stop_token& stop = {});
 
@@ -34,9 +34,9 @@ std::vector<std::int64_t> samples_of_keys(const Dataset& data, const std::vector
 std::shared_ptr<const Dataset> with_labels(std::shared_ptr<const Dataset> data, std::vector<std::int64_t> labels,
                                            std::vector<std::string> classes, const std::stop_token& stop = {});
 
-/// All samples of several data sets, drawn by weight: of a run's samples each data set gives exactly its weight's
-/// share, in shuffled passes of its own. Weights are positive and need no sum; their ratios are kept to a millionth.
-/// Throws kUsage for weights that are none, and kData for data sets without samples or of different classes.
+/// All samples of several data sets, drawn by weight: each data set gives exactly its weight's share of a run's
+/// samples, in separate shuffled passes. Weights are positive and may have any sum; their ratios are kept to a
+/// millionth. Throws kUsage for invalid weights, and kData for data sets without samples or with different classes.
 std::shared_ptr<const Dataset> mix(const std::vector<std::shared_ptr<const Dataset>>& data,
                                    const std::vector<double>& weights);
 

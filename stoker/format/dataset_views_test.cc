@@ -106,7 +106,7 @@ TEST_F(DatasetViews, LabelsAreReplaced) {
   EXPECT_THAT(error_of([&] {
                 with_labels(data_, {1, 1, 1, 1, 2, 1}, {"c0", "c1"});
               }).message(),
-              HasSubstr("a label is 2, but the 2 classes that were given end at 1"));
+              HasSubstr("a label is 2, but the last of the 2 given classes is 1"));
   EXPECT_THAT(error_of([&] { with_labels(data_, {1}, {}); }).message(),
               HasSubstr("1 label for 6 samples; give one label for each"));
 }
@@ -149,7 +149,7 @@ TEST_F(DatasetViews, MixtureRefusesWhatCannotBeMixed) {
   const auto refusal = [](const std::vector<Data>& data, const std::vector<double>& weights) {
     return error_of([&] { mix(data, weights); }).message();
   };
-  EXPECT_THAT(refusal({data_, data_}, {1}), HasSubstr("2 data sets and 1 weights"));
+  EXPECT_THAT(refusal({data_, data_}, {1}), HasSubstr("2 data sets and 1 weight were given"));
   EXPECT_THAT(refusal({}, {}), HasSubstr("0 data sets"));
   for (const double weight : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
     EXPECT_THAT(refusal({data_, data_}, {1, weight}), HasSubstr("must be positive")) << weight;

@@ -1,6 +1,6 @@
-// What tells one data set from another: changes when its samples, their order, their images' sizes or their labels do;
-// not with where they lie. Those of two data sets join to that of both end to end, so that a folder, one tar and a
-// thousand shards of the same samples have the same.
+// Distinguishes data sets: a fingerprint changes with the samples, their order, their images' sizes and their labels,
+// but not with their places. The fingerprints of two data sets combine to that of their concatenation, so that a
+// folder, one tar and a thousand shards of the same samples have the same fingerprint.
 #pragma once
 
 #include <cstdint>

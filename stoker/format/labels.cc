@@ -23,7 +23,7 @@ constexpr std::uint64_t kLabelBytesMax = std::uint64_t{1} << 30;
 
 std::vector<TextLine> lines_of(const std::string& path) {
   std::optional<std::vector<TextLine>> lines = read_text_lines(*Stores().open(path), kLabelBytesMax);
-  if (!lines) fail(ErrorKind::kData, "'{}' is no text file, or larger than 1 GiB", path);
+  if (!lines) fail(ErrorKind::kData, "'{}' is not a text file, or is larger than 1 GiB", path);
   return *std::move(lines);
 }
 
@@ -135,7 +135,7 @@ Labels labels_of_folders(const Dataset& data, const std::vector<std::string>& cl
   for_each_row(data, stop, [&](std::int64_t, const SampleRow& row) {
     const std::size_t slash = row.key.find('/');
     if (slash == std::string::npos) {
-      fail(ErrorKind::kData, "sample '{}' lies in no folder that could be its class", row.key);
+      fail(ErrorKind::kData, "sample '{}' is not in a folder that could be its class", row.key);
     }
     names.push_back(*folders.insert(row.key.substr(0, slash)).first);
   });

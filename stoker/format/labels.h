@@ -1,5 +1,5 @@
-// Labels from elsewhere than a data set's own fields: a file that lists them, or the folders in samples' keys. Threads:
-// any.
+// Labels from outside a data set's own fields: from a file that lists them, or from the folders in samples' keys.
+// Threads: any.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,17 @@ struct Labels {
 };
 
 /// From a text file with a line for each sample: "n01/img7.jpg,5" (CSV: the first two columns count) or "n01/img7.jpg
-/// 5". What comes first is a key or a file's name, what follows is a class number, or a class name: names are
-/// numbered as `classes` has them, or in byte order where it is empty. Lines about other samples, a heading say, are
-/// passed over. Throws kData for a sample without a label or with several, and for what is neither; kIo, kNotFound,
-/// kClosed.
+/// 5". A line has a key or a file's name, then a class number or a class name: names are numbered in the order of
+/// `classes`, or in byte order if it is empty. Lines about other samples, such as a heading, are skipped. Throws kData
+/// for a sample without a label or with several, and for a label that is neither; kIo, kNotFound, kClosed.
 Labels read_labels(const Dataset& data, const std::string& path, const std::vector<std::string>& classes = {},
                    const std::stop_token& stop = {});
 
-/// The first folder in each sample's key is its class. Throws kData for a sample that lies in none.
+/// The first folder in each sample's key is its class. Throws kData for a sample without a folder.
 Labels labels_of_folders(const Dataset& data, const std::vector<std::string>& classes = {},
                          const std::stop_token& stop = {});
 
-/// What a text file lists, a key or a file's name a line; empty lines and those that begin with '#' are passed over.
+/// The entries of a text file, a key or a file's name a line; empty lines and those that begin with '#' are skipped.
 /// Throws kIo, kNotFound.
 std::vector<std::string> read_key_list(const std::string& path);
 

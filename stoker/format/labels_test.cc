@@ -74,7 +74,7 @@ TEST_F(LabelFile, MustHaveOneLabelForEachSample) {
   EXPECT_THAT(refusal("n1/a 1\nn1/b 2\nn2/c d 3\nn1/b.png 4\n"), HasSubstr("gives sample 'n1/b' different labels"));
   EXPECT_THAT(read("n1/a 1\nn1/b 2\nn2/c d 3\nn1/b.png 2\n").numbers, ElementsAre(1, 2, 3)) << "the same twice";
   EXPECT_THAT(refusal("n1/a x\nn1/b y\nn2/c d x\n", {"x", "z"}), HasSubstr("'y' is not among the classes given (2)"));
-  EXPECT_THAT(refusal(std::string("n1/a 1\0", 7)), HasSubstr("is no text file"));
+  EXPECT_THAT(refusal(std::string("n1/a 1\0", 7)), HasSubstr("is not a text file"));
 }
 
 TEST(LabelsOfFolders, AreNumberedInByteOrderOrAsTheClassesStand) {
@@ -88,7 +88,7 @@ TEST(LabelsOfFolders, AreNumberedInByteOrderOrAsTheClassesStand) {
   EXPECT_THAT(error_of([] {
                 labels_of_folders(with_keys({"a/1", "2"}));
               }).message(),
-              HasSubstr("sample '2' lies in no folder"));
+              HasSubstr("sample '2' is not in a folder"));
 }
 
 TEST(LabelsOfFiles, AreFoundForImagesThatShareTheirNamesUpToTheFirstDot) {

@@ -48,8 +48,7 @@ std::uint64_t SampleRow::bytes() const {
 void check_field(const SampleField& field, Bytes bytes) {
   if (!field.crc32c || crc32c(bytes) == *field.crc32c) return;
   fail(ErrorKind::kBadSample,
-       "its field '{}' is not what it was when the index was made: the checksum of its {} at byte {} does not "
-       "match",
+       "its field '{}' has changed since the index was made: the checksum of its {} at byte {} does not match",
        field.name, byte_count(field.length), field.offset);
 }
 

@@ -1,5 +1,5 @@
-// All that is known of one sample before its fields are read: one row of a data set. Threads: a value; many may read
-// it, one may change it.
+// What is known about one sample before its fields are read: one row of a data set. Threads: a value; many may read it,
+// one may change it.
 #pragma once
 
 #include <cstdint>

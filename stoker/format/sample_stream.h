@@ -1,4 +1,4 @@
-// The seam between what finds samples and what takes them one after another.
+// The seam between code that finds samples and code that takes them one by one.
 #pragma once
 
 #include "stoker/format/sample_row.h"

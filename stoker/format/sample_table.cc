@@ -99,8 +99,8 @@ std::uint16_t SampleTable::name_number(std::string_view name) {
   if (known != field_names_.end()) return static_cast<std::uint16_t>(known - field_names_.begin());
   if (field_names_.size() == kMaxFieldNames) {
     fail(ErrorKind::kLimit,
-         "more than {} different field names, the last of them '{}': a field's name is what follows the first dot of a "
-         "file's name, so names must not have other dots before their extension",
+         "more than {} different field names, the last of them '{}': a field's name is everything after the first dot "
+         "of a file's name, so names must have no other dot before their extension",
          kMaxFieldNames, name);
   }
   field_names_.emplace_back(name);

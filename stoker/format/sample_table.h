@@ -1,5 +1,5 @@
-// The rows of a shard in memory, as columns so that millions of samples stay small: of a folder, whose listing is all
-// that is known of it, and of a shard without an index.
+// The rows of a shard in memory, as columns so that millions of samples stay small: for a folder, of which only the
+// listing is known, and for a shard without an index.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The seam for file formats: something that recognises a shard as its own and finds the samples in it, one after
-// another. A format is a folder of its own and a line in shard_format.cc.
+// The seam for file formats: a format recognises its shards and finds the samples in them, one by one. A format is a
+// separate folder and a line in shard_format.cc.
 #pragma once
 
 #include <memory>
@@ -15,21 +15,22 @@
 
 namespace stoker {
 
-/// What a scan found beside samples.
+/// Findings of a scan besides samples.
 struct ShardNotes {
   std::vector<std::string> classes{};   // by label, if the shard names them
   std::vector<std::string> problems{};  // sentences about what is no part of a sample, and may have been meant to be
   bool holds_index = false;             // which was not used
 };
 
-/// The samples of one shard, found as it is passed. A folder's rows show their fields' parts until the next call alone.
+/// The samples of one shard, found as it is scanned. The parts of fields in a folder's rows are valid only until the
+/// next call.
 class ShardScan : public SampleStream {
  public:
-  /// To be called once, after next() has returned false.
+  /// Call it once, after next() has returned false.
   virtual ShardNotes take_notes() { return {}; }
 };
 
-/// What a format recognises a shard by.
+/// The properties by which a format recognises a shard.
 class ShardCandidate {
  public:
   static constexpr std::size_t kHeadBytes = 512;
@@ -60,7 +61,7 @@ class ShardFormat {
 
   /// "folder", "tar": for messages.
   virtual std::string_view name() const = 0;
-  /// Whether the shard is this format's, by what it is, how it is called and how it begins.
+  /// Whether the shard has this format, by its kind, its name and its first bytes.
   virtual bool recognises(const ShardCandidate& shard) const = 0;
   /// Whether a file of that name (in lower case) is one of its shards, so that a folder of such files stands for them.
   virtual bool is_shard_name(std::string_view /*name*/) const { return false; }
@@ -71,7 +72,7 @@ class ShardFormat {
   virtual std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const = 0;
 };
 
-/// Throws kClosed when `stop` was requested: formats call it once per entry of what they scan.
+/// Throws kClosed when `stop` was requested: formats call it once per scanned entry.
 void stop_if_asked(const std::stop_token& stop, std::string_view shard);
 
 /// All formats, in the order in which they are asked.

@@ -1,4 +1,4 @@
-// The seam between a data set and where it knows its samples from: a list in memory, or an index read as it is needed.
+// The seam between a data set and the source of its rows: a list in memory, or an index that is read as needed.
 #pragma once
 
 #include <cstdint>

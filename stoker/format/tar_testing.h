@@ -1,4 +1,4 @@
-// Tars made byte by byte, for what no tool would write.
+// Tars made byte by byte, for files that no tool would write.
 #pragma once
 
 #include <string>

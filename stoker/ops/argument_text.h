@@ -1,4 +1,4 @@
-// What an argument of the operator table may be, in words: for `stoker ops`, for Python's help, and for messages.
+// Describes the permitted values of an operator's argument: for `stoker ops`, for Python's help, and for messages.
 #pragma once
 
 #include <string>

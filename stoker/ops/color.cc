@@ -54,7 +54,7 @@ void apply_normalize(const OperatorCall& call, ColorChain& chain) {
     chain.scale[c] = chain.scale[c] / (scale * s);
     chain.bias[c] = (chain.bias[c] / scale - m) / s;
     if (!(std::abs(chain.scale[c]) * kPixelMax + std::abs(chain.bias[c]) <= kValueMax)) {
-      fail(ErrorKind::kUsage, "normalize: together with those before it, it gives values beyond what float32 holds");
+      fail(ErrorKind::kUsage, "normalize: together with the ones before it, it gives values that float32 cannot hold");
     }
   }
 }

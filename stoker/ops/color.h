@@ -1,4 +1,4 @@
-// The colour family: what its operators mean. Adjacent ones compose, in double precision, to one ColorMap.
+// The meaning of the colour family's operators. Adjacent ones compose, in double precision, to one ColorMap.
 #pragma once
 
 #include <array>

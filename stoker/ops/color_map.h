@@ -1,4 +1,4 @@
-// What a chain of colour operators comes to: for each output channel, which input channel it takes and one affine map,
+// The composition of a chain of colour operators: for each output channel an input channel and one affine map,
 // float32(x) * scale + bias, the product and the sum each rounded by itself. Then the cast.
 #pragma once
 

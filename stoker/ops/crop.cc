@@ -15,8 +15,8 @@ class Crop final : public GeometryOperator {
 
   void apply(Random&, SamplingMap& map) const override {
     if (x_ + size_.width > map.width() || y_ + size_.height > map.height()) {
-      fail(ErrorKind::kData, "crop of {} x {} at ({}, {}) does not lie within an image of {} x {}", size_.width,
-           size_.height, x_, y_, map.width(), map.height());
+      fail(ErrorKind::kData, "crop of {} x {} at ({}, {}) is not inside an image of {} x {}", size_.width, size_.height,
+           x_, y_, map.width(), map.height());
     }
     map.x.crop(x_, size_.width);
     map.y.crop(y_, size_.height);

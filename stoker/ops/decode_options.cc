@@ -13,7 +13,7 @@ constexpr Word<PillowOrder> kFaithful[] = {
 void apply_decode(const OperatorCall& call, DecodeOptions& options) {
   const std::string& mode = call.text("mode");
   options.mode = mode == "planar" ? DecodeMode::kPlanar : DecodeMode::kFaithful;
-  if (options.mode == DecodeMode::kFaithful) options.pillow = value_of(kFaithful, mode, "no mode of decoding");
+  if (options.mode == DecodeMode::kFaithful) options.pillow = value_of(kFaithful, mode, "not a decoding mode");
   options.apply_orientation = call.text("orientation") == "apply";
 }
 

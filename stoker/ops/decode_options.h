@@ -1,4 +1,4 @@
-// What the decode operator was told.
+// The arguments of the decode operator.
 #pragma once
 
 #include <cstdint>

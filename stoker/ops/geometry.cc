@@ -10,8 +10,7 @@ namespace {
 
 void check_side(int side) {
   if (side > kChainSideMax) {
-    fail(ErrorKind::kLimit, "its operators make a side of {} pixels; none may make one of more than {}", side,
-         kChainSideMax);
+    fail(ErrorKind::kLimit, "its operators make a side of {} pixels; the limit is {}", side, kChainSideMax);
   }
 }
 
@@ -20,7 +19,7 @@ void check_window(const AxisMap& axis) {
   check_side(axis.length);
   const int away = std::max(-axis.window_begin, axis.window_begin - axis.target);
   if (away > kChainSideMax) {
-    fail(ErrorKind::kLimit, "its operators show what lies {} pixels beside the image; at most {} is possible", away,
+    fail(ErrorKind::kLimit, "its operators show an area {} pixels outside the image; the limit is {}", away,
          kChainSideMax);
   }
 }

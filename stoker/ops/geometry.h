@@ -1,5 +1,5 @@
-// The geometry family: what its operators mean. Each one turns random numbers and the present sampling map into the
-// next map; a chain of them therefore costs one resampling.
+// The meaning of the geometry family's operators. Each turns random numbers and the current sampling map into the next
+// map; so a chain of them costs one resampling.
 #pragma once
 
 #include <cstdint>

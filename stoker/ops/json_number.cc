@@ -12,7 +12,7 @@ void apply_json_number(const OperatorCall& call, JsonNumber& number) {
        tilde = number.key.find('~', tilde + 1)) {
     const std::string_view rest = std::string_view(number.key).substr(tilde + 1);
     if (!rest.starts_with('0') && !rest.starts_with('1')) {
-      fail(ErrorKind::kUsage, "'{}' is no JSON pointer: a '~' in a name is written '~0', a '/' as '~1'", number.key);
+      fail(ErrorKind::kUsage, "'{}' is not a JSON pointer: write '~' in a name as '~0', and '/' as '~1'", number.key);
     }
   }
   number.dtype = parse_dtype(call.text("dtype"));

@@ -1,4 +1,4 @@
-// Which number of a JSON text a view is.
+// The place of a view's number in a JSON text.
 #pragma once
 
 #include <string>

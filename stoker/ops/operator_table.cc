@@ -46,10 +46,10 @@ constexpr ArgSpec integer_arg(std::string_view name, std::string_view doc, doubl
 constexpr ArgSpec kDecodeArgs[] = {
     text_arg(
         "mode",
-        "planar: each plane of a JPEG straight to the target; faithful: the pixels of libjpeg and of Pillow 9.4 to "
-        "12.1, or as from a later version on",
+        "planar: resamples each plane of a JPEG directly; faithful: pixels of libjpeg and of Pillow 9.4 to 12.1, or of "
+        "the later version in the name",
         "planar|faithful|faithful:12.2|faithful:13", "planar"),
-    text_arg("orientation", "apply turns the image as its Exif orientation says", "ignore|apply", "ignore"),
+    text_arg("orientation", "apply orients the image by its Exif data", "ignore|apply", "ignore"),
 };
 constexpr ArgSpec kResizeArgs[] = {size_arg("the short side's length, or [height, width]"), filter_arg()};
 constexpr ArgSpec kCropArgs[] = {integer_arg("x", "left column", 0), integer_arg("y", "top row", 0),
@@ -58,14 +58,14 @@ constexpr ArgSpec kCenterCropArgs[] = {size_arg("a square's side, or [height, wi
 constexpr ArgSpec kRandomCropArgs[] = {size_arg("a square's side, or [height, width]"),
                                        {.name = "padding",
                                         .type = ArgType::kInteger,
-                                        .doc = "border put around the image first",
+                                        .doc = "border added around the image first",
                                         .min = 0,
                                         .max = kSideMax},
                                        fill_arg()};
 constexpr ArgSpec kRandomResizedCropArgs[] = {size_arg("a square's side, or [height, width]"),
                                               {.name = "scale",
                                                .type = ArgType::kNumbers,
-                                               .doc = "least and largest part of the image's area",
+                                               .doc = "least and largest fraction of the image's area",
                                                .numbers = {0.08, 1},
                                                .count = 2,
                                                .min = 1e-6,
@@ -92,50 +92,50 @@ constexpr ArgSpec kPadArgs[] = {{.name = "padding",
                                  .counts = kCountOne | kCountTwo | kCountFour},
                                 fill_arg()};
 constexpr ArgSpec kNormalizeArgs[] = {
-    text_arg("preset", "mean, std and scale of a known data set", "none|imagenet|cifar10|unit", "none"),
+    text_arg("preset", "preset mean, std and scale of a data set", "none|imagenet|cifar10|unit", "none"),
     {.name = "mean",
      .type = ArgType::kNumbers,
-     .doc = "subtracted after dividing by scale: one number, or one per channel",
+     .doc = "subtracted after the division by scale: one number, or one per channel",
      .min = -1e6,
      .max = 1e6,
      .counts = kCountOne | kCountThree},
     {.name = "std",
      .type = ArgType::kNumbers,
-     .doc = "divided by at last: one number, or one per channel",
+     .doc = "final divisor: one number, or one per channel",
      .numbers = {1},
      .min = 1e-6,
      .max = 1e6,
      .counts = kCountOne | kCountThree},
     {.name = "scale",
      .type = ArgType::kNumber,
-     .doc = "pixels are divided by it first",
+     .doc = "first divisor of the pixels",
      .numbers = {255},
      .min = 1e-6,
      .max = 1e6}};
-constexpr ArgSpec kChannelOrderArgs[] = {text_arg("order", "bgr exchanges red and blue", "rgb|bgr")};
+constexpr ArgSpec kChannelOrderArgs[] = {text_arg("order", "bgr swaps red and blue", "rgb|bgr")};
 constexpr ArgSpec kCastArgs[] = {text_arg("dtype", "nearest value, ties to even; u8 clamps", "u8|f16|bf16|f32")};
 constexpr ArgSpec kLayoutArgs[] = {text_arg("layout", "order of the tensor's axes", "nchw|nhwc")};
 
 constexpr ArgSpec kJsonNumberArgs[] = {
-    text_arg("key", "of the outermost object, or a JSON pointer: /annotations/0/category", ""),
+    text_arg("key", "key of the outermost object, or a JSON pointer: /annotations/0/category", ""),
     text_arg("dtype", "of the output", "i64|f32", "i64")};
 
 constexpr OperatorSpec kOperators[] = {
-    {"decode", "encoded image to 8-bit RGB pixels", &apply_decode, kDecodeArgs},
-    {"resize", "to a given size", &make_resize, kResizeArgs},
-    {"crop", "a fixed window", &make_crop, kCropArgs},
-    {"center_crop", "the middle; smaller images are padded", &make_center_crop, kCenterCropArgs},
-    {"random_crop", "a window at a random place", &make_random_crop, kRandomCropArgs},
-    {"random_resized_crop", "a random part of random area and shape, resized", &make_random_resized_crop,
+    {"decode", "decodes an image to 8-bit RGB pixels", &apply_decode, kDecodeArgs},
+    {"resize", "resizes to a given size", &make_resize, kResizeArgs},
+    {"crop", "crops a fixed window", &make_crop, kCropArgs},
+    {"center_crop", "crops the centre; pads smaller images", &make_center_crop, kCenterCropArgs},
+    {"random_crop", "crops a window at a random place", &make_random_crop, kRandomCropArgs},
+    {"random_resized_crop", "crops a random part of random area and shape, and resizes it", &make_random_resized_crop,
      kRandomResizedCropArgs},
-    {"flip", "mirrored", &make_flip, kFlipArgs},
-    {"random_flip", "mirrored with a probability", &make_random_flip, kRandomFlipArgs},
-    {"pad", "a border of one colour", &make_pad, kPadArgs},
+    {"flip", "mirrors", &make_flip, kFlipArgs},
+    {"random_flip", "mirrors with a given probability", &make_random_flip, kRandomFlipArgs},
+    {"pad", "adds a border of one colour", &make_pad, kPadArgs},
     {"normalize", "(pixel / scale - mean) / std, in float32", &apply_normalize, kNormalizeArgs},
-    {"channel_order", "RGB or BGR", &apply_channel_order, kChannelOrderArgs},
-    {"cast", "the tensor's element type", &apply_cast, kCastArgs},
-    {"layout", "the tensor's layout", &apply_layout, kLayoutArgs},
-    {"json_number", "a number from a field of JSON: a label, a target", &apply_json_number, kJsonNumberArgs},
+    {"channel_order", "sets the order of channels: RGB or BGR", &apply_channel_order, kChannelOrderArgs},
+    {"cast", "sets the tensor's element type", &apply_cast, kCastArgs},
+    {"layout", "sets the tensor's layout", &apply_layout, kLayoutArgs},
+    {"json_number", "takes a number from a JSON field: a label, a target", &apply_json_number, kJsonNumberArgs},
 };
 
 }  // namespace

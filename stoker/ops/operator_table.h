@@ -1,5 +1,5 @@
-// The table of operators: what a recipe can say. It feeds checking, `stoker ops`, and the documentation; an operator's
-// meaning is the function it points to.
+// The table of the operators of recipes. It feeds checking, `stoker ops`, and the documentation; an operator's meaning
+// is the function that its row points to.
 #pragma once
 
 #include <array>

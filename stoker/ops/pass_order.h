@@ -1,4 +1,4 @@
-// Which of the two passes of a faithful resampling comes first. What stands between them is rounded to 8 bits, so it
+// The order of the two passes of a faithful resampling. The values between them are rounded to 8 bits, so the order
 // shows; and versions of Pillow differ in it.
 #pragma once
 

@@ -68,9 +68,8 @@ void AxisMap::resize(int new_length) {
     const double begin = box_begin + window_begin * step;
     const double end = begin + length * step;
     if (end - begin < kPartMin) {
-      fail(ErrorKind::kLimit,
-           "resizing and cropping leaves {:.1e} of one source pixel to be resized; {:.1e} is the least", end - begin,
-           kPartMin);
+      fail(ErrorKind::kLimit, "resizing and cropping leaves {:.1e} of a source pixel to resize; the minimum is {:.1e}",
+           end - begin, kPartMin);
     }
     const int columns = clamp_end - clamp_begin;
     const int cut_before = static_cast<int>(std::floor(begin));

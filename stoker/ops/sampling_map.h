@@ -1,5 +1,5 @@
-// What a chain of geometry operators comes to for one sample: a single resampling, axis by axis. Crop, resize, flip and
-// pad only change these numbers; pixels move once, in the kernel (or in the reference executor).
+// The composition of a chain of geometry operators for one sample: a single resampling, axis by axis. Crop, resize,
+// flip and pad only change these numbers; pixels move once, in the kernel (or in the reference executor).
 #pragma once
 
 #include <array>

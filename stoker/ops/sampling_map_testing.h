@@ -1,4 +1,4 @@
-// Sampling maps as tests of geometry want them.
+// Sampling maps for tests of geometry.
 #pragma once
 
 #include "stoker/ops/sampling_map.h"

@@ -58,14 +58,14 @@ struct StageRun {
 
 /// The CPU's come first. The hand-over is no stage, but what the CPU prepares so that a device can go on.
 inline constexpr std::array<StageRun, 7> kStageRuns = {{
-    {StageSide::kCpu, 0, 0, "hand-over", "hand_over_ns", "worker time spent on what the device needs to go on with"},
+    {StageSide::kCpu, 0, 0, "hand-over", "hand_over_ns", "worker time spent preparing the device's work"},
     {StageSide::kCpu, 0, 1, "decode", "decode_ns", "worker time spent on headers and pixels"},
-    {StageSide::kCpu, 1, 2, "geometry", "geometry_ns", "worker time spent on geometry whose color the device does"},
+    {StageSide::kCpu, 1, 2, "geometry", "geometry_ns", "worker time spent on geometry when the device does color"},
     {StageSide::kCpu, 1, 3, "geometry+color", "geometry_color_ns", "worker time spent on geometry and color"},
-    {StageSide::kDevice, 0, 1, "decode", "device_decode_ns", "device time of decoding, of batches delivered"},
+    {StageSide::kDevice, 0, 1, "decode", "device_decode_ns", "device time for decoding, of delivered batches"},
     {StageSide::kDevice, 1, 3, "geometry+color", "device_geometry_color_ns",
-     "device time of geometry and color, of batches delivered"},
-    {StageSide::kDevice, 2, 3, "color", "device_color_ns", "device time of color alone, of batches delivered"},
+     "device time for geometry and color, of delivered batches"},
+    {StageSide::kDevice, 2, 3, "color", "device_color_ns", "device time for color alone, of delivered batches"},
 }};
 inline constexpr std::size_t kHandOver = 0;
 

@@ -16,11 +16,11 @@ EpochOrder::EpochOrder(const OrderOptions& options, std::int64_t epoch)
   if (samples_ == 0) return;
   if (!options.mixture.empty()) {
     mixed_.emplace(options);
-    // No draw is left out, and none comes twice, or shares would not be exact in the long run.
+    // Every draw comes exactly once; otherwise shares would not be exact in the long run.
     const std::int64_t slots = batches_ * options.global_batch;
     const std::int64_t draws = counts_each_once(tail_) ? samples_ : (slots + repeats_ - 1) / repeats_;
     if (__builtin_mul_overflow(epoch, draws, &first_draw_) || first_draw_ > INT64_MAX - slots) {
-      fail(ErrorKind::kUsage, "epoch {} of a mixture has more draws before it than can be counted", epoch);
+      fail(ErrorKind::kUsage, "too many draws precede epoch {} of a mixture", epoch);
     }
   } else if (options.kind == OrderKind::kGlobal) {
     permutation_.emplace(static_cast<std::uint64_t>(samples_), options.seed, static_cast<std::uint64_t>(epoch));

@@ -1,5 +1,5 @@
-// Which sample stands where in an epoch, and which of the epoch's positions are whose: pure functions, known
-// arbitrarily far ahead, equal on every rank.
+// The sample at each position of an epoch, and the rank of each position: pure functions, which can be computed any
+// distance ahead and are equal on every rank.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +31,12 @@ class EpochOrder {
   /// Batches of the epoch, the same on every rank.
   std::int64_t batches() const { return batches_; }
 
-  /// How many of them have slots of a rank: all, or all but the last where the tail is kept.
+  /// The number of batches that have slots of a rank: all, or all but the last if the tail is kept.
   std::int64_t batches_of(const RankSlice& slice) const;
-  /// How many slots a rank's batch has: fewer than others only if it is the last one and the tail is kept.
+  /// The number of slots of a rank's batch: fewer than in other batches only in the last one, if the tail is kept.
   int slots_of(const RankSlice& slice, std::int64_t batch_index) const;
 
-  /// The sample at a position, or nullopt where none stands, which is padding if there is a slot for it.
+  /// The sample at a position, or nullopt if there is none; a slot for such a position is padding.
   std::optional<std::int64_t> sample_at(std::int64_t position) const;
 
  private:

@@ -16,7 +16,8 @@
 namespace stoker {
 namespace {
 
-/// What somebody says of this process; PMIx does not say how large the world is, arguments may leave either out.
+/// What a launcher or the arguments say about this process. PMIx does not give the world's size; arguments may omit
+/// either.
 struct Statement {
   std::string_view by;
   std::optional<int> rank, world;
@@ -26,8 +27,8 @@ struct Launcher {
   std::string_view name;
   const char* rank;
   const char* world;
-  const char* nodes;  // on how many its processes are, or
-  const char* local;  // how many are on this one
+  const char* nodes;  // the number of nodes that its processes run on, or
+  const char* local;  // the number of processes on this node
 };
 
 constexpr Launcher kSlurm{"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_NODES", nullptr};
@@ -53,14 +54,13 @@ std::optional<Statement> statement_of(const Launcher& launcher, const Environmen
                             number_in(environment, launcher.world)};
   if (!statement.rank && !statement.world) return std::nullopt;
   if (!statement.rank || (!statement.world && launcher.world)) {
-    fail(ErrorKind::kUsage, "of the environment variables {} and {}, which {} sets, only one is set", launcher.rank,
+    fail(ErrorKind::kUsage, "only one of the environment variables {} and {}, which {} sets, is set", launcher.rank,
          launcher.world, launcher.name);
   }
   return statement;
 }
 
-/// Whether a launcher started one process on each node, and those are not what was asked for but started several each,
-/// `world` in all.
+/// Whether a launcher started one process on each node, each of which started several more, `world` in all.
 bool started_launchers(const Launcher& launcher, const Statement& statement, int world,
                        const Environment& environment) {
   if (!statement.world || *statement.world < 1 || world <= *statement.world || world % *statement.world != 0) {
@@ -69,8 +69,8 @@ bool started_launchers(const Launcher& launcher, const Statement& statement, int
   return number_in(environment, launcher.nodes) == statement.world || number_in(environment, launcher.local) == 1;
 }
 
-/// What launchers say, the first of kLaunchers first, after `given`; without those that only started the launcher of
-/// this process.
+/// The statements: `given`, then those of launchers in the order of kLaunchers, without launchers that only started the
+/// launcher of this process.
 std::vector<Statement> all_statements(const Statement& given, const Environment& environment) {
   std::vector<Statement> statements;
   if (given.rank || given.world) statements.push_back(given);
@@ -88,7 +88,7 @@ std::vector<Statement> all_statements(const Statement& given, const Environment&
     statements.push_back(*statement);
     if (!said_world) said_world = statement->world;
   }
-  // PMIx tells no more than the rank: that of one of them.
+  // PMIx gives only the rank, which must be that of one of the others.
   std::erase_if(statements, [&](const Statement& statement) {
     return !statement.world && statement.rank && statement.by != given.by &&
            std::find(of_launchers.begin(), of_launchers.end(), *statement.rank) != of_launchers.end();
@@ -104,7 +104,7 @@ std::string in_words(const Statement& statement) {
 
 bool disagree(const std::optional<int>& a, const std::optional<int>& b) { return a && b && *a != *b; }
 
-/// What the processes of one job have alike, and those of others not, where a launcher says so.
+/// Variables that are equal in all processes of a job, and differ between jobs, if a launcher sets them.
 constexpr std::array<std::array<const char*, 3>, 3> kJobs = {
     {{"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID"}, {"PMIX_NAMESPACE"}, {"SLURM_JOB_ID", "SLURM_STEP_ID"}}};
 
@@ -137,20 +137,20 @@ RankOfWorld find_rank(std::optional<int> rank, std::optional<int> world, const E
   for (const Statement& other : statements) {
     if (disagree(all.rank, other.rank) || disagree(all.world, other.world)) {
       fail(ErrorKind::kUsage,
-           "by {} this process is {}, by {} it is {}; leave the arguments out, or unset the variables that a launcher "
-           "has left behind",
+           "by {} this process is {}, by {} it is {}; omit the arguments, or unset variables that another launcher "
+           "left behind",
            first.by, in_words(first), other.by, in_words(other));
     }
     if (!all.rank) all.rank = other.rank;
     if (!all.world) all.world = other.world;
   }
   if (!all.rank || !all.world) {
-    fail(ErrorKind::kUsage, "by {} this process is {}, but nothing says {}; give both rank and world", first.by,
-         in_words(first), all.rank ? "how many there are" : "which one");
+    fail(ErrorKind::kUsage, "by {} this process is {}, but it is not known {}; give both rank and world", first.by,
+         in_words(first), all.rank ? "how many processes there are" : "which one");
   }
   if (*all.world < 1 || *all.rank < 0 || *all.rank >= *all.world) {
-    fail(ErrorKind::kUsage, "by {} this process is {}, which does not exist; ranks run from 0 to world - 1", first.by,
-         in_words(all));
+    fail(ErrorKind::kUsage, "by {} this process is {}, which does not exist; ranks are numbered from 0 to world - 1",
+         first.by, in_words(all));
   }
   return {*all.rank, *all.world};
 }

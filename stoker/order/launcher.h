@@ -1,4 +1,4 @@
-// Which of how many processes this one is, as the program that started it says in the environment.
+// The rank and world of this process, as the program that started it says in the environment.
 #pragma once
 
 #include <functional>
@@ -18,13 +18,13 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 
 Environment process_environment();
 
-/// What was given, or else what the launcher says: torchrun, Open MPI, PMI or PMIx, a Slurm step, in this order; alone
-/// in the world where there is none. A launcher that only started the launcher of this process has no say. Throws
-/// kUsage, showing both, where two disagree, and for numbers that make no sense.
+/// The rank and world that were given, or else those of the launcher: torchrun, Open MPI, PMI or PMIx, a Slurm step, in
+/// this order; without a launcher, rank 0 of 1. A launcher that only started the launcher of this process is ignored.
+/// Throws kUsage if two disagree, showing both, and for invalid numbers.
 RankOfWorld find_rank(std::optional<int> rank, std::optional<int> world, const Environment& environment);
 
-/// The same text for all processes of the job on this host, and another for other jobs: as the launcher says, or by the
-/// parent that they share.
+/// A text that is the same for all processes of the job on this host and differs between jobs: from the launcher's
+/// variables, or from the parent process that they share.
 std::string job_name(const Environment& environment);
 
 }  // namespace stoker

@@ -8,7 +8,7 @@
 namespace stoker {
 namespace {
 
-// Blocks that are longer than the weights need them are more like chance.
+// Blocks longer than the weights need are closer to random.
 constexpr std::int64_t kBlockMin = 256;
 
 Permutation shuffled(std::int64_t size, std::uint64_t seed, std::int64_t number, std::int64_t part, const char* what) {

@@ -1,6 +1,6 @@
-// The order of data sets that are mixed: an endless stream of draws in which each has exactly its share, and which goes
-// through each in shuffled passes of its own, whatever the sizes of the others. Draws are dealt out in blocks, so where
-// one pass ends and the next begins the two are mixed within a block.
+// The order of a mixture: an endless stream of draws in which each data set has exactly its share. It goes through each
+// data set in separate shuffled passes, independently of the others' sizes. Draws are dealt out in blocks, so the end
+// of one pass and the beginning of the next are mixed within a block.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ class MixedOrder {
   /// `options.mixture` has at least one part, and each has samples and a weight.
   explicit MixedOrder(const OrderOptions& options);
 
-  /// The sample that draw number `draw` of the run takes.
+  /// The sample of draw number `draw` of the run.
   std::int64_t sample_at(std::int64_t draw) const;
 
  private:
   struct Part {
-    std::int64_t first, samples;      // where its samples stand in the data set
-    std::int64_t block_begin, quota;  // which slots of a block are its, before they are shuffled
+    std::int64_t first, samples;      // the place of its samples in the data set
+    std::int64_t block_begin, quota;  // its slots of a block, before they are shuffled
   };
 
   std::uint64_t seed_;
-  std::int64_t block_ = 0;  // so many draws have exactly their shares
+  std::int64_t block_ = 0;  // the number of draws in which all shares are exact
   std::vector<Part> parts_;
 };
 

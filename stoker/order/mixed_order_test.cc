@@ -20,7 +20,7 @@ OrderOptions mixture(std::vector<OrderPart> parts) {
   return options;
 }
 
-/// Which part each of the first draws is of.
+/// The part that each of the first draws comes from.
 std::vector<int> parts_drawn(const OrderOptions& options, std::int64_t draws) {
   const MixedOrder order(options);
   std::vector<int> parts;

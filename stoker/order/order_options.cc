@@ -41,29 +41,29 @@ void check_order(const OrderOptions& options, int world) {
   std::int64_t positions;
   if (__builtin_mul_overflow(options.samples, options.repeats, &positions) ||
       positions > INT64_MAX - options.global_batch) {
-    fail(ErrorKind::kUsage, "{}, {} each, are more than can be counted", counted(options.samples, "sample"),
+    fail(ErrorKind::kUsage, "{}, {} each, are too many to count", counted(options.samples, "sample"),
          counted(options.repeats, "time"));
   }
   if (!options.mixture.empty() && options.kind != OrderKind::kGlobal) {
-    fail(ErrorKind::kUsage, "data sets that are mixed have the order global, not {}", to_string(options.kind));
+    fail(ErrorKind::kUsage, "a mixture needs the order global, not {}", to_string(options.kind));
   }
   if (options.kind != OrderKind::kWindowed) return;
   if (options.window < 1) fail(ErrorKind::kUsage, "a window must have at least 1 sample, not {}", options.window);
   if (options.lanes < 1) fail(ErrorKind::kUsage, "lanes must be at least 1, not {}", options.lanes);
   if (options.global_batch / world % options.repeats != 0) {
-    fail(ErrorKind::kUsage, "the order windowed has no batches of {} whose samples each come {}",
+    fail(ErrorKind::kUsage, "the order windowed cannot make batches of {} in which each sample comes {}",
          options.global_batch / world, counted(options.repeats, "time"));
   }
   const std::int64_t different = options.global_batch / options.repeats;  // samples of a global batch
   if (options.lanes % world == 0 && different % options.lanes == 0) return;
   const std::int64_t lanes = world * divisor_at_most(different / world, options.lanes / world);
   if (options.lanes % world != 0) {
-    fail(ErrorKind::kUsage, "{} cannot be divided among {}; use lanes that can, for instance {}",
+    fail(ErrorKind::kUsage, "{} cannot be divided among {}; use a number of lanes that can, for example {}",
          counted(options.lanes, "lane"), counted(world, "rank"), lanes);
   }
   fail(ErrorKind::kUsage,
-       "a global batch of {} cannot be divided among {}; use lanes that divide it, for instance {}, or another "
-       "batch",
+       "a global batch of {} cannot be divided among {}; use a number of lanes that divides it, for example {}, or "
+       "another batch",
        different, counted(options.lanes, "lane"), lanes);
 }
 

@@ -1,5 +1,5 @@
-// What an epoch's order is made from: the order's kind and its settings, equal on every rank. Threads: a value; many
-// may read it, one may change it.
+// The kind of an epoch's order and its settings, equal on every rank. Threads: a value; many may read it, one may
+// change it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace stoker {
 enum class OrderKind : std::uint8_t {
   kGlobal,    // the whole data set, shuffled
   kWindowed,  // shards shuffled, their samples within a window only: windowed_order.h
-  kNone,      // as the data set stands
+  kNone,      // the data set's own order
 };
 enum class Tail : std::uint8_t {
   kDrop,  // an incomplete last global batch is left out
@@ -21,7 +21,7 @@ enum class Tail : std::uint8_t {
   kKeep,  // it stays shorter, and every sample counts exactly once
 };
 
-/// Whether nothing stands behind an epoch's last sample.
+/// Whether nothing follows an epoch's last sample.
 constexpr bool counts_each_once(Tail tail) { return tail == Tail::kPad || tail == Tail::kKeep; }
 
 std::string_view to_string(OrderKind kind);
@@ -29,7 +29,7 @@ OrderKind parse_order(std::string_view name);  // throws kUsage
 std::string_view to_string(Tail tail);
 Tail parse_tail(std::string_view name);  // throws kUsage
 
-/// One of the data sets that are mixed: its samples follow those of the parts before it.
+/// A data set in a mixture: its samples follow those of the parts before it.
 struct OrderPart {
   std::int64_t samples = 0;
   std::int64_t weight = 0;
@@ -41,7 +41,7 @@ struct OrderOptions {
   OrderKind kind = OrderKind::kGlobal;
   Tail tail = Tail::kDrop;
   std::uint64_t seed = 0;
-  std::int64_t repeats = 1;          // how often each sample comes in an epoch, each time next to the last
+  std::int64_t repeats = 1;          // how often each sample comes in an epoch, at consecutive positions
   std::vector<OrderPart> mixture{};  // of the global order only; empty: all samples count alike
 
   // Of the windowed order only.
@@ -51,9 +51,9 @@ struct OrderOptions {
   std::shared_ptr<const std::vector<std::int64_t>> shard_samples{};
 };
 
-/// Throws kUsage, saying what would do, for a mixture in another order than the global one, repeats below 1, and a
-/// windowed order without lanes or window, or whose lanes do not divide among the batch's slots and the world's ranks.
-/// The global batch is a multiple of the world.
+/// Throws kUsage, with a setting that would work, for a mixture in another order than the global one, repeats below 1,
+/// and a windowed order without lanes or window, or whose lanes do not divide among the batch's slots and the world's
+/// ranks. The global batch is a multiple of the world.
 void check_order(const OrderOptions& options, int world);
 
 }  // namespace stoker

@@ -1,5 +1,5 @@
-// Whether an epoch can be told from a uniformly drawn one. Each figure is given in standard deviations of what uniform
-// drawing gives; more than five have odds of one in a million.
+// Tests whether an epoch can be distinguished from a uniformly drawn one. Each figure is given in standard deviations
+// of uniform drawing; more than five have odds of one in a million.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -38,7 +38,7 @@ OrderOptions sorted_by_class(OrderKind kind) {
 /// How far a chi-square statistic with so many degrees of freedom lies from what is expected.
 double deviations(double chi_square, double freedom) { return (chi_square - freedom) / std::sqrt(2 * freedom); }
 
-/// How far the classes in batches are from those of batches that are drawn without regard to class.
+/// How far the classes in batches are from those in batches drawn independently of class.
 double class_clumping(OrderKind kind) {
   constexpr std::int64_t kBatches = kSamples / kBatch, kEpochs = 5;
   double chi_square = 0;
@@ -53,7 +53,8 @@ double class_clumping(OrderKind kind) {
       for (const double count : counts) chi_square += (count - kExpected) * (count - kExpected) / kExpected;
     }
   }
-  // An epoch has each sample once: what one batch has of a class others lack, which takes a share kBatch / kSamples.
+  // An epoch has each sample once: the samples of a class in one batch are missing from others, a share of kBatch /
+  // kSamples.
   chi_square *= static_cast<double>(kSamples - 1) / static_cast<double>(kSamples - kBatch);
   return deviations(chi_square, static_cast<double>((kClasses - 1) * kBatches * kEpochs));
 }
@@ -75,7 +76,7 @@ TEST(GlobalOrder, BringsEverySampleToEveryPlaceEquallyOften) {
     double chi_square = 0;
     for (const double count : counts) chi_square += (count - expected) * (count - expected) / expected;
     const auto freedom = static_cast<double>((size - 1) * (size - 1));
-    // Rows and columns of this table are bound together, which makes its statistic so much larger.
+    // Rows and columns of this table depend on each other, which enlarges the statistic by this factor.
     chi_square *= static_cast<double>(size - 1) / static_cast<double>(size);
     EXPECT_LT(std::abs(deviations(chi_square, freedom)), kDeviations) << size;
   }

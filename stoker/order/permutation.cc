@@ -18,10 +18,10 @@ std::uint32_t mix(std::uint32_t x, std::uint32_t key) {
   return x;
 }
 
-/// What numbers below `size` need.
+/// The bits that numbers below `size` need.
 int bits_of(std::uint64_t size) { return static_cast<int>(std::bit_width(size - 1)); }
 
-/// On fewer than 4 x 4 values a network makes some arrangements oftener than others.
+/// On fewer than 4 x 4 values a network makes some arrangements more often than others.
 constexpr int kSideBitsMin = 2;
 
 /// Random bits as a number below `range`.

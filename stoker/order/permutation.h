@@ -1,6 +1,6 @@
-// A keyed random permutation of 0 .. size-1 with random access and no memory: a Feistel network over rows of a power of
-// two, as many as hold them all, walked along its cycle until the value falls inside. Global shuffling costs nothing to
-// hold and nothing to resume.
+// A keyed random permutation of 0 .. size-1 with random access and no memory: a Feistel network over enough rows of a
+// power of two to hold all values, walked along its cycle until the value falls inside. Global shuffling needs no
+// memory and no saved position.
 #pragma once
 
 #include <array>

@@ -22,7 +22,7 @@ Substitutes::Substitutes(const OrderOptions& options, std::int64_t epoch, std::i
       bad_(bad),
       tries_(std::min(range_.samples - 1, kTriesMax)) {}
 
-// Where the bad one itself would stand stands the one behind all that are tried.
+// The sample after all that are tried replaces the bad one at its own place.
 std::int64_t Substitutes::sample(std::int64_t attempt) const {
   const std::int64_t sample = range_.first + permutation_.at(attempt);
   return sample != bad_ ? sample : range_.first + permutation_.at(tries_);

@@ -1,5 +1,5 @@
-// Which samples may stand in for the one at a position when that is bad: a pure function, so that every rank, number of
-// threads and resume point finds the same one.
+// The samples that may replace a bad sample at a position: a pure function, so that every rank, number of threads and
+// resume point finds the same substitute.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace stoker {
 
 class Substitutes {
  public:
-  /// So many in a row are not bad by accident.
+  /// This many bad samples in a row are not an accident.
   static constexpr std::int64_t kTriesMax = 128;
 
   /// For the sample `bad` at a position of an epoch: others of the whole data set, or of the same part of a mixture.
   Substitutes(const OrderOptions& options, std::int64_t epoch, std::int64_t position, std::int64_t bad);
 
-  /// How many there are to try: all others of a small data set, each once.
+  /// The number of samples to try: in a small data set all others, each once.
   std::int64_t tries() const { return tries_; }
   /// attempt < tries()
   std::int64_t sample(std::int64_t attempt) const;

@@ -13,7 +13,7 @@ namespace {
 std::uint32_t low(std::int64_t value) { return static_cast<std::uint32_t>(value); }
 std::uint32_t high(std::int64_t value) { return static_cast<std::uint32_t>(static_cast<std::uint64_t>(value) >> 32); }
 
-// Cheap enough to be made anew for every sample, which keeps the order a function without state.
+// Cheap enough to be made for every sample, which keeps the order a function without state.
 Permutation window_permutation(std::int64_t size, std::array<std::uint32_t, 2> key, std::int64_t lane,
                                std::int64_t window) {
   Permutation::RoundKeys round_keys;
@@ -37,13 +37,12 @@ WindowedOrder::WindowedOrder(const OrderOptions& options, std::int64_t epoch)
   assert(samples_ > 0 && lane_slots_ * options.lanes == global_batch_ && options.shard_samples);
   const std::int64_t lane_size_max = lane_size_ + (longer_lanes_ > 0 ? 1 : 0);
   window_ = std::min(options.window, lane_size_max);
-  // Were all lanes to begin their windows in the same batch, whoever reads windows ahead would have to read all of them
-  // at once.
+  // If all lanes began their windows in the same batch, read-ahead would have to read all windows at once.
   stagger_ = window_ < lane_size_max ? window_ / options.lanes : 0;
 
   Random random(options.seed, static_cast<std::uint64_t>(epoch), 0, random_stream("", "windowed order", 0));
   window_key_ = {random.next_u32(), random.next_u32()};
-  // Where few shards are longer than a lane, shuffling them alone would begin the lanes at the same samples again.
+  // If a few shards are longer than a lane, shuffling shards alone would begin the lanes at the same samples again.
   rotation_ = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(samples_)));
 
   const std::vector<std::int64_t>& sizes = *options.shard_samples;
@@ -90,7 +89,7 @@ std::int64_t WindowedOrder::shuffled(const Lane& lane, std::int64_t index) const
 }
 
 std::int64_t WindowedOrder::sample_of(std::int64_t place) const {
-  // The last shard that begins there or before; empty ones begin where the next one does.
+  // The last shard that begins at this place or before; an empty shard begins where the next one does.
   const auto after = std::upper_bound(shard_begin_.begin(), shard_begin_.end(), place);
   const auto turn = static_cast<std::size_t>(after - shard_begin_.begin()) - 1;
   return shard_first_[turn] + (place - shard_begin_[turn]);

@@ -1,6 +1,7 @@
-// The windowed order, for storage that dislikes random reads. An epoch's shards are shuffled and laid end to end from a
-// random sample on, cut into lanes that are read side by side, and each lane's samples are shuffled within windows: at
-// any time only a window per lane is being read, a stretch of one shard or a few that follow each other.
+// The windowed order, for storage that dislikes random reads. An epoch's shards are shuffled and laid end to end,
+// beginning at a random sample; this sequence is cut into lanes that are read side by side, and each lane's samples are
+// shuffled within windows. So at any time only one window per lane is being read, a stretch of one shard or of a few
+// consecutive ones.
 #pragma once
 
 #include <array>
@@ -13,14 +14,14 @@
 namespace stoker {
 
 /// A function of (seed, epoch, position) that needs the sizes of the shards, and memory for them alone. Each global
-/// batch has as many slots of every lane, one lane after the other; so ranks whose number divides the lanes' read lanes
-/// of their own. Threads: any.
+/// batch has equally many slots of every lane, one lane after another; so if the number of ranks divides the number of
+/// lanes, each rank reads separate lanes. Threads: any.
 class WindowedOrder {
  public:
   /// `options` as check_order() permits them, with at least one sample.
   WindowedOrder(const OrderOptions& options, std::int64_t epoch);
 
-  /// The sample at a position, or nullopt where none stands.
+  /// The sample at a position, or nullopt if there is none.
   std::optional<std::int64_t> sample_at(std::int64_t position) const;
 
  private:

@@ -48,7 +48,7 @@ Numbers epoch_of(const OrderOptions& options, std::int64_t epoch) {
   return samples;
 }
 
-// What one lane reads in an epoch, without padding.
+// The samples that one lane reads in an epoch, without padding.
 Numbers lane_of(const OrderOptions& options, std::int64_t epoch, int lane) {
   const Numbers all = epoch_of(options, epoch);
   const auto batch = static_cast<std::size_t>(options.global_batch);
@@ -168,12 +168,12 @@ TEST(WindowedOrder, ALaneStaysWithinAWindowOfWhereItHasGot) {
     ASSERT_EQ(samples.size(), 2500u);
     std::int64_t backwards = 0;
     for (std::size_t i = 1; i < samples.size(); ++i) {
-      // The one shard goes on at its beginning when it ends, somewhere in a lane.
+      // When the only shard ends, somewhere in a lane, it continues at its beginning.
       const std::int64_t apart = std::abs(samples[i] - samples[i - 1]);
       EXPECT_LT(std::min(apart, kSamples - apart), 2 * kWindow);
       backwards += samples[i] < samples[i - 1];
     }
-    EXPECT_GT(backwards, 2500 / 3);  // half of the steps, were it not for those into the next window
+    EXPECT_GT(backwards, 2500 / 3);  // half of the steps, except those into the next window
   }
 }
 
@@ -197,7 +197,7 @@ TEST(WindowedOrder, LanesEnterTheirWindowsInTurn) {
     const Numbers samples = lane_of(windowed({kSamples}, 4, 4, kWindow), 9, lane);
     ASSERT_EQ(std::ssize(samples), kLane);
     for (std::int64_t begin = kWindow - lane * kWindow / 4; begin < kLane; begin += kWindow) {
-      // Before a window begins, all that lies before it has been read, and nothing else.
+      // Before a window begins, everything before it has been read, and nothing else.
       for (std::int64_t i = 0; i < kLane; ++i) {
         const std::int64_t place =
             (samples[static_cast<std::size_t>(i)] - first - lane * kLane + 2 * kSamples) % kSamples;
@@ -216,7 +216,7 @@ TEST(WindowedOrder, ReachesEveryArrangementWithinAWindow) {
       Numbers arrangement(begin, begin + window);
       const std::int64_t least = *std::min_element(arrangement.begin(), arrangement.end());
       for (std::int64_t& sample : arrangement) sample -= least;
-      // But for the window in which the one shard ends.
+      // Except for the window in which the only shard ends.
       if (*std::max_element(arrangement.begin(), arrangement.end()) == window - 1) ++counts[arrangement];
     }
     ASSERT_EQ(std::ssize(counts), arrangements);
@@ -288,15 +288,15 @@ TEST(WindowedOrder, RefusesLanesThatDoNotDivideSayingWhichWould) {
     return std::string(error.what());
   };
   EXPECT_THAT(refusal(100, 8, 10, 1), HasSubstr("a global batch of 100 cannot be divided among 8 lanes"));
-  EXPECT_THAT(refusal(100, 8, 10, 1), HasSubstr("for instance 5,"));
+  EXPECT_THAT(refusal(100, 8, 10, 1), HasSubstr("for example 5,"));
   EXPECT_THAT(refusal(256, 8, 10, 16), HasSubstr("8 lanes cannot be divided among 16 ranks; "));
-  EXPECT_THAT(refusal(256, 8, 10, 16), HasSubstr("for instance 16"));
-  EXPECT_THAT(refusal(60, 8, 10, 3), HasSubstr("for instance 6"));
+  EXPECT_THAT(refusal(256, 8, 10, 16), HasSubstr("for example 16"));
+  EXPECT_THAT(refusal(60, 8, 10, 3), HasSubstr("for example 6"));
   EXPECT_THAT(refusal(8, 8, 0, 1), HasSubstr("at least 1 sample, not 0"));
   EXPECT_THAT(refusal(8, 0, 10, 1), HasSubstr("lanes must be at least 1, not 0"));
   EXPECT_THAT(refusal(8, -8, 10, 1), HasSubstr("not -8"));
   for (const int world : {1, 2, 4, 8}) check_order(windowed({100}, 256, 8, 1, Tail::kDrop), world);
-  check_order({.samples = 100, .global_batch = 100}, 100);  // lanes and window say nothing to another order
+  check_order({.samples = 100, .global_batch = 100}, 100);  // other orders ignore lanes and window
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ class InfoJob {
     if (knows_images) {
       ++info_.indexed;
       SampleRow row;
-      while (stream.next(row)) add(row, row.soundness == Soundness::kBad ? "it was bad when it was indexed" : "");
+      while (stream.next(row)) add(row, row.soundness == Soundness::kBad ? "it was bad when the index was made" : "");
       return;
     }
     const SweepOptions sweeping{
@@ -164,7 +164,7 @@ class InfoJob {
 
   void count_decoder(const SampleRow& row, const ImageFacts& facts) {
     std::string_view reason = unsuited_because(facts);
-    if (reason.empty() && row.soundness == Soundness::kConcealed) reason = "damaged parts, which are concealed";
+    if (reason.empty() && row.soundness == Soundness::kConcealed) reason = "damaged parts, which decoders conceal";
     if (reason.empty()) {
       if (suits_own_decoder(facts)) ++info_.own_decoder;
       return;

@@ -1,4 +1,4 @@
-// What a data set holds, in numbers: from its indexes where they know, else from the images' headers.
+// Statistics of a data set: from its indexes if they have the facts, else from the images' headers.
 #pragma once
 
 #include <cstdint>

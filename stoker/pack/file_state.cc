@@ -11,7 +11,7 @@ FileState::FileState(const Stores& stores, Location file)
 
 void FileState::require_unchanged() const {
   if (FileState(*stores_, file_).version() == version_) return;
-  fail(ErrorKind::kData, "'{}' was changed while it was read; start again once nobody writes to it", file_);
+  fail(ErrorKind::kData, "'{}' changed while it was read; start again when no other program writes to it", file_);
 }
 
 }  // namespace stoker

@@ -65,7 +65,7 @@ class IndexJob {
         add(index(shard, listed[i]));
       } catch (const Error& error) {
         if (error.kind() == ErrorKind::kClosed) {
-          fail(ErrorKind::kClosed, "stopped in '{}'; the same command goes on from there", shard.location);
+          fail(ErrorKind::kClosed, "stopped in '{}'; the same command resumes", shard.location);
         }
         if (!is_of_shard(error)) throw;
         result_.broken.push_back({shard.location.text(), error.message()});
@@ -98,12 +98,13 @@ class IndexJob {
     std::map<Location, Location> owners;
     for (const FoundShard& shard : shards) {
       if (!shard.format->is_one_file()) {
-        fail(ErrorKind::kUsage, "'{}' is a folder of loose files, which has no index; `stoker pack` makes shards of it",
+        fail(ErrorKind::kUsage,
+             "'{}' is a folder of loose files, which cannot have an index; `stoker pack` turns it into shards",
              shard.location);
       }
       const auto [owner, is_new] = owners.emplace(place_of(shard.location), shard.location);
       if (!is_new && !are_one(owner->second, shard.location)) {
-        fail(ErrorKind::kUsage, "'{}' and '{}' would both have the index '{}'; index them into two folders",
+        fail(ErrorKind::kUsage, "'{}' and '{}' would both have the index '{}'; index them into separate folders",
              owner->second, shard.location, owner->first);
       }
     }
@@ -164,7 +165,7 @@ class IndexJob {
     }
     if (!options_.folder.empty() && is_of_another(place, *shard)) {
       log(LogLevel::kWarning,
-          "the index in '{}' was of another shard than '{}', or of it before it was changed; it is replaced", place,
+          "the index in '{}' described another shard than '{}', or an earlier version of it; it is replaced", place,
           path);
     }
     file->write(writer.finish({.data_bytes = shard->size(), .content_tag = content_tag(*shard, shard->size())}));

@@ -40,8 +40,8 @@ JobMemory divided(std::uint64_t bytes, int threads) {
 
 JobMemory divide_job_memory(std::uint64_t bytes, int threads) {
   if (bytes < least(threads)) {
-    fail(ErrorKind::kMemory, "a memory budget of {} cannot work; the least for {} threads is {}",
-         whole_megabytes(bytes), threads, whole_megabytes(least(threads)));
+    fail(ErrorKind::kMemory, "a memory budget of {} is too small; {} threads need at least {}", whole_megabytes(bytes),
+         threads, whole_megabytes(least(threads)));
   }
   return divided(bytes, threads);
 }

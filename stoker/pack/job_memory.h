@@ -1,5 +1,5 @@
-// How the memory budget of a job over samples is divided: whatever the number of threads and the images' sizes, it
-// holds no more.
+// Divides the memory budget of a job over samples: the job holds no more, for any number of threads and any image
+// sizes.
 #pragma once
 
 #include <cstdint>

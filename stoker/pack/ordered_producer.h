@@ -1,4 +1,4 @@
-// Makes things on several threads and hands them out in order, with at most a window of them in memory.
+// Makes items on several threads and delivers them in order, with at most a window of them in memory.
 #pragma once
 
 #include <cassert>

@@ -49,7 +49,7 @@ void check(const Location& to, const PackOptions& options) {
   if (to.empty()) fail(ErrorKind::kUsage, "the folder to pack into has an empty name");
   options.stores.of(to);
   // The journal of a pack under way is appended to, and locked, which stores of objects do not offer.
-  if (!to.is_local()) fail(ErrorKind::kUsage, "'{}' is no folder of the local file system; pack into one", to);
+  if (!to.is_local()) fail(ErrorKind::kUsage, "'{}' is not a folder of the local file system; pack into one", to);
   if (options.shard_bytes == 0) fail(ErrorKind::kUsage, "shards must have a size above 0");
   if (options.threads != 0) check_threads(options.threads);
   const PackTransformOptions& transform = options.transform;
@@ -58,7 +58,7 @@ void check(const Location& to, const PackOptions& options) {
     fail(ErrorKind::kUsage, "a JPEG's quality is from 1 to 100, not {}", *transform.quality);
   }
   if (transform.raw && transform.quality) {
-    fail(ErrorKind::kUsage, "raw pixels are not encoded and have no quality; give one of the two");
+    fail(ErrorKind::kUsage, "raw pixels are not encoded and have no quality; give either raw or quality");
   }
 }
 
@@ -136,13 +136,13 @@ class PackJob {
 void require_good_name(std::string_view key) {
   if (is_about_the_shard(key)) {
     fail(ErrorKind::kUsage,
-         "readers of WebDataset tars pass over samples whose first folder begins and ends with two underscores; give "
-         "it another name");
+         "readers of WebDataset tars skip samples whose first folder begins and ends with two underscores; rename the "
+         "folder");
   }
   if (leads_elsewhere(key)) {
     fail(ErrorKind::kUsage,
-         "its name would lead out of the folder that the shard is extracted into: give it one without '..' and without "
-         "'/' at its beginning");
+         "its name would lead out of the folder into which a tool extracts the shard: use a name without '..' and "
+         "without a leading '/'");
   }
 }
 
@@ -173,18 +173,18 @@ SampleSweep::Work PackJob::work() const {
     require_good_name(sample.row.key);
     transform->ask_for_memory(sample);
     sample.bad = checker->check(sample.row, sample.fields, sample.entry_points, sample.turn);
-    const auto give_back = [&](auto& worker) {
+    const auto release = [&](auto& worker) {
       if (!sample.turn->is_large()) return;
       worker.drop_scratch();
       give_back_freed(sample.turn->has());
     };
-    give_back(*checker);  // before the transform takes as much
+    release(*checker);  // before the transform takes as much
     if (sample.bad.empty()) {
       transform->apply(sample);
     } else if (options_.bad == BadSamplePolicy::kFail) {
       fail(ErrorKind::kBadSample, "{}", sample.bad);
     }
-    give_back(*transform);
+    release(*transform);
     set_label(sample, selection_.label_of(sample.row.label));
     sample.row.chunk_crcs.clear();
     for (std::size_t i = 0; i < sample.row.fields.size(); ++i) {
@@ -202,7 +202,7 @@ bool PackJob::look_at_folder(const Location& to) const {
     const std::optional<ObjectFacts> facts = stores_.find(source);
     if (!facts || !facts->is_folder() || to.scheme() != source.scheme()) continue;
     if (!stores_.of(to).lies_in(to, source)) continue;
-    fail(ErrorKind::kUsage, "'{}' lies in '{}', which is to be packed; choose a folder outside of it", to, source);
+    fail(ErrorKind::kUsage, "'{}' is in '{}', the data to pack; choose a folder outside of it", to, source);
   }
   const std::optional<ObjectFacts> facts = stores_.find(to);
   if (facts && !facts->is_folder()) {
@@ -219,7 +219,7 @@ bool PackJob::look_at_folder(const Location& to) const {
     for (const ManifestShard& shard : finished->shards) {
       if (const std::string wrong = contradiction_of_file(shard, stores_, to / shard.name); !wrong.empty()) {
         fail(ErrorKind::kData,
-             "the finished pack in '{}' has lost '{}', or part of it ({}); remove the folder to pack it anew", to,
+             "the finished pack in '{}' has lost '{}' or part of it ({}); remove the folder to pack again", to,
              shard.name, wrong);
       }
     }
@@ -230,7 +230,7 @@ bool PackJob::look_at_folder(const Location& to) const {
   const std::unique_ptr<Folder> folder = stores_.list(to);
   for (std::size_t i = 0; i < folder->size(); ++i) {
     if ((*folder)[i].name.ends_with(kPartialEnding)) continue;  // of a pack that was killed as it began
-    fail(ErrorKind::kUsage, "folder '{}' is not empty; choose another name, or remove what is in it", to);
+    fail(ErrorKind::kUsage, "folder '{}' is not empty; choose another name, or remove its contents", to);
   }
   return true;
 }
@@ -249,8 +249,7 @@ std::optional<std::int64_t> PackJob::pack_rest(const Location& to) {
     source.require_unchanged(options_.stop);
   } catch (const Error& stopped) {
     if (stopped.kind() != ErrorKind::kClosed) throw;
-    fail(ErrorKind::kClosed, "stopped after {}; the same command goes on from there",
-         counted(journal.shards().size(), "shard"));
+    fail(ErrorKind::kClosed, "stopped after {}; the same command resumes", counted(journal.shards().size(), "shard"));
   }
   const Manifest made = manifest_of(journal, std::move(left_over));
   put_whole(stores_, to / kManifestName, as_bytes(made.to_json()));
@@ -299,8 +298,7 @@ std::vector<BadSample> PackJob::bad_samples(const Location& to, const std::vecto
   SampleRow row;
   for (const ManifestBad& entry : bad) {
     if (entry.sample >= dataset_->size()) {
-      fail(ErrorKind::kData, "the manifest in '{}' names a bad sample that the data does not have: '{}'", to,
-           entry.key);
+      fail(ErrorKind::kData, "the manifest in '{}' names a bad sample that is not in the data: '{}'", to, entry.key);
     }
     dataset_->read(entry.sample, row);
     const std::uint64_t offset = row.fields.empty() ? 0 : row.fields.front().offset;
@@ -343,7 +341,8 @@ PackedShard PackJob::pack_from(const Location& to, PackJournal& journal) {
   if (writer) finish_shard(*writer, journal, packed, position);
   if (ended_early > 0) {
     log(LogLevel::kWarning,
-        "{} of '{}' ended early, since the next sample's key was in it already; the first such sample is {}",
+        "{} of '{}' ended early, because the key of the next sample already occurred in the shard; the first such "
+        "sample is {}",
         counted(ended_early, "shard"), to, first_repeated);
   }
   return packed;
@@ -391,7 +390,7 @@ PackEstimate PackJob::estimate(const Location& to) {
 std::string_view to_string(BadSamplePolicy policy) { return word_of(kPolicies, policy); }
 
 BadSamplePolicy parse_pack_policy(std::string_view name) {
-  return value_of(kPolicies, name, "not what can be done with a bad sample");
+  return value_of(kPolicies, name, "not a policy for bad samples");
 }
 
 PackResult pack(const std::vector<std::string>& data, const std::string& to, const PackOptions& options) {

@@ -1,5 +1,5 @@
-// Packs a data set into tar shards with indexes and a manifest: the same bytes for the same data and options, whatever
-// the number of threads and however often it was interrupted.
+// Packs a data set into tar shards with indexes and a manifest: the same bytes for the same data and options, for any
+// number of threads and interruptions.
 #pragma once
 
 #include <cstdint>

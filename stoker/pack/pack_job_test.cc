@@ -299,7 +299,7 @@ TEST_F(Pack, NumbersTheClassesOfASubsetAnew) {
   for (const char* none : {"-1", "2x", ""}) {
     const Error error =
         error_of([&] { pack({folder_.path("all/shard-000000.tar")}, folder_.path("x"), {.classes = {none}}); });
-    EXPECT_THAT(error.what(), HasSubstr(fmt::format("'{}' is no class", none)));
+    EXPECT_THAT(error.what(), HasSubstr(fmt::format("'{}' is not a class", none)));
   }
   EXPECT_THAT(error_of([&] { pack_to("x", {.classes = {"nobody"}}); }).what(), HasSubstr("no class 'nobody'"));
   EXPECT_THAT(error_of([&] { pack_to("x", {.classes = {"c0001", "c0001"}}); }).what(), HasSubstr("twice"));
@@ -426,7 +426,7 @@ TEST_F(Pack, RefusesRawPixelsBesideAnArray) {
   other.write("in/a.npy", "an embedding");
   const Error error = error_of([&] { pack({other.path("in")}, other.path("x"), {.transform = {.raw = true}}); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_THAT(error.what(), AllOf(HasSubstr("sample 'a'"), HasSubstr("'npy' already")));
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("sample 'a'"), HasSubstr("already has a field 'npy'")));
   pack({other.path("in")}, other.path("as_is"), {.transform = {.quality = 50}});
   EXPECT_EQ(read_field(open(other.path("as_is"))->row(0), "npy"), "an embedding");
   // Raw pixels that are packed raw again are that field.

@@ -109,7 +109,7 @@ PackJournal::PackJournal(std::string folder, const Stores& stores, const std::st
       fd_(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
   if (!fd_) fail_system("create", path_, errno);
   if (!lock_exclusively(fd_)) {
-    fail(ErrorKind::kIo, "another process is packing into '{}'; wait for it to end", folder_);
+    fail(ErrorKind::kIo, "another process is packing into '{}'; wait until it ends", folder_);
   }
   std::ifstream file(path_, std::ios::binary);
   std::string line;
@@ -120,8 +120,8 @@ PackJournal::PackJournal(std::string folder, const Stores& stores, const std::st
   if (next_line() && from_line(line)) {
     if (line + "\n" != head) {
       fail(ErrorKind::kUsage,
-           "'{}' holds a pack that was begun with other options, or of data that has changed since; remove the folder, "
-           "or choose another",
+           "'{}' contains a pack that was begun with other options, or from data that have changed since; remove the "
+           "folder, or choose another",
            folder_);
     }
     whole = line.size() + 1;

@@ -1,5 +1,5 @@
-// What a pack under way has done so far, kept beside its shards until the manifest takes its place: a killed pack goes
-// on from its last whole shard.
+// The progress of a pack, kept beside its shards until the manifest replaces it: a killed pack resumes after its last
+// complete shard.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which samples of a data set are packed, in which order, and how their classes are numbered.
+// The samples of a data set that are packed, their order, and the numbers of their classes.
 #pragma once
 
 #include <cstdint>

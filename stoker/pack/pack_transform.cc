@@ -27,7 +27,7 @@ void require_one_image(const SampleRow& row, const SampleField& image) {
     if (&field == &image || !is_image_field_name(field.name)) continue;
     fail(ErrorKind::kUsage,
          "it has the images '{}' and '{}', and packing would change only the first; pack without changing pixels, and "
-         "let the recipe resize both alike",
+         "let the recipe resize both",
          image.name, field.name);
   }
 }
@@ -37,7 +37,7 @@ void require_name_for_pixels(const SampleRow& row, const SampleField& image) {
   const SampleField* const taken = row.field("npy");
   if (!taken || taken == &image) return;
   fail(ErrorKind::kUsage,
-       "it has a field 'npy' already, beside its image '{}', so raw pixels cannot be called that; pack without raw "
+       "it already has a field 'npy' besides its image '{}', so raw pixels cannot have that name; pack without raw "
        "pixels, or rename the field",
        image.name);
 }

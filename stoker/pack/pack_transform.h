@@ -1,4 +1,4 @@
-// What packing does to a sample's image: nothing, or a smaller one, encoded anew or stored as raw pixels.
+// Transforms a sample's image for packing: unchanged, or shrunk and encoded again, or stored as raw pixels.
 #pragma once
 
 #include <cstdint>

@@ -70,9 +70,8 @@ RepeatedKeys find_repeated_keys(const ShardRows& rows, const std::string& shard,
 std::string RepeatedKeys::sentence(const std::string& shard, const ShardRows& rows) const {
   if (named.empty()) return {};
   return fmt::format(
-      "'{}': the key of {} is that of an earlier one, as when the members of a sample do not lie together; the first "
-      "is "
-      "'{}'",
+      "'{}': the keys of {} repeat those of earlier samples, as happens when the members of a sample are not adjacent; "
+      "the first is '{}'",
       shard, counted(count, "sample"), key_of(rows, named.front().row));
 }
 

@@ -1,5 +1,5 @@
-// Samples of one shard that have one key. Mostly they are one sample whose members lie apart, which every reader of
-// WebDataset tars takes for several.
+// Samples of one shard with the same key. Mostly they are one sample whose members are not adjacent, which every reader
+// of WebDataset tars treats as several.
 #pragma once
 
 #include <cstdint>

@@ -78,7 +78,7 @@ TEST_F(MembersApart, AreNamedByVerifyWithShardAndKey) {
       EXPECT_EQ(result.bad[i + 2].shard, tar_);
       EXPECT_EQ(result.bad[i + 2].key, key);
       EXPECT_EQ(result.bad[i + 2].offset, result.bad[i].offset);
-      EXPECT_THAT(result.bad[i + 2].reason, HasSubstr("lie together"));
+      EXPECT_THAT(result.bad[i + 2].reason, HasSubstr("adjacent"));
     }
   }
 }
@@ -88,7 +88,7 @@ TEST_F(MembersApart, AreNamedByInfo) {
     if (indexed) index_shards({tar_}, {});
     const DataInfo info = data_info({tar_}, {});
     EXPECT_EQ(info.images, 2);
-    EXPECT_THAT(info.problems, ElementsAre(AllOf(HasSubstr(tar_), HasSubstr("key of 2 samples"), HasSubstr("'a'")),
+    EXPECT_THAT(info.problems, ElementsAre(AllOf(HasSubstr(tar_), HasSubstr("keys of 2 samples"), HasSubstr("'a'")),
                                            AllOf(HasSubstr(tar_), HasSubstr("'a'"), HasSubstr("no image")),
                                            AllOf(HasSubstr(tar_), HasSubstr("'b'"), HasSubstr("no image"))));
   }
@@ -98,7 +98,7 @@ TEST_F(MembersApart, AreNamedByIndex) {
   const LogCapture log;
   const IndexJobResult result = index_shards({tar_}, {});
   EXPECT_EQ(result.bad.size(), 2u);
-  EXPECT_THAT(log.lines, Contains(AllOf(HasSubstr(tar_), HasSubstr("key of 2 samples"))));
+  EXPECT_THAT(log.lines, Contains(AllOf(HasSubstr(tar_), HasSubstr("keys of 2 samples"))));
 }
 
 TEST_F(MembersApart, AreLeftOutByPackIfTheyHaveNoImage) {

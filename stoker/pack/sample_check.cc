@@ -58,9 +58,7 @@ std::string SampleChecker::check(SampleRow& row, std::span<const Bytes> fields, 
     set_checksums(field, fields[i], row.chunk_crcs);
     if (known && *known != *field.crc32c && bad.empty()) {
       bad = fmt::format(
-          "the checksum of its field '{}' does not match: its bytes are not what they were when the index "
-          "was made",
-          field.name);
+          "the checksum of its field '{}' does not match: its bytes have changed since the index was made", field.name);
     }
   }
   row.facts.reset();

@@ -1,4 +1,4 @@
-// What a job finds out about a sample from its bytes: checksums, what its image is, and whether it is sound.
+// Checks a sample's bytes for a job: checksums, and the kind and soundness of its image.
 #pragma once
 
 #include <functional>

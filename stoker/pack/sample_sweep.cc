@@ -65,7 +65,7 @@ void SampleSweep::work_on(Chunk& chunk, const Work& work) const {
       throw error.with_context(describe(sample.row));
     } catch (const std::bad_alloc&) {
       fail(ErrorKind::kMemory,
-           "{}: the machine has no memory left to work on it; use fewer threads, or a smaller memory budget (--memory)",
+           "{}: the machine has no memory left to process it; use fewer threads, or a smaller memory budget (--memory)",
            describe(sample.row));
     }
     if (chunk.turn->is_large()) {
@@ -93,12 +93,12 @@ std::optional<SampleSweep::Chunk> SampleSweep::claim(const std::stop_token& stop
     if (wanted > memory_.read && wanted <= usable_memory() / 2) {
       fail(ErrorKind::kMemory,
            "{}: it has {}, more than the {} that the memory budget leaves for one sample; a budget (--memory) of {} is "
-           "enough for it",
+           "enough",
            describe(sample.row), format_size(static_cast<double>(wanted)),
            format_size(static_cast<double>(memory_.read)), job_memory_for(wanted, 0, threads_));
     }
     if (wanted > memory_.read) {  // no budget would do
-      const Error error(ErrorKind::kLimit, fmt::format("it has {}, more than this machine could hold of one sample",
+      const Error error(ErrorKind::kLimit, fmt::format("it has {}, more than this machine can hold for one sample",
                                                        format_size(static_cast<double>(wanted))));
       note_unread(sample, error);
       break;
@@ -140,7 +140,7 @@ Memory SampleSweep::take_memory(std::size_t bytes) {
   return Memory(host_allocator(), memory_for(bytes));
 }
 
-void SampleSweep::give_back(Memory memory) {
+void SampleSweep::release(Memory memory) {
   const std::lock_guard lock(mutex_);
   // Those of very large samples are not kept.
   if (memory.size() <= 2 * kChunkReadBytes) spare_.push_back(std::move(memory));
@@ -228,7 +228,7 @@ SweptSample* SampleSweep::next() {
   if (stop_.stop_requested()) fail(ErrorKind::kClosed, "stopped");
   if (next_ == current_.samples.size()) {
     // Before the next is waited for, which may be waiting for this one's bytes.
-    give_back(std::exchange(current_, Chunk()).memory);
+    release(std::exchange(current_, Chunk()).memory);
     next_ = 0;
     std::optional<Chunk> chunk = producer_.next();
     if (!chunk) return nullptr;

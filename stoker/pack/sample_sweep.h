@@ -1,5 +1,5 @@
-// Goes through samples in order with many threads: each is read once and worked on by one of them, and they come out in
-// the order in which they went in. What all jobs over a data set are made of.
+// Goes through samples in order with many threads: each sample is read once and processed by one thread, and samples
+// come out in the order in which they went in. All jobs over a data set are built on it.
 #pragma once
 
 #include <cstdint>
@@ -91,7 +91,7 @@ class SampleSweep {
   void note_unread(SweptSample& sample, const Error& error) const;
   void advise(const SampleRow& last);
   Memory take_memory(std::size_t bytes);
-  void give_back(Memory memory);
+  void release(Memory memory);
 
   SampleStream& stream_;
   const std::stop_token stop_;

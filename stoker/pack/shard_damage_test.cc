@@ -234,7 +234,7 @@ TEST_F(ReplacedShard, OfTheSameSizeIsNamedByEveryJob) {
   ASSERT_EQ(replacement.size(), fs::file_size(shard_));
   ASSERT_NE(replacement, read_file(shard_));
   write_file(shard_, replacement);
-  expect_refused_everywhere(shard_, "its index");
+  expect_refused_everywhere(shard_, "the index at the end");
 }
 
 TEST_F(ReplacedShard, IsPackedAnewWhereThePackGoesOn) {

@@ -37,7 +37,7 @@ std::string SourceState::digest_now(const std::stop_token& stop) const {
 void SourceState::require_unchanged(const std::stop_token& stop) const {
   for (const FileState& shard : shards_) shard.require_unchanged();
   if (digest_now(stop) == digest_) return;
-  fail(ErrorKind::kData, "files in '{}' were changed while they were read; start again once nobody writes to them",
+  fail(ErrorKind::kData, "files in '{}' changed while they were read; start again when no other program writes to them",
        dataset_.shards().front()->name());
 }
 

@@ -46,7 +46,7 @@ TEST(JobsOverAStore, IndexVerifyTellAndPackAsOverFiles) {
   pack({"mem://data"}, folder.path("again"), {.shard_bytes = 20'000, .stores = stores});
   EXPECT_EQ(read_file(folder.path("again/shard-000000.tar")), read_file(folder.path("packed/shard-000000.tar")));
   EXPECT_THAT(error_of([&] { pack({"mem://data"}, "mem://out", {.stores = stores}); }).message(),
-              HasSubstr("no folder of the local file system"));
+              HasSubstr("not a folder of the local file system"));
 
   std::string shard = read_file(folder.path("packed/shard-000000.tar"));
   shard[600] = static_cast<char>(shard[600] ^ 1);

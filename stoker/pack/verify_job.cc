@@ -75,7 +75,7 @@ class VerifyJob {
       }
     }
     for (const Location& stray : strays) {
-      add_problem(stray.text(), "it is not in the manifest beside it, so it is no part of the data set");
+      add_problem(stray.text(), "it is not in the manifest beside it, so it is not part of the data set");
     }
   }
 
@@ -114,12 +114,12 @@ class VerifyJob {
       rows.read(repeated.row, row);
       rows.read(repeated.first, first);
       add({shard, row.key, offset_of(row),
-           fmt::format("the sample at byte {} has the same key: the members of one sample must lie together, and those "
-                       "of others be called otherwise",
+           fmt::format("the sample at byte {} has the same key: the members of a sample must be adjacent, and other "
+                       "samples need other keys",
                        offset_of(first))});
     }
     const auto more = static_cast<std::uint64_t>(found.count) - found.named.size();
-    if (more > 0) add_problem(shard, fmt::format("the keys of {} more are those of others", counted(more, "sample")));
+    if (more > 0) add_problem(shard, fmt::format("{} more repeat the keys of others", counted(more, "sample")));
   }
 
   /// What the manifest beside the shard says of it, if it says anything.
@@ -165,7 +165,7 @@ class VerifyJob {
       if (!fault_is_known && whole_hash(file, file.size(), options_.stop) != listed->hash) {
         add_problem(shard.location.text(),
                     "its bytes are not those that the manifest lists; the samples are sound, so the damage "
-                    "lies between them");
+                    "is between them");
       }
     } else if (index && index->is_inside_shard() && index->trailer().data_hash) {
       const IndexTrailer& trailer = index->trailer();
@@ -173,7 +173,7 @@ class VerifyJob {
           whole_hash(file, trailer.data_bytes, options_.stop) == *trailer.data_hash && has_good_frame(file, trailer);
       if (!sound && !fault_is_known) {
         add_problem(shard.location.text(),
-                    "its bytes are not those that were packed; the samples are sound, so the damage lies "
+                    "its bytes are not those that were packed; the samples are sound, so the damage is "
                     "between them");
       }
     }

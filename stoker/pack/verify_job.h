@@ -1,4 +1,4 @@
-// Reads every byte of a data set and says what is wrong with it: checksums, indexes, manifest, images.
+// Reads every byte of a data set and reports its faults: checksums, indexes, manifest, images.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The hash of all bytes of a shard, also of those that belong to no sample.
+// The hash of all bytes of a shard, including those that belong to no sample.
 #pragma once
 
 #include <cstdint>

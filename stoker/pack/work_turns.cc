@@ -28,7 +28,7 @@ std::int64_t WorkTurns::Turn::enter(std::uint64_t bytes) {
   if (bytes <= std::max(memory.kept, has_)) return 0;
   if (bytes > memory.oldest) {
     fail(ErrorKind::kMemory,
-         "to work on it takes {}, and the memory budget leaves {} for that; a budget (--memory) of {} is enough for it",
+         "processing it takes {}, but the memory budget leaves {}; a budget (--memory) of {} is enough",
          format_size(static_cast<double>(bytes)), format_size(static_cast<double>(memory.oldest)),
          job_memory_for(0, bytes, turns_.threads_));
   }

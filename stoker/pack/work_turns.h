@@ -1,5 +1,5 @@
-// Threads that work on large samples take turns with the memory that there is for that. The oldest sample has a part of
-// its own and never waits, so that all come to an end whatever the others hold.
+// Threads that process large samples take turns with the memory for them. A part is reserved for the oldest sample,
+// which never waits, so that every sample completes.
 #pragma once
 
 #include <condition_variable>

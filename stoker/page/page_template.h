@@ -1,5 +1,5 @@
-// What a report page is filled into: how it looks, in the light and in the dark, on screens and on paper; and the
-// script that draws its charts.
+// The template of a report page: its style, light and dark, for screens and paper, and the script that draws its
+// charts.
 #pragma once
 
 namespace stoker {
@@ -15,8 +15,8 @@ namespace stoker {
 ///   null,
 ///    "cells": [{"row", "column", "share": of the best, "text", "note": smaller, "about": when pointed at}, ...]}
 ///
-/// With marks where the title (twice), the body and the charts' data go, in this order. The style has no <, > or &, so
-/// that it means the same to HTML, which takes it as it is, and to XML; for the script there is a CDATA section.
+/// Marks show the places of the title (twice), the body and the charts' data, in this order. The style has no <, > or
+/// &, so that HTML, which takes it literally, and XML read it in the same way; the script is in a CDATA section.
 inline constexpr const char* kPageTemplate = R"html(<!DOCTYPE html>
 <html xmlns="http://www.w3.org/1999/xhtml" lang="en">
 <head>

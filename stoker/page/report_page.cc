@@ -28,7 +28,7 @@ bool begins_unfit(std::string_view text) {
   return text.starts_with("\xEF\xBF\xBE") || text.starts_with("\xEF\xBF\xBF");
 }
 
-// Ends neither a script nor a CDATA section, and is no markup to any parser.
+// Escapes text so that it ends neither a script nor a CDATA section, and no parser takes it for markup.
 std::string script_text(const nlohmann::ordered_json& data) {
   std::string text;
   for (const char c : data.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace)) {

@@ -1,5 +1,5 @@
 // A report for people as one HTML page: text, tables, and charts that a small script in the page draws from data in the
-// page. It needs nothing else, neither a network nor fonts. It is well-formed XML, too.
+// page. It needs neither a network nor fonts. It is also well-formed XML.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct PageTable {
   std::vector<Row> rows{};
 };
 
-/// Text may hold any bytes; what XML has no place for becomes U+FFFD.
+/// Text may hold any bytes; characters that XML does not permit become U+FFFD.
 class ReportPage {
  public:
   explicit ReportPage(std::string_view title);
@@ -37,7 +37,7 @@ class ReportPage {
   void heading(std::string_view text);
   /// `style`: "verdict", larger, or "remark", paler.
   void paragraph(std::string_view text, std::string_view style = "");
-  /// page_template.h says what the data of each kind of chart are. `about` is for those who cannot see it.
+  /// page_template.h describes the data of each kind of chart. `about` is for readers who cannot see the chart.
   void chart(const nlohmann::ordered_json& data, std::string_view about, std::string_view caption);
   void table(const PageTable& table);
 
@@ -47,7 +47,7 @@ class ReportPage {
   std::string title_, body_, charts_;
 };
 
-/// As it may stand between tags and in attributes.
+/// The text as it may occur between tags and in attributes.
 std::string html_escaped(std::string_view text);
 /// With five digits, which is more than a chart shows.
 double chart_number(double value);

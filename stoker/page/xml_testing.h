@@ -1,4 +1,4 @@
-// Says whether markup is well-formed XML, for tests of what writes it.
+// Checks whether markup is well-formed XML, for tests of code that writes it.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace stoker {
 
-/// What is wrong with it and where; empty: nothing. It knows elements, attributes, CDATA, a doctype and the five
-/// entities, which is all that a ReportPage has.
+/// The first mistake and its place; empty if there is none. It knows elements, attributes, CDATA, a doctype and the
+/// five entities, which is all that a ReportPage has.
 std::string xml_fault(std::string_view xml);
 
 }  // namespace stoker

@@ -1,4 +1,4 @@
-// Recipes and images that every way of running a plan has to agree on.
+// Recipes and images on which all executors must agree.
 #pragma once
 
 #include <cstdint>

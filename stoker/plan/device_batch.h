@@ -1,5 +1,5 @@
-// One batch on its way to a device: workers hand images over, each in the form in which it crosses, and when the last
-// has come, the whole becomes one task.
+// One batch on its way to a device: workers hand over images, each in the form in which it crosses; after the last one
+// the batch becomes one task.
 #pragma once
 
 #include <atomic>

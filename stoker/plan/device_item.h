@@ -1,4 +1,5 @@
-// What of one image is left to the device: how it crosses, and where it lies in the batch's memory there.
+// The part of one image's work that is left to the device: the form in which it crosses, and its place in the batch's
+// memory there.
 #pragma once
 
 #include <cstddef>

@@ -81,8 +81,8 @@ TEST(JsonNumber, HasAKeyThatMakesSense) {
         "[[view]]\nname = 'x'\nfield = 'json'\noperators = [{op = 'json_number', key = '" + key + "'}]";
     return error_of([&] { Plan(Recipe::from_toml(toml)); }).message();
   };
-  EXPECT_THAT(refused("/a~b"), HasSubstr("is no JSON pointer"));
-  EXPECT_THAT(refused("/a~"), HasSubstr("is no JSON pointer"));
+  EXPECT_THAT(refused("/a~b"), HasSubstr("is not a JSON pointer"));
+  EXPECT_THAT(refused("/a~"), HasSubstr("is not a JSON pointer"));
   EXPECT_EQ(read<std::int64_t>(R"({"a~": 5})", "a~"), 5);
 }
 
@@ -90,7 +90,9 @@ TEST(JsonNumber, StandsAlone) {
   for (const char* operators : {"{op = 'json_number', key = 'a'}, {op = 'cast', dtype = 'f32'}",
                                 "{op = 'decode'}, {op = 'json_number', key = 'a'}"}) {
     const std::string toml = std::string("[[view]]\nname = 'x'\nfield = 'json'\noperators = [") + operators + "]";
-    EXPECT_THAT(error_of([&] { Plan(Recipe::from_toml(toml)); }).message(), HasSubstr("stands alone")) << operators;
+    EXPECT_THAT(error_of([&] { Plan(Recipe::from_toml(toml)); }).message(),
+                HasSubstr("must be the view's only operator"))
+        << operators;
   }
 }
 

@@ -76,7 +76,7 @@ Recipe Recipe::named(std::string_view name) {
   for (const NamedRecipe& recipe : kRecipes) {
     if (recipe.name == name) return from_toml(toml_of(recipe));
   }
-  fail(ErrorKind::kUsage, "there is no recipe '{}'{}; Stoker ships {}; a file's name ends in .toml", name,
+  fail(ErrorKind::kUsage, "there is no recipe '{}'{}; Stoker ships {}; a recipe file's name must end in .toml", name,
        did_you_mean(name, names()), fmt::join(names(), ", "));
 }
 

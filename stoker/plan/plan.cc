@@ -39,7 +39,7 @@ bool is_number(const View& view) {
 }  // namespace
 
 Plan::Plan(Recipe recipe) : recipe_(std::move(recipe)) {
-  settle_isa();  // workers have nobody to tell
+  ensure_isa();  // workers have nobody to tell
   for (const View& view : recipe_.views()) compile(view);
 }
 
@@ -66,7 +66,8 @@ void Plan::compile(const View& view) {
 void Plan::compile_number(const View& view, ViewPlan& plan) {
   plan.kind = ViewKind::kNumber;
   const OperatorCall& call = view.operators.front();
-  if (view.operators.size() > 1) fail(ErrorKind::kUsage, "view '{}': {} stands alone", view.name, call.name);
+  if (view.operators.size() > 1)
+    fail(ErrorKind::kUsage, "view '{}': {} must be the view's only operator", view.name, call.name);
   std::get<NumberFunction>(find_operator(call.name).function)(call, plan.number);
 }
 
@@ -99,7 +100,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       }
       void operator()(ColorFunction function) const { function(call, color); }
       void operator()(FormatFunction function) const { function(call, format); }
-      void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it stands alone in its view"); }
+      void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
     };
     try {
       std::visit(Apply{call, plan.image, color, format, random_stream(draw_group, spec.name, occurrence)},
@@ -168,7 +169,7 @@ std::vector<OutputSpec> Plan::outputs() const {
     const std::optional<ImageSize> size = output_size(view);
     if (!size) {
       fail(ErrorKind::kUsage,
-           "view '{}': its size depends on the image, so samples cannot stand in one batch; add center_crop or "
+           "view '{}': its size depends on the image, so samples cannot form a batch; add center_crop or "
            "resize=[height, width]",
            view.name);
     }

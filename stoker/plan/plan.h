@@ -1,4 +1,5 @@
-// A recipe checked and compiled: per view the composed families, the outputs, and the stages that may run apart.
+// A recipe, checked and compiled: for each view the composed families, the outputs, and the stages that may run
+// separately.
 #pragma once
 
 #include <cstdint>

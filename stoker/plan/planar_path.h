@@ -1,4 +1,5 @@
-// Pixels the planar way: each plane of a JPEG straight to the target, then RGB (docs/pixels.md).
+// The planar path: each plane of a JPEG is resampled directly to the target size, then converted to RGB
+// (docs/pixels.md).
 #pragma once
 
 #include "stoker/ops/kernels/planar/planar_resample.h"

@@ -27,14 +27,13 @@ bool is_identifier(std::string_view name) {
 
 void check_view_name(std::string_view name) {
   if (!is_identifier(name)) {
-    fail(
-        ErrorKind::kUsage,
-        "a view cannot be named '{}': a letter comes first, then letters, digits and underscores; what it reads is its "
-        "field",
-        name);
+    fail(ErrorKind::kUsage,
+         "a view cannot be named '{}': use a letter, then letters, digits and underscores; the data that it reads is "
+         "its field",
+         name);
   }
   if (std::find(kBatchAttributes.begin(), kBatchAttributes.end(), name) != kBatchAttributes.end()) {
-    fail(ErrorKind::kUsage, "a view cannot be named '{}': batch.{} is something else", name, name);
+    fail(ErrorKind::kUsage, "a view cannot be named '{}': batch.{} has another meaning", name, name);
   }
 }
 
@@ -55,7 +54,7 @@ Recipe& Recipe::view(std::string_view name, std::string_view field) {
     views_.push_back({owned(name), owned(field), {}});
   } else if (field != kImageField && field != found->field) {
     if (!found->operators.empty()) {
-      fail(ErrorKind::kUsage, "view '{}' is of the field '{}' already", name, found->field);
+      fail(ErrorKind::kUsage, "view '{}' already has the field '{}'", name, found->field);
     }
     found->field = owned(field);
   }

@@ -1,6 +1,6 @@
-// What the user wants done, as data: views of a sample's fields, each with its operators, that become the batch's
-// outputs. Written as a chain of calls, or as TOML; docs and command line list the operators from the same table.
-// Threads: a value; many may read it, one may change it.
+// The processing that the user wants, as data: views of a sample's fields, each with its operators, which become the
+// batch's outputs. Written as a chain of calls, or as TOML; docs and command line list the operators from the same
+// table. Threads: a value; many may read it, one may change it.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace stoker {
 
-/// One output of the batch: a field of the sample, taken through operators.
+/// One output of the batch: a field of the sample, processed by operators.
 struct View {
   std::string name;   // of the output: an identifier, and none that a batch has for something else
   std::string field;  // any text; "image": the sample's image, whatever its codec; "label": its class number; else a
@@ -39,22 +39,22 @@ class Recipe {
   std::string to_toml() const;
 
   const std::vector<View>& views() const { return views_; }
-  /// The tail that suits the recipe where the user does not say: "pad" for evaluation, else "drop".
+  /// The default tail of the recipe: "pad" for evaluation, else "drop".
   const std::string& tail() const { return tail_; }
 
-  /// Adds any operator to the view worked on. Throws kUsage for what the operator table does not permit.
+  /// Adds any operator to the current view. Throws kUsage for calls that the operator table does not permit.
   Recipe& add(OperatorCall call);
-  /// From here on, work on the view of this name; it is added if it is not there. One that is there and has no
-  /// operators yet, as the label, reads another field then if one is named. Throws kUsage for a name that is not a
-  /// letter followed by letters, digits and underscores, or is one of the batch's own attributes, and for another field
-  /// of a view that has operators.
+  /// Following calls work on the view of this name, which is added if it does not exist. An existing view without
+  /// operators, such as the label, reads another field if one is named. Throws kUsage for a name that is not a letter
+  /// followed by letters, digits and underscores, or is one of the batch's own attributes, and for another field of a
+  /// view that has operators.
   Recipe& view(std::string_view name, std::string_view field = "image");
-  /// The view worked on draws the same random numbers as others of this group: a view is in that of its own name unless
-  /// it is put into another.
+  /// Puts the current view into a group whose views draw the same random numbers; by default a view's group is its own
+  /// name.
   Recipe& draw_group(std::string_view group);
   /// drop, wrap, pad or keep; throws kUsage for anything else.
   Recipe& set_tail(std::string_view tail);
-  /// From all operators that decode, whatever they say, this mode; throws kUsage for one that there is not.
+  /// Sets this mode in all decode operators; throws kUsage for an unknown mode.
   Recipe& set_decode_mode(std::string_view mode);
 
   // The operators as a chain; what they mean stands in `stoker ops`.

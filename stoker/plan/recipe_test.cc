@@ -168,7 +168,7 @@ TEST(Recipe, LetsTheLabelBeAnotherField) {
   EXPECT_EQ(Recipe().view("label").views()[1].field, "label");
   const Error error = error_of([] { Recipe().decode().view("image", "mask.png"); });
   EXPECT_EQ(error.kind(), ErrorKind::kUsage);
-  EXPECT_THAT(error.what(), HasSubstr("view 'image' is of the field 'image' already"));
+  EXPECT_THAT(error.what(), HasSubstr("view 'image' already has the field 'image'"));
 }
 
 TEST(Recipe, RefusesChainsThatCannotRun) {

@@ -34,7 +34,7 @@ void at_line_of(const toml::node& node, Action action) {
 void check_keys(const toml::table& table, const std::vector<std::string>& known) {
   for (const auto& [key, node] : table) {
     if (std::find(known.begin(), known.end(), std::string(key.str())) == known.end()) {
-      refuse(node, fmt::format("'{}' is not known here{}; there are {}", key.str(), did_you_mean(key.str(), known),
+      refuse(node, fmt::format("'{}' is not known here{}; known are {}", key.str(), did_you_mean(key.str(), known),
                                fmt::join(known, ", ")));
     }
   }
@@ -48,7 +48,7 @@ std::string text_of(const toml::node& node, std::string_view what) {
 
 double number_of(const toml::node& node) {
   if (const auto number = node.value<double>()) return *number;
-  refuse(node, fmt::format("{} is too large: whole numbers are exact up to 2^53 only", *node.value<std::int64_t>()));
+  refuse(node, fmt::format("{} is too large: whole numbers are exact only up to 2^53", *node.value<std::int64_t>()));
 }
 
 Value value_of(const toml::node& node) {
@@ -58,7 +58,7 @@ Value value_of(const toml::node& node) {
   if (const toml::array* array = node.as_array()) {
     std::vector<double> numbers;
     for (const toml::node& element : *array) {
-      if (!element.is_number()) refuse(element, "a list may hold numbers only");
+      if (!element.is_number()) refuse(element, "a list may contain only numbers");
       numbers.push_back(number_of(element));
     }
     return numbers;
@@ -114,7 +114,7 @@ std::string toml_text(const Value& value) {
 
 Recipe Recipe::from_toml(std::string_view text) {
   if (const auto dots = std::count(text.begin(), text.end(), '.'); dots > kDotsMax) {
-    fail(ErrorKind::kLimit, "a recipe with {} dots in it; the limit is {}", dots, kDotsMax);
+    fail(ErrorKind::kLimit, "a recipe with {} dots; the limit is {}", dots, kDotsMax);
   }
   toml::table root;
   try {

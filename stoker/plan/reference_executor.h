@@ -1,5 +1,5 @@
-// The obviously correct executor: whole images, one step after the other, plain loops. It shares the definitions (taps,
-// sampling maps, color maps) with the fast one, and none of its code.
+// The obviously correct executor: whole images, step by step, plain loops. It shares the definitions (taps, sampling
+// maps, color maps) with the fast one, and none of its code.
 #pragma once
 
 #include "stoker/codec/image_decoder.h"

@@ -1,5 +1,5 @@
 // Planar mode as docs/pixels.md defines it, step by step: plain loops over whole planes, in integers wide enough for
-// anything. It shares nothing with ops/planar_taps.h and the kernels, which are held against it.
+// anything. It shares nothing with ops/planar_taps.h and the kernels, which are compared with it.
 #pragma once
 
 #include <cstdint>

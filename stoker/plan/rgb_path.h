@@ -1,4 +1,4 @@
-// Pixels the faithful way: a window of RGB, resampled as Pillow does.
+// The faithful path: a window of RGB, resampled as Pillow does.
 #pragma once
 
 #include "stoker/ops/kernels/resample/resample.h"

@@ -1,5 +1,5 @@
-// The seam for running a plan on one sample. Two executors stand behind it: an obviously correct one and the fast one;
-// they agree bit for bit.
+// The seam for running a plan on one sample. There are two executors, an obviously correct one and a fast one; they
+// agree bit for bit.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@ struct SampleInput {
   SampleDraw draw{};
 };
 
-/// Told what a sample is about to take, so that it can wait until there is so much, or refuse it.
+/// Asked for the memory that a sample is about to take: waits until it is available, or refuses it.
 class MemoryGate {
  public:
   virtual ~MemoryGate() = default;
-  /// About `bytes` of scratch memory will be held until the sample is done. Returns how long that was waited for, in
-  /// nanoseconds. Throws kMemory, kClosed.
+  /// About `bytes` of scratch memory will be held until the sample is done. Returns the time waited, in nanoseconds.
+  /// Throws kMemory, kClosed.
   virtual std::int64_t enter(std::uint64_t bytes) = 0;
 };
 
@@ -57,7 +57,7 @@ struct SampleOutput {
 };
 std::vector<SampleOutput> run_one(SampleExecutor& executor, const SampleInput& sample);
 
-/// Little-endian bytes of the output of a view that is no image. Throws kBadSample.
+/// Little-endian bytes of the output of a view that is not an image. Throws kBadSample.
 void write_scalar(const ViewPlan& view, const SampleInput& sample, MutableBytes out);
 
 }  // namespace stoker

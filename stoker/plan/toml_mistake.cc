@@ -78,7 +78,7 @@ class MistakeFinder {
   }
 
   void end_line() {
-    if (in('{')) return report("a table in braces stands on one line");
+    if (in('{')) return report("a table in braces must be on one line");
     if (open_.empty() && (next_ == Next::kEquals || next_ == Next::kValue)) {
       return report(fmt::format("'{0}' has no value; write {0} = VALUE", name_));
     }
@@ -95,7 +95,7 @@ class MistakeFinder {
 
   void open(char kind) {
     if (open_.empty() && next_ == Next::kName) {
-      if (kind == '{') return report("this is JSON, and a recipe is written in TOML: [[view]], then NAME = VALUE");
+      if (kind == '{') return report("this is JSON, but a recipe is written in TOML: [[view]], then NAME = VALUE");
       at_ += rest_of_line().size();  // of a table: the parser's words will do
       return;
     }
@@ -108,7 +108,7 @@ class MistakeFinder {
   void close(char kind) {
     ++at_;
     if (open_.empty() || in(kind == ']' ? '{' : '[')) {
-      return open_.empty() ? report(fmt::format("nothing is open that {} closes", kind)) : report_open();
+      return open_.empty() ? report(fmt::format("{} closes nothing", kind)) : report_open();
     }
     open_.pop_back();
     next_ = Next::kComma;
@@ -118,7 +118,7 @@ class MistakeFinder {
   bool may_begin_value(std::string_view shown) {
     if (next_ == Next::kValue) return true;
     if (next_ == Next::kComma && !open_.empty()) report(fmt::format("a comma is missing before `{}`", shown));
-    if (next_ == Next::kComma && open_.empty()) report(fmt::format("`{}` stands after the value", shown));
+    if (next_ == Next::kComma && open_.empty()) report(fmt::format("`{}` follows the value", shown));
     if (next_ == Next::kEquals) report(fmt::format("= is missing after `{}`", name_));
     if (next_ == Next::kName) report(fmt::format("a name is missing before `{}`", shown));
     return false;
@@ -140,10 +140,10 @@ class MistakeFinder {
       if (quote == '\'' || line[end] != '\\') continue;
       if (++end < line.size() && std::string_view("btnfre\"\\xuU").find(line[end]) == std::string_view::npos) {
         return report(fmt::format(
-            R"(`\{}` in double quotes is no character; write single quotes, which take \ as it is)", line[end]));
+            R"(`\{}` in double quotes is not a character; use single quotes, which keep \ as it is)", line[end]));
       }
     }
-    if (end >= line.size()) return report(fmt::format("the text that begins with {} has no end on this line", quote));
+    if (end >= line.size()) return report(fmt::format("the text that begins with {} does not end on this line", quote));
     const std::string_view content = line.substr(1, end - 1);
     if (next_ == Next::kName) {
       name_ = content;
@@ -176,32 +176,32 @@ class MistakeFinder {
   }
 
   void colon(std::string_view name) {
-    report(fmt::format("between a name and its value stands =, not a colon: {} = VALUE", name));
+    report(fmt::format("write = between a name and its value, not a colon: {} = VALUE", name));
   }
 
   void value(std::string_view word) {
     if (word == "True" || word == "False" || word == "TRUE" || word == "FALSE") {
-      return report(fmt::format("`{}` is written {}", word, word[0] == 'T' ? "true" : "false"));
+      return report(fmt::format("`{}` must be written {}", word, word[0] == 'T' ? "true" : "false"));
     }
     if (word == "None" || word == "null" || word == "nil") {
-      return report(fmt::format("there is no `{}` in TOML; leave out '{}'", word, name_));
+      return report(fmt::format("TOML has no `{}`; leave out '{}'", word, name_));
     }
-    if (word.starts_with('(')) return report("a list stands in square brackets: [3, 4]");
+    if (word.starts_with('(')) return report("a list is written in square brackets: [3, 4]");
     if (word.starts_with("\u201C") || word.starts_with("\u201D") || word.starts_with("\u2018")) {
-      return report("these quotes are a typesetter's; TOML takes \" and '");
+      return report("these are typographic quotes; TOML uses \" and '");
     }
     if (const std::size_t call = word.find('('); is_letter(word[0]) && call != std::string_view::npos) {
-      return report(fmt::format("an operator is not called as in Python, but written {{ op = \"{}\", NAME = VALUE }}",
+      return report(fmt::format("an operator is not called as in Python; write it as {{ op = \"{}\", NAME = VALUE }}",
                                 word.substr(0, call)));
     }
     if (word.size() > 1 && word[0] == '.' && is_digit(word[1])) {
-      return report(fmt::format("a number has a digit before its point: 0{}", word));
+      return report(fmt::format("a number needs a digit before its point: 0{}", word));
     }
     const bool is_known = word == "true" || word == "false" || word == "inf" || word == "nan";
     const bool is_text = is_letter(word[0]) || word[0] == '_' || word[0] == '/' || word[0] == '.' || word[0] == '~';
     if (is_known || !is_text) return;
     const std::string written = in('[') ? fmt::format("\"{}\"", word) : fmt::format("{} = \"{}\"", name_, word);
-    report(fmt::format("`{}` is not quoted; text stands in quotes: {}", word, written), true);
+    report(fmt::format("`{}` is not quoted; write text in quotes: {}", word, written), true);
   }
 
   const std::string_view text_;

@@ -1,5 +1,5 @@
-// What is wrong with a text that is not TOML, in words for people: parsers describe what they were about to read, which
-// is seldom what was meant.
+// Explains to people what is wrong with a text that is not TOML: parsers describe what they expected next, which is
+// seldom what the author meant.
 #pragma once
 
 #include <cstdint>

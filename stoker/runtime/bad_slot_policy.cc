@@ -13,7 +13,7 @@ constexpr Word<BadSlotPolicy> kPolicies[] = {
 std::string_view to_string(BadSlotPolicy policy) { return word_of(kPolicies, policy); }
 
 BadSlotPolicy parse_bad_slot_policy(std::string_view name) {
-  return value_of(kPolicies, name, "not what can be done with a bad sample");
+  return value_of(kPolicies, name, "not a policy for bad samples");
 }
 
 }  // namespace stoker

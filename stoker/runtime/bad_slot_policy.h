@@ -1,4 +1,4 @@
-// What becomes of a slot whose sample's bytes are bad. Threads: any.
+// The policies for a slot whose sample's bytes are bad. Threads: any.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A device as a GPU is one: the host must not look at its memory, batches are handed on while it is at work on them,
-// and consumers have streams. It goes on when a test says so, and computes what the emulated one does.
+// A device that behaves like a GPU: the host must not read its memory, batches are delivered while it still works on
+// them, and consumers have streams. It continues when a test says so, and computes like the emulated one.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// A forked child that lives on, as a worker of a DataLoader does that was forked while a loader was there.
+// A forked child that keeps running, like a DataLoader's worker that was forked while a loader existed.
 #pragma once
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// The loader: a running plan. It turns a data set and a recipe into batches, in order, the same whatever the threads.
-// Threads: one consumer; what others may call says so.
+// The loader: a running plan. It turns a data set and a recipe into batches, in order, the same for any number of
+// threads. Threads: one consumer; functions that other threads may call say so.
 #pragma once
 
 #include <chrono>
@@ -28,14 +28,14 @@ struct LoaderPosition {
   friend bool operator==(const LoaderPosition&, const LoaderPosition&) = default;
 };
 
-/// A batch as the consumer holds it: when the last reference goes, its memory is used again.
+/// A consumer's reference to a batch: when the last reference is released, the memory is reused.
 using BatchPtr = std::shared_ptr<const Batch>;
 
-/// After fork() a child's copy is inert: closing and destroying it do nothing, all else throws kClosed.
+/// After fork() a child's copy is inert: closing and destroying it do nothing, all other calls throw kClosed.
 class Loader {
  public:
-  /// Starts the threads; reading begins with the first epoch. Throws kUsage for options that make no sense and kMemory
-  /// for a budget that cannot work, saying the least that does.
+  /// Starts the threads; reading begins with the first epoch. Throws kUsage for invalid options and kMemory for a
+  /// budget that is too small, naming the least that works.
   Loader(std::shared_ptr<const Dataset> dataset, Recipe recipe, LoaderOptions options);
   ~Loader();
   Loader(const Loader&) = delete;
@@ -44,56 +44,56 @@ class Loader {
   const Dataset& dataset() const;
   const Recipe& recipe() const;
   std::vector<OutputSpec> outputs() const;
-  /// Of this rank. Where the tail is kept (Tail::kKeep) other ranks may have one more: their samples are left alone.
+  /// Of this rank. If the tail is kept (Tail::kKeep), other ranks may have one batch more.
   std::int64_t batches_per_epoch() const;
   int batch_size() const;
 
-  /// Goes to the first batch of an epoch. The one after the running epoch is already being prefetched; naming another
-  /// one throws that work away. The consumer's thread only, as next(). Throws kUsage for one from epochs_end on.
+  /// Moves to the first batch of an epoch. The epoch after the running one is already being prefetched; naming another
+  /// one discards that work. The consumer's thread only, like next(). Throws kUsage for an epoch from epochs_end on.
   void start_epoch(std::int64_t epoch);
 
-  /// The epoch that next() goes on with when none runs. The consumer's thread only.
+  /// The epoch that next() begins when none is running. The consumer's thread only.
   std::int64_t next_epoch() const;
-  /// Where the consumer stands: what is prefetched is not counted. The consumer's thread only.
+  /// The consumer's position, which does not count prefetched batches. The consumer's thread only.
   LoaderPosition position() const;
-  /// The same as small JSON, and of what it is: equal on every rank.
+  /// The position as small JSON, with the identity of the run: equal on every rank.
   std::string state() const;
-  /// Goes to where a state stands, and returns it: the epoch that it names begins there, and so does plain iteration.
-  /// It may be of another world size, number of threads, prefetch or memory. Throws kUsage, saying what differs, for
-  /// one of other data or options. The consumer's thread only.
+  /// Moves to a state's position, and returns it: the state's epoch begins there, and so does plain iteration. The
+  /// state may come from another world size, number of threads, prefetch or memory. Throws kUsage, naming the
+  /// differences, for a state of other data or options. The consumer's thread only.
   LoaderPosition load_state(std::string_view json);
 
-  /// The next batch of the epoch, or null at its end; then the next epoch's first, up to epochs_end. Waits for it. What
-  /// ends the epoch is thrown here as an Error, the first in order, whatever thread met it. Interruptible by
+  /// The next batch of the epoch, or null at its end; then the next epoch's first, up to epochs_end. Waits for it. An
+  /// Error that ends the epoch is thrown here, the first one in order, from whichever thread. Interruptible by
   /// interrupt() from any thread (throws kClosed).
   BatchPtr next();
-  /// As next(), but gives up after `patience`: nullopt.
+  /// Like next(), but returns nullopt after `patience`.
   std::optional<BatchPtr> next_within(std::chrono::milliseconds patience);
 
-  /// Those that were met so far, in the order of the data set; whatever the policy. The consumer's thread only.
+  /// The bad samples found so far, in the order of the data set, with any policy. The consumer's thread only.
   std::vector<BadSample> bad_samples() const;
 
   /// Range-for over an epoch: for (const BatchPtr& batch : loader.epoch(e)).
   class Epoch;
   Epoch epoch(std::int64_t epoch);
 
-  /// What may be changed while an epoch runs; the batches stay the same. Threads: any. Throws kUsage for values below
-  /// 1, an I/O depth above kIoDepthMax, or a prefetch that the memory budget cannot hold. Reads that are under way stay
-  /// so when the I/O depth becomes smaller. What is set here is the user's from then on: tuning leaves it alone.
+  /// Changes knobs while an epoch runs; the batches stay the same. Threads: any. Throws kUsage for values below 1, an
+  /// I/O depth above kIoDepthMax, or a prefetch that the memory budget cannot hold. Reads under way continue when the
+  /// I/O depth becomes smaller. Knobs set here are fixed from then on: tuning does not change them.
   void set(const Knobs& knobs);
   /// Threads: any.
   Metrics metrics() const;
-  /// Where they are served, "127.0.0.1:9100", with the port that was found; empty: nowhere.
+  /// The address at which they are served, "127.0.0.1:9100", with the actual port; empty if they are not served.
   std::string metrics_address() const;
   int threads() const;
   int prefetch() const;
   int transfer_index() const;
   /// Reads by pread take a thread each while they are under way, of 32 that a data set has (16, of loose files, beside
-  /// io_uring): a greater depth changes nothing for them.
+  /// io_uring): a greater depth has no effect on them.
   int io_depth() const;
-  /// Whether there is anything that tuning may turn.
+  /// Whether there is any knob that tuning may turn.
   bool tunes() const;
-  /// What was tuned so far (tuner/tuning_log.h); empty if nothing is. Threads: any.
+  /// The log of tuning so far (tuner/tuning_log.h); empty if nothing is tuned. Threads: any.
   TuningLog tuning() const;
 
   /// Makes a waiting next() and all later ones throw kClosed. Threads: any; async-signal-unsafe.
@@ -141,9 +141,9 @@ class Loader::Epoch {
 
 /// The least memory budget with which these options work; larger images or samples may need more.
 std::uint64_t memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
-/// The least with which the data set's largest images and samples can be had, too: looks for them (largest_needs).
+/// The least that also holds the data set's largest images and samples: looks for them (largest_needs).
 std::uint64_t memory_bytes_enough(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
-/// The least of the device's memory.
+/// The least budget of device memory.
 std::uint64_t device_memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
 
 }  // namespace stoker

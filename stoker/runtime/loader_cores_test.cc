@@ -98,7 +98,7 @@ TEST(LoaderCores, AreThoseThatItHadWhereTheDeviceIsNotKnown) {
     expect_all_on(run, before);
     EXPECT_EQ(run.threads, usable_cores());
     EXPECT_EQ(run.audit, want);
-    EXPECT_THAT(run.log, Contains(HasSubstr("cannot be known")));
+    EXPECT_THAT(run.log, Contains(HasSubstr("cannot find out")));
   }
   EXPECT_EQ(allowed_cores(), before);
 }

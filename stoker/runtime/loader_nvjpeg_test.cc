@@ -109,10 +109,10 @@ TEST(LoaderNvjpeg, AStateIsOfALoaderWithItOrWithout) {
   with.next();
   const Error one_way = error_of([&] { without.load_state(with.state()); });
   EXPECT_EQ(one_way.kind(), ErrorKind::kUsage);
-  EXPECT_THAT(one_way.message(), HasSubstr("nvjpeg, which makes other pixels, was true and is now false;"));
+  EXPECT_THAT(one_way.message(), HasSubstr("nvjpeg, whose pixels differ, was true and is now false;"));
   const Error other_way = error_of([&] { with.load_state(without.state()); });
   EXPECT_EQ(other_way.kind(), ErrorKind::kUsage);
-  EXPECT_THAT(other_way.message(), HasSubstr("nvjpeg, which makes other pixels, was false and is now true;"));
+  EXPECT_THAT(other_way.message(), HasSubstr("nvjpeg, whose pixels differ, was false and is now true;"));
   Loader again(data.dataset, recipe(), emulated());
   EXPECT_EQ(again.load_state(with.state()), (LoaderPosition{0, 1}));
   again.start_epoch(0);

@@ -52,7 +52,7 @@ constexpr Compared kCompared[] = {{"/stoker_state", "the state's version"},
                                   {"/order/lanes", "the lanes"},
                                   {"/order/shards", "the division into shards"},
                                   {"/order/repeats", "the repeats"},
-                                  {"/nvjpeg", "nvjpeg, which makes other pixels,", "false"}};
+                                  {"/nvjpeg", "nvjpeg, whose pixels differ,", "false"}};
 
 std::string text_of(const Json& json, const Compared& compared) {
   const Json::json_pointer pointer(compared.place);
@@ -64,7 +64,7 @@ std::string text_of(const Json& json, const Compared& compared) {
 std::int64_t count_at(const Json& json, const char* name) {
   const auto value = json.find(name);
   if (value == json.end() || !value->is_number_integer() || *value < 0) {
-    fail(ErrorKind::kUsage, "the state is damaged: its '{}' is no count", name);
+    fail(ErrorKind::kUsage, "the state is damaged: its '{}' is not a count", name);
   }
   return value->get<std::int64_t>();
 }
@@ -100,8 +100,8 @@ LoaderPosition LoaderState::parse(std::string_view json) const {
         fmt::format("{}{} was {} and is now {}", differences.empty() ? "" : ", ", compared.name, there, here);
   }
   if (!differences.empty()) {
-    fail(ErrorKind::kUsage, "the state is not of this loader: {}; resume with the data and options it was taken with",
-         differences);
+    fail(ErrorKind::kUsage,
+         "the state is not of this loader: {}; resume with the data and options that it was taken with", differences);
   }
   return position_in(theirs);
 }

@@ -1,4 +1,4 @@
-// Where training stands, as a few words of JSON: which batch comes next, and of what. Equal on every rank.
+// The position of training, as short JSON: the next batch, and the identity of the run. Equal on every rank.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace stoker {
 
-/// What decides which samples stand where, and what is made of them: a position means nothing without it. What becomes
-/// of bad ones may change: who stopped at one goes on with another policy.
+/// Everything that decides which sample comes at each position, and its processing: a position means nothing without
+/// it. The policy for bad samples is not part of it: a run that stopped at one can resume with another policy.
 struct LoaderIdentity {
   std::uint64_t data = 0;    // Dataset::fingerprint()
   std::int64_t samples = 0;  // for messages
@@ -21,7 +21,7 @@ struct LoaderIdentity {
   bool nvjpeg = false;  // whose pixels are not those of Stoker's decoders
 };
 
-/// Where the state of any loader stands. Throws kUsage for what is no state.
+/// The position of any loader's state. Throws kUsage for text that is not a state.
 LoaderPosition position_of_state(std::string_view json);
 
 /// Writes and reads positions of one loader. Threads: any.
@@ -30,7 +30,7 @@ class LoaderState {
   explicit LoaderState(const LoaderIdentity& identity);
 
   std::string to_json(const LoaderPosition& position) const;
-  /// Throws kUsage for what is no state, or another's, saying what differs.
+  /// Throws kUsage for text that is not a state, or for another loader's state, naming the differences.
   LoaderPosition parse(std::string_view json) const;
 
  private:

@@ -63,7 +63,7 @@ TEST(LoaderState, SaysAllThatDiffers) {
   EXPECT_THAT(refusal(other, windowed), HasSubstr("the division into shards was"));
   other = identity();
   other.nvjpeg = true;
-  EXPECT_THAT(refusal(other, json), HasSubstr("nvjpeg, which makes other pixels, was false and is now true"));
+  EXPECT_THAT(refusal(other, json), HasSubstr("nvjpeg, whose pixels differ, was false and is now true"));
   EXPECT_THAT(refusal(identity(), LoaderState(other).to_json({})), HasSubstr("was true and is now false"));
   other = identity();
   other.order.tail = Tail::kPad;

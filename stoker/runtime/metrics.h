@@ -1,5 +1,5 @@
-// What the loader measures of itself: one fixed table. `run`, the doctor, the tuner and Prometheus read it;
-// docs/metrics.md lists it. Threads: values.
+// The loader's measurements: one fixed table. `run`, the doctor, the tuner and Prometheus read it; docs/metrics.md lists
+// it. Threads: values.
 #pragma once
 
 #include <array>
@@ -81,7 +81,7 @@ constexpr Metric stage_ns(std::size_t run) {
 consteval Metric stage_ns(StageSide side, Stage first, Stage last) { return stage_ns(stage_run(side, first, last)); }
 consteval Metric stage_ns(StageSide side, Stage stage) { return stage_ns(side, stage, stage); }
 
-/// A counter only goes up; a gauge is a reading; a knob is one that somebody sets.
+/// A counter only increases; a gauge is a current value; a knob is a setting.
 enum class MetricKind : std::uint8_t { kCounter, kGauge, kKnob };
 
 struct MetricSpec {
@@ -96,7 +96,7 @@ struct MetricSpec {
 /// By Metric.
 const std::array<MetricSpec, kMetrics>& metric_table();
 
-/// What one worker has done with its time.
+/// The times of one worker.
 struct WorkerTimes {
   std::int64_t busy_ns = 0, idle_ns = 0;
 };

@@ -42,7 +42,7 @@ Stores make_stores(const OpenOptions& options) {
 
 std::string_view to_string(IoKind kind) { return word_of(kIoKinds, kind); }
 
-IoKind parse_io(std::string_view name) { return value_of(kIoKinds, name, "no way to read"); }
+IoKind parse_io(std::string_view name) { return value_of(kIoKinds, name, "not a way to read"); }
 
 std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const std::stop_token& stop,
                                     const OpenOptions& options) {

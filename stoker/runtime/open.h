@@ -1,4 +1,4 @@
-// Opening a data set with the threads to read it. Threads: any.
+// Opens a data set, with the threads that read it. Threads: any.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace stoker {
 
-/// By what shards are read; loose files of a folder are always read by pread.
+/// How shards are read; loose files of a folder are always read by pread.
 enum class IoKind {
   kAuto,   // io_uring where it works, else pread
   kUring,  // fails with kIo where io_uring does not work
@@ -29,8 +29,8 @@ struct OpenOptions {
   std::string index_folder{};  // where to look for indexes first
 };
 
-/// Opens DATA: a folder, a shard, a text file of paths, a glob or brace pattern. Its reads run on threads that
-/// live as long as the data set; Source::io_name() says by what. Throws Error naming what is wrong, and kClosed when
+/// Opens DATA: a folder, a shard, a text file of paths, a glob or brace pattern. Its reads run on threads that live as
+/// long as the data set; Source::io_name() names the interface. Throws Error that names the mistake, and kClosed when
 /// asked to `stop`.
 std::shared_ptr<const Dataset> open(const std::string& data, const std::stop_token& stop = {},
                                     const OpenOptions& options = {});

@@ -29,7 +29,7 @@ FileDescriptor open_partial(const std::string& path) {
     FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
     if (!file) fail_system("create", path, errno);
     if (!lock_exclusively(file)) {
-      fail(ErrorKind::kIo, "'{}' is being written by another process; wait for it to end", path);
+      fail(ErrorKind::kIo, "'{}' is being written by another process; wait until it ends", path);
     }
     if (!is_named(file, path)) continue;  // another process has just finished it, and given it its name
     if (::ftruncate(file.get(), 0) == 0) return file;

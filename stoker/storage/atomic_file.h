@@ -1,6 +1,5 @@
-// A file that is there whole or not at all: written as "PATH.partial", on disk before it takes its name, and its name
-// on disk before commit() returns. Whoever is killed leaves at most the partial file behind, which the next try
-// replaces.
+// A file that exists whole or not at all: written as "PATH.partial", on disk before it takes its name, and its name on
+// disk before commit() returns. A killed process leaves at most the partial file, which the next attempt replaces.
 #pragma once
 
 #include <string>

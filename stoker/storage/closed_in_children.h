@@ -1,4 +1,5 @@
-// A descriptor that a forked child must not keep, for with it goes what others wait to be free again: a socket's name.
+// A descriptor that a forked child must close, since keeping it would block a name that other processes wait for: a
+// socket's.
 #pragma once
 
 #include "stoker/storage/posix_file.h"

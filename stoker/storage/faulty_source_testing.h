@@ -1,5 +1,5 @@
-// Another source with faults put in front of it: reads that fail, by number or by chance, and reads that are held until
-// released, so that a test decides in which order they complete.
+// Wraps a source with faults: reads that fail, by number or by chance, and reads that are held until released, so that
+// a test decides in which order they complete.
 #pragma once
 
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// How the sources of a data set get at their files, and what they share for it.
+// The resources with which the sources of a data set read their files, and which they share.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,4 @@
-// The seam behind file sources: something that reads ranges of open files into segments, many at once.
+// The seam below file sources: an interface that reads ranges of open files into segments, many at once.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What lies directly in one folder of a store.
+// The entries directly in one folder of a store.
 #pragma once
 
 #include <cstdint>

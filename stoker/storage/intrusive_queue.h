@@ -1,5 +1,5 @@
-// First in, first out, without memory of its own: the elements are linked through their member `next`. It can hold as
-// many as there are, so what bounds it is who owns them.
+// First in, first out, without separate memory: the elements are linked through their member `next`. The owner of the
+// elements bounds their number.
 #pragma once
 
 #include <utility>

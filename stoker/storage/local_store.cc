@@ -52,7 +52,7 @@ std::vector<Location> LocalStore::match(const Location& pattern) const {
   const int status = ::glob(pattern.text().c_str(), 0, nullptr, &found);
   const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&found, ::globfree);
   if (status == GLOB_NOSPACE) throw std::bad_alloc();
-  if (status == GLOB_ABORTED) fail(ErrorKind::kIo, "cannot list the folders that '{}' looks into", pattern);
+  if (status == GLOB_ABORTED) fail(ErrorKind::kIo, "cannot list the folders that '{}' matches", pattern);
   std::vector<Location> matches;
   if (status == 0) matches.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   std::sort(matches.begin(), matches.end());  // by bytes: glob's own order follows the locale

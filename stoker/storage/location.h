@@ -1,5 +1,5 @@
-// Where data lie, as the user wrote it: a plain path, which is the local file system's, or a URL, "s3://bucket/a.tar",
-// which is the business of the store of that scheme.
+// The place of data, as the user wrote it: a plain path, which belongs to the local file system, or a URL,
+// "s3://bucket/a.tar", which belongs to the store of that scheme.
 #pragma once
 
 #include <fmt/format.h>

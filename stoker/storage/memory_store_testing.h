@@ -1,5 +1,5 @@
-// A store whose objects lie in memory, "mem://name": the shortest a store can be, and proof that nothing above storage
-// takes a location for a path. What writes to it is seen by all copies of its Stores.
+// A store whose objects are in memory, "mem://name": the smallest possible store, and proof that no code above storage
+// treats a location as a path. All copies of its Stores see what is written to it.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// An object in the making: it takes its name in its store when it is whole, or not at all.
+// Writes an object, which takes its name in its store when it is complete, or not at all.
 #pragma once
 
 #include <string>

@@ -76,7 +76,7 @@ void fail_not_direct(std::string_view name) {
 
 void require_same_file(std::string_view name, const FileFacts& before, const FileFacts& now) {
   if (before.device != now.device || before.inode != now.inode) {
-    fail(ErrorKind::kData, "'{}' was replaced while in use: it is another file than the one opened before", name);
+    fail(ErrorKind::kData, "'{}' was replaced while in use: it is not the file that was opened before", name);
   }
   if (before.size != now.size) {
     fail(ErrorKind::kData, "'{}' was replaced or truncated while in use: it had {} when opened and now has {}", name,

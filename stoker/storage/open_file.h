@@ -1,4 +1,4 @@
-// Opening a file for reading by range, once all that can be wrong with it was said.
+// Opens a file for reading by range, and reports everything that prevents it.
 #pragma once
 
 #include <sys/types.h>

@@ -46,15 +46,15 @@ void fail_system(std::string_view doing, std::string_view path, int error) {
   const bool missing = error == ENOENT || error == ENOTDIR;
   const bool refused = error == EMFILE || error == ENFILE || error == ENOMEM;  // by the machine, of whatever file
   const std::string_view hint =
-      error == EMFILE ? "; raise the limit of open files (ulimit -n), or join the shards into fewer" : "";
+      error == EMFILE ? "; raise the limit of open files (ulimit -n), or merge the shards into fewer" : "";
   const ErrorKind kind = missing ? ErrorKind::kNotFound : refused ? ErrorKind::kMemory : ErrorKind::kIo;
   fail(kind, "cannot {} '{}': {}{}", doing, path, std::generic_category().message(error), hint);
 }
 
 void require_regular_file(std::string_view path, mode_t mode, ErrorKind kind) {
   if (S_ISREG(mode)) return;
-  if (S_ISDIR(mode)) fail(kind, "'{}' is a folder, where a file is needed", path);
-  fail(kind, "'{}' is {}; Stoker reads by range, so save its content to a file first", path, kind_of_file(mode));
+  if (S_ISDIR(mode)) fail(kind, "'{}' is a folder, but a file is needed", path);
+  fail(kind, "'{}' is {}; Stoker reads by range, so save its contents to a file first", path, kind_of_file(mode));
 }
 
 }  // namespace stoker

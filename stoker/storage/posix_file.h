@@ -1,5 +1,5 @@
-// The system calls that file sources are made of, with their traps handled once: interrupted calls, short reads, and
-// things that can be opened but not read by range.
+// The system calls that file sources use, with their pitfalls handled in one place: interrupted calls, short reads, and
+// files that can be opened but not read by range.
 #pragma once
 
 #include <sys/stat.h>

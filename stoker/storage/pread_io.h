@@ -1,4 +1,4 @@
-// Reads files by preadv, each read as one task of an executor: works everywhere, takes a thread per read in flight.
+// Reads files by preadv, each read as one task of an executor: works everywhere, but takes a thread per read in flight.
 #pragma once
 
 #include <memory>

@@ -20,7 +20,7 @@ void require_wanted(std::string_view name, const ReadRequest& request) {
   if (request.stop.stop_requested()) fail(ErrorKind::kClosed, "a read of '{}' was stopped", name);
   constexpr auto kNever = std::numeric_limits<std::int64_t>::max();
   if (request.deadline_ns == kNever || now_ns() <= request.deadline_ns) return;
-  fail(ErrorKind::kIo, "cannot read '{}': its turn did not come within the time allowed", name);
+  fail(ErrorKind::kIo, "cannot read '{}': the read did not start within the time allowed", name);
 }
 
 }  // namespace stoker

@@ -1,4 +1,4 @@
-// The checks that every source makes of a request, in the same words.
+// The checks that every source makes on a request, with the same messages.
 #pragma once
 
 #include <cstdint>

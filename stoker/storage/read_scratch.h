@@ -1,4 +1,4 @@
-// Room in a request for what its source has to remember while the read is under way, so that nothing is allocated.
+// Memory in a request for the source's state while the read is under way, so that nothing is allocated.
 #pragma once
 
 #include <cstddef>

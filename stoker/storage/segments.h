@@ -1,5 +1,5 @@
-// The memory of one read: segments that one contiguous range fills, the first segment first. A segment without memory
-// but with a size is a hole, whose bytes are passed over: what lies between two fields need not be kept.
+// The memory of one read: segments that one contiguous range fills, the first segment first. A segment with a size but
+// without memory is a hole, whose bytes are skipped: bytes between two fields need not be kept.
 #pragma once
 
 #include <sys/uio.h>

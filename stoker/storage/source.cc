@@ -6,7 +6,7 @@
 namespace stoker {
 
 std::unique_ptr<Folder> Source::list(std::string_view /*part*/) const {
-  fail(ErrorKind::kUsage, "'{}' is a file, where a folder is needed", name());
+  fail(ErrorKind::kUsage, "'{}' is a file, but a folder is needed", name());
 }
 
 void Source::will_need(std::uint64_t /*offset*/, std::uint64_t /*length*/, std::string_view /*part*/) {}

@@ -1,4 +1,4 @@
-// Where bytes live: one object, or a folder of objects addressed by relative path, read by byte range, asynchronously.
+// A source of bytes: one object, or a folder of objects addressed by relative path, read by byte range, asynchronously.
 // A source may fail late: a read that was accepted can still end in an error.
 #pragma once
 
@@ -29,12 +29,13 @@ struct ReadRequest {
 
   std::uint64_t length() const { return length_of(into); }
 
-  /// A read that waits, for its turn or to be tried again, is given up once it is no longer wanted: with kIo after the
-  /// deadline (by now_ns()), with kClosed when `stop` was requested. What a file system is already doing it finishes.
+  /// A read that waits, for its turn or for a retry, is dropped once it is no longer needed: with kIo after the
+  /// deadline (by now_ns()), with kClosed when `stop` was requested. A read that the file system has begun is
+  /// completed.
   std::int64_t deadline_ns = std::numeric_limits<std::int64_t>::max();
   std::stop_token stop{};
 
-  /// Called exactly once, on any thread, also before start() returns; must not block for long.
+  /// Called exactly once, on any thread, possibly before start() returns; must not block for long.
   void (*done)(ReadRequest& request) noexcept = nullptr;
   void* context = nullptr;   // the caller's
   std::exception_ptr error;  // an Error of kind kIo, kNotFound, kData or kClosed; null when the read succeeded
@@ -49,30 +50,30 @@ class Source {
  public:
   virtual ~Source() = default;
 
-  /// For messages: a path or URL as the user knows it.
+  /// For messages: the path or URL that the user knows.
   virtual const std::string& name() const = 0;
 
   /// Bytes of the object (of `part`, for a folder source). Throws Error when it is not there or cannot be read.
   virtual std::uint64_t size(std::string_view part = {}) const = 0;
 
-  /// What lies in the folder `part` of a folder source, "" for all of it; null for one that may not be read. Throws
-  /// kIo, and kUsage where the source is a single object.
+  /// The entries of the folder `part` of a folder source, "" for the whole; null for one that may not be read. Throws
+  /// kIo, and kUsage if the source is a single object.
   virtual std::unique_ptr<Folder> list(std::string_view part) const;
 
-  /// Starts the read; failures are told through the request. Threads: any, also several at once. Allocates nothing in
-  /// the steady state. A range that reaches past the object's end is an error (kData) that says how long it is.
+  /// Starts the read; failures are reported through the request. Threads: any, also several at once. Allocates nothing
+  /// in the steady state. A range that reaches past the object's end is an error (kData) that says how long it is.
   virtual void start(ReadRequest& request) = 0;
 
   /// A hint that the range will be read before long: the source may begin to fetch it. Threads: any. Never fails.
   virtual void will_need(std::uint64_t offset, std::uint64_t length, std::string_view part = {});
 
-  /// Reads are made without a copy where offsets, memory and sizes are multiples of this. Others are right, too.
+  /// Reads whose offsets, memory and sizes are multiples of this need no copy. Other reads work, too.
   virtual std::uint64_t alignment() const { return 1; }
 
-  /// Between two ranges that are wanted, the most bytes that cost less to read along than another request does.
+  /// The largest gap between two needed ranges that costs less to read than another request.
   virtual std::uint64_t gap_worth_reading() const { return kHoleReadMax; }
 
-  /// What reads the bytes, for reports: "pread", "io_uring+direct", or "memory" where nothing does.
+  /// The interface that reads the bytes, for reports: "pread", "io_uring+direct", or "memory".
   virtual std::string_view io_name() const { return "memory"; }
 };
 

@@ -1,5 +1,5 @@
-// The seam for where data are stored: one kind of storage, whose objects are listed, looked at, opened to be read by
-// range, and written. Stores answers for all kinds, by the scheme of a Location.
+// The seam for storage: one kind of storage, which lists, examines, opens (for reading by range) and writes objects.
+// Stores chooses the kind by the scheme of a Location.
 #pragma once
 
 #include <sys/stat.h>
@@ -19,7 +19,7 @@
 
 namespace stoker {
 
-/// What is known of an object, or a folder of them, without opening it.
+/// Facts about an object, or a folder of objects, without opening it.
 struct ObjectFacts {
   mode_t mode = S_IFREG;  // what it is; a store that has objects and prefixes alone says S_IFREG or S_IFDIR
   std::uint64_t size = 0;
@@ -29,9 +29,9 @@ struct ObjectFacts {
 
   bool is_folder() const { return S_ISDIR(mode); }
   bool is_file() const { return S_ISREG(mode); }
-  /// Text that is another after the bytes were replaced or changed.
+  /// A text that changes when the bytes are replaced or changed.
   std::string version() const;
-  /// As version(), but also after the times were set back.
+  /// Like version(), but also detects changes after which the times were set back.
   std::string strict_version() const;
 };
 
@@ -40,31 +40,31 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  /// Of its locations: "s3"; empty for plain paths.
+  /// The scheme of its locations: "s3"; empty for plain paths.
   virtual std::string_view scheme() const = 0;
 
-  /// Nothing where there is nothing, or nothing that could be looked at.
+  /// Nullopt if there is nothing, or it cannot be examined.
   virtual std::optional<ObjectFacts> find(const Location& at) const = 0;
   /// Throws kNotFound or kIo: "cannot `doing` 's3://...': why".
   virtual ObjectFacts stat(const Location& at, std::string_view doing) const;
-  /// What lies directly in a folder. Throws kNotFound or kIo.
+  /// The entries directly in a folder. Throws kNotFound or kIo.
   virtual std::unique_ptr<Folder> list(const Location& folder) const = 0;
-  /// What matches a pattern of `*`, `?` and `[`, sorted by bytes. Throws kIo.
+  /// The locations that match a pattern of `*`, `?` and `[`, sorted by bytes. Throws kIo.
   virtual std::vector<Location> match(const Location& pattern) const = 0;
 
-  /// A single object. Throws kNotFound or kIo, and kUsage for what cannot be read by range.
+  /// Opens a single object. Throws kNotFound or kIo, and kUsage for one that cannot be read by range.
   virtual std::shared_ptr<Source> open(const Location& at) const = 0;
-  /// The same object for reads of samples, few of which follow one another: where a store has nothing else to offer,
-  /// the source itself. Throws kData when it has been replaced since it was opened.
+  /// Opens the same object for reads of samples, mostly at random: by default the source itself. Throws kData when the
+  /// object has been replaced since it was opened.
   virtual std::shared_ptr<Source> open_for_samples(const std::shared_ptr<Source>& opened) const { return opened; }
   /// The objects in a folder, and in those below it, as parts of one source. Throws kNotFound or kIo.
   virtual std::shared_ptr<Source> open_folder(const Location& folder) const = 0;
 
   /// Begins an object, which replaces one of that name when it is committed. Throws kNotFound or kIo.
   virtual std::unique_ptr<ObjectWriter> put(const Location& at) const = 0;
-  /// Makes a folder, and those above it, where objects can only be put into folders that are there. Throws kIo.
+  /// Makes a folder, and those above it, if the store needs existing folders to write objects. Throws kIo.
   virtual void create_folder(const Location& /*folder*/) const {}
-  /// Whether `inner` would lie in the folder, or below it.
+  /// Whether `inner` would be in the folder, or below it.
   virtual bool lies_in(const Location& inner, const Location& folder) const;
 };
 

@@ -1,4 +1,4 @@
-// All stores there are, asked by the scheme of a location. A new store is added here.
+// All stores, by the scheme of a location. Add a new store here.
 #pragma once
 
 #include <concepts>

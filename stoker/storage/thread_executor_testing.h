@@ -1,4 +1,4 @@
-// An executor with real threads, for tests of what must work on several at once.
+// An executor with real threads, for tests of code that must work on several at once.
 #pragma once
 
 #include <condition_variable>

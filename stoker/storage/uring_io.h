@@ -1,5 +1,5 @@
 // Reads files by io_uring: any number of reads on their way without a thread for each. One thread, lent by an executor,
-// owns the ring: it alone gives reads to the kernel and takes back what the kernel has done.
+// owns the ring: it alone submits reads to the kernel and takes completions.
 #pragma once
 
 #include <chrono>

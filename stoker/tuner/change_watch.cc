@@ -27,7 +27,8 @@ bool ChangeWatch::see(double value, double least) {
   above_ = std::max(0.0, above_ + spreads - kSlack);
   below_ = std::max(0.0, below_ - spreads - kSlack);
   recent_ += kRecent * (off - recent_);
-  // The first windows tell yet what it is, and how windows differ: from one to the next, so that drift does not count.
+  // The first windows refine the expected value, and the spread: from each window to the next, so that drift does not
+  // count.
   level_ += std::max(kFollow, 1.0 / ++windows_) * spreads * spread_;
   const double step = std::min(std::abs(value - last_), kClip * spread_);
   spread_ = std::sqrt(std::max(spread_ * spread_ + kFollow * (0.5 * step * step - spread_ * spread_),

@@ -1,17 +1,17 @@
-// Watches what should stay as it is, and says when it no longer does: a cumulative sum of how far windows lie off,
-// which a lasting change of little soon fills and noise, or one strange window, does not.
+// Detects a change of a value that should be constant: a cumulative sum of windows' deviations, which a small lasting
+// change soon fills, but noise or one strange window does not.
 #pragma once
 
 namespace stoker {
 
 class ChangeWatch {
  public:
-  /// Begins anew, with `value`, the mean of some windows, as what it is, and windows differing by `spread` as a
-  /// standard deviation.
+  /// Restarts with `value`, the mean of some windows, as the expected value, and `spread` as the standard deviation of
+  /// windows.
   void begin(double value, int windows, double spread);
-  /// True once what was seen cannot be noise. `least` is the smallest change that matters.
+  /// True when the deviations cannot be noise. `least` is the smallest change that matters.
   bool see(double value, double least);
-  /// By how much it is more or less than it was, about, once that was seen.
+  /// The approximate size of the change, after it was detected.
   double change() const { return recent_; }
 
  private:
@@ -19,7 +19,7 @@ class ChangeWatch {
   int windows_ = 0;
   double last_ = 0;
   double above_ = 0, below_ = 0;  // sums, in spreads
-  double recent_ = 0;             // by how much the last windows were off
+  double recent_ = 0;             // mean deviation of the last windows
 };
 
 }  // namespace stoker

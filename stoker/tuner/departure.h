@@ -1,5 +1,5 @@
-// Whether what a search has seen so far still holds. Where each window may have another setting, what should have
-// stayed the same is compared setting by setting: the training's steps, what a sample costs, and the rate. (Once the
+// Checks whether a search's earlier windows still hold. Since each window may have another setting, the values that
+// should be constant are compared setting by setting: the training's steps, a sample's costs, and the rate. (Once the
 // knobs stay, SettledWatch does that.)
 #pragma once
 
@@ -10,27 +10,26 @@
 
 namespace stoker {
 
-/// What should stay as it is. What comes first explains what comes later.
+/// The values that should be constant. Earlier ones explain later ones.
 struct WatchedPart {
   double WindowReading::*value;
   std::string_view what;
 };
 inline constexpr WatchedPart kWatchedParts[] = {
     {&WindowReading::step_log, "the training's own steps have changed"},
-    {&WindowReading::cpu_log, "what a sample costs the CPU has changed"},
-    {&WindowReading::device_log, "what a sample costs the device has changed"},
+    {&WindowReading::cpu_log, "a sample's cost on the CPU has changed"},
+    {&WindowReading::device_log, "a sample's cost on the device has changed"},
     {&WindowReading::rate_log, "the rate has changed"}};
 
-/// Something is no longer what it was, by this much, as a logarithm.
+/// A value has changed by this much, as a logarithm.
 struct Departure {
   std::string_view what;
   double by;
 };
 
-/// How far a setting's last windows lie from all those before them, if each of them does by more than noise, and by
-/// more than the setting that ran before could have made of it. One window says that another is worth while; two in a
-/// row, that something has changed.
-/// `spread` is Trials::spread().
+/// The distance of a setting's last windows from all its earlier ones, if for each of them it is more than noise, and
+/// more than the setting that ran before could have caused. One such window calls for another; two in a row show that
+/// something has changed. `spread` is Trials::spread().
 std::optional<Departure> departure(const Trial& trial, double spread, int windows);
 
 }  // namespace stoker

@@ -69,8 +69,8 @@ TEST(Departure, NamesWhatIsMeasuredOfEitherSide) {
   const auto what = [&](const Measured& now) {
     return departure(trial_of({alone(both), alone(now)}), kSpread, 1)->what;
   };
-  EXPECT_EQ(what({.cpu_s = 2e-3, .device_s = 1e-4}), "what a sample costs the CPU has changed");
-  EXPECT_EQ(what({.device_s = 2e-4}), "what a sample costs the device has changed");
+  EXPECT_EQ(what({.cpu_s = 2e-3, .device_s = 1e-4}), "a sample's cost on the CPU has changed");
+  EXPECT_EQ(what({.device_s = 2e-4}), "a sample's cost on the device has changed");
   EXPECT_EQ(what({.rate = 500, .device_s = 1e-4}), "the rate has changed");
 }
 

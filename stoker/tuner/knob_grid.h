@@ -1,4 +1,4 @@
-// The settings that a tuner may choose from: what the user fixed, what the work permits, and what fits into memory.
+// The settings that a tuner may choose from: limited by the knobs that the user fixed, by the work, and by memory.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace stoker {
 
-/// What the user decided for himself, and what bounds the rest.
+/// The knobs that the user fixed, and the limits of the others.
 struct TunerLimits {
   Knobs fixed{};
   std::optional<int> threads_max{};  // unset: as threads_max() has it
@@ -18,7 +18,7 @@ struct TunerLimits {
   std::function<bool(int transfer_index, int prefetch)> fits{};
 };
 
-/// Moderate ones, to begin with: enough for most.
+/// Moderate initial values, enough for most work.
 inline constexpr int kPrefetchFirst = 4;
 inline constexpr int kIoDepthFirst = 32;
 
@@ -32,7 +32,7 @@ class KnobGrid {
 
   /// Whether it keeps every limit.
   bool permits(const KnobSetting& knobs) const;
-  /// The nearest that does, with no more of anything if possible.
+  /// The nearest setting that does, with no larger knob if possible.
   KnobSetting permitted(const KnobSetting& knobs) const;
   /// All threads and indices, with a moderate prefetch and I/O depth.
   std::vector<KnobSetting> first() const;

@@ -1,5 +1,4 @@
-// What the tuner turns: one setting of the knobs that a loader has. Threads: a value; many may read it, one may change
-// it.
+// One setting of the knobs of a loader, which the tuner turns. Threads: a value; many may read it, one may change it.
 #pragma once
 
 #include <optional>
@@ -23,7 +22,7 @@ struct Knobs {
   std::optional<int> io_depth{};
 
   bool all() const { return threads && prefetch && transfer_index && io_depth; }
-  /// Those of `others` take the place of these.
+  /// Replaces these by those of `others` that are set.
   void take(const Knobs& others) {
     if (others.threads) threads = others.threads;
     if (others.prefetch) prefetch = others.prefetch;

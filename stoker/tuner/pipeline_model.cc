@@ -12,15 +12,15 @@ namespace stoker {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr std::size_t kWindowsMax = 48;    // that costs are learnt from
+constexpr std::size_t kWindowsMax = 48;    // from which costs are learned
 constexpr double kHeldShort = 0.15;        // a rate this much below what explains it is held by something else
-constexpr double kNoise = 0.03;            // by which a rate may be off what explains it for no reason
-constexpr double kHiddenDoubtful = 0.03;   // what each hidden part has to explain, to be thought to matter at all
+constexpr double kNoise = 0.03;            // deviation of a rate from its explanation that needs no reason
+constexpr double kHiddenDoubtful = 0.03;   // what each hidden part must explain to count at all
 constexpr double kExplainedAlike = 0.06;   // explanations that differ by much more than this are not equally likely
 constexpr double kBatchesBetween = 0.15;   // batches that each step needs ahead for all else to go on beside it
 constexpr double kSharpness = 16;          // of the least of several: as a norm's exponent
 constexpr double kCostError = 0.05;        // of a stage's seconds in a window, as a logarithm
-constexpr double kContentionDoubtful = 2;  // what contention has to explain, in squares of such errors
+constexpr double kContentionDoubtful = 2;  // what contention must explain, in squares of such errors
 
 bool known(double value) { return !std::isnan(value); }
 
@@ -30,7 +30,7 @@ double upper_median(std::vector<double> values) {
   return *middle;
 }
 
-// Put right what was not seen by as much as what was, half as much.
+// Corrects unseen values by half as much as seen ones.
 double common_shift(const std::vector<double>& logs) {
   double sum = 0;
   int count = 0;
@@ -215,7 +215,7 @@ void PipelineModel::learn_step() {
   }
 }
 
-// Several explanations are kept side by side: which of them holds is what the tuner's next trials tell.
+// Several explanations are kept side by side: the tuner's next trials tell which of them holds.
 void PipelineModel::explain(const std::vector<Rate>& rates) {
   struct Hypothesis {
     std::span<const HiddenPart> parts;  // what comes first explains as much as it can
@@ -266,7 +266,7 @@ void PipelineModel::explain(const std::vector<Rate>& rates) {
   for (Explanation& explanation : explanations_) explanation.likelihood /= sum;
 }
 
-// One part after the other, twice: what one explains the next need not.
+// One part after another, twice: the next part need not explain what one part explains.
 void PipelineModel::fit(std::span<const HiddenPart> parts, Explanation& explanation) const {
   double fastest = 0;
   for (const ToExplain& rate : rates_) fastest = std::max(fastest, rate.rate);
@@ -300,7 +300,7 @@ double PipelineModel::unexplained(const Explanation& explanation) const {
   for (const ToExplain& rate : rates_) {
     const PipelineCapacity capacity = this->capacity(rate, explanation);
     const double off = std::log(rate.rate / capacity[capacity.limit()]);
-    // What is slower than it could be may be so for other reasons; what is faster contradicts.
+    // A slower rate may have other reasons; a faster rate contradicts the explanation.
     error += rate.weight * (off < 0 ? std::clamp(-off - kNoise, 0.0, 0.5) : 2 * std::max(0.0, off - kNoise));
   }
   return error;

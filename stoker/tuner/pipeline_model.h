@@ -1,5 +1,5 @@
-// How fast a pipeline can go: the least of what its resources can carry, each their capacity over what a sample demands
-// of them. What is known before a run are figures of a calibration; every window that is seen puts them right.
+// The rate that a pipeline can reach: the minimum over its resources of capacity divided by a sample's demand. Before a
+// run the figures come from a calibration; every window corrects them.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ enum class Resource : std::uint8_t {
   kCopy,      // the way to the device
   kDevice,    // its kernels
   kConsumer,  // the training's own steps, and what the kernels take of them
-  kOther,     // found to hold back at an index, and none of these explains it
+  kOther,     // a limit at an index that none of these explains
   kCount,
 };
 std::string_view word_of(Resource resource);
@@ -36,7 +36,7 @@ struct PipelineCapacity {
   double& operator[](Resource resource) { return rates[static_cast<std::size_t>(resource)]; }
   double operator[](Resource resource) const { return rates[static_cast<std::size_t>(resource)]; }
   Resource limit() const;
-  /// The least of them, and a little less where several are near it.
+  /// The least of them, and a little less if several are near it.
   double throughput() const;
 };
 
@@ -44,25 +44,25 @@ class PipelineModel {
  public:
   explicit PipelineModel(const TunedWorkload& workload);
 
-  /// How fast it goes with one setting.
+  /// The rate with one setting.
   struct Rate {
     KnobSetting knobs;
     Belief log;         // of samples a second
     double wait_share;  // of the consumer's time
   };
 
-  /// The workload's costs, and the consumer's step, are put right by what the window shows. `rates`, of all settings
-  /// that were tried, are then explained: by the costs, and by what no window shows.
+  /// Corrects the workload's costs and the consumer's step by the window. Then explains `rates`, of all settings that
+  /// were tried: by the costs, and by effects that no window shows.
   void learn(const KnobSetting& knobs, const TunerWindow& window, const std::vector<Rate>& rates);
-  /// Something has changed: from now on only what later windows show counts. What the costs were found to be so far
-  /// stays, until they show others.
+  /// Something has changed: from now on only later windows count. The costs found so far stay until later windows show
+  /// others.
   void forget_windows();
 
-  /// By the explanation of what was seen that is the likeliest.
+  /// By the likeliest explanation.
   PipelineCapacity capacity(const KnobSetting& knobs) const;
-  /// By another one, of explanations() that there are, each with its likelihood; together they are 1.
+  /// By any of explanations(), each with its likelihood; the likelihoods sum to 1.
   PipelineCapacity capacity(const KnobSetting& knobs, std::size_t explanation) const;
-  /// If nothing held it back but what windows show: threads, the device's kernels, the consumer.
+  /// If only the limits that windows show applied: threads, the device's kernels, the consumer.
   PipelineCapacity capacity_at_most(const KnobSetting& knobs) const;
   std::size_t explanations() const { return explanations_.size(); }
   double likelihood(std::size_t explanation) const { return explanations_[explanation].likelihood; }
@@ -71,8 +71,8 @@ class PipelineModel {
   double device_s(int transfer_index) const;
   /// Of the consumer's step. Unset before any window.
   std::optional<double> step_s(const KnobSetting& knobs) const;
-  /// How far what a sample cost in a window is from what those before let expect, as a logarithm: on the side where
-  /// that is more, of the stage that is off the least. 0 where nothing was seen before.
+  /// The deviation of a sample's cost in a window from that expected from earlier windows, as a logarithm: on the side
+  /// where it is larger, of the stage that deviates the least. 0 without earlier windows.
   double cost_off(const KnobSetting& knobs, const TunerWindow& window) const;
 
  private:
@@ -87,7 +87,7 @@ class PipelineModel {
     double weight;                        // of what is left unexplained of it
     std::vector<PipelineCapacity> shown;  // by each of costs_, without what is hidden
   };
-  // What no window shows, but may explain the rates that were seen.
+  // Effects that no window shows, but that may explain the measured rates.
   struct Hidden {
     double overhead_s;        // of a core, for each sample, outside the stages
     double crowded_worth;     // of a thread on the second half of the cores, against one on the first
@@ -134,7 +134,7 @@ class PipelineModel {
       stages_;  // what is handed over, then the workload's: one more on the CPU than the index
   std::vector<Seen> seen_;
   std::vector<ToExplain> rates_;
-  // As the windows say, whatever was stated; or as was stated, if contention can explain what the windows say.
+  // From the windows alone; or as stated, if contention can explain the windows.
   std::vector<Costs> costs_;
   std::vector<double> device_logs_;   // as Costs::cpu_logs
   std::optional<double> own_step_s_;  // without kernels

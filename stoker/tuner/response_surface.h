@@ -1,5 +1,5 @@
-// What is believed of a quantity over all settings of the knobs, from having seen it at some: a Gaussian process.
-// Settings near each other are believed to behave alike, the more the nearer.
+// Predicts a quantity at all settings of the knobs from its values at some: a Gaussian process. The nearer two settings
+// are, the more alike they are expected to be.
 #pragma once
 
 #include <cstddef>

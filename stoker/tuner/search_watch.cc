@@ -49,7 +49,7 @@ std::optional<Departure> SearchWatch::changed(const SettingBeliefs& beliefs, con
 std::optional<SearchWatch::Check> SearchWatch::check(const SettingBeliefs& beliefs, const KnobSetting& knobs,
                                                      double odd) {
   if (const auto perhaps = departure(*beliefs.trials().find(knobs), spread(beliefs), 1)) {
-    return Check{knobs, fmt::format("{} again: {}, it seems ({:+.0f}%)", beliefs.text_of(knobs), perhaps->what,
+    return Check{knobs, fmt::format("{} again: it seems that {} ({:+.0f}%)", beliefs.text_of(knobs), perhaps->what,
                                     100 * std::expm1(perhaps->by))};
   }
   calm_spread_ = beliefs.trials().spread();
@@ -67,7 +67,7 @@ std::optional<SearchWatch::Check> SearchWatch::check(const SettingBeliefs& belie
   returned_ = true;
   unlike_ = knobs;
   odd_least_ = 1.5 * odd;  // if nothing has changed, settings differ by so much
-  return Check{known->knobs, fmt::format("goes back to {}: {} is so unlike it that something may have changed",
+  return Check{known->knobs, fmt::format("returns to {}: {} is so different that something may have changed",
                                          beliefs.text_of(known->knobs), beliefs.text_of(knobs))};
 }
 
@@ -82,7 +82,7 @@ std::optional<SearchWatch::Check> SearchWatch::last_check(const SettingBeliefs& 
   }
   if (!oldest) return std::nullopt;
   compared_ = true;
-  return Check{oldest->knobs, fmt::format("goes back to {} before it settles, to see whether something has changed",
+  return Check{oldest->knobs, fmt::format("returns to {} before settling, to see whether something has changed",
                                           beliefs.text_of(oldest->knobs))};
 }
 

@@ -1,5 +1,5 @@
-// Notices, while settings are tried, that something has changed: what was seen before it cannot be compared with what
-// is seen after it. (Once the knobs stay, SettledWatch does that.)
+// Detects a change while settings are tried, since windows before it cannot be compared with windows after it. (Once
+// the knobs stay, SettledWatch does that.)
 #pragma once
 
 #include <optional>

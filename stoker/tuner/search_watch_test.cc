@@ -56,7 +56,7 @@ TEST_F(SearchWatchTest, WantsASecondWindowBeforeItBelievesAChange) {
   const auto check = watch_.check(beliefs_, kFew, odd_);
   ASSERT_TRUE(check);
   EXPECT_EQ(check->knobs, kFew);
-  EXPECT_THAT(check->why, HasSubstr("it seems (+50%)"));
+  EXPECT_THAT(check->why, HasSubstr("have changed (+50%)"));
   see(kFew, 1.5);
   ASSERT_TRUE(watch_.changed(beliefs_, kFew));
   EXPECT_NEAR(watch_.changed(beliefs_, kFew)->by, std::log(1.5), 1e-9);
@@ -69,7 +69,7 @@ TEST_F(SearchWatchTest, GoesBackFromASettingThatIsUnlikeTheOthersOnce) {
   const auto back = watch_.check(beliefs_, kMore, odd_);
   ASSERT_TRUE(back);
   EXPECT_EQ(back->knobs, kFew);
-  EXPECT_THAT(back->why, HasSubstr("goes back to 2 threads"));
+  EXPECT_THAT(back->why, HasSubstr("returns to 2 threads"));
   see(kFew, 1, Belief{std::log(640 / 1.5), 0.01});
   const auto again = watch_.check(beliefs_, kFew, odd_);
   ASSERT_TRUE(again);

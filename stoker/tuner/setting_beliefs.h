@@ -1,5 +1,5 @@
-// What is believed of every setting, from what was stated of the work and what its trials showed: how fast training
-// goes with it, what it costs, and so which one is the best and which one promises most of another window.
+// The beliefs about every setting, from the description of the work and from trials: training's rate with it and its
+// cost, and from these the best setting and the most promising one for the next window.
 #pragma once
 
 #include <cstddef>

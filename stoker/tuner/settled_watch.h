@@ -1,5 +1,5 @@
-// Watches whether all is as it was when the knobs were chosen, and says when it is time to look at another setting:
-// what has become better elsewhere does not show where one is. (While settings are tried, SearchWatch does that.)
+// Detects changes after the knobs were chosen, and says when to try another setting, since the current setting does not
+// show that another has become better. (While settings are tried, SearchWatch does that.)
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What the tuner computes of a few numbers.
+// Statistics of a few numbers, for the tuner.
 #pragma once
 
 #include <vector>

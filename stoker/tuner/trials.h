@@ -1,5 +1,4 @@
-// What was measured at each setting that was tried, made comparable: how fast training went there, and how sure that
-// is.
+// The measurements at each tried setting, made comparable: training's rate there, and its uncertainty.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// What a tuner is told before it begins: the work, as measured on a few samples, and the limits it has to keep.
-// Threads: a value; many may read it, one may change it.
+// A tuner's input before it begins: the work, as measured on a few samples, and its limits. Threads: a value; many may
+// read it, one may change it.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct TunedWorkload {
 /// The default ceiling of worker threads: four fifths of the cores, so that the training itself has some.
 int threads_max(int cores);
 
-/// Whether anything but the CPU can do a stage: else there is no index to speak of.
+/// Whether a device can run a stage: else there is no transfer index.
 bool has_device(const TunedWorkload& workload);
 
 /// The transfer indices that are possible, in rising order: a device can do all stages from each on.
@@ -41,8 +41,8 @@ std::vector<int> transfer_indices(const TunedWorkload& workload);
 /// The hand-over, then the stages.
 std::vector<TunedStage> all_stages(const TunedWorkload& workload);
 
-/// What the batches made ahead, and the one that is being made, take of the host's memory: each holds what crosses to
-/// the device. Coded images of unknown size are taken to be no larger than what the first stage makes of them.
+/// The host memory of the batches made ahead and the one being made: each holds what crosses to the device. Coded
+/// images of unknown size count as no larger than the first stage's output.
 double host_bytes(const TunedWorkload& workload, const KnobSetting& knobs);
 
 }  // namespace stoker

@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kSearchWindows = 42;       // at most, from a cold start
 constexpr int kSearchAgainWindows = 20;  // after a change
-constexpr int kDepthsAfter = 6;          // windows; before, something is found that the store does not hold back
-constexpr int kUntriedAfter = 12;        // windows, those promising most, knobs that were never turned are tried
-constexpr int kConfirmWindows = 4;       // of the best, before it is settled upon; more where they differ much, up to
+constexpr int kDepthsAfter = 6;          // windows; before, a setting is sought that the store does not limit
+constexpr int kUntriedAfter = 12;        // windows of promising settings, then knobs that were never turned are tried
+constexpr int kConfirmWindows = 4;       // of the best, before the tuner settles on it; more if they differ much, up to
 constexpr int kConfirmMost = 54;         // windows since the search began, from a cold start,
 constexpr int kConfirmAgainMost = 25;    // and after a change
 constexpr double kSureEnough = 0.006;    // error of a rate that is believed
@@ -39,8 +39,8 @@ Tuner::Tuner(const TunedWorkload& workload, TunerOptions options)
   } else {
     knobs_ = beliefs_.first();
     const PipelineCapacity capacity = model().capacity(knobs_);
-    why_ = fmt::format("begins with {}: by the stages' costs that can make {} samples/s, held by {}", text_of(knobs_),
-                       number_text(capacity.throughput()), word_of(capacity.limit()));
+    why_ = fmt::format("begins with {}: by the costs of its stages this setting can make {} samples/s, limited by {}",
+                       text_of(knobs_), number_text(capacity.throughput()), word_of(capacity.limit()));
   }
   search_watch_.begin();
   expected_ = beliefs_.believe(knobs_);
@@ -79,11 +79,12 @@ void Tuner::limit_threads(int most) {
   const bool must_go = permitted != knobs_;
   knobs_ = permitted;
   if (once_ || now == before) return;
-  // A search sees what there is; a tuner that has settled below the limit, or with training that does not wait, needs
-  // no more.
+  // A search uses the new limit by itself; a tuner that has settled below the limit, or with training that does not
+  // wait, needs no more threads.
   const bool wants_more = phase_ == Phase::kSettled && now > before && knobs_.threads == before && last_ &&
                           last_->wait_share > kWaitsLittle;
-  if (must_go || wants_more) reopen(fmt::format("{} may be used now, and not {}", counted(now, "thread"), before), 0);
+  if (must_go || wants_more)
+    reopen(fmt::format("{} may be used now, instead of {}", counted(now, "thread"), before), 0);
 }
 
 void Tuner::search(const TunerWindow& window, double odd) {
@@ -121,17 +122,17 @@ void Tuner::try_next() {
   settle(best);
 }
 
-// Why the last window alone does not tell how the setting does; empty if it does.
+// The reason why the last window alone does not show the setting's rate; empty if it does.
 std::string Tuner::doubt_of(const Trial& trial) const {
   const Trial::Window& window = trial.windows.back();
   if (trial.count() == 1 && surprised(window.reading.rate_log)) {
     return fmt::format("{} was not expected", rate_text(window.reading.rate_log));
   }
   if (trial.count() == 1 && beliefs_.trials().rate_log(trial).sd > kHardlyKnown) {
-    return "much of its first window may be of what was before";
+    return "much of its first window may belong to the setting before";
   }
   if (!beliefs_.trials().knows_carry() && std::abs(window.jump()) > kJumpToCheck) {
-    return "to know whether a window is still of what was before";
+    return "to find out whether windows still belong to the setting before";
   }
   return "";
 }
@@ -141,13 +142,13 @@ bool Tuner::surprised(double rate_log) const {
   return off > 0.05 && off > 3 * std::hypot(expected_.sd, beliefs_.trials().spread());
 }
 
-// False if none promises anything.
+// False if no setting promises a gain.
 bool Tuner::try_promising(const Standing& best, double fastest) {
   const Resource limit = beliefs_.limit_of(*best.trial);
   if (searched_windows_ >= kDepthsAfter && limit == Resource::kStore) {
     if (const std::optional<KnobSetting> depth = untried_depth(beliefs_, best)) {
-      try_knobs(*depth,
-                fmt::format("{} is held by reading, and only a try tells what another depth does", text_of(best_)));
+      try_knobs(*depth, fmt::format("{} is limited by reading, and only a trial shows the effect of another depth",
+                                    text_of(best_)));
       return true;
     }
   }
@@ -156,13 +157,13 @@ bool Tuner::try_promising(const Standing& best, double fastest) {
   const std::string expected = rate_text(prospect.rate_log.mean), known = rate_text(best.rate_log.mean);
   if (prospect.knobs == best_) {
     expected_ = beliefs_.believe(best_);
-    go_to(best_, fmt::format("{} again: it may be more, or less, than {}", text_of(best_), known));
+    go_to(best_, fmt::format("{} again: it may be faster, or slower, than {}", text_of(best_), known));
   } else if (prospect.faster > 0.5 * prospect.gain) {
-    try_knobs(prospect.knobs, fmt::format("expected {}, perhaps more than the {} of {}, held by {}", expected, known,
+    try_knobs(prospect.knobs, fmt::format("expected {}, perhaps more than the {} of {}, limited by {}", expected, known,
                                           text_of(best_), word_of(limit)));
   } else {
-    try_knobs(prospect.knobs, fmt::format("expected {}, which is nearly the {} of {}, and cheaper", expected,
-                                          rate_text(fastest), text_of(best_)));
+    try_knobs(prospect.knobs, fmt::format("expected {}, nearly the {} of {}, and cheaper", expected, rate_text(fastest),
+                                          text_of(best_)));
   }
   return true;
 }
@@ -170,8 +171,8 @@ bool Tuner::try_promising(const Standing& best, double fastest) {
 bool Tuner::try_untried(const Standing& best, double fastest) {
   const std::optional<KnobSetting> knobs = untried(beliefs_, best, fastest);
   if (!knobs) return false;
-  try_knobs(*knobs, fmt::format("expected {}, and not tried yet beside {}", rate_text(beliefs_.believe(*knobs).mean),
-                                text_of(best_)));
+  try_knobs(*knobs, fmt::format("expected {}, and not tried yet in place of {}",
+                                rate_text(beliefs_.believe(*knobs).mean), text_of(best_)));
   return true;
 }
 
@@ -180,7 +181,7 @@ void Tuner::try_knobs(const KnobSetting& knobs, const std::string& why) {
   go_to(knobs, fmt::format("tries {}: {}", text_of(knobs), why));
 }
 
-// What the choice depends on: the best itself, and the fastest, which it is to be near to.
+// The settings that the choice depends on: the best, and the fastest, to which the best must be near.
 std::optional<Standing> Tuner::to_confirm(const std::vector<Standing>& all, const Standing& best) const {
   if (best.trial->count() < kConfirmWindows) return best;
   if (searched_windows_ >= confirm_windows_max_) return std::nullopt;
@@ -196,8 +197,8 @@ void Tuner::settle(const Standing& best) {
   phase_ = Phase::kSettled;
   const Trial& trial = *best.trial;
   const double wait_share = trial.mean(&WindowReading::wait_share);
-  const std::string held = wait_share < kWaitsLittle ? "and nothing cheaper does that"
-                                                     : fmt::format("held back by {}, and nothing tried was faster",
+  const std::string held = wait_share < kWaitsLittle ? "and no cheaper setting does that"
+                                                     : fmt::format("limited by {}, and no tried setting was faster",
                                                                    word_of(beliefs_.limit_of(trial)));
   go_to(trial.knobs, fmt::format("stays with {}: {}, the consumer waits {:.1f}% of the time, {}", text_of(trial.knobs),
                                  rate_text(best.rate_log.mean), 100 * wait_share, held));
@@ -215,18 +216,19 @@ void Tuner::watch(const WindowReading& now) {
   phase_ = Phase::kProbe;
   best_ = knobs_;
   expected_ = beliefs_.believe(knobs_);
-  go_to(*other, fmt::format("looks at {} for one window, as nothing has changed for {}", text_of(*other), *unchanged));
+  go_to(*other, fmt::format("tries {} for one window, since nothing has changed for {}", text_of(*other),
+                            counted(*unchanged, "window")));
 }
 
 void Tuner::judge_probe(const WindowReading& now, bool is_first) {
   const double more = now.rate_log - expected_.mean;
   if (more > std::max(SettledWatch::kChangeLeast, 3 * beliefs_.trials().spread())) {
-    if (!is_first) return reopen("it is faster here than where nothing had changed", more);
-    return go_to(knobs_, fmt::format("{} again: it seems faster than where nothing had changed ({:+.0f}%)",
+    if (!is_first) return reopen("this setting is faster than the one settled on", more);
+    return go_to(knobs_, fmt::format("{} again: it seems faster than the setting settled on ({:+.0f}%)",
                                      text_of(knobs_), 100 * std::expm1(more)));
   }
   phase_ = Phase::kSettled;
-  go_to(best_, fmt::format("goes back to {}: {} was no better", text_of(best_), text_of(knobs_)));
+  go_to(best_, fmt::format("returns to {}: {} was not better", text_of(best_), text_of(knobs_)));
 }
 
 void Tuner::reopen(std::string_view because, double change) {
@@ -240,7 +242,7 @@ void Tuner::reopen(std::string_view because, double change) {
   beliefs_.forget();
   expected_ = beliefs_.believe(knobs_);
   expected_.sd = 1;  // nothing here is a surprise
-  why_ = fmt::format("looks again, from {}: {}", text_of(knobs_), because);
+  why_ = fmt::format("searches again, from {}: {}", text_of(knobs_), because);
   if (change != 0) why_ += fmt::format(" ({:+.0f}%)", 100 * std::expm1(change));
 }
 

@@ -1,6 +1,6 @@
-// Finds the knobs with which training is fed at the least cost, by trying them while it runs. It is told how each
-// window went and says with what knobs the next is to run, and why. It never looks at data, starts no thread and reads
-// no clock: what runs the pipeline drives it.
+// Finds the knobs that feed training at the least cost, by trying them while training runs. It receives the
+// measurements of each window and returns the knobs for the next one, with the reason. It never sees data, starts no
+// thread and reads no clock: the program that runs the pipeline drives it.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace stoker {
 
 struct TunerOptions {
   TunerLimits limits{};
-  std::optional<KnobSetting> start{};  // where to begin, as far as that is permitted, and
-  std::string start_is{};              // what that is, in a few words
-  bool once = false;                   // settle for good: what changes later is left as it is
+  std::optional<KnobSetting> start{};  // where to begin, as far as permitted, and
+  std::string start_is{};              // its description, in a few words
+  bool once = false;                   // stop tuning once settled: later changes are ignored
 };
 
-/// The settings are ordered by what training gains, then by threads, then by the device's time: of those with which it
-/// goes within a little of the fastest, the cheapest is the best.
+/// Settings are ordered by training's rate, then by threads, then by the device's time: of the settings that are almost
+/// as fast as the fastest, the cheapest is the best.
 class Tuner {
  public:
   explicit Tuner(const TunedWorkload& workload, TunerOptions options = {});
@@ -32,14 +32,15 @@ class Tuner {
 
   /// For the next window.
   const KnobSetting& knobs() const { return knobs_; }
-  /// One sentence on how the knobs came to be these.
+  /// One sentence that explains the knobs.
   const std::string& why() const { return why_; }
-  /// These knobs are thought the best, and stay until something changes; seldom, for one window, another is looked at.
+  /// Whether the tuner has settled: the knobs stay until something changes; occasionally another setting is tried for
+  /// one window.
   bool settled() const { return phase_ == Phase::kSettled || phase_ == Phase::kProbe; }
 
-  /// How the window with knobs() went. One without samples tells nothing and changes nothing.
+  /// Takes the measurements of the window with knobs(). A window without samples changes nothing.
   void see(const TunerWindow& window);
-  /// The threads that may be used have become fewer or more. Where more could help, it looks again.
+  /// Changes the number of threads that may be used. If more could help, the tuner searches again.
   void limit_threads(int most);
 
   const PipelineModel& model() const { return beliefs_.model(); }

@@ -138,7 +138,7 @@ TEST(Tuner, NamesNoIndexWhereThereIsNoDeviceAndWritesRatesInFull) {
                .stages = {{"decode", StageSide::kCpu, rate * 3e-4}, {"color", StageSide::kCpu, rate * 5e-5}}});
   }
   tuner.limit_threads(1);
-  EXPECT_THAT(tuner.why(), HasSubstr(": 1 thread may be used now, and not 7"));
+  EXPECT_THAT(tuner.why(), HasSubstr(": 1 thread may be used now, instead of 7"));
 }
 
 // A step that nothing can feed.
@@ -292,7 +292,7 @@ TEST(Tuner, ComparesWhatItTriedFirstWithItselfBeforeItRests) {
     int compared = 0;
     for (int i = 0; i < 200 && !tuner.settled(); ++i) {
       run(plant, tuner, 1);
-      compared += tuner.why().find("before it settles") != std::string::npos;
+      compared += tuner.why().find("before settling") != std::string::npos;
     }
     EXPECT_TRUE(tuner.settled());
     EXPECT_EQ(compared, 1) << seed;

@@ -1,5 +1,5 @@
-// What was measured while a loader ran for a while with one setting of its knobs. Threads: a value; many may read it,
-// one may change it.
+// The measurements of a loader over a period with one setting of its knobs. Threads: a value; many may read it, one may
+// change it.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct TunerWindow {
   std::vector<Stage> stages;
 };
 
-/// A consumer that waits less of its time than this is held back by nothing but itself.
+/// A consumer that waits for a smaller share of its time than this is limited only by itself.
 inline constexpr double kWaitsLittle = 0.01;
 
 }  // namespace stoker

@@ -1,5 +1,5 @@
-// What a tuner did in a run, window by window: for people, and for the report that is drawn of it. Threads: a value;
-// many may read it, one may change it.
+// The windows and moves of a tuner in a run, for people and for the tuning report. Threads: a value; many may read it,
+// one may change it.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ struct TuningMove {
 };
 
 struct TuningLog {
-  std::string title;  // what was run, and on what
+  std::string title;  // the program and the machine
   TunedWorkload workload{};
   KnobSetting first{};  // what the tuner began with, and
   std::string first_why{};
   std::vector<TuningMove> moves;  // the oldest first
-  std::int64_t left_out = 0;      // windows of a long run's quiet times that moves lacks
+  std::int64_t left_out = 0;      // windows without a change in a long run that are not in moves
 
   std::int64_t windows() const { return static_cast<std::int64_t>(moves.size()) + left_out; }
 };

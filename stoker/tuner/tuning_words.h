@@ -9,10 +9,10 @@
 
 namespace stoker {
 
-/// What no number can be said of.
+/// Shown for a value that is not known.
 inline constexpr const char* kUnknown = "–";
 
-/// Samples a second and the part of the time that the consumer waited; NaN where the window does not tell.
+/// Samples a second and the share of time that the consumer waited; NaN if the window does not show it.
 double rate_of(const TunerWindow& window);
 double wait_share_of(const TunerWindow& window);
 

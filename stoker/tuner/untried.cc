@@ -16,7 +16,8 @@ bool any_trial(const SettingBeliefs& beliefs, Predicate predicate) {
   return std::any_of(all.begin(), all.end(), predicate);
 }
 
-// The fastest with that index and depth, and as many threads: fewer may be what held it. kNoRate if there is none.
+// The fastest setting with that index and depth, and as many threads: fewer may have limited it. kNoRate if there is
+// none.
 double tried_at_depth(const SettingBeliefs& beliefs, const KnobSetting& knobs) {
   double most = kNoRate;
   for (const Trial& trial : beliefs.trials().all()) {
@@ -47,8 +48,8 @@ std::vector<KnobSetting> other_indices(const SettingBeliefs& beliefs, const Knob
   return others;
 }
 
-// The nearest first: a trial with fewer threads says nothing of an index, and one with so many that they hold up the
-// training itself says little. A model that is wrong about an index would never tell.
+// The nearest first: a trial with fewer threads shows nothing about an index, and one with so many that they slow down
+// training shows little. A model that is wrong about an index would never show that.
 std::optional<KnobSetting> untried_index(const SettingBeliefs& beliefs, const Standing& best, double fastest) {
   const KnobSetting& here = best.trial->knobs;
   const auto steps = [&](const KnobSetting& knobs) { return std::abs(knobs.transfer_index - here.transfer_index); };
@@ -87,7 +88,7 @@ std::optional<KnobSetting> untried_more(const SettingBeliefs& beliefs, const Sta
   return least;
 }
 
-// Half as many threads: what many take of the training's cores, and of each other's, shows only where there are fewer.
+// Half as many threads: how much many threads take from training's cores, and from each other, shows only with fewer.
 std::optional<KnobSetting> untried_fewer_threads(const SettingBeliefs& beliefs, const Standing& best) {
   const KnobSetting& here = best.trial->knobs;
   const auto fewer = [&](const KnobSetting& knobs) {
@@ -104,7 +105,7 @@ std::optional<KnobSetting> untried_fewer_threads(const SettingBeliefs& beliefs, 
 
 }  // namespace
 
-// Where fewer reads do as well, there may not have been more under way: still fewer are another matter.
+// If fewer reads do as well, more may never have been under way: still fewer may be slower.
 std::optional<KnobSetting> untried_depth(const SettingBeliefs& beliefs, const Standing& best) {
   const KnobSetting& here = best.trial->knobs;
   for (std::optional<KnobSetting> knobs : beliefs.grid().depths_beside(here)) {

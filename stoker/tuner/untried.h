@@ -1,5 +1,5 @@
-// Which knobs were never turned since something changed: whatever a model expects of them, only a trial tells. The
-// tuner does not settle before each knob that could help was turned.
+// Finds knobs that were not turned since the last change: only a trial shows their effect, no matter what a model
+// expects. The tuner does not settle before each knob that could help was turned.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,11 @@
 
 namespace stoker {
 
-/// The most useful of those below; none where all of them were tried.
+/// The most useful of those below; none if all were tried.
 std::optional<KnobSetting> untried(const SettingBeliefs& beliefs, const Standing& best, double fastest);
 
-/// The best with another I/O depth. How a store does with more reads at once, or fewer, follows from nothing that was
-/// seen at one depth.
+/// The best with another I/O depth. A store's rate with more reads at once, or fewer, cannot be predicted from one
+/// depth.
 std::optional<KnobSetting> untried_depth(const SettingBeliefs& beliefs, const Standing& best);
 
 }  // namespace stoker

@@ -207,11 +207,11 @@ USAGES = {
         ("run", "DATA", "--recipe", "imagenet-train", "--order", "none", "--lanes", "9"), "no lanes"),
     "lanes that do not divide the batch": (
         ("run", "DATA", "--recipe", "imagenet-train", "--batch", "4", "--order", "windowed", "--lanes", "3"),
-        "lanes that divide it"),
+        "lanes that divides it"),
     "lanes that do not divide among the ranks": (
         ("run", "DATA", "--recipe", "imagenet-train", "--batch", "1", "--rank", "0", "--world", "4", "--order", "windowed",
          "--lanes", "2"),
-        "for instance 4"),
+        "for example 4"),
     "an unknown tail": (("run", "DATA", "--recipe", "imagenet-train", "--tail", "cut"), "'cut' is not a tail"),
     "a size without sense": (("run", "DATA", "--recipe", "imagenet-train", "--memory", "much"), "'much' is not a size"),
     "an unknown accelerator": (

@@ -59,7 +59,7 @@ def test_a_run_that_is_stopped_leaves_all_that_it_was_asked_for(stoker, photogra
         lines = [json.loads(line) for line in audit.read().splitlines()]
     out, err = process.communicate(timeout=HANG_S)
     assert (process.returncode, json.loads(out)["samples"]) == (130, 1 + len(lines))
-    assert err.startswith("stoker: stopped after ") and err.endswith(f"; --state {state} goes on from there\n")
+    assert err.startswith("stoker: stopped after ") and err.endswith(f"; resume with --state {state}\n")
     assert page.read_text().rstrip().endswith("</html>")
     at = json.loads(state.read_text())
     assert at["epoch"] * 12 + at["batch"] * 4 == 1 + len(lines)
@@ -103,7 +103,7 @@ def test_a_run_stops_while_it_waits_for_its_first_batch(stoker, photographs, tmp
                              for name in ("worker_busy", "consumer_wait"))
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=HANG_S)
-    assert (process.returncode, err) == (130, f"stoker: stopped after 0 batches; --state {state} goes on from there\n")
+    assert (process.returncode, err) == (130, f"stoker: stopped after 0 batches; resume with --state {state}\n")
     report = json.loads(out)
     assert (report["samples"], report["first_batch_s"]) == (0, 0) and report["wait_s"] > 0
     assert json.loads(state.read_text())["batch"] == 0

@@ -397,6 +397,6 @@ def test_a_stopped_pack_goes_on(stoker, tmp_path, number):
     process.send_signal(number)
     _, errors = process.communicate(timeout=60)
     if process.returncode != 0:  # it may just have ended
-        assert process.returncode == 130 and "same command goes on" in errors
+        assert process.returncode == 130 and "same command resumes" in errors
     stoker.text("pack", tmp_path / "in", tmp_path / "out", "--shard-size", "500KB")
     subprocess.run(["diff", "--recursive", expected, tmp_path / "out"], check=True)

@@ -124,7 +124,7 @@ def test_loose_files_are_read_by_pread_whatever_is_asked(stoker, tiny):
 
 
 def test_ways_to_read_are_checked(stoker, tiny, tmp_path):
-    assert "'mmap' is no way to read; use auto, uring or pread" in stoker.refusal(2, *run(tiny.tar, "--io", "mmap"))
+    assert "'mmap' is not a way to read; use auto, uring or pread" in stoker.refusal(2, *run(tiny.tar, "--io", "mmap"))
     assert "--index-dir" in stoker.refusal(2, *run(tiny.tar, "--no-index", "--index-dir", tmp_path))
 
 

@@ -74,8 +74,8 @@ def test_plan_takes_the_path_that_run_takes_and_tells_its_rate(stoker, photograp
         assert plan["indexed_share"] == share
         assert plan["samples_per_s"] == pytest.approx(1e6 / plan["cpu_us"])
         assert sum(stage["cpu_us"] for stage in plan["stages"]) <= 1.05 * plan["cpu_us"]
-    assert "100% of the images; plain files have none" in stoker.text("plan", packed, *usual)
-    assert "No index's entry points help" in stoker.text("plan", photographs.folder, *usual)
+    assert "100% of the images are decoded with an index's entry points; plain files have none" in stoker.text("plan", packed, *usual)
+    assert "No image is decoded with an index's entry points" in stoker.text("plan", photographs.folder, *usual)
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_plan_and_view_pass_over_bad_samples_and_name_them(stoker, photographs, 
     assert all("end-of-image" in sample["reason"] for sample in report["bad"])
     assert report["samples_measured" if name == "plan" else "samples"] == photographs.count - len(bad)
     said = stoker.text(*usual, "--bad-sample", "skip", cwd=tmp_path)
-    assert all(key in said for key in bad) and "Bad samples, passed over" in said
+    assert all(key in said for key in bad) and "Bad samples, skipped" in said
     sentence = stoker.refusal(1, *usual, "--bad-sample", "fail", cwd=tmp_path)
     assert "end-of-image" in sentence and any(key in sentence for key in bad)
 

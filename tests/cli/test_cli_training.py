@@ -209,11 +209,11 @@ def test_a_state_at_the_end_of_an_epoch_goes_on_with_the_next_by_epochs_or_by_ba
 
 
 @pytest.mark.parametrize("batches, args, says", [
-    (6, (), "stands at the end of epoch 1; --epochs 3 goes on to the end of epoch 2, and --batches N for N batches"),
-    (6, ("--epochs", 2), "stands at the end of epoch 1, and --epochs 2 stops after epoch 1; --epochs 3 goes on to the end of epoch 2"),
-    (8, ("--epochs", 1), "stands before batch 2 of epoch 2 (both counted from 0), and --epochs 1 stops after epoch 0; --epochs 3 goes on to "
+    (6, (), "is at the end of epoch 1; --epochs 3 continues to the end of epoch 2, and --batches N for N batches"),
+    (6, ("--epochs", 2), "is at the end of epoch 1, and --epochs 2 stops after epoch 1; --epochs 3 continues to the end of epoch 2"),
+    (8, ("--epochs", 1), "is before batch 2 of epoch 2 (both counted from 0), and --epochs 1 stops after epoch 0; --epochs 3 continues to "
                          "the end of epoch 2"),
-    (6, ("--epochs", 2, "--batches", 9), "stands at the end of epoch 1, and --epochs 2 stops after epoch 1; --epochs 3 goes on to the "
+    (6, ("--epochs", 2, "--batches", 9), "is at the end of epoch 1, and --epochs 2 stops after epoch 1; --epochs 3 continues to the "
                                          "end of epoch 2"),
 ])
 def test_a_state_behind_which_nothing_is_left_to_do_says_so_and_is_done(small, batches, args, says):
@@ -225,5 +225,5 @@ def test_a_state_behind_which_nothing_is_left_to_do_says_so_and_is_done(small, b
     assert small.state.read_text() == before
     done, _ = small("--state", small.state, "--json", *args)
     assert (done.returncode, json.loads(done.stdout)["samples"]) == (0, 0)
-    goes_on = re.search(r"--epochs (\d+) goes on to the end of epoch (\d+)", says)
+    goes_on = re.search(r"--epochs (\d+) continues to the end of epoch (\d+)", says)
     assert small("--state", small.state, "--epochs", goes_on[1])[1] == samples(batches, 3 * (int(goes_on[2]) + 1))

@@ -112,7 +112,7 @@ def test_what_was_found_is_kept_for_the_next_run(stoker, data, tmp_path, monkeyp
     assert "stays with" in told_until("stays with", done=lambda: any(tmp_path.glob("cache/tuning/*")))
     kept = list((tmp_path / "cache" / "tuning").iterdir())
     assert len(kept) == 1 and kept[0].suffix == ".txt"
-    assert "the best when this was last run here" in told_until("begins with")
+    assert "the best when this was last run on this machine" in told_until("begins with")
 
     # What the user gives counts all the same.
     kept[0].write_text(re.sub(r"prefetch \d+", "prefetch 1", kept[0].read_text()))
@@ -121,7 +121,7 @@ def test_what_was_found_is_kept_for_the_next_run(stoker, data, tmp_path, monkeyp
 
     kept[0].write_text(kept[0].read_text()[:40])
     again = told_until("begins with")
-    assert "begins with" in again and "last run here" not in again
+    assert "begins with" in again and "last run on this machine" not in again
 
 
 def test_a_run_says_that_another_loader_of_this_host_has_cores(stoker, data):
@@ -130,5 +130,5 @@ def test_a_run_says_that_another_loader_of_this_host_has_cores(stoker, data):
                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert other.stderr.readline()  # it is at work
     told = stoker("run", data, "--recipe", "cifar-train", "--batch", 8, "--batches", 400, "--explain").stderr
-    assert re.search(r"^stoker: .* s: \d+ other loaders? of this host uses? the same \d+ cores?: this one may have \d+ threads?$", told,
+    assert re.search(r"^stoker: .* s: \d+ other loaders? of this host uses? the same \d+ cores?: this one may use \d+ threads?$", told,
                      re.M), told

@@ -103,7 +103,7 @@ WORK = random_machine(1).workload()
     "lines, complaint",
     [
         ([], "standard input is empty"),
-        (["cores: 4"], "line 1: this is no JSON object"),
+        (["cores: 4"], "line 1: this is not a JSON object"),
         ([json.dumps({**WORK, "cores": 0})], "'cores' must be a number, 1 or more"),
         ([json.dumps({**WORK, "batch": 1.5})], "'batch' must be an integer"),
         ([json.dumps({**WORK, "stages": [4]})], "'stages' must be a list of objects"),
@@ -122,7 +122,7 @@ WORK = random_machine(1).workload()
                     }
                 ),
             ],
-            "line 2: 'gpu' is no side of a machine; use cpu or device",
+            "line 2: 'gpu' is not a side of a machine; use cpu or device",
         ),
     ],
 )

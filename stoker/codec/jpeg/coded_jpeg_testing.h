@@ -1,4 +1,4 @@
-// JPEG files of any coefficients and any codes, also such as no encoder writes.
+// JPEG files with any coefficients and any codes, including some that no encoder writes.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Where the decoding of a JPEG's scan may begin: at the start of each segment of MCUs. Kept in the index, they let a
-// decoder read only what a crop needs, and many segments at once; docs/jpeg.md shows how.
+// The places where decoding of a JPEG's scan may begin: the start of each segment of MCUs. Kept in the index, they let
+// a decoder read only what a crop needs, and many segments at once; docs/jpeg.md shows how.
 #pragma once
 
 #include <array>

@@ -180,7 +180,7 @@ class HeaderParser {
       if (std::any_of(dc.symbols.begin(), dc.symbols.begin() + dc.size(), [](int symbol) { return symbol > 15; }))
         return false;
     }
-    return is_ycbcr_or_grey() && settle_sampling();
+    return is_ycbcr_or_grey() && resolve_sampling();
   }
 
   // As libjpeg concludes it.
@@ -193,7 +193,7 @@ class HeaderParser {
   }
 
   // The samplings in use: Y as fine as the image, Cb and Cr as fine or coarser, one block of each in an MCU.
-  bool settle_sampling() {
+  bool resolve_sampling() {
     JpegComponent& luma = header.components[0];
     if (header.component_count == 1) {
       if (luma.across < 1 || luma.across > 4 || luma.down < 1 || luma.down > 4) return false;

@@ -1,6 +1,6 @@
-// What stands before the pixels of a JPEG that Stoker's own decoder takes: sizes, sampling, tables, where the scan
-// begins. Those are baseline and extended sequential files with 8 bits, Huffman codes and one scan, grey or YCbCr, in
-// the samplings that are in use.
+// The header of a JPEG that Stoker's own decoder takes: sizes, sampling, tables, the start of the scan. It takes
+// baseline and extended sequential files with 8 bits, Huffman codes and one scan, grey or YCbCr, in the samplings that
+// are in use.
 #pragma once
 
 #include <array>

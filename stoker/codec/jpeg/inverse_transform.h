@@ -1,5 +1,5 @@
-// libjpeg's accurate integer inverse DCT ("islow") of one block in plain C++: what inverse_transform-inl.h does in
-// vectors, where there are none: on a device, too.
+// libjpeg's accurate integer inverse DCT ("islow") of one block in plain C++: the same as inverse_transform-inl.h,
+// without vectors; devices use it, too.
 #pragma once
 
 #include <cstddef>

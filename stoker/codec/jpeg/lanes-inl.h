@@ -29,7 +29,7 @@ using Lanes = __m512i;  // 16 numbers of 32 bits
 
 // A group's streams while they are in registers.
 struct LaneRegisters {
-  Lanes bit, position, table, crossed;
+  Lanes bit, position, table, overrun;
   Lanes high, low;  // the 64 bits that were loaded, as two numbers
   Lanes shift;      // of which so many are used up
   __mmask16 active;
@@ -93,7 +93,7 @@ class LanesDecoder {
         group.log_begin[lane] = lanes_.logs[log++];
         group.bit[lane] = 0;
         group.position[lane] = 1;
-        group.table[lane] = group.crossed[lane] = group.limit[lane] = 0;
+        group.table[lane] = group.overrun[lane] = group.limit[lane] = 0;
       }
     }
     for (; log < kLogs; ++log) free_logs_[free_count_++] = lanes_.logs[log];
@@ -140,7 +140,7 @@ class LanesDecoder {
     group.limit[lane] = static_cast<std::uint32_t>(segment.end_bit);
     group.position[lane] = static_cast<std::uint32_t>(work_.layout->begin(segment.mcus));
     group.table[lane] = first_table_;
-    group.crossed[lane] = 0;
+    group.overrun[lane] = 0;
     group.active = static_cast<__mmask16>(group.active | mask);
     ++live_;
   }
@@ -150,7 +150,7 @@ class LanesDecoder {
     r.bit = _mm512_load_si512(group.bit);
     r.position = _mm512_load_si512(group.position);
     r.table = _mm512_load_si512(group.table);
-    r.crossed = _mm512_load_si512(group.crossed);
+    r.overrun = _mm512_load_si512(group.overrun);
     r.active = group.active;
     return r;
   }
@@ -158,7 +158,7 @@ class LanesDecoder {
     _mm512_store_si512(group.bit, r.bit);
     _mm512_store_si512(group.position, r.position);
     _mm512_store_si512(group.table, r.table);
-    _mm512_store_si512(group.crossed, r.crossed);
+    _mm512_store_si512(group.overrun, r.overrun);
   }
 
   // Loads the next 64 bits of each lane.
@@ -219,7 +219,7 @@ class LanesDecoder {
     const Lanes run = _mm512_and_si512(_mm512_srli_epi32(entry, 6), _mm512_set1_epi32(15));
     const Lanes q = _mm512_add_epi32(jumped, run);
     _mm512_store_si512(group.rows[row], _mm512_mask_mov_epi16(value, 0x55555555U, q));
-    const Lanes crossed = _mm512_ternarylogic_epi32(r.crossed, q, r.position, 0xF6);  // crossed | (q ^ position)
+    const Lanes overrun = _mm512_ternarylogic_epi32(r.overrun, q, r.position, 0xF6);  // overrun | (q ^ position)
     const Lanes position = _mm512_add_epi32(q, _mm512_set1_epi32(1));
     const Lanes table = tables_at(position);
     const __mmask16 last = _mm512_cmpge_epu32_mask(q, _mm512_set1_epi32(static_cast<int>(end_ - 1)));
@@ -230,9 +230,9 @@ class LanesDecoder {
       moved.bit = _mm512_mask_add_epi32(r.bit, others, r.bit, length);
       moved.position = _mm512_mask_mov_epi32(r.position, others, position);
       moved.table = _mm512_mask_mov_epi32(r.table, others, table);
-      moved.crossed = _mm512_mask_mov_epi32(r.crossed, others, crossed);
+      moved.overrun = _mm512_mask_mov_epi32(r.overrun, others, overrun);
       save(moved, group);
-      if (!settle(group, events, row)) return false;
+      if (!decode_left(group, events, row)) return false;
       r = load(group);
       refill(r);
       return true;
@@ -240,33 +240,33 @@ class LanesDecoder {
     r.bit = _mm512_mask_add_epi32(r.bit, r.active, r.bit, length);
     r.position = _mm512_mask_mov_epi32(r.position, r.active, position);
     r.table = table;
-    r.crossed = crossed;
+    r.overrun = overrun;
     r.shift = _mm512_add_epi32(r.shift, length);
     return true;
   }
 
   // The symbols of row `row` in these lanes: the last of a segment, or such as no table knows.
-  HWY_NOINLINE bool settle(LaneGroup& group, unsigned events, int row) {
+  HWY_NOINLINE bool decode_left(LaneGroup& group, unsigned events, int row) {
     for (; events != 0; events &= events - 1) {
       const int lane = __builtin_ctz(events);
       SegmentStream stream{.bits = 0,
                            .bit = group.bit[lane],
                            .position = group.position[lane],
                            .table = group.table[lane],
-                           .crossed = group.crossed[lane]};
+                           .overrun = group.overrun[lane]};
       const DecodedSymbol symbol = decode_symbol(*work_.tables, work_.data, end_, stream);
       if (!symbol.good) return false;
       group.rows[row][lane] = static_cast<std::uint32_t>(static_cast<std::uint16_t>(symbol.value)) << 16 | symbol.q;
-      const std::uint32_t crossed = stream.crossed | (symbol.q ^ stream.position);
+      const std::uint32_t overrun = stream.overrun | (symbol.q ^ stream.position);
       const std::uint32_t position = symbol.q + 1;
       if (position < end_) {
         group.bit[lane] = static_cast<std::uint32_t>(stream.bit);
         group.position[lane] = position;
-        group.crossed[lane] = crossed;
+        group.overrun[lane] = overrun;
         group.table[lane] = buffers_.steps[symbol.q] >> 16;
         continue;
       }
-      if (crossed > 63 || !put_aside(group, lane, row, stream.bit)) return false;
+      if (overrun > 63 || !put_aside(group, lane, row, stream.bit)) return false;
       --live_;
       start(group, lane, row + 1);
     }
@@ -280,7 +280,7 @@ class LanesDecoder {
     std::uint32_t* const tail = group.log[lane];
     for (int i = first_row; i <= row; ++i) tail[i] = group.rows[i][lane];
     std::uint32_t* const end = tail + row + 1;
-    for (int i = 0; i < 2 * kLanes; i += kLanes) {  // whoever drains may read on
+    for (int i = 0; i < 2 * kLanes; i += kLanes) {  // draining may read beyond it
       _mm512_storeu_si512(end + i, _mm512_set1_epi32(static_cast<int>(end_)));
     }
     if (free_count_ == 0 && !drain_first()) return false;
@@ -332,7 +332,7 @@ class LanesDecoder {
                                      .bit = group.bit[lane],
                                      .position = group.position[lane],
                                      .table = group.table[lane],
-                                     .crossed = group.crossed[lane]},
+                                     .overrun = group.overrun[lane]},
                           .log = {log, end > log ? static_cast<std::size_t>(end - log) : 0}};
       }
     }

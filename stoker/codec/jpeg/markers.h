@@ -1,4 +1,4 @@
-// The few things about a JPEG file that libjpeg does not tell, read from its markers. Nothing here throws.
+// Facts about a JPEG file that libjpeg does not report, read from its markers. Nothing here throws.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Stoker's own JPEG decoder: the components of an image under a window, the same samples as libjpeg's accurate inverse
-// transform makes, from as little of the file as will do. It never guesses: where a file is not sound it says so, and
-// libjpeg has the say.
+// transform makes, from as little of the file as possible. It never guesses: if a file is not sound, it says so, and
+// libjpeg decodes the file.
 #pragma once
 
 #include <array>

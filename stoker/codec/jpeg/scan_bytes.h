@@ -1,5 +1,5 @@
-// The entropy-coded bytes of a scan as decoders want them: without the zero that follows each 0xFF, and with memory
-// beyond their end that may be read.
+// The entropy-coded bytes of a scan for decoders: without the zero that follows each 0xFF, and with readable memory
+// beyond their end.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Passes over a scan without decoding pixels: finds where its segments begin, and whether all of it is sound.
+// Walks over a scan without decoding pixels: finds the beginnings of its segments, and checks that all of it is sound.
 #pragma once
 
 #include "stoker/codec/jpeg/entry_points.h"

@@ -15,7 +15,7 @@ constexpr int kStreams = 4;
 /// Sixteen bit streams between the rounds of the decoder in lanes-inl.h.
 struct LaneGroup {
   static constexpr int kLanes = 16;
-  alignas(64) std::uint32_t bit[kLanes], position[kLanes], table[kLanes], crossed[kLanes];  // as in SegmentStream
+  alignas(64) std::uint32_t bit[kLanes], position[kLanes], table[kLanes], overrun[kLanes];  // as in SegmentStream
   alignas(64) std::uint32_t limit[kLanes];  // bits up to which a stream may come
   alignas(64) std::uint32_t rows[16][kLanes];
   std::uint32_t* log_begin[kLanes];

@@ -59,7 +59,7 @@ SegmentDecoder::SegmentDecoder() : buffers_(std::make_unique<SegmentBuffers>()) 
 SegmentDecoder::~SegmentDecoder() = default;
 
 bool SegmentDecoder::decode(const SegmentWork& work, std::span<const JpegSegment> segments) {
-  settle_isa();
+  ensure_isa();
   buffers_->prepare(*work.layout, *work.tables);
   const bool sound = HWY_DYNAMIC_DISPATCH(decoder_of_target)()(*buffers_, work, segments);
   if (!sound) buffers_->clear();

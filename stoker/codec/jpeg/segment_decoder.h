@@ -1,4 +1,4 @@
-// Turns segments of a scan into samples: what all that came before is for.
+// Turns segments of a scan into samples.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
 // The grid of MCUs of an image, and where the coefficients of a segment go.
 //
-// A segment is up to eight neighbouring MCUs of a row: what one bit stream decodes at a time. Its coefficients stand in
-// a buffer in the order in which the inverse transform wants them: groups of four blocks that are neighbours across,
-// of which a row is 64 bytes.
+// A segment is up to eight neighbouring MCUs of a row: what one bit stream decodes at a time. Its coefficients are
+// stored in the order that the inverse transform needs: groups of four blocks that are neighbours across, of which a
+// row is 64 bytes.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// A bit stream on its way through a segment, and its next symbol by the plain way: what every decoder of segments does
-// where its short cuts end.
+// The state of a bit stream within a segment, and the plain decoding of its next symbol, which every segment decoder
+// uses where its fast path ends.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct SegmentStream {
   std::uint64_t bit = 0;   // how many came before
   std::uint32_t position = 0;
   std::uint32_t table = 0;    // where the next symbol's begins
-  std::uint32_t crossed = 0;  // 64 or more once a run has left its block
+  std::uint32_t overrun = 0;  // 64 or more once a run has left its block
 };
 
 /// What a symbol says: the coefficient at q.

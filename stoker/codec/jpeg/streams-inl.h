@@ -47,13 +47,13 @@ class StreamsDecoder {
         refill(a), refill(b), refill(c), refill(d);
         for (int symbol = 0; symbol < kSymbolsPerLoad && stopped < 0; ++symbol) {
           if (!step(a, 0)) [[unlikely]]
-            sound = settle(0, a, stopped) && sound;
+            sound = decode_left(0, a, stopped) && sound;
           if (!step(b, 1)) [[unlikely]]
-            sound = settle(1, b, stopped) && sound;
+            sound = decode_left(1, b, stopped) && sound;
           if (!step(c, 2)) [[unlikely]]
-            sound = settle(2, c, stopped) && sound;
+            sound = decode_left(2, c, stopped) && sound;
           if (!step(d, 3)) [[unlikely]]
-            sound = settle(3, d, stopped) && sound;
+            sound = decode_left(3, d, stopped) && sound;
         }
       }
       if (!sound || ran_out(0, a) || ran_out(1, b) || ran_out(2, c) || ran_out(3, d)) return false;
@@ -85,7 +85,7 @@ class StreamsDecoder {
                 .bit = segment.bit,
                 .position = static_cast<std::uint32_t>(work_.layout->begin(segment.mcus)),
                 .table = first_table_,
-                .crossed = 0};
+                .overrun = 0};
     } else {
       return false;
     }
@@ -105,11 +105,11 @@ class StreamsDecoder {
 
   HWY_INLINE void advance(SegmentStream& stream, int i, std::uint32_t q, std::int16_t value) const {
     stream.table = store(i, q, value);
-    stream.crossed |= q ^ stream.position;
+    stream.overrun |= q ^ stream.position;
     stream.position = q + 1;
   }
 
-  // One symbol; false if there is something to settle first.
+  // One symbol; false if the symbol is left to decode_left_symbol().
   HWY_INLINE bool step(SegmentStream& stream, int i) const {
     const HuffmanEntry entry = entries_[stream.table + (stream.bits >> (64 - kFirstBits))];
     const std::uint32_t q = (stream.position | entry_to_end(entry)) + entry_run(entry);
@@ -123,21 +123,21 @@ class StreamsDecoder {
   }
 
   // The symbol that a step left: the last of a segment, or one that the first look-up does not know.
-  HWY_NOINLINE StreamEvent settle_symbol(int i, SegmentStream& stream) {
+  HWY_NOINLINE StreamEvent decode_left_symbol(int i, SegmentStream& stream) {
     const DecodedSymbol symbol = decode_symbol(*work_.tables, work_.data, end_, stream);
     if (!symbol.good) return StreamEvent::kFault;
     advance(stream, i, symbol.q, symbol.value);
     refill(stream);
     if (symbol.q + 1 < end_) return StreamEvent::kGoesOn;
-    if (stream.crossed > 63 || !finish_segment(work_, *segment_of_[i], stream.bit, buffers_.coefficients[i]))
+    if (stream.overrun > 63 || !finish_segment(work_, *segment_of_[i], stream.bit, buffers_.coefficients[i]))
       return StreamEvent::kFault;
     return start(i, stream) ? StreamEvent::kGoesOn : StreamEvent::kNoMoreSegments;
   }
 
   // Copies, so that a stream itself never leaves its registers.
-  HWY_INLINE bool settle(int i, SegmentStream& stream, int& stopped) {
+  HWY_INLINE bool decode_left(int i, SegmentStream& stream, int& stopped) {
     SegmentStream copy = stream;
-    const StreamEvent event = settle_symbol(i, copy);
+    const StreamEvent event = decode_left_symbol(i, copy);
     stream = copy;
     if (event != StreamEvent::kGoesOn) stopped = i;
     return event != StreamEvent::kFault;
@@ -154,7 +154,7 @@ class StreamsDecoder {
         refill(stream);
         for (int symbol = 0; symbol < kSymbolsPerLoad; ++symbol) {
           if (step(stream, i)) continue;
-          const StreamEvent event = settle_symbol(i, stream);
+          const StreamEvent event = decode_left_symbol(i, stream);
           if (event != StreamEvent::kGoesOn) return event == StreamEvent::kNoMoreSegments;
         }
       }

@@ -31,7 +31,7 @@ const Driver& driver() {
       void* function = nullptr;
       cudaDriverEntryPointQueryResult found{};
       check_cuda(cudaGetDriverEntryPointByVersion(name, &function, kVersion, cudaEnableDefault, &found), name);
-      if (!function) fail(ErrorKind::kNotFound, "the GPU's driver has no {}; it is too old", name);
+      if (!function) fail(ErrorKind::kNotFound, "the GPU's driver is too old: it has no {}", name);
       return function;
     };
     return Driver{reinterpret_cast<decltype(Driver::device)>(find("cuDeviceGet")),
@@ -55,20 +55,21 @@ void check_cuda(cudaError_t error, std::string_view what) {
       fail(ErrorKind::kMemory, "{}: the GPU has no memory left; use a smaller batch or prefetch", what);
     case cudaErrorNoDevice: fail(ErrorKind::kNotFound, "{}: this machine has no GPU that CUDA can use", what);
     case cudaErrorInsufficientDriver:
-      fail(ErrorKind::kNotFound, "{}: it needs a driver for CUDA {}.{} or newer, and there is {}", what,
+      fail(ErrorKind::kNotFound, "{}: it needs a driver for CUDA {}.{} or newer, but the machine has {}", what,
            CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, driver_version());
     case cudaErrorNoKernelImageForDevice:
       fail(ErrorKind::kNotFound,
            "{}: this program was built without kernels for this GPU; build it for its architecture", what);
     case cudaErrorDevicesUnavailable:
-      fail(ErrorKind::kIo, "{}: the GPU is busy: another process has it for itself alone", what);
+      fail(ErrorKind::kIo, "{}: the GPU is busy: another process uses it exclusively", what);
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchFailure:
     case cudaErrorHardwareStackError:
     case cudaErrorECCUncorrectable:
     case cudaErrorContextIsDestroyed:
-      fail(ErrorKind::kIo, "{}: the GPU has failed, and is lost to this process, which is to be started anew: {} ({})",
-           what, cudaGetErrorString(error), cudaGetErrorName(error));
+      fail(ErrorKind::kIo,
+           "{}: the GPU has failed and this process cannot use it any more; start the process again: {} ({})", what,
+           cudaGetErrorString(error), cudaGetErrorName(error));
     default: fail(ErrorKind::kIo, "{}: {} ({})", what, cudaGetErrorString(error), cudaGetErrorName(error));
   }
 }

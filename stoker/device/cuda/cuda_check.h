@@ -1,4 +1,4 @@
-// What calls of CUDA have in common: what went wrong with one becomes a sentence, and each is made for the right GPU.
+// Common parts of CUDA calls: an error becomes a sentence, and each call is made for the right GPU.
 #pragma once
 
 #include <cuda.h>

@@ -34,9 +34,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{cudaErrorInsufficientDriver, ErrorKind::kNotFound,
                            "it needs a driver for CUDA 13.0 or newer"},
                       Case{cudaErrorNoKernelImageForDevice, ErrorKind::kNotFound, "build it for its architecture"},
-                      Case{cudaErrorDevicesUnavailable, ErrorKind::kIo, "another process has it for itself alone"},
-                      Case{cudaErrorIllegalAddress, ErrorKind::kIo, "lost to this process"},
-                      Case{cudaErrorECCUncorrectable, ErrorKind::kIo, "lost to this process"},
+                      Case{cudaErrorDevicesUnavailable, ErrorKind::kIo, "another process uses it exclusively"},
+                      Case{cudaErrorIllegalAddress, ErrorKind::kIo, "this process cannot use it any more"},
+                      Case{cudaErrorECCUncorrectable, ErrorKind::kIo, "this process cannot use it any more"},
                       Case{cudaErrorInvalidValue, ErrorKind::kIo, "cudaErrorInvalidValue"}));
 
 TEST(CudaCheckOfSuccess, IsSilent) { EXPECT_NO_THROW(check_cuda(cudaSuccess, "cuda:0")); }

@@ -122,7 +122,7 @@ class CudaDevice final : public Device {
 
 std::shared_ptr<Device> open_cuda_device(std::string_view ordinal) {
   const int number = parse_number<int>(ordinal).value_or(-1);
-  if (number < 0) fail(ErrorKind::kUsage, "'cuda:{}' is no GPU; they are numbered: cuda:0", ordinal);
+  if (number < 0) fail(ErrorKind::kUsage, "'cuda:{}' is not a GPU; GPUs are numbered: cuda:0", ordinal);
   const std::string name = fmt::format("cuda:{}", number);
   int count = 0;
   check_cuda(cudaGetDeviceCount(&count), name);

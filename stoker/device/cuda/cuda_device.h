@@ -1,4 +1,4 @@
-// NVIDIA GPUs. The program needs no driver to start: what there is, is found out when a device is opened.
+// NVIDIA GPUs. The program starts without a driver: driver and GPUs are looked up when a device is opened.
 #pragma once
 
 #include <memory>

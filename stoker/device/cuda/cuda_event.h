@@ -1,4 +1,4 @@
-// When a GPU has done what it was given: a task of ours, and what a consumer's stream had before a point.
+// Tells when a GPU has finished its work: one of our tasks, or the work in a consumer's stream before a point.
 #pragma once
 
 #include <bit>

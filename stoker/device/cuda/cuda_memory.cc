@@ -16,7 +16,7 @@ std::uint8_t* PinnedAllocator::allocate(std::size_t bytes) {
     if (error != cudaErrorMemoryAllocation) check_cuda(error, gpu_.name());
     refused_ = true;
     log(LogLevel::kWarning,
-        "{}: the machine pins no {} of memory, so that copies to the GPU are slower and do not overlap", gpu_.name(),
+        "{}: the machine cannot pin {} of memory, so copies to the GPU are slower and do not overlap", gpu_.name(),
         format_size(static_cast<double>(bytes)));
   }
   std::uint8_t* const memory = host_allocator().allocate(bytes);

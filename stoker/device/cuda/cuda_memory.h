@@ -1,4 +1,4 @@
-// The memory that work on a GPU needs: its own, and the host's for copies to start from.
+// The memory for work on a GPU: the GPU's own, and the host memory that copies start from.
 #pragma once
 
 #include <atomic>

@@ -41,9 +41,9 @@ struct NvjpegDecoder::Library {
   [[noreturn]] static void refuse(const std::string& gpu) {
     const char* const reason = dlerror();
     fail(ErrorKind::kNotFound,
-         "{}: nvjpeg is asked for, but cannot be opened ({}); install nvJPEG of CUDA {} where the dynamic linker looks "
-         "for libraries, or leave nvjpeg out",
-         gpu, reason ? reason : "no reason is given", NVJPEG_VER_MAJOR);
+         "{}: nvJPEG cannot be opened ({}); install nvJPEG of CUDA {} where the dynamic linker finds it, or leave "
+         "nvjpeg out",
+         gpu, reason ? reason : "no reason given", NVJPEG_VER_MAJOR);
   }
 };
 
@@ -60,7 +60,7 @@ bool is_refusal(nvjpegStatus_t status, const std::string& gpu) {
     case NVJPEG_STATUS_ALLOCATOR_FAILURE:
       fail(ErrorKind::kMemory, "{}: nvJPEG has no memory left; use a smaller batch or prefetch, or leave nvjpeg out",
            gpu);
-    default: fail(ErrorKind::kIo, "{}: nvJPEG has failed, with its status {}", gpu, static_cast<int>(status));
+    default: fail(ErrorKind::kIo, "{}: nvJPEG has failed with status {}", gpu, static_cast<int>(status));
   }
 }
 

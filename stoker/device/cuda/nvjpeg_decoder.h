@@ -1,4 +1,4 @@
-// nvJPEG, which is no part of the program: its library is opened where it is asked for, and needed nowhere else.
+// nvJPEG, which is not part of the program: its library is opened only on request.
 #pragma once
 
 #include <cuda_runtime_api.h>

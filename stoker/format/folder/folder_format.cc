@@ -21,7 +21,7 @@ class FolderScan final : public ShardScan {
  public:
   FolderScan(Source& source, std::stop_token stop) : source_(source), root_(source.name()), stop_(std::move(stop)) {
     top_ = list({});
-    if (!top_) fail(ErrorKind::kIo, "cannot open the folder '{}': it may not be read", root_);
+    if (!top_) fail(ErrorKind::kIo, "cannot open the folder '{}': no permission to read it", root_);
     for (std::size_t i = 0; i < top_->size(); ++i) {
       if ((*top_)[i].is_folder) notes_.classes.emplace_back((*top_)[i].name);
     }
@@ -115,8 +115,8 @@ class FolderScan final : public ShardScan {
     std::string why;
     for (const std::string& sentence : passed_over_.sentences(root_)) why += "; " + sentence;
     fail(ErrorKind::kData,
-         "the class folder '{}/{}' holds no image ({}); every folder directly in '{}' is a class, so fill it or move "
-         "it away{}",
+         "the class folder '{}/{}' contains no image ({}); every folder directly in '{}' is a class, so fill it or "
+         "move it away{}",
          root_, notes_.classes[static_cast<std::size_t>(empty - has_image_.begin())], kImageExtensions, root_, why);
   }
 
@@ -196,7 +196,7 @@ class FolderScan final : public ShardScan {
       if (!file.is_image && !find_length(*here.folder, file)) continue;
       assign_lower_case(field_, here.samples.field_of(item, i));
       if (row.field(field_)) {
-        passed_over_.add("second file of one field", path_ + std::string(file.name));
+        passed_over_.add("second file of the same field", path_ + std::string(file.name));
         continue;
       }
       if (field_ == "cls" && label_ < 0) row.label = read_label(*here.folder, file);

@@ -159,7 +159,7 @@ TEST(FolderFormat, NamesAClassWithoutImages) {
   folder.write("c/x.jpg", "1");
   const Error error = failure_to_scan(folder.path());
   EXPECT_EQ(error.kind(), ErrorKind::kData);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr(folder.path("b")), HasSubstr("holds no image"), HasSubstr("webp"),
+  EXPECT_THAT(error.message(), AllOf(HasSubstr(folder.path("b")), HasSubstr("contains no image"), HasSubstr("webp"),
                                      HasSubstr("1 BMP picture")));
 }
 
@@ -273,7 +273,7 @@ TEST(FolderFormat, PassesOverWhatCannotBeReadAndNamesIt) {
   const Scanned contents = scan(folder.path());
   EXPECT_THAT(listing(contents), ElementsAre("a/x 0 jpg:a/x.jpg:1"));
   EXPECT_THAT(contents.problems,
-              ElementsAre(AllOf(HasSubstr(folder.path()), HasSubstr("7 broken links, which are passed over"),
+              ElementsAre(AllOf(HasSubstr(folder.path()), HasSubstr("7 broken links, which are skipped"),
                                 HasSubstr("'a/b1.jpg', 'a/b2.jpg', 'a/b3.png' and 4 more")),
                           AllOf(HasSubstr("2 pipes"), HasSubstr("'a/pipe.jpg'")),
                           AllOf(HasSubstr("1 socket, which is"), HasSubstr("'a/socket.png'"))));

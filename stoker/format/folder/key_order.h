@@ -1,4 +1,4 @@
-// The order of keys among what lies in one folder.
+// The order of keys within a folder.
 #pragma once
 
 #include <string_view>

@@ -1,8 +1,8 @@
-// Which files of one folder make which samples, and by which keys.
+// Groups the files of a folder into samples, and gives them keys.
 //
-// Files whose names are the same up to the first dot are one sample, as in a tar: "x.jpg", "x.json", "x.cls". Where
-// that would make one sample of several images, each image is a sample by itself, so that a folder means to Stoker what
-// it means to torchvision's ImageFolder; its key is its whole name and kKeyBelowName.
+// Files whose names are the same up to the first dot are one sample, as in a tar: "x.jpg", "x.json", "x.cls". If that
+// would put several images into one sample, each image is a separate sample, as in torchvision's ImageFolder; its key
+// is its whole name followed by kKeyBelowName.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,7 @@ std::vector<std::string> PassedOver::sentences(const std::string& folder) const 
   std::vector<std::string> all;
   for (const Kind& kind : kinds_) {
     const std::uint64_t more = kind.count - kind.first.size();
-    all.push_back(fmt::format("'{}' holds {}, which {} passed over: '{}'{}", folder, counted(kind.count, kind.name),
+    all.push_back(fmt::format("'{}' contains {}, which {} skipped: '{}'{}", folder, counted(kind.count, kind.name),
                               kind.count == 1 ? "is" : "are", fmt::join(kind.first, "', '"),
                               more > 0 ? fmt::format(" and {} more", format_count(more)) : std::string()));
   }

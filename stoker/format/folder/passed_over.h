@@ -1,5 +1,5 @@
-// What lies in a folder of images and is no part of any sample, though it may have been meant to be: counted by kind,
-// and the first of each kind named.
+// The files in a folder of images that do not belong to any sample although they may have been meant to: counted by
+// kind, and the first of each kind named.
 #pragma once
 
 #include <cstdint>

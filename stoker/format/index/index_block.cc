@@ -13,7 +13,7 @@ constexpr std::size_t kHeadBytes = 16;
 
 std::uint32_t narrow(std::size_t value) {
   if (value > std::numeric_limits<std::uint32_t>::max()) {
-    fail(ErrorKind::kLimit, "256 consecutive samples have keys or fields beyond what an index can hold (4 GiB)");
+    fail(ErrorKind::kLimit, "the keys or fields of 256 consecutive samples are larger than an index can hold (4 GiB)");
   }
   return static_cast<std::uint32_t>(value);
 }
@@ -100,7 +100,7 @@ void IndexBlock::check(const IndexLimits& limits) const {
   std::uint32_t key_end = 0, field_end = 0, chunk_end = 0, entry_points_end = 0;
   for (std::size_t row = 0; row < static_cast<std::size_t>(rows_); ++row) {
     const std::uint32_t next_key = columns_.key_ends[row], next_field = columns_.field_ends[row];
-    require(next_key >= key_end && next_key <= text_bytes_, "a key lies outside its text");
+    require(next_key >= key_end && next_key <= text_bytes_, "a key is outside its text");
     require(next_field >= field_end && next_field <= fields_, "a sample has fields that are not there");
     const std::uint32_t next_entry_points = columns_.entry_points_ends[row];
     require(next_entry_points >= entry_points_end, "a sample has entry points that are not there");
@@ -125,7 +125,7 @@ void IndexBlock::check(const IndexLimits& limits) const {
 
   for (std::size_t field = 0; field < fields_; ++field) {
     const std::uint64_t offset = columns_.offsets[field], length = columns_.lengths[field];
-    require(offset <= limits.data_bytes && length <= limits.data_bytes - offset, "a field lies outside its shard");
+    require(offset <= limits.data_bytes && length <= limits.data_bytes - offset, "a field is outside its shard");
     require(columns_.names[field] < limits.names, "a field has no name");
     const std::uint32_t next_chunk = columns_.chunk_ends[field];
     require(next_chunk >= chunk_end && next_chunk <= chunks_, "a field has checksums that are not there");

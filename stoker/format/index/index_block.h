@@ -1,5 +1,5 @@
 // A block of an index: the rows of up to 256 consecutive samples as columns, and their texts; docs/format-index.md has
-// the bytes. A block is what is read, checked and kept of an index.
+// the bytes. An index is read, checked and cached by blocks.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Blocks of a data set's indexes that were read lately, within a bound of bytes: a data set of any number of samples
-// takes no more memory than that.
+// The blocks of a data set's indexes that were read last, up to a limit in bytes: a data set of any size takes no more
+// memory than that.
 #pragma once
 
 #include <cstdint>

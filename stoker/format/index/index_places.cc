@@ -18,14 +18,14 @@ namespace {
 constexpr std::size_t kTarEndBytes = 1024;  // two records of zeros
 constexpr std::uint64_t kTarHeaderBytes = 512;
 
-std::string make_anew(const std::string& shard) { return fmt::format("; `stoker index {}` makes it anew", shard); }
+std::string make_anew(const std::string& shard) { return fmt::format("; `stoker index {}` rebuilds it", shard); }
 
 /// Whether `trailer` is one, and what is to be said if not.
 bool is_good(TrailerState state, const std::string& index, const std::string& shard, std::string& why) {
   if (state == TrailerState::kGood) return true;
   const std::string what =
       state == TrailerState::kNoIndex
-          ? fmt::format("'{}' is no index of Stoker", index)
+          ? fmt::format("'{}' is not an index of Stoker", index)
           : fmt::format("the index in '{}' is {}", index,
                         state == TrailerState::kDamaged ? "damaged" : "of another version of Stoker");
   why = what + make_anew(shard);
@@ -34,7 +34,8 @@ bool is_good(TrailerState state, const std::string& index, const std::string& sh
 
 bool describes(Source& shard, const IndexTrailer& trailer, const std::string& index, std::string& why) {
   if (content_tag(shard, trailer.data_bytes) == trailer.content_tag) return true;
-  why = fmt::format("the index in '{}' is not of '{}' as it is now{}", index, shard.name(), make_anew(shard.name()));
+  why =
+      fmt::format("the index in '{}' does not match '{}' as it is now{}", index, shard.name(), make_anew(shard.name()));
   return false;
 }
 
@@ -83,7 +84,7 @@ std::optional<IndexPlace> index_in_file(Source& shard, const std::shared_ptr<Sou
     return std::nullopt;
   }
   if (place.trailer.data_bytes != shard.size()) {
-    why = fmt::format("the index in '{}' is of a shard of {}, but '{}' has {}{}", index->name(),
+    why = fmt::format("the index in '{}' describes a shard of {}, but '{}' has {}{}", index->name(),
                       byte_count(place.trailer.data_bytes), shard.name(), shard.size(), make_anew(shard.name()));
     return std::nullopt;
   }
@@ -157,7 +158,7 @@ void keep_scan(Source& shard, const ShardRows& rows, const Location& kept, const
     const std::uint64_t tag = content_tag(shard, shard.size());
     put_whole(stores, kept, writer.finish({.data_bytes = shard.size(), .content_tag = tag}));
   } catch (const Error& error) {
-    log(LogLevel::kInfo, "where the samples of '{}' lie is not kept: {}", shard.name(), error.message());
+    log(LogLevel::kInfo, "the places of the samples of '{}' are not cached: {}", shard.name(), error.message());
   }
 }
 

@@ -1,4 +1,4 @@
-// Where the index of a shard may lie, and which of those found there counts.
+// The places where the index of a shard may be, and the choice among the indexes found.
 #pragma once
 
 #include <memory>

@@ -212,7 +212,7 @@ TEST_F(IndexPlaces, NameWhatIsDamagedOrNoIndexAtAllAndGoOn) {
   const std::string path = shard_ + ".sidx";
   write_index(path, 20);
   const std::string good = read_file(path);
-  std::vector<std::pair<std::string, std::string>> broken = {{"", "no index"}, {"hello", "no index"}};
+  std::vector<std::pair<std::string, std::string>> broken = {{"", "is not an index"}, {"hello", "is not an index"}};
   for (const std::size_t cut : {std::size_t{1}, std::size_t{512}, good.size() - 1}) {
     broken.emplace_back(good.substr(0, good.size() - cut), "");
   }

@@ -54,7 +54,7 @@ std::vector<std::uint8_t> ShardIndex::read_checked(const IndexBlockPlace& place)
 
 void ShardIndex::fail_damaged(std::string_view what) const {
   fail(ErrorKind::kData,
-       "the index in '{}' is damaged ({}); make it anew with `stoker index`, or go without by --no-index",
+       "the index in '{}' is damaged ({}); rebuild it with `stoker index`, or ignore it with --no-index",
        place_.source->name(), what);
 }
 
@@ -111,12 +111,12 @@ void ShardIndex::check_all() const {
   const IndexTrailer& trailer = place_.trailer;
   std::vector<std::uint8_t> rest(kIndexMagic.size());
   read_fully(*place_.source, place_.begin, rest);
-  if (as_text(rest) != kIndexMagic) fail_damaged("its first bytes are not its mark");
+  if (as_text(rest) != kIndexMagic) fail_damaged("its first bytes are not those of an index");
   const std::uint64_t padding = trailer.directory_offset + trailer.directory_bytes;
   rest.resize(trailer.index_bytes - kIndexTrailerBytes - padding);
   read_fully(*place_.source, place_.begin + padding, rest);
   if (std::any_of(rest.begin(), rest.end(), [](std::uint8_t byte) { return byte != 0; })) {
-    fail_damaged("there is something where nothing should be");
+    fail_damaged("its padding is not zero");
   }
 }
 

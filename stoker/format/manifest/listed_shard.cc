@@ -10,8 +10,7 @@
 namespace stoker {
 namespace {
 
-constexpr std::string_view kWaysOut =
-    "it was damaged or replaced; bring the right one back, pack anew, or remove the manifest";
+constexpr std::string_view kWaysOut = "it was damaged or replaced; restore it, pack again, or remove the manifest";
 
 }  // namespace
 
@@ -24,7 +23,7 @@ std::string contradiction_of_size(const ManifestShard& listed, const std::string
 std::string contradiction_of_bytes(const ManifestShard& listed, Source& shard) {
   if (std::string of_size = contradiction_of_size(listed, shard.name(), shard.size()); !of_size.empty()) return of_size;
   if (!listed.index_tag || tag_of_index_inside(shard) == listed.index_tag) return {};
-  return fmt::format("the end of '{}', its index, is not what the manifest beside it lists: {}", shard.name(),
+  return fmt::format("the index at the end of '{}' is not the one that the manifest beside it lists: {}", shard.name(),
                      kWaysOut);
 }
 

@@ -1,5 +1,5 @@
-// Whether a shard is still the one that the manifest beside it lists. What is not may hold a sample twice, or another
-// in its place, and none of its own checksums need say so.
+// Checks whether a shard is still the one that the manifest beside it lists. Another shard may hold a sample twice, or
+// other samples, without any of its own checksums showing that.
 #pragma once
 
 #include <cstdint>

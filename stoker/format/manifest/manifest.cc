@@ -32,7 +32,7 @@ Json names_json(const std::vector<std::string>& names) {
 }
 
 std::vector<std::string> names_of(const Json& list) {
-  if (!list.is_array()) throw std::invalid_argument("its names are no list");
+  if (!list.is_array()) throw std::invalid_argument("its names are not a list");
   std::vector<std::string> names;
   for (const Json& name : list) names.push_back(name_of(name));
   return names;
@@ -59,7 +59,7 @@ Json parse_json(std::string_view text) {
 /// A count that is written as one. Sums over all shards stay below 2^63, too.
 std::uint64_t count_of(const Json& entry, const char* name, std::uint64_t& sum) {
   const Json& value = entry.at(name);
-  if (!value.is_number_unsigned()) throw std::invalid_argument("a size in it is no whole number");
+  if (!value.is_number_unsigned()) throw std::invalid_argument("a size in it is not a whole number");
   const auto count = value.get<std::uint64_t>();
   if (count > INT64_MAX - sum) throw std::invalid_argument("its shards are larger than any disk");
   sum += count;
@@ -89,7 +89,7 @@ bool is_of_others(const std::string& text) {
 
 Manifest parse(std::string_view text) {
   Json json = parse_json(text);
-  if (json.at("format") != kFormat) throw std::invalid_argument("it is no manifest of Stoker");
+  if (json.at("format") != kFormat) throw std::invalid_argument("it is not a manifest of Stoker");
   if (json.at("version") != kManifestVersion) throw std::invalid_argument("it is of another version of Stoker");
   const std::uint64_t checksum = from_hex(json.at("checksum").get<std::string>());
   json["checksum"] = to_hex(0);
@@ -104,7 +104,7 @@ Manifest parse(std::string_view text) {
   for (const Json& entry : json.at("shards")) {
     ManifestShard& shard = manifest.shards.emplace_back();
     shard.name = entry.at("name");
-    if (!is_plain_name(shard.name)) throw std::invalid_argument("a shard's name leads elsewhere");
+    if (!is_plain_name(shard.name)) throw std::invalid_argument("a shard's name leads out of the folder");
     shard.bytes = count_of(entry, "bytes", bytes);
     shard.hash = from_hex(entry.at("hash"));
     shard.samples = static_cast<std::int64_t>(count_of(entry, "samples", samples));
@@ -164,7 +164,7 @@ Manifest Manifest::from_json(std::string_view text, const std::string& path) {
   try {
     return parse(text);
   } catch (const Json::exception&) {
-    fail(ErrorKind::kData, "'{}' is damaged: it is no manifest of Stoker", path);
+    fail(ErrorKind::kData, "'{}' is damaged: it is not a manifest of Stoker", path);
   } catch (const std::invalid_argument& error) {
     fail(ErrorKind::kData, "'{}' cannot be used: {}", path, error.what());
   }

@@ -1,5 +1,5 @@
-// The list of a packed data set's shards, "manifest.json" beside them: with it a data set opens without touching its
-// shards, however many there are.
+// The list of a packed data set's shards, "manifest.json" beside them: with it a data set with any number of shards
+// opens without touching them.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ const Manifests::Entry& Manifests::entry(const Location& folder) {
     problems_.push_back(fmt::format("{}; its shards are opened one by one", *fault));
   }
   if (!entry.manifest && stores_.find(folder / kJournalName)) {
-    fail(ErrorKind::kData, "'{}' holds a pack that is not finished; the same `stoker pack` goes on with it", folder);
+    fail(ErrorKind::kData, "'{}' contains an unfinished pack; the same `stoker pack` resumes it", folder);
   }
   if (entry.manifest) {
     for (const ManifestShard& shard : entry.manifest->shards) entry.shards.emplace(shard.name, &shard);

@@ -1,4 +1,4 @@
-// The manifests of the folders that shards lie in, each read once.
+// The manifests of the shards' folders, each read once.
 #pragma once
 
 #include <map>

@@ -236,7 +236,7 @@ TEST_F(ManifestInFolder, MissesItInAPackThatIsNotFinished) {
   for (const std::string& data : {folder_.path(), folder_.path("s-0.tar"), folder_.path("*.tar")}) {
     const Error error = error_of([&] { open({data}); });
     EXPECT_EQ(error.kind(), ErrorKind::kData) << data;
-    EXPECT_THAT(error.what(), AllOf(HasSubstr(folder_.path()), HasSubstr("not finished")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(folder_.path()), HasSubstr("unfinished")));
   }
 }
 
@@ -312,7 +312,7 @@ TEST_F(ManifestInFolder, LeadsToNoOtherFolder) {
   for (const char* name : {"../s-0.tar", "/etc/passwd", "..", "", "a/b.tar"}) {
     Manifest wrong = manifest_;
     wrong.shards[0].name = name;
-    EXPECT_THAT(error_of([&] { Manifest::from_json(wrong.to_json(), "m.json"); }).what(), HasSubstr("elsewhere"));
+    EXPECT_THAT(error_of([&] { Manifest::from_json(wrong.to_json(), "m.json"); }).what(), HasSubstr("out of the folder"));
   }
 }
 

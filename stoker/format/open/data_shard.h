@@ -1,4 +1,4 @@
-// One shard of an opened data set. What a manifest tells of it is enough until one of its samples is wanted.
+// One shard of an opened data set. A manifest's entry is enough until one of its samples is needed.
 #pragma once
 
 #include <atomic>

@@ -20,7 +20,7 @@ constexpr std::uint64_t kListBytesMax = 64 << 20;
 [[noreturn]] void fail_unknown_kind(const Location& path) {
   std::string known;
   for (const ShardFormat* format : shard_formats()) known += fmt::format("{}, ", format->name());
-  fail(ErrorKind::kData, "'{}' is no kind of data that Stoker knows ({}or a text file of paths)", path, known);
+  fail(ErrorKind::kData, "'{}' is not a kind of data that Stoker knows ({}or a text file of paths)", path, known);
 }
 
 bool is_image_name(std::string_view file) {
@@ -69,13 +69,13 @@ std::vector<Location> tars_in_folder(const Stores& stores, const Location& locat
   }
   if (tars.empty()) return {};
   if (std::any_of(folders.begin(), folders.end(), [&](const Location& one) { return holds_images(stores, one); })) {
-    log(LogLevel::kWarning, "'{}': {} tars beside its class folders are passed over", location, tars.size());
+    log(LogLevel::kWarning, "'{}': {} tars beside its class folders are skipped", location, tars.size());
     return {};
   }
   std::sort(tars.begin(), tars.end());
   if (!images.empty()) {
     fail(ErrorKind::kUsage,
-         "'{}' holds tars and images, '{}' for instance; say '{}/*.tar' for the tars, or move them away", location,
+         "'{}' contains tars and images, such as '{}'; give '{}/*.tar' for the tars, or move them away", location,
          images.front(), location);
   }
   return tars;

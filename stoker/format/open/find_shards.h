@@ -1,4 +1,4 @@
-// From what the user wrote to the shards it stands for.
+// Finds the shards that the user's text names.
 #pragma once
 
 #include <stop_token>

@@ -34,7 +34,7 @@ std::optional<std::vector<std::string>> expand_range(std::string_view body, std:
   const std::string_view first_text = body.substr(0, dots), last_text = body.substr(dots + 2);
   const auto first = parse_number<std::uint64_t>(first_text), last = parse_number<std::uint64_t>(last_text);
   if (!first || !last) return std::nullopt;
-  if (*first > *last) fail(ErrorKind::kUsage, "the range {{{}}} in '{}' runs backwards", body, pattern);
+  if (*first > *last) fail(ErrorKind::kUsage, "the range {{{}}} in '{}' is backwards", body, pattern);
   if (*last - *first >= kMaxPaths) {
     fail(ErrorKind::kLimit, "the range {{{}}} in '{}' stands for more than a million paths", body, pattern);
   }

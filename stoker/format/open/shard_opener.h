@@ -1,4 +1,4 @@
-// Opens single shards: by the index that counts, else by a scan.
+// Opens single shards: by the valid index if there is one, else by a scan.
 #pragma once
 
 #include <memory>

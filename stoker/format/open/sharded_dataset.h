@@ -1,4 +1,4 @@
-// The data set that lies in a list of shards, or in a folder, which is one shard.
+// A data set stored in a list of shards, or in a folder, which is one shard.
 #pragma once
 
 #include <cstdint>

@@ -190,7 +190,7 @@ TEST(TarFormat, SaysWhereATruncatedTarEndsAndWhichMemberWasTheLastGoodOne) {
               AllOf(HasSubstr("is truncated"), HasSubstr("'n01/b.jpg' has 700 bytes at byte 2560"),
                     HasSubstr("ends at byte 2860"), HasSubstr("last good member: 'n01/a.cls'")));
   EXPECT_THAT(failure_to_scan(whole.substr(0, whole.size() - 1024)).message(),
-              AllOf(HasSubstr("without the mark that ends a tar"), HasSubstr("last good member: 'n01/b.cls'")));
+              AllOf(HasSubstr("without a tar's end mark"), HasSubstr("last good member: 'n01/b.cls'")));
 }
 
 TEST(TarFormat, ReportsTruncationInsideWhatItPassesOver) {
@@ -209,11 +209,12 @@ TEST(TarFormat, WarnsOfHalfAnEndMark) {
   EXPECT_THAT(warnings, IsEmpty());
   EXPECT_EQ(listing(whole.substr(0, whole.size() - 512)).size(), 2u);
   set_log_sink(nullptr);
-  EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("train-003.tar"), HasSubstr("half the mark"))));
+  EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("train-003.tar"), HasSubstr("half of a tar's end mark"))));
 }
 
 TEST(TarFormat, MissesTheEndMarkAlsoAfterAMemberOfZeros) {
-  EXPECT_THAT(failure_to_scan(tar_member("a.jpg", std::string(2048, '\0'))).message(), HasSubstr("without the mark"));
+  EXPECT_THAT(failure_to_scan(tar_member("a.jpg", std::string(2048, '\0'))).message(),
+              HasSubstr("without a tar's end mark"));
 }
 
 TEST(TarFormat, SaysWhyACompressedTarIsRefused) {

@@ -124,14 +124,14 @@ void TarReader::require_end_mark(std::uint64_t last_end) const {
     read_fully(source_, end - kRecord, record);
     if (std::all_of(record.begin(), record.end(), [](std::uint8_t byte) { return byte == 0; })) {
       if (size_ - last_end < 2 * kRecord) {
-        log(LogLevel::kWarning, "'{}' ends in half the mark that ends a tar: it may have been truncated{}",
-            source_.name(), last_member());
+        log(LogLevel::kWarning, "'{}' ends with half of a tar's end mark: it may have been truncated{}", source_.name(),
+            last_member());
       }
       return;
     }
   }
-  fail(ErrorKind::kData, "'{}' is truncated: it ends at byte {} without the mark that ends a tar{}", source_.name(),
-       size_, last_member());
+  fail(ErrorKind::kData, "'{}' is truncated: it ends at byte {} without a tar's end mark{}", source_.name(), size_,
+       last_member());
 }
 
 void TarReader::fail_unreadable(std::uint64_t header) {
@@ -158,7 +158,7 @@ std::uint64_t TarReader::consumed() const {
 }
 
 std::string TarReader::last_member() const {
-  return has_member_ ? fmt::format(" (last good member: '{}')", name_) : " (it has no good member)";
+  return has_member_ ? fmt::format(" (last good member: '{}')", name_) : " (no member is good)";
 }
 
 void TarReader::rethrow_source_error() {

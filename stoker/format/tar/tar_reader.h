@@ -56,7 +56,7 @@ class TarReader {
   std::uint64_t position_ = 0;  // of the next block to read from the source
   std::vector<std::uint8_t> block_;
   std::size_t block_bytes_;
-  std::exception_ptr source_error_;  // thrown under libarchive's frames, which no exception may cross
+  std::exception_ptr source_error_;  // thrown under libarchive's frames, which no exception may pass
 
   std::string name_;
   std::uint64_t offset_ = 0, length_ = 0;

@@ -49,14 +49,14 @@ bool TarSamples::next(SampleRow& row) {
 void TarSamples::warn() const {
   class_numbers_.warn(source_.name());
   if (passed_over_ == 0) return;
-  log(LogLevel::kWarning, "'{}': passes over {} (links, devices or sparse files); the first is '{}'", source_.name(),
+  log(LogLevel::kWarning, "'{}': skips {} (links, devices or sparse files); the first is '{}'", source_.name(),
       counted(passed_over_, "member"), first_passed_over_);
 }
 
 void TarSamples::add_member(SampleRow& row) {
   assign_lower_case(field_, split_member_name(tar_.name())->field);
   if (row.field(field_)) {
-    fail(ErrorKind::kData, "'{}': sample '{}' has its field '{}' twice; the second is member '{}' at byte {}",
+    fail(ErrorKind::kData, "'{}': sample '{}' has the field '{}' twice; the second is member '{}' at byte {}",
          source_.name(), row.key, field_, tar_.name(), tar_.offset());
   }
   row.fields.push_back(

@@ -1,4 +1,4 @@
-// The samples of a tar one after another, as its members are passed: consecutive members that share a key are one.
+// The samples of a tar one by one, as its members are read: consecutive members with the same key are one sample.
 #pragma once
 
 #include <optional>

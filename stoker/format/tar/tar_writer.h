@@ -39,7 +39,7 @@ class TarWriter {
   std::unique_ptr<ObjectWriter> object_;
   Hasher64 hasher_;
   std::uint64_t bytes_ = 0;
-  std::exception_ptr write_error_;  // thrown under libarchive's frames, which no exception may cross
+  std::exception_ptr write_error_;  // thrown under libarchive's frames, which no exception may pass
   std::unique_ptr<archive, int (*)(archive*)> archive_;  // goes first: it may write what it still holds
 };
 

@@ -44,10 +44,10 @@ std::vector<std::uint8_t> encoded_image(std::int64_t index, const SynthOptions& 
 }
 
 void check(const std::string& out, const SynthOptions& options) {
-  if (out.empty()) fail(ErrorKind::kUsage, "the place for the data set has an empty name");
+  if (out.empty()) fail(ErrorKind::kUsage, "the output for the data set has an empty name");
   if (options.count < 1) fail(ErrorKind::kUsage, "count must be at least 1, not {}", options.count);
   if (options.classes < 1 || options.classes > options.count) {
-    fail(ErrorKind::kUsage, "classes must be between 1 and the count of {}, so that each has an image; not {}",
+    fail(ErrorKind::kUsage, "classes must be between 1 and the count of {}, so that each has an image, not {}",
          options.count, options.classes);
   }
   if (options.threads != 0) check_threads(options.threads);

@@ -55,7 +55,7 @@ void claim_empty_folder(const std::string& out, CreatedPaths& created) {
   if (!fs::is_directory(status)) fail(ErrorKind::kUsage, "'{}' exists and is not a folder; choose another name", out);
   const bool empty = fs::is_empty(out, error);
   if (error) fail_system("read folder", out, error.value());
-  if (!empty) fail(ErrorKind::kUsage, "folder '{}' is not empty; choose another name, or remove what is in it", out);
+  if (!empty) fail(ErrorKind::kUsage, "folder '{}' is not empty; choose another name, or remove its contents", out);
 }
 
 void write_file(const std::string& path, Bytes content) {

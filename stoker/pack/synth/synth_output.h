@@ -1,4 +1,4 @@
-// Where the samples of a synthetic data set go: a folder of classes, or tar shards.
+// The output of a synthetic data set: a folder of classes, or tar shards.
 #pragma once
 
 #include <cstdint>

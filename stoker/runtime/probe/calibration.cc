@@ -11,16 +11,16 @@ namespace stoker {
 namespace {
 
 constexpr int kSlots = 16;       // each is tried alone, and then twice at every index: 144 samples
-constexpr int kCandidates = 56;  // of which the slots' are to be found: 184 samples at most
+constexpr int kCandidates = 56;  // among which the slots' samples are sought: 184 samples at most
 constexpr std::int64_t kTimeNs = 2'000'000'000;
-constexpr std::int64_t kTimeToFindNs = kTimeNs / 8;  // as long as each of the others, about
+constexpr std::int64_t kTimeToFindNs = kTimeNs / 8;  // about as long as each of the others
 
 struct Found {
   std::vector<std::int64_t> samples;
   std::int64_t each_ns = 0;  // to make one, on the CPU alone
 };
 
-// Samples that can be decoded, as many as there is time for.
+// Samples that can be decoded, as many as the time permits.
 Found find_samples(const Dataset& dataset, const Plan& plan, const CalibrationOptions& options) {
   SampleReader reader(dataset, plan);
   CpuExecutor executor(plan, options.limits, options.gate);
@@ -56,7 +56,7 @@ std::optional<std::vector<CrossingCost>> calibrate(const Dataset& dataset, const
   found.samples.resize(slots);
   const int count = static_cast<int>(slots);
   if (!options.lend(loader_batch_bytes(plan.outputs(), count, side))) {
-    log(LogLevel::kInfo, "the transfer index is not tuned: the memory budget leaves no room to measure {} in",
+    log(LogLevel::kInfo, "the transfer index is not tuned: the memory budget leaves no room to measure {}",
         counted(count, "sample"));
     return std::nullopt;
   }

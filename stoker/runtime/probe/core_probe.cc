@@ -13,7 +13,7 @@
 namespace stoker {
 namespace {
 
-// As many samples as this is time for, and no more: their mean is then that of all of them within a few percent.
+// As many samples as fit into this time, and no more: their mean is then that of all of them within a few percent.
 constexpr std::int64_t kSamplesMax = 4096, kSamplesMin = 4;
 constexpr std::int64_t kTrialNs = 600'000'000;
 // Then a loader runs over them again and again. Its first batches find their memory new, and queues empty.
@@ -23,12 +23,12 @@ constexpr std::int64_t kSlotsEnough = 20'000;
 
 struct StagesTried {
   TriedSamples samples;
-  std::vector<StageCost> costs;  // of each stage apart
+  std::vector<StageCost> costs;  // of each stage alone
   double indexed = 0;
   double each_ns = 0;
 };
 
-// Finds good samples, brings them into the page cache, and tells how the stages share the time.
+// Finds good samples, brings them into the page cache, and measures how the stages share the time.
 StagesTried try_stages(const Dataset& dataset, const Plan& plan, const CoreProbeOptions& options) {
   SampleReader reader(dataset, plan);
   StageProbe probe(plan, options.limits);
@@ -57,7 +57,7 @@ std::shared_ptr<const Dataset> part_of(const std::shared_ptr<const Dataset>& dat
   return subset(dataset, std::move(samples));
 }
 
-/// Divides what a loader measured of stages that it runs as one.
+/// Divides the time that a loader measured for fused stages.
 void scale(std::vector<StageCost>& costs, const StageRun& run, double cpu_us) {
   const auto each = [&](const auto& see) {
     for (std::size_t i = 0; i < costs.size(); ++i) {
@@ -96,7 +96,7 @@ CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan
   for (int i = 0; i < kBatchesBefore; ++i) take();
   const Metrics before = loader.metrics();
   const std::int64_t began_ns = now_ns(), cpu_before_ns = process_cpu_ns();
-  // Whole epochs, as far as there is time: each sample then counts alike.
+  // Whole epochs, as far as the time permits, so that each sample counts equally.
   const std::int64_t epoch = loader.batches_per_epoch();
   for (std::int64_t taken = 1;; ++taken) {
     take();
@@ -108,7 +108,7 @@ CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan
   const MetricsWindow window(before, loader.metrics());
 
   const auto count = static_cast<double>(window[Metric::kSamples]);
-  // Stages are timed by the wall clock, of which other processes may have had a part.
+  // Stages are timed by the wall clock, which includes time of other processes.
   const double us_each = 1e6 / count * std::min(1.0, cpu_s / window.seconds());
   CoreCosts costs;
   costs.stages = std::move(trial.costs);

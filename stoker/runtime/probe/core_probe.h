@@ -1,6 +1,6 @@
-// What one core makes of a data set by a recipe, and what that costs: measured on the very path that a run takes, a
-// loader's, with its entry points, fused stages, checks and batches. The seconds are those of the processor, so that
-// other cores and what else they do make no difference.
+// The rate of one core for a data set and a recipe, and the costs: measured on the path of a run, with a loader and its
+// entry points, fused stages, checks and batches. Times are CPU times, so that other cores and other work make no
+// difference.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@ namespace stoker {
 
 struct CoreProbeOptions {
   std::uint64_t seed = 0;
-  int batch = 256;  // at most: of images that take long there are smaller ones
+  int batch = 256;  // at most: batches of slow images are smaller
   std::optional<int> prefetch{};
   BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
   DecodeLimits limits{};
-  /// Told after each sample how many there have been, of so many at most.
+  /// Called after each sample with the number so far and the most there may be.
   std::function<void(std::int64_t done, std::int64_t total)> progress{};
 };
 
 /// Of one sample, on average.
 struct CoreCosts {
-  /// One per stage of the plan. What a loader runs as one (geometry and color, and a stage of several views) is divided
-  /// as it takes apart.
+  /// One per stage of the plan. The cost of stages that a loader fuses (geometry and color, and a stage of several
+  /// views) is divided in proportion to their costs when run separately.
   std::vector<StageCost> stages;
-  double cpu_us = 0;         // of all that is done for it: stages, reading, checking, batches
-  double samples_per_s = 0;  // of one core, therefore
+  double cpu_us = 0;         // of all work for it: stages, reading, checking, batches
+  double samples_per_s = 0;  // of one core, from cpu_us
   double indexed = 0;        // images decoded by entry points of an index
   TriedSamples samples;      // that it was measured on
 };

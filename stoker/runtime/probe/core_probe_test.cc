@@ -36,7 +36,7 @@ TEST(CoreProbe, TellsStagesWithinWhatASampleCostsInAll) {
 TEST(CoreProbe, PassesOverBadSamplesAndNamesThem) {
   const Plan plan(small_recipe());
   std::vector<int> bad;
-  for (int i = 0; i < 40; ++i) bad.push_back(i);  // more than a loader takes for accidents
+  for (int i = 0; i < 40; ++i) bad.push_back(i);  // more than a loader tolerates
   const CoreCosts costs = measure_core(memory_dataset({.bad = bad}).dataset, plan, {.batch = 8});
   EXPECT_THAT(costs.samples.good, SizeIs(10));
   EXPECT_THAT(costs.samples.bad, SizeIs(40));

@@ -1,4 +1,4 @@
-// Measures what a plan's samples take at each transfer index: of a core, of the device, and of the way between them.
+// Measures the cost of a plan's samples at each transfer index: on a core, on the device, and on the way between them.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ namespace stoker {
 struct CrossingCost {
   double cpu_us = 0;
   double bytes_to_device = 0;
-  std::optional<double> device_us;  // of its kernels; unset where nobody measures
+  std::optional<double> device_us;  // of its kernels; unset if it is not measured
 };
 
 class CrossingProbe {
  public:
-  /// For so many samples at a time. `side` has a device; `gate`: to the memory that decoding takes, if that is
+  /// For this many samples at a time. `side` has a device; `gate`: to the memory that decoding takes, if that is
   /// budgeted. All of them must outlive it. Throws kMemory.
   CrossingProbe(const Dataset& dataset, const Plan& plan, const DeviceSide& side, int slots,
                 ScratchGate* gate = nullptr, const DecodeLimits& limits = {});

@@ -30,7 +30,7 @@ class StageProbe::View {
              Sum{ended - color_at, tensor_.size()}};
   }
 
-  /// What was measured last is of a good sample.
+  /// The last measurement belongs to a good sample.
   void count() {
     ++samples_;
     for (std::size_t i = 0; i < kStages.size(); ++i) {

@@ -1,5 +1,5 @@
-// Takes samples through the stages of a plan one after the other, each apart: how a loader's time, which is of several
-// stages together, is divided among them.
+// Takes samples through the stages of a plan one by one, each stage alone, to divide a loader's time, which covers
+// several stages together, among them.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ class StageProbe {
 
   /// Throws what an executor throws; the sample is not counted then.
   void measure(const SampleInput& sample);
-  /// One per stage of the plan, of what was measured so far. Geometry and color take longer so than fused.
+  /// One per stage of the plan, from the samples measured so far. Geometry and color take longer alone than fused.
   std::vector<StageCost> costs() const;
-  /// Of the images, those that were decoded by entry points.
+  /// The images that were decoded by entry points.
   double indexed() const;
-  /// How long the last sample took in all.
+  /// The total time of the last sample.
   std::int64_t last_ns() const { return last_ns_; }
 
  private:

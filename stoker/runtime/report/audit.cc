@@ -42,7 +42,7 @@ void AuditWriter::write(const Batch& batch) {
                     batch.position[at], json_text(batch.key[at]), to_hex(hasher_.digest()),
                     stands_in ? ", \"substituted_for\": " : "", stands_in ? json_text(batch.substituted_key[at]) : "");
   }
-  // Flushed per batch, so that what was delivered is on record however the run ends.
+  // Flushed per batch, so that all delivered samples are on record however the run ends.
   if (std::fwrite(lines.data(), 1, lines.size(), file_.get()) != lines.size() || std::fflush(file_.get()) != 0) {
     fail(ErrorKind::kIo, "cannot write the audit {}: {}", path_, std::strerror(errno));
   }

@@ -1,5 +1,5 @@
-// One JSON line per delivered sample, in order: which it was, and a hash of what the consumer holds. Two runs that
-// agree here trained on the same data.
+// One JSON line per delivered sample, in order: its key and position, and a hash of the data that the consumer gets.
+// Two runs with equal audits trained on the same data.
 #pragma once
 
 #include <cstdio>

@@ -31,7 +31,7 @@
 namespace stoker {
 namespace {
 
-constexpr std::size_t kThreads = 2;  // so that one who reads slowly holds up nobody else
+constexpr std::size_t kThreads = 2;  // so that a slow client does not block another
 
 /// The loaders at one address.
 class ServedLoaders final : public prometheus::Collectable {
@@ -52,7 +52,7 @@ class ServedLoaders final : public prometheus::Collectable {
       name = fmt::format("{}", number);
     }
     const bool is_new = loaders_.try_emplace(name, Loader{rank, std::move(read)}).second;
-    if (!is_new) fail(ErrorKind::kUsage, "another loader serves its metrics as '{}'; name this one differently", name);
+    if (!is_new) fail(ErrorKind::kUsage, "another loader serves its metrics as '{}'; give this one another name", name);
     return name;
   }
 
@@ -103,7 +103,7 @@ int try_socket(const MetricsAddress& address, Call call) {
   return call(socket.get(), reinterpret_cast<const sockaddr*>(&storage), size) == 0 ? 0 : errno;
 }
 
-/// The socket of this process that listens there, which prometheus-cpp does not tell; -1 if it is not found.
+/// The socket of this process that listens at the address, which prometheus-cpp does not expose; -1 if it is not found.
 int listening_socket(const MetricsAddress& address) {
   sockaddr_storage wanted;
   const socklen_t size = fill_address(wanted, address);
@@ -126,7 +126,7 @@ int listening_socket(const MetricsAddress& address) {
   return -1;
 }
 
-/// The exposer's socket, which a forked child closes: nobody answers there.
+/// The exposer's socket, which a forked child closes: the child has no thread that answers.
 class ExposedSocket {
  public:
   explicit ExposedSocket(int socket) { descriptor_ = FileDescriptor(socket); }
@@ -156,12 +156,12 @@ class MetricsServer {
     }
   }
 
-  // The exposer looks every two seconds whether it is to end, or when somebody connects.
+  // The exposer checks every two seconds, and on each connection, whether it should end.
   ~MetricsServer() {
     std::jthread knocking;
     try {
       knocking = std::jthread([this](const std::stop_token& ended) { knock(ended); });
-    } catch (const std::system_error&) {  // no thread is to be had: then it takes its time
+    } catch (const std::system_error&) {  // no thread is available: then ending takes longer
     }
     socket_.reset();
     exposer_.reset();
@@ -196,7 +196,7 @@ struct MetricsServers {
   std::map<std::string, std::unique_ptr<MetricsServer>> by_address;
 };
 
-// What a forked child has of its parent's servers is left as it is.
+// A forked child leaves its copies of the parent's servers alone.
 MetricsServers& metrics_servers() {
   static std::atomic<MetricsServers*> current{nullptr};
   for (;;) {
@@ -228,8 +228,8 @@ MetricsAddress parse_metrics_address(std::string_view text) {
                        address.port <= kPortMax && port.front() != '-';
   if (is_port && is_address(address.host)) return address;
   fail(ErrorKind::kUsage,
-       "'{}' is no address to serve metrics at; write a port as 9100, or with an IP address as 127.0.0.1:9100, "
-       "[::1]:9100, or 0.0.0.0:9100 for every network",
+       "'{}' is not an address for metrics; write a port as 9100, or with an IP address as 127.0.0.1:9100, [::1]:9100, "
+       "or 0.0.0.0:9100 for every network",
        text);
 }
 
@@ -255,7 +255,7 @@ ServedMetrics::~ServedMetrics() {
   MetricsServers& servers = metrics_servers();
   const std::lock_guard lock(servers.mutex);
   const auto server = servers.by_address.find(address_);
-  // Under the lock, so that the address is free for whoever wants it next.
+  // Under the lock, so that the address is free for the next server.
   if (server->second->loaders().remove(name_)) servers.by_address.erase(server);
 }
 

@@ -1,5 +1,5 @@
-// Tells Prometheus over HTTP what loaders measure: one server for each address, for all loaders of this process that
-// name it. Its threads are prometheus-cpp's.
+// Serves loaders' metrics to Prometheus over HTTP: one server for each address, for all loaders of this process that
+// name the address. Its threads are prometheus-cpp's.
 #pragma once
 
 #include <functional>
@@ -25,15 +25,15 @@ MetricsAddress parse_metrics_address(std::string_view text);
 /// Serves one loader's metrics at http://ADDRESS/metrics as long as it lives. In a forked child it does nothing.
 class ServedMetrics {
  public:
-  /// `name` tells it from the other loaders at that address; empty: the least number that is free. `read` is called by
-  /// any thread. Throws kIo where the address cannot be had, kUsage for another loader's name.
+  /// `name` distinguishes it from other loaders at that address; empty: the least free number. `read` is called by any
+  /// thread. Throws kIo if the address is not available, kUsage for another loader's name.
   ServedMetrics(const MetricsAddress& address, const std::string& name, int rank, std::function<Metrics()> read);
-  /// Nobody calls `read` any more.
+  /// `read` is no longer called.
   ~ServedMetrics();
   ServedMetrics(const ServedMetrics&) = delete;
   ServedMetrics& operator=(const ServedMetrics&) = delete;
 
-  /// With the port that was found.
+  /// With the actual port.
   const std::string& address() const { return address_; }
 
  private:

@@ -45,7 +45,7 @@ FileDescriptor connect_to(const std::string& address) {
   return FileDescriptor();
 }
 
-/// What a server answers; empty where there is none.
+/// A server's answer; empty if there is no server.
 std::string get(const std::string& address, const std::string& path = "/metrics") {
   const FileDescriptor connection = connect_to(address);
   if (!connection) return {};
@@ -96,7 +96,7 @@ TEST(MetricsAddress, IsRefusedInASentence) {
                                   "127.0.0.1:80,90"}) {
     const Error error = error_of([&] { parse_metrics_address(wrong); });
     EXPECT_EQ(error.kind(), ErrorKind::kUsage) << wrong;
-    EXPECT_THAT(error.message(), HasSubstr("is no address to serve metrics at")) << wrong;
+    EXPECT_THAT(error.message(), HasSubstr("is not an address for metrics")) << wrong;
   }
 }
 
@@ -155,7 +155,7 @@ TEST(ServedMetrics, AreNotReadOnceTheyAreGone) {
                            [&counter = *alive] { return with_samples(++counter); });
     while (round % 10 == 0 && *alive == 0) std::this_thread::yield();
     comes_and_goes.reset();
-    alive.reset();  // whoever read it now would be told by a sanitizer
+    alive.reset();  // a sanitizer would report a read after this
   }
   over = true;
 }

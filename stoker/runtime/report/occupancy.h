@@ -1,5 +1,5 @@
-// How many of something there are, and have been: the mean over any time is the difference of two readings. Waits count
-// while they last, not once they are over.
+// Counts items in a queue, now and over time: the mean over a period is the difference of two readings. Waits count
+// while they last, not only when they are over.
 #pragma once
 
 #include <algorithm>

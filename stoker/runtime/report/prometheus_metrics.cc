@@ -14,15 +14,15 @@ using prometheus::MetricType;
 
 constexpr std::string_view kNs = "_ns", kBytesFirst = "bytes_";
 
-/// Of those that have a series for each worker.
+/// The metrics that have a series for each worker.
 constexpr std::pair<Metric, std::int64_t WorkerTimes::*> kOfWorkers[] = {
     {Metric::kWorkerBusyNs, &WorkerTimes::busy_ns}, {Metric::kWorkerIdleNs, &WorkerTimes::idle_ns}};
 
 bool is_time(const MetricSpec& spec) { return spec.name.ends_with(kNs); }
 
 std::string_view help_of(const MetricSpec& spec) {
-  if (!spec.stage.empty()) return "time that workers and the device spent on a stage, or on several that ran as one";
-  if (spec.kind == MetricKind::kKnob) return "what is set at present";
+  if (!spec.stage.empty()) return "time that workers and the device spent on a stage, or on several fused stages";
+  if (spec.kind == MetricKind::kKnob) return "current value";
   return spec.doc;
 }
 

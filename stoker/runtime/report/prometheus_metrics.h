@@ -1,4 +1,4 @@
-// The table of metrics as Prometheus has it: names by its conventions, in seconds and bytes, stages and knobs by label.
+// The table of metrics in Prometheus's form: names by its conventions, in seconds and bytes, stages and knobs by label.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -11,7 +11,7 @@
 
 namespace stoker {
 
-/// One loader's, and what tells it from the others of its process.
+/// One loader's metrics, and the labels that distinguish it from others of its process.
 struct LoaderReading {
   std::string loader;
   int rank = 0;

@@ -21,7 +21,7 @@ std::string identity(std::string_view shard, std::string_view key) {
   return text.append(key);
 }
 
-/// Of the sample that a line is about; nothing for a line that is no entry.
+/// The sample that a line describes; nullopt for a line that is not an entry.
 std::optional<std::string> identity_in(const std::string& line) {
   std::optional<std::string> shard, key;
   const auto take = [](std::optional<std::string>& name, std::string_view rest, const nlohmann::json& value) {
@@ -58,7 +58,7 @@ Quarantine::Quarantine(const std::string& path) : path_(path) {
     }
   }
   if (has_others && known_.empty()) {
-    fail(ErrorKind::kUsage, "'{}' exists and is no list of bad samples; choose another name", path);
+    fail(ErrorKind::kUsage, "'{}' exists and is not a list of bad samples; choose another name", path);
   }
   file_.reset(std::fopen(path.c_str(), "ae"));
   if (!file_) fail(ErrorKind::kIo, "cannot write the list of bad samples {}: {}", path, std::strerror(errno));
@@ -73,7 +73,7 @@ void Quarantine::add(const BadSample& bad) {
   const std::string sample = identity(bad.shard, bad.key);
   if (known_.contains(sample) || !added_.insert(sample).second) return;
   const std::string line = bad_sample_line(bad);
-  // Flushed at once, so that what was met is on record however the run ends.
+  // Flushed immediately, so that each bad sample is on record however the run ends.
   if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() || std::fflush(file_.get()) != 0) {
     fail(ErrorKind::kIo, "cannot write the list of bad samples {}: {}", path_, std::strerror(errno));
   }

@@ -1,5 +1,5 @@
-// A list of bad samples in a file, one JSON object a line: what `stoker verify --quarantine` writes ahead of time, and
-// what a loader adds to as it meets them.
+// A list of bad samples in a file, one JSON object a line. `stoker verify --quarantine` writes it ahead of time, and a
+// loader adds each bad sample that it finds.
 #pragma once
 
 #include <cstdio>
@@ -14,13 +14,14 @@ namespace stoker {
 
 class Quarantine {
  public:
-  /// Reads the list that is there, if any, and opens it to be added to. Throws kUsage for a file that is none, kIo.
+  /// Reads the existing list, if any, and opens it for appending. Throws kUsage for a file that is not such a list,
+  /// kIo.
   explicit Quarantine(const std::string& path);
 
-  /// Whether the list had the sample from the beginning: by the file name of its shard, which may have moved, and its
+  /// Whether the list had the sample when it was read: by the file name of its shard, which may have moved, and its
   /// key. Threads: any.
   bool contains(const SampleRow& row) const;
-  /// Writes the sample down, unless the list has it. One thread.
+  /// Appends the sample unless the list has it. One thread.
   void add(const BadSample& bad);
 
   const std::string& path() const { return path_; }

@@ -14,9 +14,9 @@ namespace stoker {
 namespace {
 
 constexpr std::int64_t kLookNs = 1'000'000'000;
-// Of images that an index knows, those that may take more than the most so far.
+// The images described by an index that may take more than the most so far.
 constexpr std::size_t kIndexedMax = 64;
-// Whether a recipe cuts the same window out of an image every time.
+// Whether a recipe always cuts the same window out of an image.
 constexpr std::uint64_t kDraws = 8;
 
 struct Candidate {
@@ -62,7 +62,7 @@ class Needs {
       if (const SampleField* const field = row.find(name)) bytes += field->length;
     }
     largest_.sample_bytes = std::max(largest_.sample_bytes, bytes);
-    // Of a sample with several images the facts tell of one.
+    // Of a sample with several images the facts describe only one.
     if (row.facts && plan_.fields().size() == 1) {
       known_.push_back({at_most(*row.facts, bytes), sample});
     } else if (row.soundness != Soundness::kBad) {
@@ -82,7 +82,7 @@ class Needs {
     }
   }
 
-  /// What any crop of it may take; where all crops are alike, what they take.
+  /// The most that any crop of it may take; if all crops are equal, what they take.
   std::uint64_t decode_bytes(const ViewPlan& view, const SampleInput& input) {
     const Bytes encoded = input.fields[static_cast<std::size_t>(view.field)];
     std::uint64_t first = 0;

@@ -1,4 +1,4 @@
-// What the largest samples of a data set take of a loader's memory, each by itself: a budget that does not hold one of
+// The memory that the largest samples of a data set take in a loader, each alone: a budget that is too small for one of
 // them ends a run, perhaps after hours.
 #pragma once
 
@@ -15,9 +15,9 @@ struct SampleNeeds {
   std::uint64_t decode_bytes = 0;  // scratch memory that decoding it takes
 };
 
-/// The most of each. Rows tell how large samples are, and indexes how large images are; of those that no index knows
-/// the headers are looked at, as many as a second is enough for, the longest files first. Bad samples take nothing.
-/// Throws what reading rows throws.
+/// The maximum of each. Rows give the sizes of samples, and indexes those of images; of images without an index the
+/// headers are read, as many as fit into a second, the longest files first. Bad samples take nothing. Throws what
+/// reading rows throws.
 SampleNeeds largest_needs(const Dataset& dataset, const Plan& plan, const DecodeLimits& limits);
 
 }  // namespace stoker

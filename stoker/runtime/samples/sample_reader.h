@@ -1,4 +1,4 @@
-// Single samples of a data set, for those that look at a few of them.
+// Reads single samples of a data set, for code that needs only a few.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace stoker {
 
-/// As stoker::open, but a data set without samples is an error (kData).
+/// Like stoker::open, but a data set without samples is an error (kData).
 std::shared_ptr<const Dataset> open_samples(const std::vector<std::string>& data, const OpenOptions& options = {});
 
 /// The samples at the first `count` positions of epoch 0 in global order; fewer if there are not as many.
 std::vector<std::int64_t> first_samples(const Dataset& dataset, std::uint64_t seed, std::int64_t count);
 
-/// At which positions of an epoch in global order these samples stand.
+/// The positions of these samples in an epoch in global order.
 std::vector<std::int64_t> positions_of(const std::vector<std::int64_t>& samples, const Dataset& dataset,
                                        std::uint64_t seed, std::int64_t epoch);
 
@@ -31,11 +31,12 @@ class SampleReader {
  public:
   SampleReader(const Dataset& dataset, const Plan& plan) : dataset_(dataset), plan_(plan) {}
 
-  /// By Plan::fields(); valid until the next call. Throws kBadSample when the sample has no such field, kIo.
+  /// The fields, in the order of Plan::fields(); valid until the next call. Throws kBadSample when the sample lacks a
+  /// field, kIo.
   std::span<const Bytes> read(std::int64_t sample);
-  /// Likewise, with all else that an executor is told of it.
+  /// The same, with everything else that an executor needs to know about the sample.
   SampleInput input(std::int64_t sample, const SampleDraw& draw);
-  /// What is known of the sample that was read last.
+  /// The row of the sample that was read last.
   const SampleRow& row() const { return row_; }
 
  private:

@@ -11,7 +11,7 @@
 namespace stoker {
 namespace {
 
-// So many bad samples and not a good one: nobody waits for a data set to be read to its end.
+// After this many bad samples and not a good one the search ends; the whole data set is not read.
 constexpr std::size_t kBadMax = 1000;
 
 BadSample told(const Dataset& dataset, std::int64_t sample, const Error& error) {
@@ -46,7 +46,7 @@ TriedSamples try_samples(const Dataset& dataset, const TrialOptions& options, co
   }
   if (tried.good.empty()) {
     const BadSample& first = tried.bad.front();
-    fail(ErrorKind::kBadSample, "none of the samples that were tried ({}) is good; the first: {}, sample '{}': {}",
+    fail(ErrorKind::kBadSample, "none of the samples that were tried ({}) is good; the first, {}, sample '{}': {}",
          tried.bad.size(), first.shard, first.key, first.reason);
   }
   return tried;

@@ -1,5 +1,5 @@
-// The first samples of a data set that are any good, for commands that look at a few of them: bad ones are told, and do
-// not end the command.
+// The first good samples of a data set, for commands that show a few of them: bad samples are reported and do not end
+// the command.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace stoker {
 struct TrialOptions {
   std::uint64_t seed = 0;
   std::int64_t count = 1;
-  /// Substitute: the next sample of the order takes a bad one's place; skip: there is one sample fewer; fail: it is an
-  /// error.
+  /// Substitute: the next sample of the order replaces a bad one; skip: there is one sample fewer; fail: a bad sample
+  /// is an error.
   BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
 };
 
@@ -25,12 +25,13 @@ struct TriedSamples {
   std::vector<BadSample> bad;
 };
 
-/// Uses a sample at a position of epoch 0; whether there is to be another after it. Throws kBadSample or kLimit for a
-/// bad one.
+/// Uses a sample at a position of epoch 0; returns whether another should follow. Throws kBadSample or kLimit for a bad
+/// one.
 using SampleTrial = std::function<bool(std::int64_t sample, std::int64_t position)>;
 
-/// Tries samples from the epoch's first on until `count` were good, or the trial has enough. Throws kBadSample where
-/// not one is good, or one is bad and that is to fail; and what else the trial throws; all of them name the sample.
+/// Tries samples from the epoch's first on until `count` were good, or the trial has enough. Throws kBadSample if no
+/// sample is good, or if one is bad and the policy is to fail, and everything that the trial throws; all errors name
+/// the sample.
 TriedSamples try_samples(const Dataset& dataset, const TrialOptions& options, const SampleTrial& trial);
 
 }  // namespace stoker

@@ -31,9 +31,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kAnswerWithin{500};  // one that was just leaving may have been asked in vain
+constexpr std::chrono::milliseconds kAnswerWithin{500};  // a process that is just ending may not answer
 
-/// A name that no file stands for, and that goes with its socket.
+/// A name without a file, which disappears with its socket.
 struct Address {
   Address() = default;
   explicit Address(const std::string& name) {
@@ -47,7 +47,8 @@ struct Address {
   socklen_t size = sizeof(sockaddr_un);
 };
 
-/// Of datagrams: unlike a connection they need nobody who listens, so a name is either free or can be asked.
+/// A datagram socket: unlike connections datagrams need no listener, so a name is either free or its owner can be
+/// asked.
 FileDescriptor make_socket() {
   FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const int on = 1;
@@ -59,7 +60,7 @@ FileDescriptor make_socket() {
   return socket;
 }
 
-/// Whether the socket has the name now; false where another has it.
+/// Whether the socket now has the name; false if another has it.
 bool take_name(const FileDescriptor& socket, const Address& address) {
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address.value), address.size) == 0) return true;
   if (errno != EADDRINUSE) fail_system("name", "a socket", errno);
@@ -91,7 +92,7 @@ class Message {
     return ::sendmsg(socket.get(), &header_, MSG_NOSIGNAL | flags) < 0 ? errno : 0;
   }
 
-  /// False where there is none of a process of this user: anybody can send to a name.
+  /// False if no datagram comes from a process of this user: any process can send to a name.
   bool receive(const FileDescriptor& socket) {
     header_.msg_namelen = sizeof(peer_.value);
     header_.msg_control = control_;
@@ -127,16 +128,16 @@ class Message {
   FileDescriptor descriptor_;
 };
 
-/// Asks whoever has the name; nothing if nobody answers in time.
+/// Asks the owner of the name; nothing if it does not answer in time.
 std::optional<FileDescriptor> ask(const Address& address, std::chrono::milliseconds patience) {
   const FileDescriptor socket = make_socket();
   sockaddr_un any{};
-  any.sun_family = AF_UNIX;  // with no more than that the system finds a name for us to be answered at
+  any.sun_family = AF_UNIX;  // with only this the system picks a name to which answers are sent
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&any), sizeof(any.sun_family)) != 0) {
     fail_system("name", "a socket", errno);
   }
   if (const int error = Message().send(socket, address, std::nullopt)) {
-    // It has just left, or so many ask at once that its queue stayed full.
+    // The owner has just ended, or so many ask at once that its queue stayed full.
     if (error == ECONNREFUSED || error == EAGAIN) return std::nullopt;
     fail_system("ask", "the process that has the name", error);
   }
@@ -150,7 +151,7 @@ std::optional<FileDescriptor> ask(const Address& address, std::chrono::milliseco
 
 }  // namespace
 
-/// Answers whoever asks, on a thread of its own.
+/// Answers requests, on a separate thread.
 class CacheShare::Server {
  public:
   Server(FileDescriptor socket, int descriptor)
@@ -174,13 +175,13 @@ class CacheShare::Server {
       if (::poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) return;
       if (waits[1].revents != 0) return;
       Message question, answer;
-      // Who is gone, or asks without hearing, is not waited for.
+      // Does not wait for a process that is gone, or that does not read the answer.
       if (question.receive(socket_)) answer.send(socket_, question.sender(), descriptor_.get(), MSG_DONTWAIT);
     }
   }
 
   FileDescriptor socket_, descriptor_, stop_;
-  const ClosedInChildren not_in_children_{socket_};  // which would keep the name, and never answer
+  const ClosedInChildren not_in_children_{socket_};  // a child would keep the name and never answer
   std::thread thread_;
 };
 
@@ -201,9 +202,9 @@ CacheShare::CacheShare(const std::string& name, std::uint64_t bytes, std::chrono
         return;
       }
     }
-    fail(ErrorKind::kIo, "the process that has it does not answer");
+    fail(ErrorKind::kIo, "the process that owns it does not answer");
   } catch (const Error& error) {
-    log(LogLevel::kWarning, "the cache of samples is not shared with other processes: {}", error.message());
+    log(LogLevel::kWarning, "the sample cache is not shared with other processes: {}", error.message());
   }
 }
 

@@ -1,5 +1,5 @@
-// How the processes of a host find one memory to share: whoever comes first makes it and hands its descriptor to the
-// others over a socket. Nothing is left behind in any folder, and /dev/shm, which containers keep small, is not used.
+// Lets the processes of a host share memory: the first one makes it and passes its descriptor to the others over a
+// socket. No file is left behind, and /dev/shm, which containers keep small, is not used.
 #pragma once
 
 #include <chrono>
@@ -16,10 +16,10 @@ namespace stoker {
 /// Threads: one.
 class CacheShare {
  public:
-  /// Memory of so many bytes, shared by those processes of this user that ask for the same `name` (which is to tell of
-  /// the size, too); with an empty name, this process's own. Who made it serves it as long as this object lives; the
-  /// memory itself lives as long as anybody has it. Throws kMemory. Where sharing is not possible the reason is logged,
-  /// and the memory is this process's own.
+  /// Memory of this many bytes, shared by all processes of this user that ask for the same `name` (which must include
+  /// the size); with an empty name it is this process's own. The process that made it serves it as long as this object
+  /// lives; the memory itself lives as long as any process has it. Throws kMemory. If sharing is not possible, the
+  /// reason is logged and the memory is this process's own.
   CacheShare(const std::string& name, std::uint64_t bytes, std::chrono::milliseconds patience = kPatience);
   ~CacheShare();
   CacheShare(const CacheShare&) = delete;

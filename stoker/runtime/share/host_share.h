@@ -31,27 +31,29 @@ struct HostShareOptions {
   std::function<std::int64_t()> now_ns = stoker::now_ns;  // the same clock for all processes
 };
 
-/// One loader's place among those of this user's loaders on this host that share cores with it. It has one from its
+/// A loader's share of cores among this user's loaders on this host with overlapping cores. It takes part from its
 /// first update. Threads: one at a time. A forked child's copy does nothing.
 class HostShare {
  public:
-  /// Who was not heard of for so long counts as one thread: he rests, as an evaluation's loader does between epochs.
+  /// A loader that has not reported for so long counts as one thread: it rests, as an evaluation's loader does between
+  /// epochs.
   static constexpr int kRestsAfterS = 10;
-  /// Who was not heard of for so long is forgotten: he may have been killed.
+  /// A loader that has not reported for so long is forgotten: its process may have been killed.
   static constexpr int kForgottenAfterS = 30;
 
-  /// `cores`: numbers of those that its threads may run on; none: nobody knows, and it shares with everybody. Loaders
-  /// share where their sets meet. Does not fail for want of shared memory: then only loaders of this process count.
+  /// `cores`: the numbers of the cores that its threads may run on; none: they are not known, and it shares with all
+  /// loaders. Loaders with overlapping sets share. Without shared memory it does not fail: then only loaders of this
+  /// process count.
   explicit HostShare(const std::vector<int>& cores, HostShareOptions options = {});
   ~HostShare();
   HostShare(const HostShare&) = delete;
   HostShare& operator=(const HostShare&) = delete;
 
-  /// `wanted`: how many threads this loader would use if it were alone; 0 or less: it has not found out, and may try
-  /// all. Returns the most that it may use now, at least 1 and at most what it wants. To be called every few seconds
-  /// while batches are taken.
+  /// `wanted`: the threads that this loader would use if it were alone; 0 or less: not known yet, and it may try all.
+  /// Returns the most that it may use now, at least 1 and at most `wanted`. Call it every few seconds while batches are
+  /// taken.
   int update(int wanted);
-  /// How many it would get if it wanted all, at the last update.
+  /// The threads that it would get if it wanted all, at the last update.
   int most() const { return most_; }
   /// Loaders that it shared with at the last update.
   int others() const { return others_; }

@@ -33,7 +33,7 @@ using ::testing::Pointwise;
 constexpr std::int64_t kSecond = 1'000'000'000;
 const std::vector<int> kTenCores = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};  // 8 threads
 
-/// A table of this test's own, and a clock that it turns.
+/// A separate table for this test, and a clock that the test advances.
 class HostShareTest : public ::testing::Test {
  public:
   ~HostShareTest() override { ::shm_unlink(name_.c_str()); }
@@ -45,7 +45,7 @@ class HostShareTest : public ::testing::Test {
   HostShareOptions options() {
     return {.threads_max = 0, .table = name_, .now_ns = [this] { return now_s_ * kSecond; }};
   }
-  /// A slot as another process would fill it, of a loader on all cores that was heard of so many seconds ago.
+  /// A slot as another process would fill it, of a loader on all cores that reported so many seconds ago.
   void fill(HostSlot& slot, int wanted, std::int64_t age_s = 0, std::uint64_t cores = ~std::uint64_t{0}) const {
     slot.claim = std::uint64_t{77} << 32 | static_cast<std::uint32_t>(now_s_ - age_s);
     slot.wanted = wanted;
@@ -88,8 +88,8 @@ TEST(FairShares, GivesEqualPartsToThoseWhoWantMore) {
   }
 }
 
-/// Whether who did not get what he wants could only get more from somebody who has less than he would have then; of
-/// those, the first have no less than others.
+/// Whether a loader that got less than it wants could get more only from loaders that would then have less than it; of
+/// loaders with the same wish the first ones get no less than others.
 bool nobody_is_worse_off(const std::vector<int>& wants, const std::vector<int>& shares) {
   const int most = *std::max_element(shares.begin(), shares.end());
   int last = most;

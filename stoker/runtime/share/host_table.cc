@@ -13,23 +13,24 @@
 namespace stoker {
 namespace {
 
-// What else is in shared memory could not be trusted to work between processes.
+// Only lock-free atomics work between processes.
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::int32_t>::is_always_lock_free);
 static_assert(sizeof(HostSlot) % 64 == 0);
 
 constexpr std::size_t kBytes = HostTable::kSlots * sizeof(HostSlot);
 
-/// Zeros when it is new, which is an empty table: so it does not matter who makes it, nor whether he is killed.
+/// New memory is zero, which is an empty table: so it does not matter which process makes it, or whether that process
+/// is killed.
 FileDescriptor open_object(const std::string& name) {
   FileDescriptor object(::shm_open(name.c_str(), O_RDWR | O_CREAT, S_IRUSR | S_IWUSR));
   struct stat facts {};
   if (!object || ::fstat(object.get(), &facts) != 0) fail_system("share", name, errno);
   const bool ours = facts.st_uid == ::geteuid() && (facts.st_mode & ALLPERMS) == (S_IRUSR | S_IWUSR);
-  if (!ours || !S_ISREG(facts.st_mode)) fail(ErrorKind::kIo, "'{}' is not this user's alone", name);
+  if (!ours || !S_ISREG(facts.st_mode)) fail(ErrorKind::kIo, "'{}' belongs to others as well as this user", name);
   if (facts.st_size != 0 && facts.st_size != static_cast<off_t>(kBytes)) {
     fail(ErrorKind::kIo, "'{}' has {} bytes, not {}", name, facts.st_size, kBytes);
   }
-  // Its pages are taken now: where there is no room for them, the first touch would end the process.
+  // Its pages are allocated now: without room for them, the first access would end the process.
   while (::fallocate(object.get(), 0, 0, kBytes) != 0) {
     if (errno != EINTR) fail_system("share", name, errno);
   }
@@ -52,7 +53,7 @@ HostTable::HostTable(const std::string& name) : slots_(own_slots.data()) {
     slots_ = map(object, name);
     object_ = std::move(object);
   } catch (const Error& error) {
-    log(LogLevel::kDebug, "loaders of other processes are not counted when cores are shared out: {}", error.message());
+    log(LogLevel::kDebug, "loaders of other processes are ignored when cores are divided: {}", error.message());
   }
 }
 

@@ -1,6 +1,6 @@
-// Where the loaders of a host meet that share its cores: a table in shared memory, with a slot for each. Nobody locks
-// it, since a process may be killed at any time; a slot whose owner was not heard of for a while is anybody's. Nothing
-// in it is believed to be sound: whoever shares it may have been killed between two words, or mean harm.
+// The table in shared memory of the loaders of a host that share its cores, with a slot for each. There is no lock,
+// since a process may be killed at any time; a slot whose owner has not reported for a while may be taken. Its contents
+// are not trusted: a process may have been killed between two writes, or be hostile.
 #pragma once
 
 #include <array>
@@ -14,12 +14,13 @@
 
 namespace stoker {
 
-/// One loader's, in cache lines of its own. All zero: nobody's.
+/// One loader's slot, in separate cache lines. All zero: free.
 struct alignas(64) HostSlot {
   static constexpr std::size_t kCoreWords = 16;  // 1024 cores
 
-  /// Whose it is and when he was last heard of, in one word, so that nobody takes the slot of one who has just moved:
-  /// a number that tells loaders apart, never 0, above the seconds of a clock that all processes have in common.
+  /// The owner and the time of its last report in one word, so that no other loader takes the slot of one that has just
+  /// reported: a number that distinguishes loaders, never 0, in the bits above the seconds of a clock that all
+  /// processes share.
   std::atomic<std::uint64_t> claim;
   std::atomic<std::int32_t> wanted;                          // threads
   std::array<std::atomic<std::uint64_t>, kCoreWords> cores;  // a bit for each that these may run on
@@ -30,17 +31,17 @@ class HostTable {
  public:
   static constexpr std::size_t kSlots = 256;
 
-  /// The table of all processes of this user that ask for this name, a POSIX shared-memory object's: made by the first
-  /// of them, and left behind. Where that is not possible the reason is logged, for debugging, and it is the table that
-  /// this process has for itself.
+  /// The table of all processes of this user that ask for this name of a POSIX shared-memory object: made by the first
+  /// of them, and left behind. If that is not possible, the reason is logged, for debugging, and the table belongs to
+  /// this process alone.
   explicit HostTable(const std::string& name);
   ~HostTable();
   HostTable(const HostTable&) = delete;
   HostTable& operator=(const HostTable&) = delete;
 
   std::span<HostSlot, kSlots> slots() const { return std::span<HostSlot, kSlots>(slots_, kSlots); }
-  /// Whether the name has been taken from it, as some systems do when a user logs out: who asks for it now gets
-  /// another.
+  /// Whether the name was removed, as some systems do when a user logs out: a process that asks for it now gets another
+  /// table.
   bool removed() const;
 
  private:

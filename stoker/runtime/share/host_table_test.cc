@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 
 constexpr auto kBytes = static_cast<off_t>(HostTable::kSlots * sizeof(HostSlot));
 
-/// A name of this test's own.
+/// A separate name for this test.
 class HostTableTest : public ::testing::Test {
  public:
   ~HostTableTest() override { ::shm_unlink(name_.c_str()); }
@@ -40,7 +40,7 @@ class HostTableTest : public ::testing::Test {
   const std::string name_ = fmt::format("/stoker-test-table-{}", ::getpid());
 };
 
-/// What is logged, for debugging, where a table by this name cannot be had: then all are the process's own.
+/// The debug message when no table of this name is available: then all tables belong to the process.
 std::vector<std::string> lines_of_opening(const std::string& name) {
   std::vector<std::string> lines;
   set_log_sink(
@@ -109,7 +109,7 @@ TEST_F(HostTableTest, IsTheProcessesOwnWhereTheNameCannotBeHad) {
 
 TEST_F(HostTableTest, PassesOverWhatIsNoTable) {
   ASSERT_TRUE(leave_object(0666, kBytes));
-  EXPECT_THAT(lines_of_opening(name_), ElementsAre(HasSubstr("is not this user's alone")));
+  EXPECT_THAT(lines_of_opening(name_), ElementsAre(HasSubstr("belongs to others as well as this user")));
   ASSERT_TRUE(leave_object(0600, 100));
   EXPECT_THAT(lines_of_opening(name_), ElementsAre(HasSubstr("has 100 bytes, not ")));
   ASSERT_TRUE(leave_object(0600, 2 * kBytes));
@@ -121,7 +121,7 @@ TEST_F(HostTableTest, PassesOverWhatIsNoTable) {
 TEST_F(HostTableTest, PassesOverAnotherUsersTable) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give objects away";
   ASSERT_TRUE(leave_object(0600, kBytes, 54321));
-  EXPECT_THAT(lines_of_opening(name_), ElementsAre(HasSubstr("is not this user's alone")));
+  EXPECT_THAT(lines_of_opening(name_), ElementsAre(HasSubstr("belongs to others as well as this user")));
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ SharedMemory SharedMemory::create(std::uint64_t bytes) {
   if (::ftruncate(descriptor.get(), static_cast<off_t>(size)) != 0) {
     fail_system("create", "memory for a cache", errno);
   }
-  // Whoever shares it can count on its size: a shorter file would be a signal's death.
+  // Seals the size, on which processes that share it rely: access beyond a shorter file would raise a signal.
   if (::fcntl(descriptor.get(), F_ADD_SEALS, kSeals) != 0) fail_system("seal", "memory for a cache", errno);
   return SharedMemory(std::move(descriptor), size);
 }
@@ -62,7 +62,7 @@ SharedMemory SharedMemory::attach(FileDescriptor descriptor) {
   struct stat facts;
   if (::fstat(descriptor.get(), &facts) != 0) fail_system("look at", "memory for a cache", errno);
   const int seals = ::fcntl(descriptor.get(), F_GET_SEALS);
-  if (seals < 0 || (seals & kSeals) != kSeals) fail(ErrorKind::kData, "another process offers no cache of Stoker's");
+  if (seals < 0 || (seals & kSeals) != kSeals) fail(ErrorKind::kData, "another process offers no Stoker cache");
   return SharedMemory(std::move(descriptor), static_cast<std::uint64_t>(facts.st_size));
 }
 
@@ -87,7 +87,7 @@ SampleCache::Entry& SampleCache::entry(std::int64_t sample) const {
 std::optional<Bytes> SampleCache::find(std::int64_t sample, std::uint64_t bytes) const {
   const std::uint64_t found = entry(sample).load(std::memory_order_acquire);
   if (found < kReady) return std::nullopt;
-  // Another process wrote this: what does not fit is not looked at.
+  // Another process wrote this: values that do not fit are ignored.
   const std::uint64_t unit = found - kReady;
   if (bytes > capacity_ || unit > (capacity_ - bytes) / kUnit) return std::nullopt;
   return Bytes(memory_.data() + begin_ + unit * kUnit, bytes);

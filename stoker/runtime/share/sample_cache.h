@@ -1,6 +1,6 @@
-// The encoded bytes of samples that were read once, in memory that the ranks of a host share. Nothing ever leaves it,
-// so who finds a sample in it needs no copy and no lock: what fits is there for all later epochs, what does not is
-// read.
+// The encoded bytes of samples that were read once, in memory that the ranks of a host share. Nothing is ever removed,
+// so a thread that finds a sample in it needs no copy and no lock: samples that fit stay for all later epochs; others
+// are read again.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ class SharedMemory {
  public:
   /// Of so many bytes, all zero. Throws kMemory.
   static SharedMemory create(std::uint64_t bytes);
-  /// The same memory by a descriptor of it, from another process. Throws kIo, and kData where it is none of ours.
+  /// The same memory by a descriptor from another process. Throws kIo, and kData if it is not ours.
   static SharedMemory attach(FileDescriptor descriptor);
   SharedMemory(SharedMemory&& other) noexcept;
   SharedMemory& operator=(SharedMemory&& other) noexcept;
@@ -41,17 +41,17 @@ class SampleCache {
   /// A sample's bytes begin at multiples of it: cache lines.
   static constexpr std::uint64_t kUnit = 64;
 
-  /// What a cache of `samples` takes besides their bytes.
+  /// The bytes that a cache of `samples` takes besides the samples' own.
   static std::uint64_t overhead(std::int64_t samples);
 
-  /// In memory that is all zero, or holds such a cache already. Throws kMemory for less than the overhead.
+  /// In memory that is all zero, or already holds such a cache. Throws kMemory for less than the overhead.
   SampleCache(SharedMemory memory, std::int64_t samples);
 
-  /// The bytes that were kept of a sample, which has so many, if any; valid as long as the cache.
+  /// The cached bytes of a sample of this size, if there are any; valid as long as the cache.
   std::optional<Bytes> find(std::int64_t sample, std::uint64_t bytes) const;
 
-  /// Memory to keep so many bytes of a sample in, which is told by keep() once they are there. Nothing if it does not
-  /// fit, or somebody else keeps this sample.
+  /// Memory for this many bytes of a sample; call keep() once they are written. Nothing if they do not fit, or another
+  /// thread or process writes this sample.
   std::optional<MutableBytes> reserve(std::int64_t sample, std::uint64_t bytes);
   void keep(std::int64_t sample, MutableBytes bytes);
 
@@ -62,7 +62,7 @@ class SampleCache {
  private:
   using Entry = std::atomic<std::uint64_t>;  // kAbsent, kWriting, or kReady + the unit at which the bytes begin
   static_assert(Entry::is_always_lock_free);
-  /// A process may die at any time: what it was writing stays kWriting for ever, and nobody waits for it.
+  /// A process may die at any time: the sample that it was writing stays kWriting for ever, and no other waits for it.
   static constexpr std::uint64_t kAbsent = 0, kWriting = 1, kReady = 2;
   struct Header {
     std::atomic<std::uint64_t> used;

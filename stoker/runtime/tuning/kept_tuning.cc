@@ -20,7 +20,7 @@
 namespace stoker {
 namespace {
 
-constexpr int kVersion = 1;  // of what the tuner's findings mean: another one's are left alone
+constexpr int kVersion = 1;  // of the format: files of other versions are ignored
 constexpr std::uint64_t kBytesMax = 64 << 10;
 
 std::string text_of(const TuningKey& key) {
@@ -39,7 +39,7 @@ std::string text_of(const KnobSetting& knobs) {
   return text;
 }
 
-/// Nullopt for what text_of() does not write.
+/// Nullopt for text that text_of() does not write.
 std::optional<KnobSetting> parse_knobs(std::string_view text) {
   KnobSetting knobs;
   for (const auto& [name, knob] : kKnobs) {
@@ -54,7 +54,7 @@ std::optional<KnobSetting> parse_knobs(std::string_view text) {
 
 std::string read_text(const std::string& path) {
   FileSource file(path, std::make_shared<InlineExecutor>());
-  if (file.size() > kBytesMax) fail(ErrorKind::kData, "'{}' is no file of Stoker's", path);
+  if (file.size() > kBytesMax) fail(ErrorKind::kData, "'{}' is not a file of Stoker", path);
   std::string text(file.size(), '\0');
   read_fully(file, 0, MutableBytes(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
   return text;
@@ -74,9 +74,9 @@ std::optional<KnobSetting> KeptTuning::load() const {
     if (text.starts_with(head_)) {
       if (const auto knobs = parse_knobs(std::string_view(text).substr(head_.size()))) return knobs;
     }
-    log(LogLevel::kDebug, "what was tuned before is not used: '{}' is damaged, or another's", path_);
+    log(LogLevel::kDebug, "the kept tuning is not used: '{}' is damaged, or belongs to another setup", path_);
   } catch (const Error& error) {
-    log(LogLevel::kDebug, "what was tuned before is not used: {}", error.message());
+    log(LogLevel::kDebug, "the kept tuning is not used: {}", error.message());
   }
   return std::nullopt;
 }
@@ -86,10 +86,10 @@ void KeptTuning::save(const KnobSetting& knobs) const {
   try {
     std::filesystem::create_directories(std::filesystem::path(path_).parent_path());
     write_whole_file(path_, as_bytes(head_ + text_of(knobs)));
-  } catch (const Error& error) {  // another rank of this host may be at it
-    log(LogLevel::kDebug, "what was tuned is not kept: {}", error.message());
+  } catch (const Error& error) {  // another rank of this host may be writing it
+    log(LogLevel::kDebug, "the tuning is not kept: {}", error.message());
   } catch (const std::filesystem::filesystem_error& error) {
-    log(LogLevel::kDebug, "what was tuned is not kept: {}", error.what());
+    log(LogLevel::kDebug, "the tuning is not kept: {}", error.what());
   }
 }
 

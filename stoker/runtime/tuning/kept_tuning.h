@@ -1,4 +1,4 @@
-// What a tuner found out stays in the user's cache: the next run of the same work on the same machine begins with it.
+// Keeps the settled knobs in the user's cache: the next run of the same work on the same machine begins with them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace stoker {
 
-/// What knobs are good for. What was found for anything else is of no use.
+/// The work and machine that knobs were tuned for. Knobs tuned for others are not used.
 struct TuningKey {
   std::string machine;       // and how many of its cores
   std::string device;        // "cpu" without one
@@ -24,9 +24,9 @@ class KeptTuning {
   /// `cache_folder` is the user's (base/user_cache.h); with an empty one nothing is kept.
   KeptTuning(const std::string& cache_folder, const TuningKey& key);
 
-  /// Unset where nothing is kept for this key, or what is there cannot be read: it is but a start.
+  /// Unset if nothing is kept for this key, or it cannot be read: it is only a starting point.
   std::optional<KnobSetting> load() const;
-  /// What cannot be written is not kept; the log says so.
+  /// If it cannot be written, it is not kept; the log says so.
   void save(const KnobSetting& knobs) const;
 
   const std::string& path() const { return path_; }

@@ -21,16 +21,16 @@
 namespace stoker {
 namespace {
 
-constexpr int kBatchesBetween = 2;  // on their way when knobs are turned, beside those made ahead
+constexpr int kBatchesBetween = 2;  // under way when knobs are turned, besides those made ahead
 constexpr std::chrono::seconds kBeat(5);
-constexpr std::int64_t kSettledLonger = 2;  // windows, once nothing is tried any more
+constexpr std::int64_t kSettledLonger = 2;  // windows are this much longer once the search has ended
 constexpr std::size_t kMovesMax = 4096;
 constexpr double kStarved = 0.01;  // of the time that the consumer waits
 
-// Who has no memory for a sentence says nothing.
+// Without memory for the sentence nothing is logged.
 void log_quietly(std::string_view why) noexcept {
   try {
-    log(LogLevel::kWarning, "the knobs are tuned no more: {}", why);
+    log(LogLevel::kWarning, "the knobs are no longer tuned: {}", why);
   } catch (const std::bad_alloc&) {
   }
 }
@@ -76,14 +76,14 @@ void SelfTuning::delivered(const BatchPeriod& period) noexcept {
   if (!open_) return;
   try {
     if (!add(period)) return;
-  } catch (const std::bad_alloc&) {  // training goes on, and so may we
+  } catch (const std::bad_alloc&) {  // training continues, and so does tuning
     return window_.begin(1, window_limits_);
   }
   open_ = false;
   wakes_.notify_all();
 }
 
-// Whether that completes the window.
+// Returns whether the period completes the window.
 bool SelfTuning::add(const BatchPeriod& period) {
   const bool counted = window_.counts();
   window_.add(period);
@@ -118,7 +118,7 @@ void SelfTuning::run() noexcept {
   }
 }
 
-// The knobs stay as they are: that is worse than tuned ones, but no reason to stop training.
+// The knobs keep their values: that is worse than tuned knobs, but not a reason to stop training.
 void SelfTuning::tell_end(const std::exception_ptr& why) noexcept {
   try {
     std::rethrow_exception(why);
@@ -129,8 +129,8 @@ void SelfTuning::tell_end(const std::exception_ptr& why) noexcept {
   }
 }
 
-// Costs first, if an index is to be chosen; then one window after the other. A new tuner begins where the old one
-// stood when the user has fixed more than before.
+// Measures costs first, if an index is to be chosen; then one window after another. When the user fixes another knob, a
+// new tuner begins at the old one's setting.
 void SelfTuning::tune() {
   begin();
   if (!wait_for_first_batch()) return;
@@ -151,7 +151,7 @@ void SelfTuning::tune() {
   }
 }
 
-// There is nothing more to tune, but others are to know what we use.
+// There is nothing more to tune, but other loaders must know what this one uses.
 void SelfTuning::rest(const Tuner& tuner) {
   std::unique_lock lock(mutex_);
   for (std::int64_t seen = deliveries_; !wakes_.wait_for(lock, kBeat, [&] { return stopping_; });) {
@@ -162,7 +162,7 @@ void SelfTuning::rest(const Tuner& tuner) {
   }
 }
 
-// What was found before is used at once: what it is worth shows soon. And never more threads than are fair.
+// The kept knobs are used immediately, since their worth shows soon; but never more threads than the fair share.
 void SelfTuning::begin() {
   find_share(nullptr);
   start_ = kept_.load();
@@ -190,8 +190,8 @@ bool SelfTuning::wait_for_first_batch() {
   return !stopping_;
 }
 
-// By a few samples where there is an index to choose; else by a window at the one that there is. False if the loader is
-// closed.
+// Measures costs with a few samples if there is an index to choose; else with a window at the only one. False if the
+// loader is closed.
 bool SelfTuning::find_costs() {
   if (costs_ == Costs::kOfAll || (costs_ == Costs::kOfOne && costs_index_ == loader_.knobs().transfer_index))
     return true;
@@ -239,10 +239,10 @@ void SelfTuning::make_tuner(std::optional<Tuner>& tuner) {
   options.limits.threads_max = most_threads_;  // it says with how many it begins
   if (tuner) {
     options.start = loader_.knobs();
-    options.start_is = "the user has fixed some of them";
+    options.start_is = "the user has fixed some knobs";
   } else if (start_) {
     options.start = start_;
-    options.start_is = "the best when this was last run here";
+    options.start_is = "the best when this was last run on this machine";
   }
   tuner.emplace(workload_, std::move(options));
   const TuningMove first{.at_s = at_s(), .knobs = loader_.knobs(), .next = tuner->knobs(), .why = tuner->why()};
@@ -255,7 +255,7 @@ void SelfTuning::make_tuner(std::optional<Tuner>& tuner) {
   log_.first_why = tuner->why();
 }
 
-// As many threads as are fair among the loaders of this host.
+// Limits the threads to the fair share among the loaders of this host.
 void SelfTuning::find_share(const Tuner* tuner) {
   share_.update(wanted_threads(tuner));
   most_threads_ = std::min(share_.most(), threads_max(workload_.cores));
@@ -267,7 +267,7 @@ void SelfTuning::limit_threads(Tuner& tuner) {
   tuner.limit_threads(most_threads_);
 }
 
-// Who sees fewer threads than there are cores is to know where the others went.
+// Explains in the log why there are fewer threads than cores.
 void SelfTuning::tell_share() {
   {
     const std::lock_guard lock(mutex_);
@@ -279,15 +279,15 @@ void SelfTuning::tell_share() {
   told_threads_ = most_threads_;
   const std::string threads = counted(most_threads_, "thread");
   const std::string why =
-      others == 0 ? fmt::format("no other loader uses these cores any more: this one may have {}", threads)
-                  : fmt::format("{} of this host {} the same {}: this one may have {}", counted(others, "other loader"),
+      others == 0 ? fmt::format("no other loader uses these cores any more: this one may use {}", threads)
+                  : fmt::format("{} of this host {} the same {}: this one may use {}", counted(others, "other loader"),
                                 others == 1 ? "uses" : "use", counted(workload_.cores, "core"), threads);
   stoker::log(LogLevel::kInfo, "{}", why);
   const KnobSetting knobs = loader_.knobs();
   if (options_.moved) options_.moved({.at_s = at_s(), .knobs = knobs, .next = knobs, .why = why});
 }
 
-// If it were alone; 0: that is not known, or it is as many as there are.
+// The threads that it would use alone; 0: not known, or all.
 int SelfTuning::wanted_threads(const Tuner* tuner) const {
   {
     const std::lock_guard lock(mutex_);
@@ -310,7 +310,7 @@ std::optional<SelfTuning::Window> SelfTuning::next_window(int skip, const Tuner*
     const std::int64_t deliveries = deliveries_;
     const bool in_time = wakes_.wait_for(lock, kBeat, [&] { return !open_ || stopping_ || limits_changed_; });
     if (in_time || deliveries == deliveries_) continue;
-    // The window is long, but the loader at work: others are to know.
+    // The window is long, but the loader is working: other loaders must know.
     lock.unlock();
     share_.update(wanted_threads(tuner));
     lock.lock();
@@ -330,7 +330,7 @@ TunerWindow SelfTuning::tuner_window(const Window& window) const {
                    .wait_s = result.wait_s,
                    .step_s = result.step_s,
                    .stages = busy_stages(window.metrics, window.knobs.transfer_index, workload_)};
-  // Stages were at work on what was made meanwhile, and not on what was delivered.
+  // Stages worked on the samples made in the window, not on those delivered.
   for (TunerWindow::Stage& stage : told.stages) {
     stage.seconds *= result.samples / (stage.side == StageSide::kCpu ? window.made : window.delivered);
   }

@@ -1,5 +1,5 @@
 // A loader that tunes itself: the thread that measures windows, asks the tuner, and turns the knobs. The consumer's
-// thread only says how each batch went.
+// thread only reports each batch's period.
 #pragma once
 
 #include <atomic>
@@ -24,15 +24,15 @@
 
 namespace stoker {
 
-/// The loader, as far as it is tuned. Threads: any.
+/// The interface of a loader to its tuning. Threads: any.
 class TunedLoader {
  public:
   virtual ~TunedLoader() = default;
   virtual Metrics metrics() const = 0;
   virtual KnobSetting knobs() const = 0;
-  /// As Loader::set(), but leaves alone what the user has fixed.
+  /// Like Loader::set(), but does not change knobs that the user has fixed.
   virtual void turn(const KnobSetting& knobs) = 0;
-  /// As calibrate() has it.
+  /// As calibrate() returns it.
   virtual std::optional<std::vector<CrossingCost>> calibrate(const std::function<bool()>& stop) = 0;
 };
 
@@ -41,13 +41,13 @@ struct SelfTuningOptions {
   std::string title;         // of the log
   TunedWorkload workload;    // without stages
   TunerLimits limits;        // with what the user fixed
-  std::vector<int> cores;    // that threads keep to; none: they run anywhere
-  std::string cache_folder;  // where what is found out is kept; empty: nowhere
+  std::vector<int> cores;    // that threads stay on; none: they run anywhere
+  std::string cache_folder;  // where settled knobs are kept; empty: nowhere
   TuningKey key;
   HostShareOptions share{};
   TuningWindowLimits window{};
   std::function<void(const TuningMove&)>
-      moved{};  // called by the tuning thread where there is news; without a window at first
+      moved{};  // called by the tuning thread for each move; at first without a window
 };
 
 class SelfTuning {
@@ -56,14 +56,14 @@ class SelfTuning {
   SelfTuning(TunedLoader& loader, SelfTuningOptions options);
   ~SelfTuning() { stop(); }
 
-  /// Throws kMemory when there are no more threads.
+  /// Throws kMemory when the machine refuses a thread.
   void start();
   /// Waits until the thread has ended, unless it is the caller's, which then ends by itself. Idempotent.
   void stop();
 
   /// The consumer's thread: a batch was delivered, and not the first.
   void delivered(const BatchPeriod& period) noexcept;
-  /// From now on these are the user's, who has set them. Threads: any, as all that follows.
+  /// Marks these knobs as fixed by the user. Threads: any, for this and all following functions.
   void fix(const Knobs& knobs);
   TuningLog log() const;
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kBatch = 32;
 
-// A loader, its consumer, and their clock: what a batch takes follows from the knobs, and no time passes.
+// A simulated loader, its consumer, and their clock: a batch's time follows from the knobs, and no real time passes.
 class PlayedLoader final : public TunedLoader {
  public:
   std::array<double, 4> cpu_us = {100, 4000, 4500, 5000};  // of a sample, by transfer index
@@ -46,7 +46,7 @@ class PlayedLoader final : public TunedLoader {
               .io_depth = fixed_.io_depth.value_or(knobs.io_depth)};
     ++turns_;
   }
-  /// As the user does.
+  /// Sets a knob as the user would.
   void set(const Knobs& knobs) {
     {
       const std::lock_guard lock(mutex_);
@@ -108,7 +108,7 @@ class SelfTuningTest : public ::testing::Test {
     tuning_->start();
   }
 
-  // Trains until there is an end to it, or hangs: the tuning thread may be slow to come on a busy machine.
+  // Trains until the condition holds, or hangs: the tuning thread may start late on a busy machine.
   bool train_until(const std::function<bool()>& done) {
     const auto hangs = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     for (int batches = 0; !done(); ++batches) {
@@ -123,7 +123,7 @@ class SelfTuningTest : public ::testing::Test {
     return train_until([&] {
       const TuningLog log = tuning_->log();
       return log.moves.size() > windows_before && log.moves.back().settled &&
-             loader_.knobs() == log.moves.back().next;  // which are turned after they are told
+             loader_.knobs() == log.moves.back().next;  // knobs are turned after the move is reported
     });
   }
 
@@ -299,8 +299,8 @@ TEST_F(SelfTuningTest, SharesTheCoresWithOtherLoaders) {
   tuning_->stop();
   ASSERT_EQ(news.size(), 2u) << "once for each share, not for each window";
   EXPECT_THAT(news[0], ::testing::MatchesRegex(
-                           "1 other loader of this host uses the same 8 cores: this one may have [34] threads"));
-  EXPECT_EQ(news[1], "1 other loader of this host uses the same 8 cores: this one may have 6 threads");
+                           "1 other loader of this host uses the same 8 cores: this one may use [34] threads"));
+  EXPECT_EQ(news[1], "1 other loader of this host uses the same 8 cores: this one may use 6 threads");
 }
 
 TEST_F(SelfTuningTest, BeginsWithNoMoreThreadsThanOthersLeave) {

@@ -12,7 +12,7 @@ TunedEngine::TunedEngine(Engine& engine, const ResolvedOptions& options, SelfTun
 }
 
 std::optional<std::vector<CrossingCost>> TunedEngine::calibrate(const std::function<bool()>& stop) {
-  // Whatever comes of it, what was lent goes back.
+  // Returns the lent memory in every case.
   struct Loan {
     Engine& engine;
     LoaderBatchBytes bytes{};

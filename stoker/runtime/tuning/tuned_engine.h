@@ -1,4 +1,4 @@
-// An engine that tunes itself: what SelfTuning sees of it and turns.
+// SelfTuning's interface to the engine.
 #pragma once
 
 #include <functional>

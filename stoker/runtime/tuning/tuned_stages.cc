@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kLeastCpuS = 1e-7;  // of any sample: a recipe may have no stages at all
 
-// Stages of a side that some run joins: what metrics measure of them is divided among those that are there. The
-// hand-over is one of the CPU's first group.
+// Stages of a side that some run fuses: the time that metrics measure for them is divided among those that ran. The
+// hand-over belongs to the CPU's first group.
 struct Group {
   StageSide side;
   int begin, end;  // borders
@@ -43,7 +43,7 @@ double busy_s(const MetricsWindow& metrics, const Group& group) {
   return seconds;
 }
 
-// Those of the group that are on its side at this index, by their places in all_stages().
+// The stages of the group that are on its side at this index, by their places in all_stages().
 std::vector<std::size_t> members(const Group& group, int transfer_index) {
   std::vector<std::size_t> found;
   if (group.holds(kStageRuns[kHandOver])) found.push_back(0);

@@ -1,5 +1,5 @@
-// What stages cost, from probes and metrics to the terms of the tuner: it knows each stage on its own, where a loader
-// runs some of them as one.
+// Converts the costs of stages from probes and metrics to the tuner's terms: the tuner knows each stage separately,
+// whereas a loader fuses some.
 #pragma once
 
 #include <span>
@@ -12,13 +12,13 @@
 
 namespace stoker {
 
-/// Fills in the stages' costs by what was measured at every transfer index.
+/// Sets the stages' costs from measurements at every transfer index.
 void set_costs(std::span<const CrossingCost> crossings, TunedWorkload& workload);
-/// By what a window at one of them shows, of so many samples that were made in it: right for that index only.
+/// Sets them from a window at one index, in which this many samples were made: valid for that index only.
 void set_costs(const MetricsWindow& metrics, double samples, int transfer_index, TunedWorkload& workload);
 
-/// How long stages were busy in a window at this index. What was measured of several as one is divided among them as
-/// the workload has their costs.
+/// The busy time of stages in a window at this index. The time of fused stages is divided in proportion to their costs
+/// in the workload.
 std::vector<TunerWindow::Stage> busy_stages(const MetricsWindow& metrics, int transfer_index,
                                             const TunedWorkload& workload);
 

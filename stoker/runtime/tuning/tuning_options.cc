@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kIoDepthTuned = 256;  // at most
 
-// What was tuned, for those who find its report later: whose, of what data and recipe, where and when.
+// The title of a tuning report: program, data, recipe, machine and time.
 std::string tuning_title(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options,
                          std::string_view device) {
   std::vector<std::string> operators;

@@ -1,4 +1,4 @@
-// What of a loader is tuned, and within what limits.
+// Selects the knobs of a loader to tune, and their limits.
 #pragma once
 
 #include <optional>

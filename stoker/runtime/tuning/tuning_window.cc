@@ -8,7 +8,7 @@
 namespace stoker {
 namespace {
 
-// A step that is longer than so many, and than this, is no step.
+// A period longer than so many steps, and than this time, does not count as a step.
 constexpr std::int64_t kPauseSteps = 10;
 constexpr std::int64_t kPauseLeastNs = 100'000'000;
 
@@ -44,8 +44,8 @@ bool TuningWindow::complete() const {
   return seconds_ns_ >= limits_.seconds_most_ns || mean_error() <= limits_.error_most;
 }
 
-// The standard error of the mean period, as a part of it. Periods that follow each other balance each other out, as a
-// batch that comes late leaves less to wait for the next: so it is taken of pairs.
+// The relative standard error of the mean period. Consecutive periods balance each other out, since after a late batch
+// the wait for the next one is shorter: so it is computed from pairs.
 double TuningWindow::mean_error() const {
   const std::size_t count = periods_.size() / 2;
   if (count < 2) return std::numeric_limits<double>::max();
@@ -83,7 +83,7 @@ TuningWindow::Result TuningWindow::result() const {
   result.wait_s = static_cast<double>(wait_ns) * 1e-9;
   result.step_s = static_cast<double>(step_ns) * 1e-9 / static_cast<double>(steps);
   result.samples = static_cast<double>(steps * batch_);
-  // Less than half a batch is what comes and goes.
+  // A difference of less than half a batch is noise.
   const auto used_up = static_cast<double>(steps * batch_ - made);
   if (used_up > 0.5 * batch_) {
     result.samples = std::max(static_cast<double>(made), 0.1 * result.samples);

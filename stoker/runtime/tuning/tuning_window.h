@@ -1,5 +1,5 @@
-// Collects what a consumer sees of a loader while its knobs stay as they are, for as long as it takes to be sure of the
-// rate; and says what the rate would be if that went on for ever.
+// Collects a consumer's view of a loader while the knobs are unchanged, until the rate is known well enough, and
+// computes the rate at which this would continue for ever.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,22 @@ class TuningWindow {
  public:
   explicit TuningWindow(int batch) : batch_(batch) {}
 
-  /// Begins anew: the next `skip` batches are still of what was before.
+  /// Restarts: the next `skip` batches still belong to the setting before.
   void begin(int skip, const TuningWindowLimits& limits);
-  /// Whether the skipped ones have passed, so that what is counted now belongs to the window.
+  /// Whether the skipped batches have passed, so that counts now belong to the window.
   bool counts() const { return to_skip_ == 0; }
   void add(const BatchPeriod& period);
   bool complete() const;
 
-  /// Of all periods, whatever the consumer did in them.
+  /// Of all periods, including those that do not count as steps.
   std::int64_t made() const { return made_; }
   std::int64_t delivered() const { return delivered_; }
 
   struct Result {
     double samples = 0, seconds = 0, wait_s = 0, step_s = 0;  // as TunerWindow has them
   };
-  /// Steps that took a great deal longer than others, for something was saved or evaluated meanwhile, do not count. Of
-  /// batches that were made before the window, and used up in it, only as many count as were made anew.
+  /// Steps that took much longer than others, because the consumer saved or evaluated something, do not count. Of
+  /// batches made before the window and consumed in it, only as many count as were made in it.
   Result result() const;
 
  private:

@@ -1,5 +1,5 @@
-// Says whether a tuner did well on simulated machines: how near it came to the best setting, how soon, with how many
-// threads, and how quietly it stayed there.
+// Judges a tuner on simulated machines: how near it came to the best setting, how soon, with how many threads, and how
+// quietly it stayed there.
 #pragma once
 
 #include <array>

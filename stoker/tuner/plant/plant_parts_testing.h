@@ -1,5 +1,5 @@
-// What a simulated machine, its recipe and its training are made of, and how fast a loader runs there with given knobs:
-// mechanisms, each after something that real machines do, and none made with a tuner in mind.
+// The parts of a simulated machine, its recipe and its training, and a loader's rate there with given knobs: mechanisms
+// of real machines, none designed for a tuner.
 #pragma once
 
 #include <cstdint>

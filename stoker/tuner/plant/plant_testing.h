@@ -1,5 +1,5 @@
-// A simulated machine on a virtual clock, for tests of the tuner: what a loader there would measure, window by window,
-// and which setting is in truth the best.
+// A simulated machine on a virtual clock, for tests of the tuner: a loader's measurements there, window by window, and
+// the setting that is truly the best.
 #pragma once
 
 #include <cstdint>

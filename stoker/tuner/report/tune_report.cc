@@ -84,7 +84,7 @@ std::string change_text(const Pace& before, const Pace& now) {
   if (!std::isfinite(change)) return "";
   std::string text =
       std::abs(change) < kAsBefore
-          ? "; the rate is as it was"
+          ? "; the rate is unchanged"
           : fmt::format("; the rate has {} by {:.0f}%", change > 0 ? "grown" : "fallen", 100 * std::abs(change));
   // That is not the loader's doing.
   if (slower > kWorthAWord || slower < 1 / kWorthAWord) {
@@ -104,7 +104,7 @@ std::string verdict(const TuningLog& log) {
   Pace now = last_pace(later, last.next);
   const bool comparable = !now.windows.empty();
   if (!comparable) now = last_pace(log.moves, last.next);
-  std::string text = fmt::format("{} {}: ", last.settled ? "Settled on" : "Still looking, now with",
+  std::string text = fmt::format("{} {}: ", last.settled ? "Settled on" : "Still searching, now with",
                                  knobs_text(last.next, has_device(log.workload)));
   if (now.windows.empty()) {
     return text + fmt::format("not measured yet. The last window, with {}: {}.",
@@ -133,7 +133,7 @@ std::string facts(const TuningLog& log) {
     text += fmt::format("; {} in {}", counted(log.moves.size(), "window"), time_text(log.moves.back().at_s));
   }
   if (log.left_out > 0) {
-    text += fmt::format("; {} of quiet times are left out", counted(log.left_out, "window"));
+    text += fmt::format("; {} without a change are left out", counted(log.left_out, "window"));
   }
   return text + ".";
 }
@@ -189,7 +189,7 @@ PageTable moves_table(const TuningLog& log) {
                    {"depth"},
                    {"samples/s"},
                    {"wait"},
-                   {"what followed, and why", ""}}};
+                   {"next move, and why", ""}}};
   table.rows.push_back({{{"0"}, {"", false, 6}, {log.first_why}}});
   const std::span<const TuningMove> moves = log.moves;
   for (std::size_t i = 0; i < moves.size();) {
@@ -211,7 +211,7 @@ PageTable moves_table(const TuningLog& log) {
 std::string tune_report_html(const TuningLog& log) {
   ReportPage page(log.title.empty() ? "How the loader was tuned" : log.title);
   page.paragraph(verdict(log), "verdict");
-  if (!log.moves.empty()) page.paragraph(fmt::format("The tuner's last word: {}.", log.moves.back().why));
+  if (!log.moves.empty()) page.paragraph(fmt::format("The tuner's last message: {}.", log.moves.back().why));
   page.paragraph(facts(log), "remark");
   if (!log.moves.empty()) {
     const TuningChart chart = tuning_over_time(log);
@@ -223,9 +223,9 @@ std::string tune_report_html(const TuningLog& log) {
       page.chart(chart.data, "throughput by threads and transfer index", chart.caption);
     }
     page.paragraph(
-        "In a cell, the median of its windows whatever prefetch and I/O depth were, in samples/s, or in percent of the "
-        "best where there is no room; and how many windows they were. Its color is the median against the best. Empty: "
-        "not tried.",
+        "Each cell shows the median of its windows, at any prefetch and I/O depth, in samples/s, or in percent of the "
+        "best if there is no room; and the number of windows. The color shows the median relative to the best. Empty "
+        "cells were not tried.",
         "remark");
   }
   page.heading("Every move");

@@ -1,5 +1,5 @@
-// What a tuner did in a run and what came of it, as a page for people whose training is slow: a verdict, pictures, and
-// every move with its reason.
+// A page on what a tuner did in a run and the result, for people whose training is slow: a verdict, charts, and every
+// move with its reason.
 #pragma once
 
 #include <string>

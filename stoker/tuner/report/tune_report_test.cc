@@ -132,8 +132,8 @@ TEST(TuneReport, SaysThatItIsStillLooking) {
   TuningLog log = empty_log();
   add(log, kFew, 1000, 0.5, kMore, "tries more");
   EXPECT_THAT(verdict(well_formed(log)),
-              HasSubstr("Still looking, now with 3 threads at index 2, prefetch 4, I/O depth 8: not measured yet. The "
-                        "last window, with 1 thread at index 2, prefetch 4, I/O depth 8: 1,000 samples/s"));
+              HasSubstr("Still searching, now with 3 threads at index 2, prefetch 4, I/O depth 8: not measured yet. "
+                        "The last window, with 1 thread at index 2, prefetch 4, I/O depth 8: 1,000 samples/s"));
 }
 
 TEST(TuneReport, IsSaneWithoutAnyMove) {
@@ -158,7 +158,7 @@ TEST(TuneReport, DrawsEachWindowInItsMiddle) {
   ASSERT_EQ(points.size(), 23U);
   EXPECT_EQ(points[0], ChartData::parse("[5, 1000]"));
   EXPECT_EQ(points[1], ChartData::parse("[15, 2000]"));
-  EXPECT_EQ(panel(usual_log(), "the consumer's wait, of its time")["points"][1], ChartData::parse("[15, 0.003]"));
+  EXPECT_EQ(panel(usual_log(), "share of time that the consumer waits")["points"][1], ChartData::parse("[15, 0.003]"));
   EXPECT_EQ(tuning_over_time(usual_log()).data["x_most"], 230);
 }
 
@@ -166,7 +166,7 @@ TEST(TuneReport, DrawsKnobsThatChangedAndTellsOfThoseThatDidNot) {
   const TuningChart chart = tuning_over_time(usual_log());
   std::vector<std::string> titles;
   for (const ChartData& panel : chart.data["panels"]) titles.push_back(panel["title"]);
-  EXPECT_THAT(titles, ElementsAre("samples/s", "the consumer's wait, of its time", "threads",
+  EXPECT_THAT(titles, ElementsAre("samples/s", "share of time that the consumer waits", "threads",
                                   "transfer index (stages on the CPU)"));
   EXPECT_THAT(chart.caption, HasSubstr("Never changed: prefetch 4, the I/O depth 8."));
   // From one thread to three after 10 s of 230; from index 2 to 1 and back after 20 and 30 s.
@@ -277,8 +277,8 @@ TEST(TuneReport, TellsWhatTheRunWas) {
   EXPECT_THAT(html, HasSubstr("<h1>a &lt; b</h1>"));
   EXPECT_THAT(html,
               HasSubstr("4 cores, batches of 64, 512 MB of memory for them; stages: decode, finish; 23 windows in "
-                        "3 min 50 s; 12,345 windows of quiet times are left out."));
-  EXPECT_THAT(html, HasSubstr("The tuner's last word: stays with more."));
+                        "3 min 50 s; 12,345 windows without a change are left out."));
+  EXPECT_THAT(html, HasSubstr("The tuner's last message: stays with more."));
 }
 
 TEST(TuneReport, IsSaneWhateverTheNumbersAre) {

@@ -200,7 +200,8 @@ TuningChart tuning_over_time(const TuningLog& log) {
     if (i + 1 < moves.size() && moves[i].knobs != moves[i + 1].knobs) marks.push_back(chart_number(moves[i].at_s));
   }
   panels.push_back(panel("samples/s", "number", "rate", 190, points_of(moves, rate_of)));
-  panels.push_back(panel("the consumer's wait, of its time", "share", "wait", 84, points_of(moves, wait_share_of)));
+  panels.push_back(
+      panel("share of time that the consumer waits", "share", "wait", 84, points_of(moves, wait_share_of)));
   for (const KnobPanel& knob : kKnobPanels) {
     if (never_changed(moves, knob.value)) continue;
     panels.push_back(panel(knob.title, knob.unit, "knob", 64, steps_of(moves, knob.value)));
@@ -211,7 +212,7 @@ TuningChart tuning_over_time(const TuningLog& log) {
            {"panels", std::move(panels)},
            {"shaded", settled_stretches(moves)},
            {"marks", std::move(marks)}},
-          "Each point is a window. Shaded: settled; the rest: searching. Faint upright lines: the knobs changed." +
+          "Each point is a window. Shaded: settled; not shaded: searching. Faint vertical lines: the knobs changed." +
               unchanged_text(log.moves)};
 }
 
@@ -223,7 +224,7 @@ std::vector<TuningChart> tried_settings(const TuningLog& log) {
     if (rates.at.empty()) continue;
     const bool last = i + 1 == searches.size();
     charts.push_back({heat_map(rates, searches[i].chosen, log.workload),
-                      fmt::format("{}{}. Best: {} samples/s. Framed: what {}.",
+                      fmt::format("{}{}. Best: {} samples/s. Framed: the setting that {}.",
                                   i == 0 ? "From the beginning" : "From " + time_text(searches[i].from_s),
                                   last ? " on" : " to " + time_text(searches[i].to_s) + ", when something changed",
                                   number_text(rates.best), last ? "is chosen now" : "was chosen then")});

@@ -51,7 +51,7 @@ void write_rows(jpeg_compress_struct& jpeg, ImageView image) {
 
 void encode_jpeg(ImageView image, const JpegEncodeOptions& options, std::vector<std::uint8_t>& out) {
   if ((image.channels != 1 && image.channels != 3) || !image.interleaved()) {
-    fail(ErrorKind::kUsage, "a JPEG is made of interleaved rows of 1 or 3 channels, not of {}", image.channels);
+    fail(ErrorKind::kUsage, "a JPEG needs interleaved rows of 1 or 3 channels, not of {}", image.channels);
   }
   if (image.width < 1 || image.height < 1) fail(ErrorKind::kUsage, "an image without pixels cannot be a JPEG");
   const std::vector<std::uint8_t> exif =

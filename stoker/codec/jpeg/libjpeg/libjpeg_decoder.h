@@ -1,6 +1,6 @@
-// JPEG by libjpeg-turbo, decoding only what a window needs: the pixels are those of libjpeg's (and so Pillow's) whole
-// image, whatever the window. Faults in the entropy-coded data are concealed as libjpeg does; where it would give up
-// before the end of the file, no window is decoded.
+// JPEG by libjpeg-turbo, decoding only what a window needs: the pixels of any window are those of libjpeg's (and so
+// Pillow's) whole image. Faults in the entropy-coded data are concealed as libjpeg conceals them; if libjpeg would give
+// up before the end of the file, no window is decoded.
 #pragma once
 
 #include <memory>

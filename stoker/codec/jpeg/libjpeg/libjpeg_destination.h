@@ -1,5 +1,5 @@
-// Where libjpeg's encoder writes: straight into a vector that grows, so that nothing is copied or left behind when
-// libjpeg gives up halfway.
+// The destination of libjpeg's encoder: a vector that grows, so that nothing is copied, or leaks when libjpeg gives up
+// halfway.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// libjpeg reports errors by a callback that must not return. Here it jumps back to `attempt`, and the caller throws
-// from C++ ground: an exception never travels through frames of C.
+// libjpeg reports errors by a callback that must not return. Here the callback jumps back to `attempt`, and the caller
+// throws from C++ code: an exception never passes through frames of C.
 #pragma once
 
 #include <csetjmp>

@@ -1,5 +1,5 @@
-// What the tests of the device's kernels for pixels share: the memory of a batch on a device, and the tensors that one
-// launch writes.
+// Shared by tests of the device's pixel kernels: the memory of a batch on a device, and the tensors that one launch
+// writes.
 #pragma once
 
 #include <gtest/gtest.h>

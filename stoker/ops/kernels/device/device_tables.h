@@ -1,4 +1,4 @@
-// Tables of numbers on their way into a batch's memory on the device, one behind the other.
+// Tables of numbers for a batch's memory on the device, one after another.
 #pragma once
 
 #include <cstddef>

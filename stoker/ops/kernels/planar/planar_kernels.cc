@@ -58,7 +58,7 @@ namespace stoker {
 HWY_EXPORT(planar_table_of_target);
 
 const PlanarKernels& planar_kernels() {
-  settle_isa();
+  ensure_isa();
   return *HWY_DYNAMIC_DISPATCH(planar_table_of_target)();
 }
 

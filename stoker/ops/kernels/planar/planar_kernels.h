@@ -1,5 +1,5 @@
-// The SIMD code of planar mode as a table of functions per instruction set, and the tables that they read. What is
-// called how often and on which memory is plain C++ above this (planar_resample.cc, planar_writer.cc).
+// The SIMD code of planar mode as a table of functions per instruction set, and the tables that they read. Plain C++
+// code above this calls them (planar_resample.cc, planar_writer.cc).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
-// What the kernels of planar mode ask of an instruction set and Highway does not name: sums of products of bytes, and
-// windows of bytes.
+// Operations that the kernels of planar mode need and Highway lacks: sums of products of bytes, and windows of bytes.
 #if defined(STOKER_OPS_KERNELS_PLANAR_OPS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef STOKER_OPS_KERNELS_PLANAR_OPS_INL_H_
 #undef STOKER_OPS_KERNELS_PLANAR_OPS_INL_H_

@@ -1,4 +1,4 @@
-// What the kernels' tests share.
+// Shared by the kernels' tests.
 #pragma once
 
 #include "stoker/base/fenced_bytes_testing.h"

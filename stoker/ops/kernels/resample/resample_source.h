@@ -1,4 +1,4 @@
-// The pixels a resampling reads, and which part of the image they are.
+// The pixels that a resampling reads, and their place in the image.
 #pragma once
 
 #include "stoker/tensor/image.h"

@@ -41,7 +41,7 @@ namespace stoker {
 HWY_EXPORT(table_of_target);
 
 const RowKernels& row_kernels() {
-  settle_isa();
+  ensure_isa();
   return *HWY_DYNAMIC_DISPATCH(table_of_target)();
 }
 

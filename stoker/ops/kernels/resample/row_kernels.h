@@ -1,5 +1,5 @@
 // The SIMD code of the geometry and colour families, one row at a time, as a table of functions per instruction set.
-// What is called how often and on which memory is plain C++ above this (resample.cc, convert.cc).
+// Plain C++ code above this calls them (resample.cc, convert.cc).
 #pragma once
 
 #include <cstddef>
