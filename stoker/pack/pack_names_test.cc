@@ -76,8 +76,8 @@ TEST_F(PackNames, RefusesNamesThatLeadOutOfTheFolderTheyAreExtractedInto) {
     folder_.write("in.tar", tar_member("good.png", png) + tar_member(fmt::format("{}/x.png", key), png) + tar_end());
     const Error error = error_of([&] { pack({folder_.path("in.tar")}, folder_.path("out"), {}); });
     EXPECT_EQ(error.kind(), ErrorKind::kUsage) << key;
-    EXPECT_THAT(error.what(), AllOf(HasSubstr(folder_.path("in.tar")), HasSubstr(fmt::format("'{}/x'", key)),
-                                    HasSubstr("extracts")));
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr(folder_.path("in.tar")), HasSubstr(fmt::format("'{}/x'", key)), HasSubstr("extracts")));
     fs::remove_all(folder_.path("out"));
   }
 }

@@ -17,7 +17,8 @@ std::int64_t label_named(const Dataset& dataset, const std::string& name) {
   if (found != names.end()) return found - names.begin();
   const std::int64_t label = parse_number<std::int64_t>(name).value_or(-1);
   if (names.empty() && label >= 0) return label;
-  if (names.empty()) fail(ErrorKind::kUsage, "'{}' is not a class: the data set has no class names, so give numbers", name);
+  if (names.empty())
+    fail(ErrorKind::kUsage, "'{}' is not a class: the data set has no class names, so give numbers", name);
   fail(ErrorKind::kUsage, "there is no class '{}' in the data set, which has {}", name, names.size());
 }
 

@@ -1,5 +1,5 @@
-// The loader's measurements: one fixed table. `run`, the doctor, the tuner and Prometheus read it; docs/metrics.md lists
-// it. Threads: values.
+// The loader's measurements: one fixed table. `run`, the doctor, the tuner and Prometheus read it; docs/metrics.md
+// lists it. Threads: values.
 #pragma once
 
 #include <array>

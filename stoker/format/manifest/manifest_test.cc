@@ -312,7 +312,8 @@ TEST_F(ManifestInFolder, LeadsToNoOtherFolder) {
   for (const char* name : {"../s-0.tar", "/etc/passwd", "..", "", "a/b.tar"}) {
     Manifest wrong = manifest_;
     wrong.shards[0].name = name;
-    EXPECT_THAT(error_of([&] { Manifest::from_json(wrong.to_json(), "m.json"); }).what(), HasSubstr("out of the folder"));
+    EXPECT_THAT(error_of([&] { Manifest::from_json(wrong.to_json(), "m.json"); }).what(),
+                HasSubstr("out of the folder"));
   }
 }
 
