@@ -63,6 +63,7 @@ SeenRun run_on_the_bus(const std::string& bus_id, LoaderOptions options) {
   const MemoryDataset data = memory_dataset();
   options.batch = 7;
   options.device = std::make_shared<DeviceOnTheBus>(bus_id);
+  options.tune = TuneMode::kOff;  // else it may begin with threads that an earlier loader settled on
   SeenRun run;
   std::mutex mutex;
   set_log_sink(
