@@ -70,7 +70,7 @@ def test_metrics_are_served_while_the_loader_lives(folder, recipe):
 
 
 @pytest.mark.parametrize("address, kind, message", [
-    ("here", "usage", "'here' is no address"),
+    ("here", "usage", "'here' is not an address"),
     (-1, "usage", "metrics_address is -1"),
     (65536, "usage", "metrics_address is 65536"),
     (True, "usage", "metrics_address is True"),
