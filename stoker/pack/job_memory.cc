@@ -1,7 +1,6 @@
 #include "stoker/pack/job_memory.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "stoker/base/error.h"
 #include "stoker/base/machine.h"
@@ -55,10 +54,13 @@ std::string job_memory_for(std::uint64_t sample_bytes, std::uint64_t work_bytes,
     const JobMemory memory = divided(bytes, threads);
     return memory.read >= sample_bytes && memory.oldest >= work_bytes;
   };
-  const auto megabytes = std::views::iota(least(threads) / kMegabyte + 1, UINT64_MAX / kMegabyte);
-  const auto enough =
-      std::ranges::partition_point(megabytes, [&](std::uint64_t each) { return !holds(each * kMegabyte); });
-  return whole_megabytes(*enough * kMegabyte);
+  std::uint64_t megabytes_below = least(threads) / kMegabyte, enough = megabytes_below + 1;
+  while (!holds(enough * kMegabyte)) megabytes_below = enough, enough *= 2;
+  while (enough - megabytes_below > 1) {
+    const std::uint64_t middle = megabytes_below + (enough - megabytes_below) / 2;
+    (holds(middle * kMegabyte) ? enough : megabytes_below) = middle;
+  }
+  return whole_megabytes(enough * kMegabyte);
 }
 
 }  // namespace stoker

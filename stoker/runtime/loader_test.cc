@@ -302,9 +302,9 @@ TEST(Loader, RefusesOptionsThatMakeNoSense) {
   EXPECT_THAT(refusal({.batch = 4, .rank = 2, .world = 2}), HasSubstr("does not exist"));
   EXPECT_THAT(refusal({.batch = 4, .window = 9}), HasSubstr("the order global has no window"));
   EXPECT_THAT(refusal({.batch = 4, .order = OrderKind::kNone, .lanes = 2}), HasSubstr("the order none has no lanes"));
-  EXPECT_THAT(refusal({.batch = 4, .order = OrderKind::kWindowed}), HasSubstr("among 8 lanes; use lanes"));
+  EXPECT_THAT(refusal({.batch = 4, .order = OrderKind::kWindowed}), HasSubstr("among 8 lanes; use a number of lanes"));
   EXPECT_THAT(refusal({.batch = 4, .order = OrderKind::kWindowed, .rank = 0, .world = 3}),
-              HasSubstr("among 3 ranks; use lanes"));
+              HasSubstr("among 3 ranks; use a number of lanes"));
   EXPECT_THAT(refusal({.batch = 51}), HasSubstr("fewer than one global batch"));
   EXPECT_THAT(refusal({.batch = 4, .threads = -1}), HasSubstr("threads must be"));
   EXPECT_THAT(refusal({.batch = 4, .prefetch = 0}), HasSubstr("prefetch must be"));
