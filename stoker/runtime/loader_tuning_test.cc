@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <string>
 #include <vector>
@@ -126,12 +127,15 @@ TEST(LoaderTuning, TakesNoMemoryToCalibrateInThatBatchesNeed) {
 
 TEST(LoaderTuning, LetsWhoHearsItsNewsCloseTheLoader) {
   std::unique_ptr<Loader> loader;
+  std::latch is_there(1);  // the first news may come while the loader is still being made
   std::atomic<bool> closed = false;
-  loader =
-      std::make_unique<Loader>(small_data(), small_recipe(), LoaderOptions{.batch = 8, .tuned = [&](const TuningMove&) {
-                                                                             loader->close();
-                                                                             closed = true;
-                                                                           }});
+  const auto close_it = [&](const TuningMove&) {
+    is_there.wait();
+    loader->close();
+    closed = true;
+  };
+  loader = std::make_unique<Loader>(small_data(), small_recipe(), LoaderOptions{.batch = 8, .tuned = close_it});
+  is_there.count_down();
   EXPECT_EQ(error_of([&] { train(*loader, SIZE_MAX); }).kind(), ErrorKind::kClosed);
   loader->close();
   EXPECT_TRUE(closed);
