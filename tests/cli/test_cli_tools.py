@@ -11,8 +11,13 @@ import pytest
 from PIL import Image
 
 COMMANDS = ["run", "plan", "view", "pack", "index", "verify", "info", "synth", "ops"]
-OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_resized_crop", "flip", "random_flip", "pad",
-             "brightness", "invert", "normalize", "channel_order", "cast", "layout", "json_number"}
+OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_resized_crop", "flip", "random_flip",
+             "pad", "brightness", "contrast", "saturation", "hue", "color_jitter", "grayscale", "random_grayscale",
+             "torchvision_brightness", "torchvision_contrast", "torchvision_saturation", "torchvision_hue",
+             "torchvision_color_jitter", "torchvision_grayscale", "invert", "random_invert", "posterize",
+             "random_posterize", "solarize", "random_solarize", "equalize", "random_equalize", "autocontrast",
+             "random_autocontrast", "gamma", "channel_permutation", "channel_dropout", "channel_affine", "lighting",
+             "normalize", "channel_order", "cast", "layout", "json_number"}
 CELL, GAP, CAPTION, DETAIL, HEADER = 160, 12, 16, 12, 40  # of the contact sheet
 
 
