@@ -99,6 +99,13 @@ class Recipe {
   Recipe& channel_dropout(std::vector<double> channels = {1}, std::vector<double> fill = {0}, double p = 0.5);
   Recipe& channel_affine(std::vector<double> scale = {1}, std::vector<double> bias = {0});
   Recipe& lighting(double alphastd = 0.1);
+  Recipe& gaussian_blur(std::vector<double> kernel_size, std::vector<double> sigma = {0.1, 2});
+  Recipe& sharpness(std::vector<double> factor);
+  Recipe& random_sharpness(std::vector<double> factor, double p = 0.5);
+  Recipe& gaussian_noise(double mean = 0, std::vector<double> sigma = {0.1});
+  Recipe& shot_noise(std::vector<double> photons);
+  Recipe& salt_and_pepper(std::vector<double> amount, std::vector<double> ratio = {0.5});
+  Recipe& jpeg_degrade(std::vector<double> quality);
   Recipe& normalize(std::string_view preset);
   Recipe& normalize(std::vector<double> mean, std::vector<double> std, double scale = 255);
   Recipe& channel_order(std::string_view order);

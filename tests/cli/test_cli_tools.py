@@ -17,7 +17,8 @@ OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_r
              "torchvision_color_jitter", "torchvision_grayscale", "invert", "random_invert", "posterize",
              "random_posterize", "solarize", "random_solarize", "equalize", "random_equalize", "autocontrast",
              "random_autocontrast", "gamma", "channel_permutation", "channel_dropout", "channel_affine", "lighting",
-             "normalize", "channel_order", "cast", "layout", "json_number"}
+             "gaussian_blur", "sharpness", "random_sharpness", "gaussian_noise", "shot_noise", "salt_and_pepper",
+             "jpeg_degrade", "normalize", "channel_order", "cast", "layout", "json_number"}
 CELL, GAP, CAPTION, DETAIL, HEADER = 160, 12, 16, 12, 40  # of the contact sheet
 
 

@@ -32,6 +32,15 @@ enum class PictureKind : std::uint8_t {
   kAutocontrast,
   // Of the channels.
   kPermutation,  // n[c] is the channel that becomes channel c
+  // The picture to the work, and that to the picture (blur_meaning.h, jpeg_meaning.h).
+  kBlurAcross,
+  kBlurDown,
+  kJpegCode,
+  kJpegColor,
+  kSharpness,      // sharpness_meaning.h
+  kGaussianNoise,  // noise_meaning.h
+  kShotNoise,
+  kSaltAndPepper,
 };
 
 struct PictureStep {
@@ -80,6 +89,14 @@ inline constexpr auto kPictureTraits = std::to_array<PictureTraits>({
     {.kind = PictureKind::kEqualize, .statistic = PictureStatistic::kHistograms},
     {.kind = PictureKind::kAutocontrast, .statistic = PictureStatistic::kHistograms},
     {.kind = PictureKind::kPermutation},
+    {.kind = PictureKind::kBlurAcross, .unit = 8},
+    {.kind = PictureKind::kBlurDown, .unit = 8},
+    {.kind = PictureKind::kJpegCode, .unit = 16},
+    {.kind = PictureKind::kJpegColor},
+    {.kind = PictureKind::kSharpness, .reads_around = true},
+    {.kind = PictureKind::kGaussianNoise},
+    {.kind = PictureKind::kShotNoise},
+    {.kind = PictureKind::kSaltAndPepper},
 });
 constexpr std::size_t kPictureKinds = kPictureTraits.size();
 static_assert([] {
