@@ -88,8 +88,10 @@ class ArgChecker {
 
   void check_family(const OperatorCall& first, const OperatorCall& other) const {
     const OperatorSpec& spec = member_spec(other);
-    if (!std::holds_alternative<GeometryFunction>(spec.function)) {
-      fail(ErrorKind::kUsage, "{}: {} ({}) cannot be one of its operators; operators of the family geometry can", op_,
+    if (!std::holds_alternative<GeometryFunction>(spec.function) &&
+        !std::holds_alternative<PictureFunction>(spec.function)) {
+      fail(ErrorKind::kUsage,
+           "{}: {} ({}) cannot be one of its operators; operators of the families geometry and picture can", op_,
            spec.name, family_name(spec));
     }
     if (const OperatorSpec& leader = member_spec(first); leader.function.index() != spec.function.index()) {
@@ -157,12 +159,12 @@ std::string brief_value(const Value& value) {
 }  // namespace
 
 std::string_view family_name(const OperatorSpec& spec) {
-  constexpr std::string_view kNames[] = {"decode", "geometry", "color", "format", "number", "combination"};
+  constexpr std::string_view kNames[] = {"decode", "geometry", "picture", "color", "format", "number", "combination"};
   return kNames[spec.function.index()];
 }
 
 Stage stage_of(const OperatorSpec& spec) {
-  constexpr Stage kStageOf[] = {Stage::kDecode, Stage::kGeometry, Stage::kColor, Stage::kColor};
+  constexpr Stage kStageOf[] = {Stage::kDecode, Stage::kGeometry, Stage::kColor, Stage::kColor, Stage::kColor};
   assert(spec.function.index() < std::size(kStageOf));
   return kStageOf[spec.function.index()];
 }

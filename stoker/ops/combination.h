@@ -1,5 +1,6 @@
 // Operators that hold operators: random_apply, random_choice, random_order, sequence. A combination says which of its
-// members run, and in which order; the members' family says what running them means (make_geometry_operator).
+// members run, and in which order; the members' family says what running them means (make_geometry_operator,
+// make_picture_operator).
 #pragma once
 
 #include <array>
@@ -16,6 +17,7 @@
 namespace stoker {
 
 class GeometryOperator;
+class PictureOperator;
 
 /// The argument that holds a combination's operators.
 inline constexpr std::string_view kCombinedOperators = "operators";
@@ -58,7 +60,8 @@ Combination combine_random_apply(const OperatorCall& call);
 Combination combine_random_choice(const OperatorCall& call);
 Combination combine_random_order(const OperatorCall& call);
 
-/// The operator of a checked call of the geometry family: a row's own, or a combination of such.
+/// The operator of a checked call of the family: a row's own, or a combination of such.
 std::unique_ptr<GeometryOperator> make_geometry_operator(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_picture_operator(const OperatorCall& call);
 
 }  // namespace stoker

@@ -23,8 +23,8 @@ void check_family_order(const View& view) {
     const OperatorSpec& spec = member_spec(call);
     if (spec.function.index() < reached) {
       fail(ErrorKind::kUsage,
-           "view '{}': {} ({}) must come before {} ({}); the order is decode, geometry, color, format", view.name,
-           call.name, family_name(spec), before->name, family_name(member_spec(*before)));
+           "view '{}': {} ({}) must come before {} ({}); the order is decode, geometry, picture, color, format",
+           view.name, call.name, family_name(spec), before->name, family_name(member_spec(*before)));
     }
     reached = spec.function.index();
     before = &call;
@@ -97,6 +97,10 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(GeometryFunction) const {
         static_assert(traits_of(Stage::kGeometry).draws);
         image.geometry.append(make_geometry_operator(call), stream);
+      }
+      void operator()(PictureFunction) const {
+        static_assert(traits_of(Stage::kColor).draws);
+        image.picture.append(make_picture_operator(call), stream);
       }
       void operator()(ColorFunction function) const { function(call, color); }
       void operator()(FormatFunction function) const { function(call, format); }
