@@ -46,14 +46,23 @@ def test_the_chain_says_what_the_named_recipe_says():
     assert chain.set_tail("pad").tail == "pad"
 
 
+def permitted_value(arg, permitted):
+    """One that the operator takes for this argument."""
+    if arg == "operators":
+        return [stoker.op.flip()]
+    if permitted["is_text"]:
+        return (permitted["choices"] or ["a"])[0]
+    least, counts = permitted["limits"][0], permitted["counts"]
+    return least if 1 in counts else [least] * counts[0]
+
+
 def test_every_operator_has_a_method_whose_defaults_are_the_tables():
-    values = {"size": 32, "x": 1, "y": 2, "width": 3, "height": 4, "padding": 2, "order": "bgr", "dtype": "f16", "layout": "nhwc", "key": "a",
-              "operators": [stoker.op.flip()]}
     for name, args in _testing.operators().items():
-        required = {arg: values[arg] for arg, needed, _, _ in args if needed}
+        required = {arg: permitted_value(arg, permitted) for arg, needed, _, permitted in args if needed}
         defaults = {arg: default for arg, needed, default, _ in args if not needed}
         method = getattr(stoker.recipe(), name)
         assert method(**required) == method(**required, **defaults) == method(*required.values())
+        assert method(**required) == stoker.recipe().add(getattr(stoker.op, name)(**required))
         assert method(**required) != stoker.recipe()
         assert name in method.__doc__
 

@@ -12,8 +12,9 @@ from PIL import Image
 
 COMMANDS = ["run", "plan", "view", "pack", "index", "verify", "info", "synth", "ops"]
 OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_resized_crop", "flip", "random_flip", "pad",
-             "brightness", "invert", "normalize", "channel_order", "cast", "layout", "json_number", "sequence", "random_apply",
-             "random_choice", "random_order"}
+             "brightness", "invert", "normalize", "channel_order", "cast", "layout", "json_number", "sequence",
+             "random_apply", "random_choice", "random_order", "gaussian_blur", "sharpness", "random_sharpness",
+             "gaussian_noise", "shot_noise", "salt_and_pepper", "jpeg_degrade"}
 CELL, GAP, CAPTION, DETAIL, HEADER = 160, 12, 16, 12, 40  # of the contact sheet
 
 
