@@ -45,6 +45,15 @@ constexpr ArgSpec integer_arg(std::string_view name, std::string_view doc, doubl
   return {.name = name, .type = ArgType::kInteger, .doc = doc, .required = true, .min = min, .max = kSideMax};
 }
 
+constexpr ArgSpec operators_arg(std::string_view doc) {
+  return {.name = kCombinedOperators,
+          .type = ArgType::kOperators,
+          .doc = doc,
+          .required = true,
+          .min = 1,
+          .max = Combination::kMembersMax};
+}
+
 constexpr ArgSpec kDecodeArgs[] = {
     text_arg(
         "mode",
@@ -256,6 +265,20 @@ constexpr ArgSpec kJsonNumberArgs[] = {
     text_arg("key", "key of the outermost object, or a JSON pointer: /annotations/0/category", ""),
     text_arg("dtype", "of the output", "i64|f32", "i64")};
 
+constexpr ArgSpec kSequenceArgs[] = {operators_arg("applied one after another")};
+constexpr ArgSpec kRandomApplyArgs[] = {
+    operators_arg("applied one after another, or not at all"),
+    {.name = "p", .type = ArgType::kNumber, .doc = "probability", .numbers = {0.5}, .min = 0, .max = 1}};
+constexpr ArgSpec kRandomChoiceArgs[] = {operators_arg("of which one is applied"),
+                                         {.name = "p",
+                                          .type = ArgType::kNumbers,
+                                          .doc = "probability of each operator, in any unit; by default all are equal",
+                                          .count = 0,
+                                          .min = 0,
+                                          .max = 1e6,
+                                          .counts = ~0u}};
+constexpr ArgSpec kRandomOrderArgs[] = {operators_arg("applied in random order")};
+
 constexpr OperatorSpec kOperators[] = {
     {"decode", "decodes an image to 8-bit RGB pixels", &apply_decode, kDecodeArgs},
     {"resize", "resizes to a given size", &make_resize, kResizeArgs},
@@ -319,6 +342,11 @@ constexpr OperatorSpec kOperators[] = {
     {"cast", "sets the tensor's element type", &apply_cast, kCastArgs},
     {"layout", "sets the tensor's layout", &apply_layout, kLayoutArgs},
     {"json_number", "takes a number from a JSON field: a label, a target", &apply_json_number, kJsonNumberArgs},
+    {"sequence", "applies several operators as one", &combine_sequence, kSequenceArgs},
+    {"random_apply", "applies several operators with a given probability, or none of them", &combine_random_apply,
+     kRandomApplyArgs},
+    {"random_choice", "applies one of several operators", &combine_random_choice, kRandomChoiceArgs},
+    {"random_order", "applies several operators in random order", &combine_random_order, kRandomOrderArgs},
 };
 
 }  // namespace

@@ -256,4 +256,18 @@ Recipe& Recipe::json_number(std::string_view key, std::string_view dtype) {
   return add({"json_number", {{"key", owned(key)}, {"dtype", owned(dtype)}}});
 }
 
+Recipe& Recipe::sequence(OperatorCalls operators) { return add({"sequence", {{"operators", std::move(operators)}}}); }
+
+Recipe& Recipe::random_apply(OperatorCalls operators, double p) {
+  return add({"random_apply", {{"operators", std::move(operators)}, {"p", p}}});
+}
+
+Recipe& Recipe::random_choice(OperatorCalls operators, std::vector<double> p) {
+  return add({"random_choice", {{"operators", std::move(operators)}, {"p", std::move(p)}}});
+}
+
+Recipe& Recipe::random_order(OperatorCalls operators) {
+  return add({"random_order", {{"operators", std::move(operators)}}});
+}
+
 }  // namespace stoker

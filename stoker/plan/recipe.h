@@ -112,6 +112,10 @@ class Recipe {
   Recipe& cast(std::string_view dtype);
   Recipe& layout(std::string_view layout);
   Recipe& json_number(std::string_view key, std::string_view dtype = "i64");
+  Recipe& sequence(OperatorCalls operators);
+  Recipe& random_apply(OperatorCalls operators, double p = 0.5);
+  Recipe& random_choice(OperatorCalls operators, std::vector<double> p = {});
+  Recipe& random_order(OperatorCalls operators);
 
   friend bool operator==(const Recipe& a, const Recipe& b) { return a.views_ == b.views_ && a.tail_ == b.tail_; }
 

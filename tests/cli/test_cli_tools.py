@@ -18,7 +18,8 @@ OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_r
              "random_posterize", "solarize", "random_solarize", "equalize", "random_equalize", "autocontrast",
              "random_autocontrast", "gamma", "channel_permutation", "channel_dropout", "channel_affine", "lighting",
              "gaussian_blur", "sharpness", "random_sharpness", "gaussian_noise", "shot_noise", "salt_and_pepper",
-             "jpeg_degrade", "normalize", "channel_order", "cast", "layout", "json_number"}
+             "jpeg_degrade", "normalize", "channel_order", "cast", "layout", "json_number", "sequence", "random_apply",
+             "random_choice", "random_order"}
 CELL, GAP, CAPTION, DETAIL, HEADER = 160, 12, 16, 12, 40  # of the contact sheet
 
 
@@ -40,7 +41,7 @@ def test_ops_lists_every_operator(stoker):
     assert list(listed) == ["operators"]
     assert {op["name"] for op in listed["operators"]} == OPERATORS
     assert [op["family"] for op in listed["operators"]] == sorted(
-        (op["family"] for op in listed["operators"]), key=["decode", "geometry", "picture", "color", "format", "number"].index)
+        (op["family"] for op in listed["operators"]), key=["decode", "geometry", "picture", "color", "format", "number", "combination"].index)
     table = stoker.text("ops")
     for name in OPERATORS:
         assert f" {name} " in table

@@ -1,6 +1,13 @@
 #include "stoker/ops/picture/picture_cases_testing.h"
 
 namespace stoker {
+namespace {
+
+const OperatorCall kInvert{"invert", {}};
+const OperatorCall kDarker{"brightness", {{"factor", 0.7}}};
+const OperatorCall kAnyLight{"brightness", {{"factor", Numbers{0.5, 1.8}}}};
+
+}  // namespace
 
 const std::vector<PictureCase>& picture_cases() {
   static const std::vector<PictureCase> cases = {
@@ -37,6 +44,12 @@ const std::vector<PictureCase>& picture_cases() {
       {{"channel_dropout", {{"channels", Numbers{1, 3}}, {"fill", Numbers{10, 128, 255}}}}, "958ce016e44b867f"},
       {{"channel_affine", {{"scale", Numbers{0.5, -1.5, 2}}, {"bias", Numbers{-20, 255, 10}}}}, "c83a50a8095115fc"},
       {{"lighting", {{"alphastd", 1.0}}}, "3a4f2bfa0ca155d3"},
+      {{"random_apply", {{"operators", OperatorCalls{kDarker, kInvert}}, {"p", 0.6}}}, "94ab8d9c0633f76c"},
+      {{"random_choice", {{"operators", OperatorCalls{kDarker, kInvert, kAnyLight}}, {"p", Numbers{1, 2, 3}}}},
+       "6dedd46236d81160"},
+      {{"random_order", {{"operators", OperatorCalls{kAnyLight, kInvert, kAnyLight, kDarker}}}}, "4134fead57dda7b5"},
+      {{"sequence", {{"operators", OperatorCalls{kInvert, {"random_apply", {{"operators", OperatorCalls{kDarker}}}}}}}},
+       "2a03c99d17b6b62c"},
       {{"gaussian_blur", {{"kernel_size", 23.0}}}, "b6d5f7292fb57e80"},
       {{"gaussian_blur", {{"kernel_size", Numbers{3, 127}}, {"sigma", Numbers{0.01, 40}}}}, "464732aa2776c2c4"},
       {{"sharpness", {{"factor", 1.9}}}, "425d3735d3e48593"},
