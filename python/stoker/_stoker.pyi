@@ -77,6 +77,81 @@ class Recipe:
     def pad(self, padding: int | Sequence[int], fill: int | Sequence[int] = 0) -> Recipe: ...
     def brightness(self, factor: float | Sequence[float]) -> Recipe: ...
     def invert(self) -> Recipe: ...
+    def rotate(
+        self,
+        degrees: float | Sequence[float],
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+        center: Sequence[float] = (),
+    ) -> Recipe: ...
+    def random_rotation(
+        self,
+        degrees: float | Sequence[float],
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+        center: Sequence[float] = (),
+    ) -> Recipe: ...
+    def affine(
+        self,
+        angle: float = 0,
+        translate: Sequence[float] = (0, 0),
+        scale: float = 1,
+        shear: float | Sequence[float] = 0,
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+        center: Sequence[float] = (),
+    ) -> Recipe: ...
+    def random_affine(
+        self,
+        degrees: float | Sequence[float],
+        translate: Sequence[float] = (0, 0),
+        scale: float | Sequence[float] = 1,
+        shear: float | Sequence[float] = 0,
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+        center: Sequence[float] = (),
+    ) -> Recipe: ...
+    def shear_x(
+        self, factor: float | Sequence[float], filter: str = "nearest", fill: int | Sequence[int] = 0
+    ) -> Recipe: ...
+    def shear_y(
+        self, factor: float | Sequence[float], filter: str = "nearest", fill: int | Sequence[int] = 0
+    ) -> Recipe: ...
+    def translate_x(
+        self,
+        pixels: float | Sequence[float] = 0,
+        fraction: float | Sequence[float] = 0,
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+    ) -> Recipe: ...
+    def translate_y(
+        self,
+        pixels: float | Sequence[float] = 0,
+        fraction: float | Sequence[float] = 0,
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+    ) -> Recipe: ...
+    def perspective(
+        self,
+        endpoints: Sequence[float],
+        startpoints: Sequence[float] = (),
+        filter: str = "bilinear",
+        fill: int | Sequence[int] = 0,
+    ) -> Recipe: ...
+    def random_perspective(
+        self,
+        distortion_scale: float = 0.5,
+        p: float = 0.5,
+        filter: str = "bilinear",
+        fill: int | Sequence[int] = 0,
+    ) -> Recipe: ...
+    def elastic(
+        self,
+        alpha: float | Sequence[float] = 50,
+        sigma: float | Sequence[float] = 5,
+        filter: str = "bilinear",
+        fill: int | Sequence[int] = 0,
+    ) -> Recipe: ...
     def normalize(
         self,
         preset: str = "none",

@@ -10,5 +10,16 @@ namespace stoker {
 
 std::unique_ptr<PictureOperator> make_brightness(const OperatorCall& call);
 std::unique_ptr<PictureOperator> make_invert(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_rotate(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_random_rotation(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_affine(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_random_affine(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_shear_x(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_shear_y(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_translate_x(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_translate_y(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_perspective(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_random_perspective(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_elastic(const OperatorCall& call);
 
 }  // namespace stoker

@@ -4,6 +4,7 @@
 
 #include "stoker/ops/picture/linear_meaning.h"
 #include "stoker/ops/picture/picture_pass.h"
+#include "stoker/ops/picture/warp_meaning.h"
 
 namespace stoker {
 
@@ -16,6 +17,8 @@ STOKER_HOST_DEVICE inline void compute_unit(const PicturePass& pass, int x, int 
   switch (pass.steps->kind) {
     case PictureKind::kAffine: return linear_pixel(pass, x, y);
     case PictureKind::kInvert: return invert_pixel(pass, x, y);
+    case PictureKind::kWarp:
+    case PictureKind::kElastic: return warp_pixel(pass, x, y);
   }
 }
 
@@ -23,7 +26,9 @@ STOKER_HOST_DEVICE inline void compute_unit(const PicturePass& pass, int x, int 
 STOKER_HOST_DEVICE inline void find_facts(const PicturePass& pass, const PictureStatistics&, int /*channel*/) {
   switch (pass.steps->kind) {
     case PictureKind::kAffine:
-    case PictureKind::kInvert: return;
+    case PictureKind::kInvert:
+    case PictureKind::kWarp:
+    case PictureKind::kElastic: return;
   }
 }
 

@@ -12,10 +12,12 @@ namespace stoker {
 
 /// What a step computes. The meaning of each stands in picture_meaning.h, what it needs in kPictureTraits.
 enum class PictureKind : std::uint8_t {
-  kAffine,  // of a linear run: each channel times f[c], plus f[3 + c]
-  kInvert,  // 255 - value
+  kAffine,   // of a linear run: each channel times f[c], plus f[3 + c]
+  kInvert,   // 255 - value
+  kWarp,     // shows the picture through a matrix (WarpStep)
+  kElastic,  // through a smooth random field (WarpStep)
 };
-constexpr std::size_t kPictureKinds = 2;
+constexpr std::size_t kPictureKinds = 4;
 
 struct PictureStep {
   PictureKind kind;
@@ -47,6 +49,8 @@ struct PictureTraits {
 inline constexpr std::array<PictureTraits, kPictureKinds> kPictureTraits = {{
     {.kind = PictureKind::kAffine, .run = true},
     {.kind = PictureKind::kInvert},
+    {.kind = PictureKind::kWarp, .reads_around = true},
+    {.kind = PictureKind::kElastic, .reads_around = true},
 }};
 static_assert([] {
   for (std::size_t i = 0; i < kPictureKinds; ++i) {
@@ -71,6 +75,8 @@ class PictureSteps {
     step.kind = kind;
     return step;
   }
+  /// Keeps the first ones.
+  void shorten(std::size_t count) { count_ = static_cast<int>(count); }
   std::span<const PictureStep> all() const { return {steps_.data(), static_cast<std::size_t>(count_)}; }
   std::span<PictureStep> all() { return {steps_.data(), static_cast<std::size_t>(count_)}; }
 

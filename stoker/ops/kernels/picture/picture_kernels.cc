@@ -10,6 +10,7 @@
 
 #include "stoker/ops/kernels/picture/invert-inl.h"
 #include "stoker/ops/kernels/picture/linear-inl.h"
+#include "stoker/ops/kernels/picture/warp-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace stoker {
@@ -21,6 +22,8 @@ const PictureKernels* picture_table_of_target() {
     table.target = HWY_TARGET;
     table[PictureKind::kAffine] = run_linear;
     table[PictureKind::kInvert] = invert_picture;
+    table[PictureKind::kWarp] = warp_picture;
+    table[PictureKind::kElastic] = deform_picture;
     return table;
   }();
   return &kTable;
