@@ -42,8 +42,13 @@ HWY_INLINE WarpIntegers warp_coordinates(WarpFloats value, WarpFloats size) {
   return hn::ConvertTo(WarpIntegerTag(), hn::Floor(scaled));
 }
 
-// The first pixel's columns are those of a vector.
-HWY_INLINE WarpFloats warp_columns(int x) { return hn::ConvertTo(WarpFloatTag(), hn::Iota(WarpIntegerTag(), x)); }
+// The columns of a vector of pixels, and of the next one. (Iota in each step of a loop costs more than all the rest:
+// g++ 12 makes the vector from integers, by way of memory.)
+HWY_INLINE WarpFloats first_columns(int x) { return hn::Iota(WarpFloatTag(), static_cast<float>(x)); }
+HWY_INLINE WarpFloats next_columns(WarpFloats columns) {
+  const WarpFloatTag d;
+  return hn::Add(columns, hn::Set(d, static_cast<float>(hn::Lanes(d))));
+}
 
 // Stores a vector of places at `i`.
 HWY_INLINE void keep_places(const PicturePass& pass, WarpFloats at_x, WarpFloats at_y, bool nearest, std::size_t i,
@@ -80,8 +85,8 @@ class MatrixPlaces {
     const WarpFloatTag d;
     const auto linear = [&](int i, WarpFloats columns)
                             HWY_ATTR { return hn::Add(hn::Mul(hn::Set(d, m_[3 * i]), columns), hn::Set(d, sum_[i])); };
-    for (std::size_t i = 0; i < chunk.count; i += hn::Lanes(d)) {
-      const auto columns = warp_columns(x + static_cast<int>(i));
+    auto columns = first_columns(x);
+    for (std::size_t i = 0; i < chunk.count; i += hn::Lanes(d), columns = next_columns(columns)) {
       auto at_x = linear(0, columns), at_y = linear(1, columns);
       if (projective_) {  // else the divisor is 1
         const auto divisor = linear(2, columns);
@@ -128,12 +133,11 @@ class ElasticPlaces {
   void find(int x, bool nearest, WarpChunk& chunk) const {
     const WarpFloatTag d;
     const WarpIntegerTag d32;
-    for (std::size_t i = 0; i < chunk.count; i += hn::Lanes(d)) {
-      const int left = x + static_cast<int>(i);
-      const auto columns = warp_columns(left);
+    auto columns = first_columns(x);
+    for (std::size_t i = 0; i < chunk.count; i += hn::Lanes(d), columns = next_columns(columns)) {
       const auto place = hn::Mul(columns, hn::Set(d, density_[0]));
       const auto first = hn::ConvertTo(d32, place);
-      const int first_of_all = ElasticField::taps(density_[0], left).first;
+      const int first_of_all = ElasticField::taps(density_[0], x + static_cast<int>(i)).first;
       const auto t = hn::Sub(place, hn::ConvertTo(d, first));
       const Weights weights = weights_of(t);
       // The lattice is coarser than the pixels: a vector of pixels lies within a vector of its points.
