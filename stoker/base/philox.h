@@ -20,10 +20,9 @@ struct Philox {
   STOKER_HOST_DEVICE static PhiloxBlock block(PhiloxBlock counter, std::uint32_t key0, std::uint32_t key1) {
     for (int round = 0; round < kRounds; ++round, key0 += kWeyl0, key1 += kWeyl1) {
       const std::uint64_t product0 = kMultiplier0 * counter.word[0], product1 = kMultiplier1 * counter.word[2];
-      counter = {{static_cast<std::uint32_t>(product1 >> 32) ^ counter.word[1] ^ key0,
-                  static_cast<std::uint32_t>(product1),
-                  static_cast<std::uint32_t>(product0 >> 32) ^ counter.word[3] ^ key1,
-                  static_cast<std::uint32_t>(product0)}};
+      counter = {
+          {static_cast<std::uint32_t>(product1 >> 32) ^ counter.word[1] ^ key0, static_cast<std::uint32_t>(product1),
+           static_cast<std::uint32_t>(product0 >> 32) ^ counter.word[3] ^ key1, static_cast<std::uint32_t>(product0)}};
     }
     return counter;
   }

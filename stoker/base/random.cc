@@ -5,13 +5,10 @@
 #include <cassert>
 
 #include "stoker/base/hash.h"
+#include "stoker/base/philox.h"
 
 namespace stoker {
 namespace {
-
-constexpr std::uint32_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
-constexpr std::uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;
-constexpr int kRounds = 10;
 
 std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
@@ -19,14 +16,8 @@ std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(valu
 }  // namespace
 
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
-  for (int round = 0; round < kRounds; ++round) {
-    const std::uint64_t product0 = std::uint64_t{kMultiplier0} * counter[0];
-    const std::uint64_t product1 = std::uint64_t{kMultiplier1} * counter[2];
-    counter = {high(product1) ^ counter[1] ^ key[0], low(product1), high(product0) ^ counter[3] ^ key[1],
-               low(product0)};
-    key = {key[0] + kWeyl0, key[1] + kWeyl1};
-  }
-  return counter;
+  const PhiloxBlock block = Philox::block({{counter[0], counter[1], counter[2], counter[3]}}, key[0], key[1]);
+  return {block.word[0], block.word[1], block.word[2], block.word[3]};
 }
 
 std::uint64_t random_stream(std::string_view draw_group, std::string_view name, int occurrence) {

@@ -107,6 +107,59 @@ constexpr ArgSpec drawn_arg(std::string_view name, std::string_view doc, double 
 constexpr double kFactorMax = 100;
 constexpr ArgSpec kBrightnessArgs[] = {
     drawn_arg("factor", "1 changes nothing; [low, high] draws a factor for each picture", 0, kFactorMax)};
+constexpr ArgSpec p_arg(double p) {
+  return {.name = "p", .type = ArgType::kNumber, .doc = "probability", .numbers = {p}, .min = 0, .max = 1};
+}
+constexpr ArgSpec kGaussianBlurArgs[] = {
+    {.name = "kernel_size",
+     .type = ArgType::kIntegers,
+     .doc = "columns and rows that a pixel is a mean of, odd: one number, or [width, height]",
+     .required = true,
+     .min = 1,
+     .max = 127,
+     .counts = kCountOne | kCountTwo},
+    {.name = "sigma",
+     .type = ArgType::kNumbers,
+     .doc = "standard deviation in pixels; [low, high] draws one for each picture",
+     .numbers = {0.1, 2},
+     .count = 2,
+     .min = 0.01,
+     .max = 1000,
+     .counts = kCountOne | kCountTwo}};
+constexpr ArgSpec sharpness_arg() {
+  return drawn_arg("factor", "0 smooths, 1 changes nothing, 2 sharpens; [low, high] draws a factor for each picture", 0,
+                   kFactorMax);
+}
+constexpr ArgSpec kSharpnessArgs[] = {sharpness_arg()};
+constexpr ArgSpec kRandomSharpnessArgs[] = {sharpness_arg(), p_arg(0.5)};
+constexpr ArgSpec kGaussianNoiseArgs[] = {
+    {.name = "mean", .type = ArgType::kNumber, .doc = "of the noise, as a fraction of white", .min = -1, .max = 1},
+    {.name = "sigma",
+     .type = ArgType::kNumbers,
+     .doc = "standard deviation as a fraction of white; [low, high] draws one for each picture",
+     .numbers = {0.1},
+     .min = 0,
+     .max = 10,
+     .counts = kCountOne | kCountTwo}};
+constexpr ArgSpec kShotNoiseArgs[] = {drawn_arg(
+    "photons", "photons that make white: fewer are noisier; [low, high] draws a number for each picture", 1, 1000)};
+constexpr ArgSpec kSaltAndPepperArgs[] = {
+    drawn_arg("amount", "fraction of the pixels that become white or black; [low, high] draws it for each picture", 0,
+              1),
+    {.name = "ratio",
+     .type = ArgType::kNumbers,
+     .doc = "fraction of those that become white; [low, high] draws it for each picture",
+     .numbers = {0.5},
+     .min = 0,
+     .max = 1,
+     .counts = kCountOne | kCountTwo}};
+constexpr ArgSpec kJpegDegradeArgs[] = {{.name = "quality",
+                                         .type = ArgType::kIntegers,
+                                         .doc = "libjpeg's quality; [low, high] draws one for each picture",
+                                         .required = true,
+                                         .min = 1,
+                                         .max = 100,
+                                         .counts = kCountOne | kCountTwo}};
 // Arguments of warps. Angles are in degrees.
 constexpr double kDegreesMax = 36'000, kShearMax = 89, kPointMax = 1e6;
 constexpr ArgSpec warp_filter_arg(std::string_view by_default) {
@@ -221,7 +274,7 @@ constexpr ArgSpec kRandomPerspectiveArgs[] = {
      .numbers = {0.5},
      .min = 0,
      .max = 1},
-    {.name = "p", .type = ArgType::kNumber, .doc = "probability", .numbers = {0.5}, .min = 0, .max = 1},
+    p_arg(0.5),
     warp_filter_arg("bilinear"),
     warp_fill_arg()};
 constexpr ArgSpec kElasticArgs[] = {{.name = "alpha",
@@ -282,6 +335,13 @@ constexpr OperatorSpec kOperators[] = {
     {"pad", "adds a border of one colour", &make_pad, kPadArgs},
     {"brightness", "multiplies all values by a factor", &make_brightness, kBrightnessArgs},
     {"invert", "inverts the picture: the negative", &make_invert, {}},
+    {"gaussian_blur", "blurs by a Gaussian kernel", &make_gaussian_blur, kGaussianBlurArgs},
+    {"sharpness", "sharpens or smooths", &make_sharpness, kSharpnessArgs},
+    {"random_sharpness", "sharpens or smooths with a given probability", &make_random_sharpness, kRandomSharpnessArgs},
+    {"gaussian_noise", "adds a normal deviate to every value", &make_gaussian_noise, kGaussianNoiseArgs},
+    {"shot_noise", "replaces every value by a count of photons with that mean", &make_shot_noise, kShotNoiseArgs},
+    {"salt_and_pepper", "makes some pixels white or black", &make_salt_and_pepper, kSaltAndPepperArgs},
+    {"jpeg_degrade", "degrades the picture as coding it as a JPEG does", &make_jpeg_degrade, kJpegDegradeArgs},
     {"rotate", "rotates the picture around a point", &make_rotate, kRotateArgs},
     {"random_rotation", "rotates the picture by a random angle", &make_random_rotation, kRandomRotationArgs},
     {"affine", "rotates, shifts, scales and shears the picture", &make_affine, kAffineArgs},

@@ -131,6 +131,32 @@ Recipe& Recipe::brightness(std::vector<double> factor) { return add({"brightness
 
 Recipe& Recipe::invert() { return add({"invert", {}}); }
 
+Recipe& Recipe::gaussian_blur(std::vector<double> kernel_size, std::vector<double> sigma) {
+  return add({"gaussian_blur", {{"kernel_size", std::move(kernel_size)}, {"sigma", std::move(sigma)}}});
+}
+
+Recipe& Recipe::sharpness(std::vector<double> factor) { return add({"sharpness", {{"factor", std::move(factor)}}}); }
+
+Recipe& Recipe::random_sharpness(std::vector<double> factor, double p) {
+  return add({"random_sharpness", {{"factor", std::move(factor)}, {"p", p}}});
+}
+
+Recipe& Recipe::gaussian_noise(double mean, std::vector<double> sigma) {
+  return add({"gaussian_noise", {{"mean", mean}, {"sigma", std::move(sigma)}}});
+}
+
+Recipe& Recipe::shot_noise(std::vector<double> photons) {
+  return add({"shot_noise", {{"photons", std::move(photons)}}});
+}
+
+Recipe& Recipe::salt_and_pepper(std::vector<double> amount, std::vector<double> ratio) {
+  return add({"salt_and_pepper", {{"amount", std::move(amount)}, {"ratio", std::move(ratio)}}});
+}
+
+Recipe& Recipe::jpeg_degrade(std::vector<double> quality) {
+  return add({"jpeg_degrade", {{"quality", std::move(quality)}}});
+}
+
 Recipe& Recipe::rotate(std::vector<double> degrees, std::string_view filter, std::vector<double> fill,
                        std::vector<double> center) {
   return add({"rotate",

@@ -71,6 +71,13 @@ class Recipe {
   Recipe& pad(std::vector<double> padding, std::vector<double> fill = {0});
   Recipe& brightness(std::vector<double> factor);
   Recipe& invert();
+  Recipe& gaussian_blur(std::vector<double> kernel_size, std::vector<double> sigma = {0.1, 2});
+  Recipe& sharpness(std::vector<double> factor);
+  Recipe& random_sharpness(std::vector<double> factor, double p = 0.5);
+  Recipe& gaussian_noise(double mean = 0, std::vector<double> sigma = {0.1});
+  Recipe& shot_noise(std::vector<double> photons);
+  Recipe& salt_and_pepper(std::vector<double> amount, std::vector<double> ratio = {0.5});
+  Recipe& jpeg_degrade(std::vector<double> quality);
   Recipe& rotate(std::vector<double> degrees, std::string_view filter = "nearest", std::vector<double> fill = {0},
                  std::vector<double> center = {});
   Recipe& random_rotation(std::vector<double> degrees, std::string_view filter = "nearest",

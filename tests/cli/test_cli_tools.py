@@ -12,8 +12,10 @@ from PIL import Image
 
 COMMANDS = ["run", "plan", "view", "pack", "index", "verify", "info", "synth", "ops"]
 OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_resized_crop", "flip", "random_flip", "pad",
-             "brightness", "invert", "rotate", "random_rotation", "affine", "random_affine", "shear_x", "shear_y", "translate_x",
-             "translate_y", "perspective", "random_perspective", "elastic", "normalize", "channel_order", "cast", "layout", "json_number"}
+             "brightness", "invert", "gaussian_blur", "sharpness", "random_sharpness", "gaussian_noise", "shot_noise",
+             "salt_and_pepper", "jpeg_degrade", "rotate", "random_rotation", "affine", "random_affine", "shear_x", "shear_y", "translate_x",
+             "translate_y", "perspective", "random_perspective", "elastic", "normalize", "channel_order",
+             "cast", "layout", "json_number"}
 CELL, GAP, CAPTION, DETAIL, HEADER = 160, 12, 16, 12, 40  # of the contact sheet
 
 

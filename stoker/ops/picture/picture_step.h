@@ -12,12 +12,21 @@ namespace stoker {
 
 /// What a step computes. The meaning of each stands in picture_meaning.h, what it needs in kPictureTraits.
 enum class PictureKind : std::uint8_t {
-  kAffine,   // of a linear run: each channel times f[c], plus f[3 + c]
-  kInvert,   // 255 - value
+  kAffine,  // of a linear run: each channel times f[c], plus f[3 + c]
+  kInvert,  // 255 - value
+  // The picture to the work, and that to the picture (blur_meaning.h, jpeg_meaning.h).
+  kBlurAcross,
+  kBlurDown,
+  kJpegCode,
+  kJpegColor,
+  kSharpness,      // sharpness_meaning.h
+  kGaussianNoise,  // noise_meaning.h
+  kShotNoise,
+  kSaltAndPepper,
   kWarp,     // shows the picture through a matrix (WarpStep)
   kElastic,  // through a smooth random field (WarpStep)
 };
-constexpr std::size_t kPictureKinds = 4;
+constexpr std::size_t kPictureKinds = 12;
 
 struct PictureStep {
   PictureKind kind;
@@ -49,6 +58,14 @@ struct PictureTraits {
 inline constexpr std::array<PictureTraits, kPictureKinds> kPictureTraits = {{
     {.kind = PictureKind::kAffine, .run = true},
     {.kind = PictureKind::kInvert},
+    {.kind = PictureKind::kBlurAcross, .unit = 8},
+    {.kind = PictureKind::kBlurDown, .unit = 8},
+    {.kind = PictureKind::kJpegCode, .unit = 16},
+    {.kind = PictureKind::kJpegColor},
+    {.kind = PictureKind::kSharpness, .reads_around = true},
+    {.kind = PictureKind::kGaussianNoise},
+    {.kind = PictureKind::kShotNoise},
+    {.kind = PictureKind::kSaltAndPepper},
     {.kind = PictureKind::kWarp, .reads_around = true},
     {.kind = PictureKind::kElastic, .reads_around = true},
 }};
