@@ -54,7 +54,7 @@ class Consumer:
                 torch.cuda.set_device(int(device.split(":")[1]))
                 self.torch = torch
             else:
-                say("no PyTorch that can use GPUs: batches are let go of untouched, and gaps are unmeasured")
+                say("no PyTorch that can use GPUs: batches are released untouched, and gaps are unmeasured")
         self.can_wait = self.torch is not None or not device.startswith("cuda")
 
     def take(self, batch):

@@ -176,7 +176,7 @@ SampleSweep::Work PackJob::work() const {
     const auto release = [&](auto& worker) {
       if (!sample.turn->is_large()) return;
       worker.drop_scratch();
-      give_back_freed(sample.turn->has());
+      release_freed(sample.turn->has());
     };
     release(*checker);  // before the transform takes as much
     if (sample.bad.empty()) {

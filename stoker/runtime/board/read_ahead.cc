@@ -72,7 +72,7 @@ bool ReadAhead::grant(Ticket& ticket) {
 
 void ReadAhead::release(Ticket& ticket) {
   if (!ticket.granted) return;
-  (ticket.bad_sample < 0 ? arena_ : *reserve_).give_back(ticket.grant);
+  (ticket.bad_sample < 0 ? arena_ : *reserve_).release(ticket.grant);
   ticket.granted = false;
 }
 

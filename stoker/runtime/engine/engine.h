@@ -49,7 +49,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   /// Memory for a batch that is none of the loader's, of what batches may take; false while there is too little.
   bool lend(const LoaderBatchBytes& bytes);
-  void return_lent(const LoaderBatchBytes& bytes);
+  void release_lent(const LoaderBatchBytes& bytes);
   ScratchBudget& scratch() { return core_.scratch; }
 
   void check_home() const { core_.check_home(); }

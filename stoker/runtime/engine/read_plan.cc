@@ -130,7 +130,7 @@ PlannedRead& ReadPlan::fresh_read() {
   return read;
 }
 
-void ReadPlan::take_back(PlannedRead* ended) {
+void ReadPlan::release(PlannedRead* ended) {
   while (ended) {
     PlannedRead* const next = ended->next;
     ended->next = spare_;

@@ -43,11 +43,11 @@ class ReadPlan {
   bool waiting() const { return !waiting_.empty() || !added_.empty(); }
 
   /// The reads to be started now, the oldest ticket's first: of all fields whose place in the arena is before
-  /// `near_end`, and of what lies close to them. Valid until the next call; the reads themselves until taken back.
+  /// `near_end`, and of what lies close to them. Valid until the next call; the reads themselves until released.
   std::span<PlannedRead* const> plan(std::uint64_t near_end);
 
   /// A list of reads that have ended, to be used again.
-  void take_back(PlannedRead* ended);
+  void release(PlannedRead* ended);
 
   /// Forgets the waiting tickets that `is_unwanted(const Ticket&)`, and calls `forget(Ticket&)` for each.
   template <typename IsUnwanted, typename Forget>

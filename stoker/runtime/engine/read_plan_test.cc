@@ -284,7 +284,7 @@ TEST_F(Plan, AllocatesNothingOnceItHasSeenAsMuch) {
     for (const std::uint64_t near_end : {std::uint64_t{100'000}, ~std::uint64_t{0}}) {
       for (PlannedRead* read : plan_.plan(near_end)) read->next = std::exchange(ended, read);
     }
-    plan_.take_back(ended);
+    plan_.release(ended);
   };
   for (int i = 0; i < 100; ++i) round();  // until each read has had the longest list of segments
   const std::int64_t before = allocations_so_far();

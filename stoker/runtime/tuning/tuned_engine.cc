@@ -17,7 +17,7 @@ std::optional<std::vector<CrossingCost>> TunedEngine::calibrate(const std::funct
     Engine& engine;
     LoaderBatchBytes bytes{};
 
-    ~Loan() { engine.return_lent(bytes); }
+    ~Loan() { engine.release_lent(bytes); }
   } loan{engine_};
   ScratchGate gate(engine_.scratch(), false);
   const auto lend = [&](const LoaderBatchBytes& bytes) {
