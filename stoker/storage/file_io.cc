@@ -11,7 +11,7 @@ void FileRead::begin() {
   count = 0;
   error = 0;
   at_file_end = false;
-  place = SegmentCursor(into);
+  place = PieceCursor(into);
 }
 
 bool FileRead::finished() {

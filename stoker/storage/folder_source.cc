@@ -74,7 +74,7 @@ void FolderSource::run(void* context) noexcept {
   });
 }
 
-void FolderSource::read(std::uint64_t offset, Segments into, std::string_view part) const {
+void FolderSource::read(std::uint64_t offset, Pieces into, std::string_view part) const {
   const PartName name(root_, part);
   const FileDescriptor fd = open_for_reading(folder_.get(), name.c_str());
   if (!fd) fail_system("open", path_of(part), errno);

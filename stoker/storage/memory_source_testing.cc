@@ -16,7 +16,7 @@ void MemorySource::start(ReadRequest& request) {
     require_no_part(name_, request.part);
     require_range_inside(name_, bytes_.size(), request.offset, request.length());
     const auto length = static_cast<std::size_t>(request.length());
-    SegmentCursor(request.into).copy_from(Bytes(bytes_).subspan(static_cast<std::size_t>(request.offset), length));
+    PieceCursor(request.into).copy_from(Bytes(bytes_).subspan(static_cast<std::size_t>(request.offset), length));
   });
   request.done(request);
 }

@@ -19,7 +19,7 @@ void read_by_preadv(FileRead& read, PreadvFunction preadv_once) noexcept {
   }
 }
 
-FileRead read_by_preadv(int fd, std::uint64_t offset, Segments into) noexcept {
+FileRead read_by_preadv(int fd, std::uint64_t offset, Pieces into) noexcept {
   FileRead read;
   read.fd = fd;
   read.offset = offset;

@@ -22,7 +22,7 @@ void read_fully(Source& source, std::uint64_t offset, MutableBytes into, std::st
   ReadRequest request;
   request.part = part;
   request.offset = offset;
-  request.into = Segments(&into, 1);
+  request.into = Pieces(&into, 1);
   Pending read;
   start_pending(source, request, read);
   read.wait();

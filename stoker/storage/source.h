@@ -12,20 +12,20 @@
 
 #include "stoker/base/bytes.h"
 #include "stoker/storage/folder.h"
+#include "stoker/storage/pieces.h"
 #include "stoker/storage/read_scratch.h"
-#include "stoker/storage/segments.h"
 
 namespace stoker {
 
 class Pending;
 class Source;
 
-/// One read. The caller owns it and keeps it, its part name, its segments and their memory alive until `done` was
+/// One read. The caller owns it and keeps it, its part name, its pieces and their memory alive until `done` was
 /// called. It may be used again after that.
 struct ReadRequest {
   std::string_view part;  // which object of a folder source; empty for a single object
   std::uint64_t offset = 0;
-  Segments into;  // what the one range from `offset` on fills completely, apart from its holes, or `error` is set
+  Pieces into;  // what the one range from `offset` on fills completely, apart from its holes, or `error` is set
 
   std::uint64_t length() const { return length_of(into); }
 

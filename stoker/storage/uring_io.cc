@@ -17,7 +17,7 @@
 namespace stoker {
 namespace {
 
-constexpr std::size_t kEntriesPerSlot = 256;     // segments of one submission
+constexpr std::size_t kEntriesPerSlot = 256;     // pieces of one submission
 constexpr std::uint64_t kWakeUp = 0;             // the tag of the read that ends the driver's wait
 constexpr std::size_t kCompletionsAtOnce = 256;  // more are for the next round
 constexpr int kRefusalsMax = 10'000;             // of one read, in a row

@@ -134,7 +134,7 @@ void IndexFetch::run() {
       read.loaded.bytes.resize(place.length);
       read.into = read.loaded.bytes;
       read.request.offset = read.index->place_.begin + place.offset;
-      read.request.into = Segments(&read.into, 1);
+      read.request.into = Pieces(&read.into, 1);
       start_pending(*read.index->place_.source, read.request, pending);
     }
   }

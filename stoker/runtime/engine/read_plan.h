@@ -18,7 +18,7 @@ namespace stoker {
 /// One request, and the fields that it fills. What lies between them is a hole of the request.
 struct PlannedRead {
   ReadRequest request;
-  std::vector<MutableBytes> segments;  // of the request
+  std::vector<MutableBytes> pieces;  // of the request
   Source* source = nullptr;
   FieldRead* fields = nullptr;  // joined by their `next`
   bool shared = false;          // by several tickets
@@ -34,7 +34,7 @@ class ReadPlan {
  public:
   /// A longer read is no faster. A direct one fits into a bounce buffer, wherever it begins.
   static constexpr std::uint64_t kBytesMax = BouncePool::kBufferBytes - BouncePool::kAlignment;
-  static constexpr std::size_t kSegmentsMax = 256;
+  static constexpr std::size_t kPiecesMax = 256;
 
   /// The ticket's fields, granted, wait to be read. Loose files have no neighbours, so they do not wait.
   void add(Ticket& ticket);
