@@ -55,7 +55,7 @@ void run(Bytes input) {
       for (SampleField& field : row.fields) field.name = {};  // they live as long as `samples`
       rows.push_back(row);
     }
-    require_that(!samples.next(row), "behind the last sample there is none");
+    require_that(!samples.next(row), "there is none after the last sample");
   });
 
   SampleTable table;

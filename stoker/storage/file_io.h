@@ -11,7 +11,7 @@
 
 namespace stoker {
 
-/// One range of one open file. Whoever starts it owns it and keeps it, its descriptor and its memory until `ended` was
+/// One range of one open file. The caller owns it and keeps it, its descriptor and its memory until `ended` was
 /// called.
 struct FileRead {
   int fd = -1;

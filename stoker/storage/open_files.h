@@ -38,7 +38,7 @@ class OpenFiles {
     /// Opens it for reads of any alignment and checks that it is the file that was opened first: for a forked child,
     /// where no thread changes this any more.
     OpenFile open_buffered() const;
-    /// What it was found to be when it was first opened. Only for whoever has a lease, or had one.
+    /// What it was found to be when it was first opened. Only for callers that have a lease, or had one.
     const FileFacts& facts() const { return *facts_; }
 
    private:
@@ -71,7 +71,7 @@ class OpenFiles {
 
   /// Keeps the descriptor of a file that was opened for the first time, if there is room.
   void adopt(File& file, OpenFile opened) noexcept;
-  /// Closes the file, which nobody uses any more.
+  /// Closes the file, which is not used any more.
   void forget(File& file) noexcept;
 
  private:

@@ -17,7 +17,7 @@ constexpr std::size_t kHoleReadMax = 16 << 10;
 
 using Pieces = std::span<const MutableBytes>;
 
-/// A piece of `bytes` that nobody wants.
+/// A piece of `bytes` that are to be dropped.
 inline MutableBytes hole(std::size_t bytes) { return {static_cast<std::uint8_t*>(nullptr), bytes}; }
 inline bool is_hole(MutableBytes piece) { return piece.data() == nullptr && !piece.empty(); }
 
@@ -49,7 +49,7 @@ class PieceCursor {
   void drop_finished();
 
   Pieces pieces_;
-  std::size_t done_ = 0;  // bytes of the first piece that lie behind
+  std::size_t done_ = 0;  // bytes of the first piece that were passed
 };
 
 }  // namespace stoker

@@ -1,4 +1,4 @@
-// What every source must do, whatever lies behind it.
+// What every source must do, wherever its bytes come from.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,7 +77,7 @@ class SourceConformance : public ::testing::TestWithParam<std::tuple<SourceCase,
     for (auto& byte : content_) byte = static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24);
     std::shared_ptr<Executor> executor = std::make_shared<InlineExecutor>();
     if (threads > 0) executor = std::make_shared<ThreadExecutor>(threads);
-    // One descriptor for two sources, and two buffers for all reads: whoever can be made to wait does.
+    // One descriptor for two sources, and two buffers for all reads: every read that can wait does.
     FileAccess access = access_by(source_case.way, executor);
     access.open_files = std::make_shared<OpenFiles>(1);
     access.bounce_pool = std::make_shared<BouncePool>(2);

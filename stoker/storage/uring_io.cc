@@ -127,7 +127,7 @@ void UringIo::drive() {
     const std::lock_guard lock(mutex_);
     made_ = make_ring();
     driver_ = made_ == 0 ? Driver::kRuns : Driver::kEnded;
-    driver_changed_.notify_all();  // under the lock: who waits for it may destroy it
+    driver_changed_.notify_all();  // under the lock: the thread that waits may destroy it
     if (made_ != 0) return;
   }
   prepare_wake_up();
@@ -235,7 +235,7 @@ bool UringIo::kernel_has_reads() const {
   return slots_.size() - free_.size() > static_cast<std::size_t>(unsent);
 }
 
-/// What is prepared stays in the queue, which nobody submits any more.
+/// What is prepared stays in the queue, which is not submitted any more.
 void UringIo::fail_unsent(int error, Ended& ended) {
   for (const std::uint64_t tag : std::exchange(unsent_, {})) {
     if (tag != kWakeUp) end(slot_of(tag), error, ended);

@@ -1,5 +1,5 @@
-// Whoever waits for one of a bounded number of things (descriptors, buffers): told when its turn has come, so that no
-// thread blocks.
+// What waits for one of a bounded number of things (descriptors, buffers). It is called when its turn has come, so that
+// no thread blocks.
 #pragma once
 
 #include "stoker/storage/run_in_turn.h"

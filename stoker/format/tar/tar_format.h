@@ -7,7 +7,7 @@
 
 namespace stoker {
 
-/// Members that are no regular files (links, folders, devices, sparse files), whose names have no extension, or that
+/// Members that are not regular files (links, folders, devices, sparse files), whose names have no extension, or that
 /// belong to Stoker itself ("__stoker__/...") are passed over. A member "cls" holds its sample's class number as text.
 class TarFormat final : public ShardFormat {
  public:

@@ -21,8 +21,8 @@ class TarSamples final : public ShardScan {
   /// Replaces `row` by the next sample; false after the last, when the whole tar has been seen to be sound. Throws
   /// kData naming the source, the place and the last good member when it is damaged, truncated anywhere (a missing end
   /// mark included), compressed, or when a sample has a field twice; kClosed when asked to stop. Warns at the end of
-  /// members that are passed over, and of samples whose `cls` is no number: their label is -1. The row's views live as
-  /// long as this object.
+  /// members that are passed over, and of samples whose `cls` is not a number: their label is -1. The row's views live
+  /// as long as this object.
   bool next(SampleRow& row) override;
   ShardNotes take_notes() override { return {.holds_index = saw_index_}; }
 
