@@ -8,7 +8,6 @@
 #include "stoker/base/hash.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/base/pending.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

@@ -4,8 +4,6 @@
 
 #include <cerrno>
 #include <fstream>
-#include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 

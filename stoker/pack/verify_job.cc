@@ -1,7 +1,6 @@
 #include "stoker/pack/verify_job.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <set>
 #include <utility>

@@ -3,14 +3,12 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cerrno>
 #include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
 #include "stoker/storage/pread_io.h"
-#include "stoker/storage/range_check.h"
 
 namespace stoker {
 namespace {

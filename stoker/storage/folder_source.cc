@@ -11,7 +11,6 @@
 #include "stoker/base/units.h"
 #include "stoker/storage/local_folder.h"
 #include "stoker/storage/pread_io.h"
-#include "stoker/storage/range_check.h"
 #include "stoker/storage/run_in_turn.h"
 
 namespace stoker {

@@ -1,7 +1,6 @@
 #include "stoker/storage/memory_source_testing.h"
 
 #include "stoker/base/error.h"
-#include "stoker/storage/range_check.h"
 
 namespace stoker {
 

@@ -1,6 +1,5 @@
 #include "stoker/format/tar/tar_samples.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "stoker/base/error.h"
@@ -8,8 +7,6 @@
 #include "stoker/base/units.h"
 #include "stoker/format/index/index_places.h"
 #include "stoker/format/member_name.h"
-#include "stoker/format/shard_format.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 

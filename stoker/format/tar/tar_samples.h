@@ -1,7 +1,6 @@
 // The samples of a tar one by one, as its members are read: consecutive members with the same key are one sample.
 #pragma once
 
-#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>

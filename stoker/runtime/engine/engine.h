@@ -2,13 +2,10 @@
 // the ticket board, under one lock; images are decoded and bytes read outside it.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "stoker/runtime/engine/consumer.h"
 #include "stoker/runtime/engine/engine_core.h"

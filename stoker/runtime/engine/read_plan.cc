@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "stoker/storage/open_file.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {
