@@ -1,6 +1,5 @@
 #include "stoker/pack/index_job.h"
 
-#include <algorithm>
 #include <array>
 #include <ctime>
 #include <map>
@@ -17,10 +16,10 @@
 #include "stoker/format/index/index_writer.h"
 #include "stoker/format/manifest/listed_shard.h"
 #include "stoker/format/open/find_shards.h"
-#include "stoker/pack/file_state.h"
 #include "stoker/pack/repeated_keys.h"
 #include "stoker/pack/sample_check.h"
 #include "stoker/pack/sample_sweep.h"
+#include "stoker/pack/source_state.h"
 
 namespace stoker {
 namespace {

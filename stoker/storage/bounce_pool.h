@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "stoker/base/bytes.h"
-#include "stoker/storage/waiter.h"
+#include "stoker/storage/run_in_turn.h"
 
 namespace stoker {
 

@@ -2,7 +2,6 @@
 // data set may have more shards than a process may open files.
 #pragma once
 
-#include <cstdint>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -10,7 +9,7 @@
 
 #include "stoker/base/home_process.h"
 #include "stoker/storage/open_file.h"
-#include "stoker/storage/waiter.h"
+#include "stoker/storage/run_in_turn.h"
 
 namespace stoker {
 

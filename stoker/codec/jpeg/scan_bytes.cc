@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "stoker/codec/jpeg/marker_codes.h"
+#include "stoker/codec/jpeg/markers.h"
 
 namespace stoker {
 namespace {
