@@ -29,6 +29,7 @@
 #include "stoker/pack/synth/synth.h"
 #include "stoker/plan/plan.h"
 #include "stoker/stoker.h"
+#include "stoker/tuner/tuning_log.h"
 
 namespace stoker {
 namespace {

@@ -24,6 +24,7 @@
 #include "stoker/base/isa.h"
 #include "stoker/base/units.h"
 #include "stoker/device/accelerator.h"
+#include "stoker/device/device.h"
 #include "stoker/format/dataset_views.h"
 #include "stoker/format/labels.h"
 #include "stoker/plan/plan.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "fuzz/fuzz_target.h"
-#include "stoker/format/tar/tar_samples.h"
+#include "stoker/format/tar/tar_format.h"
 #include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
