@@ -7,7 +7,6 @@
 #include "stoker/runtime/engine/engine.h"
 #include "stoker/runtime/resolved_options.h"
 #include "stoker/runtime/tuning/tuned_engine.h"
-#include "stoker/runtime/tuning/tuning_options.h"
 
 namespace stoker {
 
@@ -16,8 +15,7 @@ class Loader::Running {
  public:
   Running(std::shared_ptr<const Dataset> dataset, Recipe recipe, const ResolvedOptions& options)
       : batch_(options.batch), engine_(make_shared_at_home<Engine>(std::move(dataset), std::move(recipe), options)) {
-    auto tuning = tuning_options(engine_->dataset(), engine_->plan(), options, engine_->memory());
-    if (tuning) tuned_ = std::make_unique<TunedEngine>(*engine_, options, *std::move(tuning));
+    tuned_ = tune(*engine_, options);
     engine_->start_threads();
     if (tuned_) tuned_->tuning().start();
   }

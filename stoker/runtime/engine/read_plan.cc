@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "stoker/storage/open_file.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {
@@ -74,13 +73,13 @@ std::size_t ReadPlan::end_of_run(std::size_t first) const {
   const Waiting& head = waiting_[first];
   const std::uint64_t gap_max = head.source->gap_worth_reading();
   std::uint64_t end = head.end;
-  std::size_t segments = 1, next = first + 1;
+  std::size_t pieces = 1, next = first + 1;
   for (; next < waiting_.size(); ++next) {
     const Waiting& one = waiting_[next];
     // A field that overlaps (a sample that is drawn twice) needs its bytes twice.
     if (one.source != head.source || one.begin < end || one.begin - end > gap_max) break;
-    segments += one.begin > end ? 2 : 1;
-    if (one.end - head.begin > kBytesMax || segments > kSegmentsMax) break;
+    pieces += one.begin > end ? 2 : 1;
+    if (one.end - head.begin > kBytesMax || pieces > kPiecesMax) break;
     end = one.end;
   }
   return next;
@@ -97,10 +96,10 @@ PlannedRead& ReadPlan::read_together(std::span<const Waiting> run) {
   FieldRead** link = &read.fields;
   for (std::size_t i = 0; i < run.size(); ++i) {
     const Waiting& one = run[i];
-    if (one.begin > end) read.segments.push_back(hole(static_cast<std::size_t>(one.begin - end)));
+    if (one.begin > end) read.pieces.push_back(hole(static_cast<std::size_t>(one.begin - end)));
     const std::uint64_t free_until = i + 1 < run.size() ? run[i + 1].begin : source_end;
-    read.segments.push_back(padded(one.field->bytes, unit, free_until - one.begin));
-    end = one.begin + read.segments.back().size();
+    read.pieces.push_back(padded(one.field->bytes, unit, free_until - one.begin));
+    end = one.begin + read.pieces.back().size();
     read.wanted += one.end - one.begin;
     read.shared |= one.field->ticket != head.field->ticket;
     read.place = std::min(read.place, one.field->ticket->grant.place);
@@ -110,7 +109,7 @@ PlannedRead& ReadPlan::read_together(std::span<const Waiting> run) {
   *link = nullptr;
   read.request.part = head.field->field->part;
   read.request.offset = head.begin;
-  read.request.into = read.segments;
+  read.request.into = read.pieces;
   next_.push_back(&read);
   return read;
 }
@@ -122,7 +121,7 @@ PlannedRead& ReadPlan::fresh_read() {
   }
   PlannedRead& read = *spare_;
   spare_ = std::exchange(read.next, nullptr);
-  read.segments.clear();
+  read.pieces.clear();
   read.request.error = nullptr;
   read.fields = nullptr;
   read.shared = read.urgent = false;
@@ -130,7 +129,7 @@ PlannedRead& ReadPlan::fresh_read() {
   return read;
 }
 
-void ReadPlan::take_back(PlannedRead* ended) {
+void ReadPlan::release(PlannedRead* ended) {
   while (ended) {
     PlannedRead* const next = ended->next;
     ended->next = spare_;

@@ -18,7 +18,7 @@ namespace stoker {
 /// One request, and the fields that it fills. What lies between them is a hole of the request.
 struct PlannedRead {
   ReadRequest request;
-  std::vector<MutableBytes> segments;  // of the request
+  std::vector<MutableBytes> pieces;  // of the request
   Source* source = nullptr;
   FieldRead* fields = nullptr;  // joined by their `next`
   bool shared = false;          // by several tickets
@@ -34,7 +34,7 @@ class ReadPlan {
  public:
   /// A longer read is no faster. A direct one fits into a bounce buffer, wherever it begins.
   static constexpr std::uint64_t kBytesMax = BouncePool::kBufferBytes - BouncePool::kAlignment;
-  static constexpr std::size_t kSegmentsMax = 256;
+  static constexpr std::size_t kPiecesMax = 256;
 
   /// The ticket's fields, granted, wait to be read. Loose files have no neighbours, so they do not wait.
   void add(Ticket& ticket);
@@ -43,11 +43,11 @@ class ReadPlan {
   bool waiting() const { return !waiting_.empty() || !added_.empty(); }
 
   /// The reads to be started now, the oldest ticket's first: of all fields whose place in the arena is before
-  /// `near_end`, and of what lies close to them. Valid until the next call; the reads themselves until taken back.
+  /// `near_end`, and of what lies close to them. Valid until the next call; the reads themselves until released.
   std::span<PlannedRead* const> plan(std::uint64_t near_end);
 
   /// A list of reads that have ended, to be used again.
-  void take_back(PlannedRead* ended);
+  void release(PlannedRead* ended);
 
   /// Forgets the waiting tickets that `is_unwanted(const Ticket&)`, and calls `forget(Ticket&)` for each.
   template <typename IsUnwanted, typename Forget>

@@ -51,12 +51,12 @@ class Plan : public testing::Test {
     return made;
   }
 
-  /// "offset: length of each segment, (hole)".
+  /// "offset: length of each piece, (hole)".
   static std::string text_of(const PlannedRead& read) {
     std::string text = std::to_string(read.request.offset) + ":";
-    for (const MutableBytes segment : read.request.into) {
-      const std::string size = std::to_string(segment.size());
-      text += is_hole(segment) ? " (" + size + ")" : " " + size;
+    for (const MutableBytes piece : read.request.into) {
+      const std::string size = std::to_string(piece.size());
+      text += is_hole(piece) ? " (" + size + ")" : " " + size;
     }
     return text;
   }
@@ -179,11 +179,11 @@ TEST_F(Plan, ReadsAFieldBeyondThatLimitByItself) {
   EXPECT_THAT(plan_all(), ElementsAre("0: 5000000", "5000000: 10"));
 }
 
-TEST_F(Plan, EndsAReadAtItsLimitOfSegments) {
+TEST_F(Plan, EndsAReadAtItsLimitOfPieces) {
   for (std::uint64_t i = 0; i < 200; ++i) add({{2 * i, 1}});
   const auto reads = plan_.plan(~std::uint64_t{0});
   ASSERT_EQ(reads.size(), 2u);
-  EXPECT_EQ(reads[0]->request.into.size(), ReadPlan::kSegmentsMax - 1);
+  EXPECT_EQ(reads[0]->request.into.size(), ReadPlan::kPiecesMax - 1);
   EXPECT_EQ(reads[1]->request.into.size(), 2u * 72 - 1);
 }
 
@@ -284,9 +284,9 @@ TEST_F(Plan, AllocatesNothingOnceItHasSeenAsMuch) {
     for (const std::uint64_t near_end : {std::uint64_t{100'000}, ~std::uint64_t{0}}) {
       for (PlannedRead* read : plan_.plan(near_end)) read->next = std::exchange(ended, read);
     }
-    plan_.take_back(ended);
+    plan_.release(ended);
   };
-  for (int i = 0; i < 100; ++i) round();  // until each read has had the longest list of segments
+  for (int i = 0; i < 100; ++i) round();  // until each read has had the longest list of pieces
   const std::int64_t before = allocations_so_far();
   round();
   EXPECT_EQ(allocations_so_far(), before);
