@@ -70,7 +70,35 @@ class Recipe {
   Recipe& random_flip(double p = 0.5, std::string_view axis = "horizontal");
   Recipe& pad(std::vector<double> padding, std::vector<double> fill = {0});
   Recipe& brightness(std::vector<double> factor);
+  Recipe& contrast(std::vector<double> factor);
+  Recipe& saturation(std::vector<double> factor);
+  Recipe& hue(std::vector<double> factor);
+  Recipe& color_jitter(std::vector<double> brightness = {0}, std::vector<double> contrast = {0},
+                       std::vector<double> saturation = {0}, std::vector<double> hue = {0});
+  Recipe& grayscale();
+  Recipe& random_grayscale(double p = 0.1);
+  Recipe& torchvision_brightness(std::vector<double> factor);
+  Recipe& torchvision_contrast(std::vector<double> factor);
+  Recipe& torchvision_saturation(std::vector<double> factor);
+  Recipe& torchvision_hue(std::vector<double> factor);
+  Recipe& torchvision_color_jitter(std::vector<double> brightness = {0}, std::vector<double> contrast = {0},
+                                   std::vector<double> saturation = {0}, std::vector<double> hue = {0});
+  Recipe& torchvision_grayscale();
   Recipe& invert();
+  Recipe& random_invert(double p = 0.5);
+  Recipe& posterize(int bits);
+  Recipe& random_posterize(int bits, double p = 0.5);
+  Recipe& solarize(double threshold);
+  Recipe& random_solarize(double threshold, double p = 0.5);
+  Recipe& equalize();
+  Recipe& random_equalize(double p = 0.5);
+  Recipe& autocontrast();
+  Recipe& random_autocontrast(double p = 0.5);
+  Recipe& gamma(std::vector<double> gamma, double gain = 1);
+  Recipe& channel_permutation();
+  Recipe& channel_dropout(std::vector<double> channels = {1}, std::vector<double> fill = {0}, double p = 0.5);
+  Recipe& channel_affine(std::vector<double> scale = {1}, std::vector<double> bias = {0});
+  Recipe& lighting(double alphastd = 0.1);
   Recipe& gaussian_blur(std::vector<double> kernel_size, std::vector<double> sigma = {0.1, 2});
   Recipe& sharpness(std::vector<double> factor);
   Recipe& random_sharpness(std::vector<double> factor, double p = 0.5);
