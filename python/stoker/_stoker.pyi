@@ -145,6 +145,81 @@ class _Operators(Protocol[_Made]):
         self, amount: float | Sequence[float], ratio: float | Sequence[float] = 0.5
     ) -> _Made: ...
     def jpeg_degrade(self, quality: int | Sequence[int]) -> _Made: ...
+    def rotate(
+        self,
+        degrees: float | Sequence[float],
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+        center: Sequence[float] = (),
+    ) -> _Made: ...
+    def random_rotation(
+        self,
+        degrees: float | Sequence[float],
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+        center: Sequence[float] = (),
+    ) -> _Made: ...
+    def affine(
+        self,
+        angle: float = 0,
+        translate: Sequence[float] = (0, 0),
+        scale: float = 1,
+        shear: float | Sequence[float] = 0,
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+        center: Sequence[float] = (),
+    ) -> _Made: ...
+    def random_affine(
+        self,
+        degrees: float | Sequence[float],
+        translate: Sequence[float] = (0, 0),
+        scale: float | Sequence[float] = 1,
+        shear: float | Sequence[float] = 0,
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+        center: Sequence[float] = (),
+    ) -> _Made: ...
+    def shear_x(
+        self, factor: float | Sequence[float], filter: str = "nearest", fill: int | Sequence[int] = 0
+    ) -> _Made: ...
+    def shear_y(
+        self, factor: float | Sequence[float], filter: str = "nearest", fill: int | Sequence[int] = 0
+    ) -> _Made: ...
+    def translate_x(
+        self,
+        pixels: float | Sequence[float] = 0,
+        fraction: float | Sequence[float] = 0,
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+    ) -> _Made: ...
+    def translate_y(
+        self,
+        pixels: float | Sequence[float] = 0,
+        fraction: float | Sequence[float] = 0,
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+    ) -> _Made: ...
+    def perspective(
+        self,
+        endpoints: Sequence[float],
+        startpoints: Sequence[float] = (),
+        filter: str = "bilinear",
+        fill: int | Sequence[int] = 0,
+    ) -> _Made: ...
+    def random_perspective(
+        self,
+        distortion_scale: float = 0.5,
+        p: float = 0.5,
+        filter: str = "bilinear",
+        fill: int | Sequence[int] = 0,
+    ) -> _Made: ...
+    def elastic(
+        self,
+        alpha: float | Sequence[float] = 50,
+        sigma: float | Sequence[float] = 5,
+        filter: str = "bilinear",
+        fill: int | Sequence[int] = 0,
+    ) -> _Made: ...
     def normalize(
         self,
         preset: str = "none",

@@ -240,6 +240,100 @@ Recipe& Recipe::jpeg_degrade(std::vector<double> quality) {
   return add({"jpeg_degrade", {{"quality", std::move(quality)}}});
 }
 
+Recipe& Recipe::rotate(std::vector<double> degrees, std::string_view filter, std::vector<double> fill,
+                       std::vector<double> center) {
+  return add({"rotate",
+              {{"degrees", std::move(degrees)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)},
+               {"center", std::move(center)}}});
+}
+
+Recipe& Recipe::random_rotation(std::vector<double> degrees, std::string_view filter, std::vector<double> fill,
+                                std::vector<double> center) {
+  return add({"random_rotation",
+              {{"degrees", std::move(degrees)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)},
+               {"center", std::move(center)}}});
+}
+
+Recipe& Recipe::affine(double angle, std::vector<double> translate, double scale, std::vector<double> shear,
+                       std::string_view filter, std::vector<double> fill, std::vector<double> center) {
+  return add({"affine",
+              {{"angle", angle},
+               {"translate", std::move(translate)},
+               {"scale", scale},
+               {"shear", std::move(shear)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)},
+               {"center", std::move(center)}}});
+}
+
+Recipe& Recipe::random_affine(std::vector<double> degrees, std::vector<double> translate, std::vector<double> scale,
+                              std::vector<double> shear, std::string_view filter, std::vector<double> fill,
+                              std::vector<double> center) {
+  return add({"random_affine",
+              {{"degrees", std::move(degrees)},
+               {"translate", std::move(translate)},
+               {"scale", std::move(scale)},
+               {"shear", std::move(shear)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)},
+               {"center", std::move(center)}}});
+}
+
+Recipe& Recipe::shear_x(std::vector<double> factor, std::string_view filter, std::vector<double> fill) {
+  return add({"shear_x", {{"factor", std::move(factor)}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::shear_y(std::vector<double> factor, std::string_view filter, std::vector<double> fill) {
+  return add({"shear_y", {{"factor", std::move(factor)}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::translate_x(std::vector<double> pixels, std::vector<double> fraction, std::string_view filter,
+                            std::vector<double> fill) {
+  return add({"translate_x",
+              {{"pixels", std::move(pixels)},
+               {"fraction", std::move(fraction)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::translate_y(std::vector<double> pixels, std::vector<double> fraction, std::string_view filter,
+                            std::vector<double> fill) {
+  return add({"translate_y",
+              {{"pixels", std::move(pixels)},
+               {"fraction", std::move(fraction)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::perspective(std::vector<double> endpoints, std::vector<double> startpoints, std::string_view filter,
+                            std::vector<double> fill) {
+  return add({"perspective",
+              {{"endpoints", std::move(endpoints)},
+               {"startpoints", std::move(startpoints)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::random_perspective(double distortion_scale, double p, std::string_view filter,
+                                   std::vector<double> fill) {
+  return add(
+      {"random_perspective",
+       {{"distortion_scale", distortion_scale}, {"p", p}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::elastic(std::vector<double> alpha, std::vector<double> sigma, std::string_view filter,
+                        std::vector<double> fill) {
+  return add({"elastic",
+              {{"alpha", std::move(alpha)},
+               {"sigma", std::move(sigma)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
+}
+
 Recipe& Recipe::normalize(std::string_view preset) { return add({"normalize", {{"preset", owned(preset)}}}); }
 
 Recipe& Recipe::normalize(std::vector<double> mean, std::vector<double> std, double scale) {

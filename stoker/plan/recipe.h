@@ -106,6 +106,29 @@ class Recipe {
   Recipe& shot_noise(std::vector<double> photons);
   Recipe& salt_and_pepper(std::vector<double> amount, std::vector<double> ratio = {0.5});
   Recipe& jpeg_degrade(std::vector<double> quality);
+  Recipe& rotate(std::vector<double> degrees, std::string_view filter = "nearest", std::vector<double> fill = {0},
+                 std::vector<double> center = {});
+  Recipe& random_rotation(std::vector<double> degrees, std::string_view filter = "nearest",
+                          std::vector<double> fill = {0}, std::vector<double> center = {});
+  Recipe& affine(double angle = 0, std::vector<double> translate = {0, 0}, double scale = 1,
+                 std::vector<double> shear = {0}, std::string_view filter = "nearest", std::vector<double> fill = {0},
+                 std::vector<double> center = {});
+  Recipe& random_affine(std::vector<double> degrees, std::vector<double> translate = {0, 0},
+                        std::vector<double> scale = {1}, std::vector<double> shear = {0},
+                        std::string_view filter = "nearest", std::vector<double> fill = {0},
+                        std::vector<double> center = {});
+  Recipe& shear_x(std::vector<double> factor, std::string_view filter = "nearest", std::vector<double> fill = {0});
+  Recipe& shear_y(std::vector<double> factor, std::string_view filter = "nearest", std::vector<double> fill = {0});
+  Recipe& translate_x(std::vector<double> pixels = {0}, std::vector<double> fraction = {0},
+                      std::string_view filter = "nearest", std::vector<double> fill = {0});
+  Recipe& translate_y(std::vector<double> pixels = {0}, std::vector<double> fraction = {0},
+                      std::string_view filter = "nearest", std::vector<double> fill = {0});
+  Recipe& perspective(std::vector<double> endpoints, std::vector<double> startpoints = {},
+                      std::string_view filter = "bilinear", std::vector<double> fill = {0});
+  Recipe& random_perspective(double distortion_scale = 0.5, double p = 0.5, std::string_view filter = "bilinear",
+                             std::vector<double> fill = {0});
+  Recipe& elastic(std::vector<double> alpha = {50}, std::vector<double> sigma = {5},
+                  std::string_view filter = "bilinear", std::vector<double> fill = {0});
   Recipe& normalize(std::string_view preset);
   Recipe& normalize(std::vector<double> mean, std::vector<double> std, double scale = 255);
   Recipe& channel_order(std::string_view order);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <filesystem>
 #include <fstream>
 
@@ -300,6 +301,9 @@ TEST(OperatorTable, HoldsAnOperatorOnceAndDocumentsEverything) {
         call.args.emplace_back(arg.name, OperatorCalls{{"flip", {}}});
       } else if (arg.type == ArgType::kText) {
         call.args.emplace_back(arg.name, std::string(arg.choices.substr(0, arg.choices.find('|'))));
+      } else if (arg.type == ArgType::kNumbers || arg.type == ArgType::kIntegers) {
+        const auto count = static_cast<std::size_t>(std::countr_zero(arg.counts));
+        call.args.emplace_back(arg.name, Numbers(count, arg.min));
       } else {
         call.args.emplace_back(arg.name, arg.min);
       }
