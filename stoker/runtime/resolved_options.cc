@@ -131,9 +131,9 @@ ResolvedOptions resolve_options(const Dataset& dataset, const Recipe& recipe, co
   check_order(options, resolved);
   const OrderOptions& order = resolved.order;
   if (order.tail == Tail::kDrop && order.samples * order.repeats < order.global_batch) {
-    fail(ErrorKind::kUsage,
-         "an epoch has {}, fewer than one global batch of {}; use a smaller batch, or tail wrap, pad or keep",
-         counted(order.samples * order.repeats, "sample"), order.global_batch);
+    fail(ErrorKind::kUsage, "an epoch has {}, fewer than one global batch of {}; use a smaller batch, or tail wrap{}",
+         counted(order.samples * order.repeats, "sample"), order.global_batch,
+         order.batch_repeats == 1 ? ", pad or keep" : "");
   }
   return resolved;
 }
