@@ -102,6 +102,21 @@ TEST(LoaderBatchRepeats, OfABadSampleCountItOnce) {
   }
 }
 
+TEST(LoaderBatchRepeats, ReadASampleOnceWhoseCopiesAreDrawnTogether) {
+  const MemoryDataset data = memory_dataset();
+  LoaderOptions options = options_of(OrderKind::kNone);
+  options.epochs_end = 1;
+  Loader loader(data.dataset, small_recipe(), options);
+  std::map<std::int64_t, std::uint64_t> bytes;  // by sample
+  for (const BatchPtr& batch : loader.epoch(0)) {
+    for (const std::int64_t sample : batch->sample) bytes[sample] = data.dataset->row(sample).fields[0].length;
+  }
+  std::int64_t once = 0;
+  for (const auto& [sample, length] : bytes) once += static_cast<std::int64_t>(length);
+  EXPECT_GE(loader.metrics()[Metric::kBytesRead], once);
+  EXPECT_LT(loader.metrics()[Metric::kBytesRead], 2 * once) << "not four times";
+}
+
 TEST(LoaderBatchRepeats, AreTheRecipesUnlessTheLoaderSaysOtherwise) {
   const MemoryDataset data = memory_dataset();
   const Recipe recipe = small_recipe().set_batch_repeats(kCopies);
