@@ -82,6 +82,31 @@ TEST(LoaderBatchRepeats, AuditsAreTheSameForAnyThreadsCacheAndRanks) {
   }
 }
 
+TEST(LoaderBatchRepeats, GoOnInTheMiddleOfAnEpoch) {
+  const MemoryDataset data = memory_dataset({.bad = {3, 17, 40}});
+  for (const OrderKind order : {OrderKind::kGlobal, OrderKind::kWindowed, OrderKind::kNone}) {
+    for (const Tail tail : {Tail::kDrop, Tail::kWrap}) {
+      LoaderOptions options = options_of(order);
+      options.tail = tail;
+      Loader whole(data.dataset, small_recipe(), options);
+      const Lines want = audit_of(whole, 2);
+      EXPECT_EQ(want.size(), (tail == Tail::kDrop ? 6U : 8U) * kGlobalBatch);
+      Loader before(data.dataset, small_recipe(), options);
+      Lines seen = audit_of(*before.next());
+      options.threads = 1;
+      Loader after(data.dataset, small_recipe(), options);
+      after.load_state(before.state());
+      for (int epoch = 0; epoch < 2; ++epoch) {
+        while (const BatchPtr batch = after.next()) {
+          const Lines more = audit_of(*batch);
+          seen.insert(seen.end(), more.begin(), more.end());
+        }
+      }
+      EXPECT_EQ(seen, want) << to_string(order) << ", tail " << to_string(tail);
+    }
+  }
+}
+
 TEST(LoaderBatchRepeats, OfABadSampleCountItOnce) {
   const MemoryDataset data = memory_dataset({.bad = {1, 2, 5}});  // of the first two batches
   for (const BadSlotPolicy policy : {BadSlotPolicy::kSubstitute, BadSlotPolicy::kSkip}) {
