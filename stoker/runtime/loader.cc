@@ -98,16 +98,17 @@ void Loader::interrupt() { running_->engine().interrupt(); }
 void Loader::close() { running_->close(); }
 
 std::uint64_t device_memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
-  return least_device_memory(dataset, Plan(recipe), resolve_sizes(dataset, options));
+  return least_device_memory(dataset, Plan(recipe), resolve_sizes(dataset, recipe, options));
 }
 
 std::uint64_t memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
-  return least_memory(dataset, Plan(recipe), resolve_sizes(dataset, options)).total();
+  return least_memory(dataset, Plan(recipe), resolve_sizes(dataset, recipe, options)).total();
 }
 
 std::uint64_t memory_bytes_enough(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
   const Plan plan(recipe);
-  return memory_for(dataset, plan, resolve_sizes(dataset, options), largest_needs(dataset, plan, options.limits));
+  return memory_for(dataset, plan, resolve_sizes(dataset, recipe, options),
+                    largest_needs(dataset, plan, options.limits));
 }
 
 }  // namespace stoker

@@ -42,7 +42,8 @@ struct FieldRead {
   MutableBytes bytes;  // where they go
   Bytes content;       // the whole field, of which what is wanted is there, once it was read or is kept in the cache
   Ticket* ticket = nullptr;
-  FieldRead* next = nullptr;  // of those that one request reads
+  FieldRead* next = nullptr;          // of those that one request reads
+  const FieldRead* copies = nullptr;  // the one of that request that reads the same bytes for this one too
 };
 
 /// Which sample goes into which slot, and its bytes. Until it is finished a ticket can be issued again: when its read

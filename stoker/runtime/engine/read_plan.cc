@@ -19,6 +19,12 @@ MutableBytes padded(MutableBytes place, std::uint64_t unit, std::uint64_t availa
 
 }  // namespace
 
+void PlannedRead::copy_fields() const {
+  for (const FieldRead* field = fields; field; field = field->next) {
+    if (field->copies) std::copy(field->copies->bytes.begin(), field->copies->bytes.end(), field->bytes.begin());
+  }
+}
+
 void ReadPlan::add(Ticket& ticket) {
   for (FieldRead& field : ticket.reads) {
     const Waiting one = Waiting::of(field);
@@ -76,7 +82,9 @@ std::size_t ReadPlan::end_of_run(std::size_t first) const {
   std::size_t pieces = 1, next = first + 1;
   for (; next < waiting_.size(); ++next) {
     const Waiting& one = waiting_[next];
-    // A field that overlaps (a sample that is drawn twice) needs its bytes twice.
+    if (one.same_bytes(waiting_[next - 1])) continue;
+    // Pieces are filled from the source in turn, so that fields that overlap (parts of an image stored raw) are read
+    // apart.
     if (one.source != head.source || one.begin < end || one.begin - end > gap_max) break;
     pieces += one.begin > end ? 2 : 1;
     if (one.end - head.begin > kBytesMax || pieces > kPiecesMax) break;
@@ -94,17 +102,24 @@ PlannedRead& ReadPlan::read_together(std::span<const Waiting> run) {
   const std::uint64_t source_end = unit > 1 ? head.source->size() : run.back().end;
   std::uint64_t end = head.begin;
   FieldRead** link = &read.fields;
+  const FieldRead* original = nullptr;
   for (std::size_t i = 0; i < run.size(); ++i) {
     const Waiting& one = run[i];
-    if (one.begin > end) read.pieces.push_back(hole(static_cast<std::size_t>(one.begin - end)));
-    const std::uint64_t free_until = i + 1 < run.size() ? run[i + 1].begin : source_end;
-    read.pieces.push_back(padded(one.field->bytes, unit, free_until - one.begin));
-    end = one.begin + read.pieces.back().size();
-    read.wanted += one.end - one.begin;
     read.shared |= one.field->ticket != head.field->ticket;
     read.place = std::min(read.place, one.field->ticket->grant.place);
     *link = one.field;
     link = &one.field->next;
+    const bool is_copy = i > 0 && one.same_bytes(run[i - 1]);
+    one.field->copies = is_copy ? original : nullptr;
+    if (is_copy) continue;
+    original = one.field;
+    if (one.begin > end) read.pieces.push_back(hole(static_cast<std::size_t>(one.begin - end)));
+    const auto next = std::find_if(run.begin() + static_cast<std::ptrdiff_t>(i) + 1, run.end(),
+                                   [&](const Waiting& other) { return !other.same_bytes(one); });
+    const std::uint64_t free_until = next != run.end() ? next->begin : source_end;
+    read.pieces.push_back(padded(one.field->bytes, unit, free_until - one.begin));
+    end = one.begin + read.pieces.back().size();
+    read.wanted += one.end - one.begin;
   }
   *link = nullptr;
   read.request.part = head.field->field->part;

@@ -15,7 +15,8 @@
 
 namespace stoker {
 
-/// One request, and the fields that it fills. What lies between them is a hole of the request.
+/// One request, and the fields that it fills. What lies between them is a hole of the request. Fields of the same
+/// bytes, of a sample that is drawn several times, follow each other: the first is read, the others copy it.
 struct PlannedRead {
   ReadRequest request;
   std::vector<MutableBytes> pieces;  // of the request
@@ -23,10 +24,13 @@ struct PlannedRead {
   FieldRead* fields = nullptr;  // joined by their `next`
   bool shared = false;          // by several tickets
   bool urgent = false;          // a batch waits for it that would be done without
-  std::uint64_t wanted = 0;     // bytes of the fields; request.length() counts the holes too
+  std::uint64_t wanted = 0;     // bytes of the fields that are read; request.length() counts the holes too
   std::uint64_t place = 0;      // in the arena, of the oldest field
   void* engine = nullptr;       // that started it
   PlannedRead* next = nullptr;  // of reads that wait to be started, or have ended
+
+  /// Fills the fields that copy others, once these were read.
+  void copy_fields() const;
 };
 
 /// No threads and no locks: for the reader alone. Allocates nothing once it has seen as much as there ever is.
@@ -62,6 +66,10 @@ class ReadPlan {
     static Waiting of(FieldRead& read) {
       const std::uint64_t begin = read.field->offset + read.begin;
       return {read.source, begin, begin + read.length, &read};
+    }
+    /// Of a sample that is drawn several times.
+    bool same_bytes(const Waiting& other) const {
+      return source == other.source && begin == other.begin && end == other.end;
     }
     friend bool operator<(const Waiting& a, const Waiting& b) {
       if (a.source != b.source) return std::less<>()(a.source, b.source);

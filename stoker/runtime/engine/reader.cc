@@ -230,6 +230,7 @@ void Reader::read_ended(ReadRequest& request) noexcept {
   if (!request.error) {
     core.metrics.add(Metric::kBytesRead, static_cast<std::int64_t>(read.wanted));
     core.metrics.add(Metric::kBytesFetched, static_cast<std::int64_t>(request.length()));
+    read.copy_fields();
   }
   IntrusiveQueue<PlannedRead> next;
   {
