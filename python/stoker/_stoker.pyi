@@ -145,6 +145,81 @@ class _Operators(Protocol[_Made]):
         self, amount: float | Sequence[float], ratio: float | Sequence[float] = 0.5
     ) -> _Made: ...
     def jpeg_degrade(self, quality: int | Sequence[int]) -> _Made: ...
+    def rotate(
+        self,
+        degrees: float | Sequence[float],
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+        center: Sequence[float] = (),
+    ) -> _Made: ...
+    def random_rotation(
+        self,
+        degrees: float | Sequence[float],
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+        center: Sequence[float] = (),
+    ) -> _Made: ...
+    def affine(
+        self,
+        angle: float = 0,
+        translate: Sequence[float] = (0, 0),
+        scale: float = 1,
+        shear: float | Sequence[float] = 0,
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+        center: Sequence[float] = (),
+    ) -> _Made: ...
+    def random_affine(
+        self,
+        degrees: float | Sequence[float],
+        translate: Sequence[float] = (0, 0),
+        scale: float | Sequence[float] = 1,
+        shear: float | Sequence[float] = 0,
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+        center: Sequence[float] = (),
+    ) -> _Made: ...
+    def shear_x(
+        self, factor: float | Sequence[float], filter: str = "nearest", fill: int | Sequence[int] = 0
+    ) -> _Made: ...
+    def shear_y(
+        self, factor: float | Sequence[float], filter: str = "nearest", fill: int | Sequence[int] = 0
+    ) -> _Made: ...
+    def translate_x(
+        self,
+        pixels: float | Sequence[float] = 0,
+        fraction: float | Sequence[float] = 0,
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+    ) -> _Made: ...
+    def translate_y(
+        self,
+        pixels: float | Sequence[float] = 0,
+        fraction: float | Sequence[float] = 0,
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+    ) -> _Made: ...
+    def perspective(
+        self,
+        endpoints: Sequence[float],
+        startpoints: Sequence[float] = (),
+        filter: str = "bilinear",
+        fill: int | Sequence[int] = 0,
+    ) -> _Made: ...
+    def random_perspective(
+        self,
+        distortion_scale: float = 0.5,
+        p: float = 0.5,
+        filter: str = "bilinear",
+        fill: int | Sequence[int] = 0,
+    ) -> _Made: ...
+    def elastic(
+        self,
+        alpha: float | Sequence[float] = 50,
+        sigma: float | Sequence[float] = 5,
+        filter: str = "bilinear",
+        fill: int | Sequence[int] = 0,
+    ) -> _Made: ...
     def normalize(
         self,
         preset: str = "none",
@@ -171,6 +246,9 @@ class Recipe(_Operators["Recipe"]):
     def set_tail(self, tail: str) -> Recipe: ...
     @property
     def tail(self) -> str: ...
+    def set_batch_repeats(self, repeats: int) -> Recipe: ...
+    @property
+    def batch_repeats(self) -> int: ...
     @staticmethod
     def from_toml(text: str) -> Recipe: ...
     def to_toml(self) -> str: ...
@@ -266,6 +344,7 @@ class Loader:
         cache: str = "none",
         cache_memory: int | str | None = None,
         repeats: int = 1,
+        batch_repeats: int | None = None,
         device: str | _Device = "cpu",
         transfer_index: int | str = "auto",
         device_memory: int | str | None = None,

@@ -5,7 +5,8 @@
 namespace stoker {
 namespace {
 
-constexpr unsigned kCountOne = 1u << 1, kCountTwo = 1u << 2, kCountThree = 1u << 3, kCountFour = 1u << 4;
+constexpr unsigned kCountNone = 1u << 0, kCountOne = 1u << 1, kCountTwo = 1u << 2, kCountThree = 1u << 3,
+                   kCountFour = 1u << 4;
 constexpr double kSideMax = 65'535;
 
 /// Required where it has no default.
@@ -236,6 +237,139 @@ constexpr ArgSpec kJpegDegradeArgs[] = {{.name = "quality",
                                          .min = 1,
                                          .max = 100,
                                          .counts = kCountOne | kCountTwo}};
+// Arguments of warps. Angles are in degrees.
+constexpr double kDegreesMax = 36'000, kShearMax = 89, kPointMax = 1e6;
+constexpr ArgSpec warp_filter_arg(std::string_view by_default) {
+  return text_arg("filter", "how the picture is read between its pixels", "nearest|bilinear", by_default);
+}
+constexpr ArgSpec warp_fill_arg() {
+  ArgSpec arg = fill_arg();
+  arg.doc = "colour of what lies outside: one number, or one per channel";
+  return arg;
+}
+constexpr ArgSpec center_arg() {
+  return {.name = "center",
+          .type = ArgType::kNumbers,
+          .doc = "point that stays, [x, y] in pixels from the upper left corner; without it, the middle",
+          .count = 0,
+          .min = -kPointMax,
+          .max = kPointMax,
+          .counts = kCountNone | kCountTwo};
+}
+constexpr ArgSpec symmetric_degrees_arg() {
+  return {.name = "degrees",
+          .type = ArgType::kNumbers,
+          .doc = "an angle is drawn from [low, high]; one number d means [-d, d]",
+          .required = true,
+          .min = -kDegreesMax,
+          .max = kDegreesMax,
+          .counts = kCountOne | kCountTwo};
+}
+constexpr ArgSpec kRotateArgs[] = {
+    drawn_arg("degrees", "angle, anticlockwise; [low, high] draws one for each picture", -kDegreesMax, kDegreesMax),
+    warp_filter_arg("nearest"), warp_fill_arg(), center_arg()};
+constexpr ArgSpec kRandomRotationArgs[] = {symmetric_degrees_arg(), warp_filter_arg("nearest"), warp_fill_arg(),
+                                           center_arg()};
+constexpr ArgSpec kAffineArgs[] = {
+    {.name = "angle",
+     .type = ArgType::kNumber,
+     .doc = "rotation in degrees, clockwise",
+     .min = -kDegreesMax,
+     .max = kDegreesMax},
+    {.name = "translate",
+     .type = ArgType::kNumbers,
+     .doc = "shift in pixels, [right, down]",
+     .count = 2,
+     .min = -kPointMax,
+     .max = kPointMax,
+     .counts = kCountTwo},
+    {.name = "scale", .type = ArgType::kNumber, .doc = "factor of size", .numbers = {1}, .min = 1e-3, .max = 1e3},
+    {.name = "shear",
+     .type = ArgType::kNumbers,
+     .doc = "angle in degrees along x, or [along x, along y]",
+     .min = -kShearMax,
+     .max = kShearMax,
+     .counts = kCountOne | kCountTwo},
+    warp_filter_arg("nearest"),
+    warp_fill_arg(),
+    center_arg()};
+constexpr ArgSpec kRandomAffineArgs[] = {
+    symmetric_degrees_arg(),
+    {.name = "translate",
+     .type = ArgType::kNumbers,
+     .doc = "largest shift either way, as fractions of [width, height]; whole pixels are drawn",
+     .count = 2,
+     .max = 1,
+     .counts = kCountTwo},
+    {.name = "scale",
+     .type = ArgType::kNumbers,
+     .doc = "factor of size; [low, high] draws one for each picture",
+     .numbers = {1},
+     .min = 1e-3,
+     .max = 1e3,
+     .counts = kCountOne | kCountTwo},
+    {.name = "shear",
+     .type = ArgType::kNumbers,
+     .doc =
+         "an angle along x is drawn from [low, high], or [-d, d] of one number d; with two more numbers, one along y",
+     .min = -kShearMax,
+     .max = kShearMax,
+     .counts = kCountOne | kCountTwo | kCountFour},
+    warp_filter_arg("nearest"),
+    warp_fill_arg(),
+    center_arg()};
+constexpr ArgSpec kShearArgs[] = {
+    drawn_arg("factor", "shift per pixel from the upper left corner; [low, high] draws one for each picture", -10, 10),
+    warp_filter_arg("nearest"), warp_fill_arg()};
+constexpr ArgSpec way_arg(std::string_view name, std::string_view doc, double most) {
+  ArgSpec arg = drawn_arg(name, doc, -most, most);
+  arg.required = false;
+  return arg;
+}
+constexpr ArgSpec kTranslateArgs[] = {
+    way_arg("pixels", "shift in pixels, right or down; [low, high] draws one for each picture", kPointMax),
+    way_arg("fraction", "shift as a fraction of the picture's side, added to pixels; [low, high] draws one", 1),
+    warp_filter_arg("nearest"), warp_fill_arg()};
+constexpr ArgSpec points_arg(std::string_view name, std::string_view doc, bool required) {
+  return {.name = name,
+          .type = ArgType::kNumbers,
+          .doc = doc,
+          .required = required,
+          .count = 0,
+          .min = -kPointMax,
+          .max = kPointMax,
+          .counts = required ? 1u << 8 : kCountNone | 1u << 8};
+}
+constexpr ArgSpec kPerspectiveArgs[] = {
+    points_arg("endpoints", "where four points of the picture come to lie: x and y of each, in pixels", true),
+    points_arg("startpoints", "these points; without them the corners, clockwise from the upper left one", false),
+    warp_filter_arg("bilinear"), warp_fill_arg()};
+constexpr ArgSpec kRandomPerspectiveArgs[] = {
+    {.name = "distortion_scale",
+     .type = ArgType::kNumber,
+     .doc = "how far corners may move inwards, as a fraction of half the sides",
+     .numbers = {0.5},
+     .min = 0,
+     .max = 1},
+    p_arg(0.5),
+    warp_filter_arg("bilinear"),
+    warp_fill_arg()};
+constexpr ArgSpec kElasticArgs[] = {{.name = "alpha",
+                                     .type = ArgType::kNumbers,
+                                     .doc = "strength: one number, or [of x, of y]",
+                                     .numbers = {50},
+                                     .min = 0,
+                                     .max = 1e5,
+                                     .counts = kCountOne | kCountTwo},
+                                    {.name = "sigma",
+                                     .type = ArgType::kNumbers,
+                                     .doc = "smoothness in pixels: one number, or [of x, of y]",
+                                     .numbers = {5},
+                                     .min = 1,
+                                     .max = 1e4,
+                                     .counts = kCountOne | kCountTwo},
+                                    warp_filter_arg("bilinear"),
+                                    warp_fill_arg()};
 constexpr ArgSpec kNormalizeArgs[] = {
     text_arg("preset", "preset mean, std and scale of a data set", "none|imagenet|cifar10|unit", "none"),
     {.name = "mean",
@@ -337,6 +471,19 @@ constexpr OperatorSpec kOperators[] = {
     {"shot_noise", "replaces every value by a count of photons with that mean", &make_shot_noise, kShotNoiseArgs},
     {"salt_and_pepper", "makes some pixels white or black", &make_salt_and_pepper, kSaltAndPepperArgs},
     {"jpeg_degrade", "degrades the picture as coding it as a JPEG does", &make_jpeg_degrade, kJpegDegradeArgs},
+    {"rotate", "rotates the picture around a point", &make_rotate, kRotateArgs},
+    {"random_rotation", "rotates the picture by a random angle", &make_random_rotation, kRandomRotationArgs},
+    {"affine", "rotates, shifts, scales and shears the picture", &make_affine, kAffineArgs},
+    {"random_affine", "rotates, shifts, scales and shears the picture at random", &make_random_affine,
+     kRandomAffineArgs},
+    {"shear_x", "shears the picture along x", &make_shear_x, kShearArgs},
+    {"shear_y", "shears the picture along y", &make_shear_y, kShearArgs},
+    {"translate_x", "shifts the picture along x", &make_translate_x, kTranslateArgs},
+    {"translate_y", "shifts the picture along y", &make_translate_y, kTranslateArgs},
+    {"perspective", "moves four points of the picture to others", &make_perspective, kPerspectiveArgs},
+    {"random_perspective", "moves the corners of the picture inwards at random", &make_random_perspective,
+     kRandomPerspectiveArgs},
+    {"elastic", "deforms the picture by a smooth random field", &make_elastic, kElasticArgs},
     {"normalize", "(pixel / scale - mean) / std, in float32", &apply_normalize, kNormalizeArgs},
     {"channel_order", "sets the order of channels: RGB or BGR", &apply_channel_order, kChannelOrderArgs},
     {"cast", "sets the tensor's element type", &apply_cast, kCastArgs},

@@ -73,6 +73,12 @@ Recipe& Recipe::set_tail(std::string_view tail) {
   return *this;
 }
 
+Recipe& Recipe::set_batch_repeats(std::int64_t repeats) {
+  if (repeats < 1) fail(ErrorKind::kUsage, "batch_repeats must be at least 1, not {}", repeats);
+  batch_repeats_ = repeats;
+  return *this;
+}
+
 Recipe& Recipe::set_decode_mode(std::string_view mode) {
   const OperatorCall wanted = check_call({"decode", {{"mode", owned(mode)}}});  // also where nothing decodes
   for (View& view : views_) {
@@ -238,6 +244,100 @@ Recipe& Recipe::salt_and_pepper(std::vector<double> amount, std::vector<double> 
 
 Recipe& Recipe::jpeg_degrade(std::vector<double> quality) {
   return add({"jpeg_degrade", {{"quality", std::move(quality)}}});
+}
+
+Recipe& Recipe::rotate(std::vector<double> degrees, std::string_view filter, std::vector<double> fill,
+                       std::vector<double> center) {
+  return add({"rotate",
+              {{"degrees", std::move(degrees)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)},
+               {"center", std::move(center)}}});
+}
+
+Recipe& Recipe::random_rotation(std::vector<double> degrees, std::string_view filter, std::vector<double> fill,
+                                std::vector<double> center) {
+  return add({"random_rotation",
+              {{"degrees", std::move(degrees)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)},
+               {"center", std::move(center)}}});
+}
+
+Recipe& Recipe::affine(double angle, std::vector<double> translate, double scale, std::vector<double> shear,
+                       std::string_view filter, std::vector<double> fill, std::vector<double> center) {
+  return add({"affine",
+              {{"angle", angle},
+               {"translate", std::move(translate)},
+               {"scale", scale},
+               {"shear", std::move(shear)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)},
+               {"center", std::move(center)}}});
+}
+
+Recipe& Recipe::random_affine(std::vector<double> degrees, std::vector<double> translate, std::vector<double> scale,
+                              std::vector<double> shear, std::string_view filter, std::vector<double> fill,
+                              std::vector<double> center) {
+  return add({"random_affine",
+              {{"degrees", std::move(degrees)},
+               {"translate", std::move(translate)},
+               {"scale", std::move(scale)},
+               {"shear", std::move(shear)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)},
+               {"center", std::move(center)}}});
+}
+
+Recipe& Recipe::shear_x(std::vector<double> factor, std::string_view filter, std::vector<double> fill) {
+  return add({"shear_x", {{"factor", std::move(factor)}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::shear_y(std::vector<double> factor, std::string_view filter, std::vector<double> fill) {
+  return add({"shear_y", {{"factor", std::move(factor)}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::translate_x(std::vector<double> pixels, std::vector<double> fraction, std::string_view filter,
+                            std::vector<double> fill) {
+  return add({"translate_x",
+              {{"pixels", std::move(pixels)},
+               {"fraction", std::move(fraction)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::translate_y(std::vector<double> pixels, std::vector<double> fraction, std::string_view filter,
+                            std::vector<double> fill) {
+  return add({"translate_y",
+              {{"pixels", std::move(pixels)},
+               {"fraction", std::move(fraction)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::perspective(std::vector<double> endpoints, std::vector<double> startpoints, std::string_view filter,
+                            std::vector<double> fill) {
+  return add({"perspective",
+              {{"endpoints", std::move(endpoints)},
+               {"startpoints", std::move(startpoints)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::random_perspective(double distortion_scale, double p, std::string_view filter,
+                                   std::vector<double> fill) {
+  return add(
+      {"random_perspective",
+       {{"distortion_scale", distortion_scale}, {"p", p}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::elastic(std::vector<double> alpha, std::vector<double> sigma, std::string_view filter,
+                        std::vector<double> fill) {
+  return add({"elastic",
+              {{"alpha", std::move(alpha)},
+               {"sigma", std::move(sigma)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
 }
 
 Recipe& Recipe::normalize(std::string_view preset) { return add({"normalize", {{"preset", owned(preset)}}}); }

@@ -22,6 +22,7 @@ std::vector<std::uint8_t> reference_picture(std::vector<std::uint8_t> picture, c
                               .kept = more.data() + layout.kept,
                               .kept_stride = layout.picture,
                               .work = more.data() + layout.work,
+                              .scratch = nullptr,
                               .width = size.width,
                               .height = size.height};
     compute_plainly(pass);

@@ -36,6 +36,17 @@ std::unique_ptr<PictureOperator> make_channel_permutation(const OperatorCall& ca
 std::unique_ptr<PictureOperator> make_channel_dropout(const OperatorCall& call);
 std::unique_ptr<PictureOperator> make_channel_affine(const OperatorCall& call);
 std::unique_ptr<PictureOperator> make_lighting(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_rotate(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_random_rotation(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_affine(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_random_affine(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_shear_x(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_shear_y(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_translate_x(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_translate_y(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_perspective(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_random_perspective(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_elastic(const OperatorCall& call);
 
 // Of a pixel's neighbourhood, and noise.
 std::unique_ptr<PictureOperator> make_gaussian_blur(const OperatorCall& call);

@@ -10,6 +10,7 @@
 #include "stoker/ops/picture/sharpness_meaning.h"
 #include "stoker/ops/picture/table_meaning.h"
 #include "stoker/ops/picture/torchvision_meaning.h"
+#include "stoker/ops/picture/warp_meaning.h"
 
 namespace stoker {
 
@@ -87,6 +88,8 @@ STOKER_HOST_DEVICE inline void compute_unit(const PicturePass& pass, int x, int 
     case PictureKind::kGaussianNoise: return gaussian_noise_pixel(pass, x, y);
     case PictureKind::kShotNoise: return shot_noise_pixel(pass, x, y);
     case PictureKind::kSaltAndPepper: return salt_and_pepper_pixel(pass, x, y);
+    case PictureKind::kWarp:
+    case PictureKind::kElastic: return warp_pixel(pass, x, y);
   }
 }
 

@@ -30,6 +30,7 @@ struct PicturePass {
   std::uint8_t* kept;       // pictures put aside by earlier steps
   std::size_t kept_stride;  // from one to the next
   std::uint8_t* work;       // what earlier steps passed on
+  std::uint8_t* scratch;    // of the CPU's kernel; null elsewhere
   int width, height;
 
   STOKER_HOST_DEVICE std::ptrdiff_t pixels() const { return std::ptrdiff_t{width} * height; }

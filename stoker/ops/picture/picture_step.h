@@ -41,6 +41,8 @@ enum class PictureKind : std::uint8_t {
   kGaussianNoise,  // noise_meaning.h
   kShotNoise,
   kSaltAndPepper,
+  kWarp,     // shows the picture through a matrix (WarpStep)
+  kElastic,  // through a smooth random field (WarpStep)
 };
 
 struct PictureStep {
@@ -97,6 +99,8 @@ inline constexpr auto kPictureTraits = std::to_array<PictureTraits>({
     {.kind = PictureKind::kGaussianNoise},
     {.kind = PictureKind::kShotNoise},
     {.kind = PictureKind::kSaltAndPepper},
+    {.kind = PictureKind::kWarp, .reads_around = true},
+    {.kind = PictureKind::kElastic, .reads_around = true},
 });
 constexpr std::size_t kPictureKinds = kPictureTraits.size();
 static_assert([] {
@@ -122,6 +126,8 @@ class PictureSteps {
     step.kind = kind;
     return step;
   }
+  /// Keeps the first ones.
+  void shorten(std::size_t count) { count_ = static_cast<int>(count); }
   std::span<const PictureStep> all() const { return {steps_.data(), static_cast<std::size_t>(count_)}; }
   std::span<PictureStep> all() { return {steps_.data(), static_cast<std::size_t>(count_)}; }
 

@@ -78,6 +78,7 @@ Planes run_passes(const Planes& picture, const PictureChain& chain, ImageSize si
                         .kept = memory.data() + layout.kept,
                         .kept_stride = layout.picture,
                         .work = memory.data() + layout.work,
+                        .scratch = nullptr,
                         .width = size.width,
                         .height = size.height});
     if (moves) std::swap(from, to);

@@ -15,6 +15,7 @@
 #include "stoker/ops/kernels/picture/sharpness-inl.h"
 #include "stoker/ops/kernels/picture/table-inl.h"
 #include "stoker/ops/kernels/picture/torchvision-inl.h"
+#include "stoker/ops/kernels/picture/warp-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace stoker {
@@ -50,6 +51,8 @@ const PictureKernels* picture_table_of_target() {
     table[PictureKind::kGaussianNoise] = add_gaussian_noise;
     table[PictureKind::kShotNoise] = add_shot_noise;
     table[PictureKind::kSaltAndPepper] = add_salt_and_pepper;
+    table[PictureKind::kWarp] = warp_picture;
+    table[PictureKind::kElastic] = deform_picture;
     return table;
   }();
   return &kTable;

@@ -22,6 +22,7 @@ const std::uint8_t* PictureRunner::run(std::span<const PictureStep> steps, Image
                               .kept = memory + layout.kept,
                               .kept_stride = layout.picture,
                               .work = memory + layout.work,
+                              .scratch = memory + layout.scratch,
                               .width = size.width,
                               .height = size.height};
     if (const PictureStatistic statistic = statistic_of(now); statistic != PictureStatistic::kNone) {
