@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "stoker/base/fit_testing.h"
-#include "stoker/ops/operator_table.h"
 #include "stoker/ops/erase/erase_operator.h"
+#include "stoker/ops/operator_table.h"
 
 namespace stoker {
 namespace {
@@ -28,9 +28,7 @@ void erase_many(const OperatorCall& call, ImageSize size, const Look& look) {
 }
 
 void expect_uniform_numbers(const std::vector<double>& values, double low, double high) {
-  const auto cdf = [&](double width) {
-    return [=](double x) { return std::clamp((x - low) / width, 0.0, 1.0); };
-  };
+  const auto cdf = [&](double width) { return [=](double x) { return std::clamp((x - low) / width, 0.0, 1.0); }; };
   EXPECT_LT(kolmogorov_smirnov(values, cdf(high - low)), kKolmogorovSmirnovMax);
   EXPECT_GT(kolmogorov_smirnov(values, cdf(0.98 * (high - low))), kKolmogorovSmirnovMax);
 }
@@ -63,7 +61,7 @@ TEST(RandomErasing, DrawsItsProbabilityAndItsCount) {
                ++counts[steps.size()];
                // Boxes share the area among them.
                for (const EraseStep& step : steps) {
-                 const double area = double{1} * step.width * step.height / kLarge.width / kLarge.height;
+                 const double width = step.width, area = width * step.height / kLarge.width / kLarge.height;
                  areas.push_back(area * static_cast<double>(steps.size()));
                }
              });
@@ -80,8 +78,8 @@ TEST(RandomErasing, GivesUpABoxThatDoesNotFitInTenAttempts) {
   constexpr int kParts = 1000;
   for (int i = 0; i < kParts; ++i) fits -= std::log(0.9 + 0.1 * (i + 0.5) / kParts) / std::log(10) / kParts;
   int none = 0;
-  erase_many({"random_erasing", {{"p", 1.0}, {"scale", Numbers{0.9, 1}}, {"ratio", Numbers{0.1, 10}}}}, {60'000, 60'000},
-             [&](std::span<const EraseStep> steps) { none += steps.empty() ? 1 : 0; });
+  erase_many({"random_erasing", {{"p", 1.0}, {"scale", Numbers{0.9, 1}}, {"ratio", Numbers{0.1, 10}}}},
+             {60'000, 60'000}, [&](std::span<const EraseStep> steps) { none += steps.empty() ? 1 : 0; });
   const double expected = std::pow(1 - fits, 10);
   EXPECT_NEAR(none, expected * kDraws, 4 * std::sqrt(expected * (1 - expected) * kDraws));
 }

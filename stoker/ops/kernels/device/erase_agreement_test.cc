@@ -1,5 +1,5 @@
-// Every operator that erases by its meaning, by the CPU's code on each instruction set, and by the device's grid: bit for
-// bit.
+// Every operator that erases by its meaning, by the CPU's code on each instruction set, and by the device's grid: bit
+// for bit.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,11 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "stoker/base/error.h"
 #include "stoker/base/fenced_bytes_testing.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/host_device_testing.h"
 #include "stoker/base/isa_testing.h"
 #include "stoker/ops/erase/erase_cases_testing.h"
+#include "stoker/ops/erase/erase_operator.h"
 #include "stoker/ops/kernels/device/device_erase.h"
 #include "stoker/ops/kernels/erase/erase_tensor.h"
 #include "stoker/ops/operator_table.h"
@@ -48,8 +50,8 @@ Tensor by_meaning(std::span<const EraseStep> steps, ImageSize size, TensorFormat
       for (int x = 0; x < size.width; ++x) {
         if (!step.erases(x, y)) continue;
         for (int c = 0; c < 3; ++c) {
-          const int element = format.layout == Layout::kNchw ? (c * size.height + y) * size.width + x
-                                                             : (y * size.width + x) * 3 + c;
+          const int element =
+              format.layout == Layout::kNchw ? (c * size.height + y) * size.width + x : (y * size.width + x) * 3 + c;
           store_rounded(step.value_at(x, y, c), format.dtype, tensor.data(), element);
         }
       }
@@ -188,8 +190,8 @@ TEST(GridMask, ErasesSquaresAtOneDistance) {
   for (int y = 0; y < 50; ++y) {
     for (int x = 0; x < 60; ++x) {
       erased += step.erases(x, y) ? 1 : 0;
-      if (x >= 10) EXPECT_EQ(step.erases(x, y), step.erases(x - 10, y));
-      if (y >= 10) EXPECT_EQ(step.erases(x, y), step.erases(x, y - 10));
+      EXPECT_EQ(step.erases(x, y), step.erases(x < 10 ? x + 10 : x - 10, y));
+      EXPECT_EQ(step.erases(x, y), step.erases(x, y < 10 ? y + 10 : y - 10));
     }
   }
   EXPECT_EQ(erased, 6 * 5 * 3 * 3);

@@ -33,6 +33,7 @@ const PictureKernels* picture_table_of_target() {
     table[PictureKind::kGaussianNoise] = add_gaussian_noise;
     table[PictureKind::kShotNoise] = add_shot_noise;
     table[PictureKind::kSaltAndPepper] = add_salt_and_pepper;
+    table.normals = noise_normals;
     return table;
   }();
   return &kTable;

@@ -17,6 +17,9 @@ struct PictureKernels {
   using Pass = void (*)(const PicturePass& pass);
   std::array<Pass, kPictureKinds> pass{};
 
+  /// PixelNoise::normal() of one group.
+  void (*normals)(std::uint64_t key, std::int64_t group, float* values) = nullptr;
+
   constexpr Pass& operator[](PictureKind kind) { return pass[static_cast<std::size_t>(kind)]; }
   constexpr Pass operator[](PictureKind kind) const { return pass[static_cast<std::size_t>(kind)]; }
 };
