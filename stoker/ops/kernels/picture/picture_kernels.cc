@@ -53,6 +53,7 @@ const PictureKernels* picture_table_of_target() {
     table[PictureKind::kSaltAndPepper] = add_salt_and_pepper;
     table[PictureKind::kWarp] = warp_picture;
     table[PictureKind::kElastic] = deform_picture;
+    table.normals = noise_normals;
     return table;
   }();
   return &kTable;
