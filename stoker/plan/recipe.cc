@@ -73,6 +73,12 @@ Recipe& Recipe::set_tail(std::string_view tail) {
   return *this;
 }
 
+Recipe& Recipe::set_batch_repeats(std::int64_t repeats) {
+  if (repeats < 1) fail(ErrorKind::kUsage, "batch_repeats must be at least 1, not {}", repeats);
+  batch_repeats_ = repeats;
+  return *this;
+}
+
 Recipe& Recipe::set_decode_mode(std::string_view mode) {
   const OperatorCall wanted = check_call({"decode", {{"mode", owned(mode)}}});  // also where nothing decodes
   for (View& view : views_) {

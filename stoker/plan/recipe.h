@@ -3,6 +3,7 @@
 // table. Threads: a value; many may read it, one may change it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ class Recipe {
   const std::vector<View>& views() const { return views_; }
   /// The default tail of the recipe: "pad" for evaluation, else "drop".
   const std::string& tail() const { return tail_; }
+  /// By default how often each sample of a global batch stands in it (OrderOptions::batch_repeats).
+  std::int64_t batch_repeats() const { return batch_repeats_; }
 
   /// Adds any operator to the current view. Throws kUsage for calls that the operator table does not permit.
   Recipe& add(OperatorCall call);
@@ -54,6 +57,8 @@ class Recipe {
   Recipe& draw_group(std::string_view group);
   /// drop, wrap, pad or keep; throws kUsage for anything else.
   Recipe& set_tail(std::string_view tail);
+  /// Throws kUsage for less than 1.
+  Recipe& set_batch_repeats(std::int64_t repeats);
   /// Sets this mode in all decode operators; throws kUsage for an unknown mode.
   Recipe& set_decode_mode(std::string_view mode);
 
@@ -150,12 +155,15 @@ class Recipe {
   Recipe& random_choice(OperatorCalls operators, std::vector<double> p = {});
   Recipe& random_order(OperatorCalls operators);
 
-  friend bool operator==(const Recipe& a, const Recipe& b) { return a.views_ == b.views_ && a.tail_ == b.tail_; }
+  friend bool operator==(const Recipe& a, const Recipe& b) {
+    return a.views_ == b.views_ && a.tail_ == b.tail_ && a.batch_repeats_ == b.batch_repeats_;
+  }
 
  private:
   std::vector<View> views_;
   std::size_t current_ = 0;
   std::string tail_ = "drop";
+  std::int64_t batch_repeats_ = 1;
 };
 
 }  // namespace stoker

@@ -18,10 +18,10 @@ COMMANDS = ["run", "plan", "view", "pack", "index", "verify", "info", "synth", "
              "random_posterize", "solarize", "random_solarize", "equalize", "random_equalize", "autocontrast",
              "random_autocontrast", "gamma", "channel_permutation", "channel_dropout", "channel_affine", "lighting",
              "gaussian_blur", "sharpness", "random_sharpness", "gaussian_noise", "shot_noise", "salt_and_pepper",
-             "jpeg_degrade", "rand_augment", "trivial_augment_wide",
-             "auto_augment", "aug_mix", "timm_augment", "normalize", "channel_order", "cast", "layout", "json_number", "sequence", "random_apply",
-             "random_choice", "random_order", "rotate", "random_rotation", "affine", "random_affine", "shear_x", "shear_y",
-             "translate_x", "translate_y", "perspective", "random_perspective", "elastic"}
+             "jpeg_degrade", "rand_augment", "trivial_augment_wide", "auto_augment", "aug_mix", "timm_augment", "normalize",
+             "channel_order", "cast", "layout", "json_number", "sequence", "random_apply", "random_choice", "random_order",
+             "rotate", "random_rotation", "affine", "random_affine", "shear_x", "shear_y", "translate_x", "translate_y",
+             "perspective", "random_perspective", "elastic"}
 CELL, GAP, CAPTION, DETAIL, HEADER = 160, 12, 16, 12, 40  # of the contact sheet
 
 
