@@ -220,6 +220,33 @@ class _Operators(Protocol[_Made]):
         filter: str = "bilinear",
         fill: int | Sequence[int] = 0,
     ) -> _Made: ...
+    def rand_augment(
+        self,
+        num_ops: int = 2,
+        magnitude: int = 9,
+        num_magnitude_bins: int = 31,
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+    ) -> _Made: ...
+    def trivial_augment_wide(
+        self, num_magnitude_bins: int = 31, filter: str = "nearest", fill: int | Sequence[int] = 0
+    ) -> _Made: ...
+    def auto_augment(
+        self, policy: str = "imagenet", filter: str = "nearest", fill: int | Sequence[int] = 0
+    ) -> _Made: ...
+    def aug_mix(
+        self,
+        severity: int = 3,
+        mixture_width: int = 3,
+        chain_depth: int = -1,
+        alpha: float = 1,
+        all_ops: bool = True,
+        filter: str = "bilinear",
+        fill: int | Sequence[int] = 0,
+    ) -> _Made: ...
+    def timm_augment(
+        self, spec: str, filter: str = "bilinear", fill: int | Sequence[int] = (124, 116, 104)
+    ) -> _Made: ...
     def normalize(
         self,
         preset: str = "none",

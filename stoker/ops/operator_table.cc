@@ -371,6 +371,47 @@ constexpr ArgSpec kElasticArgs[] = {{.name = "alpha",
                                      .counts = kCountOne | kCountTwo},
                                     warp_filter_arg("bilinear"),
                                     warp_fill_arg()};
+constexpr ArgSpec count_arg(std::string_view name, std::string_view doc, double by_default, double min, double max) {
+  return {.name = name, .type = ArgType::kInteger, .doc = doc, .numbers = {by_default}, .min = min, .max = max};
+}
+constexpr ArgSpec kRandAugmentArgs[] = {
+    count_arg("num_ops", "operators for each picture", 2, 0, 32),
+    count_arg("magnitude", "which of the magnitudes all of them have, from 0 on", 9, 0, 999),
+    count_arg("num_magnitude_bins", "how many magnitudes there are", 31, 2, 1000), warp_filter_arg("nearest"),
+    warp_fill_arg()};
+constexpr ArgSpec kTrivialAugmentArgs[] = {
+    count_arg("num_magnitude_bins", "how many magnitudes there are, of which one is drawn", 31, 2, 1000),
+    warp_filter_arg("nearest"), warp_fill_arg()};
+constexpr ArgSpec kAutoAugmentArgs[] = {
+    text_arg("policy", "the data set for which the policy was found", "imagenet|cifar10|svhn", "imagenet"),
+    warp_filter_arg("nearest"), warp_fill_arg()};
+constexpr ArgSpec kAugMixArgs[] = {
+    count_arg("severity", "how many of ten magnitudes may be drawn", 3, 1, 10),
+    count_arg("mixture_width", "how many chains of operators are blended", 3, 1, 10),
+    count_arg("chain_depth", "operators of a chain; by default, and below 1, 1 to 3 are drawn", -1, -1, 10),
+    {.name = "alpha",
+     .type = ArgType::kNumber,
+     .doc = "of the distributions of the weights: beta and Dirichlet",
+     .numbers = {1},
+     .min = 1e-3,
+     .max = 1e3},
+    {.name = "all_ops",
+     .type = ArgType::kFlag,
+     .doc = "draws brightness, color, contrast and sharpness, too",
+     .numbers = {1}},
+    warp_filter_arg("bilinear"),
+    warp_fill_arg()};
+constexpr ArgSpec kTimmAugmentArgs[] = {
+    text_arg("spec", "as timm names it: rand-m9-mstd0.5-inc1, augmix-m5-w4-d2, original-mstd0.5, v0, 3a", ""),
+    warp_filter_arg("bilinear"),
+    {.name = "fill",
+     .type = ArgType::kIntegers,
+     .doc = "colour where there is no picture: one number, or one per channel; by default ImageNet's mean",
+     .numbers = {124, 116, 104},
+     .count = 3,
+     .min = 0,
+     .max = 255,
+     .counts = kCountOne | kCountThree}};
 constexpr ArgSpec kNormalizeArgs[] = {
     text_arg("preset", "preset mean, std and scale of a data set", "none|imagenet|cifar10|unit", "none"),
     {.name = "mean",
@@ -546,6 +587,14 @@ constexpr OperatorSpec kOperators[] = {
     {"random_perspective", "moves the corners of the picture inwards at random", &make_random_perspective,
      kRandomPerspectiveArgs},
     {"elastic", "deforms the picture by a smooth random field", &make_elastic, kElasticArgs},
+    {"rand_augment", "applies operators drawn from fourteen, all of one magnitude", &make_rand_augment,
+     kRandAugmentArgs},
+    {"trivial_augment_wide", "applies one of fourteen operators, with a magnitude drawn from a wide range",
+     &make_trivial_augment_wide, kTrivialAugmentArgs},
+    {"auto_augment", "applies one of the 25 pairs of operators that were found for a data set", &make_auto_augment,
+     kAutoAugmentArgs},
+    {"aug_mix", "blends the picture with what several chains of operators make of it", &make_aug_mix, kAugMixArgs},
+    {"timm_augment", "applies a policy as timm names and draws it", &make_timm_augment, kTimmAugmentArgs},
     {"normalize", "(pixel / scale - mean) / std, in float32", &apply_normalize, kNormalizeArgs},
     {"channel_order", "sets the order of channels: RGB or BGR", &apply_channel_order, kChannelOrderArgs},
     {"random_erasing", "erases boxes of random area and shape with a given probability", &make_random_erasing,

@@ -21,7 +21,7 @@
 
 namespace stoker {
 
-enum class ArgType : std::uint8_t { kNumber, kInteger, kText, kNumbers, kIntegers, kOperators };
+enum class ArgType : std::uint8_t { kNumber, kInteger, kText, kNumbers, kIntegers, kFlag, kOperators };
 
 struct ArgSpec {
   std::string_view name;

@@ -377,6 +377,42 @@ Recipe& Recipe::json_number(std::string_view key, std::string_view dtype) {
   return add({"json_number", {{"key", owned(key)}, {"dtype", owned(dtype)}}});
 }
 
+Recipe& Recipe::rand_augment(int num_ops, int magnitude, int num_magnitude_bins, std::string_view filter,
+                             std::vector<double> fill) {
+  return add({"rand_augment",
+              {{"num_ops", double(num_ops)},
+               {"magnitude", double(magnitude)},
+               {"num_magnitude_bins", double(num_magnitude_bins)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::trivial_augment_wide(int num_magnitude_bins, std::string_view filter, std::vector<double> fill) {
+  return add(
+      {"trivial_augment_wide",
+       {{"num_magnitude_bins", double(num_magnitude_bins)}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::auto_augment(std::string_view policy, std::string_view filter, std::vector<double> fill) {
+  return add({"auto_augment", {{"policy", owned(policy)}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::aug_mix(int severity, int mixture_width, int chain_depth, double alpha, bool all_ops,
+                        std::string_view filter, std::vector<double> fill) {
+  return add({"aug_mix",
+              {{"severity", double(severity)},
+               {"mixture_width", double(mixture_width)},
+               {"chain_depth", double(chain_depth)},
+               {"alpha", alpha},
+               {"all_ops", all_ops},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::timm_augment(std::string_view spec, std::string_view filter, std::vector<double> fill) {
+  return add({"timm_augment", {{"spec", owned(spec)}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
+}
+
 Recipe& Recipe::sequence(OperatorCalls operators) { return add({"sequence", {{"operators", std::move(operators)}}}); }
 
 Recipe& Recipe::random_apply(OperatorCalls operators, double p) {

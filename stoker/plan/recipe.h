@@ -146,6 +146,16 @@ class Recipe {
   Recipe& cast(std::string_view dtype);
   Recipe& layout(std::string_view layout);
   Recipe& json_number(std::string_view key, std::string_view dtype = "i64");
+  Recipe& rand_augment(int num_ops = 2, int magnitude = 9, int num_magnitude_bins = 31,
+                       std::string_view filter = "nearest", std::vector<double> fill = {0});
+  Recipe& trivial_augment_wide(int num_magnitude_bins = 31, std::string_view filter = "nearest",
+                               std::vector<double> fill = {0});
+  Recipe& auto_augment(std::string_view policy = "imagenet", std::string_view filter = "nearest",
+                       std::vector<double> fill = {0});
+  Recipe& aug_mix(int severity = 3, int mixture_width = 3, int chain_depth = -1, double alpha = 1, bool all_ops = true,
+                  std::string_view filter = "bilinear", std::vector<double> fill = {0});
+  Recipe& timm_augment(std::string_view spec, std::string_view filter = "bilinear",
+                       std::vector<double> fill = {124, 116, 104});
   Recipe& sequence(OperatorCalls operators);
   Recipe& random_apply(OperatorCalls operators, double p = 0.5);
   Recipe& random_choice(OperatorCalls operators, std::vector<double> p = {});
