@@ -191,7 +191,7 @@ TEST(DeviceAgreement, HoldsForImagesWhosePlanesDoNotFitTheScratchMemoryTogether)
   }
   SplitBatch split(recipe, 6, 1'000'000);
   split.run(0, samples);
-  EXPECT_EQ(split.counts().entry_points_used, 12);
+  EXPECT_EQ(split.counts().entry_points_used, 6) << "the views share them";
   EXPECT_GE(split.batch().waves(), 3U);
   for (int slot = 0; slot < 6; ++slot) {
     const std::vector<SampleOutput> want = split.want(samples[static_cast<std::size_t>(slot)]);
@@ -325,10 +325,10 @@ TEST(DeviceAgreementWithNvjpeg, HoldsForImagesWhosePlanesDoNotFitTheScratchMemor
     samples.push_back(large_image(4000 + static_cast<int>(i), 3000, i));
     samples.push_back(indexed(noisy_jpeg(1400, 800, i, {.quality = 20}), {1, 2, i}));
   }
-  EXPECT_EQ(expect_agreement_with_nvjpeg(recipe, samples, "large", 1'000'000), 8);
+  EXPECT_EQ(expect_agreement_with_nvjpeg(recipe, samples, "large", 1'000'000), 4);
   SplitBatch split(recipe, 8, 1'000'000, true);
   split.run(0, samples);
-  EXPECT_GE(split.batch().waves(), 1 + 4U) << "two files at a time";
+  EXPECT_GE(split.batch().waves(), 1 + 2U) << "two files at a time";
 }
 
 TEST(DeviceAgreementWithNvjpeg, WhereThereIsNoRoomImagesAreDecodedHere) {

@@ -13,19 +13,23 @@
 #include "stoker/plan/agreement_testing.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/reference_executor.h"
+#include "stoker/plan/sample_images.h"
 
 namespace stoker {
 namespace {
 
 // The finished tensor by the stages one at a time, each from the last one's output, in memory granted beforehand.
-std::vector<std::uint8_t> run_stages(const ViewPlan& view, Bytes encoded, const SampleDraw& draw) {
-  ImageStages stages;
-  const StageOutputs outputs = stages.begin(view, encoded, draw);
+std::vector<std::uint8_t> run_stages(const Plan& plan, const SampleInput& input) {
+  SampleImages images(plan);
+  images.begin(input);
+  const SharedDecode& decode = images.decodes().front();
+  const StageOutputs& outputs = images.stages(decode.views.front()).outputs();
   std::vector<std::uint8_t> resized(outputs.geometry.bytes()), finished(outputs.color.bytes());
-  stages.path().decode();
+  images.decode(decode);
   EXPECT_EQ(outputs.decode.dtype, DType::kU8);
-  stages.path().geometry(stages.path().resized_view(resized.data()));
-  stages.path().color(stages.path().resized_view(resized.data()), finished.data());
+  PixelPath& path = *decode.paths.front();
+  path.geometry(path.resized_view(resized.data()));
+  path.color(path.resized_view(resized.data()), finished.data());
   return finished;
 }
 
@@ -64,7 +68,7 @@ TEST(ExecutorAgreement, HoldsForEveryRecipeImageAndInstructionSet) {
             ASSERT_EQ(got[i].spec.shape, want[i].spec.shape) << what;
             ASSERT_EQ(got[i].bytes, want[i].bytes) << what;
           }
-          ASSERT_EQ(run_stages(plan.views()[0], encoded, input.draw), want[0].bytes) << "stage by stage: " << what;
+          ASSERT_EQ(run_stages(plan, input), want[0].bytes) << "stage by stage: " << what;
         }
       }
     }

@@ -14,27 +14,29 @@ struct StageOutputs {
 };
 
 /// One image at a time through the stages of a view, each of which can also run alone: a prefix of them is what the CPU
-/// does when the rest happens elsewhere. Keeps scratch; one per thread.
+/// does when the rest happens elsewhere. One per thread and view; SampleImages decodes for those of a sample.
 class ImageStages {
  public:
-  explicit ImageStages(DecodeLimits limits = {}) : decoder_(limits) {}
+  /// `scratch` may be that of others and must outlive it.
+  explicit ImageStages(PathScratch& scratch) : rgb_(scratch), planar_(scratch) {}
 
-  /// Reads the header, draws the random numbers and lays out the work; returns what each stage will put out. `view` and
-  /// `encoded` must stay until the last stage is done. Throws kBadSample, and kLimit for an output that is too large.
-  /// `entry_points` are those of the image, if an index has them.
-  StageOutputs begin(const ViewPlan& view, Bytes encoded, const SampleDraw& draw, Bytes entry_points = {});
+  /// Draws the random numbers and lays out the work. `view` and `image` must stay until the last stage is done. Throws
+  /// kUsage for an image that the view's operators cannot treat, and kLimit for an output that is too large.
+  void begin(const ViewPlan& view, const CodedImage& image, const SampleDraw& draw);
 
-  /// The stages themselves, until the next begin().
+  /// Until the next begin(): what each stage will put out,
+  const StageOutputs& outputs() const { return outputs_; }
+  /// the stages themselves,
   PixelPath& path() const { return *path_; }
-
-  PlaneDecodes plane_decodes() const { return decoder_.plane_decodes(); }
+  /// and whether those of another view can go on from what is decoded for this one.
+  bool may_share_with(const ImageStages& other) const;
 
  private:
-  AnyImageDecoder decoder_;
   RgbPath rgb_;
   PlanarPath planar_;
   ImageWork work_;
   PixelPath* path_ = nullptr;  // one of the two
+  StageOutputs outputs_;
 };
 
 }  // namespace stoker
