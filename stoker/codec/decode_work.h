@@ -9,8 +9,9 @@
 
 namespace stoker {
 
-/// In units of making one pixel from decoded coefficients or rows. `by_entry_points`: as planes, and an index has the
-/// image's entry points.
-std::int64_t decode_work(const ImageFacts& facts, Rect window, bool by_entry_points);
+/// Of ImageDecoder::decode_rgb, in units of making one pixel from what codes it.
+std::int64_t decode_rgb_work(const ImageFacts& facts, Rect window);
+/// Of ImageDecoder::decode_planes, with an index's entry points or without.
+std::int64_t decode_planes_work(const ImageFacts& facts, Rect window, bool has_entry_points);
 
 }  // namespace stoker

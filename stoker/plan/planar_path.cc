@@ -53,7 +53,7 @@ std::uint64_t PlanarPath::decode_memory(Rect window) const {
 }
 
 std::int64_t PlanarPath::decode_work(Rect window) const {
-  return stoker::decode_work(work_->image->facts, window, !work_->image->entry_points.empty());
+  return decode_planes_work(work_->image->facts, window, !work_->image->entry_points.empty());
 }
 
 StageTensor PlanarPath::decoded() const {

@@ -31,7 +31,7 @@ Rect RgbPath::window() const {
 
 std::uint64_t RgbPath::decode_memory(Rect window) const { return decode_rgb_memory(work_->image->facts, window); }
 
-std::int64_t RgbPath::decode_work(Rect window) const { return stoker::decode_work(work_->image->facts, window, false); }
+std::int64_t RgbPath::decode_work(Rect window) const { return decode_rgb_work(work_->image->facts, window); }
 
 StageTensor RgbPath::decoded() const {
   const Rect window = upright_window();
