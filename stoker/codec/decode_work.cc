@@ -14,7 +14,8 @@ constexpr int kRowsBeside = 16, kColumnsBeside = 64;
 
 std::int64_t pixels_of(int width, int height) { return std::int64_t{width} * height; }
 
-// Of a JPEG whose data are read from the image's beginning to the window's end, or to that of the last of several scans.
+// Of a JPEG whose data are read from the image's beginning to the window's end, or to that of the last of several
+// scans.
 std::int64_t from_the_beginning(const ImageFacts& facts, Rect window, std::int64_t read) {
   const int rows = facts.coding == JpegCoding::kSequential ? window.y + window.height : facts.height;
   return kBegin + pixels_of(window.width, window.height) + read * pixels_of(facts.width, rows);

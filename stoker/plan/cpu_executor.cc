@@ -40,7 +40,7 @@ class CpuExecutor::Timer {
 // Lays out the work of all images, and waits for the memory that they take.
 void CpuExecutor::begin(const SampleInput& sample, Timer& timer) {
   images_->begin(sample);
-  if (gate_ && !images_->decodes().empty()) timer.waited(gate_->enter(images_->decode_memory()));
+  if (gate_ && !images_->decodes().empty()) timer.waited(gate_->enter(images_->memory()));
 }
 
 // Before the images: a sample that turns out to be bad by a number has had no memory or room for them.
@@ -69,7 +69,7 @@ void CpuExecutor::write_tensors(const SharedDecode& shared, const OutputPlaces& 
     const StageTensor& tensor = images_->stages(shared.views[i]).outputs().color;
     const MutableBytes out = place(shared.views[i], tensor.shape);
     assert(tensor.bytes() == out.size());
-    shared.paths[i]->transform(out.data());
+    images_->stages(shared.views[i]).transform(out.data());
   }
   timer.was(stage_run(StageSide::kCpu, Stage::kGeometry, Stage::kColor));
 }
@@ -83,7 +83,7 @@ void CpuExecutor::run(const SampleInput& sample, DeviceBatch& batch, int slot) {
     if (batch.crosses_as() == ImageForm::kFinished) {
       write_tensors(decode, place, timer);
     } else {
-      hand_over(decode, sample.has_faults, batch, slot, timer);
+      hand_over(decode, sample, batch, slot, timer);
     }
   }
 }
@@ -101,9 +101,10 @@ bool CpuExecutor::hand_over_coded(const SharedDecode& shared, bool has_faults, c
   return true;
 }
 
-void CpuExecutor::hand_over(const SharedDecode& shared, bool has_faults, DeviceBatch& batch, int slot, Timer& timer) {
+void CpuExecutor::hand_over(const SharedDecode& shared, const SampleInput& sample, DeviceBatch& batch, int slot,
+                            Timer& timer) {
   DeviceBatch::Room room(batch, shared.views, slot);
-  const bool coded = hand_over_coded(shared, has_faults, batch, room);
+  const bool coded = hand_over_coded(shared, sample.has_faults, batch, room);
   if (!coded) decode(shared, timer);
   if (coded || (batch.crosses_as() <= ImageForm::kDecoded && images_->hand_over_decoded(shared, room, items_))) {
     timer.was(kHandOver);
@@ -116,7 +117,7 @@ void CpuExecutor::hand_over(const SharedDecode& shared, bool has_faults, DeviceB
     }
     timer.was(stage_run(StageSide::kCpu, Stage::kGeometry));
   }
-  for (std::size_t i = 0; i < shared.views.size(); ++i) batch.put(shared.views[i], slot, items_[i]);
+  for (std::size_t i = 0; i < shared.views.size(); ++i) batch.put(shared.views[i], slot, items_[i], sample.draw);
 }
 
 }  // namespace stoker

@@ -12,6 +12,7 @@
 #include "stoker/device/device.h"
 #include "stoker/ops/stage.h"
 #include "stoker/plan/device_item.h"
+#include "stoker/plan/device_pictures.h"
 #include "stoker/plan/plan.h"
 #include "stoker/tensor/batch.h"
 
@@ -29,6 +30,8 @@ struct DeviceBatchLayout {
   std::size_t staging = 0;           // the end: in the host's memory,
   std::size_t memory = 0;            // and in the device's; in between is scratch,
   std::size_t faults = 0;            // and from here on a word for each coded image
+  std::size_t fault_words_end = 0;
+  std::vector<DevicePictureRoom> pictures;  // by view: room for what operators on pictures work on
 
   /// `image_bytes`: what an image of the data takes, coded, on average. `nvjpeg`: there is scratch for any file's
   /// planes.
@@ -79,8 +82,8 @@ class DeviceBatch {
   };
   /// Room for the resized form, which there always is.
   DeviceGrant grant_resized(std::size_t view, int slot);
-  /// What was handed over.
-  void put(std::size_t view, int slot, const DeviceItem& item);
+  /// What was handed over, and which sample operators on pictures draw for.
+  void put(std::size_t view, int slot, const DeviceItem& item, const SampleDraw& draw = {});
 
   /// All slots are filled: what the device is to do. Stays until the next start().
   const DeviceTask& seal();
@@ -98,6 +101,7 @@ class DeviceBatch {
  private:
   struct Entry {
     DeviceItem item;
+    SampleDraw draw;
     bool had_room = false;
   };
   // Coded images of which the device's scratch memory holds the planes at a time, by their place in coded_: all of them
@@ -123,11 +127,19 @@ class DeviceBatch {
   std::uint32_t* fault_word(std::size_t coded) const;
   std::optional<int> first_fault(std::size_t begin, std::size_t end) const;
   void seal_view(std::size_t view);
+  void seal_pictures(std::size_t view);
   DeviceColor color_of(std::size_t view) const;
+  // What follows the geometry of a view's images: its own color step, or the one that makes pictures for operators.
+  struct ColorStep {
+    DeviceColor color;
+    std::uint8_t* out;
+  };
+  ColorStep color_after_geometry(std::size_t view) const;
   template <typename T>
   const T* place_table(const std::vector<T>& rows);
   template <class Kernel, class Image, class HeightOf>
-  void launch_geometry(std::vector<Image>& images, const DeviceColor& color, HeightOf height_of);
+  void launch_geometry(std::vector<Image>& images, const ColorStep& step, HeightOf height_of);
+  void launch_color(const ColorStep& step);
 
   const Plan& plan_;
   const int slots_max_;
@@ -151,6 +163,7 @@ class DeviceBatch {
   std::vector<DevicePlanarImage> planars_;
   std::vector<DeviceRgbImage> rgbs_;
   std::vector<DeviceResized> resized_;
+  PictureRounds rounds_;
 };
 
 }  // namespace stoker

@@ -1,5 +1,7 @@
 #include "stoker/plan/image_stages.h"
 
+#include "stoker/ops/kernels/resample/convert.h"
+
 namespace stoker {
 
 void ImageStages::begin(const ViewPlan& view, const CodedImage& image, const SampleDraw& draw) {
@@ -11,6 +13,13 @@ void ImageStages::begin(const ViewPlan& view, const CodedImage& image, const Sam
   const bool sides_exchanged = turn_of(work_.orientation).transpose;
   work_.map = view.image.geometry.draw(
       sides_exchanged ? ImageSize{facts.height, facts.width} : ImageSize{facts.width, facts.height}, draw);
+  work_.color = view.image.color;
+  work_.format = view.image.format;
+  if (has_picture()) {
+    view.image.picture.draw(work_.size(), draw, steps_);
+    work_.color = {};
+    work_.format = kPictureFormat;
+  }
   path_ = &rgb_;
   if (options.mode == DecodeMode::kPlanar) {
     planar_.begin(work_);
@@ -26,6 +35,34 @@ bool ImageStages::may_share_with(const ImageStages& other) const {
   const bool both_planar = path_ == &planar_ && other.path_ == &other.planar_;
   const bool both_rgb = path_ == &rgb_ && other.path_ == &other.rgb_;
   return work_.image == other.work_.image && work_.orientation == other.work_.orientation && (both_planar || both_rgb);
+}
+
+std::uint64_t ImageStages::picture_memory() const {
+  return has_picture() ? PictureLayout(work_.program->picture.bounds(), work_.size()).bytes : 0;
+}
+
+// `write` writes the picture that the operators begin with.
+template <class Write>
+void ImageStages::finish_picture(const Write& write, std::uint8_t* out) {
+  const ImageProgram& program = *work_.program;
+  const ImageSize size = work_.size();
+  const PictureLayout layout(program.picture.bounds(), size);
+  std::uint8_t* const memory = scratch_.picture.bytes(layout.bytes);
+  write(memory);
+  const std::uint8_t* const planes = scratch_.pictures.run(steps_.all(), size, layout, memory);
+  const ImageView picture{
+      planes, size.width, size.height, ColorMap::kChannels, size.width, 1, std::ptrdiff_t{size.width} * size.height};
+  convert_pixels(picture, program.color, program.format, out);
+}
+
+void ImageStages::color(ImageView resized, std::uint8_t* out) {
+  if (!has_picture()) return path_->color(resized, out);
+  finish_picture([&](std::uint8_t* picture) { path_->color(resized, picture); }, out);
+}
+
+void ImageStages::transform(std::uint8_t* out) {
+  if (!has_picture()) return path_->transform(out);
+  finish_picture([&](std::uint8_t* picture) { path_->transform(picture); }, out);
 }
 
 }  // namespace stoker

@@ -18,7 +18,7 @@ struct StageOutputs {
 class ImageStages {
  public:
   /// `scratch` may be that of others and must outlive it.
-  explicit ImageStages(PathScratch& scratch) : rgb_(scratch), planar_(scratch) {}
+  explicit ImageStages(StageScratch& scratch) : scratch_(scratch), rgb_(scratch), planar_(scratch) {}
 
   /// Draws the random numbers and lays out the work. `view` and `image` must stay until the last stage is done. Throws
   /// kUsage for an image that the view's operators cannot treat, and kLimit for an output that is too large.
@@ -26,16 +26,29 @@ class ImageStages {
 
   /// Until the next begin(): what each stage will put out,
   const StageOutputs& outputs() const { return outputs_; }
-  /// the stages themselves,
+  /// the first two stages, and the hand-over,
   PixelPath& path() const { return *path_; }
   /// and whether those of another view can go on from what is decoded for this one.
   bool may_share_with(const ImageStages& other) const;
 
+  /// Stage 3: the finished tensor of resized pixels or planes.
+  void color(ImageView resized, std::uint8_t* out);
+  /// Stages 2 and 3, in one pass unless there are operators on pictures: the same bits.
+  void transform(std::uint8_t* out);
+  /// What operators on pictures take of memory.
+  std::uint64_t picture_memory() const;
+
  private:
+  bool has_picture() const { return !work_.program->picture.empty(); }
+  template <class Write>
+  void finish_picture(const Write& write, std::uint8_t* out);
+
+  StageScratch& scratch_;
   RgbPath rgb_;
   PlanarPath planar_;
   ImageWork work_;
   PixelPath* path_ = nullptr;  // one of the two
+  PictureSteps steps_;
   StageOutputs outputs_;
 };
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "stoker/codec/image_decoder.h"
+#include "stoker/ops/kernels/picture/picture_runner.h"
 #include "stoker/ops/kernels/planar/planar_resample.h"
 #include "stoker/ops/kernels/resample/resample.h"
 #include "stoker/plan/device_batch.h"
@@ -29,6 +30,8 @@ struct ImageWork {
   const CodedImage* image = nullptr;
   Orientation orientation = 1;  // by which it is to be turned upright
   SamplingMap map;              // of the upright image
+  ColorMap color;               // of the color step, and
+  TensorFormat format;  // of what it puts out: the view's, or those of a picture for the view's operators on them
 
   ImageSize size() const { return {map.width(), map.height()}; }
 };
@@ -41,10 +44,12 @@ struct DecodedImage {
 };
 
 /// Memory that is used again by one view after another.
-struct PathScratch {
+struct StageScratch {
   Resampler rgb;
   PlanarResampler planar;
   Scratch turned;
+  PictureRunner pictures;
+  Scratch picture;
 };
 
 /// What a stage puts out.
@@ -91,7 +96,7 @@ class PixelPath {
   virtual void use(const DecodedImage& decoded) = 0;
   /// Stage 2. Resized 8-bit pixels or planes, of the output's size.
   virtual void geometry(MutableImageView out) = 0;
-  /// Stage 3. The finished tensor.
+  /// Stage 3, but for the view's operators on pictures: the finished tensor, or the picture that they begin with.
   virtual void color(ImageView resized, std::uint8_t* out) const = 0;
   /// geometry() and color() in one pass: the same bits.
   virtual void transform(std::uint8_t* out) = 0;

@@ -23,8 +23,8 @@ void check_family_order(const View& view) {
     const OperatorSpec& spec = find_operator(call.name);
     if (spec.function.index() < reached) {
       fail(ErrorKind::kUsage,
-           "view '{}': {} ({}) must come before {} ({}); the order is decode, geometry, color, format", view.name,
-           spec.name, family_name(spec), before->name, family_name(*before));
+           "view '{}': {} ({}) must come before {} ({}); the order is decode, geometry, picture, color, format",
+           view.name, spec.name, family_name(spec), before->name, family_name(*before));
     }
     reached = spec.function.index();
     before = &spec;
@@ -97,6 +97,10 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(GeometryFunction function) const {
         static_assert(traits_of(Stage::kGeometry).draws);
         image.geometry.append(function(call), stream);
+      }
+      void operator()(PictureFunction function) const {
+        static_assert(traits_of(Stage::kColor).draws);
+        image.picture.append(function(call), stream);
       }
       void operator()(ColorFunction function) const { function(call, color); }
       void operator()(FormatFunction function) const { function(call, format); }

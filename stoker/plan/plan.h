@@ -12,6 +12,7 @@
 #include "stoker/ops/decode_options.h"
 #include "stoker/ops/geometry.h"
 #include "stoker/ops/json_number.h"
+#include "stoker/ops/picture/picture_operator.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/tensor/batch.h"
 
@@ -24,6 +25,7 @@ constexpr int kSemanticsVersion = 4;
 struct ImageProgram {
   DecodeOptions decode;
   Geometry geometry;
+  PictureChain picture;
   ColorMap color;
   TensorFormat format;
 };

@@ -12,7 +12,7 @@ namespace stoker {
 
 class PlanarPath final : public PixelPath {
  public:
-  explicit PlanarPath(PathScratch& scratch) : scratch_(scratch) {}
+  explicit PlanarPath(StageScratch& scratch) : scratch_(scratch) {}
 
   void begin(const ImageWork& work) override;
   /// Whether the image that begin() was given has planes. If not, nothing else may be called.
@@ -44,7 +44,7 @@ class PlanarPath final : public PixelPath {
                        DeviceGrant tables, const ItemOf& item_of);
   bool suits_nvjpeg() const;
 
-  PathScratch& scratch_;
+  StageScratch& scratch_;
   const ImageWork* work_ = nullptr;
   Turn turn_;
   PlanarTaps taps_;

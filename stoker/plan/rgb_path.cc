@@ -68,13 +68,12 @@ void RgbPath::geometry(MutableImageView out) {
 }
 
 void RgbPath::color(ImageView resized, std::uint8_t* out) const {
-  convert_pixels(resized, work_->program->color, work_->program->format, out);
+  convert_pixels(resized, work_->color, work_->format, out);
 }
 
 void RgbPath::transform(std::uint8_t* out) {
-  const ImageProgram& program = *work_->program;
-  scratch_.rgb.resample_converted(source_in(upright_window()), taps_x_, taps_y_, work_->map.fill, program.color,
-                                  program.format, out, order_);
+  scratch_.rgb.resample_converted(source_in(upright_window()), taps_x_, taps_y_, work_->map.fill, work_->color,
+                                  work_->format, out, order_);
 }
 
 namespace {

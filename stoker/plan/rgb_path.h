@@ -7,7 +7,7 @@ namespace stoker {
 
 class RgbPath final : public PixelPath {
  public:
-  explicit RgbPath(PathScratch& scratch) : scratch_(scratch) {}
+  explicit RgbPath(StageScratch& scratch) : scratch_(scratch) {}
 
   void begin(const ImageWork& work) override;
   Rect window() const override;
@@ -30,7 +30,7 @@ class RgbPath final : public PixelPath {
   Rect upright_window() const;
   ResampleSource source_in(Rect upright) const;
 
-  PathScratch& scratch_;
+  StageScratch& scratch_;
   const ImageWork* work_ = nullptr;
   AxisTaps taps_x_, taps_y_;
   PassOrder order_ = PassOrder::kHorizontalFirst;

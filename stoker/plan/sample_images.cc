@@ -89,21 +89,28 @@ void SampleImages::decode(const SharedDecode& decode) {
   for (PixelPath* const path : decode.paths) path->use(decoded);
 }
 
-std::uint64_t SampleImages::decode_memory() const {
+// One view after another uses it.
+std::uint64_t SampleImages::picture_memory() const {
+  std::uint64_t most = 0;
+  for (const std::size_t view : views_) most = std::max(most, stages_[view].picture_memory());
+  return most;
+}
+
+std::uint64_t SampleImages::memory() const {
   std::uint64_t most = 0;
   for (const SharedDecode& decode : decodes_) {
     most = std::max(most, decode.paths.front()->decode_memory(decode.window));
   }
-  return most;
+  return most + picture_memory();
 }
 
-std::uint64_t SampleImages::decode_memory_max() const {
+std::uint64_t SampleImages::memory_max() const {
   std::uint64_t most = 0;
   for (const std::size_t view : views_) {
     const ImageFacts& facts = images_[static_cast<std::size_t>(plan_.views()[view].field)].facts;
     most = std::max(most, stages_[view].path().decode_memory({0, 0, facts.width, facts.height}));
   }
-  return most;
+  return most + picture_memory();
 }
 
 bool SampleImages::hand_over_coded(const SharedDecode& decode, DeviceBatch::Room& room, std::span<DeviceItem> items) {

@@ -34,12 +34,12 @@ class SampleImages {
   std::span<const SharedDecode> decodes() const { return decodes_; }
   void decode(const SharedDecode& decode);
   /// Those of a view of images, by its number in the plan.
-  const ImageStages& stages(std::size_t view) const { return stages_[view]; }
+  ImageStages& stages(std::size_t view) { return stages_[view]; }
 
-  /// About the most memory that a decode takes,
-  std::uint64_t decode_memory() const;
+  /// About the most memory that the stages take at a time,
+  std::uint64_t memory() const;
   /// and would take whatever windows are drawn.
-  std::uint64_t decode_memory_max() const;
+  std::uint64_t memory_max() const;
 
   /// For a device to go on with, by the views of the decode. False if there is no room, or no device can.
   bool hand_over_coded(const SharedDecode& decode, DeviceBatch::Room& room, std::span<DeviceItem> items);
@@ -49,12 +49,13 @@ class SampleImages {
   PlaneDecodes plane_decodes() const { return decoder_.plane_decodes(); }
 
  private:
+  std::uint64_t picture_memory() const;
   void share_decodes();
   void list_decodes();
 
   const Plan& plan_;
   AnyImageDecoder decoder_;
-  PathScratch scratch_;
+  StageScratch scratch_;
   std::vector<std::size_t> views_;  // those of images
   std::vector<bool> planar_;        // by field: whether a view asks for its planes
   std::vector<CodedImage> images_;  // by field

@@ -26,7 +26,8 @@ void StageProbe::measure_images(const SampleInput& sample) {
     for (std::size_t i = 0; i < decode.views.size(); ++i) {
       View& view = views_[decode.views[i]];
       PixelPath& path = *decode.paths[i];
-      const StageOutputs& outputs = images_.stages(decode.views[i]).outputs();
+      ImageStages& stages = images_.stages(decode.views[i]);
+      const StageOutputs& outputs = stages.outputs();
       first.last[0].bytes_out += outputs.decode.bytes();
       view.resized.resize(outputs.geometry.bytes());
       view.tensor.resize(outputs.color.bytes());
@@ -34,7 +35,7 @@ void StageProbe::measure_images(const SampleInput& sample) {
       took_ns();
       path.geometry(resized);
       view.last[1] = {took_ns(), view.resized.size()};
-      path.color(resized, view.tensor.data());
+      stages.color(resized, view.tensor.data());
       view.last[2] = {took_ns(), view.tensor.size()};
     }
   }

@@ -85,8 +85,8 @@ class Needs {
     for (std::uint64_t position = 0; position < kDraws; ++position) {
       input.draw = {.seed = 0, .epoch = 0, .position = position};
       images_.begin(input);
-      if (position == 0) first = images_.decode_memory();
-      if (images_.decode_memory() != first) return images_.decode_memory_max();
+      if (position == 0) first = images_.memory();
+      if (images_.memory() != first) return images_.memory_max();
     }
     return first;
   }
