@@ -78,7 +78,7 @@ std::vector<std::string> names_of(std::span<const Spec> specs) {
 }  // namespace
 
 std::string_view family_name(const OperatorSpec& spec) {
-  constexpr std::string_view kNames[] = {"decode", "geometry", "picture", "color", "format", "number"};
+  constexpr std::string_view kNames[] = {"decode", "geometry", "picture", "color", "format", "number", "views"};
   return kNames[spec.function.index()];
 }
 

@@ -15,6 +15,7 @@
 #include "stoker/ops/geometry.h"
 #include "stoker/ops/json_number.h"
 #include "stoker/ops/operator_call.h"
+#include "stoker/ops/several_views.h"
 #include "stoker/ops/stage.h"
 #include "stoker/ops/tensor_format.h"
 
@@ -46,20 +47,23 @@ using PictureFunction = std::unique_ptr<PictureOperator> (*)(const OperatorCall&
 using ColorFunction = void (*)(const OperatorCall&, ColorChain&);
 using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
 using NumberFunction = void (*)(const OperatorCall&, JsonNumber&);
+using ViewsFunction = std::vector<OperatorCalls> (*)(const OperatorCall&);
 
 struct OperatorSpec {
   std::string_view name;
   std::string_view doc;
-  /// The alternative is the family, and families come in this order within a view; a number stands alone.
-  std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, FormatFunction, NumberFunction>
+  /// The alternative is the family, and families come in this order within a view; a number stands alone. Of those that
+  /// make several views no view has one.
+  std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, FormatFunction, NumberFunction,
+               ViewsFunction>
       function;
   std::span<const ArgSpec> args;
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "picture", "color", "format", "number".
+/// "decode", "geometry", "picture", "color", "format", "number", "views".
 std::string_view family_name(const OperatorSpec& spec);
-/// The stage that operators of its family are a part of; a number has none.
+/// The stage that operators of its family are a part of; numbers and views have none.
 Stage stage_of(const OperatorSpec& spec);
 
 std::span<const OperatorSpec> operator_table();

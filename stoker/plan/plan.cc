@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <map>
 #include <variant>
 
@@ -105,6 +106,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(ColorFunction function) const { function(call, color); }
       void operator()(FormatFunction function) const { function(call, format); }
       void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
+      void operator()(ViewsFunction) const { assert(false); }  // Recipe::add() has made its views
     };
     try {
       std::visit(Apply{call, plan.image, color, format, random_stream(draw_group, spec.name, occurrence)},
