@@ -51,7 +51,7 @@ std::unique_ptr<GeometryOperator> make_corner_crop(const OperatorCall& call) {
 std::vector<OperatorCalls> make_five_crop(const OperatorCall& call) {
   std::vector<OperatorCalls> views;
   for (const std::string_view corner : kCorners) {
-    views.push_back({{"corner_crop", {{"size", Numbers(call.numbers("size"))}, {"corner", std::string(corner)}}}});
+    views.push_back({OperatorCall{"corner_crop", {{"size", call.numbers("size")}, {"corner", std::string(corner)}}}});
   }
   return views;
 }
@@ -59,7 +59,7 @@ std::vector<OperatorCalls> make_five_crop(const OperatorCall& call) {
 std::vector<OperatorCalls> make_ten_crop(const OperatorCall& call) {
   std::vector<OperatorCalls> views = make_five_crop(call);
   for (OperatorCalls& crop : make_five_crop(call)) {
-    crop.insert(crop.begin(), {"flip", {{"axis", call.text("axis")}}});
+    crop.insert(crop.begin(), OperatorCall{"flip", {{"axis", call.text("axis")}}});
     views.push_back(std::move(crop));
   }
   return views;

@@ -45,6 +45,15 @@ constexpr ArgSpec integer_arg(std::string_view name, std::string_view doc, doubl
   return {.name = name, .type = ArgType::kInteger, .doc = doc, .required = true, .min = min, .max = kSideMax};
 }
 
+constexpr ArgSpec operators_arg(std::string_view doc) {
+  return {.name = kCombinedOperators,
+          .type = ArgType::kOperators,
+          .doc = doc,
+          .required = true,
+          .min = 1,
+          .max = Combination::kMembersMax};
+}
+
 constexpr ArgSpec kDecodeArgs[] = {
     text_arg(
         "mode",
@@ -111,6 +120,59 @@ constexpr ArgSpec drawn_arg(std::string_view name, std::string_view doc, double 
 constexpr double kFactorMax = 100;
 constexpr ArgSpec kBrightnessArgs[] = {
     drawn_arg("factor", "1 changes nothing; [low, high] draws a factor for each picture", 0, kFactorMax)};
+constexpr ArgSpec p_arg(double p) {
+  return {.name = "p", .type = ArgType::kNumber, .doc = "probability", .numbers = {p}, .min = 0, .max = 1};
+}
+constexpr ArgSpec kGaussianBlurArgs[] = {
+    {.name = "kernel_size",
+     .type = ArgType::kIntegers,
+     .doc = "columns and rows that a pixel is a mean of, odd: one number, or [width, height]",
+     .required = true,
+     .min = 1,
+     .max = 127,
+     .counts = kCountOne | kCountTwo},
+    {.name = "sigma",
+     .type = ArgType::kNumbers,
+     .doc = "standard deviation in pixels; [low, high] draws one for each picture",
+     .numbers = {0.1, 2},
+     .count = 2,
+     .min = 0.01,
+     .max = 1000,
+     .counts = kCountOne | kCountTwo}};
+constexpr ArgSpec sharpness_arg() {
+  return drawn_arg("factor", "0 smooths, 1 changes nothing, 2 sharpens; [low, high] draws a factor for each picture", 0,
+                   kFactorMax);
+}
+constexpr ArgSpec kSharpnessArgs[] = {sharpness_arg()};
+constexpr ArgSpec kRandomSharpnessArgs[] = {sharpness_arg(), p_arg(0.5)};
+constexpr ArgSpec kGaussianNoiseArgs[] = {
+    {.name = "mean", .type = ArgType::kNumber, .doc = "of the noise, as a fraction of white", .min = -1, .max = 1},
+    {.name = "sigma",
+     .type = ArgType::kNumbers,
+     .doc = "standard deviation as a fraction of white; [low, high] draws one for each picture",
+     .numbers = {0.1},
+     .min = 0,
+     .max = 10,
+     .counts = kCountOne | kCountTwo}};
+constexpr ArgSpec kShotNoiseArgs[] = {drawn_arg(
+    "photons", "photons that make white: fewer are noisier; [low, high] draws a number for each picture", 1, 1000)};
+constexpr ArgSpec kSaltAndPepperArgs[] = {
+    drawn_arg("amount", "fraction of the pixels that become white or black; [low, high] draws it for each picture", 0,
+              1),
+    {.name = "ratio",
+     .type = ArgType::kNumbers,
+     .doc = "fraction of those that become white; [low, high] draws it for each picture",
+     .numbers = {0.5},
+     .min = 0,
+     .max = 1,
+     .counts = kCountOne | kCountTwo}};
+constexpr ArgSpec kJpegDegradeArgs[] = {{.name = "quality",
+                                         .type = ArgType::kIntegers,
+                                         .doc = "libjpeg's quality; [low, high] draws one for each picture",
+                                         .required = true,
+                                         .min = 1,
+                                         .max = 100,
+                                         .counts = kCountOne | kCountTwo}};
 constexpr ArgSpec kNormalizeArgs[] = {
     text_arg("preset", "preset mean, std and scale of a data set", "none|imagenet|cifar10|unit", "none"),
     {.name = "mean",
@@ -140,6 +202,20 @@ constexpr ArgSpec kJsonNumberArgs[] = {
     text_arg("key", "key of the outermost object, or a JSON pointer: /annotations/0/category", ""),
     text_arg("dtype", "of the output", "i64|f32", "i64")};
 
+constexpr ArgSpec kSequenceArgs[] = {operators_arg("applied one after another")};
+constexpr ArgSpec kRandomApplyArgs[] = {
+    operators_arg("applied one after another, or not at all"),
+    {.name = "p", .type = ArgType::kNumber, .doc = "probability", .numbers = {0.5}, .min = 0, .max = 1}};
+constexpr ArgSpec kRandomChoiceArgs[] = {operators_arg("of which one is applied"),
+                                         {.name = "p",
+                                          .type = ArgType::kNumbers,
+                                          .doc = "probability of each operator, in any unit; by default all are equal",
+                                          .count = 0,
+                                          .min = 0,
+                                          .max = 1e6,
+                                          .counts = ~0u}};
+constexpr ArgSpec kRandomOrderArgs[] = {operators_arg("applied in random order")};
+
 constexpr OperatorSpec kOperators[] = {
     {"decode", "decodes an image to 8-bit RGB pixels", &apply_decode, kDecodeArgs},
     {"resize", "resizes to a given size", &make_resize, kResizeArgs},
@@ -154,11 +230,23 @@ constexpr OperatorSpec kOperators[] = {
     {"pad", "adds a border of one colour", &make_pad, kPadArgs},
     {"brightness", "multiplies all values by a factor", &make_brightness, kBrightnessArgs},
     {"invert", "inverts the picture: the negative", &make_invert, {}},
+    {"gaussian_blur", "blurs by a Gaussian kernel", &make_gaussian_blur, kGaussianBlurArgs},
+    {"sharpness", "sharpens or smooths", &make_sharpness, kSharpnessArgs},
+    {"random_sharpness", "sharpens or smooths with a given probability", &make_random_sharpness, kRandomSharpnessArgs},
+    {"gaussian_noise", "adds a normal deviate to every value", &make_gaussian_noise, kGaussianNoiseArgs},
+    {"shot_noise", "replaces every value by a count of photons with that mean", &make_shot_noise, kShotNoiseArgs},
+    {"salt_and_pepper", "makes some pixels white or black", &make_salt_and_pepper, kSaltAndPepperArgs},
+    {"jpeg_degrade", "degrades the picture as coding it as a JPEG does", &make_jpeg_degrade, kJpegDegradeArgs},
     {"normalize", "(pixel / scale - mean) / std, in float32", &apply_normalize, kNormalizeArgs},
     {"channel_order", "sets the order of channels: RGB or BGR", &apply_channel_order, kChannelOrderArgs},
     {"cast", "sets the tensor's element type", &apply_cast, kCastArgs},
     {"layout", "sets the tensor's layout", &apply_layout, kLayoutArgs},
     {"json_number", "takes a number from a JSON field: a label, a target", &apply_json_number, kJsonNumberArgs},
+    {"sequence", "applies several operators as one", &combine_sequence, kSequenceArgs},
+    {"random_apply", "applies several operators with a given probability, or none of them", &combine_random_apply,
+     kRandomApplyArgs},
+    {"random_choice", "applies one of several operators", &combine_random_choice, kRandomChoiceArgs},
+    {"random_order", "applies several operators in random order", &combine_random_order, kRandomOrderArgs},
     {"five_crop", "makes five views of one: its corners, from top_left to bottom_right, and its centre",
      &make_five_crop, kFiveCropArgs},
     {"ten_crop", "makes ten views of one: those of five_crop, and the same of its mirror image", &make_ten_crop,

@@ -8,8 +8,6 @@
 
 namespace stoker {
 
-using OperatorCalls = std::vector<OperatorCall>;
-
 // One maker per operator, for the operator table: by view, the operators that follow those of the view in whose place
 // they stand. The calls have been checked against the table; what is made has not.
 std::vector<OperatorCalls> make_five_crop(const OperatorCall& call);

@@ -198,6 +198,32 @@ Recipe& Recipe::brightness(std::vector<double> factor) { return add({"brightness
 
 Recipe& Recipe::invert() { return add({"invert", {}}); }
 
+Recipe& Recipe::gaussian_blur(std::vector<double> kernel_size, std::vector<double> sigma) {
+  return add({"gaussian_blur", {{"kernel_size", std::move(kernel_size)}, {"sigma", std::move(sigma)}}});
+}
+
+Recipe& Recipe::sharpness(std::vector<double> factor) { return add({"sharpness", {{"factor", std::move(factor)}}}); }
+
+Recipe& Recipe::random_sharpness(std::vector<double> factor, double p) {
+  return add({"random_sharpness", {{"factor", std::move(factor)}, {"p", p}}});
+}
+
+Recipe& Recipe::gaussian_noise(double mean, std::vector<double> sigma) {
+  return add({"gaussian_noise", {{"mean", mean}, {"sigma", std::move(sigma)}}});
+}
+
+Recipe& Recipe::shot_noise(std::vector<double> photons) {
+  return add({"shot_noise", {{"photons", std::move(photons)}}});
+}
+
+Recipe& Recipe::salt_and_pepper(std::vector<double> amount, std::vector<double> ratio) {
+  return add({"salt_and_pepper", {{"amount", std::move(amount)}, {"ratio", std::move(ratio)}}});
+}
+
+Recipe& Recipe::jpeg_degrade(std::vector<double> quality) {
+  return add({"jpeg_degrade", {{"quality", std::move(quality)}}});
+}
+
 Recipe& Recipe::normalize(std::string_view preset) { return add({"normalize", {{"preset", owned(preset)}}}); }
 
 Recipe& Recipe::normalize(std::vector<double> mean, std::vector<double> std, double scale) {
@@ -218,6 +244,20 @@ Recipe& Recipe::ten_crop(int size, std::string_view axis) {
 
 Recipe& Recipe::json_number(std::string_view key, std::string_view dtype) {
   return add({"json_number", {{"key", owned(key)}, {"dtype", owned(dtype)}}});
+}
+
+Recipe& Recipe::sequence(OperatorCalls operators) { return add({"sequence", {{"operators", std::move(operators)}}}); }
+
+Recipe& Recipe::random_apply(OperatorCalls operators, double p) {
+  return add({"random_apply", {{"operators", std::move(operators)}, {"p", p}}});
+}
+
+Recipe& Recipe::random_choice(OperatorCalls operators, std::vector<double> p) {
+  return add({"random_choice", {{"operators", std::move(operators)}, {"p", std::move(p)}}});
+}
+
+Recipe& Recipe::random_order(OperatorCalls operators) {
+  return add({"random_order", {{"operators", std::move(operators)}}});
 }
 
 }  // namespace stoker

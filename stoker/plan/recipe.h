@@ -82,6 +82,13 @@ class Recipe {
   Recipe& pad(std::vector<double> padding, std::vector<double> fill = {0});
   Recipe& brightness(std::vector<double> factor);
   Recipe& invert();
+  Recipe& gaussian_blur(std::vector<double> kernel_size, std::vector<double> sigma = {0.1, 2});
+  Recipe& sharpness(std::vector<double> factor);
+  Recipe& random_sharpness(std::vector<double> factor, double p = 0.5);
+  Recipe& gaussian_noise(double mean = 0, std::vector<double> sigma = {0.1});
+  Recipe& shot_noise(std::vector<double> photons);
+  Recipe& salt_and_pepper(std::vector<double> amount, std::vector<double> ratio = {0.5});
+  Recipe& jpeg_degrade(std::vector<double> quality);
   Recipe& normalize(std::string_view preset);
   Recipe& normalize(std::vector<double> mean, std::vector<double> std, double scale = 255);
   Recipe& channel_order(std::string_view order);
@@ -90,6 +97,10 @@ class Recipe {
   Recipe& five_crop(int size);
   Recipe& ten_crop(int size, std::string_view axis = "horizontal");
   Recipe& json_number(std::string_view key, std::string_view dtype = "i64");
+  Recipe& sequence(OperatorCalls operators);
+  Recipe& random_apply(OperatorCalls operators, double p = 0.5);
+  Recipe& random_choice(OperatorCalls operators, std::vector<double> p = {});
+  Recipe& random_order(OperatorCalls operators);
 
   friend bool operator==(const Recipe& a, const Recipe& b) { return a.views_ == b.views_ && a.tail_ == b.tail_; }
 

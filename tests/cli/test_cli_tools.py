@@ -12,8 +12,9 @@ from PIL import Image
 
 COMMANDS = ["run", "plan", "view", "pack", "index", "verify", "info", "synth", "ops"]
 OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_resized_crop", "flip", "random_flip", "pad",
-             "brightness", "invert", "normalize", "channel_order", "cast", "layout", "json_number",
-             "corner_crop", "five_crop", "ten_crop"}
+             "brightness", "invert", "normalize", "channel_order", "cast", "layout", "json_number", "sequence",
+             "random_apply", "random_choice", "random_order", "gaussian_blur", "sharpness", "random_sharpness",
+             "gaussian_noise", "shot_noise", "salt_and_pepper", "jpeg_degrade", "corner_crop", "five_crop", "ten_crop"}
 CELL, GAP, CAPTION, DETAIL, HEADER = 160, 12, 16, 12, 40  # of the contact sheet
 
 
@@ -35,7 +36,7 @@ def test_ops_lists_every_operator(stoker):
     assert list(listed) == ["operators"]
     assert {op["name"] for op in listed["operators"]} == OPERATORS
     assert [op["family"] for op in listed["operators"]] == sorted(
-        (op["family"] for op in listed["operators"]), key=["decode", "geometry", "picture", "color", "format", "number", "views"].index)
+        (op["family"] for op in listed["operators"]), key=["decode", "geometry", "picture", "color", "format", "number", "combination", "views"].index)
     table = stoker.text("ops")
     for name in OPERATORS:
         assert f" {name} " in table

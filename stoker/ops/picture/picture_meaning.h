@@ -2,8 +2,12 @@
 // call. The CPU's kernels make the same bits.
 #pragma once
 
+#include "stoker/ops/picture/blur_meaning.h"
+#include "stoker/ops/picture/jpeg_meaning.h"
 #include "stoker/ops/picture/linear_meaning.h"
+#include "stoker/ops/picture/noise_meaning.h"
 #include "stoker/ops/picture/picture_pass.h"
+#include "stoker/ops/picture/sharpness_meaning.h"
 
 namespace stoker {
 
@@ -16,6 +20,14 @@ STOKER_HOST_DEVICE inline void compute_unit(const PicturePass& pass, int x, int 
   switch (pass.steps->kind) {
     case PictureKind::kAffine: return linear_pixel(pass, x, y);
     case PictureKind::kInvert: return invert_pixel(pass, x, y);
+    case PictureKind::kBlurAcross: return blur_across_unit(pass, x, y);
+    case PictureKind::kBlurDown: return blur_down_unit(pass, x, y);
+    case PictureKind::kJpegCode: return jpeg_code_unit(pass, x, y);
+    case PictureKind::kJpegColor: return jpeg_color_pixel(pass, x, y);
+    case PictureKind::kSharpness: return sharpness_pixel(pass, x, y);
+    case PictureKind::kGaussianNoise: return gaussian_noise_pixel(pass, x, y);
+    case PictureKind::kShotNoise: return shot_noise_pixel(pass, x, y);
+    case PictureKind::kSaltAndPepper: return salt_and_pepper_pixel(pass, x, y);
   }
 }
 
@@ -23,7 +35,15 @@ STOKER_HOST_DEVICE inline void compute_unit(const PicturePass& pass, int x, int 
 STOKER_HOST_DEVICE inline void find_facts(const PicturePass& pass, const PictureStatistics&, int /*channel*/) {
   switch (pass.steps->kind) {
     case PictureKind::kAffine:
-    case PictureKind::kInvert: return;
+    case PictureKind::kInvert:
+    case PictureKind::kBlurAcross:
+    case PictureKind::kBlurDown:
+    case PictureKind::kJpegCode:
+    case PictureKind::kJpegColor:
+    case PictureKind::kSharpness:
+    case PictureKind::kGaussianNoise:
+    case PictureKind::kShotNoise:
+    case PictureKind::kSaltAndPepper: return;
   }
 }
 

@@ -14,8 +14,17 @@ namespace stoker {
 enum class PictureKind : std::uint8_t {
   kAffine,  // of a linear run: each channel times f[c], plus f[3 + c]
   kInvert,  // 255 - value
+  // The picture to the work, and that to the picture (blur_meaning.h, jpeg_meaning.h).
+  kBlurAcross,
+  kBlurDown,
+  kJpegCode,
+  kJpegColor,
+  kSharpness,      // sharpness_meaning.h
+  kGaussianNoise,  // noise_meaning.h
+  kShotNoise,
+  kSaltAndPepper,
 };
-constexpr std::size_t kPictureKinds = 2;
+constexpr std::size_t kPictureKinds = 10;
 
 struct PictureStep {
   PictureKind kind;
@@ -47,6 +56,14 @@ struct PictureTraits {
 inline constexpr std::array<PictureTraits, kPictureKinds> kPictureTraits = {{
     {.kind = PictureKind::kAffine, .run = true},
     {.kind = PictureKind::kInvert},
+    {.kind = PictureKind::kBlurAcross, .unit = 8},
+    {.kind = PictureKind::kBlurDown, .unit = 8},
+    {.kind = PictureKind::kJpegCode, .unit = 16},
+    {.kind = PictureKind::kJpegColor},
+    {.kind = PictureKind::kSharpness, .reads_around = true},
+    {.kind = PictureKind::kGaussianNoise},
+    {.kind = PictureKind::kShotNoise},
+    {.kind = PictureKind::kSaltAndPepper},
 }};
 static_assert([] {
   for (std::size_t i = 0; i < kPictureKinds; ++i) {

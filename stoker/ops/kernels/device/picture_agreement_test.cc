@@ -32,8 +32,7 @@ PictureChain chain_of(const std::vector<OperatorCall>& calls) {
   PictureChain chain;
   int occurrence = 0;
   for (const OperatorCall& call : calls) {
-    const auto make = std::get<PictureFunction>(find_operator(call.name).function);
-    chain.append(make(check_call(call)), random_stream("image", call.name, occurrence++));
+    chain.append(make_picture_operator(check_call(call)), random_stream("image", call.name, occurrence++));
   }
   return chain;
 }

@@ -8,8 +8,12 @@
 #include <hwy/foreach_target.h>  // includes this file once per instruction set
 #include <hwy/highway.h>
 
+#include "stoker/ops/kernels/picture/blur-inl.h"
 #include "stoker/ops/kernels/picture/invert-inl.h"
+#include "stoker/ops/kernels/picture/jpeg-inl.h"
 #include "stoker/ops/kernels/picture/linear-inl.h"
+#include "stoker/ops/kernels/picture/noise-inl.h"
+#include "stoker/ops/kernels/picture/sharpness-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace stoker {
@@ -21,6 +25,14 @@ const PictureKernels* picture_table_of_target() {
     table.target = HWY_TARGET;
     table[PictureKind::kAffine] = run_linear;
     table[PictureKind::kInvert] = invert_picture;
+    table[PictureKind::kBlurAcross] = blur_picture_across;
+    table[PictureKind::kBlurDown] = blur_picture_down;
+    table[PictureKind::kJpegCode] = jpeg_code_picture;
+    table[PictureKind::kJpegColor] = jpeg_color_picture;
+    table[PictureKind::kSharpness] = sharpen_picture;
+    table[PictureKind::kGaussianNoise] = add_gaussian_noise;
+    table[PictureKind::kShotNoise] = add_shot_noise;
+    table[PictureKind::kSaltAndPepper] = add_salt_and_pepper;
     return table;
   }();
   return &kTable;
