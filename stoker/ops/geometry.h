@@ -70,6 +70,7 @@ class Geometry {
 std::unique_ptr<GeometryOperator> make_resize(const OperatorCall& call);
 std::unique_ptr<GeometryOperator> make_crop(const OperatorCall& call);
 std::unique_ptr<GeometryOperator> make_center_crop(const OperatorCall& call);
+std::unique_ptr<GeometryOperator> make_corner_crop(const OperatorCall& call);
 std::unique_ptr<GeometryOperator> make_random_crop(const OperatorCall& call);
 std::unique_ptr<GeometryOperator> make_random_resized_crop(const OperatorCall& call);
 std::unique_ptr<GeometryOperator> make_flip(const OperatorCall& call);

@@ -47,6 +47,8 @@ TEST(Geometry, KeepsTheGoldenDrawsOfEveryOperator) {
   EXPECT_EQ(drawn({sized("resize", {64})}), "a4f90943cd0e809c");
   EXPECT_EQ(drawn({{"crop", {{"x", 3.0}, {"y", 4.0}, {"width", 20.0}, {"height", 30.0}}}}), "31f5ee35f7335dbb");
   EXPECT_EQ(drawn({sized("center_crop", {33, 64})}), "5d59e026b6ea513d");
+  EXPECT_EQ(drawn({{"corner_crop", {{"size", Numbers{20, 30}}, {"corner", std::string("bottom_right")}}}}),
+            "2eb7ad87f4110bb9");
   EXPECT_EQ(drawn({sized("random_crop", {32, 40})}), "087b8546e85397c3");
   EXPECT_EQ(drawn({sized("random_resized_crop", {224})}), "256a63d4d7adbe21");
   EXPECT_EQ(drawn({{"flip", {}}}), "08457a7d10109dc5");
@@ -64,6 +66,25 @@ TEST(Geometry, ResizesTheShortSideAndRoundsTheLongOneDown) {
   EXPECT_EQ(size_of({100, 100}, 256), (ImageSize{256, 256}));
   EXPECT_EQ(size_of({1, 2}, 256), (ImageSize{256, 512}));
   EXPECT_THROW(size_of({1, 5000}, 256), Error);
+}
+
+TEST(Geometry, CropsCornersAndTheCentre) {
+  const auto begin_of = [](ImageSize image, const std::string& corner) {
+    const SamplingMap map = chain({{"corner_crop", {{"size", Numbers{20, 30}}, {"corner", corner}}}}).draw(image, {});
+    EXPECT_EQ(map.width(), 30);
+    EXPECT_EQ(map.height(), 20);
+    return std::pair(map.x.window_begin, map.y.window_begin);
+  };
+  EXPECT_EQ(begin_of({101, 51}, "top_left"), std::pair(0, 0));
+  EXPECT_EQ(begin_of({101, 51}, "top_right"), std::pair(71, 0));
+  EXPECT_EQ(begin_of({101, 51}, "bottom_left"), std::pair(0, 31));
+  EXPECT_EQ(begin_of({101, 51}, "bottom_right"), std::pair(71, 31));
+  EXPECT_EQ(begin_of({101, 51}, "center"), std::pair(36, 16)) << "35.5 and 15.5: halves to even";
+  EXPECT_EQ(begin_of({30, 20}, "bottom_right"), std::pair(0, 0));
+  EXPECT_EQ(error_of([&] {
+              begin_of({29, 51}, "center");
+            }).message(),
+            "corner_crop of 30 x 20 is larger than the image of 29 x 51; resize first");
 }
 
 // Each pad adds at most 131,070 to a side: sixteen thousand of them would overflow.

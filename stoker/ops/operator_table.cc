@@ -68,6 +68,11 @@ constexpr ArgSpec kResizeArgs[] = {size_arg("the short side's length, or [height
 constexpr ArgSpec kCropArgs[] = {integer_arg("x", "left column", 0), integer_arg("y", "top row", 0),
                                  integer_arg("width", "columns", 1), integer_arg("height", "rows", 1)};
 constexpr ArgSpec kCenterCropArgs[] = {size_arg("a square's side, or [height, width]"), fill_arg()};
+constexpr ArgSpec kCornerCropArgs[] = {
+    size_arg("a square's side, or [height, width]"),
+    text_arg("corner", "where the window lies", "top_left|top_right|bottom_left|bottom_right|center")};
+constexpr ArgSpec kFiveCropArgs[] = {size_arg("a square's side, or [height, width]")};
+constexpr ArgSpec kTenCropArgs[] = {size_arg("a square's side, or [height, width]"), axis_arg()};
 constexpr ArgSpec kRandomCropArgs[] = {size_arg("a square's side, or [height, width]"),
                                        {.name = "padding",
                                         .type = ArgType::kInteger,
@@ -521,6 +526,7 @@ constexpr OperatorSpec kOperators[] = {
     {"resize", "resizes to a given size", &make_resize, kResizeArgs},
     {"crop", "crops a fixed window", &make_crop, kCropArgs},
     {"center_crop", "crops the centre; pads smaller images", &make_center_crop, kCenterCropArgs},
+    {"corner_crop", "crops a corner or the centre", &make_corner_crop, kCornerCropArgs},
     {"random_crop", "crops a window at a random place", &make_random_crop, kRandomCropArgs},
     {"random_resized_crop", "crops a random part of random area and shape, and resizes it", &make_random_resized_crop,
      kRandomResizedCropArgs},
@@ -609,6 +615,10 @@ constexpr OperatorSpec kOperators[] = {
      kRandomApplyArgs},
     {"random_choice", "applies one of several operators", &combine_random_choice, kRandomChoiceArgs},
     {"random_order", "applies several operators in random order", &combine_random_order, kRandomOrderArgs},
+    {"five_crop", "makes five views of one: its corners, from top_left to bottom_right, and its centre",
+     &make_five_crop, kFiveCropArgs},
+    {"ten_crop", "makes ten views of one: those of five_crop, and the same of its mirror image", &make_ten_crop,
+     kTenCropArgs},
 };
 
 }  // namespace
