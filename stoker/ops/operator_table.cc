@@ -163,7 +163,7 @@ constexpr ArgSpec kJpegDegradeArgs[] = {{.name = "quality",
 // Arguments of warps. Angles are in degrees.
 constexpr double kDegreesMax = 36'000, kShearMax = 89, kPointMax = 1e6;
 constexpr ArgSpec warp_filter_arg(std::string_view by_default) {
-  return text_arg("filter", "how the picture is read between its pixels", "nearest|bilinear", by_default);
+  return text_arg("filter", "how the picture is read between its pixels", "nearest|bilinear|bicubic", by_default);
 }
 constexpr ArgSpec warp_fill_arg() {
   ArgSpec arg = fill_arg();
