@@ -29,8 +29,9 @@ void check_window(const AxisMap& axis) {
 void Geometry::append(std::unique_ptr<const GeometryOperator> op, std::uint64_t stream) {
   using enum GeometryOperator::Padding;
   const GeometryOperator::Padding padding = op->padding();
-  if (padded_ && padding == kCannotBear) fail(ErrorKind::kUsage, "{}", kPaddingResized);
-  padded_ = padding == kAdds || (padded_ && padding == kKeeps);
+  if (padded_ && (padding == kCannotBear || padding == kAddsButCannotBear))
+    fail(ErrorKind::kUsage, "{}", kPaddingResized);
+  padded_ = padding == kAdds || padding == kAddsButCannotBear || (padded_ && padding == kKeeps);
   steps_.push_back({std::move(op), stream});
 }
 
