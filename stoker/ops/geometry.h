@@ -32,6 +32,10 @@ class GeometryOperator {
   /// What it does to a chain's padding, whatever the image.
   enum class Padding : std::uint8_t { kKeeps, kAdds, kMayCutOff, kCannotBear, kAddsButCannotBear };
   virtual Padding padding() const = 0;
+  static bool adds(Padding padding) { return padding == Padding::kAdds || padding == Padding::kAddsButCannotBear; }
+  static bool bears(Padding padding) {
+    return padding != Padding::kCannotBear && padding != Padding::kAddsButCannotBear;
+  }
 
   /// The size that comes out, if it is the same whatever the image: nullopt while it depends on the image.
   virtual std::optional<ImageSize> output_size(std::optional<ImageSize> input) const = 0;

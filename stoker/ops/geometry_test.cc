@@ -10,6 +10,7 @@
 #include "stoker/base/error_testing.h"
 #include "stoker/base/fit_testing.h"
 #include "stoker/base/hash.h"
+#include "stoker/ops/combination.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/ops/taps.h"
 
@@ -20,9 +21,7 @@ Geometry chain(const std::vector<OperatorCall>& calls) {
   Geometry geometry;
   int occurrence = 0;
   for (const OperatorCall& call : calls) {
-    const OperatorCall checked = check_call(call);
-    const auto make = std::get<GeometryFunction>(find_operator(call.name).function);
-    geometry.append(make(checked), random_stream("image", call.name, occurrence++));
+    geometry.append(make_geometry_operator(check_call(call)), random_stream("image", call.name, occurrence++));
   }
   return geometry;
 }
@@ -228,6 +227,15 @@ TEST(Geometry, ZoomOutAndScaleJitterCannotFollowPadding) {
     EXPECT_THROW(chain({pad, sized(name, {8})}), Error);
     EXPECT_THROW(chain({sized(name, {8}), sized("resize", {4})}), Error);
     EXPECT_NO_THROW(chain({sized(name, {8}), sized("center_crop", {4}), sized("resize", {4})}));
+    const auto combined = [&](const char* combination, OperatorCalls members) {
+      return chain({{combination, {{"operators", std::move(members)}}}, sized("resize", {4})});
+    };
+    for (const char* combination : {"sequence", "random_apply", "random_choice", "random_order"}) {
+      EXPECT_THROW(combined(combination, {sized(name, {8}), {"flip", {}}}), Error) << combination;
+    }
+    EXPECT_THROW(chain({{"random_order", {{"operators", OperatorCalls{sized(name, {8}), sized("resize", {4})}}}}}),
+                 Error);
+    EXPECT_NO_THROW(chain({{"random_order", {{"operators", OperatorCalls{sized(name, {8}), {"flip", {}}}}}}}));
   }
 }
 

@@ -46,6 +46,15 @@ constexpr ArgSpec integer_arg(std::string_view name, std::string_view doc, doubl
   return {.name = name, .type = ArgType::kInteger, .doc = doc, .required = true, .min = min, .max = kSideMax};
 }
 
+constexpr ArgSpec operators_arg(std::string_view doc) {
+  return {.name = kCombinedOperators,
+          .type = ArgType::kOperators,
+          .doc = doc,
+          .required = true,
+          .min = 1,
+          .max = Combination::kMembersMax};
+}
+
 constexpr ArgSpec kDecodeArgs[] = {
     text_arg(
         "mode",
@@ -129,11 +138,79 @@ constexpr ArgSpec drawn_arg(std::string_view name, std::string_view doc, double 
           .counts = kCountOne | kCountTwo};
 }
 constexpr double kFactorMax = 100;
-constexpr ArgSpec kBrightnessArgs[] = {
+constexpr ArgSpec kFactorArgs[] = {
     drawn_arg("factor", "1 changes nothing; [low, high] draws a factor for each picture", 0, kFactorMax)};
-constexpr ArgSpec p_arg(double p) {
-  return {.name = "p", .type = ArgType::kNumber, .doc = "probability", .numbers = {p}, .min = 0, .max = 1};
+constexpr ArgSpec kHueArgs[] = {
+    drawn_arg("factor", "turns, from red towards green; [low, high] draws a factor for each picture", -0.5, 0.5)};
+constexpr ArgSpec jitter_arg(std::string_view name, std::string_view doc, double min, double max) {
+  return {.name = name, .type = ArgType::kNumbers, .doc = doc, .min = min, .max = max, .counts = kCountOne | kCountTwo};
 }
+constexpr std::string_view kJitterDoc = "v draws a factor from max(0, 1 - v) to 1 + v, [low, high] from low to high";
+constexpr ArgSpec kColorJitterArgs[] = {
+    jitter_arg("brightness", kJitterDoc, 0, kFactorMax), jitter_arg("contrast", kJitterDoc, 0, kFactorMax),
+    jitter_arg("saturation", kJitterDoc, 0, kFactorMax),
+    jitter_arg("hue", "v draws turns from -v to v, [low, high] from low to high", -0.5, 0.5)};
+constexpr ArgSpec p_arg(double by_default) {
+  return {.name = "p", .type = ArgType::kNumber, .doc = "probability", .numbers = {by_default}, .min = 0, .max = 1};
+}
+constexpr ArgSpec kRandomGrayscaleArgs[] = {p_arg(0.1)};
+constexpr ArgSpec kChanceArgs[] = {p_arg(0.5)};
+constexpr ArgSpec bits_arg() {
+  return {.name = "bits",
+          .type = ArgType::kInteger,
+          .doc = "the highest bits of each value, which are kept",
+          .required = true,
+          .min = 0,
+          .max = 8};
+}
+constexpr ArgSpec kPosterizeArgs[] = {bits_arg()};
+constexpr ArgSpec kRandomPosterizeArgs[] = {bits_arg(), p_arg(0.5)};
+constexpr ArgSpec threshold_arg() {
+  return {.name = "threshold",
+          .type = ArgType::kNumber,
+          .doc = "the lowest value that is inverted",
+          .required = true,
+          .min = 0,
+          .max = 256};
+}
+constexpr ArgSpec kSolarizeArgs[] = {threshold_arg()};
+constexpr ArgSpec kRandomSolarizeArgs[] = {threshold_arg(), p_arg(0.5)};
+constexpr ArgSpec kGammaArgs[] = {
+    drawn_arg("gamma", "the exponent; [low, high] draws one for each picture", 0, kFactorMax),
+    {.name = "gain", .type = ArgType::kNumber, .doc = "factor of the result", .numbers = {1}, .min = 0, .max = 100}};
+constexpr ArgSpec kChannelDropoutArgs[] = {{.name = "channels",
+                                            .type = ArgType::kIntegers,
+                                            .doc = "how many are filled; [low, high] draws how many",
+                                            .numbers = {1},
+                                            .min = 1,
+                                            .max = 3,
+                                            .counts = kCountOne | kCountTwo},
+                                           {.name = "fill",
+                                            .type = ArgType::kIntegers,
+                                            .doc = "the new value: one number, or one per channel",
+                                            .min = 0,
+                                            .max = 255,
+                                            .counts = kCountOne | kCountThree},
+                                           p_arg(0.5)};
+constexpr ArgSpec kChannelAffineArgs[] = {{.name = "scale",
+                                           .type = ArgType::kNumbers,
+                                           .doc = "factor: one number, or one per channel",
+                                           .numbers = {1},
+                                           .min = -kFactorMax,
+                                           .max = kFactorMax,
+                                           .counts = kCountOne | kCountThree},
+                                          {.name = "bias",
+                                           .type = ArgType::kNumbers,
+                                           .doc = "added afterwards: one number, or one per channel",
+                                           .min = -255 * kFactorMax,
+                                           .max = 255 * kFactorMax,
+                                           .counts = kCountOne | kCountThree}};
+constexpr ArgSpec kLightingArgs[] = {{.name = "alphastd",
+                                      .type = ArgType::kNumber,
+                                      .doc = "standard deviation, in units of the data's along each component",
+                                      .numbers = {0.1},
+                                      .min = 0,
+                                      .max = 100}};
 constexpr ArgSpec kGaussianBlurArgs[] = {
     {.name = "kernel_size",
      .type = ArgType::kIntegers,
@@ -346,6 +423,20 @@ constexpr ArgSpec kJsonNumberArgs[] = {
     text_arg("key", "key of the outermost object, or a JSON pointer: /annotations/0/category", ""),
     text_arg("dtype", "of the output", "i64|f32", "i64")};
 
+constexpr ArgSpec kSequenceArgs[] = {operators_arg("applied one after another")};
+constexpr ArgSpec kRandomApplyArgs[] = {
+    operators_arg("applied one after another, or not at all"),
+    {.name = "p", .type = ArgType::kNumber, .doc = "probability", .numbers = {0.5}, .min = 0, .max = 1}};
+constexpr ArgSpec kRandomChoiceArgs[] = {operators_arg("of which one is applied"),
+                                         {.name = "p",
+                                          .type = ArgType::kNumbers,
+                                          .doc = "probability of each operator, in any unit; by default all are equal",
+                                          .count = 0,
+                                          .min = 0,
+                                          .max = 1e6,
+                                          .counts = ~0u}};
+constexpr ArgSpec kRandomOrderArgs[] = {operators_arg("applied in random order")};
+
 constexpr OperatorSpec kOperators[] = {
     {"decode", "decodes an image to 8-bit RGB pixels", &apply_decode, kDecodeArgs},
     {"resize", "resizes to a given size", &make_resize, kResizeArgs},
@@ -359,8 +450,46 @@ constexpr OperatorSpec kOperators[] = {
     {"pad", "adds a border of one colour", &make_pad, kPadArgs},
     {"zoom_out", "resizes to a random part of the output, amid one colour", &make_zoom_out, kZoomOutArgs},
     {"scale_jitter", "resizes at random, and crops or pads to a given size", &make_scale_jitter, kScaleJitterArgs},
-    {"brightness", "multiplies all values by a factor", &make_brightness, kBrightnessArgs},
-    {"invert", "inverts the picture: the negative", &make_invert, {}},
+    {"brightness", "multiplies all values by a factor", &make_brightness, kFactorArgs},
+    {"contrast", "moves all values away from the grey of the mean colour, by a factor", &make_contrast, kFactorArgs},
+    {"saturation", "moves each colour away from its grey, by a factor", &make_saturation, kFactorArgs},
+    {"hue", "turns the colours around grey, in YIQ", &make_hue, kHueArgs},
+    {"color_jitter", "changes brightness, contrast, saturation and hue by random factors, in random order",
+     &make_color_jitter, kColorJitterArgs},
+    {"grayscale", "replaces each colour by its grey", &make_grayscale, {}},
+    {"random_grayscale", "replaces each colour by its grey with a given probability", &make_random_grayscale,
+     kRandomGrayscaleArgs},
+    {"torchvision_brightness", "multiplies all values by a factor, as torchvision does", &make_torchvision_brightness,
+     kFactorArgs},
+    {"torchvision_contrast", "moves all values away from the mean grey, as torchvision does",
+     &make_torchvision_contrast, kFactorArgs},
+    {"torchvision_saturation", "moves each colour away from its grey, as torchvision does",
+     &make_torchvision_saturation, kFactorArgs},
+    {"torchvision_hue", "turns the colours in HSV, as torchvision does", &make_torchvision_hue, kHueArgs},
+    {"torchvision_color_jitter", "jitters colours by torchvision's operators, each of which rounds to 8 bits",
+     &make_torchvision_color_jitter, kColorJitterArgs},
+    {"torchvision_grayscale", "replaces each colour by its grey, as torchvision does", &make_torchvision_grayscale, {}},
+    {"invert", "inverts all values", &make_invert, {}},
+    {"random_invert", "inverts all values with a given probability", &make_random_invert, kChanceArgs},
+    {"posterize", "keeps only the highest bits of each value", &make_posterize, kPosterizeArgs},
+    {"random_posterize", "keeps only the highest bits of each value with a given probability", &make_random_posterize,
+     kRandomPosterizeArgs},
+    {"solarize", "inverts all values from a threshold on", &make_solarize, kSolarizeArgs},
+    {"random_solarize", "inverts all values from a threshold on with a given probability", &make_random_solarize,
+     kRandomSolarizeArgs},
+    {"equalize", "spreads the values of each channel so that all occur equally often", &make_equalize, {}},
+    {"random_equalize", "equalizes the histogram of each channel with a given probability", &make_random_equalize,
+     kChanceArgs},
+    {"autocontrast", "stretches each channel to the whole range of values", &make_autocontrast, {}},
+    {"random_autocontrast", "stretches each channel to the whole range with a given probability",
+     &make_random_autocontrast, kChanceArgs},
+    {"gamma", "raises all values, as fractions of 255, to a power", &make_gamma, kGammaArgs},
+    {"channel_permutation", "puts the channels into a random order", &make_channel_permutation, {}},
+    {"channel_dropout", "fills random channels with one value, with a given probability", &make_channel_dropout,
+     kChannelDropoutArgs},
+    {"channel_affine", "multiplies each channel by a factor and adds a bias", &make_channel_affine, kChannelAffineArgs},
+    {"lighting", "adds a random colour along the principal components of ImageNet's colours", &make_lighting,
+     kLightingArgs},
     {"gaussian_blur", "blurs by a Gaussian kernel", &make_gaussian_blur, kGaussianBlurArgs},
     {"sharpness", "sharpens or smooths", &make_sharpness, kSharpnessArgs},
     {"random_sharpness", "sharpens or smooths with a given probability", &make_random_sharpness, kRandomSharpnessArgs},
@@ -386,6 +515,11 @@ constexpr OperatorSpec kOperators[] = {
     {"cast", "sets the tensor's element type", &apply_cast, kCastArgs},
     {"layout", "sets the tensor's layout", &apply_layout, kLayoutArgs},
     {"json_number", "takes a number from a JSON field: a label, a target", &apply_json_number, kJsonNumberArgs},
+    {"sequence", "applies several operators as one", &combine_sequence, kSequenceArgs},
+    {"random_apply", "applies several operators with a given probability, or none of them", &combine_random_apply,
+     kRandomApplyArgs},
+    {"random_choice", "applies one of several operators", &combine_random_choice, kRandomChoiceArgs},
+    {"random_order", "applies several operators in random order", &combine_random_order, kRandomOrderArgs},
 };
 
 }  // namespace

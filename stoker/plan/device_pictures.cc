@@ -63,10 +63,11 @@ void PictureRounds::add_pass(Picture& picture) {
                               .width = size_.width,
                               .height = size_.height},
                      .unit = traits.unit,
-                     .first_block = blocks_};
+                     .first_block = blocks_,
+                     .statistic = statistic_of(now)};
   blocks_ += DevicePictureKernel::blocks(next);
   pictures_.push_back(next);
-  if (statistic_of(now) != PictureStatistic::kNone) counted_.push_back(next);
+  if (next.statistic != PictureStatistic::kNone) counted_.push_back(next);
   picture.moved = to;
   picture.step += now.size();
 }

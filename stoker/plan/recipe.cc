@@ -73,6 +73,12 @@ Recipe& Recipe::set_tail(std::string_view tail) {
   return *this;
 }
 
+Recipe& Recipe::set_batch_repeats(std::int64_t repeats) {
+  if (repeats < 1) fail(ErrorKind::kUsage, "batch_repeats must be at least 1, not {}", repeats);
+  batch_repeats_ = repeats;
+  return *this;
+}
+
 Recipe& Recipe::set_decode_mode(std::string_view mode) {
   const OperatorCall wanted = check_call({"decode", {{"mode", owned(mode)}}});  // also where nothing decodes
   for (View& view : views_) {
@@ -145,8 +151,91 @@ Recipe& Recipe::scale_jitter(int size, std::vector<double> scale, std::string_vi
 
 Recipe& Recipe::brightness(std::vector<double> factor) { return add({"brightness", {{"factor", std::move(factor)}}}); }
 
+Recipe& Recipe::contrast(std::vector<double> factor) { return add({"contrast", {{"factor", std::move(factor)}}}); }
+
+Recipe& Recipe::saturation(std::vector<double> factor) { return add({"saturation", {{"factor", std::move(factor)}}}); }
+
+Recipe& Recipe::hue(std::vector<double> factor) { return add({"hue", {{"factor", std::move(factor)}}}); }
+
+Recipe& Recipe::color_jitter(std::vector<double> brightness, std::vector<double> contrast,
+                             std::vector<double> saturation, std::vector<double> hue) {
+  return add({"color_jitter",
+              {{"brightness", std::move(brightness)},
+               {"contrast", std::move(contrast)},
+               {"saturation", std::move(saturation)},
+               {"hue", std::move(hue)}}});
+}
+
+Recipe& Recipe::grayscale() { return add({"grayscale", {}}); }
+
+Recipe& Recipe::random_grayscale(double p) { return add({"random_grayscale", {{"p", p}}}); }
+
+Recipe& Recipe::torchvision_brightness(std::vector<double> factor) {
+  return add({"torchvision_brightness", {{"factor", std::move(factor)}}});
+}
+
+Recipe& Recipe::torchvision_contrast(std::vector<double> factor) {
+  return add({"torchvision_contrast", {{"factor", std::move(factor)}}});
+}
+
+Recipe& Recipe::torchvision_saturation(std::vector<double> factor) {
+  return add({"torchvision_saturation", {{"factor", std::move(factor)}}});
+}
+
+Recipe& Recipe::torchvision_hue(std::vector<double> factor) {
+  return add({"torchvision_hue", {{"factor", std::move(factor)}}});
+}
+
+Recipe& Recipe::torchvision_color_jitter(std::vector<double> brightness, std::vector<double> contrast,
+                                         std::vector<double> saturation, std::vector<double> hue) {
+  return add({"torchvision_color_jitter",
+              {{"brightness", std::move(brightness)},
+               {"contrast", std::move(contrast)},
+               {"saturation", std::move(saturation)},
+               {"hue", std::move(hue)}}});
+}
+
+Recipe& Recipe::torchvision_grayscale() { return add({"torchvision_grayscale", {}}); }
+
 Recipe& Recipe::invert() { return add({"invert", {}}); }
 
+Recipe& Recipe::random_invert(double p) { return add({"random_invert", {{"p", p}}}); }
+
+Recipe& Recipe::posterize(int bits) { return add({"posterize", {{"bits", double(bits)}}}); }
+
+Recipe& Recipe::random_posterize(int bits, double p) {
+  return add({"random_posterize", {{"bits", double(bits)}, {"p", p}}});
+}
+
+Recipe& Recipe::solarize(double threshold) { return add({"solarize", {{"threshold", threshold}}}); }
+
+Recipe& Recipe::random_solarize(double threshold, double p) {
+  return add({"random_solarize", {{"threshold", threshold}, {"p", p}}});
+}
+
+Recipe& Recipe::equalize() { return add({"equalize", {}}); }
+
+Recipe& Recipe::random_equalize(double p) { return add({"random_equalize", {{"p", p}}}); }
+
+Recipe& Recipe::autocontrast() { return add({"autocontrast", {}}); }
+
+Recipe& Recipe::random_autocontrast(double p) { return add({"random_autocontrast", {{"p", p}}}); }
+
+Recipe& Recipe::gamma(std::vector<double> gamma, double gain) {
+  return add({"gamma", {{"gamma", std::move(gamma)}, {"gain", gain}}});
+}
+
+Recipe& Recipe::channel_permutation() { return add({"channel_permutation", {}}); }
+
+Recipe& Recipe::channel_dropout(std::vector<double> channels, std::vector<double> fill, double p) {
+  return add({"channel_dropout", {{"channels", std::move(channels)}, {"fill", std::move(fill)}, {"p", p}}});
+}
+
+Recipe& Recipe::channel_affine(std::vector<double> scale, std::vector<double> bias) {
+  return add({"channel_affine", {{"scale", std::move(scale)}, {"bias", std::move(bias)}}});
+}
+
+Recipe& Recipe::lighting(double alphastd) { return add({"lighting", {{"alphastd", alphastd}}}); }
 Recipe& Recipe::gaussian_blur(std::vector<double> kernel_size, std::vector<double> sigma) {
   return add({"gaussian_blur", {{"kernel_size", std::move(kernel_size)}, {"sigma", std::move(sigma)}}});
 }
@@ -281,6 +370,20 @@ Recipe& Recipe::layout(std::string_view layout) { return add({"layout", {{"layou
 
 Recipe& Recipe::json_number(std::string_view key, std::string_view dtype) {
   return add({"json_number", {{"key", owned(key)}, {"dtype", owned(dtype)}}});
+}
+
+Recipe& Recipe::sequence(OperatorCalls operators) { return add({"sequence", {{"operators", std::move(operators)}}}); }
+
+Recipe& Recipe::random_apply(OperatorCalls operators, double p) {
+  return add({"random_apply", {{"operators", std::move(operators)}, {"p", p}}});
+}
+
+Recipe& Recipe::random_choice(OperatorCalls operators, std::vector<double> p) {
+  return add({"random_choice", {{"operators", std::move(operators)}, {"p", std::move(p)}}});
+}
+
+Recipe& Recipe::random_order(OperatorCalls operators) {
+  return add({"random_order", {{"operators", std::move(operators)}}});
 }
 
 }  // namespace stoker

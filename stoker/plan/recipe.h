@@ -3,6 +3,7 @@
 // table. Threads: a value; many may read it, one may change it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ class Recipe {
   const std::vector<View>& views() const { return views_; }
   /// The default tail of the recipe: "pad" for evaluation, else "drop".
   const std::string& tail() const { return tail_; }
+  /// By default how often each sample of a global batch stands in it (OrderOptions::batch_repeats).
+  std::int64_t batch_repeats() const { return batch_repeats_; }
 
   /// Adds any operator to the current view. Throws kUsage for calls that the operator table does not permit.
   Recipe& add(OperatorCall call);
@@ -54,6 +57,8 @@ class Recipe {
   Recipe& draw_group(std::string_view group);
   /// drop, wrap, pad or keep; throws kUsage for anything else.
   Recipe& set_tail(std::string_view tail);
+  /// Throws kUsage for less than 1.
+  Recipe& set_batch_repeats(std::int64_t repeats);
   /// Sets this mode in all decode operators; throws kUsage for an unknown mode.
   Recipe& set_decode_mode(std::string_view mode);
 
@@ -74,7 +79,35 @@ class Recipe {
   Recipe& scale_jitter(int size, std::vector<double> scale = {0.1, 2}, std::string_view filter = "bilinear",
                        std::vector<double> fill = {0});
   Recipe& brightness(std::vector<double> factor);
+  Recipe& contrast(std::vector<double> factor);
+  Recipe& saturation(std::vector<double> factor);
+  Recipe& hue(std::vector<double> factor);
+  Recipe& color_jitter(std::vector<double> brightness = {0}, std::vector<double> contrast = {0},
+                       std::vector<double> saturation = {0}, std::vector<double> hue = {0});
+  Recipe& grayscale();
+  Recipe& random_grayscale(double p = 0.1);
+  Recipe& torchvision_brightness(std::vector<double> factor);
+  Recipe& torchvision_contrast(std::vector<double> factor);
+  Recipe& torchvision_saturation(std::vector<double> factor);
+  Recipe& torchvision_hue(std::vector<double> factor);
+  Recipe& torchvision_color_jitter(std::vector<double> brightness = {0}, std::vector<double> contrast = {0},
+                                   std::vector<double> saturation = {0}, std::vector<double> hue = {0});
+  Recipe& torchvision_grayscale();
   Recipe& invert();
+  Recipe& random_invert(double p = 0.5);
+  Recipe& posterize(int bits);
+  Recipe& random_posterize(int bits, double p = 0.5);
+  Recipe& solarize(double threshold);
+  Recipe& random_solarize(double threshold, double p = 0.5);
+  Recipe& equalize();
+  Recipe& random_equalize(double p = 0.5);
+  Recipe& autocontrast();
+  Recipe& random_autocontrast(double p = 0.5);
+  Recipe& gamma(std::vector<double> gamma, double gain = 1);
+  Recipe& channel_permutation();
+  Recipe& channel_dropout(std::vector<double> channels = {1}, std::vector<double> fill = {0}, double p = 0.5);
+  Recipe& channel_affine(std::vector<double> scale = {1}, std::vector<double> bias = {0});
+  Recipe& lighting(double alphastd = 0.1);
   Recipe& gaussian_blur(std::vector<double> kernel_size, std::vector<double> sigma = {0.1, 2});
   Recipe& sharpness(std::vector<double> factor);
   Recipe& random_sharpness(std::vector<double> factor, double p = 0.5);
@@ -111,13 +144,20 @@ class Recipe {
   Recipe& cast(std::string_view dtype);
   Recipe& layout(std::string_view layout);
   Recipe& json_number(std::string_view key, std::string_view dtype = "i64");
+  Recipe& sequence(OperatorCalls operators);
+  Recipe& random_apply(OperatorCalls operators, double p = 0.5);
+  Recipe& random_choice(OperatorCalls operators, std::vector<double> p = {});
+  Recipe& random_order(OperatorCalls operators);
 
-  friend bool operator==(const Recipe& a, const Recipe& b) { return a.views_ == b.views_ && a.tail_ == b.tail_; }
+  friend bool operator==(const Recipe& a, const Recipe& b) {
+    return a.views_ == b.views_ && a.tail_ == b.tail_ && a.batch_repeats_ == b.batch_repeats_;
+  }
 
  private:
   std::vector<View> views_;
   std::size_t current_ = 0;
   std::string tail_ = "drop";
+  std::int64_t batch_repeats_ = 1;
 };
 
 }  // namespace stoker

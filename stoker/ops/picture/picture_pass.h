@@ -11,8 +11,8 @@ namespace stoker {
 
 /// What was counted of the picture that a pass reads.
 struct PictureStatistics {
-  std::uint64_t sums[3];         // of each channel; where means or histograms are asked for
-  std::uint32_t counts[3][256];  // of each value of each channel; where histograms are asked for
+  std::uint64_t sums[3];         // of each channel, where means are asked for
+  std::uint32_t counts[3][256];  // of each value of each channel, where histograms are asked for
 };
 
 /// What a pass derives from the statistics, once, before it computes pixels.

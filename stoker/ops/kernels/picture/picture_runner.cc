@@ -7,17 +7,6 @@
 #include "stoker/ops/picture/picture_meaning.h"
 
 namespace stoker {
-namespace {
-
-void compute_units(const PicturePass& pass) {
-  const int unit = traits_of(pass.steps->kind).unit;
-  for (int y = 0; y < pass.height; y += unit) {
-    for (int x = 0; x < pass.width; x += unit) compute_unit(pass, x, y);
-  }
-}
-
-}  // namespace
-
 const std::uint8_t* PictureRunner::run(std::span<const PictureStep> steps, ImageSize size, const PictureLayout& layout,
                                        std::uint8_t* memory) {
   const PictureKernels& kernels = picture_kernels();
@@ -37,8 +26,8 @@ const std::uint8_t* PictureRunner::run(std::span<const PictureStep> steps, Image
                               .width = size.width,
                               .height = size.height};
     if (const PictureStatistic statistic = statistic_of(now); statistic != PictureStatistic::kNone) {
-      count_picture(pass, statistic, statistics_);
-      for (int c = 0; c < 3; ++c) find_facts(pass, statistics_, c);
+      count_picture(pass, statistic, kernels, statistics_);
+      find_facts(pass, statistics_, 0, 1);
     }
     if (const PictureKernels::Pass kernel = kernels[now.front().kind]) {
       kernel(pass);

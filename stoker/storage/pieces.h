@@ -1,4 +1,4 @@
-// The memory of one read: segments that one contiguous range fills, the first segment first. A segment with a size but
+// The memory of one read: pieces that one contiguous range fills, the first piece first. A piece with a size but
 // without memory is a hole, whose bytes are skipped: bytes between two fields need not be kept.
 #pragma once
 
@@ -15,22 +15,22 @@ namespace stoker {
 /// make.
 constexpr std::size_t kHoleReadMax = 16 << 10;
 
-using Segments = std::span<const MutableBytes>;
+using Pieces = std::span<const MutableBytes>;
 
-/// A segment of `bytes` that nobody wants.
+/// A piece of `bytes` that are to be dropped.
 inline MutableBytes hole(std::size_t bytes) { return {static_cast<std::uint8_t*>(nullptr), bytes}; }
-inline bool is_hole(MutableBytes segment) { return segment.data() == nullptr && !segment.empty(); }
+inline bool is_hole(MutableBytes piece) { return piece.data() == nullptr && !piece.empty(); }
 
-/// The sum of the segments' sizes, holes included.
-std::uint64_t length_of(Segments segments);
+/// The sum of the pieces' sizes, holes included.
+std::uint64_t length_of(Pieces pieces);
 
-/// A place in segments, which moves from their beginning to their end.
-class SegmentCursor {
+/// A place in pieces, which moves from their beginning to their end.
+class PieceCursor {
  public:
-  SegmentCursor() = default;
-  explicit SegmentCursor(Segments segments) : segments_(segments) { settle(); }
+  PieceCursor() = default;
+  explicit PieceCursor(Pieces pieces) : pieces_(pieces) { drop_finished(); }
 
-  bool at_end() const { return segments_.empty(); }
+  bool at_end() const { return pieces_.empty(); }
   /// Bytes of the hole that begins here if it is longer than `hole_max` or is all that is left; else 0. Neighbouring
   /// holes are one.
   std::uint64_t hole_to_pass(std::uint64_t hole_max) const;
@@ -45,11 +45,11 @@ class SegmentCursor {
   std::size_t gather(std::span<iovec> entries, MutableBytes sink, std::uint64_t bytes_max) const;
 
  private:
-  /// Drops the segments at the front that have no bytes left.
-  void settle();
+  /// Drops the pieces at the front that have no bytes left.
+  void drop_finished();
 
-  Segments segments_;
-  std::size_t done_ = 0;  // bytes of the first segment that lie behind
+  Pieces pieces_;
+  std::size_t done_ = 0;  // bytes of the first piece that were passed
 };
 
 }  // namespace stoker
