@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 COMMANDS = ["run", "plan", "view", "pack", "index", "verify", "info", "synth", "ops"]
-             "decode", "resize", "crop", "center_crop", "random_crop", "random_resized_crop", "flip", "random_flip", "pad",
+OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_resized_crop", "flip", "random_flip", "pad",
              "brightness", "contrast", "saturation", "hue", "color_jitter", "grayscale", "random_grayscale",
              "torchvision_brightness", "torchvision_contrast", "torchvision_saturation", "torchvision_hue",
              "torchvision_color_jitter", "torchvision_grayscale", "invert", "random_invert", "posterize",
