@@ -84,9 +84,11 @@ class PixelPath {
   virtual std::uint64_t decode_memory(Rect window) const = 0;
   /// And of work (codec/decode_work.h).
   virtual std::int64_t decode_work(Rect window) const = 0;
-  /// What decode() and geometry() put out.
+  /// What decode() and geometry() put out,
   virtual StageTensor decoded() const = 0;
   virtual StageTensor resized() const = 0;
+  /// and the bytes of what all of these paths need that decode() puts out.
+  virtual std::size_t decoded_bytes(std::span<PixelPath* const> paths) const = 0;
   /// A view, as geometry() wants it, of memory for what it puts out.
   virtual MutableImageView resized_view(std::uint8_t* memory) const = 0;
 

@@ -11,15 +11,30 @@ std::ptrdiff_t row_stride_of(int width) {
   return (width + kUnit - 1) / kUnit * kUnit;
 }
 
-// The samples that any of the views reads, and no others.
-void hold(Plane& plane, Rect source) {
-  if (source.empty()) return;
-  const Rect held = enclosing({plane.x, plane.y, plane.width, plane.height}, source);
-  plane.x = held.x, plane.y = held.y, plane.width = held.width, plane.height = held.height;
-  plane.row_stride = row_stride_of(held.width);
+}  // namespace
+
+// Where the samples lie that any of the views reads.
+Planes PlanarPath::planes_for(std::span<PixelPath* const> paths) const {
+  Planes needed = planes_;
+  for (int i = 0; i < needed.count; ++i) {
+    Rect source;
+    for (const PixelPath* const path : paths) source = enclosing(source, taps_of(*path).source(i));
+    Plane& plane = needed.plane[static_cast<std::size_t>(i)];
+    plane.x = source.x, plane.y = source.y, plane.width = source.width, plane.height = source.height;
+    plane.row_stride = row_stride_of(source.width);
+  }
+  return needed;
 }
 
-}  // namespace
+std::size_t PlanarPath::decoded_bytes(std::span<PixelPath* const> paths) const {
+  const Planes needed = planes_for(paths);
+  std::size_t bytes = 0;
+  for (int i = 0; i < needed.count; ++i) {
+    const Plane& plane = needed.plane[static_cast<std::size_t>(i)];
+    bytes += static_cast<std::size_t>(plane.width) * static_cast<std::size_t>(plane.height);
+  }
+  return bytes;
+}
 
 // What the tables of all views take; nothing if the device's kernel cannot make one of the views.
 std::optional<std::size_t> PlanarPath::taps_bytes(const SharedHandOver& shared, const Planes& held) {
@@ -111,13 +126,10 @@ bool PlanarPath::hand_over_file(const SharedHandOver& shared) const {
 }
 
 bool PlanarPath::hand_over_decoded(const SharedHandOver& shared) const {
-  Planes held = planes_;
+  const Planes held = planes_for(shared.paths);
   std::size_t bytes = 0, offsets[3] = {};
   for (int i = 0; i < held.count; ++i) {
-    Plane& plane = held.plane[static_cast<std::size_t>(i)];
-    plane.x = plane.y = plane.width = plane.height = 0;
-    plane.row_stride = 0;
-    for (const PixelPath* path : shared.paths) hold(plane, taps_of(*path).source(i));
+    const Plane& plane = held.plane[static_cast<std::size_t>(i)];
     offsets[i] = bytes;
     bytes += static_cast<std::size_t>(plane.row_stride) * static_cast<std::size_t>(plane.height);
   }

@@ -23,6 +23,7 @@ class PlanarPath final : public PixelPath {
   std::int64_t decode_work(Rect window) const override;
   StageTensor decoded() const override;
   StageTensor resized() const override;
+  std::size_t decoded_bytes(std::span<PixelPath* const> paths) const override;
   MutableImageView resized_view(std::uint8_t* memory) const override;
 
   DecodedImage decode(AnyImageDecoder& decoder, Rect window) const override;
@@ -38,6 +39,7 @@ class PlanarPath final : public PixelPath {
 
  private:
   static const PlanarTaps& taps_of(const PixelPath& path) { return static_cast<const PlanarPath&>(path).taps_; }
+  Planes planes_for(std::span<PixelPath* const> paths) const;
   static std::optional<std::size_t> taps_bytes(const SharedHandOver& shared, const Planes& held);
   template <class ItemOf>
   static void describe(const SharedHandOver& shared, const Planes& held, const std::uint64_t (&samples)[3],

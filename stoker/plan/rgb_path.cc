@@ -42,6 +42,20 @@ StageTensor RgbPath::resized() const {
   return {DType::kU8, image_shape(Layout::kNhwc, work_->map.height(), work_->map.width(), ColorMap::kChannels)};
 }
 
+// The part that holds those of all.
+Rect RgbPath::upright_window_of(std::span<PixelPath* const> paths) {
+  Rect window;
+  for (const PixelPath* const path : paths) {
+    window = enclosing(window, static_cast<const RgbPath*>(path)->upright_window());
+  }
+  return window;
+}
+
+std::size_t RgbPath::decoded_bytes(std::span<PixelPath* const> paths) const {
+  const Rect window = upright_window_of(paths);
+  return static_cast<std::size_t>(window.width) * static_cast<std::size_t>(window.height) * ColorMap::kChannels;
+}
+
 MutableImageView RgbPath::resized_view(std::uint8_t* memory) const {
   return interleaved_view(memory, work_->map.width(), work_->map.height(), ColorMap::kChannels);
 }
@@ -95,17 +109,15 @@ void copy_pixels(ImageView from, MutableImageView to) {
 
 bool RgbPath::hand_over_decoded(const SharedHandOver& shared) const {
   const auto path_of = [&](std::size_t i) -> const RgbPath& { return static_cast<const RgbPath&>(*shared.paths[i]); };
-  Rect window = upright_window();
+  const Rect window = upright_window_of(shared.paths);
   std::size_t tables = 0;
   for (std::size_t i = 0; i < shared.paths.size(); ++i) {
     const RgbPath& path = path_of(i);
     if (device_rows(path.taps_x_, path.taps_y_, path.order_) == 0) return false;
-    window = enclosing(window, path.upright_window());
     tables += device_taps_bytes(path.taps_x_, path.taps_y_);
   }
   // Tables stand at multiples of 8.
-  const std::size_t pixels = static_cast<std::size_t>(window.width) * static_cast<std::size_t>(window.height);
-  std::size_t offset = (pixels * ColorMap::kChannels + 7) / 8 * 8;
+  std::size_t offset = (decoded_bytes(shared.paths) + 7) / 8 * 8;
   DeviceGrant grant;
   if (!shared.room.grant(offset + tables, 0, grant)) return false;
   const MutableImageView held = interleaved_view(grant.staging, window.width, window.height, ColorMap::kChannels);

@@ -15,6 +15,7 @@ class RgbPath final : public PixelPath {
   std::int64_t decode_work(Rect window) const override;
   StageTensor decoded() const override;
   StageTensor resized() const override;
+  std::size_t decoded_bytes(std::span<PixelPath* const> paths) const override;
   MutableImageView resized_view(std::uint8_t* memory) const override;
 
   DecodedImage decode(AnyImageDecoder& decoder, Rect window) const override;
@@ -28,6 +29,7 @@ class RgbPath final : public PixelPath {
 
  private:
   Rect upright_window() const;
+  static Rect upright_window_of(std::span<PixelPath* const> paths);
   ResampleSource source_in(Rect upright) const;
 
   StageScratch& scratch_;

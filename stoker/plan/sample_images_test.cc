@@ -122,6 +122,9 @@ TEST(SampleImages, DecodesAWindowThatHoldsAllAndAsksForItsMemory) {
   ASSERT_EQ(images.decodes().size(), 1u);
   const Rect window = images.decodes().front().window;
   EXPECT_EQ(window, (Rect{10, 20, 391, 230}));
+  const SharedDecode& decode = images.decodes().front();
+  EXPECT_EQ(decode.paths.front()->decoded_bytes(decode.paths), 391u * 230 + 2 * 197 * 117)
+      << "chroma samples 4 to 200 and 9 to 125";
   const ImageFacts facts = AnyImageDecoder().read_facts(encoded);
   EXPECT_EQ(images.memory(), decode_planes_memory(facts, encoded.size(), window));
   EXPECT_EQ(images.memory_max(), decode_planes_memory(facts, encoded.size(), {0, 0, kWidth, kHeight}));

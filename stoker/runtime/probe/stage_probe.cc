@@ -21,14 +21,13 @@ void StageProbe::measure_images(const SampleInput& sample) {
     images_.decode(decode);
     ++decoded_;
     View& first = views_[decode.views.front()];
-    first.last[0].ns = begin_ns + took_ns();
+    first.last[0] = {begin_ns + took_ns(), decode.paths.front()->decoded_bytes(decode.paths)};
     begin_ns = 0;
     for (std::size_t i = 0; i < decode.views.size(); ++i) {
       View& view = views_[decode.views[i]];
       PixelPath& path = *decode.paths[i];
       ImageStages& stages = images_.stages(decode.views[i]);
       const StageOutputs& outputs = stages.outputs();
-      first.last[0].bytes_out += outputs.decode.bytes();
       view.resized.resize(outputs.geometry.bytes());
       view.tensor.resize(outputs.color.bytes());
       const MutableImageView resized = path.resized_view(view.resized.data());
