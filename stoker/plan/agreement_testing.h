@@ -19,6 +19,8 @@ std::vector<Recipe> agreement_recipes();
 std::vector<Recipe> picture_recipes();
 /// Each operator that erases, in every type and layout.
 std::vector<Recipe> erase_recipes();
+/// Several views of one field each, which are decoded alike or not.
+std::vector<Recipe> several_view_recipes();
 Recipe random_recipe(Random& random);
 
 /// One image of noise in several codecs and samplings.
