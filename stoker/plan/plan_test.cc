@@ -206,13 +206,14 @@ TEST(Plan, CountsOperatorsOnPicturesAmongTheColorStage) {
 }
 
 // What operators on pictures need beside the picture is charged before it is taken.
-TEST(ImageStages, CountTheMemoryOfPictures) {
+TEST(SampleImages, CountTheMemoryOfPictures) {
   const std::vector<std::uint8_t> encoded = noisy_png(90, 60, 1);
   const auto memory_of = [&](const Recipe& recipe) {
     const Plan plan(recipe);
-    ImageStages stages;
-    stages.begin(plan.views()[0], encoded, {});
-    return stages.memory();
+    SampleImages images(plan);
+    const Bytes fields[] = {encoded};
+    images.begin({.fields = fields});
+    return images.memory();
   };
   const Recipe base = Recipe().decode().resize(512, 512);
   const std::uint64_t picture = std::uint64_t{3} * 512 * 512;
