@@ -203,7 +203,7 @@ def run(build, options):
 def run_rounds(stage, entries):
     for number in range(ROUNDS):
         print(f"round {number + 1} of {ROUNDS}", file=sys.stderr, flush=True)
-        first = number * len(entries) // ROUNDS  # who comes first changes from round to round
+        first = number * len(entries) // ROUNDS  # the first one changes from round to round
         for entry in entries[first:] + entries[:first]:
             warm(stage.folder), warm(stage.made)
             entry.measure()

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -69,7 +71,9 @@ std::string repr_recipe(const Recipe& recipe) {
     for (const OperatorCall& call : view.operators) text += " " + to_string(call);
     text += "; ";
   }
-  return text + fmt::format("tail='{}')", recipe.tail());
+  text += fmt::format("tail='{}'", recipe.tail());
+  if (recipe.batch_repeats() != 1) text += fmt::format("; batch_repeats={}", recipe.batch_repeats());
+  return text + ")";
 }
 
 Recipe with_view(const Recipe& recipe, nb::handle name, nb::handle field, nb::handle copies) {
@@ -92,6 +96,12 @@ Recipe with_tail(const Recipe& recipe, nb::handle tail) {
   return changed;
 }
 
+Recipe with_batch_repeats(const Recipe& recipe, nb::handle repeats) {
+  Recipe changed = recipe;
+  changed.set_batch_repeats(integer_argument("repeats", repeats, 1, std::numeric_limits<std::int64_t>::max()));
+  return changed;
+}
+
 void bind_chain(nb::class_<Recipe>& recipe) {
   bind_operators(recipe);
   recipe.def("add", &with_added, "call"_a.none(), "Adds an operator that a function of stoker.op made.")
@@ -107,7 +117,11 @@ void bind_chain(nb::class_<Recipe>& recipe) {
       .def("set_tail", &with_tail, "tail"_a.none(),
            "What a loader without a tail of its own does with an incomplete last batch: 'drop', 'wrap', 'pad' or "
            "'keep'.")
-      .def_prop_ro("tail", &Recipe::tail);
+      .def_prop_ro("tail", &Recipe::tail)
+      .def("set_batch_repeats", &with_batch_repeats, "repeats"_a.none(),
+           "How often each sample of a global batch stands in it, augmented anew each time, for a loader without "
+           "batch_repeats\nof its own. An epoch grows no longer: it has fewer of the samples.")
+      .def_prop_ro("batch_repeats", &Recipe::batch_repeats);
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ def test_the_chain_says_what_the_named_recipe_says():
     assert chain.resize(3) != chain
     assert stoker.recipe("imagenet-val").tail == "pad" and chain.tail == "drop"
     assert chain.set_tail("pad").tail == "pad"
+    assert chain.batch_repeats == 1 and chain.set_batch_repeats(4).batch_repeats == 4
+    assert stoker.Recipe.from_toml(chain.set_batch_repeats(4).to_toml()) == chain.set_batch_repeats(4) != chain
 
 
 def permitted_value(arg, permitted):
@@ -111,6 +113,9 @@ def test_every_operator_has_a_method_whose_defaults_are_the_tables():
     (lambda r: r.decode().apply("text"), "data is 'text', but must be bytes"),
     (lambda r: r.decode().view("mask", "png").decode().apply(b""), "fields image, png"),
     (lambda r: r.set_tail("kept"), "kept"),
+    (lambda r: r.set_batch_repeats(0), "repeats is 0, but must be at least 1"),
+    (lambda r: r.set_batch_repeats(2.5), "repeats is 2.5, but must be a whole number"),
+    (lambda r: r.set_batch_repeats(None), "repeats is None, but must be a whole number"),
     (lambda r: r.decode().apply(), "Recipe.apply needs data"),
     (lambda r: r.decode().apply(b"", label="x"), "label is 'x', but must be a whole number"),
     (lambda r: r.decode().apply(b"", epoch=-1), "epoch is -1, but must be at least 0"),
@@ -275,6 +280,7 @@ def test_repr_reads_as_the_chain():
     recipe = stoker.recipe().decode().resize(8)
     assert repr(recipe) == ("Recipe(image: decode(mode='planar', orientation='ignore') "
                             "resize(size=[8], filter='bilinear'); label:; tail='drop')")
+    assert repr(recipe.set_batch_repeats(4)).endswith("; tail='drop'; batch_repeats=4)")
 
 
 def test_errors_carry_their_kind_and_survive_pickle():

@@ -22,7 +22,7 @@
 
 namespace stoker {
 
-enum class ArgType : std::uint8_t { kNumber, kInteger, kText, kNumbers, kIntegers, kOperators };
+enum class ArgType : std::uint8_t { kNumber, kInteger, kText, kNumbers, kIntegers, kFlag, kOperators };
 
 struct ArgSpec {
   std::string_view name;
@@ -40,6 +40,7 @@ struct ArgSpec {
   std::string_view choices{};  // "a|b|c"
 };
 
+class EraseOperator;
 class PictureOperator;
 
 /// What an operator does, by family.
@@ -47,6 +48,7 @@ using DecodeFunction = void (*)(const OperatorCall&, DecodeOptions&);
 using GeometryFunction = std::unique_ptr<GeometryOperator> (*)(const OperatorCall&);
 using PictureFunction = std::unique_ptr<PictureOperator> (*)(const OperatorCall&);
 using ColorFunction = void (*)(const OperatorCall&, ColorChain&);
+using EraseFunction = std::unique_ptr<EraseOperator> (*)(const OperatorCall&);
 using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
 using NumberFunction = void (*)(const OperatorCall&, JsonNumber&);
 using CombinationFunction = Combination (*)(const OperatorCall&);
@@ -57,14 +59,14 @@ struct OperatorSpec {
   std::string_view doc;
   /// The alternative is the family, and families come in this order within a view; a number stands alone, and a
   /// combination is of the family of its operators. Those that make several views stand in no view.
-  std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, FormatFunction, NumberFunction,
-               CombinationFunction, ViewsFunction>
+  std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, EraseFunction, FormatFunction,
+               NumberFunction, CombinationFunction, ViewsFunction>
       function;
   std::span<const ArgSpec> args;
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "picture", "color", "format", "number", "combination", "views".
+/// "decode", "geometry", "picture", "color", "erase", "format", "number", "combination", "views".
 std::string_view family_name(const OperatorSpec& spec);
 /// The stage that operators of its family are a part of; a number, a combination and views have none.
 Stage stage_of(const OperatorSpec& spec);

@@ -42,6 +42,7 @@ class ImageStages {
   bool has_picture() const { return !work_.program->picture.empty(); }
   template <class Write>
   void finish_picture(const Write& write, std::uint8_t* out);
+  void erase(std::uint8_t* out) const;
 
   StageScratch& scratch_;
   RgbPath rgb_;
@@ -49,6 +50,7 @@ class ImageStages {
   ImageWork work_;
   PixelPath* path_ = nullptr;  // one of the two
   PictureSteps steps_;
+  EraseSteps erased_;
   StageOutputs outputs_;
 };
 

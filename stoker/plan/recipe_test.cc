@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <filesystem>
 #include <fstream>
 
@@ -32,6 +33,8 @@ std::string with_operator(const std::string& op) {
   return "[[view]]\nname = 'image'\noperators = [\n  { op = 'decode' },\n  " + op + ",\n]\n";
 }
 
+Recipe small_chain() { return Recipe().decode().random_resized_crop(8); }
+
 TEST(Recipe, NamedOnesSurviveTheirTomlForm) {
   EXPECT_THAT(Recipe::names(), testing::ElementsAre("imagenet-train", "imagenet-val", "cifar-train", "alexnet-caffe"));
   for (const std::string& name : Recipe::names()) {
@@ -58,6 +61,23 @@ TEST(Recipe, KeepsDrawGroupsInItsTomlForm) {
   Recipe own;
   own.view("mask", "png").draw_group("mask").decode();
   EXPECT_THAT(own.to_toml(), testing::Not(HasSubstr("draw_group"))) << "it says nothing new";
+}
+
+TEST(Recipe, KeepsBatchRepeatsInItsTomlForm) {
+  const Recipe once = small_chain(), repeated = small_chain().set_batch_repeats(4);
+  EXPECT_EQ(once.batch_repeats(), 1);
+  EXPECT_THAT(once.to_toml(), testing::Not(HasSubstr("batch_repeats"))) << "states of older recipes stay valid";
+  EXPECT_THAT(repeated.to_toml(), HasSubstr("\nbatch_repeats = 4\n"));
+  EXPECT_EQ(Recipe::from_toml(repeated.to_toml()).batch_repeats(), 4);
+  EXPECT_EQ(Recipe::from_toml(repeated.to_toml()), repeated);
+  EXPECT_NE(repeated, once);
+  EXPECT_EQ(Recipe(repeated).set_batch_repeats(1), once);
+  EXPECT_THAT(error_of([] { Recipe().set_batch_repeats(0); }).what(), HasSubstr("at least 1, not 0"));
+  const std::string label = "\n[[view]]\nname = 'label'";
+  EXPECT_THAT(refusal("batch_repeats = -3" + label), HasSubstr("line 1: batch_repeats must be at least 1, not -3"));
+  EXPECT_THAT(refusal("batch_repeats = 2.0" + label), HasSubstr("line 1: batch_repeats must be a whole number"));
+  EXPECT_THAT(refusal("batch_repeats = '4'" + label), HasSubstr("line 1: batch_repeats must be a whole number"));
+  EXPECT_THAT(refusal("batch_repeat = 4" + label), HasSubstr("did you mean 'batch_repeats'?"));
 }
 
 std::vector<std::string> names_of(const Recipe& recipe) {
@@ -387,6 +407,9 @@ TEST(OperatorTable, HoldsAnOperatorOnceAndDocumentsEverything) {
         call.args.emplace_back(arg.name, OperatorCalls{{"flip", {}}});
       } else if (arg.type == ArgType::kText) {
         call.args.emplace_back(arg.name, std::string(arg.choices.substr(0, arg.choices.find('|'))));
+      } else if (arg.type == ArgType::kNumbers || arg.type == ArgType::kIntegers) {
+        const auto count = static_cast<std::size_t>(std::countr_zero(arg.counts));
+        call.args.emplace_back(arg.name, Numbers(count, arg.min));
       } else {
         call.args.emplace_back(arg.name, arg.min);
       }

@@ -48,6 +48,11 @@ std::string text_of(const toml::node& node, std::string_view what) {
   return *text;
 }
 
+std::int64_t count_of(const toml::node& node, std::string_view what) {
+  if (!node.is_integer()) refuse(node, fmt::format("{} must be a whole number", what));
+  return *node.value<std::int64_t>();
+}
+
 double number_of(const toml::node& node) {
   if (const auto number = node.value<double>()) return *number;
   refuse(node, fmt::format("{} is too large: whole numbers are exact only up to 2^53", *node.value<std::int64_t>()));
@@ -168,13 +173,17 @@ Recipe Recipe::from_toml(std::string_view text) {
     fail(ErrorKind::kUsage, "{}",
          toml_mistake(text, {.line = at.line, .column = at.column, .words = error.description()}));
   }
-  check_keys(root, {"tail", "view"});
+  check_keys(root, {"tail", "batch_repeats", "view"});
   Recipe recipe;
   recipe.views_.clear();
   recipe.has_default_image_ = false;
   if (const toml::node* node = root.get("tail")) {
     const std::string tail = text_of(*node, "tail");
     at_line_of(*node, [&] { recipe.set_tail(tail); });
+  }
+  if (const toml::node* node = root.get("batch_repeats")) {
+    const std::int64_t repeats = count_of(*node, "batch_repeats");
+    at_line_of(*node, [&] { recipe.set_batch_repeats(repeats); });
   }
   const toml::node* views = root.get("view");
   if (views && views->is_table()) refuse(*views, "a recipe may have several views: write [[view]], not [view]");
@@ -203,6 +212,7 @@ Recipe Recipe::from_toml(std::string_view text) {
 
 std::string Recipe::to_toml() const {
   std::string text = fmt::format("tail = \"{}\"\n", tail_);
+  if (batch_repeats_ != 1) text += fmt::format("batch_repeats = {}\n", batch_repeats_);
   for (const View& view : views_) {
     text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = {}\n", view.name, toml_quoted(view.field));
     if (!view.draw_group.empty()) text += fmt::format("draw_group = {}\n", toml_quoted(view.draw_group));

@@ -12,8 +12,27 @@ namespace stoker {
 
 /// What a step computes. The meaning of each stands in picture_meaning.h, what it needs in kPictureTraits.
 enum class PictureKind : std::uint8_t {
-  kAffine,  // of a linear run: each channel times f[c], plus f[3 + c]
-  kInvert,  // 255 - value
+  // Of linear runs.
+  kAffine,      // each channel times f[c], plus f[3 + c]
+  kContrast,    // f[0] times the colour, plus f[1] times the grey of the mean colour
+  kSaturation,  // f[0] times the colour, plus f[1] times its grey
+  kMatrix,      // each channel: f[3 * c], f[3 * c + 1], f[3 * c + 2] times red, green, blue, plus f[9 + c]
+  // Step by step what torchvision does to tensors of bytes: f[0] is the factor, f[1] is 1 - factor.
+  kTorchvisionBrightness,
+  kTorchvisionContrast,
+  kTorchvisionSaturation,
+  kTorchvisionHue,
+  kTorchvisionGrayscale,
+  // Of each value by itself.
+  kInvert,
+  kPosterize,    // the bits of n[0]
+  kSolarize,     // inverted from n[0] on
+  kSolarizeAdd,  // those below 128 plus n[0], 255 at most
+  kGamma,        // to the power of f[0], times f[1]
+  kEqualize,
+  kAutocontrast,
+  // Of the channels.
+  kPermutation,  // n[c] is the channel that becomes channel c
   // The picture to the work, and that to the picture (blur_meaning.h, jpeg_meaning.h).
   kBlurAcross,
   kBlurDown,
@@ -23,8 +42,14 @@ enum class PictureKind : std::uint8_t {
   kGaussianNoise,  // noise_meaning.h
   kShotNoise,
   kSaltAndPepper,
+  kWarp,     // shows the picture through a matrix (WarpStep)
+  kElastic,  // through a smooth random field (WarpStep)
+  // Mixtures of several pictures (mixture_meaning.h).
+  kKeep,
+  kRecall,
+  kWeightedSum,
+  kTowards,
 };
-constexpr std::size_t kPictureKinds = 10;
 
 struct PictureStep {
   PictureKind kind;
@@ -38,7 +63,9 @@ struct PictureStep {
 /// What has to be counted of a picture before a pass over it.
 enum class PictureStatistic : std::uint8_t {
   kNone,
+  kNothing,     // but facts are derived from the step
   kMeans,       // of each channel
+  kGreyMean,    // of torchvision's grey, which then stands for each channel
   kHistograms,  // of each channel
 };
 
@@ -53,9 +80,24 @@ struct PictureTraits {
 };
 
 /// By PictureKind.
-inline constexpr std::array<PictureTraits, kPictureKinds> kPictureTraits = {{
+inline constexpr auto kPictureTraits = std::to_array<PictureTraits>({
     {.kind = PictureKind::kAffine, .run = true},
+    {.kind = PictureKind::kContrast, .run = true, .statistic = PictureStatistic::kMeans},
+    {.kind = PictureKind::kSaturation, .run = true},
+    {.kind = PictureKind::kMatrix, .run = true},
+    {.kind = PictureKind::kTorchvisionBrightness, .statistic = PictureStatistic::kNothing},
+    {.kind = PictureKind::kTorchvisionContrast, .statistic = PictureStatistic::kGreyMean},
+    {.kind = PictureKind::kTorchvisionSaturation},
+    {.kind = PictureKind::kTorchvisionHue},
+    {.kind = PictureKind::kTorchvisionGrayscale},
     {.kind = PictureKind::kInvert},
+    {.kind = PictureKind::kPosterize},
+    {.kind = PictureKind::kSolarize},
+    {.kind = PictureKind::kSolarizeAdd},
+    {.kind = PictureKind::kGamma, .statistic = PictureStatistic::kNothing},
+    {.kind = PictureKind::kEqualize, .statistic = PictureStatistic::kHistograms},
+    {.kind = PictureKind::kAutocontrast, .statistic = PictureStatistic::kHistograms},
+    {.kind = PictureKind::kPermutation},
     {.kind = PictureKind::kBlurAcross, .unit = 8},
     {.kind = PictureKind::kBlurDown, .unit = 8},
     {.kind = PictureKind::kJpegCode, .unit = 16},
@@ -64,7 +106,14 @@ inline constexpr std::array<PictureTraits, kPictureKinds> kPictureTraits = {{
     {.kind = PictureKind::kGaussianNoise},
     {.kind = PictureKind::kShotNoise},
     {.kind = PictureKind::kSaltAndPepper},
-}};
+    {.kind = PictureKind::kWarp, .reads_around = true},
+    {.kind = PictureKind::kElastic, .reads_around = true},
+    {.kind = PictureKind::kKeep},
+    {.kind = PictureKind::kRecall},
+    {.kind = PictureKind::kWeightedSum},
+    {.kind = PictureKind::kTowards},
+});
+constexpr std::size_t kPictureKinds = kPictureTraits.size();
 static_assert([] {
   for (std::size_t i = 0; i < kPictureKinds; ++i) {
     if (kPictureTraits[i].kind != static_cast<PictureKind>(i)) return false;
@@ -88,6 +137,8 @@ class PictureSteps {
     step.kind = kind;
     return step;
   }
+  /// Keeps the first ones.
+  void shorten(std::size_t count) { count_ = static_cast<int>(count); }
   std::span<const PictureStep> all() const { return {steps_.data(), static_cast<std::size_t>(count_)}; }
   std::span<PictureStep> all() { return {steps_.data(), static_cast<std::size_t>(count_)}; }
 
