@@ -109,6 +109,30 @@ constexpr ArgSpec kPadArgs[] = {{.name = "padding",
                                  .max = kSideMax,
                                  .counts = kCountOne | kCountTwo | kCountFour},
                                 fill_arg()};
+constexpr ArgSpec kZoomOutArgs[] = {
+    size_arg("a square's side, or [height, width]"),
+    {.name = "side_range",
+     .type = ArgType::kNumbers,
+     .doc = "least and largest side of the canvas, in sides of the image",
+     .numbers = {1, 4},
+     .count = 2,
+     .min = 1,
+     .max = 1000,
+     .counts = kCountTwo},
+    {.name = "p", .type = ArgType::kNumber, .doc = "probability", .numbers = {0.5}, .min = 0, .max = 1},
+    filter_arg(),
+    fill_arg()};
+constexpr ArgSpec kScaleJitterArgs[] = {size_arg("a square's side, or [height, width]"),
+                                        {.name = "scale",
+                                         .type = ArgType::kNumbers,
+                                         .doc = "least and largest size, where at 1 the image just fits",
+                                         .numbers = {0.1, 2},
+                                         .count = 2,
+                                         .min = 1e-3,
+                                         .max = 10,
+                                         .counts = kCountTwo},
+                                        filter_arg(),
+                                        fill_arg()};
 /// A number, or [low, high] between which one is drawn for each picture.
 constexpr ArgSpec drawn_arg(std::string_view name, std::string_view doc, double min, double max) {
   return {.name = name,
@@ -246,7 +270,7 @@ constexpr ArgSpec kJpegDegradeArgs[] = {{.name = "quality",
 // Arguments of warps. Angles are in degrees.
 constexpr double kDegreesMax = 36'000, kShearMax = 89, kPointMax = 1e6;
 constexpr ArgSpec warp_filter_arg(std::string_view by_default) {
-  return text_arg("filter", "how the picture is read between its pixels", "nearest|bilinear", by_default);
+  return text_arg("filter", "how the picture is read between its pixels", "nearest|bilinear|bicubic", by_default);
 }
 constexpr ArgSpec warp_fill_arg() {
   ArgSpec arg = fill_arg();
@@ -533,6 +557,8 @@ constexpr OperatorSpec kOperators[] = {
     {"flip", "mirrors", &make_flip, kFlipArgs},
     {"random_flip", "mirrors with a given probability", &make_random_flip, kRandomFlipArgs},
     {"pad", "adds a border of one colour", &make_pad, kPadArgs},
+    {"zoom_out", "resizes to a random part of the output, amid one colour", &make_zoom_out, kZoomOutArgs},
+    {"scale_jitter", "resizes at random, and crops or pads to a given size", &make_scale_jitter, kScaleJitterArgs},
     {"brightness", "multiplies all values by a factor", &make_brightness, kFactorArgs},
     {"contrast", "moves all values away from the grey of the mean colour, by a factor", &make_contrast, kFactorArgs},
     {"saturation", "moves each colour away from its grey, by a factor", &make_saturation, kFactorArgs},

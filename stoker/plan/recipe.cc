@@ -200,6 +200,22 @@ Recipe& Recipe::pad(std::vector<double> padding, std::vector<double> fill) {
   return add({"pad", {{"padding", std::move(padding)}, {"fill", std::move(fill)}}});
 }
 
+Recipe& Recipe::zoom_out(int size, std::vector<double> side_range, double p, std::string_view filter,
+                         std::vector<double> fill) {
+  return add({"zoom_out",
+              {{"size", double(size)},
+               {"side_range", std::move(side_range)},
+               {"p", p},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::scale_jitter(int size, std::vector<double> scale, std::string_view filter, std::vector<double> fill) {
+  return add(
+      {"scale_jitter",
+       {{"size", double(size)}, {"scale", std::move(scale)}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
+}
+
 Recipe& Recipe::brightness(std::vector<double> factor) { return add({"brightness", {{"factor", std::move(factor)}}}); }
 
 Recipe& Recipe::contrast(std::vector<double> factor) { return add({"contrast", {{"factor", std::move(factor)}}}); }

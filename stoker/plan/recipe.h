@@ -85,6 +85,10 @@ class Recipe {
   Recipe& flip(std::string_view axis = "horizontal");
   Recipe& random_flip(double p = 0.5, std::string_view axis = "horizontal");
   Recipe& pad(std::vector<double> padding, std::vector<double> fill = {0});
+  Recipe& zoom_out(int size, std::vector<double> side_range = {1, 4}, double p = 0.5,
+                   std::string_view filter = "bilinear", std::vector<double> fill = {0});
+  Recipe& scale_jitter(int size, std::vector<double> scale = {0.1, 2}, std::string_view filter = "bilinear",
+                       std::vector<double> fill = {0});
   Recipe& brightness(std::vector<double> factor);
   Recipe& contrast(std::vector<double> factor);
   Recipe& saturation(std::vector<double> factor);

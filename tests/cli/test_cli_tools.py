@@ -12,8 +12,8 @@ from PIL import Image
 
 COMMANDS = ["run", "plan", "view", "pack", "index", "verify", "info", "synth", "ops"]
 OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_resized_crop", "flip", "random_flip",
-             "pad", "brightness", "invert", "gaussian_blur", "sharpness", "random_sharpness", "gaussian_noise",
-             "shot_noise", "salt_and_pepper", "jpeg_degrade", "rotate", "random_rotation", "affine", "random_affine",
+             "pad", "zoom_out", "scale_jitter", "brightness", "invert", "gaussian_blur", "sharpness",
+             "random_sharpness", "gaussian_noise", "shot_noise", "salt_and_pepper", "jpeg_degrade", "rotate", "random_rotation", "affine", "random_affine",
              "shear_x", "shear_y", "translate_x", "translate_y", "perspective", "random_perspective", "elastic",
              "normalize", "channel_order", "random_erasing", "cutout", "grid_mask", "cast", "layout", "json_number",
              "contrast", "saturation", "hue", "color_jitter", "grayscale", "random_grayscale",
