@@ -162,12 +162,14 @@ std::string brief_value(const Value& value) {
 }  // namespace
 
 std::string_view family_name(const OperatorSpec& spec) {
-  constexpr std::string_view kNames[] = {"decode", "geometry", "picture", "color", "format", "number", "combination"};
+  constexpr std::string_view kNames[] = {"decode", "geometry", "picture", "color",
+                                         "erase",  "format",   "number",  "combination"};
   return kNames[spec.function.index()];
 }
 
 Stage stage_of(const OperatorSpec& spec) {
-  constexpr Stage kStageOf[] = {Stage::kDecode, Stage::kGeometry, Stage::kColor, Stage::kColor, Stage::kColor};
+  constexpr Stage kStageOf[] = {Stage::kDecode, Stage::kGeometry, Stage::kColor,
+                                Stage::kColor,  Stage::kColor,    Stage::kColor};
   assert(spec.function.index() < std::size(kStageOf));
   return kStageOf[spec.function.index()];
 }

@@ -1,5 +1,6 @@
 #include "stoker/ops/operator_table.h"
 
+#include "stoker/ops/erase/erase_operator.h"
 #include "stoker/ops/picture/picture_makers.h"
 
 namespace stoker {
@@ -433,6 +434,67 @@ constexpr ArgSpec kNormalizeArgs[] = {
      .min = 1e-6,
      .max = 1e6}};
 constexpr ArgSpec kChannelOrderArgs[] = {text_arg("order", "bgr swaps red and blue", "rgb|bgr")};
+constexpr ArgSpec value_arg() {
+  return {.name = "value",
+          .type = ArgType::kNumbers,
+          .doc =
+              "what is written, in units of the tensor: after normalize, 0 is the mean colour; one number, or one per "
+              "channel",
+          .min = -1e6,
+          .max = 1e6,
+          .counts = kCountOne | kCountThree};
+}
+constexpr ArgSpec count_arg(std::string_view name, std::string_view doc) {
+  return {.name = name, .type = ArgType::kInteger, .doc = doc, .numbers = {1}, .min = 1, .max = 64};
+}
+constexpr ArgSpec kRandomErasingArgs[] = {
+    p_arg(0.5),
+    {.name = "scale",
+     .type = ArgType::kNumbers,
+     .doc = "least and largest fraction of the area, of all boxes together",
+     .numbers = {0.02, 0.33},
+     .count = 2,
+     .min = 0,
+     .max = 1,
+     .counts = kCountTwo},
+    {.name = "ratio",
+     .type = ArgType::kNumbers,
+     .doc = "least and largest height / width",
+     .numbers = {0.3, 3.3},
+     .count = 2,
+     .min = 1e-3,
+     .max = 1e3,
+     .counts = kCountTwo},
+    value_arg(),
+    text_arg("mode",
+             "const writes the value; rand a random colour for each box, pixel for each element: normal deviates",
+             "const|rand|pixel", "const"),
+    count_arg("min_count", "fewest boxes"),
+    count_arg("max_count", "most boxes")};
+constexpr ArgSpec kCutoutArgs[] = {size_arg("a square's side, or [height, width]"), count_arg("count", "boxes"),
+                                   value_arg()};
+constexpr ArgSpec kGridMaskArgs[] = {
+    {.name = "d",
+     .type = ArgType::kIntegers,
+     .doc = "pixels from one square to the next; [low, high] draws them for each image",
+     .numbers = {96, 224},
+     .count = 2,
+     .min = 2,
+     .max = kSideMax,
+     .counts = kCountOne | kCountTwo},
+    {.name = "ratio",
+     .type = ArgType::kNumber,
+     .doc = "side of a square as a fraction of d",
+     .numbers = {0.5},
+     .min = 0,
+     .max = 1},
+    {.name = "rotate",
+     .type = ArgType::kNumber,
+     .doc = "degrees below which the grid's angle is drawn; 0: not turned",
+     .min = 0,
+     .max = 360},
+    p_arg(1),
+    value_arg()};
 constexpr ArgSpec kCastArgs[] = {text_arg("dtype", "nearest value, ties to even; u8 clamps", "u8|f16|bf16|f32")};
 constexpr ArgSpec kLayoutArgs[] = {text_arg("layout", "order of the tensor's axes", "nchw|nhwc")};
 
@@ -535,6 +597,10 @@ constexpr OperatorSpec kOperators[] = {
     {"timm_augment", "applies a policy as timm names and draws it", &make_timm_augment, kTimmAugmentArgs},
     {"normalize", "(pixel / scale - mean) / std, in float32", &apply_normalize, kNormalizeArgs},
     {"channel_order", "sets the order of channels: RGB or BGR", &apply_channel_order, kChannelOrderArgs},
+    {"random_erasing", "erases boxes of random area and shape with a given probability", &make_random_erasing,
+     kRandomErasingArgs},
+    {"cutout", "erases boxes of a given size at random places", &make_cutout, kCutoutArgs},
+    {"grid_mask", "erases squares in a random grid", &make_grid_mask, kGridMaskArgs},
     {"cast", "sets the tensor's element type", &apply_cast, kCastArgs},
     {"layout", "sets the tensor's layout", &apply_layout, kLayoutArgs},
     {"json_number", "takes a number from a JSON field: a label, a target", &apply_json_number, kJsonNumberArgs},

@@ -39,6 +39,7 @@ struct ArgSpec {
   std::string_view choices{};  // "a|b|c"
 };
 
+class EraseOperator;
 class PictureOperator;
 
 /// What an operator does, by family.
@@ -46,6 +47,7 @@ using DecodeFunction = void (*)(const OperatorCall&, DecodeOptions&);
 using GeometryFunction = std::unique_ptr<GeometryOperator> (*)(const OperatorCall&);
 using PictureFunction = std::unique_ptr<PictureOperator> (*)(const OperatorCall&);
 using ColorFunction = void (*)(const OperatorCall&, ColorChain&);
+using EraseFunction = std::unique_ptr<EraseOperator> (*)(const OperatorCall&);
 using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
 using NumberFunction = void (*)(const OperatorCall&, JsonNumber&);
 using CombinationFunction = Combination (*)(const OperatorCall&);
@@ -55,14 +57,14 @@ struct OperatorSpec {
   std::string_view doc;
   /// The alternative is the family, and families come in this order within a view; a number stands alone, and a
   /// combination is of the family of its operators.
-  std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, FormatFunction, NumberFunction,
-               CombinationFunction>
+  std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, EraseFunction, FormatFunction,
+               NumberFunction, CombinationFunction>
       function;
   std::span<const ArgSpec> args;
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "picture", "color", "format", "number", "combination".
+/// "decode", "geometry", "picture", "color", "erase", "format", "number", "combination".
 std::string_view family_name(const OperatorSpec& spec);
 /// The stage that operators of its family are a part of; a number and a combination have none.
 Stage stage_of(const OperatorSpec& spec);

@@ -123,6 +123,7 @@ class DeviceBatch {
   std::optional<int> first_fault(std::size_t begin, std::size_t end) const;
   void seal_view(std::size_t view);
   void seal_pictures(std::size_t view);
+  void seal_erased(std::size_t view);
   DeviceColor color_of(std::size_t view) const;
   // What follows the geometry of a view's images: its own color step, or the one that makes pictures for operators.
   struct ColorStep {
@@ -159,6 +160,9 @@ class DeviceBatch {
   std::vector<DeviceRgbImage> rgbs_;
   std::vector<DeviceResized> resized_;
   PictureRounds rounds_;
+  EraseSteps drawn_erase_;
+  std::vector<EraseStep> erase_steps_;
+  std::vector<DeviceErased> erased_;
 };
 
 }  // namespace stoker

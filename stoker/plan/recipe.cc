@@ -348,6 +348,27 @@ Recipe& Recipe::normalize(std::vector<double> mean, std::vector<double> std, dou
 
 Recipe& Recipe::channel_order(std::string_view order) { return add({"channel_order", {{"order", owned(order)}}}); }
 
+Recipe& Recipe::random_erasing(double p, std::vector<double> scale, std::vector<double> ratio,
+                               std::vector<double> value, std::string_view mode, int min_count, int max_count) {
+  return add({"random_erasing",
+              {{"p", p},
+               {"scale", std::move(scale)},
+               {"ratio", std::move(ratio)},
+               {"value", std::move(value)},
+               {"mode", owned(mode)},
+               {"min_count", double(min_count)},
+               {"max_count", double(max_count)}}});
+}
+
+Recipe& Recipe::cutout(int size, int count, std::vector<double> value) {
+  return add({"cutout", {{"size", double(size)}, {"count", double(count)}, {"value", std::move(value)}}});
+}
+
+Recipe& Recipe::grid_mask(std::vector<double> d, double ratio, double rotate, double p, std::vector<double> value) {
+  return add({"grid_mask",
+              {{"d", std::move(d)}, {"ratio", ratio}, {"rotate", rotate}, {"p", p}, {"value", std::move(value)}}});
+}
+
 Recipe& Recipe::cast(std::string_view dtype) { return add({"cast", {{"dtype", owned(dtype)}}}); }
 
 Recipe& Recipe::layout(std::string_view layout) { return add({"layout", {{"layout", owned(layout)}}}); }

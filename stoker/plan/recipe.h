@@ -137,6 +137,12 @@ class Recipe {
   Recipe& normalize(std::string_view preset);
   Recipe& normalize(std::vector<double> mean, std::vector<double> std, double scale = 255);
   Recipe& channel_order(std::string_view order);
+  Recipe& random_erasing(double p = 0.5, std::vector<double> scale = {0.02, 0.33},
+                         std::vector<double> ratio = {0.3, 3.3}, std::vector<double> value = {0},
+                         std::string_view mode = "const", int min_count = 1, int max_count = 1);
+  Recipe& cutout(int size, int count = 1, std::vector<double> value = {0});
+  Recipe& grid_mask(std::vector<double> d = {96, 224}, double ratio = 0.5, double rotate = 0, double p = 1,
+                    std::vector<double> value = {0});
   Recipe& cast(std::string_view dtype);
   Recipe& layout(std::string_view layout);
   Recipe& json_number(std::string_view key, std::string_view dtype = "i64");

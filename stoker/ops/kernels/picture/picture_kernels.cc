@@ -59,6 +59,7 @@ const PictureKernels* picture_table_of_target() {
     table[PictureKind::kRecall] = recall_picture;
     table[PictureKind::kWeightedSum] = sum_pictures;
     table[PictureKind::kTowards] = move_picture_towards;
+    table.normals = noise_normals;
     return table;
   }();
   return &kTable;
