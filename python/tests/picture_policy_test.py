@@ -180,6 +180,39 @@ def test_policies_make_the_references_pixels_and_survive_toml(make):
         assert np.array_equal(fast, slow)
 
 
+def test_what_is_drawn_depends_on_the_position_alone(tmp_path):
+    """Not on threads, ranks, where the run was resumed, or how many stages a device runs."""
+    for number in range(24):
+        path = tmp_path / "ab"[number % 2] / f"{number}.jpg"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(encoded(picture(90, 70, seed=number)))
+    op = stoker.op
+    recipe = stoker.recipe().decode().random_choice([op.random_resized_crop(48), op.resize((48, 48))])
+    recipe = recipe.random_apply([op.rand_augment(), op.aug_mix()], p=0.8).timm_augment("rand-m9-mstd0.5-inc1").normalize("imagenet")
+
+    def pictures(loader):
+        return {int(position): image.tobytes() for batch in loader
+                for position, image in zip(batch.position, batch.image.numpy())}
+
+    def run(batch=8, **options):
+        with stoker.Loader(tmp_path, recipe, seed=7, batch=batch, tune="off", **options) as loader:
+            return pictures(loader.epoch(2))
+
+    expected = run(threads=1)
+    assert len(expected) == 24 == len(set(expected.values()))
+    assert run(threads=3) == expected
+    assert run(batch=4, rank=0, world=2) | run(batch=4, rank=1, world=2) == expected
+    for index in range(4):
+        assert run(device="emulated:execute", transfer_index=index) == expected
+    with stoker.Loader(tmp_path, recipe, seed=7, batch=8, tune="off") as loader:
+        next(loader.epoch(2))
+        state = loader.state_dict()
+    with stoker.Loader(tmp_path, recipe, seed=7, batch=8, tune="off") as loader:
+        loader.load_state_dict(state)
+        rest = pictures(loader)
+    assert len(rest) == 16 and rest.items() <= expected.items()
+
+
 @pytest.mark.parametrize("call, message", [
     (lambda r: r.aug_mix(all_ops=1), "aug_mix: all_ops is 1, but must be true or false"),
     (lambda r: r.aug_mix(all_ops="yes"), "aug_mix: all_ops is 'yes', but must be true or false"),
