@@ -162,8 +162,8 @@ std::string brief_value(const Value& value) {
 }  // namespace
 
 std::string_view family_name(const OperatorSpec& spec) {
-  constexpr std::string_view kNames[] = {"decode", "geometry", "picture", "color",
-                                         "erase",  "format",   "number",  "combination"};
+  constexpr std::string_view kNames[] = {"decode", "geometry", "picture",     "color", "erase",
+                                         "format", "number",   "combination", "views"};
   return kNames[spec.function.index()];
 }
 

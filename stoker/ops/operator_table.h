@@ -16,6 +16,7 @@
 #include "stoker/ops/geometry.h"
 #include "stoker/ops/json_number.h"
 #include "stoker/ops/operator_call.h"
+#include "stoker/ops/several_views.h"
 #include "stoker/ops/stage.h"
 #include "stoker/ops/tensor_format.h"
 
@@ -51,22 +52,23 @@ using EraseFunction = std::unique_ptr<EraseOperator> (*)(const OperatorCall&);
 using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
 using NumberFunction = void (*)(const OperatorCall&, JsonNumber&);
 using CombinationFunction = Combination (*)(const OperatorCall&);
+using ViewsFunction = std::vector<OperatorCalls> (*)(const OperatorCall&);
 
 struct OperatorSpec {
   std::string_view name;
   std::string_view doc;
   /// The alternative is the family, and families come in this order within a view; a number stands alone, and a
-  /// combination is of the family of its operators.
+  /// combination is of the family of its operators. Those that make several views stand in no view.
   std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, EraseFunction, FormatFunction,
-               NumberFunction, CombinationFunction>
+               NumberFunction, CombinationFunction, ViewsFunction>
       function;
   std::span<const ArgSpec> args;
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "picture", "color", "erase", "format", "number", "combination".
+/// "decode", "geometry", "picture", "color", "erase", "format", "number", "combination", "views".
 std::string_view family_name(const OperatorSpec& spec);
-/// The stage that operators of its family are a part of; a number and a combination have none.
+/// The stage that operators of its family are a part of; a number, a combination and views have none.
 Stage stage_of(const OperatorSpec& spec);
 
 std::span<const OperatorSpec> operator_table();

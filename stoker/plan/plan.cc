@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <map>
 #include <variant>
 
@@ -115,6 +116,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(FormatFunction function) const { function(call, format); }
       void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(CombinationFunction) const {}  // never comes: the members of a combination have a family
+      void operator()(ViewsFunction) const {}        // never comes: Recipe::add() puts views in its place
     };
     try {
       std::visit(Apply{call, plan.image, color, format, random_stream(draw_group, call.name, occurrence)},
