@@ -35,8 +35,9 @@ struct KernelList {
   }
 };
 
-using DeviceKernels = KernelList<DeviceJpegKernel, DevicePlanarKernel, DeviceRgbKernel, DeviceColorKernel,
-                                 DevicePictureFactsKernel, DevicePictureKernel, DeviceEraseKernel>;
+using DeviceKernels =
+    KernelList<DeviceJpegKernel, DevicePlanarKernel, DeviceRgbKernel, DeviceColorKernel, DevicePictureFactsKernel,
+               DevicePictureKernel, DevicePictureBlockKernel, DeviceEraseKernel>;
 
 struct DeviceLaunch {
   int kernel = 0;  // of DeviceKernels

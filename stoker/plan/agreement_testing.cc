@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "stoker/codec/encoded_testing.h"
+#include "stoker/codec/png_testing.h"
 #include "stoker/ops/erase/erase_cases_testing.h"
 #include "stoker/ops/picture/picture_cases_testing.h"
 
@@ -141,6 +142,19 @@ std::vector<std::vector<std::uint8_t>> agreement_images(ImageSize size, std::uin
       noisy_jpeg(size.width, size.height, seed, {}, 1),
       noisy_png(size.width, size.height, seed),
   };
+}
+
+std::vector<std::vector<std::uint8_t>> unusual_images(ImageSize size, std::uint64_t seed) {
+  std::vector<std::vector<std::uint8_t>> images;
+  for (const int color_type : {0, 2, 4, 6}) {
+    for (const int depth : {8, 16}) {
+      if (color_type == 2 && depth == 8) continue;
+      images.push_back(make_test_png({.name = "", .color_type = color_type, .bit_depth = depth}, size.width,
+                                     size.height, static_cast<unsigned>(seed))
+                           .bytes);
+    }
+  }
+  return images;
 }
 
 Recipe random_recipe(Random& random) {

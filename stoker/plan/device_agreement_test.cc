@@ -150,6 +150,20 @@ TEST(DeviceAgreement, HoldsForEveryOperatorOnPictures) { expect_agreement_of_ima
 
 TEST(DeviceAgreement, HoldsForEveryOperatorThatErases) { expect_agreement_of_images(erase_recipes()); }
 
+TEST(DeviceAgreement, HoldsForOperatorsOnPicturesOfUnusualImages) {
+  std::uint64_t seed = 0;
+  for (const Recipe& recipe : picture_recipes()) {
+    std::vector<Sample> samples;
+    for (const ImageSize size : {ImageSize{1, 1}, {200, 3}, {40, 30}}) {
+      for (std::vector<std::uint8_t>& encoded : unusual_images(size, ++seed)) {
+        samples.push_back({.encoded = std::move(encoded), .entry_points = {}, .draw = {seed, 1, seed * 7}});
+      }
+    }
+    expect_agreement(recipe, samples, "unusual images");
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST(DeviceAgreement, HoldsForViewsThatShareImages) { expect_agreement_of_images(several_view_recipes()); }
 
 TEST(DeviceAgreement, ASharedImageCrossesOnce) {

@@ -415,7 +415,12 @@ void DeviceBatch::seal_pictures(std::size_t view) {
     if (!rounds_.counted().empty()) {
       task_.launches.push_back(rounds_.launch_facts(place_table(rounds_.counted())));
     }
-    task_.launches.push_back(rounds_.launch(place_table(rounds_.pictures())));
+    if (!rounds_.by_pixels().empty()) {
+      task_.launches.push_back(rounds_.launch_pixels(place_table(rounds_.by_pixels())));
+    }
+    if (!rounds_.by_blocks().empty()) {
+      task_.launches.push_back(rounds_.launch_blocks(place_table(rounds_.by_blocks())));
+    }
   }
   resized_.clear();
   rounds_.results(resized_);

@@ -114,6 +114,22 @@ TEST(ExecutorAgreement, HoldsForEveryOperatorThatErases) {
   });
 }
 
+TEST(ExecutorAgreement, HoldsForOperatorsOnPicturesOfUnusualImages) {
+  std::uint64_t seed = 0;
+  for (const Recipe& recipe : picture_recipes()) {
+    const Plan plan(recipe);
+    CpuExecutor fast(plan);
+    ReferenceExecutor reference(plan);
+    for (const ImageSize size : {ImageSize{1, 1}, {1, 60}, {200, 3}, {40, 30}}) {
+      for (const auto& encoded : unusual_images(size, ++seed)) {
+        expect_agreement(plan, fast, reference, encoded, {seed, 1, seed * 7},
+                         fmt::format("{}\n{} x {}", recipe.to_toml(), size.width, size.height));
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 TEST(ExecutorAgreement, HoldsForRandomRecipesOnRandomImages) {
   for (std::uint64_t seed = 0; seed < rounds(std::uint64_t{100}); ++seed) {
     Random random(seed, 0, 0, 0);

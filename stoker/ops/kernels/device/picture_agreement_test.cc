@@ -99,7 +99,12 @@ Planes by_grid(const Planes& picture, const PictureChain& chain, ImageSize size,
                                .first_block = 0,
                                .statistic = statistic_of({pass.steps, static_cast<std::size_t>(pass.count)})};
     run_grid<DevicePictureFactsKernel>({.pictures = &device}, 1, order);
-    run_grid<DevicePictureKernel>({.pictures = &device, .count = 1}, DevicePictureKernel::blocks(device), order);
+    if (device.unit == 1) {
+      run_grid<DevicePictureKernel>({.pictures = &device, .count = 1}, DevicePictureKernel::blocks(device), order);
+    } else {
+      run_grid<DevicePictureBlockKernel>({.pictures = &device, .count = 1}, DevicePictureBlockKernel::blocks(device),
+                                         order);
+    }
   });
 }
 

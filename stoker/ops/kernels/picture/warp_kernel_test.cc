@@ -48,7 +48,7 @@ void expect_as_meant(const PictureStep& step, ImageSize size, FencedBytes::Fence
                          .width = size.width,
                          .height = size.height};
   for (int y = 0; y < size.height; ++y) {
-    for (int x = 0; x < size.width; ++x) compute_unit(pass, x, y);
+    for (int x = 0; x < size.width; ++x) compute_pixel(pass, x, y);
   }
   const std::uint8_t* const got = PictureRunner().run({&step, 1}, size, layout, memory.data());
   ASSERT_TRUE(std::equal(want.begin(), want.end(), got)) << size.width << " x " << size.height;
