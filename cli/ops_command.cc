@@ -68,7 +68,9 @@ std::string table_of_all() {
         {std::string(family == before ? "" : family), std::string(spec.name), std::string(spec.doc), arguments(spec)});
     before = family;
   }
-  return table.text() + "\nA view's operators must come in the order of these families. Details: stoker ops NAME\n";
+  return table.text() +
+         "\nA view's operators must come in the order of these families; those of the family batch belong to no view. "
+         "Details: stoker ops NAME\n";
 }
 
 std::string details_of(const OperatorSpec& spec) {

@@ -8,7 +8,10 @@ namespace stoker {
 
 std::size_t stage_run_of(const DeviceLaunch& launch) {
   if (launch.kernel == DeviceKernels::number<DeviceJpegKernel>()) return kDeviceDecodeRun;
-  if (launch.kernel == DeviceKernels::number<DeviceColorKernel>()) return stage_run(StageSide::kDevice, Stage::kColor);
+  if (launch.kernel == DeviceKernels::number<DeviceColorKernel>() ||
+      launch.kernel == DeviceKernels::number<DeviceMixKernel>()) {
+    return stage_run(StageSide::kDevice, Stage::kColor);
+  }
   return stage_run(StageSide::kDevice, Stage::kGeometry, Stage::kColor);
 }
 

@@ -8,6 +8,7 @@
 
 #include "stoker/codec/jpeg/device_decode.h"
 #include "stoker/ops/kernels/device/device_color.h"
+#include "stoker/ops/kernels/device/device_mix.h"
 #include "stoker/ops/kernels/device/device_planar.h"
 #include "stoker/ops/kernels/device/device_rgb.h"
 
@@ -33,7 +34,8 @@ struct KernelList {
   }
 };
 
-using DeviceKernels = KernelList<DeviceJpegKernel, DevicePlanarKernel, DeviceRgbKernel, DeviceColorKernel>;
+using DeviceKernels =
+    KernelList<DeviceJpegKernel, DevicePlanarKernel, DeviceRgbKernel, DeviceColorKernel, DeviceMixKernel>;
 
 struct DeviceLaunch {
   int kernel = 0;  // of DeviceKernels

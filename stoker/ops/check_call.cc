@@ -78,7 +78,7 @@ std::vector<std::string> names_of(std::span<const Spec> specs) {
 }  // namespace
 
 std::string_view family_name(const OperatorSpec& spec) {
-  constexpr std::string_view kNames[] = {"decode", "geometry", "color", "format", "number"};
+  constexpr std::string_view kNames[] = {"decode", "geometry", "color", "format", "number", "label", "batch"};
   return kNames[spec.function.index()];
 }
 
@@ -87,6 +87,8 @@ Stage stage_of(const OperatorSpec& spec) {
   assert(spec.function.index() < std::size(kStageOf));
   return kStageOf[spec.function.index()];
 }
+
+bool is_of_batch(const OperatorSpec& spec) { return std::holds_alternative<BatchFunction>(spec.function); }
 
 const OperatorSpec& find_operator(std::string_view name) {
   for (const OperatorSpec& spec : operator_table()) {

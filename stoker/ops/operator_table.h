@@ -14,6 +14,8 @@
 #include "stoker/ops/decode_options.h"
 #include "stoker/ops/geometry.h"
 #include "stoker/ops/json_number.h"
+#include "stoker/ops/mix.h"
+#include "stoker/ops/one_hot.h"
 #include "stoker/ops/operator_call.h"
 #include "stoker/ops/stage.h"
 #include "stoker/ops/tensor_format.h"
@@ -43,20 +45,27 @@ using GeometryFunction = std::unique_ptr<GeometryOperator> (*)(const OperatorCal
 using ColorFunction = void (*)(const OperatorCall&, ColorChain&);
 using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
 using NumberFunction = void (*)(const OperatorCall&, JsonNumber&);
+using LabelFunction = void (*)(const OperatorCall&, OneHot&);
+using BatchFunction = std::unique_ptr<BatchOperator> (*)(const OperatorCall&);
 
 struct OperatorSpec {
   std::string_view name;
   std::string_view doc;
-  /// The alternative is the family, and families come in this order within a view; a number stands alone.
-  std::variant<DecodeFunction, GeometryFunction, ColorFunction, FormatFunction, NumberFunction> function;
+  /// The alternative is the family, and families come in this order within a view: those of images up to format, or
+  /// number and label. The batch's belong to no view.
+  std::variant<DecodeFunction, GeometryFunction, ColorFunction, FormatFunction, NumberFunction, LabelFunction,
+               BatchFunction>
+      function;
   std::span<const ArgSpec> args;
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "color", "format", "number".
+/// "decode", "geometry", "color", "format", "number", "label", "batch".
 std::string_view family_name(const OperatorSpec& spec);
-/// The stage that operators of its family are a part of; a number has none.
+/// The stage that operators of its family are a part of; there is one for those of images.
 Stage stage_of(const OperatorSpec& spec);
+/// Whether it belongs to the batch, not to a view.
+bool is_of_batch(const OperatorSpec& spec);
 
 std::span<const OperatorSpec> operator_table();
 

@@ -65,7 +65,7 @@ void CpuExecutor::run(const SampleInput& sample, const OutputPlaces& place) {
     if (view.kind == ViewKind::kImage) {
       write_tensor(i, sample, place);
     } else {
-      write_scalar(view, sample, place(i, Shape{}));
+      write_number(view, sample, place(i, Plan::number_shape_of(view)));
     }
   }
 }
@@ -88,7 +88,7 @@ void CpuExecutor::run(const SampleInput& sample, DeviceBatch& batch, int slot) {
   // Numbers first: a sample that turns out to be bad by them has had no room for its image.
   for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
-    if (view.kind != ViewKind::kImage) write_scalar(view, sample, place(i, Shape{}));
+    if (view.kind != ViewKind::kImage) write_number(view, sample, place(i, Plan::number_shape_of(view)));
   }
   for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];

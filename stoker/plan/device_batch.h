@@ -10,6 +10,7 @@
 
 #include "stoker/device/device.h"
 #include "stoker/ops/stage.h"
+#include "stoker/plan/batch_mixer.h"
 #include "stoker/plan/device_item.h"
 #include "stoker/plan/plan.h"
 #include "stoker/tensor/batch.h"
@@ -32,6 +33,13 @@ struct DeviceBatchLayout {
   /// `image_bytes`: what an image of the data takes, coded, on average. `nvjpeg`: there is scratch for any file's
   /// planes.
   DeviceBatchLayout(const Plan& plan, int slots, std::size_t image_bytes, bool nvjpeg);
+};
+
+/// How samples of a batch are mixed, if they are.
+struct DrawnMixing {
+  const BatchMixer* mixer = nullptr;
+  const Batch* batch = nullptr;  // which knows what stands in the slots
+  std::span<const MixDraw> draws{};
 };
 
 /// Workers fill distinct slots at the same time; everything else is for one thread. Used for many batches.
@@ -78,8 +86,11 @@ class DeviceBatch {
   /// What was handed over.
   void put(std::size_t view, int slot, const DeviceItem& item);
 
-  /// All slots are filled: what the device is to do. Stays until the next start().
-  const DeviceTask& seal();
+  /// Where a view's values are in the host's memory; null if it does not cross finished.
+  std::uint8_t* finished(std::size_t view) { return crosses_finished(view) ? finished_part(view) : nullptr; }
+
+  /// All slots are filled: what the device is to do, mixing what is not finished here. Stays until the next start().
+  const DeviceTask& seal(const DrawnMixing& mixing = {});
   /// By view, how many bytes of its tensors consumers need, once sealed.
   const std::vector<std::size_t>& used() const { return used_; }
   /// Bytes of the copies to the device.
@@ -118,6 +129,8 @@ class DeviceBatch {
   std::uint32_t* fault_word(std::size_t coded) const;
   std::optional<int> first_fault(std::size_t begin, std::size_t end) const;
   void seal_view(std::size_t view);
+  void seal_mixing(const DrawnMixing& mixing);
+  void launch_mix(const DrawnMixing& mixing, std::size_t step, std::size_t view);
   DeviceColor color_of(std::size_t view) const;
   template <typename T>
   const T* place_table(const std::vector<T>& rows);
@@ -146,6 +159,7 @@ class DeviceBatch {
   std::vector<DevicePlanarImage> planars_;
   std::vector<DeviceRgbImage> rgbs_;
   std::vector<DeviceResized> resized_;
+  std::vector<DeviceMix> mixes_;
 };
 
 }  // namespace stoker

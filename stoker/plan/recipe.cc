@@ -42,7 +42,8 @@ void check_view_name(std::string_view name) {
 Recipe::Recipe() : views_{{"image", "image", {}}, {"label", "label", {}}} {}
 
 Recipe& Recipe::add(OperatorCall call) {
-  views_[current_].operators.push_back(check_call(call));
+  std::vector<OperatorCall>& operators = is_of_batch(find_operator(call.name)) ? batch_ : views_[current_].operators;
+  operators.push_back(check_call(call));
   return *this;
 }
 
@@ -141,6 +142,36 @@ Recipe& Recipe::layout(std::string_view layout) { return add({"layout", {{"layou
 
 Recipe& Recipe::json_number(std::string_view key, std::string_view dtype) {
   return add({"json_number", {{"key", owned(key)}, {"dtype", owned(dtype)}}});
+}
+
+Recipe& Recipe::one_hot(int classes, double smoothing) {
+  return add({"one_hot", {{"classes", double(classes)}, {"smoothing", smoothing}}});
+}
+
+Recipe& Recipe::mixup(double alpha, double p, std::string_view mode, std::string_view labels, std::string_view views) {
+  return add({"mixup",
+              {{"alpha", alpha}, {"p", p}, {"mode", owned(mode)}, {"labels", owned(labels)}, {"views", owned(views)}}});
+}
+
+Recipe& Recipe::cutmix(double alpha, double p, std::string_view mode, std::string_view labels, std::string_view views) {
+  return add({"cutmix",
+              {{"alpha", alpha}, {"p", p}, {"mode", owned(mode)}, {"labels", owned(labels)}, {"views", owned(views)}}});
+}
+
+Recipe& Recipe::mixup_or_cutmix(double mixup_alpha, double cutmix_alpha, double switch_prob, double prob,
+                                std::string_view mode, std::string_view labels, std::string_view views) {
+  return add({"mixup_or_cutmix",
+              {{"mixup_alpha", mixup_alpha},
+               {"cutmix_alpha", cutmix_alpha},
+               {"switch_prob", switch_prob},
+               {"prob", prob},
+               {"mode", owned(mode)},
+               {"labels", owned(labels)},
+               {"views", owned(views)}}});
+}
+
+Recipe& Recipe::mosaic(double alpha, double p, std::string_view mode, std::string_view views) {
+  return add({"mosaic", {{"alpha", alpha}, {"p", p}, {"mode", owned(mode)}, {"views", owned(views)}}});
 }
 
 }  // namespace stoker

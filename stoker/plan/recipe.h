@@ -39,10 +39,13 @@ class Recipe {
   std::string to_toml() const;
 
   const std::vector<View>& views() const { return views_; }
+  /// What is done across the samples of a batch, in order.
+  const std::vector<OperatorCall>& batch() const { return batch_; }
   /// The default tail of the recipe: "pad" for evaluation, else "drop".
   const std::string& tail() const { return tail_; }
 
-  /// Adds any operator to the current view. Throws kUsage for calls that the operator table does not permit.
+  /// Adds any operator to the current view, or to the batch if it is of that family. Throws kUsage for calls that the
+  /// operator table does not permit.
   Recipe& add(OperatorCall call);
   /// Following calls work on the view of this name, which is added if it does not exist. An existing view without
   /// operators, such as the label, reads another field if one is named. Throws kUsage for a name that is not a letter
@@ -75,11 +78,23 @@ class Recipe {
   Recipe& cast(std::string_view dtype);
   Recipe& layout(std::string_view layout);
   Recipe& json_number(std::string_view key, std::string_view dtype = "i64");
+  Recipe& one_hot(int classes, double smoothing = 0);
+  Recipe& mixup(double alpha = 1, double p = 1, std::string_view mode = "batch", std::string_view labels = "soft",
+                std::string_view views = "");
+  Recipe& cutmix(double alpha = 1, double p = 1, std::string_view mode = "batch", std::string_view labels = "soft",
+                 std::string_view views = "");
+  Recipe& mixup_or_cutmix(double mixup_alpha = 0.8, double cutmix_alpha = 1, double switch_prob = 0.5, double prob = 1,
+                          std::string_view mode = "batch", std::string_view labels = "soft",
+                          std::string_view views = "");
+  Recipe& mosaic(double alpha = 1, double p = 1, std::string_view mode = "group", std::string_view views = "");
 
-  friend bool operator==(const Recipe& a, const Recipe& b) { return a.views_ == b.views_ && a.tail_ == b.tail_; }
+  friend bool operator==(const Recipe& a, const Recipe& b) {
+    return a.views_ == b.views_ && a.batch_ == b.batch_ && a.tail_ == b.tail_;
+  }
 
  private:
   std::vector<View> views_;
+  std::vector<OperatorCall> batch_;
   std::size_t current_ = 0;
   std::string tail_ = "drop";
 };

@@ -6,6 +6,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/spelling.h"
+#include "stoker/ops/operator_table.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/plan/toml_mistake.h"
 
@@ -91,6 +92,25 @@ View view_of(const toml::table& table) {
   return view;
 }
 
+/// Adds the calls of a list to the batch, or to the current view.
+void add_calls(const toml::node& list, bool of_batch, Recipe& recipe) {
+  if (!list.is_array()) refuse(list, of_batch ? "batch must be a list of operators" : "operators must be a list");
+  for (const toml::node& op : *list.as_array()) {
+    OperatorCall call = call_of(op);
+    at_line_of(op, [&] {
+      const bool wants_batch = is_of_batch(find_operator(call.name));
+      if (of_batch && !wants_batch) {
+        fail(ErrorKind::kUsage, "{} works on single samples: it belongs in the operators of a view", call.name);
+      }
+      if (wants_batch && !of_batch) {
+        fail(ErrorKind::kUsage, "{} works on whole batches: it belongs in the list 'batch' before the first view",
+             call.name);
+      }
+      recipe.add(std::move(call));
+    });
+  }
+}
+
 std::string toml_quoted(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -124,13 +144,14 @@ Recipe Recipe::from_toml(std::string_view text) {
     fail(ErrorKind::kUsage, "{}",
          toml_mistake(text, {.line = at.line, .column = at.column, .words = error.description()}));
   }
-  check_keys(root, {"tail", "view"});
+  check_keys(root, {"tail", "batch", "view"});
   Recipe recipe;
   recipe.views_.clear();
   if (const toml::node* node = root.get("tail")) {
     const std::string tail = text_of(*node, "tail");
     at_line_of(*node, [&] { recipe.set_tail(tail); });
   }
+  if (const toml::node* batch = root.get("batch")) add_calls(*batch, true, recipe);
   const toml::node* views = root.get("view");
   if (views && views->is_table()) refuse(*views, "a recipe may have several views: write [[view]], not [view]");
   if (!views || !views->is_array_of_tables()) fail(ErrorKind::kUsage, "a recipe needs at least one [[view]]");
@@ -140,29 +161,27 @@ Recipe Recipe::from_toml(std::string_view text) {
       if (other.name == view.name) refuse(node, fmt::format("there are two views '{}'", view.name));
     }
     at_line_of(node, [&] { recipe.view(view.name, view.field).draw_group(view.draw_group); });
-    const toml::node* operators = node.as_table()->get("operators");
-    if (!operators) continue;
-    if (!operators->is_array()) refuse(*operators, "operators must be a list");
-    for (const toml::node& op : *operators->as_array()) {
-      OperatorCall call = call_of(op);
-      at_line_of(op, [&] { recipe.add(std::move(call)); });
-    }
+    if (const toml::node* operators = node.as_table()->get("operators")) add_calls(*operators, false, recipe);
   }
   return recipe;
 }
 
 std::string Recipe::to_toml() const {
-  std::string text = fmt::format("tail = \"{}\"\n", tail_);
-  for (const View& view : views_) {
-    text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = {}\n", view.name, toml_quoted(view.field));
-    if (!view.draw_group.empty()) text += fmt::format("draw_group = {}\n", toml_quoted(view.draw_group));
-    text += "operators = [\n";
-    for (const OperatorCall& call : view.operators) {
+  const auto calls_text = [](const std::vector<OperatorCall>& calls) {
+    std::string text = "[\n";
+    for (const OperatorCall& call : calls) {
       text += fmt::format("  {{ op = \"{}\"", call.name);
       for (const auto& [name, value] : call.args) text += fmt::format(", {} = {}", name, toml_text(value));
       text += " },\n";
     }
-    text += "]\n";
+    return text + "]\n";
+  };
+  std::string text = fmt::format("tail = \"{}\"\n", tail_);
+  if (!batch_.empty()) text += "batch = " + calls_text(batch_);
+  for (const View& view : views_) {
+    text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = {}\n", view.name, toml_quoted(view.field));
+    if (!view.draw_group.empty()) text += fmt::format("draw_group = {}\n", toml_quoted(view.draw_group));
+    text += "operators = " + calls_text(view.operators);
   }
   return text;
 }

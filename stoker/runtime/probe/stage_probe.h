@@ -38,6 +38,7 @@ class StageProbe {
   const Plan& plan_;
   std::vector<std::unique_ptr<View>> views_;  // those that are images
   std::int64_t last_ns_ = 0;
+  std::vector<std::uint8_t> number_;
 };
 
 }  // namespace stoker
