@@ -8,11 +8,11 @@ namespace stoker {
 
 std::size_t stage_run_of(const DeviceLaunch& launch) {
   if (launch.kernel == DeviceKernels::number<DeviceJpegKernel>()) return kDeviceDecodeRun;
-  if (launch.kernel == DeviceKernels::number<DeviceColorKernel>() ||
-      launch.kernel == DeviceKernels::number<DeviceMixKernel>()) {
-    return stage_run(StageSide::kDevice, Stage::kColor);
+  if (launch.kernel == DeviceKernels::number<DevicePlanarKernel>() ||
+      launch.kernel == DeviceKernels::number<DeviceRgbKernel>()) {
+    return stage_run(StageSide::kDevice, Stage::kGeometry, Stage::kColor);
   }
-  return stage_run(StageSide::kDevice, Stage::kGeometry, Stage::kColor);
+  return stage_run(StageSide::kDevice, Stage::kColor);
 }
 
 std::shared_ptr<Device> open_device(std::string_view name) {

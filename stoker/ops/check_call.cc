@@ -78,12 +78,13 @@ std::vector<std::string> names_of(std::span<const Spec> specs) {
 }  // namespace
 
 std::string_view family_name(const OperatorSpec& spec) {
-  constexpr std::string_view kNames[] = {"decode", "geometry", "color", "format", "number", "label", "batch"};
+  constexpr std::string_view kNames[] = {"decode", "geometry", "picture", "color",
+                                         "format", "number",   "label",   "batch"};
   return kNames[spec.function.index()];
 }
 
 Stage stage_of(const OperatorSpec& spec) {
-  constexpr Stage kStageOf[] = {Stage::kDecode, Stage::kGeometry, Stage::kColor, Stage::kColor};
+  constexpr Stage kStageOf[] = {Stage::kDecode, Stage::kGeometry, Stage::kColor, Stage::kColor, Stage::kColor};
   assert(spec.function.index() < std::size(kStageOf));
   return kStageOf[spec.function.index()];
 }

@@ -1,5 +1,7 @@
 #include "stoker/ops/operator_table.h"
 
+#include "stoker/ops/picture/picture_makers.h"
+
 namespace stoker {
 namespace {
 
@@ -91,6 +93,19 @@ constexpr ArgSpec kPadArgs[] = {{.name = "padding",
                                  .max = kSideMax,
                                  .counts = kCountOne | kCountTwo | kCountFour},
                                 fill_arg()};
+/// A number, or [low, high] between which one is drawn for each picture.
+constexpr ArgSpec drawn_arg(std::string_view name, std::string_view doc, double min, double max) {
+  return {.name = name,
+          .type = ArgType::kNumbers,
+          .doc = doc,
+          .required = true,
+          .min = min,
+          .max = max,
+          .counts = kCountOne | kCountTwo};
+}
+constexpr double kFactorMax = 100;
+constexpr ArgSpec kBrightnessArgs[] = {
+    drawn_arg("factor", "1 changes nothing; [low, high] draws a factor for each picture", 0, kFactorMax)};
 constexpr ArgSpec kNormalizeArgs[] = {
     text_arg("preset", "preset mean, std and scale of a data set", "none|imagenet|cifar10|unit", "none"),
     {.name = "mean",
@@ -180,6 +195,8 @@ constexpr OperatorSpec kOperators[] = {
     {"flip", "mirrors", &make_flip, kFlipArgs},
     {"random_flip", "mirrors with a given probability", &make_random_flip, kRandomFlipArgs},
     {"pad", "adds a border of one colour", &make_pad, kPadArgs},
+    {"brightness", "multiplies all values by a factor", &make_brightness, kBrightnessArgs},
+    {"invert", "inverts the picture: the negative", &make_invert, {}},
     {"normalize", "(pixel / scale - mean) / std, in float32", &apply_normalize, kNormalizeArgs},
     {"channel_order", "sets the order of channels: RGB or BGR", &apply_channel_order, kChannelOrderArgs},
     {"cast", "sets the tensor's element type", &apply_cast, kCastArgs},

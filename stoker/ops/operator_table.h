@@ -39,9 +39,12 @@ struct ArgSpec {
   std::string_view choices{};  // "a|b|c"
 };
 
+class PictureOperator;
+
 /// What an operator does, by family.
 using DecodeFunction = void (*)(const OperatorCall&, DecodeOptions&);
 using GeometryFunction = std::unique_ptr<GeometryOperator> (*)(const OperatorCall&);
+using PictureFunction = std::unique_ptr<PictureOperator> (*)(const OperatorCall&);
 using ColorFunction = void (*)(const OperatorCall&, ColorChain&);
 using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
 using NumberFunction = void (*)(const OperatorCall&, JsonNumber&);
@@ -53,14 +56,14 @@ struct OperatorSpec {
   std::string_view doc;
   /// The alternative is the family, and families come in this order within a view: those of images up to format, or
   /// number and label. The batch's belong to no view.
-  std::variant<DecodeFunction, GeometryFunction, ColorFunction, FormatFunction, NumberFunction, LabelFunction,
-               BatchFunction>
+  std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, FormatFunction, NumberFunction,
+               LabelFunction, BatchFunction>
       function;
   std::span<const ArgSpec> args;
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "color", "format", "number", "label", "batch".
+/// "decode", "geometry", "picture", "color", "format", "number", "label", "batch".
 std::string_view family_name(const OperatorSpec& spec);
 /// The stage that operators of its family are a part of; there is one for those of images.
 Stage stage_of(const OperatorSpec& spec);

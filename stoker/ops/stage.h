@@ -33,7 +33,7 @@ struct StageTraits {
 inline constexpr std::array<StageTraits, 3> kStages = {{
     {"decode", ImageForm::kCoded, ImageForm::kDecoded, true, false},
     {"geometry", ImageForm::kDecoded, ImageForm::kResized, true, true},
-    {"color", ImageForm::kResized, ImageForm::kFinished, true, false},
+    {"color", ImageForm::kResized, ImageForm::kFinished, true, true},
 }};
 constexpr const StageTraits& traits_of(Stage stage) { return kStages[static_cast<std::size_t>(stage)]; }
 

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "stoker/codec/encoded_testing.h"
+#include "stoker/ops/picture/picture_cases_testing.h"
 
 namespace stoker {
 
@@ -44,6 +45,26 @@ std::vector<Recipe> agreement_recipes() {
   std::vector<Recipe> recipes;
   for (const char* mode : {"planar", "faithful", "faithful:12.2", "faithful:13"}) {
     for (Recipe& recipe : recipes_in(mode)) recipes.push_back(std::move(recipe));
+  }
+  return recipes;
+}
+
+std::vector<Recipe> picture_recipes() {
+  const std::vector<PictureCase>& cases = picture_cases();
+  std::vector<Recipe> recipes;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    Recipe recipe = Recipe().decode(i % 2 == 0 ? "planar" : "faithful");
+    if (i % 3 == 0) {
+      recipe.resize(19, 26);
+    } else {
+      recipe.random_resized_crop(21 + static_cast<int>(i % 5)).random_flip();
+    }
+    recipe.add(cases[i].call);
+    if (i % 4 == 0) recipe.add(cases[(i * 5 + 1) % cases.size()].call);
+    if (i % 3 != 1) recipe.normalize("imagenet");
+    if (i % 5 == 0) recipe.cast("f16");
+    if (i % 5 < 2) recipe.layout("nhwc");
+    recipes.push_back(recipe);
   }
   return recipes;
 }

@@ -15,6 +15,8 @@ extern const std::vector<ImageSize> kAgreementSizes;
 
 /// Every family and mode; each has one view, of one size.
 std::vector<Recipe> agreement_recipes();
+/// Every operator on pictures.
+std::vector<Recipe> picture_recipes();
 Recipe random_recipe(Random& random);
 
 /// One image of noise in several codecs and samplings.

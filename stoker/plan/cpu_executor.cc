@@ -19,7 +19,7 @@ void CpuExecutor::ask_gate(const SampleInput& sample) {
   for (const ViewPlan& view : plan_.views()) {
     if (view.kind != ViewKind::kImage) continue;
     begin(view, sample);
-    most = std::max(most, stages_->path().decode_memory());
+    most = std::max(most, stages_->memory());
   }
   counts_.memory_wait_ns += gate_->enter(most);
 }
@@ -55,7 +55,7 @@ class CpuExecutor::Timer {
 
 // With one image its header is read once; with several their memory is one, and was asked for at once.
 void CpuExecutor::enter_gate(Timer& timer) {
-  if (gate_ && image_views_ == 1) timer.waited(gate_->enter(stages_->path().decode_memory()));
+  if (gate_ && image_views_ == 1) timer.waited(gate_->enter(stages_->memory()));
 }
 
 void CpuExecutor::run(const SampleInput& sample, const OutputPlaces& place) {
@@ -78,7 +78,7 @@ void CpuExecutor::write_tensor(std::size_t view, const SampleInput& sample, cons
   enter_gate(timer);
   stages_->path().decode();
   timer.was(stage_run(StageSide::kCpu, Stage::kDecode));
-  stages_->path().transform(out.data());
+  stages_->transform(out.data());
   timer.was(stage_run(StageSide::kCpu, Stage::kGeometry, Stage::kColor));
 }
 
@@ -133,7 +133,7 @@ void CpuExecutor::hand_over(std::size_t view, const SampleInput& sample, DeviceB
     item = DeviceResized{.samples = grant.place, .slot = slot, .kind = stages_->path().resized_kind()};
     timer.was(stage_run(StageSide::kCpu, Stage::kGeometry));
   }
-  batch.put(view, slot, item);
+  batch.put(view, slot, item, sample.draw);
 }
 
 }  // namespace stoker

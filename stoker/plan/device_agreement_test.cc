@@ -120,9 +120,9 @@ void expect_agreement(const Recipe& recipe, const std::vector<Sample>& samples, 
   }
 }
 
-TEST(DeviceAgreement, HoldsForEveryRecipeImageAndIndex) {
+void expect_agreement_of_images(const std::vector<Recipe>& recipes) {
   std::uint64_t seed = 0;
-  for (const Recipe& recipe : agreement_recipes()) {
+  for (const Recipe& recipe : recipes) {
     std::vector<Sample> samples;
     const Plan plan(recipe);
     CpuExecutor executor(plan);
@@ -143,6 +143,10 @@ TEST(DeviceAgreement, HoldsForEveryRecipeImageAndIndex) {
     expect_agreement(recipe, samples, "agreement recipes");
   }
 }
+
+TEST(DeviceAgreement, HoldsForEveryRecipeImageAndIndex) { expect_agreement_of_images(agreement_recipes()); }
+
+TEST(DeviceAgreement, HoldsForEveryOperatorOnPictures) { expect_agreement_of_images(picture_recipes()); }
 
 TEST(DeviceAgreement, HoldsForRandomRecipesOnRandomImages) {
   for (std::uint64_t seed = 0; seed < rounds(std::uint64_t{40}); ++seed) {

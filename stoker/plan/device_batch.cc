@@ -35,6 +35,7 @@ DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t im
     scalars.push_back(end);
     resized.push_back(0);
     room.push_back(0);
+    pictures.emplace_back();
     if (plan.views()[view].kind != ViewKind::kImage) {
       end += rounded_up(specs[view].arrangement->bytes_max(specs[view], slots));
     } else {
@@ -43,6 +44,7 @@ DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t im
       all_resized += resized.back() * count;
       all_room += room.back() * count;
       ++image_views;
+      pictures.back() = DevicePictureRoom(plan.views()[view].image, count);
     }
   }
   repeats = end;
@@ -51,11 +53,19 @@ DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t im
   // At worst each coded image is a wave of its own, with tables of its own.
   const std::size_t tables = count * image_views * (kDescriptionBytesMax + 2 * kDevicePlaceAlignment) +
                              kDevicePlaceAlignment * 3 * image_views;
-  std::size_t mixes = 0;
-  for (const MixStep& step : plan.mixing().steps) mixes += step.images.size() * rounded_up(count * sizeof(DeviceMix));
-  staging = std::max(items + all_room + tables + mixes, out.back());
+  std::size_t more_tables = 0;
+  for (const DevicePictureRoom& each : pictures) more_tables += each.table_bytes;
+  for (const MixStep& step : plan.mixing().steps) {
+    more_tables += step.images.size() * rounded_up(count * sizeof(DeviceMix));
+  }
+  staging = std::max(items + all_room + tables + more_tables, out.back());
   faults = staging + std::max(nvjpeg ? kFileScratchMax : kScratchMin, all_resized);
-  memory = faults + rounded_up(image_views * count * sizeof(std::uint32_t));
+  fault_words_end = faults + rounded_up(image_views * count * sizeof(std::uint32_t));
+  memory = fault_words_end;
+  for (DevicePictureRoom& each : pictures) {
+    each.begin = memory;
+    memory += each.stride * count;
+  }
 }
 
 DeviceBatch::DeviceBatch(const Plan& plan, int slots, std::size_t image_bytes, Device& device, std::uint8_t* out,
@@ -66,7 +76,7 @@ DeviceBatch::DeviceBatch(const Plan& plan, int slots, std::size_t image_bytes, D
       layout_(plan, slots, image_bytes, nvjpeg),
       staging_(device.staging(), layout_.staging),
       memory_(device.memory(), layout_.memory),
-      faults_(device.staging(), layout_.memory - layout_.faults),
+      faults_(device.staging(), layout_.fault_words_end - layout_.faults),
       out_(out),
       nvjpeg_(nvjpeg),
       entries_(outputs_.size() * static_cast<std::size_t>(slots)),
@@ -127,7 +137,10 @@ DeviceGrant DeviceBatch::grant_resized(std::size_t view, int slot) {
   return grant;
 }
 
-void DeviceBatch::put(std::size_t view, int slot, const DeviceItem& item) { entry(view, slot).item = item; }
+void DeviceBatch::put(std::size_t view, int slot, const DeviceItem& item, const SampleDraw& draw) {
+  entry(view, slot).item = item;
+  entry(view, slot).draw = draw;
+}
 
 const DeviceTask& DeviceBatch::seal(const DrawnMixing& mixing) {
   task_.copies_in.clear();
@@ -226,7 +239,8 @@ void DeviceBatch::seal_wave(const Wave& wave) {
       planars_.back().slot = static_cast<std::int32_t>(coded_[i] % slots);
     }
     if (planars_.empty()) continue;
-    launch_geometry<DevicePlanarKernel>(planars_, color_of(view), [](const auto& image) { return image.height; });
+    launch_geometry<DevicePlanarKernel>(planars_, color_after_geometry(view),
+                                        [](const auto& image) { return image.height; });
   }
 }
 
@@ -275,20 +289,20 @@ void DeviceBatch::decode_entry_points(const Wave& wave) {
 }
 
 template <class Kernel, class Image, class HeightOf>
-void DeviceBatch::launch_geometry(std::vector<Image>& images, const DeviceColor& color, HeightOf height_of) {
+void DeviceBatch::launch_geometry(std::vector<Image>& images, const ColorStep& step, HeightOf height_of) {
   if (images.empty()) return;
   int blocks = 0;
-  std::uint64_t bytes = color.slot_bytes * images.size();
+  std::uint64_t bytes = step.color.tensor_bytes() * images.size();
   for (Image& image : images) {
     image.first_block = blocks;
     blocks += (height_of(image) + image.rows - 1) / image.rows;
     bytes += image.source_bytes;
   }
   task_.launches.push_back(DeviceLaunch::of<Kernel>({.memory = memory_.data(),
-                                                     .out = out_,
+                                                     .out = step.out,
                                                      .images = place_table(images),
                                                      .image_count = static_cast<std::int32_t>(images.size()),
-                                                     .color = color},
+                                                     .color = step.color},
                                                     blocks));
   task_.launches.back().bytes = bytes;
 }
@@ -299,6 +313,16 @@ DeviceColor DeviceBatch::color_of(std::size_t view) const {
   DeviceColor color(image.color, image.format, size.width, size.height);
   color.out_begin = layout_.out[view];
   return color;
+}
+
+DeviceBatch::ColorStep DeviceBatch::color_after_geometry(std::size_t view) const {
+  const ImageProgram& image = plan_.views()[view].image;
+  if (image.picture.empty()) return {color_of(view), out_};
+  const ImageSize size = *image.geometry.output_size();
+  DeviceColor color(ColorMap(), kPictureFormat, size.width, size.height);
+  color.out_begin = layout_.pictures[view].begin;
+  color.slot_bytes = layout_.pictures[view].stride;
+  return {color, memory_.data()};
 }
 
 void DeviceBatch::seal_view(std::size_t view) {
@@ -330,19 +354,45 @@ void DeviceBatch::seal_view(std::size_t view) {
     }
   }
   const ImageSize size = *plan.image.geometry.output_size();
-  const DeviceColor color = color_of(view);
-  launch_geometry<DevicePlanarKernel>(planars_, color, [](const DevicePlanarImage& image) { return image.height; });
-  launch_geometry<DeviceRgbKernel>(rgbs_, color, [&](const DeviceRgbImage&) { return size.height; });
+  const ColorStep step = color_after_geometry(view);
+  launch_geometry<DevicePlanarKernel>(planars_, step, [](const DevicePlanarImage& image) { return image.height; });
+  launch_geometry<DeviceRgbKernel>(rgbs_, step, [&](const DeviceRgbImage&) { return size.height; });
+  launch_color(step);
+  if (!plan.image.picture.empty()) seal_pictures(view);
+}
+
+// Of resized_.
+void DeviceBatch::launch_color(const ColorStep& step) {
   if (resized_.empty()) return;
-  const int blocks = DeviceColorKernel::blocks_per_image(color);
+  const int blocks = DeviceColorKernel::blocks_per_image(step.color);
   task_.launches.push_back(DeviceLaunch::of<DeviceColorKernel>({.memory = memory_.data(),
-                                                                .out = out_,
+                                                                .out = step.out,
                                                                 .images = place_table(resized_),
-                                                                .color = color,
+                                                                .color = step.color,
                                                                 .blocks_per_image = blocks},
                                                                blocks * static_cast<int>(resized_.size())));
-  task_.launches.back().bytes = resized_.size() * (color.slot_bytes + 3 * static_cast<std::uint64_t>(size.width) *
-                                                                          static_cast<std::uint64_t>(size.height));
+  task_.launches.back().bytes =
+      resized_.size() * (step.color.tensor_bytes() + 3 * static_cast<std::uint64_t>(step.color.width) *
+                                                         static_cast<std::uint64_t>(step.color.height));
+}
+
+void DeviceBatch::seal_pictures(std::size_t view) {
+  const ImageProgram& image = plan_.views()[view].image;
+  rounds_.start(image, layout_.pictures[view], memory_.data());
+  for (int slot = 0; slot < slots_; ++slot) {
+    const Entry& each = entry(view, slot);
+    if (!std::holds_alternative<std::monostate>(each.item)) rounds_.add(slot, each.draw);
+  }
+  rounds_.place_steps(place_table(rounds_.steps()));
+  while (rounds_.next()) {
+    if (!rounds_.counted().empty()) {
+      task_.launches.push_back(rounds_.launch_facts(place_table(rounds_.counted())));
+    }
+    task_.launches.push_back(rounds_.launch(place_table(rounds_.pictures())));
+  }
+  resized_.clear();
+  rounds_.results(resized_);
+  launch_color({color_of(view), out_});
 }
 
 void DeviceBatch::seal_mixing(const DrawnMixing& mixing) {

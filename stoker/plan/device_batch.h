@@ -12,6 +12,7 @@
 #include "stoker/ops/stage.h"
 #include "stoker/plan/batch_mixer.h"
 #include "stoker/plan/device_item.h"
+#include "stoker/plan/device_pictures.h"
 #include "stoker/plan/plan.h"
 #include "stoker/tensor/batch.h"
 
@@ -29,6 +30,8 @@ struct DeviceBatchLayout {
   std::size_t staging = 0;           // the end: in the host's memory,
   std::size_t memory = 0;            // and in the device's; in between is scratch,
   std::size_t faults = 0;            // and from here on a word for each coded image
+  std::size_t fault_words_end = 0;
+  std::vector<DevicePictureRoom> pictures;  // by view: room for what operators on pictures work on
 
   /// `image_bytes`: what an image of the data takes, coded, on average. `nvjpeg`: there is scratch for any file's
   /// planes.
@@ -83,8 +86,8 @@ class DeviceBatch {
   };
   /// Room for the resized form, which there always is.
   DeviceGrant grant_resized(std::size_t view, int slot);
-  /// What was handed over.
-  void put(std::size_t view, int slot, const DeviceItem& item);
+  /// What was handed over, and which sample operators on pictures draw for.
+  void put(std::size_t view, int slot, const DeviceItem& item, const SampleDraw& draw = {});
 
   /// Where a view's values are in the host's memory; null if it does not cross finished.
   std::uint8_t* finished(std::size_t view) { return crosses_finished(view) ? finished_part(view) : nullptr; }
@@ -105,6 +108,7 @@ class DeviceBatch {
  private:
   struct Entry {
     DeviceItem item;
+    SampleDraw draw;
     bool had_room = false;
   };
   // Coded images of which the device's scratch memory holds the planes at a time, by their place in coded_: all of them
@@ -131,11 +135,19 @@ class DeviceBatch {
   void seal_view(std::size_t view);
   void seal_mixing(const DrawnMixing& mixing);
   void launch_mix(const DrawnMixing& mixing, std::size_t step, std::size_t view);
+  void seal_pictures(std::size_t view);
   DeviceColor color_of(std::size_t view) const;
+  // What follows the geometry of a view's images: its own color step, or the one that makes pictures for operators.
+  struct ColorStep {
+    DeviceColor color;
+    std::uint8_t* out;
+  };
+  ColorStep color_after_geometry(std::size_t view) const;
   template <typename T>
   const T* place_table(const std::vector<T>& rows);
   template <class Kernel, class Image, class HeightOf>
-  void launch_geometry(std::vector<Image>& images, const DeviceColor& color, HeightOf height_of);
+  void launch_geometry(std::vector<Image>& images, const ColorStep& step, HeightOf height_of);
+  void launch_color(const ColorStep& step);
 
   const Plan& plan_;
   const int slots_max_;
@@ -160,6 +172,7 @@ class DeviceBatch {
   std::vector<DeviceRgbImage> rgbs_;
   std::vector<DeviceResized> resized_;
   std::vector<DeviceMix> mixes_;
+  PictureRounds rounds_;
 };
 
 }  // namespace stoker

@@ -1,5 +1,7 @@
 #include "stoker/plan/image_stages.h"
 
+#include "stoker/ops/kernels/resample/convert.h"
+
 namespace stoker {
 
 StageOutputs ImageStages::begin(const ViewPlan& view, Bytes encoded, const SampleDraw& draw, Bytes entry_points) {
@@ -9,13 +11,20 @@ StageOutputs ImageStages::begin(const ViewPlan& view, Bytes encoded, const Sampl
            .decoder = &decoder_,
            .facts = decoder_.read_facts(encoded),
            .orientation = 1,
-           .map = {}};
+           .map = {},
+           .color = view.image.color,
+           .format = view.image.format};
   const DecodeOptions& options = view.image.decode;
   if (options.apply_orientation) work_.orientation = work_.facts.orientation;
   const bool sides_exchanged = turn_of(work_.orientation).transpose;
   work_.map = view.image.geometry.draw(sides_exchanged ? ImageSize{work_.facts.height, work_.facts.width}
                                                        : ImageSize{work_.facts.width, work_.facts.height},
                                        draw);
+  if (has_picture()) {
+    view.image.picture.draw(work_.size(), draw, steps_);
+    work_.color = {};
+    work_.format = kPictureFormat;
+  }
   path_ = &rgb_;
   if (options.mode == DecodeMode::kPlanar) {
     planar_.begin(work_);
@@ -25,6 +34,34 @@ StageOutputs ImageStages::begin(const ViewPlan& view, Bytes encoded, const Sampl
   return {.decode = path_->decoded(),
           .geometry = path_->resized(),
           .color = {view.image.format.dtype, Plan::image_shape_of(view, work_.size())}};
+}
+
+std::uint64_t ImageStages::picture_bytes() const {
+  return has_picture() ? PictureLayout(work_.program->picture.bounds(), work_.size()).bytes : 0;
+}
+
+// `write` writes the picture that the operators begin with.
+template <class Write>
+void ImageStages::finish_picture(const Write& write, std::uint8_t* out) {
+  const ImageProgram& program = *work_.program;
+  const ImageSize size = work_.size();
+  const PictureLayout layout(program.picture.bounds(), size);
+  std::uint8_t* const memory = picture_.bytes(layout.bytes);
+  write(memory);
+  const std::uint8_t* const planes = pictures_.run(steps_.all(), size, layout, memory);
+  const ImageView picture{
+      planes, size.width, size.height, ColorMap::kChannels, size.width, 1, std::ptrdiff_t{size.width} * size.height};
+  convert_pixels(picture, program.color, program.format, out);
+}
+
+void ImageStages::color(ImageView resized, std::uint8_t* out) {
+  if (!has_picture()) return path_->color(resized, out);
+  finish_picture([&](std::uint8_t* picture) { path_->color(resized, picture); }, out);
+}
+
+void ImageStages::transform(std::uint8_t* out) {
+  if (!has_picture()) return path_->transform(out);
+  finish_picture([&](std::uint8_t* picture) { path_->transform(picture); }, out);
 }
 
 }  // namespace stoker

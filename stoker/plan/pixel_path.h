@@ -20,6 +20,8 @@ struct ImageWork {
   ImageFacts facts;
   Orientation orientation = 1;  // by which it is to be turned upright
   SamplingMap map;              // of the upright image
+  ColorMap color;               // of the color step, and
+  TensorFormat format;  // of what it puts out: the view's, or those of a picture for the view's operators on them
 
   ImageSize size() const { return {map.width(), map.height()}; }
 };
@@ -53,7 +55,7 @@ class PixelPath {
   virtual void decode() = 0;
   /// Stage 2. Resized 8-bit pixels or planes, of the output's size.
   virtual void geometry(MutableImageView out) = 0;
-  /// Stage 3. The finished tensor.
+  /// Stage 3, but for the view's operators on pictures: the finished tensor, or the picture that they begin with.
   virtual void color(ImageView resized, std::uint8_t* out) const = 0;
   /// geometry() and color() in one pass: the same bits.
   virtual void transform(std::uint8_t* out) = 0;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <map>
 #include <span>
 #include <variant>
@@ -25,8 +24,8 @@ void check_family_order(const View& view) {
     const OperatorSpec& spec = find_operator(call.name);
     if (spec.function.index() < reached) {
       fail(ErrorKind::kUsage,
-           "view '{}': {} ({}) must come before {} ({}); the order is decode, geometry, color, format", view.name,
-           spec.name, family_name(spec), before->name, family_name(*before));
+           "view '{}': {} ({}) must come before {} ({}); the order is decode, geometry, picture, color, format",
+           view.name, spec.name, family_name(spec), before->name, family_name(*before));
     }
     reached = spec.function.index();
     before = &spec;
@@ -113,11 +112,15 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
         static_assert(traits_of(Stage::kGeometry).draws);
         image.geometry.append(function(call), stream);
       }
+      void operator()(PictureFunction function) const {
+        static_assert(traits_of(Stage::kColor).draws);
+        image.picture.append(function(call), stream);
+      }
       void operator()(ColorFunction function) const { function(call, color); }
       void operator()(FormatFunction function) const { function(call, format); }
       void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it must be the view's first operator"); }
       void operator()(LabelFunction) const { fail(ErrorKind::kUsage, "it takes labels and other whole numbers"); }
-      void operator()(BatchFunction) const { assert(false); }  // Recipe::add() puts it elsewhere
+      void operator()(BatchFunction) const { fail(ErrorKind::kUsage, "it belongs to the batch"); }
     };
     try {
       std::visit(Apply{call, plan.image, color, format, random_stream(draw_group, spec.name, occurrence)},

@@ -13,6 +13,7 @@
 #include "stoker/ops/geometry.h"
 #include "stoker/ops/json_number.h"
 #include "stoker/ops/one_hot.h"
+#include "stoker/ops/picture/picture_operator.h"
 #include "stoker/plan/mix_program.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/tensor/batch.h"
@@ -26,6 +27,7 @@ constexpr int kSemanticsVersion = 4;
 struct ImageProgram {
   DecodeOptions decode;
   Geometry geometry;
+  PictureChain picture;
   ColorMap color;
   TensorFormat format;
 };

@@ -105,15 +105,14 @@ void PlanarPath::geometry(MutableImageView out) {
 }
 
 void PlanarPath::color(ImageView resized, std::uint8_t* out) const {
-  convert_planes(resized, work_->program->color, work_->program->format, out);
+  convert_planes(resized, work_->color, work_->format, out);
 }
 
 void PlanarPath::transform(std::uint8_t* out) {
-  const ImageProgram& program = *work_->program;
-  if (!turn_.transpose) return resampler_.resample_converted(planes_, taps_, program.color, program.format, out);
+  if (!turn_.transpose) return resampler_.resample_converted(planes_, taps_, work_->color, work_->format, out);
   const MutableImageView stored = planar_view(turned_.bytes(resized().bytes()), taps_.width(), taps_.height());
   resampler_.resample(planes_, taps_, stored);
-  convert_planes(transposed(stored), program.color, program.format, out);
+  convert_planes(transposed(stored), work_->color, work_->format, out);
 }
 
 bool PlanarPath::hand_over_coded(DeviceBatch::Room& room, DeviceItem& item) {

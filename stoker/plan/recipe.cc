@@ -128,6 +128,10 @@ Recipe& Recipe::pad(std::vector<double> padding, std::vector<double> fill) {
   return add({"pad", {{"padding", std::move(padding)}, {"fill", std::move(fill)}}});
 }
 
+Recipe& Recipe::brightness(std::vector<double> factor) { return add({"brightness", {{"factor", std::move(factor)}}}); }
+
+Recipe& Recipe::invert() { return add({"invert", {}}); }
+
 Recipe& Recipe::normalize(std::string_view preset) { return add({"normalize", {{"preset", owned(preset)}}}); }
 
 Recipe& Recipe::normalize(std::vector<double> mean, std::vector<double> std, double scale) {

@@ -72,6 +72,8 @@ class Recipe {
   Recipe& flip(std::string_view axis = "horizontal");
   Recipe& random_flip(double p = 0.5, std::string_view axis = "horizontal");
   Recipe& pad(std::vector<double> padding, std::vector<double> fill = {0});
+  Recipe& brightness(std::vector<double> factor);
+  Recipe& invert();
   Recipe& normalize(std::string_view preset);
   Recipe& normalize(std::vector<double> mean, std::vector<double> std, double scale = 255);
   Recipe& channel_order(std::string_view order);

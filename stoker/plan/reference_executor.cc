@@ -6,6 +6,7 @@
 #include "stoker/codec/plain_decode.h"
 #include "stoker/ops/pass_order.h"
 #include "stoker/ops/taps.h"
+#include "stoker/plan/reference_picture.h"
 #include "stoker/plan/reference_planar.h"
 #include "stoker/tensor/orientation.h"
 #include "stoker/tensor/rounding.h"
@@ -103,7 +104,8 @@ Picture window(const Picture& target, const SamplingMap& map) {
   });
 }
 
-void finish(const Picture& image, const ColorMap& color, TensorFormat format, std::uint8_t* out) {
+std::vector<std::uint8_t> finished(const Picture& image, const ColorMap& color, TensorFormat format) {
+  std::vector<std::uint8_t> out(image.pixels.size() * size_of(format.dtype));
   for (int y = 0; y < image.height; ++y) {
     for (int x = 0; x < image.width; ++x) {
       for (int c = 0; c < kRgb; ++c) {
@@ -112,10 +114,11 @@ void finish(const Picture& image, const ColorMap& color, TensorFormat format, st
         const float value = product + color.bias[channel];
         const int element = format.layout == Layout::kNchw ? (c * image.height + y) * image.width + x
                                                            : (y * image.width + x) * kRgb + c;
-        store_rounded(value, format.dtype, out, element);
+        store_rounded(value, format.dtype, out.data(), element);
       }
     }
   }
+  return out;
 }
 
 Picture run_geometry(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SampleDraw& draw) {
@@ -136,12 +139,31 @@ struct Finished {
   std::vector<std::uint8_t> tensor;
 };
 
+// The tensor of a view with operators on pictures: `begin` gives what they begin with.
+template <typename Begin>
+std::vector<std::uint8_t> run_pictures(const ImageProgram& program, ImageSize size, const SampleDraw& draw,
+                                       const Begin& begin) {
+  const std::vector<std::uint8_t> planes =
+      reference_picture(begin(ColorMap(), kPictureFormat), program.picture, size, draw);
+  const std::size_t pixels = planes.size() / kRgb;
+  const Picture result = picture_of(size.width, size.height, [&](int x, int y, int channel) {
+    return planes[static_cast<std::size_t>(channel) * pixels +
+                  static_cast<std::size_t>(y) * static_cast<std::size_t>(size.width) + static_cast<std::size_t>(x)];
+  });
+  return finished(result, program.color, program.format);
+}
+
+// `begin` gives the tensor that a color step makes.
+template <typename Begin>
+Finished finish(const ImageProgram& program, ImageSize size, const SampleDraw& draw, const Begin& begin) {
+  if (program.picture.empty()) return {size, begin(program.color, program.format)};
+  return {size, run_pictures(program, size, draw, begin)};
+}
+
 Finished run_faithful(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SampleDraw& draw) {
   const Picture image = run_geometry(program, encoded, limits, draw);
-  Finished finished{{image.width, image.height},
-                    std::vector<std::uint8_t>(image.pixels.size() * size_of(program.format.dtype))};
-  finish(image, program.color, program.format, finished.tensor.data());
-  return finished;
+  return finish(program, {image.width, image.height}, draw,
+                [&](const ColorMap& color, TensorFormat format) { return finished(image, color, format); });
 }
 
 // Columns become rows.
@@ -166,7 +188,9 @@ Finished run_planar(const ImageProgram& program, Bytes encoded, const std::vecto
   if (turn.transpose) {
     for (PlainPlane& plane : resized) plane = transposed(plane);
   }
-  return {{map.width(), map.height()}, reference_planar_color(resized, program.color, program.format)};
+  return finish(program, {map.width(), map.height()}, draw, [&](const ColorMap& color, TensorFormat format) {
+    return reference_planar_color(resized, color, format);
+  });
 }
 
 Finished run_image(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SampleDraw& draw) {

@@ -56,12 +56,11 @@ void RgbPath::geometry(MutableImageView out) {
 }
 
 void RgbPath::color(ImageView resized, std::uint8_t* out) const {
-  convert_pixels(resized, work_->program->color, work_->program->format, out);
+  convert_pixels(resized, work_->color, work_->format, out);
 }
 
 void RgbPath::transform(std::uint8_t* out) {
-  const ImageProgram& program = *work_->program;
-  resampler_.resample_converted(source_, taps_x_, taps_y_, work_->map.fill, program.color, program.format, out, order_);
+  resampler_.resample_converted(source_, taps_x_, taps_y_, work_->map.fill, work_->color, work_->format, out, order_);
 }
 
 bool RgbPath::hand_over_decoded(DeviceBatch::Room& room, DeviceItem& item) {

@@ -12,8 +12,8 @@ from PIL import Image
 
 COMMANDS = ["run", "plan", "view", "pack", "index", "verify", "info", "synth", "ops"]
 OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_resized_crop", "flip", "random_flip", "pad",
-             "normalize", "channel_order", "cast", "layout", "json_number", "one_hot", "mixup", "cutmix", "mixup_or_cutmix",
-             "mosaic"}
+             "brightness", "invert", "normalize", "channel_order", "cast", "layout", "json_number", "one_hot", "mixup",
+             "cutmix", "mixup_or_cutmix", "mosaic"}
 CELL, GAP, CAPTION, DETAIL, HEADER = 160, 12, 16, 12, 40  # of the contact sheet
 
 
@@ -35,7 +35,8 @@ def test_ops_lists_every_operator(stoker):
     assert list(listed) == ["operators"]
     assert {op["name"] for op in listed["operators"]} == OPERATORS
     assert [op["family"] for op in listed["operators"]] == sorted(
-        (op["family"] for op in listed["operators"]), key=["decode", "geometry", "color", "format", "number", "label", "batch"].index)
+        (op["family"] for op in listed["operators"]),
+        key=["decode", "geometry", "picture", "color", "format", "number", "label", "batch"].index)
     table = stoker.text("ops")
     for name in OPERATORS:
         assert f" {name} " in table

@@ -24,7 +24,7 @@ class StageProbe::View {
     const std::int64_t geometry_at = now_ns();
     stages_.path().geometry(resized);
     const std::int64_t color_at = now_ns();
-    stages_.path().color(resized, tensor_.data());
+    stages_.color(resized, tensor_.data());
     const std::int64_t ended = now_ns();
     last_ = {Sum{decoded_at - began, outputs.decode.bytes()}, Sum{color_at - geometry_at, resized_.size()},
              Sum{ended - color_at, tensor_.size()}};

@@ -88,8 +88,8 @@ class Needs {
     std::uint64_t first = 0;
     for (std::uint64_t position = 0; position < kDraws; ++position) {
       stages_.begin(view, encoded, {.seed = 0, .epoch = 0, .position = position});
-      if (position == 0) first = stages_.path().decode_memory();
-      if (stages_.path().decode_memory() != first) return stages_.path().decode_memory_max();
+      if (position == 0) first = stages_.memory();
+      if (stages_.memory() != first) return stages_.memory_max();
     }
     return first;
   }

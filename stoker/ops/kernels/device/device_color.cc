@@ -13,8 +13,7 @@ DeviceColor::DeviceColor(const ColorMap& map, const TensorFormat& format, int te
       width(tensor_width),
       height(tensor_height),
       out_begin(0),
-      slot_bytes(static_cast<std::uint64_t>(tensor_width) * static_cast<std::uint64_t>(tensor_height) * kChannels *
-                 size_of(format.dtype)) {
+      slot_bytes(tensor_bytes()) {
   const PlanarColor planar(map);
   std::copy(planar.scale.begin(), planar.scale.end(), scale);
   std::copy(planar.bias.begin(), planar.bias.end(), bias);

@@ -24,10 +24,14 @@ struct DeviceColor {
   bool interleaved;          // rows x columns x 3, not 3 x rows x columns
   int width, height;         // of every tensor
   std::uint64_t out_begin;   // of the first slot's tensor, and
-  std::uint64_t slot_bytes;  // from one to the next
+  std::uint64_t slot_bytes;  // from one to the next: those of a tensor, unless the caller says more
 
   DeviceColor() = default;
   DeviceColor(const ColorMap& map, const TensorFormat& format, int tensor_width, int tensor_height);
+
+  std::uint64_t tensor_bytes() const {
+    return static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height) * kChannels * size_of(dtype);
+  }
 
   STOKER_HOST_DEVICE void store(std::uint8_t* out, int slot, int x, int y, int channel, float value) const {
     const std::int64_t pixel = std::int64_t{y} * width + x, pixels = std::int64_t{width} * height;
@@ -66,7 +70,8 @@ struct DeviceGeometryArgs {
 struct DeviceResized {
   std::uint64_t samples;
   std::int32_t slot;
-  enum class Kind : std::uint8_t { kRgb, kYcc } kind;  // rows x columns x 3, or planes one after another
+  // Rows x columns x 3; planes Y, Cb, Cr one after another; planes R, G, B likewise.
+  enum class Kind : std::uint8_t { kRgb, kYcc, kRgbPlanes } kind;
 };
 
 /// Threads take pixels, blocks parts of an image.
@@ -94,14 +99,14 @@ struct DeviceColorKernel {
     const int pixels = color.width * color.height;
     int pixel = block % args.blocks_per_image * kThreads * kPixelsPerThread + thread;
     for (int i = 0; i < kPixelsPerThread && pixel < pixels; ++i, pixel += kThreads) {
-      const bool rgb = image.kind == DeviceResized::Kind::kRgb;
+      const bool interleaved = image.kind == DeviceResized::Kind::kRgb;
       int value[3];
-      for (int c = 0; c < 3; ++c) value[c] = rgb ? samples[3 * pixel + c] : samples[c * pixels + pixel];
+      for (int c = 0; c < 3; ++c) value[c] = interleaved ? samples[3 * pixel + c] : samples[c * pixels + pixel];
       const int x = pixel % color.width, y = pixel / color.width;
-      if (rgb) {
-        color.store_rgb(args.out, image.slot, x, y, value);
-      } else {
+      if (image.kind == DeviceResized::Kind::kYcc) {
         color.store_ycc(args.out, image.slot, x, y, value);
+      } else {
+        color.store_rgb(args.out, image.slot, x, y, value);
       }
     }
   }

@@ -1,0 +1,27 @@
+// The SIMD code of the picture family, as a table of functions per instruction set. Plain C++ code above this calls
+// them (picture_runner.cc).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "stoker/ops/picture/picture_pass.h"
+
+namespace stoker {
+
+struct PictureKernels {
+  std::int64_t target = 0;  // Highway's name of the instruction set
+
+  /// By PictureKind, of a pass whose first step has it: the whole picture, with the bits of the meaning. Null: there is
+  /// no kernel but the meaning itself. Nothing beyond the picture's planes is read or written.
+  using Pass = void (*)(const PicturePass& pass);
+  std::array<Pass, kPictureKinds> pass{};
+
+  constexpr Pass& operator[](PictureKind kind) { return pass[static_cast<std::size_t>(kind)]; }
+  constexpr Pass operator[](PictureKind kind) const { return pass[static_cast<std::size_t>(kind)]; }
+};
+
+/// Those of the active instruction set.
+const PictureKernels& picture_kernels();
+
+}  // namespace stoker

@@ -1,0 +1,11 @@
+// What is counted of a picture before a pass over it.
+#pragma once
+
+#include "stoker/ops/picture/picture_pass.h"
+
+namespace stoker {
+
+/// Fills in what is asked for.
+void count_picture(const PicturePass& pass, PictureStatistic statistic, PictureStatistics& statistics);
+
+}  // namespace stoker

@@ -1,0 +1,106 @@
+#include "stoker/plan/device_pictures.h"
+
+#include "stoker/plan/device_item.h"
+
+namespace stoker {
+namespace {
+
+std::size_t aligned_place(std::size_t bytes) {
+  return (bytes + kDevicePlaceAlignment - 1) / kDevicePlaceAlignment * kDevicePlaceAlignment;
+}
+
+static_assert(PictureLayout::kAlignment == kDevicePlaceAlignment);
+
+}  // namespace
+
+DevicePictureRoom::DevicePictureRoom(const ImageProgram& program, std::size_t slots) {
+  if (program.picture.empty()) return;
+  const PictureBounds& bounds = program.picture.bounds();
+  const auto rounds = static_cast<std::size_t>(bounds.steps);
+  stride = PictureLayout(bounds, *program.geometry.output_size()).bytes + aligned_place(sizeof(PictureFacts));
+  table_bytes = aligned_place(slots * rounds * sizeof(PictureStep)) +
+                2 * rounds * aligned_place(slots * sizeof(DevicePicture)) +
+                aligned_place(slots * sizeof(DeviceResized));
+}
+
+void PictureRounds::start(const ImageProgram& program, const DevicePictureRoom& room, std::uint8_t* memory) {
+  size_ = *program.geometry.output_size();
+  layout_ = PictureLayout(program.picture.bounds(), size_);
+  chain_ = &program.picture;
+  room_ = room;
+  memory_ = memory;
+  steps_.clear();
+  all_.clear();
+}
+
+void PictureRounds::add(int slot, const SampleDraw& draw) {
+  chain_->draw(size_, draw, drawn_);
+  Picture& picture = all_.emplace_back();
+  picture.slot = slot;
+  picture.memory = memory_ + room_.begin + room_.stride * static_cast<std::size_t>(slot);
+  picture.step = steps_.size();
+  steps_.insert(steps_.end(), drawn_.all().begin(), drawn_.all().end());
+  picture.end = steps_.size();
+}
+
+void PictureRounds::place_steps(const PictureStep* on_device) { steps_on_device_ = on_device; }
+
+void PictureRounds::add_pass(Picture& picture) {
+  const std::span<const PictureStep> left(steps_.data() + picture.step, picture.end - picture.step);
+  const std::span<const PictureStep> now = left.first(static_cast<std::size_t>(pass_length(left)));
+  const PictureTraits& traits = traits_of(now.front().kind);
+  const auto buffer = [&](bool second) { return picture.memory + (second ? layout_.picture : 0); };
+  const bool from = picture.moved, to = traits.reads_around ? !from : from;
+  DevicePicture next{.pass = {.steps = steps_on_device_ + picture.step,
+                              .count = static_cast<int>(now.size()),
+                              .facts = reinterpret_cast<PictureFacts*>(picture.memory + layout_.bytes),
+                              .in = buffer(from),
+                              .out = buffer(to),
+                              .kept = picture.memory + layout_.kept,
+                              .kept_stride = layout_.picture,
+                              .work = picture.memory + layout_.work,
+                              .width = size_.width,
+                              .height = size_.height},
+                     .unit = traits.unit,
+                     .first_block = blocks_};
+  blocks_ += DevicePictureKernel::blocks(next);
+  pictures_.push_back(next);
+  if (statistic_of(now) != PictureStatistic::kNone) counted_.push_back(next);
+  picture.moved = to;
+  picture.step += now.size();
+}
+
+bool PictureRounds::next() {
+  pictures_.clear();
+  counted_.clear();
+  blocks_ = 0;
+  for (Picture& picture : all_) {
+    if (picture.step < picture.end) add_pass(picture);
+  }
+  return !pictures_.empty();
+}
+
+DeviceLaunch PictureRounds::launch_facts(const DevicePicture* counted_on_device) const {
+  DeviceLaunch launch =
+      DeviceLaunch::of<DevicePictureFactsKernel>({.pictures = counted_on_device}, static_cast<int>(counted_.size()));
+  launch.bytes = counted_.size() * layout_.picture;
+  return launch;
+}
+
+DeviceLaunch PictureRounds::launch(const DevicePicture* pictures_on_device) const {
+  DeviceLaunch launch = DeviceLaunch::of<DevicePictureKernel>(
+      {.pictures = pictures_on_device, .count = static_cast<std::int32_t>(pictures_.size())}, blocks_);
+  launch.bytes = 2 * pictures_.size() * layout_.picture;
+  return launch;
+}
+
+void PictureRounds::results(std::vector<DeviceResized>& results) const {
+  for (const Picture& picture : all_) {
+    const std::uint8_t* const result = picture.memory + (picture.moved ? layout_.picture : 0);
+    results.push_back({.samples = static_cast<std::uint64_t>(result - memory_),
+                       .slot = picture.slot,
+                       .kind = DeviceResized::Kind::kRgbPlanes});
+  }
+}
+
+}  // namespace stoker
