@@ -54,7 +54,7 @@ class Consumer:
                 torch.cuda.set_device(int(device.split(":")[1]))
                 self.torch = torch
             else:
-                say("no PyTorch that can use GPUs: batches are let go of untouched, and gaps are unmeasured")
+                say("no PyTorch that can use GPUs: batches are released untouched, and gaps are unmeasured")
         self.can_wait = self.torch is not None or not device.startswith("cuda")
 
     def take(self, batch):
@@ -102,14 +102,14 @@ class Contestant:
             elapsed, after = time.perf_counter() - began, loader.metrics()
             del kept
         self.rates.append(count * self.batch / elapsed)
-        # What the loader counted may be a batch before or behind what was taken.
+        # What the loader counted may be a batch before or after what was taken.
         counted = after["batches"] - before["batches"]
         self.kernel_s.append(1e-9 * (after["device_ns"] - before["device_ns"]) / counted)
         self.bytes_per_batch.append((after["bytes_to_device"] - before["bytes_to_device"]) / counted)
 
     def gap(self, seconds):
         """Seconds until a batch that was asked for is there, for a consumer that is twice as slow as the loader; None if
-        nobody can tell when it is. Takes about so long."""
+        nothing tells when it is. Takes about so long."""
         consumer = self.bench.consumer
         if not consumer.can_wait:
             return None
@@ -281,5 +281,5 @@ def run(build, options):
         contestants = measure(bench, until - 0.2 * (until - time.monotonic()))  # what is left is for the gaps
         figures = figures_of(contestants, machine, nvjpeg, until)
     if not device.startswith("cuda"):
-        say(f"{device} is no GPU: nothing of this is a figure of one")
+        say(f"{device} is not a GPU: nothing of this is a figure of one")
     report(figures, options.json)

@@ -89,7 +89,7 @@ class FedLoader {
       const Metrics now = loader_.metrics();
       if (at_rest(before, now)) return;
       if (now.at_ns > give_up) {
-        fail(ErrorKind::kData, "a loader that nobody takes batches from is still at work: {} of {} are ready, {} reads",
+        fail(ErrorKind::kData, "a loader whose batches are not taken is still at work: {} of {} are ready, {} reads",
              now[Metric::kBatchesReady], now[Metric::kPrefetch], now[Metric::kReadsInFlight]);
       }
       before = now;

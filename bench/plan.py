@@ -1,7 +1,7 @@
 """What `plan` says that one core makes, beside what `run` then makes on that core.
 
 Both are the command itself, pinned to one core; rounds interleave them, and every figure is a median of ratios within
-rounds: whichever of the two is less against the other, so that a plan is no better for promising too much.
+rounds: whichever of the two is less against the other, so that promising too much does not make a plan better.
 """
 
 import json

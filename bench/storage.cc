@@ -263,11 +263,11 @@ class Reader {
     std::int64_t count = 0;
     for (FieldRead* field = read.fields; field; field = field->next, ++count) {
       tally.add(field->bytes);
-      arena_.give_back(field->ticket->grant);
+      arena_.release(field->ticket->grant);
       spare_.push_back(field->ticket);
     }
     read.next = nullptr;
-    plan_.take_back(&read);
+    plan_.release(&read);
     return count;
   }
 

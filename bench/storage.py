@@ -195,7 +195,7 @@ def large_samples(passes):
 
 def pack_and_index(passes, shards):
     """Beside cat, which reads the shards through the page cache as these do, or copies them and waits for the disk; and
-    beside fio, which reads them past it, and hashing, of which packing does both kinds. The samples are no images."""
+    beside fio, which reads them past it, and hashing, of which packing does both kinds. The samples are not images."""
     size = sum(shard.stat().st_size for shard in shards)
     stoker, folder = passes.build / "stoker", passes.folder
     copying = 'cat "$@" > "$0" && sync "$0"'

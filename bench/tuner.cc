@@ -29,6 +29,7 @@
 #include "stoker/pack/synth/synth.h"
 #include "stoker/plan/plan.h"
 #include "stoker/stoker.h"
+#include "stoker/tuner/tuning_log.h"
 
 namespace stoker {
 namespace {
@@ -330,7 +331,7 @@ Bench::Tuned Bench::settle(FedLoader& tuned, std::int64_t until_ns) const {
   return result;
 }
 
-/// In the rounds the tuner stands between the others, who take turns at the first place.
+/// In the rounds the tuner stands between the others, which take turns at the first place.
 Bench::Rounds Bench::compare(FedLoader& tuned, FedLoader& best, FedLoader& fixed) const {
   Rounds rounds;
   const auto measure = [&](FedLoader& loader) {

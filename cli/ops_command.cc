@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 bool is_list(const ArgSpec& arg) { return arg.type == ArgType::kNumbers || arg.type == ArgType::kIntegers; }
-bool is_numeric(const ArgSpec& arg) { return arg.type != ArgType::kText; }
+bool is_numeric(const ArgSpec& arg) { return arg.type != ArgType::kText && arg.type != ArgType::kOperators; }
 
 // "size, filter='bilinear'"
 std::string arguments(const OperatorSpec& spec) {
@@ -31,7 +31,15 @@ std::string arguments(const OperatorSpec& spec) {
 }
 
 Json json_of(const Value& value) {
-  return std::visit([](const auto& held) { return Json(held); }, value);
+  // No operator is by default one that holds others.
+  struct Converter {
+    Json operator()(const OperatorCalls&) const { return nullptr; }
+    Json operator()(const Numbers& numbers) const { return static_cast<const std::vector<double>&>(numbers); }
+    Json operator()(bool flag) const { return flag; }
+    Json operator()(double number) const { return number; }
+    Json operator()(const std::string& text) const { return text; }
+  };
+  return std::visit(Converter(), value);
 }
 
 Json json_of(const ArgSpec& arg) {
@@ -69,8 +77,8 @@ std::string table_of_all() {
     before = family;
   }
   return table.text() +
-         "\nA view's operators must come in the order of these families; those of the family batch belong to no view. "
-         "Details: stoker ops NAME\n";
+         "\nA view's operators must come in the order of these families; a combination is of the family of its "
+         "operators, and\nthose of the family batch belong to no view.\nDetails: stoker ops NAME\n";
 }
 
 std::string details_of(const OperatorSpec& spec) {

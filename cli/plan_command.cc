@@ -91,7 +91,7 @@ std::string crossings_text(const PlanReport& report) {
                      caveat.empty() ? "" : " ", caveat);
 }
 
-// The rate, and whether an index was used, so that nobody compares indexed data with plain files by mistake.
+// The rate, and whether an index was used, so that indexed data are not compared with plain files by mistake.
 std::string rate_text(const CoreCosts& core) {
   const std::string index =
       core.indexed > 0

@@ -70,7 +70,7 @@ bool holds_list(const std::string& path) {
   if (!file) fail_system("open", path, errno);
   std::vector<std::uint8_t> bytes(kFirstLineMax);
   const MutableBytes into(bytes);
-  const FileRead read = read_by_preadv(file.get(), 0, Segments(&into, 1));
+  const FileRead read = read_by_preadv(file.get(), 0, Pieces(&into, 1));
   if (read.error != 0) fail_system("read", path, read.error);
   const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(read.count);
   const auto line_end = std::find(bytes.begin(), end, '\n');

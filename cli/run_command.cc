@@ -1,4 +1,4 @@
-// `stoker run`: feeds an emulated accelerator, or nobody, and says how well that went.
+// `stoker run`: feeds an emulated accelerator, or nothing, and says how well that went.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,6 +24,7 @@
 #include "stoker/base/isa.h"
 #include "stoker/base/units.h"
 #include "stoker/device/accelerator.h"
+#include "stoker/device/device.h"
 #include "stoker/format/dataset_views.h"
 #include "stoker/format/labels.h"
 #include "stoker/plan/plan.h"
@@ -189,7 +190,7 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   if (failure) std::rethrow_exception(failure);
   write_and_commit(tune_report, tune_report_html(loader.tuning()));
   report.metrics = MetricsWindow(loader.metrics());
-  if (!stopped) loader.close();  // which waits for reads under way: who stopped it is told first
+  if (!stopped) loader.close();  // which waits for reads under way: the user who stopped it is told first
   report.epochs = taken.epochs;
   add_loader(report, loader);
   report.io = dataset->row(0).source->io_name();

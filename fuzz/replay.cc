@@ -85,7 +85,7 @@ class Replay {
 
   /// As it is, and with right checksums.
   void run_both(std::vector<std::uint8_t> input) {
-    input.shrink_to_fit();  // so that AddressSanitizer sees every byte read behind it
+    input.shrink_to_fit();  // so that AddressSanitizer sees every byte read past it
     run(input);
     if (target_.repair == nullptr) return;
     std::vector<std::uint8_t> repaired = input;

@@ -1,5 +1,6 @@
-// The public face of the library: open a data set, write a recipe, loop over batches. Start here. Threads: each header
-// says its rule.
+// The public face of the library: open a data set, write a recipe, loop over batches. Start here. What a loader
+// measures has a header of its own, runtime/metrics.h, and so has what its tuner did, tuner/tuning_log.h. Threads: each
+// header says its rule.
 #pragma once
 
 #include "stoker/base/error.h"
@@ -12,4 +13,3 @@
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/open.h"
 #include "stoker/tensor/batch.h"
-#include "stoker/tuner/tuning_log.h"

@@ -1,4 +1,4 @@
-"""Who takes part: how each is started, and what it is to be compared with."""
+"""The contestants: how each is started, and what it is to be compared with."""
 
 import dataclasses
 

@@ -11,6 +11,8 @@ REQUIREMENTS = {
     "opencv": ["opencv-python-headless==5.0.0.93", NUMPY],
     "torchvision": ["torch==2.15.0", "torchvision==0.29.2", "pillow==13.0.0", NUMPY],
     "dali": ["nvidia-dali-cuda120==2.4.0", NUMPY],
+    "kornia": ["torch==2.15.0", "torchvision==0.29.2", "kornia==0.9.0", NUMPY],
+    "albumentations": ["albumentations==2.0.8", NUMPY],
     "spdl": ["spdl==0.8.0", NUMPY],
     "tensorflow": ["tensorflow-cpu==2.21.0"],
     "ffcv": ["--no-deps", "ffcv==1.0.2", "numba==0.58.1", "llvmlite==0.41.1", "opencv-python-headless==4.8.1.78",

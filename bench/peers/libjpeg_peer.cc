@@ -1,5 +1,5 @@
-// libjpeg-turbo decoding whole images to RGB, the usual way: alone (the unit of the comparison, and what nobody who
-// decodes whole images can be faster than), or with the whole transform after it in plain float32 code.
+// libjpeg-turbo decoding whole images to RGB, the usual way: alone (the unit of the comparison: decoding whole images
+// is not faster than that), or with the whole transform after it in plain float32 code.
 // Usage: bench_peer_libjpeg FOLDER decode|transform
 #include <cmath>
 #include <cstdio>

@@ -43,8 +43,8 @@ class Stopwatch {
 int serve(const std::function<std::int64_t(int epochs, Stopwatch& watch)>& run,
           const std::function<std::vector<float>()>& pixels);
 
-/// serve() for one who works image by image: the files of `folder` are read one after the other, in another order each
-/// epoch, and their planes written to batches.
+/// serve() for a peer that works image by image: the files of `folder` are read one after the other, in another order
+/// each epoch, and their planes written to batches.
 int serve_images(const std::string& folder, const Transform& transform);
 
 }  // namespace stoker

@@ -93,7 +93,7 @@ def serve(answer_run, pixels):
     """Answers until stdin ends. `pixels` returns the images in their centre boxes: an array N, C, H, W."""
     import numpy
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print is no answer
+    os.dup2(2, 1)  # what libraries print is not an answer
     for line in sys.stdin:
         command, argument = line.split(maxsplit=1)
         if command == "run":
@@ -107,8 +107,8 @@ def serve(answer_run, pixels):
 
 
 def serve_images(paths, transform):
-    """serve() for one who works image by image: `transform` is told the file, what gives the box of a width and height,
-    whether to flip, and where to put the planes."""
+    """serve() for a peer that works image by image: `transform` is told the file, what gives the box of a width and
+    height, whether to flip, and where to put the planes."""
     import numpy
 
     def new_batch(count):

@@ -25,7 +25,9 @@ from table import Figure, report
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 9
+SIDE = 224
 PASS_SECONDS = 1.0  # about; each pass is of whole epochs
+PACKS = {"pack": [], "raw": ["--raw"]}  # what is made of the images, with these options of `stoker pack`
 PSNR_MAX = 99.0  # more is the same pixels, but for the rounding of floats
 STD_LEVELS = 255 * numpy.array((0.229, 0.224, 0.225), numpy.float32).reshape(3, 1, 1)
 
@@ -68,14 +70,14 @@ class Entry:
 class Stage:
     """Where all happens: the core, the data in every contestant's form, the programs."""
 
-    def __init__(self, build, folder):
+    def __init__(self, build, folder, packs=PACKS):
         self.build, self.folder = build, pathlib.Path(folder)
         self.core = str(sorted(os.sched_getaffinity(0))[0])
         self.peers = build.parent / "peers"
         self.made = self.peers / "data"
         shutil.rmtree(self.made, ignore_errors=True)
         self.made.mkdir(parents=True)
-        for name, more in (("pack", []), ("raw", ["--raw"])):
+        for name, more in packs.items():
             command = [build / "stoker", "pack", *more, self.folder, self.made / name]
             if subprocess.run(command, stdout=subprocess.DEVNULL).returncode:
                 sys.exit("bench: the images cannot be packed")
@@ -98,12 +100,12 @@ class Stage:
     def log(self, name):
         return self.peers / f"run-{name}.log"
 
-    def pixels(self, entry):
-        """The planes of its centre boxes, by a process of its own: the memory they take is not the loader's."""
+    def pixels(self, entry, side=SIDE):
+        """The planes that it makes for comparison, by a process of its own: the memory they take is not the loader's."""
         process, path = entry.start(), self.made / f"{entry.name}.f32"
         process.run(f"pixels {path}")
         process.close()
-        planes = numpy.fromfile(path, numpy.float32).reshape(-1, 3, 224, 224)
+        planes = numpy.fromfile(path, numpy.float32).reshape(-1, 3, side, side)
         path.unlink()
         return planes
 
@@ -201,7 +203,7 @@ def run(build, options):
 def run_rounds(stage, entries):
     for number in range(ROUNDS):
         print(f"round {number + 1} of {ROUNDS}", file=sys.stderr, flush=True)
-        first = number * len(entries) // ROUNDS  # who comes first changes from round to round
+        first = number * len(entries) // ROUNDS  # the first one changes from round to round
         for entry in entries[first:] + entries[:first]:
             warm(stage.folder), warm(stage.made)
             entry.measure()

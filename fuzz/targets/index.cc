@@ -120,9 +120,9 @@ void repair_directory(MutableBytes directory, Bytes index) {
 }
 
 void repair(std::vector<std::uint8_t>& input) {
-  const std::size_t behind = ends_as_a_tar(input) ? kTarEndBytes : 0;
-  if (input.size() < behind + kIndexTrailerBytes) return;
-  const std::size_t end = input.size() - behind;
+  const std::size_t tar_end = ends_as_a_tar(input) ? kTarEndBytes : 0;
+  if (input.size() < tar_end + kIndexTrailerBytes) return;
+  const std::size_t end = input.size() - tar_end;
   std::uint8_t* trailer = input.data() + end - kIndexTrailerBytes;
   const auto put = [trailer](std::size_t at, auto value) { store_little_endian(trailer + at, value); };
   const auto u64 = [trailer](std::size_t at) { return load_little_endian<std::uint64_t>(trailer + at); };
@@ -131,7 +131,7 @@ void repair(std::vector<std::uint8_t>& input) {
   put(8, kIndexVersion);
   put(kRowsPerBlockAt, static_cast<std::uint32_t>(kRowsPerBlock));
   std::uint64_t index_bytes = u64(16);
-  if (behind == 0 && input.size() % kIndexUnit == 0) put(16, index_bytes = input.size());
+  if (tar_end == 0 && input.size() % kIndexUnit == 0) put(16, index_bytes = input.size());
   if (index_bytes > end || index_bytes < kIndexTrailerBytes) return;
   const MutableBytes index = MutableBytes(input).subspan(end - index_bytes, index_bytes);
 
@@ -140,7 +140,7 @@ void repair(std::vector<std::uint8_t>& input) {
     repair_directory(index.subspan(offset, length), index.first(offset));
     put(kDirectoryHashAt, hash64(index.subspan(offset, length)));
   }
-  if (behind == 0) {
+  if (tar_end == 0) {
     ZeroSource shard(u64(kDataBytesAt));
     put(kContentTagAt, content_tag(shard, shard.size({})));
   } else if (index_bytes + kTarHeaderBytes <= end) {

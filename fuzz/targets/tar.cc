@@ -6,7 +6,7 @@
 #include <string>
 
 #include "fuzz/fuzz_target.h"
-#include "stoker/format/tar/tar_samples.h"
+#include "stoker/format/tar/tar_format.h"
 #include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
@@ -55,7 +55,7 @@ void run(Bytes input) {
       for (SampleField& field : row.fields) field.name = {};  // they live as long as `samples`
       rows.push_back(row);
     }
-    require_that(!samples.next(row), "behind the last sample there is none");
+    require_that(!samples.next(row), "there is none after the last sample");
   });
 
   SampleTable table;

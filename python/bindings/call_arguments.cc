@@ -16,10 +16,17 @@ namespace nb = nanobind;
 namespace stoker::python {
 namespace {
 
-// What PyTorch's DataLoader calls otherwise.
+// What PyTorch's DataLoader, and timm's and torchvision's training scripts, call otherwise.
 constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
-    {"batch_size", "batch"},   {"num_workers", "threads"}, {"prefetch_factor", "prefetch"},
-    {"num_replicas", "world"}, {"drop_last", "tail"},      {"shuffle", "order"},
+    {"batch_size", "batch"},
+    {"num_workers", "threads"},
+    {"prefetch_factor", "prefetch"},
+    {"num_replicas", "world"},
+    {"drop_last", "tail"},
+    {"shuffle", "order"},
+    {"num_aug_repeats", "batch_repeats"},
+    {"aug_repeats", "batch_repeats"},
+    {"ra_reps", "batch_repeats"},
 };
 
 std::string hint_for(std::string_view name, const CallSignature& signature) {

@@ -11,6 +11,7 @@
 
 #include "stoker/base/home_process.h"
 #include "stoker/runtime/loader.h"
+#include "stoker/runtime/metrics.h"
 
 namespace stoker::python {
 

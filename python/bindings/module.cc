@@ -8,6 +8,7 @@ NB_MODULE(_stoker, module) {
   bind_error(module);
   bind_log(module);
   bind_dataset(module);
+  bind_calls(module);
   bind_recipe(module);
   bind_batch(module);
   bind_loader(module);

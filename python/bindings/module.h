@@ -8,6 +8,8 @@ namespace stoker::python {
 void bind_error(nanobind::module_& module);
 void bind_log(nanobind::module_& module);
 void bind_dataset(nanobind::module_& module);
+/// OperatorCall, and the submodule `op`.
+void bind_calls(nanobind::module_& module);
 void bind_recipe(nanobind::module_& module);
 void bind_batch(nanobind::module_& module);
 void bind_loader(nanobind::module_& module);

@@ -6,18 +6,16 @@
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
-#include <algorithm>
-#include <memory>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "python/bindings/apply.h"
 #include "python/bindings/arguments.h"
 #include "python/bindings/module.h"
+#include "python/bindings/operator_calls.h"
 #include "stoker/base/error.h"
-#include "stoker/base/units.h"
-#include "stoker/ops/argument_text.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/order/epoch_order.h"
 
@@ -27,95 +25,17 @@ using namespace nb::literals;
 namespace stoker::python {
 namespace {
 
-const ArgSpec* find_argument(const OperatorSpec& spec, std::string_view name) {
-  const auto found = std::find_if(spec.args.begin(), spec.args.end(), [&](const ArgSpec& a) { return a.name == name; });
-  return found == spec.args.end() ? nullptr : &*found;
-}
-
-std::string_view wanted(ArgType type) {
-  switch (type) {
-    case ArgType::kText: return "a text";
-    case ArgType::kNumber: return "a number";
-    case ArgType::kInteger: return "a whole number";
-    case ArgType::kNumbers: return "a number or a list of numbers";
-    case ArgType::kIntegers: break;
-  }
-  return "a whole number or a list of whole numbers";
-}
-
-bool may_be_list(nb::handle value) {
-  return nb::isinstance<nb::iterable>(value) && !PyBytes_Check(value.ptr()) && !PyDict_Check(value.ptr()) &&
-         !PyAnySet_Check(value.ptr());
-}
-
-Value value_argument(const OperatorSpec& spec, std::string_view name, nb::handle value) {
-  const ArgSpec* arg = find_argument(spec, name);
-  if (!arg) return false;  // the table's check complains of the name, whatever the value
-  if (PyBool_Check(value.ptr())) return value.is(nb::handle(Py_True));
-  if (nb::isinstance<nb::str>(value)) return nb::cast<std::string>(value);
-  double number = 0;
-  if (nb::try_cast(value, number)) return number;
-  std::vector<double> numbers;
-  bool all = may_be_list(value);
-  if (all) {
-    for (const nb::handle element : value) {
-      all = all && !PyBool_Check(element.ptr()) && nb::try_cast(element, number);
-      numbers.push_back(number);
-    }
-  }
-  if (all) return numbers;
-  fail(ErrorKind::kUsage, "{}: {} is {}, but must be {}", spec.name, name, describe(value), wanted(arg->type));
-}
-
-Recipe with_call(const Recipe& recipe, std::string_view name, const nb::args& positional, const nb::kwargs& named) {
-  const OperatorSpec& spec = find_operator(name);
-  OperatorCall call{std::string(name), {}};
-  if (positional.size() > spec.args.size()) {
-    fail(ErrorKind::kUsage, "{} takes at most {}, not {}", name, counted(spec.args.size(), "argument"),
-         positional.size());
-  }
-  for (std::size_t i = 0; i < positional.size(); ++i) {
-    const std::string_view arg = spec.args[i].name;
-    call.args.emplace_back(arg, value_argument(spec, arg, positional[i]));
-  }
-  for (const auto& [key, value] : named) {
-    const std::string arg = nb::cast<std::string>(key);
-    call.args.emplace_back(arg, value_argument(spec, arg, value));
-  }
+Recipe with_call(const Recipe& recipe, const OperatorCall& call) {
   Recipe longer = recipe;
-  longer.add(std::move(call));
+  longer.add(call);
   return longer;
 }
 
-std::string python_type(const ArgSpec& arg) {
-  const bool whole = arg.type == ArgType::kInteger || arg.type == ArgType::kIntegers;
-  switch (arg.type) {
-    case ArgType::kText: return "str";
-    case ArgType::kNumber:
-    case ArgType::kInteger: return whole ? "int" : "float";
-    case ArgType::kNumbers:
-    case ArgType::kIntegers: break;
+Recipe with_added(const Recipe& recipe, nb::handle call) {
+  if (!nb::isinstance<OperatorCall>(call)) {
+    fail(ErrorKind::kUsage, "call is {}, but must be an operator, such as stoker.op.flip()", describe(call));
   }
-  const std::string list = whole ? "Sequence[int]" : "Sequence[float]";
-  return arg.counts & 1u << 1 ? fmt::format("{} | {}", whole ? "int" : "float", list) : list;
-}
-
-std::string signature(const OperatorSpec& spec) {
-  std::string text = fmt::format("def {}(self", spec.name);
-  for (const ArgSpec& arg : spec.args) {
-    text += fmt::format(", {}: {}", arg.name, python_type(arg));
-    if (!arg.required) text += fmt::format(" = {}", to_string(default_value(arg)));
-  }
-  return text + ") -> Recipe";
-}
-
-std::string documentation(const OperatorSpec& spec) {
-  std::string text = fmt::format("{}: {}.\n\n", family_name(spec), spec.doc);
-  for (const ArgSpec& arg : spec.args) {
-    const std::string otherwise = arg.required ? "" : fmt::format("; by default {}", default_text(arg));
-    text += fmt::format("{}: {}{}\n    {}\n", arg.name, permitted_text(arg), otherwise, arg.doc);
-  }
-  return text;
+  return with_call(recipe, nb::cast<const OperatorCall&>(call));
 }
 
 // Of a name that is neither an operator nor a method. An AttributeError, for others ask by it what there is.
@@ -136,9 +56,9 @@ void bind_operators(nb::class_<Recipe>& recipe) {
     recipe.def(
         std::string(spec.name).c_str(),
         [&spec](const Recipe& self, const nb::args& positional, const nb::kwargs& named) {
-          return with_call(self, spec.name, positional, named);
+          return with_call(self, call_of(spec, positional, named));
         },
-        nb::sig(signature(spec).c_str()), documentation(spec).c_str());
+        nb::sig(signature_of_method(spec).c_str()), documentation(spec).c_str());
   }
 }
 
@@ -153,7 +73,9 @@ std::string repr_recipe(const Recipe& recipe) {
   if (!recipe.batch().empty()) text += "batch:";
   for (const OperatorCall& call : recipe.batch()) text += " " + to_string(call);
   if (!recipe.batch().empty()) text += "; ";
-  return text + fmt::format("tail='{}')", recipe.tail());
+  text += fmt::format("tail='{}'", recipe.tail());
+  if (recipe.batch_repeats() != 1) text += fmt::format("; batch_repeats={}", recipe.batch_repeats());
+  return text + ")";
 }
 
 Recipe with_view(const Recipe& recipe, nb::handle name, nb::handle field) {
@@ -168,9 +90,15 @@ Recipe with_tail(const Recipe& recipe, nb::handle tail) {
   return changed;
 }
 
+Recipe with_batch_repeats(const Recipe& recipe, nb::handle repeats) {
+  Recipe changed = recipe;
+  changed.set_batch_repeats(integer_argument("repeats", repeats, 1, std::numeric_limits<std::int64_t>::max()));
+  return changed;
+}
+
 void bind_chain(nb::class_<Recipe>& recipe) {
   bind_operators(recipe);
-  recipe
+  recipe.def("add", &with_added, "call"_a.none(), "Adds an operator that a function of stoker.op made.")
       .def("view", &with_view, "name"_a.none(), "field"_a.none() = "image",
            "The operators after this call describe the output of this name, made from the field; the call adds the "
            "output if\nthe recipe has none of this name.\n\nname: a word of letters, digits and _\nfield: a field of "
@@ -178,7 +106,11 @@ void bind_chain(nb::class_<Recipe>& recipe) {
       .def("set_tail", &with_tail, "tail"_a.none(),
            "What a loader without a tail of its own does with an incomplete last batch: 'drop', 'wrap', 'pad' or "
            "'keep'.")
-      .def_prop_ro("tail", &Recipe::tail);
+      .def_prop_ro("tail", &Recipe::tail)
+      .def("set_batch_repeats", &with_batch_repeats, "repeats"_a.none(),
+           "How often each sample of a global batch stands in it, augmented anew each time, for a loader without "
+           "batch_repeats\nof its own. An epoch grows no longer: it has fewer of the samples.")
+      .def_prop_ro("batch_repeats", &Recipe::batch_repeats);
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "python/bindings/module.h"
+#include "python/bindings/operator_calls.h"
 #include "stoker/base/isa.h"
 #include "stoker/base/log.h"
 #include "stoker/ops/argument_text.h"
@@ -40,21 +40,6 @@ nb::object draw_boxes(const Recipe& recipe, int width, int height, std::int64_t 
   const nb::capsule owner(numbers.release(),
                           [](void* held) noexcept { delete static_cast<std::vector<std::int32_t>*>(held); });
   return nb::cast(nb::ndarray<nb::numpy, std::int32_t>(data, {static_cast<std::size_t>(count), kNumbers}, owner));
-}
-
-nb::object to_python(const Value& value) {
-  return std::visit(
-      [](const auto& held) -> nb::object {
-        using Held = std::decay_t<decltype(held)>;
-        if constexpr (std::is_same_v<Held, Numbers>) {
-          nb::list list;
-          for (const double number : held) list.append(number);
-          return list;
-        } else {
-          return nb::cast(held);
-        }
-      },
-      value);
 }
 
 // By operator, its arguments in order: (name, required, default or None, what may be given).

@@ -19,6 +19,10 @@ def mix(data, weights):
     return _stoker.mix(data, weights)
 
 
+def operator_call(name, args):
+    return getattr(_stoker.op, name)(**args)
+
+
 def loader(data, recipe, options, state):
     made = _stoker.Loader(data, recipe, **options)
     made.load_state_dict(state)

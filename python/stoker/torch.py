@@ -144,6 +144,7 @@ class Loader:
             cache: str = "none",
             cache_memory: int | str | None = None,
             repeats: int = 1,
+            batch_repeats: int | None = None,
             device: str | _Device = "cpu",
             transfer_index: int | str = "auto",
             device_memory: int | str | None = None,

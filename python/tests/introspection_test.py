@@ -22,6 +22,7 @@ def objects(folder, recipe):
         batch = next(batches)
         yield {
             "Batch": batch, "Dataset": data, "EpochIterator": batches, "Loader": loader, "Recipe": recipe,
+            "OperatorCall": stoker.op.flip(),
             "SampleFacts": facts[0], "Tensor": batch.image, "Error": stoker.Error("a sentence"),
             "torch.Batch": next(tensors), "torch.EpochIterator": tensors, "torch.Loader": of_torch,
         }
@@ -32,7 +33,8 @@ def test_every_public_class_says_what_it_is(objects):
     assert classes <= set(objects)
     for name, it in objects.items():
         text = repr(it)
-        assert text.removeprefix("stoker.torch.").startswith(name.removeprefix("torch.")), text
+        begin = "stoker.op.flip(" if name == "OperatorCall" else name.removeprefix("torch.")  # a call is written as code
+        assert text.removeprefix("stoker.torch.").startswith(begin), text
         assert " object at 0x" not in text and "\n" not in text, text
 
 
@@ -112,12 +114,13 @@ def test_the_help_of_an_operator_has_what_may_be_given(name):
         (line,) = [line for line in lines if line.startswith(f"{arg}: ")]
         assert all(re.search(rf"\b{choice}\b", line) for choice in permitted["choices"]), line
         if not permitted["is_text"]:
-            limits = re.search(r"(\S+) to ([^\s;]+)", line).groups()
+            limits = re.findall(r"(\S+) to ([^\s;]+)", line)[-1]
             assert tuple(map(float, limits)) == permitted["limits"]
-            assert all(str(count) in line for count in permitted["counts"] if permitted["counts"] != [1])
+            counts = permitted["counts"] if len(permitted["counts"]) < 4 else [f"{permitted['counts'][0]} to {permitted['counts'][-1]}"]
+            assert all(str(count) in line for count in counts if counts != [1])
         assert ("by default" in line) == (not required)
         if not required:
-            shown = line.split("by default ")[1].strip("[]'\"").split(", ")
+            shown = [text for text in line.split("by default ")[1].strip("[]'\"").split(", ") if text]
             values = default if isinstance(default, list) else [default]
             assert len(shown) == len(values)
             for text, value in zip(shown, values):

@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import pickle
 import re
 import threading
 
@@ -119,6 +120,34 @@ def test_ranks_share_a_tail_that_is_kept(folder, recipe):
     assert len(rest) == 0 and list(rest) == []
     for loader in loaders:
         loader.close()
+
+
+def test_samples_stand_several_times_in_a_batch_augmented_anew(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=12, seed=1, batch_repeats=3) as loader:
+        assert len(loader) == 4  # as without
+        batches = [(batch.key, np.array(batch.image)) for batch in loader]
+    for keys, images in batches:
+        assert keys == keys[:4] * 3 and len(set(keys)) == 4
+        assert len({image.tobytes() for image in images}) == 12
+    assert len({key for keys, _ in batches for key in keys}) == 16
+
+
+def test_batch_repeats_are_the_recipes_where_nobody_says(folder, recipe):
+    def keys(recipe, **options):
+        with stoker.Loader(folder, recipe, batch=12, seed=1, **options) as loader, pickle.loads(pickle.dumps(loader)) as copied:
+            found = [batch.key for batch in loader]
+            assert [batch.key for batch in copied] == found
+        return found
+
+    repeated = keys(recipe, batch_repeats=3)
+    assert keys(recipe.set_batch_repeats(3)) == keys(recipe.set_batch_repeats(2), batch_repeats=3) == repeated
+    assert keys(recipe.set_batch_repeats(3), batch_repeats=1) == keys(recipe) != repeated
+
+
+def test_a_state_of_other_batch_repeats_is_refused(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=12, batch_repeats=3) as loader, stoker.Loader(folder, recipe, batch=12) as other:
+        with pytest.raises(stoker.Error, match="batch_repeats was 3 and is now 1"):
+            other.load_state_dict(loader.state_dict())
 
 
 def test_tail_is_the_recipes_where_nobody_says(folder):
@@ -334,6 +363,10 @@ def test_the_first_bad_sample_stops_the_epoch_and_is_named(folder, recipe, tmp_p
     ({"batch": 8, "window": 100}, "usage", "no window; .*windowed"),
     ({"batch": 8, "order": "none", "lanes": 8}, "usage", "no lanes"),
     ({"batch": 8, "tail": "kept"}, "usage", "kept"),
+    ({"batch": 8, "batch_repeats": 0}, "usage", "batch_repeats is 0"),
+    ({"batch": 8, "batch_repeats": 3}, "usage", "a global batch of 8 cannot hold each of its samples 3 times"),
+    ({"batch": 8, "batch_repeats": 2, "tail": "pad"}, "usage", "tail pad counts every sample of an epoch once"),
+    ({"batch": 56, "batch_repeats": 2}, "usage", "use a smaller batch, or tail wrap$"),
     ({"batch": 8, "rank": 2, "world": 2}, "usage", "rank"),
     ({"batch": 8, "pin_threads": "no"}, "usage", "pin_threads is 'no'"),
     ({"batch": 51}, "usage", "50 samples"),
@@ -366,6 +399,7 @@ MISTAKES = {
     "a data set of torch's": (lambda **_: stoker.Loader(torch.utils.data.TensorDataset(torch.zeros(3)), "imagenet-train", batch=3),
                               "must be a path or a list of paths: Stoker itself reads and decodes"),
     "DataLoader's word for threads": (lambda load, **_: load(batch=3, num_workers=3), "'num_workers' .did you mean 'threads'"),
+    "timm's word for batch_repeats": (lambda load, **_: load(batch=3, aug_repeats=3), "did you mean 'batch_repeats'"),
     "an option that there is not": (lambda load, **_: load(batch=3, color="red"), "no argument 'color'; there are batch,"),
     "a batch in order": (lambda load, **_: load(8), "takes data and recipe in order; give the others by name: batch"),
     "data twice": (lambda load, **_: load(batch=8, data="x"), "data is given twice"),

@@ -44,15 +44,27 @@ def test_the_chain_says_what_the_named_recipe_says():
     assert chain.resize(3) != chain
     assert stoker.recipe("imagenet-val").tail == "pad" and chain.tail == "drop"
     assert chain.set_tail("pad").tail == "pad"
+    assert chain.batch_repeats == 1 and chain.set_batch_repeats(4).batch_repeats == 4
+    assert stoker.Recipe.from_toml(chain.set_batch_repeats(4).to_toml()) == chain.set_batch_repeats(4) != chain
+
+
+def permitted_value(arg, permitted):
+    """One that the operator takes for this argument."""
+    if arg == "operators":
+        return [stoker.op.flip()]
+    if permitted["is_text"]:
+        return (permitted["choices"] or ["a"])[0]
+    least, counts = permitted["limits"][0], permitted["counts"]
+    return least if 1 in counts else [least] * counts[0]
 
 
 def test_every_operator_has_a_method_whose_defaults_are_the_tables():
-    values = {"size": 32, "x": 1, "y": 2, "width": 3, "height": 4, "padding": 2, "order": "bgr", "dtype": "f16", "layout": "nhwc", "key": "a"}
     for name, args in _testing.operators().items():
-        required = {arg: values[arg] for arg, needed, _, _ in args if needed}
+        required = {arg: permitted_value(arg, permitted) for arg, needed, _, permitted in args if needed}
         defaults = {arg: default for arg, needed, default, _ in args if not needed}
         method = getattr(stoker.recipe(), name)
         assert method(**required) == method(**required, **defaults) == method(*required.values())
+        assert method(**required) == stoker.recipe().add(getattr(stoker.op, name)(**required))
         assert method(**required) != stoker.recipe()
         assert name in method.__doc__
 
@@ -75,6 +87,18 @@ def test_every_operator_has_a_method_whose_defaults_are_the_tables():
     (lambda r: r.resize(8, filtre="box"), "did you mean 'filter'"),
     (lambda r: r.resize(8, size=8), "twice"),
     (lambda r: r.resize(8, "box", 3), "at most 2"),
+    (lambda r: r.random_apply(), "random_apply needs operators"),
+    (lambda r: r.random_apply(stoker.op.flip()), "random_apply: operators is stoker.op.flip.*, but must be a list of operators, such as"),
+    (lambda r: r.random_apply(["flip"]), r"random_apply: operators is \['flip'\], but must be a list of operators"),
+    (lambda r: r.random_apply([stoker.op.flip(), 3]), "but must be a list of operators"),
+    (lambda r: r.random_apply([]), "has 0 operators, but must have 1 to 31"),
+    (lambda r: r.random_apply([stoker.op.decode()]), r"decode \(decode\) cannot be one of its operators"),
+    (lambda r: r.random_choice([stoker.op.flip()], p=[1, 2]), "p has 2 numbers for 1 operators"),
+    (lambda r: stoker.op.flip(axis="diagonal"), "flip: axis is 'diagonal'"),
+    (lambda r: stoker.op.random_flip(p=True), "random_flip: p is true"),
+    (lambda r: stoker.op.flip("vertical", "horizontal"), "flip takes at most 1 argument, not 2"),
+    (lambda r: r.add("flip"), "call is 'flip', but must be an operator, such as stoker.op.flip"),
+    (lambda r: r.add(None), "call is None, but must be an operator"),
     (lambda r: stoker.recipe("imagenet-trian"), "did you mean 'imagenet-train'"),
     (lambda r: stoker.recipe(5), "recipe is 5, but must be a Recipe, the name of one .imagenet-train, .* a TOML file"),
     (lambda r: stoker.Recipe.from_toml(3), "text is 3, but must be a text"),
@@ -86,6 +110,9 @@ def test_every_operator_has_a_method_whose_defaults_are_the_tables():
     (lambda r: r.decode().apply("text"), "data is 'text', but must be bytes"),
     (lambda r: r.decode().view("mask", "png").decode().apply(b""), "fields image, png"),
     (lambda r: r.set_tail("kept"), "kept"),
+    (lambda r: r.set_batch_repeats(0), "repeats is 0, but must be at least 1"),
+    (lambda r: r.set_batch_repeats(2.5), "repeats is 2.5, but must be a whole number"),
+    (lambda r: r.set_batch_repeats(None), "repeats is None, but must be a whole number"),
     (lambda r: r.decode().apply(), "Recipe.apply needs data"),
     (lambda r: r.decode().apply(b"", label="x"), "label is 'x', but must be a whole number"),
     (lambda r: r.decode().apply(b"", epoch=-1), "epoch is -1, but must be at least 0"),
@@ -101,7 +128,49 @@ def test_mistakes_are_usage_errors_that_say_what_is_right(call, message):
     assert caught.value.kind == "usage" and "\n" not in str(caught.value)
 
 
+def nested():
+    op = stoker.op
+    either = op.random_choice([op.random_resized_crop(24), op.sequence([op.resize([30, 28]), op.random_crop(24)])], p=[1, 2])
+    return stoker.recipe().decode().add(either).random_apply([op.random_order([op.flip(), op.flip("vertical")])], p=0.8)
+
+
+def test_operators_hold_operators():
+    op, recipe = stoker.op, nested()
+    assert recipe.to_toml().count("op = ") == 10
+    for same in (stoker.Recipe.from_toml(recipe.to_toml()), pickle.loads(pickle.dumps(recipe)), copy.deepcopy(recipe)):
+        assert same == recipe and hash(same) == hash(recipe)
+    assert recipe == nested() != recipe.random_order([op.flip()])
+    assert stoker.recipe().decode().add(op.flip()) == stoker.recipe().decode().flip()
+
+
+def test_calls_are_values_written_as_python_code():
+    call = stoker.op.random_choice([stoker.op.pad(3, fill=[1, 2, 3]), stoker.op.random_flip(p=0.25)], p=[1, 0.5])
+    assert call.name == "random_choice" and call.args["p"] == [1, 0.5] and call.args["operators"][1].args["p"] == 0.25
+    for same in (eval(repr(call)), pickle.loads(pickle.dumps(call)), copy.deepcopy(call)):
+        assert same == call and hash(same) == hash(call) and not same != call
+    assert call != stoker.op.random_flip() and call != "a text"
+
+
+def test_nested_operators_draw_by_their_place_alone():
+    """The same pixels as the reference; and what stands beside a member changes nothing of what it draws."""
+    op, data = stoker.op, encoded(picture(60, 50))
+    recipe = nested()
+    kinds = set()
+    for position in range(40):
+        (fast, _), (slow, _) = (recipe.apply(data, position=position, reference=reference).values() for reference in (False, True))
+        assert np.array_equal(fast, slow)
+        kinds.add(fast.tobytes())
+        alone = stoker.recipe().decode().sequence([op.random_crop(24)]).apply(data, position=position)["image"]
+        beside = stoker.recipe().decode().sequence([op.random_flip(p=0), op.random_crop(24)]).flip().flip()
+        assert np.array_equal(alone, beside.apply(data, position=position)["image"])
+    assert len(kinds) > 25
+    first = stoker.recipe().decode().random_apply([op.center_crop(24)], p=0).center_crop(24).apply(data)["image"]
+    assert np.array_equal(first, stoker.recipe().decode().center_crop(24).apply(data)["image"])
+
+
 def test_an_unknown_operator_is_an_unknown_attribute():
+    with pytest.raises(AttributeError):
+        stoker.op.resise(8)
     with pytest.raises(AttributeError):
         stoker.recipe().resise(8)
 
@@ -169,6 +238,7 @@ def test_repr_reads_as_the_chain():
     recipe = stoker.recipe().decode().resize(8)
     assert repr(recipe) == ("Recipe(image: decode(mode='planar', orientation='ignore') "
                             "resize(size=[8], filter='bilinear'); label:; tail='drop')")
+    assert repr(recipe.set_batch_repeats(4)).endswith("; tail='drop'; batch_repeats=4)")
 
 
 def test_errors_carry_their_kind_and_survive_pickle():

@@ -10,6 +10,8 @@ import stoker
 from stoker import _stoker, _testing
 
 STUBS = ast.parse(Path(stoker.__file__).with_name("_stoker.pyi").read_text())
+OPERATORS = {node.name: node for stub in STUBS.body if getattr(stub, "name", "") == "_Operators"
+             for node in stub.body if isinstance(node, ast.FunctionDef)}
 CLASSES = {node.name: node for node in STUBS.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")}
 FUNCTIONS = {node.name: node for node in STUBS.body if isinstance(node, ast.FunctionDef)}
 # What every class has, and what nanobind or pickle need.
@@ -18,12 +20,16 @@ ORDINARY = {"__module__", "__doc__", "__new__", "__init__", "__repr__", "__getst
 
 def members(stub):
     names = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
+    if stub.name == "Recipe":
+        names |= set(OPERATORS)
     return names | {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
 
 
 def test_every_public_name_is_in_the_stubs():
     public = {name for name in vars(_stoker) if not name.startswith("_")} - {"testing"}
-    assert public == set(CLASSES) | set(FUNCTIONS) == set(stoker.__all__)
+    variables = {node.target.id for node in STUBS.body if isinstance(node, ast.AnnAssign) and node.target.id != "__version__"}
+    assert public == set(CLASSES) | set(FUNCTIONS) | variables == set(stoker.__all__)
+    assert set(OPERATORS) == {name for name in vars(stoker.op) if not name.startswith("_")}
     assert set(stoker.__all__) == {name for name in vars(stoker) if not name.startswith("_")} - {"torch"}
 
 
@@ -44,7 +50,7 @@ def test_properties_are_properties():
 
 
 def test_operators_have_the_tables_arguments_and_defaults():
-    stubs = {node.name: node.args for node in CLASSES["Recipe"].body if isinstance(node, ast.FunctionDef)}
+    stubs = {name: node.args for name, node in OPERATORS.items()}
     for name, expected in _testing.operators().items():
         names = [arg.arg for arg in stubs[name].args[1:]]
         assert names == [arg for arg, _, _, _ in expected], name
@@ -55,6 +61,9 @@ def test_operators_have_the_tables_arguments_and_defaults():
 
 FUNCTIONS_OF_CLASSES = [(name, node) for name, stub in CLASSES.items() for node in stub.body
                         if isinstance(node, ast.FunctionDef) and not node.decorator_list]
+
+
+FUNCTIONS_OF_CLASSES += [("Recipe", stub) for stub in OPERATORS.values()]
 
 
 @pytest.mark.parametrize("owner, stub", [(None, stub) for stub in FUNCTIONS.values()] + FUNCTIONS_OF_CLASSES,
@@ -77,6 +86,13 @@ def test_functions_have_the_compiled_parameters(owner, stub):
             assert as_list(parameter.default) == as_list(value_of(default)), parameter
     kinds = {parameter.name: parameter.kind for parameter in ordinary}
     assert [name for name in kinds if kinds[name] is inspect.Parameter.KEYWORD_ONLY] == [arg.arg for arg in args.kwonlyargs]
+
+
+def test_functions_of_op_have_the_methods_parameters():
+    for name in OPERATORS:
+        method, function = inspect.signature(getattr(stoker.Recipe, name)), inspect.signature(getattr(stoker.op, name))
+        assert list(method.parameters.values())[1:] == list(function.parameters.values()), name
+        assert function.return_annotation == "OperatorCall" and method.return_annotation == "Recipe"
 
 
 def test_the_loaders_types_are_the_compiled_ones():

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds kHang{60};  // a guard against hanging, not a limit on speed
 
-/// Whether someone who asks for `wanted` of `budget` gets it once `give` was called.
+/// Whether a caller that asks for `wanted` of `budget` gets it once `give` was called.
 template <typename Give>
 bool is_granted_after(ByteBudget& budget, std::uint64_t wanted, const Give& give) {
   std::stop_source stop;
@@ -35,7 +35,7 @@ TEST(ByteBudget, GrantsUpToItsLimitAndMoreToOneAlone) {
   ByteBudget budget(10);
   const auto is_granted = [&](std::uint64_t bytes) { return budget.take(bytes, stopped.get_token()).has_value(); };
   EXPECT_TRUE(is_granted(10));
-  EXPECT_TRUE(is_granted(11)) << "nobody else has any";
+  EXPECT_TRUE(is_granted(11)) << "all of it is free";
   {
     const auto four = budget.take(4, {});
     EXPECT_TRUE(is_granted(6));

@@ -35,7 +35,7 @@ void limit_memory(std::uint64_t more) {
   ::getrlimit(RLIMIT_AS, &limits);
   const std::uint64_t used = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   limit(used);
-  // What malloc() has kept of what was freed; it is never given back.
+  // What malloc() has kept of what was freed; it is never released.
   for (std::size_t bytes = std::size_t{64} << 20; bytes >= (32 << 10); bytes /= 2) {
     while (std::malloc(bytes) != nullptr) continue;
   }

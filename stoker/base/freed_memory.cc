@@ -21,7 +21,7 @@ struct Piece {
 
 // malloc_trim() leaves the end of every heap but the first thread's as it is, and free() what is below a threshold that
 // rises to 64 MiB. So the pages are taken from malloc once more, and freed without what is in them.
-void give_back_freed([[maybe_unused]] std::size_t bytes) noexcept {
+void release_freed([[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   Piece* pieces = nullptr;
   for (std::size_t taken = 0; taken < bytes; taken += kPiece) {

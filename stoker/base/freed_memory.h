@@ -1,4 +1,4 @@
-// Returns memory that libraries have freed and malloc keeps, separately for each thread: with large images that is more
+// Releases memory that libraries have freed and malloc keeps, separately for each thread: with large images that is more
 // than a budget has room for.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace stoker {
 
-/// Returns pages of up to about `bytes` bytes that this thread has freed to the machine. Their addresses stay with
+/// Gives the machine back pages of up to about `bytes` bytes that this thread has freed. Their addresses stay with
 /// malloc, which gets empty pages when it uses them again. Does nothing if the C library is not glibc.
-void give_back_freed(std::size_t bytes) noexcept;
+void release_freed(std::size_t bytes) noexcept;
 
 }  // namespace stoker

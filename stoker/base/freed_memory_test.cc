@@ -33,7 +33,7 @@ TEST(FreedMemory, OfAThreadGoesBackToTheMachine) {
     const std::size_t before = resident();
     std::free(touched(kBlock));
     ASSERT_GE(resident(), before + kBlock * 9 / 10);  // or else there is nothing to do, and no such function
-    give_back_freed(kBlock);
+    release_freed(kBlock);
     EXPECT_LE(resident(), before + kBlock / 5);
     void* const again = touched(kBlock);
     EXPECT_EQ(static_cast<unsigned char*>(again)[kBlock / 2], 1);

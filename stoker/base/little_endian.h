@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 #include <vector>
 

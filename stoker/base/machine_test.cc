@@ -80,7 +80,7 @@ TEST(Log, ReachesTheSinkFromItsLevelOn) {
   log(LogLevel::kInfo, "quiet {}", 1);
   log(LogLevel::kWarning, "loud {}", 2);
   set_log_sink(nullptr);
-  log(LogLevel::kError, "nobody listens");
+  log(LogLevel::kError, "no hook listens");
   EXPECT_EQ(heard, "loud 2;");
 }
 

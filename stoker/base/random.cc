@@ -5,28 +5,28 @@
 #include <cassert>
 
 #include "stoker/base/hash.h"
+#include "stoker/base/philox.h"
 
 namespace stoker {
 namespace {
 
-constexpr std::uint32_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
-constexpr std::uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;
-constexpr int kRounds = 10;
-
 std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
 std::uint32_t high(std::uint64_t value) { return static_cast<std::uint32_t>(value >> 32); }
+
+// Folds words that name a sequence into Philox's 64-bit key.
+template <std::size_t kWords>
+std::array<std::uint32_t, 2> key_of(const std::array<std::uint64_t, kWords>& words) {
+  std::array<std::uint8_t, 8 * kWords> name;
+  for (std::size_t i = 0; i < name.size(); ++i) name[i] = static_cast<std::uint8_t>(words[i / 8] >> (8 * (i % 8)));
+  const std::uint64_t key = hash64(Bytes(name));
+  return {low(key), high(key)};
+}
 
 }  // namespace
 
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
-  for (int round = 0; round < kRounds; ++round) {
-    const std::uint64_t product0 = std::uint64_t{kMultiplier0} * counter[0];
-    const std::uint64_t product1 = std::uint64_t{kMultiplier1} * counter[2];
-    counter = {high(product1) ^ counter[1] ^ key[0], low(product1), high(product0) ^ counter[3] ^ key[1],
-               low(product0)};
-    key = {key[0] + kWeyl0, key[1] + kWeyl1};
-  }
-  return counter;
+  const PhiloxBlock block = Philox::block({{counter[0], counter[1], counter[2], counter[3]}}, key[0], key[1]);
+  return {block.word[0], block.word[1], block.word[2], block.word[3]};
 }
 
 std::uint64_t random_stream(std::string_view draw_group, std::string_view name, int occurrence) {
@@ -34,13 +34,13 @@ std::uint64_t random_stream(std::string_view draw_group, std::string_view name, 
 }
 
 Random::Random(std::uint64_t seed, std::uint64_t epoch, std::uint64_t position, std::uint64_t stream)
-    : counter_{0, 0, low(position), high(position)} {
-  // The 192 bits that name the sequence besides the position are folded into Philox's 64-bit key.
-  std::uint8_t name[24];
-  const std::uint64_t words[3] = {seed, epoch, stream};
-  for (int i = 0; i < 24; ++i) name[i] = static_cast<std::uint8_t>(words[i / 8] >> (8 * (i % 8)));
-  const std::uint64_t key = hash64(Bytes(name));
-  key_ = {low(key), high(key)};
+    : counter_{0, 0, low(position), high(position)}, key_(key_of<3>({seed, epoch, stream})) {}
+
+Random Random::branch(std::uint64_t stream) const {
+  Random random;
+  random.counter_ = {0, 0, counter_[2], counter_[3]};
+  random.key_ = key_of<2>({std::uint64_t{key_[1]} << 32 | key_[0], stream});
+  return random;
 }
 
 std::uint32_t Random::next_u32() {

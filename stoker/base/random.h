@@ -19,6 +19,10 @@ class Random {
  public:
   Random(std::uint64_t seed, std::uint64_t epoch, std::uint64_t position, std::uint64_t stream);
 
+  /// Another sequence for the same position, named by this one's name and `stream`: the numbers that a part of an
+  /// operator draws. How many this one has drawn changes nothing.
+  Random branch(std::uint64_t stream) const;
+
   std::uint32_t next_u32();
   std::uint64_t next_u64();
 
@@ -30,8 +34,10 @@ class Random {
   std::uint64_t below(std::uint64_t count);
 
  private:
-  std::array<std::uint32_t, 4> counter_;
-  std::array<std::uint32_t, 2> key_;
+  Random() = default;
+
+  std::array<std::uint32_t, 4> counter_{};
+  std::array<std::uint32_t, 2> key_{};
   std::array<std::uint32_t, 4> block_{};
   int used_ = 4;  // numbers of block_ already handed out
 };

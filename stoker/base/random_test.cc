@@ -40,6 +40,21 @@ TEST(Random, KeepsItsGoldenSequence) {
   EXPECT_EQ(random.below(1000), 110u);
 }
 
+TEST(Random, BranchesDifferByTheirNamesAndByNothingElse) {
+  Random one(1, 2, 3, 4), other(1, 2, 3, 4);
+  for (int i = 0; i < 9; ++i) one.next_u32();
+  EXPECT_EQ(one.branch(5).next_u64(), other.branch(5).next_u64()) << "however many numbers were drawn before";
+  std::set<std::uint64_t> first = {other.next_u64(),
+                                   other.branch(5).next_u64(),
+                                   other.branch(6).next_u64(),
+                                   other.branch(5).branch(5).next_u64(),
+                                   Random(1, 2, 9, 4).branch(5).next_u64(),
+                                   Random(1, 2, 3, 9).branch(5).next_u64(),
+                                   Random(1, 2, 3, 5).next_u64()};
+  EXPECT_EQ(first.size(), 7u);
+  EXPECT_EQ(Random(7, 1, 42, 3).branch(11).next_u64(), 5630390393766169412u);
+}
+
 TEST(Random, UniformFillsTheUnitIntervalEvenly) {
   constexpr int kDraws = 200'000, kCells = 100;
   std::vector<int> cells(kCells, 0);

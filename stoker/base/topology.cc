@@ -33,7 +33,7 @@ class Topology {
   /// Of this machine if `xml` is null. A machine that cannot be examined has no devices.
   explicit Topology(const std::string* xml) {
     if (hwloc_topology_init(&topology_) != 0) return;
-    // The size counts the zero behind it.
+    // The size counts the zero after it.
     const bool set =
         !xml || hwloc_topology_set_xmlbuffer(topology_, xml->c_str(), static_cast<int>(xml->size() + 1)) == 0;
     hwloc_topology_set_all_types_filter(topology_, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);

@@ -2,10 +2,8 @@
 // the GPU's socket.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace stoker {

@@ -58,7 +58,7 @@ Orientation exif_orientation(Bytes exif) {
 }
 
 std::vector<std::uint8_t> make_exif(Orientation orientation) {
-  // After the opening a TIFF header, the lowest byte first, and a directory of one entry, with no other behind it.
+  // After the opening a TIFF header, the lowest byte first, and a directory of one entry, with no other after it.
   std::vector<std::uint8_t> exif = {'E',  'x',  'i', 'f', 0, 0, 'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0,
                                     0x12, 0x01, 3,   0,   1, 0, 0,   0,   0,  0, 0, 0, 0, 0, 0, 0};
   exif[24] = orientation;

@@ -47,7 +47,7 @@ class ImageDecoder {
   /// Null if it has to be decoded here. Lasts as decode_rgb's view does.
   virtual const JpegWindow* find_window(Bytes encoded, const ImageFacts& facts, Rect window, Bytes entry_points);
   /// Whether the file is certainly not bad, for a decoder that would not detect it. Nothing is decoded, so the answer
-  /// is no for many good files, too.
+  /// is false for many good files, too.
   virtual bool is_surely_good(Bytes encoded);
   /// The counts of decode_planes so far.
   virtual PlaneDecodes plane_decodes() const { return {}; }
@@ -60,7 +60,7 @@ class ImageDecoder {
 /// Recognises the codec by the first bytes, not by the file's name.
 Codec detect_codec(Bytes encoded);
 
-/// A decoder for every codec behind one object, created on first use.
+/// One object with a decoder for every codec, created on first use.
 class AnyImageDecoder final : public ImageDecoder {
  public:
   explicit AnyImageDecoder(DecodeLimits limits = {});

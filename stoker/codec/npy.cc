@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstring>
 #include <limits>
-#include <optional>
 #include <string_view>
 
 #include "stoker/base/error.h"

@@ -16,7 +16,7 @@ struct NpyPixels {
 
 bool has_npy_magic(Bytes encoded);
 
-/// Reads the header. Throws kBadSample for what is no array of pixels, or holds fewer or more bytes than it says.
+/// Reads the header. Throws kBadSample for what is not an array of pixels, or holds fewer or more bytes than it says.
 NpyPixels read_npy_header(Bytes encoded);
 
 /// Replaces `out` by the header and the pixels, row by row; the data begin at a multiple of 64.

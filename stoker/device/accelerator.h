@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,7 +30,7 @@ void sleep_until(std::int64_t deadline_ns);
 
 class EmulatedAccelerator {
  public:
-  /// `wait_until` is how the steps pass: someone who wants to end them early, or not to wait at all, brings his own.
+  /// `wait_until` is how the steps pass: a caller that ends them early, or does not wait at all, gives its own.
   explicit EmulatedAccelerator(double seconds_per_step, WaitUntil wait_until = sleep_until);
 
   /// Runs a step on a batch that became ready at `ready_ns` (base/clock.h); returns when the step has ended. The step

@@ -5,13 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "stoker/base/bytes.h"
@@ -49,7 +47,7 @@ struct DeviceDecode {
 struct DeviceTask {
   std::vector<DeviceCopy> copies_in;   // from memory for staging to the device's
   std::vector<DeviceLaunch> launches;  // in order
-  std::vector<DeviceDecode> decodes;   // likewise; there are none behind the last launch
+  std::vector<DeviceDecode> decodes;   // the same; none follows the last launch
   std::vector<DeviceCopy> copies_out;  // back, when these are done
 
   /// Calls one of the two for each launch and decode, in order.

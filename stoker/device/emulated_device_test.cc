@@ -69,7 +69,7 @@ TEST(EmulatedDevice, ExecutesCopiesInTheirOrder) {
   task.copies_out.push_back({back.data(), on_device.data(), 4});
   const std::shared_ptr<DeviceEvent> event = device->submit(task, {});
   EXPECT_TRUE(event->wait_for(0));
-  EXPECT_EQ(event->busy_ns(), 0) << "nobody measures";
+  EXPECT_EQ(event->busy_ns(), 0) << "nothing is measured";
   EXPECT_THAT(back, testing::ElementsAre(1, 0, 0, 4));
   device->fetch(fetched.data(), on_device.data(), 4);
   EXPECT_EQ(fetched, back);

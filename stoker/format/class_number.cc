@@ -1,7 +1,5 @@
 #include "stoker/format/class_number.h"
 
-#include <system_error>
-
 #include "stoker/base/log.h"
 #include "stoker/base/parse_number.h"
 #include "stoker/base/units.h"

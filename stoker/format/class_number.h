@@ -18,7 +18,7 @@ std::optional<std::int64_t> parse_class_number(std::string_view text, std::uint6
 /// Reads those of one shard, and remembers which could not be.
 class ClassNumbers {
  public:
-  /// -1 for what is no class number.
+  /// -1 for what is not a class number.
   std::int64_t label_of(std::string_view text, std::uint64_t length, std::string_view key);
   /// Logs a warning if there were such.
   void warn(std::string_view shard) const;

@@ -8,7 +8,6 @@
 #include "stoker/base/hash.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/base/pending.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {
@@ -33,7 +32,7 @@ std::uint64_t content_tag(Source& shard, std::uint64_t data_bytes) {
     Piece& piece = pieces[count++];
     piece.into = MutableBytes(bytes).subspan(end, std::min(wanted, data_bytes - offset));
     piece.request.offset = offset;
-    piece.request.into = Segments(&piece.into, 1);
+    piece.request.into = Pieces(&piece.into, 1);
     end += piece.into.size();
   };
   add(0, kEnd);

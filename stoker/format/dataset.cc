@@ -6,7 +6,6 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
-#include "stoker/format/sample_row.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {

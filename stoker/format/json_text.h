@@ -13,10 +13,10 @@ nlohmann::ordered_json name_json(const std::string& name);
 
 /// The bytes that name_json() was given. Throws nlohmann's exceptions or std::invalid_argument for anything else.
 std::string name_of(const nlohmann::ordered_json& json);
-/// Likewise, of what stands behind "hex".
+/// The same, from what follows "hex".
 std::string name_of_hex(std::string_view digits);
 
-/// The same with every string that is no UTF-8 written so, wherever it stands: it can be dumped.
+/// The same with every string that is not UTF-8 written so, wherever it stands: it can be dumped.
 nlohmann::ordered_json with_names(nlohmann::ordered_json json);
 
 }  // namespace stoker

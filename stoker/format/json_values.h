@@ -11,7 +11,7 @@
 namespace stoker {
 
 /// Calls `see` for each value with its JSON pointer, in the order of the text; before what lists and objects hold, for
-/// them, as empty ones. Of equal keys the last one counts, as everywhere. False if the text is no JSON: what was seen
+/// them, as empty ones. Of equal keys the last one counts, as everywhere. False if the text is not JSON: what was seen
 /// until then is not to be used.
 bool for_each_json_value(std::string_view json,
                          const std::function<void(const std::string& pointer, nlohmann::json value)>& see);

@@ -53,7 +53,7 @@ void assign_lower_case(std::string& into, std::string_view text) {
 }
 
 bool is_image_field_name(std::string_view field) {
-  // MPO is a JPEG with others behind it, which decoders of JPEGs pass over.
+  // MPO is a JPEG followed by others, which decoders of JPEGs skip.
   constexpr std::array<std::string_view, 7> kExtensions = {"jpg", "jpeg", "png", "webp", "jpe", "jfif", "mpo"};
   const std::size_t dot = field.rfind('.');
   const std::string_view extension = dot == std::string_view::npos ? field : field.substr(dot + 1);

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,7 +47,7 @@ struct SampleRow {
   // Where decoding its image may begin, kept in an index: bytes for ImageDecoder::decode_planes, which carry their own
   // checksum. Length 0: unknown.
   SampleField entry_points{};
-  Source* entry_points_source = nullptr;  // likewise
+  Source* entry_points_source = nullptr;  // the same for the entry points
 
   void clear();
   /// Null when the sample has no such field.

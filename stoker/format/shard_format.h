@@ -18,7 +18,7 @@ namespace stoker {
 /// Findings of a scan besides samples.
 struct ShardNotes {
   std::vector<std::string> classes{};   // by label, if the shard names them
-  std::vector<std::string> problems{};  // sentences about what is no part of a sample, and may have been meant to be
+  std::vector<std::string> problems{};  // sentences about what is not part of a sample, and may have been meant to be
   bool holds_index = false;             // which was not used
 };
 

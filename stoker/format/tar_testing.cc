@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "stoker/format/tar/tar_samples.h"
+#include "stoker/format/tar/tar_format.h"
 
 namespace stoker {
 

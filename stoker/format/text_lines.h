@@ -16,7 +16,7 @@ struct TextLine {
 };
 
 /// The lines of a file, without white space around them; empty ones and those that begin with '#' are left out. Nothing
-/// for a file that is no text or longer than `bytes_max`. Throws kIo, and kData for an empty file.
+/// for a file that is not text, or is longer than `bytes_max`. Throws kIo, and kData for an empty file.
 std::optional<std::vector<TextLine>> read_text_lines(Source& file, std::uint64_t bytes_max);
 
 }  // namespace stoker

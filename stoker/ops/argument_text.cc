@@ -10,11 +10,9 @@
 namespace stoker {
 namespace {
 
-constexpr Word<ArgType> kArgTypes[] = {{ArgType::kNumber, "number"},
-                                       {ArgType::kInteger, "integer"},
-                                       {ArgType::kText, "text"},
-                                       {ArgType::kNumbers, "numbers"},
-                                       {ArgType::kIntegers, "integers"}};
+constexpr Word<ArgType> kArgTypes[] = {{ArgType::kNumber, "number"},     {ArgType::kInteger, "integer"},
+                                       {ArgType::kText, "text"},         {ArgType::kNumbers, "numbers"},
+                                       {ArgType::kIntegers, "integers"}, {ArgType::kOperators, "operators"}};
 
 }  // namespace
 
@@ -43,6 +41,18 @@ std::string default_text(const ArgSpec& arg) {
   return list->size() == 1 ? fmt::format("{:.4g}", list->front()) : fmt::format("[{:.4g}]", fmt::join(*list, ", "));
 }
 
+namespace {
+
+// "1 or 2", or "0 to 31" of more than three in a row.
+std::string counts_text(const ArgSpec& arg) {
+  const std::vector<int> counts = counts_of(arg);
+  const bool in_a_row = counts.back() - counts.front() + 1 == static_cast<int>(counts.size());
+  if (in_a_row && counts.size() > 3) return fmt::format("{} to {}", counts.front(), counts.back());
+  return fmt::format("{}", fmt::join(counts, " or "));
+}
+
+}  // namespace
+
 std::string permitted_text(const ArgSpec& arg) {
   const std::string limits = fmt::format("{} to {}", arg.min, arg.max);
   switch (arg.type) {
@@ -50,10 +60,11 @@ std::string permitted_text(const ArgSpec& arg) {
       return arg.choices.empty() ? "any text" : fmt::format("one of {}", fmt::join(choices_of(arg), ", "));
     case ArgType::kNumber: return fmt::format("a number, {}", limits);
     case ArgType::kInteger: return fmt::format("an integer, {}", limits);
+    case ArgType::kOperators: return fmt::format("{} operators", limits);
     case ArgType::kNumbers:
     case ArgType::kIntegers: break;
   }
-  return fmt::format("{} {}, {}", fmt::join(counts_of(arg), " or "), type_name(arg.type), limits);
+  return fmt::format("{} {}, {}", counts_text(arg), type_name(arg.type), limits);
 }
 
 }  // namespace stoker

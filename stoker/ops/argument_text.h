@@ -9,7 +9,7 @@
 
 namespace stoker {
 
-/// "number", "integer", "text", "numbers", "integers".
+/// "number", "integer", "text", "numbers", "integers", "operators".
 std::string_view type_name(ArgType type);
 
 /// The permitted texts; none where any will do, and for numbers.
@@ -21,7 +21,8 @@ std::vector<int> counts_of(const ArgSpec& arg);
 /// As recipes may write it, with the four digits that are enough for people: "bilinear", "0.08", "[0.75, 1.333]".
 std::string default_text(const ArgSpec& arg);
 
-/// "one of u8, f16, bf16, f32"; "1 or 2 integers, 1 to 65535"; "a number, 0 to 1"; "any text".
+/// "one of u8, f16, bf16, f32"; "1 or 2 integers, 1 to 65535"; "a number, 0 to 1"; "any text"; "1 to 31
+/// operators".
 std::string permitted_text(const ArgSpec& arg);
 
 }  // namespace stoker

@@ -13,10 +13,12 @@
 namespace stoker {
 namespace {
 
+OperatorCall check_call_within(const OperatorCall& call, int depth);
+
 // Checks one value and brings it to the declared type; fails with what is wrong about "operator: argument".
 class ArgChecker {
  public:
-  ArgChecker(std::string_view op, const ArgSpec& arg) : op_(op), arg_(arg) {}
+  ArgChecker(std::string_view op, const ArgSpec& arg, int depth) : op_(op), arg_(arg), depth_(depth) {}
 
   Value check(const Value& value) const {
     switch (arg_.type) {
@@ -32,6 +34,9 @@ class ArgChecker {
         if (const auto* number = std::get_if<double>(&value)) return check_list({*number});
         if (const auto* list = std::get_if<Numbers>(&value)) return check_list(*list);
         refuse(value, "a number or a list of numbers");
+      case ArgType::kOperators:
+        if (const auto* calls = std::get_if<OperatorCalls>(&value)) return check_operators(*calls);
+        refuse(value, "a list of operators");
     }
     refuse(value, "something else");
   }
@@ -64,8 +69,40 @@ class ArgChecker {
     return list;
   }
 
+  OperatorCalls check_operators(const OperatorCalls& calls) const {
+    if (const auto count = static_cast<double>(calls.size()); count < arg_.min || count > arg_.max) {
+      fail(ErrorKind::kUsage, "{}: {} has {} operators, but must have {} to {}", op_, arg_.name, count, arg_.min,
+           arg_.max);
+    }
+    OperatorCalls checked;
+    for (const OperatorCall& call : calls) {
+      try {
+        checked.push_back(check_call_within(call, depth_ + 1));
+      } catch (const Error& error) {
+        throw error.with_context(op_);
+      }
+      check_family(checked.front(), checked.back());
+    }
+    return checked;
+  }
+
+  void check_family(const OperatorCall& first, const OperatorCall& other) const {
+    const OperatorSpec& spec = member_spec(other);
+    if (!std::holds_alternative<GeometryFunction>(spec.function) &&
+        !std::holds_alternative<PictureFunction>(spec.function)) {
+      fail(ErrorKind::kUsage,
+           "{}: {} ({}) cannot be one of its operators; operators of the families geometry and picture can", op_,
+           spec.name, family_name(spec));
+    }
+    if (const OperatorSpec& leader = member_spec(first); leader.function.index() != spec.function.index()) {
+      fail(ErrorKind::kUsage, "{}: its operators must be of one family, but {} is of {} and {} of {}", op_, leader.name,
+           family_name(leader), spec.name, family_name(spec));
+    }
+  }
+
   std::string_view op_;
   const ArgSpec& arg_;
+  int depth_;  // of combinations around this one
 };
 
 template <typename Spec>
@@ -75,11 +112,55 @@ std::vector<std::string> names_of(std::span<const Spec> specs) {
   return names;
 }
 
+void check_names(const OperatorCall& call, const OperatorSpec& spec) {
+  const std::vector<std::string> known = names_of(spec.args);
+  for (std::size_t i = 0; i < call.args.size(); ++i) {
+    const std::string& name = call.args[i].first;
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      fail(ErrorKind::kUsage, "{} has no argument '{}'{}; it has {}", call.name, name, did_you_mean(name, known),
+           fmt::join(known, ", "));
+    }
+    if (std::any_of(call.args.begin(), call.args.begin() + static_cast<std::ptrdiff_t>(i),
+                    [&](const auto& a) { return a.first == name; })) {
+      fail(ErrorKind::kUsage, "{}: {} is given twice", call.name, name);
+    }
+  }
+}
+
+OperatorCall check_call_within(const OperatorCall& call, int depth) {
+  const OperatorSpec& spec = find_operator(call.name);
+  if (depth > kCombinationDepthMax) {
+    fail(ErrorKind::kLimit, "operators stand within more than {} others", kCombinationDepthMax);
+  }
+  check_names(call, spec);
+  OperatorCall checked{call.name, {}};
+  for (const ArgSpec& arg : spec.args) {
+    const auto given =
+        std::find_if(call.args.begin(), call.args.end(), [&](const auto& a) { return a.first == arg.name; });
+    if (given == call.args.end() && arg.required)
+      fail(ErrorKind::kUsage, "{} needs {}: {}", call.name, arg.name, arg.doc);
+    checked.args.emplace_back(arg.name, given == call.args.end()
+                                            ? default_value(arg)
+                                            : ArgChecker(call.name, arg, depth).check(given->second));
+  }
+  if (const auto* combine = std::get_if<CombinationFunction>(&spec.function)) (*combine)(checked);
+  return checked;
+}
+
+// As brief() shows a call.
+std::string brief_value(const Value& value) {
+  const auto* calls = std::get_if<OperatorCalls>(&value);
+  if (!calls) return to_string(value);
+  std::vector<std::string> texts;
+  for (const OperatorCall& call : *calls) texts.push_back(brief(call));
+  return fmt::format("[{}]", fmt::join(texts, ", "));
+}
+
 }  // namespace
 
 std::string_view family_name(const OperatorSpec& spec) {
-  constexpr std::string_view kNames[] = {"decode", "geometry", "picture", "color",
-                                         "format", "number",   "label",   "batch"};
+  constexpr std::string_view kNames[] = {"decode", "geometry", "picture",     "color", "format",
+                                         "number", "label",    "combination", "batch"};
   return kNames[spec.function.index()];
 }
 
@@ -105,46 +186,34 @@ Value default_value(const ArgSpec& arg) {
     case ArgType::kText: return std::string(arg.text);
     case ArgType::kNumber:
     case ArgType::kInteger: return arg.numbers[0];
+    case ArgType::kOperators: return OperatorCalls();
     case ArgType::kNumbers:
     case ArgType::kIntegers: break;
   }
   return std::vector<double>(arg.numbers.begin(), arg.numbers.begin() + arg.count);
 }
 
-OperatorCall check_call(const OperatorCall& call) {
-  const OperatorSpec& spec = find_operator(call.name);
-  const std::vector<std::string> known = names_of(spec.args);
-  for (std::size_t i = 0; i < call.args.size(); ++i) {
-    const std::string& name = call.args[i].first;
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      fail(ErrorKind::kUsage, "{} has no argument '{}'{}; it has {}", call.name, name, did_you_mean(name, known),
-           fmt::join(known, ", "));
-    }
-    if (std::any_of(call.args.begin(), call.args.begin() + static_cast<std::ptrdiff_t>(i),
-                    [&](const auto& a) { return a.first == name; })) {
-      fail(ErrorKind::kUsage, "{}: {} is given twice", call.name, name);
-    }
+const OperatorSpec& member_spec(const OperatorCall& checked) {
+  const OperatorCall* call = &checked;
+  for (;;) {
+    const OperatorSpec& spec = find_operator(call->name);
+    if (!std::holds_alternative<CombinationFunction>(spec.function)) return spec;
+    call = &call->operators(kCombinedOperators).front();
   }
-  OperatorCall checked{call.name, {}};
-  for (const ArgSpec& arg : spec.args) {
-    const auto given =
-        std::find_if(call.args.begin(), call.args.end(), [&](const auto& a) { return a.first == arg.name; });
-    if (given == call.args.end() && arg.required)
-      fail(ErrorKind::kUsage, "{} needs {}: {}", call.name, arg.name, arg.doc);
-    checked.args.emplace_back(
-        arg.name, given == call.args.end() ? default_value(arg) : ArgChecker(call.name, arg).check(given->second));
-  }
-  return checked;
 }
+
+OperatorCall check_call(const OperatorCall& call) { return check_call_within(call, 0); }
 
 std::string brief(const OperatorCall& checked) {
   const OperatorSpec& spec = find_operator(checked.name);
-  OperatorCall shown{checked.name, {}};
+  std::vector<std::string> shown;
   for (std::size_t i = 0; i < spec.args.size(); ++i) {
     const ArgSpec& arg = spec.args[i];
-    if (arg.required || checked.args[i].second != default_value(arg)) shown.args.push_back(checked.args[i]);
+    const Value& value = checked.args[i].second;
+    if (arg.required || value != default_value(arg))
+      shown.push_back(fmt::format("{}={}", arg.name, brief_value(value)));
   }
-  return shown.args.empty() ? shown.name : to_string(shown);
+  return shown.empty() ? checked.name : fmt::format("{}({})", checked.name, fmt::join(shown, ", "));
 }
 
 }  // namespace stoker

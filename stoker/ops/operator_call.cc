@@ -21,6 +21,11 @@ std::string to_string(const Value& value) {
     std::string operator()(const std::vector<double>& numbers) const {
       return fmt::format("[{}]", fmt::join(numbers, ", "));
     }
+    std::string operator()(const OperatorCalls& calls) const {
+      std::vector<std::string> texts;
+      for (const OperatorCall& call : calls) texts.push_back(to_string(call));
+      return fmt::format("[{}]", fmt::join(texts, ", "));
+    }
   };
   return std::visit(Printer{}, value);
 }

@@ -16,9 +16,15 @@ struct Numbers : std::vector<double> {
   Numbers(std::vector<double> numbers) : vector(std::move(numbers)) {}
 };
 
-/// Numbers are doubles throughout (integers up to 2^53 are exact); a list is always one of numbers. No operator takes a
-/// truth value, but people write some.
-using Value = std::variant<bool, double, std::string, Numbers>;
+struct OperatorCall;
+/// The operators that another operator holds.
+struct OperatorCalls : std::vector<OperatorCall> {
+  using vector::vector;
+};
+
+/// Numbers are doubles throughout (integers up to 2^53 are exact); a list is one of numbers or of operators. No
+/// operator takes a truth value, but people write some.
+using Value = std::variant<bool, double, std::string, Numbers, OperatorCalls>;
 
 struct OperatorCall {
   std::string name;
@@ -29,6 +35,7 @@ struct OperatorCall {
   int integer(std::string_view arg) const { return static_cast<int>(number(arg)); }
   const std::string& text(std::string_view arg) const { return std::get<std::string>(value(arg)); }
   const std::vector<double>& numbers(std::string_view arg) const { return std::get<Numbers>(value(arg)); }
+  const OperatorCalls& operators(std::string_view arg) const { return std::get<OperatorCalls>(value(arg)); }
 
   friend bool operator==(const OperatorCall&, const OperatorCall&) = default;
 
@@ -38,7 +45,7 @@ struct OperatorCall {
 
 /// "resize(size=[256, 256], filter='bilinear')".
 std::string to_string(const OperatorCall& call);
-/// A value as recipes write it: true, 0.5, 'text', [1, 2].
+/// A value as recipes write it: true, 0.5, 'text', [1, 2], [flip(), pad(padding=[2])].
 std::string to_string(const Value& value);
 
 }  // namespace stoker

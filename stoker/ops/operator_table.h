@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stoker/ops/color.h"
+#include "stoker/ops/combination.h"
 #include "stoker/ops/decode_options.h"
 #include "stoker/ops/geometry.h"
 #include "stoker/ops/json_number.h"
@@ -22,7 +23,7 @@
 
 namespace stoker {
 
-enum class ArgType : std::uint8_t { kNumber, kInteger, kText, kNumbers, kIntegers };
+enum class ArgType : std::uint8_t { kNumber, kInteger, kText, kNumbers, kIntegers, kOperators };
 
 struct ArgSpec {
   std::string_view name;
@@ -33,7 +34,8 @@ struct ArgSpec {
   std::string_view text{};
   std::array<double, 4> numbers{};
   int count = 1;  // how many of `numbers`
-  // Limits: of each number, of how many numbers (bit n set: n numbers are permitted), and the permitted texts.
+  // Limits: of each number, of how many numbers (bit n set: n numbers are permitted), and the permitted texts. Of
+  // operators: of how many there may be.
   double min = 0, max = 0;
   unsigned counts = 1u << 1;
   std::string_view choices{};  // "a|b|c"
@@ -50,22 +52,23 @@ using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
 using NumberFunction = void (*)(const OperatorCall&, JsonNumber&);
 using LabelFunction = void (*)(const OperatorCall&, OneHot&);
 using BatchFunction = std::unique_ptr<BatchOperator> (*)(const OperatorCall&);
+using CombinationFunction = Combination (*)(const OperatorCall&);
 
 struct OperatorSpec {
   std::string_view name;
   std::string_view doc;
   /// The alternative is the family, and families come in this order within a view: those of images up to format, or
-  /// number and label. The batch's belong to no view.
+  /// number and label. A combination is of the family of its operators, and the batch's belong to no view.
   std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, FormatFunction, NumberFunction,
-               LabelFunction, BatchFunction>
+               LabelFunction, CombinationFunction, BatchFunction>
       function;
   std::span<const ArgSpec> args;
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "picture", "color", "format", "number", "label", "batch".
+/// "decode", "geometry", "picture", "color", "format", "number", "label", "combination", "batch".
 std::string_view family_name(const OperatorSpec& spec);
-/// The stage that operators of its family are a part of; there is one for those of images.
+/// The stage that operators of its family are a part of; there is one for those of images, combinations apart.
 Stage stage_of(const OperatorSpec& spec);
 /// Whether it belongs to the batch, not to a view.
 bool is_of_batch(const OperatorSpec& spec);
@@ -75,9 +78,16 @@ std::span<const OperatorSpec> operator_table();
 /// Throws kUsage, suggesting the nearest name.
 const OperatorSpec& find_operator(std::string_view name);
 
+/// The row of the first operator in a checked call that is not a combination: a view treats the call as one of its
+/// family.
+const OperatorSpec& member_spec(const OperatorCall& checked);
+
 /// The call with every argument filled in and of its declared type. Throws kUsage for an unknown operator or argument,
-/// a wrong type or a value out of limits, naming operator, argument and what is permitted.
+/// a wrong type or a value out of limits, naming operator, argument and what is permitted, and for operators of several
+/// families in one combination; kLimit for combinations within more than kCombinationDepthMax others.
 OperatorCall check_call(const OperatorCall& call);
+
+constexpr int kCombinationDepthMax = 8;
 
 /// The default value of an argument that is not required.
 Value default_value(const ArgSpec& arg);

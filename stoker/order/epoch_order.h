@@ -23,7 +23,9 @@ struct RankSlice {
   }
 };
 
-/// Positions of an epoch run 0, 1, ...; global batch g holds positions g * global_batch up to the next one's.
+/// Positions of an epoch run 0, 1, ...; global batch g holds positions g * global_batch up to the next one's. With
+/// batch repeats, slot i of a global batch has the sample of slot i % OrderOptions::different_slots(): so the copies of
+/// a sample are as far apart as possible, and on different ranks if there are enough.
 class EpochOrder {
  public:
   EpochOrder(const OrderOptions& options, std::int64_t epoch);
@@ -40,8 +42,11 @@ class EpochOrder {
   std::optional<std::int64_t> sample_at(std::int64_t position) const;
 
  private:
+  std::int64_t draw_of(std::int64_t position) const;
+
   std::int64_t samples_;
   std::int64_t repeats_;
+  std::int64_t global_batch_, different_slots_;
   std::int64_t batches_;
   Tail tail_;
   std::optional<Permutation> permutation_;

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdlib>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "stoker/base/error.h"

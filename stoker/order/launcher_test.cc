@@ -78,7 +78,7 @@ TEST(FindRank, DoesNotListenToAStepOfLaunchers) {
   agents["SLURM_STEP_NUM_TASKS"] = "4";
   agents["SLURM_PROCID"] = "1";
   EXPECT_EQ(found(joined(kTorchrun, agents)), (RankOfWorld{3, 8}));
-  EXPECT_EQ(found(agents), (RankOfWorld{1, 4})) << "where nobody else started this process, it is one of the step";
+  EXPECT_EQ(found(agents), (RankOfWorld{1, 4})) << "where nothing else started this process, it is one of the step";
   EXPECT_EQ(found(agents, 3, 8), (RankOfWorld{3, 8})) << "a program that starts its processes by itself";
   EXPECT_THAT(refusal(agents, 3, 6), HasSubstr("by Slurm it is rank 1 of 4"));
   EXPECT_THAT(refusal(agents, 0, 4), HasSubstr("by Slurm it is rank 1 of 4"));

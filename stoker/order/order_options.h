@@ -42,6 +42,7 @@ struct OrderOptions {
   Tail tail = Tail::kDrop;
   std::uint64_t seed = 0;
   std::int64_t repeats = 1;          // how often each sample comes in an epoch, at consecutive positions
+  std::int64_t batch_repeats = 1;    // how often each sample of a global batch stands in it; an epoch grows no longer
   std::vector<OrderPart> mixture{};  // of the global order only; empty: all samples count alike
 
   // Of the windowed order only.
@@ -49,11 +50,15 @@ struct OrderOptions {
   int lanes = 8;
   /// How many samples each shard has, in the order of the data set; shared, since options are copied.
   std::shared_ptr<const std::vector<std::int64_t>> shard_samples{};
+
+  /// Slots of a global batch, less those that hold a sample of another one once more.
+  std::int64_t different_slots() const { return global_batch / batch_repeats; }
 };
 
-/// Throws kUsage, with a setting that would work, for a mixture in another order than the global one, repeats below 1,
-/// and a windowed order without lanes or window, or whose lanes do not divide among the batch's slots and the world's
-/// ranks. The global batch is a multiple of the world.
+/// Throws kUsage, with a setting that would work, for a mixture in another order than the global one; repeats below 1;
+/// batch repeats that do not divide the global batch, or with a tail that counts each sample once; and a windowed order
+/// without lanes or window, or whose lanes do not divide among the batch's slots and the world's ranks. The global
+/// batch is a multiple of the world.
 void check_order(const OrderOptions& options, int world);
 
 }  // namespace stoker

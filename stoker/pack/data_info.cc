@@ -11,7 +11,6 @@
 #include "stoker/base/error.h"
 #include "stoker/base/threads.h"
 #include "stoker/base/units.h"
-#include "stoker/codec/image_decoder.h"
 #include "stoker/codec/own_decoder.h"
 #include "stoker/format/manifest/listed_shard.h"
 #include "stoker/format/open/shard_opener.h"

@@ -1,6 +1,5 @@
 #include "stoker/pack/index_job.h"
 
-#include <algorithm>
 #include <array>
 #include <ctime>
 #include <map>
@@ -17,10 +16,10 @@
 #include "stoker/format/index/index_writer.h"
 #include "stoker/format/manifest/listed_shard.h"
 #include "stoker/format/open/find_shards.h"
-#include "stoker/pack/file_state.h"
 #include "stoker/pack/repeated_keys.h"
 #include "stoker/pack/sample_check.h"
 #include "stoker/pack/sample_sweep.h"
+#include "stoker/pack/source_state.h"
 
 namespace stoker {
 namespace {
@@ -116,7 +115,7 @@ class IndexJob {
   }
 
   /// Whether the place has an index that knows what ours would; or the shard itself, where the place is beside it and
-  /// has none: who opens the shard meets the one beside it first.
+  /// has none: opening the shard finds the one beside it first.
   bool is_current(const Location& location) const {
     const std::shared_ptr<Source> shard = stores_.open(location);
     const Location place = place_of(location);
@@ -196,7 +195,7 @@ class IndexJob {
   }
 
   /// Whether the place has an index that is sound, but not this shard's: it may be needed by another of this name. One
-  /// beside a shard is nobody else's.
+  /// beside a shard belongs to no other program.
   bool is_of_another(const Location& place, Source& shard) const {
     if (!stores_.find(place)) return false;
     bool sound = false;
@@ -212,7 +211,7 @@ class IndexJob {
       ShardIndex(std::move(found), std::make_shared<IndexCache>(0)).check_all();
       sound = true;
     });
-    return sound;  // one that is damaged is no loss
+    return sound;  // one that is damaged is not a loss
   }
 
   void add(const IndexJobResult& shard) {

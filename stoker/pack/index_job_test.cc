@@ -173,7 +173,7 @@ TEST(IndexJob, ListsBadSamplesAndKeepsTheirRows) {
   EXPECT_FALSE(data->row(1).facts);
   for (const std::int64_t bad : {2, 3, 4}) {
     EXPECT_EQ(data->row(bad).soundness, Soundness::kBad);
-    EXPECT_FALSE(data->row(bad).facts) << "nobody is to plan with those of what is no picture";
+    EXPECT_FALSE(data->row(bad).facts) << "facts of what is not a picture are not for planning";
   }
   EXPECT_EQ(data->row(5).soundness, Soundness::kConcealed);
   EXPECT_TRUE(data->row(5).facts);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "stoker/base/clock.h"
@@ -176,7 +175,7 @@ SampleSweep::Work PackJob::work() const {
     const auto release = [&](auto& worker) {
       if (!sample.turn->is_large()) return;
       worker.drop_scratch();
-      give_back_freed(sample.turn->has());
+      release_freed(sample.turn->has());
     };
     release(*checker);  // before the transform takes as much
     if (sample.bad.empty()) {
@@ -259,7 +258,7 @@ std::optional<std::int64_t> PackJob::pack_rest(const Location& to) {
 
 PackResult PackJob::run(const Location& to) {
   const std::optional<std::int64_t> resumed = pack_rest(to);
-  // Told by what is written, so that whoever calls again is told the same.
+  // Told by what is written, so that the next call is told the same.
   const Manifest manifest = *Manifest::read(stores_, to);
   PackResult result;
   result.shards = static_cast<std::int64_t>(manifest.shards.size());
@@ -320,8 +319,8 @@ PackedShard PackJob::pack_from(const Location& to, PackJournal& journal) {
   if (options_.progress) options_.progress(position, total);
   while (SweptSample* sample = sweep.next()) {
     const bool left_out = !sample->bad.empty() && options_.bad == BadSamplePolicy::kSkip;
-    // Neighbours of one key would be taken for one sample by whoever reads the tar without its index, and others of one
-    // key for one sample whose members lie apart.
+    // Neighbours of one key would be taken for one sample by a reader of the tar that ignores its index, and others of
+    // one key for one sample whose members lie apart.
     const bool repeats = writer && !left_out && writer->may_hold(sample->row.key);
     if (repeats && ended_early++ == 0) first_repeated = describe(sample->row);
     const bool full = repeats || (writer && !left_out && writer->bytes_with(*sample) > options_.shard_bytes);

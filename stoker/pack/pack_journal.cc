@@ -4,8 +4,6 @@
 
 #include <cerrno>
 #include <fstream>
-#include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -19,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Names may hold bytes that are no text; JSON gets them as Latin-1.
+// Names may hold bytes that are not text; JSON gets them as Latin-1.
 std::string to_json_text(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {

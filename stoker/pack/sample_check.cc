@@ -104,7 +104,7 @@ std::function<void(SweptSample&)> checking(CheckDepth depth, const DecodeLimits&
     sample.bad = checker->check(sample.row, sample.fields, sample.entry_points, sample.turn);
     if (!sample.turn->is_large()) return;
     checker->drop_scratch();
-    give_back_freed(sample.turn->has());
+    release_freed(sample.turn->has());
   };
 }
 

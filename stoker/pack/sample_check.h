@@ -27,7 +27,7 @@ class SampleChecker {
 
   /// Fills in the row's checksums, facts and soundness. Returns why the sample is bad, or nothing: also when a checksum
   /// that was in the row already does not match. `entry_points` become those of its image, as far as that is decoded.
-  /// `gate` is asked before images are decoded; null: nobody minds.
+  /// `gate` is asked before images are decoded; null: always permitted.
   std::string check(SampleRow& row, std::span<const Bytes> fields, std::vector<std::uint8_t>& entry_points,
                     MemoryGate* gate = nullptr);
   /// Gives back the memory that was taken for the largest image so far.

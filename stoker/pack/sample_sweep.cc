@@ -11,7 +11,6 @@
 #include "stoker/base/units.h"
 #include "stoker/format/dataset.h"
 #include "stoker/format/shard_format.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

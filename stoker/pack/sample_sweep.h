@@ -27,7 +27,7 @@ struct SweptSample {
   std::vector<Bytes> fields;               // their bytes, in the order of row.fields; none of one that was not read
   std::string bad;                         // why it is bad; empty if it is not
   std::vector<std::uint8_t> made;          // what work made of it, to which `fields` may point
-  std::vector<std::uint8_t> label_text;    // likewise
+  std::vector<std::uint8_t> label_text;    // the same
   std::vector<std::uint8_t> entry_points;  // of its image, for an index
   // To be asked for memory beyond the sample's bytes; where it says that much was taken, work gives it back itself.
   WorkTurns::Turn* turn = nullptr;

@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 constexpr std::size_t kRun = 1024;  // bytes of one value
 std::uint8_t byte_at(std::uint64_t place) { return static_cast<std::uint8_t>(place / kRun + (place >> 20)); }
 
-/// Samples of given sizes, one behind the other.
+/// Samples of given sizes, one after the other.
 class Samples final : public SampleStream {
  public:
   explicit Samples(std::vector<std::uint64_t> sizes, FaultyOptions faults = {}) : sizes_(std::move(sizes)) {
@@ -187,7 +187,7 @@ TEST(SampleSweep, SaysWhichSampleTheMemoryWasMissingFor) {
   EXPECT_THAT(error.what(), HasSubstr("sample '0'"));
 }
 
-/// The second of two samples lies behind the first, but in another source.
+/// The second of two samples lies after the first, but in another source.
 class TwoSources final : public SampleStream {
  public:
   bool next(SampleRow& row) override {

@@ -1,4 +1,4 @@
-// Packed shards with random damage: whoever reads them gets an error that names the shard, or of each sample what was
+// Packed shards with random damage: a reader gets an error that names the shard, or of each sample what was
 // packed, or the news that this very sample is bad. Never one sample in another's place, nor other bytes.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

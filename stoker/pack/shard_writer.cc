@@ -1,6 +1,5 @@
 #include "stoker/pack/shard_writer.h"
 
-#include "stoker/base/hash.h"
 #include "stoker/format/index/index_places.h"
 
 namespace stoker {

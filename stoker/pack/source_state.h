@@ -6,9 +6,24 @@
 #include <vector>
 
 #include "stoker/format/open/sharded_dataset.h"
-#include "stoker/pack/file_state.h"
 
 namespace stoker {
+
+/// Notices that a file changed while a job read it.
+class FileState {
+ public:
+  /// As it is now. Throws kNotFound or kIo. The stores must outlive it.
+  FileState(const Stores& stores, Location file);
+  /// Throws kData if size, time of change or identity are no longer what they were.
+  void require_unchanged() const;
+  /// What is compared, as text.
+  const std::string& version() const { return version_; }
+
+ private:
+  const Stores* stores_;
+  Location file_;
+  std::string version_;
+};
 
 class SourceState {
  public:

@@ -1,7 +1,6 @@
 #include "stoker/pack/verify_job.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <set>
 #include <utility>
@@ -60,7 +59,7 @@ class VerifyJob {
     if (!problem.empty()) add({shard, "", 0, problem});
   }
 
-  /// Tars in a packed folder that its manifest does not list: whoever opens the folder passes over them.
+  /// Tars in a packed folder that its manifest does not list: opening the folder skips them.
   void name_strays(const std::vector<FoundShard>& shards) {
     std::set<Location> known;
     for (const FoundShard& shard : shards) known.insert(shard.location);
@@ -179,7 +178,7 @@ class VerifyJob {
     }
   }
 
-  /// Around the index inside a shard: its member's header before it, and the end of the tar behind it.
+  /// Around the index inside a shard: its member's header before it, and the end of the tar after it.
   static bool has_good_frame(Source& file, const IndexTrailer& trailer) {
     const std::string header = tar_header(kIndexMember, trailer.index_bytes);
     std::vector<std::uint8_t> found(header.size());

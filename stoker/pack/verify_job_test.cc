@@ -205,7 +205,7 @@ TEST_F(Verify, NamesTarsThatTheManifestDoesNotList) {
     EXPECT_EQ(result.bad[1].shard, folder_.path("out/b.tar"));
     EXPECT_EQ(result.samples, 3) << "they are not part of the data set";
   }
-  EXPECT_TRUE(verify_shard().bad.empty()) << "who names a shard wants to know of that one";
+  EXPECT_TRUE(verify_shard().bad.empty()) << "a call that names a shard asks about that one";
 }
 
 TEST_F(Verify, NamesAShardThatIsWholeButNotTheOneThatTheManifestLists) {

@@ -5,7 +5,6 @@
 
 #include "stoker/base/hash.h"
 #include "stoker/format/shard_format.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 

@@ -13,7 +13,7 @@
 namespace stoker {
 namespace {
 
-/// Asks whoever reads it to stop, at its second read.
+/// Asks its reader to stop, at the second read.
 class StoppingSource final : public Source {
  public:
   explicit StoppingSource(std::vector<std::uint8_t> bytes) : bytes_("bytes", std::move(bytes)) {}

@@ -116,7 +116,7 @@ function drawText(parent, x, y, text, anchor = 'start', style = '') {
 
 // ---- Scales: round ticks, and where between 0 and 1 a value lies.
 
-// The least 1, 2 or 5 times a power of ten that is no less.
+// The least 1, 2 or 5 times a power of ten that is not less.
 function roundUp(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   return power * ([1, 2, 5].find(times => times * power >= value * (1 - 1e-9)) ?? 10);
@@ -183,7 +183,7 @@ const SCALES = {
   },
 };
 
-// Of what may be no number at all; what lies beyond an end is drawn there.
+// Of what may not be a number at all; what lies beyond an end is drawn there.
 function scaleOf(unit, most, ticks, pixels) {
   const scale = SCALES[unit](most > 1e-12 ? Math.min(most, 1e300) : 1, ticks, pixels);
   return {ticks: scale.ticks, at: value => pixels * Math.min(Math.max(scale.at(value), 0), 1)};

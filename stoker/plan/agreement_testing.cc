@@ -36,6 +36,9 @@ std::vector<Recipe> recipes_in(const char* mode) {
       base().flip().resize(23, 18, "box").flip("vertical").center_crop(15).flip().resize(31, 9, "nearest"),
       base().resize(5, 5).normalize({0}, {1}, 1),  // the same numbers, as f32
       base().resize(50, 50).center_crop(30).resize(19, 19, "bicubic").random_flip(),
+      base()
+          .random_choice({{"random_resized_crop", {{"size", 24.0}}}, {"resize", {{"size", Numbers{24, 24}}}}}, {2, 1})
+          .random_apply({{"random_order", {{"operators", OperatorCalls{{"flip", {}}, {"random_flip", {}}}}}}}),
   };
 }
 

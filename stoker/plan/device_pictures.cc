@@ -17,7 +17,7 @@ DevicePictureRoom::DevicePictureRoom(const ImageProgram& program, std::size_t sl
   if (program.picture.empty()) return;
   const PictureBounds& bounds = program.picture.bounds();
   const auto rounds = static_cast<std::size_t>(bounds.steps);
-  stride = PictureLayout(bounds, *program.geometry.output_size()).bytes + aligned_place(sizeof(PictureFacts));
+  stride = PictureLayout(bounds, *program.geometry.output_size()).scratch + aligned_place(sizeof(PictureFacts));
   table_bytes = aligned_place(slots * rounds * sizeof(PictureStep)) +
                 2 * rounds * aligned_place(slots * sizeof(DevicePicture)) +
                 aligned_place(slots * sizeof(DeviceResized));
@@ -53,19 +53,21 @@ void PictureRounds::add_pass(Picture& picture) {
   const bool from = picture.moved, to = traits.reads_around ? !from : from;
   DevicePicture next{.pass = {.steps = steps_on_device_ + picture.step,
                               .count = static_cast<int>(now.size()),
-                              .facts = reinterpret_cast<PictureFacts*>(picture.memory + layout_.bytes),
+                              .facts = reinterpret_cast<PictureFacts*>(picture.memory + layout_.scratch),
                               .in = buffer(from),
                               .out = buffer(to),
                               .kept = picture.memory + layout_.kept,
                               .kept_stride = layout_.picture,
                               .work = picture.memory + layout_.work,
+                              .scratch = nullptr,
                               .width = size_.width,
                               .height = size_.height},
                      .unit = traits.unit,
-                     .first_block = blocks_};
+                     .first_block = blocks_,
+                     .statistic = statistic_of(now)};
   blocks_ += DevicePictureKernel::blocks(next);
   pictures_.push_back(next);
-  if (statistic_of(now) != PictureStatistic::kNone) counted_.push_back(next);
+  if (next.statistic != PictureStatistic::kNone) counted_.push_back(next);
   picture.moved = to;
   picture.step += now.size();
 }

@@ -15,7 +15,7 @@ namespace stoker {
 /// Room for one view's pictures in a batch's memory, in bytes; none for a view without operators on them.
 struct DevicePictureRoom {
   std::size_t begin = 0;        // of the first slot's, in the device's memory
-  std::size_t stride = 0;       // from one slot's to the next: a PictureLayout, then PictureFacts
+  std::size_t stride = 0;       // from one slot's to the next: a PictureLayout up to its scratch, then PictureFacts
   std::size_t table_bytes = 0;  // of what describes all rounds
 
   DevicePictureRoom() = default;

@@ -19,16 +19,16 @@ constexpr int kChannels = ColorMap::kChannels;
 
 void check_family_order(const View& view) {
   std::size_t reached = 0;
-  const OperatorSpec* before = nullptr;
+  const OperatorCall* before = nullptr;
   for (const OperatorCall& call : view.operators) {
-    const OperatorSpec& spec = find_operator(call.name);
+    const OperatorSpec& spec = member_spec(call);
     if (spec.function.index() < reached) {
       fail(ErrorKind::kUsage,
            "view '{}': {} ({}) must come before {} ({}); the order is decode, geometry, picture, color, format",
-           view.name, spec.name, family_name(spec), before->name, family_name(*before));
+           view.name, call.name, family_name(spec), before->name, family_name(member_spec(*before)));
     }
     reached = spec.function.index();
-    before = &spec;
+    before = &call;
   }
 }
 
@@ -99,8 +99,8 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
   std::array<StageSpec, kStages.size()> stages;
   for (std::size_t i = 0; i < stages.size(); ++i) stages[i].name = kStages[i].name;
   for (const OperatorCall& call : view.operators) {
-    const OperatorSpec& spec = find_operator(call.name);
-    const int occurrence = occurrences[spec.name]++;
+    const OperatorSpec& spec = member_spec(call);
+    const int occurrence = occurrences[call.name]++;
     struct Apply {
       const OperatorCall& call;
       ImageProgram& image;
@@ -108,22 +108,23 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       FormatChoice& format;
       std::uint64_t stream;
       void operator()(DecodeFunction function) const { function(call, image.decode); }
-      void operator()(GeometryFunction function) const {
+      void operator()(GeometryFunction) const {
         static_assert(traits_of(Stage::kGeometry).draws);
-        image.geometry.append(function(call), stream);
+        image.geometry.append(make_geometry_operator(call), stream);
       }
-      void operator()(PictureFunction function) const {
+      void operator()(PictureFunction) const {
         static_assert(traits_of(Stage::kColor).draws);
-        image.picture.append(function(call), stream);
+        image.picture.append(make_picture_operator(call), stream);
       }
       void operator()(ColorFunction function) const { function(call, color); }
       void operator()(FormatFunction function) const { function(call, format); }
       void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it must be the view's first operator"); }
       void operator()(LabelFunction) const { fail(ErrorKind::kUsage, "it takes labels and other whole numbers"); }
+      void operator()(CombinationFunction) const {}  // never comes: the members of a combination have a family
       void operator()(BatchFunction) const { fail(ErrorKind::kUsage, "it belongs to the batch"); }
     };
     try {
-      std::visit(Apply{call, plan.image, color, format, random_stream(draw_group, spec.name, occurrence)},
+      std::visit(Apply{call, plan.image, color, format, random_stream(draw_group, call.name, occurrence)},
                  spec.function);
     } catch (const Error& error) {
       throw error.with_context(fmt::format("view '{}': {}", view.name, brief(call)));

@@ -3,6 +3,7 @@
 // table. Threads: a value; many may read it, one may change it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,8 @@ class Recipe {
   const std::vector<OperatorCall>& batch() const { return batch_; }
   /// The default tail of the recipe: "pad" for evaluation, else "drop".
   const std::string& tail() const { return tail_; }
+  /// By default how often each sample of a global batch stands in it (OrderOptions::batch_repeats).
+  std::int64_t batch_repeats() const { return batch_repeats_; }
 
   /// Adds any operator to the current view, or to the batch if it is of that family. Throws kUsage for calls that the
   /// operator table does not permit.
@@ -57,6 +60,8 @@ class Recipe {
   Recipe& draw_group(std::string_view group);
   /// drop, wrap, pad or keep; throws kUsage for anything else.
   Recipe& set_tail(std::string_view tail);
+  /// Throws kUsage for less than 1.
+  Recipe& set_batch_repeats(std::int64_t repeats);
   /// Sets this mode in all decode operators; throws kUsage for an unknown mode.
   Recipe& set_decode_mode(std::string_view mode);
 
@@ -73,7 +78,65 @@ class Recipe {
   Recipe& random_flip(double p = 0.5, std::string_view axis = "horizontal");
   Recipe& pad(std::vector<double> padding, std::vector<double> fill = {0});
   Recipe& brightness(std::vector<double> factor);
+  Recipe& contrast(std::vector<double> factor);
+  Recipe& saturation(std::vector<double> factor);
+  Recipe& hue(std::vector<double> factor);
+  Recipe& color_jitter(std::vector<double> brightness = {0}, std::vector<double> contrast = {0},
+                       std::vector<double> saturation = {0}, std::vector<double> hue = {0});
+  Recipe& grayscale();
+  Recipe& random_grayscale(double p = 0.1);
+  Recipe& torchvision_brightness(std::vector<double> factor);
+  Recipe& torchvision_contrast(std::vector<double> factor);
+  Recipe& torchvision_saturation(std::vector<double> factor);
+  Recipe& torchvision_hue(std::vector<double> factor);
+  Recipe& torchvision_color_jitter(std::vector<double> brightness = {0}, std::vector<double> contrast = {0},
+                                   std::vector<double> saturation = {0}, std::vector<double> hue = {0});
+  Recipe& torchvision_grayscale();
   Recipe& invert();
+  Recipe& random_invert(double p = 0.5);
+  Recipe& posterize(int bits);
+  Recipe& random_posterize(int bits, double p = 0.5);
+  Recipe& solarize(double threshold);
+  Recipe& random_solarize(double threshold, double p = 0.5);
+  Recipe& equalize();
+  Recipe& random_equalize(double p = 0.5);
+  Recipe& autocontrast();
+  Recipe& random_autocontrast(double p = 0.5);
+  Recipe& gamma(std::vector<double> gamma, double gain = 1);
+  Recipe& channel_permutation();
+  Recipe& channel_dropout(std::vector<double> channels = {1}, std::vector<double> fill = {0}, double p = 0.5);
+  Recipe& channel_affine(std::vector<double> scale = {1}, std::vector<double> bias = {0});
+  Recipe& lighting(double alphastd = 0.1);
+  Recipe& gaussian_blur(std::vector<double> kernel_size, std::vector<double> sigma = {0.1, 2});
+  Recipe& sharpness(std::vector<double> factor);
+  Recipe& random_sharpness(std::vector<double> factor, double p = 0.5);
+  Recipe& gaussian_noise(double mean = 0, std::vector<double> sigma = {0.1});
+  Recipe& shot_noise(std::vector<double> photons);
+  Recipe& salt_and_pepper(std::vector<double> amount, std::vector<double> ratio = {0.5});
+  Recipe& jpeg_degrade(std::vector<double> quality);
+  Recipe& rotate(std::vector<double> degrees, std::string_view filter = "nearest", std::vector<double> fill = {0},
+                 std::vector<double> center = {});
+  Recipe& random_rotation(std::vector<double> degrees, std::string_view filter = "nearest",
+                          std::vector<double> fill = {0}, std::vector<double> center = {});
+  Recipe& affine(double angle = 0, std::vector<double> translate = {0, 0}, double scale = 1,
+                 std::vector<double> shear = {0}, std::string_view filter = "nearest", std::vector<double> fill = {0},
+                 std::vector<double> center = {});
+  Recipe& random_affine(std::vector<double> degrees, std::vector<double> translate = {0, 0},
+                        std::vector<double> scale = {1}, std::vector<double> shear = {0},
+                        std::string_view filter = "nearest", std::vector<double> fill = {0},
+                        std::vector<double> center = {});
+  Recipe& shear_x(std::vector<double> factor, std::string_view filter = "nearest", std::vector<double> fill = {0});
+  Recipe& shear_y(std::vector<double> factor, std::string_view filter = "nearest", std::vector<double> fill = {0});
+  Recipe& translate_x(std::vector<double> pixels = {0}, std::vector<double> fraction = {0},
+                      std::string_view filter = "nearest", std::vector<double> fill = {0});
+  Recipe& translate_y(std::vector<double> pixels = {0}, std::vector<double> fraction = {0},
+                      std::string_view filter = "nearest", std::vector<double> fill = {0});
+  Recipe& perspective(std::vector<double> endpoints, std::vector<double> startpoints = {},
+                      std::string_view filter = "bilinear", std::vector<double> fill = {0});
+  Recipe& random_perspective(double distortion_scale = 0.5, double p = 0.5, std::string_view filter = "bilinear",
+                             std::vector<double> fill = {0});
+  Recipe& elastic(std::vector<double> alpha = {50}, std::vector<double> sigma = {5},
+                  std::string_view filter = "bilinear", std::vector<double> fill = {0});
   Recipe& normalize(std::string_view preset);
   Recipe& normalize(std::vector<double> mean, std::vector<double> std, double scale = 255);
   Recipe& channel_order(std::string_view order);
@@ -89,9 +152,13 @@ class Recipe {
                           std::string_view mode = "batch", std::string_view labels = "soft",
                           std::string_view views = "");
   Recipe& mosaic(double alpha = 1, double p = 1, std::string_view mode = "group", std::string_view views = "");
+  Recipe& sequence(OperatorCalls operators);
+  Recipe& random_apply(OperatorCalls operators, double p = 0.5);
+  Recipe& random_choice(OperatorCalls operators, std::vector<double> p = {});
+  Recipe& random_order(OperatorCalls operators);
 
   friend bool operator==(const Recipe& a, const Recipe& b) {
-    return a.views_ == b.views_ && a.batch_ == b.batch_ && a.tail_ == b.tail_;
+    return a.views_ == b.views_ && a.batch_ == b.batch_ && a.tail_ == b.tail_ && a.batch_repeats_ == b.batch_repeats_;
   }
 
  private:
@@ -99,6 +166,7 @@ class Recipe {
   std::vector<OperatorCall> batch_;
   std::size_t current_ = 0;
   std::string tail_ = "drop";
+  std::int64_t batch_repeats_ = 1;
 };
 
 }  // namespace stoker

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <filesystem>
 #include <fstream>
 
@@ -31,6 +32,8 @@ std::string with_operator(const std::string& op) {
   return "[[view]]\nname = 'image'\noperators = [\n  { op = 'decode' },\n  " + op + ",\n]\n";
 }
 
+Recipe small_chain() { return Recipe().decode().random_resized_crop(8); }
+
 TEST(Recipe, NamedOnesSurviveTheirTomlForm) {
   EXPECT_THAT(Recipe::names(), testing::ElementsAre("imagenet-train", "imagenet-val", "cifar-train", "alexnet-caffe"));
   for (const std::string& name : Recipe::names()) {
@@ -57,6 +60,23 @@ TEST(Recipe, KeepsDrawGroupsInItsTomlForm) {
   Recipe own;
   own.view("mask", "png").draw_group("mask").decode();
   EXPECT_THAT(own.to_toml(), testing::Not(HasSubstr("draw_group"))) << "it says nothing new";
+}
+
+TEST(Recipe, KeepsBatchRepeatsInItsTomlForm) {
+  const Recipe once = small_chain(), repeated = small_chain().set_batch_repeats(4);
+  EXPECT_EQ(once.batch_repeats(), 1);
+  EXPECT_THAT(once.to_toml(), testing::Not(HasSubstr("batch_repeats"))) << "states of older recipes stay valid";
+  EXPECT_THAT(repeated.to_toml(), HasSubstr("\nbatch_repeats = 4\n"));
+  EXPECT_EQ(Recipe::from_toml(repeated.to_toml()).batch_repeats(), 4);
+  EXPECT_EQ(Recipe::from_toml(repeated.to_toml()), repeated);
+  EXPECT_NE(repeated, once);
+  EXPECT_EQ(Recipe(repeated).set_batch_repeats(1), once);
+  EXPECT_THAT(error_of([] { Recipe().set_batch_repeats(0); }).what(), HasSubstr("at least 1, not 0"));
+  const std::string label = "\n[[view]]\nname = 'label'";
+  EXPECT_THAT(refusal("batch_repeats = -3" + label), HasSubstr("line 1: batch_repeats must be at least 1, not -3"));
+  EXPECT_THAT(refusal("batch_repeats = 2.0" + label), HasSubstr("line 1: batch_repeats must be a whole number"));
+  EXPECT_THAT(refusal("batch_repeats = '4'" + label), HasSubstr("line 1: batch_repeats must be a whole number"));
+  EXPECT_THAT(refusal("batch_repeat = 4" + label), HasSubstr("did you mean 'batch_repeats'?"));
 }
 
 TEST(Recipe, SuggestsTheNearestName) {
@@ -207,6 +227,82 @@ TEST(Plan, DeclaresWhatEachStageLeaves) {
   EXPECT_EQ(Plan(Recipe().decode().resize(4, 4).layout("nhwc")).outputs()[0].shape, (Shape{4, 4, 3}));
 }
 
+const char* const kNested =
+    "{ op = 'random_apply', p = 0.8, operators = [\n"
+    "    { op = 'random_choice', p = [1, 3], operators = [{ op = 'flip' }, { op = 'flip', axis = 'vertical' }] },\n"
+    "    { op = 'sequence', operators = [{ op = 'random_order', operators = [{ op = 'flip' }] }] },\n"
+    "  ] }, { op = 'center_crop', size = 8 }";
+
+TEST(Recipe, NestsOperatorsInItsChainAndInToml) {
+  const Recipe toml = Recipe::from_toml(with_operator(kNested));
+  Recipe chain;
+  chain.decode()
+      .random_apply({{"random_choice",
+                      {{"operators", OperatorCalls{{"flip", {}}, {"flip", {{"axis", std::string("vertical")}}}}},
+                       {"p", Numbers{1, 3}}}},
+                     {"sequence",
+                      {{"operators", OperatorCalls{{"random_order", {{"operators", OperatorCalls{{"flip", {}}}}}}}}}}},
+                    0.8)
+      .center_crop(8);
+  EXPECT_EQ(toml.views()[0], chain.views()[0]);
+  EXPECT_EQ(Recipe::from_toml(chain.to_toml()), chain) << chain.to_toml();
+  EXPECT_THAT(chain.to_toml(), HasSubstr("\n      { op = \"flip\", axis = \"vertical\" },\n    ], p = [1, 3] },\n"));
+  const Plan plan(chain);
+  EXPECT_THAT(plan.stages()[1].operators,
+              testing::ElementsAre("random_apply(operators=[random_choice(operators=[flip, flip(axis='vertical')], "
+                                   "p=[1, 3]), sequence(operators=[random_order(operators=[flip])])], p=0.8)",
+                                   "center_crop(size=[8])"));
+}
+
+TEST(Recipe, NamesTheLineAndTheCauseOfANestedMistake) {
+  const auto nested = [](const std::string& members) {
+    return refusal(with_operator("{ op = 'random_apply', operators = [\n" + members + "] }"));
+  };
+  EXPECT_THAT(nested("{ op = 'flip' },\n{ op = 'flup' }"),
+              HasSubstr("line 7: there is no operator 'flup' (did you mean 'flip'?)"));
+  EXPECT_THAT(nested("{ op = 'flip', axis = 'diagonal' }"), HasSubstr("line 6: flip: axis is 'diagonal'"));
+  EXPECT_THAT(nested("{ op = 'flip' }, 3"), HasSubstr("line 6: an operator is written { op ="));
+  EXPECT_THAT(nested("3, { op = 'flip' }"), HasSubstr("line 6: a list may contain only numbers, or only operators"));
+  EXPECT_THAT(nested(""), HasSubstr("line 5: random_apply: operators is [], but must be a list of operators"));
+  EXPECT_THAT(nested("{ op = 'decode' }"), HasSubstr("decode (decode) cannot be one of its operators"));
+  EXPECT_THAT(nested("{ op = 'normalize' }"), HasSubstr("normalize (color) cannot be one of its operators"));
+  EXPECT_THAT(nested("{ op = 'sequence', operators = [{ op = 'cast', dtype = 'f16' }] }"),
+              HasSubstr("line 6: sequence:"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'random_apply', p = 0.5 }")), HasSubstr("random_apply needs operators"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'random_apply', operators = { op = 'flip' } }")),
+              HasSubstr("a list of operators"));
+  EXPECT_THAT(refusal(with_operator("{ op = 'random_flip', axis = [{ op = 'flip' }] }")),
+              HasSubstr("random_flip: axis is [flip(axis='horizontal')], but must be a text"));
+  const std::string choice = "{ op = 'random_choice', operators = [{ op = 'flip' }, { op = 'flip' }], p = ";
+  EXPECT_THAT(refusal(with_operator(choice + "[1] }")), HasSubstr("p has 1 numbers for 2 operators"));
+  EXPECT_THAT(refusal(with_operator(choice + "[0, 0] }")), HasSubstr("none can be chosen"));
+  EXPECT_THAT(refusal(with_operator(choice + "[0, -1] }")), HasSubstr("must be between 0 and"));
+  const std::string order = "{ op = 'random_order', operators = [{ op = 'flip' }] }";
+  EXPECT_THAT(refusal(with_operator("{ op = 'normalize' }, " + order)),
+              HasSubstr("random_order (geometry) must come before normalize (color)"));
+  EXPECT_THAT(error_of([] {
+                Recipe().decode().sequence({{"flip", {}}, {"flip", {{"axes", 1.0}}}});
+              }).what(),
+              HasSubstr("sequence: flip has no argument 'axes' (did you mean 'axis'?)"));
+}
+
+TEST(Recipe, BoundsHowDeepAndHowManyOperatorsNest) {
+  OperatorCall call{"flip", {}};
+  for (int i = 0; i < kCombinationDepthMax; ++i) call = {"sequence", {{"operators", OperatorCalls{call}}}};
+  EXPECT_NO_THROW(Recipe().add(call));
+  const Error deep = error_of([&] { Recipe().sequence({call}); });
+  EXPECT_EQ(deep.kind(), ErrorKind::kLimit);
+  EXPECT_THAT(deep.what(), HasSubstr("operators stand within more than 8 others"));
+  std::string toml = "{ op = 'flip' }";
+  for (int i = 0; i < 100; ++i) toml = "{ op = 'sequence', operators = [" + toml + "] }";
+  EXPECT_EQ(error_of([&] { Recipe::from_toml(with_operator(toml)); }).kind(), ErrorKind::kLimit);
+  OperatorCalls many(Combination::kMembersMax, {"flip", {}});
+  EXPECT_NO_THROW(Recipe().decode().random_order(many).random_choice(many));
+  many.push_back({"flip", {}});
+  EXPECT_THAT(error_of([&] { Recipe().random_order(many); }).what(),
+              HasSubstr("random_order: operators has 32 operators, but must have 1 to 31"));
+}
+
 TEST(OperatorTable, HoldsAnOperatorOnceAndDocumentsEverything) {
   for (const OperatorSpec& spec : operator_table()) {
     EXPECT_EQ(&find_operator(spec.name), &spec);
@@ -220,8 +316,13 @@ TEST(OperatorTable, HoldsAnOperatorOnceAndDocumentsEverything) {
     // Every default must pass the operator's own check.
     for (const ArgSpec& arg : spec.args) {
       if (!arg.required) continue;
-      if (arg.type == ArgType::kText) {
+      if (arg.type == ArgType::kOperators) {
+        call.args.emplace_back(arg.name, OperatorCalls{{"flip", {}}});
+      } else if (arg.type == ArgType::kText) {
         call.args.emplace_back(arg.name, std::string(arg.choices.substr(0, arg.choices.find('|'))));
+      } else if (arg.type == ArgType::kNumbers || arg.type == ArgType::kIntegers) {
+        const auto count = static_cast<std::size_t>(std::countr_zero(arg.counts));
+        call.args.emplace_back(arg.name, Numbers(count, arg.min));
       } else {
         call.args.emplace_back(arg.name, arg.min);
       }

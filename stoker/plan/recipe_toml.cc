@@ -47,24 +47,41 @@ std::string text_of(const toml::node& node, std::string_view what) {
   return *text;
 }
 
+std::int64_t count_of(const toml::node& node, std::string_view what) {
+  if (!node.is_integer()) refuse(node, fmt::format("{} must be a whole number", what));
+  return *node.value<std::int64_t>();
+}
+
 double number_of(const toml::node& node) {
   if (const auto number = node.value<double>()) return *number;
   refuse(node, fmt::format("{} is too large: whole numbers are exact only up to 2^53", *node.value<std::int64_t>()));
+}
+
+OperatorCall call_of(const toml::node& node);
+
+Value list_of(const toml::array& array) {
+  if (!array.empty() && array.front().is_table()) {
+    OperatorCalls calls;
+    for (const toml::node& element : array) {
+      OperatorCall call = call_of(element);
+      at_line_of(element, [&] { calls.push_back(check_call(call)); });
+    }
+    return calls;
+  }
+  std::vector<double> numbers;
+  for (const toml::node& element : array) {
+    if (!element.is_number()) refuse(element, "a list may contain only numbers, or only operators");
+    numbers.push_back(number_of(element));
+  }
+  return numbers;
 }
 
 Value value_of(const toml::node& node) {
   if (node.is_boolean()) return *node.value<bool>();
   if (node.is_number()) return number_of(node);
   if (node.is_string()) return *node.value<std::string>();
-  if (const toml::array* array = node.as_array()) {
-    std::vector<double> numbers;
-    for (const toml::node& element : *array) {
-      if (!element.is_number()) refuse(element, "a list may contain only numbers");
-      numbers.push_back(number_of(element));
-    }
-    return numbers;
-  }
-  refuse(node, "an argument is a number, a text or a list of numbers");
+  if (const toml::array* array = node.as_array()) return list_of(*array);
+  refuse(node, "an argument is a number, a text, a list of numbers or a list of operators");
 }
 
 OperatorCall call_of(const toml::node& node) {
@@ -125,9 +142,23 @@ std::string toml_quoted(std::string_view text) {
   return result + '"';
 }
 
-std::string toml_text(const Value& value) {
-  const auto* text = std::get_if<std::string>(&value);
-  return text ? toml_quoted(*text) : to_string(value);
+std::string toml_text(const OperatorCall& call, int indent);
+
+// A value that begins on a line indented by so many columns.
+std::string toml_text(const Value& value, int indent) {
+  if (const auto* text = std::get_if<std::string>(&value)) return toml_quoted(*text);
+  const auto* calls = std::get_if<OperatorCalls>(&value);
+  if (!calls) return to_string(value);
+  std::string list = "[\n";
+  for (const OperatorCall& call : *calls) list += toml_text(call, indent + 2);
+  return list + fmt::format("{:{}}]", "", indent);
+}
+
+// With the end of its line.
+std::string toml_text(const OperatorCall& call, int indent) {
+  std::string text = fmt::format("{:{}}{{ op = \"{}\"", "", indent, call.name);
+  for (const auto& [name, value] : call.args) text += fmt::format(", {} = {}", name, toml_text(value, indent));
+  return text + " },\n";
 }
 
 }  // namespace
@@ -144,12 +175,16 @@ Recipe Recipe::from_toml(std::string_view text) {
     fail(ErrorKind::kUsage, "{}",
          toml_mistake(text, {.line = at.line, .column = at.column, .words = error.description()}));
   }
-  check_keys(root, {"tail", "batch", "view"});
+  check_keys(root, {"tail", "batch_repeats", "batch", "view"});
   Recipe recipe;
   recipe.views_.clear();
   if (const toml::node* node = root.get("tail")) {
     const std::string tail = text_of(*node, "tail");
     at_line_of(*node, [&] { recipe.set_tail(tail); });
+  }
+  if (const toml::node* node = root.get("batch_repeats")) {
+    const std::int64_t repeats = count_of(*node, "batch_repeats");
+    at_line_of(*node, [&] { recipe.set_batch_repeats(repeats); });
   }
   if (const toml::node* batch = root.get("batch")) add_calls(*batch, true, recipe);
   const toml::node* views = root.get("view");
@@ -169,14 +204,11 @@ Recipe Recipe::from_toml(std::string_view text) {
 std::string Recipe::to_toml() const {
   const auto calls_text = [](const std::vector<OperatorCall>& calls) {
     std::string text = "[\n";
-    for (const OperatorCall& call : calls) {
-      text += fmt::format("  {{ op = \"{}\"", call.name);
-      for (const auto& [name, value] : call.args) text += fmt::format(", {} = {}", name, toml_text(value));
-      text += " },\n";
-    }
+    for (const OperatorCall& call : calls) text += toml_text(call, 2);
     return text + "]\n";
   };
   std::string text = fmt::format("tail = \"{}\"\n", tail_);
+  if (batch_repeats_ != 1) text += fmt::format("batch_repeats = {}\n", batch_repeats_);
   if (!batch_.empty()) text += "batch = " + calls_text(batch_);
   for (const View& view : views_) {
     text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = {}\n", view.name, toml_quoted(view.field));

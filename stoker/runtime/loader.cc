@@ -7,7 +7,6 @@
 #include "stoker/runtime/engine/engine.h"
 #include "stoker/runtime/resolved_options.h"
 #include "stoker/runtime/tuning/tuned_engine.h"
-#include "stoker/runtime/tuning/tuning_options.h"
 
 namespace stoker {
 
@@ -16,8 +15,7 @@ class Loader::Running {
  public:
   Running(std::shared_ptr<const Dataset> dataset, Recipe recipe, const ResolvedOptions& options)
       : batch_(options.batch), engine_(make_shared_at_home<Engine>(std::move(dataset), std::move(recipe), options)) {
-    auto tuning = tuning_options(engine_->dataset(), engine_->plan(), options, engine_->memory());
-    if (tuning) tuned_ = std::make_unique<TunedEngine>(*engine_, options, *std::move(tuning));
+    tuned_ = tune(*engine_, options);
     engine_->start_threads();
     if (tuned_) tuned_->tuning().start();
   }
@@ -100,16 +98,17 @@ void Loader::interrupt() { running_->engine().interrupt(); }
 void Loader::close() { running_->close(); }
 
 std::uint64_t device_memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
-  return least_device_memory(dataset, Plan(recipe), resolve_sizes(dataset, options));
+  return least_device_memory(dataset, Plan(recipe), resolve_sizes(dataset, recipe, options));
 }
 
 std::uint64_t memory_bytes_min(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
-  return least_memory(dataset, Plan(recipe), resolve_sizes(dataset, options)).total();
+  return least_memory(dataset, Plan(recipe), resolve_sizes(dataset, recipe, options)).total();
 }
 
 std::uint64_t memory_bytes_enough(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
   const Plan plan(recipe);
-  return memory_for(dataset, plan, resolve_sizes(dataset, options), largest_needs(dataset, plan, options.limits));
+  return memory_for(dataset, plan, resolve_sizes(dataset, recipe, options),
+                    largest_needs(dataset, plan, options.limits));
 }
 
 }  // namespace stoker

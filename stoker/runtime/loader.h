@@ -13,12 +13,12 @@
 #include "stoker/format/dataset.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/runtime/loader_options.h"
-#include "stoker/runtime/metrics.h"
 #include "stoker/tensor/batch.h"
 #include "stoker/tuner/knob_setting.h"
 
 namespace stoker {
 
+struct Metrics;
 struct TuningLog;
 
 /// Global batches before `batch` of `epoch` were seen by the consumer; `batch` may be the epoch's end.
@@ -81,7 +81,7 @@ class Loader {
   /// I/O depth above kIoDepthMax, or a prefetch that the memory budget cannot hold. Reads under way continue when the
   /// I/O depth becomes smaller. Knobs set here are fixed from then on: tuning does not change them.
   void set(const Knobs& knobs);
-  /// Threads: any.
+  /// The measurements so far (runtime/metrics.h). Threads: any.
   Metrics metrics() const;
   /// The address at which they are served, "127.0.0.1:9100", with the actual port; empty if they are not served.
   std::string metrics_address() const;

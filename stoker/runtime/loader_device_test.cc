@@ -92,7 +92,7 @@ TEST(LoaderDevice, AuditsAreTheSameWhateverElseIsAskedFor) {
   const MemoryDataset data = memory_dataset({.width = 90, .height = 70, .bad = {7, 30}, .indexed = true});
   const Recipe recipe = Recipe().decode().random_resized_crop(64).random_flip().normalize("imagenet").cast("f16");
   const LoaderOptions usual{.batch = 7, .seed = 3, .threads = 2};
-  std::vector<LoaderOptions> all(7, usual);
+  std::vector<LoaderOptions> all(8, usual);
   all[0].cache = CacheKind::kRam;
   all[1].order = OrderKind::kWindowed, all[1].window = 10, all[1].lanes = 7;
   all[2].order = OrderKind::kNone, all[2].tail = Tail::kPad;
@@ -100,6 +100,7 @@ TEST(LoaderDevice, AuditsAreTheSameWhateverElseIsAskedFor) {
   all[4].rank = 1, all[4].world = 2, all[4].tail = Tail::kWrap;
   all[5].prefetch = 1, all[5].threads = 1;
   all[6].bad_sample = BadSlotPolicy::kSkip, all[6].prefetch = 5, all[6].threads = 4;
+  all[7].batch_repeats = 4, all[7].batch = 8;
   for (std::size_t number = 0; number < all.size(); ++number) {
     LoaderOptions options = all[number];
     const std::vector<std::string> want = audit_on(data, options, recipe);

@@ -89,7 +89,12 @@ std::span<const LoaderOptionSpec> loader_option_table() {
       {"cache_memory", "--cache-memory SIZE", kSize, "", set<&Of::cache_memory>,
        "part of the memory budget that the cache takes", "what all samples need, at most half of the budget"},
       {"repeats", "--repeats N", integer(1, kInt64Max), "1", set<&Of::repeats>,
-       "how often each sample comes in an epoch, augmented anew each time"},
+       "how often each sample comes in an epoch, which grows longer, augmented anew each time"},
+      {"batch_repeats", "--batch-repeats N", integer(1, kInt64Max), "", set<&Of::batch_repeats>,
+       "how often each sample of a global batch stands in it, augmented anew each time; an epoch stays as long, and "
+       "has "
+       "fewer of the samples",
+       "what the recipe says"},
       {"device", "--device DEVICE", kDevice, "cpu", set<&Of::device, open_device>,
        "run the stages after the transfer index here: cpu (no device), a GPU such as cuda:0, emulated:execute (for "
        "agreement), or emulated:NAME (a model that computes nothing, for timing)"},

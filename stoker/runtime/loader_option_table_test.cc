@@ -71,6 +71,7 @@ const std::vector<Example> kExamples = {
     {"cache", text("ram"), field<&Of::cache>},
     {"cache_memory", number(7), field<&Of::cache_memory>},
     {"repeats", number(7), field<&Of::repeats>},
+    {"batch_repeats", number(7), field<&Of::batch_repeats>},
     {"device", text("emulated:execute"), field<&Of::device>},
     {"transfer_index", number(1), field<&Of::transfer_index>},
     {"device_memory", number(7), field<&Of::device_memory>},

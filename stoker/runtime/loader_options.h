@@ -59,6 +59,8 @@ struct LoaderOptions {
   std::optional<std::int64_t> window{};         // samples, of the windowed order only; unset: as OrderOptions has it
   std::optional<int> lanes{};                   // of the windowed order only; unset: as OrderOptions has it
   std::int64_t repeats = 1;                     // how often each sample comes in an epoch, augmented anew each time
+  std::optional<std::int64_t> batch_repeats{};  // how often each sample of a global batch stands in it, augmented anew
+                                                // each time; unset: the recipe's
   std::optional<int> rank{}, world{};           // unset: what the launcher says (order/launcher.h)
   std::optional<Tail> tail{};                   // unset: the recipe's
   CacheKind cache = CacheKind::kNone;           // of encoded samples, shared by the ranks of this host

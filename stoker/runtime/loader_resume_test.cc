@@ -92,6 +92,9 @@ TEST(LoaderResume, GoesOnAsIfNothingHadHappened) {
     LoaderOptions options = options_of(draws.one_of({OrderKind::kGlobal, OrderKind::kWindowed, OrderKind::kNone}),
                                        draws.one_of({Tail::kDrop, Tail::kWrap, Tail::kPad, Tail::kKeep}));
     if (options.order != OrderKind::kWindowed) options.repeats = draws.one_of({1, 1, 2});
+    if (options.order != OrderKind::kWindowed && !counts_each_once(*options.tail)) {
+      options.batch_repeats = draws.one_of({1, 2, 3});
+    }
     options.bad_sample = draws.one_of({BadSlotPolicy::kSubstitute, BadSlotPolicy::kSkip});
     const auto data =
         draws.one_of({good.dataset, hurt.dataset, options.order == OrderKind::kGlobal ? mixed : hurt.dataset});

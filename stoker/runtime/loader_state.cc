@@ -25,6 +25,7 @@ std::string order_json(const OrderOptions& order) {
     json += fmt::format(R"(,"window":{},"lanes":{},"shards":"{}")", order.window, order.lanes, to_hex(hash64(sizes)));
   }
   if (order.repeats != 1) json += fmt::format(R"(,"repeats":{})", order.repeats);
+  if (order.batch_repeats != 1) json += fmt::format(R"(,"batch_repeats":{})", order.batch_repeats);
   return json + "}";
 }
 
@@ -52,6 +53,7 @@ constexpr Compared kCompared[] = {{"/stoker_state", "the state's version"},
                                   {"/order/lanes", "the lanes"},
                                   {"/order/shards", "the division into shards"},
                                   {"/order/repeats", "the repeats"},
+                                  {"/order/batch_repeats", "batch_repeats", "1"},
                                   {"/nvjpeg", "nvjpeg, whose pixels differ,", "false"}};
 
 std::string text_of(const Json& json, const Compared& compared) {

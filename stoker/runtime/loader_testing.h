@@ -7,6 +7,7 @@
 
 #include "stoker/format/dataset.h"
 #include "stoker/runtime/loader.h"
+#include "stoker/runtime/metrics.h"
 #include "stoker/storage/faulty_source_testing.h"
 
 namespace stoker {

@@ -162,7 +162,7 @@ TEST(TuneMode, IsOneOfThreeWords) {
 Knobs fixed_knobs(const LoaderOptions& options) {
   LoaderOptions with_batch = options;
   with_batch.batch = 8;
-  return resolve_sizes(*small_data(), with_batch).fixed;
+  return resolve_sizes(*small_data(), small_recipe(), with_batch).fixed;
 }
 
 TEST(FixedKnobs, AreThoseThatTheOptionsName) {

@@ -34,13 +34,15 @@ int resolve_batch(const LoaderOptions& options, int world) {
   return static_cast<int>(batch);
 }
 
-OrderOptions order_options(const Dataset& dataset, const LoaderOptions& options, std::int64_t global_batch) {
+OrderOptions order_options(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options,
+                           std::int64_t global_batch) {
   OrderOptions order{.samples = dataset.size(),
                      .global_batch = global_batch,
                      .kind = options.order,
-                     .tail = options.tail.value_or(Tail::kDrop),
+                     .tail = options.tail ? *options.tail : parse_tail(recipe.tail()),
                      .seed = options.seed,
-                     .repeats = options.repeats};
+                     .repeats = options.repeats,
+                     .batch_repeats = options.batch_repeats.value_or(recipe.batch_repeats())};
   for (const MixPart& part : dataset.mixture()) order.mixture.push_back({part.samples, part.weight});
   if (options.window) order.window = *options.window;
   if (options.lanes) order.lanes = *options.lanes;
@@ -81,7 +83,7 @@ void check_order(const LoaderOptions& options, const ResolvedOptions& resolved) 
 
 }  // namespace
 
-ResolvedOptions resolve_sizes(const Dataset& dataset, const LoaderOptions& options) {
+ResolvedOptions resolve_sizes(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
   if (options.threads != 0) check_threads(options.threads);
   const RankOfWorld place = find_rank(options.rank, options.world, process_environment());
   const std::string bus_id = options.device && options.pin_threads ? options.device->bus_id() : std::string();
@@ -90,7 +92,7 @@ ResolvedOptions resolve_sizes(const Dataset& dataset, const LoaderOptions& optio
   resolved.rank = place.rank;
   resolved.world = place.world;
   resolved.batch = resolve_batch(options, place.world);
-  resolved.order = order_options(dataset, options, std::int64_t{resolved.batch} * place.world);
+  resolved.order = order_options(dataset, recipe, options, std::int64_t{resolved.batch} * place.world);
   if (!bus_id.empty()) resolved.cores = cores_near(bus_id);
   const auto near = static_cast<int>(resolved.cores.cores.size());
   resolved.core_count = near > 0 ? std::min(near, usable_cores()) : usable_cores();
@@ -112,7 +114,7 @@ ResolvedOptions resolve_options(const Dataset& dataset, const Recipe& recipe, co
   if (options.cache_memory && options.cache == CacheKind::kNone) {
     fail(ErrorKind::kUsage, "cache memory is given, but there is no cache; ask for cache ram, or leave it out");
   }
-  ResolvedOptions resolved = resolve_sizes(dataset, options);
+  ResolvedOptions resolved = resolve_sizes(dataset, recipe, options);
   check_device(options);
   check_transfer_index(resolved.knobs.transfer_index, options.device.get());
   if (options.device && !options.device->computes() && !options.audit.empty()) {
@@ -126,13 +128,12 @@ ResolvedOptions resolve_options(const Dataset& dataset, const Recipe& recipe, co
   } else if (!options.name.empty()) {
     fail(ErrorKind::kUsage, "a name tells loaders apart whose metrics are served, but there is no metrics address");
   }
-  if (!options.tail) resolved.order.tail = parse_tail(recipe.tail());
   check_order(options, resolved);
   const OrderOptions& order = resolved.order;
   if (order.tail == Tail::kDrop && order.samples * order.repeats < order.global_batch) {
-    fail(ErrorKind::kUsage,
-         "an epoch has {}, fewer than one global batch of {}; use a smaller batch, or tail wrap, pad or keep",
-         counted(order.samples * order.repeats, "sample"), order.global_batch);
+    fail(ErrorKind::kUsage, "an epoch has {}, fewer than one global batch of {}; use a smaller batch, or tail wrap{}",
+         counted(order.samples * order.repeats, "sample"), order.global_batch,
+         order.batch_repeats == 1 ? ", pad or keep" : "");
   }
   return resolved;
 }

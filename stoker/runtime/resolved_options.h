@@ -33,7 +33,7 @@ struct ResolvedOptions {
 ResolvedOptions resolve_options(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
 
 /// As far as memory depends on them; it checks no more than that takes.
-ResolvedOptions resolve_sizes(const Dataset& dataset, const LoaderOptions& options);
+ResolvedOptions resolve_sizes(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options);
 
 /// Throws kUsage for one that is not from 0 to the last, or that leaves work to a device that there is not.
 void check_transfer_index(int index, const Device* device);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "stoker/base/bytes.h"
-#include "stoker/storage/waiter.h"
+#include "stoker/storage/run_in_turn.h"
 
 namespace stoker {
 
@@ -31,7 +31,7 @@ class BouncePool {
   /// Whether the loan has its buffer; if not, it waits its turn and is resumed when it has. Throws kMemory when not
   /// even a buffer can be made.
   bool acquire(Loan& loan);
-  /// Gives the buffer to whoever has waited longest, resuming it on this thread.
+  /// Gives the buffer to the read that has waited longest, and resumes it on this thread.
   void release(Loan& loan) noexcept;
 
  private:

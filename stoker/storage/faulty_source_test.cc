@@ -69,11 +69,11 @@ TEST(FaultySource, FailsByChanceTheSameWayForTheSameSeed) {
 }
 
 struct Reads {
-  explicit Reads(std::size_t count) : bytes(count), segments(count), requests(count) {
+  explicit Reads(std::size_t count) : bytes(count), pieces(count), requests(count) {
     for (std::size_t i = 0; i < count; ++i) {
       requests[i].offset = i;
-      segments[i] = MutableBytes(&bytes[i], 1);
-      requests[i].into = Segments(&segments[i], 1);
+      pieces[i] = MutableBytes(&bytes[i], 1);
+      requests[i].into = Pieces(&pieces[i], 1);
       requests[i].context = this;
       requests[i].done = [](ReadRequest& request) noexcept {
         static_cast<Reads*>(request.context)->completed.push_back(request.offset);
@@ -82,7 +82,7 @@ struct Reads {
   }
 
   std::vector<std::uint8_t> bytes;
-  std::vector<MutableBytes> segments;
+  std::vector<MutableBytes> pieces;
   std::vector<ReadRequest> requests;
   std::vector<std::uint64_t> completed;
 };

@@ -2,7 +2,6 @@
 
 #include <sys/types.h>
 
-#include <algorithm>
 #include <cerrno>
 
 namespace stoker {
@@ -11,7 +10,7 @@ void FileRead::begin() {
   count = 0;
   error = 0;
   at_file_end = false;
-  place = SegmentCursor(into);
+  place = PieceCursor(into);
 }
 
 bool FileRead::finished() {

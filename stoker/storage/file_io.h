@@ -1,4 +1,4 @@
-// The seam below file sources: an interface that reads ranges of open files into segments, many at once.
+// The seam below file sources: an interface that reads ranges of open files into pieces, many at once.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@
 #include <string_view>
 
 #include "stoker/storage/intrusive_queue.h"
-#include "stoker/storage/segments.h"
+#include "stoker/storage/pieces.h"
 
 namespace stoker {
 
-/// One range of one open file. Whoever starts it owns it and keeps it, its descriptor and its memory until `ended` was
+/// One range of one open file. The caller owns it and keeps it, its descriptor and its memory until `ended` was
 /// called.
 struct FileRead {
   int fd = -1;
   std::uint64_t offset = 0;
-  Segments into;
+  Pieces into;
   /// Direct reads: what offsets and sizes are multiples of. A read that ends elsewhere has met the end of the file.
   std::uint64_t alignment = 1;
   std::uint64_t enough = std::numeric_limits<std::uint64_t>::max();  // ends the read as soon as so many bytes are there
@@ -39,7 +39,7 @@ struct FileRead {
   /// What came of it: bytes, 0 at the end of the file, or a negated errno. Interrupted calls count for nothing.
   void take(std::int64_t result);
 
-  SegmentCursor place;       // the first byte not yet there
+  PieceCursor place;         // the first byte not yet there
   bool at_file_end = false;  // or an error: there is no more to come
   FileRead* next = nullptr;  // in the queue of an implementation
   void* io = nullptr;        // the implementation

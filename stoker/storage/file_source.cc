@@ -3,19 +3,17 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cerrno>
 #include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
 #include "stoker/storage/pread_io.h"
-#include "stoker/storage/range_check.h"
 
 namespace stoker {
 namespace {
 
-// Several segments that are shorter on average cost the kernel and the device more to fill than to copy.
+// Several pieces that are shorter on average cost the kernel and the device more to fill than to copy.
 constexpr std::uint64_t kStraightMean = 16 << 10;
 
 std::uint64_t align_down(std::uint64_t value, std::uint64_t alignment) { return value - value % alignment; }
@@ -31,7 +29,7 @@ struct FileSource::Reading {
   FileRead read;
   // Direct and not aligned:
   BouncePool::Loan loan;
-  SegmentCursor place;         // the first byte not yet there,
+  PieceCursor place;           // the first byte not yet there,
   std::uint64_t position = 0;  // which is this one of the file
   std::uint64_t piece = 0;     // bytes from there on that the read under way is for
   MutableBytes into;           // what it reads into: the front of the loan's buffer
@@ -112,7 +110,7 @@ void FileSource::read_opened(ReadRequest& request) noexcept {
   }
 
   reading.read.ended = &piece_ended;
-  reading.place = SegmentCursor(request.into);
+  reading.place = PieceCursor(request.into);
   reading.position = request.offset;
   reading.loan.context = &request;
   reading.loan.resume = [](Waiter& waiter) noexcept {
@@ -142,7 +140,7 @@ void FileSource::read_piece(ReadRequest& request) noexcept {
   reading.piece = std::min(reading.place.stretch(kHoleReadMax), reading.loan.buffer.size() - lead);
   read.enough = lead + reading.piece;
   reading.into = reading.loan.buffer.first(static_cast<std::size_t>(align_up(read.enough, read.alignment)));
-  read.into = Segments(&reading.into, 1);
+  read.into = Pieces(&reading.into, 1);
   io_->start(read);
 }
 
@@ -179,8 +177,8 @@ bool FileSource::goes_straight(const ReadRequest& request) const {
   if (request.into.size() > 1 && request.length() < kStraightMean * request.into.size()) return false;
   const std::uint64_t alignment = file_.facts().direct_alignment;
   return request.offset % alignment == 0 &&
-         std::all_of(request.into.begin(), request.into.end(), [&](MutableBytes segment) {
-           return segment.size() % alignment == 0 && reinterpret_cast<std::uintptr_t>(segment.data()) % alignment == 0;
+         std::all_of(request.into.begin(), request.into.end(), [&](MutableBytes piece) {
+           return piece.size() % alignment == 0 && reinterpret_cast<std::uintptr_t>(piece.data()) % alignment == 0;
          });
 }
 

@@ -130,12 +130,12 @@ TEST_P(FileSourceWays, ReadsFromMoreFilesThanTheProcessMayOpen) {
     struct Read {
       ReadRequest request;
       std::uint8_t bytes[4];
-      MutableBytes segment{bytes};
+      MutableBytes piece{bytes};
     };
     std::latch ended(kFiles);
     std::vector<Read> reads(kFiles);
     for (std::size_t i = 0; i < kFiles; ++i) {
-      reads[i].request.into = Segments(&reads[i].segment, 1);
+      reads[i].request.into = Pieces(&reads[i].piece, 1);
       reads[i].request.context = &ended;
       reads[i].request.done = [](ReadRequest& request) noexcept {
         static_cast<std::latch*>(request.context)->count_down();
@@ -145,7 +145,7 @@ TEST_P(FileSourceWays, ReadsFromMoreFilesThanTheProcessMayOpen) {
     ended.wait();
     for (std::size_t i = 0; i < kFiles; ++i) {
       EXPECT_FALSE(reads[i].request.error);
-      EXPECT_EQ(as_text(reads[i].segment), std::to_string(1000 + i * 7 % kFiles));
+      EXPECT_EQ(as_text(reads[i].piece), std::to_string(1000 + i * 7 % kFiles));
     }
   }
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
@@ -161,11 +161,11 @@ TEST_P(FileSourceWays, GivesUpAReadThatWasStoppedWhileItWaited) {
   OpenFiles::Lease lease;
   ASSERT_TRUE(access.open_files->acquire(file, lease)) << "the only descriptor";
   std::array<std::uint8_t, 7> bytes{};
-  const MutableBytes segment(bytes);
+  const MutableBytes piece(bytes);
   std::stop_source stop;
   std::latch ended(1);
   ReadRequest request;
-  request.into = Segments(&segment, 1);
+  request.into = Pieces(&piece, 1);
   request.stop = stop.get_token();
   request.context = &ended;
   request.done = [](ReadRequest& one) noexcept { static_cast<std::latch*>(one.context)->count_down(); };

@@ -11,7 +11,6 @@
 #include "stoker/base/units.h"
 #include "stoker/storage/local_folder.h"
 #include "stoker/storage/pread_io.h"
-#include "stoker/storage/range_check.h"
 #include "stoker/storage/run_in_turn.h"
 
 namespace stoker {
@@ -74,7 +73,7 @@ void FolderSource::run(void* context) noexcept {
   });
 }
 
-void FolderSource::read(std::uint64_t offset, Segments into, std::string_view part) const {
+void FolderSource::read(std::uint64_t offset, Pieces into, std::string_view part) const {
   const PartName name(root_, part);
   const FileDescriptor fd = open_for_reading(folder_.get(), name.c_str());
   if (!fd) fail_system("open", path_of(part), errno);

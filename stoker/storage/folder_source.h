@@ -22,7 +22,7 @@ class FolderSource final : public Source {
 
  private:
   static void run(void* context) noexcept;
-  void read(std::uint64_t offset, Segments into, std::string_view part) const;
+  void read(std::uint64_t offset, Pieces into, std::string_view part) const;
   std::string path_of(std::string_view part) const;
 
   const std::shared_ptr<Executor> executor_;

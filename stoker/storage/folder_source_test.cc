@@ -20,7 +20,7 @@ TEST(FolderSource, ReadsInTurnWhatAnEndedReadStarts) {
   ReadRequest request;
   request.part = "f";
   request.offset = 2;
-  request.into = Segments(&chain.into, 1);
+  request.into = Pieces(&chain.into, 1);
   request.context = &chain;
   request.done = [](ReadRequest& ended) noexcept {
     auto& state = *static_cast<Chain*>(ended.context);

@@ -2,8 +2,6 @@
 // elements bounds their number.
 #pragma once
 
-#include <utility>
-
 namespace stoker {
 
 template <typename T>

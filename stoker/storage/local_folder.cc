@@ -75,7 +75,7 @@ Folder::File LocalFolder::look_at(std::string_view name) const {
 std::size_t LocalFolder::read(std::string_view name, MutableBytes into) const {
   const FileDescriptor file = open_for_reading(folder_.get(), name.data());
   if (!file) fail_system("open", path_in(path_, name), errno);
-  const FileRead read = read_by_preadv(file.get(), 0, Segments(&into, 1));
+  const FileRead read = read_by_preadv(file.get(), 0, Pieces(&into, 1));
   if (read.error != 0) fail_system("read", path_in(path_, name), read.error);
   return read.count;
 }

@@ -1,7 +1,6 @@
 #include "stoker/storage/memory_source_testing.h"
 
 #include "stoker/base/error.h"
-#include "stoker/storage/range_check.h"
 
 namespace stoker {
 
@@ -16,7 +15,7 @@ void MemorySource::start(ReadRequest& request) {
     require_no_part(name_, request.part);
     require_range_inside(name_, bytes_.size(), request.offset, request.length());
     const auto length = static_cast<std::size_t>(request.length());
-    SegmentCursor(request.into).copy_from(Bytes(bytes_).subspan(static_cast<std::size_t>(request.offset), length));
+    PieceCursor(request.into).copy_from(Bytes(bytes_).subspan(static_cast<std::size_t>(request.offset), length));
   });
   request.done(request);
 }

@@ -31,7 +31,7 @@ bool OpenFiles::acquire(File& file, Lease& lease, bool may_wait) {
   Aftermath after;
   {
     const std::lock_guard lock(mutex_);
-    // Whoever waits comes first, or a file in constant use would keep others waiting for ever.
+    // Those that wait come first, or a file in constant use would keep others waiting for ever.
     if (!waiting_.empty() || !grant(lease, after)) {
       if (may_wait) waiting_.push(lease);
       return false;
@@ -69,7 +69,7 @@ bool OpenFiles::reserve(Aftermath& after) {
 }
 
 void OpenFiles::serve_waiters(Aftermath& after) {
-  // While anybody waits there is no room, so each change makes room for one to open its file, and for those that find
+  // While a caller waits there is no room, so each change makes room for one to open its file, and for those that find
   // theirs open.
   while (!waiting_.empty() && grant(static_cast<Lease&>(*waiting_.front()), after)) after.ready.push(*waiting_.pop());
 }

@@ -2,7 +2,6 @@
 // data set may have more shards than a process may open files.
 #pragma once
 
-#include <cstdint>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -10,7 +9,7 @@
 
 #include "stoker/base/home_process.h"
 #include "stoker/storage/open_file.h"
-#include "stoker/storage/waiter.h"
+#include "stoker/storage/run_in_turn.h"
 
 namespace stoker {
 
@@ -38,7 +37,7 @@ class OpenFiles {
     /// Opens it for reads of any alignment and checks that it is the file that was opened first: for a forked child,
     /// where no thread changes this any more.
     OpenFile open_buffered() const;
-    /// What it was found to be when it was first opened. Only for whoever has a lease, or had one.
+    /// What it was found to be when it was first opened. Only for callers that have a lease, or had one.
     const FileFacts& facts() const { return *facts_; }
 
    private:
@@ -71,7 +70,7 @@ class OpenFiles {
 
   /// Keeps the descriptor of a file that was opened for the first time, if there is room.
   void adopt(File& file, OpenFile opened) noexcept;
-  /// Closes the file, which nobody uses any more.
+  /// Closes the file, which is not used any more.
   void forget(File& file) noexcept;
 
  private:

@@ -4,7 +4,6 @@
 #include <sys/file.h>
 
 #include <cerrno>
-#include <limits>
 #include <system_error>
 
 namespace stoker {

@@ -6,8 +6,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <cstdint>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -8,7 +8,7 @@
 namespace stoker {
 
 void read_by_preadv(FileRead& read, PreadvFunction preadv_once) noexcept {
-  alignas(4096) std::array<std::uint8_t, kHoleReadMax> sink;  // left uninitialised: nobody looks at it
+  alignas(4096) std::array<std::uint8_t, kHoleReadMax> sink;  // left uninitialised: its bytes are not used
   std::array<iovec, 256> entries;
   read.begin();
   while (!read.finished()) {
@@ -19,7 +19,7 @@ void read_by_preadv(FileRead& read, PreadvFunction preadv_once) noexcept {
   }
 }
 
-FileRead read_by_preadv(int fd, std::uint64_t offset, Segments into) noexcept {
+FileRead read_by_preadv(int fd, std::uint64_t offset, Pieces into) noexcept {
   FileRead read;
   read.fd = fd;
   read.offset = offset;

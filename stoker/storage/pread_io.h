@@ -15,7 +15,7 @@ using PreadvFunction = ssize_t (*)(int fd, const iovec* entries, int count, off_
 void read_by_preadv(FileRead& read, PreadvFunction preadv_once = ::preadv) noexcept;
 
 /// The same for one range of an open file: what is returned has the count and the error.
-FileRead read_by_preadv(int fd, std::uint64_t offset, Segments into) noexcept;
+FileRead read_by_preadv(int fd, std::uint64_t offset, Pieces into) noexcept;
 
 class PreadIo final : public FileIo {
  public:

@@ -38,7 +38,7 @@ class ReadByPreadv : public ::testing::Test {
     file_ = open_for_reading(AT_FDCWD, folder_.write("f", content_).c_str());
   }
 
-  FileRead read(std::uint64_t offset, Segments into, PreadvFunction preadv_once = ::preadv) {
+  FileRead read(std::uint64_t offset, Pieces into, PreadvFunction preadv_once = ::preadv) {
     FileRead read;
     read.fd = file_.get();
     read.offset = offset;
@@ -64,7 +64,7 @@ TEST_F(ReadByPreadv, GoesOnAfterInterruptedAndShortReads) {
   EXPECT_GT(g_calls, 160 / 7);
 }
 
-TEST_F(ReadByPreadv, ReadsMoreSegmentsThanTheKernelTakesAtOnce) {
+TEST_F(ReadByPreadv, ReadsMorePiecesThanTheKernelTakesAtOnce) {
   std::vector<std::uint8_t> bytes(5000);
   std::vector<MutableBytes> into;
   for (std::size_t i = 0; i < bytes.size(); ++i) into.push_back(MutableBytes(bytes).subspan(i, 1));
@@ -119,7 +119,7 @@ TEST(PreadIo, ReadsInTurnWhatAnEndedReadStarts) {
   } chain;
   FileRead read;
   read.fd = file.get();
-  read.into = Segments(&chain.into, 1);
+  read.into = Pieces(&chain.into, 1);
   read.context = &chain;
   read.ended = [](FileRead& ended) noexcept {
     auto& state = *static_cast<Chain*>(ended.context);

@@ -2,30 +2,54 @@
 // A source may fail late: a read that was accepted can still end in an error.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <limits>
 #include <memory>
+#include <new>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "stoker/base/bytes.h"
 #include "stoker/storage/folder.h"
-#include "stoker/storage/read_scratch.h"
-#include "stoker/storage/segments.h"
+#include "stoker/storage/pieces.h"
 
 namespace stoker {
 
 class Pending;
 class Source;
 
-/// One read. The caller owns it and keeps it, its part name, its segments and their memory alive until `done` was
+/// Memory in a request for the source's state while the read is under way, so that nothing is allocated.
+class ReadScratch {
+ public:
+  /// Makes a T, which stays until the next one is made: nothing is ever destroyed.
+  template <typename T>
+  T& make() {
+    static_assert(sizeof(T) <= kBytes && alignof(T) <= alignof(std::max_align_t));
+    static_assert(std::is_trivially_destructible_v<T>);
+    return *::new (static_cast<void*>(memory_)) T();
+  }
+
+  /// The T that was made last.
+  template <typename T>
+  T& get() {
+    return *std::launder(reinterpret_cast<T*>(memory_));
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 320;
+  alignas(std::max_align_t) std::byte memory_[kBytes];  // left uninitialised until used
+};
+
+/// One read. The caller owns it and keeps it, its part name, its pieces and their memory alive until `done` was
 /// called. It may be used again after that.
 struct ReadRequest {
   std::string_view part;  // which object of a folder source; empty for a single object
   std::uint64_t offset = 0;
-  Segments into;  // what the one range from `offset` on fills completely, apart from its holes, or `error` is set
+  Pieces into;  // what the one range from `offset` on fills completely, apart from its holes, or `error` is set
 
   std::uint64_t length() const { return length_of(into); }
 
@@ -87,5 +111,17 @@ void read_fully(Source& source, std::uint64_t offset, MutableBytes into, std::st
 
 /// All bytes of a single object; as read_fully().
 std::string read_whole(Source& source);
+
+// --- The checks that every source makes on a request, with the same messages
+
+/// Throws kNotFound when a source that is a single object is asked for a part.
+void require_no_part(std::string_view name, std::string_view part);
+
+/// Throws kData when bytes [offset, offset + length) are not all inside an object of `size` bytes.
+void require_range_inside(std::string_view name, std::uint64_t size, std::uint64_t offset, std::uint64_t length);
+
+/// Throws kIo when the request's deadline has passed, kClosed when it was stopped: to be asked before it is submitted,
+/// and whenever it has waited.
+void require_wanted(std::string_view name, const ReadRequest& request);
 
 }  // namespace stoker

@@ -1,4 +1,4 @@
-// What every source must do, whatever lies behind it.
+// What every source must do, wherever its bytes come from.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,7 +77,7 @@ class SourceConformance : public ::testing::TestWithParam<std::tuple<SourceCase,
     for (auto& byte : content_) byte = static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24);
     std::shared_ptr<Executor> executor = std::make_shared<InlineExecutor>();
     if (threads > 0) executor = std::make_shared<ThreadExecutor>(threads);
-    // One descriptor for two sources, and two buffers for all reads: whoever can be made to wait does.
+    // One descriptor for two sources, and two buffers for all reads: every read that can wait does.
     FileAccess access = access_by(source_case.way, executor);
     access.open_files = std::make_shared<OpenFiles>(1);
     access.bounce_pool = std::make_shared<BouncePool>(2);
@@ -99,7 +99,7 @@ class SourceConformance : public ::testing::TestWithParam<std::tuple<SourceCase,
     return bytes;
   }
 
-  void read_segments(std::uint64_t offset, Segments into) {
+  void read_pieces(std::uint64_t offset, Pieces into) {
     ReadRequest request;
     request.part = part_;
     request.offset = offset;
@@ -177,12 +177,12 @@ TEST_P(SourceConformance, RefusesAPartThatIsNotThere) {
 
 TEST_P(SourceConformance, GivesUpWhatIsNoLongerWanted) {
   std::vector<std::uint8_t> bytes(100);
-  const MutableBytes segment(bytes);
+  const MutableBytes piece(bytes);
   ReadRequest request;
   const auto read_with = [&](std::int64_t deadline_ns, const std::stop_token& stop) -> std::optional<ErrorKind> {
     std::binary_semaphore ended(0);
     request.part = part_;
-    request.into = Segments(&segment, 1);
+    request.into = Pieces(&piece, 1);
     request.deadline_ns = deadline_ns;
     request.stop = stop;
     request.context = &ended;
@@ -204,7 +204,7 @@ TEST_P(SourceConformance, GivesUpWhatIsNoLongerWanted) {
   EXPECT_EQ(bytes, expected(0, bytes.size()));
 }
 
-TEST_P(SourceConformance, ScattersARangeIntoSegmentsAroundHoles) {
+TEST_P(SourceConformance, ScattersARangeIntoPiecesAroundHoles) {
   for (std::uint64_t trial = 0; trial < 100; ++trial) {
     Random random(1, 0, trial, 0);
     const std::size_t offset = random.below(kSize);
@@ -224,7 +224,7 @@ TEST_P(SourceConformance, ScattersARangeIntoSegmentsAroundHoles) {
       }
       at += size;
     }
-    read_segments(offset, into);
+    read_pieces(offset, into);
     ASSERT_EQ(memory, want) << "trial " << trial;
   }
 }
@@ -234,7 +234,7 @@ TEST_P(SourceConformance, ReadsAlignedBlocksAndTheLastPartOfOne) {
   const std::size_t lead = 4096 - reinterpret_cast<std::uintptr_t>(memory.data()) % 4096;
   const MutableBytes aligned = MutableBytes(memory).subspan(lead, 8192);
   const MutableBytes into[] = {aligned.first(4096), aligned.last(4096)};
-  read_segments(4096, into);
+  read_pieces(4096, into);
   EXPECT_TRUE(std::equal(aligned.begin(), aligned.end(), content_.begin() + 4096));
   const std::size_t last = kSize / 4096 * 4096;
   EXPECT_EQ(read(last, kSize - last), expected(last, kSize - last));
@@ -242,9 +242,9 @@ TEST_P(SourceConformance, ReadsAlignedBlocksAndTheLastPartOfOne) {
 
 TEST_P(SourceConformance, ReadsNothingIntoHoles) {
   const MutableBytes into[] = {hole(10), MutableBytes(), hole(50'000)};
-  read_segments(7, into);
-  read_segments(kSize - length_of(into), into);
-  EXPECT_THROW(read_segments(kSize - length_of(into) + 1, into), Error) << "past the end";
+  read_pieces(7, into);
+  read_pieces(kSize - length_of(into), into);
+  EXPECT_THROW(read_pieces(kSize - length_of(into) + 1, into), Error) << "past the end";
 }
 
 TEST_P(SourceConformance, TellsOfATruncationWhileInUse) {
@@ -289,7 +289,7 @@ TEST_P(SourceConformance, ServesManyReadsAtOnceAndCallsDoneOncePerRead) {
   constexpr int kReads = 300;
   struct Slot {
     std::vector<std::uint8_t> bytes;
-    MutableBytes segment;
+    MutableBytes piece;
     std::atomic<int> done_calls = 0;
     std::latch* all = nullptr;
   };
@@ -300,8 +300,8 @@ TEST_P(SourceConformance, ServesManyReadsAtOnceAndCallsDoneOncePerRead) {
     slots[i].bytes.resize(i * 7 % 500);
     slots[i].all = &all;
     requests[i].offset = i * 31;
-    slots[i].segment = slots[i].bytes;
-    requests[i].into = Segments(&slots[i].segment, 1);
+    slots[i].piece = slots[i].bytes;
+    requests[i].into = Pieces(&slots[i].piece, 1);
     requests[i].context = &slots[i];
     requests[i].done = [](ReadRequest& request) noexcept {
       auto& slot = *static_cast<Slot*>(request.context);
@@ -330,12 +330,12 @@ TEST_P(SourceConformance, ServesManyReadsAtOnceAndCallsDoneOncePerRead) {
 
 TEST_P(SourceConformance, TakesARequestAgainAfterItFailed) {
   std::vector<std::uint8_t> bytes(1);
-  const MutableBytes segment(bytes);
+  const MutableBytes piece(bytes);
   std::latch failed(1), succeeded(1);
   ReadRequest request;
   request.part = part_;
   request.offset = kSize;
-  request.into = Segments(&segment, 1);
+  request.into = Pieces(&piece, 1);
   request.done = [](ReadRequest& finished) noexcept { static_cast<std::latch*>(finished.context)->count_down(); };
   request.context = &failed;
   source_->start(request);

@@ -4,7 +4,6 @@
 #include <concepts>
 #include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -17,7 +17,7 @@
 namespace stoker {
 namespace {
 
-constexpr std::size_t kEntriesPerSlot = 256;     // segments of one submission
+constexpr std::size_t kEntriesPerSlot = 256;     // pieces of one submission
 constexpr std::uint64_t kWakeUp = 0;             // the tag of the read that ends the driver's wait
 constexpr std::size_t kCompletionsAtOnce = 256;  // more are for the next round
 constexpr int kRefusalsMax = 10'000;             // of one read, in a row
@@ -127,7 +127,7 @@ void UringIo::drive() {
     const std::lock_guard lock(mutex_);
     made_ = make_ring();
     driver_ = made_ == 0 ? Driver::kRuns : Driver::kEnded;
-    driver_changed_.notify_all();  // under the lock: who waits for it may destroy it
+    driver_changed_.notify_all();  // under the lock: the thread that waits may destroy it
     if (made_ != 0) return;
   }
   prepare_wake_up();
@@ -235,7 +235,7 @@ bool UringIo::kernel_has_reads() const {
   return slots_.size() - free_.size() > static_cast<std::size_t>(unsent);
 }
 
-/// What is prepared stays in the queue, which nobody submits any more.
+/// What is prepared stays in the queue, which is not submitted any more.
 void UringIo::fail_unsent(int error, Ended& ended) {
   for (const std::uint64_t tag : std::exchange(unsent_, {})) {
     if (tag != kWakeUp) end(slot_of(tag), error, ended);

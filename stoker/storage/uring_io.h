@@ -98,7 +98,7 @@ class UringIo final : public FileIo {
   std::vector<Slot> slots_;            // one for each read that the kernel may have
   std::vector<std::size_t> free_;      // of slots_
   std::vector<std::uint64_t> unsent_;  // tags of what is prepared, in order
-  Memory sink_;                        // for the bytes of short holes, which nobody looks at
+  Memory sink_;                        // for the bytes of short holes, which are not used
 };
 
 }  // namespace stoker

@@ -50,11 +50,11 @@ class Reads {
     for (std::size_t i = 0; i < count; ++i) {
       Read& read = reads_[i];
       read.bytes.resize(bytes_each);
-      read.segment = read.bytes;
+      read.piece = read.bytes;
       read.all = &all_;
       read.file.fd = fd;
       read.file.offset = i * bytes_each;
-      read.file.into = Segments(&read.segment, 1);
+      read.file.into = Pieces(&read.piece, 1);
       read.file.context = &read;
       read.file.ended = [](FileRead& ended) noexcept {
         auto& self = *static_cast<Read*>(ended.context);
@@ -82,7 +82,7 @@ class Reads {
   struct Read {
     FileRead file;
     std::vector<std::uint8_t> bytes;
-    MutableBytes segment;
+    MutableBytes piece;
     std::atomic<int> calls = 0;
     std::latch* all = nullptr;
   };
@@ -140,7 +140,7 @@ TEST_P(UringIoReading, GoesOnAfterShortReads) {
   reads.expect(content_);
 }
 
-TEST_P(UringIoReading, ReadsMoreSegmentsThanASubmissionTakes) {
+TEST_P(UringIoReading, ReadsMorePiecesThanASubmissionTakes) {
   std::vector<std::uint8_t> bytes(1000);
   std::vector<MutableBytes> into;
   for (std::size_t i = 0; i < bytes.size(); ++i) into.push_back(MutableBytes(bytes).subspan(i, 1));
@@ -186,15 +186,15 @@ TEST_P(UringIoReading, StartsReadsFromReadsThatEnd) {
     FileIo* io;
     Reads* reads;
     std::size_t next = 0;
-    MutableBytes segment{};
+    MutableBytes piece{};
     std::uint8_t byte = 0;
   };
   auto io = make_io({.depth = 1});
   Chain chain{io.get(), &reads};
-  chain.segment = MutableBytes(&chain.byte, 1);
+  chain.piece = MutableBytes(&chain.byte, 1);
   FileRead link;
   link.fd = file_.get();
-  link.into = Segments(&chain.segment, 1);
+  link.into = Pieces(&chain.piece, 1);
   link.context = &chain;
   link.ended = [](FileRead& ended) noexcept {
     auto& state = *static_cast<Chain*>(ended.context);
@@ -210,7 +210,7 @@ TEST_P(UringIoReading, StartsReadsFromReadsThatEnd) {
 // Reads of cached bytes have ended as soon as they are submitted: those that wait for the disk must get their turn.
 TEST_P(UringIoReading, EndsAColdReadBesideWarmOnes) {
   std::vector<std::uint8_t> warm_byte(1), cold_bytes(4096);
-  MutableBytes warm_segment(warm_byte), cold_segment(cold_bytes);
+  MutableBytes warm_piece(warm_byte), cold_piece(cold_bytes);
   auto io = make_io();
   struct State {
     FileIo* io;
@@ -219,8 +219,8 @@ TEST_P(UringIoReading, EndsAColdReadBesideWarmOnes) {
   } state{io.get()};
   FileRead warm, cold;
   warm.fd = cold.fd = file_.get();
-  warm.into = Segments(&warm_segment, 1);
-  cold.into = Segments(&cold_segment, 1);
+  warm.into = Pieces(&warm_piece, 1);
+  cold.into = Pieces(&cold_piece, 1);
   cold.offset = 256 << 10;
   warm.context = cold.context = &state;
   cold.ended = [](FileRead& ended) noexcept {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -97,7 +96,7 @@ class Batch {
   virtual void wait() const {}
   /// What is given to the stream from now on comes when the tensors are written; and record_stream().
   virtual void wait_on(DeviceStream) const {}
-  /// The memory is not used again before all is done that the stream was given until the batch was let go of.
+  /// The memory is not used again before all is done that the stream was given until the batch was released.
   virtual void record_stream(DeviceStream) const {}
   /// When the tensors were there (base/clock.h). On a GPU only wait() makes sure that they are.
   virtual std::int64_t ready_ns() const { return written_ns; }

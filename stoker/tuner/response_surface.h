@@ -2,7 +2,6 @@
 // are, the more alike they are expected to be.
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include "stoker/tuner/knob_setting.h"

@@ -10,7 +10,6 @@ namespace {
 constexpr int kProbeEvery = 90;            // windows in which nothing changed
 constexpr int kProbeWaiting = 40;          // where training waits, the first time; then after twice as many, each time,
 constexpr int kProbeWaitingMost = 160;     // up to this
-constexpr double kProbeDrift = 0.002;      // by how much other settings may have become better in each window since
 constexpr double kCostChangeLeast = 0.05;  // as kChangeLeast, of the training's steps and of what a sample costs
 
 }  // namespace

@@ -246,7 +246,7 @@ INTEGERS = {
         "--batch": (1, INT_MAX), "--global-batch": (1, INT64_MAX), "--epochs": (1, 10**9), "--batches": (1, INT64_MAX),
         "--threads": (1, INT_MAX), "--prefetch": (1, INT_MAX), "--seed": (0, UINT64_MAX), "--rank": (0, INT_MAX),
         "--window": (1, INT64_MAX), "--lanes": (1, INT_MAX), "--io-depth": (1, 1024),
-        "--world": (1, INT_MAX), "--repeats": (1, INT64_MAX), "--transfer-index": (0, 3), "--pixels-max": (1, INT64_MAX)}),
+        "--world": (1, INT_MAX), "--repeats": (1, INT64_MAX), "--batch-repeats": (1, INT64_MAX), "--transfer-index": (0, 3), "--pixels-max": (1, INT64_MAX)}),
     "plan": (("plan", "DATA", "--recipe", "imagenet-train"), {
         "--batch": (1, INT_MAX), "--prefetch": (1, INT_MAX), "--threads": (1, INT_MAX), "--pixels-max": (1, INT64_MAX)}),
     "view": (("view", "DATA", "--recipe", "imagenet-train", "--out", "x.png"), {

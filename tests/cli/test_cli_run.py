@@ -241,6 +241,29 @@ def test_the_tail_is_dropped_wrapped_padded_or_kept(stoker, tiny, tmp_path):
     assert stoker.json(*run(tiny.folder, "--batch", 8, recipe="imagenet-val"))["samples"] == 30  # pads by itself
 
 
+def test_each_sample_stands_several_times_in_a_batch(stoker, tiny, tmp_path):
+    recipe = tmp_path / "repeated.toml"
+    recipe.write_text("""batch_repeats = 4
+        [[view]]
+        name = "image"
+        operators = [{ op = "decode" }, { op = "random_resized_crop", size = 16 }]""")
+    common = ("--global-batch", 8, "--seed", 3)
+    whole = stoker.audit(tmp_path, *run(tiny.folder, *common, recipe=recipe))
+    keys = keys_of(whole)
+    assert len(keys) == 24 and all(keys[at:at + 8] == keys[at:at + 2] * 4 for at in (0, 8, 16)) and len(set(keys)) == 6
+    assert len({json.loads(line)["hash"] for line in whole}) == 24
+    ranks = [stoker.audit(tmp_path, *run(tiny.folder, *common, "--world", 4, "--rank", r, recipe=recipe)) for r in range(4)]
+    assert all(len(set(keys_of(lines))) == len(lines) == 6 for lines in ranks)  # each rank has one copy of each
+    assert [line for at in (0, 2, 4) for lines in ranks for line in lines[at:at + 2]] == whole
+    state = tmp_path / "state.json"
+    first = stoker.audit(tmp_path, *run(tiny.folder, *common, "--batches", 1, "--save-state", state, recipe=recipe))
+    assert first + stoker.audit(tmp_path, *run(tiny.folder, *common, "--state", state, recipe=recipe)) == whole
+    report = stoker.json(*run(tiny.folder, *common, "--epochs", 2, recipe=recipe))
+    assert (report["samples"], report["epochs"]) == (48, 2)
+    once = keys_of(stoker.audit(tmp_path, *run(tiny.folder, *common, "--batch-repeats", 1, recipe=recipe)))
+    assert len(set(once)) == 24
+
+
 def test_ranks_share_a_tail_that_is_kept(stoker, tiny, tmp_path):
     common = ("--global-batch", 14, "--world", 2, "--tail", "keep")
     states, ranks = [tmp_path / "0.json", tmp_path / "1.json"], []

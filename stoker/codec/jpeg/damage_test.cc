@@ -132,7 +132,7 @@ TEST(JpegDamage, ConcealedFaultsLookTheSameThroughEveryWindow) {
     std::mt19937 random(seed);
     const TestJpeg& kind = kinds[seed % kinds.size()];
     const auto& encoded = files[seed % files.size()];
-    // Mostly behind the tables, where faults are concealed; sometimes in the header too.
+    // Mostly after the tables, where faults are concealed; sometimes in the header too.
     const auto broken = damaged(encoded, seed % 8 == 0 ? 3 : encoded.size() / 3, random);
     const auto got = try_decode(decoder, broken);
     const auto again = try_decode(decoder, broken);

@@ -1,5 +1,5 @@
 // Coded images that were sound on the host and are damaged when the device has them: it says so, or decodes something,
-// and nobody else is harmed. All memory is fenced.
+// and nothing else is harmed. All memory is fenced.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
 
 #include "stoker/base/host_device.h"
 #include "stoker/codec/jpeg/inverse_transform.h"

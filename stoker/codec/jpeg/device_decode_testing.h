@@ -67,7 +67,7 @@ class FencedJpegs {
     return entry(image).samples[static_cast<std::size_t>(component)];
   }
 
-  /// Whether nothing was written between the blocks of one row and those of the next, nor behind the last.
+  /// Whether nothing was written between the blocks of one row and those of the next, nor after the last.
   bool kept_to_blocks(int image) const {
     const DeviceJpegImage& jpeg = described(image);
     bool kept = true;

@@ -31,7 +31,7 @@
 namespace stoker {
 namespace {
 
-// A file whose bytes nobody may read beyond, its entry points, and what libjpeg makes of it.
+// A file beyond whose bytes no read may go, its entry points, and what libjpeg makes of it.
 struct Subject {
   std::string name;
   std::unique_ptr<FencedBytes> memory;

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "stoker/codec/exif.h"
-#include "stoker/codec/jpeg/marker_codes.h"
 #include "stoker/codec/jpeg/markers.h"
 
 namespace stoker {

@@ -21,7 +21,7 @@ namespace stoker {
 ///   0..4 length of code and value in bits; 5 special; 6..9 run; 10..15 to_end: 63 at the end of a block, else 0;
 ///   16..31 bias, which is added to the bits of code and value (modulo 2^16).
 /// Special ones have length 0: the bits need a second look-up, at the entry whose number is in 16..31; or if that is 0,
-/// they are no code, or one of a rare length, and JpegTables::decode_rare knows.
+/// they are not a code, or one of a rare length, and JpegTables::decode_rare knows.
 using HuffmanEntry = std::uint32_t;
 
 constexpr HuffmanEntry kSpecialEntry = 1U << 5;
@@ -34,7 +34,7 @@ constexpr std::uint32_t entry_bias(HuffmanEntry entry) { return entry >> 16; }
 constexpr int kFirstBits = 11, kSecondBits = 6;
 /// Longer symbols, code and value together, are rare ones.
 constexpr int kSymbolBitsMax = 31;
-/// Of 57 or more bits that were loaded at once, 31 are left behind symbols that have together no more than this.
+/// Of 57 or more bits that were loaded at once, 31 are left after symbols that have together no more than this.
 constexpr int kShortSymbolBits = 24;
 
 /// The entry for the next bits, of which there are 17 at least; `begin` is where its table begins among all entries.

@@ -1,4 +1,4 @@
-// The decoder that takes what it can itself, against libjpeg: nobody can tell which of the two it was.
+// The decoder that takes what it can itself, against libjpeg: the result does not tell which of the two it was.
 #include "stoker/codec/jpeg/jpeg_decoder.h"
 
 #include <gmock/gmock.h>

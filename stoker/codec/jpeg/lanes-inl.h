@@ -176,7 +176,7 @@ class LanesDecoder {
     r.shift = _mm512_and_si512(r.bit, _mm512_set1_epi32(7));
   }
 
-  // Unless there are 32 bits left in every lane that is at work, as there are but behind long symbols.
+  // Unless there are 32 bits left in every lane that is at work, as there are except after long symbols.
   HWY_INLINE void refill_if_needed(LaneRegisters& r) const {
     if (_mm512_mask_cmpgt_epu32_mask(r.active, r.shift, _mm512_set1_epi32(31)) != 0) [[unlikely]]
       refill(r);

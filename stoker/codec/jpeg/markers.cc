@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "stoker/codec/exif.h"
-#include "stoker/codec/jpeg/marker_codes.h"
 
 namespace stoker {
 namespace {

@@ -10,7 +10,7 @@ namespace {
 
 using End = JpegSegment::End;
 
-// Whether the restart marker that begins interval `number` stands right before `first`, which lies behind a header.
+// Whether the restart marker that begins interval `number` stands right before `first`, which lies after a header.
 bool follows_restart(const std::uint8_t* first, std::int64_t number) {
   return first[-2] == 0xFF && first[-1] == 0xD0 + (number - 1) % 8;
 }
@@ -59,7 +59,7 @@ class SegmentCopies {
     if (mcu == 0) return bit == 0;
     const std::uint8_t* const first = scan_.data() + bit / 8;
     if (restarts(mcu)) return bit % 8 == 0 && follows_restart(first, mcu / interval_);
-    return first[-1] != 0xFF;  // the zero that belongs to it is no place to begin
+    return first[-1] != 0xFF;  // the zero that belongs to it is not a place to begin
   }
 
   const Bytes scan_;

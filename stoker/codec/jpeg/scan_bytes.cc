@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "stoker/codec/jpeg/marker_codes.h"
+#include "stoker/codec/jpeg/markers.h"
 
 namespace stoker {
 namespace {
@@ -51,7 +51,7 @@ void ScanBytes::read(Bytes encoded, std::size_t begin, bool restarts) {
 std::size_t StuffedPlace::find(std::uint32_t unstuffed) {
   for (;;) {
     const bool mark = encoded_[at_] == kMark && at_ + 1 < encoded_.size();
-    if (mark && encoded_[at_ + 1] != 0) {  // a restart marker, which is no byte of the scan
+    if (mark && encoded_[at_ + 1] != 0) {  // a restart marker, which is not a byte of the scan
       at_ += 2;
       continue;
     }

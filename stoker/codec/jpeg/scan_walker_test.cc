@@ -168,7 +168,7 @@ TEST(ScanWalker, RefusesRestartsThatAreTooFewOrTooMany) {
   }
 }
 
-// An interval that ends too early does not go on behind the marker, also where a window ends with it.
+// An interval that ends too early does not go on after the marker, also where a window ends with it.
 TEST(ScanWalker, RefusesAnIntervalThatEndsInAWindowsLastBlock) {
   CodedJpeg jpeg = grey(8, 16);
   jpeg.restart_interval = 1;

@@ -9,7 +9,7 @@
 
 namespace stoker {
 
-/// Bit streams that a core without wide vectors decodes in turns, so that one's look-up hides behind the others' work.
+/// Bit streams that a core without wide vectors decodes in turns, so that the others' work hides one's look-up.
 constexpr int kStreams = 4;
 
 /// Sixteen bit streams between the rounds of the decoder in lanes-inl.h.

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <string>
-
 #include "stoker/base/error.h"
 
 namespace stoker {

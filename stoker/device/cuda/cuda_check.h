@@ -44,7 +44,7 @@ class OnGpu {
   OnGpu& operator=(const OnGpu&) = delete;
 };
 
-/// Calls `work` there, where nobody can be told of a failure: in destructors.
+/// Calls `work` there, where a failure cannot be reported: in destructors.
 template <typename Work>
 void quietly_on_gpu(const GpuContext& gpu, Work work) noexcept {
   try {

@@ -41,7 +41,7 @@ class CudaDevice final : public Device {
   std::string bus_id() const override {
     char text[32];
     if (cudaDeviceGetPCIBusId(text, sizeof(text), gpu()) == cudaSuccess) return text;
-    cudaGetLastError();  // nobody needs to know it
+    cudaGetLastError();  // it is not an error here
     return {};
   }
   Allocator& staging() override { return staging_; }

@@ -8,8 +8,8 @@
 
 namespace stoker {
 
-/// By the text after "cuda:", a number. Throws kUsage for what is none, kNotFound where there is no driver, none that
-/// is new enough, or no such GPU.
+/// By the text after "cuda:", a number. Throws kUsage for what is not a number, kNotFound where there is no driver,
+/// none that is new enough, or no such GPU.
 std::shared_ptr<Device> open_cuda_device(std::string_view ordinal);
 
 }  // namespace stoker

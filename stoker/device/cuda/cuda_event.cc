@@ -15,7 +15,7 @@ std::optional<std::int64_t> elapsed_ns(const GpuContext& gpu, cudaEvent_t begin,
     if (cudaEventQuery(end) == cudaSuccess && cudaEventElapsedTime(&milliseconds, begin, end) == cudaSuccess) {
       ns = static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6);
     } else {
-      cudaGetLastError();  // nobody needs to know it
+      cudaGetLastError();  // it is not an error here
     }
   });
   return ns;
@@ -53,7 +53,7 @@ bool CudaTaskEvent::wait_for(std::int64_t patience_ns) const {
     const auto heard = [&] { return notice_->done_ns != 0; };
     if (notice_->heard.wait_for(lock, std::chrono::nanoseconds(patience_ns), heard)) return true;
   }
-  // A GPU that has failed tells nobody.
+  // A GPU that has failed gives no notice.
   const OnGpu on(*gpu_);
   const cudaError_t state = cudaEventQuery(done);
   if (state == cudaErrorNotReady) return false;
@@ -101,7 +101,7 @@ std::shared_ptr<const StreamMark> mark_stream(const std::shared_ptr<const GpuCon
       cudaGetLastError();
       cudaDeviceSynchronize();
     }
-  } catch (const std::exception&) {  // the GPU is lost, and whoever goes on with it is told so
+  } catch (const std::exception&) {  // the GPU is lost; the next call that uses it fails with that
   }
   return nullptr;
 }

@@ -24,7 +24,7 @@ class CudaTaskEvent final : public DeviceEvent {
   /// And from here on none's.
   void end_stages(cudaStream_t stream);
 
-  /// Behind the end, in a stream that nothing else waits for: the host is told.
+  /// After the end, in a stream that nothing else waits for: the host is told.
   void tell_host(cudaStream_t stream);
 
   bool wait_for(std::int64_t patience_ns) const override;

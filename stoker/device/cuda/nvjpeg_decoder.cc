@@ -49,7 +49,7 @@ struct NvjpegDecoder::Library {
 
 namespace {
 
-// Whether the file is to blame for what it says; throws for what is no success otherwise.
+// Whether the status blames the file; throws for any other failure.
 bool is_refusal(nvjpegStatus_t status, const std::string& gpu) {
   switch (status) {
     case NVJPEG_STATUS_SUCCESS: return false;

@@ -12,8 +12,8 @@ namespace stoker {
 
 class NvjpegDecoder {
  public:
-  /// Made where OnGpu is, as all else is called. Throws kNotFound where there is no library of the version that this
-  /// was built for.
+  /// To be made under OnGpu, under which all of its methods are called. Throws kNotFound where there is no library of
+  /// the version that this was built for.
   explicit NvjpegDecoder(const GpuContext& gpu);
   ~NvjpegDecoder();
   NvjpegDecoder(const NvjpegDecoder&) = delete;

@@ -8,7 +8,6 @@
 
 #include "stoker/base/error.h"
 #include "stoker/format/class_number.h"
-#include "stoker/format/folder/key_order.h"
 #include "stoker/format/folder/loose_samples.h"
 #include "stoker/format/folder/passed_over.h"
 #include "stoker/format/member_name.h"

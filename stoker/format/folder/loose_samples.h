@@ -9,7 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/storage/folder.h"
+
 namespace stoker {
+
+/// Entries of a folder, in the order in which the keys of the samples below them sort.
+bool key_less(const Folder::Entry& a, const Folder::Entry& b);
 
 class LooseSamples {
  public:

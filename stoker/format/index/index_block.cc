@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "stoker/base/error.h"
-#include "stoker/base/little_endian.h"
 
 namespace stoker {
 namespace {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "stoker/base/bytes.h"
@@ -68,7 +67,7 @@ struct IndexLimits {
 class IndexBlock {
  public:
   IndexBlock() = default;
-  /// The bytes stay the caller's. Throws kData for bytes that are no block of `rows` rows within the limits.
+  /// The bytes stay the caller's. Throws kData for bytes that are not a block of `rows` rows within the limits.
   IndexBlock(Bytes bytes, std::int64_t rows, const IndexLimits& limits);
 
   std::int64_t rows() const { return rows_; }

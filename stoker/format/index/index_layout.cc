@@ -1,7 +1,6 @@
 #include "stoker/format/index/index_layout.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"

@@ -53,7 +53,7 @@ void append_trailer(std::vector<std::uint8_t>& index, IndexTrailer trailer);  //
 TrailerState read_trailer(Bytes bytes, IndexTrailer& into);
 
 void append_directory(std::vector<std::uint8_t>& index, const std::vector<IndexSection>& sections);
-/// Throws kData unless the sections' blocks fill the index from behind the magic to the directory without a gap.
+/// Throws kData unless the sections' blocks fill the index from the end of the magic to the directory without a gap.
 std::vector<IndexSection> read_directory(Bytes bytes, std::uint64_t directory_offset);
 
 }  // namespace stoker

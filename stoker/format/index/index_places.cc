@@ -138,7 +138,7 @@ std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const Location& kept, 
                                            const std::shared_ptr<IndexCache>& cache,
                                            std::vector<std::string>& problems) {
   std::unique_ptr<ShardIndex> found = index_at(shard, kept, stores, cache, problems);
-  // It can be made again, and nobody looks after it: it is checked as a whole, and made anew if it is bad.
+  // It can be made again, and users do not look after it: it is checked as a whole, and made anew if it is bad.
   if (!found) return nullptr;
   const std::optional<std::string> fault = fault_of_data([&] { found->check_all(); });
   if (!fault) return found;

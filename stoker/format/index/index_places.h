@@ -43,7 +43,7 @@ std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, con
                                        const IndexOptions& options, const Stores& stores,
                                        const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems);
 
-/// What a scan of the shard kept at `kept`, in the user's cache; likewise.
+/// What a scan of the shard kept at `kept`, in the user's cache; the same holds for it.
 std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const Location& kept, const Stores& stores,
                                            const std::shared_ptr<IndexCache>& cache,
                                            std::vector<std::string>& problems);

@@ -301,8 +301,8 @@ class Marked final : public Source {
   std::uint64_t size(std::string_view) const override { return size_; }
   void start(ReadRequest& request) override {
     std::uint64_t at = request.offset;
-    for (const MutableBytes segment : request.into) {
-      for (std::uint8_t& byte : segment) {
+    for (const MutableBytes piece : request.into) {
+      for (std::uint8_t& byte : piece) {
         byte = at >= begin_ && at < end_;
         ++at;
       }

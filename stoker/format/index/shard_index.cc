@@ -8,7 +8,6 @@
 #include "stoker/base/hash.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/base/pending.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 
@@ -134,7 +133,7 @@ void IndexFetch::run() {
       read.loaded.bytes.resize(place.length);
       read.into = read.loaded.bytes;
       read.request.offset = read.index->place_.begin + place.offset;
-      read.request.into = Segments(&read.into, 1);
+      read.request.into = Pieces(&read.into, 1);
       start_pending(*read.index->place_.source, read.request, pending);
     }
   }

@@ -130,7 +130,7 @@ TEST(ShardIndex, NoticesEveryTruncation) {
   }
 }
 
-// Whoever makes an index to do harm makes its checksums right.
+// An index that is made to do harm has the right checksums.
 TEST(ShardIndex, StaysWithinItsBytesWhateverTheySay) {
   const std::vector<std::uint8_t> good = testing_index(40);
   IndexTrailer trailer;

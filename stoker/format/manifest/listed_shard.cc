@@ -5,7 +5,6 @@
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
 #include "stoker/format/index/index_places.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

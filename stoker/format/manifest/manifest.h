@@ -46,7 +46,7 @@ struct Manifest {
 
   /// JSON, the same for the same contents, with a checksum in it.
   std::string to_json() const;
-  /// Throws kData, naming `path`, for what is no manifest, is damaged, or is of another version.
+  /// Throws kData, naming `path`, for what is not a manifest, is damaged, or is of another version.
   static Manifest from_json(std::string_view text, const std::string& path);
   /// The manifest in a folder; nullopt without one, and for a file of that name that is nothing of ours. Throws kIo,
   /// kData.

@@ -289,7 +289,7 @@ TEST_F(ManifestInFolder, RefusesANumberOfSamplesThatIsNotThatOfItsShards) {
               AllOf(HasSubstr("m.json"), HasSubstr("number of its samples")));
 }
 
-// Whoever makes a manifest to do harm makes its checksum right.
+// A manifest that is made to do harm has the right checksum.
 TEST_F(ManifestInFolder, RefusesSizesThatAreNone) {
   const std::string good = manifest_.to_json();
   EXPECT_EQ(with_checksum(good), good);

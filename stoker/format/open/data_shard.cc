@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "stoker/base/error.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 

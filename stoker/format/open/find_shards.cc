@@ -9,7 +9,6 @@
 #include "stoker/base/log.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/open/path_pattern.h"
-#include "stoker/format/shard_format.h"
 #include "stoker/format/text_lines.h"
 
 namespace stoker {

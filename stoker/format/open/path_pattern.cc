@@ -27,7 +27,7 @@ std::vector<std::string_view> split_list(std::string_view body) {
   return parts;
 }
 
-/// "000..146" as its numbers, zero-padded where either end is; nothing when `body` is no range.
+/// "000..146" as its numbers, zero-padded where either end is; nothing when `body` is not a range.
 std::optional<std::vector<std::string>> expand_range(std::string_view body, std::string_view pattern) {
   const std::size_t dots = body.find("..");
   if (dots == std::string_view::npos) return std::nullopt;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <new>
 #include <utility>
 
@@ -14,7 +13,6 @@
 #include "stoker/base/log.h"
 #include "stoker/base/units.h"
 #include "stoker/format/utf8_locale.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {

@@ -5,7 +5,6 @@
 #include <exception>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "stoker/storage/source.h"

@@ -3,8 +3,6 @@
 #include <archive.h>
 #include <archive_entry.h>
 
-#include <cerrno>
-#include <memory>
 #include <new>
 #include <utility>
 

@@ -14,6 +14,9 @@ class DrawnNumber {
   /// Throws kUsage if the second of two numbers is below the first.
   DrawnNumber(const OperatorCall& call, std::string_view arg);
 
+  /// One number d stands for -d and d. Throws kUsage for a negative one, too.
+  static DrawnNumber symmetric(const OperatorCall& call, std::string_view arg);
+
   /// Takes nothing from `random` if there is only one number.
   double draw(Random& random) const { return low_ == high_ ? low_ : random.uniform(low_, high_); }
   double low() const { return low_; }

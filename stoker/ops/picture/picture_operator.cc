@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/ops/picture/warp.h"
 
 namespace stoker {
 namespace {
@@ -15,6 +16,16 @@ std::size_t aligned(std::size_t bytes) {
 
 }  // namespace
 
+std::size_t PictureBytes::of(ImageSize size) const {
+  const auto width = static_cast<std::size_t>(size.width), height = static_cast<std::size_t>(size.height);
+  return of_pixel * width * height + of_row * height + of_column * width + at_all;
+}
+
+PictureBytes PictureBytes::max(const PictureBytes& other) const {
+  return {std::max(of_pixel, other.of_pixel), std::max(of_row, other.of_row), std::max(of_column, other.of_column),
+          std::max(at_all, other.at_all)};
+}
+
 void PictureChain::append(std::unique_ptr<const PictureOperator> op, std::uint64_t stream) {
   const PictureBounds more = op->bounds();
   if (bounds_.steps + more.steps > kPictureStepsMax) {
@@ -24,6 +35,7 @@ void PictureChain::append(std::unique_ptr<const PictureOperator> op, std::uint64
   bounds_.steps += more.steps;
   bounds_.kept = std::max(bounds_.kept, more.kept);
   bounds_.work_of_pixel = std::max(bounds_.work_of_pixel, more.work_of_pixel);
+  bounds_.scratch = bounds_.scratch.max(more.scratch);
   operators_.push_back({std::move(op), stream});
 }
 
@@ -33,6 +45,7 @@ void PictureChain::draw(ImageSize size, const SampleDraw& sample, PictureSteps& 
     Random random(sample.seed, sample.epoch, sample.position, each.stream);
     each.op->draw(random, size, steps);
   }
+  compose_warps(steps);
 }
 
 PictureLayout::PictureLayout(const PictureBounds& bounds, ImageSize size) {
@@ -40,7 +53,8 @@ PictureLayout::PictureLayout(const PictureBounds& bounds, ImageSize size) {
   picture = aligned(3 * pixels);
   kept = 2 * picture;
   work = kept + static_cast<std::size_t>(bounds.kept) * picture;
-  bytes = work + aligned(bounds.work_of_pixel * pixels);
+  scratch = work + aligned(bounds.work_of_pixel * pixels);
+  bytes = scratch + aligned(bounds.scratch.of(size));
 }
 
 }  // namespace stoker

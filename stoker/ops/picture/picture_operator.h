@@ -16,11 +16,21 @@ namespace stoker {
 /// How the color step, with a ColorMap that changes nothing, stores the picture that operators work on.
 inline constexpr TensorFormat kPictureFormat = {.dtype = DType::kU8, .layout = Layout::kNchw};
 
+/// Memory that grows with a picture.
+struct PictureBytes {
+  std::size_t of_pixel = 0, of_row = 0, of_column = 0, at_all = 0;
+
+  std::size_t of(ImageSize size) const;
+  PictureBytes max(const PictureBytes& other) const;
+};
+
 /// The most that an operator's steps for one picture need.
 struct PictureBounds {
   int steps = 1;
   int kept = 0;                   // pictures that its steps put aside for later ones of them
   std::size_t work_of_pixel = 0;  // bytes by which its steps pass on what is no picture, for each pixel
+  // What the CPU's kernels of its steps need for themselves, during a pass; the meaning and devices need nothing.
+  PictureBytes scratch{};
 };
 
 class PictureOperator {
@@ -53,14 +63,15 @@ class PictureChain {
 };
 
 /// Where the parts of a picture's memory are, in bytes: first the picture itself, then a second buffer, what is kept,
-/// and the work. Each is aligned to kAlignment if the memory is.
+/// the work and the kernels' scratch. Each is aligned to kAlignment if the memory is.
 struct PictureLayout {
   static constexpr std::size_t kAlignment = 64;
 
   std::size_t picture = 0;  // what one picture takes, rounded up
   std::size_t kept = 0;
   std::size_t work = 0;
-  std::size_t bytes = 0;  // of all
+  std::size_t scratch = 0;  // the last part, which a device has no use for
+  std::size_t bytes = 0;    // of all
 
   PictureLayout(const PictureBounds& bounds, ImageSize size);
 };

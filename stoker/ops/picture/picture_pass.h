@@ -11,8 +11,8 @@ namespace stoker {
 
 /// What was counted of the picture that a pass reads.
 struct PictureStatistics {
-  std::uint64_t sums[3];         // of each channel; where means or histograms are asked for
-  std::uint32_t counts[3][256];  // of each value of each channel; where histograms are asked for
+  std::uint64_t sums[3];         // of each channel, where means are asked for
+  std::uint32_t counts[3][256];  // of each value of each channel, where histograms are asked for
 };
 
 /// What a pass derives from the statistics, once, before it computes pixels.
@@ -30,6 +30,7 @@ struct PicturePass {
   std::uint8_t* kept;       // pictures put aside by earlier steps
   std::size_t kept_stride;  // from one to the next
   std::uint8_t* work;       // what earlier steps passed on
+  std::uint8_t* scratch;    // of the CPU's kernel; null elsewhere
   int width, height;
 
   STOKER_HOST_DEVICE std::ptrdiff_t pixels() const { return std::ptrdiff_t{width} * height; }

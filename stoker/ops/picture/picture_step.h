@@ -12,10 +12,38 @@ namespace stoker {
 
 /// What a step computes. The meaning of each stands in picture_meaning.h, what it needs in kPictureTraits.
 enum class PictureKind : std::uint8_t {
-  kAffine,  // of a linear run: each channel times f[c], plus f[3 + c]
-  kInvert,  // 255 - value
+  // Of linear runs.
+  kAffine,      // each channel times f[c], plus f[3 + c]
+  kContrast,    // f[0] times the colour, plus f[1] times the grey of the mean colour
+  kSaturation,  // f[0] times the colour, plus f[1] times its grey
+  kMatrix,      // each channel: f[3 * c], f[3 * c + 1], f[3 * c + 2] times red, green, blue, plus f[9 + c]
+  // Step by step what torchvision does to tensors of bytes: f[0] is the factor, f[1] is 1 - factor.
+  kTorchvisionBrightness,
+  kTorchvisionContrast,
+  kTorchvisionSaturation,
+  kTorchvisionHue,
+  kTorchvisionGrayscale,
+  // Of each value by itself.
+  kInvert,
+  kPosterize,  // the bits of n[0]
+  kSolarize,   // inverted from n[0] on
+  kGamma,      // to the power of f[0], times f[1]
+  kEqualize,
+  kAutocontrast,
+  // Of the channels.
+  kPermutation,  // n[c] is the channel that becomes channel c
+  // The picture to the work, and that to the picture (blur_meaning.h, jpeg_meaning.h).
+  kBlurAcross,
+  kBlurDown,
+  kJpegCode,
+  kJpegColor,
+  kSharpness,      // sharpness_meaning.h
+  kGaussianNoise,  // noise_meaning.h
+  kShotNoise,
+  kSaltAndPepper,
+  kWarp,     // shows the picture through a matrix (WarpStep)
+  kElastic,  // through a smooth random field (WarpStep)
 };
-constexpr std::size_t kPictureKinds = 2;
 
 struct PictureStep {
   PictureKind kind;
@@ -29,7 +57,9 @@ struct PictureStep {
 /// What has to be counted of a picture before a pass over it.
 enum class PictureStatistic : std::uint8_t {
   kNone,
+  kNothing,     // but facts are derived from the step
   kMeans,       // of each channel
+  kGreyMean,    // of torchvision's grey, which then stands for each channel
   kHistograms,  // of each channel
 };
 
@@ -44,10 +74,35 @@ struct PictureTraits {
 };
 
 /// By PictureKind.
-inline constexpr std::array<PictureTraits, kPictureKinds> kPictureTraits = {{
+inline constexpr auto kPictureTraits = std::to_array<PictureTraits>({
     {.kind = PictureKind::kAffine, .run = true},
+    {.kind = PictureKind::kContrast, .run = true, .statistic = PictureStatistic::kMeans},
+    {.kind = PictureKind::kSaturation, .run = true},
+    {.kind = PictureKind::kMatrix, .run = true},
+    {.kind = PictureKind::kTorchvisionBrightness, .statistic = PictureStatistic::kNothing},
+    {.kind = PictureKind::kTorchvisionContrast, .statistic = PictureStatistic::kGreyMean},
+    {.kind = PictureKind::kTorchvisionSaturation},
+    {.kind = PictureKind::kTorchvisionHue},
+    {.kind = PictureKind::kTorchvisionGrayscale},
     {.kind = PictureKind::kInvert},
-}};
+    {.kind = PictureKind::kPosterize},
+    {.kind = PictureKind::kSolarize},
+    {.kind = PictureKind::kGamma, .statistic = PictureStatistic::kNothing},
+    {.kind = PictureKind::kEqualize, .statistic = PictureStatistic::kHistograms},
+    {.kind = PictureKind::kAutocontrast, .statistic = PictureStatistic::kHistograms},
+    {.kind = PictureKind::kPermutation},
+    {.kind = PictureKind::kBlurAcross, .unit = 8},
+    {.kind = PictureKind::kBlurDown, .unit = 8},
+    {.kind = PictureKind::kJpegCode, .unit = 16},
+    {.kind = PictureKind::kJpegColor},
+    {.kind = PictureKind::kSharpness, .reads_around = true},
+    {.kind = PictureKind::kGaussianNoise},
+    {.kind = PictureKind::kShotNoise},
+    {.kind = PictureKind::kSaltAndPepper},
+    {.kind = PictureKind::kWarp, .reads_around = true},
+    {.kind = PictureKind::kElastic, .reads_around = true},
+});
+constexpr std::size_t kPictureKinds = kPictureTraits.size();
 static_assert([] {
   for (std::size_t i = 0; i < kPictureKinds; ++i) {
     if (kPictureTraits[i].kind != static_cast<PictureKind>(i)) return false;
@@ -71,6 +126,8 @@ class PictureSteps {
     step.kind = kind;
     return step;
   }
+  /// Keeps the first ones.
+  void shorten(std::size_t count) { count_ = static_cast<int>(count); }
   std::span<const PictureStep> all() const { return {steps_.data(), static_cast<std::size_t>(count_)}; }
   std::span<PictureStep> all() { return {steps_.data(), static_cast<std::size_t>(count_)}; }
 

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "stoker/base/error.h"

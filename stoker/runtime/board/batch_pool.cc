@@ -11,7 +11,7 @@ BatchPool::BatchPool(BatchPoolOptions options, int slots, Allocator& allocator)
       allocator_(allocator),
       bytes_(loader_batch_bytes(options_.outputs, slots, options_.device)) {}
 
-bool BatchPool::available() const { return first_settled() < free_.size() || may_make(); }
+bool BatchPool::available() const { return first_done() < free_.size() || may_make(); }
 
 bool BatchPool::take(BatchGrant& grant) {
   grant.batch = take_free();
@@ -57,25 +57,25 @@ void BatchPool::release(std::unique_ptr<LoaderBatch> batch) {
 
 // Two are the consumer's: many hold the last batch until they have the next. What a batch waits for is not left over.
 std::unique_ptr<LoaderBatch> BatchPool::take_surplus(int prefetch, int lacking) {
-  const auto settled = std::count_if(free_.begin(), free_.end(), [](const auto& batch) { return batch->settled; });
-  if (alive_ <= prefetch + 2 || settled <= lacking) return nullptr;
+  const auto done = std::count_if(free_.begin(), free_.end(), [](const auto& batch) { return batch->device_done; });
+  if (alive_ <= prefetch + 2 || done <= lacking) return nullptr;
   --alive_;
   return take_free();
 }
 
-void BatchPool::settled(LoaderBatch& batch) {
-  batch.settled = true;
+void BatchPool::device_done(LoaderBatch& batch) {
+  batch.device_done = true;
   ask_again();
 }
 
-// The one that was let go of first: streams of the consumer are the likeliest to be done with it.
-std::size_t BatchPool::first_settled() const {
-  const auto first = std::find_if(free_.begin(), free_.end(), [](const auto& batch) { return batch->settled; });
+// The one that was released first: streams of the consumer are the likeliest to be done with it.
+std::size_t BatchPool::first_done() const {
+  const auto first = std::find_if(free_.begin(), free_.end(), [](const auto& batch) { return batch->device_done; });
   return static_cast<std::size_t>(first - free_.begin());
 }
 
 std::unique_ptr<LoaderBatch> BatchPool::take_free() {
-  const std::size_t first = first_settled();
+  const std::size_t first = first_done();
   if (first == free_.size()) return nullptr;
   std::unique_ptr<LoaderBatch> batch = std::move(free_[first]);
   free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(first));
@@ -100,7 +100,7 @@ bool BatchPool::lend(const LoaderBatchBytes& bytes, int prefetch) {
   return true;
 }
 
-void BatchPool::return_lent(const LoaderBatchBytes& bytes) {
+void BatchPool::release_lent(const LoaderBatchBytes& bytes) {
   options_.memory_max.host += bytes.host;
   options_.memory_max.device += bytes.device;
   ask_again();

@@ -59,8 +59,8 @@ class BatchPool {
   /// back without the lock, since that may wait as prepare() does. Null if there is none. `lacking`: batches that are
   /// to have memory soon.
   std::unique_ptr<LoaderBatch> take_surplus(int prefetch, int lacking);
-  /// One that is held or was released is settled from now on.
-  void settled(LoaderBatch& batch);
+  /// The device's work on one that is held or was released has ended.
+  void device_done(LoaderBatch& batch);
   /// The consumer holds all the memory there is for batches, or the machine has none.
   bool exhausted() const { return held_ == alive_ && (held_ > 0 || error_); }
   /// Why the machine refused memory for a batch, if it did.
@@ -80,12 +80,12 @@ class BatchPool {
     return {count * bytes_.host, count * bytes_.device};
   }
   const LoaderBatchBytes& memory_max() const { return options_.memory_max; }
-  /// So much of the memory for batches is somebody else's until it is returned, if no batch needs it now.
+  /// Lends so much of the memory for batches until release_lent(), if no batch needs it now.
   bool lend(const LoaderBatchBytes& bytes, int prefetch);
-  void return_lent(const LoaderBatchBytes& bytes);
+  void release_lent(const LoaderBatchBytes& bytes);
 
  private:
-  std::size_t first_settled() const;
+  std::size_t first_done() const;
   std::unique_ptr<LoaderBatch> take_free();
   bool may_make() const;
 

@@ -63,11 +63,11 @@ TEST(BatchPool, GivesNoMemoryThatADeviceMayStillWriteTo) {
   BatchPool pool(options_for(1), kSlots, host_allocator());
   std::unique_ptr<LoaderBatch> batch = take(pool);
   LoaderBatch& released = *batch;
-  released.settled = false;
+  released.device_done = false;
   pool.hold();
   pool.release(std::move(batch));
   EXPECT_FALSE(pool.available());
-  pool.settled(released);
+  pool.device_done(released);
   EXPECT_TRUE(pool.available());
 }
 
@@ -111,7 +111,7 @@ TEST(BatchPool, LendsMemoryThatNoBatchNeeds) {
   std::vector<std::unique_ptr<LoaderBatch>> taken;
   while (pool.available()) taken.push_back(take(pool));
   EXPECT_EQ(taken.size(), 3U);
-  pool.return_lent({.host = 7 * each});
+  pool.release_lent({.host = 7 * each});
   EXPECT_EQ(pool.memory_max().host, 10 * each);
   EXPECT_TRUE(pool.available());
 }
@@ -165,7 +165,7 @@ TEST(BatchPool, AllocatesAndWaitsForStreamsOnlyWhereNoLockIsNeeded) {
     EXPECT_EQ(host.allocator.taken, 1);
     EXPECT_EQ(host.waits, before + (round == 0 ? 0 : 1)) << "for the stream that copied the batch before";
     pool.hold();
-    grant.batch->let_go();
+    grant.batch->release();
     pool.release(std::move(grant.batch));
     EXPECT_EQ(pool.take_surplus(1, 0), nullptr);
   }

@@ -23,7 +23,7 @@ std::size_t EncodedArena::used() const {
 std::size_t EncodedArena::place_for(std::size_t bytes) const {
   if (empty()) return bytes <= memory_.size() ? 0 : kNowhere;
   const std::size_t begin = block(first_).begin, end = block(first_ + count_ - 1).end;
-  if (begin < end) {  // free: behind the newest block, or before the oldest
+  if (begin < end) {  // free: after the newest block, or before the oldest
     if (bytes <= memory_.size() - end) return end;
     return bytes <= begin ? 0 : kNowhere;
   }
@@ -48,10 +48,10 @@ EncodedArena::Grant EncodedArena::grant(std::size_t bytes) {
   return {MutableBytes(memory_.data() + begin, bytes), number, end_place_ - size};
 }
 
-void EncodedArena::give_back(const Grant& grant) {
+void EncodedArena::release(const Grant& grant) {
   assert(grant.number >= first_ && grant.number < first_ + count_);
-  block(grant.number).returned = true;
-  while (count_ > 0 && block(first_).returned) {
+  block(grant.number).released = true;
+  while (count_ > 0 && block(first_).released) {
     ++first_;
     --count_;
   }

@@ -1,5 +1,5 @@
 // Memory for samples that were read and wait to be decoded: one block of bytes used as a ring. Grants are made in
-// ticket order and given back in any order; nothing is allocated per sample, and the read-ahead is bounded by bytes.
+// ticket order and released in any order; nothing is allocated per sample, and the read-ahead is bounded by bytes.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ class EncodedArena {
 
   struct Grant {
     MutableBytes bytes;
-    std::uint64_t number = 0;  // for give_back
+    std::uint64_t number = 0;  // for release()
     std::uint64_t place = 0;   // where it begins, if the ring is thought to go on for ever
   };
   /// The caller has checked fits(bytes).
   Grant grant(std::size_t bytes);
-  void give_back(const Grant& grant);
+  void release(const Grant& grant);
 
   bool empty() const { return count_ == 0; }
   std::size_t capacity() const { return capacity_; }
@@ -43,7 +43,7 @@ class EncodedArena {
  private:
   struct Block {
     std::size_t begin, end;
-    bool returned;
+    bool released;
   };
 
   // Where `bytes` would go, or npos.

@@ -32,14 +32,14 @@ TEST(EncodedArena, KeepsGrantsApartInAnyOrderOfReturn) {
       const auto at = static_cast<std::ptrdiff_t>(random.below(held.size()));
       const Held back = held[static_cast<std::size_t>(at)];
       for (const std::uint8_t byte : back.grant.bytes) ASSERT_EQ(byte, back.mark);
-      arena.give_back(back.grant);
+      arena.release(back.grant);
       held.erase(held.begin() + at);
     }
     ASSERT_LE(arena.used(), arena.capacity());
   }
   EXPECT_GT(refused, 1000);
   while (!held.empty()) {
-    arena.give_back(held.front().grant);
+    arena.release(held.front().grant);
     held.pop_front();
   }
   EXPECT_TRUE(arena.empty());
@@ -50,17 +50,17 @@ TEST(EncodedArena, LetsOneLargerThanItselfThroughAlone) {
   EncodedArena arena(1000, host_allocator());
   const auto small = arena.grant(100);
   EXPECT_FALSE(arena.fits(5000));
-  arena.give_back(small);
+  arena.release(small);
   ASSERT_TRUE(arena.fits(5000));
   const auto large = arena.grant(5000);
   std::memset(large.bytes.data(), 1, large.bytes.size());
   EXPECT_FALSE(arena.fits(1000));
-  arena.give_back(large);
-  arena.give_back(arena.grant(10));  // back to its own size
+  arena.release(large);
+  arena.release(arena.grant(10));  // back to its own size
   EXPECT_FALSE([&] {
     const auto first = arena.grant(10);
     const bool fits = arena.fits(2000);
-    arena.give_back(first);
+    arena.release(first);
     return fits;
   }());
 }
@@ -70,8 +70,8 @@ TEST(EncodedArena, GrantsNothingAsWell) {
   const auto first = arena.grant(0), second = arena.grant(0);
   EXPECT_EQ(first.bytes.size(), 0u);
   EXPECT_FALSE(arena.empty());
-  arena.give_back(second);
-  arena.give_back(first);
+  arena.release(second);
+  arena.release(first);
   EXPECT_TRUE(arena.empty());
 }
 

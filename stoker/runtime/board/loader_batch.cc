@@ -110,11 +110,11 @@ void LoaderBatch::record_stream(DeviceStream stream) const {
   if (!side_.device && !side_.pinned) return;  // nothing that was given to a stream still reads it
   const std::lock_guard lock(streams_mutex_);
   if (std::find(streams_.begin(), streams_.end(), stream) != streams_.end()) return;
-  marks_.reserve(streams_.size() + 1);  // let_go() may not throw
+  marks_.reserve(streams_.size() + 1);  // release() may not throw
   streams_.push_back(stream);
 }
 
-void LoaderBatch::let_go() noexcept {
+void LoaderBatch::release() noexcept {
   const std::lock_guard lock(streams_mutex_);
   for (const DeviceStream stream : streams_) {
     auto mark = side_.device ? side_.device->mark(stream) : side_.pinned->mark(stream);

@@ -64,25 +64,25 @@ class LoaderBatch final : public Batch {
   bool wait_ready(std::int64_t patience_ns);
   /// How long the device's kernels took, by stage, once it is done.
   StageTimes device_ns() const { return event_ ? event_->stages_ns() : StageTimes{}; }
-  /// The consumer has let go of it, and gives its streams no more that uses it.
-  void let_go() noexcept;
-  /// How long a stream of a GPU took from taking it to letting go of it, the last time, if that can be told by now.
+  /// The consumer has released it, and gives its streams no more work that uses it.
+  void release() noexcept;
+  /// How long a stream of a GPU took from taking it to releasing it, the last time, if that can be told by now.
   std::optional<std::int64_t> step_ns() const;
 
-  /// Whether the loader knows how the device's work on it ended. It must before it starts the batch anew.
-  bool settled = true;
+  /// The device's work on it has ended, and the loader knows how. It must before it starts the batch anew.
+  bool device_done = true;
 
  private:
   const DeviceSide side_;
   std::optional<DeviceBatch> device_batch_;
   std::vector<MixDraw> mixes_;
   std::shared_ptr<DeviceEvent> event_;
-  // Guarded by the mutex until the batch is let go of.
+  // Guarded by the mutex until the batch is released.
   mutable std::mutex streams_mutex_;
   mutable std::vector<DeviceStream> streams_;                     // that took it
-  mutable std::vector<std::shared_ptr<const StreamMark>> marks_;  // of those, when it was let go; as much room
+  mutable std::vector<std::shared_ptr<const StreamMark>> marks_;  // of those, at the release; as much room
   mutable std::shared_ptr<const StreamMark> taken_;               // of the first of them that waited for it
-  std::shared_ptr<const StreamMark> left_;                        // likewise, when it was let go
+  std::shared_ptr<const StreamMark> left_;                        // the same, at the release
 };
 
 /// What a batch takes, in bytes.

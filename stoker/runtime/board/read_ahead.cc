@@ -4,8 +4,6 @@
 #include <exception>
 #include <iterator>
 
-#include "stoker/base/error.h"
-
 namespace stoker {
 namespace {
 
@@ -14,13 +12,8 @@ namespace {
 constexpr int kReadAttempts = 3;
 
 bool may_pass(const std::exception_ptr& exception) {
-  try {
-    std::rethrow_exception(exception);
-  } catch (const Error& error) {
-    return error.kind() == ErrorKind::kIo || error.kind() == ErrorKind::kMemory;
-  } catch (...) {
-    return false;
-  }
+  const std::optional<ErrorKind> kind = kind_of(exception);
+  return kind == ErrorKind::kIo || kind == ErrorKind::kMemory;
 }
 
 }  // namespace
@@ -72,7 +65,7 @@ bool ReadAhead::grant(Ticket& ticket) {
 
 void ReadAhead::release(Ticket& ticket) {
   if (!ticket.granted) return;
-  (ticket.bad_sample < 0 ? arena_ : *reserve_).give_back(ticket.grant);
+  (ticket.bad_sample < 0 ? arena_ : *reserve_).release(ticket.grant);
   ticket.granted = false;
 }
 

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "stoker/base/error.h"
 #include "stoker/format/bad_sample.h"
 #include "stoker/format/sample_row.h"
 #include "stoker/runtime/board/encoded_arena.h"
@@ -19,6 +21,17 @@ namespace stoker {
 struct BatchWork;
 struct Ticket;
 
+/// The kind of an Error; nothing for any other exception.
+inline std::optional<ErrorKind> kind_of(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const Error& error) {
+    return error.kind();
+  } catch (...) {
+    return std::nullopt;
+  }
+}
+
 /// One field of a ticket's sample, or a part of one, to be read from its source into the ticket's grant.
 struct FieldRead {
   const SampleField* field = nullptr;   // of the ticket's row
@@ -29,7 +42,8 @@ struct FieldRead {
   MutableBytes bytes;  // where they go
   Bytes content;       // the whole field, of which what is wanted is there, once it was read or is kept in the cache
   Ticket* ticket = nullptr;
-  FieldRead* next = nullptr;  // of those that one request reads
+  FieldRead* next = nullptr;          // of those that one request reads
+  const FieldRead* copies = nullptr;  // the one of that request that reads the same bytes for this one too
 };
 
 /// Which sample goes into which slot, and its bytes. Until it is finished a ticket can be issued again: when its read

@@ -10,15 +10,7 @@
 namespace stoker {
 namespace {
 
-bool is_bad_sample(const std::exception_ptr& exception) {
-  try {
-    std::rethrow_exception(exception);
-  } catch (const Error& error) {
-    return error.kind() == ErrorKind::kBadSample;
-  } catch (...) {
-    return false;
-  }
-}
+bool is_bad_sample(const std::exception_ptr& exception) { return kind_of(exception) == ErrorKind::kBadSample; }
 
 void note_bad(const Ticket& ticket, bool known, std::vector<BadSlot>& bad) {
   std::string reason;

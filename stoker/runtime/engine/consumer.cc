@@ -19,7 +19,7 @@ constexpr std::int64_t kBadSamplesMin = 10, kBadSamplesShare = 1000;
 
 // Batches that the consumer may have while a GPU is still at work on them. Its next ones come from other memory, and
 // what it found out about one is told with one of the next two.
-constexpr std::size_t kUnsettledMax = 2;
+constexpr std::size_t kOnDeviceMax = 2;
 
 constexpr std::int64_t kDevicePatienceNs = 20'000'000;  // to notice an interrupt
 
@@ -130,8 +130,8 @@ std::optional<BatchPtr> Consumer::next(Deadline deadline, const std::shared_ptr<
   const bool at_end = delivered_ >= batches_per_epoch_;  // a state may stand behind a last batch that has none of ours
   if (!at_end && !arriving_ && !pop_arriving(deadline)) return std::nullopt;
   try {
-    const std::size_t unsettled_max = at_end || !core_.device || core_.device->memory_is_host() ? 0 : kUnsettledMax;
-    if (!settle(unsettled_max, deadline)) return std::nullopt;
+    const std::size_t on_device_max = at_end || !core_.device || core_.device->memory_is_host() ? 0 : kOnDeviceMax;
+    if (!await_device(on_device_max, deadline)) return std::nullopt;
     if (!at_end) report_bad();
     if (epoch_error_) std::rethrow_exception(epoch_error_);
     if (at_end) return end_epoch();
@@ -155,13 +155,13 @@ BatchPtr Consumer::end_epoch() {
 bool Consumer::pop_arriving(Deadline deadline) {
   std::unique_lock lock(core_.mutex);
   wait_for_batch(lock, deadline);
-  while (lacks_unsettled_memory()) {
+  while (lacks_memory_on_device()) {
     lock.unlock();
     // It is the device that is late, with what the consumer gave it to do: that is a part of its step.
     const std::int64_t waited_ns = waited_ns_;
-    const bool settled = settle(0, deadline);
+    const bool in_time = await_device(0, deadline);
     waited_ns_ = waited_ns;
-    if (!settled) return false;
+    if (!in_time) return false;
     if (epoch_error_) return true;
     lock.lock();
     wait_for_batch(lock, deadline);
@@ -171,8 +171,8 @@ bool Consumer::pop_arriving(Deadline deadline) {
     made_ = core_.board.tickets.slots_made();
     arriving_ = core_.board.tickets.pop(bad_);
     if (arriving_->crossed()) {
-      arriving_->settled = false;
-      unsettled_.push_back(arriving_.get());
+      arriving_->device_done = false;
+      on_device_.push_back(arriving_.get());
     }
   } catch (...) {
     epoch_error_ = std::current_exception();
@@ -184,19 +184,19 @@ bool Consumer::pop_arriving(Deadline deadline) {
 }
 
 void Consumer::drop_arriving() noexcept {
-  if (arriving_) take_back(arriving_.release());
+  if (arriving_) release(arriving_.release());
 }
 
 // Waits until the device is done with all batches but the last so many, and learns how that went: what went wrong is
 // the epoch's error. False if the deadline passes first.
-bool Consumer::settle(std::size_t but, Deadline deadline) {
-  if (unsettled_.empty()) return true;
+bool Consumer::await_device(std::size_t but, Deadline deadline) {
+  if (on_device_.empty()) return true;
   const WaitTimer timer(waited_ns_);
   consumer_waits(true);
   bool in_time = true;
-  while (in_time && !epoch_error_ && !unsettled_.empty()) {
-    LoaderBatch& oldest = *unsettled_.front();
-    const bool must = unsettled_.size() > but;
+  while (in_time && !epoch_error_ && !on_device_.empty()) {
+    LoaderBatch& oldest = *on_device_.front();
+    const bool must = on_device_.size() > but;
     bool ready = true;
     try {
       ready = oldest.wait_ready(must ? kDevicePatienceNs : 0);
@@ -207,8 +207,8 @@ bool Consumer::settle(std::size_t but, Deadline deadline) {
     const std::lock_guard lock(core_.mutex);
     if (ready) {
       count_device(oldest.device_ns());
-      unsettled_.pop_front();
-      core_.board.batches.settled(oldest);
+      on_device_.pop_front();
+      core_.board.batches.device_done(oldest);
       reader_.wake_if_room();
       core_.wake_worker();
     } else {
@@ -235,16 +235,15 @@ void Consumer::consumer_waits(bool waits) {
   core_.observe();
 }
 
-// Whether it is for the memory of batches which the consumer has let go of, but the device has not, that the next one
-// waits.
-bool Consumer::lacks_unsettled_memory() const {
-  return core_.board.tickets.front_lacks_memory() && !core_.board.tickets.starved() && !unsettled_.empty();
+// Whether the next batch waits for memory that the consumer has released and the device still uses.
+bool Consumer::lacks_memory_on_device() const {
+  return core_.board.tickets.front_lacks_memory() && !core_.board.tickets.starved() && !on_device_.empty();
 }
 
 void Consumer::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline) {
   const auto ready = [&] {
     return core_.closing || core_.interrupted || core_.failure || core_.board.tickets.front_sealed() ||
-           core_.board.tickets.starved() || lacks_unsettled_memory();
+           core_.board.tickets.starved() || lacks_memory_on_device();
   };
   if (!ready()) {
     const WaitTimer timer(waited_ns_);
@@ -266,8 +265,8 @@ void Consumer::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadl
   const bool of_host = batches.memory().host + batches.bytes().host > batches.memory_max().host;
   const std::size_t bytes = of_host ? batches.bytes().host : batches.bytes().device;
   fail(ErrorKind::kMemory,
-       "the consumer holds {} of {} and the budget of {}memory allows no more; let go of batches, or give "
-       "the loader more {}memory",
+       "the consumer holds {} of {} and the budget of {}memory allows no more; release batches, or give the "
+       "loader more {}memory",
        counted(batches.held(), "batch"), format_size(static_cast<double>(bytes)), of_host ? "" : "device ",
        of_host ? "" : "device ");
 }
@@ -296,7 +295,7 @@ void Consumer::report_bad() {
 }
 
 BatchPtr Consumer::deliver(std::unique_ptr<LoaderBatch> batch, const std::shared_ptr<void>& owner) {
-  BatchPtr delivered(batch.release(), [this, owner](LoaderBatch* back) { take_back(back); });
+  BatchPtr delivered(batch.release(), [this, owner](LoaderBatch* back) { release(back); });
   if (audit_) audit_->write(*delivered);
   ++delivered_;
   core_.metrics.add(Metric::kBatches, 1);
@@ -319,13 +318,13 @@ void Consumer::tell_delivered(std::int64_t delivered_ns) {
   }
 }
 
-void Consumer::take_back(LoaderBatch* batch) noexcept {
+void Consumer::release(LoaderBatch* batch) noexcept {
   if (!core_.home.here()) {
     if (!core_.device && !core_.pinned)
       delete batch;  // a GPU is out of a forked child's reach, and what is there stays there
     return;
   }
-  batch->let_go();
+  batch->release();
   std::unique_ptr<LoaderBatch> owned(batch);
   std::unique_lock lock(core_.mutex);
   TicketBoard& tickets = core_.board.tickets;

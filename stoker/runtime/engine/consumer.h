@@ -1,4 +1,4 @@
-// The consumer's side of a loader: epochs, and the batches that the consumer's thread takes and gives back.
+// The consumer's side of a loader: epochs, and the batches that the consumer's thread takes and releases.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@
 
 namespace stoker {
 
-/// The consumer's thread only, but for what batches do when they are let go of.
+/// The consumer's thread only, except for what batches do when they are released.
 class Consumer {
  public:
   Consumer(EngineCore& core, Reader& reader, const ResolvedOptions& options);
@@ -50,13 +50,13 @@ class Consumer {
   void consumer_waits(bool waits);
   void count_device(const StageTimes& stages_ns);
   void wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline);
-  bool lacks_unsettled_memory() const;
-  bool settle(std::size_t but, Deadline deadline);
+  bool lacks_memory_on_device() const;
+  bool await_device(std::size_t but, Deadline deadline);
   void report_bad();
   void drop_arriving() noexcept;
   BatchPtr deliver(std::unique_ptr<LoaderBatch> batch, const std::shared_ptr<void>& owner);
   void tell_delivered(std::int64_t delivered_ns);
-  void take_back(LoaderBatch* batch) noexcept;
+  void release(LoaderBatch* batch) noexcept;
 
   EngineCore& core_;
   Reader& reader_;
@@ -80,7 +80,7 @@ class Consumer {
   std::int64_t made_ = 0, made_before_ = 0;  // slots, when this batch was popped and the one before
   bool first_delivered_ = false;
   std::unique_ptr<LoaderBatch> arriving_;          // popped, and not yet delivered
-  std::deque<LoaderBatch*> unsettled_;             // popped, the oldest first; the consumer may have let go of some
+  std::deque<LoaderBatch*> on_device_;             // popped, the oldest first; the consumer may have released some
   std::vector<BadSlot> bad_;                       // scratch: of the batch at hand
   std::map<std::int64_t, BadSample> bad_samples_;  // met so far, and
   std::set<std::int64_t> epoch_bad_;               // in this epoch: few, for many are an error

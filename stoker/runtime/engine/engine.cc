@@ -144,9 +144,9 @@ bool Engine::lend(const LoaderBatchBytes& bytes) {
   return core_.board.batches.lend(bytes, core_.board.tickets.prefetch());
 }
 
-void Engine::return_lent(const LoaderBatchBytes& bytes) {
+void Engine::release_lent(const LoaderBatchBytes& bytes) {
   const std::lock_guard lock(core_.mutex);
-  core_.board.batches.return_lent(bytes);
+  core_.board.batches.release_lent(bytes);
   core_.wake_worker();
 }
 

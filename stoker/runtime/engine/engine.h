@@ -2,13 +2,10 @@
 // the ticket board, under one lock; images are decoded and bytes read outside it.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "stoker/runtime/engine/consumer.h"
 #include "stoker/runtime/engine/engine_core.h"
@@ -49,7 +46,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   /// Memory for a batch that is none of the loader's, of what batches may take; false while there is too little.
   bool lend(const LoaderBatchBytes& bytes);
-  void return_lent(const LoaderBatchBytes& bytes);
+  void release_lent(const LoaderBatchBytes& bytes);
   ScratchBudget& scratch() { return core_.scratch; }
 
   void check_home() const { core_.check_home(); }

@@ -39,7 +39,7 @@ struct EngineCore {
   /// What a thread of ours cannot go on after ends the run.
   void fail_with(const std::exception_ptr& error) noexcept;
   void wake_worker();
-  /// Tells the metrics how many of everything there are now; before the lock is let go of.
+  /// Tells the metrics how many of everything there are now; before the lock is released.
   void observe();
 
   const HomeProcess home;

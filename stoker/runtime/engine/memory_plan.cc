@@ -60,7 +60,9 @@ std::int64_t tickets_ahead(const ResolvedOptions& options) {
   if (order.kind != OrderKind::kWindowed) return 0;
   const double lanes = static_cast<double>(order.lanes) / options.world;
   const double samples = std::min(lanes * static_cast<double>(order.window), static_cast<double>(order.samples));
-  return static_cast<std::int64_t>((1 + kWindowSlack) * samples * static_cast<double>(order.repeats)) + 1;
+  // With batch repeats a rank reads more lanes, or its own several times: as many tickets in either case.
+  const double copies = static_cast<double>(order.repeats) * static_cast<double>(order.batch_repeats);
+  return static_cast<std::int64_t>((1 + kWindowSlack) * samples * copies) + 1;
 }
 
 // Each is padded, by half a unit on average.

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "stoker/storage/open_file.h"
-#include "stoker/storage/source.h"
 
 namespace stoker {
 namespace {
@@ -19,6 +18,12 @@ MutableBytes padded(MutableBytes place, std::uint64_t unit, std::uint64_t availa
 }
 
 }  // namespace
+
+void PlannedRead::copy_fields() const {
+  for (const FieldRead* field = fields; field; field = field->next) {
+    if (field->copies) std::copy(field->copies->bytes.begin(), field->copies->bytes.end(), field->bytes.begin());
+  }
+}
 
 void ReadPlan::add(Ticket& ticket) {
   for (FieldRead& field : ticket.reads) {
@@ -74,13 +79,15 @@ std::size_t ReadPlan::end_of_run(std::size_t first) const {
   const Waiting& head = waiting_[first];
   const std::uint64_t gap_max = head.source->gap_worth_reading();
   std::uint64_t end = head.end;
-  std::size_t segments = 1, next = first + 1;
+  std::size_t pieces = 1, next = first + 1;
   for (; next < waiting_.size(); ++next) {
     const Waiting& one = waiting_[next];
-    // A field that overlaps (a sample that is drawn twice) needs its bytes twice.
+    if (one.same_bytes(waiting_[next - 1])) continue;
+    // Pieces are filled from the source in turn, so that fields that overlap (parts of an image stored raw) are read
+    // apart.
     if (one.source != head.source || one.begin < end || one.begin - end > gap_max) break;
-    segments += one.begin > end ? 2 : 1;
-    if (one.end - head.begin > kBytesMax || segments > kSegmentsMax) break;
+    pieces += one.begin > end ? 2 : 1;
+    if (one.end - head.begin > kBytesMax || pieces > kPiecesMax) break;
     end = one.end;
   }
   return next;
@@ -95,22 +102,29 @@ PlannedRead& ReadPlan::read_together(std::span<const Waiting> run) {
   const std::uint64_t source_end = unit > 1 ? head.source->size() : run.back().end;
   std::uint64_t end = head.begin;
   FieldRead** link = &read.fields;
+  const FieldRead* original = nullptr;
   for (std::size_t i = 0; i < run.size(); ++i) {
     const Waiting& one = run[i];
-    if (one.begin > end) read.segments.push_back(hole(static_cast<std::size_t>(one.begin - end)));
-    const std::uint64_t free_until = i + 1 < run.size() ? run[i + 1].begin : source_end;
-    read.segments.push_back(padded(one.field->bytes, unit, free_until - one.begin));
-    end = one.begin + read.segments.back().size();
-    read.wanted += one.end - one.begin;
     read.shared |= one.field->ticket != head.field->ticket;
     read.place = std::min(read.place, one.field->ticket->grant.place);
     *link = one.field;
     link = &one.field->next;
+    const bool is_copy = i > 0 && one.same_bytes(run[i - 1]);
+    one.field->copies = is_copy ? original : nullptr;
+    if (is_copy) continue;
+    original = one.field;
+    if (one.begin > end) read.pieces.push_back(hole(static_cast<std::size_t>(one.begin - end)));
+    const auto next = std::find_if(run.begin() + static_cast<std::ptrdiff_t>(i) + 1, run.end(),
+                                   [&](const Waiting& other) { return !other.same_bytes(one); });
+    const std::uint64_t free_until = next != run.end() ? next->begin : source_end;
+    read.pieces.push_back(padded(one.field->bytes, unit, free_until - one.begin));
+    end = one.begin + read.pieces.back().size();
+    read.wanted += one.end - one.begin;
   }
   *link = nullptr;
   read.request.part = head.field->field->part;
   read.request.offset = head.begin;
-  read.request.into = read.segments;
+  read.request.into = read.pieces;
   next_.push_back(&read);
   return read;
 }
@@ -122,7 +136,7 @@ PlannedRead& ReadPlan::fresh_read() {
   }
   PlannedRead& read = *spare_;
   spare_ = std::exchange(read.next, nullptr);
-  read.segments.clear();
+  read.pieces.clear();
   read.request.error = nullptr;
   read.fields = nullptr;
   read.shared = read.urgent = false;
@@ -130,7 +144,7 @@ PlannedRead& ReadPlan::fresh_read() {
   return read;
 }
 
-void ReadPlan::take_back(PlannedRead* ended) {
+void ReadPlan::release(PlannedRead* ended) {
   while (ended) {
     PlannedRead* const next = ended->next;
     ended->next = spare_;

@@ -15,18 +15,22 @@
 
 namespace stoker {
 
-/// One request, and the fields that it fills. What lies between them is a hole of the request.
+/// One request, and the fields that it fills. What lies between them is a hole of the request. Fields of the same
+/// bytes, of a sample that is drawn several times, follow each other: the first is read, the others copy it.
 struct PlannedRead {
   ReadRequest request;
-  std::vector<MutableBytes> segments;  // of the request
+  std::vector<MutableBytes> pieces;  // of the request
   Source* source = nullptr;
   FieldRead* fields = nullptr;  // joined by their `next`
   bool shared = false;          // by several tickets
   bool urgent = false;          // a batch waits for it that would be done without
-  std::uint64_t wanted = 0;     // bytes of the fields; request.length() counts the holes too
+  std::uint64_t wanted = 0;     // bytes of the fields that are read; request.length() counts the holes too
   std::uint64_t place = 0;      // in the arena, of the oldest field
   void* engine = nullptr;       // that started it
   PlannedRead* next = nullptr;  // of reads that wait to be started, or have ended
+
+  /// Fills the fields that copy others, once these were read.
+  void copy_fields() const;
 };
 
 /// No threads and no locks: for the reader alone. Allocates nothing once it has seen as much as there ever is.
@@ -34,7 +38,7 @@ class ReadPlan {
  public:
   /// A longer read is no faster. A direct one fits into a bounce buffer, wherever it begins.
   static constexpr std::uint64_t kBytesMax = BouncePool::kBufferBytes - BouncePool::kAlignment;
-  static constexpr std::size_t kSegmentsMax = 256;
+  static constexpr std::size_t kPiecesMax = 256;
 
   /// The ticket's fields, granted, wait to be read. Loose files have no neighbours, so they do not wait.
   void add(Ticket& ticket);
@@ -43,11 +47,11 @@ class ReadPlan {
   bool waiting() const { return !waiting_.empty() || !added_.empty(); }
 
   /// The reads to be started now, the oldest ticket's first: of all fields whose place in the arena is before
-  /// `near_end`, and of what lies close to them. Valid until the next call; the reads themselves until taken back.
+  /// `near_end`, and of what lies close to them. Valid until the next call; the reads themselves until released.
   std::span<PlannedRead* const> plan(std::uint64_t near_end);
 
   /// A list of reads that have ended, to be used again.
-  void take_back(PlannedRead* ended);
+  void release(PlannedRead* ended);
 
   /// Forgets the waiting tickets that `is_unwanted(const Ticket&)`, and calls `forget(Ticket&)` for each.
   template <typename IsUnwanted, typename Forget>
@@ -62,6 +66,10 @@ class ReadPlan {
     static Waiting of(FieldRead& read) {
       const std::uint64_t begin = read.field->offset + read.begin;
       return {read.source, begin, begin + read.length, &read};
+    }
+    /// Of a sample that is drawn several times.
+    bool same_bytes(const Waiting& other) const {
+      return source == other.source && begin == other.begin && end == other.end;
     }
     friend bool operator<(const Waiting& a, const Waiting& b) {
       if (a.source != b.source) return std::less<>()(a.source, b.source);

@@ -13,7 +13,9 @@
 namespace stoker {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::IsEmpty;
 
 constexpr std::uint64_t kKilo = 1000, kMega = 1000 * kKilo;
@@ -51,12 +53,12 @@ class Plan : public testing::Test {
     return made;
   }
 
-  /// "offset: length of each segment, (hole)".
+  /// "offset: length of each piece, (hole)".
   static std::string text_of(const PlannedRead& read) {
     std::string text = std::to_string(read.request.offset) + ":";
-    for (const MutableBytes segment : read.request.into) {
-      const std::string size = std::to_string(segment.size());
-      text += is_hole(segment) ? " (" + size + ")" : " " + size;
+    for (const MutableBytes piece : read.request.into) {
+      const std::string size = std::to_string(piece.size());
+      text += is_hole(piece) ? " (" + size + ")" : " " + size;
     }
     return text;
   }
@@ -179,11 +181,11 @@ TEST_F(Plan, ReadsAFieldBeyondThatLimitByItself) {
   EXPECT_THAT(plan_all(), ElementsAre("0: 5000000", "5000000: 10"));
 }
 
-TEST_F(Plan, EndsAReadAtItsLimitOfSegments) {
+TEST_F(Plan, EndsAReadAtItsLimitOfPieces) {
   for (std::uint64_t i = 0; i < 200; ++i) add({{2 * i, 1}});
   const auto reads = plan_.plan(~std::uint64_t{0});
   ASSERT_EQ(reads.size(), 2u);
-  EXPECT_EQ(reads[0]->request.into.size(), ReadPlan::kSegmentsMax - 1);
+  EXPECT_EQ(reads[0]->request.into.size(), ReadPlan::kPiecesMax - 1);
   EXPECT_EQ(reads[1]->request.into.size(), 2u * 72 - 1);
 }
 
@@ -196,11 +198,39 @@ TEST_F(Plan, KeepsSourcesApart) {
   EXPECT_EQ(reads[1]->source, &other_);
 }
 
-TEST_F(Plan, ReadsASampleTwiceThatIsDrawnTwice) {
+TEST_F(Plan, ReadsASampleOnceThatIsDrawnSeveralTimes) {
+  Ticket& first = add({{0, 10}});
+  Ticket& next = add({{10, 10}});
+  Ticket& second = add({{0, 10}});
+  Ticket& third = add({{0, 10}});
+  const auto reads = plan_.plan(~std::uint64_t{0});
+  ASSERT_EQ(reads.size(), 1u);
+  EXPECT_EQ(text_of(*reads[0]), "0: 10 10");
+  EXPECT_EQ(reads[0]->wanted, 20u);
+  EXPECT_TRUE(reads[0]->shared);
+  const std::vector<std::uint8_t> bytes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  std::copy(bytes.begin(), bytes.end(), reads[0]->request.into[0].begin());
+  reads[0]->copy_fields();
+  for (const Ticket* one : {&first, &second, &third}) EXPECT_THAT(one->reads[0].bytes, ElementsAreArray(bytes));
+  EXPECT_THAT(next.reads[0].bytes, Each(0));
+
+  plan_.add_alone(second);  // a read failed
+  EXPECT_THAT(plan_all(), ElementsAre("0: 10"));
+  EXPECT_EQ(second.reads[0].copies, nullptr);
+}
+
+TEST_F(Plan, ReadsFieldsThatOverlapApart) {
   add({{0, 10}});
-  add({{0, 10}});
-  add({{10, 10}});
-  EXPECT_THAT(plan_all(), ElementsAre("0: 10", "0: 10 10"));
+  add({{5, 10}});
+  EXPECT_THAT(plan_all(), ElementsAre("0: 10", "5: 10"));
+}
+
+TEST_F(Plan, ReadsWholeUnitsOfWhatIsDrawnTwice) {
+  DirectSource direct(8192);
+  add({{512, 1000}}, &direct);
+  add({{2048, 100}}, &direct);
+  add({{512, 1000}}, &direct);
+  EXPECT_THAT(plan_all(), ElementsAre("512: 1024 (512) 512"));
 }
 
 TEST_F(Plan, ReadsEmptyFieldsToo) {
@@ -284,9 +314,9 @@ TEST_F(Plan, AllocatesNothingOnceItHasSeenAsMuch) {
     for (const std::uint64_t near_end : {std::uint64_t{100'000}, ~std::uint64_t{0}}) {
       for (PlannedRead* read : plan_.plan(near_end)) read->next = std::exchange(ended, read);
     }
-    plan_.take_back(ended);
+    plan_.release(ended);
   };
-  for (int i = 0; i < 100; ++i) round();  // until each read has had the longest list of segments
+  for (int i = 0; i < 100; ++i) round();  // until each read has had the longest list of pieces
   const std::int64_t before = allocations_so_far();
   round();
   EXPECT_EQ(allocations_so_far(), before);

@@ -87,7 +87,7 @@ void Reader::forget_discarded() {
                        [&](Ticket& ticket) { core_.board.tickets.read_done(ticket); });
 }
 
-// Draws the next tickets and finds where their samples lie, with the lock let go: an index may have to be read.
+// Draws the next tickets and finds where their samples lie, with the lock released: an index may have to be read.
 void Reader::locate_next(std::unique_lock<std::mutex>& lock) {
   located_.clear();
   located_samples_.clear();
@@ -154,7 +154,7 @@ void Reader::grant_located() {
 void Reader::count_located() { core_.located = located_.size() - located_first_ + substitutes_.size(); }
 
 void Reader::wait_for_room(std::unique_lock<std::mutex>& lock) {
-  // Since the lock was let go, to find samples: nobody wakes who does not wait.
+  // While the lock was released to find samples, nothing could wake this thread.
   if (core_.board.read_ahead.has_again()) return;
   core_.reader_waits = true;
   core_.observe();
@@ -176,7 +176,7 @@ bool Reader::reads_due() const {
 
 void Reader::start_reads(std::unique_lock<std::mutex>& lock) {
   planned_to_ = core_.board.read_ahead.near_end();
-  read_plan_.take_back(std::exchange(ended_reads_, nullptr));
+  read_plan_.release(std::exchange(ended_reads_, nullptr));
   lock.unlock();
   const std::span<PlannedRead* const> reads = read_plan_.plan(planned_to_);
   for (PlannedRead* read : reads) {
@@ -230,6 +230,7 @@ void Reader::read_ended(ReadRequest& request) noexcept {
   if (!request.error) {
     core.metrics.add(Metric::kBytesRead, static_cast<std::int64_t>(read.wanted));
     core.metrics.add(Metric::kBytesFetched, static_cast<std::int64_t>(request.length()));
+    read.copy_fields();
   }
   IntrusiveQueue<PlannedRead> next;
   {

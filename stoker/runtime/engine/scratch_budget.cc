@@ -64,7 +64,7 @@ std::int64_t ScratchGate::enter(std::uint64_t bytes) {
 void ScratchGate::drop_too_much(CpuExecutor& executor) {
   if (!must_drop()) return;
   executor.drop_scratch();
-  give_back_freed(has());
+  release_freed(has());
   leave();
 }
 

@@ -49,7 +49,7 @@ TEST(ScratchGate, DropsWhatIsTooMuchForMoreThreads) {
   gate.leave();
   gate.enter(budget.allowance() + 1);
   budget.set_threads(1);
-  EXPECT_TRUE(gate.must_drop()) << "what was granted is given back";
+  EXPECT_TRUE(gate.must_drop()) << "what was granted is released";
   gate.leave();
   EXPECT_FALSE(gate.must_drop());
 }

@@ -15,7 +15,7 @@ struct CalibrationOptions {
   std::uint64_t seed = 0;
   ScratchGate* gate = nullptr;
   DecodeLimits limits{};
-  /// Lends this much memory until it is returned, or refuses.
+  /// Lends this much memory until it is released, or refuses.
   std::function<bool(const LoaderBatchBytes&)> lend;
   /// The outcome is no longer needed.
   std::function<bool()> stop;

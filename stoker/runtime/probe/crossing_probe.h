@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "stoker/device/device.h"
 #include "stoker/format/dataset.h"

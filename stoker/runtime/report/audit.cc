@@ -18,7 +18,7 @@ std::string json_text(std::string_view text) {
 
 }  // namespace
 
-AuditWriter::AuditWriter(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "we")) {
+AuditWriter::AuditWriter(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "we"), std::fclose) {
   if (!file_) fail(ErrorKind::kIo, "cannot write the audit {}: {}", path_, std::strerror(errno));
 }
 

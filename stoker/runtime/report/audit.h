@@ -22,12 +22,8 @@ class AuditWriter {
   void write(const Batch& batch);
 
  private:
-  struct Closer {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-
   std::string path_;
-  std::unique_ptr<std::FILE, Closer> file_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   Hasher64 hasher_;
   std::vector<std::vector<std::uint8_t>> room_;  // for outputs that are on a GPU
 };

@@ -4,8 +4,6 @@
 #include <cassert>
 #include <optional>
 
-#include "stoker/base/clock.h"
-
 namespace stoker {
 namespace {
 

@@ -24,6 +24,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
+#include "stoker/base/parse_number.h"
 #include "stoker/runtime/report/prometheus_metrics.h"
 #include "stoker/storage/closed_in_children.h"
 #include "stoker/storage/posix_file.h"
@@ -223,9 +224,8 @@ MetricsAddress parse_metrics_address(std::string_view text) {
   const std::string_view port = colon == std::string_view::npos ? text : text.substr(colon + 1);
   MetricsAddress address{std::string(colon == std::string_view::npos ? "127.0.0.1" : text.substr(0, colon))};
   if (address.host == "localhost") address.host = "127.0.0.1";
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
-  const bool is_port = error == std::errc() && end == port.data() + port.size() && address.port >= 0 &&
-                       address.port <= kPortMax && port.front() != '-';
+  address.port = parse_number<int>(port).value_or(-1);
+  const bool is_port = address.port >= 0 && address.port <= kPortMax && port.front() != '-';
   if (is_port && is_address(address.host)) return address;
   fail(ErrorKind::kUsage,
        "'{}' is not an address for metrics; write a port as 9100, or with an IP address as 127.0.0.1:9100, [::1]:9100, "

@@ -26,12 +26,6 @@ std::optional<double> MetricsWindow::step_s() const {
   return seconds_of(Metric::kConsumerStepNs) / static_cast<double>(steps);
 }
 
-std::optional<double> MetricsWindow::device_step_s() const {
-  const std::int64_t steps = (*this)[Metric::kConsumerDeviceSteps];
-  if (steps == 0) return std::nullopt;
-  return seconds_of(Metric::kConsumerDeviceStepNs) / static_cast<double>(steps);
-}
-
 std::vector<StageTime> MetricsWindow::stages() const {
   std::vector<StageTime> stages;
   for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -40,17 +34,6 @@ std::vector<StageTime> MetricsWindow::stages() const {
     stages.push_back({spec.stage, spec.side, static_cast<double>(values_[i]) * 1e-9});
   }
   return stages;
-}
-
-double MetricsWindow::cpu_busy_s() const {
-  double seconds = 0;
-  for (const StageTime& stage : stages()) seconds += stage.side == "cpu" ? stage.seconds : 0;
-  return seconds;
-}
-
-double MetricsWindow::worker_busy_share() const {
-  const double busy = seconds_of(Metric::kWorkerBusyNs);
-  return ratio(busy, busy + seconds_of(Metric::kWorkerIdleNs));
 }
 
 double MetricsWindow::mean(Metric level_ns) const { return ratio(seconds_of(level_ns), seconds_); }

@@ -40,15 +40,9 @@ class MetricsWindow {
   /// The mean of the consumer's steps that ended in the window: its time between batches without waiting. Unset if no
   /// step ended.
   std::optional<double> step_s() const;
-  /// The same for the GPU, of steps that were timed.
-  std::optional<double> device_step_s() const;
 
   /// Stages that ran in the window, in the order in which a sample passes through them.
   std::vector<StageTime> stages() const;
-  /// Of all stages on the CPU together.
-  double cpu_busy_s() const;
-  /// Of the time that workers had.
-  double worker_busy_share() const;
 
   /// The mean number in a queue; `level_ns` is its counter: kReadNs for kReadsInFlight, kTicketsReadyNs, ...
   double mean(Metric level_ns) const;

@@ -61,13 +61,10 @@ TEST(MetricsWindow, HasTheConsumersWaitAndStep) {
   EXPECT_DOUBLE_EQ(window.wait_s(), 0.5);
   EXPECT_DOUBLE_EQ(window.wait_share(), 0.25);
   EXPECT_DOUBLE_EQ(window.step_s().value(), 0.3);
-  EXPECT_EQ(window.device_step_s(), std::nullopt);
 }
 
 TEST(MetricsWindow, HasTheTimeOfStages) {
   const MetricsWindow window = two_seconds();
-  EXPECT_DOUBLE_EQ(window.cpu_busy_s(), 2.5);
-  EXPECT_DOUBLE_EQ(window.worker_busy_share(), 0.75);
   std::vector<std::string> stages;
   for (const StageTime& stage : window.stages()) {
     stages.push_back(std::string(stage.side) + " " + std::string(stage.name) + " " + std::to_string(stage.seconds));
@@ -81,7 +78,6 @@ TEST(MetricsWindow, OfNothingIsNothing) {
   EXPECT_EQ(window.samples_per_s(), 0);
   EXPECT_EQ(window.wait_share(), 0);
   EXPECT_EQ(window.step_s(), std::nullopt);
-  EXPECT_EQ(window.worker_busy_share(), 0);
   EXPECT_EQ(window.mean(Metric::kReadNs), 0);
   EXPECT_TRUE(window.stages().empty());
 }

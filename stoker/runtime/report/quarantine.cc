@@ -45,7 +45,7 @@ std::optional<std::string> identity_in(const std::string& line) {
 
 }  // namespace
 
-Quarantine::Quarantine(const std::string& path) : path_(path) {
+Quarantine::Quarantine(const std::string& path) : path_(path), file_(nullptr, std::fclose) {
   std::ifstream list(path, std::ios::binary);
   bool has_others = false, ends_in_line = false;
   for (std::string line; std::getline(list, line);) {

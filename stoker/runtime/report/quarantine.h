@@ -27,14 +27,10 @@ class Quarantine {
   const std::string& path() const { return path_; }
 
  private:
-  struct Closer {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-
   std::string path_;
   std::unordered_set<std::string> known_;  // never changes
   std::unordered_set<std::string> added_;
-  std::unique_ptr<std::FILE, Closer> file_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
 };
 
 }  // namespace stoker

@@ -1,7 +1,5 @@
 #include "stoker/runtime/samples/sample_trials.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "stoker/base/error.h"

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <cstring>

@@ -55,9 +55,7 @@ std::optional<KnobSetting> parse_knobs(std::string_view text) {
 std::string read_text(const std::string& path) {
   FileSource file(path, std::make_shared<InlineExecutor>());
   if (file.size() > kBytesMax) fail(ErrorKind::kData, "'{}' is not a file of Stoker", path);
-  std::string text(file.size(), '\0');
-  read_fully(file, 0, MutableBytes(reinterpret_cast<std::uint8_t*>(text.data()), text.size()));
-  return text;
+  return read_whole(file);
 }
 
 }  // namespace

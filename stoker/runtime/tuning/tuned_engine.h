@@ -13,7 +13,6 @@ namespace stoker {
 
 class TunedEngine final : public TunedLoader {
  public:
-  /// The engine must outlive it; its threads have not started yet.
   TunedEngine(Engine& engine, const ResolvedOptions& options, SelfTuningOptions tuning);
 
   SelfTuning& tuning() { return tuning_; }
@@ -29,5 +28,8 @@ class TunedEngine final : public TunedLoader {
   const DecodeLimits limits_;
   SelfTuning tuning_;
 };
+
+/// Null if the options leave nothing to tune. The engine must outlive it; its threads have not started yet.
+std::unique_ptr<TunedEngine> tune(Engine& engine, const ResolvedOptions& options);
 
 }  // namespace stoker

@@ -1,6 +1,6 @@
 """Streams of a GPU that read batches: they begin when the batch is there, and its memory is left alone until they end.
 
-A consumer's kernel that waits for a long time on the GPU, while Python has let go of the batch, is what shows it.
+A consumer's kernel that waits for a long time on the GPU, while Python has released the batch, is what shows it.
 """
 
 import numpy as np

@@ -12,8 +12,9 @@ namespace stoker {
 /// A picture of a launch. Its pointers are into the device's memory.
 struct DevicePicture {
   PicturePass pass;
-  std::int32_t unit;         // PictureTraits::unit
-  std::int32_t first_block;  // of those that compute it
+  std::int32_t unit;           // PictureTraits::unit
+  std::int32_t first_block;    // of those that compute it
+  PictureStatistic statistic;  // of the pass
 
   STOKER_HOST_DEVICE int units_across() const { return (pass.width + unit - 1) / unit; }
   STOKER_HOST_DEVICE int units() const { return units_across() * ((pass.height + unit - 1) / unit); }
@@ -42,8 +43,12 @@ struct DevicePictureFactsKernel {
       for (int c = 0; c < 3; ++c) shared.counts[c][thread] = 0;
     } else if constexpr (kPhase == 1) {
       const std::int64_t pixels = pass.pixels();
+      const PictureStatistic statistic = args.pictures[block].statistic;
+      if (statistic == PictureStatistic::kNothing) return;
       for (int c = 0; c < 3; ++c) {
-        for (std::int64_t i = thread; i < pixels; i += kThreads) add_one(shared.counts[c][pass.in[c * pixels + i]]);
+        for (std::int64_t i = thread; i < pixels; i += kThreads) {
+          add_one(shared.counts[c][counted_value(pass, statistic, i, c)]);
+        }
       }
     } else if constexpr (kPhase == 2) {
       if (thread >= 3) return;
@@ -52,7 +57,7 @@ struct DevicePictureFactsKernel {
         shared.sums[thread] += static_cast<std::uint64_t>(value) * shared.counts[thread][value];
       }
     } else {
-      if (thread < 3) find_facts(pass, shared, thread);
+      find_facts(pass, shared, thread, kThreads);
     }
   }
 };

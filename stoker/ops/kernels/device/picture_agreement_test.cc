@@ -32,8 +32,7 @@ PictureChain chain_of(const std::vector<OperatorCall>& calls) {
   PictureChain chain;
   int occurrence = 0;
   for (const OperatorCall& call : calls) {
-    const auto make = std::get<PictureFunction>(find_operator(call.name).function);
-    chain.append(make(check_call(call)), random_stream("image", call.name, occurrence++));
+    chain.append(make_picture_operator(check_call(call)), random_stream("image", call.name, occurrence++));
   }
   return chain;
 }
@@ -67,7 +66,7 @@ Planes run_passes(const Planes& picture, const PictureChain& chain, ImageSize si
   Planes memory(layout.bytes, 0xA5);
   std::copy(picture.begin(), picture.end(), memory.begin());
   std::uint8_t *from = memory.data(), *to = from + layout.picture;
-  PictureFacts facts;
+  PictureFacts facts{};
   for (std::span<const PictureStep> left = steps.all(); !left.empty();) {
     const int length = pass_length(left);
     const bool moves = traits_of(left.front().kind).reads_around;
@@ -79,6 +78,7 @@ Planes run_passes(const Planes& picture, const PictureChain& chain, ImageSize si
                         .kept = memory.data() + layout.kept,
                         .kept_stride = layout.picture,
                         .work = memory.data() + layout.work,
+                        .scratch = nullptr,
                         .width = size.width,
                         .height = size.height});
     if (moves) std::swap(from, to);
@@ -88,26 +88,16 @@ Planes run_passes(const Planes& picture, const PictureChain& chain, ImageSize si
 }
 
 Planes by_meaning(const Planes& picture, const PictureChain& chain, ImageSize size, const SampleDraw& draw) {
-  return run_passes(picture, chain, size, draw, [](const PicturePass& pass) {
-    PictureStatistics statistics{};
-    for (int c = 0; c < 3; ++c) {
-      for (std::ptrdiff_t i = 0; i < pass.pixels(); ++i) {
-        statistics.sums[c] += pass.in[c * pass.pixels() + i];
-        ++statistics.counts[c][pass.in[c * pass.pixels() + i]];
-      }
-    }
-    for (int c = 0; c < 3; ++c) find_facts(pass, statistics, c);
-    const int unit = traits_of(pass.steps->kind).unit;
-    for (int y = 0; y < pass.height; y += unit) {
-      for (int x = 0; x < pass.width; x += unit) compute_unit(pass, x, y);
-    }
-  });
+  return run_passes(picture, chain, size, draw, compute_plainly);
 }
 
 Planes by_grid(const Planes& picture, const PictureChain& chain, ImageSize size, const SampleDraw& draw,
                std::uint32_t order) {
   return run_passes(picture, chain, size, draw, [order](const PicturePass& pass) {
-    const DevicePicture device{.pass = pass, .unit = traits_of(pass.steps->kind).unit, .first_block = 0};
+    const DevicePicture device{.pass = pass,
+                               .unit = traits_of(pass.steps->kind).unit,
+                               .first_block = 0,
+                               .statistic = statistic_of({pass.steps, static_cast<std::size_t>(pass.count)})};
     run_grid<DevicePictureFactsKernel>({.pictures = &device}, 1, order);
     run_grid<DevicePictureKernel>({.pictures = &device, .count = 1}, DevicePictureKernel::blocks(device), order);
   });

@@ -38,6 +38,40 @@ HWY_INLINE void apply_affine(const PictureStep& step, LinearColors& colors) {
             scaled(colors.r1, scale_r, bias_r), scaled(colors.g1, scale_g, bias_g), scaled(colors.b1, scale_b, bias_b)};
 }
 
+HWY_INLINE void apply_contrast(const PictureStep& step, float number, LinearColors& colors) {
+  const LinearTag d;
+  const auto scale = hn::Set(d, step.f[0]), bias = hn::Set(d, number);
+  colors = {scaled(colors.r0, scale, bias), scaled(colors.g0, scale, bias), scaled(colors.b0, scale, bias),
+            scaled(colors.r1, scale, bias), scaled(colors.g1, scale, bias), scaled(colors.b1, scale, bias)};
+}
+
+// The sum of three weighted channels, in the order of the meaning.
+HWY_INLINE LinearVector weighed(LinearVector r, LinearVector g, LinearVector b, const float* weights) {
+  const LinearTag d;
+  const auto sum = hn::Add(hn::Mul(r, hn::Set(d, weights[0])), hn::Mul(g, hn::Set(d, weights[1])));
+  return hn::Add(sum, hn::Mul(b, hn::Set(d, weights[2])));
+}
+
+HWY_INLINE void apply_saturation(const PictureStep& step, LinearColors& colors) {
+  const LinearTag d;
+  constexpr float kGrey[] = {0.299f, 0.587f, 0.114f};
+  const auto scale = hn::Set(d, step.f[0]), rest = hn::Set(d, step.f[1]);
+  const auto grey0 = hn::Mul(weighed(colors.r0, colors.g0, colors.b0, kGrey), rest);
+  const auto grey1 = hn::Mul(weighed(colors.r1, colors.g1, colors.b1, kGrey), rest);
+  colors = {scaled(colors.r0, scale, grey0), scaled(colors.g0, scale, grey0), scaled(colors.b0, scale, grey0),
+            scaled(colors.r1, scale, grey1), scaled(colors.g1, scale, grey1), scaled(colors.b1, scale, grey1)};
+}
+
+HWY_INLINE void apply_matrix(const PictureStep& step, LinearColors& colors) {
+  const LinearTag d;
+  const auto row = [&](LinearVector r, LinearVector g, LinearVector b, int channel) HWY_ATTR {
+    return hn::Add(weighed(r, g, b, step.f + 3 * channel), hn::Set(d, step.f[9 + channel]));
+  };
+  colors = {row(colors.r0, colors.g0, colors.b0, 0), row(colors.r0, colors.g0, colors.b0, 1),
+            row(colors.r0, colors.g0, colors.b0, 2), row(colors.r1, colors.g1, colors.b1, 0),
+            row(colors.r1, colors.g1, colors.b1, 1), row(colors.r1, colors.g1, colors.b1, 2)};
+}
+
 HWY_INLINE LinearVector clamped(LinearVector value) {
   const LinearTag d;
   return hn::Min(hn::Max(value, hn::Zero(d)), hn::Set(d, 255.0f));
@@ -64,6 +98,9 @@ HWY_INLINE void run_linear_block(const PicturePass& pass, const std::uint8_t* in
     const PictureStep& step = pass.steps[i];
     switch (step.kind) {
       case PictureKind::kAffine: apply_affine(step, colors); break;
+      case PictureKind::kContrast: apply_contrast(step, pass.facts->number[i], colors); break;
+      case PictureKind::kSaturation: apply_saturation(step, colors); break;
+      case PictureKind::kMatrix: apply_matrix(step, colors); break;
       default: break;  // of no run
     }
     colors = {clamped(colors.r0), clamped(colors.g0), clamped(colors.b0),

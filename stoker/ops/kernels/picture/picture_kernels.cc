@@ -8,8 +8,14 @@
 #include <hwy/foreach_target.h>  // includes this file once per instruction set
 #include <hwy/highway.h>
 
-#include "stoker/ops/kernels/picture/invert-inl.h"
+#include "stoker/ops/kernels/picture/blur-inl.h"
+#include "stoker/ops/kernels/picture/jpeg-inl.h"
 #include "stoker/ops/kernels/picture/linear-inl.h"
+#include "stoker/ops/kernels/picture/noise-inl.h"
+#include "stoker/ops/kernels/picture/sharpness-inl.h"
+#include "stoker/ops/kernels/picture/table-inl.h"
+#include "stoker/ops/kernels/picture/torchvision-inl.h"
+#include "stoker/ops/kernels/picture/warp-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace stoker {
@@ -19,8 +25,34 @@ const PictureKernels* picture_table_of_target() {
   static constexpr PictureKernels kTable = [] {
     PictureKernels table;
     table.target = HWY_TARGET;
+    table.sum = sum_of_plane;
+    table.grey_sum = sum_of_grey;
     table[PictureKind::kAffine] = run_linear;
+    table[PictureKind::kContrast] = run_linear;
+    table[PictureKind::kSaturation] = run_linear;
+    table[PictureKind::kMatrix] = run_linear;
+    table[PictureKind::kTorchvisionBrightness] = look_up_picture;
+    table[PictureKind::kTorchvisionContrast] = look_up_picture;
+    table[PictureKind::kTorchvisionSaturation] = torchvision_saturation;
+    table[PictureKind::kTorchvisionHue] = torchvision_shift_hue;
+    table[PictureKind::kTorchvisionGrayscale] = torchvision_grayscale;
     table[PictureKind::kInvert] = invert_picture;
+    table[PictureKind::kPosterize] = posterize_picture;
+    table[PictureKind::kSolarize] = solarize_picture;
+    table[PictureKind::kGamma] = look_up_picture;
+    table[PictureKind::kEqualize] = look_up_picture;
+    table[PictureKind::kAutocontrast] = look_up_picture;
+    table[PictureKind::kPermutation] = permute_picture;
+    table[PictureKind::kBlurAcross] = blur_picture_across;
+    table[PictureKind::kBlurDown] = blur_picture_down;
+    table[PictureKind::kJpegCode] = jpeg_code_picture;
+    table[PictureKind::kJpegColor] = jpeg_color_picture;
+    table[PictureKind::kSharpness] = sharpen_picture;
+    table[PictureKind::kGaussianNoise] = add_gaussian_noise;
+    table[PictureKind::kShotNoise] = add_shot_noise;
+    table[PictureKind::kSaltAndPepper] = add_salt_and_pepper;
+    table[PictureKind::kWarp] = warp_picture;
+    table[PictureKind::kElastic] = deform_picture;
     return table;
   }();
   return &kTable;

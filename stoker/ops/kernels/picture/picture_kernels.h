@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "stoker/ops/picture/picture_pass.h"
@@ -16,6 +17,9 @@ struct PictureKernels {
   /// no kernel but the meaning itself. Nothing beyond the picture's planes is read or written.
   using Pass = void (*)(const PicturePass& pass);
   std::array<Pass, kPictureKinds> pass{};
+  /// Of the values of a plane; and of torchvision's grey of three planes.
+  std::uint64_t (*sum)(const std::uint8_t* plane, std::ptrdiff_t pixels) = nullptr;
+  std::uint64_t (*grey_sum)(const std::uint8_t* planes, std::ptrdiff_t pixels) = nullptr;
 
   constexpr Pass& operator[](PictureKind kind) { return pass[static_cast<std::size_t>(kind)]; }
   constexpr Pass operator[](PictureKind kind) const { return pass[static_cast<std::size_t>(kind)]; }

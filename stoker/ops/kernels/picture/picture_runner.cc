@@ -7,17 +7,6 @@
 #include "stoker/ops/picture/picture_meaning.h"
 
 namespace stoker {
-namespace {
-
-void compute_units(const PicturePass& pass) {
-  const int unit = traits_of(pass.steps->kind).unit;
-  for (int y = 0; y < pass.height; y += unit) {
-    for (int x = 0; x < pass.width; x += unit) compute_unit(pass, x, y);
-  }
-}
-
-}  // namespace
-
 const std::uint8_t* PictureRunner::run(std::span<const PictureStep> steps, ImageSize size, const PictureLayout& layout,
                                        std::uint8_t* memory) {
   const PictureKernels& kernels = picture_kernels();
@@ -33,11 +22,12 @@ const std::uint8_t* PictureRunner::run(std::span<const PictureStep> steps, Image
                               .kept = memory + layout.kept,
                               .kept_stride = layout.picture,
                               .work = memory + layout.work,
+                              .scratch = memory + layout.scratch,
                               .width = size.width,
                               .height = size.height};
     if (const PictureStatistic statistic = statistic_of(now); statistic != PictureStatistic::kNone) {
-      count_picture(pass, statistic, statistics_);
-      for (int c = 0; c < 3; ++c) find_facts(pass, statistics_, c);
+      count_picture(pass, statistic, kernels, statistics_);
+      find_facts(pass, statistics_, 0, 1);
     }
     if (const PictureKernels::Pass kernel = kernels[now.front().kind]) {
       kernel(pass);

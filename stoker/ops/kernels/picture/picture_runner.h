@@ -17,8 +17,8 @@ class PictureRunner {
                           std::uint8_t* memory);
 
  private:
-  PictureStatistics statistics_;
-  PictureFacts facts_;
+  PictureStatistics statistics_{};
+  PictureFacts facts_{};
 };
 
 }  // namespace stoker

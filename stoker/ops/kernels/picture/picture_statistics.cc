@@ -1,8 +1,5 @@
 #include "stoker/ops/kernels/picture/picture_statistics.h"
 
-#include <cstring>
-#include <numeric>
-
 namespace stoker {
 namespace {
 
@@ -19,12 +16,19 @@ void count_plane(const std::uint8_t* plane, std::ptrdiff_t pixels, std::uint32_t
 
 }  // namespace
 
-void count_picture(const PicturePass& pass, PictureStatistic statistic, PictureStatistics& statistics) {
+void count_picture(const PicturePass& pass, PictureStatistic statistic, const PictureKernels& kernels,
+                   PictureStatistics& statistics) {
   const std::ptrdiff_t pixels = pass.pixels();
-  for (int c = 0; c < 3; ++c) {
-    const std::uint8_t* const plane = pass.in + c * pixels;
-    if (statistic == PictureStatistic::kHistograms) count_plane(plane, pixels, statistics.counts[c]);
-    statistics.sums[c] = std::accumulate(plane, plane + pixels, std::uint64_t{0});
+  switch (statistic) {
+    case PictureStatistic::kNone:
+    case PictureStatistic::kNothing: return;
+    case PictureStatistic::kMeans:
+      for (int c = 0; c < 3; ++c) statistics.sums[c] = kernels.sum(pass.in + c * pixels, pixels);
+      return;
+    case PictureStatistic::kGreyMean: statistics.sums[0] = kernels.grey_sum(pass.in, pixels); return;
+    case PictureStatistic::kHistograms:
+      for (int c = 0; c < 3; ++c) count_plane(pass.in + c * pixels, pixels, statistics.counts[c]);
+      return;
   }
 }
 

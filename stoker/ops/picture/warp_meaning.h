@@ -1,0 +1,168 @@
+// The meaning of warps: where in the input an output pixel lies, and the value there. Places are computed in float32,
+// every operation rounded by itself in the order written here, then kept in 1/32768 of a pixel; all else is integers.
+#pragma once
+
+#include <cstdint>
+
+#include "stoker/base/philox.h"
+#include "stoker/ops/picture/picture_pass.h"
+
+namespace stoker {
+
+enum class WarpFilter : std::uint8_t { kNearest, kBilinear };
+
+/// What the parameters of PictureKind::kWarp and kElastic are.
+struct WarpStep {
+  // Of kWarp, a matrix: the output's pixel (x, y) shows the input's (X / W, Y / W), where (X, Y, W) is the matrix times
+  // (x, y, 1) and (0, 0) the middle of the first pixel.
+  static constexpr int kMatrix = 0;
+  // Of kElastic, by axis: points of the lattice per pixel, and the displacement in pixels per unit of noise.
+  static constexpr int kDensity = 0, kGain = 2;
+
+  // Of both, in n.
+  static constexpr int kFilter = 0, kFill = 1;
+
+  STOKER_HOST_DEVICE static WarpFilter filter(const PictureStep& step) {
+    return static_cast<WarpFilter>(step.n[kFilter]);
+  }
+};
+
+/// A place in the input; 0 is the middle of the first pixel.
+struct WarpPlace {
+  static constexpr int kBits = 15, kOne = 1 << kBits;
+  std::int32_t x, y;
+};
+
+/// Whatever is not within a pixel of the input is one pixel outside, and so shows nothing of it.
+STOKER_HOST_DEVICE inline std::int32_t warp_coordinate(float value, int size) {
+  if (!(value > -1.0f && value < static_cast<float>(size))) return -WarpPlace::kOne;  // NaN, too
+  const float scaled = value * static_cast<float>(WarpPlace::kOne);
+  const auto truncated = static_cast<std::int32_t>(scaled);
+  return truncated - (scaled < static_cast<float>(truncated) ? 1 : 0);
+}
+
+STOKER_HOST_DEVICE inline WarpPlace matrix_place(const PicturePass& pass, int x, int y) {
+  const float* const m = pass.steps->f + WarpStep::kMatrix;
+  const auto column = static_cast<float>(x), row = static_cast<float>(y);
+  float at_x = m[0] * column + (m[1] * row + m[2]);
+  float at_y = m[3] * column + (m[4] * row + m[5]);
+  const float divisor = m[6] * column + (m[7] * row + m[8]);
+  at_x = at_x / divisor;
+  at_y = at_y / divisor;
+  return {warp_coordinate(at_x, pass.width), warp_coordinate(at_y, pass.height)};
+}
+
+/// The displacement of an elastic deformation: noise on a lattice, made smooth by cubic B-splines.
+struct ElasticField {
+  /// A pixel's place between four points of the lattice, on one axis: the first one, and the weight of each.
+  struct Taps {
+    std::int32_t first;
+    float weight[4];
+  };
+  static constexpr float kSixth = 1.0f / 6;
+
+  STOKER_HOST_DEVICE static Taps taps(float density, int pixel) {
+    const float place = static_cast<float>(pixel) * density;
+    const auto first = static_cast<std::int32_t>(place);
+    const float t = place - static_cast<float>(first), s = 1.0f - t;
+    const float t2 = t * t, s2 = s * s;
+    return {first,
+            {s2 * s * kSixth, (t2 * (t * 3.0f - 6.0f) + 4.0f) * kSixth, (s2 * (s * 3.0f - 6.0f) + 4.0f) * kSixth,
+             t2 * t * kSixth}};
+  }
+
+  /// Nearly normal: sums of eight bytes, with a mean of 0 and a variance of 8 (256^2 - 1) / 12.
+  struct Noise {
+    float x, y;
+  };
+  STOKER_HOST_DEVICE static Noise noise(std::uint64_t key, int column, int row) {
+    const PhiloxBlock bits =
+        Philox::block({{static_cast<std::uint32_t>(column), static_cast<std::uint32_t>(row), 0, 0}},
+                      static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32));
+    return {sum_of_bytes(bits.word[0], bits.word[1]), sum_of_bytes(bits.word[2], bits.word[3])};
+  }
+
+ private:
+  STOKER_HOST_DEVICE static float sum_of_bytes(std::uint32_t a, std::uint32_t b) {
+    int sum = -4 * 255;
+    for (int shift = 0; shift < 32; shift += 8) {
+      sum += static_cast<int>(a >> shift & 0xFF) + static_cast<int>(b >> shift & 0xFF);
+    }
+    return static_cast<float>(sum);
+  }
+};
+
+STOKER_HOST_DEVICE inline float weighted(const float (&weight)[4], float a, float b, float c, float d) {
+  return ((weight[0] * a + weight[1] * b) + weight[2] * c) + weight[3] * d;
+}
+
+STOKER_HOST_DEVICE inline WarpPlace elastic_place(const PicturePass& pass, int x, int y) {
+  const PictureStep& step = *pass.steps;
+  const float *const density = step.f + WarpStep::kDensity, *const gain = step.f + WarpStep::kGain;
+  const ElasticField::Taps columns = ElasticField::taps(density[0], x), rows = ElasticField::taps(density[1], y);
+  float sum_x[4], sum_y[4];  // by column of the lattice
+  for (int i = 0; i < 4; ++i) {
+    ElasticField::Noise noise[4];
+    for (int j = 0; j < 4; ++j) noise[j] = ElasticField::noise(step.key, columns.first + i, rows.first + j);
+    sum_x[i] = weighted(rows.weight, noise[0].x, noise[1].x, noise[2].x, noise[3].x);
+    sum_y[i] = weighted(rows.weight, noise[0].y, noise[1].y, noise[2].y, noise[3].y);
+  }
+  const float move_x = weighted(columns.weight, sum_x[0], sum_x[1], sum_x[2], sum_x[3]) * gain[0];
+  const float move_y = weighted(columns.weight, sum_y[0], sum_y[1], sum_y[2], sum_y[3]) * gain[1];
+  return {warp_coordinate(static_cast<float>(x) + move_x, pass.width),
+          warp_coordinate(static_cast<float>(y) + move_y, pass.height)};
+}
+
+/// Between a and b, at f / 32768 of the way. |b - a| fits in 16 bits.
+STOKER_HOST_DEVICE inline int interpolated(int a, int b, int f) { return a + (((b - a) * f + 0x4000) >> 15); }
+
+/// Bilinear values have 6 bits more than a byte.
+struct WarpValue {
+  static constexpr int kBits = 6, kAll = 255 << kBits;
+
+  /// Values outside are 0, and so is their share; `share` is that of the input, of kAll, and `sum` the value.
+  /// torchvision multiplies the value, which lacks the parts outside already, by the share once more, and adds the rest
+  /// of `fill`.
+  STOKER_HOST_DEVICE static std::uint8_t filled(int sum, int share, int fill) {
+    const int share15 = 2 * share + (share >> 7);  // 32767 is all of it, and changes nothing
+    return static_cast<std::uint8_t>((interpolated(fill << kBits, sum, share15) + (1 << (kBits - 1))) >> kBits);
+  }
+};
+
+STOKER_HOST_DEVICE inline void warp_nearest(const PicturePass& pass, WarpPlace place, int x, int y) {
+  const int from_x = (place.x + WarpPlace::kOne / 2) >> WarpPlace::kBits;
+  const int from_y = (place.y + WarpPlace::kOne / 2) >> WarpPlace::kBits;
+  const bool inside = from_x >= 0 && from_x < pass.width && from_y >= 0 && from_y < pass.height;
+  for (int c = 0; c < 3; ++c) {
+    const int value = inside ? pass.at(from_x, from_y, c) : pass.steps->n[WarpStep::kFill + c];
+    pass.put(x, y, c, static_cast<std::uint8_t>(value));
+  }
+}
+
+STOKER_HOST_DEVICE inline void warp_bilinear(const PicturePass& pass, WarpPlace place, int x, int y) {
+  const int left = place.x >> WarpPlace::kBits, top = place.y >> WarpPlace::kBits;
+  const int part_x = place.x & (WarpPlace::kOne - 1), part_y = place.y & (WarpPlace::kOne - 1);
+  const bool in_x[2] = {left >= 0, left + 1 < pass.width}, in_y[2] = {top >= 0, top + 1 < pass.height};
+  const auto blended = [&](auto&& tap) {
+    const int upper = interpolated(tap(0, 0), tap(1, 0), part_x), lower = interpolated(tap(0, 1), tap(1, 1), part_x);
+    return interpolated(upper, lower, part_y);
+  };
+  const int share = blended([&](int i, int j) { return in_x[i] && in_y[j] ? WarpValue::kAll : 0; });
+  for (int c = 0; c < 3; ++c) {
+    const int sum = blended(
+        [&](int i, int j) { return in_x[i] && in_y[j] ? pass.at(left + i, top + j, c) << WarpValue::kBits : 0; });
+    pass.put(x, y, c, WarpValue::filled(sum, share, pass.steps->n[WarpStep::kFill + c]));
+  }
+}
+
+STOKER_HOST_DEVICE inline void warp_pixel(const PicturePass& pass, int x, int y) {
+  const WarpPlace place =
+      pass.steps->kind == PictureKind::kElastic ? elastic_place(pass, x, y) : matrix_place(pass, x, y);
+  if (WarpStep::filter(*pass.steps) == WarpFilter::kNearest) {
+    warp_nearest(pass, place, x, y);
+  } else {
+    warp_bilinear(pass, place, x, y);
+  }
+}
+
+}  // namespace stoker
