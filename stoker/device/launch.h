@@ -8,6 +8,7 @@
 
 #include "stoker/codec/jpeg/device_decode.h"
 #include "stoker/ops/kernels/device/device_color.h"
+#include "stoker/ops/kernels/device/device_erase.h"
 #include "stoker/ops/kernels/device/device_picture.h"
 #include "stoker/ops/kernels/device/device_planar.h"
 #include "stoker/ops/kernels/device/device_rgb.h"
@@ -35,7 +36,7 @@ struct KernelList {
 };
 
 using DeviceKernels = KernelList<DeviceJpegKernel, DevicePlanarKernel, DeviceRgbKernel, DeviceColorKernel,
-                                 DevicePictureFactsKernel, DevicePictureKernel>;
+                                 DevicePictureFactsKernel, DevicePictureKernel, DeviceEraseKernel>;
 
 struct DeviceLaunch {
   int kernel = 0;  // of DeviceKernels

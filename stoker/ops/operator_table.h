@@ -16,12 +16,13 @@
 #include "stoker/ops/geometry.h"
 #include "stoker/ops/json_number.h"
 #include "stoker/ops/operator_call.h"
+#include "stoker/ops/several_views.h"
 #include "stoker/ops/stage.h"
 #include "stoker/ops/tensor_format.h"
 
 namespace stoker {
 
-enum class ArgType : std::uint8_t { kNumber, kInteger, kText, kNumbers, kIntegers, kOperators };
+enum class ArgType : std::uint8_t { kNumber, kInteger, kText, kNumbers, kIntegers, kFlag, kOperators };
 
 struct ArgSpec {
   std::string_view name;
@@ -39,6 +40,7 @@ struct ArgSpec {
   std::string_view choices{};  // "a|b|c"
 };
 
+class EraseOperator;
 class PictureOperator;
 
 /// What an operator does, by family.
@@ -46,25 +48,27 @@ using DecodeFunction = void (*)(const OperatorCall&, DecodeOptions&);
 using GeometryFunction = std::unique_ptr<GeometryOperator> (*)(const OperatorCall&);
 using PictureFunction = std::unique_ptr<PictureOperator> (*)(const OperatorCall&);
 using ColorFunction = void (*)(const OperatorCall&, ColorChain&);
+using EraseFunction = std::unique_ptr<EraseOperator> (*)(const OperatorCall&);
 using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
 using NumberFunction = void (*)(const OperatorCall&, JsonNumber&);
 using CombinationFunction = Combination (*)(const OperatorCall&);
+using ViewsFunction = std::vector<OperatorCalls> (*)(const OperatorCall&);
 
 struct OperatorSpec {
   std::string_view name;
   std::string_view doc;
   /// The alternative is the family, and families come in this order within a view; a number stands alone, and a
-  /// combination is of the family of its operators.
-  std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, FormatFunction, NumberFunction,
-               CombinationFunction>
+  /// combination is of the family of its operators. Those that make several views stand in no view.
+  std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, EraseFunction, FormatFunction,
+               NumberFunction, CombinationFunction, ViewsFunction>
       function;
   std::span<const ArgSpec> args;
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "picture", "color", "format", "number", "combination".
+/// "decode", "geometry", "picture", "color", "erase", "format", "number", "combination", "views".
 std::string_view family_name(const OperatorSpec& spec);
-/// The stage that operators of its family are a part of; a number and a combination have none.
+/// The stage that operators of its family are a part of; a number, a combination and views have none.
 Stage stage_of(const OperatorSpec& spec);
 
 std::span<const OperatorSpec> operator_table();

@@ -1,8 +1,10 @@
 #include "stoker/plan/agreement_testing.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "stoker/codec/encoded_testing.h"
+#include "stoker/ops/erase/erase_cases_testing.h"
 #include "stoker/ops/picture/picture_cases_testing.h"
 
 namespace stoker {
@@ -69,6 +71,63 @@ std::vector<Recipe> picture_recipes() {
     if (i % 5 < 2) recipe.layout("nhwc");
     recipes.push_back(recipe);
   }
+  return recipes;
+}
+
+std::vector<Recipe> erase_recipes() {
+  // Then it writes deviates, which bytes cannot hold.
+  const auto has_mode = [](const OperatorCall& call) {
+    return std::any_of(call.args.begin(), call.args.end(), [](const auto& arg) { return arg.first == "mode"; });
+  };
+  constexpr const char* kTypes[] = {"f32", "f16", "bf16", "u8"};
+  const std::vector<EraseCase>& cases = erase_cases();
+  std::vector<Recipe> recipes;
+  for (std::size_t i = 0; i < 2 * cases.size(); ++i) {
+    const OperatorCall& call = cases[i % cases.size()].call;
+    Recipe recipe = Recipe().decode(i % 2 == 0 ? "planar" : "faithful");
+    if (i % 3 == 0) {
+      recipe.resize(17, 29);
+    } else {
+      recipe.random_resized_crop(23 + static_cast<int>(i % 5)).random_flip();
+    }
+    if (i % 4 == 0) recipe.invert();
+    recipe.normalize("imagenet").add(call);
+    const OperatorCall& next = cases[(i + 1) % cases.size()].call;
+    if (i % 3 == 2) recipe.add(next);
+    const bool bytes_suffice = !has_mode(call) && !has_mode(next);
+    recipe.cast(kTypes[(i / cases.size() + i) % (bytes_suffice ? 4 : 3)]);
+    if (i / cases.size() == i % 2) recipe.layout("nhwc");
+    recipes.push_back(recipe);
+  }
+  return recipes;
+}
+
+std::vector<Recipe> several_view_recipes() {
+  std::vector<Recipe> recipes;
+  for (const char* mode : {"planar", "faithful", "faithful:13"}) {
+    for (const char* orientation : {"ignore", "apply"}) {
+      Recipe pair;
+      for (const char* name : {"image", "other"}) {
+        pair.view(name).decode(mode, orientation).random_resized_crop(24).random_flip().normalize("imagenet");
+      }
+      recipes.push_back(pair);
+      Recipe crops = pair;
+      for (const char* name : {"local_0", "local_1", "local_2", "local_3"}) {
+        crops.view(name).decode(mode, orientation).random_resized_crop(9, {0.01, 0.1}).random_flip().cast("f16");
+      }
+      recipes.push_back(crops);
+    }
+  }
+  Recipe unlike = Recipe().decode().resize(20, 30);
+  unlike.view("rgb").decode("faithful").resize(20, 30, "bicubic").flip();
+  unlike.view("turned").decode("planar", "apply").resize(17, 23).pad({2}, {10, 20, 30});
+  unlike.view("padding").decode().resize(20, 20).pad({30, 30, 30, 30}).crop(2, 3, 20, 25);
+  unlike.view("pixels").decode("faithful:13", "apply").random_resized_crop(15, {0.05, 0.5}).layout("nhwc");
+  unlike.view("corner")
+      .decode()
+      .random_resized_crop(12, {0.01, 0.05}, {0.5, 2}, "nearest")
+      .random_flip(0.5, "vertical");
+  recipes.push_back(unlike);
   return recipes;
 }
 

@@ -24,6 +24,13 @@ constexpr std::size_t kRoomPerImage = 2;
 // least. Where they take more, they are decoded in waves, and one image may have all of it.
 constexpr std::size_t kScratchMin = std::size_t{4} << 20;
 
+// Of what is erased from the tensors of a view.
+std::size_t erase_table_bytes(const EraseChain& chain, std::size_t slots) {
+  if (chain.empty()) return 0;
+  return rounded_up(slots * sizeof(DeviceErased)) +
+         rounded_up(slots * static_cast<std::size_t>(chain.steps_max()) * sizeof(EraseStep));
+}
+
 }  // namespace
 
 DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t image_bytes, bool nvjpeg)
@@ -53,9 +60,10 @@ DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t im
   // At worst each coded image is a wave of its own, with tables of its own.
   const std::size_t tables = count * image_views * (kDescriptionBytesMax + 2 * kDevicePlaceAlignment) +
                              kDevicePlaceAlignment * 3 * image_views;
-  std::size_t picture_tables = 0;
+  std::size_t picture_tables = 0, erase_tables = 0;
   for (const DevicePictureRoom& each : pictures) picture_tables += each.table_bytes;
-  staging = std::max(items + all_room + tables + picture_tables, out.back());
+  for (const ViewPlan& view : plan.views()) erase_tables += erase_table_bytes(view.image.erase, count);
+  staging = std::max(items + all_room + tables + picture_tables + erase_tables, out.back());
   faults = staging + std::max(nvjpeg ? kFileScratchMax : kScratchMin, all_resized);
   fault_words_end = faults + rounded_up(image_views * count * sizeof(std::uint32_t));
   memory = fault_words_end;
@@ -109,10 +117,13 @@ void DeviceBatch::pad(int slot) {
 }
 
 bool DeviceBatch::Room::grant(std::size_t bytes, std::size_t scratch_bytes, DeviceGrant& grant) {
-  Entry& entry = batch_.entry(view_, slot_);
-  if (entry.had_room || rounded_up(bytes) > batch_.layout_.room[view_]) return false;
-  if (scratch_bytes > batch_.layout_.faults - batch_.layout_.staging) return false;
-  entry.had_room = true;
+  std::size_t room = 0;
+  for (const std::size_t view : views_) {
+    if (batch_.entry(view, slot_).had_room) return false;
+    room += batch_.layout_.room[view];
+  }
+  if (rounded_up(bytes) > room || scratch_bytes > batch_.layout_.faults - batch_.layout_.staging) return false;
+  for (const std::size_t view : views_) batch_.entry(view, slot_).had_room = true;
   grant.place = batch_.placed_.fetch_add(rounded_up(bytes));
   grant.staging = batch_.staging_.data() + grant.place;
   return true;
@@ -153,11 +164,10 @@ const DeviceTask& DeviceBatch::seal() {
   for (const Wave& wave : waves_) {
     if (wave.first < file_begin_) {
       decode_entry_points(wave);
-      seal_wave<DeviceCodedImage>(wave);
     } else {
       decode_files(wave);
-      seal_wave<DeviceFileImage>(wave);
     }
+    seal_wave(wave);
   }
   for (std::size_t view = 0; view < outputs_.size(); ++view) seal_view(view);
   task_.copies_in.push_back({memory_.data() + layout_.items, staging_.data() + layout_.items, placed_ - layout_.items});
@@ -190,6 +200,10 @@ void move_samples(DeviceFileImage& image, std::size_t by) {
   for (std::uint64_t& samples : image.samples) samples += by;
 }
 
+void move_samples(DevicePlanarImage& image, std::size_t by) {
+  for (auto& plane : image.plane) plane.samples += by;
+}
+
 }  // namespace
 
 // The images of a kind, of whatever view, and where their planes will be.
@@ -204,7 +218,12 @@ void DeviceBatch::place_coded() {
       scratch = layout_.staging;
     }
     move_samples(*image, scratch);
-    for (auto& plane : image->planar.plane) plane.samples += scratch;
+    move_samples(image->planar, scratch);
+    const auto slots = static_cast<std::size_t>(slots_);
+    for (std::size_t shared = i % slots; shared < entries_.size(); shared += slots) {
+      auto* const other = std::get_if<DeviceSharedImage>(&entries_[shared].item);
+      if (other && other->of == i / slots) move_samples(other->planar, scratch);
+    }
     scratch += rounded_up(image->scratch_bytes);
     coded_.push_back(i);
     waves_.back().end = coded_.size();
@@ -223,16 +242,26 @@ void DeviceBatch::find_coded() {
   task_.copies_out.push_back({faults_.data(), memory_.data() + layout_.faults, bytes});
 }
 
-// What follows when its planes are there.
-template <class Image>
-void DeviceBatch::seal_wave(const Wave& wave) {
+const DevicePlanarImage* DeviceBatch::planar_of(std::size_t view, std::size_t coded) {
   const auto slots = static_cast<std::size_t>(slots_);
+  const DeviceItem& item = entries_[view * slots + coded % slots].item;
+  if (const auto* const shared = std::get_if<DeviceSharedImage>(&item)) {
+    return shared->of == coded / slots ? &shared->planar : nullptr;
+  }
+  if (view != coded / slots) return nullptr;
+  if (const auto* const image = std::get_if<DeviceCodedImage>(&item)) return &image->planar;
+  return &std::get<DeviceFileImage>(item).planar;
+}
+
+// What follows when its planes are there.
+void DeviceBatch::seal_wave(const Wave& wave) {
   for (std::size_t view = 0; view < outputs_.size(); ++view) {
     planars_.clear();
     for (std::size_t i = wave.first; i < wave.end; ++i) {
-      if (coded_[i] / slots != view) continue;
-      planars_.push_back(std::get<Image>(entries_[coded_[i]].item).planar);
-      planars_.back().slot = static_cast<std::int32_t>(coded_[i] % slots);
+      const DevicePlanarImage* const image = planar_of(view, coded_[i]);
+      if (!image) continue;
+      planars_.push_back(*image);
+      planars_.back().slot = static_cast<std::int32_t>(coded_[i] % static_cast<std::size_t>(slots_));
     }
     if (planars_.empty()) continue;
     launch_geometry<DevicePlanarKernel>(planars_, color_after_geometry(view),
@@ -332,7 +361,8 @@ void DeviceBatch::seal_view(std::size_t view) {
   for (int slot = 0; slot < slots_; ++slot) {
     const DeviceItem& item = entry(view, slot).item;
     const auto put_into = [slot](auto& images, auto image) { images.emplace_back(image).slot = slot; };
-    if (std::holds_alternative<DeviceCodedImage>(item) || std::holds_alternative<DeviceFileImage>(item)) {
+    if (std::holds_alternative<DeviceCodedImage>(item) || std::holds_alternative<DeviceFileImage>(item) ||
+        std::holds_alternative<DeviceSharedImage>(item)) {
       continue;  // of a wave
     }
     if (const auto* const planar = std::get_if<DevicePlanarImage>(&item)) {
@@ -355,6 +385,7 @@ void DeviceBatch::seal_view(std::size_t view) {
   launch_geometry<DeviceRgbKernel>(rgbs_, step, [&](const DeviceRgbImage&) { return size.height; });
   launch_color(step);
   if (!plan.image.picture.empty()) seal_pictures(view);
+  if (!plan.image.erase.empty()) seal_erased(view);
 }
 
 // Of resized_.
@@ -389,6 +420,33 @@ void DeviceBatch::seal_pictures(std::size_t view) {
   resized_.clear();
   rounds_.results(resized_);
   launch_color({color_of(view), out_});
+}
+
+void DeviceBatch::seal_erased(std::size_t view) {
+  const ImageProgram& image = plan_.views()[view].image;
+  erased_.clear();
+  erase_steps_.clear();
+  for (int slot = 0; slot < slots_; ++slot) {
+    const Entry& each = entry(view, slot);
+    if (std::holds_alternative<std::monostate>(each.item)) continue;
+    image.erase.draw(*image.geometry.output_size(), each.draw, drawn_erase_);
+    const std::span<const EraseStep> steps = drawn_erase_.all();
+    if (steps.empty()) continue;
+    erased_.push_back({.slot = slot,
+                       .first_step = static_cast<std::int32_t>(erase_steps_.size()),
+                       .step_count = static_cast<std::int32_t>(steps.size())});
+    erase_steps_.insert(erase_steps_.end(), steps.begin(), steps.end());
+  }
+  if (erased_.empty()) return;
+  const DeviceColor color = color_of(view);
+  const int blocks = DeviceEraseKernel::blocks_per_tensor(color);
+  task_.launches.push_back(DeviceLaunch::of<DeviceEraseKernel>({.out = out_,
+                                                                .tensors = place_table(erased_),
+                                                                .steps = place_table(erase_steps_),
+                                                                .color = color,
+                                                                .blocks_per_tensor = blocks},
+                                                               blocks * static_cast<int>(erased_.size())));
+  task_.launches.back().bytes = erase_steps_.size() * sizeof(EraseStep);
 }
 
 std::uint64_t DeviceBatch::bytes_to_device() const {

@@ -13,17 +13,20 @@
 #include "stoker/plan/agreement_testing.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/reference_executor.h"
+#include "stoker/plan/sample_images.h"
 
 namespace stoker {
 namespace {
 
 // The finished tensor by the stages one at a time, each from the last one's output, in memory granted beforehand.
-std::vector<std::uint8_t> run_stages(const ViewPlan& view, Bytes encoded, const SampleDraw& draw) {
-  ImageStages stages;
-  const StageOutputs outputs = stages.begin(view, encoded, draw);
-  std::vector<std::uint8_t> resized(outputs.geometry.bytes()), finished(outputs.color.bytes());
-  stages.path().decode();
-  EXPECT_EQ(outputs.decode.dtype, DType::kU8);
+std::vector<std::uint8_t> run_stages(const Plan& plan, const SampleInput& input) {
+  SampleImages images(plan);
+  images.begin(input);
+  const SharedDecode& decode = images.decodes().front();
+  ImageStages& stages = images.stages(decode.views.front());
+  std::vector<std::uint8_t> resized(stages.outputs().geometry.bytes()), finished(stages.outputs().color.bytes());
+  images.decode(decode);
+  EXPECT_EQ(stages.outputs().decode.dtype, DType::kU8);
   stages.path().geometry(stages.path().resized_view(resized.data()));
   stages.color(stages.path().resized_view(resized.data()), finished.data());
   return finished;
@@ -46,7 +49,7 @@ void expect_agreement(const Plan& plan, CpuExecutor& fast, ReferenceExecutor& re
     ASSERT_EQ(got[i].spec.shape, want[i].spec.shape) << what;
     ASSERT_EQ(got[i].bytes, want[i].bytes) << what;
   }
-  ASSERT_EQ(run_stages(plan.views()[0], encoded, draw), want[0].bytes) << "stage by stage: " << what;
+  ASSERT_EQ(run_stages(plan, input), want[0].bytes) << "stage by stage: " << what;
 }
 
 // Calls it on each instruction set that this machine has.
@@ -95,6 +98,16 @@ TEST(ExecutorAgreement, HoldsForEveryOperatorOnPictures) {
   on_each_isa([](const char* isa) {
     std::uint64_t seed = 0;
     for (const Recipe& recipe : picture_recipes()) {
+      expect_agreement_of_sizes(recipe, seed, isa);
+      if (HasFatalFailure()) return;
+    }
+  });
+}
+
+TEST(ExecutorAgreement, HoldsForEveryOperatorThatErases) {
+  on_each_isa([](const char* isa) {
+    std::uint64_t seed = 0;
+    for (const Recipe& recipe : erase_recipes()) {
       expect_agreement_of_sizes(recipe, seed, isa);
       if (HasFatalFailure()) return;
     }

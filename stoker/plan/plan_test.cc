@@ -66,9 +66,13 @@ TEST(Plan, DeclaresWhatEachStagePutsOut) {
 
 TEST(ImageStages, DeclareForASampleWhatEachPutsOut) {
   const Plan plan(Recipe().decode().crop(10, 20, 33, 17).resize(8).normalize("imagenet").cast("f16"));
-  const std::vector<std::uint8_t> encoded = noisy_png(90, 60, 1);
-  ImageStages stages;
-  const StageOutputs outputs = stages.begin(plan.views()[0], encoded, {});
+  SampleImages images(plan);
+  const auto outputs_of = [&](const std::vector<std::uint8_t>& encoded) {
+    const Bytes fields[] = {encoded};
+    images.begin({.fields = fields});
+    return images.stages(0).outputs();
+  };
+  const StageOutputs outputs = outputs_of(noisy_png(90, 60, 1));
   EXPECT_EQ(outputs.decode.shape, (Shape{17, 33, 3}));
   EXPECT_EQ(outputs.decode.bytes(), 17u * 33 * 3);
   EXPECT_EQ(outputs.geometry.shape, (Shape{8, 15, 3}));
@@ -76,8 +80,7 @@ TEST(ImageStages, DeclareForASampleWhatEachPutsOut) {
   EXPECT_EQ(outputs.color.shape, (Shape{3, 8, 15}));
   EXPECT_EQ(outputs.color.dtype, DType::kF16);
 
-  const std::vector<std::uint8_t> jpeg = noisy_jpeg(90, 60, 1, {.subsampling = ChromaSubsampling::k420});
-  const StageOutputs planar = stages.begin(plan.views()[0], jpeg, {});
+  const StageOutputs planar = outputs_of(noisy_jpeg(90, 60, 1, {.subsampling = ChromaSubsampling::k420}));
   EXPECT_EQ(planar.decode.shape, (Shape{17 * 33 + 2 * 18 * 10})) << "chroma samples 4 to 21 and 9 to 18";
   EXPECT_EQ(planar.geometry.shape, (Shape{3, 8, 15}));
   EXPECT_EQ(planar.color.shape, (Shape{3, 8, 15}));

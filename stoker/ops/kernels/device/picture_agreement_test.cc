@@ -190,6 +190,18 @@ TEST_P(PictureKernelsOn, MakeWhatTheMeaningSays) {
     });
   }
 }
+
+// Longer than the pieces in which kernels take rows.
+TEST_P(PictureKernelsOn, MakeWhatTheMeaningSaysOfLongRows) {
+  constexpr ImageSize kLong{1040, 18};
+  for (const OperatorCall& call : {OperatorCall{"gaussian_blur", {{"kernel_size", Numbers{31, 3}}, {"sigma", 4.0}}},
+                                   OperatorCall{"jpeg_degrade", {{"quality", 60.0}}}}) {
+    const PictureChain chain = chain_of({call});
+    const Planes picture = test_picture(kLong, 2);
+    ASSERT_EQ(by_kernels(picture, chain, kLong, {1, 2, 3}), by_meaning(picture, chain, kLong, {1, 2, 3}))
+        << to_string(call);
+  }
+}
 INSTANTIATE_TEST_SUITE_P(Isas, PictureKernelsOn, testing::ValuesIn(kIsaNames), isa_name);
 
 TEST(PictureChain, DrawsEachOccurrenceOfAnOperatorAnew) {

@@ -58,7 +58,7 @@ class WarpKernelsOn : public EachIsa {};
 INSTANTIATE_TEST_SUITE_P(Isas, WarpKernelsOn, testing::ValuesIn(kIsaNames), isa_name);
 
 constexpr ImageSize kWideSizes[] = {{255, 2}, {256, 1}, {257, 3}, {272, 2}, {511, 1}, {513, 2}, {600, 5}, {3, 300}};
-constexpr WarpFilter kFilters[] = {WarpFilter::kNearest, WarpFilter::kBilinear};
+constexpr WarpFilter kFilters[] = {WarpFilter::kNearest, WarpFilter::kBilinear, WarpFilter::kBicubic};
 
 TEST_P(WarpKernelsOn, AgreeOnWidePictures) {
   for (const ImageSize size : kWideSizes) {
