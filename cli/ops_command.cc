@@ -80,7 +80,7 @@ std::string table_of_all() {
   }
   return table.text() +
          "\nA view's operators must come in the order of these families; a combination is of the family of its "
-         "operators.\nDetails: stoker ops NAME\n";
+         "operators, and\nthose of the family batch belong to no view.\nDetails: stoker ops NAME\n";
 }
 
 std::string details_of(const OperatorSpec& spec) {

@@ -18,6 +18,7 @@
 #include "cli/progress.h"
 #include "cli/text_table.h"
 #include "stoker/base/units.h"
+#include "stoker/ops/operator_table.h"
 #include "stoker/plan/device_batch.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader.h"
@@ -65,6 +66,12 @@ std::optional<double> device_us(const PlanReport& report, std::size_t stage) {
   return std::max(0.0, *crossings[stage].device_us - *crossings[stage + 1].device_us);
 }
 
+std::vector<std::string> batch_operators(const PlanReport& report) {
+  std::vector<std::string> operators;
+  for (const OperatorCall& call : report.plan.recipe().batch()) operators.push_back(brief(call));
+  return operators;
+}
+
 std::string us_text(std::optional<double> us) { return us ? fmt::format("{:.3g}", *us) : "-"; }
 
 std::string crossings_text(const PlanReport& report) {
@@ -109,6 +116,9 @@ std::string text_of(const PlanReport& report) {
     stages.add_row({stage.name, fmt::format("{:.0f}", cost.cpu_us), us_text(device_us(report, i)),
                     format_size(cost.bytes_out), fmt::format("{}", fmt::join(stage.operators, ", "))});
   }
+  if (const std::vector<std::string> operators = batch_operators(report); !operators.empty()) {
+    stages.add_row({"across the batch", "-", "-", "-", fmt::format("{}", fmt::join(operators, ", "))});
+  }
   stages.add_row({"the rest", fmt::format("{:.0f}", std::max(rest_us, 0.0)), "-", "-", "reading, checking, batches"});
   TextTable outputs({{"output"}, {"dtype"}, {"shape of one sample"}});
   for (const OutputSpec& output : report.outputs) {
@@ -141,6 +151,7 @@ nlohmann::ordered_json json_of(const PlanReport& report) {
                               {"device_us", optional_json(device_us(report, i))},
                               {"bytes_out", std::llround(cost.bytes_out)}});
   }
+  json["batch"] = batch_operators(report);
   json["cpu_us"] = report.core.cpu_us;
   json["samples_per_s"] = report.core.samples_per_s;
   json["indexed_share"] = report.core.indexed;

@@ -71,6 +71,9 @@ std::string repr_recipe(const Recipe& recipe) {
     for (const OperatorCall& call : view.operators) text += " " + to_string(call);
     text += "; ";
   }
+  if (!recipe.batch().empty()) text += "batch:";
+  for (const OperatorCall& call : recipe.batch()) text += " " + to_string(call);
+  if (!recipe.batch().empty()) text += "; ";
   text += fmt::format("tail='{}'", recipe.tail());
   if (recipe.batch_repeats() != 1) text += fmt::format("; batch_repeats={}", recipe.batch_repeats());
   return text + ")";

@@ -9,6 +9,7 @@
 #include "stoker/codec/jpeg/device_decode.h"
 #include "stoker/ops/kernels/device/device_color.h"
 #include "stoker/ops/kernels/device/device_erase.h"
+#include "stoker/ops/kernels/device/device_mix.h"
 #include "stoker/ops/kernels/device/device_picture.h"
 #include "stoker/ops/kernels/device/device_planar.h"
 #include "stoker/ops/kernels/device/device_rgb.h"
@@ -37,7 +38,7 @@ struct KernelList {
 
 using DeviceKernels =
     KernelList<DeviceJpegKernel, DevicePlanarKernel, DeviceRgbKernel, DeviceColorKernel, DevicePictureFactsKernel,
-               DevicePictureKernel, DevicePictureBlockKernel, DeviceEraseKernel>;
+               DevicePictureKernel, DevicePictureBlockKernel, DeviceEraseKernel, DeviceMixKernel>;
 
 struct DeviceLaunch {
   int kernel = 0;  // of DeviceKernels

@@ -162,8 +162,8 @@ std::string brief_value(const Value& value) {
 }  // namespace
 
 std::string_view family_name(const OperatorSpec& spec) {
-  constexpr std::string_view kNames[] = {"decode", "geometry", "picture",     "color", "erase",
-                                         "format", "number",   "combination", "views"};
+  constexpr std::string_view kNames[] = {"decode", "geometry", "picture",     "color", "erase", "format",
+                                         "number", "label",    "combination", "views", "batch"};
   return kNames[spec.function.index()];
 }
 
@@ -173,6 +173,8 @@ Stage stage_of(const OperatorSpec& spec) {
   assert(spec.function.index() < std::size(kStageOf));
   return kStageOf[spec.function.index()];
 }
+
+bool is_of_batch(const OperatorSpec& spec) { return std::holds_alternative<BatchFunction>(spec.function); }
 
 const OperatorSpec& find_operator(std::string_view name) {
   for (const OperatorSpec& spec : operator_table()) {

@@ -531,6 +531,54 @@ constexpr ArgSpec kJsonNumberArgs[] = {
     text_arg("key", "key of the outermost object, or a JSON pointer: /annotations/0/category", ""),
     text_arg("dtype", "of the output", "i64|f32", "i64")};
 
+constexpr ArgSpec kOneHotArgs[] = {{.name = "classes",
+                                    .type = ArgType::kInteger,
+                                    .doc = "how many there are: the labels are 0 to classes - 1",
+                                    .required = true,
+                                    .min = 1,
+                                    .max = 1e6},
+                                   {.name = "smoothing",
+                                    .type = ArgType::kNumber,
+                                    .doc = "part of the probability that all classes share evenly",
+                                    .min = 0,
+                                    .max = 1}};
+
+constexpr ArgSpec chance_arg(std::string_view name, std::string_view doc, double by_default) {
+  return {.name = name, .type = ArgType::kNumber, .doc = doc, .numbers = {by_default}, .min = 0, .max = 1};
+}
+constexpr ArgSpec alpha_arg(std::string_view name, std::string_view doc, double by_default) {
+  return {.name = name, .type = ArgType::kNumber, .doc = doc, .numbers = {by_default}, .min = 1e-3, .max = 1e3};
+}
+constexpr std::string_view kShapeDoc = "both shapes of the beta distribution that the sample's own share is drawn from";
+constexpr ArgSpec pair_mode_arg() {
+  return text_arg("mode", "what shares one draw: the global batch, the two partners, or nothing", "batch|pair|elem",
+                  "batch");
+}
+constexpr ArgSpec mixed_labels_arg() {
+  return text_arg("labels",
+                  "soft: mixes one_hot labels; pair: adds the partner's label as label_b, and the label's own share as "
+                  "lambda",
+                  "soft|pair", "soft");
+}
+constexpr ArgSpec mixed_views_arg() {
+  return {.name = "views", .type = ArgType::kText, .doc = "the images to mix, by name: 'image, depth'; by default all"};
+}
+constexpr ArgSpec kMixupArgs[] = {alpha_arg("alpha", kShapeDoc, 1), p_arg(1), pair_mode_arg(), mixed_labels_arg(),
+                                  mixed_views_arg()};
+constexpr ArgSpec kMixupOrCutmixArgs[] = {
+    alpha_arg("mixup_alpha", "alpha of mixup", 0.8),
+    alpha_arg("cutmix_alpha", "alpha of cutmix", 1),
+    chance_arg("switch_prob", "probability of cutmix, if one of them is done", 0.5),
+    chance_arg("prob", "probability that one of them is done", 1),
+    pair_mode_arg(),
+    mixed_labels_arg(),
+    mixed_views_arg()};
+constexpr ArgSpec kMosaicArgs[] = {
+    alpha_arg("alpha", "both shapes of the beta distribution that each coordinate of the corner is drawn from", 1),
+    p_arg(1),
+    text_arg("mode", "what shares one draw: the global batch, the four partners, or nothing", "batch|group|elem",
+             "group"),
+    mixed_views_arg()};
 constexpr ArgSpec kSequenceArgs[] = {operators_arg("applied one after another")};
 constexpr ArgSpec kRandomApplyArgs[] = {
     operators_arg("applied one after another, or not at all"),
@@ -636,6 +684,7 @@ constexpr OperatorSpec kOperators[] = {
     {"cast", "sets the tensor's element type", &apply_cast, kCastArgs},
     {"layout", "sets the tensor's layout", &apply_layout, kLayoutArgs},
     {"json_number", "takes a number from a JSON field: a label, a target", &apply_json_number, kJsonNumberArgs},
+    {"one_hot", "turns a class number into a probability for each class, in float32", &apply_one_hot, kOneHotArgs},
     {"sequence", "applies several operators as one", &combine_sequence, kSequenceArgs},
     {"random_apply", "applies several operators with a given probability, or none of them", &combine_random_apply,
      kRandomApplyArgs},
@@ -645,6 +694,10 @@ constexpr OperatorSpec kOperators[] = {
      &make_five_crop, kFiveCropArgs},
     {"ten_crop", "makes ten views of one: those of five_crop, and the same of its mirror image", &make_ten_crop,
      kTenCropArgs},
+    {"mixup", "blends each sample with its partner", &make_mixup, kMixupArgs},
+    {"cutmix", "pastes a random box of its partner into each sample", &make_cutmix, kMixupArgs},
+    {"mixup_or_cutmix", "does either mixup or cutmix", &make_mixup_or_cutmix, kMixupOrCutmixArgs},
+    {"mosaic", "puts parts of four samples together around a random corner", &make_mosaic, kMosaicArgs},
 };
 
 }  // namespace

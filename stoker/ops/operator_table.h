@@ -15,6 +15,8 @@
 #include "stoker/ops/decode_options.h"
 #include "stoker/ops/geometry.h"
 #include "stoker/ops/json_number.h"
+#include "stoker/ops/mix.h"
+#include "stoker/ops/one_hot.h"
 #include "stoker/ops/operator_call.h"
 #include "stoker/ops/several_views.h"
 #include "stoker/ops/stage.h"
@@ -51,25 +53,30 @@ using ColorFunction = void (*)(const OperatorCall&, ColorChain&);
 using EraseFunction = std::unique_ptr<EraseOperator> (*)(const OperatorCall&);
 using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
 using NumberFunction = void (*)(const OperatorCall&, JsonNumber&);
+using LabelFunction = void (*)(const OperatorCall&, OneHot&);
+using BatchFunction = std::unique_ptr<BatchOperator> (*)(const OperatorCall&);
 using CombinationFunction = Combination (*)(const OperatorCall&);
 using ViewsFunction = std::vector<OperatorCalls> (*)(const OperatorCall&);
 
 struct OperatorSpec {
   std::string_view name;
   std::string_view doc;
-  /// The alternative is the family, and families come in this order within a view; a number stands alone, and a
-  /// combination is of the family of its operators. Those that make several views stand in no view.
+  /// The alternative is the family, and families come in this order within a view: those of images up to format, or
+  /// number and label. A combination is of the family of its operators. Those that make several views stand in no view,
+  /// and the batch's belong to none.
   std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, EraseFunction, FormatFunction,
-               NumberFunction, CombinationFunction, ViewsFunction>
+               NumberFunction, LabelFunction, CombinationFunction, ViewsFunction, BatchFunction>
       function;
   std::span<const ArgSpec> args;
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "picture", "color", "erase", "format", "number", "combination", "views".
+/// "decode", "geometry", "picture", "color", "erase", "format", "number", "label", "combination", "views", "batch".
 std::string_view family_name(const OperatorSpec& spec);
-/// The stage that operators of its family are a part of; a number, a combination and views have none.
+/// The stage that operators of its family are a part of; numbers, labels, combinations, views and the batch's have none.
 Stage stage_of(const OperatorSpec& spec);
+/// Whether it belongs to the batch, not to a view.
+bool is_of_batch(const OperatorSpec& spec);
 
 std::span<const OperatorSpec> operator_table();
 

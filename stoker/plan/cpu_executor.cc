@@ -47,7 +47,7 @@ void CpuExecutor::begin(const SampleInput& sample, Timer& timer) {
 void CpuExecutor::write_scalars(const SampleInput& sample, const OutputPlaces& place) const {
   for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
-    if (view.kind != ViewKind::kImage) write_scalar(view, sample, place(i, Shape{}));
+    if (view.kind != ViewKind::kImage) write_number(view, sample, place(i, Plan::number_shape_of(view)));
   }
 }
 

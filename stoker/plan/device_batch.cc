@@ -60,10 +60,13 @@ DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t im
   // At worst each coded image is a wave of its own, with tables of its own.
   const std::size_t tables = count * image_views * (kDescriptionBytesMax + 2 * kDevicePlaceAlignment) +
                              kDevicePlaceAlignment * 3 * image_views;
-  std::size_t picture_tables = 0, erase_tables = 0;
-  for (const DevicePictureRoom& each : pictures) picture_tables += each.table_bytes;
-  for (const ViewPlan& view : plan.views()) erase_tables += erase_table_bytes(view.image.erase, count);
-  staging = std::max(items + all_room + tables + picture_tables + erase_tables, out.back());
+  std::size_t more_tables = 0;
+  for (const DevicePictureRoom& each : pictures) more_tables += each.table_bytes;
+  for (const ViewPlan& view : plan.views()) more_tables += erase_table_bytes(view.image.erase, count);
+  for (const MixStep& step : plan.mixing().steps) {
+    more_tables += step.images.size() * rounded_up(count * sizeof(DeviceMix));
+  }
+  staging = std::max(items + all_room + tables + more_tables, out.back());
   faults = staging + std::max(nvjpeg ? kFileScratchMax : kScratchMin, all_resized);
   fault_words_end = faults + rounded_up(image_views * count * sizeof(std::uint32_t));
   memory = fault_words_end;
@@ -150,7 +153,7 @@ void DeviceBatch::put(std::size_t view, int slot, const DeviceItem& item, const 
   entry(view, slot).draw = draw;
 }
 
-const DeviceTask& DeviceBatch::seal() {
+const DeviceTask& DeviceBatch::seal(const DrawnMixing& mixing) {
   task_.copies_in.clear();
   task_.launches.clear();
   task_.decodes.clear();
@@ -170,6 +173,7 @@ const DeviceTask& DeviceBatch::seal() {
     seal_wave(wave);
   }
   for (std::size_t view = 0; view < outputs_.size(); ++view) seal_view(view);
+  if (mixing.mixer) seal_mixing(mixing);
   task_.copies_in.push_back({memory_.data() + layout_.items, staging_.data() + layout_.items, placed_ - layout_.items});
   return task_;
 }
@@ -452,6 +456,45 @@ void DeviceBatch::seal_erased(std::size_t view) {
                                                                 .blocks_per_tensor = blocks},
                                                                blocks * static_cast<int>(erased_.size())));
   task_.launches.back().bytes = erase_steps_.size() * sizeof(EraseStep);
+}
+
+void DeviceBatch::seal_mixing(const DrawnMixing& mixing) {
+  const std::vector<MixStep>& steps = mixing.mixer->steps();
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    for (const std::size_t view : steps[step].images) launch_mix(mixing, step, view);
+  }
+}
+
+void DeviceBatch::launch_mix(const DrawnMixing& mixing, std::size_t step, std::size_t view) {
+  mixes_.clear();
+  for (int slot = 0; slot < slots_; ++slot) {
+    const MixGroup group = mixing.mixer->group_at(*mixing.batch, step, slot);
+    bool any = false;
+    for (int m = 0; m < group.size; ++m) {
+      const int member = group.slots[static_cast<std::size_t>(m)];
+      mixes_.push_back({mixing.mixer->draw_of(mixing.draws, step, member, view), member});
+      any = any || mixes_.back().mix.kind != MixDraw::Kind::kKeep;
+    }
+    if (!any) mixes_.resize(mixes_.size() - static_cast<std::size_t>(group.size));
+  }
+  if (mixes_.empty()) return;
+  const TensorFormat format = plan_.views()[view].image.format;
+  const ImageSize size = *Plan::output_size(plan_.views()[view]);
+  const int group = mixing.mixer->steps()[step].group,
+            blocks = DeviceMixKernel::blocks_per_group(size.width, size.height);
+  const std::size_t slot_bytes = outputs_[view].bytes_per_sample();
+  task_.launches.push_back(
+      DeviceLaunch::of<DeviceMixKernel>({.images = out_ + layout_.out[view],
+                                         .slot_bytes = slot_bytes,
+                                         .mixes = place_table(mixes_),
+                                         .group = group,
+                                         .dtype = format.dtype,
+                                         .interleaved = format.layout == Layout::kNhwc,
+                                         .width = size.width,
+                                         .height = size.height,
+                                         .blocks_per_group = blocks},
+                                        blocks * static_cast<int>(mixes_.size() / static_cast<std::size_t>(group))));
+  task_.launches.back().bytes = 2 * slot_bytes * mixes_.size();
 }
 
 std::uint64_t DeviceBatch::bytes_to_device() const {

@@ -11,6 +11,7 @@
 
 #include "stoker/device/device.h"
 #include "stoker/ops/stage.h"
+#include "stoker/plan/batch_mixer.h"
 #include "stoker/plan/device_item.h"
 #include "stoker/plan/device_pictures.h"
 #include "stoker/plan/plan.h"
@@ -36,6 +37,13 @@ struct DeviceBatchLayout {
   /// `image_bytes`: what an image of the data takes, coded, on average. `nvjpeg`: there is scratch for any file's
   /// planes.
   DeviceBatchLayout(const Plan& plan, int slots, std::size_t image_bytes, bool nvjpeg);
+};
+
+/// How samples of a batch are mixed, if they are.
+struct DrawnMixing {
+  const BatchMixer* mixer = nullptr;
+  const Batch* batch = nullptr;  // which knows what stands in the slots
+  std::span<const MixDraw> draws{};
 };
 
 /// Workers fill distinct slots at the same time; everything else is for one thread. Used for many batches.
@@ -85,8 +93,11 @@ class DeviceBatch {
   /// What was handed over, and which sample operators on pictures draw for.
   void put(std::size_t view, int slot, const DeviceItem& item, const SampleDraw& draw = {});
 
-  /// All slots are filled: what the device is to do. Stays until the next start().
-  const DeviceTask& seal();
+  /// Where a view's values are in the host's memory; null if it does not cross finished.
+  std::uint8_t* finished(std::size_t view) { return crosses_finished(view) ? finished_part(view) : nullptr; }
+
+  /// All slots are filled: what the device is to do, mixing what is not finished here. Stays until the next start().
+  const DeviceTask& seal(const DrawnMixing& mixing = {});
   /// By view, how many bytes of its tensors consumers need, once sealed.
   const std::vector<std::size_t>& used() const { return used_; }
   /// Bytes of the copies to the device.
@@ -127,6 +138,8 @@ class DeviceBatch {
   std::uint32_t* fault_word(std::size_t coded) const;
   std::optional<int> first_fault(std::size_t begin, std::size_t end) const;
   void seal_view(std::size_t view);
+  void seal_mixing(const DrawnMixing& mixing);
+  void launch_mix(const DrawnMixing& mixing, std::size_t step, std::size_t view);
   void seal_pictures(std::size_t view);
   void seal_erased(std::size_t view);
   DeviceColor color_of(std::size_t view) const;
@@ -164,6 +177,7 @@ class DeviceBatch {
   std::vector<DevicePlanarImage> planars_;
   std::vector<DeviceRgbImage> rgbs_;
   std::vector<DeviceResized> resized_;
+  std::vector<DeviceMix> mixes_;
   PictureRounds rounds_;
   EraseSteps drawn_erase_;
   std::vector<EraseStep> erase_steps_;

@@ -86,14 +86,18 @@ TEST(JsonNumber, HasAKeyThatMakesSense) {
   EXPECT_EQ(read<std::int64_t>(R"({"a~": 5})", "a~"), 5);
 }
 
-TEST(JsonNumber, StandsAlone) {
-  for (const char* operators : {"{op = 'json_number', key = 'a'}, {op = 'cast', dtype = 'f32'}",
-                                "{op = 'decode'}, {op = 'json_number', key = 'a'}"}) {
-    const std::string toml = std::string("[[view]]\nname = 'x'\nfield = 'json'\noperators = [") + operators + "]";
-    EXPECT_THAT(error_of([&] { Plan(Recipe::from_toml(toml)); }).message(),
-                HasSubstr("must be the view's only operator"))
-        << operators;
-  }
+TEST(JsonNumber, ComesFirstAndIsFollowedByOneHotAtMost) {
+  const auto refusal = [](const std::string& operators) {
+    const std::string toml = "[[view]]\nname = 'x'\nfield = 'json'\noperators = [" + operators + "]";
+    return error_of([&] { Plan(Recipe::from_toml(toml)); }).message();
+  };
+  EXPECT_THAT(refusal("{op = 'json_number', key = 'a'}, {op = 'cast', dtype = 'f32'}"),
+              HasSubstr("numbers take no operator but one_hot"));
+  EXPECT_THAT(refusal("{op = 'decode'}, {op = 'json_number', key = 'a'}"),
+              HasSubstr("must be the view's first operator"));
+  EXPECT_THAT(refusal("{op = 'decode'}, {op = 'one_hot', classes = 4}"), HasSubstr("takes labels"));
+  EXPECT_THAT(refusal("{op = 'json_number', key = 'a', dtype = 'f32'}, {op = 'one_hot', classes = 4}"),
+              HasSubstr("one_hot takes whole numbers"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <array>
 #include <cassert>
 #include <map>
+#include <span>
 #include <variant>
 
 #include "stoker/base/error.h"
@@ -45,11 +46,25 @@ bool is_number(const View& view) {
          std::holds_alternative<NumberFunction>(find_operator(view.operators.front().name).function);
 }
 
+// What follows a number: nothing, or the vector that it becomes.
+void compile_label(const View& view, std::span<const OperatorCall> operators, ViewPlan& plan) {
+  if (operators.empty()) return;
+  const auto* const function = std::get_if<LabelFunction>(&find_operator(operators.front().name).function);
+  if (!function || operators.size() > 1) {
+    fail(ErrorKind::kUsage, "view '{}': labels and other numbers take no operator but one_hot", view.name);
+  }
+  if (plan.number_type() != DType::kI64) {
+    fail(ErrorKind::kUsage, "view '{}': one_hot takes whole numbers: leave out dtype='f32'", view.name);
+  }
+  (*function)(operators.front(), plan.one_hot);
+}
+
 }  // namespace
 
 Plan::Plan(Recipe recipe) : recipe_(std::move(recipe)) {
   ensure_isa();  // workers have nobody to tell
   for (const View& view : recipe_.views()) compile(view);
+  mixing_ = compile_mixing(recipe_.batch(), views_);
 }
 
 void Plan::compile(const View& view) {
@@ -57,7 +72,7 @@ void Plan::compile(const View& view) {
   plan.name = view.name;
   if (view.field == "label") {
     plan.kind = ViewKind::kLabel;
-    if (!view.operators.empty()) fail(ErrorKind::kUsage, "view '{}': labels take no operators", view.name);
+    compile_label(view, view.operators, plan);
     views_.push_back(std::move(plan));
     return;
   }
@@ -75,9 +90,8 @@ void Plan::compile(const View& view) {
 void Plan::compile_number(const View& view, ViewPlan& plan) {
   plan.kind = ViewKind::kNumber;
   const OperatorCall& call = view.operators.front();
-  if (view.operators.size() > 1)
-    fail(ErrorKind::kUsage, "view '{}': {} must be the view's only operator", view.name, call.name);
   std::get<NumberFunction>(find_operator(call.name).function)(call, plan.number);
+  compile_label(view, std::span(view.operators).subspan(1), plan);
 }
 
 void Plan::compile_image(const View& view, ViewPlan& plan) {
@@ -114,9 +128,11 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(ColorFunction function) const { function(call, color); }
       void operator()(EraseFunction function) const { image.erase.append(function(call), stream); }
       void operator()(FormatFunction function) const { function(call, format); }
-      void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
+      void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it must be the view's first operator"); }
+      void operator()(LabelFunction) const { fail(ErrorKind::kUsage, "it takes labels and other whole numbers"); }
       void operator()(CombinationFunction) const {}  // never comes: the members of a combination have a family
       void operator()(ViewsFunction) const {}        // never comes: Recipe::add() puts views in its place
+      void operator()(BatchFunction) const { fail(ErrorKind::kUsage, "it belongs to the batch"); }
     };
     try {
       std::visit(Apply{call, plan.image, color, format, random_stream(draw_group, call.name, occurrence)},
@@ -157,9 +173,18 @@ std::optional<ImageSize> Plan::output_size(const ViewPlan& view) {
   }
 }
 
+DType ViewPlan::number_type() const {
+  if (kind == ViewKind::kShare || one_hot.classes > 0) return DType::kF32;
+  return kind == ViewKind::kNumber ? number.dtype : DType::kI64;
+}
+
 OutputSpec Plan::output_of(const ViewPlan& view, const Shape& shape) {
   if (view.kind == ViewKind::kImage) return {view.name, view.image.format.dtype, shape, view.image.format.layout};
-  return {view.name, view.kind == ViewKind::kNumber ? view.number.dtype : DType::kI64, shape};
+  return {view.name, view.number_type(), shape};
+}
+
+Shape Plan::number_shape_of(const ViewPlan& view) {
+  return view.one_hot.classes > 0 ? Shape{view.one_hot.classes} : Shape{};
 }
 
 Shape Plan::image_shape_of(const ViewPlan& view, ImageSize size) {
@@ -180,7 +205,7 @@ std::vector<OutputSpec> Plan::outputs() const {
   std::vector<OutputSpec> outputs;
   for (const ViewPlan& view : views_) {
     if (view.kind != ViewKind::kImage) {
-      outputs.push_back(output_of(view, Shape{}));
+      outputs.push_back(output_of(view, number_shape_of(view)));
       continue;
     }
     const std::optional<ImageSize> size = output_size(view);

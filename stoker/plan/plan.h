@@ -13,7 +13,9 @@
 #include "stoker/ops/erase/erase_operator.h"
 #include "stoker/ops/geometry.h"
 #include "stoker/ops/json_number.h"
+#include "stoker/ops/one_hot.h"
 #include "stoker/ops/picture/picture_operator.h"
+#include "stoker/plan/mix_program.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/tensor/batch.h"
 
@@ -32,14 +34,24 @@ struct ImageProgram {
   TensorFormat format;
 };
 
-enum class ViewKind : std::uint8_t { kImage, kLabel, kNumber };
+enum class ViewKind : std::uint8_t {
+  kImage,
+  kLabel,
+  kNumber,
+  kShare,  // what a sample's own label weighs: 1, before samples are mixed
+};
 
 struct ViewPlan {
   std::string name;
   ViewKind kind = ViewKind::kImage;
-  int field = -1;      // which of Plan::fields() it reads; -1 for labels
+  int field = -1;      // which of Plan::fields() it reads; -1 for labels and shares
   ImageProgram image;  // of kind kImage
   JsonNumber number;   // of kind kNumber
+  OneHot one_hot;      // what a whole number becomes
+
+  /// Of a view that is not an image.
+  DType number_type() const;
+  bool is_number() const { return kind == ViewKind::kLabel || kind == ViewKind::kNumber; }
 };
 
 /// A stage of one view (ops/stage.h): a group of operators, the unit that runs on the CPU or on the device.
@@ -60,7 +72,10 @@ class Plan {
   explicit Plan(Recipe recipe);
 
   const Recipe& recipe() const { return recipe_; }
+  /// Those of the recipe, and after them what mixing adds.
   const std::vector<ViewPlan>& views() const { return views_; }
+  /// What is done across the samples of a batch.
+  const MixProgram& mixing() const { return mixing_; }
   /// The fields of a sample that must be read: "image" or a field's name, each once.
   const std::vector<std::string>& fields() const { return fields_; }
   const std::vector<StageSpec>& stages() const { return stages_; }
@@ -72,15 +87,19 @@ class Plan {
   static OutputSpec output_of(const ViewPlan& view, const Shape& shape);
   /// The shape of an image that comes out in this size. Throws kLimit, naming the view, if that is too large.
   static Shape image_shape_of(const ViewPlan& view, ImageSize size);
+  /// The shape of the value of a view that is not an image.
+  static Shape number_shape_of(const ViewPlan& view);
+  /// The size of all images of a view; nullopt where it depends on the image. Throws kLimit, naming the view.
+  static std::optional<ImageSize> output_size(const ViewPlan& view);
 
  private:
-  static std::optional<ImageSize> output_size(const ViewPlan& view);
   void compile(const View& view);
   void compile_image(const View& view, ViewPlan& plan);
   void compile_number(const View& view, ViewPlan& plan);
 
   Recipe recipe_;
   std::vector<ViewPlan> views_;
+  MixProgram mixing_;
   std::vector<std::string> fields_;
   std::vector<StageSpec> stages_;
 };

@@ -54,11 +54,14 @@ Recipe::Recipe() : views_{{"image", "image", {}}, {"label", "label", {}}} {}
 
 Recipe& Recipe::add(OperatorCall call) {
   const OperatorCall checked = check_call(call);
-  if (const auto* const several = std::get_if<ViewsFunction>(&find_operator(checked.name).function)) {
+  const OperatorSpec& spec = find_operator(checked.name);
+  if (const auto* const several = std::get_if<ViewsFunction>(&spec.function)) {
     split((*several)(checked));
-    return *this;
+  } else if (is_of_batch(spec)) {
+    batch_.push_back(checked);
+  } else {
+    for (const std::size_t number : current_) views_[number].operators.push_back(checked);
   }
-  for (const std::size_t number : current_) views_[number].operators.push_back(checked);
   return *this;
 }
 
@@ -500,6 +503,36 @@ Recipe& Recipe::aug_mix(int severity, int mixture_width, int chain_depth, double
 
 Recipe& Recipe::timm_augment(std::string_view spec, std::string_view filter, std::vector<double> fill) {
   return add({"timm_augment", {{"spec", owned(spec)}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::one_hot(int classes, double smoothing) {
+  return add({"one_hot", {{"classes", double(classes)}, {"smoothing", smoothing}}});
+}
+
+Recipe& Recipe::mixup(double alpha, double p, std::string_view mode, std::string_view labels, std::string_view views) {
+  return add({"mixup",
+              {{"alpha", alpha}, {"p", p}, {"mode", owned(mode)}, {"labels", owned(labels)}, {"views", owned(views)}}});
+}
+
+Recipe& Recipe::cutmix(double alpha, double p, std::string_view mode, std::string_view labels, std::string_view views) {
+  return add({"cutmix",
+              {{"alpha", alpha}, {"p", p}, {"mode", owned(mode)}, {"labels", owned(labels)}, {"views", owned(views)}}});
+}
+
+Recipe& Recipe::mixup_or_cutmix(double mixup_alpha, double cutmix_alpha, double switch_prob, double prob,
+                                std::string_view mode, std::string_view labels, std::string_view views) {
+  return add({"mixup_or_cutmix",
+              {{"mixup_alpha", mixup_alpha},
+               {"cutmix_alpha", cutmix_alpha},
+               {"switch_prob", switch_prob},
+               {"prob", prob},
+               {"mode", owned(mode)},
+               {"labels", owned(labels)},
+               {"views", owned(views)}}});
+}
+
+Recipe& Recipe::mosaic(double alpha, double p, std::string_view mode, std::string_view views) {
+  return add({"mosaic", {{"alpha", alpha}, {"p", p}, {"mode", owned(mode)}, {"views", owned(views)}}});
 }
 
 Recipe& Recipe::sequence(OperatorCalls operators) { return add({"sequence", {{"operators", std::move(operators)}}}); }

@@ -46,14 +46,16 @@ class Recipe {
   std::string to_toml() const;
 
   const std::vector<View>& views() const { return views_; }
+  /// What is done across the samples of a batch, in order.
+  const std::vector<OperatorCall>& batch() const { return batch_; }
   /// The default tail of the recipe: "pad" for evaluation, else "drop".
   const std::string& tail() const { return tail_; }
   /// By default how often each sample of a global batch stands in it (OrderOptions::batch_repeats).
   std::int64_t batch_repeats() const { return batch_repeats_; }
 
-  /// Adds any operator to the current view, or to each of them. One that makes several views puts them in its place, as
-  /// NAME_0, NAME_1 and so on, which draw as it would; they are then the current ones. Throws kUsage for calls that the
-  /// operator table does not permit.
+  /// Adds any operator to the current view, or to each of them, or to the batch if it is of that family. One that makes
+  /// several views puts them in its place, as NAME_0, NAME_1 and so on, which draw as it would; they are then the
+  /// current ones. Throws kUsage for calls that the operator table does not permit.
   Recipe& add(OperatorCall call);
   /// Following calls work on the view of this name, which is added if it does not exist. An existing view without
   /// operators, such as the label, reads another field if one is named. With `copies` they work on each of so many
@@ -173,13 +175,22 @@ class Recipe {
                   std::string_view filter = "bilinear", std::vector<double> fill = {0});
   Recipe& timm_augment(std::string_view spec, std::string_view filter = "bilinear",
                        std::vector<double> fill = {124, 116, 104});
+  Recipe& one_hot(int classes, double smoothing = 0);
+  Recipe& mixup(double alpha = 1, double p = 1, std::string_view mode = "batch", std::string_view labels = "soft",
+                std::string_view views = "");
+  Recipe& cutmix(double alpha = 1, double p = 1, std::string_view mode = "batch", std::string_view labels = "soft",
+                 std::string_view views = "");
+  Recipe& mixup_or_cutmix(double mixup_alpha = 0.8, double cutmix_alpha = 1, double switch_prob = 0.5, double prob = 1,
+                          std::string_view mode = "batch", std::string_view labels = "soft",
+                          std::string_view views = "");
+  Recipe& mosaic(double alpha = 1, double p = 1, std::string_view mode = "group", std::string_view views = "");
   Recipe& sequence(OperatorCalls operators);
   Recipe& random_apply(OperatorCalls operators, double p = 0.5);
   Recipe& random_choice(OperatorCalls operators, std::vector<double> p = {});
   Recipe& random_order(OperatorCalls operators);
 
   friend bool operator==(const Recipe& a, const Recipe& b) {
-    return a.views_ == b.views_ && a.tail_ == b.tail_ && a.batch_repeats_ == b.batch_repeats_;
+    return a.views_ == b.views_ && a.batch_ == b.batch_ && a.tail_ == b.tail_ && a.batch_repeats_ == b.batch_repeats_;
   }
 
  private:
@@ -187,6 +198,7 @@ class Recipe {
   void split(const std::vector<OperatorCalls>& parts);
 
   std::vector<View> views_;
+  std::vector<OperatorCall> batch_;
   std::vector<std::size_t> current_{0};  // ascending
   bool are_copies_ = false;              // the current ones
   bool has_default_image_ = true;        // the first view, which no call named

@@ -285,7 +285,7 @@ TEST(Recipe, RefusesChainsThatCannotRun) {
               HasSubstr("resize (geometry) must come before normalize (color)"));
   EXPECT_THAT(refusal(with_operator("{ op = 'resize', size = 8 }")), HasSubstr("its size depends on the image"));
   EXPECT_THAT(refusal("[[view]]\nname = 'label'\noperators = [ { op = 'decode' } ]"),
-              HasSubstr("labels take no operators"));
+              HasSubstr("labels and other numbers take no operator but one_hot"));
 }
 
 TEST(Recipe, ReadsOtherFieldsUnderOtherNames) {

@@ -126,6 +126,25 @@ View view_of(const toml::table& table) {
   return view;
 }
 
+/// Adds the calls of a list to the batch, or to the current view.
+void add_calls(const toml::node& list, bool of_batch, Recipe& recipe) {
+  if (!list.is_array()) refuse(list, of_batch ? "batch must be a list of operators" : "operators must be a list");
+  for (const toml::node& op : *list.as_array()) {
+    OperatorCall call = call_of(op);
+    at_line_of(op, [&] {
+      const bool wants_batch = is_of_batch(find_operator(call.name));
+      if (of_batch && !wants_batch) {
+        fail(ErrorKind::kUsage, "{} works on single samples: it belongs in the operators of a view", call.name);
+      }
+      if (wants_batch && !of_batch) {
+        fail(ErrorKind::kUsage, "{} works on whole batches: it belongs in the list 'batch' before the first view",
+             call.name);
+      }
+      recipe.add(std::move(call));
+    });
+  }
+}
+
 std::string toml_quoted(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -173,7 +192,7 @@ Recipe Recipe::from_toml(std::string_view text) {
     fail(ErrorKind::kUsage, "{}",
          toml_mistake(text, {.line = at.line, .column = at.column, .words = error.description()}));
   }
-  check_keys(root, {"tail", "batch_repeats", "view"});
+  check_keys(root, {"tail", "batch_repeats", "batch", "view"});
   Recipe recipe;
   recipe.views_.clear();
   recipe.has_default_image_ = false;
@@ -185,6 +204,7 @@ Recipe Recipe::from_toml(std::string_view text) {
     const std::int64_t repeats = count_of(*node, "batch_repeats");
     at_line_of(*node, [&] { recipe.set_batch_repeats(repeats); });
   }
+  if (const toml::node* batch = root.get("batch")) add_calls(*batch, true, recipe);
   const toml::node* views = root.get("view");
   if (views && views->is_table()) refuse(*views, "a recipe may have several views: write [[view]], not [view]");
   if (!views || !views->is_array_of_tables()) fail(ErrorKind::kUsage, "a recipe needs at least one [[view]]");
@@ -199,26 +219,24 @@ Recipe Recipe::from_toml(std::string_view text) {
       recipe.view(view.name, view.field, copies);
       if (!view.draw_group.empty()) recipe.draw_group(view.draw_group);
     });
-    const toml::node* operators = node.as_table()->get("operators");
-    if (!operators) continue;
-    if (!operators->is_array()) refuse(*operators, "operators must be a list");
-    for (const toml::node& op : *operators->as_array()) {
-      OperatorCall call = call_of(op);
-      at_line_of(op, [&] { recipe.add(std::move(call)); });
-    }
+    if (const toml::node* operators = node.as_table()->get("operators")) add_calls(*operators, false, recipe);
   }
   return recipe;
 }
 
 std::string Recipe::to_toml() const {
+  const auto calls_text = [](const std::vector<OperatorCall>& calls) {
+    std::string text = "[\n";
+    for (const OperatorCall& call : calls) text += toml_text(call, 2);
+    return text + "]\n";
+  };
   std::string text = fmt::format("tail = \"{}\"\n", tail_);
   if (batch_repeats_ != 1) text += fmt::format("batch_repeats = {}\n", batch_repeats_);
+  if (!batch_.empty()) text += "batch = " + calls_text(batch_);
   for (const View& view : views_) {
     text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = {}\n", view.name, toml_quoted(view.field));
     if (!view.draw_group.empty()) text += fmt::format("draw_group = {}\n", toml_quoted(view.draw_group));
-    text += "operators = [\n";
-    for (const OperatorCall& call : view.operators) text += toml_text(call, 2);
-    text += "]\n";
+    text += "operators = " + calls_text(view.operators);
   }
   return text;
 }

@@ -231,7 +231,7 @@ void ReferenceExecutor::run(const SampleInput& sample, const OutputPlaces& place
   for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
     if (view.kind != ViewKind::kImage) {
-      write_scalar(view, sample, place(i, Shape{}));
+      write_number(view, sample, place(i, Plan::number_shape_of(view)));
       continue;
     }
     const Bytes encoded = sample.fields[static_cast<std::size_t>(view.field)];

@@ -57,7 +57,7 @@ struct SampleOutput {
 };
 std::vector<SampleOutput> run_one(SampleExecutor& executor, const SampleInput& sample);
 
-/// Little-endian bytes of the output of a view that is not an image. Throws kBadSample.
-void write_scalar(const ViewPlan& view, const SampleInput& sample, MutableBytes out);
+/// Little-endian bytes of the output of a view that is not an image. Throws kBadSample, and what write_one_hot() does.
+void write_number(const ViewPlan& view, const SampleInput& sample, MutableBytes out);
 
 }  // namespace stoker

@@ -17,6 +17,7 @@ constexpr auto kTable = [] {
       {"bytes_fetched", kCounter, "bytes read from storage, including those between samples"},
       {"reads", kCounter, "reads from storage that have ended"},
       {"bytes_to_device", kCounter, "bytes copied to the device"},
+      {"mix_ns", kCounter, "worker time spent mixing samples"},
       {"memory_wait_ns", kCounter, "worker time spent waiting for decoding memory"},
       {"jpeg_fallbacks", kCounter, "images of planar recipes that libjpeg decoded, not Stoker's own JPEG decoder"},
       {"entry_points_used", kCounter, "images of which only the needed part was decoded, by an index's entry points"},

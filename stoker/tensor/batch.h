@@ -25,7 +25,7 @@ struct OutputSpec {
   std::string name;
   DType dtype = DType::kF32;
   Shape shape;
-  std::optional<Layout> layout{};  // of an image; else each sample has a number
+  std::optional<Layout> layout{};  // of an image; else each sample has a number, or a vector of them
   const Arrangement* arrangement = &dense_arrangement();
 
   bool is_image() const { return layout.has_value(); }
@@ -36,7 +36,7 @@ enum class SlotStatus : std::uint8_t {
   kPending,  // not yet written
   kGood,
   kBad,      // the sample's bytes are bad, and it was to be skipped: its outputs are those of padding
-  kPadding,  // past the end of the data set (tail "pad"): images of zeros, and kPaddingNumber
+  kPadding,  // past the end of the data set (tail "pad"): images and vectors of zeros, and kPaddingNumber
 };
 
 /// The label of a slot without a sample, and any other number of one: no class's, and what PyTorch's losses ignore.

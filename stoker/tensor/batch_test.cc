@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "stoker/base/error.h"
 #include "stoker/tensor/ragged_testing.h"
@@ -30,6 +32,25 @@ TEST(Batch, GivesEverySlotItsOwnBytes) {
   }
   EXPECT_EQ(begins.size(), 6u);
   EXPECT_GE(batch.output(1).data, batch.output(std::size_t{0}).data + batch.output(std::size_t{0}).bytes());
+}
+
+TEST(Batch, PadsImagesAndVectorsWithZerosAndNumbersWithTheirOwn) {
+  Batch batch({{"image", DType::kU8, {2}, Layout::kNchw}, {"soft", DType::kF32, {3}}, {"share", DType::kF32, {}}}, 2,
+              host_allocator());
+  for (std::size_t output = 0; output < 3; ++output) {
+    std::memset(batch.output(output).data, 0x5A, batch.output(output).bytes());
+  }
+  batch.pad(1);
+  const auto floats_of = [&](std::size_t output) {
+    const Bytes bytes = batch.slot_bytes(output, 1);
+    std::vector<float> floats(bytes.size() / sizeof(float));
+    std::memcpy(floats.data(), bytes.data(), bytes.size());
+    return floats;
+  };
+  EXPECT_EQ(batch.slot_bytes(0, 1)[1], 0);
+  EXPECT_EQ(floats_of(1), (std::vector<float>{0, 0, 0}));
+  EXPECT_EQ(floats_of(2), std::vector<float>{-100});
+  EXPECT_EQ(batch.slot_bytes(1, 0)[11], 0x5A) << "of the other slot";
 }
 
 TEST(Batch, NamesItsOutputs) {

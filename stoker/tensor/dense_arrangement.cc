@@ -26,7 +26,7 @@ class Dense final : public Arrangement {
   void pad(const OutputSpec& spec, int, std::uint8_t* memory, int slot) const override {
     std::uint8_t* const begin = memory + begin_of(spec, slot);
     constexpr auto kFloat = static_cast<float>(kPaddingNumber);
-    if (spec.is_image()) {
+    if (spec.is_image() || spec.shape.rank() > 0) {
       std::memset(begin, 0, spec.bytes_per_sample());
     } else if (spec.dtype == DType::kF32) {
       std::memcpy(begin, &kFloat, sizeof(kFloat));

@@ -1,4 +1,4 @@
-// Rounding from float32 to the narrower element types of tensors: one definition for both sides.
+// Rounding from float32 to the narrower element types of tensors, and back: one definition for both sides.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,12 @@ STOKER_HOST_DEVICE inline std::uint32_t bits_of_f32(float value) {
   std::uint32_t bits;
   memcpy(&bits, &value, sizeof(bits));
   return bits;
+}
+
+STOKER_HOST_DEVICE inline float f32_of_bits(std::uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof(value));
+  return value;
 }
 
 /// The integer nearest to a value of at least 0 and less than 2^22, ties to even.
@@ -40,6 +46,18 @@ STOKER_HOST_DEVICE inline std::uint16_t f16_from_f32(float value) {
   }
   const std::uint32_t rounded = magnitude - 0x38000000 + 0xFFF + (magnitude >> 13 & 1);
   return static_cast<std::uint16_t>(sign | rounded >> 13);  // a carry into the exponent is right, up to infinity
+}
+
+/// The value of a bfloat16.
+STOKER_HOST_DEVICE inline float f32_from_bf16(std::uint16_t bits) { return f32_of_bits(std::uint32_t{bits} << 16); }
+
+/// The value of an IEEE half.
+STOKER_HOST_DEVICE inline float f32_from_f16(std::uint16_t half) {
+  const std::uint32_t sign = std::uint32_t{half & 0x8000U} << 16, magnitude = half & 0x7FFFU;
+  if (magnitude >= 0x7C00) return f32_of_bits(sign | 0x7F800000 | (magnitude & 0x3FF) << 13);
+  if (magnitude >= 0x400) return f32_of_bits(sign | ((magnitude << 13) + 0x38000000));
+  const float units = static_cast<float>(magnitude) * 0x1p-24f;  // below 2^-14
+  return f32_of_bits(sign | bits_of_f32(units));
 }
 
 /// Nearest integer, ties to even, clamped to 0..255; NaN gives 0.

@@ -49,6 +49,27 @@ void expect_nearest(float value, int mantissa, int exponent, Convert convert) {
   }
 }
 
+TEST(DType, KnowsTheValueOfEveryHalfAndBfloat) {
+  for (int i = 0; i < 0x10000; ++i) {
+    const auto bits = static_cast<std::uint16_t>(i);
+    const double half = decoded(bits, 10, 5), bfloat = decoded(bits, 7, 8);
+    const float f16 = f32_from_f16(bits), bf16 = f32_from_bf16(bits);
+    if (std::isnan(half)) {
+      EXPECT_TRUE(std::isnan(f16)) << i;
+    } else {
+      EXPECT_EQ(f16, half) << i;
+      EXPECT_EQ(std::signbit(f16), i >= 0x8000) << i;
+      EXPECT_EQ(f16_from_f32(f16), bits);
+    }
+    if (std::isnan(bfloat)) {
+      EXPECT_TRUE(std::isnan(bf16)) << i;
+    } else {
+      EXPECT_EQ(bf16, bfloat) << i;
+      EXPECT_EQ(bf16_from_f32(bf16), bits);
+    }
+  }
+}
+
 TEST(DType, RoundsToTheNearestHalfAndBfloat) {
   Random random(4, 0, 0, 0);
   for (int i = 0; i < 300'000; ++i) {

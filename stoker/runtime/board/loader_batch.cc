@@ -1,6 +1,7 @@
 #include "stoker/runtime/board/loader_batch.h"
 
 #include <algorithm>
+#include <array>
 
 #include "stoker/base/error.h"
 
@@ -12,7 +13,8 @@ LoaderBatch::LoaderBatch(const std::vector<OutputSpec>& outputs, int slots, Allo
             side.device   ? side.device->memory()
             : side.pinned ? side.pinned->memory()
                           : allocator),
-      side_(side) {
+      side_(side),
+      mixes_(side.mixer ? side.mixer->draws() : 0) {
   if (side.device) {
     device_batch_.emplace(*side.plan, slots, side.image_bytes, *side.device, part(0), side.nvjpeg);
   }
@@ -42,9 +44,17 @@ void LoaderBatch::write(int slot, const SampleInput& input, CpuExecutor& executo
 
 void LoaderBatch::write_padding(int slot) { device_batch_ ? device_batch_->pad(slot) : pad(slot); }
 
+void LoaderBatch::mix(int first, int count) noexcept {
+  std::array<std::uint8_t*, kOutputsMax> views{};
+  for (std::size_t view = 0; view < outputs().size(); ++view) {
+    views[view] = device_batch_ ? device_batch_->finished(view) : part(view);
+  }
+  side_.mixer->mix(*this, first, count, mixes_, views);
+}
+
 void LoaderBatch::cross() {
   if (device_batch_) {
-    event_ = side_.device->submit(device_batch_->seal(), marks_);
+    event_ = side_.device->submit(device_batch_->seal({side_.mixer, this, mixes_}), marks_);
     used_ = device_batch_->used();
   }
   marks_.clear();

@@ -7,20 +7,22 @@
 #include <vector>
 
 #include "stoker/device/pinned_host.h"
+#include "stoker/plan/batch_mixer.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/device_batch.h"
 #include "stoker/tensor/batch.h"
 
 namespace stoker {
 
-/// Who does what behind the transfer index: nobody, or a device; and what memory is pinned for, if the consumer copies
-/// to a GPU. All of it outlives the batches.
+/// Who does what behind the transfer index: nobody, or a device; what memory is pinned for, if the consumer copies to a
+/// GPU; and what mixes samples. All of it outlives the batches.
 struct DeviceSide {
   Device* device = nullptr;
   const Plan* plan = nullptr;
   std::size_t image_bytes = 0;  // coded, on average
   bool nvjpeg = false;          // which the device has opened
   PinnedHost* pinned = nullptr;
+  const BatchMixer* mixer = nullptr;  // of batches whose samples are mixed
 };
 
 /// Outputs of a recipe.
@@ -49,6 +51,10 @@ class LoaderBatch final : public Batch {
   /// No sample stands there.
   void write_padding(int slot);
 
+  /// Mixes the samples of these slots, whole blocks (BatchMixer), once they are written and their status stands. Images
+  /// that the device finishes are mixed there. Blocks may be mixed at the same time, while others are written.
+  void mix(int first, int count) noexcept;
+
   /// All slots are written. Returns at once; the device, if there is one, goes on with it.
   void cross();
   bool crossed() const { return event_ != nullptr; }
@@ -69,6 +75,7 @@ class LoaderBatch final : public Batch {
  private:
   const DeviceSide side_;
   std::optional<DeviceBatch> device_batch_;
+  std::vector<MixDraw> mixes_;
   std::shared_ptr<DeviceEvent> event_;
   // Guarded by the mutex until the batch is released.
   mutable std::mutex streams_mutex_;

@@ -92,8 +92,10 @@ struct BatchWork {
   std::vector<Ticket> tickets;         // one per slot, and as many as other batches have
   int drawn = 0;                       // tickets issued so far
   int passed_over = 0;                 // of the rank's slice, so far: positions at which no sample stands
-  int unfinished = 0;                  // of those, not yet finished; one more while the batch is granted or in steps
+  int unfinished = 0;                  // of those, not yet finished; and what else is done to the batch now
   int remaining = 0;                   // slots not yet written
+  std::vector<int> blocks;             // by block of slots whose samples are mixed: those not yet written
+  int mixing = 0;                      // blocks that workers mix now
   bool awaits_steps = false;           // all are written, and the batch has steps before it (BatchStep)
   bool in_steps = false;               // a worker takes it through them
   std::vector<Ticket*> ready;          // read and waiting for a worker, from `ready_first` on
@@ -103,7 +105,8 @@ struct BatchWork {
   std::exception_ptr error;  // of the lowest slot that failed
   int error_slot = 0;
 
-  bool sealed() const { return remaining == 0 && !awaits_steps; }
+  bool written() const { return remaining == 0 && mixing == 0; }
+  bool sealed() const { return written() && !awaits_steps; }
   std::size_t ready_count() const { return ready.size() - ready_first; }
   /// Never allocates: a ticket that comes again, for another sample, takes the place of one that was taken.
   void make_ready(Ticket& ticket) noexcept {

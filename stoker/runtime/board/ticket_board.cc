@@ -49,6 +49,11 @@ bool TicketBoard::open_next_work() {
   if (!may_open_work() || !order_.has_next()) return false;
   std::unique_ptr<BatchWork> work = fresh_work();
   order_.next(*work);
+  if (options_.mix_block > 0) {
+    // A shorter batch may have gaps between its positions: it is mixed as a whole.
+    const int each = work->slots == order_.batch() ? options_.mix_block : work->slots;
+    work->blocks.assign(static_cast<std::size_t>(work->slots / each), each);
+  }
   works_.push_back(std::move(work));
   batches_.ask_again();
   return true;
@@ -61,6 +66,8 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
     work->tickets.resize(static_cast<std::size_t>(order_.batch()));
     for (Ticket& ticket : work->tickets) ticket.reads.reserve(2 * locator_.field_count() + 1);
     work->ready.reserve(work->tickets.size());  // make_ready() may not throw
+    if (options_.mix_block > 0)
+      work->blocks.reserve(work->tickets.size() / static_cast<std::size_t>(options_.mix_block));
     // Tickets and works change hands where nothing may throw: there is room for all of them beforehand.
     ++works_made_;
     spare_works_.reserve(works_made_);
@@ -71,7 +78,7 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
     spare_works_.pop_back();
     work->ready.clear();
   }
-  work->drawn = work->passed_over = work->unfinished = 0;
+  work->drawn = work->passed_over = work->unfinished = work->mixing = 0;
   work->ready_first = 0;
   work->discarded = work->granting = work->awaits_steps = work->in_steps = false;
   work->error = nullptr;
@@ -146,6 +153,8 @@ void TicketBoard::granted(BatchGrant& grant) noexcept {
     batches_.put_back(std::move(grant.batch));
   } else {
     work.batch = std::move(grant.batch);
+    work.batch->epoch = work.epoch;
+    work.batch->index = work.index;
     parked_count_ -= work.ready_count();
   }
   if (work.discarded) recycle_discarded();
@@ -156,7 +165,7 @@ void TicketBoard::set_prefetch(int prefetch) {
   batches_.ask_again();
 }
 
-bool TicketBoard::finish(Ticket& ticket) {
+bool TicketBoard::finish(Ticket& ticket, MixBlock* to_mix) {
   BatchWork& work = *ticket.work;
   read_ahead_.release(ticket);
   if (!work.discarded && ticket.error && stands_aside(ticket)) return false;
@@ -180,8 +189,33 @@ bool TicketBoard::finish(Ticket& ticket) {
     work.error = ticket.error;
     work.error_slot = ticket.slot;
   }
-  if (!work.sealed()) return false;
-  batch.written_ns = now_ns();
+  if (options_.mix_block > 0) {
+    assert(to_mix);
+    *to_mix = block_written(work, ticket.slot);
+    if (to_mix->work) ++work.mixing, ++work.unfinished;
+  }
+  return complete(work);
+}
+
+MixBlock TicketBoard::block_written(BatchWork& work, int slot) const {
+  const int count = work.slots / static_cast<int>(work.blocks.size()), block = slot / count;
+  return --work.blocks[static_cast<std::size_t>(block)] == 0 ? MixBlock{&work, block * count, count} : MixBlock{};
+}
+
+bool TicketBoard::mixed(const MixBlock& block) {
+  BatchWork& work = *block.work;
+  --work.mixing;
+  --work.unfinished;
+  if (work.discarded) {
+    recycle_discarded();
+    return false;
+  }
+  return complete(work);
+}
+
+bool TicketBoard::complete(BatchWork& work) {
+  if (!work.written()) return false;
+  work.batch->written_ns = now_ns();
   work.awaits_steps = options_.has_steps && !work.error;
   if (!work.awaits_steps) ++sealed_count_;
   return true;
@@ -286,8 +320,6 @@ std::unique_ptr<LoaderBatch> TicketBoard::pop(std::vector<BadSlot>& bad) {
   works_.pop_front();
   --sealed_count_;
   std::unique_ptr<LoaderBatch> batch = std::move(work->batch);
-  batch->epoch = work->epoch;
-  batch->index = work->index;
   bad.swap(work->bad);
   std::stable_sort(bad.begin(), bad.end(), [](const BadSlot& a, const BadSlot& b) { return a.slot < b.slot; });
   const std::exception_ptr error = work->error;

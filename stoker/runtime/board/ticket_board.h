@@ -22,7 +22,14 @@ struct TicketBoardOptions {
   int prefetch = 2;                // batches made ahead of the consumer
   std::int64_t tickets_ahead = 0;  // drawn ahead of the consumer, where that is more than prefetch makes it
   BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
+  int mix_block = 0;       // slots whose samples are mixed when all of them are written; 0: none are mixed
   bool has_steps = false;  // written batches go through steps (BatchStep) before they are popped
+};
+
+/// Slots that are all written, and whose samples are to be mixed.
+struct MixBlock {
+  BatchWork* work = nullptr;  // null: there are none
+  int first = 0, count = 0;
 };
 
 /// A ticket is drawn here, located by the locator, granted its bytes by the read-ahead, and read. They outlive the
@@ -63,8 +70,11 @@ class TicketBoard {
   /// Whether there is anything for a worker to do: for nothing else it is woken.
   bool has_work() const { return workable_count() > 0 || has_written() || may_grant(); }
   /// The ticket's slot is written (or its error stands in it). Whether that was its batch's last one: not if its sample
-  /// was bad and another is to be tried.
-  bool finish(Ticket& ticket);
+  /// was bad and another is to be tried. If it was a block's last one, the block is to be mixed; then the batch is not
+  /// complete before mixed().
+  bool finish(Ticket& ticket, MixBlock* to_mix = nullptr);
+  /// The block was mixed. Whether its batch is complete by that.
+  bool mixed(const MixBlock& block);
   /// The written batch that is to go through its steps (BatchStep), in order and one at a time: null while another is
   /// in its steps, or the next batch is not written.
   BatchWork* take_written();
@@ -107,6 +117,8 @@ class TicketBoard {
   std::unique_ptr<BatchWork> fresh_work();
   BatchWork* next_without_memory() const;
   bool stands_aside(Ticket& ticket);
+  MixBlock block_written(BatchWork& work, int slot) const;
+  bool complete(BatchWork& work);
   void discard(std::unique_ptr<BatchWork> work);
   void recycle_discarded();
 

@@ -8,6 +8,16 @@
 #include "stoker/runtime/engine/board_options.h"
 
 namespace stoker {
+namespace {
+
+std::unique_ptr<const BatchMixer> mixer_of(const Plan& plan, const ResolvedOptions& options) {
+  if (plan.mixing().empty()) return nullptr;
+  const OrderOptions& order = options.order;
+  return std::make_unique<const BatchMixer>(
+      plan, MixOrder{.seed = order.seed, .global_batch = order.global_batch, .repeats = order.repeats}, options.batch);
+}
+
+}  // namespace
 
 EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const ResolvedOptions& options)
     : dataset(std::move(data)),
@@ -24,6 +34,7 @@ EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const
       cache(cache_share ? std::make_shared<SampleCache>(cache_share->take(), dataset->size()) : nullptr),
       scratch(memory.scratch, options.knobs.threads, usable_cores(),
               [this](std::uint64_t bytes) { return enough_memory.text({.decode_bytes = bytes}); }),
+      mixer(mixer_of(plan, options)),
       steps(batch_steps(plan.outputs(), device.get(), metrics)),
       out_of_memory(
           std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"))),
@@ -36,6 +47,8 @@ BoardOptions EngineCore::options_of_board(const ResolvedOptions& options) const 
   of_board.locator.quarantine = quarantine;
   of_board.locator.cache = cache;
   of_board.batches.device.pinned = pinned.get();
+  of_board.batches.device.mixer = mixer.get();
+  of_board.tickets.mix_block = mixer ? mixer->block() : 0;
   of_board.tickets.has_steps = !steps.empty();
   of_board.locator.enough_memory = [this](std::uint64_t bytes) { return enough_memory.text({.sample_bytes = bytes}); };
   return of_board;

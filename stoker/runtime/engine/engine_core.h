@@ -57,6 +57,7 @@ struct EngineCore {
   const std::unique_ptr<CacheShare> cache_share;
   const std::shared_ptr<SampleCache> cache;
   ScratchBudget scratch;
+  const std::unique_ptr<const BatchMixer> mixer;        // null where samples are not mixed
   const std::vector<std::unique_ptr<BatchStep>> steps;  // of each batch, one batch at a time
   const std::exception_ptr out_of_memory;               // made while there is some
 

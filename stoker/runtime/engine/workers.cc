@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/threads.h"
 
@@ -129,13 +130,27 @@ void Workers::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock)
       gate.drop_too_much(executor);
       report(executor.counts(), reported, *tickets[i], counters);
       lock.lock();
-      const bool complete = core_.board.tickets.finish(*tickets[i]);
+      const bool complete = finish(*tickets[i], counters, lock);
       if (complete) run_steps(worker, lock);
       if (complete || core_.board.tickets.starved()) core_.consumer_wakes.notify_all();
       reader_.wake_if_room();
     }
     core_.wake_worker();
   }
+}
+
+// The ticket's slot is written: samples that waited for it are mixed, without the lock and by the worker in whose
+// caches they are. Whether the batch is complete.
+bool Workers::finish(Ticket& ticket, WorkerCounters& counters, std::unique_lock<std::mutex>& lock) {
+  MixBlock block;
+  const bool complete = core_.board.tickets.finish(ticket, &block);
+  if (!block.work) return complete;
+  lock.unlock();
+  const std::int64_t began = now_ns();
+  block.work->batch->mix(block.first, block.count);
+  counters.add(Metric::kMixNs, now_ns() - began);
+  lock.lock();
+  return core_.board.tickets.mixed(block);
 }
 
 // Makes memory ready for the first batch without any. The lock is held, but not while a device or a stream of the

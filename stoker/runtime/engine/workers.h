@@ -27,6 +27,7 @@ class Workers {
   void work_until_stopped(int worker, std::unique_lock<std::mutex>& lock);
   void work_on(Ticket& ticket, CpuExecutor& executor) const;
   void make(Ticket& ticket, CpuExecutor& executor) const;
+  bool finish(Ticket& ticket, WorkerCounters& counters, std::unique_lock<std::mutex>& lock);
   void run_steps(int worker, std::unique_lock<std::mutex>& lock);
   void grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex>& lock);
   std::size_t fair_share() const;

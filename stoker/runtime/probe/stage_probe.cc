@@ -43,10 +43,10 @@ void StageProbe::measure_images(const SampleInput& sample) {
 void StageProbe::measure(const SampleInput& sample) {
   const std::int64_t began = now_ns();
   // Numbers cost next to nothing, but a sample may be bad by them.
-  std::array<std::uint8_t, sizeof(std::int64_t)> number;
   for (const ViewPlan& view : plan_.views()) {
     if (view.kind == ViewKind::kImage) continue;
-    write_scalar(view, sample, MutableBytes(number).first(Plan::output_of(view, Shape{}).bytes_per_sample()));
+    number_.resize(Plan::output_of(view, Plan::number_shape_of(view)).bytes_per_sample());
+    write_number(view, sample, number_);
   }
   measure_images(sample);
   ++samples_;

@@ -49,6 +49,7 @@ class StageProbe {
   SampleImages images_;
   std::vector<View> views_;  // by view of the plan
   std::int64_t samples_ = 0, decoded_ = 0, last_ns_ = 0;
+  std::vector<std::uint8_t> number_;
 };
 
 }  // namespace stoker

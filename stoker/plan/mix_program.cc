@@ -1,0 +1,158 @@
+#include "stoker/plan/mix_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "stoker/base/error.h"
+#include "stoker/base/random.h"
+#include "stoker/base/spelling.h"
+#include "stoker/ops/operator_table.h"
+#include "stoker/plan/plan.h"
+
+namespace stoker {
+namespace {
+
+MixMode mode_of(const OperatorCall& call) {
+  const std::string& mode = call.text("mode");
+  return mode == "batch" ? MixMode::kBatch : mode == "elem" ? MixMode::kSample : MixMode::kGroup;
+}
+
+bool asks_for_pairs(const OperatorCall& call) {
+  return std::any_of(call.args.begin(), call.args.end(), [](const auto& arg) { return arg.first == "labels"; }) &&
+         call.text("labels") == "pair";
+}
+
+// "image, depth"
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    std::string_view name = text.substr(0, comma);
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    names.emplace_back(name);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return names;
+}
+
+std::vector<std::size_t> images_of(const OperatorCall& call, const std::vector<ViewPlan>& views) {
+  std::vector<std::size_t> images;
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    if (views[i].kind != ViewKind::kImage) continue;
+    images.push_back(i);
+    known.push_back(views[i].name);
+  }
+  if (images.empty()) fail(ErrorKind::kUsage, "no view of the recipe makes an image, and it mixes images");
+  const std::vector<std::string> wanted = names_in(call.text("views"));
+  for (const std::string& name : wanted) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      fail(ErrorKind::kUsage, "no view '{}' makes an image{}; those that do are {}", name, did_you_mean(name, known),
+           fmt::join(known, ", "));
+    }
+  }
+  const auto left_out = [&](std::size_t view) {
+    return !wanted.empty() && std::find(wanted.begin(), wanted.end(), views[view].name) == wanted.end();
+  };
+  images.erase(std::remove_if(images.begin(), images.end(), left_out), images.end());
+  return images;
+}
+
+ImageSize size_of_images(const ViewPlan& view) {
+  const std::optional<ImageSize> size = Plan::output_size(view);
+  if (size) return *size;
+  fail(ErrorKind::kUsage,
+       "the size of view '{}' depends on the image, and only images of one size can be mixed; add center_crop or "
+       "resize=[height, width]",
+       view.name);
+}
+
+MixStep step_of(const OperatorCall& call, std::uint64_t stream, int distance, const std::vector<ViewPlan>& views) {
+  MixStep step{.op = std::get<BatchFunction>(find_operator(call.name).function)(call),
+               .stream = stream,
+               .mode = mode_of(call),
+               .distance = distance,
+               .images = images_of(call, views),
+               .size = {}};
+  step.group = step.op->group();
+  for (const std::size_t view : step.images) size_of_images(views[view]);
+  step.size = size_of_images(views[step.images.front()]);
+  return step;
+}
+
+bool is_label(const ViewPlan& view) {
+  return view.kind == ViewKind::kLabel || (view.kind == ViewKind::kNumber && view.name == "label");
+}
+
+// Labels in float32 are mixed as they are.
+void find_labels(const std::vector<ViewPlan>& views, MixProgram& program, std::vector<std::size_t>& whole) {
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    const bool soft = views[i].one_hot.classes > 0 || (is_label(views[i]) && views[i].number_type() == DType::kF32);
+    if (soft) {
+      program.soft.push_back(i);
+    } else if (is_label(views[i])) {
+      whole.push_back(i);
+    }
+  }
+}
+
+std::size_t add_view(ViewPlan view, std::vector<ViewPlan>& views) {
+  for (const ViewPlan& other : views) {
+    if (other.name != view.name) continue;
+    fail(ErrorKind::kUsage, "labels='pair' adds an output '{}', but a view has that name", view.name);
+  }
+  views.push_back(std::move(view));
+  return views.size() - 1;
+}
+
+void add_pairs(const std::vector<std::size_t>& whole, std::vector<ViewPlan>& views, MixProgram& program) {
+  if (whole.empty()) fail(ErrorKind::kUsage, "labels='pair' needs a label that is a whole number, without one_hot");
+  for (const std::size_t own : whole) {
+    ViewPlan partner;
+    partner.name = views[own].name + "_b";
+    partner.kind = views[own].kind;
+    partner.field = views[own].field;
+    partner.number = views[own].number;
+    program.pairs.push_back({own, add_view(std::move(partner), views)});
+  }
+  ViewPlan share;
+  share.name = "lambda";
+  share.kind = ViewKind::kShare;
+  program.share = add_view(std::move(share), views);
+}
+
+}  // namespace
+
+MixProgram compile_mixing(const std::vector<OperatorCall>& calls, std::vector<ViewPlan>& views) {
+  MixProgram program;
+  if (calls.empty()) return program;
+  std::vector<std::size_t> whole;
+  find_labels(views, program, whole);
+  std::map<std::string_view, int> occurrences;
+  for (const OperatorCall& call : calls) {
+    try {
+      const int occurrence = occurrences[call.name]++;
+      // Each operator's partners lie beyond those of the operators before it: every sample of a block meets others.
+      program.steps.push_back(step_of(call, random_stream("batch", call.name, occurrence), program.block(), views));
+      if (asks_for_pairs(call)) {
+        if (calls.size() > 1) {
+          fail(ErrorKind::kUsage, "labels='pair' is for a single operator: with several, a label has more partners");
+        }
+        add_pairs(whole, views, program);
+      } else if (!whole.empty() && program.soft.empty()) {
+        fail(ErrorKind::kUsage, "it mixes labels, and those of view '{}' are whole numbers: give the view one_hot{}",
+             views[whole[0]].name, call.name == "mosaic" ? "" : ", or write labels='pair'");
+      }
+    } catch (const Error& error) {
+      throw error.with_context(brief(call));
+    }
+  }
+  return program;
+}
+
+}  // namespace stoker
