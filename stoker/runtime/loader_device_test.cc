@@ -142,6 +142,18 @@ TEST(LoaderDevice, SeveralViewsOfBadSamplesAreFilledAgain) {
   }
 }
 
+TEST(LoaderDevice, OperatorsOnPicturesMakeTheSameBatchesOnBothSides) {
+  const MemoryDataset data = memory_dataset({.bad = {1, 9, 10, 30}});
+  Recipe recipe = Recipe().decode().random_resized_crop(40).random_flip();
+  recipe.color_jitter({0.4}, {0.4}, {0.4}, {0.1}).random_grayscale(0.3).gaussian_blur({5}).random_equalize();
+  recipe.normalize("imagenet").cast("f16").view("other").decode("faithful").resize(20, 30).random_solarize(99);
+  const std::vector<std::string> want = audit_on(data, {.batch = 7, .threads = 1}, recipe);
+  EXPECT_EQ(audit_on(data, {.batch = 7, .threads = 3}, recipe), want);
+  for (int index = 0; index <= kTransferIndexMax; ++index) {
+    EXPECT_EQ(audit_on(data, options_on(test_device_name(), index), recipe), want) << "transfer index " << index;
+  }
+}
+
 TEST(LoaderDevice, TheIndexMayChangeBetweenBatches) {
   const MemoryDataset data = memory_dataset({.bad = {3}});
   const std::vector<std::string> want = audit_on(data, {.batch = 7, .threads = 2});
