@@ -6,7 +6,7 @@ operator takes its nearest.
 
 import dataclasses
 
-KERNEL_SIMCLR, KERNEL_DINO = 23, 9
+KERNEL_SIMCLR, KERNEL_DINO = 23, 13
 SIGMA = (0.1, 2.0)
 FLIP = 0.5
 

@@ -8,7 +8,9 @@ import peer
 import stoker
 
 DATA, RECIPE = sys.argv[1:]
-LOADER = stoker.Loader(DATA, RECIPE, batch=peer.BATCH, seed=1, threads=1, prefetch=peer.LEAD_IN - 2, tune="off", tail="drop")
+# No peer repeats samples within a batch.
+LOADER = stoker.Loader(DATA, RECIPE, batch=peer.BATCH, seed=1, threads=1, prefetch=peer.LEAD_IN - 2, tune="off", tail="drop",
+                       batch_repeats=1)
 SAMPLES = len(LOADER) * peer.BATCH
 
 
@@ -17,8 +19,12 @@ def endless():
         yield from LOADER
 
 
+def first_output(batch):
+    return numpy.array(getattr(batch, batch.outputs[0]), numpy.float32)
+
+
 def pixels():
-    return numpy.concatenate([numpy.asarray(batch[0], numpy.float32).copy() for batch in LOADER.epoch(0)])
+    return numpy.concatenate([first_output(batch) for batch in LOADER.epoch(0)])
 
 
 BATCHES = endless()

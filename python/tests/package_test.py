@@ -18,7 +18,8 @@ def output(*lines):
 
 def test_import_brings_nothing_but_stoker_itself_and_logging():
     added = output("import sys, logging", "before = set(sys.modules)", "import stoker", "print(*set(sys.modules) - before)")
-    assert set(added) - {"atexit"} == {"stoker", "stoker._signature", "stoker._stoker", "stoker._stoker.testing"}
+    assert set(added) - {"atexit"} == {"stoker", "stoker._signature", "stoker._stoker", "stoker._stoker.op",
+                                        "stoker._stoker.testing"}
 
 
 def test_stoker_torch_is_there_without_being_imported():

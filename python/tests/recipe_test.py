@@ -100,7 +100,7 @@ def test_every_operator_has_a_method_whose_defaults_are_the_tables():
     (lambda r: r.add("flip"), "call is 'flip', but must be an operator, such as stoker.op.flip"),
     (lambda r: r.add(None), "call is None, but must be an operator"),
     (lambda r: stoker.recipe("imagenet-trian"), "did you mean 'imagenet-train'"),
-    (lambda r: stoker.recipe(5), "recipe is 5, but must be a Recipe, the name of one .imagenet-train, .* a TOML file"),
+    (lambda r: stoker.recipe(5), "recipe is 5, but must be a Recipe, the name of one .alexnet-caffe, .* a TOML file"),
     (lambda r: stoker.Recipe.from_toml(3), "text is 3, but must be a text"),
     (lambda r: r.view(3), "name is 3, but must be a text"),
     (lambda r: r.view("local", copies=0), "copies"),

@@ -1,5 +1,5 @@
-// Releases memory that libraries have freed and malloc keeps, separately for each thread: with large images that is more
-// than a budget has room for.
+// Releases memory that libraries have freed and malloc keeps, separately for each thread: with large images that is
+// more than a budget has room for.
 #pragma once
 
 #include <cstddef>

@@ -181,8 +181,7 @@ const OperatorSpec& find_operator(std::string_view name) {
     if (spec.name == name) return spec;
   }
   const std::vector<std::string> names = names_of(operator_table());
-  fail(ErrorKind::kUsage, "there is no operator '{}'{}; there are {}", name, did_you_mean(name, names),
-       fmt::join(names, ", "));
+  fail(ErrorKind::kUsage, "there is no operator '{}'{}; `stoker ops` lists all", name, did_you_mean(name, names));
 }
 
 Value default_value(const ArgSpec& arg) {

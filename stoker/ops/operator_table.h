@@ -73,7 +73,8 @@ struct OperatorSpec {
 
 /// "decode", "geometry", "picture", "color", "erase", "format", "number", "label", "combination", "views", "batch".
 std::string_view family_name(const OperatorSpec& spec);
-/// The stage that operators of its family are a part of; numbers, labels, combinations, views and the batch's have none.
+/// The stage that operators of its family are a part of; numbers, labels, combinations, views and the batch's have
+/// none.
 Stage stage_of(const OperatorSpec& spec);
 /// Whether it belongs to the batch, not to a view.
 bool is_of_batch(const OperatorSpec& spec);
