@@ -80,6 +80,8 @@ Stage stage_of(const OperatorSpec& spec);
 bool is_of_batch(const OperatorSpec& spec);
 
 std::span<const OperatorSpec> operator_table();
+/// The part of it that has the operators on pictures (ops/picture/picture_table.cc).
+std::span<const OperatorSpec> picture_operators();
 
 /// Throws kUsage, suggesting the nearest name.
 const OperatorSpec& find_operator(std::string_view name);
