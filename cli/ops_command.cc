@@ -19,7 +19,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 bool is_list(const ArgSpec& arg) { return arg.type == ArgType::kNumbers || arg.type == ArgType::kIntegers; }
-bool is_numeric(const ArgSpec& arg) { return arg.type != ArgType::kText && arg.type != ArgType::kOperators; }
+bool is_numeric(const ArgSpec& arg) {
+  return arg.type != ArgType::kText && arg.type != ArgType::kFlag && arg.type != ArgType::kOperators;
+}
 
 // "size, filter='bilinear'"
 std::string arguments(const OperatorSpec& spec) {

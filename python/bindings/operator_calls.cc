@@ -31,6 +31,7 @@ std::string_view wanted(ArgType type) {
     case ArgType::kNumber: return "a number";
     case ArgType::kInteger: return "a whole number";
     case ArgType::kNumbers: return "a number or a list of numbers";
+    case ArgType::kFlag: return "True or False";
     case ArgType::kOperators: return "a list of operators, such as [stoker.op.flip()]";
     case ArgType::kIntegers: break;
   }
@@ -81,6 +82,7 @@ std::string python_type(const ArgSpec& arg) {
     case ArgType::kText: return "str";
     case ArgType::kNumber:
     case ArgType::kInteger: return whole ? "int" : "float";
+    case ArgType::kFlag: return "bool";
     case ArgType::kOperators: return "Sequence[OperatorCall]";
     case ArgType::kNumbers:
     case ArgType::kIntegers: break;
@@ -93,7 +95,10 @@ std::vector<std::string> parameters(const OperatorSpec& spec) {
   std::vector<std::string> texts;
   for (const ArgSpec& arg : spec.args) {
     texts.push_back(fmt::format("{}: {}", arg.name, python_type(arg)));
-    if (!arg.required) texts.back() += fmt::format(" = {}", to_string(default_value(arg)));
+    if (arg.required) continue;
+    const Value value = default_value(arg);
+    const auto* flag = std::get_if<bool>(&value);
+    texts.back() += fmt::format(" = {}", flag ? (*flag ? "True" : "False") : to_string(value));
   }
   return texts;
 }

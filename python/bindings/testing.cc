@@ -3,9 +3,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "python/bindings/module.h"
@@ -42,6 +45,48 @@ nb::object draw_boxes(const Recipe& recipe, int width, int height, std::int64_t 
   return nb::cast(nb::ndarray<nb::numpy, std::int32_t>(data, {static_cast<std::size_t>(count), kNumbers}, owner));
 }
 
+// The kinds of steps that policies draw.
+constexpr std::pair<const char*, PictureKind> kPolicyKinds[] = {
+    {"brightness", PictureKind::kTorchvisionBrightness},
+    {"contrast", PictureKind::kTorchvisionContrast},
+    {"saturation", PictureKind::kTorchvisionSaturation},
+    {"sharpness", PictureKind::kSharpness},
+    {"invert", PictureKind::kInvert},
+    {"posterize", PictureKind::kPosterize},
+    {"solarize", PictureKind::kSolarize},
+    {"solarize_add", PictureKind::kSolarizeAdd},
+    {"equalize", PictureKind::kEqualize},
+    {"autocontrast", PictureKind::kAutocontrast},
+    {"warp", PictureKind::kWarp},
+    {"blur_across", PictureKind::kBlurAcross},
+    {"blur_down", PictureKind::kBlurDown},
+    {"keep", PictureKind::kKeep},
+    {"recall", PictureKind::kRecall},
+    {"weighted_sum", PictureKind::kWeightedSum},
+    {"towards", PictureKind::kTowards},
+};
+
+// Of each draw its steps on a picture of this size: (kind, f, n). Draw i is that of position i of epoch 0.
+nb::list draw_steps(const Recipe& recipe, int width, int height, std::int64_t count, std::uint64_t seed) {
+  const Plan plan(recipe);
+  PictureSteps steps;
+  nb::list draws;
+  for (std::int64_t i = 0; i < count; ++i) {
+    plan.views().front().image.picture.draw({width, height}, {seed, 0, static_cast<std::uint64_t>(i)}, steps);
+    nb::list drawn;
+    for (const PictureStep& step : std::as_const(steps).all()) {
+      const auto named = std::find_if(std::begin(kPolicyKinds), std::end(kPolicyKinds),
+                                      [&](const auto& entry) { return entry.second == step.kind; });
+      nb::list f, n;
+      for (const float value : step.f) f.append(value);
+      for (const std::int32_t value : step.n) n.append(value);
+      drawn.append(nb::make_tuple(named == std::end(kPolicyKinds) ? "another" : named->first, f, n));
+    }
+    draws.append(drawn);
+  }
+  return draws;
+}
+
 // By operator, its arguments in order: (name, required, default or None, what may be given).
 nb::dict operators() {
   nb::dict table;
@@ -54,6 +99,7 @@ nb::dict operators() {
       permitted["counts"] = counts_of(arg);
       permitted["limits"] = nb::make_tuple(arg.min, arg.max);
       permitted["is_text"] = arg.type == ArgType::kText;
+      permitted["is_flag"] = arg.type == ArgType::kFlag;
       args.append(nb::make_tuple(std::string(arg.name), arg.required, otherwise, permitted));
     }
     table[nb::str(std::string(spec.name).c_str())] = args;
@@ -97,6 +143,7 @@ nb::list isas() {
 void bind_testing(nb::module_& module) {
   nb::module_ testing = module.def_submodule("testing");
   testing.def("draw_boxes", &draw_boxes, "recipe"_a, "width"_a, "height"_a, "count"_a, "seed"_a);
+  testing.def("draw_steps", &draw_steps, "recipe"_a, "width"_a, "height"_a, "count"_a, "seed"_a);
   testing.def("operators", &operators);
   testing.def("metrics", &known_metrics);
   testing.def("loader_options", &known_options);

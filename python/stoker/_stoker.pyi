@@ -220,6 +220,33 @@ class _Operators(Protocol[_Made]):
         filter: str = "bilinear",
         fill: int | Sequence[int] = 0,
     ) -> _Made: ...
+    def rand_augment(
+        self,
+        num_ops: int = 2,
+        magnitude: int = 9,
+        num_magnitude_bins: int = 31,
+        filter: str = "nearest",
+        fill: int | Sequence[int] = 0,
+    ) -> _Made: ...
+    def trivial_augment_wide(
+        self, num_magnitude_bins: int = 31, filter: str = "nearest", fill: int | Sequence[int] = 0
+    ) -> _Made: ...
+    def auto_augment(
+        self, policy: str = "imagenet", filter: str = "nearest", fill: int | Sequence[int] = 0
+    ) -> _Made: ...
+    def aug_mix(
+        self,
+        severity: int = 3,
+        mixture_width: int = 3,
+        chain_depth: int = -1,
+        alpha: float = 1,
+        all_ops: bool = True,
+        filter: str = "bilinear",
+        fill: int | Sequence[int] = 0,
+    ) -> _Made: ...
+    def timm_augment(
+        self, spec: str, filter: str = "bilinear", fill: int | Sequence[int] = (124, 116, 104)
+    ) -> _Made: ...
     def normalize(
         self,
         preset: str = "none",
@@ -228,6 +255,25 @@ class _Operators(Protocol[_Made]):
         scale: float = 255,
     ) -> _Made: ...
     def channel_order(self, order: str) -> _Made: ...
+    def random_erasing(
+        self,
+        p: float = 0.5,
+        scale: Sequence[float] = (0.02, 0.33),
+        ratio: Sequence[float] = (0.3, 3.3),
+        value: float | Sequence[float] = 0,
+        mode: str = "const",
+        min_count: int = 1,
+        max_count: int = 1,
+    ) -> _Made: ...
+    def cutout(self, size: int | Sequence[int], count: int = 1, value: float | Sequence[float] = 0) -> _Made: ...
+    def grid_mask(
+        self,
+        d: int | Sequence[int] = (96, 224),
+        ratio: float = 0.5,
+        rotate: float = 0,
+        p: float = 1,
+        value: float | Sequence[float] = 0,
+    ) -> _Made: ...
     def cast(self, dtype: str) -> _Made: ...
     def layout(self, layout: str) -> _Made: ...
     def json_number(self, key: str, dtype: str = "i64") -> _Made: ...

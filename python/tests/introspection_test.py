@@ -113,6 +113,9 @@ def test_the_help_of_an_operator_has_what_may_be_given(name):
     for arg, required, default, permitted in _testing.operators()[name]:
         (line,) = [line for line in lines if line.startswith(f"{arg}: ")]
         assert all(re.search(rf"\b{choice}\b", line) for choice in permitted["choices"]), line
+        if permitted["is_flag"]:
+            assert f"true or false; by default {str(default).lower()}" in line
+            continue
         if not permitted["is_text"]:
             limits = re.findall(r"(\S+) to ([^\s;]+)", line)[-1]
             assert tuple(map(float, limits)) == permitted["limits"]

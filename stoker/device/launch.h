@@ -8,6 +8,7 @@
 
 #include "stoker/codec/jpeg/device_decode.h"
 #include "stoker/ops/kernels/device/device_color.h"
+#include "stoker/ops/kernels/device/device_erase.h"
 #include "stoker/ops/kernels/device/device_mix.h"
 #include "stoker/ops/kernels/device/device_picture.h"
 #include "stoker/ops/kernels/device/device_planar.h"
@@ -36,7 +37,7 @@ struct KernelList {
 };
 
 using DeviceKernels = KernelList<DeviceJpegKernel, DevicePlanarKernel, DeviceRgbKernel, DeviceColorKernel,
-                                 DevicePictureFactsKernel, DevicePictureKernel, DeviceMixKernel>;
+                                 DevicePictureFactsKernel, DevicePictureKernel, DeviceEraseKernel, DeviceMixKernel>;
 
 struct DeviceLaunch {
   int kernel = 0;  // of DeviceKernels

@@ -10,9 +10,10 @@
 namespace stoker {
 namespace {
 
-constexpr Word<ArgType> kArgTypes[] = {{ArgType::kNumber, "number"},     {ArgType::kInteger, "integer"},
-                                       {ArgType::kText, "text"},         {ArgType::kNumbers, "numbers"},
-                                       {ArgType::kIntegers, "integers"}, {ArgType::kOperators, "operators"}};
+constexpr Word<ArgType> kArgTypes[] = {{ArgType::kNumber, "number"},      {ArgType::kInteger, "integer"},
+                                       {ArgType::kText, "text"},          {ArgType::kNumbers, "numbers"},
+                                       {ArgType::kIntegers, "integers"},  {ArgType::kFlag, "flag"},
+                                       {ArgType::kOperators, "operators"}};
 
 }  // namespace
 
@@ -60,6 +61,7 @@ std::string permitted_text(const ArgSpec& arg) {
       return arg.choices.empty() ? "any text" : fmt::format("one of {}", fmt::join(choices_of(arg), ", "));
     case ArgType::kNumber: return fmt::format("a number, {}", limits);
     case ArgType::kInteger: return fmt::format("an integer, {}", limits);
+    case ArgType::kFlag: return "true or false";
     case ArgType::kOperators: return fmt::format("{} operators", limits);
     case ArgType::kNumbers:
     case ArgType::kIntegers: break;

@@ -9,7 +9,7 @@
 
 namespace stoker {
 
-/// "number", "integer", "text", "numbers", "integers", "operators".
+/// "number", "integer", "text", "numbers", "integers", "flag", "operators".
 std::string_view type_name(ArgType type);
 
 /// The permitted texts; none where any will do, and for numbers.

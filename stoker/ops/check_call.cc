@@ -34,6 +34,9 @@ class ArgChecker {
         if (const auto* number = std::get_if<double>(&value)) return check_list({*number});
         if (const auto* list = std::get_if<Numbers>(&value)) return check_list(*list);
         refuse(value, "a number or a list of numbers");
+      case ArgType::kFlag:
+        if (const auto* flag = std::get_if<bool>(&value)) return *flag;
+        refuse(value, "true or false");
       case ArgType::kOperators:
         if (const auto* calls = std::get_if<OperatorCalls>(&value)) return check_operators(*calls);
         refuse(value, "a list of operators");
@@ -159,13 +162,14 @@ std::string brief_value(const Value& value) {
 }  // namespace
 
 std::string_view family_name(const OperatorSpec& spec) {
-  constexpr std::string_view kNames[] = {"decode", "geometry", "picture",     "color", "format",
-                                         "number", "label",    "combination", "batch"};
+  constexpr std::string_view kNames[] = {"decode", "geometry", "picture", "color",       "erase",
+                                         "format", "number",   "label",   "combination", "batch"};
   return kNames[spec.function.index()];
 }
 
 Stage stage_of(const OperatorSpec& spec) {
-  constexpr Stage kStageOf[] = {Stage::kDecode, Stage::kGeometry, Stage::kColor, Stage::kColor, Stage::kColor};
+  constexpr Stage kStageOf[] = {Stage::kDecode, Stage::kGeometry, Stage::kColor,
+                                Stage::kColor,  Stage::kColor,    Stage::kColor};
   assert(spec.function.index() < std::size(kStageOf));
   return kStageOf[spec.function.index()];
 }
@@ -186,6 +190,7 @@ Value default_value(const ArgSpec& arg) {
     case ArgType::kText: return std::string(arg.text);
     case ArgType::kNumber:
     case ArgType::kInteger: return arg.numbers[0];
+    case ArgType::kFlag: return arg.numbers[0] != 0;
     case ArgType::kOperators: return OperatorCalls();
     case ArgType::kNumbers:
     case ArgType::kIntegers: break;

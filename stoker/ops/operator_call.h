@@ -22,8 +22,8 @@ struct OperatorCalls : std::vector<OperatorCall> {
   using vector::vector;
 };
 
-/// Numbers are doubles throughout (integers up to 2^53 are exact); a list is one of numbers or of operators. No
-/// operator takes a truth value, but people write some.
+/// Numbers are doubles throughout (integers up to 2^53 are exact); a list is one of numbers or of
+/// operators.
 using Value = std::variant<bool, double, std::string, Numbers, OperatorCalls>;
 
 struct OperatorCall {
@@ -33,6 +33,7 @@ struct OperatorCall {
   // After check_call() every argument of the operator is there with its declared type; these cannot fail then.
   double number(std::string_view arg) const { return std::get<double>(value(arg)); }
   int integer(std::string_view arg) const { return static_cast<int>(number(arg)); }
+  bool flag(std::string_view arg) const { return std::get<bool>(value(arg)); }
   const std::string& text(std::string_view arg) const { return std::get<std::string>(value(arg)); }
   const std::vector<double>& numbers(std::string_view arg) const { return std::get<Numbers>(value(arg)); }
   const OperatorCalls& operators(std::string_view arg) const { return std::get<OperatorCalls>(value(arg)); }

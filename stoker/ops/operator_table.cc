@@ -1,5 +1,6 @@
 #include "stoker/ops/operator_table.h"
 
+#include "stoker/ops/erase/erase_operator.h"
 #include "stoker/ops/picture/picture_makers.h"
 
 namespace stoker {
@@ -370,6 +371,47 @@ constexpr ArgSpec kElasticArgs[] = {{.name = "alpha",
                                      .counts = kCountOne | kCountTwo},
                                     warp_filter_arg("bilinear"),
                                     warp_fill_arg()};
+constexpr ArgSpec count_arg(std::string_view name, std::string_view doc, double by_default, double min, double max) {
+  return {.name = name, .type = ArgType::kInteger, .doc = doc, .numbers = {by_default}, .min = min, .max = max};
+}
+constexpr ArgSpec kRandAugmentArgs[] = {
+    count_arg("num_ops", "operators for each picture", 2, 0, 32),
+    count_arg("magnitude", "which of the magnitudes all of them have, from 0 on", 9, 0, 999),
+    count_arg("num_magnitude_bins", "how many magnitudes there are", 31, 2, 1000), warp_filter_arg("nearest"),
+    warp_fill_arg()};
+constexpr ArgSpec kTrivialAugmentArgs[] = {
+    count_arg("num_magnitude_bins", "how many magnitudes there are, of which one is drawn", 31, 2, 1000),
+    warp_filter_arg("nearest"), warp_fill_arg()};
+constexpr ArgSpec kAutoAugmentArgs[] = {
+    text_arg("policy", "the data set for which the policy was found", "imagenet|cifar10|svhn", "imagenet"),
+    warp_filter_arg("nearest"), warp_fill_arg()};
+constexpr ArgSpec kAugMixArgs[] = {
+    count_arg("severity", "how many of ten magnitudes may be drawn", 3, 1, 10),
+    count_arg("mixture_width", "how many chains of operators are blended", 3, 1, 10),
+    count_arg("chain_depth", "operators of a chain; by default, and below 1, 1 to 3 are drawn", -1, -1, 10),
+    {.name = "alpha",
+     .type = ArgType::kNumber,
+     .doc = "of the distributions of the weights: beta and Dirichlet",
+     .numbers = {1},
+     .min = 1e-3,
+     .max = 1e3},
+    {.name = "all_ops",
+     .type = ArgType::kFlag,
+     .doc = "draws brightness, color, contrast and sharpness, too",
+     .numbers = {1}},
+    warp_filter_arg("bilinear"),
+    warp_fill_arg()};
+constexpr ArgSpec kTimmAugmentArgs[] = {
+    text_arg("spec", "as timm names it: rand-m9-mstd0.5-inc1, augmix-m5-w4-d2, original-mstd0.5, v0, 3a", ""),
+    warp_filter_arg("bilinear"),
+    {.name = "fill",
+     .type = ArgType::kIntegers,
+     .doc = "colour where there is no picture: one number, or one per channel; by default ImageNet's mean",
+     .numbers = {124, 116, 104},
+     .count = 3,
+     .min = 0,
+     .max = 255,
+     .counts = kCountOne | kCountThree}};
 constexpr ArgSpec kNormalizeArgs[] = {
     text_arg("preset", "preset mean, std and scale of a data set", "none|imagenet|cifar10|unit", "none"),
     {.name = "mean",
@@ -392,6 +434,67 @@ constexpr ArgSpec kNormalizeArgs[] = {
      .min = 1e-6,
      .max = 1e6}};
 constexpr ArgSpec kChannelOrderArgs[] = {text_arg("order", "bgr swaps red and blue", "rgb|bgr")};
+constexpr ArgSpec value_arg() {
+  return {.name = "value",
+          .type = ArgType::kNumbers,
+          .doc =
+              "what is written, in units of the tensor: after normalize, 0 is the mean colour; one number, or one per "
+              "channel",
+          .min = -1e6,
+          .max = 1e6,
+          .counts = kCountOne | kCountThree};
+}
+constexpr ArgSpec count_arg(std::string_view name, std::string_view doc) {
+  return {.name = name, .type = ArgType::kInteger, .doc = doc, .numbers = {1}, .min = 1, .max = 64};
+}
+constexpr ArgSpec kRandomErasingArgs[] = {
+    p_arg(0.5),
+    {.name = "scale",
+     .type = ArgType::kNumbers,
+     .doc = "least and largest fraction of the area, of all boxes together",
+     .numbers = {0.02, 0.33},
+     .count = 2,
+     .min = 0,
+     .max = 1,
+     .counts = kCountTwo},
+    {.name = "ratio",
+     .type = ArgType::kNumbers,
+     .doc = "least and largest height / width",
+     .numbers = {0.3, 3.3},
+     .count = 2,
+     .min = 1e-3,
+     .max = 1e3,
+     .counts = kCountTwo},
+    value_arg(),
+    text_arg("mode",
+             "const writes the value; rand a random colour for each box, pixel for each element: normal deviates",
+             "const|rand|pixel", "const"),
+    count_arg("min_count", "fewest boxes"),
+    count_arg("max_count", "most boxes")};
+constexpr ArgSpec kCutoutArgs[] = {size_arg("a square's side, or [height, width]"), count_arg("count", "boxes"),
+                                   value_arg()};
+constexpr ArgSpec kGridMaskArgs[] = {
+    {.name = "d",
+     .type = ArgType::kIntegers,
+     .doc = "pixels from one square to the next; [low, high] draws them for each image",
+     .numbers = {96, 224},
+     .count = 2,
+     .min = 2,
+     .max = kSideMax,
+     .counts = kCountOne | kCountTwo},
+    {.name = "ratio",
+     .type = ArgType::kNumber,
+     .doc = "side of a square as a fraction of d",
+     .numbers = {0.5},
+     .min = 0,
+     .max = 1},
+    {.name = "rotate",
+     .type = ArgType::kNumber,
+     .doc = "degrees below which the grid's angle is drawn; 0: not turned",
+     .min = 0,
+     .max = 360},
+    p_arg(1),
+    value_arg()};
 constexpr ArgSpec kCastArgs[] = {text_arg("dtype", "nearest value, ties to even; u8 clamps", "u8|f16|bf16|f32")};
 constexpr ArgSpec kLayoutArgs[] = {text_arg("layout", "order of the tensor's axes", "nchw|nhwc")};
 
@@ -532,8 +635,20 @@ constexpr OperatorSpec kOperators[] = {
     {"random_perspective", "moves the corners of the picture inwards at random", &make_random_perspective,
      kRandomPerspectiveArgs},
     {"elastic", "deforms the picture by a smooth random field", &make_elastic, kElasticArgs},
+    {"rand_augment", "applies operators drawn from fourteen, all of one magnitude", &make_rand_augment,
+     kRandAugmentArgs},
+    {"trivial_augment_wide", "applies one of fourteen operators, with a magnitude drawn from a wide range",
+     &make_trivial_augment_wide, kTrivialAugmentArgs},
+    {"auto_augment", "applies one of the 25 pairs of operators that were found for a data set", &make_auto_augment,
+     kAutoAugmentArgs},
+    {"aug_mix", "blends the picture with what several chains of operators make of it", &make_aug_mix, kAugMixArgs},
+    {"timm_augment", "applies a policy as timm names and draws it", &make_timm_augment, kTimmAugmentArgs},
     {"normalize", "(pixel / scale - mean) / std, in float32", &apply_normalize, kNormalizeArgs},
     {"channel_order", "sets the order of channels: RGB or BGR", &apply_channel_order, kChannelOrderArgs},
+    {"random_erasing", "erases boxes of random area and shape with a given probability", &make_random_erasing,
+     kRandomErasingArgs},
+    {"cutout", "erases boxes of a given size at random places", &make_cutout, kCutoutArgs},
+    {"grid_mask", "erases squares in a random grid", &make_grid_mask, kGridMaskArgs},
     {"cast", "sets the tensor's element type", &apply_cast, kCastArgs},
     {"layout", "sets the tensor's layout", &apply_layout, kLayoutArgs},
     {"json_number", "takes a number from a JSON field: a label, a target", &apply_json_number, kJsonNumberArgs},

@@ -23,7 +23,7 @@
 
 namespace stoker {
 
-enum class ArgType : std::uint8_t { kNumber, kInteger, kText, kNumbers, kIntegers, kOperators };
+enum class ArgType : std::uint8_t { kNumber, kInteger, kText, kNumbers, kIntegers, kFlag, kOperators };
 
 struct ArgSpec {
   std::string_view name;
@@ -41,6 +41,7 @@ struct ArgSpec {
   std::string_view choices{};  // "a|b|c"
 };
 
+class EraseOperator;
 class PictureOperator;
 
 /// What an operator does, by family.
@@ -48,6 +49,7 @@ using DecodeFunction = void (*)(const OperatorCall&, DecodeOptions&);
 using GeometryFunction = std::unique_ptr<GeometryOperator> (*)(const OperatorCall&);
 using PictureFunction = std::unique_ptr<PictureOperator> (*)(const OperatorCall&);
 using ColorFunction = void (*)(const OperatorCall&, ColorChain&);
+using EraseFunction = std::unique_ptr<EraseOperator> (*)(const OperatorCall&);
 using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
 using NumberFunction = void (*)(const OperatorCall&, JsonNumber&);
 using LabelFunction = void (*)(const OperatorCall&, OneHot&);
@@ -59,14 +61,14 @@ struct OperatorSpec {
   std::string_view doc;
   /// The alternative is the family, and families come in this order within a view: those of images up to format, or
   /// number and label. A combination is of the family of its operators, and the batch's belong to no view.
-  std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, FormatFunction, NumberFunction,
-               LabelFunction, CombinationFunction, BatchFunction>
+  std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, EraseFunction, FormatFunction,
+               NumberFunction, LabelFunction, CombinationFunction, BatchFunction>
       function;
   std::span<const ArgSpec> args;
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "picture", "color", "format", "number", "label", "combination", "batch".
+/// "decode", "geometry", "picture", "color", "erase", "format", "number", "label", "combination", "batch".
 std::string_view family_name(const OperatorSpec& spec);
 /// The stage that operators of its family are a part of; there is one for those of images, combinations apart.
 Stage stage_of(const OperatorSpec& spec);

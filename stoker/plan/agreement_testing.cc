@@ -1,8 +1,10 @@
 #include "stoker/plan/agreement_testing.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "stoker/codec/encoded_testing.h"
+#include "stoker/ops/erase/erase_cases_testing.h"
 #include "stoker/ops/picture/picture_cases_testing.h"
 
 namespace stoker {
@@ -67,6 +69,34 @@ std::vector<Recipe> picture_recipes() {
     if (i % 3 != 1) recipe.normalize("imagenet");
     if (i % 5 == 0) recipe.cast("f16");
     if (i % 5 < 2) recipe.layout("nhwc");
+    recipes.push_back(recipe);
+  }
+  return recipes;
+}
+
+std::vector<Recipe> erase_recipes() {
+  // Then it writes deviates, which bytes cannot hold.
+  const auto has_mode = [](const OperatorCall& call) {
+    return std::any_of(call.args.begin(), call.args.end(), [](const auto& arg) { return arg.first == "mode"; });
+  };
+  constexpr const char* kTypes[] = {"f32", "f16", "bf16", "u8"};
+  const std::vector<EraseCase>& cases = erase_cases();
+  std::vector<Recipe> recipes;
+  for (std::size_t i = 0; i < 2 * cases.size(); ++i) {
+    const OperatorCall& call = cases[i % cases.size()].call;
+    Recipe recipe = Recipe().decode(i % 2 == 0 ? "planar" : "faithful");
+    if (i % 3 == 0) {
+      recipe.resize(17, 29);
+    } else {
+      recipe.random_resized_crop(23 + static_cast<int>(i % 5)).random_flip();
+    }
+    if (i % 4 == 0) recipe.invert();
+    recipe.normalize("imagenet").add(call);
+    const OperatorCall& next = cases[(i + 1) % cases.size()].call;
+    if (i % 3 == 2) recipe.add(next);
+    const bool bytes_suffice = !has_mode(call) && !has_mode(next);
+    recipe.cast(kTypes[(i / cases.size() + i) % (bytes_suffice ? 4 : 3)]);
+    if (i / cases.size() == i % 2) recipe.layout("nhwc");
     recipes.push_back(recipe);
   }
   return recipes;

@@ -17,6 +17,8 @@ extern const std::vector<ImageSize> kAgreementSizes;
 std::vector<Recipe> agreement_recipes();
 /// Every operator on pictures.
 std::vector<Recipe> picture_recipes();
+/// Each operator that erases, in every type and layout.
+std::vector<Recipe> erase_recipes();
 Recipe random_recipe(Random& random);
 
 /// One image of noise in several codecs and samplings.

@@ -148,6 +148,8 @@ TEST(DeviceAgreement, HoldsForEveryRecipeImageAndIndex) { expect_agreement_of_im
 
 TEST(DeviceAgreement, HoldsForEveryOperatorOnPictures) { expect_agreement_of_images(picture_recipes()); }
 
+TEST(DeviceAgreement, HoldsForEveryOperatorThatErases) { expect_agreement_of_images(erase_recipes()); }
+
 TEST(DeviceAgreement, HoldsForRandomRecipesOnRandomImages) {
   for (std::uint64_t seed = 0; seed < rounds(std::uint64_t{40}); ++seed) {
     Random random(seed, 5, 0, 0);

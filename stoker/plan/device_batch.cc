@@ -24,6 +24,13 @@ constexpr std::size_t kRoomPerImage = 2;
 // least. Where they take more, they are decoded in waves, and one image may have all of it.
 constexpr std::size_t kScratchMin = std::size_t{4} << 20;
 
+// Of what is erased from the tensors of a view.
+std::size_t erase_table_bytes(const EraseChain& chain, std::size_t slots) {
+  if (chain.empty()) return 0;
+  return rounded_up(slots * sizeof(DeviceErased)) +
+         rounded_up(slots * static_cast<std::size_t>(chain.steps_max()) * sizeof(EraseStep));
+}
+
 }  // namespace
 
 DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t image_bytes, bool nvjpeg)
@@ -55,6 +62,7 @@ DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t im
                              kDevicePlaceAlignment * 3 * image_views;
   std::size_t more_tables = 0;
   for (const DevicePictureRoom& each : pictures) more_tables += each.table_bytes;
+  for (const ViewPlan& view : plan.views()) more_tables += erase_table_bytes(view.image.erase, count);
   for (const MixStep& step : plan.mixing().steps) {
     more_tables += step.images.size() * rounded_up(count * sizeof(DeviceMix));
   }
@@ -359,6 +367,7 @@ void DeviceBatch::seal_view(std::size_t view) {
   launch_geometry<DeviceRgbKernel>(rgbs_, step, [&](const DeviceRgbImage&) { return size.height; });
   launch_color(step);
   if (!plan.image.picture.empty()) seal_pictures(view);
+  if (!plan.image.erase.empty()) seal_erased(view);
 }
 
 // Of resized_.
@@ -393,6 +402,33 @@ void DeviceBatch::seal_pictures(std::size_t view) {
   resized_.clear();
   rounds_.results(resized_);
   launch_color({color_of(view), out_});
+}
+
+void DeviceBatch::seal_erased(std::size_t view) {
+  const ImageProgram& image = plan_.views()[view].image;
+  erased_.clear();
+  erase_steps_.clear();
+  for (int slot = 0; slot < slots_; ++slot) {
+    const Entry& each = entry(view, slot);
+    if (std::holds_alternative<std::monostate>(each.item)) continue;
+    image.erase.draw(*image.geometry.output_size(), each.draw, drawn_erase_);
+    const std::span<const EraseStep> steps = drawn_erase_.all();
+    if (steps.empty()) continue;
+    erased_.push_back({.slot = slot,
+                       .first_step = static_cast<std::int32_t>(erase_steps_.size()),
+                       .step_count = static_cast<std::int32_t>(steps.size())});
+    erase_steps_.insert(erase_steps_.end(), steps.begin(), steps.end());
+  }
+  if (erased_.empty()) return;
+  const DeviceColor color = color_of(view);
+  const int blocks = DeviceEraseKernel::blocks_per_tensor(color);
+  task_.launches.push_back(DeviceLaunch::of<DeviceEraseKernel>({.out = out_,
+                                                                .tensors = place_table(erased_),
+                                                                .steps = place_table(erase_steps_),
+                                                                .color = color,
+                                                                .blocks_per_tensor = blocks},
+                                                               blocks * static_cast<int>(erased_.size())));
+  task_.launches.back().bytes = erase_steps_.size() * sizeof(EraseStep);
 }
 
 void DeviceBatch::seal_mixing(const DrawnMixing& mixing) {

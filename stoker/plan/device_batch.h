@@ -136,6 +136,7 @@ class DeviceBatch {
   void seal_mixing(const DrawnMixing& mixing);
   void launch_mix(const DrawnMixing& mixing, std::size_t step, std::size_t view);
   void seal_pictures(std::size_t view);
+  void seal_erased(std::size_t view);
   DeviceColor color_of(std::size_t view) const;
   // What follows the geometry of a view's images: its own color step, or the one that makes pictures for operators.
   struct ColorStep {
@@ -173,6 +174,9 @@ class DeviceBatch {
   std::vector<DeviceResized> resized_;
   std::vector<DeviceMix> mixes_;
   PictureRounds rounds_;
+  EraseSteps drawn_erase_;
+  std::vector<EraseStep> erase_steps_;
+  std::vector<DeviceErased> erased_;
 };
 
 }  // namespace stoker

@@ -101,6 +101,16 @@ TEST(ExecutorAgreement, HoldsForEveryOperatorOnPictures) {
   });
 }
 
+TEST(ExecutorAgreement, HoldsForEveryOperatorThatErases) {
+  on_each_isa([](const char* isa) {
+    std::uint64_t seed = 0;
+    for (const Recipe& recipe : erase_recipes()) {
+      expect_agreement_of_sizes(recipe, seed, isa);
+      if (HasFatalFailure()) return;
+    }
+  });
+}
+
 TEST(ExecutorAgreement, HoldsForRandomRecipesOnRandomImages) {
   for (std::uint64_t seed = 0; seed < rounds(std::uint64_t{100}); ++seed) {
     Random random(seed, 0, 0, 0);

@@ -1,5 +1,6 @@
 #include "stoker/plan/image_stages.h"
 
+#include "stoker/ops/kernels/erase/erase_tensor.h"
 #include "stoker/ops/kernels/resample/convert.h"
 
 namespace stoker {
@@ -25,6 +26,7 @@ StageOutputs ImageStages::begin(const ViewPlan& view, Bytes encoded, const Sampl
     work_.color = {};
     work_.format = kPictureFormat;
   }
+  view.image.erase.draw(work_.size(), draw, erased_);
   path_ = &rgb_;
   if (options.mode == DecodeMode::kPlanar) {
     planar_.begin(work_);
@@ -54,14 +56,26 @@ void ImageStages::finish_picture(const Write& write, std::uint8_t* out) {
   convert_pixels(picture, program.color, program.format, out);
 }
 
+void ImageStages::erase(std::uint8_t* out) const {
+  erase_tensor(erased_.all(), work_.size(), work_.program->format, out);
+}
+
 void ImageStages::color(ImageView resized, std::uint8_t* out) {
-  if (!has_picture()) return path_->color(resized, out);
-  finish_picture([&](std::uint8_t* picture) { path_->color(resized, picture); }, out);
+  if (has_picture()) {
+    finish_picture([&](std::uint8_t* picture) { path_->color(resized, picture); }, out);
+  } else {
+    path_->color(resized, out);
+  }
+  erase(out);
 }
 
 void ImageStages::transform(std::uint8_t* out) {
-  if (!has_picture()) return path_->transform(out);
-  finish_picture([&](std::uint8_t* picture) { path_->transform(picture); }, out);
+  if (has_picture()) {
+    finish_picture([&](std::uint8_t* picture) { path_->transform(picture); }, out);
+  } else {
+    path_->transform(out);
+  }
+  erase(out);
 }
 
 }  // namespace stoker

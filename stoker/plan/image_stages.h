@@ -43,6 +43,7 @@ class ImageStages {
   std::uint64_t picture_bytes() const;
   template <class Write>
   void finish_picture(const Write& write, std::uint8_t* out);
+  void erase(std::uint8_t* out) const;
 
   AnyImageDecoder decoder_;
   RgbPath rgb_;
@@ -50,6 +51,7 @@ class ImageStages {
   ImageWork work_;
   PixelPath* path_ = nullptr;  // one of the two
   PictureSteps steps_;
+  EraseSteps erased_;
   PictureRunner pictures_;
   Scratch picture_;
 };

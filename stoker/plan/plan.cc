@@ -24,11 +24,19 @@ void check_family_order(const View& view) {
     const OperatorSpec& spec = member_spec(call);
     if (spec.function.index() < reached) {
       fail(ErrorKind::kUsage,
-           "view '{}': {} ({}) must come before {} ({}); the order is decode, geometry, picture, color, format",
+           "view '{}': {} ({}) must come before {} ({}); the order is decode, geometry, picture, color, erase, format",
            view.name, call.name, family_name(spec), before->name, family_name(member_spec(*before)));
     }
     reached = spec.function.index();
     before = &call;
+  }
+}
+
+void check_erase(const ViewPlan& plan) {
+  try {
+    plan.image.erase.check(plan.image.format.dtype);
+  } catch (const Error& error) {
+    throw error.with_context(fmt::format("view '{}'", plan.name));
   }
 }
 
@@ -117,6 +125,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
         image.picture.append(make_picture_operator(call), stream);
       }
       void operator()(ColorFunction function) const { function(call, color); }
+      void operator()(EraseFunction function) const { image.erase.append(function(call), stream); }
       void operator()(FormatFunction function) const { function(call, format); }
       void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it must be the view's first operator"); }
       void operator()(LabelFunction) const { fail(ErrorKind::kUsage, "it takes labels and other whole numbers"); }
@@ -135,6 +144,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
   // The type depends on what is called, never on the values of its arguments.
   plan.image.format.dtype = format.dtype.value_or(color.computes ? DType::kF32 : DType::kU8);
   plan.image.format.layout = format.layout.value_or(Layout::kNchw);
+  check_erase(plan);
   if (const auto size = output_size(plan)) {
     for (std::size_t i = 0; i < stages.size(); ++i) {
       if (kStages[i].output == ImageForm::kResized) {

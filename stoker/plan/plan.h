@@ -10,6 +10,7 @@
 
 #include "stoker/ops/color_map.h"
 #include "stoker/ops/decode_options.h"
+#include "stoker/ops/erase/erase_operator.h"
 #include "stoker/ops/geometry.h"
 #include "stoker/ops/json_number.h"
 #include "stoker/ops/one_hot.h"
@@ -29,6 +30,7 @@ struct ImageProgram {
   Geometry geometry;
   PictureChain picture;
   ColorMap color;
+  EraseChain erase;
   TensorFormat format;
 };
 

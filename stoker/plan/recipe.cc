@@ -349,6 +349,27 @@ Recipe& Recipe::normalize(std::vector<double> mean, std::vector<double> std, dou
 
 Recipe& Recipe::channel_order(std::string_view order) { return add({"channel_order", {{"order", owned(order)}}}); }
 
+Recipe& Recipe::random_erasing(double p, std::vector<double> scale, std::vector<double> ratio,
+                               std::vector<double> value, std::string_view mode, int min_count, int max_count) {
+  return add({"random_erasing",
+              {{"p", p},
+               {"scale", std::move(scale)},
+               {"ratio", std::move(ratio)},
+               {"value", std::move(value)},
+               {"mode", owned(mode)},
+               {"min_count", double(min_count)},
+               {"max_count", double(max_count)}}});
+}
+
+Recipe& Recipe::cutout(int size, int count, std::vector<double> value) {
+  return add({"cutout", {{"size", double(size)}, {"count", double(count)}, {"value", std::move(value)}}});
+}
+
+Recipe& Recipe::grid_mask(std::vector<double> d, double ratio, double rotate, double p, std::vector<double> value) {
+  return add({"grid_mask",
+              {{"d", std::move(d)}, {"ratio", ratio}, {"rotate", rotate}, {"p", p}, {"value", std::move(value)}}});
+}
+
 Recipe& Recipe::cast(std::string_view dtype) { return add({"cast", {{"dtype", owned(dtype)}}}); }
 
 Recipe& Recipe::layout(std::string_view layout) { return add({"layout", {{"layout", owned(layout)}}}); }
@@ -385,6 +406,42 @@ Recipe& Recipe::mixup_or_cutmix(double mixup_alpha, double cutmix_alpha, double 
 
 Recipe& Recipe::mosaic(double alpha, double p, std::string_view mode, std::string_view views) {
   return add({"mosaic", {{"alpha", alpha}, {"p", p}, {"mode", owned(mode)}, {"views", owned(views)}}});
+}
+
+Recipe& Recipe::rand_augment(int num_ops, int magnitude, int num_magnitude_bins, std::string_view filter,
+                             std::vector<double> fill) {
+  return add({"rand_augment",
+              {{"num_ops", double(num_ops)},
+               {"magnitude", double(magnitude)},
+               {"num_magnitude_bins", double(num_magnitude_bins)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::trivial_augment_wide(int num_magnitude_bins, std::string_view filter, std::vector<double> fill) {
+  return add(
+      {"trivial_augment_wide",
+       {{"num_magnitude_bins", double(num_magnitude_bins)}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::auto_augment(std::string_view policy, std::string_view filter, std::vector<double> fill) {
+  return add({"auto_augment", {{"policy", owned(policy)}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::aug_mix(int severity, int mixture_width, int chain_depth, double alpha, bool all_ops,
+                        std::string_view filter, std::vector<double> fill) {
+  return add({"aug_mix",
+              {{"severity", double(severity)},
+               {"mixture_width", double(mixture_width)},
+               {"chain_depth", double(chain_depth)},
+               {"alpha", alpha},
+               {"all_ops", all_ops},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::timm_augment(std::string_view spec, std::string_view filter, std::vector<double> fill) {
+  return add({"timm_augment", {{"spec", owned(spec)}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
 }
 
 Recipe& Recipe::sequence(OperatorCalls operators) { return add({"sequence", {{"operators", std::move(operators)}}}); }

@@ -140,6 +140,12 @@ class Recipe {
   Recipe& normalize(std::string_view preset);
   Recipe& normalize(std::vector<double> mean, std::vector<double> std, double scale = 255);
   Recipe& channel_order(std::string_view order);
+  Recipe& random_erasing(double p = 0.5, std::vector<double> scale = {0.02, 0.33},
+                         std::vector<double> ratio = {0.3, 3.3}, std::vector<double> value = {0},
+                         std::string_view mode = "const", int min_count = 1, int max_count = 1);
+  Recipe& cutout(int size, int count = 1, std::vector<double> value = {0});
+  Recipe& grid_mask(std::vector<double> d = {96, 224}, double ratio = 0.5, double rotate = 0, double p = 1,
+                    std::vector<double> value = {0});
   Recipe& cast(std::string_view dtype);
   Recipe& layout(std::string_view layout);
   Recipe& json_number(std::string_view key, std::string_view dtype = "i64");
@@ -152,6 +158,16 @@ class Recipe {
                           std::string_view mode = "batch", std::string_view labels = "soft",
                           std::string_view views = "");
   Recipe& mosaic(double alpha = 1, double p = 1, std::string_view mode = "group", std::string_view views = "");
+  Recipe& rand_augment(int num_ops = 2, int magnitude = 9, int num_magnitude_bins = 31,
+                       std::string_view filter = "nearest", std::vector<double> fill = {0});
+  Recipe& trivial_augment_wide(int num_magnitude_bins = 31, std::string_view filter = "nearest",
+                               std::vector<double> fill = {0});
+  Recipe& auto_augment(std::string_view policy = "imagenet", std::string_view filter = "nearest",
+                       std::vector<double> fill = {0});
+  Recipe& aug_mix(int severity = 3, int mixture_width = 3, int chain_depth = -1, double alpha = 1, bool all_ops = true,
+                  std::string_view filter = "bilinear", std::vector<double> fill = {0});
+  Recipe& timm_augment(std::string_view spec, std::string_view filter = "bilinear",
+                       std::vector<double> fill = {124, 116, 104});
   Recipe& sequence(OperatorCalls operators);
   Recipe& random_apply(OperatorCalls operators, double p = 0.5);
   Recipe& random_choice(OperatorCalls operators, std::vector<double> p = {});

@@ -193,12 +193,36 @@ Finished run_planar(const ImageProgram& program, Bytes encoded, const std::vecto
   });
 }
 
-Finished run_image(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SampleDraw& draw) {
+// Whatever steps erase, one after another.
+void erase(const ImageProgram& program, const SampleDraw& draw, Finished& finished) {
+  const auto& [width, height] = finished.size;
+  EraseSteps steps;
+  program.erase.draw(finished.size, draw, steps);
+  for (const EraseStep& step : steps.all()) {
+    for (int y = 0; y < height; ++y) {
+      for (int x = 0; x < width; ++x) {
+        for (int c = 0; step.erases(x, y) && c < kRgb; ++c) {
+          const int element =
+              program.format.layout == Layout::kNchw ? (c * height + y) * width + x : (y * width + x) * kRgb + c;
+          store_rounded(step.value_at(x, y, c), program.format.dtype, finished.tensor.data(), element);
+        }
+      }
+    }
+  }
+}
+
+Finished run_unerased(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SampleDraw& draw) {
   if (program.decode.mode == DecodeMode::kPlanar) {
     const std::vector<PlainPlane> planes = decode_plain_planes(encoded, limits);
     if (!planes.empty()) return run_planar(program, encoded, planes, limits, draw);
   }
   return run_faithful(program, encoded, limits, draw);
+}
+
+Finished run_image(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SampleDraw& draw) {
+  Finished finished = run_unerased(program, encoded, limits, draw);
+  erase(program, draw, finished);
+  return finished;
 }
 
 }  // namespace

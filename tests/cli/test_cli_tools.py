@@ -15,13 +15,14 @@ OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_r
              "pad", "brightness", "invert", "gaussian_blur", "sharpness", "random_sharpness", "gaussian_noise",
              "shot_noise", "salt_and_pepper", "jpeg_degrade", "rotate", "random_rotation", "affine", "random_affine",
              "shear_x", "shear_y", "translate_x", "translate_y", "perspective", "random_perspective", "elastic",
-             "normalize", "channel_order", "cast", "layout", "json_number", "contrast", "saturation", "hue",
-             "color_jitter", "grayscale", "random_grayscale", "torchvision_brightness", "torchvision_contrast",
-             "torchvision_saturation", "torchvision_hue", "torchvision_color_jitter", "torchvision_grayscale",
-             "random_invert", "posterize", "random_posterize", "solarize", "random_solarize", "equalize",
-             "random_equalize", "autocontrast", "random_autocontrast", "gamma", "channel_permutation",
-             "channel_dropout", "channel_affine", "lighting", "sequence", "random_apply", "random_choice",
-             "random_order", "one_hot", "mixup", "cutmix", "mixup_or_cutmix", "mosaic"}
+             "normalize", "channel_order", "random_erasing", "cutout", "grid_mask", "cast", "layout", "json_number",
+             "contrast", "saturation", "hue", "color_jitter", "grayscale", "random_grayscale",
+             "torchvision_brightness", "torchvision_contrast", "torchvision_saturation", "torchvision_hue",
+             "torchvision_color_jitter", "torchvision_grayscale", "random_invert", "posterize", "random_posterize",
+             "solarize", "random_solarize", "equalize", "random_equalize", "autocontrast", "random_autocontrast",
+             "gamma", "channel_permutation", "channel_dropout", "channel_affine", "lighting", "sequence",
+             "random_apply", "random_choice", "random_order", "rand_augment", "trivial_augment_wide", "auto_augment",
+             "aug_mix", "timm_augment", "one_hot", "mixup", "cutmix", "mixup_or_cutmix", "mosaic"}
 CELL, GAP, CAPTION, DETAIL, HEADER = 160, 12, 16, 12, 40  # of the contact sheet
 
 
@@ -44,7 +45,7 @@ def test_ops_lists_every_operator(stoker):
     assert {op["name"] for op in listed["operators"]} == OPERATORS
     assert [op["family"] for op in listed["operators"]] == sorted(
         (op["family"] for op in listed["operators"]),
-        key=["decode", "geometry", "picture", "color", "format", "number", "label", "combination", "batch"].index)
+        key=["decode", "geometry", "picture", "color", "erase", "format", "number", "label", "combination", "batch"].index)
     table = stoker.text("ops")
     for name in OPERATORS:
         assert f" {name} " in table

@@ -1,6 +1,7 @@
 // gaussian_blur: torchvision's GaussianBlur.
 #include "stoker/base/error.h"
 #include "stoker/base/portable_math.h"
+#include "stoker/ops/picture/blur_steps.h"
 #include "stoker/ops/picture/drawn_number.h"
 #include "stoker/ops/picture/gaussian_taps.h"
 #include "stoker/ops/picture/picture_makers.h"
@@ -21,26 +22,29 @@ class GaussianBlur final : public PictureOperator {
   }
 
   void draw(Random& random, ImageSize, PictureSteps& steps) const override {
-    const double sigma = sigma_.draw(random);
-    const auto ratio = static_cast<float>(portable_exp(-0.5 / (sigma * sigma)));
-    add_pass(steps, PictureKind::kBlurAcross, width_ / 2, ratio);
-    add_pass(steps, PictureKind::kBlurDown, height_ / 2, ratio);
+    add_gaussian_blur(width_ / 2, height_ / 2, sigma_.draw(random), steps);
   }
 
-  PictureBounds bounds() const override { return {.steps = 2, .work_of_pixel = 3 * sizeof(std::int16_t)}; }
+  PictureBounds bounds() const override { return {.steps = 2, .work_of_pixel = kBlurWorkOfPixel}; }
 
  private:
-  static void add_pass(PictureSteps& steps, PictureKind kind, int radius, float ratio) {
-    PictureStep& step = steps.add(kind);
-    step.n[0] = radius;
-    step.f[0] = ratio;
-  }
-
   int width_, height_;
   DrawnNumber sigma_;
 };
 
+void add_blur_step(PictureKind kind, int radius, float ratio, PictureSteps& steps) {
+  PictureStep& step = steps.add(kind);
+  step.n[0] = radius;
+  step.f[0] = ratio;
+}
+
 }  // namespace
+
+void add_gaussian_blur(int radius_x, int radius_y, double sigma, PictureSteps& steps) {
+  const auto ratio = static_cast<float>(portable_exp(-0.5 / (sigma * sigma)));
+  add_blur_step(PictureKind::kBlurAcross, radius_x, ratio, steps);
+  add_blur_step(PictureKind::kBlurDown, radius_y, ratio, steps);
+}
 
 std::unique_ptr<PictureOperator> make_gaussian_blur(const OperatorCall& call) {
   return std::make_unique<GaussianBlur>(call);

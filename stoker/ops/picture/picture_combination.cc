@@ -35,6 +35,7 @@ class PictureCombination final : public PictureOperator {
       most.steps = alone ? std::max(most.steps, one.steps) : most.steps + one.steps;
       most.kept = std::max(most.kept, one.kept);
       most.work_of_pixel = std::max(most.work_of_pixel, one.work_of_pixel);
+      most.scratch = most.scratch.max(one.scratch);
     }
     return most;
   }

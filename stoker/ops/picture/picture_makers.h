@@ -57,4 +57,11 @@ std::unique_ptr<PictureOperator> make_shot_noise(const OperatorCall& call);
 std::unique_ptr<PictureOperator> make_salt_and_pepper(const OperatorCall& call);
 std::unique_ptr<PictureOperator> make_jpeg_degrade(const OperatorCall& call);
 
+// Policies.
+std::unique_ptr<PictureOperator> make_rand_augment(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_trivial_augment_wide(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_auto_augment(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_aug_mix(const OperatorCall& call);
+std::unique_ptr<PictureOperator> make_timm_augment(const OperatorCall& call);
+
 }  // namespace stoker

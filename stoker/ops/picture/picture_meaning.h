@@ -5,6 +5,7 @@
 #include "stoker/ops/picture/blur_meaning.h"
 #include "stoker/ops/picture/jpeg_meaning.h"
 #include "stoker/ops/picture/linear_meaning.h"
+#include "stoker/ops/picture/mixture_meaning.h"
 #include "stoker/ops/picture/noise_meaning.h"
 #include "stoker/ops/picture/picture_pass.h"
 #include "stoker/ops/picture/sharpness_meaning.h"
@@ -74,6 +75,7 @@ STOKER_HOST_DEVICE inline void compute_unit(const PicturePass& pass, int x, int 
     case PictureKind::kInvert: return invert_pixel(pass, x, y);
     case PictureKind::kPosterize: return posterize_pixel(pass, x, y);
     case PictureKind::kSolarize: return solarize_pixel(pass, x, y);
+    case PictureKind::kSolarizeAdd: return solarize_add_pixel(pass, x, y);
     case PictureKind::kTorchvisionBrightness:
     case PictureKind::kTorchvisionContrast:
     case PictureKind::kGamma:
@@ -90,6 +92,10 @@ STOKER_HOST_DEVICE inline void compute_unit(const PicturePass& pass, int x, int 
     case PictureKind::kSaltAndPepper: return salt_and_pepper_pixel(pass, x, y);
     case PictureKind::kWarp:
     case PictureKind::kElastic: return warp_pixel(pass, x, y);
+    case PictureKind::kKeep: return keep_pixel(pass, x, y);
+    case PictureKind::kRecall: return recall_pixel(pass, x, y);
+    case PictureKind::kWeightedSum:
+    case PictureKind::kTowards: return mixture_pixel(pass, x, y);
   }
 }
 

@@ -25,9 +25,10 @@ enum class PictureKind : std::uint8_t {
   kTorchvisionGrayscale,
   // Of each value by itself.
   kInvert,
-  kPosterize,  // the bits of n[0]
-  kSolarize,   // inverted from n[0] on
-  kGamma,      // to the power of f[0], times f[1]
+  kPosterize,    // the bits of n[0]
+  kSolarize,     // inverted from n[0] on
+  kSolarizeAdd,  // those below 128 plus n[0], 255 at most
+  kGamma,        // to the power of f[0], times f[1]
   kEqualize,
   kAutocontrast,
   // Of the channels.
@@ -43,6 +44,11 @@ enum class PictureKind : std::uint8_t {
   kSaltAndPepper,
   kWarp,     // shows the picture through a matrix (WarpStep)
   kElastic,  // through a smooth random field (WarpStep)
+  // Mixtures of several pictures (mixture_meaning.h).
+  kKeep,
+  kRecall,
+  kWeightedSum,
+  kTowards,
 };
 
 struct PictureStep {
@@ -87,6 +93,7 @@ inline constexpr auto kPictureTraits = std::to_array<PictureTraits>({
     {.kind = PictureKind::kInvert},
     {.kind = PictureKind::kPosterize},
     {.kind = PictureKind::kSolarize},
+    {.kind = PictureKind::kSolarizeAdd},
     {.kind = PictureKind::kGamma, .statistic = PictureStatistic::kNothing},
     {.kind = PictureKind::kEqualize, .statistic = PictureStatistic::kHistograms},
     {.kind = PictureKind::kAutocontrast, .statistic = PictureStatistic::kHistograms},
@@ -101,6 +108,10 @@ inline constexpr auto kPictureTraits = std::to_array<PictureTraits>({
     {.kind = PictureKind::kSaltAndPepper},
     {.kind = PictureKind::kWarp, .reads_around = true},
     {.kind = PictureKind::kElastic, .reads_around = true},
+    {.kind = PictureKind::kKeep},
+    {.kind = PictureKind::kRecall},
+    {.kind = PictureKind::kWeightedSum},
+    {.kind = PictureKind::kTowards},
 });
 constexpr std::size_t kPictureKinds = kPictureTraits.size();
 static_assert([] {

@@ -22,6 +22,15 @@ STOKER_HOST_DEVICE inline void solarize_pixel(const PicturePass& pass, int x, in
   }
 }
 
+constexpr int kSolarizeAddBelow = 128;
+STOKER_HOST_DEVICE inline std::uint8_t solarize_added(int value, int addition) {
+  const int sum = value < kSolarizeAddBelow ? value + addition : value;
+  return static_cast<std::uint8_t>(sum > 255 ? 255 : sum);
+}
+STOKER_HOST_DEVICE inline void solarize_add_pixel(const PicturePass& pass, int x, int y) {
+  for (int c = 0; c < 3; ++c) pass.put(x, y, c, solarize_added(pass.at(x, y, c), pass.steps->n[0]));
+}
+
 STOKER_HOST_DEVICE inline void table_pixel(const PicturePass& pass, int x, int y) {
   for (int c = 0; c < 3; ++c) pass.put(x, y, c, pass.facts->table[c][pass.at(x, y, c)]);
 }

@@ -11,7 +11,7 @@
 namespace stoker {
 namespace {
 
-constexpr int kChannels = ColorMap::kChannels;
+constexpr int kMixedChannels = ColorMap::kChannels;
 
 // What becomes of one tensor in a stretch of elements.
 struct Change {
@@ -75,7 +75,7 @@ class Group {
     }
     if (!any) return;
     const auto width = static_cast<std::size_t>(size_.width), height = static_cast<std::size_t>(size_.height);
-    const std::size_t pixel = interleaved_ ? kChannels : 1, planes = interleaved_ ? 1 : kChannels;
+    const std::size_t pixel = interleaved_ ? kMixedChannels : 1, planes = interleaved_ ? 1 : kMixedChannels;
     const bool whole_rows = part.width == size_.width;
     const auto rows = static_cast<std::size_t>(part.height), columns = static_cast<std::size_t>(part.width);
     const std::size_t stretches = whole_rows ? 1 : rows, length = (whole_rows ? rows : 1) * columns * pixel;

@@ -11,6 +11,7 @@
 #include "stoker/ops/kernels/picture/blur-inl.h"
 #include "stoker/ops/kernels/picture/jpeg-inl.h"
 #include "stoker/ops/kernels/picture/linear-inl.h"
+#include "stoker/ops/kernels/picture/mixture-inl.h"
 #include "stoker/ops/kernels/picture/noise-inl.h"
 #include "stoker/ops/kernels/picture/sharpness-inl.h"
 #include "stoker/ops/kernels/picture/table-inl.h"
@@ -39,6 +40,7 @@ const PictureKernels* picture_table_of_target() {
     table[PictureKind::kInvert] = invert_picture;
     table[PictureKind::kPosterize] = posterize_picture;
     table[PictureKind::kSolarize] = solarize_picture;
+    table[PictureKind::kSolarizeAdd] = solarize_add_picture;
     table[PictureKind::kGamma] = look_up_picture;
     table[PictureKind::kEqualize] = look_up_picture;
     table[PictureKind::kAutocontrast] = look_up_picture;
@@ -53,6 +55,11 @@ const PictureKernels* picture_table_of_target() {
     table[PictureKind::kSaltAndPepper] = add_salt_and_pepper;
     table[PictureKind::kWarp] = warp_picture;
     table[PictureKind::kElastic] = deform_picture;
+    table[PictureKind::kKeep] = keep_picture;
+    table[PictureKind::kRecall] = recall_picture;
+    table[PictureKind::kWeightedSum] = sum_pictures;
+    table[PictureKind::kTowards] = move_picture_towards;
+    table.normals = noise_normals;
     return table;
   }();
   return &kTable;

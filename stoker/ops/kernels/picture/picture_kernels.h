@@ -21,6 +21,9 @@ struct PictureKernels {
   std::uint64_t (*sum)(const std::uint8_t* plane, std::ptrdiff_t pixels) = nullptr;
   std::uint64_t (*grey_sum)(const std::uint8_t* planes, std::ptrdiff_t pixels) = nullptr;
 
+  /// PixelNoise::normal() of one group.
+  void (*normals)(std::uint64_t key, std::int64_t group, float* values) = nullptr;
+
   constexpr Pass& operator[](PictureKind kind) { return pass[static_cast<std::size_t>(kind)]; }
   constexpr Pass operator[](PictureKind kind) const { return pass[static_cast<std::size_t>(kind)]; }
 };

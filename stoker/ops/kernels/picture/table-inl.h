@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "stoker/ops/picture/picture_pass.h"
+#include "stoker/ops/picture/table_meaning.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace stoker {
@@ -64,6 +65,17 @@ void solarize_picture(const PicturePass& pass) {
       // No instruction set before AVX-512 compares bytes without a sign.
       [from](ByteVector v) HWY_ATTR { return hn::IfThenElse(hn::Eq(hn::Max(v, from), v), hn::Not(v), v); },
       [threshold](std::uint8_t v) { return static_cast<std::uint8_t>(v >= threshold ? ~v : v); });
+}
+
+void solarize_add_picture(const PicturePass& pass) {
+  const int addition = pass.steps->n[0];
+  const ByteTag d;
+  const auto last = hn::Set(d, std::uint8_t{kSolarizeAddBelow - 1}),
+             more = hn::Set(d, static_cast<std::uint8_t>(addition));
+  map_picture(
+      pass,
+      [=](ByteVector v) HWY_ATTR { return hn::IfThenElse(hn::Eq(hn::Min(v, last), v), hn::SaturatedAdd(v, more), v); },
+      [addition](std::uint8_t v) { return solarize_added(v, addition); });
 }
 
 // Sixteen tables of sixteen bytes each, which the upper half of a byte chooses from.
