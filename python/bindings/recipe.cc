@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -78,10 +79,18 @@ std::string repr_recipe(const Recipe& recipe) {
   return text + ")";
 }
 
-Recipe with_view(const Recipe& recipe, nb::handle name, nb::handle field) {
+Recipe with_view(const Recipe& recipe, nb::handle name, nb::handle field, nb::handle copies) {
   Recipe longer = recipe;
-  longer.view(text_argument("name", name), text_argument("field", field));
+  longer.view(
+      text_argument("name", name), text_argument("field", field),
+      copies.is_none() ? std::optional<int>() : static_cast<int>(integer_argument("copies", copies, 1, kCopiesMax)));
   return longer;
+}
+
+Recipe with_draw_group(const Recipe& recipe, nb::handle group) {
+  Recipe changed = recipe;
+  changed.draw_group(text_argument("group", group));
+  return changed;
 }
 
 Recipe with_tail(const Recipe& recipe, nb::handle tail) {
@@ -99,10 +108,15 @@ Recipe with_batch_repeats(const Recipe& recipe, nb::handle repeats) {
 void bind_chain(nb::class_<Recipe>& recipe) {
   bind_operators(recipe);
   recipe.def("add", &with_added, "call"_a.none(), "Adds an operator that a function of stoker.op made.")
-      .def("view", &with_view, "name"_a.none(), "field"_a.none() = "image",
+      .def("view", &with_view, "name"_a.none(), "field"_a.none() = "image", "copies"_a.none() = nb::none(),
            "The operators after this call describe the output of this name, made from the field; the call adds the "
            "output if\nthe recipe has none of this name.\n\nname: a word of letters, digits and _\nfield: a field of "
-           "the samples; by default the image, under any name")
+           "the samples; by default the image, under any name\ncopies: describe so many outputs, name_0, name_1 and so "
+           "on, each with random numbers of its own")
+      .def(
+          "draw_group", &with_draw_group, "group"_a.none(),
+          "Views of one group draw the same random numbers; by default a view's group is its name. Copies are put into "
+          "group_0,\ngroup_1 and so on.")
       .def("set_tail", &with_tail, "tail"_a.none(),
            "What a loader without a tail of its own does with an incomplete last batch: 'drop', 'wrap', 'pad' or "
            "'keep'.")

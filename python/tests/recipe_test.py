@@ -103,6 +103,9 @@ def test_every_operator_has_a_method_whose_defaults_are_the_tables():
     (lambda r: stoker.recipe(5), "recipe is 5, but must be a Recipe, the name of one .imagenet-train, .* a TOML file"),
     (lambda r: stoker.Recipe.from_toml(3), "text is 3, but must be a text"),
     (lambda r: r.view(3), "name is 3, but must be a text"),
+    (lambda r: r.view("local", copies=0), "copies"),
+    (lambda r: r.view("local", copies="two"), "copies"),
+    (lambda r: r.draw_group(3), "group is 3, but must be a text"),
     (lambda r: r.set_tail(None), "tail is None, but must be a text"),
     (lambda r: stoker.Recipe.from_toml("[[view]]\nname = 'image'\noperators = [{ op = 'resise' }]"), "did you mean 'resize'"),
     (lambda r: stoker.Recipe.from_toml("?"), "line 1"),
@@ -183,6 +186,45 @@ def test_several_views_are_several_outputs():
     assert outputs["image"].shape == (3, 8, 8) and outputs["small"].shape == (4, 4, 3)
     assert recipe.view("image").flip() == recipe.view("image").flip()
     assert recipe.view("image").flip().apply(data)["image"].tolist() == outputs["image"][:, :, ::-1].tolist()
+
+
+def test_copies_of_a_view_are_numbered_outputs_with_draws_of_their_own():
+    recipe = stoker.recipe().view("whole", copies=2).decode().random_resized_crop(16).random_flip()
+    recipe = recipe.view("local", copies=3).decode().random_resized_crop(8, scale=(0.05, 0.4))
+    data = encoded(picture(60, 40))
+    outputs = recipe.apply(data, seed=3)
+    assert list(outputs) == ["label", "whole_0", "whole_1", "local_0", "local_1", "local_2"]
+    assert outputs["whole_1"].shape == (3, 16, 16) and outputs["local_2"].shape == (3, 8, 8)
+    assert len({pixels.tobytes() for pixels in outputs.values()}) == 6
+    reference = recipe.apply(data, seed=3, reference=True)
+    assert all(np.array_equal(outputs[name], reference[name]) for name in outputs)
+    more = recipe.view("local", copies=4)
+    assert more != recipe and more.view("local_3").decode().resize((8, 8)).apply(data, seed=3)["local_1"].tolist() == outputs["local_1"].tolist()
+    assert stoker.Recipe.from_toml(recipe.to_toml()) == recipe
+
+
+def test_copies_of_a_mask_are_cropped_as_those_of_the_image():
+    recipe = stoker.recipe().view("image", copies=2).decode("faithful").random_resized_crop(16)
+    recipe = recipe.view("mask", "png", copies=2).draw_group("image").decode("faithful").random_resized_crop(16)
+    pixels = encoded(picture(40, 30), "PNG")
+    outputs = recipe.apply({"image": pixels, "png": pixels, "cls": b"1"})
+    np.testing.assert_array_equal(outputs["mask_0"], outputs["image_0"])
+    np.testing.assert_array_equal(outputs["mask_1"], outputs["image_1"])
+    assert outputs["image_0"].tolist() != outputs["image_1"].tolist()
+
+
+@pytest.mark.parametrize("make", ["five_crop", "ten_crop"])
+def test_several_crops_are_those_of_torchvision(make):
+    functional = pytest.importorskip("torchvision.transforms.functional")
+    torch = pytest.importorskip("torch")
+    pixels = picture(51, 38)
+    recipe = getattr(stoker.recipe().decode("faithful"), make)((20, 31))
+    outputs = recipe.apply(encoded(pixels, "PNG"))
+    chw = torch.from_numpy(np.ascontiguousarray(np.asarray(pixels).transpose(2, 0, 1)))
+    crops = getattr(functional, make)(chw, [20, 31])
+    assert list(outputs) == [f"image_{i}" for i in range(len(crops))] + ["label"]
+    for i, crop in enumerate(crops):
+        np.testing.assert_array_equal(outputs[f"image_{i}"], crop.numpy())
 
 
 def test_fields_are_given_by_name_where_there_are_several():

@@ -1,5 +1,7 @@
 #include "stoker/codec/encoded_testing.h"
 
+#include <webp/encode.h>
+
 #include "stoker/base/random.h"
 
 namespace stoker {
@@ -30,6 +32,15 @@ std::vector<std::uint8_t> noisy_png(int width, int height, std::uint64_t seed, i
   const std::vector<std::uint8_t> pixels = noisy_pixels(width, height, channels, seed);
   std::vector<std::uint8_t> encoded;
   encode_png(interleaved_view(pixels.data(), width, height, channels), encoded);
+  return encoded;
+}
+
+std::vector<std::uint8_t> noisy_webp(int width, int height, std::uint64_t seed) {
+  const std::vector<std::uint8_t> pixels = noisy_pixels(width, height, 3, seed);
+  std::uint8_t* bytes = nullptr;
+  const std::size_t size = WebPEncodeLosslessRGB(pixels.data(), width, height, width * 3, &bytes);
+  std::vector<std::uint8_t> encoded(bytes, bytes + size);
+  WebPFree(bytes);
   return encoded;
 }
 

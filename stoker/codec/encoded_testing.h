@@ -14,5 +14,7 @@ std::vector<std::uint8_t> noisy_pixels(int width, int height, int channels, std:
 std::vector<std::uint8_t> noisy_jpeg(int width, int height, std::uint64_t seed, const JpegEncodeOptions& options = {},
                                      int channels = 3);
 std::vector<std::uint8_t> noisy_png(int width, int height, std::uint64_t seed, int channels = 3);
+/// Lossless, RGB.
+std::vector<std::uint8_t> noisy_webp(int width, int height, std::uint64_t seed);
 
 }  // namespace stoker

@@ -36,8 +36,9 @@ struct KernelList {
   }
 };
 
-using DeviceKernels = KernelList<DeviceJpegKernel, DevicePlanarKernel, DeviceRgbKernel, DeviceColorKernel,
-                                 DevicePictureFactsKernel, DevicePictureKernel, DeviceEraseKernel, DeviceMixKernel>;
+using DeviceKernels =
+    KernelList<DeviceJpegKernel, DevicePlanarKernel, DeviceRgbKernel, DeviceColorKernel, DevicePictureFactsKernel,
+               DevicePictureKernel, DevicePictureBlockKernel, DeviceEraseKernel, DeviceMixKernel>;
 
 struct DeviceLaunch {
   int kernel = 0;  // of DeviceKernels

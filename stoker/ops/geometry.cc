@@ -27,10 +27,9 @@ void check_window(const AxisMap& axis) {
 }  // namespace
 
 void Geometry::append(std::unique_ptr<const GeometryOperator> op, std::uint64_t stream) {
-  using enum GeometryOperator::Padding;
   const GeometryOperator::Padding padding = op->padding();
-  if (padded_ && padding == kCannotBear) fail(ErrorKind::kUsage, "{}", kPaddingResized);
-  padded_ = padding == kAdds || (padded_ && padding == kKeeps);
+  if (padded_ && !GeometryOperator::bears(padding)) fail(ErrorKind::kUsage, "{}", kPaddingResized);
+  padded_ = GeometryOperator::adds(padding) || (padded_ && padding == GeometryOperator::Padding::kKeeps);
   steps_.push_back({std::move(op), stream});
 }
 

@@ -30,8 +30,12 @@ class GeometryOperator {
   virtual void apply(Random& random, SamplingMap& map) const = 0;
 
   /// What it does to a chain's padding, whatever the image.
-  enum class Padding : std::uint8_t { kKeeps, kAdds, kMayCutOff, kCannotBear };
+  enum class Padding : std::uint8_t { kKeeps, kAdds, kMayCutOff, kCannotBear, kAddsButCannotBear };
   virtual Padding padding() const = 0;
+  static bool adds(Padding padding) { return padding == Padding::kAdds || padding == Padding::kAddsButCannotBear; }
+  static bool bears(Padding padding) {
+    return padding != Padding::kCannotBear && padding != Padding::kAddsButCannotBear;
+  }
 
   /// The size that comes out, if it is the same whatever the image: nullopt while it depends on the image.
   virtual std::optional<ImageSize> output_size(std::optional<ImageSize> input) const = 0;
@@ -70,11 +74,14 @@ class Geometry {
 std::unique_ptr<GeometryOperator> make_resize(const OperatorCall& call);
 std::unique_ptr<GeometryOperator> make_crop(const OperatorCall& call);
 std::unique_ptr<GeometryOperator> make_center_crop(const OperatorCall& call);
+std::unique_ptr<GeometryOperator> make_corner_crop(const OperatorCall& call);
 std::unique_ptr<GeometryOperator> make_random_crop(const OperatorCall& call);
 std::unique_ptr<GeometryOperator> make_random_resized_crop(const OperatorCall& call);
 std::unique_ptr<GeometryOperator> make_flip(const OperatorCall& call);
 std::unique_ptr<GeometryOperator> make_random_flip(const OperatorCall& call);
 std::unique_ptr<GeometryOperator> make_pad(const OperatorCall& call);
+std::unique_ptr<GeometryOperator> make_zoom_out(const OperatorCall& call);
+std::unique_ptr<GeometryOperator> make_scale_jitter(const OperatorCall& call);
 
 /// A `size` argument: one number means a square, two mean [height, width].
 ImageSize size_argument(const OperatorCall& call);

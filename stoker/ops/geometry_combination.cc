@@ -58,33 +58,45 @@ class GeometryCombination final : public GeometryOperator {
         return padding == Padding::kMayCutOff ? Padding::kKeeps : padding;
       }
       case Combination::Kind::kChoice:
-        for (const Padding padding : {Padding::kCannotBear, Padding::kAdds, Padding::kKeeps}) {
+        for (const Padding padding :
+             {Padding::kAddsButCannotBear, Padding::kCannotBear, Padding::kAdds, Padding::kKeeps}) {
           if (any(padding)) return padding;
         }
         return Padding::kMayCutOff;
       case Combination::Kind::kOrder: break;
     }
-    if (any(Padding::kCannotBear) && any(Padding::kAdds)) fail(ErrorKind::kUsage, "{}", kPaddingResized);
-    for (const Padding padding : {Padding::kCannotBear, Padding::kAdds, Padding::kMayCutOff}) {
+    if (may_resize_padding()) fail(ErrorKind::kUsage, "{}", kPaddingResized);
+    for (const Padding padding :
+         {Padding::kAddsButCannotBear, Padding::kCannotBear, Padding::kAdds, Padding::kMayCutOff}) {
       if (any(padding)) return padding;
     }
     return Padding::kKeeps;
   }
 
+  // Whether in some order a member that resizes follows one that pads.
+  bool may_resize_padding() const {
+    for (const auto& first : members_) {
+      for (const auto& second : members_) {
+        if (first != second && adds(first->padding()) && !bears(second->padding())) return true;
+      }
+    }
+    return false;
+  }
+
   Padding padding_in_turn() const {
     bool kept = true;    // what was there before
     bool added = false;  // by a member after which none crops
-    bool bears = true;
+    bool bears_all = true;
     for (const auto& member : members_) {
       const Padding padding = member->padding();
-      if (padding == Padding::kCannotBear) {
+      if (!bears(padding)) {
         if (added) fail(ErrorKind::kUsage, "{}", kPaddingResized);
-        bears = bears && !kept;
+        bears_all = bears_all && !kept;
       }
-      if (padding != Padding::kKeeps) added = padding == Padding::kAdds;
+      if (padding != Padding::kKeeps) added = adds(padding);
       if (padding == Padding::kMayCutOff) kept = false;
     }
-    if (!bears) return Padding::kCannotBear;
+    if (!bears_all) return added ? Padding::kAddsButCannotBear : Padding::kCannotBear;
     if (added) return Padding::kAdds;
     return kept ? Padding::kKeeps : Padding::kMayCutOff;
   }

@@ -8,7 +8,9 @@
 #include <set>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/base/fit_testing.h"
 #include "stoker/base/hash.h"
+#include "stoker/ops/combination.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/ops/taps.h"
 
@@ -19,9 +21,7 @@ Geometry chain(const std::vector<OperatorCall>& calls) {
   Geometry geometry;
   int occurrence = 0;
   for (const OperatorCall& call : calls) {
-    const OperatorCall checked = check_call(call);
-    const auto make = std::get<GeometryFunction>(find_operator(call.name).function);
-    geometry.append(make(checked), random_stream("image", call.name, occurrence++));
+    geometry.append(make_geometry_operator(check_call(call)), random_stream("image", call.name, occurrence++));
   }
   return geometry;
 }
@@ -47,10 +47,14 @@ TEST(Geometry, KeepsTheGoldenDrawsOfEveryOperator) {
   EXPECT_EQ(drawn({sized("resize", {64})}), "a4f90943cd0e809c");
   EXPECT_EQ(drawn({{"crop", {{"x", 3.0}, {"y", 4.0}, {"width", 20.0}, {"height", 30.0}}}}), "31f5ee35f7335dbb");
   EXPECT_EQ(drawn({sized("center_crop", {33, 64})}), "5d59e026b6ea513d");
+  EXPECT_EQ(drawn({{"corner_crop", {{"size", Numbers{20, 30}}, {"corner", std::string("bottom_right")}}}}),
+            "2eb7ad87f4110bb9");
   EXPECT_EQ(drawn({sized("random_crop", {32, 40})}), "087b8546e85397c3");
   EXPECT_EQ(drawn({sized("random_resized_crop", {224})}), "256a63d4d7adbe21");
   EXPECT_EQ(drawn({{"flip", {}}}), "08457a7d10109dc5");
   EXPECT_EQ(drawn({{"random_flip", {}}}), "29141e8afe6e0c06");
+  EXPECT_EQ(drawn({sized("zoom_out", {64, 80})}), "8e4c25657aab10b1");
+  EXPECT_EQ(drawn({sized("scale_jitter", {64, 80})}), "7eaeda4a059c5a48");
   EXPECT_EQ(drawn({{"pad", {{"padding", std::vector<double>{1, 2, 3, 4}}}}}), "39dce510fc08c7d7");
 }
 
@@ -64,6 +68,25 @@ TEST(Geometry, ResizesTheShortSideAndRoundsTheLongOneDown) {
   EXPECT_EQ(size_of({100, 100}, 256), (ImageSize{256, 256}));
   EXPECT_EQ(size_of({1, 2}, 256), (ImageSize{256, 512}));
   EXPECT_THROW(size_of({1, 5000}, 256), Error);
+}
+
+TEST(Geometry, CropsCornersAndTheCentre) {
+  const auto begin_of = [](ImageSize image, const std::string& corner) {
+    const SamplingMap map = chain({{"corner_crop", {{"size", Numbers{20, 30}}, {"corner", corner}}}}).draw(image, {});
+    EXPECT_EQ(map.width(), 30);
+    EXPECT_EQ(map.height(), 20);
+    return std::pair(map.x.window_begin, map.y.window_begin);
+  };
+  EXPECT_EQ(begin_of({101, 51}, "top_left"), std::pair(0, 0));
+  EXPECT_EQ(begin_of({101, 51}, "top_right"), std::pair(71, 0));
+  EXPECT_EQ(begin_of({101, 51}, "bottom_left"), std::pair(0, 31));
+  EXPECT_EQ(begin_of({101, 51}, "bottom_right"), std::pair(71, 31));
+  EXPECT_EQ(begin_of({101, 51}, "center"), std::pair(36, 16)) << "35.5 and 15.5: halves to even";
+  EXPECT_EQ(begin_of({30, 20}, "bottom_right"), std::pair(0, 0));
+  EXPECT_EQ(error_of([&] {
+              begin_of({29, 51}, "center");
+            }).message(),
+            "corner_crop of 30 x 20 is larger than the image of 29 x 51; resize first");
 }
 
 // Each pad adds at most 131,070 to a side: sixteen thousand of them would overflow.
@@ -138,6 +161,103 @@ TEST(Geometry, RandomCropReachesEveryPlace) {
   EXPECT_EQ(places.size(), 7u * 6);
   EXPECT_EQ(*places.begin(), std::pair(-2, -2));
   EXPECT_EQ(*places.rbegin(), std::pair(4, 3));
+}
+
+// What `value` makes of the maps that the call draws for images of 300 x 200.
+template <class Value>
+std::vector<double> sampled(const OperatorCall& call, const Value& value) {
+  const Geometry geometry = chain({call});
+  std::vector<double> samples;
+  for (std::uint64_t position = 0; position < 100'000; ++position) {
+    samples.push_back(value(geometry.draw({300, 200}, {3, 0, position})));
+  }
+  return samples;
+}
+
+TEST(Geometry, ZoomOutDrawsCanvasesAndPlacesUniformly) {
+  const OperatorCall call{"zoom_out", {{"size", Numbers{4000, 4000}}, {"p", 1.0}}};
+  // The image's width is the 4000th part of a canvas, rounded.
+  const auto width = [](const SamplingMap& map) { return double(map.x.target); };
+  const auto cdf = [](double least, double most) {
+    return [=](double w) { return std::clamp((most - 4000 / (w + 0.5)) / (most - least), 0.0, 1.0); };
+  };
+  EXPECT_LT(kolmogorov_smirnov(sampled(call, width), cdf(1, 4)), kKolmogorovSmirnovMax);
+  EXPECT_GT(kolmogorov_smirnov(sampled(call, width), cdf(1, 4.05)), kKolmogorovSmirnovMax);
+  EXPECT_GT(kolmogorov_smirnov(sampled(call, width), cdf(1.05, 4)), kKolmogorovSmirnovMax);
+  for (const bool rows : {false, true}) {
+    const auto place = [&](const SamplingMap& map) {
+      const AxisMap& axis = rows ? map.y : map.x;
+      const int room = axis.length - axis.target;
+      return room == 0 ? 0.5 : (-axis.window_begin + 0.5) / (room + 1);
+    };
+    const auto uniform = [](double most) { return [=](double x) { return std::clamp(x / most, 0.0, 1.0); }; };
+    EXPECT_LT(kolmogorov_smirnov(sampled(call, place), uniform(1)), kKolmogorovSmirnovMax);
+    EXPECT_GT(kolmogorov_smirnov(sampled(call, place), uniform(1.02)), kKolmogorovSmirnovMax);
+  }
+}
+
+TEST(Geometry, ZoomOutKeepsItsProbabilityAndShowsTheWholeImage) {
+  const Geometry geometry = chain({{"zoom_out", {{"size", 60.0}, {"p", 0.25}, {"side_range", Numbers{2, 3}}}}});
+  int zoomed = 0;
+  for (std::uint64_t position = 0; position < 20'000; ++position) {
+    const SamplingMap map = geometry.draw({30, 40}, {1, 0, position});
+    ASSERT_EQ(map.width(), 60);
+    ASSERT_EQ(map.height(), 60);
+    ASSERT_LE(map.x.window_begin, 0);
+    ASSERT_GE(map.x.window_begin + map.x.length, map.x.target);
+    zoomed += map.x.target <= 30 ? 1 : 0;
+  }
+  EXPECT_NEAR(zoomed, 5000, 300);
+}
+
+TEST(Geometry, ScaleJitterDrawsScalesAndPlacesUniformly) {
+  const OperatorCall call{"scale_jitter", {{"size", Numbers{2000, 3000}}, {"scale", Numbers{0.5, 2}}}};
+  const auto scale = [](const SamplingMap& map) { return map.x.target / 3000.0; };
+  const auto uniform = [](double least, double most) {
+    return [=](double x) { return std::clamp((x + 1 / 3000.0 - least) / (most - least), 0.0, 1.0); };
+  };
+  EXPECT_LT(kolmogorov_smirnov(sampled(call, scale), uniform(0.5, 2)), kKolmogorovSmirnovMax);
+  EXPECT_GT(kolmogorov_smirnov(sampled(call, scale), uniform(0.5, 2.05)), kKolmogorovSmirnovMax);
+  EXPECT_GT(kolmogorov_smirnov(sampled(call, scale), uniform(0.45, 2)), kKolmogorovSmirnovMax);
+  std::vector<double> places;
+  const Geometry geometry = chain({call});
+  for (std::uint64_t position = 0; position < 100'000; ++position) {
+    const SamplingMap map = geometry.draw({300, 200}, {3, 0, position});
+    const int room = map.y.target - map.y.length;
+    ASSERT_GE(map.y.window_begin, 0);
+    ASSERT_LE(map.y.window_begin, std::max(0, room));
+    if (room > 0) places.push_back((map.y.window_begin + 0.5) / (room + 1));
+  }
+  EXPECT_GT(places.size(), 60'000U);
+  EXPECT_LT(kolmogorov_smirnov(places, [](double x) { return std::clamp(x, 0.0, 1.0); }), kKolmogorovSmirnovMax);
+}
+
+TEST(Geometry, ScaleJitterOfAnImageThatFitsPadsOnTheRightAndBelow) {
+  const OperatorCall call{"scale_jitter", {{"size", 100.0}, {"scale", Numbers{0.5, 0.5}}, {"fill", 7.0}}};
+  const SamplingMap map = chain({call}).draw({80, 40}, {});
+  EXPECT_EQ(map.x.target, 50);
+  EXPECT_EQ(map.y.target, 25);
+  EXPECT_EQ(map.x.window_begin, 0);
+  EXPECT_EQ(map.x.length, 100);
+  EXPECT_EQ(map.fill[1], 7);
+}
+
+TEST(Geometry, ZoomOutAndScaleJitterCannotFollowPadding) {
+  const OperatorCall pad{"pad", {{"padding", 1.0}}};
+  for (const char* name : {"zoom_out", "scale_jitter"}) {
+    EXPECT_THROW(chain({pad, sized(name, {8})}), Error);
+    EXPECT_THROW(chain({sized(name, {8}), sized("resize", {4})}), Error);
+    EXPECT_NO_THROW(chain({sized(name, {8}), sized("center_crop", {4}), sized("resize", {4})}));
+    const auto combined = [&](const char* combination, OperatorCalls members) {
+      return chain({{combination, {{"operators", std::move(members)}}}, sized("resize", {4})});
+    };
+    for (const char* combination : {"sequence", "random_apply", "random_choice", "random_order"}) {
+      EXPECT_THROW(combined(combination, {sized(name, {8}), {"flip", {}}}), Error) << combination;
+    }
+    EXPECT_THROW(chain({{"random_order", {{"operators", OperatorCalls{sized(name, {8}), sized("resize", {4})}}}}}),
+                 Error);
+    EXPECT_NO_THROW(chain({{"random_order", {{"operators", OperatorCalls{sized(name, {8}), {"flip", {}}}}}}}));
+  }
 }
 
 TEST(Geometry, RandomFlipKeepsItsProbability) {

@@ -68,6 +68,11 @@ constexpr ArgSpec kResizeArgs[] = {size_arg("the short side's length, or [height
 constexpr ArgSpec kCropArgs[] = {integer_arg("x", "left column", 0), integer_arg("y", "top row", 0),
                                  integer_arg("width", "columns", 1), integer_arg("height", "rows", 1)};
 constexpr ArgSpec kCenterCropArgs[] = {size_arg("a square's side, or [height, width]"), fill_arg()};
+constexpr ArgSpec kCornerCropArgs[] = {
+    size_arg("a square's side, or [height, width]"),
+    text_arg("corner", "where the window lies", "top_left|top_right|bottom_left|bottom_right|center")};
+constexpr ArgSpec kFiveCropArgs[] = {size_arg("a square's side, or [height, width]")};
+constexpr ArgSpec kTenCropArgs[] = {size_arg("a square's side, or [height, width]"), axis_arg()};
 constexpr ArgSpec kRandomCropArgs[] = {size_arg("a square's side, or [height, width]"),
                                        {.name = "padding",
                                         .type = ArgType::kInteger,
@@ -104,6 +109,30 @@ constexpr ArgSpec kPadArgs[] = {{.name = "padding",
                                  .max = kSideMax,
                                  .counts = kCountOne | kCountTwo | kCountFour},
                                 fill_arg()};
+constexpr ArgSpec kZoomOutArgs[] = {
+    size_arg("a square's side, or [height, width]"),
+    {.name = "side_range",
+     .type = ArgType::kNumbers,
+     .doc = "least and largest side of the canvas, in sides of the image",
+     .numbers = {1, 4},
+     .count = 2,
+     .min = 1,
+     .max = 1000,
+     .counts = kCountTwo},
+    {.name = "p", .type = ArgType::kNumber, .doc = "probability", .numbers = {0.5}, .min = 0, .max = 1},
+    filter_arg(),
+    fill_arg()};
+constexpr ArgSpec kScaleJitterArgs[] = {size_arg("a square's side, or [height, width]"),
+                                        {.name = "scale",
+                                         .type = ArgType::kNumbers,
+                                         .doc = "least and largest size, where at 1 the image just fits",
+                                         .numbers = {0.1, 2},
+                                         .count = 2,
+                                         .min = 1e-3,
+                                         .max = 10,
+                                         .counts = kCountTwo},
+                                        filter_arg(),
+                                        fill_arg()};
 /// A number, or [low, high] between which one is drawn for each picture.
 constexpr ArgSpec drawn_arg(std::string_view name, std::string_view doc, double min, double max) {
   return {.name = name,
@@ -241,7 +270,7 @@ constexpr ArgSpec kJpegDegradeArgs[] = {{.name = "quality",
 // Arguments of warps. Angles are in degrees.
 constexpr double kDegreesMax = 36'000, kShearMax = 89, kPointMax = 1e6;
 constexpr ArgSpec warp_filter_arg(std::string_view by_default) {
-  return text_arg("filter", "how the picture is read between its pixels", "nearest|bilinear", by_default);
+  return text_arg("filter", "how the picture is read between its pixels", "nearest|bilinear|bicubic", by_default);
 }
 constexpr ArgSpec warp_fill_arg() {
   ArgSpec arg = fill_arg();
@@ -532,7 +561,7 @@ constexpr ArgSpec mixed_labels_arg() {
                   "soft|pair", "soft");
 }
 constexpr ArgSpec mixed_views_arg() {
-  return {.name = "views", .type = ArgType::kText, .doc = "the images to mix, by name: 'image, depth'; by default all"};
+  return text_arg("views", "the images to mix: all, or those named, as in 'image, depth'", "", "all");
 }
 constexpr ArgSpec kMixupArgs[] = {alpha_arg("alpha", kShapeDoc, 1), p_arg(1), pair_mode_arg(), mixed_labels_arg(),
                                   mixed_views_arg()};
@@ -569,12 +598,15 @@ constexpr OperatorSpec kOperators[] = {
     {"resize", "resizes to a given size", &make_resize, kResizeArgs},
     {"crop", "crops a fixed window", &make_crop, kCropArgs},
     {"center_crop", "crops the centre; pads smaller images", &make_center_crop, kCenterCropArgs},
+    {"corner_crop", "crops a corner or the centre", &make_corner_crop, kCornerCropArgs},
     {"random_crop", "crops a window at a random place", &make_random_crop, kRandomCropArgs},
     {"random_resized_crop", "crops a random part of random area and shape, and resizes it", &make_random_resized_crop,
      kRandomResizedCropArgs},
     {"flip", "mirrors", &make_flip, kFlipArgs},
     {"random_flip", "mirrors with a given probability", &make_random_flip, kRandomFlipArgs},
     {"pad", "adds a border of one colour", &make_pad, kPadArgs},
+    {"zoom_out", "resizes to a random part of the output, amid one colour", &make_zoom_out, kZoomOutArgs},
+    {"scale_jitter", "resizes at random, and crops or pads to a given size", &make_scale_jitter, kScaleJitterArgs},
     {"brightness", "multiplies all values by a factor", &make_brightness, kFactorArgs},
     {"contrast", "moves all values away from the grey of the mean colour, by a factor", &make_contrast, kFactorArgs},
     {"saturation", "moves each colour away from its grey, by a factor", &make_saturation, kFactorArgs},
@@ -658,6 +690,10 @@ constexpr OperatorSpec kOperators[] = {
      kRandomApplyArgs},
     {"random_choice", "applies one of several operators", &combine_random_choice, kRandomChoiceArgs},
     {"random_order", "applies several operators in random order", &combine_random_order, kRandomOrderArgs},
+    {"five_crop", "makes five views of one: its corners, from top_left to bottom_right, and its centre",
+     &make_five_crop, kFiveCropArgs},
+    {"ten_crop", "makes ten views of one: those of five_crop, and the same of its mirror image", &make_ten_crop,
+     kTenCropArgs},
     {"mixup", "blends each sample with its partner", &make_mixup, kMixupArgs},
     {"cutmix", "pastes a random box of its partner into each sample", &make_cutmix, kMixupArgs},
     {"mixup_or_cutmix", "does either mixup or cutmix", &make_mixup_or_cutmix, kMixupOrCutmixArgs},

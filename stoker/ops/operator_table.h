@@ -18,6 +18,7 @@
 #include "stoker/ops/mix.h"
 #include "stoker/ops/one_hot.h"
 #include "stoker/ops/operator_call.h"
+#include "stoker/ops/several_views.h"
 #include "stoker/ops/stage.h"
 #include "stoker/ops/tensor_format.h"
 
@@ -55,22 +56,24 @@ using NumberFunction = void (*)(const OperatorCall&, JsonNumber&);
 using LabelFunction = void (*)(const OperatorCall&, OneHot&);
 using BatchFunction = std::unique_ptr<BatchOperator> (*)(const OperatorCall&);
 using CombinationFunction = Combination (*)(const OperatorCall&);
+using ViewsFunction = std::vector<OperatorCalls> (*)(const OperatorCall&);
 
 struct OperatorSpec {
   std::string_view name;
   std::string_view doc;
   /// The alternative is the family, and families come in this order within a view: those of images up to format, or
-  /// number and label. A combination is of the family of its operators, and the batch's belong to no view.
+  /// number and label. A combination is of the family of its operators. Those that make several views stand in no view,
+  /// and the batch's belong to none.
   std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, EraseFunction, FormatFunction,
-               NumberFunction, LabelFunction, CombinationFunction, BatchFunction>
+               NumberFunction, LabelFunction, CombinationFunction, ViewsFunction, BatchFunction>
       function;
   std::span<const ArgSpec> args;
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "picture", "color", "erase", "format", "number", "label", "combination", "batch".
+/// "decode", "geometry", "picture", "color", "erase", "format", "number", "label", "combination", "views", "batch".
 std::string_view family_name(const OperatorSpec& spec);
-/// The stage that operators of its family are a part of; there is one for those of images, combinations apart.
+/// The stage that operators of its family are a part of; numbers, labels, combinations, views and the batch's have none.
 Stage stage_of(const OperatorSpec& spec);
 /// Whether it belongs to the batch, not to a view.
 bool is_of_batch(const OperatorSpec& spec);

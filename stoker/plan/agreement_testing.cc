@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "stoker/codec/encoded_testing.h"
+#include "stoker/codec/png_testing.h"
 #include "stoker/ops/erase/erase_cases_testing.h"
 #include "stoker/ops/picture/picture_cases_testing.h"
 
@@ -102,6 +103,35 @@ std::vector<Recipe> erase_recipes() {
   return recipes;
 }
 
+std::vector<Recipe> several_view_recipes() {
+  std::vector<Recipe> recipes;
+  for (const char* mode : {"planar", "faithful", "faithful:13"}) {
+    for (const char* orientation : {"ignore", "apply"}) {
+      Recipe pair;
+      for (const char* name : {"image", "other"}) {
+        pair.view(name).decode(mode, orientation).random_resized_crop(24).random_flip().normalize("imagenet");
+      }
+      recipes.push_back(pair);
+      Recipe crops = pair;
+      for (const char* name : {"local_0", "local_1", "local_2", "local_3"}) {
+        crops.view(name).decode(mode, orientation).random_resized_crop(9, {0.01, 0.1}).random_flip().cast("f16");
+      }
+      recipes.push_back(crops);
+    }
+  }
+  Recipe unlike = Recipe().decode().resize(20, 30);
+  unlike.view("rgb").decode("faithful").resize(20, 30, "bicubic").flip();
+  unlike.view("turned").decode("planar", "apply").resize(17, 23).pad({2}, {10, 20, 30});
+  unlike.view("padding").decode().resize(20, 20).pad({30, 30, 30, 30}).crop(2, 3, 20, 25);
+  unlike.view("pixels").decode("faithful:13", "apply").random_resized_crop(15, {0.05, 0.5}).layout("nhwc");
+  unlike.view("corner")
+      .decode()
+      .random_resized_crop(12, {0.01, 0.05}, {0.5, 2}, "nearest")
+      .random_flip(0.5, "vertical");
+  recipes.push_back(unlike);
+  return recipes;
+}
+
 std::vector<std::vector<std::uint8_t>> agreement_images(ImageSize size, std::uint64_t seed) {
   return {
       noisy_jpeg(size.width, size.height, seed, {.quality = 90, .subsampling = ChromaSubsampling::k444}),
@@ -112,6 +142,19 @@ std::vector<std::vector<std::uint8_t>> agreement_images(ImageSize size, std::uin
       noisy_jpeg(size.width, size.height, seed, {}, 1),
       noisy_png(size.width, size.height, seed),
   };
+}
+
+std::vector<std::vector<std::uint8_t>> unusual_images(ImageSize size, std::uint64_t seed) {
+  std::vector<std::vector<std::uint8_t>> images;
+  for (const int color_type : {0, 2, 4, 6}) {
+    for (const int depth : {8, 16}) {
+      if (color_type == 2 && depth == 8) continue;
+      images.push_back(make_test_png({.name = "", .color_type = color_type, .bit_depth = depth}, size.width,
+                                     size.height, static_cast<unsigned>(seed))
+                           .bytes);
+    }
+  }
+  return images;
 }
 
 Recipe random_recipe(Random& random) {

@@ -19,10 +19,15 @@ std::vector<Recipe> agreement_recipes();
 std::vector<Recipe> picture_recipes();
 /// Each operator that erases, in every type and layout.
 std::vector<Recipe> erase_recipes();
+/// Several views of one field each, which are decoded alike or not.
+std::vector<Recipe> several_view_recipes();
 Recipe random_recipe(Random& random);
 
 /// One image of noise in several codecs and samplings.
 std::vector<std::vector<std::uint8_t>> agreement_images(ImageSize size, std::uint64_t seed);
+
+/// One of noise in each kind of PNG that is not plain RGB: grey, with alpha, of 16 bits.
+std::vector<std::vector<std::uint8_t>> unusual_images(ImageSize size, std::uint64_t seed);
 
 /// A JPEG that Exif says is to be turned.
 std::vector<std::uint8_t> turned_jpeg(int width, int height, std::uint64_t seed, int orientation);

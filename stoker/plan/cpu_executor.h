@@ -1,14 +1,14 @@
-// The fast executor: decodes only the window that the crop needs, and resamples, converts and lays out in one pass.
+// The fast executor: decodes only the window that the crops need, and resamples, converts and lays out in one pass.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "stoker/plan/device_batch.h"
-#include "stoker/plan/image_stages.h"
 #include "stoker/plan/sample_executor.h"
+#include "stoker/plan/sample_images.h"
 
 namespace stoker {
 
@@ -28,9 +28,8 @@ class CpuExecutor final : public SampleExecutor {
       : SampleExecutor(plan),
         limits_(limits),
         gate_(gate),
-        image_views_(std::count_if(plan.views().begin(), plan.views().end(),
-                                   [](const ViewPlan& view) { return view.kind == ViewKind::kImage; })),
-        stages_(std::make_unique<ImageStages>(limits)) {}
+        images_(std::make_unique<SampleImages>(plan, limits)),
+        items_(plan.views().size()) {}
 
   void run(const SampleInput& sample, const OutputPlaces& place) override;
   /// Only the stages before the batch's transfer index: fills a slot of it. May be called again for a slot, with
@@ -38,24 +37,24 @@ class CpuExecutor final : public SampleExecutor {
   void run(const SampleInput& sample, DeviceBatch& batch, int slot);
 
   /// Gives back the scratch memory that was taken for the largest image so far.
-  void drop_scratch() { stages_ = std::make_unique<ImageStages>(limits_); }
+  void drop_scratch() { images_ = std::make_unique<SampleImages>(plan_, limits_); }
 
   const ExecutorCounts& counts() const { return counts_; }
 
  private:
   class Timer;
 
-  void ask_gate(const SampleInput& sample);
-  void enter_gate(Timer& timer);
-  void write_tensor(std::size_t view, const SampleInput& sample, const OutputPlaces& place);
-  bool hand_over_coded(const SampleInput& sample, const DeviceBatch& batch, DeviceBatch::Room& room, DeviceItem& item);
-  void hand_over(std::size_t view, const SampleInput& sample, DeviceBatch& batch, int slot);
-  StageOutputs begin(const ViewPlan& view, const SampleInput& sample);
+  void begin(const SampleInput& sample, Timer& timer);
+  void write_scalars(const SampleInput& sample, const OutputPlaces& place) const;
+  void write_tensors(const SharedDecode& decode, const OutputPlaces& place, Timer& timer);
+  bool hand_over_coded(const SharedDecode& decode, bool has_faults, const DeviceBatch& batch, DeviceBatch::Room& room);
+  void hand_over(const SharedDecode& decode, const SampleInput& sample, DeviceBatch& batch, int slot, Timer& timer);
+  void decode(const SharedDecode& decode, Timer& timer);
 
   const DecodeLimits limits_;
   MemoryGate* const gate_;
-  const std::ptrdiff_t image_views_;
-  std::unique_ptr<ImageStages> stages_;
+  std::unique_ptr<SampleImages> images_;
+  std::vector<DeviceItem> items_;  // of the views of a decode
   ExecutorCounts counts_;
 };
 

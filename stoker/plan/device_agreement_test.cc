@@ -150,6 +150,70 @@ TEST(DeviceAgreement, HoldsForEveryOperatorOnPictures) { expect_agreement_of_ima
 
 TEST(DeviceAgreement, HoldsForEveryOperatorThatErases) { expect_agreement_of_images(erase_recipes()); }
 
+TEST(DeviceAgreement, HoldsForOperatorsOnPicturesOfUnusualImages) {
+  std::uint64_t seed = 0;
+  for (const Recipe& recipe : picture_recipes()) {
+    std::vector<Sample> samples;
+    for (const ImageSize size : {ImageSize{1, 1}, {200, 3}, {40, 30}}) {
+      for (std::vector<std::uint8_t>& encoded : unusual_images(size, ++seed)) {
+        samples.push_back({.encoded = std::move(encoded), .entry_points = {}, .draw = {seed, 1, seed * 7}});
+      }
+    }
+    expect_agreement(recipe, samples, "unusual images");
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(DeviceAgreement, HoldsForViewsThatShareImages) { expect_agreement_of_images(several_view_recipes()); }
+
+TEST(DeviceAgreement, ASharedImageCrossesOnce) {
+  const Recipe one = Recipe().decode().random_resized_crop(32, {0.5, 1});
+  Recipe four = one;
+  for (const char* name : {"second", "third", "fourth"}) four.view(name).decode().random_resized_crop(32, {0.5, 1});
+  std::vector<Sample> samples;
+  for (std::uint64_t i = 0; i < 6; ++i) samples.push_back(indexed(noisy_jpeg(400, 300, i), {1, 2, i}));
+  for (const int index : {0, 1}) {
+    SplitBatch alone(one, 6), shared(four, 6);
+    alone.run(index, samples);
+    shared.run(index, samples);
+    EXPECT_LT(shared.batch().bytes_to_device(), 2 * alone.batch().bytes_to_device()) << "transfer index " << index;
+    EXPECT_EQ(shared.counts().entry_points_used, 6) << "transfer index " << index;
+  }
+}
+
+// Of two samples for one slot, of which the first turns out to be bad when some of its views had their room.
+TEST(DeviceAgreement, HoldsForASampleInTheRoomOfAnother) {
+  Recipe recipe = Recipe().decode().random_resized_crop(24, {0.5, 1});
+  recipe.view("other").decode().random_resized_crop(20, {0.5, 1});
+  recipe.view("mask", "png").decode().resize(16, 16);
+  const Plan plan(recipe);
+  const std::shared_ptr<Device> device = open_test_device();
+  Memory out(device->memory(), batch_bytes(plan.outputs(), 1));
+  DeviceBatch batch(plan, 1, kImageBytes, *device, out.data());
+  CpuExecutor executor(plan), whole(plan);
+  const Sample first = indexed(noisy_jpeg(200, 150, 1), {1, 2, 3}),
+               second = indexed(noisy_jpeg(180, 160, 2), {1, 2, 4});
+  std::vector<std::uint8_t> mask = noisy_png(40, 30, 1), bad = mask;
+  bad[bad.size() / 2] ^= 0xFF;
+  const auto input_of = [](const Sample& sample, std::span<const Bytes> fields) {
+    return SampleInput{
+        .fields = fields, .entry_points = sample.entry_points, .entry_points_of = 0, .draw = sample.draw};
+  };
+  for (int index = 0; index <= kTransferIndexMax; ++index) {
+    batch.start(index, 1);
+    const Bytes of_first[] = {first.encoded, bad}, of_second[] = {second.encoded, mask};
+    EXPECT_THROW(executor.run(input_of(first, of_first), batch, 0), Error);
+    executor.run(input_of(second, of_second), batch, 0);
+    ASSERT_TRUE(device->submit(batch.seal(), {})->wait_for(60'000'000'000));
+    const std::vector<SampleOutput> want = run_one(whole, input_of(second, of_second));
+    for (std::size_t view = 0; view < want.size(); ++view) {
+      std::vector<std::uint8_t> got(want[view].bytes.size());
+      device->fetch(got.data(), out.data() + batch_offsets(plan.outputs(), 1)[view], got.size());
+      EXPECT_EQ(got, want[view].bytes) << "view " << view << ", transfer index " << index;
+    }
+  }
+}
+
 TEST(DeviceAgreement, HoldsForRandomRecipesOnRandomImages) {
   for (std::uint64_t seed = 0; seed < rounds(std::uint64_t{40}); ++seed) {
     Random random(seed, 5, 0, 0);
@@ -197,7 +261,7 @@ TEST(DeviceAgreement, HoldsForImagesWhosePlanesDoNotFitTheScratchMemoryTogether)
   }
   SplitBatch split(recipe, 6, 1'000'000);
   split.run(0, samples);
-  EXPECT_EQ(split.counts().entry_points_used, 12);
+  EXPECT_EQ(split.counts().entry_points_used, 6) << "the views share them";
   EXPECT_GE(split.batch().waves(), 3U);
   for (int slot = 0; slot < 6; ++slot) {
     const std::vector<SampleOutput> want = split.want(samples[static_cast<std::size_t>(slot)]);
@@ -258,6 +322,15 @@ TEST(DeviceAgreementWithNvjpeg, HoldsForEveryImageAmongOthersInOneBatch) {
       EXPECT_EQ(left, 0);
     }
   }
+}
+
+TEST(DeviceAgreementWithNvjpeg, HoldsForViewsThatShareAFile) {
+  std::vector<Sample> samples;
+  for (std::uint64_t i = 0; i < 9; ++i) samples.push_back(indexed(noisy_jpeg(210, 190, i), {1, 2, i}));
+  forget_entry_points(samples, 0);
+  Recipe recipe = Recipe().decode().random_resized_crop(40, {0.3, 1});
+  recipe.view("other").decode().random_resized_crop(24, {0.3, 1}).normalize("imagenet");
+  EXPECT_EQ(expect_agreement_with_nvjpeg(recipe, samples, "shared"), 6);
 }
 
 TEST(DeviceAgreementWithNvjpeg, HoldsForEveryKindOfJpeg) {
@@ -331,10 +404,10 @@ TEST(DeviceAgreementWithNvjpeg, HoldsForImagesWhosePlanesDoNotFitTheScratchMemor
     samples.push_back(large_image(4000 + static_cast<int>(i), 3000, i));
     samples.push_back(indexed(noisy_jpeg(1400, 800, i, {.quality = 20}), {1, 2, i}));
   }
-  EXPECT_EQ(expect_agreement_with_nvjpeg(recipe, samples, "large", 1'000'000), 8);
+  EXPECT_EQ(expect_agreement_with_nvjpeg(recipe, samples, "large", 1'000'000), 4);
   SplitBatch split(recipe, 8, 1'000'000, true);
   split.run(0, samples);
-  EXPECT_GE(split.batch().waves(), 1 + 4U) << "two files at a time";
+  EXPECT_GE(split.batch().waves(), 1 + 2U) << "two files at a time";
 }
 
 TEST(DeviceAgreementWithNvjpeg, WhereThereIsNoRoomImagesAreDecodedHere) {

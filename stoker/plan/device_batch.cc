@@ -120,10 +120,13 @@ void DeviceBatch::pad(int slot) {
 }
 
 bool DeviceBatch::Room::grant(std::size_t bytes, std::size_t scratch_bytes, DeviceGrant& grant) {
-  Entry& entry = batch_.entry(view_, slot_);
-  if (entry.had_room || rounded_up(bytes) > batch_.layout_.room[view_]) return false;
-  if (scratch_bytes > batch_.layout_.faults - batch_.layout_.staging) return false;
-  entry.had_room = true;
+  std::size_t room = 0;
+  for (const std::size_t view : views_) {
+    if (batch_.entry(view, slot_).had_room) return false;
+    room += batch_.layout_.room[view];
+  }
+  if (rounded_up(bytes) > room || scratch_bytes > batch_.layout_.faults - batch_.layout_.staging) return false;
+  for (const std::size_t view : views_) batch_.entry(view, slot_).had_room = true;
   grant.place = batch_.placed_.fetch_add(rounded_up(bytes));
   grant.staging = batch_.staging_.data() + grant.place;
   return true;
@@ -164,11 +167,10 @@ const DeviceTask& DeviceBatch::seal(const DrawnMixing& mixing) {
   for (const Wave& wave : waves_) {
     if (wave.first < file_begin_) {
       decode_entry_points(wave);
-      seal_wave<DeviceCodedImage>(wave);
     } else {
       decode_files(wave);
-      seal_wave<DeviceFileImage>(wave);
     }
+    seal_wave(wave);
   }
   for (std::size_t view = 0; view < outputs_.size(); ++view) seal_view(view);
   if (mixing.mixer) seal_mixing(mixing);
@@ -202,6 +204,10 @@ void move_samples(DeviceFileImage& image, std::size_t by) {
   for (std::uint64_t& samples : image.samples) samples += by;
 }
 
+void move_samples(DevicePlanarImage& image, std::size_t by) {
+  for (auto& plane : image.plane) plane.samples += by;
+}
+
 }  // namespace
 
 // The images of a kind, of whatever view, and where their planes will be.
@@ -216,7 +222,12 @@ void DeviceBatch::place_coded() {
       scratch = layout_.staging;
     }
     move_samples(*image, scratch);
-    for (auto& plane : image->planar.plane) plane.samples += scratch;
+    move_samples(image->planar, scratch);
+    const auto slots = static_cast<std::size_t>(slots_);
+    for (std::size_t shared = i % slots; shared < entries_.size(); shared += slots) {
+      auto* const other = std::get_if<DeviceSharedImage>(&entries_[shared].item);
+      if (other && other->of == i / slots) move_samples(other->planar, scratch);
+    }
     scratch += rounded_up(image->scratch_bytes);
     coded_.push_back(i);
     waves_.back().end = coded_.size();
@@ -235,16 +246,26 @@ void DeviceBatch::find_coded() {
   task_.copies_out.push_back({faults_.data(), memory_.data() + layout_.faults, bytes});
 }
 
-// What follows when its planes are there.
-template <class Image>
-void DeviceBatch::seal_wave(const Wave& wave) {
+const DevicePlanarImage* DeviceBatch::planar_of(std::size_t view, std::size_t coded) {
   const auto slots = static_cast<std::size_t>(slots_);
+  const DeviceItem& item = entries_[view * slots + coded % slots].item;
+  if (const auto* const shared = std::get_if<DeviceSharedImage>(&item)) {
+    return shared->of == coded / slots ? &shared->planar : nullptr;
+  }
+  if (view != coded / slots) return nullptr;
+  if (const auto* const image = std::get_if<DeviceCodedImage>(&item)) return &image->planar;
+  return &std::get<DeviceFileImage>(item).planar;
+}
+
+// What follows when its planes are there.
+void DeviceBatch::seal_wave(const Wave& wave) {
   for (std::size_t view = 0; view < outputs_.size(); ++view) {
     planars_.clear();
     for (std::size_t i = wave.first; i < wave.end; ++i) {
-      if (coded_[i] / slots != view) continue;
-      planars_.push_back(std::get<Image>(entries_[coded_[i]].item).planar);
-      planars_.back().slot = static_cast<std::int32_t>(coded_[i] % slots);
+      const DevicePlanarImage* const image = planar_of(view, coded_[i]);
+      if (!image) continue;
+      planars_.push_back(*image);
+      planars_.back().slot = static_cast<std::int32_t>(coded_[i] % static_cast<std::size_t>(slots_));
     }
     if (planars_.empty()) continue;
     launch_geometry<DevicePlanarKernel>(planars_, color_after_geometry(view),
@@ -344,7 +365,8 @@ void DeviceBatch::seal_view(std::size_t view) {
   for (int slot = 0; slot < slots_; ++slot) {
     const DeviceItem& item = entry(view, slot).item;
     const auto put_into = [slot](auto& images, auto image) { images.emplace_back(image).slot = slot; };
-    if (std::holds_alternative<DeviceCodedImage>(item) || std::holds_alternative<DeviceFileImage>(item)) {
+    if (std::holds_alternative<DeviceCodedImage>(item) || std::holds_alternative<DeviceFileImage>(item) ||
+        std::holds_alternative<DeviceSharedImage>(item)) {
       continue;  // of a wave
     }
     if (const auto* const planar = std::get_if<DevicePlanarImage>(&item)) {
@@ -397,7 +419,12 @@ void DeviceBatch::seal_pictures(std::size_t view) {
     if (!rounds_.counted().empty()) {
       task_.launches.push_back(rounds_.launch_facts(place_table(rounds_.counted())));
     }
-    task_.launches.push_back(rounds_.launch(place_table(rounds_.pictures())));
+    if (!rounds_.by_pixels().empty()) {
+      task_.launches.push_back(rounds_.launch_pixels(place_table(rounds_.by_pixels())));
+    }
+    if (!rounds_.by_blocks().empty()) {
+      task_.launches.push_back(rounds_.launch_blocks(place_table(rounds_.by_blocks())));
+    }
   }
   resized_.clear();
   rounds_.results(resized_);

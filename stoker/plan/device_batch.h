@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "stoker/device/device.h"
@@ -70,18 +71,21 @@ class DeviceBatch {
   /// No sample stands in the slot.
   void pad(int slot);
 
-  /// Room for one view of one slot.
+  /// Room for views of one slot that share an image.
   class Room {
    public:
-    Room(DeviceBatch& batch, std::size_t view, int slot) : batch_(batch), view_(view), slot_(slot) {}
-    /// Places are multiples of kDevicePlaceAlignment. False if so much must not be taken, of that or of scratch memory,
-    /// whatever other images take: this one is then to cross in a form that takes less, down to the resized one, for
-    /// which there is always room.
+    /// `views` must outlive it.
+    Room(DeviceBatch& batch, std::span<const std::size_t> views, int slot)
+        : batch_(batch), views_(views), slot_(slot) {}
+    std::size_t first_view() const { return views_.front(); }
+    /// For all of them at once. Places are multiples of kDevicePlaceAlignment. False if so much must not be taken, of
+    /// that or of scratch memory, whatever other images take: this one is then to cross in a form that takes less, down
+    /// to the resized one, for which there is always room.
     bool grant(std::size_t bytes, std::size_t scratch_bytes, DeviceGrant& grant);
 
    private:
     DeviceBatch& batch_;
-    std::size_t view_;
+    std::span<const std::size_t> views_;
     int slot_;
   };
   /// Room for the resized form, which there always is.
@@ -120,13 +124,14 @@ class DeviceBatch {
   Entry& entry(std::size_t view, int slot) {
     return entries_[view * static_cast<std::size_t>(slots_) + static_cast<std::size_t>(slot)];
   }
+  // What a view makes of the planes that an entry in coded_ brings; null: nothing.
+  const DevicePlanarImage* planar_of(std::size_t view, std::size_t coded);
   std::uint8_t* finished_part(std::size_t view) const;
   void seal_finished();
   void copy_finished();
   void find_coded();
   template <class Image>
   void place_coded();
-  template <class Image>
   void seal_wave(const Wave& wave);
   void decode_entry_points(const Wave& wave);
   void decode_files(const Wave& wave);

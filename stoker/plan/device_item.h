@@ -33,9 +33,15 @@ struct DeviceFileImage {
   std::size_t scratch_bytes = 0;
 };
 
+/// Planes that another view of the same sample brings: one whose item is a coded image or a file.
+struct DeviceSharedImage {
+  DevicePlanarImage planar;
+  std::size_t of = 0;  // that view's number in the plan
+};
+
 /// Nothing: the finished tensor crosses, or zeros do.
-using DeviceItem =
-    std::variant<std::monostate, DeviceCodedImage, DeviceFileImage, DevicePlanarImage, DeviceRgbImage, DeviceResized>;
+using DeviceItem = std::variant<std::monostate, DeviceCodedImage, DeviceFileImage, DeviceSharedImage, DevicePlanarImage,
+                                DeviceRgbImage, DeviceResized>;
 
 /// Memory of a batch for one item: what is written to `staging` will be at this place.
 struct DeviceGrant {

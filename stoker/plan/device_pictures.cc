@@ -9,6 +9,9 @@ std::size_t aligned_place(std::size_t bytes) {
   return (bytes + kDevicePlaceAlignment - 1) / kDevicePlaceAlignment * kDevicePlaceAlignment;
 }
 
+// The block after those of a picture; both kernels give it as many.
+int end_of(const DevicePicture& picture) { return picture.first_block + DevicePictureKernel::blocks(picture); }
+
 static_assert(PictureLayout::kAlignment == kDevicePlaceAlignment);
 
 }  // namespace
@@ -19,7 +22,7 @@ DevicePictureRoom::DevicePictureRoom(const ImageProgram& program, std::size_t sl
   const auto rounds = static_cast<std::size_t>(bounds.steps);
   stride = PictureLayout(bounds, *program.geometry.output_size()).scratch + aligned_place(sizeof(PictureFacts));
   table_bytes = aligned_place(slots * rounds * sizeof(PictureStep)) +
-                2 * rounds * aligned_place(slots * sizeof(DevicePicture)) +
+                2 * rounds * (aligned_place(slots * sizeof(DevicePicture)) + kDevicePlaceAlignment) +
                 aligned_place(slots * sizeof(DeviceResized));
 }
 
@@ -63,23 +66,24 @@ void PictureRounds::add_pass(Picture& picture) {
                               .width = size_.width,
                               .height = size_.height},
                      .unit = traits.unit,
-                     .first_block = blocks_,
+                     .first_block = 0,
                      .statistic = statistic_of(now)};
-  blocks_ += DevicePictureKernel::blocks(next);
-  pictures_.push_back(next);
+  std::vector<DevicePicture>& round = traits.unit == 1 ? by_pixels_ : by_blocks_;
+  if (!round.empty()) next.first_block = end_of(round.back());
+  round.push_back(next);
   if (next.statistic != PictureStatistic::kNone) counted_.push_back(next);
   picture.moved = to;
   picture.step += now.size();
 }
 
 bool PictureRounds::next() {
-  pictures_.clear();
+  by_pixels_.clear();
+  by_blocks_.clear();
   counted_.clear();
-  blocks_ = 0;
   for (Picture& picture : all_) {
     if (picture.step < picture.end) add_pass(picture);
   }
-  return !pictures_.empty();
+  return !by_pixels_.empty() || !by_blocks_.empty();
 }
 
 DeviceLaunch PictureRounds::launch_facts(const DevicePicture* counted_on_device) const {
@@ -89,11 +93,20 @@ DeviceLaunch PictureRounds::launch_facts(const DevicePicture* counted_on_device)
   return launch;
 }
 
-DeviceLaunch PictureRounds::launch(const DevicePicture* pictures_on_device) const {
-  DeviceLaunch launch = DeviceLaunch::of<DevicePictureKernel>(
-      {.pictures = pictures_on_device, .count = static_cast<std::int32_t>(pictures_.size())}, blocks_);
-  launch.bytes = 2 * pictures_.size() * layout_.picture;
+template <class Kernel>
+DeviceLaunch PictureRounds::launch(const std::vector<DevicePicture>& pictures, const DevicePicture* on_device) const {
+  DeviceLaunch launch = DeviceLaunch::of<Kernel>(
+      {.pictures = on_device, .count = static_cast<std::int32_t>(pictures.size())}, end_of(pictures.back()));
+  launch.bytes = 2 * pictures.size() * layout_.picture;
   return launch;
+}
+
+DeviceLaunch PictureRounds::launch_pixels(const DevicePicture* by_pixels_on_device) const {
+  return launch<DevicePictureKernel>(by_pixels_, by_pixels_on_device);
+}
+
+DeviceLaunch PictureRounds::launch_blocks(const DevicePicture* by_blocks_on_device) const {
+  return launch<DevicePictureBlockKernel>(by_blocks_, by_blocks_on_device);
 }
 
 void PictureRounds::results(std::vector<DeviceResized>& results) const {

@@ -36,11 +36,13 @@ class PictureRounds {
 
   /// Goes on to the next round; false if no picture has a pass left.
   bool next();
-  /// The pictures of the round, and those that have to be counted first.
-  const std::vector<DevicePicture>& pictures() const { return pictures_; }
+  /// The pictures of the round, by what the units of their passes are, and those that have to be counted first.
+  const std::vector<DevicePicture>& by_pixels() const { return by_pixels_; }
+  const std::vector<DevicePicture>& by_blocks() const { return by_blocks_; }
   const std::vector<DevicePicture>& counted() const { return counted_; }
   DeviceLaunch launch_facts(const DevicePicture* counted_on_device) const;
-  DeviceLaunch launch(const DevicePicture* pictures_on_device) const;
+  DeviceLaunch launch_pixels(const DevicePicture* by_pixels_on_device) const;
+  DeviceLaunch launch_blocks(const DevicePicture* by_blocks_on_device) const;
 
   /// Appends where the results are after the last round.
   void results(std::vector<DeviceResized>& results) const;
@@ -53,6 +55,8 @@ class PictureRounds {
     std::size_t step, end;  // of steps_: those that are left
   };
   void add_pass(Picture& picture);
+  template <class Kernel>
+  DeviceLaunch launch(const std::vector<DevicePicture>& pictures, const DevicePicture* on_device) const;
 
   ImageSize size_;
   PictureLayout layout_{{}, {}};
@@ -63,8 +67,7 @@ class PictureRounds {
   std::vector<PictureStep> steps_;
   const PictureStep* steps_on_device_ = nullptr;
   std::vector<Picture> all_;
-  std::vector<DevicePicture> pictures_, counted_;
-  int blocks_ = 0;
+  std::vector<DevicePicture> by_pixels_, by_blocks_, counted_;
 };
 
 }  // namespace stoker

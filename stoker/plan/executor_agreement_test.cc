@@ -13,17 +13,20 @@
 #include "stoker/plan/agreement_testing.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/reference_executor.h"
+#include "stoker/plan/sample_images.h"
 
 namespace stoker {
 namespace {
 
 // The finished tensor by the stages one at a time, each from the last one's output, in memory granted beforehand.
-std::vector<std::uint8_t> run_stages(const ViewPlan& view, Bytes encoded, const SampleDraw& draw) {
-  ImageStages stages;
-  const StageOutputs outputs = stages.begin(view, encoded, draw);
-  std::vector<std::uint8_t> resized(outputs.geometry.bytes()), finished(outputs.color.bytes());
-  stages.path().decode();
-  EXPECT_EQ(outputs.decode.dtype, DType::kU8);
+std::vector<std::uint8_t> run_stages(const Plan& plan, const SampleInput& input) {
+  SampleImages images(plan);
+  images.begin(input);
+  const SharedDecode& decode = images.decodes().front();
+  ImageStages& stages = images.stages(decode.views.front());
+  std::vector<std::uint8_t> resized(stages.outputs().geometry.bytes()), finished(stages.outputs().color.bytes());
+  images.decode(decode);
+  EXPECT_EQ(stages.outputs().decode.dtype, DType::kU8);
   stages.path().geometry(stages.path().resized_view(resized.data()));
   stages.color(stages.path().resized_view(resized.data()), finished.data());
   return finished;
@@ -46,7 +49,7 @@ void expect_agreement(const Plan& plan, CpuExecutor& fast, ReferenceExecutor& re
     ASSERT_EQ(got[i].spec.shape, want[i].spec.shape) << what;
     ASSERT_EQ(got[i].bytes, want[i].bytes) << what;
   }
-  ASSERT_EQ(run_stages(plan.views()[0], encoded, draw), want[0].bytes) << "stage by stage: " << what;
+  ASSERT_EQ(run_stages(plan, input), want[0].bytes) << "stage by stage: " << what;
 }
 
 // Calls it on each instruction set that this machine has.
@@ -109,6 +112,22 @@ TEST(ExecutorAgreement, HoldsForEveryOperatorThatErases) {
       if (HasFatalFailure()) return;
     }
   });
+}
+
+TEST(ExecutorAgreement, HoldsForOperatorsOnPicturesOfUnusualImages) {
+  std::uint64_t seed = 0;
+  for (const Recipe& recipe : picture_recipes()) {
+    const Plan plan(recipe);
+    CpuExecutor fast(plan);
+    ReferenceExecutor reference(plan);
+    for (const ImageSize size : {ImageSize{1, 1}, {1, 60}, {200, 3}, {40, 30}}) {
+      for (const auto& encoded : unusual_images(size, ++seed)) {
+        expect_agreement(plan, fast, reference, encoded, {seed, 1, seed * 7},
+                         fmt::format("{}\n{} x {}", recipe.to_toml(), size.width, size.height));
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
 }
 
 TEST(ExecutorAgreement, HoldsForRandomRecipesOnRandomImages) {

@@ -5,22 +5,17 @@
 
 namespace stoker {
 
-StageOutputs ImageStages::begin(const ViewPlan& view, Bytes encoded, const SampleDraw& draw, Bytes entry_points) {
-  work_ = {.program = &view.image,
-           .encoded = encoded,
-           .entry_points = entry_points,
-           .decoder = &decoder_,
-           .facts = decoder_.read_facts(encoded),
-           .orientation = 1,
-           .map = {},
-           .color = view.image.color,
-           .format = view.image.format};
+void ImageStages::begin(const ViewPlan& view, const CodedImage& image, const SampleDraw& draw) {
   const DecodeOptions& options = view.image.decode;
-  if (options.apply_orientation) work_.orientation = work_.facts.orientation;
+  const ImageFacts& facts = image.facts;
+  work_.program = &view.image;
+  work_.image = &image;
+  work_.orientation = options.apply_orientation ? facts.orientation : Orientation{1};
   const bool sides_exchanged = turn_of(work_.orientation).transpose;
-  work_.map = view.image.geometry.draw(sides_exchanged ? ImageSize{work_.facts.height, work_.facts.width}
-                                                       : ImageSize{work_.facts.width, work_.facts.height},
-                                       draw);
+  work_.map = view.image.geometry.draw(
+      sides_exchanged ? ImageSize{facts.height, facts.width} : ImageSize{facts.width, facts.height}, draw);
+  work_.color = view.image.color;
+  work_.format = view.image.format;
   if (has_picture()) {
     view.image.picture.draw(work_.size(), draw, steps_);
     work_.color = {};
@@ -33,12 +28,18 @@ StageOutputs ImageStages::begin(const ViewPlan& view, Bytes encoded, const Sampl
     if (planar_.takes_it()) path_ = &planar_;
   }
   if (path_ == &rgb_) rgb_.begin(work_);
-  return {.decode = path_->decoded(),
-          .geometry = path_->resized(),
-          .color = {view.image.format.dtype, Plan::image_shape_of(view, work_.size())}};
+  outputs_ = {.decode = path_->decoded(),
+              .geometry = path_->resized(),
+              .color = {view.image.format.dtype, Plan::image_shape_of(view, work_.size())}};
 }
 
-std::uint64_t ImageStages::picture_bytes() const {
+bool ImageStages::may_share_with(const ImageStages& other) const {
+  const bool both_planar = path_ == &planar_ && other.path_ == &other.planar_;
+  const bool both_rgb = path_ == &rgb_ && other.path_ == &other.rgb_;
+  return work_.image == other.work_.image && work_.orientation == other.work_.orientation && (both_planar || both_rgb);
+}
+
+std::uint64_t ImageStages::picture_memory() const {
   return has_picture() ? PictureLayout(work_.program->picture.bounds(), work_.size()).bytes : 0;
 }
 
@@ -48,9 +49,9 @@ void ImageStages::finish_picture(const Write& write, std::uint8_t* out) {
   const ImageProgram& program = *work_.program;
   const ImageSize size = work_.size();
   const PictureLayout layout(program.picture.bounds(), size);
-  std::uint8_t* const memory = picture_.bytes(layout.bytes);
+  std::uint8_t* const memory = scratch_.picture.bytes(layout.bytes);
   write(memory);
-  const std::uint8_t* const planes = pictures_.run(steps_.all(), size, layout, memory);
+  const std::uint8_t* const planes = scratch_.pictures.run(steps_.all(), size, layout, memory);
   const ImageView picture{
       planes, size.width, size.height, ColorMap::kChannels, size.width, 1, std::ptrdiff_t{size.width} * size.height};
   convert_pixels(picture, program.color, program.format, out);

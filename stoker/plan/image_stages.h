@@ -1,7 +1,6 @@
 // The stages of a view on one image.
 #pragma once
 
-#include "stoker/ops/kernels/picture/picture_runner.h"
 #include "stoker/plan/planar_path.h"
 #include "stoker/plan/rgb_path.h"
 
@@ -15,45 +14,44 @@ struct StageOutputs {
 };
 
 /// One image at a time through the stages of a view, each of which can also run alone: a prefix of them is what the CPU
-/// does when the rest happens elsewhere. Keeps scratch; one per thread.
+/// does when the rest happens elsewhere. One per thread and view; SampleImages decodes for those of a sample.
 class ImageStages {
  public:
-  explicit ImageStages(DecodeLimits limits = {}) : decoder_(limits) {}
+  /// `scratch` may be that of others and must outlive it.
+  explicit ImageStages(StageScratch& scratch) : scratch_(scratch), rgb_(scratch), planar_(scratch) {}
 
-  /// Reads the header, draws the random numbers and lays out the work; returns what each stage will put out. `view` and
-  /// `encoded` must stay until the last stage is done. Throws kBadSample, and kLimit for an output that is too large.
-  /// `entry_points` are those of the image, if an index has them.
-  StageOutputs begin(const ViewPlan& view, Bytes encoded, const SampleDraw& draw, Bytes entry_points = {});
+  /// Draws the random numbers and lays out the work. `view` and `image` must stay until the last stage is done. Throws
+  /// kUsage for an image that the view's operators cannot treat, and kLimit for an output that is too large.
+  void begin(const ViewPlan& view, const CodedImage& image, const SampleDraw& draw);
 
-  /// The first two stages, and the hand-over, until the next begin().
+  /// Until the next begin(): what each stage will put out,
+  const StageOutputs& outputs() const { return outputs_; }
+  /// the first two stages, and the hand-over,
   PixelPath& path() const { return *path_; }
+  /// and whether those of another view can go on from what is decoded for this one.
+  bool may_share_with(const ImageStages& other) const;
+
   /// Stage 3: the finished tensor of resized pixels or planes.
   void color(ImageView resized, std::uint8_t* out);
   /// Stages 2 and 3, in one pass unless there are operators on pictures: the same bits.
   void transform(std::uint8_t* out);
-
-  /// What the stages will take of memory, about; and the same for whatever part of the image.
-  std::uint64_t memory() const { return path_->decode_memory() + picture_bytes(); }
-  std::uint64_t memory_max() const { return path_->decode_memory_max() + picture_bytes(); }
-
-  PlaneDecodes plane_decodes() const { return decoder_.plane_decodes(); }
+  /// What operators on pictures take of memory.
+  std::uint64_t picture_memory() const;
 
  private:
   bool has_picture() const { return !work_.program->picture.empty(); }
-  std::uint64_t picture_bytes() const;
   template <class Write>
   void finish_picture(const Write& write, std::uint8_t* out);
   void erase(std::uint8_t* out) const;
 
-  AnyImageDecoder decoder_;
+  StageScratch& scratch_;
   RgbPath rgb_;
   PlanarPath planar_;
   ImageWork work_;
   PixelPath* path_ = nullptr;  // one of the two
   PictureSteps steps_;
   EraseSteps erased_;
-  PictureRunner pictures_;
-  Scratch picture_;
+  StageOutputs outputs_;
 };
 
 }  // namespace stoker

@@ -1,4 +1,4 @@
-// The recipes that ship with Stoker, in the language that users write theirs in.
+// The recipes that ship with Stoker: the files of stoker/plan/recipes, in the language that users write theirs in.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -8,49 +8,10 @@
 #include "stoker/base/error.h"
 #include "stoker/base/spelling.h"
 #include "stoker/plan/recipe.h"
+#include "stoker/plan/shipped_recipes.h"
 
 namespace stoker {
 namespace {
-
-/// An image, and its label.
-struct NamedRecipe {
-  std::string_view name, tail, operators;
-};
-
-constexpr NamedRecipe kRecipes[] = {
-    {"imagenet-train", "drop", R"(
-  { op = "decode", mode = "planar" },
-  { op = "random_resized_crop", size = 224 },
-  { op = "random_flip" },
-  { op = "normalize", preset = "imagenet" },
-)"},
-    {"imagenet-val", "pad", R"(
-  { op = "decode", mode = "faithful" },
-  { op = "resize", size = 256 },
-  { op = "center_crop", size = 224 },
-  { op = "normalize", preset = "imagenet" },
-)"},
-    {"cifar-train", "drop", R"(
-  { op = "decode", mode = "faithful" },
-  { op = "random_crop", size = 32, padding = 4 },
-  { op = "random_flip" },
-  { op = "normalize", preset = "cifar10" },
-)"},
-    // Caffe's AlexNet: blue first, the mean colour of ImageNet taken off, no scaling.
-    {"alexnet-caffe", "drop", R"(
-  { op = "decode", mode = "faithful" },
-  { op = "resize", size = [256, 256] },
-  { op = "random_crop", size = 227 },
-  { op = "random_flip" },
-  { op = "channel_order", order = "bgr" },
-  { op = "normalize", mean = [104, 117, 123], std = 1, scale = 1 },
-)"},
-};
-
-std::string toml_of(const NamedRecipe& recipe) {
-  return fmt::format("tail = '{}'\n[[view]]\nname = 'image'\noperators = [{}]\n[[view]]\nname = 'label'\n", recipe.tail,
-                     recipe.operators);
-}
 
 std::string text_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -68,13 +29,13 @@ std::string text_of_file(const std::string& path) {
 
 std::vector<std::string> Recipe::names() {
   std::vector<std::string> names;
-  for (const NamedRecipe& recipe : kRecipes) names.emplace_back(recipe.name);
+  for (const ShippedRecipe& recipe : shipped_recipes()) names.emplace_back(recipe.name);
   return names;
 }
 
 Recipe Recipe::named(std::string_view name) {
-  for (const NamedRecipe& recipe : kRecipes) {
-    if (recipe.name == name) return from_toml(toml_of(recipe));
+  for (const ShippedRecipe& recipe : shipped_recipes()) {
+    if (recipe.name == name) return from_toml(recipe.toml);
   }
   fail(ErrorKind::kUsage, "there is no recipe '{}'{}; Stoker ships {}; a recipe file's name must end in .toml", name,
        did_you_mean(name, names()), fmt::join(names(), ", "));

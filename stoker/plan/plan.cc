@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <map>
 #include <span>
 #include <variant>
@@ -130,6 +131,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it must be the view's first operator"); }
       void operator()(LabelFunction) const { fail(ErrorKind::kUsage, "it takes labels and other whole numbers"); }
       void operator()(CombinationFunction) const {}  // never comes: the members of a combination have a family
+      void operator()(ViewsFunction) const {}        // never comes: Recipe::add() puts views in its place
       void operator()(BatchFunction) const { fail(ErrorKind::kUsage, "it belongs to the batch"); }
     };
     try {

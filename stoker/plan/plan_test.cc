@@ -66,9 +66,13 @@ TEST(Plan, DeclaresWhatEachStagePutsOut) {
 
 TEST(ImageStages, DeclareForASampleWhatEachPutsOut) {
   const Plan plan(Recipe().decode().crop(10, 20, 33, 17).resize(8).normalize("imagenet").cast("f16"));
-  const std::vector<std::uint8_t> encoded = noisy_png(90, 60, 1);
-  ImageStages stages;
-  const StageOutputs outputs = stages.begin(plan.views()[0], encoded, {});
+  SampleImages images(plan);
+  const auto outputs_of = [&](const std::vector<std::uint8_t>& encoded) {
+    const Bytes fields[] = {encoded};
+    images.begin({.fields = fields});
+    return images.stages(0).outputs();
+  };
+  const StageOutputs outputs = outputs_of(noisy_png(90, 60, 1));
   EXPECT_EQ(outputs.decode.shape, (Shape{17, 33, 3}));
   EXPECT_EQ(outputs.decode.bytes(), 17u * 33 * 3);
   EXPECT_EQ(outputs.geometry.shape, (Shape{8, 15, 3}));
@@ -76,8 +80,7 @@ TEST(ImageStages, DeclareForASampleWhatEachPutsOut) {
   EXPECT_EQ(outputs.color.shape, (Shape{3, 8, 15}));
   EXPECT_EQ(outputs.color.dtype, DType::kF16);
 
-  const std::vector<std::uint8_t> jpeg = noisy_jpeg(90, 60, 1, {.subsampling = ChromaSubsampling::k420});
-  const StageOutputs planar = stages.begin(plan.views()[0], jpeg, {});
+  const StageOutputs planar = outputs_of(noisy_jpeg(90, 60, 1, {.subsampling = ChromaSubsampling::k420}));
   EXPECT_EQ(planar.decode.shape, (Shape{17 * 33 + 2 * 18 * 10})) << "chroma samples 4 to 21 and 9 to 18";
   EXPECT_EQ(planar.geometry.shape, (Shape{3, 8, 15}));
   EXPECT_EQ(planar.color.shape, (Shape{3, 8, 15}));
@@ -184,6 +187,37 @@ TEST(Plan, RefusesOperatorsOutOfOrder) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     EXPECT_THAT(error.what(), HasSubstr("resize (geometry) must come before normalize (color)"));
   }
+  try {
+    const Plan plan(Recipe().decode().invert().resize(8, 8));
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_THAT(error.what(), HasSubstr("resize (geometry) must come before invert (picture)"));
+  }
+}
+
+TEST(Plan, CountsOperatorsOnPicturesAmongTheColorStage) {
+  const Plan plan(Recipe().decode().resize(8, 6).color_jitter({0.4}).invert().normalize("imagenet"));
+  EXPECT_THAT(plan.stages()[2].operators,
+              ElementsAre("color_jitter(brightness=[0.4])", "invert", HasSubstr("normalize")));
+  EXPECT_EQ(plan.stages()[1].bytes_out, 8 * 6 * 3);
+  EXPECT_EQ(plan.outputs()[0].dtype, DType::kF32);
+  EXPECT_EQ(Plan(Recipe().decode().resize(8, 6).invert()).outputs()[0].dtype, DType::kU8);
+}
+
+// What operators on pictures need beside the picture is charged before it is taken.
+TEST(SampleImages, CountTheMemoryOfPictures) {
+  const std::vector<std::uint8_t> encoded = noisy_png(90, 60, 1);
+  const auto memory_of = [&](const Recipe& recipe) {
+    const Plan plan(recipe);
+    SampleImages images(plan);
+    const Bytes fields[] = {encoded};
+    images.begin({.fields = fields});
+    return images.memory();
+  };
+  const Recipe base = Recipe().decode().resize(512, 512);
+  const std::uint64_t picture = std::uint64_t{3} * 512 * 512;
+  EXPECT_EQ(memory_of(Recipe(base).invert()), memory_of(base) + 2 * picture);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "stoker/plan/recipe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -37,17 +39,59 @@ void check_view_name(std::string_view name) {
   }
 }
 
+void check_unique(const std::vector<View>& views, std::size_t number) {
+  const std::string& name = views[number].name;
+  if (std::count_if(views.begin(), views.end(), [&](const View& view) { return view.name == name; }) > 1) {
+    fail(ErrorKind::kUsage, "there are two views '{}'", name);
+  }
+}
+
 }  // namespace
+
+std::string copy_name(std::string_view name, std::size_t number) { return fmt::format("{}_{}", name, number); }
 
 Recipe::Recipe() : views_{{"image", "image", {}}, {"label", "label", {}}} {}
 
 Recipe& Recipe::add(OperatorCall call) {
-  std::vector<OperatorCall>& operators = is_of_batch(find_operator(call.name)) ? batch_ : views_[current_].operators;
-  operators.push_back(check_call(call));
+  const OperatorCall checked = check_call(call);
+  const OperatorSpec& spec = find_operator(checked.name);
+  if (const auto* const several = std::get_if<ViewsFunction>(&spec.function)) {
+    split((*several)(checked));
+  } else if (is_of_batch(spec)) {
+    batch_.push_back(checked);
+  } else {
+    for (const std::size_t number : current_) views_[number].operators.push_back(checked);
+  }
   return *this;
 }
 
-Recipe& Recipe::view(std::string_view name, std::string_view field) {
+// Puts several views in the place of each current one.
+void Recipe::split(const std::vector<OperatorCalls>& parts) {
+  std::vector<View> views;
+  std::vector<std::size_t> made;
+  for (std::size_t number = 0; number < views_.size(); ++number) {
+    const View& whole = views_[number];
+    if (std::find(current_.begin(), current_.end(), number) == current_.end()) {
+      views.push_back(whole);
+      continue;
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      View part = whole;
+      part.name = copy_name(whole.name, i);
+      if (part.draw_group.empty()) part.draw_group = whole.name;
+      for (const OperatorCall& call : parts[i]) part.operators.push_back(check_call(call));
+      made.push_back(views.size());
+      views.push_back(std::move(part));
+    }
+  }
+  for (const std::size_t number : made) check_unique(views, number);
+  views_ = std::move(views);
+  current_ = std::move(made);
+  are_copies_ = false;
+}
+
+// Of the view of this name, which is added if it does not exist.
+std::size_t Recipe::place_of(std::string_view name, std::string_view field) {
   const auto found = std::find_if(views_.begin(), views_.end(), [&](const View& v) { return v.name == name; });
   const auto number = static_cast<std::size_t>(found - views_.begin());
   if (found == views_.end()) {
@@ -59,13 +103,34 @@ Recipe& Recipe::view(std::string_view name, std::string_view field) {
     }
     found->field = owned(field);
   }
-  current_ = number;
+  return number;
+}
+
+Recipe& Recipe::view(std::string_view name, std::string_view field, std::optional<int> copies) {
+  if (!copies) {
+    current_ = {place_of(name, field)};
+    are_copies_ = false;
+    if (name == kImageField) has_default_image_ = false;
+    return *this;
+  }
+  if (*copies < 1 || *copies > kCopiesMax) {
+    fail(ErrorKind::kUsage, "view '{}' cannot have {} copies: at least 1, and at most {}", name, *copies, kCopiesMax);
+  }
+  check_view_name(name);
+  if (has_default_image_ && views_.front().operators.empty()) views_.erase(views_.begin());
+  has_default_image_ = false;
+  current_.clear();
+  for (int i = 0; i < *copies; ++i) current_.push_back(place_of(copy_name(name, static_cast<std::size_t>(i)), field));
+  are_copies_ = true;
   return *this;
 }
 
 Recipe& Recipe::draw_group(std::string_view group) {
-  View& view = views_[current_];
-  view.draw_group = group == view.name ? std::string() : owned(group);
+  for (std::size_t i = 0; i < current_.size(); ++i) {
+    View& view = views_[current_[i]];
+    const std::string own = are_copies_ ? copy_name(group, i) : owned(group);
+    view.draw_group = own == view.name ? std::string() : own;
+  }
   return *this;
 }
 
@@ -113,6 +178,10 @@ Recipe& Recipe::center_crop(int size, double fill) {
   return add({"center_crop", {{"size", double(size)}, {"fill", fill}}});
 }
 
+Recipe& Recipe::corner_crop(int size, std::string_view corner) {
+  return add({"corner_crop", {{"size", double(size)}, {"corner", owned(corner)}}});
+}
+
 Recipe& Recipe::random_crop(int size, int padding, double fill) {
   return add({"random_crop", {{"size", double(size)}, {"padding", double(padding)}, {"fill", fill}}});
 }
@@ -132,6 +201,22 @@ Recipe& Recipe::random_flip(double p, std::string_view axis) {
 
 Recipe& Recipe::pad(std::vector<double> padding, std::vector<double> fill) {
   return add({"pad", {{"padding", std::move(padding)}, {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::zoom_out(int size, std::vector<double> side_range, double p, std::string_view filter,
+                         std::vector<double> fill) {
+  return add({"zoom_out",
+              {{"size", double(size)},
+               {"side_range", std::move(side_range)},
+               {"p", p},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::scale_jitter(int size, std::vector<double> scale, std::string_view filter, std::vector<double> fill) {
+  return add(
+      {"scale_jitter",
+       {{"size", double(size)}, {"scale", std::move(scale)}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
 }
 
 Recipe& Recipe::brightness(std::vector<double> factor) { return add({"brightness", {{"factor", std::move(factor)}}}); }
@@ -374,38 +459,14 @@ Recipe& Recipe::cast(std::string_view dtype) { return add({"cast", {{"dtype", ow
 
 Recipe& Recipe::layout(std::string_view layout) { return add({"layout", {{"layout", owned(layout)}}}); }
 
+Recipe& Recipe::five_crop(int size) { return add({"five_crop", {{"size", double(size)}}}); }
+
+Recipe& Recipe::ten_crop(int size, std::string_view axis) {
+  return add({"ten_crop", {{"size", double(size)}, {"axis", owned(axis)}}});
+}
+
 Recipe& Recipe::json_number(std::string_view key, std::string_view dtype) {
   return add({"json_number", {{"key", owned(key)}, {"dtype", owned(dtype)}}});
-}
-
-Recipe& Recipe::one_hot(int classes, double smoothing) {
-  return add({"one_hot", {{"classes", double(classes)}, {"smoothing", smoothing}}});
-}
-
-Recipe& Recipe::mixup(double alpha, double p, std::string_view mode, std::string_view labels, std::string_view views) {
-  return add({"mixup",
-              {{"alpha", alpha}, {"p", p}, {"mode", owned(mode)}, {"labels", owned(labels)}, {"views", owned(views)}}});
-}
-
-Recipe& Recipe::cutmix(double alpha, double p, std::string_view mode, std::string_view labels, std::string_view views) {
-  return add({"cutmix",
-              {{"alpha", alpha}, {"p", p}, {"mode", owned(mode)}, {"labels", owned(labels)}, {"views", owned(views)}}});
-}
-
-Recipe& Recipe::mixup_or_cutmix(double mixup_alpha, double cutmix_alpha, double switch_prob, double prob,
-                                std::string_view mode, std::string_view labels, std::string_view views) {
-  return add({"mixup_or_cutmix",
-              {{"mixup_alpha", mixup_alpha},
-               {"cutmix_alpha", cutmix_alpha},
-               {"switch_prob", switch_prob},
-               {"prob", prob},
-               {"mode", owned(mode)},
-               {"labels", owned(labels)},
-               {"views", owned(views)}}});
-}
-
-Recipe& Recipe::mosaic(double alpha, double p, std::string_view mode, std::string_view views) {
-  return add({"mosaic", {{"alpha", alpha}, {"p", p}, {"mode", owned(mode)}, {"views", owned(views)}}});
 }
 
 Recipe& Recipe::rand_augment(int num_ops, int magnitude, int num_magnitude_bins, std::string_view filter,
@@ -442,6 +503,36 @@ Recipe& Recipe::aug_mix(int severity, int mixture_width, int chain_depth, double
 
 Recipe& Recipe::timm_augment(std::string_view spec, std::string_view filter, std::vector<double> fill) {
   return add({"timm_augment", {{"spec", owned(spec)}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::one_hot(int classes, double smoothing) {
+  return add({"one_hot", {{"classes", double(classes)}, {"smoothing", smoothing}}});
+}
+
+Recipe& Recipe::mixup(double alpha, double p, std::string_view mode, std::string_view labels, std::string_view views) {
+  return add({"mixup",
+              {{"alpha", alpha}, {"p", p}, {"mode", owned(mode)}, {"labels", owned(labels)}, {"views", owned(views)}}});
+}
+
+Recipe& Recipe::cutmix(double alpha, double p, std::string_view mode, std::string_view labels, std::string_view views) {
+  return add({"cutmix",
+              {{"alpha", alpha}, {"p", p}, {"mode", owned(mode)}, {"labels", owned(labels)}, {"views", owned(views)}}});
+}
+
+Recipe& Recipe::mixup_or_cutmix(double mixup_alpha, double cutmix_alpha, double switch_prob, double prob,
+                                std::string_view mode, std::string_view labels, std::string_view views) {
+  return add({"mixup_or_cutmix",
+              {{"mixup_alpha", mixup_alpha},
+               {"cutmix_alpha", cutmix_alpha},
+               {"switch_prob", switch_prob},
+               {"prob", prob},
+               {"mode", owned(mode)},
+               {"labels", owned(labels)},
+               {"views", owned(views)}}});
+}
+
+Recipe& Recipe::mosaic(double alpha, double p, std::string_view mode, std::string_view views) {
+  return add({"mosaic", {{"alpha", alpha}, {"p", p}, {"mode", owned(mode)}, {"views", owned(views)}}});
 }
 
 Recipe& Recipe::sequence(OperatorCalls operators) { return add({"sequence", {{"operators", std::move(operators)}}}); }

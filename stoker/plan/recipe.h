@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "stoker/ops/operator_call.h"
+#include "stoker/ops/several_views.h"
 
 namespace stoker {
 
@@ -22,6 +24,10 @@ struct View {
 
   friend bool operator==(const View&, const View&) = default;
 };
+
+/// Of a view; and the name of one of them.
+constexpr int kCopiesMax = 64;
+std::string copy_name(std::string_view name, std::size_t number);
 
 class Recipe {
  public:
@@ -47,16 +53,19 @@ class Recipe {
   /// By default how often each sample of a global batch stands in it (OrderOptions::batch_repeats).
   std::int64_t batch_repeats() const { return batch_repeats_; }
 
-  /// Adds any operator to the current view, or to the batch if it is of that family. Throws kUsage for calls that the
-  /// operator table does not permit.
+  /// Adds any operator to the current view, or to each of them, or to the batch if it is of that family. One that makes
+  /// several views puts them in its place, as NAME_0, NAME_1 and so on, which draw as it would; they are then the
+  /// current ones. Throws kUsage for calls that the operator table does not permit.
   Recipe& add(OperatorCall call);
   /// Following calls work on the view of this name, which is added if it does not exist. An existing view without
-  /// operators, such as the label, reads another field if one is named. Throws kUsage for a name that is not a letter
-  /// followed by letters, digits and underscores, or is one of the batch's own attributes, and for another field of a
-  /// view that has operators.
-  Recipe& view(std::string_view name, std::string_view field = "image");
+  /// operators, such as the label, reads another field if one is named. With `copies` they work on each of so many
+  /// views, NAME_0, NAME_1 and so on, which draw random numbers of their own; such views take the place of "image", if
+  /// that has no operators. Throws kUsage for a name that is not a letter followed by letters, digits and underscores,
+  /// or is one of the batch's own attributes, for another field of a view that has operators, and for copies below 1 or
+  /// above kCopiesMax.
+  Recipe& view(std::string_view name, std::string_view field = "image", std::optional<int> copies = {});
   /// Puts the current view into a group whose views draw the same random numbers; by default a view's group is its own
-  /// name.
+  /// name. Copies are put into GROUP_0, GROUP_1 and so on.
   Recipe& draw_group(std::string_view group);
   /// drop, wrap, pad or keep; throws kUsage for anything else.
   Recipe& set_tail(std::string_view tail);
@@ -71,12 +80,17 @@ class Recipe {
   Recipe& resize(int height, int width, std::string_view filter = "bilinear");
   Recipe& crop(int x, int y, int width, int height);
   Recipe& center_crop(int size, double fill = 0);
+  Recipe& corner_crop(int size, std::string_view corner);
   Recipe& random_crop(int size, int padding = 0, double fill = 0);
   Recipe& random_resized_crop(int size, std::vector<double> scale = {0.08, 1},
                               std::vector<double> ratio = {3.0 / 4, 4.0 / 3}, std::string_view filter = "bilinear");
   Recipe& flip(std::string_view axis = "horizontal");
   Recipe& random_flip(double p = 0.5, std::string_view axis = "horizontal");
   Recipe& pad(std::vector<double> padding, std::vector<double> fill = {0});
+  Recipe& zoom_out(int size, std::vector<double> side_range = {1, 4}, double p = 0.5,
+                   std::string_view filter = "bilinear", std::vector<double> fill = {0});
+  Recipe& scale_jitter(int size, std::vector<double> scale = {0.1, 2}, std::string_view filter = "bilinear",
+                       std::vector<double> fill = {0});
   Recipe& brightness(std::vector<double> factor);
   Recipe& contrast(std::vector<double> factor);
   Recipe& saturation(std::vector<double> factor);
@@ -148,16 +162,9 @@ class Recipe {
                     std::vector<double> value = {0});
   Recipe& cast(std::string_view dtype);
   Recipe& layout(std::string_view layout);
+  Recipe& five_crop(int size);
+  Recipe& ten_crop(int size, std::string_view axis = "horizontal");
   Recipe& json_number(std::string_view key, std::string_view dtype = "i64");
-  Recipe& one_hot(int classes, double smoothing = 0);
-  Recipe& mixup(double alpha = 1, double p = 1, std::string_view mode = "batch", std::string_view labels = "soft",
-                std::string_view views = "");
-  Recipe& cutmix(double alpha = 1, double p = 1, std::string_view mode = "batch", std::string_view labels = "soft",
-                 std::string_view views = "");
-  Recipe& mixup_or_cutmix(double mixup_alpha = 0.8, double cutmix_alpha = 1, double switch_prob = 0.5, double prob = 1,
-                          std::string_view mode = "batch", std::string_view labels = "soft",
-                          std::string_view views = "");
-  Recipe& mosaic(double alpha = 1, double p = 1, std::string_view mode = "group", std::string_view views = "");
   Recipe& rand_augment(int num_ops = 2, int magnitude = 9, int num_magnitude_bins = 31,
                        std::string_view filter = "nearest", std::vector<double> fill = {0});
   Recipe& trivial_augment_wide(int num_magnitude_bins = 31, std::string_view filter = "nearest",
@@ -168,6 +175,15 @@ class Recipe {
                   std::string_view filter = "bilinear", std::vector<double> fill = {0});
   Recipe& timm_augment(std::string_view spec, std::string_view filter = "bilinear",
                        std::vector<double> fill = {124, 116, 104});
+  Recipe& one_hot(int classes, double smoothing = 0);
+  Recipe& mixup(double alpha = 1, double p = 1, std::string_view mode = "batch", std::string_view labels = "soft",
+                std::string_view views = "all");
+  Recipe& cutmix(double alpha = 1, double p = 1, std::string_view mode = "batch", std::string_view labels = "soft",
+                 std::string_view views = "all");
+  Recipe& mixup_or_cutmix(double mixup_alpha = 0.8, double cutmix_alpha = 1, double switch_prob = 0.5, double prob = 1,
+                          std::string_view mode = "batch", std::string_view labels = "soft",
+                          std::string_view views = "all");
+  Recipe& mosaic(double alpha = 1, double p = 1, std::string_view mode = "group", std::string_view views = "all");
   Recipe& sequence(OperatorCalls operators);
   Recipe& random_apply(OperatorCalls operators, double p = 0.5);
   Recipe& random_choice(OperatorCalls operators, std::vector<double> p = {});
@@ -178,9 +194,14 @@ class Recipe {
   }
 
  private:
+  std::size_t place_of(std::string_view name, std::string_view field);
+  void split(const std::vector<OperatorCalls>& parts);
+
   std::vector<View> views_;
   std::vector<OperatorCall> batch_;
-  std::size_t current_ = 0;
+  std::vector<std::size_t> current_{0};  // ascending
+  bool are_copies_ = false;              // the current ones
+  bool has_default_image_ = true;        // the first view, which no call named
   std::string tail_ = "drop";
   std::int64_t batch_repeats_ = 1;
 };

@@ -15,6 +15,7 @@
 namespace stoker {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::string refusal(const std::string& toml) {
@@ -77,6 +78,92 @@ TEST(Recipe, KeepsBatchRepeatsInItsTomlForm) {
   EXPECT_THAT(refusal("batch_repeats = 2.0" + label), HasSubstr("line 1: batch_repeats must be a whole number"));
   EXPECT_THAT(refusal("batch_repeats = '4'" + label), HasSubstr("line 1: batch_repeats must be a whole number"));
   EXPECT_THAT(refusal("batch_repeat = 4" + label), HasSubstr("did you mean 'batch_repeats'?"));
+}
+
+std::vector<std::string> names_of(const Recipe& recipe) {
+  std::vector<std::string> names;
+  for (const View& view : recipe.views()) names.push_back(view.name);
+  return names;
+}
+
+TEST(Recipe, CopiesOfAViewAreNumbered) {
+  Recipe chain;
+  chain.view("whole", "image", 2).decode().random_resized_crop(224, {0.4, 1}).random_flip();
+  chain.view("local", "image", 3).decode().random_resized_crop(96, {0.05, 0.4});
+  EXPECT_THAT(names_of(chain), ElementsAre("label", "whole_0", "whole_1", "local_0", "local_1", "local_2"));
+  EXPECT_EQ(chain.views()[1].operators.size(), 3u);
+  EXPECT_EQ(chain.views()[1].operators, chain.views()[2].operators);
+  EXPECT_EQ(chain.views()[5].operators, chain.views()[3].operators);
+  EXPECT_EQ(Recipe::from_toml(chain.to_toml()), chain);
+  EXPECT_EQ(
+      Recipe::from_toml("[[view]]\nname = 'label'\n[[view]]\nname = 'whole'\nfield = 'image'\ncopies = 2\n"
+                        "operators = [{ op = 'decode' }, { op = 'random_resized_crop', size = 224, scale = [0.4, 1] "
+                        "}, { op = 'random_flip' }]\n[[view]]\nname = 'local'\nfield = 'image'\ncopies = 3\n"
+                        "operators = [{ op = 'decode' }, { op = 'random_resized_crop', size = 96, scale = [0.05, "
+                        "0.4] }]"),
+      chain);
+  chain.view("local_1").cast("f16");
+  EXPECT_EQ(chain.views()[4].operators.size(), 3u) << "one of them alone";
+  EXPECT_EQ(chain.views()[3].operators.size(), 2u);
+  chain.view("local", "image", 3).normalize("imagenet");
+  EXPECT_EQ(chain.views()[4].operators.size(), 4u) << "all of them again";
+}
+
+TEST(Recipe, CopiesTakeThePlaceOfAnImageThatNobodyAskedFor) {
+  EXPECT_THAT(names_of(Recipe().view("image", "image", 1)), ElementsAre("label", "image_0"));
+  EXPECT_THAT(names_of(Recipe().decode().view("crop", "image", 1)), ElementsAre("image", "label", "crop_0"));
+  EXPECT_THAT(names_of(Recipe().view("image").view("crop", "image", 1)), ElementsAre("image", "label", "crop_0"));
+  EXPECT_THAT(refusal("[[view]]\nname = 'image'\n[[view]]\nname = 'crop'\nfield = 'image'\ncopies = 2\n"
+                      "operators = [{ op = 'decode' }, { op = 'resize', size = [8, 8] }]"),
+              HasSubstr("view 'image' must begin with decode"));
+}
+
+TEST(Recipe, CopiesShareDrawsWithThoseOfTheirNumber) {
+  Recipe recipe;
+  recipe.view("image", "image", 2).decode().random_resized_crop(32);
+  recipe.view("mask", "png", 2).draw_group("image").decode("faithful").random_resized_crop(32);
+  EXPECT_EQ(recipe.views()[1].draw_group, "");
+  EXPECT_EQ(recipe.views()[3].draw_group, "image_0");
+  EXPECT_EQ(recipe.views()[4].draw_group, "image_1");
+}
+
+TEST(Recipe, RefusesCopiesThatMakeNoSense) {
+  for (const int copies : {0, -1, kCopiesMax + 1}) {
+    EXPECT_THAT(error_of([&] { Recipe().view("local", "image", copies); }).message(),
+                HasSubstr("at least 1, and at most 64"));
+  }
+  EXPECT_THAT(refusal("[[view]]\nname = 'local'\ncopies = 0"),
+              HasSubstr("line 3: copies must be a whole number, at least 1 and at most 64"));
+  EXPECT_THAT(refusal("[[view]]\nname = 'local'\ncopies = 2.5"), HasSubstr("copies must be a whole number"));
+  EXPECT_THAT(refusal("[[view]]\nname = 'a_1'\nfield = 'image'\n[[view]]\nname = 'a'\ncopies = 2"),
+              HasSubstr("there are two views 'a_1'"));
+  EXPECT_THAT(error_of([&] { Recipe().view("9", "image", 2); }).message(), HasSubstr("cannot be named '9'"));
+}
+
+TEST(Recipe, FiveAndTenCropsAreViews) {
+  Recipe five = Recipe().decode().resize(256).random_flip().five_crop(224).normalize("imagenet");
+  EXPECT_THAT(names_of(five), ElementsAre("image_0", "image_1", "image_2", "image_3", "image_4", "label"));
+  EXPECT_EQ(five.views()[3].operators.size(), 5u);
+  EXPECT_EQ(five.views()[3].operators[3].text("corner"), "bottom_right");
+  EXPECT_EQ(five.views()[4].operators[3].text("corner"), "center");
+  EXPECT_EQ(five.views()[4].draw_group, "image") << "flipped as one";
+  EXPECT_EQ(Recipe::from_toml(five.to_toml()), five);
+  EXPECT_EQ(
+      Recipe::from_toml("[[view]]\nname = 'image'\noperators = [{ op = 'decode' }, { op = 'resize', size = 256 }, "
+                        "{ op = 'random_flip' }, { op = 'five_crop', size = 224 }, { op = 'normalize', preset = "
+                        "'imagenet' }]\n[[view]]\nname = 'label'"),
+      five);
+  const Recipe ten = Recipe().decode().resize(256).ten_crop(224, "vertical");
+  ASSERT_EQ(ten.views().size(), 11u);
+  EXPECT_EQ(ten.views()[9].name, "image_9");
+  EXPECT_EQ(ten.views()[4].operators.size(), 3u);
+  EXPECT_EQ(ten.views()[9].operators[2].text("axis"), "vertical");
+  EXPECT_EQ(ten.views()[9].operators[3], ten.views()[4].operators[2]);
+  EXPECT_THAT(refusal("[[view]]\nname = 'a_3'\nfield = 'image'\n[[view]]\nname = 'a'\nfield = 'image'\n"
+                      "operators = [{ op = 'five_crop', size = 8 }]"),
+              HasSubstr("there are two views 'a_3'"));
+  EXPECT_THAT(error_of([] { Plan(Recipe().decode().normalize("imagenet").five_crop(8)); }).message(),
+              HasSubstr("view 'image_0': corner_crop (geometry) must come before normalize (color)"));
 }
 
 TEST(Recipe, SuggestsTheNearestName) {

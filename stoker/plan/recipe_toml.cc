@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "stoker/base/error.h"
 #include "stoker/base/spelling.h"
@@ -98,8 +99,24 @@ OperatorCall call_of(const toml::node& node) {
   return call;
 }
 
+std::optional<int> copies_of(const toml::table& table) {
+  const toml::node* const copies = table.get("copies");
+  if (!copies) return std::nullopt;
+  const auto number = copies->value<std::int64_t>();
+  if (!copies->is_integer() || *number < 1 || *number > kCopiesMax) {
+    refuse(*copies, fmt::format("copies must be a whole number, at least 1 and at most {}", kCopiesMax));
+  }
+  return static_cast<int>(*number);
+}
+
+void check_unique(const toml::node& node, const std::vector<View>& views, std::string_view name) {
+  if (std::any_of(views.begin(), views.end(), [&](const View& view) { return view.name == name; })) {
+    refuse(node, fmt::format("there are two views '{}'", name));
+  }
+}
+
 View view_of(const toml::table& table) {
-  check_keys(table, {"name", "field", "draw_group", "operators"});
+  check_keys(table, {"name", "field", "copies", "draw_group", "operators"});
   const toml::node* name = table.get("name");
   if (!name) refuse(table, "a view needs a name");
   View view{text_of(*name, "name"), {}, {}};
@@ -178,6 +195,7 @@ Recipe Recipe::from_toml(std::string_view text) {
   check_keys(root, {"tail", "batch_repeats", "batch", "view"});
   Recipe recipe;
   recipe.views_.clear();
+  recipe.has_default_image_ = false;
   if (const toml::node* node = root.get("tail")) {
     const std::string tail = text_of(*node, "tail");
     at_line_of(*node, [&] { recipe.set_tail(tail); });
@@ -192,10 +210,15 @@ Recipe Recipe::from_toml(std::string_view text) {
   if (!views || !views->is_array_of_tables()) fail(ErrorKind::kUsage, "a recipe needs at least one [[view]]");
   for (const toml::node& node : *views->as_array()) {
     const View view = view_of(*node.as_table());
-    for (const View& other : recipe.views_) {
-      if (other.name == view.name) refuse(node, fmt::format("there are two views '{}'", view.name));
+    const std::optional<int> copies = copies_of(*node.as_table());
+    if (!copies) check_unique(node, recipe.views_, view.name);
+    for (int i = 0; i < copies.value_or(0); ++i) {
+      check_unique(node, recipe.views_, copy_name(view.name, static_cast<std::size_t>(i)));
     }
-    at_line_of(node, [&] { recipe.view(view.name, view.field).draw_group(view.draw_group); });
+    at_line_of(node, [&] {
+      recipe.view(view.name, view.field, copies);
+      if (!view.draw_group.empty()) recipe.draw_group(view.draw_group);
+    });
     if (const toml::node* operators = node.as_table()->get("operators")) add_calls(*operators, false, recipe);
   }
   return recipe;

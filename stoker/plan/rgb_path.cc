@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "stoker/codec/decode_memory.h"
+#include "stoker/codec/decode_work.h"
 #include "stoker/ops/kernels/resample/convert.h"
 
 namespace stoker {
@@ -17,42 +18,67 @@ void RgbPath::begin(const ImageWork& work) {
 }
 
 // The part of the upright image that the taps read.
-Rect RgbPath::window() const {
+Rect RgbPath::upright_window() const {
   // A map may show nothing but padding; decoders still need a window, and a bad sample must still be found.
   const auto span_of = [](const AxisTaps& taps) { return std::max(taps.source_end - taps.source_begin, 1); };
   return {taps_x_.source_begin, taps_y_.source_begin, span_of(taps_x_), span_of(taps_y_)};
 }
 
-Rect RgbPath::window_as_stored() const {
-  return stored_window(window(), work_->facts.width, work_->facts.height, work_->orientation);
+Rect RgbPath::window() const {
+  const ImageFacts& facts = work_->image->facts;
+  return stored_window(upright_window(), facts.width, facts.height, work_->orientation);
 }
 
-std::uint64_t RgbPath::decode_memory() const { return decode_rgb_memory(work_->facts, window_as_stored()); }
+std::uint64_t RgbPath::decode_memory(Rect window) const { return decode_rgb_memory(work_->image->facts, window); }
 
-std::uint64_t RgbPath::decode_memory_max() const {
-  return decode_rgb_memory(work_->facts, {0, 0, work_->facts.width, work_->facts.height});
-}
+std::int64_t RgbPath::decode_work(Rect window) const { return decode_rgb_work(work_->image->facts, window); }
 
 StageTensor RgbPath::decoded() const {
-  return {DType::kU8, image_shape(Layout::kNhwc, window().height, window().width, ColorMap::kChannels)};
+  const Rect window = upright_window();
+  return {DType::kU8, image_shape(Layout::kNhwc, window.height, window.width, ColorMap::kChannels)};
 }
 
 StageTensor RgbPath::resized() const {
   return {DType::kU8, image_shape(Layout::kNhwc, work_->map.height(), work_->map.width(), ColorMap::kChannels)};
 }
 
+// The part that holds those of all.
+Rect RgbPath::upright_window_of(std::span<PixelPath* const> paths) {
+  Rect window;
+  for (const PixelPath* const path : paths) {
+    window = enclosing(window, static_cast<const RgbPath*>(path)->upright_window());
+  }
+  return window;
+}
+
+std::size_t RgbPath::decoded_bytes(std::span<PixelPath* const> paths) const {
+  const Rect window = upright_window_of(paths);
+  return static_cast<std::size_t>(window.width) * static_cast<std::size_t>(window.height) * ColorMap::kChannels;
+}
+
 MutableImageView RgbPath::resized_view(std::uint8_t* memory) const {
   return interleaved_view(memory, work_->map.width(), work_->map.height(), ColorMap::kChannels);
 }
 
-void RgbPath::decode() {
-  const ImageView stored = work_->decoder->decode_rgb(work_->encoded, work_->facts, window_as_stored());
-  source_ = {oriented(stored, work_->orientation), window().x, window().y};
+DecodedImage RgbPath::decode(AnyImageDecoder& decoder, Rect window) const {
+  return {
+      .window = window, .pixels = decoder.decode_rgb(work_->image->encoded, work_->image->facts, window), .planes = {}};
+}
+
+void RgbPath::use(const DecodedImage& decoded) { decoded_ = decoded; }
+
+// A part of the upright image, of what was decoded.
+ResampleSource RgbPath::source_in(Rect upright) const {
+  const ImageFacts& facts = work_->image->facts;
+  Rect stored = stored_window(upright, facts.width, facts.height, work_->orientation);
+  stored.x -= decoded_.window.x;
+  stored.y -= decoded_.window.y;
+  return {oriented(decoded_.pixels.crop(stored), work_->orientation), upright.x, upright.y};
 }
 
 void RgbPath::geometry(MutableImageView out) {
   assert(out.width == work_->map.width() && out.height == work_->map.height());
-  resampler_.resample(source_, taps_x_, taps_y_, work_->map.fill, out, order_);
+  scratch_.rgb.resample(source_in(upright_window()), taps_x_, taps_y_, work_->map.fill, out, order_);
 }
 
 void RgbPath::color(ImageView resized, std::uint8_t* out) const {
@@ -60,18 +86,14 @@ void RgbPath::color(ImageView resized, std::uint8_t* out) const {
 }
 
 void RgbPath::transform(std::uint8_t* out) {
-  resampler_.resample_converted(source_, taps_x_, taps_y_, work_->map.fill, work_->color, work_->format, out, order_);
+  scratch_.rgb.resample_converted(source_in(upright_window()), taps_x_, taps_y_, work_->map.fill, work_->color,
+                                  work_->format, out, order_);
 }
 
-bool RgbPath::hand_over_decoded(DeviceBatch::Room& room, DeviceItem& item) {
-  if (device_rows(taps_x_, taps_y_, order_) == 0) return false;
-  const ImageView& from = source_.pixels;
+namespace {
+
+void copy_pixels(ImageView from, MutableImageView to) {
   const std::size_t row_bytes = static_cast<std::size_t>(from.width) * ColorMap::kChannels;
-  // Tables stand at multiples of 8.
-  const std::size_t bytes = (row_bytes * static_cast<std::size_t>(from.height) + 7) / 8 * 8;
-  DeviceGrant grant;
-  if (!room.grant(bytes + device_taps_bytes(taps_x_, taps_y_), 0, grant)) return false;
-  const MutableImageView to = interleaved_view(grant.staging, from.width, from.height, ColorMap::kChannels);
   for (int y = 0; y < from.height; ++y) {
     if (from.interleaved()) {
       std::memcpy(to.at(0, y), from.at(0, y), row_bytes);
@@ -81,8 +103,32 @@ bool RgbPath::hand_over_decoded(DeviceBatch::Room& room, DeviceItem& item) {
       for (int c = 0; c < ColorMap::kChannels; ++c) *to.at(x, y, c) = *from.at(x, y, c);
     }
   }
-  item = describe_for_device({to, source_.origin_x, source_.origin_y}, grant.place, taps_x_, taps_y_, order_,
-                             work_->map.fill, grant.staging + bytes, grant.place + bytes);
+}
+
+}  // namespace
+
+bool RgbPath::hand_over_decoded(const SharedHandOver& shared) const {
+  const auto path_of = [&](std::size_t i) -> const RgbPath& { return static_cast<const RgbPath&>(*shared.paths[i]); };
+  const Rect window = upright_window_of(shared.paths);
+  std::size_t tables = 0;
+  for (std::size_t i = 0; i < shared.paths.size(); ++i) {
+    const RgbPath& path = path_of(i);
+    if (device_rows(path.taps_x_, path.taps_y_, path.order_) == 0) return false;
+    tables += device_taps_bytes(path.taps_x_, path.taps_y_);
+  }
+  // Tables stand at multiples of 8.
+  std::size_t offset = (decoded_bytes(shared.paths) + 7) / 8 * 8;
+  DeviceGrant grant;
+  if (!shared.room.grant(offset + tables, 0, grant)) return false;
+  const MutableImageView held = interleaved_view(grant.staging, window.width, window.height, ColorMap::kChannels);
+  copy_pixels(source_in(window).pixels, held);
+  for (std::size_t i = 0; i < shared.paths.size(); ++i) {
+    const RgbPath& path = path_of(i);
+    shared.items[i] =
+        describe_for_device({held, window.x, window.y}, grant.place, path.taps_x_, path.taps_y_, path.order_,
+                            path.work_->map.fill, grant.staging + offset, grant.place + offset);
+    offset += device_taps_bytes(path.taps_x_, path.taps_y_);
+  }
   return true;
 }
 

@@ -2,6 +2,7 @@
 // all told by their strides.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -12,8 +13,18 @@ namespace stoker {
 struct Rect {
   int x = 0, y = 0, width = 0, height = 0;
 
+  bool empty() const { return width == 0 || height == 0; }
+
   friend bool operator==(const Rect&, const Rect&) = default;
 };
+
+/// The smallest that holds both; empty ones hold nothing.
+inline Rect enclosing(const Rect& a, const Rect& b) {
+  if (a.empty()) return b;
+  if (b.empty()) return a;
+  const int x = std::min(a.x, b.x), y = std::min(a.y, b.y);
+  return {x, y, std::max(a.x + a.width, b.x + b.width) - x, std::max(a.y + a.height, b.y + b.height) - y};
+}
 
 /// Strides are in bytes and may be negative. The pixels live as long as their owner says.
 template <typename Byte>

@@ -93,16 +93,12 @@ template <class Pixel>
 std::vector<std::uint8_t> of_grey(int value, const PictureStep& step, const Pixel& pixel) {
   constexpr int kWidth = 200, kHeight = kDraws / kWidth / 3 + 1;
   std::vector<std::uint8_t> planes(std::size_t{3} * kWidth * kHeight, static_cast<std::uint8_t>(value));
-  const PicturePass pass{.steps = &step,
-                         .count = 1,
-                         .facts = nullptr,
-                         .in = planes.data(),
-                         .out = planes.data(),
-                         .kept = nullptr,
-                         .kept_stride = 0,
-                         .work = nullptr,
-                         .width = kWidth,
-                         .height = kHeight};
+  PicturePass pass{};
+  pass.steps = &step;
+  pass.count = 1;
+  pass.in = pass.out = planes.data();
+  pass.width = kWidth;
+  pass.height = kHeight;
   for (int y = 0; y < kHeight; ++y) {
     for (int x = 0; x < kWidth; ++x) pixel(pass, x, y);
   }

@@ -62,8 +62,18 @@ STOKER_HOST_DEVICE inline void find_facts(const PicturePass& pass, const Picture
   }
 }
 
-/// Computes one unit of a pass: the square of pixels (PictureTraits::unit) whose first one is this.
-STOKER_HOST_DEVICE inline void compute_unit(const PicturePass& pass, int x, int y) {
+/// Computes one unit of a pass whose units are larger than a pixel: the square whose first pixel is this.
+STOKER_HOST_DEVICE inline void compute_block(const PicturePass& pass, int x, int y) {
+  switch (pass.steps->kind) {
+    case PictureKind::kBlurAcross: return blur_across_unit(pass, x, y);
+    case PictureKind::kBlurDown: return blur_down_unit(pass, x, y);
+    case PictureKind::kJpegCode: return jpeg_code_unit(pass, x, y);
+    default: return;
+  }
+}
+
+/// Computes one unit of any other pass.
+STOKER_HOST_DEVICE inline void compute_pixel(const PicturePass& pass, int x, int y) {
   switch (pass.steps->kind) {
     case PictureKind::kAffine:
     case PictureKind::kContrast:
@@ -82,9 +92,9 @@ STOKER_HOST_DEVICE inline void compute_unit(const PicturePass& pass, int x, int 
     case PictureKind::kEqualize:
     case PictureKind::kAutocontrast: return table_pixel(pass, x, y);
     case PictureKind::kPermutation: return permute_pixel(pass, x, y);
-    case PictureKind::kBlurAcross: return blur_across_unit(pass, x, y);
-    case PictureKind::kBlurDown: return blur_down_unit(pass, x, y);
-    case PictureKind::kJpegCode: return jpeg_code_unit(pass, x, y);
+    case PictureKind::kBlurAcross:
+    case PictureKind::kBlurDown:
+    case PictureKind::kJpegCode: return;  // of blocks
     case PictureKind::kJpegColor: return jpeg_color_pixel(pass, x, y);
     case PictureKind::kSharpness: return sharpness_pixel(pass, x, y);
     case PictureKind::kGaussianNoise: return gaussian_noise_pixel(pass, x, y);
@@ -103,7 +113,13 @@ STOKER_HOST_DEVICE inline void compute_unit(const PicturePass& pass, int x, int 
 inline void compute_units(const PicturePass& pass) {
   const int unit = traits_of(pass.steps->kind).unit;
   for (int y = 0; y < pass.height; y += unit) {
-    for (int x = 0; x < pass.width; x += unit) compute_unit(pass, x, y);
+    for (int x = 0; x < pass.width; x += unit) {
+      if (unit == 1) {
+        compute_pixel(pass, x, y);
+      } else {
+        compute_block(pass, x, y);
+      }
+    }
   }
 }
 

@@ -12,7 +12,8 @@ namespace stoker {
 /// What was counted of the picture that a pass reads.
 struct PictureStatistics {
   std::uint64_t sums[3];         // of each channel, where means are asked for
-  std::uint32_t counts[3][256];  // of each value of each channel, where histograms are asked for
+  std::uint32_t counts[3][256];  // of each value of each channel, where histograms are asked for; where extremes are,
+                                 // it may be that only those were counted
 };
 
 /// What a pass derives from the statistics, once, before it computes pixels.

@@ -66,7 +66,8 @@ enum class PictureStatistic : std::uint8_t {
   kNothing,     // but facts are derived from the step
   kMeans,       // of each channel
   kGreyMean,    // of torchvision's grey, which then stands for each channel
-  kHistograms,  // of each channel
+  kExtremes,    // of each channel
+  kHistograms,  // of each channel: they serve as extremes, too
 };
 
 struct PictureTraits {
@@ -96,7 +97,7 @@ inline constexpr auto kPictureTraits = std::to_array<PictureTraits>({
     {.kind = PictureKind::kSolarizeAdd},
     {.kind = PictureKind::kGamma, .statistic = PictureStatistic::kNothing},
     {.kind = PictureKind::kEqualize, .statistic = PictureStatistic::kHistograms},
-    {.kind = PictureKind::kAutocontrast, .statistic = PictureStatistic::kHistograms},
+    {.kind = PictureKind::kAutocontrast, .statistic = PictureStatistic::kExtremes},
     {.kind = PictureKind::kPermutation},
     {.kind = PictureKind::kBlurAcross, .unit = 8},
     {.kind = PictureKind::kBlurDown, .unit = 8},

@@ -43,7 +43,6 @@ struct PixelNoise {
   }
 
   // log(1 + t) = t + t^2 * (kLog[0] + kLog[1] * t + ...) for 1 + t between sqrt(1/2) and sqrt(2), to 1.4e-7.
-  static constexpr int kLogTerms = 7;
   static constexpr float kLog0 = -0.50000083f, kLog1 = 0.33334354f, kLog2 = -0.24983448f, kLog3 = 0.19918212f,
                          kLog4 = -0.17102107f, kLog5 = 0.1608035f, kLog6 = -0.1043442f;
   static constexpr float kLn2 = 0.693147182f;

@@ -14,8 +14,6 @@
 namespace stoker {
 namespace {
 
-using enum TimmOp;
-
 struct TimmPart {
   TimmOp op;
   double p;
@@ -23,122 +21,128 @@ struct TimmPart {
 };
 using TimmPolicy = std::array<std::array<TimmPart, 2>, 25>;
 
-constexpr TimmPolicy kTimmV0 = {{
-    {{{kEqualize, 0.8, 1}, {kShearY, 0.8, 4}}},
-    {{{kColor, 0.4, 9}, {kEqualize, 0.6, 3}}},
-    {{{kColor, 0.4, 1}, {kRotate, 0.6, 8}}},
-    {{{kSolarize, 0.8, 3}, {kEqualize, 0.4, 7}}},
-    {{{kSolarize, 0.4, 2}, {kSolarize, 0.6, 2}}},
-    {{{kColor, 0.2, 0}, {kEqualize, 0.8, 8}}},
-    {{{kEqualize, 0.4, 8}, {kSolarizeAdd, 0.8, 3}}},
-    {{{kShearX, 0.2, 9}, {kRotate, 0.6, 8}}},
-    {{{kColor, 0.6, 1}, {kEqualize, 1, 2}}},
-    {{{kInvert, 0.4, 9}, {kRotate, 0.6, 0}}},
-    {{{kEqualize, 1, 9}, {kShearY, 0.6, 3}}},
-    {{{kColor, 0.4, 7}, {kEqualize, 0.6, 0}}},
-    {{{kPosterize, 0.4, 6}, {kAutoContrast, 0.4, 7}}},
-    {{{kSolarize, 0.6, 8}, {kColor, 0.6, 9}}},
-    {{{kSolarize, 0.2, 4}, {kRotate, 0.8, 9}}},
-    {{{kRotate, 1, 7}, {kTranslateYRel, 0.8, 9}}},
-    {{{kShearX, 0, 0}, {kSolarize, 0.8, 4}}},
-    {{{kShearY, 0.8, 0}, {kColor, 0.6, 4}}},
-    {{{kColor, 1, 0}, {kRotate, 0.6, 2}}},
-    {{{kEqualize, 0.8, 4}, {kEqualize, 0, 8}}},
-    {{{kEqualize, 1, 4}, {kAutoContrast, 0.6, 2}}},
-    {{{kShearY, 0.4, 7}, {kSolarizeAdd, 0.6, 7}}},
-    {{{kPosterize, 0.8, 2}, {kSolarize, 0.6, 10}}},
-    {{{kSolarize, 0.6, 8}, {kEqualize, 0.6, 1}}},
-    {{{kColor, 0.8, 6}, {kRotate, 0.4, 5}}},
-}};
-
-constexpr TimmPolicy kTimmOriginal = {{
-    {{{kPosterizeOriginal, 0.4, 8}, {kRotate, 0.6, 9}}},
-    {{{kSolarize, 0.6, 5}, {kAutoContrast, 0.6, 5}}},
-    {{{kEqualize, 0.8, 8}, {kEqualize, 0.6, 3}}},
-    {{{kPosterizeOriginal, 0.6, 7}, {kPosterizeOriginal, 0.6, 6}}},
-    {{{kEqualize, 0.4, 7}, {kSolarize, 0.2, 4}}},
-    {{{kEqualize, 0.4, 4}, {kRotate, 0.8, 8}}},
-    {{{kSolarize, 0.6, 3}, {kEqualize, 0.6, 7}}},
-    {{{kPosterizeOriginal, 0.8, 5}, {kEqualize, 1, 2}}},
-    {{{kRotate, 0.2, 3}, {kSolarize, 0.6, 8}}},
-    {{{kEqualize, 0.6, 8}, {kPosterizeOriginal, 0.4, 6}}},
-    {{{kRotate, 0.8, 8}, {kColor, 0.4, 0}}},
-    {{{kRotate, 0.4, 9}, {kEqualize, 0.6, 2}}},
-    {{{kEqualize, 0, 7}, {kEqualize, 0.8, 8}}},
-    {{{kInvert, 0.6, 4}, {kEqualize, 1, 8}}},
-    {{{kColor, 0.6, 4}, {kContrast, 1, 8}}},
-    {{{kRotate, 0.8, 8}, {kColor, 1, 2}}},
-    {{{kColor, 0.8, 8}, {kSolarize, 0.8, 7}}},
-    {{{kSharpness, 0.4, 7}, {kInvert, 0.6, 8}}},
-    {{{kShearX, 0.6, 5}, {kEqualize, 1, 9}}},
-    {{{kColor, 0.4, 0}, {kEqualize, 0.6, 3}}},
-    {{{kEqualize, 0.4, 7}, {kSolarize, 0.2, 4}}},
-    {{{kSolarize, 0.6, 5}, {kAutoContrast, 0.6, 5}}},
-    {{{kInvert, 0.6, 4}, {kEqualize, 1, 8}}},
-    {{{kColor, 0.6, 4}, {kContrast, 1, 8}}},
-    {{{kEqualize, 0.8, 8}, {kEqualize, 0.6, 3}}},
-}};
-
-// One of these instead of a pair.
-constexpr std::array<TimmPart, 3> kTimm3a = {{{kSolarize, 1, 5}, {kDesaturate, 1, 10}, {kGaussianBlurRand, 1, 10}}};
-
-constexpr std::array kTimmRand = {kAutoContrast, kEqualize,    kInvert, kRotate,        kPosterize,
-                                  kSolarize,     kSolarizeAdd, kColor,  kContrast,      kBrightness,
-                                  kSharpness,    kShearX,      kShearY, kTranslateXRel, kTranslateYRel};
-constexpr std::array kTimmRandIncreasing = {kAutoContrast,
-                                            kEqualize,
-                                            kInvert,
-                                            kRotate,
-                                            kPosterizeIncreasing,
-                                            kSolarizeIncreasing,
-                                            kSolarizeAdd,
-                                            kColorIncreasing,
-                                            kContrastIncreasing,
-                                            kBrightnessIncreasing,
-                                            kSharpnessIncreasing,
-                                            kShearX,
-                                            kShearY,
-                                            kTranslateXRel,
-                                            kTranslateYRel};
-constexpr std::array kTimmRand3a = {kSolarizeIncreasing, kDesaturate, kGaussianBlur};
-constexpr std::array kTimmMix = {
-    kAutoContrast, kColorIncreasing, kContrastIncreasing,  kBrightnessIncreasing, kSharpnessIncreasing,
-    kEqualize,     kRotate,          kPosterizeIncreasing, kSolarizeIncreasing,   kShearX,
-    kShearY,       kTranslateXRel,   kTranslateYRel};
-
 struct WeightedTimmOp {
   TimmOp op;
   double weight;
 };
-constexpr WeightedTimmOp kTimmRand3aw[] = {{kSolarizeIncreasing, 6},
-                                           {kDesaturate, 6},
-                                           {kGaussianBlur, 6},
-                                           {kRotate, 3},
-                                           {kShearX, 2},
-                                           {kShearY, 2},
-                                           {kPosterizeIncreasing, 1},
-                                           {kAutoContrast, 1},
-                                           {kColorIncreasing, 1},
-                                           {kSharpnessIncreasing, 1},
-                                           {kContrastIncreasing, 1},
-                                           {kBrightnessIncreasing, 1},
-                                           {kEqualize, 1},
-                                           {kInvert, 1}};
-constexpr WeightedTimmOp kTimmRandWeights[] = {{kRotate, 3},
-                                               {kShearX, 2},
-                                               {kShearY, 2},
-                                               {kTranslateXRel, 1},
-                                               {kTranslateYRel, 1},
-                                               {kColorIncreasing, 0.25},
-                                               {kSharpnessIncreasing, 0.25},
-                                               {kAutoContrast, 0.25},
-                                               {kSolarizeIncreasing, 0.05},
-                                               {kSolarizeAdd, 0.05},
-                                               {kContrastIncreasing, 0.05},
-                                               {kBrightnessIncreasing, 0.05},
-                                               {kEqualize, 0.05},
-                                               {kPosterizeIncreasing, 0.05},
-                                               {kInvert, 0.05}};
+
+struct TimmTables {
+  using enum TimmOp;
+
+  static constexpr TimmPolicy kTimmV0 = {{
+      {{{kEqualize, 0.8, 1}, {kShearY, 0.8, 4}}},
+      {{{kColor, 0.4, 9}, {kEqualize, 0.6, 3}}},
+      {{{kColor, 0.4, 1}, {kRotate, 0.6, 8}}},
+      {{{kSolarize, 0.8, 3}, {kEqualize, 0.4, 7}}},
+      {{{kSolarize, 0.4, 2}, {kSolarize, 0.6, 2}}},
+      {{{kColor, 0.2, 0}, {kEqualize, 0.8, 8}}},
+      {{{kEqualize, 0.4, 8}, {kSolarizeAdd, 0.8, 3}}},
+      {{{kShearX, 0.2, 9}, {kRotate, 0.6, 8}}},
+      {{{kColor, 0.6, 1}, {kEqualize, 1, 2}}},
+      {{{kInvert, 0.4, 9}, {kRotate, 0.6, 0}}},
+      {{{kEqualize, 1, 9}, {kShearY, 0.6, 3}}},
+      {{{kColor, 0.4, 7}, {kEqualize, 0.6, 0}}},
+      {{{kPosterize, 0.4, 6}, {kAutoContrast, 0.4, 7}}},
+      {{{kSolarize, 0.6, 8}, {kColor, 0.6, 9}}},
+      {{{kSolarize, 0.2, 4}, {kRotate, 0.8, 9}}},
+      {{{kRotate, 1, 7}, {kTranslateYRel, 0.8, 9}}},
+      {{{kShearX, 0, 0}, {kSolarize, 0.8, 4}}},
+      {{{kShearY, 0.8, 0}, {kColor, 0.6, 4}}},
+      {{{kColor, 1, 0}, {kRotate, 0.6, 2}}},
+      {{{kEqualize, 0.8, 4}, {kEqualize, 0, 8}}},
+      {{{kEqualize, 1, 4}, {kAutoContrast, 0.6, 2}}},
+      {{{kShearY, 0.4, 7}, {kSolarizeAdd, 0.6, 7}}},
+      {{{kPosterize, 0.8, 2}, {kSolarize, 0.6, 10}}},
+      {{{kSolarize, 0.6, 8}, {kEqualize, 0.6, 1}}},
+      {{{kColor, 0.8, 6}, {kRotate, 0.4, 5}}},
+  }};
+
+  static constexpr TimmPolicy kTimmOriginal = {{
+      {{{kPosterizeOriginal, 0.4, 8}, {kRotate, 0.6, 9}}},
+      {{{kSolarize, 0.6, 5}, {kAutoContrast, 0.6, 5}}},
+      {{{kEqualize, 0.8, 8}, {kEqualize, 0.6, 3}}},
+      {{{kPosterizeOriginal, 0.6, 7}, {kPosterizeOriginal, 0.6, 6}}},
+      {{{kEqualize, 0.4, 7}, {kSolarize, 0.2, 4}}},
+      {{{kEqualize, 0.4, 4}, {kRotate, 0.8, 8}}},
+      {{{kSolarize, 0.6, 3}, {kEqualize, 0.6, 7}}},
+      {{{kPosterizeOriginal, 0.8, 5}, {kEqualize, 1, 2}}},
+      {{{kRotate, 0.2, 3}, {kSolarize, 0.6, 8}}},
+      {{{kEqualize, 0.6, 8}, {kPosterizeOriginal, 0.4, 6}}},
+      {{{kRotate, 0.8, 8}, {kColor, 0.4, 0}}},
+      {{{kRotate, 0.4, 9}, {kEqualize, 0.6, 2}}},
+      {{{kEqualize, 0, 7}, {kEqualize, 0.8, 8}}},
+      {{{kInvert, 0.6, 4}, {kEqualize, 1, 8}}},
+      {{{kColor, 0.6, 4}, {kContrast, 1, 8}}},
+      {{{kRotate, 0.8, 8}, {kColor, 1, 2}}},
+      {{{kColor, 0.8, 8}, {kSolarize, 0.8, 7}}},
+      {{{kSharpness, 0.4, 7}, {kInvert, 0.6, 8}}},
+      {{{kShearX, 0.6, 5}, {kEqualize, 1, 9}}},
+      {{{kColor, 0.4, 0}, {kEqualize, 0.6, 3}}},
+      {{{kEqualize, 0.4, 7}, {kSolarize, 0.2, 4}}},
+      {{{kSolarize, 0.6, 5}, {kAutoContrast, 0.6, 5}}},
+      {{{kInvert, 0.6, 4}, {kEqualize, 1, 8}}},
+      {{{kColor, 0.6, 4}, {kContrast, 1, 8}}},
+      {{{kEqualize, 0.8, 8}, {kEqualize, 0.6, 3}}},
+  }};
+
+  // One of these instead of a pair.
+  static constexpr std::array<TimmPart, 3> kTimm3a = {
+      {{kSolarize, 1, 5}, {kDesaturate, 1, 10}, {kGaussianBlurRand, 1, 10}}};
+
+  static constexpr std::array kTimmRand = {kAutoContrast, kEqualize,    kInvert, kRotate,        kPosterize,
+                                           kSolarize,     kSolarizeAdd, kColor,  kContrast,      kBrightness,
+                                           kSharpness,    kShearX,      kShearY, kTranslateXRel, kTranslateYRel};
+  static constexpr std::array kTimmRandIncreasing = {kAutoContrast,
+                                                     kEqualize,
+                                                     kInvert,
+                                                     kRotate,
+                                                     kPosterizeIncreasing,
+                                                     kSolarizeIncreasing,
+                                                     kSolarizeAdd,
+                                                     kColorIncreasing,
+                                                     kContrastIncreasing,
+                                                     kBrightnessIncreasing,
+                                                     kSharpnessIncreasing,
+                                                     kShearX,
+                                                     kShearY,
+                                                     kTranslateXRel,
+                                                     kTranslateYRel};
+  static constexpr std::array kTimmRand3a = {kSolarizeIncreasing, kDesaturate, kGaussianBlur};
+  static constexpr std::array kTimmMix = {
+      kAutoContrast, kColorIncreasing, kContrastIncreasing,  kBrightnessIncreasing, kSharpnessIncreasing,
+      kEqualize,     kRotate,          kPosterizeIncreasing, kSolarizeIncreasing,   kShearX,
+      kShearY,       kTranslateXRel,   kTranslateYRel};
+
+  static constexpr WeightedTimmOp kTimmRand3aw[] = {{kSolarizeIncreasing, 6},
+                                                    {kDesaturate, 6},
+                                                    {kGaussianBlur, 6},
+                                                    {kRotate, 3},
+                                                    {kShearX, 2},
+                                                    {kShearY, 2},
+                                                    {kPosterizeIncreasing, 1},
+                                                    {kAutoContrast, 1},
+                                                    {kColorIncreasing, 1},
+                                                    {kSharpnessIncreasing, 1},
+                                                    {kContrastIncreasing, 1},
+                                                    {kBrightnessIncreasing, 1},
+                                                    {kEqualize, 1},
+                                                    {kInvert, 1}};
+  static constexpr WeightedTimmOp kTimmRandWeights[] = {{kRotate, 3},
+                                                        {kShearX, 2},
+                                                        {kShearY, 2},
+                                                        {kTranslateXRel, 1},
+                                                        {kTranslateYRel, 1},
+                                                        {kColorIncreasing, 0.25},
+                                                        {kSharpnessIncreasing, 0.25},
+                                                        {kAutoContrast, 0.25},
+                                                        {kSolarizeIncreasing, 0.05},
+                                                        {kSolarizeAdd, 0.05},
+                                                        {kContrastIncreasing, 0.05},
+                                                        {kBrightnessIncreasing, 0.05},
+                                                        {kEqualize, 0.05},
+                                                        {kPosterizeIncreasing, 0.05},
+                                                        {kInvert, 0.05}};
+};
 
 constexpr int kBlurSteps = 2;  // the most of one action
 
@@ -163,7 +167,7 @@ class TimmRandAugment final : public TimmOperator {
       : TimmOperator(spec, look), magnitude_(spec.magnitude), layers_(spec.layers), p_(spec.p) {
     if (spec.name == "weights" || spec.name == "3aw") {
       const std::span<const WeightedTimmOp> weighted =
-          spec.name == "3aw" ? std::span<const WeightedTimmOp>(kTimmRand3aw) : kTimmRandWeights;
+          spec.name == "3aw" ? std::span<const WeightedTimmOp>(TimmTables::kTimmRand3aw) : TimmTables::kTimmRandWeights;
       for (const auto& [op, weight] : weighted) {
         ops_.push_back(op);
         weights_[ops_.size() - 1] = weight;
@@ -175,14 +179,14 @@ class TimmRandAugment final : public TimmOperator {
       weighted_ = true;
       return;
     }
-    const std::span<const TimmOp> ops = spec.name == "3a" ? std::span<const TimmOp>(kTimmRand3a)
-                                        : spec.increasing ? std::span<const TimmOp>(kTimmRandIncreasing)
-                                                          : std::span<const TimmOp>(kTimmRand);
+    const std::span<const TimmOp> ops = spec.name == "3a" ? std::span<const TimmOp>(TimmTables::kTimmRand3a)
+                                        : spec.increasing ? std::span<const TimmOp>(TimmTables::kTimmRandIncreasing)
+                                                          : std::span<const TimmOp>(TimmTables::kTimmRand);
     ops_.assign(ops.begin(), ops.end());
   }
 
   void draw(Random& random, ImageSize size, PictureSteps& steps) const override {
-    std::array<double, kTimmRandIncreasing.size()> left = weights_;
+    std::array<double, TimmTables::kTimmRandIncreasing.size()> left = weights_;
     for (int i = 0; i < layers_; ++i) {
       const std::size_t place = weighted_ ? draw_place(random, {left.data(), ops_.size()}) : random.below(ops_.size());
       left[place] = 0;  // without replacement where operators have weights
@@ -198,7 +202,7 @@ class TimmRandAugment final : public TimmOperator {
   int layers_;
   double p_;
   std::vector<TimmOp> ops_;
-  std::array<double, kTimmRandIncreasing.size()> weights_{};
+  std::array<double, TimmTables::kTimmRandIncreasing.size()> weights_{};
   bool weighted_ = false;
 };
 
@@ -206,15 +210,15 @@ class TimmAutoAugment final : public TimmOperator {
  public:
   TimmAutoAugment(const TimmSpec& spec, const WarpLook& look) : TimmOperator(spec, look) {
     if (spec.name == "3a") {
-      for (const TimmPart& part : kTimm3a) policy_.push_back({part});
+      for (const TimmPart& part : TimmTables::kTimm3a) policy_.push_back({part});
       return;
     }
     const bool original = spec.name.starts_with("original"), research = spec.name.ends_with('r');
-    for (const auto& [first, second] : original ? kTimmOriginal : kTimmV0) {
+    for (const auto& [first, second] : original ? TimmTables::kTimmOriginal : TimmTables::kTimmV0) {
       policy_.push_back({first, second});
       for (TimmPart& part : policy_.back()) {
-        const bool posterizes = part.op == kPosterize || part.op == kPosterizeOriginal;
-        if (research && posterizes) part.op = kPosterizeIncreasing;
+        const bool posterizes = part.op == TimmOp::kPosterize || part.op == TimmOp::kPosterizeOriginal;
+        if (research && posterizes) part.op = TimmOp::kPosterizeIncreasing;
       }
     }
   }
@@ -277,7 +281,8 @@ class TimmAugMix final : public TimmOperator {
 
   void add_chain(Random& random, ImageSize size, PictureSteps& steps) const {
     const int depth = depth_ > 0 ? depth_ : 1 + static_cast<int>(random.below(kTimmDepthMax));
-    for (int i = 0; i < depth; ++i) add(kTimmMix[random.below(kTimmMix.size())], magnitude_, random, size, steps);
+    for (int i = 0; i < depth; ++i)
+      add(TimmTables::kTimmMix[random.below(TimmTables::kTimmMix.size())], magnitude_, random, size, steps);
   }
 
   double magnitude_;

@@ -9,11 +9,13 @@ namespace {
 using Choice = TorchvisionChoice;
 using Scale = TorchvisionChoice::Scale;
 
-// torch.linspace in float32: from both ends to the middle.
+// torch.linspace in float32: from both ends to the middle, with PyTorch's fused products. One bit decides which of two
+// whole numbers of pixels a translation becomes.
 float linspace(double from, double to, int bin, int bins) {
   const auto first = static_cast<float>(from), last = static_cast<float>(to);
   const float step = (last - first) / static_cast<float>(bins - 1);
-  return bin < bins / 2 ? first + step * static_cast<float>(bin) : last - step * static_cast<float>(bins - bin - 1);
+  return bin < bins / 2 ? std::fma(step, static_cast<float>(bin), first)
+                        : std::fma(-step, static_cast<float>(bins - bin - 1), last);
 }
 
 constexpr double kPartOfSide = 150.0 / 331;

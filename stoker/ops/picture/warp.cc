@@ -5,9 +5,13 @@
 #include <utility>
 
 #include "stoker/base/portable_math.h"
+#include "stoker/base/words.h"
 
 namespace stoker {
 namespace {
+
+constexpr Word<WarpFilter> kWarpFilters[] = {
+    {WarpFilter::kNearest, "nearest"}, {WarpFilter::kBilinear, "bilinear"}, {WarpFilter::kBicubic, "bicubic"}};
 
 constexpr double kPi = 0x1.921fb54442d18p1;
 
@@ -114,8 +118,7 @@ std::optional<PlanePoint> center_argument(const OperatorCall& call) {
 }
 
 WarpLook::WarpLook(const OperatorCall& call)
-    : filter(call.text("filter") == "nearest" ? WarpFilter::kNearest : WarpFilter::kBilinear),
-      fill(fill_argument(call)) {}
+    : filter(value_of(kWarpFilters, call.text("filter"), "not a filter")), fill(fill_argument(call)) {}
 
 void WarpLook::store(PictureStep& step) const {
   step.n[WarpStep::kFilter] = static_cast<std::int32_t>(filter);

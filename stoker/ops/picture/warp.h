@@ -51,11 +51,11 @@ struct WarpLook {
   void store(PictureStep& step) const;
 };
 
-/// For the copy of a picture with a border of one pixel, four bytes each.
-inline constexpr PictureBytes kWarpScratch = {.of_pixel = 4, .of_row = 8, .of_column = 8, .at_all = 16};
+/// For the copy of a picture with a border of two pixels, four bytes each.
+inline constexpr PictureBytes kWarpScratch = {.of_pixel = 4, .of_row = 16, .of_column = 16, .at_all = 64};
 /// Besides, for ten rows of numbers by column of the lattice, and the vectors that reach past the last one.
 inline constexpr PictureBytes kElasticScratch = {
-    .of_pixel = 4, .of_row = 8, .of_column = 8 + 10 * 4 * 3 / 5, .at_all = 16 + 10 * 4 * (4 + 16)};
+    .of_pixel = 4, .of_row = 16, .of_column = 16 + 10 * 4 * 3 / 5, .at_all = 64 + 10 * 4 * (4 + 16)};
 
 /// An operator that draws one step of kWarp, or none.
 class WarpOperator : public PictureOperator {

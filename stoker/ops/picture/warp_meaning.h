@@ -9,7 +9,7 @@
 
 namespace stoker {
 
-enum class WarpFilter : std::uint8_t { kNearest, kBilinear };
+enum class WarpFilter : std::uint8_t { kNearest, kBilinear, kBicubic };
 
 /// What the parameters of PictureKind::kWarp and kElastic are.
 struct WarpStep {
@@ -155,13 +155,67 @@ STOKER_HOST_DEVICE inline void warp_bilinear(const PicturePass& pass, WarpPlace 
   }
 }
 
+/// The cubic through four values that is Pillow's where it transforms images (a = -1).
+struct WarpCubic {
+  /// In 1/32768; 1 is one less, which changes no value that it is multiplied with.
+  STOKER_HOST_DEVICE static void weights(int part, int (&weight)[4]) {
+    const float t = static_cast<float>(part) * (1.0f / WarpPlace::kOne), t2 = t * t;
+    weight[0] = fixed(t * (t * (2.0f - t) - 1.0f));
+    weight[1] = fixed(t2 * (t - 2.0f) + 1.0f);
+    weight[2] = fixed(t * (t * (1.0f - t) + 1.0f));
+    weight[3] = fixed(t2 * (t - 1.0f));
+  }
+  /// Of a value of 16 bits.
+  STOKER_HOST_DEVICE static int weighted(int value, int weight) { return (value * weight + 0x4000) >> 15; }
+
+ private:
+  STOKER_HOST_DEVICE static int fixed(float weight) {
+    const float scaled = weight * static_cast<float>(WarpPlace::kOne) + 0.5f;
+    const auto truncated = static_cast<int>(scaled);
+    const int floor = truncated - (scaled < static_cast<float>(truncated) ? 1 : 0);
+    return floor < WarpPlace::kOne ? floor : WarpPlace::kOne - 1;
+  }
+};
+
+/// Whether a place is nearer to a pixel than half a pixel, on this axis.
+STOKER_HOST_DEVICE inline bool within_pixels(std::int32_t place, int size) {
+  return place >= -WarpPlace::kOne / 2 && place < size * WarpPlace::kOne - WarpPlace::kOne / 2;
+}
+
+STOKER_HOST_DEVICE inline int clamped_index(int index, int size) {
+  return index < 0 ? 0 : index < size ? index : size - 1;
+}
+
+STOKER_HOST_DEVICE inline void warp_bicubic(const PicturePass& pass, WarpPlace place, int x, int y) {
+  const bool inside = within_pixels(place.x, pass.width) && within_pixels(place.y, pass.height);
+  const int left = (place.x >> WarpPlace::kBits) - 1, top = (place.y >> WarpPlace::kBits) - 1;
+  int weight_x[4], weight_y[4];
+  WarpCubic::weights(place.x & (WarpPlace::kOne - 1), weight_x);
+  WarpCubic::weights(place.y & (WarpPlace::kOne - 1), weight_y);
+  for (int c = 0; c < 3; ++c) {
+    int sum = 0;
+    for (int j = 0; j < 4; ++j) {
+      int row = 0;
+      for (int i = 0; i < 4; ++i) {
+        const int value = pass.at(clamped_index(left + i, pass.width), clamped_index(top + j, pass.height), c);
+        row += WarpCubic::weighted(value << WarpValue::kBits, weight_x[i]);
+      }
+      sum += WarpCubic::weighted(row, weight_y[j]);
+    }
+    sum = sum < 0 ? 0 : sum < WarpValue::kAll ? sum : WarpValue::kAll;
+    const int value =
+        inside ? (sum + (1 << (WarpValue::kBits - 1))) >> WarpValue::kBits : pass.steps->n[WarpStep::kFill + c];
+    pass.put(x, y, c, static_cast<std::uint8_t>(value));
+  }
+}
+
 STOKER_HOST_DEVICE inline void warp_pixel(const PicturePass& pass, int x, int y) {
   const WarpPlace place =
       pass.steps->kind == PictureKind::kElastic ? elastic_place(pass, x, y) : matrix_place(pass, x, y);
-  if (WarpStep::filter(*pass.steps) == WarpFilter::kNearest) {
-    warp_nearest(pass, place, x, y);
-  } else {
-    warp_bilinear(pass, place, x, y);
+  switch (WarpStep::filter(*pass.steps)) {
+    case WarpFilter::kNearest: return warp_nearest(pass, place, x, y);
+    case WarpFilter::kBilinear: return warp_bilinear(pass, place, x, y);
+    case WarpFilter::kBicubic: return warp_bicubic(pass, place, x, y);
   }
 }
 

@@ -26,7 +26,7 @@ struct DeviceSide {
 };
 
 /// Outputs of a recipe.
-constexpr std::size_t kOutputsMax = 16;
+constexpr std::size_t kOutputsMax = 64;
 
 /// Workers write distinct slots at the same time; everything else is for one thread, but for what Batch says.
 class LoaderBatch final : public Batch {

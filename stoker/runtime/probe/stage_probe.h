@@ -2,13 +2,13 @@
 // several stages together, among them.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
-#include "stoker/plan/image_stages.h"
 #include "stoker/plan/plan.h"
 #include "stoker/plan/sample_executor.h"
+#include "stoker/plan/sample_images.h"
 
 namespace stoker {
 
@@ -22,11 +22,11 @@ class StageProbe {
  public:
   /// The plan must outlive it.
   explicit StageProbe(const Plan& plan, const DecodeLimits& limits = {});
-  ~StageProbe();
 
   /// Throws what an executor throws; the sample is not counted then.
   void measure(const SampleInput& sample);
-  /// One per stage of the plan, from the samples measured so far. Geometry and color take longer alone than fused.
+  /// One per stage of the plan, from the samples measured so far. A decode for several views counts as the first one's.
+  /// Geometry and color take longer alone than fused.
   std::vector<StageCost> costs() const;
   /// The images that were decoded by entry points.
   double indexed() const;
@@ -34,10 +34,21 @@ class StageProbe {
   std::int64_t last_ns() const { return last_ns_; }
 
  private:
-  class View;
+  struct Sum {
+    std::int64_t ns = 0;
+    std::size_t bytes_out = 0;
+  };
+  struct View {
+    std::vector<std::uint8_t> resized, tensor;
+    std::array<Sum, kStages.size()> last{}, sums{};
+  };
+
+  void measure_images(const SampleInput& sample);
+
   const Plan& plan_;
-  std::vector<std::unique_ptr<View>> views_;  // those that are images
-  std::int64_t last_ns_ = 0;
+  SampleImages images_;
+  std::vector<View> views_;  // by view of the plan
+  std::int64_t samples_ = 0, decoded_ = 0, last_ns_ = 0;
   std::vector<std::uint8_t> number_;
 };
 

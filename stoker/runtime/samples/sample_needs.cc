@@ -7,7 +7,7 @@
 #include "stoker/base/error.h"
 #include "stoker/codec/decode_memory.h"
 #include "stoker/format/dataset_views.h"
-#include "stoker/plan/image_stages.h"
+#include "stoker/plan/sample_images.h"
 #include "stoker/runtime/samples/sample_reader.h"
 
 namespace stoker {
@@ -38,7 +38,7 @@ std::uint64_t at_most(const ImageFacts& facts, std::uint64_t encoded_bytes) {
 class Needs {
  public:
   Needs(const Dataset& dataset, const Plan& plan, const DecodeLimits& limits)
-      : dataset_(dataset), plan_(plan), reader_(dataset, plan), stages_(limits) {}
+      : dataset_(dataset), plan_(plan), reader_(dataset, plan), images_(plan, limits) {}
 
   SampleNeeds largest() {
     for_each_row(dataset_, {}, [this](std::int64_t sample, const SampleRow& row) { see(sample, row); });
@@ -73,23 +73,20 @@ class Needs {
   void look_at(std::int64_t sample) {
     try {
       const SampleInput input = reader_.input(sample, {});
-      for (const ViewPlan& view : plan_.views()) {
-        if (view.kind != ViewKind::kImage) continue;
-        largest_.decode_bytes = std::max(largest_.decode_bytes, decode_bytes(view, input));
-      }
+      largest_.decode_bytes = std::max(largest_.decode_bytes, decode_bytes(input));
     } catch (const Error& error) {
       if (!is_about_data(error.kind())) throw;
     }
   }
 
-  /// The most that any crop of it may take; if all crops are equal, what they take.
-  std::uint64_t decode_bytes(const ViewPlan& view, const SampleInput& input) {
-    const Bytes encoded = input.fields[static_cast<std::size_t>(view.field)];
+  /// The most that any crops of it may take; if they are always the same, what they take.
+  std::uint64_t decode_bytes(SampleInput input) {
     std::uint64_t first = 0;
     for (std::uint64_t position = 0; position < kDraws; ++position) {
-      stages_.begin(view, encoded, {.seed = 0, .epoch = 0, .position = position});
-      if (position == 0) first = stages_.memory();
-      if (stages_.memory() != first) return stages_.memory_max();
+      input.draw = {.seed = 0, .epoch = 0, .position = position};
+      images_.begin(input);
+      if (position == 0) first = images_.memory();
+      if (images_.memory() != first) return images_.memory_max();
     }
     return first;
   }
@@ -97,7 +94,7 @@ class Needs {
   const Dataset& dataset_;
   const Plan& plan_;
   SampleReader reader_;
-  ImageStages stages_;
+  SampleImages images_;
   std::vector<Candidate> known_, unknown_;
   SampleNeeds largest_;
 };

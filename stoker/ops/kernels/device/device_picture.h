@@ -62,8 +62,10 @@ struct DevicePictureFactsKernel {
   }
 };
 
-/// Threads take units, blocks parts of a picture.
-struct DevicePictureKernel {
+/// Threads take units, blocks parts of a picture. Units that are pixels have a kernel of their own, since others want
+/// so many registers that few threads would run at once.
+template <bool kPixels>
+struct DevicePictureUnits {
   struct Args {
     const DevicePicture* pictures;  // by first_block
     std::int32_t count;
@@ -81,9 +83,16 @@ struct DevicePictureKernel {
     const int units = picture.units(), across = picture.units_across();
     int unit = (block - picture.first_block) * kThreads * kUnitsPerThread + thread;
     for (int i = 0; i < kUnitsPerThread && unit < units; ++i, unit += kThreads) {
-      compute_unit(picture.pass, unit % across * picture.unit, unit / across * picture.unit);
+      if constexpr (kPixels) {
+        compute_pixel(picture.pass, unit % across, unit / across);
+      } else {
+        compute_block(picture.pass, unit % across * picture.unit, unit / across * picture.unit);
+      }
     }
   }
 };
+
+using DevicePictureKernel = DevicePictureUnits<true>;
+using DevicePictureBlockKernel = DevicePictureUnits<false>;
 
 }  // namespace stoker

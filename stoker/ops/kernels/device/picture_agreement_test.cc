@@ -99,7 +99,12 @@ Planes by_grid(const Planes& picture, const PictureChain& chain, ImageSize size,
                                .first_block = 0,
                                .statistic = statistic_of({pass.steps, static_cast<std::size_t>(pass.count)})};
     run_grid<DevicePictureFactsKernel>({.pictures = &device}, 1, order);
-    run_grid<DevicePictureKernel>({.pictures = &device, .count = 1}, DevicePictureKernel::blocks(device), order);
+    if (device.unit == 1) {
+      run_grid<DevicePictureKernel>({.pictures = &device, .count = 1}, DevicePictureKernel::blocks(device), order);
+    } else {
+      run_grid<DevicePictureBlockKernel>({.pictures = &device, .count = 1}, DevicePictureBlockKernel::blocks(device),
+                                         order);
+    }
   });
 }
 
@@ -188,6 +193,18 @@ TEST_P(PictureKernelsOn, MakeWhatTheMeaningSays) {
                             const std::string& what) {
       ASSERT_EQ(by_kernels(picture, chain, size, draw), by_meaning(picture, chain, size, draw)) << what;
     });
+  }
+}
+
+// Longer than the pieces in which kernels take rows.
+TEST_P(PictureKernelsOn, MakeWhatTheMeaningSaysOfLongRows) {
+  constexpr ImageSize kLong{1040, 18};
+  for (const OperatorCall& call : {OperatorCall{"gaussian_blur", {{"kernel_size", Numbers{31, 3}}, {"sigma", 4.0}}},
+                                   OperatorCall{"jpeg_degrade", {{"quality", 60.0}}}}) {
+    const PictureChain chain = chain_of({call});
+    const Planes picture = test_picture(kLong, 2);
+    ASSERT_EQ(by_kernels(picture, chain, kLong, {1, 2, 3}), by_meaning(picture, chain, kLong, {1, 2, 3}))
+        << to_string(call);
   }
 }
 INSTANTIATE_TEST_SUITE_P(Isas, PictureKernelsOn, testing::ValuesIn(kIsaNames), isa_name);

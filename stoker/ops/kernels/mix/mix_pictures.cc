@@ -11,8 +11,6 @@
 namespace stoker {
 namespace {
 
-constexpr int kMixedChannels = ColorMap::kChannels;
-
 // What becomes of one tensor in a stretch of elements.
 struct Change {
   std::size_t partner = 0;  // whose elements it takes; 0: it keeps its own
@@ -75,7 +73,7 @@ class Group {
     }
     if (!any) return;
     const auto width = static_cast<std::size_t>(size_.width), height = static_cast<std::size_t>(size_.height);
-    const std::size_t pixel = interleaved_ ? kMixedChannels : 1, planes = interleaved_ ? 1 : kMixedChannels;
+    const std::size_t pixel = interleaved_ ? ColorMap::kChannels : 1, planes = interleaved_ ? 1 : ColorMap::kChannels;
     const bool whole_rows = part.width == size_.width;
     const auto rows = static_cast<std::size_t>(part.height), columns = static_cast<std::size_t>(part.width);
     const std::size_t stretches = whole_rows ? 1 : rows, length = (whole_rows ? rows : 1) * columns * pixel;

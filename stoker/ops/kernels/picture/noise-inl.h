@@ -30,12 +30,10 @@ struct NoiseProduct {
 
 HWY_INLINE NoiseProduct noise_product(NoiseVector a, std::uint64_t multiplier) {
   const NoiseTag d;
-  const hn::RepartitionToWide<NoiseTag> d64;
   const auto factor = hn::Set(d, static_cast<std::uint32_t>(multiplier));
   const auto even = hn::MulEven(a, factor), odd = hn::MulEven(hn::Shuffle2301(a), factor);
   return {hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even))),
           hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even))};
-  (void)d64;
 }
 
 struct NoiseWords {

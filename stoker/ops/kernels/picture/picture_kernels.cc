@@ -28,6 +28,7 @@ const PictureKernels* picture_table_of_target() {
     table.target = HWY_TARGET;
     table.sum = sum_of_plane;
     table.grey_sum = sum_of_grey;
+    table.extremes = extremes_of_plane;
     table[PictureKind::kAffine] = run_linear;
     table[PictureKind::kContrast] = run_linear;
     table[PictureKind::kSaturation] = run_linear;

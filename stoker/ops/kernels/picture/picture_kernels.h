@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "stoker/ops/picture/picture_pass.h"
 
@@ -20,6 +21,8 @@ struct PictureKernels {
   /// Of the values of a plane; and of torchvision's grey of three planes.
   std::uint64_t (*sum)(const std::uint8_t* plane, std::ptrdiff_t pixels) = nullptr;
   std::uint64_t (*grey_sum)(const std::uint8_t* planes, std::ptrdiff_t pixels) = nullptr;
+  /// The smallest and the largest value of a plane.
+  std::pair<std::uint8_t, std::uint8_t> (*extremes)(const std::uint8_t* plane, std::ptrdiff_t pixels) = nullptr;
 
   /// PixelNoise::normal() of one group.
   void (*normals)(std::uint64_t key, std::int64_t group, float* values) = nullptr;

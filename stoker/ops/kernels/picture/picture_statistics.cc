@@ -1,5 +1,8 @@
 #include "stoker/ops/kernels/picture/picture_statistics.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace stoker {
 namespace {
 
@@ -26,6 +29,13 @@ void count_picture(const PicturePass& pass, PictureStatistic statistic, const Pi
       for (int c = 0; c < 3; ++c) statistics.sums[c] = kernels.sum(pass.in + c * pixels, pixels);
       return;
     case PictureStatistic::kGreyMean: statistics.sums[0] = kernels.grey_sum(pass.in, pixels); return;
+    case PictureStatistic::kExtremes:
+      for (int c = 0; c < 3; ++c) {
+        const auto [least, most] = kernels.extremes(pass.in + c * pixels, pixels);
+        std::fill(std::begin(statistics.counts[c]), std::end(statistics.counts[c]), 0U);
+        statistics.counts[c][least] = statistics.counts[c][most] = 1;
+      }
+      return;
     case PictureStatistic::kHistograms:
       for (int c = 0; c < 3; ++c) count_plane(pass.in + c * pixels, pixels, statistics.counts[c]);
       return;

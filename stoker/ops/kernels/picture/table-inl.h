@@ -8,6 +8,9 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "stoker/ops/picture/picture_pass.h"
 #include "stoker/ops/picture/table_meaning.h"
 
@@ -129,6 +132,31 @@ std::uint64_t sum_of_plane(const std::uint8_t* plane, std::ptrdiff_t pixels) {
   std::uint64_t total = hn::GetLane(hn::SumOfLanes(d64, sums));
   for (; i < pixels; ++i) total += plane[i];
   return total;
+}
+
+std::pair<std::uint8_t, std::uint8_t> extremes_of_plane(const std::uint8_t* plane, std::ptrdiff_t pixels) {
+  const ByteTag d;
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  std::uint8_t least = 255, most = 0;
+  std::ptrdiff_t i = 0;
+  if (pixels >= lanes) {
+    auto low = hn::LoadU(d, plane), high = low;
+    for (; i + lanes <= pixels; i += lanes) {
+      const auto values = hn::LoadU(d, plane + i);
+      low = hn::Min(low, values);
+      high = hn::Max(high, values);
+    }
+    std::uint8_t lows[hn::MaxLanes(ByteTag())], highs[hn::MaxLanes(ByteTag())];
+    hn::StoreU(low, d, lows);
+    hn::StoreU(high, d, highs);
+    least = *std::min_element(lows, lows + lanes);
+    most = *std::max_element(highs, highs + lanes);
+  }
+  for (; i < pixels; ++i) {
+    least = std::min(least, plane[i]);
+    most = std::max(most, plane[i]);
+  }
+  return {least, most};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -1,4 +1,4 @@
-// Warps. The picture is copied with a border of one pixel and its four bytes side by side, the last one its share
+// Warps. The picture is copied with a border of a pixel or two and its bytes side by side, the fourth one its share
 // (WarpValue): so a tap is one load, and none has to be checked.
 #if defined(STOKER_OPS_KERNELS_PICTURE_WARP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef STOKER_OPS_KERNELS_PICTURE_WARP_INL_H_
@@ -25,29 +25,49 @@ using WarpPixels = hn::Vec<WarpPixelTag>;
 using WarpWordTag = hn::Repartition<std::int16_t, WarpPixelTag>;
 using WarpWords = hn::Vec<WarpWordTag>;
 
-// Writes (width + 2) x (height + 2) pixels at `to`, from the lowest byte on R, G, B and 255, or `border`.
-void copy_with_border(const PicturePass& pass, std::uint32_t border, std::uint32_t* to) {
+// Writes a row between two times `border` pixels: from the lowest byte on R, G, B and 255.
+HWY_INLINE void copy_row(const PicturePass& pass, int y, std::size_t border, std::uint32_t* to) {
   const hn::ScalableTag<std::uint8_t> d;
   const auto width = static_cast<std::size_t>(pass.width), lanes = hn::Lanes(d);
-  to = std::fill_n(to, width + 2, border);
-  for (int y = 0; y < pass.height; ++y) {
-    const std::uint8_t* const row[] = {pass.in + pass.index(0, y, 0), pass.in + pass.index(0, y, 1),
-                                       pass.in + pass.index(0, y, 2)};
-    *to++ = border;
-    auto* const bytes = reinterpret_cast<std::uint8_t*>(to);
-    std::size_t x = 0;
-    for (; x + lanes <= width; x += lanes) {
-      hn::StoreInterleaved4(hn::LoadU(d, row[0] + x), hn::LoadU(d, row[1] + x), hn::LoadU(d, row[2] + x),
-                            hn::Set(d, 255), d, bytes + 4 * x);
-    }
-    for (; x < width; ++x) {
-      for (std::size_t c = 0; c < 3; ++c) bytes[4 * x + c] = row[c][x];
-      bytes[4 * x + 3] = 255;
-    }
-    to += width;
-    *to++ = border;
+  const std::uint8_t* const row[] = {pass.in + pass.index(0, y, 0), pass.in + pass.index(0, y, 1),
+                                     pass.in + pass.index(0, y, 2)};
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(to + border);
+  std::size_t x = 0;
+  for (; x + lanes <= width; x += lanes) {
+    hn::StoreInterleaved4(hn::LoadU(d, row[0] + x), hn::LoadU(d, row[1] + x), hn::LoadU(d, row[2] + x), hn::Set(d, 255),
+                          d, bytes + 4 * x);
   }
-  std::fill_n(to, width + 2, border);
+  for (; x < width; ++x) {
+    for (std::size_t c = 0; c < 3; ++c) bytes[4 * x + c] = row[c][x];
+    bytes[4 * x + 3] = 255;
+  }
+}
+
+// The picture with a border of this colour, one pixel wide.
+void copy_with_border(const PicturePass& pass, std::uint32_t color, std::uint32_t* to) {
+  const std::size_t stride = static_cast<std::size_t>(pass.width) + 2;
+  to = std::fill_n(to, stride, color);
+  for (int y = 0; y < pass.height; ++y, to += stride) {
+    copy_row(pass, y, 1, to);
+    to[0] = to[stride - 1] = color;
+  }
+  std::fill_n(to, stride, color);
+}
+
+// The picture with its outermost pixels repeated twice.
+void copy_with_repeats(const PicturePass& pass, std::uint32_t* to) {
+  constexpr std::size_t kBorder = 2;
+  const std::size_t width = static_cast<std::size_t>(pass.width), stride = width + 2 * kBorder;
+  std::uint32_t* row = to + kBorder * stride;
+  for (int y = 0; y < pass.height; ++y, row += stride) {
+    copy_row(pass, y, kBorder, row);
+    std::fill_n(row, kBorder, row[kBorder]);
+    std::fill_n(row + kBorder + width, kBorder, row[kBorder + width - 1]);
+  }
+  for (std::size_t i = 0; i < kBorder; ++i) {
+    std::copy_n(to + kBorder * stride, stride, to + i * stride);
+    std::copy_n(row - stride, stride, row + i * stride);
+  }
 }
 
 // Bytes 0 and 2 of each pixel, or 1 and 3, as values of WarpValue::kBits more bits.
@@ -129,6 +149,111 @@ void blend_chunk(const WarpTaps& taps, const WarpChunk& chunk, std::uint32_t fil
   }
 }
 
+// Weights of a cubic, in both halves of each lane.
+struct CubicWeights {
+  alignas(64) std::uint32_t of[4][kWarpChunk];
+
+  // `shift` is that of the axis's parts.
+  template <int kShift>
+  void find(const WarpChunk& chunk) {
+    const WarpFloatTag df;
+    const WarpIntegerTag di;
+    const auto one = hn::Set(df, 1.0f), two = hn::Set(df, 2.0f);
+    for (std::size_t i = 0; i < chunk.count; i += hn::Lanes(df)) {
+      const auto parts = hn::ShiftRight<kShift>(hn::Load(di, reinterpret_cast<const std::int32_t*>(chunk.parts + i)));
+      const auto part = hn::ConvertTo(df, hn::And(parts, hn::Set(di, WarpPlace::kOne - 1)));
+      const auto t = hn::Mul(part, hn::Set(df, 1.0f / WarpPlace::kOne)), t2 = hn::Mul(t, t);
+      store(hn::Mul(t, hn::Sub(hn::Mul(t, hn::Sub(two, t)), one)), of[0] + i);
+      store(hn::Add(hn::Mul(t2, hn::Sub(t, two)), one), of[1] + i);
+      store(hn::Mul(t, hn::Add(hn::Mul(t, hn::Sub(one, t)), one)), of[2] + i);
+      store(hn::Mul(t2, hn::Sub(t, one)), of[3] + i);
+    }
+  }
+
+  HWY_INLINE WarpWords at(std::size_t tap, std::size_t i) const {
+    return hn::BitCast(WarpWordTag(), hn::Load(WarpPixelTag(), of[tap] + i));
+  }
+
+ private:
+  static HWY_INLINE void store(WarpFloats weight, std::uint32_t* to) {
+    const WarpFloatTag df;
+    const WarpIntegerTag di;
+    const WarpPixelTag d;
+    const auto scaled = hn::Add(hn::Mul(weight, hn::Set(df, float{WarpPlace::kOne})), hn::Set(df, 0.5f));
+    const auto fixed = hn::Min(hn::ConvertTo(di, hn::Floor(scaled)), hn::Set(di, WarpPlace::kOne - 1));
+    const auto half = hn::And(hn::BitCast(d, fixed), hn::Set(d, 0xFFFF));
+    hn::Store(hn::Or(half, hn::ShiftLeft<16>(half)), d, to);
+  }
+};
+
+// What rows of taps add up to so far, of the even and the odd bytes.
+struct CubicSums {
+  alignas(64) std::int16_t even[2 * kWarpChunk], odd[2 * kWarpChunk];
+};
+
+HWY_INLINE WarpWords weighted_row(WarpWords a, WarpWords b, WarpWords c, WarpWords d, const CubicWeights& weights,
+                                  std::size_t i) {
+  const auto first = hn::Add(hn::MulFixedPoint15(a, weights.at(0, i)), hn::MulFixedPoint15(b, weights.at(1, i)));
+  const auto last = hn::Add(hn::MulFixedPoint15(c, weights.at(2, i)), hn::MulFixedPoint15(d, weights.at(3, i)));
+  return hn::Add(first, last);  // integers: in any order
+}
+
+// Adds two rows of taps, the first of which has this number. `left` and `right` are two columns each.
+void add_cubic_rows(const WarpTaps& left, const WarpTaps& right, std::size_t row, const CubicWeights& weights_x,
+                    const CubicWeights& weights_y, std::size_t count, CubicSums& sums) {
+  const WarpWordTag d;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(WarpPixelTag())) {
+    const WarpPair top[] = {pairs_at(left.top, i), pairs_at(right.top, i)};
+    const WarpPair bottom[] = {pairs_at(left.bottom, i), pairs_at(right.bottom, i)};
+    const auto weight_top = weights_y.at(row, i), weight_bottom = weights_y.at(row + 1, i);
+    const auto even_top = weighted_row(even_values(top[0].left), even_values(top[0].right), even_values(top[1].left),
+                                       even_values(top[1].right), weights_x, i);
+    const auto even_bottom = weighted_row(even_values(bottom[0].left), even_values(bottom[0].right),
+                                          even_values(bottom[1].left), even_values(bottom[1].right), weights_x, i);
+    const auto odd_top = weighted_row(odd_values(top[0].left), odd_values(top[0].right), odd_values(top[1].left),
+                                      odd_values(top[1].right), weights_x, i);
+    const auto odd_bottom = weighted_row(odd_values(bottom[0].left), odd_values(bottom[0].right),
+                                         odd_values(bottom[1].left), odd_values(bottom[1].right), weights_x, i);
+    auto even = hn::Add(hn::MulFixedPoint15(even_top, weight_top), hn::MulFixedPoint15(even_bottom, weight_bottom));
+    auto odd = hn::Add(hn::MulFixedPoint15(odd_top, weight_top), hn::MulFixedPoint15(odd_bottom, weight_bottom));
+    if (row > 0) {
+      even = hn::Add(even, hn::Load(d, sums.even + 2 * i));
+      odd = hn::Add(odd, hn::Load(d, sums.odd + 2 * i));
+    }
+    hn::Store(even, d, sums.even + 2 * i);
+    hn::Store(odd, d, sums.odd + 2 * i);
+  }
+}
+
+void round_cubic(const CubicSums& sums, const WarpChunk& chunk, std::uint32_t fill, std::uint32_t* out) {
+  const WarpWordTag d16;
+  const WarpPixelTag d;
+  const auto clamped = [&](const std::int16_t* values) HWY_ATTR {
+    return hn::Min(hn::Max(hn::Load(d16, values), hn::Zero(d16)), hn::Set(d16, WarpValue::kAll));
+  };
+  for (std::size_t i = 0; i < chunk.count; i += hn::Lanes(d)) {
+    const auto value = rounded_pixels(clamped(sums.even + 2 * i), clamped(sums.odd + 2 * i));
+    const auto outside = hn::And(hn::Load(d, chunk.parts + i), hn::Set(d, WarpChunk::kOutside));
+    hn::Store(hn::IfThenElse(hn::Eq(outside, hn::Zero(d)), value, hn::Set(d, fill)), d, out + i);
+  }
+}
+
+// `stride` is that of the copy.
+void cubic_chunk(const std::uint32_t* pixels, std::size_t stride, const WarpChunk& chunk, std::uint32_t fill,
+                 std::uint32_t* out) {
+  CubicWeights weights_x, weights_y;
+  weights_x.find<0>(chunk);
+  weights_y.find<16>(chunk);
+  CubicSums sums;
+  WarpTaps left, right;
+  for (std::size_t row = 0; row < 4; row += 2) {
+    left.load(pixels + row * stride, stride, chunk.offset, chunk.count);
+    right.load(pixels + row * stride + 2, stride, chunk.offset, chunk.count);
+    add_cubic_rows(left, right, row, weights_x, weights_y, chunk.count, sums);
+  }
+  round_cubic(sums, chunk, fill, out);
+}
+
 HWY_INLINE void pick_chunk(const std::uint32_t* pixels, const WarpChunk& chunk, std::uint32_t* out) {
   for (std::size_t i = 0; i < chunk.count; ++i) out[i] = pixels[chunk.offset[i]];
 }
@@ -156,13 +281,17 @@ void split_chunk(const std::uint32_t* pixels, std::size_t count, const PicturePa
 
 template <class Places>
 void warp_by(const PicturePass& pass, Places& places) {
-  const bool nearest = WarpStep::filter(*pass.steps) == WarpFilter::kNearest;
+  const WarpFilter filter = WarpStep::filter(*pass.steps);
   std::uint32_t fill = 0;
   for (int c = 0; c < 3; ++c) fill |= static_cast<std::uint32_t>(pass.steps->n[WarpStep::kFill + c]) << (8 * c);
   auto* const pixels = reinterpret_cast<std::uint32_t*>(pass.scratch);
-  copy_with_border(pass, nearest ? fill : 0, pixels);
+  if (filter == WarpFilter::kBicubic) {
+    copy_with_repeats(pass, pixels);
+  } else {
+    copy_with_border(pass, filter == WarpFilter::kNearest ? fill : 0, pixels);
+  }
 
-  const std::size_t stride = static_cast<std::size_t>(pass.width) + 2;
+  const auto stride = static_cast<std::size_t>(pass.width + 2 * warp_border(filter));
   WarpChunk chunk;
   WarpTaps taps;
   alignas(64) std::uint32_t warped[kWarpChunk];
@@ -170,12 +299,14 @@ void warp_by(const PicturePass& pass, Places& places) {
     places.start_row(y);
     for (int x = 0; x < pass.width; x += kWarpChunk) {
       chunk.count = static_cast<std::size_t>(std::min(kWarpChunk, pass.width - x));
-      places.find(x, nearest, chunk);
-      if (nearest) {
+      places.find(x, filter, chunk);
+      if (filter == WarpFilter::kNearest) {
         pick_chunk(pixels, chunk, warped);
-      } else {
+      } else if (filter == WarpFilter::kBilinear) {
         taps.load(pixels, stride, chunk.offset, chunk.count);
         blend_chunk(taps, chunk, fill, warped);
+      } else {
+        cubic_chunk(pixels, stride, chunk, fill, warped);
       }
       split_chunk(warped, chunk.count, pass, x, y);
     }

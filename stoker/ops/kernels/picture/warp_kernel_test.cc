@@ -48,7 +48,7 @@ void expect_as_meant(const PictureStep& step, ImageSize size, FencedBytes::Fence
                          .width = size.width,
                          .height = size.height};
   for (int y = 0; y < size.height; ++y) {
-    for (int x = 0; x < size.width; ++x) compute_unit(pass, x, y);
+    for (int x = 0; x < size.width; ++x) compute_pixel(pass, x, y);
   }
   const std::uint8_t* const got = PictureRunner().run({&step, 1}, size, layout, memory.data());
   ASSERT_TRUE(std::equal(want.begin(), want.end(), got)) << size.width << " x " << size.height;
@@ -58,7 +58,7 @@ class WarpKernelsOn : public EachIsa {};
 INSTANTIATE_TEST_SUITE_P(Isas, WarpKernelsOn, testing::ValuesIn(kIsaNames), isa_name);
 
 constexpr ImageSize kWideSizes[] = {{255, 2}, {256, 1}, {257, 3}, {272, 2}, {511, 1}, {513, 2}, {600, 5}, {3, 300}};
-constexpr WarpFilter kFilters[] = {WarpFilter::kNearest, WarpFilter::kBilinear};
+constexpr WarpFilter kFilters[] = {WarpFilter::kNearest, WarpFilter::kBilinear, WarpFilter::kBicubic};
 
 TEST_P(WarpKernelsOn, AgreeOnWidePictures) {
   for (const ImageSize size : kWideSizes) {

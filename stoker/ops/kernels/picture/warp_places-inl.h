@@ -28,11 +28,16 @@ using WarpIntegers = hn::Vec<WarpIntegerTag>;
 // what is stored by halves has left the store buffers when it is loaded as vectors.
 constexpr int kWarpChunk = 256;
 
-// Places in the copy with a border: of the nearest pixel, or of the one to the left and above.
+// How far taps reach beyond the picture.
+HWY_INLINE int warp_border(WarpFilter filter) { return filter == WarpFilter::kBicubic ? 2 : 1; }
+
+// Places in the copy with a border.
 struct WarpChunk {
+  static constexpr std::uint32_t kOutside = 0x8000;
+
   std::size_t count;
-  alignas(64) std::uint32_t offset[kWarpChunk];
-  alignas(64) std::uint32_t parts[kWarpChunk];  // what lies beyond, of x in the lower half
+  alignas(64) std::uint32_t offset[kWarpChunk];  // of the first tap
+  alignas(64) std::uint32_t parts[kWarpChunk];   // beyond a pixel, of x in the lower half; with kOutside for bicubic
 };
 
 HWY_INLINE WarpIntegers warp_coordinates(WarpFloats value, WarpFloats size) {
@@ -51,23 +56,32 @@ HWY_INLINE WarpFloats next_columns(WarpFloats columns) {
 }
 
 // Stores a vector of places at `i`.
-HWY_INLINE void keep_places(const PicturePass& pass, WarpFloats at_x, WarpFloats at_y, bool nearest, std::size_t i,
+HWY_INLINE void keep_places(const PicturePass& pass, WarpFloats at_x, WarpFloats at_y, WarpFilter filter, std::size_t i,
                             WarpChunk& chunk) {
   const WarpFloatTag d;
   const WarpIntegerTag d32;
   const hn::RebindToUnsigned<WarpFloatTag> du32;
   auto x = warp_coordinates(at_x, hn::Set(d, static_cast<float>(pass.width)));
   auto y = warp_coordinates(at_y, hn::Set(d, static_cast<float>(pass.height)));
-  if (nearest) {
+  if (filter == WarpFilter::kNearest) {
     x = hn::Add(x, hn::Set(d32, WarpPlace::kOne / 2));
     y = hn::Add(y, hn::Set(d32, WarpPlace::kOne / 2));
   }
-  const int stride = pass.width + 2;
+  const int stride = pass.width + 2 * warp_border(filter);
   const auto row = hn::Mul(hn::ShiftRight<WarpPlace::kBits>(y), hn::Set(d32, stride));
+  // Bicubic has a tap before this pixel, and one more column and row before that.
   const auto offset = hn::Add(hn::Add(row, hn::ShiftRight<WarpPlace::kBits>(x)), hn::Set(d32, stride + 1));
   hn::Store(hn::BitCast(du32, offset), du32, chunk.offset + i);
   const auto part = hn::Set(d32, WarpPlace::kOne - 1);
-  const auto parts = hn::Or(hn::And(x, part), hn::ShiftLeft<16>(hn::And(y, part)));
+  auto parts = hn::Or(hn::And(x, part), hn::ShiftLeft<16>(hn::And(y, part)));
+  if (filter == WarpFilter::kBicubic) {
+    const auto outside = [&](WarpIntegers place, int size) HWY_ATTR {
+      const auto before = hn::Lt(place, hn::Set(d32, -WarpPlace::kOne / 2));
+      return hn::Or(before, hn::Gt(place, hn::Set(d32, size * WarpPlace::kOne - WarpPlace::kOne / 2 - 1)));
+    };
+    const auto either = hn::Or(outside(x, pass.width), outside(y, pass.height));
+    parts = hn::Or(parts, hn::IfThenElseZero(either, hn::Set(d32, static_cast<int>(WarpChunk::kOutside))));
+  }
   hn::Store(hn::BitCast(du32, parts), du32, chunk.parts + i);
 }
 
@@ -81,7 +95,7 @@ class MatrixPlaces {
     for (int i = 0; i < 3; ++i) sum_[i] = m_[3 * i + 1] * row + m_[3 * i + 2];
   }
 
-  void find(int x, bool nearest, WarpChunk& chunk) const {
+  void find(int x, WarpFilter filter, WarpChunk& chunk) const {
     const WarpFloatTag d;
     const auto linear = [&](int i, WarpFloats columns)
                             HWY_ATTR { return hn::Add(hn::Mul(hn::Set(d, m_[3 * i]), columns), hn::Set(d, sum_[i])); };
@@ -93,7 +107,7 @@ class MatrixPlaces {
         at_x = hn::Div(at_x, divisor);
         at_y = hn::Div(at_y, divisor);
       }
-      keep_places(pass_, at_x, at_y, nearest, i, chunk);
+      keep_places(pass_, at_x, at_y, filter, i, chunk);
     }
   }
 
@@ -130,7 +144,7 @@ class ElasticPlaces {
     }
   }
 
-  void find(int x, bool nearest, WarpChunk& chunk) const {
+  void find(int x, WarpFilter filter, WarpChunk& chunk) const {
     const WarpFloatTag d;
     const WarpIntegerTag d32;
     auto columns = first_columns(x);
@@ -151,7 +165,7 @@ class ElasticPlaces {
         return hn::Mul(sum, hn::Set(d, gain_[axis]));
       };
       const auto row = hn::Set(d, static_cast<float>(row_));
-      keep_places(pass_, hn::Add(columns, move(0)), hn::Add(row, move(1)), nearest, i, chunk);
+      keep_places(pass_, hn::Add(columns, move(0)), hn::Add(row, move(1)), filter, i, chunk);
     }
   }
 

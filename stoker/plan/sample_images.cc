@@ -1,0 +1,128 @@
+#include "stoker/plan/sample_images.h"
+
+#include <algorithm>
+
+namespace stoker {
+
+SampleImages::SampleImages(const Plan& plan, DecodeLimits limits)
+    : plan_(plan), decoder_(limits), planar_(plan.fields().size()), images_(plan.fields().size()) {
+  const std::vector<ViewPlan>& views = plan.views();
+  for (std::size_t view = 0; view < views.size(); ++view) {
+    stages_.emplace_back(scratch_);
+    if (views[view].kind != ViewKind::kImage) continue;
+    views_.push_back(view);
+    if (views[view].image.decode.mode == DecodeMode::kPlanar)
+      planar_[static_cast<std::size_t>(views[view].field)] = true;
+  }
+  first_.resize(views.size());
+  windows_.resize(views.size());
+  work_.resize(views.size());
+  sharing_.resize(views_.size());
+  paths_.resize(views_.size());
+}
+
+void SampleImages::begin(const SampleInput& sample) {
+  for (CodedImage& image : images_) image.encoded = {};
+  for (const std::size_t view : views_) {
+    const ViewPlan& plan = plan_.views()[view];
+    const auto field = static_cast<std::size_t>(plan.field);
+    CodedImage& image = images_[field];
+    if (image.encoded.empty()) {
+      image.encoded = sample.fields[field];
+      image.entry_points = plan.field == sample.entry_points_of ? sample.entry_points : Bytes();
+      image.facts = decoder_.read_facts(image.encoded);
+      image.planes = planar_[field] ? decoder_.plane_sizes(image.encoded, image.facts) : Planes();
+    }
+    stages_[view].begin(plan, image, sample.draw);
+  }
+  share_decodes();
+}
+
+// Beginning with each view by itself, puts those two together that save the most work, until none do.
+void SampleImages::share_decodes() {
+  for (const std::size_t view : views_) {
+    const PixelPath& path = stages_[view].path();
+    first_[view] = view;
+    windows_[view] = path.window();
+    work_[view] = path.decode_work(windows_[view]);
+  }
+  for (;;) {
+    std::int64_t most = -1;
+    std::size_t into = 0, from = 0;
+    for (const std::size_t a : views_) {
+      for (const std::size_t b : views_) {
+        if (a >= b || first_[a] != a || first_[b] != b || !stages_[a].may_share_with(stages_[b])) continue;
+        const std::int64_t both = stages_[a].path().decode_work(enclosing(windows_[a], windows_[b]));
+        const std::int64_t saved = work_[a] + work_[b] - both;
+        if (saved > most) most = saved, into = a, from = b;
+      }
+    }
+    if (most < 0) break;
+    windows_[into] = enclosing(windows_[into], windows_[from]);
+    work_[into] += work_[from] - most;
+    for (const std::size_t view : views_) {
+      if (first_[view] == from) first_[view] = into;
+    }
+  }
+  list_decodes();
+}
+
+void SampleImages::list_decodes() {
+  decodes_.clear();
+  std::size_t listed = 0;
+  for (const std::size_t first : views_) {
+    if (first_[first] != first) continue;
+    const std::size_t begin = listed;
+    for (const std::size_t view : views_) {
+      if (first_[view] != first) continue;
+      sharing_[listed] = view;
+      paths_[listed++] = &stages_[view].path();
+    }
+    decodes_.push_back({.window = windows_[first],
+                        .views = std::span(sharing_).subspan(begin, listed - begin),
+                        .paths = std::span(paths_).subspan(begin, listed - begin)});
+  }
+}
+
+void SampleImages::decode(const SharedDecode& decode) {
+  const DecodedImage decoded = decode.paths.front()->decode(decoder_, decode.window);
+  for (PixelPath* const path : decode.paths) path->use(decoded);
+}
+
+// One view after another uses it.
+std::uint64_t SampleImages::picture_memory() const {
+  std::uint64_t most = 0;
+  for (const std::size_t view : views_) most = std::max(most, stages_[view].picture_memory());
+  return most;
+}
+
+std::uint64_t SampleImages::memory() const {
+  std::uint64_t most = 0;
+  for (const SharedDecode& decode : decodes_) {
+    most = std::max(most, decode.paths.front()->decode_memory(decode.window));
+  }
+  return most + picture_memory();
+}
+
+std::uint64_t SampleImages::memory_max() const {
+  std::uint64_t most = 0;
+  for (const std::size_t view : views_) {
+    const ImageFacts& facts = images_[static_cast<std::size_t>(plan_.views()[view].field)].facts;
+    most = std::max(most, stages_[view].path().decode_memory({0, 0, facts.width, facts.height}));
+  }
+  return most + picture_memory();
+}
+
+bool SampleImages::hand_over_coded(const SharedDecode& decode, DeviceBatch::Room& room, std::span<DeviceItem> items) {
+  return decode.paths.front()->hand_over_coded({decode.paths, decoder_, decode.window, room, items});
+}
+
+bool SampleImages::hand_over_file(const SharedDecode& decode, DeviceBatch::Room& room, std::span<DeviceItem> items) {
+  return decode.paths.front()->hand_over_file({decode.paths, decoder_, decode.window, room, items});
+}
+
+bool SampleImages::hand_over_decoded(const SharedDecode& decode, DeviceBatch::Room& room, std::span<DeviceItem> items) {
+  return decode.paths.front()->hand_over_decoded({decode.paths, decoder_, decode.window, room, items});
+}
+
+}  // namespace stoker
