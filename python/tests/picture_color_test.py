@@ -75,8 +75,7 @@ def test_contrast_and_saturation_differ_at_few_values(factor):
 def test_hue_is_torchvisions(size):
     image = picture(*size, seed=2)
     for shift in (-0.5, -0.31, -0.05, 0, 0.1, 0.25, 0.5):
-        assert_equal(colored(image, recipe().torchvision_hue(shift)), functional.adjust_hue(tensor(image), shift),
-                     1)
+        assert_equal(colored(image, recipe().torchvision_hue(shift)), functional.adjust_hue(tensor(image), shift), 1)
 
 
 @pytest.mark.parametrize("size", SIZES)
