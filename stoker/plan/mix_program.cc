@@ -18,7 +18,7 @@ namespace {
 
 MixMode mode_of(const OperatorCall& call) {
   const std::string& mode = call.text("mode");
-  return mode == "batch" ? MixMode::kBatch : mode == "elem" ? MixMode::kSample : MixMode::kGroup;
+  return mode == "batch" ? MixMode::kPerBatch : mode == "elem" ? MixMode::kPerSample : MixMode::kPerGroup;
 }
 
 bool asks_for_pairs(const OperatorCall& call) {
