@@ -301,10 +301,10 @@ class _Operators(Protocol[_Made]):
     def five_crop(self, size: int | Sequence[int]) -> _Made: ...
     def ten_crop(self, size: int | Sequence[int], axis: str = "horizontal") -> _Made: ...
     def mixup(
-        self, alpha: float = 1, p: float = 1, mode: str = "batch", labels: str = "soft", views: str = ""
+        self, alpha: float = 1, p: float = 1, mode: str = "batch", labels: str = "soft", views: str = "all"
     ) -> _Made: ...
     def cutmix(
-        self, alpha: float = 1, p: float = 1, mode: str = "batch", labels: str = "soft", views: str = ""
+        self, alpha: float = 1, p: float = 1, mode: str = "batch", labels: str = "soft", views: str = "all"
     ) -> _Made: ...
     def mixup_or_cutmix(
         self,
@@ -314,9 +314,9 @@ class _Operators(Protocol[_Made]):
         prob: float = 1,
         mode: str = "batch",
         labels: str = "soft",
-        views: str = "",
+        views: str = "all",
     ) -> _Made: ...
-    def mosaic(self, alpha: float = 1, p: float = 1, mode: str = "group", views: str = "") -> _Made: ...
+    def mosaic(self, alpha: float = 1, p: float = 1, mode: str = "group", views: str = "all") -> _Made: ...
 
 op: _Operators[OperatorCall]
 

@@ -204,7 +204,7 @@ constexpr ArgSpec mixed_labels_arg() {
                   "soft|pair", "soft");
 }
 constexpr ArgSpec mixed_views_arg() {
-  return {.name = "views", .type = ArgType::kText, .doc = "the images to mix, by name: 'image, depth'; by default all"};
+  return text_arg("views", "the images to mix: all, or those named, as in 'image, depth'", "", "all");
 }
 constexpr ArgSpec kMixupArgs[] = {alpha_arg("alpha", kShapeDoc, 1), p_arg(1), pair_mode_arg(), mixed_labels_arg(),
                                   mixed_views_arg()};

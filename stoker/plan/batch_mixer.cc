@@ -78,8 +78,8 @@ void BatchMixer::draw(const Batch& batch, std::size_t number, const MixGroup& gr
   };
   MixDraw drawn;
   for (int m = 0; m < group.size; ++m) {
-    if (m == 0 || step.mode == MixMode::kSample) {
-      const std::int64_t key = step.mode == MixMode::kBatch ? position_of(0) / order_.global_batch : position_of(m);
+    if (m == 0 || step.mode == MixMode::kPerSample) {
+      const std::int64_t key = step.mode == MixMode::kPerBatch ? position_of(0) / order_.global_batch : position_of(m);
       Random random(order_.seed, static_cast<std::uint64_t>(batch.epoch), static_cast<std::uint64_t>(key), step.stream);
       drawn = step.op->draw(random, step.size);
     }

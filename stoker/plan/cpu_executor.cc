@@ -65,11 +65,12 @@ void CpuExecutor::run(const SampleInput& sample, const OutputPlaces& place) {
 
 void CpuExecutor::write_tensors(const SharedDecode& shared, const OutputPlaces& place, Timer& timer) {
   decode(shared, timer);
-  for (std::size_t i = 0; i < shared.views.size(); ++i) {
-    const StageTensor& tensor = images_->stages(shared.views[i]).outputs().color;
-    const MutableBytes out = place(shared.views[i], tensor.shape);
+  for (const std::size_t view : shared.views) {
+    ImageStages& stages = images_->stages(view);
+    const StageTensor& tensor = stages.outputs().color;
+    const MutableBytes out = place(view, tensor.shape);
     assert(tensor.bytes() == out.size());
-    images_->stages(shared.views[i]).transform(out.data());
+    stages.transform(out.data());
   }
   timer.was(stage_run(StageSide::kCpu, Stage::kGeometry, Stage::kColor));
 }

@@ -46,9 +46,9 @@ class CpuExecutor final : public SampleExecutor {
 
   void begin(const SampleInput& sample, Timer& timer);
   void write_scalars(const SampleInput& sample, const OutputPlaces& place) const;
-  void write_tensors(const SharedDecode& decode, const OutputPlaces& place, Timer& timer);
-  bool hand_over_coded(const SharedDecode& decode, bool has_faults, const DeviceBatch& batch, DeviceBatch::Room& room);
-  void hand_over(const SharedDecode& decode, const SampleInput& sample, DeviceBatch& batch, int slot, Timer& timer);
+  void write_tensors(const SharedDecode& shared, const OutputPlaces& place, Timer& timer);
+  bool hand_over_coded(const SharedDecode& shared, bool has_faults, const DeviceBatch& batch, DeviceBatch::Room& room);
+  void hand_over(const SharedDecode& shared, const SampleInput& sample, DeviceBatch& batch, int slot, Timer& timer);
   void decode(const SharedDecode& decode, Timer& timer);
 
   const DecodeLimits limits_;

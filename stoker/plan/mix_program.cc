@@ -18,7 +18,7 @@ namespace {
 
 MixMode mode_of(const OperatorCall& call) {
   const std::string& mode = call.text("mode");
-  return mode == "batch" ? MixMode::kBatch : mode == "elem" ? MixMode::kSample : MixMode::kGroup;
+  return mode == "batch" ? MixMode::kPerBatch : mode == "elem" ? MixMode::kPerSample : MixMode::kPerGroup;
 }
 
 bool asks_for_pairs(const OperatorCall& call) {
@@ -49,6 +49,7 @@ std::vector<std::size_t> images_of(const OperatorCall& call, const std::vector<V
     known.push_back(views[i].name);
   }
   if (images.empty()) fail(ErrorKind::kUsage, "no view of the recipe makes an image, and it mixes images");
+  if (call.text("views") == "all") return images;
   const std::vector<std::string> wanted = names_in(call.text("views"));
   for (const std::string& name : wanted) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -57,9 +58,10 @@ std::vector<std::size_t> images_of(const OperatorCall& call, const std::vector<V
     }
   }
   const auto left_out = [&](std::size_t view) {
-    return !wanted.empty() && std::find(wanted.begin(), wanted.end(), views[view].name) == wanted.end();
+    return std::find(wanted.begin(), wanted.end(), views[view].name) == wanted.end();
   };
   images.erase(std::remove_if(images.begin(), images.end(), left_out), images.end());
+  if (images.empty()) fail(ErrorKind::kUsage, "views names no image");
   return images;
 }
 

@@ -15,12 +15,12 @@ namespace stoker {
 struct ViewPlan;
 
 /// What shares one draw.
-enum class MixMode : std::uint8_t { kBatch, kGroup, kSample };
+enum class MixMode : std::uint8_t { kPerBatch, kPerGroup, kPerSample };
 
 struct MixStep {
   std::unique_ptr<const BatchOperator> op;
   std::uint64_t stream = 0;  // names its random numbers
-  MixMode mode = MixMode::kBatch;
+  MixMode mode = MixMode::kPerBatch;
   int distance = 1;  // between the positions of neighbours in a group: of samples that are not repeated
   int group = 2;
   std::vector<std::size_t> images;  // views

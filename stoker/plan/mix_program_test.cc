@@ -81,7 +81,7 @@ TEST(MixProgram, MixesAllImagesOrThoseNamed) {
   const auto images_of = [&](std::string_view views) {
     return Plan(Recipe(recipe).mixup(1, 1, "batch", "soft", views)).mixing().steps[0].images;
   };
-  EXPECT_THAT(images_of(""), ElementsAre(0, 2, 3));
+  EXPECT_THAT(images_of("all"), ElementsAre(0, 2, 3));
   EXPECT_THAT(images_of("mask"), ElementsAre(3));
   EXPECT_THAT(images_of("small, image"), ElementsAre(0, 2));
   EXPECT_THAT(refusal(Recipe(recipe).mixup(1, 1, "batch", "soft", "smal")),

@@ -177,13 +177,13 @@ class Recipe {
                        std::vector<double> fill = {124, 116, 104});
   Recipe& one_hot(int classes, double smoothing = 0);
   Recipe& mixup(double alpha = 1, double p = 1, std::string_view mode = "batch", std::string_view labels = "soft",
-                std::string_view views = "");
+                std::string_view views = "all");
   Recipe& cutmix(double alpha = 1, double p = 1, std::string_view mode = "batch", std::string_view labels = "soft",
-                 std::string_view views = "");
+                 std::string_view views = "all");
   Recipe& mixup_or_cutmix(double mixup_alpha = 0.8, double cutmix_alpha = 1, double switch_prob = 0.5, double prob = 1,
                           std::string_view mode = "batch", std::string_view labels = "soft",
-                          std::string_view views = "");
-  Recipe& mosaic(double alpha = 1, double p = 1, std::string_view mode = "group", std::string_view views = "");
+                          std::string_view views = "all");
+  Recipe& mosaic(double alpha = 1, double p = 1, std::string_view mode = "group", std::string_view views = "all");
   Recipe& sequence(OperatorCalls operators);
   Recipe& random_apply(OperatorCalls operators, double p = 0.5);
   Recipe& random_choice(OperatorCalls operators, std::vector<double> p = {});

@@ -42,13 +42,15 @@ Recipe soft(std::string_view dtype = "f32", std::string_view layout = "nchw") {
 /// Recipes of every operator and mode, and chains of them.
 std::vector<Recipe> mixing_recipes() {
   Recipe two_views = soft("u8").view("small").decode("faithful").resize(5, 7).cast("f16");
+  Recipe pictures = Recipe().decode().resize(kSize.height, kSize.width).invert().normalize("imagenet");
+  pictures.add({"random_erasing", {{"p", 0.8}}});
   return {soft().mixup(0.2),
           soft("f16").cutmix(1, 0.8, "pair"),
           soft("u8", "nhwc").mixup_or_cutmix(0.8, 1, 0.5, 0.9, "elem"),
           soft("bf16").mosaic(),
           soft().mosaic(1, 0.7, "elem").mixup(1, 1, "pair"),
           two_views.cutmix(),
-          images().mixup_or_cutmix(0.8, 1, 0.5, 0.9, "pair", "pair")};
+          pictures.mixup_or_cutmix(0.8, 1, 0.5, 0.9, "pair", "pair")};
 }
 
 LoaderOptions options_of(int batch, int threads = 2) { return {.batch = batch, .seed = 3, .threads = threads}; }
@@ -249,6 +251,18 @@ TEST(LoaderMix, GivesRepeatedSamplesOtherPartners) {
       for (std::size_t slot = 0; slot < 16; ++slot) keys[batch->position[slot]] = batch->key[slot];
     }
     for (const auto& [position, key] : keys) EXPECT_NE(keys.at(position ^ distance), key);
+  }
+}
+
+TEST(LoaderMix, GivesCopiesInABatchOtherPartners) {
+  const MemoryDataset data = memory_dataset();
+  LoaderOptions options = options_of(16);
+  options.batch_repeats = 4;
+  const Recipe recipe = images().mixup(1, 1, "pair", "pair");
+  expect_plainly_mixed(data, recipe, options, "batch_repeats");
+  Loader loader(data.dataset, recipe, options);
+  for (const BatchPtr& batch : loader.epoch(0)) {
+    for (std::size_t slot = 0; slot < 16; ++slot) EXPECT_NE(batch->key[slot], batch->key[slot ^ 1]);
   }
 }
 

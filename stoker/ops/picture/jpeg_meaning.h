@@ -126,24 +126,24 @@ struct JpegPlanes {
 template <class Sample>
 STOKER_HOST_DEVICE void jpeg_block(const JpegPlanes& planes, int c, int x, int y, const JpegDivisors& divisors,
                                    const Sample& sample) {
-  constexpr int kSide = JpegTransform::kSide;
-  int block[kSide][kSide];  // transposed: libjpeg transforms the rows first
-  for (int i = 0; i < kSide; ++i) {
-    for (int j = 0; j < kSide; ++j) block[i][j] = sample(x + i, y + j) - 128;
+  constexpr int kBlock = JpegTransform::kSide;
+  int block[kBlock][kBlock];  // transposed: libjpeg transforms the rows first
+  for (int i = 0; i < kBlock; ++i) {
+    for (int j = 0; j < kBlock; ++j) block[i][j] = sample(x + i, y + j) - 128;
   }
   JpegTransform::forward(block, 11);
   JpegTransform::transpose(block);
   JpegTransform::forward(block, 15);
-  for (int row = 0; row < kSide; ++row) {
-    for (int column = 0; column < kSide; ++column) {
+  for (int row = 0; row < kBlock; ++row) {
+    for (int column = 0; column < kBlock; ++column) {
       block[row][column] = JpegDivisors::quantized(block[row][column], divisors.of[c > 0 ? 1 : 0][row][column]);
     }
   }
   JpegTransform::inverse(block, 11);
   JpegTransform::transpose(block);
   JpegTransform::inverse(block, 18);
-  for (int i = 0; i < kSide && x + i < planes.width[c]; ++i) {
-    for (int j = 0; j < kSide && y + j < planes.height[c]; ++j) {
+  for (int i = 0; i < kBlock && x + i < planes.width[c]; ++i) {
+    for (int j = 0; j < kBlock && y + j < planes.height[c]; ++j) {
       const int value = block[i][j] + 128;
       planes.at(c, x + i, y + j) = static_cast<std::uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
     }

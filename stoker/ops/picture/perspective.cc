@@ -63,7 +63,8 @@ class RandomPerspective final : public WarpOperator {
 
  private:
   double draw_way(Random& random, int side) const {
-    const auto most = static_cast<std::uint64_t>(distortion_ * (side / 2));
+    const int half = side / 2;
+    const auto most = static_cast<std::uint64_t>(distortion_ * half);
     return static_cast<double>(random.below(most + 1));
   }
 

@@ -49,7 +49,7 @@ STOKER_HOST_DEVICE inline void find_facts(const PicturePass& pass, const Picture
     case PictureKind::kGamma:
       for (int value = lane; value < 256; value += lanes) {
         const std::uint8_t now = value_in_table(pass, statistics, value);
-        for (int c = 0; c < 3; ++c) pass.facts->table[c][value] = now;
+        for (auto& table : pass.facts->table) table[value] = now;
       }
       return;
     case PictureKind::kEqualize:

@@ -62,7 +62,8 @@ bool read_section(TimmSpec& spec, const Section& section, const SectionReader& r
   const bool rand = spec.policy == TimmSpec::Policy::kRand, mix = spec.policy == TimmSpec::Policy::kAugMix;
   if (key == "mstd") {
     const double std = read.number(0, kStdMax);
-    spec.magnitude_std = rand && std > 100 ? TimmSpec::kUniform : std;
+    spec.magnitude_std = std;
+    if (rand && std > 100) spec.magnitude_std = TimmSpec::kUniform;
   } else if (key == "m" && (rand || mix)) {
     spec.magnitude = read.integer(0, 1000);
   } else if (key == "mmax" && rand) {

@@ -40,7 +40,7 @@ struct DevicePictureFactsKernel {
   STOKER_HOST_DEVICE static void run(const Args& args, Shared& shared, int block, int thread) {
     const PicturePass& pass = args.pictures[block].pass;
     if constexpr (kPhase == 0) {
-      for (int c = 0; c < 3; ++c) shared.counts[c][thread] = 0;
+      for (auto& counts : shared.counts) counts[thread] = 0;
     } else if constexpr (kPhase == 1) {
       const std::int64_t pixels = pass.pixels();
       const PictureStatistic statistic = args.pictures[block].statistic;

@@ -99,8 +99,7 @@ class Eraser {
 };
 
 template <typename Bits>
-void erase_elements(std::span<const EraseStep> steps, ImageSize size, TensorFormat format, std::uint8_t* tensor) {
-  Eraser<Bits> eraser(size, format, tensor);
+void erase_all(std::span<const EraseStep> steps, Eraser<Bits> eraser) {
   for (const EraseStep& step : steps) eraser.erase(step);
 }
 
@@ -108,9 +107,9 @@ void erase_elements(std::span<const EraseStep> steps, ImageSize size, TensorForm
 
 void erase_tensor(std::span<const EraseStep> steps, ImageSize size, TensorFormat format, std::uint8_t* tensor) {
   switch (size_of(format.dtype)) {
-    case 4: return erase_elements<std::uint32_t>(steps, size, format, tensor);
-    case 2: return erase_elements<std::uint16_t>(steps, size, format, tensor);
-    default: return erase_elements<std::uint8_t>(steps, size, format, tensor);
+    case 4: return erase_all(steps, Eraser<std::uint32_t>(size, format, tensor));
+    case 2: return erase_all(steps, Eraser<std::uint16_t>(size, format, tensor));
+    default: return erase_all(steps, Eraser<std::uint8_t>(size, format, tensor));
   }
 }
 
