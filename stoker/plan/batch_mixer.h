@@ -45,7 +45,7 @@ class BatchMixer {
 
   const std::vector<MixStep>& steps() const { return plan_.mixing().steps; }
   /// The group that begins with this slot. Its size is 0 if none does, or none whose samples are all valid.
-  MixGroup group_at(const Batch& batch, std::size_t step, int slot) const noexcept;
+  MixGroup group_at(const Batch& batch, std::size_t number, int slot) const noexcept;
   /// What a step has drawn for a slot.
   const MixDraw& draw_of(std::span<const MixDraw> draws, std::size_t step, int slot) const {
     return draws[step * static_cast<std::size_t>(slots_) + static_cast<std::size_t>(slot)];
@@ -54,7 +54,7 @@ class BatchMixer {
   MixDraw draw_of(std::span<const MixDraw> draws, std::size_t step, int slot, std::size_t view) const;
 
  private:
-  void draw(const Batch& batch, std::size_t step, const MixGroup& group, std::span<MixDraw> draws) const noexcept;
+  void draw(const Batch& batch, std::size_t number, const MixGroup& group, std::span<MixDraw> draws) const noexcept;
   void mix_group(std::size_t step, const MixGroup& group, std::span<const MixDraw> draws,
                  MixedViews views) const noexcept;
 
