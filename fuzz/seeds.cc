@@ -201,7 +201,7 @@ void keep_jpegs(const Corpus& corpus) {
 }  // namespace stoker
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
+  if (argc != 2 || argv[1][0] == '-') {
     fmt::print(stderr, "usage: fuzz_seeds CORPUS\n");
     return 2;
   }
