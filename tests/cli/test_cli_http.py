@@ -12,7 +12,8 @@ from web_server import FAULTS, WebServer
 SHARDS = 3
 HANG_S = 20  # a guard against hanging, not a limit on speed
 FATAL = {"changed-tag"}
-PATIENCE = {"STOKER_HTTP_PATIENCE": "6", "no_proxy": "127.0.0.1"}
+# Whatever the machine that tests run on has for its own connections is not for these.
+PATIENCE = {"STOKER_HTTP_PATIENCE": "3", "no_proxy": "127.0.0.1", "CURL_CA_BUNDLE": "", "SSL_CERT_FILE": "", "SSL_CERT_DIR": ""}
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def want(stoker, shards, tmp_path_factory):
     return stoker.audit(tmp_path_factory.mktemp("want"), *run(pattern(shards), "--epochs", 2))
 
 
-@pytest.mark.parametrize("options", [(), ("--io-depth", 1), ("--order", "windowed"), ("--no-index",)], ids=" ".join)
+@pytest.mark.parametrize("options", [(), ("--io-depth", 1), ("--order", "windowed", "--lanes", 5), ("--no-index",)], ids=str)
 def test_a_run_over_http_delivers_what_a_run_on_the_folder_does(stoker, shards, tmp_path, options):
     local = stoker.audit(tmp_path, *run(pattern(shards), *options))
     with WebServer(shards, "--latency", 0.002) as server:
@@ -49,7 +50,7 @@ def test_a_run_over_http_delivers_what_a_run_on_the_folder_does(stoker, shards, 
 
 def test_a_list_and_a_packed_folder_are_read_over_http(stoker, shards, tmp_path):
     served = tmp_path / "served"
-    stoker.text("pack", pattern(shards), served / "packed")
+    stoker.text("pack", shards / "shard-002.tar", served / "packed")
     shutil.copy(shards / "shard-001.tar", served)
     (served / "list.txt").write_text("shard-001.tar\n")
     with WebServer(served) as server:
@@ -103,8 +104,8 @@ def test_what_cannot_be_read_is_told_in_one_sentence(stoker, shards, path, statu
 def test_a_server_that_is_not_there_is_told_soon(stoker, shards):
     with WebServer(shards) as server:
         url = server.url
-    done = stoker(*run(f"{url}/shard-000.tar"))
-    assert done.returncode != 0 and "cannot open" in done.stderr and done.stderr.count("\n") == 1
+    done = stoker(*run(f"{url}/shard-000.tar"), env=PATIENCE)
+    assert done.returncode != 0 and "onnect to server" in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_logins_and_signatures_are_shown_nowhere(stoker, shards, tmp_path):
@@ -114,7 +115,7 @@ def test_logins_and_signatures_are_shown_nowhere(stoker, shards, tmp_path):
     with WebServer(shards, "--secret", "s3cr3t") as server, WebServer(shards, "--redirect-to", f"{server.url}/shard-001.tar?s3cr3t") as front:
         signed = f"http://user:s3cr3t@{server.at}/shard-001.tar?signature=s3cr3t"
         moved = f"http://user:s3cr3t@{front.at}/moved.tar"
-        runs = [stoker(*run(url, "--audit", written / "audit", "--save-state", written / "state", "--json", "--tune",
+        runs = [stoker(*run(url, "--audit", written / "audit", "--save-state", written / "state", "--json", "--tune", "on",
                             "--tune-report", written / "report.html", *more), env=env)
                 for url, more in ((signed, ()), (moved, ()), (signed.replace("001", "009"), ()), (signed, ("--cache", "bogus")))]
         assert [done.returncode == 0 for done in runs] == [True, True, False, False], runs
@@ -179,11 +180,11 @@ def test_what_is_encrypted_stays_so(stoker, shards, certificate):
 def test_a_loader_reads_urls_as_it_reads_paths(shards, monkeypatch):
     stoker = pytest.importorskip("stoker")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    recipe = stoker.recipe().decode().normalize("imagenet")
+    recipe = stoker.recipe().decode().center_crop(32).normalize("imagenet")
 
     def batches(data):
-        with stoker.Loader(data, recipe, batch=10, epochs=1) as loader:
-            return [(batch.key, np.array(batch.image).tobytes()) for batch in loader]
+        with stoker.Loader(data, recipe, batch=10) as loader:
+            return [(batch.key, np.array(batch.image).tobytes()) for batch in loader.epoch(0)]
 
     with WebServer(shards) as server:
         assert batches(pattern(server.url)) == batches(pattern(shards))

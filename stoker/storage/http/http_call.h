@@ -53,7 +53,7 @@ struct HttpCall {
     bool hedged = false;
     bool ended = false;
     std::int64_t began_ns = 0;  // when the first exchange was started
-    std::int64_t due_ns = 0;  // of the next exchange when none is under way
+    std::int64_t due_ns = 0;    // of the next exchange when none is under way
   };
   Progress progress;
   HttpCall* next = nullptr;

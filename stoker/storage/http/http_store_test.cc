@@ -182,7 +182,9 @@ TEST_F(Http, AsksAgainAfterFaultsThatMayPass) {
     const std::shared_ptr<Source> source = open();
     EXPECT_EQ(read(*source, 10, 100), content_.substr(10, 100));
     EXPECT_EQ(server_->requests(), 1 + 3);
-    EXPECT_EQ(transport_->traffic().retries, 2);
+    // A connection that was kept may be closed for its age: libcurl then asks again by itself.
+    const bool closed = std::string_view(name) == "closed" || std::string_view(name) == "reset";
+    EXPECT_EQ(transport_->traffic().retries, closed ? 1 : 2);
   }
 }
 
@@ -398,7 +400,8 @@ TEST_F(Http, SaysWhereThereIsNoServer) {
   server_.reset();
   EXPECT_THAT(error_of([&] { store().open(url); }).message(),
               AllOf(HasSubstr("cannot open"), HasSubstr("tried 3 times")));
-  EXPECT_EQ(error_of([&] { store().open("http://not a host/a.tar"); }).kind(), ErrorKind::kUsage);
+  const Error malformed = error_of([&] { store().open("http://not a host/a.tar"); });
+  EXPECT_EQ(malformed.kind(), ErrorKind::kUsage) << malformed.message();
 }
 
 TEST_F(Http, SendsAnotherRequestForOneThatIsLate) {

@@ -32,8 +32,11 @@ std::shared_ptr<HttpHost> HttpTransport::host_of(std::string_view url) {
 
 void HttpTransport::start(HttpCall& call) {
   if (!home_.here()) return call_here(call);
-  call.error = thrown_by([&] { take(call); });
-  if (call.error) call.done(call);
+  // The driver may end a call before take() returns: only a failure to take it is ours to set.
+  std::exception_ptr failure = thrown_by([&] { take(call); });
+  if (!failure) return;
+  call.error = std::move(failure);
+  call.done(call);
 }
 
 void HttpTransport::take(HttpCall& call) {
