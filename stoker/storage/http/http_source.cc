@@ -98,8 +98,8 @@ void HttpSource::start_parts(ReadRequest& request) {
     call.context = part.get();
     call.done = &part_ended;
     reading.left.fetch_add(1, std::memory_order_relaxed);
-    part.release();  // part_ended() takes it back
-    transport_->start(call);
+    HttpCall& started = part.release()->call;  // part_ended() takes it back
+    transport_->start(started);
     pass(length);
   }
 }

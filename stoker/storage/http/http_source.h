@@ -64,7 +64,7 @@ class HttpParts {
   void give_back(std::unique_ptr<Part> part) noexcept;
 
  private:
-  const HomeProcess home_;
+  const HomeProcess home_{};
   std::mutex mutex_;
   std::vector<std::unique_ptr<Part>> free_;
 };

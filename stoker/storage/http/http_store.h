@@ -54,7 +54,7 @@ class HttpStore final : public Store {
   const std::string scheme_;
   const std::shared_ptr<HttpTransport> transport_;
   const std::shared_ptr<HttpParts> parts_ = std::make_shared<HttpParts>();
-  const HomeProcess home_;
+  const HomeProcess home_{};
   mutable std::mutex mutex_;
   mutable std::map<std::string, Found> found_;
 };

@@ -47,7 +47,7 @@ class HttpTransport {
   void drive();
   void call_here(HttpCall& call);
 
-  const HomeProcess home_;
+  const HomeProcess home_{};
   const HttpOptions options_;
   const MakeExecutor make_executor_;
   HttpCounters counters_;
