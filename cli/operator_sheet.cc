@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "stoker/base/error.h"
 #include "stoker/ops/argument_text.h"
 #include "stoker/plan/plan.h"
+#include "stoker/plan/recipe.h"
 #include "stoker/runtime/loader.h"
 
 namespace stoker {
@@ -18,12 +22,48 @@ constexpr std::string_view kSquare =
 // Noise takes the place of what is erased only in a tensor that can hold it.
 constexpr std::string_view kNormalized = R"(, { op = "normalize", preset = "imagenet" })";
 
+// Operators of the batch mix samples in blocks of four at most.
+constexpr int kMixedTogether = 4;
+
+/// A recipe whose images show what the operator does with these arguments, or else nothing (null), to a square of the
+/// sample. Those of the batch mix labels, too, which are below `classes`.
+Recipe recipe_of_example(const OperatorSpec* spec, std::string_view arguments, std::int64_t classes) {
+  std::string in_view(kSquare), in_batch, of_label;
+  if (spec) {
+    const std::string call = fmt::format("{{ op = \"{}\"{}{} }}", spec->name, arguments.empty() ? "" : ", ", arguments);
+    if (is_of_batch(*spec)) {
+      in_batch = call;
+      of_label = fmt::format("{{ op = \"one_hot\", classes = {} }}", classes);
+    } else {
+      if (family_name(*spec) == "erase") in_view += kNormalized;
+      in_view += ", " + call;
+    }
+  }
+  return Recipe::from_toml(
+      fmt::format("batch = [{}]\n"
+                  "[[view]]\nname = \"image\"\noperators = [{}]\n"
+                  "[[view]]\nname = \"label\"\noperators = [{}]\n",
+                  in_batch, in_view, of_label));
+}
+
+/// So many samples are drawn to show `count` of them.
+int batch_of(int count) { return (count + kMixedTogether - 1) / kMixedTogether * kMixedTogether; }
+
+/// One more than the largest label of those; labels below zero stand for none.
+std::int64_t classes_of(const Dataset& dataset, int count) {
+  const std::int64_t drawn = std::min<std::int64_t>(batch_of(count), dataset.size());
+  std::int64_t classes = 1;
+  for (std::int64_t sample = 0; sample < drawn; ++sample) classes = std::max(classes, dataset.label(sample) + 1);
+  return classes;
+}
+
 /// The pictures that one recipe makes: by sample, one for each view.
 std::vector<std::vector<RgbImage>> pictures_of(const Recipe& recipe, const std::shared_ptr<const Dataset>& dataset,
                                                int count, std::uint64_t seed) {
   const Plan plan(recipe);
   LoaderOptions options;
-  options.batch = count;
+  options.batch = batch_of(count);
+  options.tail = Tail::kWrap;
   options.seed = seed;
   options.threads = 1;
   options.tune = TuneMode::kOff;
@@ -54,24 +94,6 @@ std::string title(const std::string& arguments, std::size_t view, std::size_t vi
 
 }  // namespace
 
-Recipe recipe_of_example(const OperatorSpec* spec, std::string_view arguments) {
-  std::string in_view(kSquare), in_batch;
-  if (spec) {
-    const std::string call = fmt::format("{{ op = \"{}\"{}{} }}", spec->name, arguments.empty() ? "" : ", ", arguments);
-    if (is_of_batch(*spec)) {
-      in_batch = call;
-    } else {
-      if (family_name(*spec) == "erase") in_view += kNormalized;
-      in_view += ", " + call;
-    }
-  }
-  return Recipe::from_toml(
-      fmt::format("batch = [{}]\n"
-                  "[[view]]\nname = \"image\"\noperators = [{}]\n"
-                  "[[view]]\nname = \"label\"\noperators = []\n",
-                  in_batch, in_view));
-}
-
 RgbImage operator_sheet(const OperatorSpec& spec, const std::shared_ptr<const Dataset>& dataset, int count,
                         std::uint64_t seed) {
   const std::vector<std::string> examples = examples_of(spec);
@@ -82,10 +104,11 @@ RgbImage operator_sheet(const OperatorSpec& spec, const std::shared_ptr<const Da
   if (dataset->size() < count) {
     fail(ErrorKind::kUsage, "the data set has {} samples, but --count asks for {}", dataset->size(), count);
   }
+  const std::int64_t classes = classes_of(*dataset, count);
   std::vector<std::string> titles = {"original"};
-  std::vector<std::vector<RgbImage>> rows = pictures_of(recipe_of_example(nullptr, ""), dataset, count, seed);
+  std::vector<std::vector<RgbImage>> rows = pictures_of(recipe_of_example(nullptr, "", classes), dataset, count, seed);
   for (const std::string& arguments : examples) {
-    const auto more = pictures_of(recipe_of_example(&spec, arguments), dataset, count, seed);
+    const auto more = pictures_of(recipe_of_example(&spec, arguments, classes), dataset, count, seed);
     for (std::size_t view = 0; view < more.front().size(); ++view) {
       titles.push_back(title(arguments, view, more.front().size()));
     }

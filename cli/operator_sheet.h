@@ -3,19 +3,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
 
 #include "cli/contact_sheet.h"
 #include "stoker/format/dataset.h"
 #include "stoker/ops/operator_table.h"
-#include "stoker/plan/recipe.h"
 
 namespace stoker {
-
-/// A recipe of the operator with these arguments, as recipes write them, or of none: its images show what the operator
-/// does to a square of the sample.
-Recipe recipe_of_example(const OperatorSpec* spec, std::string_view arguments);
 
 /// One row for each of the first `count` samples, and one column for each picture that an example makes. Throws kUsage
 /// for an operator that changes nothing to be seen, and what a Loader throws.
