@@ -7,7 +7,8 @@ set_target_properties(PkgConfig::archive PROPERTIES INTERFACE_LINK_LIBRARIES "${
 
 # stoker_for_wheel(TARGET): a program of the wheel; takes older versions of some functions than the linker would.
 function(stoker_for_wheel target)
-  target_link_options(${target} PRIVATE -Wl,--gc-sections)
+  # libcurl's own libraries have what parts of libarchive want that are left out afterwards: the linker must not look there.
+  target_link_options(${target} PRIVATE -Wl,--gc-sections -Wl,--allow-shlib-undefined)
   if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
     target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/python/wheel/older_symbols.cc)
     target_link_options(${target} PRIVATE

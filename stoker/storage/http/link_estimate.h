@@ -14,7 +14,8 @@ namespace stoker {
 class LinkEstimate {
  public:
   static constexpr std::uint64_t kGapFirst = 256 << 10;  // before anything was measured
-  static constexpr std::uint64_t kGapLeast = 16 << 10, kGapMost = 4 << 20;
+  // Many requests share the link: what is read in vain takes their room, however fast one connection is.
+  static constexpr std::uint64_t kGapLeast = 16 << 10, kGapMost = 256 << 10;
 
   /// An answer whose first byte came after `first_byte_ns`, and whose body of `bytes` took another `body_ns`.
   void add(std::int64_t first_byte_ns, std::uint64_t bytes, std::int64_t body_ns);
