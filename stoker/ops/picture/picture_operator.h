@@ -1,5 +1,6 @@
-// The seam for operators on pictures: they follow the geometry (but for warps, source_warp.h) and work on 8-bit RGB of the
-// output's size, before it is normalized. Each draws steps (picture_step.h), which the kernels of the family execute.
+// The seam for operators on pictures: they follow the geometry (except warps: source_warp.h) and work on 8-bit RGB of
+// the output's size, before it is normalized. Each draws steps (picture_step.h), which the kernels of the family
+// execute.
 #pragma once
 
 #include <cstddef>
