@@ -35,7 +35,7 @@ nb::object draw_boxes(const Recipe& recipe, int width, int height, std::int64_t 
   numbers->reserve(static_cast<std::size_t>(count) * kNumbers);
   for (std::int64_t i = 0; i < count; ++i) {
     const SampleDraw draw{seed, 0, static_cast<std::uint64_t>(i)};
-    const SamplingMap map = plan.views().front().image.geometry.draw({width, height}, draw);
+    const SamplingMap map = plan.views().front().image.draw({width, height}, draw).map;
     numbers->insert(numbers->end(), {map.x.clamp_begin, map.y.clamp_begin, map.x.clamp_end, map.y.clamp_end,
                                      map.x.mirrored(), map.y.mirrored()});
   }

@@ -33,9 +33,26 @@ void Geometry::append(std::unique_ptr<const GeometryOperator> op, std::uint64_t 
   steps_.push_back({std::move(op), stream});
 }
 
+void Geometry::split() {
+  if (padded_) fail(ErrorKind::kUsage, "padding cannot be warped and then resized; put the warp before what pads");
+  split_ = steps_.size();
+}
+
 SamplingMap Geometry::draw(ImageSize image, const SampleDraw& sample) const {
+  return draw_steps(steps_, image, sample);
+}
+
+SamplingMap Geometry::draw_before_split(ImageSize image, const SampleDraw& sample) const {
+  return draw_steps(std::span(steps_).first(split_), image, sample);
+}
+
+SamplingMap Geometry::draw_after_split(ImageSize image, const SampleDraw& sample) const {
+  return draw_steps(std::span(steps_).subspan(split_), image, sample);
+}
+
+SamplingMap Geometry::draw_steps(std::span<const Step> steps, ImageSize image, const SampleDraw& sample) const {
   SamplingMap map = SamplingMap::identity(image.width, image.height);
-  for (const Step& step : steps_) {
+  for (const Step& step : steps) {
     Random random(sample.seed, sample.epoch, sample.position, step.stream);
     step.op->apply(random, map);
     check_window(map.x);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "stoker/base/random.h"
@@ -54,10 +55,17 @@ class Geometry {
   /// `stream` names the operator's random numbers (random_stream). Throws kUsage for a resize of what is surely padded.
   void append(std::unique_ptr<const GeometryOperator> op, std::uint64_t stream);
 
+  /// Warps stand after the operators so far (ops/picture/source_warp.h). Once at most. Throws kUsage if what they would
+  /// read is surely padded.
+  void split();
+
   bool empty() const { return steps_.empty(); }
   /// The map of one sample whose (upright) image has this size. Allocates nothing. Throws what the operators throw, and
   /// kLimit past kChainSideMax.
   SamplingMap draw(ImageSize image, const SampleDraw& sample) const;
+  /// The same of the operators before split(), and of those after it, for an image that was warped between.
+  SamplingMap draw_before_split(ImageSize image, const SampleDraw& sample) const;
+  SamplingMap draw_after_split(ImageSize image, const SampleDraw& sample) const;
   /// The size of every output, or nullopt when it depends on the image. Throws kLimit past kChainSideMax.
   std::optional<ImageSize> output_size() const;
 
@@ -66,7 +74,10 @@ class Geometry {
     std::unique_ptr<const GeometryOperator> op;
     std::uint64_t stream;
   };
+  SamplingMap draw_steps(std::span<const Step> steps, ImageSize image, const SampleDraw& sample) const;
+
   std::vector<Step> steps_;
+  std::size_t split_ = 0;
   bool padded_ = false;  // by an operator after which none crops
 };
 

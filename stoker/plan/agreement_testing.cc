@@ -75,6 +75,47 @@ std::vector<Recipe> picture_recipes() {
   return recipes;
 }
 
+namespace {
+
+std::vector<Recipe> source_warps_in(const char* mode, const char* orientation) {
+  const auto base = [&] { return Recipe().decode(mode, orientation); };
+  const OperatorCall turn = {"random_rotation", {{"degrees", 60.0}, {"filter", "bilinear"}, {"fill", 200.0}}};
+  const OperatorCall lean = {"shear_x", {{"factor", Numbers{-0.5, 0.5}}, {"filter", "bilinear"}, {"fill", 200.0}}};
+  const auto affine = [](double scale, const char* filter) -> OperatorCall {
+    return {"affine",
+            {{"angle", -12.0},
+             {"translate", Numbers{3.5, -2}},
+             {"scale", scale},
+             {"shear", Numbers{10, -7}},
+             {"filter", filter},
+             {"fill", Numbers{10, 200, 90}}}};
+  };
+  return {
+      base().add(turn).random_resized_crop(21).random_flip(),
+      base().add(turn).add(lean).resize(19, 26, "bicubic").normalize("imagenet"),
+      base().flip().resize(50, 60).flip("vertical").add(affine(1.3, "bicubic")).center_crop(40).random_flip(),
+      base().add({"random_apply", {{"operators", OperatorCalls{turn, lean}}}}).resize(24, 30).pad({3, 1}, {10, 20, 30}),
+      base().add({"random_choice", {{"operators", OperatorCalls{turn, lean}}}}).random_crop(22, 15, 9).flip(),
+      base().add(affine(0.05, "bilinear")).resize(1, 1, "box"),
+      base().add(affine(40, "nearest")).resize(90, 3).cast("f16"),
+      base().random_resized_crop(33, {0.01, 0.1}).add(affine(2, "bilinear")).random_resized_crop(18, {0.1, 0.3}),
+      base().add({"translate_x", {{"pixels", Numbers{-300, 300}}, {"fill", 77.0}}}).resize(20, 20).layout("nhwc"),
+      base().add({"random_perspective", {{"p", 0.9}, {"distortion_scale", 1.0}, {"fill", 255.0}}}).resize(23, 18),
+      // Beyond the horizon.
+      base().add({"perspective", {{"endpoints", Numbers{9, 3, 6, 0, 20, 40, 0, 12}}, {"fill", 40.0}}}).resize(31, 9),
+      base().add(turn).random_resized_crop(25).invert().add(turn).gaussian_blur({3}).normalize("unit"),
+  };
+}
+
+}  // namespace
+
+std::vector<Recipe> source_warp_recipes() {
+  std::vector<Recipe> recipes;
+  for (Recipe& recipe : source_warps_in("planar", "apply")) recipes.push_back(std::move(recipe));
+  for (Recipe& recipe : source_warps_in("faithful", "ignore")) recipes.push_back(std::move(recipe));
+  return recipes;
+}
+
 std::vector<Recipe> erase_recipes() {
   // Then it writes deviates, which bytes cannot hold.
   const auto has_mode = [](const OperatorCall& call) {

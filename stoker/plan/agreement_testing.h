@@ -17,6 +17,8 @@ extern const std::vector<ImageSize> kAgreementSizes;
 std::vector<Recipe> agreement_recipes();
 /// Every operator on pictures.
 std::vector<Recipe> picture_recipes();
+/// Warps before operators of geometry.
+std::vector<Recipe> source_warp_recipes();
 /// Each operator that erases, in every type and layout.
 std::vector<Recipe> erase_recipes();
 /// Several views of one field each, which are decoded alike or not.

@@ -38,8 +38,8 @@ class CpuExecutor::Timer {
 };
 
 // Lays out the work of all images, and waits for the memory that they take.
-void CpuExecutor::begin(const SampleInput& sample, Timer& timer) {
-  images_->begin(sample);
+void CpuExecutor::begin(const SampleInput& sample, bool for_device, Timer& timer) {
+  images_->begin(sample, for_device);
   if (gate_ && !images_->decodes().empty()) timer.waited(gate_->enter(images_->memory()));
 }
 
@@ -59,7 +59,7 @@ void CpuExecutor::decode(const SharedDecode& decode, Timer& timer) {
 void CpuExecutor::run(const SampleInput& sample, const OutputPlaces& place) {
   write_scalars(sample, place);
   Timer timer(counts_, *images_);
-  begin(sample, timer);
+  begin(sample, false, timer);
   for (const SharedDecode& decode : images_->decodes()) write_tensors(decode, place, timer);
 }
 
@@ -79,7 +79,7 @@ void CpuExecutor::run(const SampleInput& sample, DeviceBatch& batch, int slot) {
   const auto place = [&batch, slot](std::size_t view, const Shape& shape) { return batch.place(view, slot, shape); };
   write_scalars(sample, place);
   Timer timer(counts_, *images_);
-  begin(sample, timer);
+  begin(sample, batch.crosses_as() != ImageForm::kFinished, timer);
   for (const SharedDecode& decode : images_->decodes()) {
     if (batch.crosses_as() == ImageForm::kFinished) {
       write_tensors(decode, place, timer);
@@ -118,7 +118,10 @@ void CpuExecutor::hand_over(const SharedDecode& shared, const SampleInput& sampl
     }
     timer.was(stage_run(StageSide::kCpu, Stage::kGeometry));
   }
-  for (std::size_t i = 0; i < shared.views.size(); ++i) batch.put(shared.views[i], slot, items_[i], sample.draw);
+  for (std::size_t i = 0; i < shared.views.size(); ++i) {
+    const std::size_t view = shared.views[i];
+    batch.put(view, slot, items_[i], sample.draw, images_->stages(view).first_steps());
+  }
 }
 
 }  // namespace stoker

@@ -44,7 +44,7 @@ class CpuExecutor final : public SampleExecutor {
  private:
   class Timer;
 
-  void begin(const SampleInput& sample, Timer& timer);
+  void begin(const SampleInput& sample, bool for_device, Timer& timer);
   void write_scalars(const SampleInput& sample, const OutputPlaces& place) const;
   void write_tensors(const SharedDecode& shared, const OutputPlaces& place, Timer& timer);
   bool hand_over_coded(const SharedDecode& shared, bool has_faults, const DeviceBatch& batch, DeviceBatch::Room& room);

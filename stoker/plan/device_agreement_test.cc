@@ -148,6 +148,8 @@ TEST(DeviceAgreement, HoldsForEveryRecipeImageAndIndex) { expect_agreement_of_im
 
 TEST(DeviceAgreement, HoldsForEveryOperatorOnPictures) { expect_agreement_of_images(picture_recipes()); }
 
+TEST(DeviceAgreement, HoldsForWarpsBeforeGeometry) { expect_agreement_of_images(source_warp_recipes()); }
+
 TEST(DeviceAgreement, HoldsForEveryOperatorThatErases) { expect_agreement_of_images(erase_recipes()); }
 
 TEST(DeviceAgreement, HoldsForOperatorsOnPicturesOfUnusualImages) {

@@ -24,6 +24,10 @@ constexpr std::size_t kRoomPerImage = 2;
 // least. Where they take more, they are decoded in waves, and one image may have all of it.
 constexpr std::size_t kScratchMin = std::size_t{4} << 20;
 
+std::size_t image_bytes_of(ImageSize size) {
+  return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * ColorMap::kChannels;
+}
+
 // Of what is erased from the tensors of a view.
 std::size_t erase_table_bytes(const EraseChain& chain, std::size_t slots) {
   if (chain.empty()) return 0;
@@ -46,7 +50,8 @@ DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t im
     if (plan.views()[view].kind != ViewKind::kImage) {
       end += rounded_up(specs[view].arrangement->bytes_max(specs[view], slots));
     } else {
-      resized.back() = rounded_up(static_cast<std::size_t>(specs[view].shape.elements()));
+      const ImageSize canvas = plan.views()[view].image.canvas_size();
+      resized.back() = rounded_up(image_bytes_of(canvas));
       room.back() = rounded_up(kRoomPerImage * std::max(resized.back(), image_bytes));
       all_resized += resized.back() * count;
       all_room += room.back() * count;
@@ -148,9 +153,13 @@ DeviceGrant DeviceBatch::grant_resized(std::size_t view, int slot) {
   return grant;
 }
 
-void DeviceBatch::put(std::size_t view, int slot, const DeviceItem& item, const SampleDraw& draw) {
-  entry(view, slot).item = item;
-  entry(view, slot).draw = draw;
+void DeviceBatch::put(std::size_t view, int slot, const DeviceItem& item, const SampleDraw& draw,
+                      std::span<const PictureStep> first_steps) {
+  Entry& of = entry(view, slot);
+  of.item = item;
+  of.draw = draw;
+  of.first_steps = first_steps.size();
+  std::copy(first_steps.begin(), first_steps.end(), of.first_step.begin());
 }
 
 const DeviceTask& DeviceBatch::seal(const DrawnMixing& mixing) {
@@ -347,7 +356,7 @@ DeviceColor DeviceBatch::color_of(std::size_t view) const {
 DeviceBatch::ColorStep DeviceBatch::color_after_geometry(std::size_t view) const {
   const ImageProgram& image = plan_.views()[view].image;
   if (image.picture.empty()) return {color_of(view), out_};
-  const ImageSize size = *image.geometry.output_size();
+  const ImageSize size = image.canvas_size();
   DeviceColor color(ColorMap(), kPictureFormat, size.width, size.height);
   color.out_begin = layout_.pictures[view].begin;
   color.slot_bytes = layout_.pictures[view].stride;
@@ -383,7 +392,7 @@ void DeviceBatch::seal_view(std::size_t view) {
       task_.copies_in.push_back({out + slot_bytes * static_cast<std::size_t>(slot), nullptr, slot_bytes});
     }
   }
-  const ImageSize size = *plan.image.geometry.output_size();
+  const ImageSize size = plan.image.canvas_size();
   const ColorStep step = color_after_geometry(view);
   launch_geometry<DevicePlanarKernel>(planars_, step, [](const DevicePlanarImage& image) { return image.height; });
   launch_geometry<DeviceRgbKernel>(rgbs_, step, [&](const DeviceRgbImage&) { return size.height; });
@@ -412,7 +421,8 @@ void DeviceBatch::seal_pictures(std::size_t view) {
   rounds_.start(image, layout_.pictures[view], memory_.data());
   for (int slot = 0; slot < slots_; ++slot) {
     const Entry& each = entry(view, slot);
-    if (!std::holds_alternative<std::monostate>(each.item)) rounds_.add(slot, each.draw);
+    if (!std::holds_alternative<std::monostate>(each.item))
+      rounds_.add(slot, each.draw, std::span(each.first_step).first(each.first_steps));
   }
   rounds_.place_steps(place_table(rounds_.steps()));
   while (rounds_.next()) {

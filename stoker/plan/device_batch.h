@@ -2,6 +2,7 @@
 // the batch becomes one task.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -90,8 +91,9 @@ class DeviceBatch {
   };
   /// Room for the resized form, which there always is.
   DeviceGrant grant_resized(std::size_t view, int slot);
-  /// What was handed over, and which sample operators on pictures draw for.
-  void put(std::size_t view, int slot, const DeviceItem& item, const SampleDraw& draw = {});
+  /// What was handed over, which sample operators on pictures draw for, and the steps that come before theirs.
+  void put(std::size_t view, int slot, const DeviceItem& item, const SampleDraw& draw = {},
+           std::span<const PictureStep> first_steps = {});
 
   /// Where a view's values are in the host's memory; null if it does not cross finished.
   std::uint8_t* finished(std::size_t view) { return crosses_finished(view) ? finished_part(view) : nullptr; }
@@ -113,6 +115,8 @@ class DeviceBatch {
   struct Entry {
     DeviceItem item;
     SampleDraw draw;
+    std::array<PictureStep, WarpedSampling::kStepsMax> first_step;
+    std::size_t first_steps = 0;
     bool had_room = false;
   };
   // Coded images of which the device's scratch memory holds the planes at a time, by their place in coded_: all of them

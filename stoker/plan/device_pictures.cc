@@ -20,7 +20,8 @@ DevicePictureRoom::DevicePictureRoom(const ImageProgram& program, std::size_t sl
   if (program.picture.empty()) return;
   const PictureBounds& bounds = program.picture.bounds();
   const auto rounds = static_cast<std::size_t>(bounds.steps);
-  stride = PictureLayout(bounds, *program.geometry.output_size()).scratch + aligned_place(sizeof(PictureFacts));
+  stride = PictureLayout(bounds, *program.geometry.output_size(), program.canvas_size()).scratch +
+           aligned_place(sizeof(PictureFacts));
   table_bytes = aligned_place(slots * rounds * sizeof(PictureStep)) +
                 2 * rounds * (aligned_place(slots * sizeof(DevicePicture)) + kDevicePlaceAlignment) +
                 aligned_place(slots * sizeof(DeviceResized));
@@ -28,7 +29,7 @@ DevicePictureRoom::DevicePictureRoom(const ImageProgram& program, std::size_t sl
 
 void PictureRounds::start(const ImageProgram& program, const DevicePictureRoom& room, std::uint8_t* memory) {
   size_ = *program.geometry.output_size();
-  layout_ = PictureLayout(program.picture.bounds(), size_);
+  layout_ = PictureLayout(program.picture.bounds(), size_, program.canvas_size());
   chain_ = &program.picture;
   room_ = room;
   memory_ = memory;
@@ -36,10 +37,11 @@ void PictureRounds::start(const ImageProgram& program, const DevicePictureRoom& 
   all_.clear();
 }
 
-void PictureRounds::add(int slot, const SampleDraw& draw) {
-  chain_->draw(size_, draw, drawn_);
+void PictureRounds::add(int slot, const SampleDraw& draw, std::span<const PictureStep> first) {
+  chain_->draw(size_, draw, drawn_, first);
   Picture& picture = all_.emplace_back();
   picture.slot = slot;
+  picture.size = layout_.begin;
   picture.memory = memory_ + room_.begin + room_.stride * static_cast<std::size_t>(slot);
   picture.step = steps_.size();
   steps_.insert(steps_.end(), drawn_.all().begin(), drawn_.all().end());
@@ -64,7 +66,9 @@ void PictureRounds::add_pass(Picture& picture) {
                               .work = picture.memory + layout_.work,
                               .scratch = nullptr,
                               .width = size_.width,
-                              .height = size_.height},
+                              .height = size_.height,
+                              .in_width = picture.size.width,
+                              .in_height = picture.size.height},
                      .unit = traits.unit,
                      .first_block = 0,
                      .statistic = statistic_of(now)};
@@ -73,6 +77,7 @@ void PictureRounds::add_pass(Picture& picture) {
   round.push_back(next);
   if (next.statistic != PictureStatistic::kNone) counted_.push_back(next);
   picture.moved = to;
+  picture.size = size_;
   picture.step += now.size();
 }
 

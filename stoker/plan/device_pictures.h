@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "stoker/device/launch.h"
@@ -27,8 +28,8 @@ class PictureRounds {
  public:
   /// Pictures are in `memory`, the device's, as `room` says.
   void start(const ImageProgram& program, const DevicePictureRoom& room, std::uint8_t* memory);
-  /// The picture of this slot, whose sample is `draw`.
-  void add(int slot, const SampleDraw& draw);
+  /// The picture of this slot, whose sample is `draw`; its steps follow `first`.
+  void add(int slot, const SampleDraw& draw, std::span<const PictureStep> first);
 
   /// The steps of all pictures, once they are added; and where they are on the device.
   const std::vector<PictureStep>& steps() const { return steps_; }
@@ -51,7 +52,8 @@ class PictureRounds {
   struct Picture {
     int slot;
     std::uint8_t* memory;   // of its PictureLayout
-    bool moved;             // the picture is in the second buffer
+    ImageSize size;         // of the picture now
+    bool moved;             // it is in the second buffer
     std::size_t step, end;  // of steps_: those that are left
   };
   void add_pass(Picture& picture);
@@ -59,7 +61,7 @@ class PictureRounds {
   DeviceLaunch launch(const std::vector<DevicePicture>& pictures, const DevicePicture* on_device) const;
 
   ImageSize size_;
-  PictureLayout layout_{{}, {}};
+  PictureLayout layout_{{}, {}, {}};
   const PictureChain* chain_ = nullptr;
   DevicePictureRoom room_;
   std::uint8_t* memory_ = nullptr;

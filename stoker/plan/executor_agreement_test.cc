@@ -104,6 +104,16 @@ TEST(ExecutorAgreement, HoldsForEveryOperatorOnPictures) {
   });
 }
 
+TEST(ExecutorAgreement, HoldsForWarpsBeforeGeometry) {
+  on_each_isa([](const char* isa) {
+    std::uint64_t seed = 0;
+    for (const Recipe& recipe : source_warp_recipes()) {
+      expect_agreement_of_sizes(recipe, seed, isa);
+      if (HasFatalFailure()) return;
+    }
+  });
+}
+
 TEST(ExecutorAgreement, HoldsForEveryOperatorThatErases) {
   on_each_isa([](const char* isa) {
     std::uint64_t seed = 0;
@@ -116,7 +126,9 @@ TEST(ExecutorAgreement, HoldsForEveryOperatorThatErases) {
 
 TEST(ExecutorAgreement, HoldsForOperatorsOnPicturesOfUnusualImages) {
   std::uint64_t seed = 0;
-  for (const Recipe& recipe : picture_recipes()) {
+  std::vector<Recipe> recipes = picture_recipes();
+  for (Recipe& recipe : source_warp_recipes()) recipes.push_back(std::move(recipe));
+  for (const Recipe& recipe : recipes) {
     const Plan plan(recipe);
     CpuExecutor fast(plan);
     ReferenceExecutor reference(plan);

@@ -5,23 +5,26 @@
 
 namespace stoker {
 
-void ImageStages::begin(const ViewPlan& view, const CodedImage& image, const SampleDraw& draw) {
+void ImageStages::begin(const ViewPlan& view, const CodedImage& image, const SampleDraw& draw, bool for_device) {
   const DecodeOptions& options = view.image.decode;
   const ImageFacts& facts = image.facts;
   work_.program = &view.image;
   work_.image = &image;
   work_.orientation = options.apply_orientation ? facts.orientation : Orientation{1};
   const bool sides_exchanged = turn_of(work_.orientation).transpose;
-  work_.map = view.image.geometry.draw(
+  sampling_ = view.image.draw(
       sides_exchanged ? ImageSize{facts.height, facts.width} : ImageSize{facts.width, facts.height}, draw);
+  if (!for_device) sampling_.shorten();
+  work_.map = sampling_.map;
+  work_.size = sampling_.size;
   work_.color = view.image.color;
   work_.format = view.image.format;
   if (has_picture()) {
-    view.image.picture.draw(work_.size(), draw, steps_);
+    view.image.picture.draw(work_.size, draw, steps_, sampling_.steps());
     work_.color = {};
     work_.format = kPictureFormat;
   }
-  view.image.erase.draw(work_.size(), draw, erased_);
+  view.image.erase.draw(work_.size, draw, erased_);
   path_ = &rgb_;
   if (options.mode == DecodeMode::kPlanar) {
     planar_.begin(work_);
@@ -30,7 +33,7 @@ void ImageStages::begin(const ViewPlan& view, const CodedImage& image, const Sam
   if (path_ == &rgb_) rgb_.begin(work_);
   outputs_ = {.decode = path_->decoded(),
               .geometry = path_->resized(),
-              .color = {view.image.format.dtype, Plan::image_shape_of(view, work_.size())}};
+              .color = {view.image.format.dtype, Plan::image_shape_of(view, work_.size)}};
 }
 
 bool ImageStages::may_share_with(const ImageStages& other) const {
@@ -39,16 +42,24 @@ bool ImageStages::may_share_with(const ImageStages& other) const {
   return work_.image == other.work_.image && work_.orientation == other.work_.orientation && (both_planar || both_rgb);
 }
 
-std::uint64_t ImageStages::picture_memory() const {
-  return has_picture() ? PictureLayout(work_.program->picture.bounds(), work_.size()).bytes : 0;
+std::uint64_t ImageStages::picture_memory() const { return has_picture() ? picture_layout().bytes : 0; }
+
+std::uint64_t ImageStages::picture_memory_max() const {
+  const ImageProgram& program = *work_.program;
+  if (!has_picture()) return 0;
+  return PictureLayout(program.picture.bounds(), work_.size, program.source_warp.canvas(work_.size)).bytes;
+}
+
+PictureLayout ImageStages::picture_layout() const {
+  return {work_.program->picture.bounds(), work_.size, {work_.map.width(), work_.map.height()}};
 }
 
 // `write` writes the picture that the operators begin with.
 template <class Write>
 void ImageStages::finish_picture(const Write& write, std::uint8_t* out) {
   const ImageProgram& program = *work_.program;
-  const ImageSize size = work_.size();
-  const PictureLayout layout(program.picture.bounds(), size);
+  const ImageSize size = work_.size;
+  const PictureLayout layout = picture_layout();
   std::uint8_t* const memory = scratch_.picture.bytes(layout.bytes);
   write(memory);
   const std::uint8_t* const planes = scratch_.pictures.run(steps_.all(), size, layout, memory);
@@ -58,7 +69,7 @@ void ImageStages::finish_picture(const Write& write, std::uint8_t* out) {
 }
 
 void ImageStages::erase(std::uint8_t* out) const {
-  erase_tensor(erased_.all(), work_.size(), work_.program->format, out);
+  erase_tensor(erased_.all(), work_.size, work_.program->format, out);
 }
 
 void ImageStages::color(ImageView resized, std::uint8_t* out) {

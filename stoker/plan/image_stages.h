@@ -20,9 +20,10 @@ class ImageStages {
   /// `scratch` may be that of others and must outlive it.
   explicit ImageStages(StageScratch& scratch) : scratch_(scratch), rgb_(scratch), planar_(scratch) {}
 
-  /// Draws the random numbers and lays out the work. `view` and `image` must stay until the last stage is done. Throws
+  /// Draws the random numbers and lays out the work. `view` and `image` must stay until the last stage is done.
+  /// `for_device`: a device may do the rest, for which what the stages put out has the same size for all images. Throws
   /// kUsage for an image that the view's operators cannot treat, and kLimit for an output that is too large.
-  void begin(const ViewPlan& view, const CodedImage& image, const SampleDraw& draw);
+  void begin(const ViewPlan& view, const CodedImage& image, const SampleDraw& draw, bool for_device);
 
   /// Until the next begin(): what each stage will put out,
   const StageOutputs& outputs() const { return outputs_; }
@@ -35,11 +36,15 @@ class ImageStages {
   void color(ImageView resized, std::uint8_t* out);
   /// Stages 2 and 3, in one pass unless there are operators on pictures: the same bits.
   void transform(std::uint8_t* out);
-  /// What operators on pictures take of memory.
+  /// The steps that begin the view's operators on pictures: those of warps before the last operators of geometry.
+  std::span<const PictureStep> first_steps() const { return sampling_.steps(); }
+  /// What operators on pictures take of memory, and what they take at most, whatever warps are drawn.
   std::uint64_t picture_memory() const;
+  std::uint64_t picture_memory_max() const;
 
  private:
   bool has_picture() const { return !work_.program->picture.empty(); }
+  PictureLayout picture_layout() const;
   template <class Write>
   void finish_picture(const Write& write, std::uint8_t* out);
   void erase(std::uint8_t* out) const;
@@ -49,6 +54,7 @@ class ImageStages {
   PlanarPath planar_;
   ImageWork work_;
   PixelPath* path_ = nullptr;  // one of the two
+  WarpedSampling sampling_{};
   PictureSteps steps_;
   EraseSteps erased_;
   StageOutputs outputs_;

@@ -30,10 +30,9 @@ struct ImageWork {
   const CodedImage* image = nullptr;
   Orientation orientation = 1;  // by which it is to be turned upright
   SamplingMap map;              // of the upright image
+  ImageSize size;               // of the output, which warps may make of what the map shows
   ColorMap color;               // of the color step, and
   TensorFormat format;  // of what it puts out: the view's, or those of a picture for the view's operators on them
-
-  ImageSize size() const { return {map.width(), map.height()}; }
 };
 
 /// What decoding leaves for the views that share it, until the decoder decodes again: pixels or planes.

@@ -18,10 +18,29 @@ namespace {
 
 constexpr int kChannels = ColorMap::kChannels;
 
-void check_family_order(const View& view) {
+bool is_geometry(const OperatorCall& call) {
+  return std::holds_alternative<GeometryFunction>(member_spec(call).function);
+}
+bool is_picture(const OperatorCall& call) {
+  return std::holds_alternative<PictureFunction>(member_spec(call).function);
+}
+
+// The operators on pictures amid those of geometry, which must be warps that follow each other.
+std::span<const OperatorCall> early_warps(const View& view) {
+  const auto all = std::span(view.operators);
+  const auto first = std::find_if(all.begin(), all.end(), is_picture);
+  const auto end = std::find_if_not(first, all.end(), is_picture);
+  const bool early = end != all.end() && is_geometry(*end);
+  return early && std::all_of(first, end, [](const auto& call) { return make_picture_operator(call)->only_warps(); })
+             ? std::span(first, end)
+             : std::span<const OperatorCall>();
+}
+
+void check_family_order(const View& view, std::span<const OperatorCall> early) {
   std::size_t reached = 0;
   const OperatorCall* before = nullptr;
   for (const OperatorCall& call : view.operators) {
+    if (!early.empty() && &call >= early.data() && &call < early.data() + early.size()) continue;
     const OperatorSpec& spec = member_spec(call);
     if (spec.function.index() < reached) {
       fail(ErrorKind::kUsage,
@@ -100,7 +119,8 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
          "view '{}' must begin with decode: a recipe is a chain such as decode().resize(256).center_crop(224)",
          view.name);
   }
-  check_family_order(view);
+  const std::span<const OperatorCall> early = early_warps(view);
+  check_family_order(view, early);
   ColorChain color;
   FormatChoice format;
   std::map<std::string_view, int> occurrences;
@@ -116,6 +136,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       ColorChain& color;
       FormatChoice& format;
       std::uint64_t stream;
+      bool early;
       void operator()(DecodeFunction function) const { function(call, image.decode); }
       void operator()(GeometryFunction) const {
         static_assert(traits_of(Stage::kGeometry).draws);
@@ -123,7 +144,15 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       }
       void operator()(PictureFunction) const {
         static_assert(traits_of(Stage::kColor).draws);
+        if (early) return append_early();
         image.picture.append(make_picture_operator(call), stream);
+      }
+      void append_early() const {
+        if (image.source_warp.empty()) {
+          image.geometry.split();
+          image.picture.add_bounds(SourceWarp::bounds());
+        }
+        image.source_warp.append(call, make_picture_operator(call), stream);
       }
       void operator()(ColorFunction function) const { function(call, color); }
       void operator()(EraseFunction function) const { image.erase.append(function(call), stream); }
@@ -134,13 +163,15 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(ViewsFunction) const {}        // never comes: Recipe::add() puts views in its place
       void operator()(BatchFunction) const { fail(ErrorKind::kUsage, "it belongs to the batch"); }
     };
+    const bool is_early = !early.empty() && &call >= early.data() && &call < early.data() + early.size();
     try {
-      std::visit(Apply{call, plan.image, color, format, random_stream(draw_group, call.name, occurrence)},
+      std::visit(Apply{call, plan.image, color, format, random_stream(draw_group, call.name, occurrence), is_early},
                  spec.function);
     } catch (const Error& error) {
       throw error.with_context(fmt::format("view '{}': {}", view.name, brief(call)));
     }
-    stages[static_cast<std::size_t>(stage_of(spec))].operators.push_back(brief(call));
+    const Stage stage = is_early ? Stage::kGeometry : stage_of(spec);
+    stages[static_cast<std::size_t>(stage)].operators.push_back(brief(call));
   }
   plan.image.color = color.map();
   // The type depends on what is called, never on the values of its arguments.
@@ -150,7 +181,8 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
   if (const auto size = output_size(plan)) {
     for (std::size_t i = 0; i < stages.size(); ++i) {
       if (kStages[i].output == ImageForm::kResized) {
-        stages[i].bytes_out = std::int64_t{size->width} * size->height * kChannels;
+        const ImageSize canvas = plan.image.source_warp.canvas(*size);
+        stages[i].bytes_out = std::int64_t{canvas.width} * canvas.height * kChannels;
       } else if (kStages[i].output == ImageForm::kFinished) {
         stages[i].bytes_out =
             static_cast<std::int64_t>(output_of(plan, image_shape_of(plan, *size)).bytes_per_sample());

@@ -15,6 +15,7 @@
 #include "stoker/ops/json_number.h"
 #include "stoker/ops/one_hot.h"
 #include "stoker/ops/picture/picture_operator.h"
+#include "stoker/ops/picture/source_warp.h"
 #include "stoker/plan/mix_program.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/tensor/batch.h"
@@ -28,10 +29,18 @@ constexpr int kSemanticsVersion = 4;
 struct ImageProgram {
   DecodeOptions decode;
   Geometry geometry;
+  SourceWarp source_warp;  // amid the operators of geometry
   PictureChain picture;
   ColorMap color;
   EraseChain erase;
   TensorFormat format;
+
+  /// How a sample is made whose (upright) image has this size. Throws what Geometry::draw and SourceWarp::draw do.
+  WarpedSampling draw(ImageSize image, const SampleDraw& sample) const {
+    return source_warp.draw(geometry, image, sample);
+  }
+  /// What the stage of geometry makes of every image. The sizes of all must be the same.
+  ImageSize canvas_size() const { return source_warp.canvas(*geometry.output_size()); }
 };
 
 enum class ViewKind : std::uint8_t {

@@ -121,11 +121,14 @@ std::vector<std::uint8_t> finished(const Picture& image, const ColorMap& color, 
   return out;
 }
 
-Picture run_geometry(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SampleDraw& draw) {
+// The image upright, whole.
+Picture decoded_image(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits) {
   PlainImage decoded = decode_plain_rgb(encoded, limits);
   const Picture stored{decoded.facts.width, decoded.facts.height, std::move(decoded.rgb)};
-  const Picture image = upright(stored, program.decode.apply_orientation ? decoded.facts.orientation : Orientation{1});
-  const SamplingMap map = program.geometry.draw({image.width, image.height}, draw);
+  return upright(stored, program.decode.apply_orientation ? decoded.facts.orientation : Orientation{1});
+}
+
+Picture run_geometry(const ImageProgram& program, const Picture& image, const SamplingMap& map) {
   const Picture cropped = crop(image, map.x, map.y);
   const AxisTaps across = whole_target_taps(map.x, map.filter), down = whole_target_taps(map.y, map.filter);
   const bool vertical_first = pass_order(map, program.decode.pillow) == PassOrder::kVerticalFirst;
@@ -141,10 +144,11 @@ struct Finished {
 
 // The tensor of a view with operators on pictures: `begin` gives what they begin with.
 template <typename Begin>
-std::vector<std::uint8_t> run_pictures(const ImageProgram& program, ImageSize size, const SampleDraw& draw,
-                                       const Begin& begin) {
+std::vector<std::uint8_t> run_pictures(const ImageProgram& program, const WarpedSampling& sampling,
+                                       const SampleDraw& draw, const Begin& begin) {
+  const ImageSize size = sampling.size;
   const std::vector<std::uint8_t> planes =
-      reference_picture(begin(ColorMap(), kPictureFormat), program.picture, size, draw);
+      reference_picture(begin(ColorMap(), kPictureFormat), program.picture, sampling, draw);
   const std::size_t pixels = planes.size() / kRgb;
   const Picture result = picture_of(size.width, size.height, [&](int x, int y, int channel) {
     return planes[static_cast<std::size_t>(channel) * pixels +
@@ -155,15 +159,18 @@ std::vector<std::uint8_t> run_pictures(const ImageProgram& program, ImageSize si
 
 // `begin` gives the tensor that a color step makes.
 template <typename Begin>
-Finished finish(const ImageProgram& program, ImageSize size, const SampleDraw& draw, const Begin& begin) {
-  if (program.picture.empty()) return {size, begin(program.color, program.format)};
-  return {size, run_pictures(program, size, draw, begin)};
+Finished finish(const ImageProgram& program, const WarpedSampling& sampling, const SampleDraw& draw,
+                const Begin& begin) {
+  if (program.picture.empty()) return {sampling.size, begin(program.color, program.format)};
+  return {sampling.size, run_pictures(program, sampling, draw, begin)};
 }
 
 Finished run_faithful(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SampleDraw& draw) {
-  const Picture image = run_geometry(program, encoded, limits, draw);
-  return finish(program, {image.width, image.height}, draw,
-                [&](const ColorMap& color, TensorFormat format) { return finished(image, color, format); });
+  const Picture image = decoded_image(program, encoded, limits);
+  const WarpedSampling sampling = program.draw({image.width, image.height}, draw);
+  const Picture resized = run_geometry(program, image, sampling.map);
+  return finish(program, sampling, draw,
+                [&](const ColorMap& color, TensorFormat format) { return finished(resized, color, format); });
 }
 
 // Columns become rows.
@@ -182,13 +189,14 @@ Finished run_planar(const ImageProgram& program, Bytes encoded, const std::vecto
                     const DecodeLimits& limits, const SampleDraw& draw) {
   const ImageFacts facts = AnyImageDecoder(limits).read_facts(encoded);
   const Turn turn = turn_of(program.decode.apply_orientation ? facts.orientation : Orientation{1});
-  const SamplingMap map = program.geometry.draw(
-      turn.transpose ? ImageSize{facts.height, facts.width} : ImageSize{facts.width, facts.height}, draw);
-  std::vector<PlainPlane> resized = reference_planar_geometry(planes, map.stored(turn, facts.width, facts.height));
+  const WarpedSampling sampling =
+      program.draw(turn.transpose ? ImageSize{facts.height, facts.width} : ImageSize{facts.width, facts.height}, draw);
+  std::vector<PlainPlane> resized =
+      reference_planar_geometry(planes, sampling.map.stored(turn, facts.width, facts.height));
   if (turn.transpose) {
     for (PlainPlane& plane : resized) plane = transposed(plane);
   }
-  return finish(program, {map.width(), map.height()}, draw, [&](const ColorMap& color, TensorFormat format) {
+  return finish(program, sampling, draw, [&](const ColorMap& color, TensorFormat format) {
     return reference_planar_color(resized, color, format);
   });
 }

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "stoker/ops/picture/picture_operator.h"
+#include "stoker/ops/picture/source_warp.h"
 
 namespace stoker {
 
-/// What the steps make of a picture: three planes, one after another.
+/// What the steps make of the picture that the map of `sampling` shows: three planes, one after another.
 std::vector<std::uint8_t> reference_picture(std::vector<std::uint8_t> picture, const PictureChain& chain,
-                                            ImageSize size, const SampleDraw& draw);
+                                            const WarpedSampling& sampling, const SampleDraw& draw);
 
 }  // namespace stoker

@@ -21,7 +21,7 @@ SampleImages::SampleImages(const Plan& plan, DecodeLimits limits)
   paths_.resize(views_.size());
 }
 
-void SampleImages::begin(const SampleInput& sample) {
+void SampleImages::begin(const SampleInput& sample, bool for_device) {
   for (CodedImage& image : images_) image.encoded = {};
   for (const std::size_t view : views_) {
     const ViewPlan& plan = plan_.views()[view];
@@ -33,7 +33,7 @@ void SampleImages::begin(const SampleInput& sample) {
       image.facts = decoder_.read_facts(image.encoded);
       image.planes = planar_[field] ? decoder_.plane_sizes(image.encoded, image.facts) : Planes();
     }
-    stages_[view].begin(plan, image, sample.draw);
+    stages_[view].begin(plan, image, sample.draw, for_device);
   }
   share_decodes();
 }
@@ -105,12 +105,13 @@ std::uint64_t SampleImages::memory() const {
 }
 
 std::uint64_t SampleImages::memory_max() const {
-  std::uint64_t most = 0;
+  std::uint64_t most = 0, most_of_pictures = 0;
   for (const std::size_t view : views_) {
+    most_of_pictures = std::max(most_of_pictures, stages_[view].picture_memory_max());
     const ImageFacts& facts = images_[static_cast<std::size_t>(plan_.views()[view].field)].facts;
     most = std::max(most, stages_[view].path().decode_memory({0, 0, facts.width, facts.height}));
   }
-  return most + picture_memory();
+  return most + most_of_pictures;
 }
 
 bool SampleImages::hand_over_coded(const SharedDecode& decode, DeviceBatch::Room& room, std::span<DeviceItem> items) {

@@ -27,8 +27,9 @@ class SampleImages {
   explicit SampleImages(const Plan& plan, DecodeLimits limits = {});
 
   /// Reads the headers, draws the random numbers and lays out the work of all views. `sample` must stay until the last
-  /// stage is done. Throws kBadSample, and what ImageStages::begin() throws.
-  void begin(const SampleInput& sample);
+  /// stage is done; `for_device` is that of ImageStages::begin(). Throws kBadSample, and what ImageStages::begin()
+  /// throws.
+  void begin(const SampleInput& sample, bool for_device = false);
 
   /// All until the next begin(). A decode is there until the next one.
   std::span<const SharedDecode> decodes() const { return decodes_; }

@@ -99,6 +99,8 @@ std::vector<std::uint8_t> of_grey(int value, const PictureStep& step, const Pixe
   pass.in = pass.out = planes.data();
   pass.width = kWidth;
   pass.height = kHeight;
+  pass.in_width = kWidth;
+  pass.in_height = kHeight;
   for (int y = 0; y < kHeight; ++y) {
     for (int x = 0; x < kWidth; ++x) pixel(pass, x, y);
   }

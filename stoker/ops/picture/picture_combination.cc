@@ -40,6 +40,10 @@ class PictureCombination final : public PictureOperator {
     return most;
   }
 
+  bool only_warps() const override {
+    return std::all_of(members_.begin(), members_.end(), [](const auto& member) { return member->only_warps(); });
+  }
+
  private:
   Combination combination_;
   std::vector<std::unique_ptr<PictureOperator>> members_;

@@ -102,6 +102,7 @@ STOKER_HOST_DEVICE inline void compute_pixel(const PicturePass& pass, int x, int
     case PictureKind::kSaltAndPepper: return salt_and_pepper_pixel(pass, x, y);
     case PictureKind::kWarp:
     case PictureKind::kElastic: return warp_pixel(pass, x, y);
+    case PictureKind::kFrame: return frame_pixel(pass, x, y);
     case PictureKind::kKeep: return keep_pixel(pass, x, y);
     case PictureKind::kRecall: return recall_pixel(pass, x, y);
     case PictureKind::kWeightedSum:

@@ -27,7 +27,11 @@ PictureBytes PictureBytes::max(const PictureBytes& other) const {
 }
 
 void PictureChain::append(std::unique_ptr<const PictureOperator> op, std::uint64_t stream) {
-  const PictureBounds more = op->bounds();
+  add_bounds(op->bounds());
+  operators_.push_back({std::move(op), stream});
+}
+
+void PictureChain::add_bounds(const PictureBounds& more) {
   if (bounds_.steps + more.steps > kPictureStepsMax) {
     fail(ErrorKind::kUsage, "the operators on pictures up to this one may take {} steps; the limit of a view is {}",
          bounds_.steps + more.steps, kPictureStepsMax);
@@ -36,11 +40,12 @@ void PictureChain::append(std::unique_ptr<const PictureOperator> op, std::uint64
   bounds_.kept = std::max(bounds_.kept, more.kept);
   bounds_.work_of_pixel = std::max(bounds_.work_of_pixel, more.work_of_pixel);
   bounds_.scratch = bounds_.scratch.max(more.scratch);
-  operators_.push_back({std::move(op), stream});
 }
 
-void PictureChain::draw(ImageSize size, const SampleDraw& sample, PictureSteps& steps) const {
+void PictureChain::draw(ImageSize size, const SampleDraw& sample, PictureSteps& steps,
+                        std::span<const PictureStep> first) const {
   steps.clear();
+  for (const PictureStep& step : first) steps.add(step.kind) = step;
   for (const Operator& each : operators_) {
     Random random(sample.seed, sample.epoch, sample.position, each.stream);
     each.op->draw(random, size, steps);
@@ -48,13 +53,16 @@ void PictureChain::draw(ImageSize size, const SampleDraw& sample, PictureSteps& 
   compose_warps(steps);
 }
 
-PictureLayout::PictureLayout(const PictureBounds& bounds, ImageSize size) {
-  const std::size_t pixels = static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
-  picture = aligned(3 * pixels);
+PictureLayout::PictureLayout(const PictureBounds& bounds, ImageSize size, ImageSize first) : begin(first) {
+  const auto pixels_of = [](ImageSize of) {
+    return static_cast<std::size_t>(of.width) * static_cast<std::size_t>(of.height);
+  };
+  const std::size_t pixels = pixels_of(size);
+  picture = aligned(3 * std::max(pixels, pixels_of(begin)));
   kept = 2 * picture;
   work = kept + static_cast<std::size_t>(bounds.kept) * picture;
   scratch = work + aligned(bounds.work_of_pixel * pixels);
-  bytes = scratch + aligned(bounds.scratch.of(size));
+  bytes = scratch + aligned(std::max(bounds.scratch.of(size), bounds.scratch.of(begin)));
 }
 
 }  // namespace stoker

@@ -1,9 +1,11 @@
-// The seam for operators on pictures: they follow the geometry and work on 8-bit RGB of the output's size, before it
-// is normalized. Each draws steps (picture_step.h), which the kernels of the family execute.
+// The seam for operators on pictures: they follow the geometry (except warps: source_warp.h) and work on 8-bit RGB of
+// the output's size, before it is normalized. Each draws steps (picture_step.h), which the kernels of the family
+// execute.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "stoker/base/random.h"
@@ -40,6 +42,8 @@ class PictureOperator {
   /// Draws what is random, and adds the steps of one picture, or none. Cannot fail.
   virtual void draw(Random& random, ImageSize size, PictureSteps& steps) const = 0;
   virtual PictureBounds bounds() const { return {}; }
+  /// Whether its steps are warps by a matrix (WarpStep) alone: such operators may precede others of geometry.
+  virtual bool only_warps() const { return false; }
 };
 
 /// The operators on pictures of one view.
@@ -48,9 +52,14 @@ class PictureChain {
   /// `stream` names the operator's random numbers (random_stream). Throws kUsage for more than kPictureStepsMax steps.
   void append(std::unique_ptr<const PictureOperator> op, std::uint64_t stream);
 
-  bool empty() const { return operators_.empty(); }
-  /// The steps of one sample, instead of what `steps` held. Allocates nothing.
-  void draw(ImageSize size, const SampleDraw& sample, PictureSteps& steps) const;
+  /// Room for so much besides: the steps that draw() is given.
+  void add_bounds(const PictureBounds& more);
+
+  /// Whether it never has a step.
+  bool empty() const { return bounds_.steps == 0; }
+  /// The steps of one sample, instead of what `steps` held: after these, if any. Allocates nothing.
+  void draw(ImageSize size, const SampleDraw& sample, PictureSteps& steps,
+            std::span<const PictureStep> first = {}) const;
   const PictureBounds& bounds() const { return bounds_; }
 
  private:
@@ -73,7 +82,10 @@ struct PictureLayout {
   std::size_t scratch = 0;  // the last part, which a device has no use for
   std::size_t bytes = 0;    // of all
 
-  PictureLayout(const PictureBounds& bounds, ImageSize size);
+  ImageSize begin;  // of the first picture: only warps may make another size of it
+
+  PictureLayout(const PictureBounds& bounds, ImageSize size, ImageSize first);
+  PictureLayout(const PictureBounds& bounds, ImageSize size) : PictureLayout(bounds, size, size) {}
 };
 
 }  // namespace stoker

@@ -32,13 +32,17 @@ struct PicturePass {
   std::size_t kept_stride;  // from one to the next
   std::uint8_t* work;       // what earlier steps passed on
   std::uint8_t* scratch;    // of the CPU's kernel; null elsewhere
-  int width, height;
+  int width, height;        // of what is written, and
+  int in_width, in_height;  // of what is read: only warps may make another size of it
 
   STOKER_HOST_DEVICE std::ptrdiff_t pixels() const { return std::ptrdiff_t{width} * height; }
   STOKER_HOST_DEVICE std::ptrdiff_t index(int x, int y, int channel) const {
     return channel * pixels() + std::ptrdiff_t{y} * width + x;
   }
-  STOKER_HOST_DEVICE int at(int x, int y, int channel) const { return in[index(x, y, channel)]; }
+  STOKER_HOST_DEVICE std::ptrdiff_t in_index(int x, int y, int channel) const {
+    return channel * (std::ptrdiff_t{in_width} * in_height) + std::ptrdiff_t{y} * in_width + x;
+  }
+  STOKER_HOST_DEVICE int at(int x, int y, int channel) const { return in[in_index(x, y, channel)]; }
   STOKER_HOST_DEVICE void put(int x, int y, int channel, std::uint8_t value) const {
     out[index(x, y, channel)] = value;
   }

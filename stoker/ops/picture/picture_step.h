@@ -44,6 +44,7 @@ enum class PictureKind : std::uint8_t {
   kSaltAndPepper,
   kWarp,     // shows the picture through a matrix (WarpStep)
   kElastic,  // through a smooth random field (WarpStep)
+  kFrame,    // the colour n[4] to n[6] beyond columns n[0] to n[2] - 1 and rows n[1] to n[3] - 1
   // Mixtures of several pictures (mixture_meaning.h).
   kKeep,
   kRecall,
@@ -109,6 +110,7 @@ inline constexpr auto kPictureTraits = std::to_array<PictureTraits>({
     {.kind = PictureKind::kSaltAndPepper},
     {.kind = PictureKind::kWarp, .reads_around = true},
     {.kind = PictureKind::kElastic, .reads_around = true},
+    {.kind = PictureKind::kFrame},
     {.kind = PictureKind::kKeep},
     {.kind = PictureKind::kRecall},
     {.kind = PictureKind::kWeightedSum},

@@ -57,16 +57,6 @@ bool may_compose(const PictureStep& a, const PictureStep& b) {
          std::equal(std::begin(a.n), std::end(a.n), std::begin(b.n));
 }
 
-PlaneMap map_of(const PictureStep& step) {
-  PlaneMap map;
-  std::copy_n(step.f + WarpStep::kMatrix, map.m.size(), map.m.begin());
-  return map;
-}
-
-void store_map(const PlaneMap& map, PictureStep& step) {
-  for (std::size_t i = 0; i < map.m.size(); ++i) step.f[WarpStep::kMatrix + i] = static_cast<float>(map.m[i]);
-}
-
 }  // namespace
 
 std::optional<PlaneMap> PlaneMap::of_points(const std::array<PlanePoint, 4>& from,
@@ -110,6 +100,16 @@ PlaneMap AffineChange::source(ImageSize size) const {
   return PlaneMap::translation(around.x, around.y)
       .after(inverse)
       .after(PlaneMap::translation(-around.x - translate_x, -around.y - translate_y));
+}
+
+PlaneMap map_of(const PictureStep& step) {
+  PlaneMap map;
+  std::copy_n(step.f + WarpStep::kMatrix, map.m.size(), map.m.begin());
+  return map;
+}
+
+void store_map(const PlaneMap& map, PictureStep& step) {
+  for (std::size_t i = 0; i < map.m.size(); ++i) step.f[WarpStep::kMatrix + i] = static_cast<float>(map.m[i]);
 }
 
 std::optional<PlanePoint> center_argument(const OperatorCall& call) {

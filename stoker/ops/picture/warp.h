@@ -61,10 +61,15 @@ inline constexpr PictureBytes kElasticScratch = {
 class WarpOperator : public PictureOperator {
  public:
   PictureBounds bounds() const override { return {.scratch = kWarpScratch}; }
+  bool only_warps() const override { return true; }
 };
 
 /// The argument `center` of a checked call: x and y, or nothing.
 std::optional<PlanePoint> center_argument(const OperatorCall& call);
+
+/// The map of a step of kWarp.
+PlaneMap map_of(const PictureStep& step);
+void store_map(const PlaneMap& map, PictureStep& step);
 
 /// Adds a step that shows the input at source(pixel).
 void add_warp(const PlaneMap& source, const WarpLook& look, PictureSteps& steps);

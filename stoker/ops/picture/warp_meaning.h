@@ -21,10 +21,13 @@ struct WarpStep {
 
   // Of both, in n.
   static constexpr int kFilter = 0, kFill = 1;
+  // Of kWarp with bilinear: not 0 if pixels outside count as `fill`, without the darker rim.
+  static constexpr int kFillsAround = 4;
 
   STOKER_HOST_DEVICE static WarpFilter filter(const PictureStep& step) {
     return static_cast<WarpFilter>(step.n[kFilter]);
   }
+  STOKER_HOST_DEVICE static bool fills_around(const PictureStep& step) { return step.n[kFillsAround] != 0; }
 };
 
 /// A place in the input; 0 is the middle of the first pixel.
@@ -49,7 +52,7 @@ STOKER_HOST_DEVICE inline WarpPlace matrix_place(const PicturePass& pass, int x,
   const float divisor = m[6] * column + (m[7] * row + m[8]);
   at_x = at_x / divisor;
   at_y = at_y / divisor;
-  return {warp_coordinate(at_x, pass.width), warp_coordinate(at_y, pass.height)};
+  return {warp_coordinate(at_x, pass.in_width), warp_coordinate(at_y, pass.in_height)};
 }
 
 /// The displacement of an elastic deformation: noise on a lattice, made smooth by cubic B-splines.
@@ -109,8 +112,8 @@ STOKER_HOST_DEVICE inline WarpPlace elastic_place(const PicturePass& pass, int x
   }
   const float move_x = weighted(columns.weight, sum_x[0], sum_x[1], sum_x[2], sum_x[3]) * gain[0];
   const float move_y = weighted(columns.weight, sum_y[0], sum_y[1], sum_y[2], sum_y[3]) * gain[1];
-  return {warp_coordinate(static_cast<float>(x) + move_x, pass.width),
-          warp_coordinate(static_cast<float>(y) + move_y, pass.height)};
+  return {warp_coordinate(static_cast<float>(x) + move_x, pass.in_width),
+          warp_coordinate(static_cast<float>(y) + move_y, pass.in_height)};
 }
 
 /// Between a and b, at f / 32768 of the way. |b - a| fits in 16 bits.
@@ -132,7 +135,7 @@ struct WarpValue {
 STOKER_HOST_DEVICE inline void warp_nearest(const PicturePass& pass, WarpPlace place, int x, int y) {
   const int from_x = (place.x + WarpPlace::kOne / 2) >> WarpPlace::kBits;
   const int from_y = (place.y + WarpPlace::kOne / 2) >> WarpPlace::kBits;
-  const bool inside = from_x >= 0 && from_x < pass.width && from_y >= 0 && from_y < pass.height;
+  const bool inside = from_x >= 0 && from_x < pass.in_width && from_y >= 0 && from_y < pass.in_height;
   for (int c = 0; c < 3; ++c) {
     const int value = inside ? pass.at(from_x, from_y, c) : pass.steps->n[WarpStep::kFill + c];
     pass.put(x, y, c, static_cast<std::uint8_t>(value));
@@ -142,16 +145,19 @@ STOKER_HOST_DEVICE inline void warp_nearest(const PicturePass& pass, WarpPlace p
 STOKER_HOST_DEVICE inline void warp_bilinear(const PicturePass& pass, WarpPlace place, int x, int y) {
   const int left = place.x >> WarpPlace::kBits, top = place.y >> WarpPlace::kBits;
   const int part_x = place.x & (WarpPlace::kOne - 1), part_y = place.y & (WarpPlace::kOne - 1);
-  const bool in_x[2] = {left >= 0, left + 1 < pass.width}, in_y[2] = {top >= 0, top + 1 < pass.height};
+  const bool in_x[2] = {left >= 0, left + 1 < pass.in_width}, in_y[2] = {top >= 0, top + 1 < pass.in_height};
   const auto blended = [&](auto&& tap) {
     const int upper = interpolated(tap(0, 0), tap(1, 0), part_x), lower = interpolated(tap(0, 1), tap(1, 1), part_x);
     return interpolated(upper, lower, part_y);
   };
-  const int share = blended([&](int i, int j) { return in_x[i] && in_y[j] ? WarpValue::kAll : 0; });
+  const bool fills = WarpStep::fills_around(*pass.steps);
+  const int share = blended([&](int i, int j) { return fills || (in_x[i] && in_y[j]) ? WarpValue::kAll : 0; });
   for (int c = 0; c < 3; ++c) {
-    const int sum = blended(
-        [&](int i, int j) { return in_x[i] && in_y[j] ? pass.at(left + i, top + j, c) << WarpValue::kBits : 0; });
-    pass.put(x, y, c, WarpValue::filled(sum, share, pass.steps->n[WarpStep::kFill + c]));
+    const int fill = pass.steps->n[WarpStep::kFill + c], around = fills ? fill : 0;
+    const int sum = blended([&](int i, int j) {
+      return (in_x[i] && in_y[j] ? pass.at(left + i, top + j, c) : around) << WarpValue::kBits;
+    });
+    pass.put(x, y, c, WarpValue::filled(sum, share, fill));
   }
 }
 
@@ -187,7 +193,7 @@ STOKER_HOST_DEVICE inline int clamped_index(int index, int size) {
 }
 
 STOKER_HOST_DEVICE inline void warp_bicubic(const PicturePass& pass, WarpPlace place, int x, int y) {
-  const bool inside = within_pixels(place.x, pass.width) && within_pixels(place.y, pass.height);
+  const bool inside = within_pixels(place.x, pass.in_width) && within_pixels(place.y, pass.in_height);
   const int left = (place.x >> WarpPlace::kBits) - 1, top = (place.y >> WarpPlace::kBits) - 1;
   int weight_x[4], weight_y[4];
   WarpCubic::weights(place.x & (WarpPlace::kOne - 1), weight_x);
@@ -197,7 +203,7 @@ STOKER_HOST_DEVICE inline void warp_bicubic(const PicturePass& pass, WarpPlace p
     for (int j = 0; j < 4; ++j) {
       int row = 0;
       for (int i = 0; i < 4; ++i) {
-        const int value = pass.at(clamped_index(left + i, pass.width), clamped_index(top + j, pass.height), c);
+        const int value = pass.at(clamped_index(left + i, pass.in_width), clamped_index(top + j, pass.in_height), c);
         row += WarpCubic::weighted(value << WarpValue::kBits, weight_x[i]);
       }
       sum += WarpCubic::weighted(row, weight_y[j]);
@@ -217,6 +223,12 @@ STOKER_HOST_DEVICE inline void warp_pixel(const PicturePass& pass, int x, int y)
     case WarpFilter::kBilinear: return warp_bilinear(pass, place, x, y);
     case WarpFilter::kBicubic: return warp_bicubic(pass, place, x, y);
   }
+}
+
+STOKER_HOST_DEVICE inline void frame_pixel(const PicturePass& pass, int x, int y) {
+  const std::int32_t* const n = pass.steps->n;
+  const bool inside = x >= n[0] && y >= n[1] && x < n[2] && y < n[3];
+  for (int c = 0; c < 3; ++c) pass.put(x, y, c, static_cast<std::uint8_t>(inside ? pass.at(x, y, c) : n[4 + c]));
 }
 
 }  // namespace stoker

@@ -40,7 +40,7 @@ WantedChunks RawWindows::chunks(std::size_t number, const SampleRow& row, const 
   int top = facts.height, bottom = 0;
   for (const ViewPlan& view : plan_->views()) {
     if (view.kind != ViewKind::kImage || static_cast<std::size_t>(view.field) != number) continue;
-    const SamplingMap map = view.image.geometry.draw({facts.width, facts.height}, draw);
+    const SamplingMap map = view.image.draw({facts.width, facts.height}, draw).map;
     build_taps(map.y, map.filter, rows_);
     top = std::min(top, rows_.source_begin);
     bottom = std::max(bottom, std::max(rows_.source_end, rows_.source_begin + 1));

@@ -80,7 +80,9 @@ Planes run_passes(const Planes& picture, const PictureChain& chain, ImageSize si
                         .work = memory.data() + layout.work,
                         .scratch = nullptr,
                         .width = size.width,
-                        .height = size.height});
+                        .height = size.height,
+                        .in_width = size.width,
+                        .in_height = size.height});
     if (moves) std::swap(from, to);
     left = left.subspan(static_cast<std::size_t>(length));
   }

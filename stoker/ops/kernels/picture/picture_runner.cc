@@ -1,5 +1,6 @@
 #include "stoker/ops/kernels/picture/picture_runner.h"
 
+#include <cassert>
 #include <utility>
 
 #include "stoker/ops/kernels/picture/picture_kernels.h"
@@ -10,6 +11,8 @@ namespace stoker {
 const std::uint8_t* PictureRunner::run(std::span<const PictureStep> steps, ImageSize size, const PictureLayout& layout,
                                        std::uint8_t* memory) {
   const PictureKernels& kernels = picture_kernels();
+  ImageSize in = layout.begin;
+  assert(in == size || steps.front().kind == PictureKind::kWarp);
   std::uint8_t *picture = memory, *other = memory + layout.picture;
   while (!steps.empty()) {
     const std::span<const PictureStep> now = steps.first(static_cast<std::size_t>(pass_length(steps)));
@@ -24,7 +27,9 @@ const std::uint8_t* PictureRunner::run(std::span<const PictureStep> steps, Image
                               .work = memory + layout.work,
                               .scratch = memory + layout.scratch,
                               .width = size.width,
-                              .height = size.height};
+                              .height = size.height,
+                              .in_width = in.width,
+                              .in_height = in.height};
     if (const PictureStatistic statistic = statistic_of(now); statistic != PictureStatistic::kNone) {
       count_picture(pass, statistic, kernels, statistics_);
       find_facts(pass, statistics_, 0, 1);
@@ -34,6 +39,7 @@ const std::uint8_t* PictureRunner::run(std::span<const PictureStep> steps, Image
     } else {
       compute_units(pass);
     }
+    in = size;
     if (moves) std::swap(picture, other);
     steps = steps.subspan(now.size());
   }

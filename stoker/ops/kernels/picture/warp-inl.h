@@ -28,9 +28,9 @@ using WarpWords = hn::Vec<WarpWordTag>;
 // Writes a row between two times `border` pixels: from the lowest byte on R, G, B and 255.
 HWY_INLINE void copy_row(const PicturePass& pass, int y, std::size_t border, std::uint32_t* to) {
   const hn::ScalableTag<std::uint8_t> d;
-  const auto width = static_cast<std::size_t>(pass.width), lanes = hn::Lanes(d);
-  const std::uint8_t* const row[] = {pass.in + pass.index(0, y, 0), pass.in + pass.index(0, y, 1),
-                                     pass.in + pass.index(0, y, 2)};
+  const auto width = static_cast<std::size_t>(pass.in_width), lanes = hn::Lanes(d);
+  const std::uint8_t* const row[] = {pass.in + pass.in_index(0, y, 0), pass.in + pass.in_index(0, y, 1),
+                                     pass.in + pass.in_index(0, y, 2)};
   auto* const bytes = reinterpret_cast<std::uint8_t*>(to + border);
   std::size_t x = 0;
   for (; x + lanes <= width; x += lanes) {
@@ -45,9 +45,9 @@ HWY_INLINE void copy_row(const PicturePass& pass, int y, std::size_t border, std
 
 // The picture with a border of this colour, one pixel wide.
 void copy_with_border(const PicturePass& pass, std::uint32_t color, std::uint32_t* to) {
-  const std::size_t stride = static_cast<std::size_t>(pass.width) + 2;
+  const std::size_t stride = static_cast<std::size_t>(pass.in_width) + 2;
   to = std::fill_n(to, stride, color);
-  for (int y = 0; y < pass.height; ++y, to += stride) {
+  for (int y = 0; y < pass.in_height; ++y, to += stride) {
     copy_row(pass, y, 1, to);
     to[0] = to[stride - 1] = color;
   }
@@ -57,9 +57,9 @@ void copy_with_border(const PicturePass& pass, std::uint32_t color, std::uint32_
 // The picture with its outermost pixels repeated twice.
 void copy_with_repeats(const PicturePass& pass, std::uint32_t* to) {
   constexpr std::size_t kBorder = 2;
-  const std::size_t width = static_cast<std::size_t>(pass.width), stride = width + 2 * kBorder;
+  const std::size_t width = static_cast<std::size_t>(pass.in_width), stride = width + 2 * kBorder;
   std::uint32_t* row = to + kBorder * stride;
-  for (int y = 0; y < pass.height; ++y, row += stride) {
+  for (int y = 0; y < pass.in_height; ++y, row += stride) {
     copy_row(pass, y, kBorder, row);
     std::fill_n(row, kBorder, row[kBorder]);
     std::fill_n(row + kBorder + width, kBorder, row[kBorder + width - 1]);
@@ -288,10 +288,11 @@ void warp_by(const PicturePass& pass, Places& places) {
   if (filter == WarpFilter::kBicubic) {
     copy_with_repeats(pass, pixels);
   } else {
-    copy_with_border(pass, filter == WarpFilter::kNearest ? fill : 0, pixels);
+    const std::uint32_t border = WarpStep::fills_around(*pass.steps) ? fill | 0xFF000000 : 0;
+    copy_with_border(pass, filter == WarpFilter::kNearest ? fill : border, pixels);
   }
 
-  const auto stride = static_cast<std::size_t>(pass.width + 2 * warp_border(filter));
+  const auto stride = static_cast<std::size_t>(pass.in_width + 2 * warp_border(filter));
   WarpChunk chunk;
   WarpTaps taps;
   alignas(64) std::uint32_t warped[kWarpChunk];

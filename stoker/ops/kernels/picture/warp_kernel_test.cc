@@ -46,7 +46,9 @@ void expect_as_meant(const PictureStep& step, ImageSize size, FencedBytes::Fence
                          .work = nullptr,
                          .scratch = nullptr,
                          .width = size.width,
-                         .height = size.height};
+                         .height = size.height,
+                         .in_width = size.width,
+                         .in_height = size.height};
   for (int y = 0; y < size.height; ++y) {
     for (int x = 0; x < size.width; ++x) compute_pixel(pass, x, y);
   }

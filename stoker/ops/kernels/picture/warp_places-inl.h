@@ -61,13 +61,13 @@ HWY_INLINE void keep_places(const PicturePass& pass, WarpFloats at_x, WarpFloats
   const WarpFloatTag d;
   const WarpIntegerTag d32;
   const hn::RebindToUnsigned<WarpFloatTag> du32;
-  auto x = warp_coordinates(at_x, hn::Set(d, static_cast<float>(pass.width)));
-  auto y = warp_coordinates(at_y, hn::Set(d, static_cast<float>(pass.height)));
+  auto x = warp_coordinates(at_x, hn::Set(d, static_cast<float>(pass.in_width)));
+  auto y = warp_coordinates(at_y, hn::Set(d, static_cast<float>(pass.in_height)));
   if (filter == WarpFilter::kNearest) {
     x = hn::Add(x, hn::Set(d32, WarpPlace::kOne / 2));
     y = hn::Add(y, hn::Set(d32, WarpPlace::kOne / 2));
   }
-  const int stride = pass.width + 2 * warp_border(filter);
+  const int stride = pass.in_width + 2 * warp_border(filter);
   const auto row = hn::Mul(hn::ShiftRight<WarpPlace::kBits>(y), hn::Set(d32, stride));
   // Bicubic has a tap before this pixel, and one more column and row before that.
   const auto offset = hn::Add(hn::Add(row, hn::ShiftRight<WarpPlace::kBits>(x)), hn::Set(d32, stride + 1));
@@ -79,7 +79,7 @@ HWY_INLINE void keep_places(const PicturePass& pass, WarpFloats at_x, WarpFloats
       const auto before = hn::Lt(place, hn::Set(d32, -WarpPlace::kOne / 2));
       return hn::Or(before, hn::Gt(place, hn::Set(d32, size * WarpPlace::kOne - WarpPlace::kOne / 2 - 1)));
     };
-    const auto either = hn::Or(outside(x, pass.width), outside(y, pass.height));
+    const auto either = hn::Or(outside(x, pass.in_width), outside(y, pass.in_height));
     parts = hn::Or(parts, hn::IfThenElseZero(either, hn::Set(d32, static_cast<int>(WarpChunk::kOutside))));
   }
   hn::Store(hn::BitCast(du32, parts), du32, chunk.parts + i);
