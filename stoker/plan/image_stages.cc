@@ -43,6 +43,12 @@ std::uint64_t ImageStages::picture_memory() const {
   return has_picture() ? PictureLayout(work_.program->picture.bounds(), work_.size()).bytes : 0;
 }
 
+std::uint64_t ImageStages::picture_memory_max() const {
+  if (!has_picture()) return 0;
+  const ImageSize most = work_.program->geometry.output_size().value_or(work_.size());
+  return PictureLayout(work_.program->picture.bounds(), most).bytes;
+}
+
 // `write` writes the picture that the operators begin with.
 template <class Write>
 void ImageStages::finish_picture(const Write& write, std::uint8_t* out) {

@@ -35,8 +35,9 @@ class ImageStages {
   void color(ImageView resized, std::uint8_t* out);
   /// Stages 2 and 3, in one pass unless there are operators on pictures: the same bits.
   void transform(std::uint8_t* out);
-  /// What operators on pictures take of memory.
+  /// What operators on pictures take of memory, and would take in a batch of the largest size.
   std::uint64_t picture_memory() const;
+  std::uint64_t picture_memory_max() const;
 
  private:
   bool has_picture() const { return !work_.program->picture.empty(); }
