@@ -57,12 +57,19 @@ void add_data_argument(Command& command, std::vector<std::string>& data) {
       ->option_text("...");
 }
 
-void add_recipe_option(Command& command, std::string& recipe) {
-  add_text_option(command, "--recipe", recipe,
-                  fmt::format("Required; {}, or a TOML file", fmt::join(Recipe::names(), ", ")))
-      ->required()
+namespace {
+
+Option* add_recipe(Command& command, std::string& recipe, std::string_view need) {
+  return add_text_option(command, "--recipe", recipe,
+                         fmt::format("{}{}, or a TOML file", need, fmt::join(Recipe::names(), ", ")))
       ->option_text("NAME|FILE.toml");
 }
+
+}  // namespace
+
+void add_recipe_option(Command& command, std::string& recipe) { add_recipe(command, recipe, "Required; ")->required(); }
+
+Option* add_optional_recipe(Command& command, std::string& recipe) { return add_recipe(command, recipe, ""); }
 
 void add_threads_option(Command& command, int& threads) {
   const auto read = [&threads](const std::string& text) {

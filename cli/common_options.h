@@ -71,6 +71,8 @@ Option* add_parsed_option(Command& command, const std::string& name, Value& valu
 
 void add_data_argument(Command& command, std::vector<std::string>& data);
 void add_recipe_option(Command& command, std::string& recipe);
+/// For a command that can do without.
+Option* add_optional_recipe(Command& command, std::string& recipe);
 /// `auto` is 0, as the library takes it.
 void add_threads_option(Command& command, int& threads);
 void add_seed_option(Command& command, std::uint64_t& seed);

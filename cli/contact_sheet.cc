@@ -41,15 +41,24 @@ ContactSheet::ContactSheet(int rows, const std::string& heading, const std::stri
                            const std::vector<std::string>& column_titles) {
   const int width = width_of(column_titles.size());
   const std::vector<std::string> lines = wrapped(details, letters_per_line(width));
-  header_ = kHeader + static_cast<int>(lines.size()) * kDetail;
+  std::vector<std::vector<std::string>> titles;
+  std::size_t title_lines = 1;
+  for (const std::string& title : column_titles) {
+    titles.push_back(wrapped(title, kCell / kAdvance));
+    title_lines = std::max(title_lines, titles.back().size());
+  }
+  header_ = kHeader + static_cast<int>(lines.size() + title_lines - 1) * kDetail;
   sheet_ = RgbImage(width, top_of(rows));
   fill({0, 0, sheet_.width, sheet_.height}, kGround);
   write(kGap, kGap, heading, kInk);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     write(kGap, kGap + 15 + static_cast<int>(i) * kDetail, lines[i], kFaintInk);
   }
-  for (std::size_t i = 0; i < column_titles.size(); ++i) {
-    write(left_of(static_cast<int>(i)), kGap + header_ - 12, column_titles[i], kFaintInk);
+  const int titles_top = kGap + header_ - static_cast<int>(title_lines) * kDetail;
+  for (std::size_t i = 0; i < titles.size(); ++i) {
+    for (std::size_t line = 0; line < titles[i].size(); ++line) {
+      write(left_of(static_cast<int>(i)), titles_top + static_cast<int>(line) * kDetail, titles[i][line], kFaintInk);
+    }
   }
 }
 

@@ -18,7 +18,7 @@ class ContactSheet {
   static constexpr int kHeader = 40;   // height of heading and column titles
   static constexpr int kDetail = 12;   // height of each line of details between them
 
-  /// Details too long for the sheet's width are broken into lines.
+  /// Details too long for the sheet's width are broken into lines, and so are titles too long for their column's.
   ContactSheet(int rows, const std::string& heading, const std::string& details,
                const std::vector<std::string>& column_titles);
 

@@ -51,10 +51,12 @@ Json json_of(const ArgSpec& arg) {
   json["doc"] = arg.doc;
   json["required"] = arg.required;
   json["default"] = arg.required ? Json(nullptr) : json_of(default_value(arg));
+  json["default_text"] = arg.required ? Json(nullptr) : Json(default_text(arg));
   json["min"] = is_numeric(arg) ? Json(arg.min) : Json(nullptr);
   json["max"] = is_numeric(arg) ? Json(arg.max) : Json(nullptr);
   json["counts"] = is_list(arg) ? Json(counts_of(arg)) : Json(nullptr);
   json["choices"] = arg.type == ArgType::kText ? Json(choices_of(arg)) : Json(nullptr);
+  json["permitted"] = permitted_text(arg);
   return json;
 }
 
@@ -64,6 +66,7 @@ Json json_of(const OperatorSpec& spec) {
   json["family"] = family_name(spec);
   json["doc"] = spec.doc;
   json["tolerance"] = spec.tolerance;
+  json["examples"] = examples_of(spec);
   json["args"] = Json::array();
   for (const ArgSpec& arg : spec.args) json["args"].push_back(json_of(arg));
   return json;

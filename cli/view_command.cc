@@ -17,11 +17,13 @@
 #include "cli/contact_sheet.h"
 #include "cli/json_output.h"
 #include "cli/loader_options.h"
+#include "cli/operator_sheet.h"
 #include "cli/progress.h"
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
 #include "stoker/codec/image_decoder.h"
 #include "stoker/codec/image_encoder.h"
+#include "stoker/ops/argument_text.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/runtime/samples/sample_reader.h"
@@ -35,7 +37,7 @@ constexpr int kSamplesMax = 100, kDrawsMax = 20;  // the sheet is held in memory
 
 struct ViewOptions {
   std::vector<std::string> data;
-  std::string recipe, out;
+  std::string recipe, shown_operator, out;
   int count = 8, draws = 4;
   LoaderOptions loader;
   bool json = false;
@@ -150,13 +152,33 @@ bool ends_in_png(const std::string& path) {
                                                     [&](char suffix, char letter) { return same(letter, suffix); });
 }
 
-void view(const ViewOptions& options) {
+void write_sheet(const std::string& path, const RgbImage& sheet) {
+  std::vector<std::uint8_t> png;
+  encode_png(sheet.view(), png);
+  write_file(path, png);
+}
+
+void view_operator(const ViewOptions& options) {
+  const OperatorSpec& spec = find_operator(options.shown_operator);
+  const RgbImage sheet = operator_sheet(spec, open_samples(options.data), options.count, options.loader.seed);
+  write_sheet(options.out, sheet);
+  if (options.json) {
+    return write_json({{"out", options.out},
+                       {"operator", spec.name},
+                       {"samples", options.count},
+                       {"examples", examples_of(spec)},
+                       {"width", sheet.width},
+                       {"height", sheet.height}});
+  }
+  write_output(fmt::format("{}: {} by {}, {} x {} pixels\n", options.out, spec.name,
+                           counted(examples_of(spec).size(), "example"), sheet.width, sheet.height));
+}
+
+void view_recipe(const ViewOptions& options) {
   const Plan plan(Recipe::load(options.recipe));
   const std::shared_ptr<const Dataset> dataset = open_samples(options.data);
   const Sheet sheet = draw_sheet(*dataset, plan, options);
-  std::vector<std::uint8_t> png;
-  encode_png(sheet.image.view(), png);
-  write_file(options.out, png);
+  write_sheet(options.out, sheet.image);
 
   if (options.json) {
     return write_json({{"out", options.out},
@@ -176,10 +198,15 @@ void view(const ViewOptions& options) {
 }  // namespace
 
 void add_view_command(Parser& app) {
-  Command* command = app.add_subcommand("view", "Draw a contact sheet of what a recipe does to the pixels");
+  Command* command =
+      app.add_subcommand("view", "Draw a contact sheet of what a recipe, or an operator, does to the pixels");
   const auto options = std::make_shared<ViewOptions>();
   add_data_argument(*command, options->data);
-  add_recipe_option(*command, options->recipe);
+  Option* const recipe = add_optional_recipe(*command, options->recipe);
+  add_text_option(*command, "--operator", options->shown_operator,
+                  "Instead of a recipe: an operator, with arguments from weak to strong; one row for each of --count")
+      ->option_text("NAME")
+      ->excludes(recipe);
   const auto png = [](const std::string& path) {
     if (!ends_in_png(path)) refuse_option("--out", path, "the name of a PNG: it must end in .png");
     return path;
@@ -194,7 +221,11 @@ void add_view_command(Parser& app) {
   }
   add_json_flag(*command, options->json);
   set_example(*command, "stoker view imagenet/train --recipe imagenet-train --out sheet.png");
-  command->callback([options] { view(*options); });
+  command->callback([options] {
+    if (!options->shown_operator.empty()) return view_operator(*options);
+    if (options->recipe.empty()) refuse("view", "one of --recipe and --operator is required");
+    view_recipe(*options);
+  });
 }
 
 }  // namespace stoker

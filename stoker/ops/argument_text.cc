@@ -15,18 +15,26 @@ constexpr Word<ArgType> kArgTypes[] = {{ArgType::kNumber, "number"},      {ArgTy
                                        {ArgType::kIntegers, "integers"},  {ArgType::kFlag, "flag"},
                                        {ArgType::kOperators, "operators"}};
 
+/// The parts of a text between separators; none of an empty one.
+std::vector<std::string> parts_of(std::string_view text, std::string_view separator) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + separator.size(), text.size()));
+  }
+  return parts;
+}
+
 }  // namespace
 
 std::string_view type_name(ArgType type) { return word_of(kArgTypes, type); }
 
-std::vector<std::string> choices_of(const ArgSpec& arg) {
-  std::vector<std::string> words;
-  for (std::string_view rest = arg.choices; !rest.empty();) {
-    const std::size_t bar = std::min(rest.find('|'), rest.size());
-    words.emplace_back(rest.substr(0, bar));
-    rest.remove_prefix(std::min(bar + 1, rest.size()));
-  }
-  return words;
+std::vector<std::string> choices_of(const ArgSpec& arg) { return parts_of(arg.choices, "|"); }
+
+std::vector<std::string> examples_of(const OperatorSpec& spec) {
+  if (spec.args.empty()) return {""};
+  return parts_of(spec.examples, " | ");
 }
 
 std::vector<int> counts_of(const ArgSpec& arg) {

@@ -25,4 +25,8 @@ std::string default_text(const ArgSpec& arg);
 /// operators".
 std::string permitted_text(const ArgSpec& arg);
 
+/// The examples of an operator, one by one; for one without arguments the call itself, "". None where there is nothing
+/// to see.
+std::vector<std::string> examples_of(const OperatorSpec& spec);
+
 }  // namespace stoker

@@ -68,6 +68,9 @@ struct OperatorSpec {
                NumberFunction, LabelFunction, CombinationFunction, ViewsFunction, BatchFunction>
       function;
   std::span<const ArgSpec> args;
+  /// Arguments that show what it does, as in a recipe, from weak to strong: "degrees = 10 | degrees = 30". Empty where
+  /// there are no arguments, or nothing to see.
+  std::string_view examples{};
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 

@@ -11,19 +11,7 @@ import pytest
 from PIL import Image
 
 COMMANDS = ["run", "plan", "view", "pack", "index", "verify", "info", "synth", "ops"]
-OPERATORS = {"decode", "resize", "crop", "center_crop", "random_crop", "random_resized_crop", "flip", "random_flip",
-             "pad", "zoom_out", "scale_jitter", "brightness", "invert", "gaussian_blur", "sharpness",
-             "random_sharpness", "gaussian_noise", "shot_noise", "salt_and_pepper", "jpeg_degrade", "rotate",
-             "random_rotation", "affine", "random_affine", "shear_x", "shear_y", "translate_x", "translate_y",
-             "perspective", "random_perspective", "elastic", "normalize", "channel_order", "random_erasing", "cutout",
-             "grid_mask", "cast", "layout", "json_number", "contrast", "saturation", "hue", "color_jitter",
-             "grayscale", "random_grayscale", "torchvision_brightness", "torchvision_contrast",
-             "torchvision_saturation", "torchvision_hue", "torchvision_color_jitter", "torchvision_grayscale",
-             "random_invert", "posterize", "random_posterize", "solarize", "random_solarize", "equalize",
-             "random_equalize", "autocontrast", "random_autocontrast", "gamma", "channel_permutation",
-             "channel_dropout", "channel_affine", "lighting", "sequence", "random_apply", "random_choice",
-             "random_order", "rand_augment", "trivial_augment_wide", "auto_augment", "aug_mix", "timm_augment",
-             "corner_crop", "five_crop", "ten_crop", "one_hot", "mixup", "cutmix", "mixup_or_cutmix", "mosaic"}
+OPERATORS = {page.stem for page in (Path(__file__).resolve().parents[2] / "docs/operators").glob("*.md")}
 FAMILIES = ["decode", "geometry", "picture", "color", "erase", "format", "number", "label", "combination", "views",
             "batch"]
 CELL, GAP, CAPTION, DETAIL, HEADER = 160, 12, 16, 12, 40  # of the contact sheet

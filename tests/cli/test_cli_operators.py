@@ -1,0 +1,79 @@
+"""Each operator's page in docs/operators, and its picture: made from the operator table by tools/operators."""
+
+import importlib.machinery
+import importlib.util
+from pathlib import Path
+
+import numpy
+import pytest
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[2]
+CELL, PITCH, ROW = 160, 172, 188  # of the contact sheet
+STALE = "it is not what the operator table says: run ./dev operators"
+
+loader = importlib.machinery.SourceFileLoader("operators_tool", str(ROOT / "tools/operators"))
+tool = importlib.util.module_from_spec(importlib.util.spec_from_loader("operators_tool", loader))
+loader.exec_module(tool)
+# They may draw what changes little, or nothing.
+LEFT_TO_CHANCE = {"auto_augment", "random_apply", "random_choice", "mixup_or_cutmix"}
+DRAWN = sorted(path.stem for path in tool.PAGES.glob("*.jpg"))
+
+
+@pytest.fixture(scope="module")
+def table(stoker):
+    return {operator["name"]: operator for operator in stoker.json("ops")["operators"]}
+
+
+@pytest.fixture(scope="module")
+def photographs(stoker, tmp_path_factory):
+    return tool.Stoker(stoker.path).photographs(tmp_path_factory.mktemp("operators") / "photographs")
+
+
+def test_the_pages_are_the_tables(table):
+    assert tool.INDEX.read_text() == tool.index(table.values()), STALE
+    assert {path.name: path.read_text() for path in tool.PAGES.glob("*.md")} == {
+        f"{name}.md": tool.page(operator) for name, operator in table.items()}, STALE
+    assert DRAWN == sorted(name for name, operator in table.items() if operator["examples"]), STALE
+
+
+def test_every_family_has_its_sentence(table):
+    assert set(tool.FAMILIES) == {operator["family"] for operator in table.values()}
+
+
+def test_only_operators_that_change_nothing_to_be_seen_have_no_examples(table):
+    assert set(table) - set(DRAWN) == {"decode", "normalize", "channel_order", "cast", "layout", "json_number", "one_hot"}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_picture_shows_what_each_example_does(stoker, table, photographs, tmp_path, name):
+    operator = table[name]
+    drawn = tool.Stoker(stoker.path).sheet(photographs, operator, tmp_path)
+    kept = Image.open(tool.PAGES / f"{name}.jpg")
+    assert kept.size == drawn.size, STALE
+    small, as_drawn = (numpy.asarray(picture.convert("RGB").reduce(4), float) for picture in (kept, drawn))
+    assert numpy.abs(small - as_drawn).mean() < 2, STALE  # noise is what JPEG loses
+
+    pixels = numpy.asarray(drawn, float)
+    left = [12 + PITCH * column for column in range((drawn.width - 12) // PITCH)]
+    cells = [pixels[drawn.height - ROW:drawn.height - ROW + CELL, at:at + CELL] for at in left]
+    changed = [numpy.abs(cell - cells[0]).mean() > 0.2 for cell in cells[1:]]
+    assert any(changed) if name in LEFT_TO_CHANCE else all(changed), changed
+
+
+def test_an_operator_is_drawn_on_ones_own_data(stoker, photographs, tmp_path):
+    sheet = tmp_path / "sheet.png"
+    report = stoker.json("view", photographs, "--operator", "rotate", "--count", 3, "--out", sheet)
+    assert report["operator"] == "rotate" and report["samples"] == 3 and len(report["examples"]) == 4
+    assert Image.open(sheet).size == (report["width"], report["height"])
+    assert "rotate by 4 examples" in stoker.text("view", photographs, "--operator", "rotate", "--count", 3, "--out", sheet)
+
+
+@pytest.mark.parametrize("args, why", [
+    (("--operator", "rotat"), "rotate"),
+    (("--operator", "cast"), "changes nothing that can be seen"),
+    (("--operator", "rotate", "--count", 5), "the data set has 4 samples, but --count asks for 5"),
+    (("--operator", "rotate", "--recipe", "imagenet-train"), "--recipe"),
+    ((), "one of --recipe and --operator is required")])
+def test_what_cannot_be_drawn_is_said(stoker, photographs, tmp_path, args, why):
+    assert why in stoker.refusal(2, "view", photographs, *args, "--out", tmp_path / "sheet.png")
