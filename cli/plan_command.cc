@@ -72,6 +72,14 @@ std::vector<std::string> batch_operators(const PlanReport& report) {
   return operators;
 }
 
+// Whether the output's shape differs from batch to batch.
+bool varies(const Plan& plan, const OutputSpec& output) {
+  const auto& views = plan.views();
+  return std::any_of(views.begin(), views.end(), [&](const ViewPlan& view) {
+    return view.name == output.name && view.kind == ViewKind::kImage && view.image.geometry.size_varies();
+  });
+}
+
 std::string us_text(std::optional<double> us) { return us ? fmt::format("{:.3g}", *us) : "-"; }
 
 std::string crossings_text(const PlanReport& report) {
@@ -122,7 +130,8 @@ std::string text_of(const PlanReport& report) {
   stages.add_row({"the rest", fmt::format("{:.0f}", std::max(rest_us, 0.0)), "-", "-", "reading, checking, batches"});
   TextTable outputs({{"output"}, {"dtype"}, {"shape of one sample"}});
   for (const OutputSpec& output : report.outputs) {
-    outputs.add_row({output.name, std::string(to_string(output.dtype)), shape_text(output.shape)});
+    const std::string up_to = varies(report.plan, output) ? "up to " : "";
+    outputs.add_row({output.name, std::string(to_string(output.dtype)), up_to + shape_text(output.shape)});
   }
   return fmt::format("{}\n{}\n", stages.text(), outputs.text()) + crossings_text(report) + rate_text(report.core) +
          fmt::format("Batches of {} with {} made ahead need at least {} of memory{}.\n", report.loader.batch,
@@ -160,7 +169,8 @@ nlohmann::ordered_json json_of(const PlanReport& report) {
     const std::span<const std::int64_t> shape = output.shape.extents();
     json["outputs"].push_back({{"name", output.name},
                                {"dtype", to_string(output.dtype)},
-                               {"shape", std::vector<std::int64_t>(shape.begin(), shape.end())}});
+                               {"shape", std::vector<std::int64_t>(shape.begin(), shape.end())},
+                               {"shape_varies", varies(report.plan, output)}});
   }
   if (report.loader.device) {
     json["device"] = report.loader.device->name();

@@ -67,7 +67,8 @@ std::string details(const Plan& plan, std::size_t output) {
   for (const OperatorCall& call : plan.recipe().views()[output].operators) operators.push_back(brief(check_call(call)));
   std::string size = "of the original size";
   if (const std::optional<ImageSize> fixed = view.image.geometry.output_size()) {
-    size = fmt::format("{} x {} pixels", fixed->width, fixed->height);
+    const std::string_view up_to = view.image.geometry.size_varies() ? "up to " : "";
+    size = fmt::format("{}{} x {} pixels", up_to, fixed->width, fixed->height);
   }
   return fmt::format("{}: {}, {}, {}: {}", view.name, size, to_string(view.image.format.dtype),
                      planes_first ? "nchw" : "nhwc", fmt::join(operators, ", "));
@@ -125,7 +126,9 @@ Sheet draw_sheet(const Dataset& dataset, const Plan& plan, const ViewOptions& op
       sheet.put_caption(static_cast<int>(row), caption(dataset, samples[row]));
       progress.update(++drawn);
       for (std::size_t epoch = 0; epoch < positions.size(); ++epoch) {
-        const SampleDraw draw{options.loader.seed, epoch, static_cast<std::uint64_t>(positions[epoch][row])};
+        const auto position = static_cast<std::uint64_t>(positions[epoch][row]);
+        // As if each sample were a batch, so that the sheet shows what is drawn for batches, too.
+        const SampleDraw draw{options.loader.seed, epoch, position, position};
         const std::vector<SampleOutput> outputs = run_one(executor, reader.input(samples[row], draw));
         sheet.put(static_cast<int>(row), static_cast<int>(epoch) + 1, displayed(outputs[output], view.image));
         progress.update(++drawn);

@@ -111,8 +111,9 @@ nb::object array_of(SampleOutput output) {
 }  // namespace
 
 nb::dict apply_recipe(const Recipe& recipe, const nb::args& positional, const nb::kwargs& named) {
-  const CallSignature signature{
-      "Recipe.apply", {"data", "seed", "epoch", "position", "label", "reference", "pixels_max"}, /*positional=*/1};
+  const CallSignature signature{"Recipe.apply",
+                                {"data", "seed", "epoch", "position", "label", "reference", "pixels_max", "batch"},
+                                /*positional=*/1};
   const CallArguments given(signature, positional, named);
   const Plan plan(recipe);
   const std::vector<HeldBytes> held = fields_of(plan, given["data"]);
@@ -120,7 +121,8 @@ nb::dict apply_recipe(const Recipe& recipe, const nb::args& positional, const nb
   const bool reference = given["reference"] && flag_argument("reference", given["reference"]);
   const DecodeLimits limits = limits_of(given.unless_none("pixels_max"));
   const SampleDraw draw{given["seed"] ? unsigned_argument("seed", given["seed"]) : 0,
-                        count_argument("epoch", given["epoch"]), count_argument("position", given["position"])};
+                        count_argument("epoch", given["epoch"]), count_argument("position", given["position"]),
+                        count_argument("batch", given["batch"])};
   std::vector<Bytes> fields;
   fields.reserve(held.size());
   for (const HeldBytes& field : held) fields.push_back(field.bytes());

@@ -141,7 +141,8 @@ Recipe recipe_argument(nb::handle recipe) {
 // As the stub file has it.
 constexpr const char* kApply =
     "def apply(self, data: _Bytes | dict[str, Any], *, seed: int = 0, epoch: int = 0, position: int = 0, "
-    "label: int | None = None, reference: bool = False, pixels_max: int | None = None) -> dict[str, NDArray[Any]]";
+    "label: int | None = None, reference: bool = False, pixels_max: int | None = None, batch: int = 0) -> dict[str, "
+    "NDArray[Any]]";
 
 void bind_recipe(nb::module_& module) {
   nb::class_<Recipe> recipe(
@@ -167,7 +168,9 @@ void bind_recipe(nb::module_& module) {
            "The outputs for one encoded image, by name, as numpy arrays.\n\ndata: the image's bytes, or a dict of "
            "bytes by field, such as a data set's sample\nseed, epoch, position: select the random numbers\nlabel: the "
            "value of the output 'label'; by default the dict's\nreference: run the slow executor that defines the "
-           "pixels instead of the fast one\npixels_max: refuse images of more pixels; by default 89,000,000");
+           "pixels instead of the fast one\npixels_max: refuse images of more pixels; by default 89,000,000\nbatch: "
+           "the global batch in which the sample "
+           "stands, for what is drawn once for a whole batch");
   module.def(
       "recipe", [](nb::handle name) { return name.is_none() ? Recipe() : recipe_argument(name); },
       "name"_a = nb::none(),

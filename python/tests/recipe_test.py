@@ -94,6 +94,7 @@ def test_every_operator_has_a_method_whose_defaults_are_the_tables():
     (lambda r: r.random_apply([]), "has 0 operators, but must have 1 to 31"),
     (lambda r: r.random_apply([stoker.op.decode()]), r"decode \(decode\) cannot be one of its operators"),
     (lambda r: r.random_choice([stoker.op.flip()], p=[1, 2]), "p has 2 numbers for 1 operators"),
+    (lambda r: r.random_choice([stoker.op.flip()], mode="pair"), "mode is 'pair'"),
     (lambda r: stoker.op.flip(axis="diagonal"), "flip: axis is 'diagonal'"),
     (lambda r: stoker.op.random_flip(p=True), "random_flip: p is true"),
     (lambda r: stoker.op.flip("vertical", "horizontal"), "flip takes at most 1 argument, not 2"),
@@ -274,6 +275,17 @@ def test_a_draw_depends_on_seed_epoch_and_position():
              for where in ({}, {"seed": 1}, {"epoch": 1}, {"position": 1}, {"seed": 2**64 - 1})]
     assert len(set(draws)) == 5
     assert recipe.apply(data)["image"].tobytes() == draws[0]
+
+
+def test_a_choice_for_batches_depends_on_the_batch():
+    data = encoded(picture(100, 100))
+    recipe = stoker.recipe().decode().random_choice([stoker.op.random_resized_crop(size) for size in (8, 12)], mode="batch")
+    shapes = {recipe.apply(data, batch=batch)["image"].shape for batch in range(20)}
+    assert shapes == {(3, 8, 8), (3, 12, 12)}
+    for batch in range(4):
+        at = [recipe.apply(data, batch=batch, position=position)["image"] for position in (0, 1)]
+        assert at[0].shape == at[1].shape and at[0].tobytes() != at[1].tobytes()
+    assert stoker.Recipe.from_toml(recipe.to_toml()) == recipe
 
 
 def test_repr_reads_as_the_chain():

@@ -32,6 +32,22 @@ def test_batches_unpack_as_tensors_over_the_loaders_memory(folder, recipe):
         batch.mask
 
 
+def test_each_batch_may_have_another_size(folder):
+    sizes = [stoker.op.random_resized_crop(size) for size in (16, 24, (32, 20))]
+    recipe = stoker.recipe().decode().random_choice(sizes, mode="batch").normalize("imagenet")
+    shapes = []
+    with stoker.torch.Loader(folder, recipe, batch=4, seed=1, tail="keep") as loader:
+        for epoch in range(2):
+            for image, label in loader.epoch(epoch):
+                assert image.is_contiguous() and len(image) == len(label)
+                shapes.append(tuple(image.shape))
+    assert {shape[1:] for shape in shapes} == {(3, 16, 16), (3, 24, 24), (3, 32, 20)}
+    assert [shape[0] for shape in shapes] == 2 * ([4] * 12 + [2])
+    for rank in range(2):
+        with stoker.torch.Loader(folder, recipe, batch=2, rank=rank, world=2, seed=1, tail="keep") as loader:
+            assert [tuple(image.shape[1:]) for epoch in range(2) for image, _ in loader.epoch(epoch)] == [s[1:] for s in shapes]
+
+
 def test_it_answers_what_a_dataloader_is_asked(folder, recipe):
     with stoker.torch.Loader(folder, recipe, batch=8, threads=2, prefetch=3) as loader:
         assert len(loader.dataset) == 50 and loader.dataset[0]["label"] == 0

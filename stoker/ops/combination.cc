@@ -11,8 +11,8 @@
 
 namespace stoker {
 
-Combination::Combination(Kind kind, const OperatorCalls& members, std::vector<double> p)
-    : kind_(kind), p_(std::move(p)) {
+Combination::Combination(Kind kind, const OperatorCalls& members, std::vector<double> p, bool of_batch)
+    : kind_(kind), of_batch_(of_batch), p_(std::move(p)) {
   assert(!members.empty() && members.size() <= kMembersMax);
   std::map<std::string_view, int> occurrences;
   for (const OperatorCall& member : members) {
@@ -65,7 +65,7 @@ Combination combine_random_choice(const OperatorCall& call) {
   if (std::all_of(p.begin(), p.end(), [](double weight) { return weight == 0; })) {
     fail(ErrorKind::kUsage, "random_choice: p is 0 for every operator, so none can be chosen");
   }
-  return {Combination::Kind::kChoice, members, std::move(p)};
+  return {Combination::Kind::kChoice, members, std::move(p), call.text("mode") == "batch"};
 }
 
 Combination combine_random_order(const OperatorCall& call) {

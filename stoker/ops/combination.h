@@ -28,9 +28,11 @@ class Combination {
   static constexpr std::size_t kMembersMax = 31;
 
   /// `p` is the probability that all run (kApply), or by member that it is the one that runs, in any unit (kChoice).
-  Combination(Kind kind, const OperatorCalls& members, std::vector<double> p);
+  /// `of_batch`: what runs is drawn once for all samples of a batch.
+  Combination(Kind kind, const OperatorCalls& members, std::vector<double> p, bool of_batch = false);
 
   Kind kind() const { return kind_; }
+  bool is_of_batch() const { return of_batch_; }
 
   /// Which members run, in order.
   class Drawn {
@@ -50,6 +52,7 @@ class Combination {
 
  private:
   Kind kind_;
+  bool of_batch_;
   std::vector<double> p_;
   std::vector<std::uint64_t> streams_;  // by member
 };

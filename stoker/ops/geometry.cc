@@ -30,12 +30,24 @@ void Geometry::append(std::unique_ptr<const GeometryOperator> op, std::uint64_t 
   const GeometryOperator::Padding padding = op->padding();
   if (padded_ && !GeometryOperator::bears(padding)) fail(ErrorKind::kUsage, "{}", kPaddingResized);
   padded_ = GeometryOperator::adds(padding) || (padded_ && padding == GeometryOperator::Padding::kKeeps);
+  if (!op->batch_choice().members.empty()) {
+    if (choice_) fail(ErrorKind::kUsage, "a view has only one random_choice with mode='batch'");
+    choice_ = steps_.size();
+  }
   steps_.push_back({std::move(op), stream});
 }
 
 void Geometry::split() {
   if (padded_) fail(ErrorKind::kUsage, "padding cannot be warped and then resized; put the warp before what pads");
   split_ = steps_.size();
+}
+
+// The draw depends on nothing but the batch.
+std::size_t Geometry::chosen_member(const SampleDraw& sample) const {
+  if (!choice_) return 0;
+  const Step& step = steps_[*choice_];
+  Random random(sample.seed, sample.epoch, sample.batch, step.stream);
+  return step.op->batch_choice().combination->draw(random).members().front();
 }
 
 SamplingMap Geometry::draw(ImageSize image, const SampleDraw& sample) const {
@@ -54,20 +66,51 @@ SamplingMap Geometry::draw_steps(std::span<const Step> steps, ImageSize image, c
   SamplingMap map = SamplingMap::identity(image.width, image.height);
   for (const Step& step : steps) {
     Random random(sample.seed, sample.epoch, sample.position, step.stream);
-    step.op->apply(random, map);
+    if (const GeometryChoice choice = step.op->batch_choice(); !choice.members.empty()) {
+      const std::size_t member = chosen_member(sample);
+      Random own = choice.combination->random_of(random, member);
+      choice.members[member]->apply(own, map);
+    } else {
+      step.op->apply(random, map);
+    }
     check_window(map.x);
     check_window(map.y);
   }
   return map;
 }
 
-std::optional<ImageSize> Geometry::output_size() const {
+std::optional<ImageSize> Geometry::size_with(std::size_t member) const {
   std::optional<ImageSize> size;
   for (const Step& step : steps_) {
-    size = step.op->output_size(size);
+    const GeometryChoice choice = step.op->batch_choice();
+    const GeometryOperator& op = choice.members.empty() ? *step.op : *choice.members[member];
+    size = op.output_size(size);
     if (size) check_side(std::max(size->width, size->height));
   }
   return size;
+}
+
+std::optional<ImageSize> Geometry::output_size() const {
+  std::optional<ImageSize> most = size_with(0);
+  const std::size_t members = choice_ ? steps_[*choice_].op->batch_choice().members.size() : 1;
+  for (std::size_t member = 1; member < members && most; ++member) {
+    const std::optional<ImageSize> size = size_with(member);
+    if (!size) return std::nullopt;
+    most = {std::max(most->width, size->width), std::max(most->height, size->height)};
+  }
+  return most;
+}
+
+std::optional<ImageSize> Geometry::output_size(const SampleDraw& sample) const {
+  return size_with(chosen_member(sample));
+}
+
+bool Geometry::size_varies() const {
+  const std::size_t members = choice_ ? steps_[*choice_].op->batch_choice().members.size() : 1;
+  for (std::size_t member = 1; member < members; ++member) {
+    if (size_with(member) != size_with(0)) return true;
+  }
+  return false;
 }
 
 ImageSize size_argument(const OperatorCall& call) {

@@ -2,6 +2,7 @@
 // map; so a chain of them costs one resampling.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "stoker/base/random.h"
+#include "stoker/ops/combination.h"
 #include "stoker/ops/operator_call.h"
 #include "stoker/ops/sampling_map.h"
 
@@ -21,6 +23,12 @@ struct ImageSize {
 
 /// No operator of a chain may make a longer side, whatever later ones cut off again: sums of sides never overflow.
 constexpr int kChainSideMax = 1'000'000;
+
+/// Operators of which one is drawn for all samples of a batch; none: everything is drawn for each sample.
+struct GeometryChoice {
+  const Combination* combination = nullptr;
+  std::span<const std::unique_ptr<GeometryOperator>> members{};
+};
 
 class GeometryOperator {
  public:
@@ -40,6 +48,9 @@ class GeometryOperator {
 
   /// The size that comes out, if it is the same whatever the image: nullopt while it depends on the image.
   virtual std::optional<ImageSize> output_size(std::optional<ImageSize> input) const = 0;
+
+  /// What it chooses among for a whole batch: Geometry then applies the member in its place.
+  virtual GeometryChoice batch_choice() const { return {}; }
 };
 
 /// Which sample of which epoch is drawn for: the key of all its random numbers.
@@ -47,12 +58,14 @@ struct SampleDraw {
   std::uint64_t seed = 0;
   std::uint64_t epoch = 0;
   std::uint64_t position = 0;  // in the epoch's global order
+  std::uint64_t batch = 0;     // the global batch that it stands in: the key of what is drawn for a whole batch
 };
 
 /// A chain of geometry operators within one view.
 class Geometry {
  public:
-  /// `stream` names the operator's random numbers (random_stream). Throws kUsage for a resize of what is surely padded.
+  /// `stream` names the operator's random numbers (random_stream). Throws kUsage for a resize of what is surely padded,
+  /// and for a second operator that chooses for whole batches.
   void append(std::unique_ptr<const GeometryOperator> op, std::uint64_t stream);
 
   /// Warps stand after the operators so far (ops/picture/source_warp.h). Once at most. Throws kUsage if what they would
@@ -66,8 +79,13 @@ class Geometry {
   /// The same of the operators before split(), and of those after it, for an image that was warped between.
   SamplingMap draw_before_split(ImageSize image, const SampleDraw& sample) const;
   SamplingMap draw_after_split(ImageSize image, const SampleDraw& sample) const;
-  /// The size of every output, or nullopt when it depends on the image. Throws kLimit past kChainSideMax.
+  /// The size of every output, or nullopt when it depends on the image. Where it differs from batch to batch, the
+  /// smallest size that none of theirs exceeds. Throws kLimit past kChainSideMax.
   std::optional<ImageSize> output_size() const;
+  /// The size of the outputs of this sample's batch.
+  std::optional<ImageSize> output_size(const SampleDraw& sample) const;
+  /// Whether the batches of a run may have several sizes.
+  bool size_varies() const;
 
  private:
   struct Step {
@@ -75,10 +93,13 @@ class Geometry {
     std::uint64_t stream;
   };
   SamplingMap draw_steps(std::span<const Step> steps, ImageSize image, const SampleDraw& sample) const;
+  std::size_t chosen_member(const SampleDraw& sample) const;
+  std::optional<ImageSize> size_with(std::size_t member) const;
 
   std::vector<Step> steps_;
   std::size_t split_ = 0;
-  bool padded_ = false;  // by an operator after which none crops
+  std::optional<std::size_t> choice_;  // the step that chooses for whole batches
+  bool padded_ = false;                // by an operator after which none crops
 };
 
 // One maker per operator, for the operator table; the calls have been checked against it.

@@ -18,6 +18,9 @@ class GeometryCombination final : public GeometryOperator {
       : combination_(std::get<CombinationFunction>(find_operator(call.name).function)(call)) {
     for (const OperatorCall& member : call.operators(kCombinedOperators)) {
       members_.push_back(make_geometry_operator(member));
+      if (!members_.back()->batch_choice().members.empty()) {
+        fail(ErrorKind::kUsage, "random_choice with mode='batch' cannot stand within another operator");
+      }
     }
     padding_ = padding_of_all();
   }
@@ -31,6 +34,11 @@ class GeometryCombination final : public GeometryOperator {
   }
 
   Padding padding() const override { return padding_; }
+
+  GeometryChoice batch_choice() const override {
+    if (!combination_.is_of_batch()) return {};
+    return {&combination_, members_};
+  }
 
   std::optional<ImageSize> output_size(std::optional<ImageSize> input) const override {
     switch (combination_.kind()) {

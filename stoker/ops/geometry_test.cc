@@ -12,6 +12,7 @@
 #include "stoker/base/hash.h"
 #include "stoker/ops/combination.h"
 #include "stoker/ops/operator_table.h"
+#include "stoker/ops/picture/picture_operator.h"
 #include "stoker/ops/taps.h"
 
 namespace stoker {
@@ -331,6 +332,56 @@ TEST(Color, KnowsThePresets) {
   apply_normalize(check_call({"normalize", {{"preset", std::string("imagenet")}}}), color);
   EXPECT_FLOAT_EQ(color.map().scale[0], static_cast<float>(1 / (255 * 0.229)));
   EXPECT_FLOAT_EQ(color.map().bias[2], static_cast<float>(-0.406 / 0.225));
+}
+
+OperatorCall choice_of_batch(OperatorCalls members) {
+  return {"random_choice", {{"operators", std::move(members)}, {"mode", std::string("batch")}}};
+}
+
+TEST(Geometry, AChoiceForBatchesDependsOnTheBatchAndItsMembersOnTheSample) {
+  const Geometry geometry =
+      chain({choice_of_batch({sized("random_resized_crop", {20, 30}), sized("random_resized_crop", {50, 10})}),
+             {"flip", {}}});
+  EXPECT_EQ(geometry.output_size(), (ImageSize{30, 50})) << "no batch is larger in either direction";
+  EXPECT_TRUE(geometry.size_varies());
+  std::set<int> heights;
+  for (std::uint64_t batch = 0; batch < 20; ++batch) {
+    const ImageSize size = *geometry.output_size(SampleDraw{1, 2, 0, batch});
+    std::set<int> crops;
+    for (std::uint64_t position = 0; position < 10; ++position) {
+      const SamplingMap map = geometry.draw({400, 300}, {1, 2, position, batch});
+      EXPECT_EQ((ImageSize{map.width(), map.height()}), size);
+      crops.insert(map.x.clamp_begin);
+    }
+    EXPECT_GT(crops.size(), 1u) << "each sample has its own crop";
+    heights.insert(size.height);
+  }
+  EXPECT_EQ(heights, (std::set<int>{20, 50}));
+}
+
+TEST(Geometry, TheBoundOfBatchesFollowsTheWholeChain) {
+  // 100 x 50 and 50 x 100 become 40 x 20 and 20 x 40, where their bound would become 20 x 20.
+  const Geometry geometry = chain(
+      {choice_of_batch({sized("center_crop", {50, 100}), sized("center_crop", {100, 50})}), sized("resize", {20})});
+  EXPECT_EQ(geometry.output_size(), (ImageSize{40, 40}));
+  const Geometry same = chain({choice_of_batch({sized("center_crop", {9}), sized("random_crop", {9})})});
+  EXPECT_FALSE(same.size_varies());
+}
+
+TEST(Geometry, AChoiceForBatchesStandsAloneInItsView) {
+  const OperatorCall choice = choice_of_batch({sized("center_crop", {9}), sized("center_crop", {8})});
+  EXPECT_EQ(error_of([&] {
+              chain({choice, choice});
+            }).message(),
+            "a view has only one random_choice with mode='batch'");
+  const OperatorCall around{"random_apply", {{"operators", OperatorCalls{choice}}}};
+  EXPECT_EQ(error_of([&] { chain({around}); }).message(),
+            "random_choice with mode='batch' cannot stand within another operator");
+  const OperatorCall pictures = choice_of_batch({{"invert", {}}, {"solarize", {}}});
+  EXPECT_EQ(error_of([&] { make_picture_operator(check_call(pictures)); }).message(),
+            "mode='batch' chooses among operators of geometry, such as random_resized_crop");
+  const OperatorCall unequal = choice_of_batch({sized("center_crop", {9}), sized("resize", {9})});
+  EXPECT_FALSE(chain({unequal}).output_size()) << "the size depends on the image, in some batches";
 }
 
 }  // namespace

@@ -233,7 +233,11 @@ constexpr ArgSpec kRandomChoiceArgs[] = {operators_arg("of which one is applied"
                                           .count = 0,
                                           .min = 0,
                                           .max = 1e6,
-                                          .counts = ~0u}};
+                                          .counts = ~0u},
+                                         text_arg("mode",
+                                                  "what shares one draw: nothing, or all samples of a global batch, "
+                                                  "which may then have another size than the next",
+                                                  "elem|batch", "elem")};
 constexpr ArgSpec kRandomOrderArgs[] = {operators_arg("applied in random order")};
 
 constexpr OperatorSpec kBeforePictures[] = {

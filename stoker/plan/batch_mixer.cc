@@ -18,6 +18,11 @@ int stretch_of(std::int64_t repeats) {
   return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(repeats, 1))));
 }
 
+// Draws are for the first of the images that a step mixes.
+ImageSize drawn_size(const Batch& batch, const MixStep& step) {
+  return image_size_of(batch.outputs()[step.images.front()]);
+}
+
 }  // namespace
 
 BatchMixer::BatchMixer(const Plan& plan, const MixOrder& order, int slots)
@@ -30,10 +35,6 @@ BatchMixer::BatchMixer(const Plan& plan, const MixOrder& order, int slots)
     fail(ErrorKind::kUsage,
          "the recipe mixes samples in blocks of {}{}, so a rank's batch has to be a multiple of {}, not {}", block_,
          order.repeats > 1 ? ", since they are repeated" : "", block_, slots);
-  }
-  for (const OutputSpec& output : plan.outputs()) slot_bytes_.push_back(output.bytes_per_sample());
-  for (const ViewPlan& view : plan.views()) {
-    sizes_.push_back(view.kind == ViewKind::kImage ? *Plan::output_size(view) : ImageSize{});
   }
 }
 
@@ -54,8 +55,9 @@ MixGroup BatchMixer::group_at(const Batch& batch, std::size_t number, int slot) 
   return group;
 }
 
-MixDraw BatchMixer::draw_of(std::span<const MixDraw> draws, std::size_t step, int slot, std::size_t view) const {
-  return scaled(draw_of(draws, step, slot), steps()[step].size, sizes_[view]);
+MixDraw BatchMixer::draw_of(const Batch& batch, std::span<const MixDraw> draws, std::size_t step, int slot,
+                            std::size_t view) const {
+  return scaled(draw_of(draws, step, slot), drawn_size(batch, steps()[step]), image_size_of(batch.outputs()[view]));
 }
 
 void BatchMixer::mix(const Batch& batch, int first, int count, std::span<MixDraw> draws,
@@ -65,7 +67,7 @@ void BatchMixer::mix(const Batch& batch, int first, int count, std::span<MixDraw
       const MixGroup group = group_at(batch, step, slot);
       if (group.size == 0) continue;
       draw(batch, step, group, draws);
-      mix_group(step, group, draws, views);
+      mix_group(batch, step, group, draws, views);
     }
   }
 }
@@ -81,41 +83,43 @@ void BatchMixer::draw(const Batch& batch, std::size_t number, const MixGroup& gr
     if (m == 0 || step.mode == MixMode::kPerSample) {
       const std::int64_t key = step.mode == MixMode::kPerBatch ? position_of(0) / order_.global_batch : position_of(m);
       Random random(order_.seed, static_cast<std::uint64_t>(batch.epoch), static_cast<std::uint64_t>(key), step.stream);
-      drawn = step.op->draw(random, step.size);
+      drawn = step.op->draw(random, drawn_size(batch, step));
     }
     draws[number * static_cast<std::size_t>(slots_) +
           static_cast<std::size_t>(group.slots[static_cast<std::size_t>(m)])] = drawn;
   }
 }
 
-void BatchMixer::mix_group(std::size_t step, const MixGroup& group, std::span<const MixDraw> draws,
+void BatchMixer::mix_group(const Batch& batch, std::size_t step, const MixGroup& group, std::span<const MixDraw> draws,
                            MixedViews views) const noexcept {
+  const auto slot_bytes = [&](std::size_t view) { return batch.outputs()[view].bytes_per_sample(); };
   const auto size = static_cast<std::size_t>(group.size);
   std::array<MixDraw, kMixGroupMax> mixes;
   std::array<std::uint8_t*, kMixGroupMax> values;
   const auto values_of = [&](std::size_t view) {
     for (std::size_t m = 0; m < size; ++m) {
-      values[m] = views[view] + slot_bytes_[view] * static_cast<std::size_t>(group.slots[m]);
+      values[m] = views[view] + slot_bytes(view) * static_cast<std::size_t>(group.slots[m]);
     }
     return std::span(values).first(size);
   };
   for (const std::size_t view : steps()[step].images) {
     if (!views[view]) continue;
-    for (std::size_t m = 0; m < size; ++m) mixes[m] = draw_of(draws, step, group.slots[m], view);
-    mix_pictures(values_of(view), std::span(mixes).first(size), plan_.views()[view].image.format, sizes_[view]);
+    for (std::size_t m = 0; m < size; ++m) mixes[m] = draw_of(batch, draws, step, group.slots[m], view);
+    mix_pictures(values_of(view), std::span(mixes).first(size), plan_.views()[view].image.format,
+                 image_size_of(batch.outputs()[view]));
   }
   for (std::size_t m = 0; m < size; ++m) mixes[m] = draw_of(draws, step, group.slots[m]);
   const MixProgram& program = plan_.mixing();
   for (const std::size_t view : program.soft) {
-    mix_numbers(values_of(view), std::span(mixes).first(size), slot_bytes_[view] / sizeof(float));
+    mix_numbers(values_of(view), std::span(mixes).first(size), slot_bytes(view) / sizeof(float));
   }
   for (const MixedPair& pair : program.pairs) {
     for (std::size_t m = 0; m < size; ++m) {
       if (mixes[m].kind == MixDraw::Kind::kKeep) continue;
       const auto value = [&](std::size_t view, std::size_t member) {
-        return views[view] + slot_bytes_[view] * static_cast<std::size_t>(group.slots[member]);
+        return views[view] + slot_bytes(view) * static_cast<std::size_t>(group.slots[member]);
       };
-      std::memcpy(value(pair.partner, m), value(pair.own, m ^ 1), slot_bytes_[pair.own]);
+      std::memcpy(value(pair.partner, m), value(pair.own, m ^ 1), slot_bytes(pair.own));
     }
   }
   if (!program.share) return;

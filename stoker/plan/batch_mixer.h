@@ -50,12 +50,13 @@ class BatchMixer {
   const MixDraw& draw_of(std::span<const MixDraw> draws, std::size_t step, int slot) const {
     return draws[step * static_cast<std::size_t>(slots_) + static_cast<std::size_t>(slot)];
   }
-  /// The same for a view of its images.
-  MixDraw draw_of(std::span<const MixDraw> draws, std::size_t step, int slot, std::size_t view) const;
+  /// The same for a view of the batch's images.
+  MixDraw draw_of(const Batch& batch, std::span<const MixDraw> draws, std::size_t step, int slot,
+                  std::size_t view) const;
 
  private:
   void draw(const Batch& batch, std::size_t number, const MixGroup& group, std::span<MixDraw> draws) const noexcept;
-  void mix_group(std::size_t step, const MixGroup& group, std::span<const MixDraw> draws,
+  void mix_group(const Batch& batch, std::size_t step, const MixGroup& group, std::span<const MixDraw> draws,
                  MixedViews views) const noexcept;
 
   const Plan& plan_;
@@ -63,8 +64,6 @@ class BatchMixer {
   const int slots_;
   const int stretch_;  // so many times as far apart are partners, as samples are repeated
   const int block_;
-  std::vector<std::size_t> slot_bytes_;  // by view
-  std::vector<ImageSize> sizes_;         // by view; of images
 };
 
 }  // namespace stoker

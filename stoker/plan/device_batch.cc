@@ -347,7 +347,7 @@ void DeviceBatch::launch_geometry(std::vector<Image>& images, const ColorStep& s
 
 DeviceColor DeviceBatch::color_of(std::size_t view) const {
   const ImageProgram& image = plan_.views()[view].image;
-  const ImageSize size = *image.geometry.output_size();
+  const ImageSize size = image_size_of(outputs_[view]);
   DeviceColor color(image.color, image.format, size.width, size.height);
   color.out_begin = layout_.out[view];
   return color;
@@ -356,7 +356,7 @@ DeviceColor DeviceBatch::color_of(std::size_t view) const {
 DeviceBatch::ColorStep DeviceBatch::color_after_geometry(std::size_t view) const {
   const ImageProgram& image = plan_.views()[view].image;
   if (image.picture.empty()) return {color_of(view), out_};
-  const ImageSize size = image.canvas_size();
+  const ImageSize size = image.source_warp.canvas(image_size_of(outputs_[view]));
   DeviceColor color(ColorMap(), kPictureFormat, size.width, size.height);
   color.out_begin = layout_.pictures[view].begin;
   color.slot_bytes = layout_.pictures[view].stride;
@@ -392,7 +392,7 @@ void DeviceBatch::seal_view(std::size_t view) {
       task_.copies_in.push_back({out + slot_bytes * static_cast<std::size_t>(slot), nullptr, slot_bytes});
     }
   }
-  const ImageSize size = plan.image.canvas_size();
+  const ImageSize size = plan.image.source_warp.canvas(image_size_of(outputs_[view]));
   const ColorStep step = color_after_geometry(view);
   launch_geometry<DevicePlanarKernel>(planars_, step, [](const DevicePlanarImage& image) { return image.height; });
   launch_geometry<DeviceRgbKernel>(rgbs_, step, [&](const DeviceRgbImage&) { return size.height; });
@@ -418,7 +418,7 @@ void DeviceBatch::launch_color(const ColorStep& step) {
 
 void DeviceBatch::seal_pictures(std::size_t view) {
   const ImageProgram& image = plan_.views()[view].image;
-  rounds_.start(image, layout_.pictures[view], memory_.data());
+  rounds_.start(image, image_size_of(outputs_[view]), layout_.pictures[view], memory_.data());
   for (int slot = 0; slot < slots_; ++slot) {
     const Entry& each = entry(view, slot);
     if (!std::holds_alternative<std::monostate>(each.item))
@@ -448,7 +448,7 @@ void DeviceBatch::seal_erased(std::size_t view) {
   for (int slot = 0; slot < slots_; ++slot) {
     const Entry& each = entry(view, slot);
     if (std::holds_alternative<std::monostate>(each.item)) continue;
-    image.erase.draw(*image.geometry.output_size(), each.draw, drawn_erase_);
+    image.erase.draw(image_size_of(outputs_[view]), each.draw, drawn_erase_);
     const std::span<const EraseStep> steps = drawn_erase_.all();
     if (steps.empty()) continue;
     erased_.push_back({.slot = slot,
@@ -482,14 +482,14 @@ void DeviceBatch::launch_mix(const DrawnMixing& mixing, std::size_t step, std::s
     bool any = false;
     for (int m = 0; m < group.size; ++m) {
       const int member = group.slots[static_cast<std::size_t>(m)];
-      mixes_.push_back({mixing.mixer->draw_of(mixing.draws, step, member, view), member});
+      mixes_.push_back({mixing.mixer->draw_of(*mixing.batch, mixing.draws, step, member, view), member});
       any = any || mixes_.back().mix.kind != MixDraw::Kind::kKeep;
     }
     if (!any) mixes_.resize(mixes_.size() - static_cast<std::size_t>(group.size));
   }
   if (mixes_.empty()) return;
   const TensorFormat format = plan_.views()[view].image.format;
-  const ImageSize size = *Plan::output_size(plan_.views()[view]);
+  const ImageSize size = image_size_of(outputs_[view]);
   const int group = mixing.mixer->steps()[step].group,
             blocks = DeviceMixKernel::blocks_per_group(size.width, size.height);
   const std::size_t slot_bytes = outputs_[view].bytes_per_sample();

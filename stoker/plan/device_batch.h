@@ -58,6 +58,8 @@ class DeviceBatch {
 
   /// Begins a batch of so many slots, at most as many as it was made for.
   void start(int transfer_index, int slots);
+  /// The outputs of batches that are started from now on: those of Plan::outputs(), for one of their samples.
+  void set_outputs(std::vector<OutputSpec> outputs) { outputs_ = std::move(outputs); }
   /// The form in which its images cross, or in a later one.
   ImageForm crosses_as() const { return form_at(transfer_index_); }
   /// Whether files may cross whole.
@@ -161,7 +163,7 @@ class DeviceBatch {
 
   const Plan& plan_;
   const int slots_max_;
-  const std::vector<OutputSpec> outputs_;
+  std::vector<OutputSpec> outputs_;
   const DeviceBatchLayout layout_;
   Memory staging_, memory_;
   Memory faults_;  // where the device's are copied to

@@ -27,9 +27,10 @@ DevicePictureRoom::DevicePictureRoom(const ImageProgram& program, std::size_t sl
                 aligned_place(slots * sizeof(DeviceResized));
 }
 
-void PictureRounds::start(const ImageProgram& program, const DevicePictureRoom& room, std::uint8_t* memory) {
-  size_ = *program.geometry.output_size();
-  layout_ = PictureLayout(program.picture.bounds(), size_, program.canvas_size());
+void PictureRounds::start(const ImageProgram& program, ImageSize size, const DevicePictureRoom& room,
+                          std::uint8_t* memory) {
+  size_ = size;
+  layout_ = PictureLayout(program.picture.bounds(), size_, program.source_warp.canvas(size_));
   chain_ = &program.picture;
   room_ = room;
   memory_ = memory;

@@ -26,8 +26,8 @@ struct DevicePictureRoom {
 /// Keeps its memory from batch to batch. The caller copies its tables to the device and says where they are there.
 class PictureRounds {
  public:
-  /// Pictures are in `memory`, the device's, as `room` says.
-  void start(const ImageProgram& program, const DevicePictureRoom& room, std::uint8_t* memory);
+  /// Pictures of this size are in `memory`, the device's, as `room` says.
+  void start(const ImageProgram& program, ImageSize size, const DevicePictureRoom& room, std::uint8_t* memory);
   /// The picture of this slot, whose sample is `draw`; its steps follow `first`.
   void add(int slot, const SampleDraw& draw, std::span<const PictureStep> first);
 

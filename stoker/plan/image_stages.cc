@@ -45,9 +45,10 @@ bool ImageStages::may_share_with(const ImageStages& other) const {
 std::uint64_t ImageStages::picture_memory() const { return has_picture() ? picture_layout().bytes : 0; }
 
 std::uint64_t ImageStages::picture_memory_max() const {
-  const ImageProgram& program = *work_.program;
   if (!has_picture()) return 0;
-  return PictureLayout(program.picture.bounds(), work_.size, program.source_warp.canvas(work_.size)).bytes;
+  const ImageProgram& program = *work_.program;
+  const ImageSize most = program.geometry.output_size().value_or(work_.size);
+  return PictureLayout(program.picture.bounds(), most, program.source_warp.canvas(most)).bytes;
 }
 
 PictureLayout ImageStages::picture_layout() const {

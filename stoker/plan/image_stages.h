@@ -38,7 +38,8 @@ class ImageStages {
   void transform(std::uint8_t* out);
   /// The steps that begin the view's operators on pictures: those of warps before the last operators of geometry.
   std::span<const PictureStep> first_steps() const { return sampling_.steps(); }
-  /// What operators on pictures take of memory, and what they take at most, whatever warps are drawn.
+  /// What operators on pictures take of memory, and what they take at most, whatever warps are drawn, in a batch of the
+  /// largest size.
   std::uint64_t picture_memory() const;
   std::uint64_t picture_memory_max() const;
 

@@ -79,11 +79,9 @@ MixStep step_of(const OperatorCall& call, std::uint64_t stream, int distance, co
                .stream = stream,
                .mode = mode_of(call),
                .distance = distance,
-               .images = images_of(call, views),
-               .size = {}};
+               .images = images_of(call, views)};
   step.group = step.op->group();
   for (const std::size_t view : step.images) size_of_images(views[view]);
-  step.size = size_of_images(views[step.images.front()]);
   return step;
 }
 

@@ -23,8 +23,7 @@ struct MixStep {
   MixMode mode = MixMode::kPerBatch;
   int distance = 1;  // between the positions of neighbours in a group: of samples that are not repeated
   int group = 2;
-  std::vector<std::size_t> images;  // views
-  ImageSize size;                   // of the first of them, for which it draws
+  std::vector<std::size_t> images;  // views; it draws for the first of them
 };
 
 /// A label view of integers, and the view that becomes the partner's.

@@ -252,4 +252,26 @@ std::vector<OutputSpec> Plan::outputs() const {
   return outputs;
 }
 
+std::vector<OutputSpec> Plan::outputs(const SampleDraw& sample) const {
+  std::vector<OutputSpec> outputs = this->outputs();
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    const ViewPlan& view = views_[i];
+    if (view.kind != ViewKind::kImage || !view.image.geometry.size_varies()) continue;
+    outputs[i] = output_of(view, image_shape_of(view, *view.image.geometry.output_size(sample)));
+  }
+  return outputs;
+}
+
+bool Plan::outputs_vary() const {
+  return std::any_of(views_.begin(), views_.end(), [](const ViewPlan& view) {
+    return view.kind == ViewKind::kImage && view.image.geometry.size_varies();
+  });
+}
+
+ImageSize image_size_of(const OutputSpec& output) {
+  const bool planes_first = output.layout == Layout::kNchw;
+  const auto side = [&](std::size_t axis) { return static_cast<int>(output.shape[axis]); };
+  return planes_first ? ImageSize{side(2), side(1)} : ImageSize{side(1), side(0)};
+}
+
 }  // namespace stoker

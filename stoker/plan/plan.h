@@ -91,6 +91,10 @@ class Plan {
 
   /// The batch's outputs, in recipe order. Throws kUsage, naming the view, if the size of one depends on the image.
   std::vector<OutputSpec> outputs() const;
+  /// Those of one batch, named by any of its samples: no larger than the above.
+  std::vector<OutputSpec> outputs(const SampleDraw& sample) const;
+  /// Whether they differ from batch to batch.
+  bool outputs_vary() const;
 
   /// The spec of a view whose value has this shape.
   static OutputSpec output_of(const ViewPlan& view, const Shape& shape);
@@ -98,7 +102,8 @@ class Plan {
   static Shape image_shape_of(const ViewPlan& view, ImageSize size);
   /// The shape of the value of a view that is not an image.
   static Shape number_shape_of(const ViewPlan& view);
-  /// The size of all images of a view; nullopt where it depends on the image. Throws kLimit, naming the view.
+  /// The size of all images of a view, or where batches have several sizes, the bound of them; nullopt where it depends
+  /// on the image. Throws kLimit, naming the view.
   static std::optional<ImageSize> output_size(const ViewPlan& view);
 
  private:
@@ -112,5 +117,8 @@ class Plan {
   std::vector<std::string> fields_;
   std::vector<StageSpec> stages_;
 };
+
+/// The size of the images of an output.
+ImageSize image_size_of(const OutputSpec& output);
 
 }  // namespace stoker

@@ -334,8 +334,8 @@ Recipe& Recipe::random_apply(OperatorCalls operators, double p) {
   return add({"random_apply", {{"operators", std::move(operators)}, {"p", p}}});
 }
 
-Recipe& Recipe::random_choice(OperatorCalls operators, std::vector<double> p) {
-  return add({"random_choice", {{"operators", std::move(operators)}, {"p", std::move(p)}}});
+Recipe& Recipe::random_choice(OperatorCalls operators, std::vector<double> p, std::string_view mode) {
+  return add({"random_choice", {{"operators", std::move(operators)}, {"p", std::move(p)}, {"mode", owned(mode)}}});
 }
 
 Recipe& Recipe::random_order(OperatorCalls operators) {

@@ -186,7 +186,7 @@ class Recipe {
   Recipe& mosaic(double alpha = 1, double p = 1, std::string_view mode = "group", std::string_view views = "all");
   Recipe& sequence(OperatorCalls operators);
   Recipe& random_apply(OperatorCalls operators, double p = 0.5);
-  Recipe& random_choice(OperatorCalls operators, std::vector<double> p = {});
+  Recipe& random_choice(OperatorCalls operators, std::vector<double> p = {}, std::string_view mode = "elem");
   Recipe& random_order(OperatorCalls operators);
 
   friend bool operator==(const Recipe& a, const Recipe& b) {

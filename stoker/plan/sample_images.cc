@@ -90,9 +90,9 @@ void SampleImages::decode(const SharedDecode& decode) {
 }
 
 // One view after another uses it.
-std::uint64_t SampleImages::picture_memory() const {
+std::uint64_t SampleImages::picture_memory(std::uint64_t (ImageStages::*of)() const) const {
   std::uint64_t most = 0;
-  for (const std::size_t view : views_) most = std::max(most, stages_[view].picture_memory());
+  for (const std::size_t view : views_) most = std::max(most, (stages_[view].*of)());
   return most;
 }
 
@@ -101,17 +101,16 @@ std::uint64_t SampleImages::memory() const {
   for (const SharedDecode& decode : decodes_) {
     most = std::max(most, decode.paths.front()->decode_memory(decode.window));
   }
-  return most + picture_memory();
+  return most + picture_memory(&ImageStages::picture_memory);
 }
 
 std::uint64_t SampleImages::memory_max() const {
-  std::uint64_t most = 0, most_of_pictures = 0;
+  std::uint64_t most = 0;
   for (const std::size_t view : views_) {
-    most_of_pictures = std::max(most_of_pictures, stages_[view].picture_memory_max());
     const ImageFacts& facts = images_[static_cast<std::size_t>(plan_.views()[view].field)].facts;
     most = std::max(most, stages_[view].path().decode_memory({0, 0, facts.width, facts.height}));
   }
-  return most + most_of_pictures;
+  return most + picture_memory(&ImageStages::picture_memory_max);
 }
 
 bool SampleImages::hand_over_coded(const SharedDecode& decode, DeviceBatch::Room& room, std::span<DeviceItem> items) {

@@ -50,7 +50,7 @@ class SampleImages {
   PlaneDecodes plane_decodes() const { return decoder_.plane_decodes(); }
 
  private:
-  std::uint64_t picture_memory() const;
+  std::uint64_t picture_memory(std::uint64_t (ImageStages::*of)() const) const;
   void share_decodes();
   void list_decodes();
 

@@ -43,6 +43,7 @@ class Loader {
 
   const Dataset& dataset() const;
   const Recipe& recipe() const;
+  /// Of the largest batch, where the recipe gives batches several sizes.
   std::vector<OutputSpec> outputs() const;
   /// Of this rank. If the tail is kept (Tail::kKeep), other ranks may have one batch more.
   std::int64_t batches_per_epoch() const;

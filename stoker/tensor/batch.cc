@@ -55,6 +55,14 @@ void Batch::set_size(int slots) {
   for (const OutputSpec& output : outputs_) used_.push_back(output.bytes_per_sample() * count);
 }
 
+void Batch::set_outputs(std::vector<OutputSpec> outputs) {
+  assert(outputs.size() == outputs_.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    assert(outputs[i].arrangement->bytes_max(outputs[i], slots_max_) <= offsets_[i + 1] - offsets_[i]);
+  }
+  outputs_ = std::move(outputs);
+}
+
 std::vector<TensorView> Batch::tensors(std::size_t number) const {
   const OutputSpec& spec = outputs_[number];
   return spec.arrangement->tensors(spec, size_, part(number), used_[number]);

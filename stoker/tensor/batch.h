@@ -66,6 +66,7 @@ class Batch {
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
+  /// Their shapes may be smaller than those that it was made with: a recipe's batches may have several sizes.
   const std::vector<OutputSpec>& outputs() const { return outputs_; }
   /// Slots: fewer than in other batches of the loader only in an epoch's last one (tail "keep").
   int size() const { return size_; }
@@ -123,6 +124,9 @@ class Batch {
  protected:
   /// So many slots, at most as many as there is memory for; nothing stands in them yet.
   void set_size(int slots);
+  /// The outputs that come with the next set_size(): the same but for their shapes, and no larger than those that it
+  /// was made with.
+  void set_outputs(std::vector<OutputSpec> outputs);
   std::uint8_t* part(std::size_t output) const { return memory_.data() + offsets_[output]; }
 
   std::vector<std::size_t> used_;  // of each output's part, in bytes, once it was sealed, there or elsewhere

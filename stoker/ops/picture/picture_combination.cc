@@ -13,6 +13,9 @@ class PictureCombination final : public PictureOperator {
  public:
   explicit PictureCombination(const OperatorCall& call)
       : combination_(std::get<CombinationFunction>(find_operator(call.name).function)(call)) {
+    if (combination_.is_of_batch()) {
+      fail(ErrorKind::kUsage, "mode='batch' chooses among operators of geometry, such as random_resized_crop");
+    }
     for (const OperatorCall& member : call.operators(kCombinedOperators)) {
       members_.push_back(make_picture_operator(member));
     }

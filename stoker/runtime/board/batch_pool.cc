@@ -33,6 +33,7 @@ void BatchPool::prepare(BatchGrant& grant, int slots) const noexcept {
     if (!grant.batch) {
       grant.batch = std::make_unique<LoaderBatch>(options_.outputs, slots_, allocator_, options_.device);
     }
+    if (options_.outputs_of) grant.batch->set_outputs(options_.outputs_of(*grant.work));
     grant.batch->start(grant.transfer_index, slots);
   } catch (...) {
     grant.error = std::current_exception();

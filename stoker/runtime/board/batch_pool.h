@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -22,7 +23,9 @@ struct BatchGrant {
 };
 
 struct BatchPoolOptions {
-  std::vector<OutputSpec> outputs;
+  std::vector<OutputSpec> outputs;  // of the largest batch
+  // Those of a batch, where they differ from one to the next. Threads: any.
+  std::function<std::vector<OutputSpec>(const BatchWork&)> outputs_of{};
   DeviceSide device{};
   int transfer_index = kTransferIndexMax;
   LoaderBatchBytes memory_max{};  // that batches may take together

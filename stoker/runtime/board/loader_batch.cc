@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "stoker/base/error.h"
 
@@ -23,6 +24,11 @@ LoaderBatch::LoaderBatch(const std::vector<OutputSpec>& outputs, int slots, Allo
 LoaderBatch::~LoaderBatch() {
   for (const auto& mark : marks_) mark->wait();
   if (event_) event_->wait_for_memory();
+}
+
+void LoaderBatch::set_outputs(std::vector<OutputSpec> outputs) {
+  if (device_batch_) device_batch_->set_outputs(outputs);
+  Batch::set_outputs(std::move(outputs));
 }
 
 void LoaderBatch::start(int transfer_index, int slots) {

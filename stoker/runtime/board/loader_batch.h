@@ -42,6 +42,9 @@ class LoaderBatch final : public Batch {
   std::int64_t ready_ns() const override { return event_ ? event_->done_ns() : written_ns; }
   Bytes host_bytes(std::size_t number, std::vector<std::uint8_t>& room) const override;
 
+  /// The outputs of the batch that start() begins next, where a recipe's batches have several sizes.
+  void set_outputs(std::vector<OutputSpec> outputs);
+
   /// Begins anew. What the device was doing with it, and copies that the consumer's streams make, have an end first.
   /// So many slots, at most as many as it was made with.
   void start(int transfer_index, int slots);

@@ -22,21 +22,19 @@ bool holds_pixels(const SampleField& field, const ImageFacts& facts) {
 
 }  // namespace
 
-RawWindows::RawWindows(const Plan& plan, std::uint64_t seed)
-    : plan_(&plan), seed_(seed), images_alone_(plan.fields().size(), true) {
+RawWindows::RawWindows(const Plan& plan) : plan_(&plan), images_alone_(plan.fields().size(), true) {
   for (const ViewPlan& view : plan.views()) {
     if (view.kind == ViewKind::kNumber) images_alone_[static_cast<std::size_t>(view.field)] = false;
   }
 }
 
-WantedChunks RawWindows::chunks(std::size_t number, const SampleRow& row, const SampleField& field, std::int64_t epoch,
-                                std::int64_t position) const {
+WantedChunks RawWindows::chunks(std::size_t number, const SampleRow& row, const SampleField& field,
+                                const SampleDraw& draw) const {
   const bool raw = row.facts && row.facts->codec == Codec::kRaw && &field == row.image_field();
   if (!plan_ || field.chunks == 0 || !raw || !images_alone_[number]) return {};
   const ImageFacts& facts = *row.facts;
   if (!holds_pixels(field, facts)) return {};
   const std::uint64_t header = field.length - row_bytes(facts) * static_cast<std::uint64_t>(facts.height);
-  const SampleDraw draw{seed_, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(position)};
   int top = facts.height, bottom = 0;
   for (const ViewPlan& view : plan_->views()) {
     if (view.kind != ViewKind::kImage || static_cast<std::size_t>(view.field) != number) continue;

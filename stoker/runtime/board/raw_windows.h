@@ -21,16 +21,14 @@ class RawWindows {
  public:
   RawWindows() = default;
   /// The plan must outlive it.
-  RawWindows(const Plan& plan, std::uint64_t seed);
+  explicit RawWindows(const Plan& plan);
 
   /// Of the plan's field `number`, which is `field` of this sample. Only an index knows enough for less than all. For
   /// one thread at a time.
-  WantedChunks chunks(std::size_t number, const SampleRow& row, const SampleField& field, std::int64_t epoch,
-                      std::int64_t position) const;
+  WantedChunks chunks(std::size_t number, const SampleRow& row, const SampleField& field, const SampleDraw& draw) const;
 
  private:
   const Plan* plan_ = nullptr;
-  std::uint64_t seed_ = 0;
   std::vector<bool> images_alone_;  // by field: all views of it are images
   mutable AxisTaps rows_;           // memory used again
 };

@@ -64,7 +64,7 @@ void SampleLocator::add_field(Ticket& ticket, std::size_t number) const {
   FieldRead& read = ticket.reads[number];
   read.field = field;
   read.length = field->length;
-  read.wanted = options_.raw_windows.chunks(number, ticket.row, *field, ticket.work->epoch, ticket.position);
+  read.wanted = options_.raw_windows.chunks(number, ticket.row, *field, sample_draw(ticket, options_.seed));
   ticket.bytes += EncodedArena::in_units(static_cast<std::size_t>(field->length));
 }
 

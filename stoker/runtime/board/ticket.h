@@ -85,7 +85,7 @@ struct BadSlot {
 /// A batch on its way: its tickets are drawn, read, written; then it is sealed.
 struct BatchWork {
   std::int64_t epoch = 0;
-  std::int64_t index = 0;
+  std::int64_t index = 0;              // of the epoch's global batches
   std::unique_ptr<LoaderBatch> batch;  // null until memory is granted
   bool granting = false;               // which was chosen, and is being made ready
   int slots = 0;                       // that it has
@@ -117,5 +117,17 @@ struct BatchWork {
     ready.push_back(&ticket);
   }
 };
+
+/// What names the random numbers of a batch,
+inline SampleDraw batch_draw(const BatchWork& work, std::uint64_t seed) {
+  return {
+      .seed = seed, .epoch = static_cast<std::uint64_t>(work.epoch), .batch = static_cast<std::uint64_t>(work.index)};
+}
+/// and of a ticket of it.
+inline SampleDraw sample_draw(const Ticket& ticket, std::uint64_t seed) {
+  SampleDraw draw = batch_draw(*ticket.work, seed);
+  draw.position = static_cast<std::uint64_t>(ticket.position);
+  return draw;
+}
 
 }  // namespace stoker

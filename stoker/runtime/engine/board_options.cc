@@ -9,6 +9,11 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Resol
                            const MemoryPlan& memory) {
   BoardOptions board;
   board.batches.outputs = plan.outputs();
+  if (plan.outputs_vary()) {
+    board.batches.outputs_of = [&plan, seed = options.order.seed](const BatchWork& work) {
+      return plan.outputs(batch_draw(work, seed));
+    };
+  }
   board.batches.device = device_side(dataset, plan, options);
   board.batches.transfer_index = options.knobs.transfer_index;
   board.order = options.order;
@@ -22,7 +27,8 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Resol
     const bool planar = view.kind == ViewKind::kImage && view.image.decode.mode == DecodeMode::kPlanar;
     if (planar) board.locator.planar[static_cast<std::size_t>(view.field)] = true;
   }
-  board.locator.raw_windows = RawWindows(plan, options.order.seed);
+  board.locator.raw_windows = RawWindows(plan);
+  board.locator.seed = options.order.seed;
   board.tickets.prefetch = options.knobs.prefetch;
   board.tickets.bad_sample = options.given.bad_sample;
   board.read_ahead.reserve_bytes = kArenaReserve;

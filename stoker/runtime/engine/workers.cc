@@ -207,7 +207,6 @@ void Workers::make(Ticket& ticket, CpuExecutor& executor) const {
   if (wants_label_ && ticket.row.label < 0 && !ticket.row.relabelled && ticket.row.field("cls")) {
     fail(ErrorKind::kBadSample, "its field 'cls' is not a class number");
   }
-  const auto number = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   const bool has_entry_points = ticket.entry_points_of >= 0;
   const SampleInput input{
       .fields = std::span(fields, count),
@@ -215,7 +214,7 @@ void Workers::make(Ticket& ticket, CpuExecutor& executor) const {
       .entry_points_of = ticket.entry_points_of,
       .has_faults = ticket.row.soundness == Soundness::kConcealed || ticket.row.soundness == Soundness::kBad,
       .label = ticket.row.label,
-      .draw = {seed_, number(ticket.work->epoch), number(ticket.position)}};
+      .draw = sample_draw(ticket, seed_)};
   try {
     ticket.work->batch->write(ticket.slot, input, executor);
   } catch (const Error& error) {

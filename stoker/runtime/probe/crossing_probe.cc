@@ -14,6 +14,7 @@ constexpr std::int64_t kPatienceNs = 1'000'000'000;
 CrossingProbe::CrossingProbe(const Dataset& dataset, const Plan& plan, const DeviceSide& side, int slots,
                              ScratchGate* gate, const DecodeLimits& limits)
     : dataset_(dataset),
+      plan_(plan),
       device_(*side.device),
       gate_(gate),
       reader_(dataset, plan),
@@ -28,6 +29,7 @@ CrossingCost CrossingProbe::measure(int transfer_index, std::span<const std::int
 
 CrossingCost CrossingProbe::measure_once(int transfer_index, std::span<const std::int64_t> samples,
                                          std::uint64_t seed) {
+  batch_.set_outputs(plan_.outputs({.seed = seed}));
   batch_.start(transfer_index, static_cast<int>(samples.size()));
   std::int64_t cpu_ns = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {

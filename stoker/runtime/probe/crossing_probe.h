@@ -38,6 +38,7 @@ class CrossingProbe {
   CrossingCost measure_once(int transfer_index, std::span<const std::int64_t> samples, std::uint64_t seed);
 
   const Dataset& dataset_;
+  const Plan& plan_;
   Device& device_;
   ScratchGate* const gate_;
   SampleReader reader_;

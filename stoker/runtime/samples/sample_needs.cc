@@ -83,7 +83,7 @@ class Needs {
   std::uint64_t decode_bytes(SampleInput input) {
     std::uint64_t first = 0;
     for (std::uint64_t position = 0; position < kDraws; ++position) {
-      input.draw = {.seed = 0, .epoch = 0, .position = position};
+      input.draw = {.seed = 0, .epoch = 0, .position = position, .batch = position};
       images_.begin(input);
       if (position == 0) first = images_.memory();
       if (images_.memory() != first) return images_.memory_max();
