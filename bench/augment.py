@@ -23,11 +23,15 @@ FLOORS = {
 }
 
 
+LOOSE = "stoker-loose"  # on the peers' files, for the reader: no floor
+
+
 def contestants(recipe):
-    stoker = Contestant(f"{recipe} stoker", "", (environments.PYTHON, "{here}/stoker_augment.py", "{pack}", recipe))
+    stoker, loose = (Contestant(f"{recipe} {name}", "", (environments.PYTHON, "{here}/stoker_augment.py", data, recipe))
+                     for name, data in (("stoker", "{pack}"), (LOOSE, "{folder}")))
     peers = [Contestant(f"{recipe} {name}", "", (f"{{here}}/{name}_augment.py", "{folder}", recipe), environment=name)
              for name in FLOORS[recipe]]
-    return [stoker, *peers]
+    return [stoker, loose, *peers]
 
 
 def statistics_of(planes):
@@ -65,7 +69,8 @@ def measure(stage, recipe, absent):
             entry.process.kill()
     if not entries or entries[0].name != f"{recipe} stoker":
         sys.exit(f"bench: {absent[f'{recipe} stoker']}")
-    stoker, *peers = entries
+    stoker, *others = entries
+    peers = [entry for entry in others if entry.name != f"{recipe} {LOOSE}"]
     figures = [Figure(recipe, statistics.median(stoker.rates), "img/s", peer.name.split()[1], ratio(stoker, peer),
                       FLOORS[recipe][peer.name.split()[1]], cpu_ms=1e3 * statistics.median(stoker.cpu)) for peer in peers]
     rows = [{"recipe": recipe, "library": entry.name.split()[1], "rate": statistics.median(entry.rates),

@@ -15,6 +15,7 @@
 #include "cli/json_output.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/index_job.h"
+#include "stoker/runtime/open_stores.h"
 
 namespace stoker {
 namespace {
@@ -51,6 +52,7 @@ void run_index(const IndexCommandOptions& options, Interrupts& interrupts) {
   {
     JobWatch watch(interrupts, "index", "MB", kMegabyte);
     index_options.stop = watch.stop();
+    add_remote_stores(index_options.stores, watch.stop());
     index_options.progress = watch.progress();
     result = index_shards(options.data, index_options);
     seconds = watch.seconds();

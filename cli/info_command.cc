@@ -16,6 +16,7 @@
 #include "cli/text_table.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/data_info.h"
+#include "stoker/runtime/open_stores.h"
 
 namespace stoker {
 namespace {
@@ -113,6 +114,7 @@ void run_info(const InfoCommandOptions& options, Interrupts& interrupts) {
   {
     JobWatch watch(interrupts, "info", "samples");
     info_options.stop = watch.stop();
+    add_remote_stores(info_options.stores, watch.stop());
     info_options.progress = watch.progress();
     info = data_info(options.data, info_options);
   }

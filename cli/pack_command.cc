@@ -16,6 +16,7 @@
 #include "cli/quarantine_list.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/pack_job.h"
+#include "stoker/runtime/open_stores.h"
 
 namespace stoker {
 namespace {
@@ -57,6 +58,7 @@ void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
   {
     JobWatch watch(interrupts, "pack", "samples");
     pack_options.stop = watch.stop();
+    add_remote_stores(pack_options.stores, watch.stop());
     pack_options.progress = watch.progress();
     result = pack(options.data, options.to, pack_options);
     seconds = watch.seconds();

@@ -16,6 +16,7 @@
 #include "cli/quarantine_list.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/verify_job.h"
+#include "stoker/runtime/open_stores.h"
 
 namespace stoker {
 namespace {
@@ -36,6 +37,7 @@ void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
   {
     JobWatch watch(interrupts, "verify", "MB", kMegabyte);
     verify_options.stop = watch.stop();
+    add_remote_stores(verify_options.stores, watch.stop());
     verify_options.progress = watch.progress();
     result = verify(options.data, verify_options);
     seconds = watch.seconds();

@@ -38,7 +38,7 @@ class InfoJob {
     for (const FoundShard& shard : found) {
       ++info_.shards;
       go_on_after_damage([&] {
-        stop_if_asked(options_.stop, shard.location.text());
+        stop_if_asked(options_.stop, shard.location.shown());
         shards.push_back(open(shard, manifests));
         total += shards.back().rows->size();
       });
@@ -83,7 +83,7 @@ class InfoJob {
     OpenedShard opened = opener_.open(shard, options_.stop);
     if (listed.shard && contradiction.empty()) {
       const ShardRows& rows = *opened.rows;
-      contradiction = contradiction_of_samples(*listed.shard, shard.location.text(), rows.fingerprint(), rows.bytes());
+      contradiction = contradiction_of_samples(*listed.shard, shard.location.shown(), rows.fingerprint(), rows.bytes());
       if (!contradiction.empty()) info_.problems.push_back(contradiction);
     }
     add_problems(opened.problems);

@@ -41,7 +41,7 @@ class IndexJob {
     std::vector<const ManifestShard*> listed;
     std::set<Location> places;  // a shard that is named twice is indexed once
     for (const FoundShard& shard : shards) {
-      const std::string& name = shard.location.text();
+      const std::string& name = shard.location.shown();
       stop_if_asked(options_.stop, name);
       const std::uint64_t bytes = sizes.emplace_back(stores_.stat(shard.location, "open").size);
       const bool is_new = places.insert(place_of(shard.location)).second;
@@ -67,7 +67,7 @@ class IndexJob {
           fail(ErrorKind::kClosed, "stopped in '{}'; the same command resumes", shard.location);
         }
         if (!is_of_shard(error)) throw;
-        result_.broken.push_back({shard.location.text(), error.message()});
+        result_.broken.push_back({shard.location.shown(), error.message()});
         done_ += sizes[i];
         if (options_.progress) options_.progress(done_, total_);
       }
@@ -136,7 +136,7 @@ class IndexJob {
 
   /// Returns what is to be told of this shard.
   IndexJobResult index(const FoundShard& found, const ManifestShard* listed) {
-    const std::string& path = found.location.text();
+    const std::string& path = found.location.shown();
     stop_if_asked(options_.stop, path);
     const std::shared_ptr<Source> shard = stores_.open(found.location);
     const Location place = place_of(found.location);

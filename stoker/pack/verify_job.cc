@@ -45,7 +45,7 @@ class VerifyJob {
                result_.bad.size());
         }
         if (!is_about_data(error.kind())) throw;
-        add_problem(shard.location.text(), error.message());
+        add_problem(shard.location.shown(), error.message());
       }
     }
     return std::move(result_);
@@ -68,18 +68,18 @@ class VerifyJob {
       const std::unique_ptr<Folder> listed = options_.stores.list(folder);
       listed->drop_hidden();
       for (std::size_t i = 0; i < listed->size(); ++i) {
-        stop_if_asked(options_.stop, folder.text());
+        stop_if_asked(options_.stop, folder.shown());
         const Location location = folder / (*listed)[i].name;
         if (is_shard_name((*listed)[i].name) && !known.contains(location)) strays.insert(location);
       }
     }
     for (const Location& stray : strays) {
-      add_problem(stray.text(), "it is not in the manifest beside it, so it is not part of the data set");
+      add_problem(stray.shown(), "it is not in the manifest beside it, so it is not part of the data set");
     }
   }
 
   void verify(const FoundShard& shard) {
-    const std::string& name = shard.location.text();
+    const std::string& name = shard.location.shown();
     stop_if_asked(options_.stop, name);
     const std::size_t before = result_.bad.size();
     const ManifestShard* const listed = compare_with_manifest(shard);
@@ -94,7 +94,7 @@ class VerifyJob {
     if (const auto* index = dynamic_cast<const ShardIndex*>(opened.rows.get())) {
       if (index->trailer().has_checksums) ++result_.indexed;
       if (const auto fault = fault_of_data([&] { index->check_all(); })) {
-        return add_problem(shard.location.text(), *fault);  // where its samples lie is not known
+        return add_problem(shard.location.shown(), *fault);  // where its samples lie is not known
       }
     }
     verify_samples(name, opened);
@@ -125,13 +125,13 @@ class VerifyJob {
   const ManifestShard* compare_with_manifest(const FoundShard& shard) {
     try {
       const Manifests::Found found = manifests_.find(shard.location);
-      for (const std::string& problem : manifests_.take_problems()) add_problem(shard.location.text(), problem);
+      for (const std::string& problem : manifests_.take_problems()) add_problem(shard.location.shown(), problem);
       if (!found.shard) return nullptr;
-      add_problem(shard.location.text(), contradiction_of_bytes(*found.shard, *options_.stores.open(shard.location)));
+      add_problem(shard.location.shown(), contradiction_of_bytes(*found.shard, *options_.stores.open(shard.location)));
       return found.shard;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kData) throw;
-      add_problem(shard.location.text(), error.message());
+      add_problem(shard.location.shown(), error.message());
       return nullptr;
     }
   }
@@ -162,7 +162,7 @@ class VerifyJob {
     const auto* index = dynamic_cast<const ShardIndex*>(opened.rows.get());
     if (listed) {
       if (!fault_is_known && whole_hash(file, file.size(), options_.stop) != listed->hash) {
-        add_problem(shard.location.text(),
+        add_problem(shard.location.shown(),
                     "its bytes are not those that the manifest lists; the samples are sound, so the damage "
                     "is between them");
       }
@@ -171,7 +171,7 @@ class VerifyJob {
       const bool sound =
           whole_hash(file, trailer.data_bytes, options_.stop) == *trailer.data_hash && has_good_frame(file, trailer);
       if (!sound && !fault_is_known) {
-        add_problem(shard.location.text(),
+        add_problem(shard.location.shown(),
                     "its bytes are not those that were packed; the samples are sound, so the damage is "
                     "between them");
       }

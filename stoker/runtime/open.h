@@ -29,9 +29,9 @@ struct OpenOptions {
   std::string index_folder{};  // where to look for indexes first
 };
 
-/// Opens DATA: a folder, a shard, a text file of paths, a glob or brace pattern. Its reads run on threads that live as
-/// long as the data set; Source::io_name() names the interface. Throws Error that names the mistake, and kClosed when
-/// asked to `stop`.
+/// Opens DATA: a folder, a shard, a text file of paths, a glob or brace pattern, or URLs of shards. Its reads run on
+/// threads that live as long as the data set; Source::io_name() names the interface. Throws Error that names the
+/// mistake, and kClosed when asked to `stop`.
 std::shared_ptr<const Dataset> open(const std::string& data, const std::stop_token& stop = {},
                                     const OpenOptions& options = {});
 std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const std::stop_token& stop = {},

@@ -26,16 +26,19 @@ std::size_t scheme_length(std::string_view text) {
 
 Location::Location(std::string text) : text_(std::move(text)), scheme_(scheme_length(text_)) {}
 
-std::string Location::name() const { return fs::path(text_.substr(root())).filename().string(); }
+std::string Location::name() const { return fs::path(path()).filename().string(); }
 
-Location Location::parent() const {
-  return text_.substr(0, root()) + fs::path(text_.substr(root())).parent_path().string();
-}
+Location Location::parent() const { return text_.substr(0, root()) + fs::path(path()).parent_path().string(); }
 
 Location Location::operator/(std::string_view relative) const {
   Location other{std::string(relative)};
   if (!other.is_local() || relative.starts_with('/')) return other;
-  return text_.substr(0, root()) + (fs::path(text_.substr(root())) / relative).string();
+  return text_.substr(0, root()) + (fs::path(path()) / relative).string();
+}
+
+Location Location::operator+(std::string_view ending) const {
+  std::string longer = text_;
+  return longer.insert(end_of_path(text_), ending);
 }
 
 Location Location::absolute() const { return is_local() ? Location(absolute_path(text_)) : *this; }

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "stoker/storage/shown_url.h"
+
 namespace stoker {
 
 /// Threads: a value.
@@ -18,21 +20,23 @@ class Location {
   Location(std::string text);
   Location(const char* text) : Location(std::string(text)) {}
 
-  /// As it was written.
+  /// As it was written: for stores, never for messages.
   const std::string& text() const { return text_; }
+  /// As messages and reports show it: without passwords and signatures. Formatting a location gives this.
+  std::string shown() const { return shown_url(text_); }
   /// "s3"; empty for a plain path.
   std::string_view scheme() const { return std::string_view(text_).substr(0, scheme_); }
   bool is_local() const { return scheme_ == 0; }
   bool empty() const { return text_.empty(); }
 
-  /// The last component: "a.tar".
+  /// The last component: "a.tar"; what follows the path of a URL, its query, is no part of it.
   std::string name() const;
-  /// The folder that it lies in; empty for a plain name, which lies in the working directory.
+  /// The folder that it lies in, without a query; empty for a plain name, which lies in the working directory.
   Location parent() const;
   /// What `relative` names in this folder; a URL or an absolute path stands for itself.
   Location operator/(std::string_view relative) const;
-  /// The same with more at its end: "a.tar" + ".sidx".
-  Location operator+(std::string_view ending) const { return text_ + std::string(ending); }
+  /// The same with more at the end of its path: "a.tar" + ".sidx".
+  Location operator+(std::string_view ending) const;
   /// As it stays right when the working directory changes.
   Location absolute() const;
 
@@ -40,6 +44,8 @@ class Location {
   std::strong_ordering operator<=>(const Location& other) const { return text_ <=> other.text_; }
 
  private:
+  /// The path of a URL, or the whole path.
+  std::string path() const { return text_.substr(root(), end_of_path(text_) - root()); }
   std::size_t root() const { return scheme_ == 0 ? 0 : scheme_ + 3; }  // where what follows "s3://" begins
 
   std::string text_;
@@ -52,6 +58,6 @@ template <>
 struct fmt::formatter<stoker::Location> : fmt::formatter<std::string_view> {
   template <typename Context>
   auto format(const stoker::Location& location, Context& context) const {
-    return fmt::formatter<std::string_view>::format(location.text(), context);
+    return fmt::formatter<std::string_view>::format(location.shown(), context);
   }
 };

@@ -32,6 +32,16 @@ TEST(Location, NamesWhatLiesInIt) {
   EXPECT_EQ(Location("s3://bucket/a.tar") + ".sidx", "s3://bucket/a.tar.sidx");
 }
 
+TEST(Location, HasAQueryThatIsNoPartOfItsPath) {
+  const Location signed_one("https://user:secret@host/train/a.tar?sig=x/y");
+  EXPECT_EQ(signed_one.name(), "a.tar");
+  EXPECT_EQ(signed_one.parent().text(), "https://user:secret@host/train");
+  EXPECT_EQ((signed_one / "b").text(), "https://user:secret@host/train/a.tar/b");
+  EXPECT_EQ((signed_one + ".sidx").text(), "https://user:secret@host/train/a.tar.sidx?sig=x/y");
+  EXPECT_EQ(fmt::format("'{}'", signed_one), "'https://host/train/a.tar?...'");
+  EXPECT_EQ(Location("s3://bucket/a?b/c").name(), "c");
+}
+
 TEST(Location, LetsWhatStandsForItselfStandForItself) {
   EXPECT_EQ(Location("data") / "/other/a.tar", "/other/a.tar");
   EXPECT_EQ(Location("data") / "s3://bucket/a.tar", "s3://bucket/a.tar");

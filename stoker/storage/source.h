@@ -53,8 +53,8 @@ struct ReadRequest {
 
   std::uint64_t length() const { return length_of(into); }
 
-  /// A read that waits, for its turn or for a retry, is dropped once it is no longer needed: with kIo after the
-  /// deadline (by now_ns()), with kClosed when `stop` was requested. A read that the file system has begun is
+  /// A read that waits, for its turn, for a retry or for a server, is dropped once it is no longer needed: with kIo
+  /// after the deadline (by now_ns()), with kClosed when `stop` was requested. A read that the file system has begun is
   /// completed.
   std::int64_t deadline_ns = std::numeric_limits<std::int64_t>::max();
   std::stop_token stop{};

@@ -20,6 +20,8 @@
 #include "stoker/storage/faulty_source_testing.h"
 #include "stoker/storage/file_access_testing.h"
 #include "stoker/storage/folder_source.h"
+#include "stoker/storage/http/http_server_testing.h"
+#include "stoker/storage/http/http_store.h"
 #include "stoker/storage/memory_source_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 #include "stoker/storage/thread_executor_testing.h"
@@ -47,6 +49,22 @@ std::shared_ptr<Source> make_file(const TempFolder& folder, const std::string& f
   return std::make_shared<FileSource>(folder.path(file), access, FileOptions{.direct = access.direct, .random = true});
 }
 
+/// A source with the server that serves it.
+std::shared_ptr<Source> make_served(const std::vector<std::uint8_t>& content) {
+  struct Served {
+    explicit Served(const std::vector<std::uint8_t>& bytes)
+        : server([bytes](const HttpServer::Asked& asked) { return HttpServer::serve(asked, as_text(bytes)); }),
+          transport(std::make_shared<HttpTransport>(HttpOptions(), [] { return std::make_shared<ThreadExecutor>(1); })),
+          source(HttpStore("http", transport).open(server.url("/data.bin"))) {}
+
+    HttpServer server;
+    std::shared_ptr<HttpTransport> transport;
+    std::shared_ptr<Source> source;
+  };
+  const auto served = std::make_shared<Served>(content);
+  return {served, served->source.get()};
+}
+
 std::vector<SourceCase> all_cases() {
   std::vector<SourceCase> cases = {
       {.name = "Folder",
@@ -56,6 +74,9 @@ std::vector<SourceCase> all_cases() {
       {.name = "Memory",
        .make = [](const TempFolder&, const auto&, const auto& content,
                   const auto&) { return std::make_shared<MemorySource>("memory", content); },
+       .in_file = false},
+      {.name = "Http",
+       .make = [](const TempFolder&, const auto&, const auto& content, const auto&) { return make_served(content); },
        .in_file = false},
       {.name = "FaultyWithoutFaults",
        .make =

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,10 +44,14 @@ class Store {
   /// The scheme of its locations: "s3"; empty for plain paths.
   virtual std::string_view scheme() const = 0;
 
-  /// Nullopt if there is nothing, or it cannot be examined.
+  /// Nullopt if there is nothing, or it may not be examined. A store that is far away throws kIo when it does not
+  /// answer.
   virtual std::optional<ObjectFacts> find(const Location& at) const = 0;
   /// Throws kNotFound or kIo: "cannot `doing` 's3://...': why".
   virtual ObjectFacts stat(const Location& at, std::string_view doing) const;
+  /// A hint that these will be examined before long: a store that is far away asks for all of them at once. Never
+  /// fails.
+  virtual void expect(std::span<const Location> /*objects*/) const {}
   /// The entries directly in a folder. Throws kNotFound or kIo.
   virtual std::unique_ptr<Folder> list(const Location& folder) const = 0;
   /// The locations that match a pattern of `*`, `?` and `[`, sorted by bytes. Throws kIo.

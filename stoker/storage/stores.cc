@@ -1,6 +1,7 @@
 #include "stoker/storage/stores.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "stoker/base/error.h"
 #include "stoker/storage/local_store.h"
@@ -25,6 +26,15 @@ const Store& Stores::of(const Location& at) const {
     if (!store->scheme().empty()) known += fmt::format(", '{}://'", store->scheme());
   }
   fail(ErrorKind::kUsage, "'{}' cannot be reached: there is no store for '{}://', only for {}", at, at.scheme(), known);
+}
+
+void Stores::expect(std::span<const Location> objects) const {
+  for (const auto& store : stores_) {
+    std::vector<Location> its;
+    std::copy_if(objects.begin(), objects.end(), std::back_inserter(its),
+                 [&](const Location& one) { return one.scheme() == store->scheme(); });
+    if (its.size() > 1) store->expect(its);
+  }
 }
 
 void put_whole(const Stores& stores, const Location& at, Bytes content) {

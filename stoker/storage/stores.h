@@ -4,6 +4,7 @@
 #include <concepts>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,8 @@ class Stores {
   /// What the store of the location says or does (see Store).
   std::optional<ObjectFacts> find(const Location& at) const { return of(at).find(at); }
   ObjectFacts stat(const Location& at, std::string_view doing) const { return of(at).stat(at, doing); }
+  /// A hint to the store of each.
+  void expect(std::span<const Location> objects) const;
   std::unique_ptr<Folder> list(const Location& folder) const { return of(folder).list(folder); }
   std::shared_ptr<Source> open(const Location& at) const { return of(at).open(at); }
   std::unique_ptr<ObjectWriter> put(const Location& at) const { return of(at).put(at); }

@@ -177,7 +177,7 @@ std::optional<Manifest> Manifest::read(const Stores& stores, const Location& fol
   if (file->size() > kManifestBytesMax) fail(ErrorKind::kLimit, "'{}' is over 1 GiB long", location);
   const std::string text = read_whole(*file);
   if (is_of_others(text)) return std::nullopt;
-  return from_json(text, location.text());
+  return from_json(text, location.shown());
 }
 
 }  // namespace stoker

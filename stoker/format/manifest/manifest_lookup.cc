@@ -35,7 +35,7 @@ Manifests::Found Manifests::find(const Location& shard) {
     return {&*beside.manifest, nullptr};
   }
   const std::uint64_t bytes = facts ? facts->size : stores_.stat(shard, "open").size;
-  return {&*beside.manifest, listed->second, contradiction_of_size(*listed->second, shard.text(), bytes)};
+  return {&*beside.manifest, listed->second, contradiction_of_size(*listed->second, shard.shown(), bytes)};
 }
 
 std::vector<Location> Manifests::shards_of(const Location& in) {

@@ -99,18 +99,19 @@ class ShardFinder {
  private:
   /// Adds the shards that one location stands for.
   void add(const Location& location, bool from_list) {
-    stop_if_asked(stop_, location.text());
+    stop_if_asked(stop_, location.shown());
     const std::optional<ObjectFacts> facts = stores_.stat(location, "open");
     if (facts->is_folder()) {
       std::vector<Location> tars = manifests_.shards_of(location);
       if (tars.empty()) tars = tars_in_folder(stores_, location);
+      stores_.expect(tars);
       for (const Location& tar : tars) {
         // A manifest may list anything.
         if (!add_if_known(tar, stores_.find(tar))) fail_unknown_kind(tar);
       }
       if (!tars.empty()) return;
     } else {
-      require_regular_file(location.text(), facts->mode);
+      require_regular_file(location.shown(), facts->mode);
     }
     if (add_if_known(location, facts)) return;
     if (from_list) fail_unknown_kind(location);
@@ -127,6 +128,9 @@ class ShardFinder {
   void add_listed(const Location& list) {
     const std::optional<std::vector<TextLine>> lines = read_text_lines(*stores_.open(list), kListBytesMax);
     if (!lines) fail_unknown_kind(list);
+    std::vector<Location> named;
+    for (const TextLine& line : *lines) named.push_back(list.parent() / line.text);
+    stores_.expect(named);
     for (const TextLine& line : *lines) {
       try {
         for (const Location& one : expand_pattern(list.parent() / line.text, stores_)) add(one, true);

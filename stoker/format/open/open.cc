@@ -47,7 +47,7 @@ void open_now(const ShardOpener& opener, std::vector<Candidate>& candidates, con
     Candidate& candidate = candidates[i];
     if (i > first_failed) return;  // its outcome would change nothing
     candidate.error = thrown_by([&] {
-      stop_if_asked(stop, candidate.shard.location.text());
+      stop_if_asked(stop, candidate.shard.location.shown());
       candidate.opened = opener.open(candidate.shard, stop, candidate.listed.shard);
     });
     if (!candidate.error) return;
@@ -79,7 +79,7 @@ std::unique_ptr<DataShard> open_later(const ShardOpener& opener, const FoundShar
     log_problems(opened.problems);
     return opened;
   };
-  return std::make_unique<DataShard>(shard.location.text(), listed.samples, listed.sample_bytes, listed.fingerprint,
+  return std::make_unique<DataShard>(shard.location.shown(), listed.samples, listed.sample_bytes, listed.fingerprint,
                                      open);
 }
 
@@ -108,7 +108,7 @@ std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string
     const Manifest* manifest = candidate.listed.manifest;
     const std::vector<std::string> classes = manifest ? manifest->classes : candidate.opened.classes;
     if (shards.empty()) first_classes = classes;
-    require_same_classes(candidates.front().shard.location.text(), first_classes, candidate.shard.location.text(),
+    require_same_classes(candidates.front().shard.location.shown(), first_classes, candidate.shard.location.shown(),
                          classes);
     shards.push_back(candidate.later ? open_later(opener, candidate.shard, *candidate.listed.shard)
                                      : std::make_unique<DataShard>(std::move(candidate.opened)));

@@ -92,7 +92,10 @@ std::vector<std::string> expand_braces(std::string_view pattern) {
 std::vector<Location> expand_pattern(const Location& pattern, const Stores& stores) {
   if (stores.find(pattern)) return {pattern};
   std::vector<Location> found;
-  for (const Location path : expand_braces(pattern.text())) {
+  const std::vector<std::string> texts = expand_braces(pattern.text());
+  const std::vector<Location> paths(texts.begin(), texts.end());
+  stores.expect(paths);
+  for (const Location& path : paths) {
     const Store& store = stores.of(path);
     if (store.find(path)) {
       found.push_back(path);
@@ -100,6 +103,9 @@ std::vector<Location> expand_pattern(const Location& pattern, const Stores& stor
       std::vector<Location> matches = store.match(path);
       if (matches.empty()) fail(ErrorKind::kNotFound, "no file matches '{}'", path);
       found.insert(found.end(), matches.begin(), matches.end());
+    } else if (!path.is_local()) {
+      store.stat(path, "open");  // says why not: it may only be forbidden
+      found.push_back(path);
     } else if (path == pattern) {
       fail(ErrorKind::kNotFound, "there is no file or folder '{}'", path);
     } else {

@@ -26,7 +26,7 @@ ShardOpener::ShardOpener(Stores stores, IndexOptions index, std::size_t cache_by
 OpenedShard ShardOpener::open(const FoundShard& shard, const std::stop_token& stop, const ManifestShard* listed) const {
   OpenedShard opened = open_as_it_is(shard, stop, listed);
   if (listed) {
-    refuse(contradiction_of_samples(*listed, shard.location.text(), opened.rows->fingerprint(), opened.rows->bytes()));
+    refuse(contradiction_of_samples(*listed, shard.location.shown(), opened.rows->fingerprint(), opened.rows->bytes()));
   }
   return opened;
 }

@@ -159,15 +159,23 @@ std::string TarReader::last_member() const {
   return has_member_ ? fmt::format(" (last good member: '{}')", name_) : " (no member is good)";
 }
 
+std::size_t TarReader::gap() const {
+  const std::uint64_t gap = source_.gap_worth_reading();
+  return gap > kHoleReadMax ? static_cast<std::size_t>(gap) : 0;
+}
+
 void TarReader::rethrow_source_error() {
   if (source_error_) std::rethrow_exception(std::exchange(source_error_, nullptr));
 }
 
 ssize_t TarReader::read_block(archive* handle, void* reader, const void** block) {
   auto& self = *static_cast<TarReader*>(reader);
-  const std::uint64_t count = std::min<std::uint64_t>(self.block_bytes_, self.size_ - self.position_);
-  self.source_error_ =
-      thrown_by([&] { read_fully(self.source_, self.position_, MutableBytes(self.block_.data(), count)); });
+  const std::size_t wanted = std::max(self.block_bytes_, self.gap());
+  const std::uint64_t count = std::min<std::uint64_t>(wanted, self.size_ - self.position_);
+  self.source_error_ = thrown_by([&] {
+    if (self.block_.size() < count) self.block_.resize(count);
+    read_fully(self.source_, self.position_, MutableBytes(self.block_.data(), count));
+  });
   if (self.source_error_) {
     archive_set_error(handle, EIO, "the source failed");
     return -1;
@@ -181,6 +189,7 @@ ssize_t TarReader::read_block(archive* handle, void* reader, const void** block)
 std::int64_t TarReader::skip(archive*, void* reader, std::int64_t count) {
   auto& self = *static_cast<TarReader*>(reader);
   const auto wanted = static_cast<std::uint64_t>(std::max<std::int64_t>(count, 0));
+  if (wanted <= self.gap()) return 0;  // then libarchive reads on
   const std::uint64_t step = std::min(wanted, self.size_ - self.position_);
   self.position_ += step;
   self.block_bytes_ = kLeastBlock;

@@ -47,6 +47,8 @@ class TarReader {
   /// Bytes of the archive that libarchive has passed: after a header, where the data begins.
   std::uint64_t consumed() const;
   std::string last_member() const;
+  /// Up to how many bytes cost a source that is far away less to read than to pass over; 0 for a file.
+  std::size_t gap() const;
 
   Source& source_;
   std::uint64_t size_;

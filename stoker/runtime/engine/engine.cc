@@ -41,6 +41,7 @@ void Engine::close() {
     core_.workers_wake.notify_all();
     core_.consumer_wakes.notify_all();
   }
+  core_.stop_reads.request_stop();
   reader_.join();
   workers_.join();
 }

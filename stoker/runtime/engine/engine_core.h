@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <vector>
 
 #include "stoker/base/home_process.h"
@@ -60,6 +61,7 @@ struct EngineCore {
   const std::unique_ptr<const BatchMixer> mixer;        // null where samples are not mixed
   const std::vector<std::unique_ptr<BatchStep>> steps;  // of each batch, one batch at a time
   const std::exception_ptr out_of_memory;               // made while there is some
+  std::stop_source stop_reads;                          // when the loader closes: a server may keep them waiting
 
   mutable std::mutex mutex;
   std::condition_variable reader_wakes, workers_wake, consumer_wakes, reads_end;

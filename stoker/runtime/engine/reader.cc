@@ -183,6 +183,7 @@ void Reader::start_reads(std::unique_lock<std::mutex>& lock) {
     read->engine = this;
     read->request.context = read;
     read->request.done = &read_ended;
+    read->request.stop = core_.stop_reads.get_token();
   }
   lock.lock();
   for (PlannedRead* read : reads) (read->urgent ? urgent_reads_ : waiting_reads_).push(*read);

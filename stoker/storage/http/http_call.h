@@ -1,0 +1,62 @@
+// One request to a server, repeated until it is answered or given up.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "stoker/storage/http/http_host.h"
+#include "stoker/storage/http/response_head.h"
+#include "stoker/storage/http/verdict.h"
+#include "stoker/storage/pieces.h"
+
+namespace stoker {
+
+class HttpExchange;
+
+/// The caller owns it and keeps it, and what it refers to, until `done` was called.
+struct HttpCall {
+  enum class Method { kHead, kGet };
+
+  Method method = Method::kGet;
+  std::string_view url;
+  std::string_view name;            // of the object, for messages: the URL without what gives access
+  std::string_view doing = "read";  // "cannot `doing` 'name': ..."
+  HttpHost* host = nullptr;         // of the URL
+
+  // GET: bytes [first, first + length), one at least, of that version (null: of any), fill the pieces from here on.
+  std::uint64_t first = 0, length = 0;
+  PieceCursor into;
+  const ObjectVersion* version = nullptr;
+
+  std::int64_t deadline_ns = std::numeric_limits<std::int64_t>::max();
+  std::stop_token stop{};
+
+  /// Called once, on the driver's thread; must not block, nor wait for another call. The call may be gone after it.
+  void (*done)(HttpCall& call) noexcept = nullptr;
+  void* context = nullptr;
+
+  ResponseHead head;         // of the last answer
+  std::exception_ptr error;  // kIo, kNotFound, kData, kUsage, kMemory, kClosed; null after success
+  bool is_final = false;     // an error that asking again would bring again
+
+  // The driver's:
+  struct Progress {
+    std::array<HttpExchange*, 2> exchanges{};  // under way: the first, and one sent because it is late
+    HttpExchange* chosen = nullptr;            // whose answer is taken
+    std::string redirected;                    // where to, if anywhere
+    int tries = 0, redirects = 0;
+    bool hedged = false;
+    bool ended = false;
+    std::int64_t began_ns = 0;  // when the first exchange was started
+    std::int64_t due_ns = 0;    // of the next exchange when none is under way
+  };
+  Progress progress;
+  HttpCall* next = nullptr;
+};
+
+}  // namespace stoker

@@ -1,0 +1,173 @@
+#include "stoker/storage/http/http_exchange.h"
+
+#include <fmt/format.h>
+
+#include "stoker/base/clock.h"
+#include "stoker/base/units.h"
+
+namespace stoker {
+namespace {
+
+constexpr long kBufferBytes = 256 << 10;        // libcurl's, which one call of recv() fills at most
+constexpr std::uint64_t kUnusedMax = 64 << 10;  // a connection is kept for so little that is read and dropped
+
+template <typename Value>
+void set_option(CURL* handle, CURLoption option, Value value) {
+  const CURLcode code = ::curl_easy_setopt(handle, option, value);
+  if (code == CURLE_OUT_OF_MEMORY) throw std::bad_alloc();
+  if (code != CURLE_OK) fail(ErrorKind::kIo, "libcurl lacks what Stoker needs: {}", ::curl_easy_strerror(code));
+}
+
+CURL* make_handle() {
+  CURL* const handle = ::curl_easy_init();
+  if (handle == nullptr) fail(ErrorKind::kMemory, "libcurl cannot make a handle");
+  return handle;
+}
+
+}  // namespace
+
+HttpExchange::HttpExchange(const HttpOptions& options) : curl_(make_handle()) {
+  CURL* const handle = curl_.get();
+  set_option(handle, CURLOPT_PRIVATE, this);
+  set_option(handle, CURLOPT_ERRORBUFFER, message_.data());
+  set_option(handle, CURLOPT_NOSIGNAL, 1L);
+  set_option(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  set_option(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  set_option(handle, CURLOPT_USERAGENT, "stoker");
+  set_option(handle, CURLOPT_BUFFERSIZE, kBufferBytes);
+  set_option(handle, CURLOPT_TCP_KEEPALIVE, 1L);
+  set_option(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  set_option(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_max.count()));
+  set_option(handle, CURLOPT_HEADERFUNCTION, &take_header);
+  set_option(handle, CURLOPT_HEADERDATA, this);
+  set_option(handle, CURLOPT_WRITEFUNCTION, &take_body);
+  set_option(handle, CURLOPT_WRITEDATA, this);
+  if (!options.ca_file.empty()) set_option(handle, CURLOPT_CAINFO, options.ca_file.c_str());
+  if (!options.ca_folder.empty()) set_option(handle, CURLOPT_CAPATH, options.ca_folder.c_str());
+}
+
+HttpExchange& HttpExchange::of(CURL* handle) {
+  HttpExchange* exchange = nullptr;
+  ::curl_easy_getinfo(handle, CURLINFO_PRIVATE, &exchange);
+  return *exchange;
+}
+
+void HttpExchange::begin(HttpCall& call, const std::string& url, std::int64_t now_ns) {
+  call_ = &call;
+  place_ = call.into;
+  head_ = {};
+  verdict_ = {};
+  received_ = unused_ = came_ = came_before_ = 0;
+  sent_ns_ = watched_from_ns_ = now_ns;
+  answered_ns_ = 0;
+  message_.front() = '\0';
+  CURL* const handle = curl_.get();
+  set_option(handle, CURLOPT_URL, url.c_str());
+  set_option(handle, CURLOPT_HTTPGET, 1L);
+  if (call.method == HttpCall::Method::kHead) {
+    set_option(handle, CURLOPT_NOBODY, 1L);
+    set_option<const char*>(handle, CURLOPT_RANGE, nullptr);
+  } else {
+    std::array<char, 48> range{};
+    fmt::format_to_n(range.data(), range.size() - 1, "{}-{}", call.first, call.first + call.length - 1);
+    set_option(handle, CURLOPT_RANGE, range.data());
+  }
+  set_fields();
+}
+
+void HttpExchange::set_fields() {
+  curl_slist* fields = nullptr;
+  const auto append = [&](const std::string& line) {
+    curl_slist* const longer = ::curl_slist_append(fields, line.c_str());
+    if (longer == nullptr) {
+      ::curl_slist_free_all(fields);
+      throw std::bad_alloc();
+    }
+    fields = longer;
+  };
+  append("Accept-Encoding: identity");
+  if (call_->version && is_strong_tag(call_->version->tag)) {
+    append(fmt::format("If-Match: {}", call_->version->tag));
+  } else if (call_->version && !call_->version->last_modified.empty()) {
+    append(fmt::format("If-Unmodified-Since: {}", call_->version->last_modified));
+  }
+  set_option(curl_.get(), CURLOPT_HTTPHEADER, fields);
+  fields_.reset(fields);
+}
+
+std::size_t HttpExchange::take_header(char* bytes, std::size_t one, std::size_t count, void* exchange) noexcept {
+  auto& self = *static_cast<HttpExchange*>(exchange);
+  const bool taken = !thrown_by([&] { self.take_line({bytes, one * count}); });
+  return taken ? one * count : 0;
+}
+
+void HttpExchange::take_line(std::string_view line) {
+  came_ += line.size();
+  if (answered_ns_ == 0) answered_ns_ = now_ns();
+  const bool was_complete = head_.complete;
+  head_.take_line(line, seconds_since_1970());
+  if (head_.complete && !was_complete) judge_head();
+}
+
+void HttpExchange::judge_head() {
+  const bool is_head = call_->method == HttpCall::Method::kHead;
+  verdict_ = is_head ? verdict_on_head(head_) : verdict_on_range(head_, call_->first, call_->length, call_->version);
+  if (verdict_.kind == Verdict::Kind::kGood && !call_->progress.chosen) call_->progress.chosen = this;
+}
+
+std::size_t HttpExchange::take_body(char* bytes, std::size_t one, std::size_t count, void* exchange) noexcept {
+  auto& self = *static_cast<HttpExchange*>(exchange);
+  const std::size_t size = one * count;
+  return self.take(Bytes(reinterpret_cast<const std::uint8_t*>(bytes), size)) ? size : 0;
+}
+
+/// Whether more is wanted.
+bool HttpExchange::take(Bytes bytes) {
+  came_ += bytes.size();
+  if (verdict_.kind != Verdict::Kind::kGood) {
+    unused_ += bytes.size();
+    return unused_ <= kUnusedMax;
+  }
+  if (call_->progress.chosen != this) return false;  // the other answer is being taken
+  if (bytes.size() > call_->length - received_) {
+    verdict_ = Verdict::again("the server sends more bytes than it announced");
+    return false;
+  }
+  place_.copy_from(bytes);
+  received_ += bytes.size();
+  return true;
+}
+
+Verdict HttpExchange::end(CURLcode code) {
+  if (verdict_.kind != Verdict::Kind::kGood) return std::move(verdict_);
+  if (code != CURLE_OK) return verdict_on_failure(code, message_.data());
+  if (!head_.complete) return Verdict::again("the server closed the connection without an answer");
+  if (call_->method == HttpCall::Method::kGet && received_ < call_->length) {
+    return Verdict::again(fmt::format("the answer ended after {} of {}", received_, byte_count(call_->length)));
+  }
+  return {};
+}
+
+std::string HttpExchange::redirect_url() const {
+  const char* url = nullptr;
+  ::curl_easy_getinfo(curl_.get(), CURLINFO_REDIRECT_URL, &url);
+  return url == nullptr ? "" : url;
+}
+
+int HttpExchange::connections_made() const {
+  long count = 0;
+  ::curl_easy_getinfo(curl_.get(), CURLINFO_NUM_CONNECTS, &count);
+  return static_cast<int>(count);
+}
+
+bool HttpExchange::stalls(const HttpOptions& options, std::int64_t now_ns) {
+  const std::int64_t passed_ns = now_ns - watched_from_ns_;
+  if (passed_ns < std::chrono::nanoseconds(options.stall_max).count()) return false;
+  const double least = static_cast<double>(options.slow_bytes_per_s) * static_cast<double>(passed_ns) / 1e9;
+  if (static_cast<double>(came_ - came_before_) < least) return true;
+  watched_from_ns_ = now_ns;
+  came_before_ = came_;
+  return false;
+}
+
+}  // namespace stoker

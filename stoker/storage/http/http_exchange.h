@@ -1,0 +1,79 @@
+// One request and its answer, by a handle of libcurl. It is used again, for any call.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "stoker/storage/http/http_call.h"
+#include "stoker/storage/http/http_options.h"
+
+namespace stoker {
+
+/// Threads: the driver's.
+class HttpExchange {
+ public:
+  /// Throws kMemory.
+  explicit HttpExchange(const HttpOptions& options);
+  HttpExchange(const HttpExchange&) = delete;
+  HttpExchange& operator=(const HttpExchange&) = delete;
+
+  CURL* handle() const { return curl_.get(); }
+  static HttpExchange& of(CURL* handle);
+  HttpCall& call() const { return *call_; }
+
+  /// Makes the handle ready to ask for the call's object at `url`.
+  void begin(HttpCall& call, const std::string& url, std::int64_t now_ns);
+  /// What came of it, now that libcurl ended it with `code`, a CURLcode.
+  Verdict end(CURLcode code);
+  /// It is forgotten, whatever comes: to be called when the handle was taken from libcurl.
+  void abandon() { call_ = nullptr; }
+
+  const ResponseHead& head() const { return head_; }
+  std::uint64_t received() const { return received_; }  // of the range
+  std::int64_t sent_ns() const { return sent_ns_; }
+  /// When the answer began; 0 before.
+  std::int64_t answered_ns() const { return answered_ns_; }
+  /// Where a redirect leads.
+  std::string redirect_url() const;
+  int connections_made() const;
+
+  /// Whether less came since it began, or since this was last false, than `options` allow.
+  bool stalls(const HttpOptions& options, std::int64_t now_ns);
+
+ private:
+  static std::size_t take_header(char* bytes, std::size_t one, std::size_t count, void* exchange) noexcept;
+  static std::size_t take_body(char* bytes, std::size_t one, std::size_t count, void* exchange) noexcept;
+  bool take(Bytes bytes);
+  void take_line(std::string_view line);
+  void judge_head();
+  void set_fields();
+
+  struct FreeHandle {
+    void operator()(CURL* handle) const { ::curl_easy_cleanup(handle); }
+  };
+  struct FreeFields {
+    void operator()(curl_slist* fields) const { ::curl_slist_free_all(fields); }
+  };
+
+  std::unique_ptr<curl_slist, FreeFields> fields_;
+  std::unique_ptr<CURL, FreeHandle> curl_;
+  std::array<char, CURL_ERROR_SIZE> message_{};
+
+  HttpCall* call_ = nullptr;
+  PieceCursor place_;
+  ResponseHead head_;
+  Verdict verdict_;  // on what came so far
+  std::uint64_t received_ = 0;
+  std::uint64_t unused_ = 0;  // bytes of a body that is not what was asked for
+  std::int64_t sent_ns_ = 0, answered_ns_ = 0;
+  std::uint64_t came_ = 0;  // bytes of any kind
+  std::uint64_t came_before_ = 0;
+  std::int64_t watched_from_ns_ = 0;
+};
+
+}  // namespace stoker

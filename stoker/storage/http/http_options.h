@@ -1,0 +1,36 @@
+// How patient the reading over HTTP is, and how much it does at once.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <stop_token>
+#include <string>
+
+namespace stoker {
+
+struct HttpOptions {
+  int exchanges_max = 128;  // requests that servers have at a time, over all hosts; more wait their turn
+  int tries_max = 8;        // of one request
+  int redirects_max = 5;
+
+  std::chrono::milliseconds connect_max{10'000};
+  /// An answer that brings less than `slow_bytes_per_s` for so long is given up, and asked for again.
+  std::chrono::milliseconds stall_max{10'000};
+  std::uint64_t slow_bytes_per_s = 2048;
+  /// A request with all its tries. A host that says nothing for so long is not waited for again, for as long.
+  std::chrono::milliseconds patience{30'000};
+  /// The delay before the second try is drawn from zero to this; then from twice as much, up to the most.
+  std::chrono::milliseconds delay_first{100}, delay_most{5'000};
+
+  std::uint64_t part_bytes = 8 << 20;  // a longer range is read in parts of that size, side by side
+
+  std::string ca_file{}, ca_folder{};  // of certificates to trust; empty: those of the system
+  std::stop_token stop{};              // ends all that is under way, and all that follows
+
+  /// With the certificates that CURL_CA_BUNDLE, SSL_CERT_FILE and SSL_CERT_DIR name, as curl reads them, and the
+  /// patience that STOKER_HTTP_PATIENCE names in seconds; a third of it is the time for a stall. Throws kUsage for a
+  /// value that is not a number of seconds. Proxies are taken from the variables that curl reads.
+  static HttpOptions from_environment();
+};
+
+}  // namespace stoker

@@ -1,0 +1,70 @@
+#include "stoker/storage/http/http_url.h"
+
+#include <algorithm>
+
+namespace stoker {
+namespace {
+
+constexpr std::string_view kPlain = "http://", kEncrypted = "https://";
+
+struct UrlParts {
+  std::string_view scheme, login, host, rest;  // "https://", "user:password", "host:8080", "/path?query"
+};
+
+UrlParts parts_of(std::string_view url) {
+  UrlParts parts;
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string_view::npos) return {.scheme = {}, .login = {}, .host = {}, .rest = url};
+  parts.scheme = url.substr(0, scheme + 3);
+  url.remove_prefix(scheme + 3);
+  const std::size_t host_end = std::min(url.find_first_of("/?#"), url.size());
+  parts.rest = url.substr(host_end);
+  parts.host = url.substr(0, host_end);
+  if (const std::size_t at = parts.host.rfind('@'); at != std::string_view::npos) {
+    parts.login = parts.host.substr(0, at);
+    parts.host.remove_prefix(at + 1);
+  }
+  return parts;
+}
+
+std::string in_lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return lower;
+}
+
+}  // namespace
+
+std::string origin_of(std::string_view url) {
+  const UrlParts parts = parts_of(url);
+  std::string origin = in_lower_case(parts.scheme);
+  const bool is_encrypted = origin == kEncrypted;
+  origin += in_lower_case(parts.host);
+  const std::size_t colon = parts.host.rfind(':');
+  const bool has_port = colon != std::string_view::npos && parts.host.find(']', colon) == std::string_view::npos;
+  if (!has_port) return origin + (is_encrypted ? ":443" : ":80");
+  return colon + 1 == parts.host.size() ? origin + (is_encrypted ? "443" : "80") : origin;
+}
+
+std::string_view login_of(std::string_view url) { return parts_of(url).login; }
+
+std::string redirect_target(std::string_view asked, std::string_view target) {
+  const UrlParts parts = parts_of(target);
+  std::string url(parts.scheme);
+  const std::string_view login = login_of(asked);
+  if (!login.empty() && origin_of(asked) == origin_of(target)) {
+    url += login;
+    url += '@';
+  }
+  url += parts.host;
+  url += parts.rest;
+  return url;
+}
+
+bool may_redirect(std::string_view from, std::string_view to) {
+  const std::string from_scheme = in_lower_case(parts_of(from).scheme), to_scheme = in_lower_case(parts_of(to).scheme);
+  return to_scheme == kEncrypted || (to_scheme == kPlain && from_scheme == kPlain);
+}
+
+}  // namespace stoker

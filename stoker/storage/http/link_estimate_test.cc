@@ -1,0 +1,68 @@
+#include "stoker/storage/http/link_estimate.h"
+
+#include <gtest/gtest.h>
+
+namespace stoker {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+TEST(LatencyHistogram, TellsPercentilesWithinAFifth) {
+  LatencyHistogram histogram;
+  EXPECT_EQ(histogram.quantile_ns(0.99), 0);
+  for (int i = 1; i <= 1000; ++i) histogram.add(i * kMs);
+  EXPECT_EQ(histogram.total(), 1000);
+  EXPECT_NEAR(static_cast<double>(histogram.quantile_ns(0.5)), 500e6, 100e6);
+  EXPECT_NEAR(static_cast<double>(histogram.quantile_ns(0.99)), 990e6, 198e6);
+}
+
+TEST(LatencyHistogram, HasAPlaceForEveryTime) {
+  for (const std::int64_t ns : {std::int64_t{-5}, std::int64_t{0}, LatencyHistogram::kLeastNs, kMs, 10'000'000 * kMs}) {
+    EXPECT_LT(LatencyHistogram::bucket_of(ns), LatencyHistogram::kBuckets);
+  }
+  for (std::size_t bucket = 1; bucket < LatencyHistogram::kBuckets; ++bucket) {
+    EXPECT_EQ(LatencyHistogram::bucket_of(LatencyHistogram::end_of_ns(bucket) - 2), bucket);
+  }
+  EXPECT_GE(LatencyHistogram::end_of_ns(LatencyHistogram::kBuckets - 1), 170'000 * kMs);
+}
+
+TEST(LinkEstimate, ReadsGapsThatPassInTheTimeOfARequest) {
+  LinkEstimate link;
+  EXPECT_EQ(link.gap_worth_reading(), LinkEstimate::kGapFirst);
+  for (int i = 0; i < 100; ++i) link.add(30 * kMs, 1 << 20, 20 * kMs);  // 50 MiB a second
+  EXPECT_NEAR(static_cast<double>(link.gap_worth_reading()), 1.5 * (1 << 20), 1e4);
+  for (int i = 0; i < 200; ++i) link.add(3 * kMs, 1 << 20, 20 * kMs);
+  EXPECT_NEAR(static_cast<double>(link.gap_worth_reading()), 0.15 * (1 << 20), 1e4);
+}
+
+TEST(LinkEstimate, StaysWithinBounds) {
+  LinkEstimate link;
+  for (int i = 0; i < 100; ++i) link.add(0, 1 << 20, 1000 * kMs);
+  EXPECT_EQ(link.gap_worth_reading(), LinkEstimate::kGapLeast);
+  for (int i = 0; i < 500; ++i) link.add(1000 * kMs, 1 << 20, 1);
+  EXPECT_EQ(link.gap_worth_reading(), LinkEstimate::kGapMost);
+}
+
+TEST(LinkEstimate, TakesNoRateFromShortBodies) {
+  LinkEstimate link;
+  for (int i = 0; i < 100; ++i) link.add(30 * kMs, 100, 1);
+  EXPECT_EQ(link.gap_worth_reading(), LinkEstimate::kGapFirst);
+}
+
+TEST(LinkEstimate, TellsWhichRequestIsLateOnceItHasSeenEnough) {
+  LinkEstimate link;
+  for (int i = 0; i < 199; ++i) link.add(10 * kMs, 100, 0);
+  EXPECT_FALSE(link.late_after_ns());
+  link.add(10 * kMs, 100, 0);
+  ASSERT_TRUE(link.late_after_ns());
+  EXPECT_NEAR(static_cast<double>(*link.late_after_ns()), 10e6, 2e6);
+}
+
+TEST(LinkEstimate, CallsNoRequestLateThatMayOnlyHaveWaitedForAThread) {
+  LinkEstimate link;
+  for (int i = 0; i < 400; ++i) link.add(100'000, 100, 0);
+  EXPECT_EQ(link.late_after_ns(), 2 * kMs);
+}
+
+}  // namespace
+}  // namespace stoker
