@@ -51,13 +51,15 @@ Option* add_choice_option(Command& command, const std::string& name, std::string
   return command.add_option(name, read, doc);
 }
 
-void add_data_argument(Command& command, std::vector<std::string>& data) {
-  command.add_texts("DATA", data, "Folder, tar, text file of paths, glob or brace pattern; several are concatenated")
-      ->required()
+namespace {
+
+Option* add_data(Command& command, std::vector<std::string>& data, std::string_view rest) {
+  return command
+      .add_texts(
+          "DATA", data,
+          fmt::format("Folder, tar, text file of paths, glob or brace pattern; several are concatenated{}", rest))
       ->option_text("...");
 }
-
-namespace {
 
 Option* add_recipe(Command& command, std::string& recipe, std::string_view need) {
   return add_text_option(command, "--recipe", recipe,
@@ -66,6 +68,12 @@ Option* add_recipe(Command& command, std::string& recipe, std::string_view need)
 }
 
 }  // namespace
+
+void add_data_argument(Command& command, std::vector<std::string>& data) { add_data(command, data, "")->required(); }
+
+void add_optional_data_argument(Command& command, std::vector<std::string>& data, std::string_view without) {
+  add_data(command, data, fmt::format("; {}", without));
+}
 
 void add_recipe_option(Command& command, std::string& recipe) { add_recipe(command, recipe, "Required; ")->required(); }
 

@@ -70,6 +70,8 @@ Option* add_parsed_option(Command& command, const std::string& name, Value& valu
 }
 
 void add_data_argument(Command& command, std::vector<std::string>& data);
+/// For a command that can do without; `without` says what it does then.
+void add_optional_data_argument(Command& command, std::vector<std::string>& data, std::string_view without);
 void add_recipe_option(Command& command, std::string& recipe);
 /// For a command that can do without.
 Option* add_optional_recipe(Command& command, std::string& recipe);

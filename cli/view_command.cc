@@ -18,6 +18,7 @@
 #include "cli/json_output.h"
 #include "cli/loader_options.h"
 #include "cli/operator_sheet.h"
+#include "cli/own_pictures.h"
 #include "cli/progress.h"
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
@@ -34,11 +35,14 @@ namespace stoker {
 namespace {
 
 constexpr int kSamplesMax = 100, kDrawsMax = 20;  // the sheet is held in memory: 200 MB then
+constexpr int kCountUsual = 8;
+constexpr int kOwnPicturesMin = 4;  // an operator of the batch mixes as many
 
 struct ViewOptions {
   std::vector<std::string> data;
   std::string recipe, shown_operator, out;
-  int count = 8, draws = 4;
+  std::optional<int> count;
+  int draws = 4;
   LoaderOptions loader;
   bool json = false;
 };
@@ -106,9 +110,11 @@ Sheet draw_sheet(const Dataset& dataset, const Plan& plan, const ViewOptions& op
     picture(input);
     return true;
   };
-  TriedSamples tried = try_samples(
-      dataset, {.seed = options.loader.seed, .count = options.count, .bad_sample = options.loader.bad_sample},
-      try_sample);
+  TriedSamples tried = try_samples(dataset,
+                                   {.seed = options.loader.seed,
+                                    .count = options.count.value_or(kCountUsual),
+                                    .bad_sample = options.loader.bad_sample},
+                                   try_sample);
   const std::vector<std::int64_t>& samples = tried.good;
   std::vector<std::string> titles = {"original"};
   std::vector<std::vector<std::int64_t>> positions;
@@ -158,14 +164,21 @@ void write_sheet(const std::string& path, const RgbImage& sheet) {
   write_file(path, png);
 }
 
+/// One row says enough of an operator, and two of one that mixes samples.
+int usual_count(const OperatorSpec& spec) { return is_of_batch(spec) ? 2 : 1; }
+
 void view_operator(const ViewOptions& options) {
   const OperatorSpec& spec = find_operator(options.shown_operator);
-  const RgbImage sheet = operator_sheet(spec, open_samples(options.data), options.count, options.loader.seed);
+  const int count = options.count.value_or(options.data.empty() ? usual_count(spec) : kCountUsual);
+  std::optional<OwnPictures> own;
+  if (options.data.empty()) own.emplace(std::max(count, kOwnPicturesMin));
+  const std::shared_ptr<const Dataset> dataset = own ? own->dataset() : open_samples(options.data);
+  const RgbImage sheet = operator_sheet(spec, dataset, count, options.loader.seed);
   write_sheet(options.out, sheet);
   if (options.json) {
     return write_json({{"out", options.out},
                        {"operator", spec.name},
-                       {"samples", options.count},
+                       {"samples", count},
                        {"examples", examples_of(spec)},
                        {"width", sheet.width},
                        {"height", sheet.height}});
@@ -201,10 +214,10 @@ void add_view_command(Parser& app) {
   Command* command =
       app.add_subcommand("view", "Draw a contact sheet of what a recipe, or an operator, does to the pixels");
   const auto options = std::make_shared<ViewOptions>();
-  add_data_argument(*command, options->data);
+  add_optional_data_argument(*command, options->data, "without, --operator draws on pictures of its own");
   Option* const recipe = add_optional_recipe(*command, options->recipe);
   add_text_option(*command, "--operator", options->shown_operator,
-                  "Instead of a recipe: an operator, with arguments from weak to strong; one row for each of --count")
+                  "Instead of a recipe: an operator, with arguments from weak to strong")
       ->option_text("NAME")
       ->excludes(recipe);
   const auto png = [](const std::string& path) {
@@ -214,7 +227,8 @@ void add_view_command(Parser& app) {
   add_parsed_option(*command, "--out", options->out, png, "Required; PNG to write")
       ->required()
       ->option_text("FILE.png");
-  add_integer_option(*command, "--count", options->count, {1, kSamplesMax}, "Samples, one row each; 8");
+  add_integer_option(*command, "--count", options->count, {1, kSamplesMax},
+                     "Samples, one row each; 8, or 1 or 2 without DATA");
   add_integer_option(*command, "--draws", options->draws, {0, kDrawsMax}, "Epochs, one column each; 4");
   for (const char* const name : {"seed", "pixels_max", "bad_sample"}) {
     add_loader_option(*command, options->loader, name);
@@ -224,6 +238,7 @@ void add_view_command(Parser& app) {
   command->callback([options] {
     if (!options->shown_operator.empty()) return view_operator(*options);
     if (options->recipe.empty()) refuse("view", "one of --recipe and --operator is required");
+    if (options->data.empty()) refuse("view", "DATA is required with --recipe");
     view_recipe(*options);
   });
 }

@@ -25,11 +25,6 @@ def table(stoker):
     return {operator["name"]: operator for operator in stoker.json("ops")["operators"]}
 
 
-@pytest.fixture(scope="module")
-def photographs(stoker, tmp_path_factory):
-    return tool.Stoker(stoker.path).photographs(tmp_path_factory.mktemp("operators") / "photographs")
-
-
 def test_the_pages_are_the_tables(table):
     assert tool.INDEX.read_text() == tool.index(table.values()), STALE
     assert {path.name: path.read_text() for path in tool.PAGES.glob("*.md")} == {
@@ -46,9 +41,9 @@ def test_only_operators_that_change_nothing_to_be_seen_have_no_examples(table):
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_a_picture_shows_what_each_example_does(stoker, table, photographs, tmp_path, name):
+def test_a_picture_shows_what_each_example_does(stoker, table, tmp_path, name):
     operator = table[name]
-    drawn = tool.Stoker(stoker.path).sheet(photographs, operator, tmp_path)
+    drawn = tool.Stoker(stoker.path).sheet(operator, tmp_path)
     kept = Image.open(tool.PAGES / f"{name}.jpg")
     assert kept.size == drawn.size, STALE
     small, as_drawn = (numpy.asarray(picture.convert("RGB").reduce(4), float) for picture in (kept, drawn))
@@ -63,17 +58,37 @@ def test_a_picture_shows_what_each_example_does(stoker, table, photographs, tmp_
 
 def test_an_operator_is_drawn_on_ones_own_data(stoker, photographs, tmp_path):
     sheet = tmp_path / "sheet.png"
-    report = stoker.json("view", photographs, "--operator", "rotate", "--count", 3, "--out", sheet)
+    report = stoker.json("view", photographs.folder, "--operator", "rotate", "--count", 3, "--out", sheet)
     assert report["operator"] == "rotate" and report["samples"] == 3 and len(report["examples"]) == 4
     assert Image.open(sheet).size == (report["width"], report["height"])
-    assert "rotate by 4 examples" in stoker.text("view", photographs, "--operator", "rotate", "--count", 3, "--out", sheet)
+    text = stoker.text("view", photographs.folder, "--operator", "rotate", "--count", 3, "--out", sheet)
+    assert "rotate by 4 examples" in text
+
+
+@pytest.mark.parametrize("operator, count, samples", [("rotate", (), 1), ("mixup", (), 2), ("rotate", ("--count", 6), 6)])
+def test_without_data_an_operator_is_drawn_on_pictures_that_are_removed_again(
+        stoker, tmp_path, operator, count, samples):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    report = stoker.json("view", "--operator", operator, *count, "--out", tmp_path / "sheet.png",
+                         env={"TMPDIR": str(temporary)})
+    assert report["samples"] == samples and not list(temporary.iterdir())
+
+
+def test_without_data_it_needs_a_folder_for_temporary_files(stoker, tmp_path):
+    assert "set TMPDIR" in stoker.refusal(1, "view", "--operator", "rotate", "--out", tmp_path / "sheet.png",
+                                          env={"TMPDIR": str(tmp_path / "missing")})
 
 
 @pytest.mark.parametrize("args, why", [
     (("--operator", "rotat"), "rotate"),
     (("--operator", "cast"), "changes nothing that can be seen"),
-    (("--operator", "rotate", "--count", 5), "the data set has 4 samples, but --count asks for 5"),
+    (("--operator", "rotate", "--count", 13), "the data set has 12 samples, but --count asks for 13"),
     (("--operator", "rotate", "--recipe", "imagenet-train"), "--recipe"),
     ((), "one of --recipe and --operator is required")])
 def test_what_cannot_be_drawn_is_said(stoker, photographs, tmp_path, args, why):
-    assert why in stoker.refusal(2, "view", photographs, *args, "--out", tmp_path / "sheet.png")
+    assert why in stoker.refusal(2, "view", photographs.folder, *args, "--out", tmp_path / "sheet.png")
+
+
+def test_a_recipe_is_drawn_on_data_only(stoker, tmp_path):
+    assert "DATA is required" in stoker.refusal(2, "view", "--recipe", "imagenet-train", "--out", tmp_path / "sheet.png")
