@@ -13,7 +13,7 @@ SHARDS = 3
 HANG_S = 20  # a guard against hanging, not a limit on speed
 FATAL = {"changed-tag"}
 # Whatever the machine that tests run on has for its own connections is not for these.
-PATIENCE = {"STOKER_HTTP_PATIENCE": "3", "no_proxy": "127.0.0.1", "CURL_CA_BUNDLE": "", "SSL_CERT_FILE": "", "SSL_CERT_DIR": ""}
+PATIENCE = {"STOKER_HTTP_PATIENCE": "12", "no_proxy": "127.0.0.1", "CURL_CA_BUNDLE": "", "SSL_CERT_FILE": "", "SSL_CERT_DIR": ""}
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +71,14 @@ def test_a_scan_is_kept_and_an_index_elsewhere_is_used(stoker, shards, tmp_path)
     assert kept < scanned and indexed < scanned
 
 
+# These cost a time-out each.
+SLOW = {"silence", "drip"}
+
+
 @pytest.mark.parametrize("kind", [kind for kind in FAULTS if kind not in FATAL])
-def test_a_tenth_of_the_requests_may_fail(stoker, shards, tmp_path, want, kind):
+def test_a_part_of_the_requests_may_fail(stoker, shards, tmp_path, want, kind):
     requests = []
-    for faults in ((), ("--share", 0.1, "--faults", kind)):
+    for faults in ((), ("--share", 0.03 if kind in SLOW else 0.1, "--faults", kind)):
         with WebServer(shards, *faults) as server:
             args = run(pattern(server.url), "--epochs", 2, "--io-depth", 4)
             assert stoker.audit(tmp_path, *args, env=PATIENCE) == want
@@ -178,7 +182,9 @@ def test_what_is_encrypted_stays_so(stoker, shards, certificate):
 
 
 def test_a_loader_reads_urls_as_it_reads_paths(shards, monkeypatch):
-    stoker = pytest.importorskip("stoker")
+    pytest.importorskip("stoker._stoker")  # without the module, `stoker` is the folder of the library's sources
+    import stoker
+
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     recipe = stoker.recipe().decode().center_crop(32).normalize("imagenet")
 

@@ -23,6 +23,7 @@ from pathlib import Path
 
 DRIP_BYTES, DRIP_S = 256, 0.25  # one KB a second
 CHUNK = 1 << 18
+FAILURES_MAX = 2
 FAULTS = """500 503 503-retry-after reset silence drip short wrong-length wrong-range changed-tag garbage not-http""".split()
 
 
@@ -39,6 +40,7 @@ class Server:
         self.options = options
         self.random = random.Random(options.seed)
         self.counts = collections.Counter()
+        self.failed = collections.Counter()  # by path and range: each fails twice at most, so that it comes in the end
         self.redirects = {"/loop.tar": "/loop.tar"}
         if options.redirect_to:
             self.redirects["/moved.tar"] = options.redirect_to
@@ -98,7 +100,9 @@ class Server:
         with path.open("rb") as file:
             file.seek(first)
             body = file.read(last + 1 - first)
-        if self.counts["requests"] > self.options.after and self.random.random() < self.options.share:
+        once_more = self.failed[path, first] < FAILURES_MAX
+        if once_more and self.counts["requests"] > self.options.after and self.random.random() < self.options.share:
+            self.failed[path, first] += 1
             return await self.fail(self.random.choice(self.options.faults), status, known, body, writer)
         self.counts["bytes"] += len(body)
         self.send(writer, status, known)
