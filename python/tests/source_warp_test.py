@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 import torchvision.transforms.functional as functional
-from PIL import Image
+from PIL import Image, ImageOps
 from torchvision.transforms import InterpolationMode
 
 import stoker
-from sample_images import FAITHFUL, encoded, picture
+from sample_images import FAITHFUL, decoded, encoded, picture
 
 GREY = (128, 128, 128)
 SIZES = [(640, 480), (400, 600), (900, 420)]
@@ -146,6 +146,21 @@ def test_any_image_may_be_warped_before_the_resize(mode, size):
             recipe = stoker.recipe().decode(decode).random_rotation(90, filter, 77).random_resized_crop(24)
             data = encoded(image, "JPEG" if mode == "CMYK" else "PNG")
             assert np.array_equal(recipe.apply(data)["image"], recipe.apply(data, reference=True)["image"])
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("decode", ["planar", FAITHFUL])
+def test_the_upright_image_is_warped(decode, orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    data = encoded(smooth(640, 480), quality=100, subsampling=0, exif=exif)
+    upright = ImageOps.exif_transpose(decoded(data))
+    x, y, side = upright.width // 4, upright.height // 4, 200
+    recipe = stoker.recipe().decode(decode, "apply").rotate(25, "bilinear", 128).crop(x, y, side, side)
+    got = recipe.resize([90, 90]).layout("nhwc").apply(data)["image"]
+    box = (x, y, x + side, y + side)
+    assert psnr(got, turned_by_pillow(upright, 25, box, 90)) > 46
+    assert psnr(got, turned_by_pillow(upright, -25, box, 90)) < 30
 
 
 def test_planar_pixels_are_close_to_faithful_ones():

@@ -161,6 +161,7 @@ TEST(ExecutorAgreement, HoldsForRandomRecipesOnRandomImages) {
 }
 
 TEST(ExecutorAgreement, HoldsForEveryOrientation) {
+  const OperatorCall turn = {"random_rotation", {{"degrees", 60.0}, {"filter", "bilinear"}}};
   for (int orientation = 1; orientation <= 8; ++orientation) {
     const std::vector<std::uint8_t> encoded = turned_jpeg(45, 28, 5, orientation);
     for (const Recipe& recipe :
@@ -170,7 +171,9 @@ TEST(ExecutorAgreement, HoldsForEveryOrientation) {
           Recipe().decode("faithful", "apply").random_resized_crop(25),
           Recipe().decode("faithful", "apply").random_crop(16).random_flip().normalize("imagenet"),
           Recipe().decode("planar", "apply").resize(20, 31).brightness({0.5}).invert(),
-          Recipe().decode("faithful", "apply").resize(20, 31).brightness({0.5}).invert()}) {
+          Recipe().decode("faithful", "apply").resize(20, 31).brightness({0.5}).invert(),
+          Recipe().decode("planar", "apply").add(turn).random_resized_crop(25).random_flip(),
+          Recipe().decode("faithful", "apply").add(turn).random_resized_crop(25).random_flip()}) {
       const Plan plan(recipe);
       CpuExecutor fast(plan);
       ReferenceExecutor reference(plan);
