@@ -87,6 +87,43 @@ nb::list draw_steps(const Recipe& recipe, int width, int height, std::int64_t co
   return draws;
 }
 
+// Of each draw the boxes that it erases from the tensors of the first view: (x, y, width, height). Draw i is that of
+// position i of epoch 0.
+nb::list draw_erased(const Recipe& recipe, std::int64_t count, std::uint64_t seed) {
+  const Plan plan(recipe);
+  const ImageProgram& image = plan.views().front().image;
+  EraseSteps steps;
+  nb::list draws;
+  for (std::int64_t i = 0; i < count; ++i) {
+    image.erase.draw(*image.geometry.output_size(), {seed, 0, static_cast<std::uint64_t>(i)}, steps);
+    nb::list drawn;
+    for (const EraseStep& step : std::as_const(steps).all()) {
+      drawn.append(nb::make_tuple(step.x, step.y, step.width, step.height));
+    }
+    draws.append(drawn);
+  }
+  return draws;
+}
+
+// What the first step across a batch draws for pairs: (what, own share, left, top, right, bottom); the box is that of
+// "paste". Draw i is that of the i-th group, or batch, of epoch 0.
+nb::list draw_mixes(const Recipe& recipe, std::int64_t count, std::uint64_t seed) {
+  const Plan plan(recipe);
+  const MixStep& step = plan.mixing().steps.front();
+  const ImageSize size = image_size_of(plan.outputs()[step.images.front()]);
+  nb::list draws;
+  for (std::int64_t i = 0; i < count; ++i) {
+    Random random(seed, 0, static_cast<std::uint64_t>(i), step.stream);
+    const MixDraw mix = step.op->draw(random, size);
+    const char* const what = mix.kind == MixDraw::Kind::kKeep    ? "keep"
+                             : mix.kind == MixDraw::Kind::kBlend ? "blend"
+                             : mix.kind == MixDraw::Kind::kPaste ? "paste"
+                                                                 : "quarters";
+    draws.append(nb::make_tuple(what, mix.weight[0], mix.left, mix.top, mix.right, mix.bottom));
+  }
+  return draws;
+}
+
 // By operator, its arguments in order: (name, required, default or None, what may be given).
 nb::dict operators() {
   nb::dict table;
@@ -144,6 +181,8 @@ void bind_testing(nb::module_& module) {
   nb::module_ testing = module.def_submodule("testing");
   testing.def("draw_boxes", &draw_boxes, "recipe"_a, "width"_a, "height"_a, "count"_a, "seed"_a);
   testing.def("draw_steps", &draw_steps, "recipe"_a, "width"_a, "height"_a, "count"_a, "seed"_a);
+  testing.def("draw_erased", &draw_erased, "recipe"_a, "count"_a, "seed"_a);
+  testing.def("draw_mixes", &draw_mixes, "recipe"_a, "count"_a, "seed"_a);
   testing.def("operators", &operators);
   testing.def("metrics", &known_metrics);
   testing.def("loader_options", &known_options);

@@ -1,5 +1,5 @@
 """Recipes by name beside the transforms of the programs that they are named after: what is drawn for one photograph is
-distributed alike. Each pipeline is written as its source writes it, for torchvision's transforms of PIL images."""
+distributed alike. Each pipeline is written as its source writes it, for torchvision's and timm's transforms of PIL images."""
 
 import io
 import random
@@ -11,10 +11,11 @@ from PIL import Image
 from torchvision import transforms as T
 
 import stoker
+from fit import P_MIN, p_of_kolmogorov_smirnov
 from sample_images import encoded, picture
+from timm_source import timm_file
 
 DRAWS = 250
-P_MIN = 1e-4  # of a test among dozens
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 CIFAR_MEAN, CIFAR_STD = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)
 BILINEAR, BICUBIC = T.InterpolationMode.BILINEAR, T.InterpolationMode.BICUBIC
@@ -39,6 +40,13 @@ def torchvision_preset(side, policy=None, erase=0.0):
     return [*resized_crop(side), *([policy] if policy else []), *IMAGENET, *([T.RandomErasing(erase)] if erase else [])]
 
 
+# train.py of timm makes this of --aa, by create_transform.
+def timm_training(side, policy):
+    crop = timm_file("transforms").RandomResizedCropAndInterpolation(side, interpolation="random")
+    given = {"translate_const": int(side * 0.45), "img_mean": (124, 116, 104)}
+    return [crop, T.RandomHorizontalFlip(), timm_file("auto_augment").rand_augment_transform(policy, given), *IMAGENET]
+
+
 THREE_AUGMENT = [T.RandomChoice([T.Grayscale(3), T.RandomSolarize(128, 1), T.GaussianBlur(13, (0.1, 2.0))])]
 MOCO = distorted(0.4, 0.2, 0.1)
 
@@ -48,6 +56,9 @@ SOURCES = {
     ("efficientnet", "image"): torchvision_preset(300, T.TrivialAugmentWide(), 0.1),
     ("vit-b16", "image"): torchvision_preset(224, T.RandAugment(magnitude=9, interpolation=BILINEAR)),
     ("deit3", "image"): [*resized_crop(224, BICUBIC), *THREE_AUGMENT, T.ColorJitter(0.3, 0.3, 0.3), *IMAGENET],
+    ("timm-a1", "image"): timm_training(224, "rand-m7-mstd0.5-inc1"),
+    ("timm-a2", "image"): timm_training(224, "rand-m7-mstd0.5-inc1"),
+    ("timm-a3", "image"): timm_training(160, "rand-m6-mstd0.5-inc1"),
     ("simclr", "view_1"): [*resized_crop(224), *distorted(0.8, 0.8, 0.2), *blurred(0.5, 23), T.ToTensor()],
     ("mocov3", "first"): [*resized_crop(224), *MOCO, *blurred(1, 13), *IMAGENET],
     ("mocov3", "second"): [*resized_crop(224), *MOCO, *blurred(0.1, 13), T.RandomSolarize(128, 0.2), *IMAGENET],
@@ -71,17 +82,6 @@ def features_of(tensor):
             counts.max() / tensor[0].size)
 
 
-def p_of_kolmogorov_smirnov(ours, theirs):
-    """That two samples are of one distribution."""
-    places = np.concatenate([ours, theirs])
-    shares = [np.searchsorted(np.sort(sample), places, side="right") / len(sample) for sample in (ours, theirs)]
-    distance = np.abs(shares[0] - shares[1]).max()
-    effective = np.sqrt(len(ours) * len(theirs) / (len(ours) + len(theirs)))
-    t = (effective + 0.12 + 0.11 / effective) * distance
-    terms = np.arange(1, 101)
-    return float(np.clip(2 * np.sum((-1.0) ** (terms - 1) * np.exp(-2 * terms**2 * t**2)), 0, 1)) if t > 0.2 else 1.0
-
-
 def photograph(recipe):
     side = 32 if recipe.startswith("cifar") else 300
     return encoded(picture(side, side, seed=4), "PNG")
@@ -92,8 +92,8 @@ def drawn_by(recipe, view, data):
 
 
 def drawn_from(pipeline, data):
-    random.seed(7)  # T.RandomChoice's
-    torch.manual_seed(7)
+    for seed in (torch.manual_seed, random.seed, np.random.seed):  # timm draws from the latter two
+        seed(7)
     transform, image = T.Compose(pipeline), Image.open(io.BytesIO(data)).convert("RGB")
     return np.array([features_of(transform(image).numpy()) for _ in range(DRAWS)])
 

@@ -1,5 +1,7 @@
 #include "stoker/plan/agreement_testing.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -229,6 +231,32 @@ std::vector<std::uint8_t> turned_jpeg(int width, int height, std::uint64_t seed,
       0,    0,    0, 0,  0,   0};
   encoded.insert(encoded.begin() + 2, exif.begin(), exif.end());
   return encoded;
+}
+
+namespace {
+
+void compare_outputs(const std::vector<SampleOutput>& got, const std::vector<SampleOutput>& want,
+                     const std::string& what) {
+  ASSERT_EQ(got.size(), want.size()) << what;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    ASSERT_EQ(got[i].spec.shape, want[i].spec.shape) << "view " << i << " of " << what;
+    ASSERT_EQ(got[i].bytes, want[i].bytes) << "view " << i << " of " << what;
+  }
+}
+
+}  // namespace
+
+std::vector<SampleOutput> expect_same_outputs(CpuExecutor& fast, ReferenceExecutor& reference, const SampleInput& input,
+                                              const std::string& what) {
+  std::vector<SampleOutput> want;
+  try {
+    want = run_one(reference, input);
+  } catch (const Error& error) {
+    EXPECT_THROW(run_one(fast, input), Error) << what << error.what();
+    return {};
+  }
+  compare_outputs(run_one(fast, input), want, what);
+  return want;
 }
 
 }  // namespace stoker

@@ -1,12 +1,15 @@
-// Recipes and images on which all executors must agree.
+// Recipes and images on which all executors must agree, and what it means that they do.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "stoker/base/random.h"
 #include "stoker/ops/geometry.h"
+#include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/recipe.h"
+#include "stoker/plan/reference_executor.h"
 
 namespace stoker {
 
@@ -33,5 +36,10 @@ std::vector<std::vector<std::uint8_t>> unusual_images(ImageSize size, std::uint6
 
 /// A JPEG that Exif says is to be turned.
 std::vector<std::uint8_t> turned_jpeg(int width, int height, std::uint64_t seed, int orientation);
+
+/// That both give the same outputs of a sample, or both refuse it; a failure is fatal and says `what`. Returns the
+/// outputs, or nothing where they refuse it.
+std::vector<SampleOutput> expect_same_outputs(CpuExecutor& fast, ReferenceExecutor& reference, const SampleInput& input,
+                                              const std::string& what);
 
 }  // namespace stoker

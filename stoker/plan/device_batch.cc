@@ -9,10 +9,6 @@
 namespace stoker {
 namespace {
 
-std::size_t rounded_up(std::size_t bytes) {
-  return (bytes + kDevicePlaceAlignment - 1) / kDevicePlaceAlignment * kDevicePlaceAlignment;
-}
-
 // What describes one image, in whatever form.
 constexpr std::size_t kDescriptionBytesMax =
     sizeof(DeviceJpegImage) + std::max({sizeof(DevicePlanarImage), sizeof(DeviceRgbImage), sizeof(DeviceResized)});
@@ -28,13 +24,6 @@ std::size_t image_bytes_of(ImageSize size) {
   return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * ColorMap::kChannels;
 }
 
-// Of what is erased from the tensors of a view.
-std::size_t erase_table_bytes(const EraseChain& chain, std::size_t slots) {
-  if (chain.empty()) return 0;
-  return rounded_up(slots * sizeof(DeviceErased)) +
-         rounded_up(slots * static_cast<std::size_t>(chain.steps_max()) * sizeof(EraseStep));
-}
-
 }  // namespace
 
 DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t image_bytes, bool nvjpeg)
@@ -48,11 +37,11 @@ DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t im
     room.push_back(0);
     pictures.emplace_back();
     if (plan.views()[view].kind != ViewKind::kImage) {
-      end += rounded_up(specs[view].arrangement->bytes_max(specs[view], slots));
+      end += device_place_bytes(specs[view].arrangement->bytes_max(specs[view], slots));
     } else {
       const ImageSize canvas = plan.views()[view].image.canvas_size();
-      resized.back() = rounded_up(image_bytes_of(canvas));
-      room.back() = rounded_up(kRoomPerImage * std::max(resized.back(), image_bytes));
+      resized.back() = device_place_bytes(image_bytes_of(canvas));
+      room.back() = device_place_bytes(kRoomPerImage * std::max(resized.back(), image_bytes));
       all_resized += resized.back() * count;
       all_room += room.back() * count;
       ++image_views;
@@ -67,13 +56,11 @@ DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t im
                              kDevicePlaceAlignment * 3 * image_views;
   std::size_t more_tables = 0;
   for (const DevicePictureRoom& each : pictures) more_tables += each.table_bytes;
-  for (const ViewPlan& view : plan.views()) more_tables += erase_table_bytes(view.image.erase, count);
-  for (const MixStep& step : plan.mixing().steps) {
-    more_tables += step.images.size() * rounded_up(count * sizeof(DeviceMix));
-  }
+  for (const ViewPlan& view : plan.views()) more_tables += ErasedTensors::table_bytes(view.image, count);
+  more_tables += MixedImages::table_bytes(plan.mixing(), count);
   staging = std::max(items + all_room + tables + more_tables, out.back());
   faults = staging + std::max(nvjpeg ? kFileScratchMax : kScratchMin, all_resized);
-  fault_words_end = faults + rounded_up(image_views * count * sizeof(std::uint32_t));
+  fault_words_end = faults + device_place_bytes(image_views * count * sizeof(std::uint32_t));
   memory = fault_words_end;
   for (DevicePictureRoom& each : pictures) {
     each.begin = memory;
@@ -130,9 +117,9 @@ bool DeviceBatch::Room::grant(std::size_t bytes, std::size_t scratch_bytes, Devi
     if (batch_.entry(view, slot_).had_room) return false;
     room += batch_.layout_.room[view];
   }
-  if (rounded_up(bytes) > room || scratch_bytes > batch_.layout_.faults - batch_.layout_.staging) return false;
+  if (device_place_bytes(bytes) > room || scratch_bytes > batch_.layout_.faults - batch_.layout_.staging) return false;
   for (const std::size_t view : views_) batch_.entry(view, slot_).had_room = true;
-  grant.place = batch_.placed_.fetch_add(rounded_up(bytes));
+  grant.place = batch_.placed_.fetch_add(device_place_bytes(bytes));
   grant.staging = batch_.staging_.data() + grant.place;
   return true;
 }
@@ -237,7 +224,7 @@ void DeviceBatch::place_coded() {
       auto* const other = std::get_if<DeviceSharedImage>(&entries_[shared].item);
       if (other && other->of == i / slots) move_samples(other->planar, scratch);
     }
-    scratch += rounded_up(image->scratch_bytes);
+    scratch += device_place_bytes(image->scratch_bytes);
     coded_.push_back(i);
     waves_.back().end = coded_.size();
   }
@@ -285,7 +272,7 @@ void DeviceBatch::seal_wave(const Wave& wave) {
 // Puts rows behind what was placed so far; returns where they will be on the device.
 template <typename T>
 const T* DeviceBatch::place_table(const std::vector<T>& rows) {
-  const std::size_t bytes = rows.size() * sizeof(T), place = placed_.fetch_add(rounded_up(bytes));
+  const std::size_t bytes = rows.size() * sizeof(T), place = placed_.fetch_add(device_place_bytes(bytes));
   assert(place + bytes <= layout_.staging);
   std::memcpy(staging_.data() + place, rows.data(), bytes);
   return reinterpret_cast<const T*>(memory_.data() + place);
@@ -442,69 +429,25 @@ void DeviceBatch::seal_pictures(std::size_t view) {
 }
 
 void DeviceBatch::seal_erased(std::size_t view) {
-  const ImageProgram& image = plan_.views()[view].image;
-  erased_.clear();
-  erase_steps_.clear();
+  erased_.start(plan_.views()[view].image, image_size_of(outputs_[view]));
   for (int slot = 0; slot < slots_; ++slot) {
     const Entry& each = entry(view, slot);
-    if (std::holds_alternative<std::monostate>(each.item)) continue;
-    image.erase.draw(image_size_of(outputs_[view]), each.draw, drawn_erase_);
-    const std::span<const EraseStep> steps = drawn_erase_.all();
-    if (steps.empty()) continue;
-    erased_.push_back({.slot = slot,
-                       .first_step = static_cast<std::int32_t>(erase_steps_.size()),
-                       .step_count = static_cast<std::int32_t>(steps.size())});
-    erase_steps_.insert(erase_steps_.end(), steps.begin(), steps.end());
+    if (!std::holds_alternative<std::monostate>(each.item)) erased_.add(slot, each.draw);
   }
-  if (erased_.empty()) return;
-  const DeviceColor color = color_of(view);
-  const int blocks = DeviceEraseKernel::blocks_per_tensor(color);
-  task_.launches.push_back(DeviceLaunch::of<DeviceEraseKernel>({.out = out_,
-                                                                .tensors = place_table(erased_),
-                                                                .steps = place_table(erase_steps_),
-                                                                .color = color,
-                                                                .blocks_per_tensor = blocks},
-                                                               blocks * static_cast<int>(erased_.size())));
-  task_.launches.back().bytes = erase_steps_.size() * sizeof(EraseStep);
+  if (erased_.tensors().empty()) return;
+  task_.launches.push_back(
+      erased_.launch(place_table(erased_.tensors()), place_table(erased_.steps()), color_of(view), out_));
 }
 
 void DeviceBatch::seal_mixing(const DrawnMixing& mixing) {
   const std::vector<MixStep>& steps = mixing.mixer->steps();
   for (std::size_t step = 0; step < steps.size(); ++step) {
-    for (const std::size_t view : steps[step].images) launch_mix(mixing, step, view);
-  }
-}
-
-void DeviceBatch::launch_mix(const DrawnMixing& mixing, std::size_t step, std::size_t view) {
-  mixes_.clear();
-  for (int slot = 0; slot < slots_; ++slot) {
-    const MixGroup group = mixing.mixer->group_at(*mixing.batch, step, slot);
-    bool any = false;
-    for (int m = 0; m < group.size; ++m) {
-      const int member = group.slots[static_cast<std::size_t>(m)];
-      mixes_.push_back({mixing.mixer->draw_of(*mixing.batch, mixing.draws, step, member, view), member});
-      any = any || mixes_.back().mix.kind != MixDraw::Kind::kKeep;
+    for (const std::size_t view : steps[step].images) {
+      mixed_.gather(mixing, step, view, slots_);
+      if (mixed_.mixes().empty()) continue;
+      task_.launches.push_back(mixed_.launch(place_table(mixed_.mixes()), outputs_[view], out_ + layout_.out[view]));
     }
-    if (!any) mixes_.resize(mixes_.size() - static_cast<std::size_t>(group.size));
   }
-  if (mixes_.empty()) return;
-  const TensorFormat format = plan_.views()[view].image.format;
-  const ImageSize size = image_size_of(outputs_[view]);
-  const int group = mixing.mixer->steps()[step].group,
-            blocks = DeviceMixKernel::blocks_per_group(size.width, size.height);
-  const std::size_t slot_bytes = outputs_[view].bytes_per_sample();
-  task_.launches.push_back(
-      DeviceLaunch::of<DeviceMixKernel>({.images = out_ + layout_.out[view],
-                                         .slot_bytes = slot_bytes,
-                                         .mixes = place_table(mixes_),
-                                         .group = group,
-                                         .dtype = format.dtype,
-                                         .interleaved = format.layout == Layout::kNhwc,
-                                         .width = size.width,
-                                         .height = size.height,
-                                         .blocks_per_group = blocks},
-                                        blocks * static_cast<int>(mixes_.size() / static_cast<std::size_t>(group))));
-  task_.launches.back().bytes = 2 * slot_bytes * mixes_.size();
 }
 
 std::uint64_t DeviceBatch::bytes_to_device() const {

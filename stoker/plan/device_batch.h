@@ -12,8 +12,9 @@
 
 #include "stoker/device/device.h"
 #include "stoker/ops/stage.h"
-#include "stoker/plan/batch_mixer.h"
+#include "stoker/plan/device_erasing.h"
 #include "stoker/plan/device_item.h"
+#include "stoker/plan/device_mixing.h"
 #include "stoker/plan/device_pictures.h"
 #include "stoker/plan/plan.h"
 #include "stoker/tensor/batch.h"
@@ -38,13 +39,6 @@ struct DeviceBatchLayout {
   /// `image_bytes`: what an image of the data takes, coded, on average. `nvjpeg`: there is scratch for any file's
   /// planes.
   DeviceBatchLayout(const Plan& plan, int slots, std::size_t image_bytes, bool nvjpeg);
-};
-
-/// How samples of a batch are mixed, if they are.
-struct DrawnMixing {
-  const BatchMixer* mixer = nullptr;
-  const Batch* batch = nullptr;  // which knows what stands in the slots
-  std::span<const MixDraw> draws{};
 };
 
 /// Workers fill distinct slots at the same time; everything else is for one thread. Used for many batches.
@@ -145,7 +139,6 @@ class DeviceBatch {
   std::optional<int> first_fault(std::size_t begin, std::size_t end) const;
   void seal_view(std::size_t view);
   void seal_mixing(const DrawnMixing& mixing);
-  void launch_mix(const DrawnMixing& mixing, std::size_t step, std::size_t view);
   void seal_pictures(std::size_t view);
   void seal_erased(std::size_t view);
   DeviceColor color_of(std::size_t view) const;
@@ -183,11 +176,9 @@ class DeviceBatch {
   std::vector<DevicePlanarImage> planars_;
   std::vector<DeviceRgbImage> rgbs_;
   std::vector<DeviceResized> resized_;
-  std::vector<DeviceMix> mixes_;
   PictureRounds rounds_;
-  EraseSteps drawn_erase_;
-  std::vector<EraseStep> erase_steps_;
-  std::vector<DeviceErased> erased_;
+  ErasedTensors erased_;
+  MixedImages mixed_;
 };
 
 }  // namespace stoker

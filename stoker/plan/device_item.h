@@ -50,5 +50,9 @@ struct DeviceGrant {
 };
 
 constexpr std::size_t kDevicePlaceAlignment = 64;
+/// From one place to the next, where so much is put at the first.
+constexpr std::size_t device_place_bytes(std::size_t bytes) {
+  return (bytes + kDevicePlaceAlignment - 1) / kDevicePlaceAlignment * kDevicePlaceAlignment;
+}
 
 }  // namespace stoker

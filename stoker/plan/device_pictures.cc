@@ -5,10 +5,6 @@
 namespace stoker {
 namespace {
 
-std::size_t aligned_place(std::size_t bytes) {
-  return (bytes + kDevicePlaceAlignment - 1) / kDevicePlaceAlignment * kDevicePlaceAlignment;
-}
-
 // The block after those of a picture; both kernels give it as many.
 int end_of(const DevicePicture& picture) { return picture.first_block + DevicePictureKernel::blocks(picture); }
 
@@ -21,10 +17,10 @@ DevicePictureRoom::DevicePictureRoom(const ImageProgram& program, std::size_t sl
   const PictureBounds& bounds = program.picture.bounds();
   const auto rounds = static_cast<std::size_t>(bounds.steps);
   stride = PictureLayout(bounds, *program.geometry.output_size(), program.canvas_size()).scratch +
-           aligned_place(sizeof(PictureFacts));
-  table_bytes = aligned_place(slots * rounds * sizeof(PictureStep)) +
-                2 * rounds * (aligned_place(slots * sizeof(DevicePicture)) + kDevicePlaceAlignment) +
-                aligned_place(slots * sizeof(DeviceResized));
+           device_place_bytes(sizeof(PictureFacts));
+  table_bytes = device_place_bytes(slots * rounds * sizeof(PictureStep)) +
+                2 * rounds * (device_place_bytes(slots * sizeof(DevicePicture)) + kDevicePlaceAlignment) +
+                device_place_bytes(slots * sizeof(DeviceResized));
 }
 
 void PictureRounds::start(const ImageProgram& program, ImageSize size, const DevicePictureRoom& room,

@@ -45,19 +45,7 @@ void expect_views_as_alone(const Recipe& recipe, const Encoded& encoded, const S
   const SampleInput input{
       .fields = fields, .entry_points = points, .entry_points_of = points.empty() ? -1 : 0, .draw = draw};
   const std::string what = fmt::format("seed {}, entry points {}\n{}", draw.seed, by_entry_points, recipe.to_toml());
-  std::vector<SampleOutput> want;
-  try {
-    want = run_one(reference, input);
-  } catch (const Error& error) {
-    EXPECT_THROW(run_one(fast, input), Error) << what << error.what();
-    return;
-  }
-  const std::vector<SampleOutput> got = run_one(fast, input);
-  ASSERT_EQ(got.size(), want.size());
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    ASSERT_EQ(got[i].spec.shape, want[i].spec.shape) << "view " << i << " of " << what;
-    ASSERT_EQ(got[i].bytes, want[i].bytes) << "view " << i << " of " << what;
-  }
+  expect_same_outputs(fast, reference, input, what);
 }
 
 TEST(SharedDecodeAgreement, HoldsForManyViewsOfAwkwardImages) {

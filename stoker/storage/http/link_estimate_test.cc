@@ -30,7 +30,7 @@ TEST(LinkEstimate, ReadsGapsThatPassInTheTimeOfARequest) {
   LinkEstimate link;
   EXPECT_EQ(link.gap_worth_reading(), LinkEstimate::kGapFirst);
   for (int i = 0; i < 100; ++i) link.add(30 * kMs, 1 << 20, 20 * kMs);  // 50 MiB a second
-  EXPECT_EQ(link.gap_worth_reading(), LinkEstimate::kGapMost);  // 1.5 MiB pass in that time
+  EXPECT_EQ(link.gap_worth_reading(), LinkEstimate::kGapMost);          // 1.5 MiB pass in that time
   for (int i = 0; i < 200; ++i) link.add(3 * kMs, 1 << 20, 20 * kMs);
   EXPECT_NEAR(static_cast<double>(link.gap_worth_reading()), 0.15 * (1 << 20), 1e4);
 }
