@@ -377,7 +377,7 @@ TEST(Geometry, AChoiceForBatchesStandsAloneInItsView) {
   const OperatorCall around{"random_apply", {{"operators", OperatorCalls{choice}}}};
   EXPECT_EQ(error_of([&] { chain({around}); }).message(),
             "random_choice with mode='batch' cannot stand within another operator");
-  const OperatorCall pictures = choice_of_batch({{"invert", {}}, {"solarize", {}}});
+  const OperatorCall pictures = choice_of_batch({{"invert", {}}, {"solarize", {{"threshold", 100.0}}}});
   EXPECT_EQ(error_of([&] { make_picture_operator(check_call(pictures)); }).message(),
             "mode='batch' chooses among operators of geometry, such as random_resized_crop");
   const OperatorCall unequal = choice_of_batch({sized("center_crop", {9}), sized("resize", {9})});

@@ -335,7 +335,8 @@ TEST(Recipe, NestsOperatorsInItsChainAndInToml) {
       .center_crop(8);
   EXPECT_EQ(toml.views()[0], chain.views()[0]);
   EXPECT_EQ(Recipe::from_toml(chain.to_toml()), chain) << chain.to_toml();
-  EXPECT_THAT(chain.to_toml(), HasSubstr("\n      { op = \"flip\", axis = \"vertical\" },\n    ], p = [1, 3] },\n"));
+  EXPECT_THAT(chain.to_toml(),
+              HasSubstr("\n      { op = \"flip\", axis = \"vertical\" },\n    ], p = [1, 3], mode = \"elem\" },\n"));
   const Plan plan(chain);
   EXPECT_THAT(plan.stages()[1].operators,
               testing::ElementsAre("random_apply(operators=[random_choice(operators=[flip, flip(axis='vertical')], "

@@ -221,7 +221,9 @@ TEST(LoaderMetrics, WhatABatchWaitsForIsReadBeforeWhatIsReadAhead) {
     when(loader, [&](const Metrics& now) { return now[Metric::kReadsWaiting] == reads; });
   };
   wait_for_waiting(17);
+  held.source->wait_until_held(1);
   held.source->release(0);  // sample 0; sample 1 is under way then
+  held.source->wait_until_held(1);
   wait_for_waiting(17);     // its substitute has come to those that wait
   held.source->release(0);  // sample 1; the substitute is under way
   held.source->wait_until_held(1);
