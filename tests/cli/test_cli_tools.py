@@ -60,9 +60,34 @@ def test_plan_shows_stages_costs_and_outputs(stoker, photographs):
     assert [stage["bytes_out"] for stage in stages[1:]] == [3 * 224 * 224, 12 * 224 * 224]
     assert stages[0]["bytes_out"] > 3 * 32 * 32
     assert "random_resized_crop" in stages[1]["operators"][0] and "normalize" in stages[2]["operators"][0]
-    assert plan["outputs"] == [{"name": "image", "dtype": "f32", "shape": [3, 224, 224]},
-                               {"name": "label", "dtype": "i64", "shape": []}]
+    assert plan["outputs"] == [{"name": "image", "dtype": "f32", "shape": [3, 224, 224], "shape_varies": False},
+                               {"name": "label", "dtype": "i64", "shape": [], "shape_varies": False}]
     assert plan["memory_bytes_min"] > 3 * 256 * 12 * 224 * 224  # two batches ahead, one in use
+
+
+def test_plan_view_and_run_take_batches_of_several_sizes(stoker, photographs, tmp_path):
+    recipe = tmp_path / "sizes.toml"
+    recipe.write_text("""
+[[view]]
+name = "image"
+operators = [
+  { op = "decode" },
+  { op = "random_choice", mode = "batch", operators = [
+    { op = "random_resized_crop", size = [32, 16] },
+    { op = "random_resized_crop", size = [24, 40] },
+  ] },
+]
+""")
+    given = (photographs.folder, "--recipe", recipe)
+    assert stoker.json("plan", *given, "--batch", 4)["outputs"] == [
+        {"name": "image", "dtype": "u8", "shape": [3, 32, 40], "shape_varies": True}]
+    assert "up to 3 x 32 x 40" in stoker.text("plan", *given, "--batch", 4)
+    stoker.text("view", *given, "--count", 2, "--out", tmp_path / "sheet.png")
+    audits = []
+    for more in (), ("--threads", 3), *[("--device", "emulated:execute", "--transfer-index", index) for index in range(4)]:
+        audits.append(tmp_path / f"audit{len(audits)}")
+        stoker.text("run", *given, "--batch", 4, "--epochs", 2, "--audit", audits[-1], *more)
+    assert len({audit.read_bytes() for audit in audits}) == 1
 
 
 def test_plan_takes_the_path_that_run_takes_and_tells_its_rate(stoker, photographs, tmp_path):
