@@ -115,6 +115,20 @@ TEST(LoaderBatchSizes, IsTheSameAtEveryTransferIndex) {
   }
 }
 
+TEST(LoaderBatchSizes, AWarpBeforeItFollowsTheBatchsSize) {
+  const MemoryDataset data = memory_dataset({.indexed = true});
+  Recipe recipe = Recipe().decode();
+  recipe.add({"rotate", {{"degrees", 20.0}}});
+  recipe.random_choice({sized_crop(8, 12), sized_crop(20, 9)}, {}, "batch").normalize("imagenet");
+  expect_reference(data, recipe, options_of(4), "on the host");
+  for (int index = 0; index <= kTransferIndexMax; ++index) {
+    LoaderOptions options = options_of(4);
+    options.device = open_device(test_device_name());
+    options.transfer_index = index;
+    expect_reference(data, recipe, options, fmt::format("transfer index {}", index));
+  }
+}
+
 // Pictures, erasing and mixing on a device go by the batch's size, too.
 TEST(LoaderBatchSizes, EveryStageGoesByTheBatchsSize) {
   const MemoryDataset data = memory_dataset({.indexed = true});
