@@ -198,9 +198,9 @@ SampleSweep::Work PackJob::work() const {
 bool PackJob::look_at_folder(const Location& to) const {
   for (const auto& shard : dataset_->shards()) {
     const Location source = shard->name();
+    if (to.scheme() != source.scheme()) continue;  // and a server is not asked in vain
     const std::optional<ObjectFacts> facts = stores_.find(source);
-    if (!facts || !facts->is_folder() || to.scheme() != source.scheme()) continue;
-    if (!stores_.of(to).lies_in(to, source)) continue;
+    if (!facts || !facts->is_folder() || !stores_.of(to).lies_in(to, source)) continue;
     fail(ErrorKind::kUsage, "'{}' is in '{}', the data to pack; choose a folder outside of it", to, source);
   }
   const std::optional<ObjectFacts> facts = stores_.find(to);

@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <map>
 #include <set>
 #include <string>
@@ -127,6 +130,27 @@ TEST(LoaderBatchSizes, AWarpBeforeItFollowsTheBatchsSize) {
     options.transfer_index = index;
     expect_reference(data, recipe, options, fmt::format("transfer index {}", index));
   }
+}
+
+// A box that was drawn for another size would not cover a whole number of pixels.
+TEST(LoaderBatchSizes, CutmixWeighsLabelsByThePixelsOfTheBatch) {
+  Recipe recipe = Recipe().decode().random_choice({sized_crop(8, 12), sized_crop(24, 20)}, {}, "batch");
+  recipe.view("label").one_hot(7).cutmix(1, 1, "pair");
+  Loader loader(memory_dataset().dataset, recipe, options_of(4));
+  int mixed = 0;
+  for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+    for (const BatchPtr& batch : loader.epoch(epoch)) {
+      const auto pixels = static_cast<double>(batch->outputs()[0].shape.elements()) / 3;
+      const TensorView labels = batch->output("label");
+      std::vector<float> weights(static_cast<std::size_t>(labels.shape.elements()));
+      std::memcpy(weights.data(), labels.data, labels.bytes());
+      for (const float weight : weights) {
+        EXPECT_NEAR(weight * pixels, std::round(weight * pixels), 1e-3);
+        mixed += weight > 0 && weight < 1 ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(mixed, 20);
 }
 
 // Pictures, erasing and mixing on a device go by the batch's size, too.

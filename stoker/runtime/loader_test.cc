@@ -144,17 +144,18 @@ TEST(Loader, ChangesNoKnobWhereItRefusesOne) {
 TEST(Loader, GivesTheSameBatchesWhateverTheOrderOfReads) {
   const MemoryDataset plain = memory_dataset();
   Loader reference(plain.dataset, small_recipe(), {.batch = 6, .threads = 1});
-  const auto want = audit_of(reference, 2);
+  const auto want = audit_of(reference, 1);
 
+  // One epoch, in which no sample appears twice and so each has a read of its own.
   const MemoryDataset held = memory_dataset({.faults = {.hold = true}});
-  Loader loader(held.dataset, small_recipe(), {.batch = 6, .threads = 2, .epochs_end = 2});
+  Loader loader(held.dataset, small_recipe(), {.batch = 6, .threads = 2, .epochs_end = 1});
   std::jthread storage([&] {  // completes the reads of each batch from the last to the first
-    for (int batch = 0; batch < 2 * 8; ++batch) {
+    for (int batch = 0; batch < 8; ++batch) {
       held.source->wait_until_held(6);
       for (std::size_t read = 6; read-- > 0;) held.source->release(read);
     }
   });
-  EXPECT_EQ(audit_of(loader, 2), want);
+  EXPECT_EQ(audit_of(loader, 1), want);
 }
 
 TEST(Loader, RanksShareTheGlobalBatches) {

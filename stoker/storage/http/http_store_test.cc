@@ -170,6 +170,11 @@ TEST_F(Http, AsksAgainAfterFaultsThatMayPass) {
          return Reply{"HTTP/1.1 206 x\r\nContent-Range: bytes 10-109/100000\r\nContent-Length: 99\r\n\r\n" +
                       std::string(99, 'x')};
        }},
+      {"short, of no announced length",
+       [](const Asked&) {
+         return Reply{"HTTP/1.1 206 x\r\nContent-Range: bytes 10-109/100000\r\n\r\n" + std::string(60, 'x'),
+                      After::kClose};
+       }},
       {"more bytes", [](const Asked&) {
          return Reply{"HTTP/1.1 206 x\r\nContent-Range: bytes 10-109/100000\r\n\r\n" + std::string(101, 'x'),
                       After::kClose};
