@@ -1,9 +1,11 @@
 #include "stoker/storage/s3/credentials.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <ctime>
 #include <map>
 #include <optional>
 #include <string>
@@ -51,7 +53,9 @@ struct FakeWorld {
   }
 };
 
-std::string expires_at(WallTime time) { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", time); }
+std::string expires_at(WallTime time) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time_t{time.time_since_epoch().count()}));
+}
 
 SmallReply keys_in_json(const std::string& id, WallTime expires) {
   return {200, fmt::format(R"({{"Code": "Success", "AccessKeyId": "{}", "SecretAccessKey": "s", "Token": "t",

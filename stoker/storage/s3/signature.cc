@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 
 #include "stoker/base/error.h"
 
@@ -35,8 +36,9 @@ std::string hmac_sha256(std::string_view key, std::string_view text) {
   return std::string(digest.begin(), digest.end());
 }
 
-std::string day_of(RequestSigner::Time now) { return fmt::format("{:%Y%m%d}", now); }
-std::string time_of(RequestSigner::Time now) { return fmt::format("{:%Y%m%dT%H%M%S}Z", now); }
+std::tm in_utc(RequestSigner::Time now) { return fmt::gmtime(std::time_t{now.time_since_epoch().count()}); }
+std::string day_of(RequestSigner::Time now) { return fmt::format("{:%Y%m%d}", in_utc(now)); }
+std::string time_of(RequestSigner::Time now) { return fmt::format("{:%Y%m%dT%H%M%SZ}", in_utc(now)); }
 
 std::string lower_case(std::string text) {
   for (char& c : text) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
