@@ -1,4 +1,5 @@
-// The configuration files of AWS's tools, ~/.aws/config and ~/.aws/credentials: profiles by name, each with its settings.
+// The configuration files of AWS's tools, ~/.aws/config and ~/.aws/credentials: profiles by name, each with its
+// settings.
 #pragma once
 
 #include <functional>
@@ -15,17 +16,18 @@ using Environment = std::function<std::optional<std::string>(std::string_view na
 /// The one of this process.
 Environment process_environment();
 
-/// The settings of a section. One that is nested in another, as "endpoint_url" in "s3 =", has the name "s3.endpoint_url".
+/// The settings of a section. One that is nested in another, as "endpoint_url" in "s3 =", has the name
+/// "s3.endpoint_url".
 using AwsSettings = std::map<std::string, std::string, std::less<>>;
 /// The sections of a file by what stands in their brackets: "default", "profile me", "services local".
 using AwsSections = std::map<std::string, AwsSettings, std::less<>>;
 
-/// Throws kUsage, with `name` and the line, for text that is not such a file. A section that comes twice is joined; of a
-/// setting that comes twice, the last one holds.
+/// Throws kUsage, with `name` and the line, for text that is not such a file. A section that comes twice is joined; of
+/// a setting that comes twice, the last one holds.
 AwsSections parse_aws_file(std::string_view text, std::string_view name);
 
-/// The sections of a file; none if it is not there. Throws kIo if it cannot be read, kLimit if it is larger than 1 MB, and
-/// as parse_aws_file().
+/// The sections of a file; none if it is not there. Throws kIo if it cannot be read, kLimit if it is larger than 1 MB,
+/// and as parse_aws_file().
 AwsSections read_aws_file(const std::string& path);
 
 /// The file that a variable names, or else one in the home folder; empty without a home.
@@ -35,8 +37,8 @@ std::string configuration_file(const Environment& environment, std::string_view 
 class AwsProfile {
  public:
   /// Reads the files that the environment names, or those in the home folder; a file that is not there is empty. The
-  /// profile is the one that AWS_PROFILE names, else "default". Throws kUsage if AWS_PROFILE names one that is in neither
-  /// file, and kIo for a file that cannot be read.
+  /// profile is the one that AWS_PROFILE names, else "default". Throws kUsage if AWS_PROFILE names one that is in
+  /// neither file, and kIo for a file that cannot be read.
   static AwsProfile load(const Environment& environment);
 
   /// Sections as the two files have them; `profile` may be in neither.

@@ -50,7 +50,8 @@ TEST(ParseAwsFile, SaysWhichLineIsWrong) {
             "cannot read 'f': line 3: a line is \"name = value\" or \"[section]\"");
   EXPECT_EQ(error_of([] { parse_aws_file("x = 1\n", "f"); }).message(),
             "cannot read 'f': line 1: a setting stands before the first \"[section]\"");
-  EXPECT_EQ(error_of([] { parse_aws_file("[a\n", "f"); }).message(), "cannot read 'f': line 1: a section's name ends with \"]\"");
+  EXPECT_EQ(error_of([] { parse_aws_file("[a\n", "f"); }).message(),
+            "cannot read 'f': line 1: a section's name ends with \"]\"");
   EXPECT_EQ(error_of([] { parse_aws_file("[a]\nx = 1\n  y = 2\n", "f"); }).message(),
             "cannot read 'f': line 3: a setting with spaces before it belongs to one without a value");
 }
@@ -92,7 +93,9 @@ TEST(AwsProfile, IsEmptyWithoutFiles) {
 
 TEST(AwsProfile, MustExistWhenItIsNamed) {
   const TempFolder folder;
-  EXPECT_EQ(error_of([&] { AwsProfile::load(environment_of({{"HOME", folder.path()}, {"AWS_PROFILE", "gone"}})); }).message(),
+  EXPECT_EQ(error_of([&] {
+              AwsProfile::load(environment_of({{"HOME", folder.path()}, {"AWS_PROFILE", "gone"}}));
+            }).message(),
             "AWS_PROFILE is 'gone', but neither ~/.aws/config nor ~/.aws/credentials has that profile");
 }
 

@@ -11,8 +11,8 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr minutes kFetchBefore{5};      // keys expire
-constexpr seconds kUsableBefore{30};    // a request that is signed now may arrive later
+constexpr minutes kFetchBefore{5};    // keys expire
+constexpr seconds kUsableBefore{30};  // a request that is signed now may arrive later
 constexpr seconds kBetweenTries{30};
 
 }  // namespace
@@ -23,7 +23,8 @@ bool CurrentCredentials::usable(WallTime now) const {
 
 bool CurrentCredentials::needs_fetch(WallTime now) const {
   if (!usable(now)) return true;
-  return found_ && found_->credentials.expires && *found_->credentials.expires <= now + kFetchBefore && now >= next_try_;
+  return found_ && found_->credentials.expires && *found_->credentials.expires <= now + kFetchBefore &&
+         now >= next_try_;
 }
 
 std::optional<AccessKey> CurrentCredentials::key() {

@@ -163,8 +163,9 @@ TEST(FindCredentials, AsksTheContainersService) {
 }
 
 TEST(FindCredentials, SendsAContainersTokenToTrustedPlacesAlone) {
-  for (const std::string url : {"http://example.org/", "http://127.0.0.1.example.org/", "http://127.0.0.1:80@example.org/",
-                                "http://localhost@example.org/", "ftp://127.0.0.1/"}) {
+  for (const std::string url :
+       {"http://example.org/", "http://127.0.0.1.example.org/", "http://127.0.0.1:80@example.org/",
+        "http://localhost@example.org/", "ftp://127.0.0.1/"}) {
     FakeWorld fake;
     fake.variables = {{"AWS_CONTAINER_CREDENTIALS_FULL_URI", url}, {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "secret"}};
     EXPECT_EQ(error_of([&] { fake.find(); }).kind(), ErrorKind::kUsage) << url;

@@ -32,7 +32,8 @@ std::optional<std::string> custom_url(const Environment& environment, const AwsP
   for (const std::string_view variable : {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"}) {
     if (auto url = environment(variable)) return checked_url(*std::move(url), variable);
   }
-  if (auto url = profile.get_for_s3("endpoint_url")) return checked_url(*std::move(url), "the profile's s3 endpoint_url");
+  if (auto url = profile.get_for_s3("endpoint_url"))
+    return checked_url(*std::move(url), "the profile's s3 endpoint_url");
   if (auto url = profile.get("endpoint_url")) return checked_url(*std::move(url), "the profile's endpoint_url");
   return std::nullopt;
 }

@@ -1,5 +1,5 @@
-// Where the objects of a bucket are: the URL and the region that follow from the environment and a profile, as AWS's and
-// Google's tools read them.
+// Where the objects of a bucket are: the URL and the region that follow from the environment and a profile, as AWS's
+// and Google's tools read them.
 #pragma once
 
 #include <string>

@@ -70,7 +70,9 @@ TEST(S3Endpoint, RefusesWhatIsNotTheUrlOfAHost) {
     EXPECT_EQ(error.message(),
               "AWS_ENDPOINT_URL must be a URL such as \"https://host:port\", without a path or a password");
   }
-  EXPECT_EQ(error_of([] { s3_endpoint(variables({}), profile_of({{"s3.addressing_style", "odd"}}), "d"); }).message(),
+  EXPECT_EQ(error_of([] {
+              s3_endpoint(variables({}), profile_of({{"s3.addressing_style", "odd"}}), "d");
+            }).message(),
             "the profile 'default' has the addressing_style 'odd'; use auto, path or virtual");
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kRolesMax = 8;  // that lead to each other
+constexpr int kRolesMax = 8;                  // that lead to each other
 constexpr milliseconds kInstanceLimit{1000};  // most machines are not instances, and do not answer
 constexpr std::string_view kSessionName = "stoker";
 
@@ -58,7 +58,8 @@ Credentials parse_xml(std::string_view place, const std::string& body) {
 std::string error_code(const std::string& body) {
   pugi::xml_document reply;
   reply.load_buffer(body.data(), body.size());
-  return reply.find_node([](const pugi::xml_node& node) { return std::string_view(node.name()) == "Code"; }).child_value();
+  return reply.find_node([](const pugi::xml_node& node) { return std::string_view(node.name()) == "Code"; })
+      .child_value();
 }
 
 std::string whole_file(const std::string& path, std::string_view variable) {
@@ -91,8 +92,8 @@ class RoleService {
   }
 
   /// With the keys of the role that may take this one.
-  Credentials by_keys(const std::string& role, const std::string& session, const std::optional<std::string>& external_id,
-                      const AccessKey& key) const {
+  Credentials by_keys(const std::string& role, const std::string& session,
+                      const std::optional<std::string>& external_id, const AccessKey& key) const {
     NamedTexts fields{
         {"Action", "AssumeRole"}, {"RoleArn", role}, {"RoleSessionName", session}, {"Version", "2011-06-15"}};
     if (external_id) fields.emplace_back("ExternalId", *external_id);
@@ -101,21 +102,21 @@ class RoleService {
 
  private:
   Credentials ask(const NamedTexts& fields, const std::optional<AccessKey>& key) const {
-    SmallRequest request{"POST", url_ + "/", {{"Content-Type", "application/x-www-form-urlencoded"}},
-                         canonical_query(fields)};
+    SmallRequest request{
+        "POST", url_ + "/", {{"Content-Type", "application/x-www-form-urlencoded"}}, canonical_query(fields)};
     if (key) {
       const std::string host = url_.substr(url_.find("://") + 3);
-      const NamedTexts added = RequestSigner(*key, region_, "sts")
-                                   .headers({"POST", host, "/", {}, request.headers},
-                                            sha256_hex(as_bytes(request.body)), world_.now());
+      const NamedTexts added =
+          RequestSigner(*key, region_, "sts")
+              .headers({"POST", host, "/", {}, request.headers}, sha256_hex(as_bytes(request.body)), world_.now());
       request.headers.insert(request.headers.end(), added.begin(), added.end());
     }
     const SmallReply reply = world_.request(request);
-    const std::string& role = std::find_if(fields.begin(), fields.end(), [](const auto& field) {
-                                return field.first == "RoleArn";
-                              })->second;
+    const std::string& role =
+        std::find_if(fields.begin(), fields.end(), [](const auto& field) { return field.first == "RoleArn"; })->second;
     if (reply.status != 200) {
-      fail(ErrorKind::kIo, "{} refused keys for the role '{}': {} {}", url_, role, reply.status, error_code(reply.body));
+      fail(ErrorKind::kIo, "{} refused keys for the role '{}': {} {}", url_, role, reply.status,
+           error_code(reply.body));
     }
     return parse_xml(url_, reply.body);
   }
@@ -143,9 +144,9 @@ Found from_web_identity(const CredentialWorld& world, const AwsProfile& profile)
   const auto file = environment("AWS_WEB_IDENTITY_TOKEN_FILE"), role = environment("AWS_ROLE_ARN");
   if (!file || !role) return std::nullopt;
   const std::string session = environment("AWS_ROLE_SESSION_NAME").value_or(std::string(kSessionName));
-  return FoundCredentials{RoleService(world, profile)
-                              .by_web_identity(*role, session, whole_file(*file, "AWS_WEB_IDENTITY_TOKEN_FILE")),
-                          fmt::format("the role '{}' by web identity", *role)};
+  return FoundCredentials{
+      RoleService(world, profile).by_web_identity(*role, session, whole_file(*file, "AWS_WEB_IDENTITY_TOKEN_FILE")),
+      fmt::format("the role '{}' by web identity", *role)};
 }
 
 /// Whether a container's token may be sent there: to the machine itself, to the agents of ECS and EKS, or over TLS.
@@ -172,7 +173,8 @@ Found from_container(const CredentialWorld& world) {
   if (!relative && !full) return std::nullopt;
   SmallRequest request{"GET", relative ? "http://169.254.170.2" + *relative : *full};
   if (!relative && !may_have_token(request.url)) {
-    fail(ErrorKind::kUsage, "AWS_CONTAINER_CREDENTIALS_FULL_URI must be an https URL, or name this machine, ECS or EKS");
+    fail(ErrorKind::kUsage,
+         "AWS_CONTAINER_CREDENTIALS_FULL_URI must be an https URL, or name this machine, ECS or EKS");
   }
   if (const auto file = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")) {
     request.headers.emplace_back("Authorization", whole_file(*file, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"));
@@ -189,8 +191,7 @@ Found from_container(const CredentialWorld& world) {
 class InstanceService {
  public:
   explicit InstanceService(const CredentialWorld& world)
-      : world_(world),
-        url_(world.environment("AWS_EC2_METADATA_SERVICE_ENDPOINT").value_or("http://169.254.169.254")) {
+      : world_(world), url_(world.environment("AWS_EC2_METADATA_SERVICE_ENDPOINT").value_or("http://169.254.169.254")) {
     while (url_.ends_with('/')) url_.pop_back();
   }
 
@@ -245,7 +246,8 @@ FoundCredentials source_of_role(const CredentialWorld& world, const AwsProfile& 
   if (const auto name = profile.get("source_profile")) {
     const AwsProfile other = profile.with_name(*name);
     if (!other.exists()) {
-      fail(ErrorKind::kUsage, "the profile '{}' has the source_profile '{}', which does not exist", profile.name(), *name);
+      fail(ErrorKind::kUsage, "the profile '{}' has the source_profile '{}', which does not exist", profile.name(),
+           *name);
     }
     // A profile whose source is itself has keys of its own.
     source = *name == profile.name() ? std::nullopt : from_profile(world, other, depth + 1);
@@ -274,7 +276,8 @@ Found from_role(const CredentialWorld& world, const AwsProfile& profile, int dep
   const std::string origin = fmt::format("the role '{}' of the profile '{}'", *role, profile.name());
   const RoleService service(world, profile);
   if (const auto file = profile.get("web_identity_token_file")) {
-    return FoundCredentials{service.by_web_identity(*role, session, whole_file(*file, "web_identity_token_file")), origin};
+    return FoundCredentials{service.by_web_identity(*role, session, whole_file(*file, "web_identity_token_file")),
+                            origin};
   }
   const FoundCredentials source = source_of_role(world, profile, *role, depth);
   return FoundCredentials{service.by_keys(*role, session, profile.get("external_id"), source.credentials.key), origin};
@@ -285,7 +288,8 @@ Found from_profile(const CredentialWorld& world, const AwsProfile& profile, int 
   if (const auto id = profile.get("aws_access_key_id")) {
     const auto secret = profile.get("aws_secret_access_key");
     if (!secret) {
-      fail(ErrorKind::kUsage, "the profile '{}' has an aws_access_key_id, but no aws_secret_access_key", profile.name());
+      fail(ErrorKind::kUsage, "the profile '{}' has an aws_access_key_id, but no aws_secret_access_key",
+           profile.name());
     }
     return FoundCredentials{{{*id, *secret, profile.get("aws_session_token").value_or("")}},
                             fmt::format("the profile '{}'", profile.name())};

@@ -97,8 +97,8 @@ std::string canonical_query(NamedTexts query) {
 
 std::string RequestSigner::signing_key(Time now) const {
   std::string key = hmac_sha256("AWS4" + key_.secret, day_of(now));
-  for (const std::string_view part : {std::string_view(region_), std::string_view(service_),
-                                      std::string_view("aws4_request")}) {
+  for (const std::string_view part :
+       {std::string_view(region_), std::string_view(service_), std::string_view("aws4_request")}) {
     key = hmac_sha256(key, part);
   }
   return key;
@@ -119,8 +119,9 @@ NamedTexts RequestSigner::headers(const RequestToSign& request, std::string_view
     names += fmt::format("{}{}", names.empty() ? "" : ";", name);
   }
 
-  const std::string canonical = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", request.method, escaped_for_url(request.path, true),
-                                            canonical_query(request.query), lines, names, payload);
+  const std::string canonical =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}", request.method, escaped_for_url(request.path, true),
+                  canonical_query(request.query), lines, names, payload);
   const std::string scope = fmt::format("{}/{}/{}/aws4_request", day_of(now), region_, service_);
   const std::string to_sign =
       fmt::format("{}\n{}\n{}\n{}", kAlgorithm, time_of(now), scope, sha256_hex(as_bytes(canonical)));
@@ -138,8 +139,8 @@ SignedChunks::SignedChunks(const RequestSigner& signer, const NamedTexts& header
 }
 
 std::string SignedChunks::header(Bytes chunk) {
-  const std::string to_sign = fmt::format("AWS4-HMAC-SHA256-PAYLOAD\n{}\n{}\n{}\n{}", scope_, previous_,
-                                          sha256_hex({}), sha256_hex(chunk));
+  const std::string to_sign =
+      fmt::format("AWS4-HMAC-SHA256-PAYLOAD\n{}\n{}\n{}\n{}", scope_, previous_, sha256_hex({}), sha256_hex(chunk));
   previous_ = to_hex(hmac_sha256(key_, to_sign));
   return fmt::format("{:x}{}{}\r\n", chunk.size(), kChunkSignature, previous_);
 }

@@ -26,11 +26,11 @@ using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
 /// What of a request is signed: all of it but the body, of which a hash is signed.
 struct RequestToSign {
-  std::string method;   // "GET"
-  std::string host;     // as the Host header has it: with the port, if it is not the scheme's own
-  std::string path;     // "/bucket/a b.tar": from the root, not escaped
-  NamedTexts query;     // not escaped
-  NamedTexts headers;   // those besides Host that the receiver checks
+  std::string method;  // "GET"
+  std::string host;    // as the Host header has it: with the port, if it is not the scheme's own
+  std::string path;    // "/bucket/a b.tar": from the root, not escaped
+  NamedTexts query;    // not escaped
+  NamedTexts headers;  // those besides Host that the receiver checks
 };
 
 /// SHA-256 in lower-case hexadecimal digits: what stands for a body in a signature.

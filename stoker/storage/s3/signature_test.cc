@@ -43,11 +43,11 @@ TEST(RequestSigner, SignsARangeOfAnObject) {
 }
 
 TEST(RequestSigner, SignsAnObjectThatIsWritten) {
-  EXPECT_EQ(signature_of(request("PUT", "/test$file.text", {},
-                                 {{"Date", "Fri, 24 May 2013 00:00:00 GMT"},
-                                  {"x-amz-storage-class", "REDUCED_REDUNDANCY"}}),
-                         sha256_hex(as_bytes("Welcome to Amazon S3."))),
-            "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd");
+  EXPECT_EQ(
+      signature_of(request("PUT", "/test$file.text", {},
+                           {{"Date", "Fri, 24 May 2013 00:00:00 GMT"}, {"x-amz-storage-class", "REDUCED_REDUNDANCY"}}),
+                   sha256_hex(as_bytes("Welcome to Amazon S3."))),
+      "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd");
 }
 
 TEST(RequestSigner, SignsAQuery) {
