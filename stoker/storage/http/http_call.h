@@ -35,6 +35,7 @@ struct HttpCall {
   // Of PUT and POST. They are repeated as others are, so that doing twice what they do must be harmless; but no second
   // one is sent while the first is under way.
   Bytes body;
+  std::string_view body_digest;  // for a dialect that signs it
 
   // Set: the whole body of the answer, at most that long, replaces what it held; there is no range.
   std::string* reply = nullptr;

@@ -12,10 +12,14 @@ namespace stoker {
 
 struct HttpCall;
 
-/// Threads: the driver's calls it, which must not wait.
+/// Threads: any; the driver's must not wait, which calls all but prepare().
 class HttpDialect {
  public:
   virtual ~HttpDialect() = default;
+
+  /// Called before a call is started, by the thread that starts it, which may wait: renews what gives access, if it
+  /// expires before long. What it throws becomes the call's error.
+  virtual void prepare() const {}
 
   /// Appends the lines, "Name: value", that the call's request is to carry. Made anew each time that it is sent, since
   /// signatures expire, and never sent to another origin than that of the call's URL.
