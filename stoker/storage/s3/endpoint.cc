@@ -63,7 +63,7 @@ S3Endpoint s3_endpoint(const Environment& environment, const AwsProfile& profile
   const std::string region = region_of(environment, profile).value_or("us-east-1");
   const auto custom = custom_url(environment, profile);
   S3Endpoint endpoint{custom.value_or(fmt::format("https://s3.{}.amazonaws.com", region)), region,
-                      custom.has_value() || !fits_host(bucket)};
+                      custom.has_value() || !fits_host(bucket), custom.has_value()};
   const std::string style = profile.get_for_s3("addressing_style").value_or("auto");
   if (style == "path") {
     endpoint.path_style = true;
@@ -80,7 +80,7 @@ S3Endpoint gs_endpoint(const Environment& environment) {
   auto custom = environment("STORAGE_EMULATOR_HOST");
   if (custom && custom->find("://") == custom->npos) custom = "http://" + *custom;
   return {custom ? checked_url(*std::move(custom), "STORAGE_EMULATOR_HOST") : "https://storage.googleapis.com", "auto",
-          true};
+          true, custom.has_value()};
 }
 
 bool is_anonymous(const Environment& environment) {

@@ -11,9 +11,10 @@ namespace stoker {
 
 /// A service that speaks S3's protocol. Threads: a value.
 struct S3Endpoint {
-  std::string url;     // "https://s3.eu-west-1.amazonaws.com": without a path
-  std::string region;  // what requests are signed for
-  bool path_style;     // whether the bucket is the first part of the path, and not of the host
+  std::string url;         // "https://s3.eu-west-1.amazonaws.com": without a path
+  std::string region;      // what requests are signed for
+  bool path_style;         // whether the bucket is the first part of the path, and not of the host
+  bool is_custom = false;  // the user named it
 
   /// The host and the port, as the Host header has them.
   std::string host(std::string_view bucket) const;
