@@ -41,7 +41,7 @@ RequestToSign request_to_sign(HttpCall::Method method, std::string_view url) {
   return request;
 }
 
-WallTime wall_time() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
+WallTime wall_time() { return WallTime(std::chrono::seconds(seconds_since_1970())); }
 
 }  // namespace
 

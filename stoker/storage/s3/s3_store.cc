@@ -61,7 +61,7 @@ SmallReply ask(HttpTransport& transport, const SmallRequest& request) {
   return reply;
 }
 
-WallTime wall_time() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
+WallTime wall_time() { return WallTime(std::chrono::seconds(seconds_since_1970())); }
 
 FoundObject found_by(const ListedObject& listed) {
   return {.facts = {.size = listed.size, .modified = listed.modified, .tag = listed.tag},

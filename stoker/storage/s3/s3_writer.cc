@@ -33,7 +33,7 @@ S3Writer::S3Writer(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<c
       host_(objects_->transport().host_of(bucket_->object(key_).url)) {}
 
 S3Writer::~S3Writer() {
-  if (!upload_.empty()) abort();
+  if (!upload_.empty()) drop_upload();
 }
 
 void S3Writer::describe(HttpCall& call, const HttpObject& object) const {
@@ -149,7 +149,7 @@ bool S3Writer::is_there() const {
   return found && found->facts.size == size_;
 }
 
-void S3Writer::abort() noexcept {
+void S3Writer::drop_upload() noexcept {
   for (const auto& part : under_way_) part->pending.wait();
   const std::exception_ptr failure = thrown_by([&] {
     HttpCall call;

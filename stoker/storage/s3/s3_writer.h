@@ -38,7 +38,7 @@ class S3Writer final : public ObjectWriter {
   void perform(HttpCall& call, const NamedTexts& query, std::string* reply = nullptr);
   void describe(HttpCall& call, const HttpObject& object) const;
   bool is_there() const;
-  void abort() noexcept;
+  void drop_upload() noexcept;
 
   const std::shared_ptr<const HttpObjects> objects_;
   const std::shared_ptr<const S3Bucket> bucket_;
