@@ -8,6 +8,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/storage/memory_store_testing.h"
+#include "stoker/storage/s3/s3_server_testing.h"
 #include "stoker/storage/stores.h"
 #include "stoker/storage/temp_folder_testing.h"
 
@@ -20,13 +21,19 @@ using ::testing::HasSubstr;
 
 class EveryStore : public ::testing::TestWithParam<const char*> {
  protected:
-  EveryStore() { stores_.add(std::make_shared<MemoryStore>()); }
+  EveryStore() { stores_.add(std::make_shared<MemoryStore>()).add(s3_store(server_)); }
 
   void write(const Location& at, std::string_view content) { put_whole(stores_, at, as_bytes(content)); }
 
+  Location root() const {
+    const std::string store = GetParam();
+    return store == "local" ? Location(folder_.path()) : store == "memory" ? "mem://root" : "s3://bucket/root";
+  }
+
   TempFolder folder_;
+  S3Server server_;
   Stores stores_;
-  const Location root_ = std::string(GetParam()) == "local" ? Location(folder_.path()) : Location("mem://root");
+  const Location root_ = root();
 };
 
 TEST_P(EveryStore, HoldsWhatWasPut) {
@@ -111,7 +118,7 @@ TEST_P(EveryStore, SaysWhatLiesInWhat) {
   EXPECT_FALSE(stores_.of(root_).lies_in(root_ / "inner", root_ / "in"));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryStore, ::testing::Values("local", "memory"),
+INSTANTIATE_TEST_SUITE_P(All, EveryStore, ::testing::Values("local", "memory", "s3"),
                          [](const auto& one) { return std::string(one.param); });
 
 TEST(Stores, NameTheSchemesThereAreForALocationOfAnother) {

@@ -4,11 +4,24 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/escaped.h"
 
 namespace stoker {
 namespace {
 
 constexpr std::size_t kPageBytesMax = 16 << 20;  // a page has 1,000 keys of 1 KB, escaped, at most
+
+void require_prefix(const ListingPage& page, std::string_view prefix, std::string_view name) {
+  const auto refuse = [&](const std::string& key) {
+    fail(ErrorKind::kIo, "cannot list '{}': the store's answer has '{}', which does not begin so", name, escaped(key));
+  };
+  for (const ListedObject& object : page.objects) {
+    if (!object.key.starts_with(prefix)) refuse(object.key);
+  }
+  for (const std::string& folder : page.folders) {
+    if (!folder.starts_with(prefix) || folder.size() == prefix.size()) refuse(folder);
+  }
+}
 
 }  // namespace
 
@@ -40,6 +53,7 @@ void list_pages(const HttpObjects& objects, const S3Bucket& bucket, std::string_
     objects.transport().perform(call);
     if (call.error) std::rethrow_exception(call.error);
     ListingPage page = parse_listing(reply, name);
+    require_prefix(page, prefix, name);
     next = page.next;
     if (!take(page)) return;
   } while (!next.empty());
@@ -122,11 +136,12 @@ void S3FolderSource::start(ReadRequest& request) {
   request.part = {};
   request.context = read.get();
   request.done = [](ReadRequest& ended) noexcept {
-    const std::unique_ptr<PartRead> owner(static_cast<PartRead*>(ended.context));
+    std::unique_ptr<PartRead> owner(static_cast<PartRead*>(ended.context));
     ended.part = owner->part;
     ended.context = owner->context;
     ended.done = owner->done;
     ended.source = &owner->folder;
+    owner.reset();  // before the transport's last user may be told, since this is the transport's thread
     ended.done(ended);
   };
   read.release()->source->start(request);

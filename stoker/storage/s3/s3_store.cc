@@ -148,7 +148,9 @@ std::shared_ptr<CurrentCredentials> S3Store::credentials(const AwsProfile& profi
           .now = wall_time};
       find = [world, profile] { return find_credentials(world, profile); };
     }
-    credentials_ = std::make_shared<CurrentCredentials>(std::move(find), wall_time);
+    credentials_ = std::make_shared<CurrentCredentials>(
+        std::move(find), wall_time, [objects = objects_] { return objects->transport().make_executor(); });
+    credentials_->key();  // here, where a wait harms nobody
   }
   return credentials_;
 }
