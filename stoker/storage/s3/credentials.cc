@@ -16,6 +16,10 @@ constexpr seconds kUsableBefore{30};  // a request that is signed now may arrive
 constexpr seconds kBetweenTries{30};
 constexpr seconds kLateAnswers{10};
 
+bool is_usable(const Credentials& credentials, WallTime now) {
+  return !credentials.expires || *credentials.expires > now + kUsableBefore;
+}
+
 std::string sentence_of(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
@@ -27,7 +31,7 @@ std::string sentence_of(const std::exception_ptr& failure) {
 }  // namespace
 
 bool CurrentCredentials::usable(WallTime now) const {
-  return looked_ && (!found_ || !found_->credentials.expires || *found_->credentials.expires > now + kUsableBefore);
+  return looked_ && (!found_ || is_usable(found_->credentials, now));
 }
 
 bool CurrentCredentials::needs_fetch(WallTime now) const {
@@ -58,7 +62,12 @@ std::optional<AccessKey> CurrentCredentials::key() {
 
 void CurrentCredentials::fetch(WallTime now) {
   std::optional<FoundCredentials> found;
-  if (std::exception_ptr failure = thrown_by([&] { found = find_(); })) {
+  const auto find = [&] {
+    found = find_();
+    if (!found || is_usable(found->credentials, now)) return;
+    fail(ErrorKind::kIo, "{} gives keys that have expired; check it, and this machine's clock", found->origin);
+  };
+  if (std::exception_ptr failure = thrown_by(find)) {
     const std::lock_guard guard(lock_);
     failure_ = failure;
     next_try_ = now + kBetweenTries;

@@ -114,6 +114,16 @@ std::size_t S3Server::objects() const {
   return objects_.size();
 }
 
+void S3Server::complete_upload(const Asked& asked) {
+  const std::lock_guard lock(mutex_);
+  change_upload(asked);
+}
+
+void S3Server::forget_uploads() {
+  const std::lock_guard lock(mutex_);
+  uploads_.clear();
+}
+
 std::size_t S3Server::uploads() const {
   const std::lock_guard lock(mutex_);
   return uploads_.size();

@@ -53,6 +53,9 @@ class S3Server {
   void put(const std::string& key, std::string content);
   std::optional<std::string> get(const std::string& key) const;
   std::size_t objects() const;
+  /// Completes an upload without an answer.
+  void complete_upload(const Asked& asked);
+  void forget_uploads();
   /// Uploads that were neither completed nor given up.
   std::size_t uploads() const;
   /// The requests so far, as summaries.

@@ -166,8 +166,9 @@ std::string S3Writer::complete(Bytes parts) {
   try {
     perform(call, {{"uploadId", upload_}}, &reply);
   } catch (const Error& error) {
-    // The answer may be lost of a request that was carried out: when it is repeated, there is no upload any more.
-    if (call.progress.tries == 0 || error.kind() != ErrorKind::kNotFound || !is_there()) throw;
+    // The answer may be lost of a request that was carried out: when it is repeated, also by libcurl, there is no
+    // upload any more.
+    if (error.kind() != ErrorKind::kNotFound || !is_there()) throw;
     reply.clear();
   }
   return reply;
