@@ -251,4 +251,21 @@ std::unique_ptr<ObjectWriter> S3Store::put(const Location& at) const {
   return std::make_unique<S3Writer>(objects_, place.bucket, place.key);
 }
 
+void S3Store::remove(const Location& at) const {
+  const Place place = place_of(at);
+  const HttpObject object = place.object();
+  const std::shared_ptr<HttpHost> host = objects_->transport().host_of(object.url);
+  HttpCall call;
+  call.method = HttpCall::Method::kDelete;
+  call.url = object.url;
+  call.name = object.name;
+  call.doing = "remove";
+  call.host = host.get();
+  call.dialect = place.bucket.get();
+  call.keeps_fields = true;
+  objects_->transport().perform(call);
+  objects_->forget(object);
+  if (call.error && call.head.status != 404) std::rethrow_exception(call.error);
+}
+
 }  // namespace stoker
