@@ -111,6 +111,13 @@ TEST_P(EveryStore, TellsVersionsApart) {
   EXPECT_NE(stores_.find(root_ / "a")->strict_version(), before.strict_version());
 }
 
+TEST_P(EveryStore, RemovesObjects) {
+  for (const char* name : {"a", "b"}) write(root_ / name, "content");
+  for (int round = 0; round < 2; ++round) stores_.of(root_).remove(root_ / "a");
+  EXPECT_FALSE(stores_.find(root_ / "a"));
+  EXPECT_TRUE(stores_.find(root_ / "b"));
+}
+
 TEST_P(EveryStore, SaysWhatLiesInWhat) {
   stores_.create_folder(root_ / "in");
   EXPECT_TRUE(stores_.of(root_).lies_in(root_ / "in/out", root_ / "in"));

@@ -92,7 +92,7 @@ void S3Bucket::explain(const HttpCall& /*call*/, const ResponseHead& head, std::
     verdict.retry_after_s = head.retry_after_s;
   };
   const std::string region = refusal.region.empty() ? std::string(head.field("x-amz-bucket-region")) : refusal.region;
-  if (code == "NoSuchKey") {
+  if (code == "NoSuchKey" || (code.empty() && head.status == 404)) {
     refuse("there is no such object; check its name", ErrorKind::kNotFound);
   } else if (code == "NoSuchBucket") {
     refuse(fmt::format("there is no bucket '{}' at {}; check its name and the endpoint", name_, endpoint_.url),

@@ -94,7 +94,9 @@ S3Store::S3Store(std::string scheme, StoreOptions options, Environment environme
     : scheme_(std::move(scheme)),
       options_(std::move(options)),
       environment_(std::move(environment)),
-      objects_(std::make_shared<HttpObjects>(std::move(transport))) {}
+      objects_(std::make_shared<HttpObjects>(std::move(transport))) {
+  if (!options_.endpoint.empty()) checked_endpoint(options_.endpoint, "the store's endpoint");
+}
 
 S3Store::Place S3Store::place_of(const Location& at) const {
   const std::string_view text = std::string_view(at.text()).substr(scheme_.size() + 3);
@@ -109,7 +111,9 @@ S3Store::Place S3Store::place_of(const Location& at) const {
 
 std::shared_ptr<const S3Bucket> S3Store::make_bucket(const std::string& name) const {
   if (scheme_ == "gs") {
-    S3Endpoint endpoint = gs_endpoint(environment_);
+    const bool is_set = !options_.endpoint.empty();
+    S3Endpoint endpoint = gs_endpoint(
+        is_set ? Environment([this](std::string_view) { return std::optional(options_.endpoint); }) : environment_);
     return std::make_shared<S3Bucket>(scheme_, name, std::move(endpoint), credentials({"", {}, {}}));
   }
   const AwsProfile profile = AwsProfile::load(environment_);
@@ -271,6 +275,23 @@ std::unique_ptr<ObjectWriter> S3Store::put(const Location& at) const {
   const Place place = place_of(at);
   if (place.key.empty() || place.key.back() == '/') fail(ErrorKind::kUsage, "'{}' names no object to write", at);
   return std::make_unique<S3Writer>(objects_, place.bucket, place.key);
+}
+
+void S3Store::remove(const Location& at) const {
+  const Place place = place_of(at);
+  const HttpObject object = place.object();
+  const std::shared_ptr<HttpHost> host = objects_->transport().host_of(object.url);
+  HttpCall call;
+  call.method = HttpCall::Method::kDelete;
+  call.url = object.url;
+  call.name = object.name;
+  call.doing = "remove";
+  call.host = host.get();
+  call.dialect = place.bucket.get();
+  call.keeps_fields = true;
+  objects_->transport().perform(call);
+  objects_->forget(object);
+  if (call.error && call.head.status != 404) std::rethrow_exception(call.error);
 }
 
 }  // namespace stoker
