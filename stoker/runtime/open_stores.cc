@@ -5,6 +5,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/runtime/thread_pool.h"
+#include "stoker/storage/hf/hf_store.h"
 #include "stoker/storage/http/http_store.h"
 #include "stoker/storage/uring_io.h"
 
@@ -37,6 +38,7 @@ void add_remote_stores(Stores& stores, const std::stop_token& stop) {
       std::move(options), [] { return make_shared_at_home<ThreadPool>("stoker-http", 1, 1); });
   // Which share connections and their thread.
   for (const char* scheme : {"http", "https"}) stores.add(std::make_shared<HttpStore>(scheme, transport));
+  stores.add(std::make_shared<HfStore>(transport));
 }
 
 Stores open_stores(const OpenOptions& options, const std::stop_token& stop) {

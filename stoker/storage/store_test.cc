@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/storage/hf/hf_hub_testing.h"
 #include "stoker/storage/memory_store_testing.h"
 #include "stoker/storage/stores.h"
 #include "stoker/storage/temp_folder_testing.h"
@@ -18,15 +20,33 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+/// With a folder of the store to write to. Nothing is put on a hub by its store, but by a push.
 class EveryStore : public ::testing::TestWithParam<const char*> {
  protected:
-  EveryStore() { stores_.add(std::make_shared<MemoryStore>()); }
+  EveryStore() {
+    if (is_hub()) {
+      hub_.emplace();
+      open_hub();
+      root_ = "hf://datasets/o/n/root";
+    } else {
+      stores_.add(std::make_shared<MemoryStore>());
+      root_ = std::string(GetParam()) == "local" ? Location(folder_.path()) : Location("mem://root");
+    }
+  }
 
-  void write(const Location& at, std::string_view content) { put_whole(stores_, at, as_bytes(content)); }
+  bool is_hub() const { return std::string(GetParam()) == "hub"; }
+  void write(const Location& at, std::string_view content) {
+    if (!is_hub()) return put_whole(stores_, at, as_bytes(content));
+    hub_->push(require_hf_path(at).path, std::string(content));
+    open_hub();
+  }
+  /// A store stays at the commit that it saw first.
+  void open_hub() { stores_ = Stores().add(hub_->make_store()); }
 
   TempFolder folder_;
+  std::optional<FakeHub> hub_;
   Stores stores_;
-  const Location root_ = std::string(GetParam()) == "local" ? Location(folder_.path()) : Location("mem://root");
+  Location root_;
 };
 
 TEST_P(EveryStore, HoldsWhatWasPut) {
@@ -44,6 +64,7 @@ TEST_P(EveryStore, HoldsWhatWasPut) {
 }
 
 TEST_P(EveryStore, HoldsNothingOfWhatWasNotCommitted) {
+  if (is_hub()) GTEST_SKIP() << "nothing is written to a hub";
   {
     const std::unique_ptr<ObjectWriter> object = stores_.put(root_ / "a.bin");
     EXPECT_EQ(object->name(), (root_ / "a.bin").text());
@@ -111,7 +132,7 @@ TEST_P(EveryStore, SaysWhatLiesInWhat) {
   EXPECT_FALSE(stores_.of(root_).lies_in(root_ / "inner", root_ / "in"));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryStore, ::testing::Values("local", "memory"),
+INSTANTIATE_TEST_SUITE_P(All, EveryStore, ::testing::Values("local", "memory", "hub"),
                          [](const auto& one) { return std::string(one.param); });
 
 TEST(Stores, NameTheSchemesThereAreForALocationOfAnother) {
