@@ -74,6 +74,7 @@ void HttpExchange::begin(HttpCall& call, const std::string& url, std::int64_t no
   message_.front() = '\0';
   CURL* const handle = curl_.get();
   set_option(handle, CURLOPT_URL, url.c_str());
+  set_option(handle, CURLOPT_PATH_AS_IS, call.dialect ? 1L : 0L);  // "a/../b" is a key like any other
   set_method();
   set_fields(url);
 }

@@ -28,13 +28,12 @@ bool CurrentCredentials::needs_fetch(WallTime now) const {
 }
 
 std::optional<AccessKey> CurrentCredentials::key() {
-  const auto current = [this] { return found_ ? std::optional(found_->credentials.key) : std::nullopt; };
   const WallTime now = now_();
   std::unique_lock fetching(fetching_, std::defer_lock);
   {
     const std::lock_guard guard(lock_);
-    if (!needs_fetch(now)) return current();
-    if (usable(now) && !fetching.try_lock()) return current();  // another thread fetches them
+    if (!needs_fetch(now)) return known();
+    if (usable(now) && !fetching.try_lock()) return known();  // another thread fetches them
   }
   if (!fetching.owns_lock()) fetching.lock();
   bool needed;
@@ -44,7 +43,7 @@ std::optional<AccessKey> CurrentCredentials::key() {
   }
   if (needed) fetch(now);
   const std::lock_guard guard(lock_);
-  return current();
+  return known();
 }
 
 void CurrentCredentials::fetch(WallTime now) {
@@ -61,6 +60,15 @@ void CurrentCredentials::fetch(WallTime now) {
   const std::lock_guard guard(lock_);
   found_ = std::move(found);
   looked_ = true;
+}
+
+std::optional<AccessKey> CurrentCredentials::latest() const {
+  const std::lock_guard guard(lock_);
+  return known();
+}
+
+std::optional<AccessKey> CurrentCredentials::known() const {
+  return found_ ? std::optional(found_->credentials.key) : std::nullopt;
 }
 
 std::string CurrentCredentials::origin() const {

@@ -75,6 +75,9 @@ class CurrentCredentials {
   /// Throws what `find` throws, once no keys are left that can be used.
   std::optional<AccessKey> key();
 
+  /// The keys that key() gave last, without a wait.
+  std::optional<AccessKey> latest() const;
+
   /// Where the keys come from, for a message about a refusal; empty without keys.
   std::string origin() const;
 
@@ -85,6 +88,7 @@ class CurrentCredentials {
   bool needs_fetch(WallTime now) const;
   bool usable(WallTime now) const;
   void fetch(WallTime now);
+  std::optional<AccessKey> known() const;
 
   const Find find_;
   const Clock now_;

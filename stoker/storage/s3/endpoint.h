@@ -11,9 +11,10 @@ namespace stoker {
 
 /// A service that speaks S3's protocol. Threads: a value.
 struct S3Endpoint {
-  std::string url;     // "https://s3.eu-west-1.amazonaws.com": without a path
-  std::string region;  // what requests are signed for
-  bool path_style;     // whether the bucket is the first part of the path, and not of the host
+  std::string url;         // "https://s3.eu-west-1.amazonaws.com": without a path
+  std::string region;      // what requests are signed for
+  bool path_style;         // whether the bucket is the first part of the path, and not of the host
+  bool is_custom = false;  // the user named it
 
   /// The host and the port, as the Host header has them.
   std::string host(std::string_view bucket) const;
@@ -28,6 +29,10 @@ S3Endpoint s3_endpoint(const Environment& environment, const AwsProfile& profile
 
 /// The endpoint of "gs://": Google Cloud Storage by its S3-compatible protocol.
 S3Endpoint gs_endpoint(const Environment& environment);
+
+/// An endpoint as the user wrote it, without slashes at its end. Throws kUsage, naming the `setting`, for what is not
+/// the URL of a host.
+std::string checked_endpoint(std::string url, std::string_view setting);
 
 /// Whether the user asks for requests without a signature.
 bool is_anonymous(const Environment& environment);

@@ -12,6 +12,7 @@
 #include <ctime>
 
 #include "stoker/base/error.h"
+#include "stoker/base/parse_number.h"
 
 namespace stoker {
 namespace {
@@ -82,6 +83,17 @@ std::string escaped_for_url(std::string_view text, bool keep_slashes) {
     }
   }
   return escaped;
+}
+
+std::string unescaped_from_url(std::string_view text) {
+  std::string plain;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool escape = text[at] == '%' && text.size() - at > 2;
+    const auto byte = escape ? parse_number<unsigned char>(text.substr(at + 1, 2), 16) : std::nullopt;
+    plain += byte ? static_cast<char>(*byte) : text[at];
+    if (byte) at += 2;
+  }
+  return plain;
 }
 
 std::string canonical_query(NamedTexts query) {
