@@ -1,4 +1,5 @@
-// The program of the server: it prints its port, and runs until it is ended. `GET /counts` tells what it did, as JSON.
+// The program of the server: it prints its port, and runs until it is ended. `GET /counts` tells what it did, as JSON,
+// and `GET /requests` what was asked for: a line each.
 
 #include <fmt/format.h>
 #include <signal.h>

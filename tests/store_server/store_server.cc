@@ -26,6 +26,7 @@ constexpr std::uint64_t kSlice = 256 << 10;  // of a file, before it is another 
 // Where rates are limited, slices are this short in time, and as much of what was missed is made up for.
 constexpr std::int64_t kSliceNs = 5'000'000, kLinkSliceNs = 250'000, kCatchUpNs = 2'000'000;
 constexpr std::uint64_t kSliceLeast = 256;
+constexpr std::uint64_t kRequestsKept = 1000;
 constexpr double kSecond = 1e9;
 
 void require(bool good, std::string_view doing) {
@@ -194,7 +195,8 @@ bool StoreServer::begin_answer(Connection& connection) {
   }
   connection.opening = connection.answer.opening();
   connection.due_ns = 0;
-  if (!asked || asked->path != "/counts") wait_until(connection, now_ns() + draw_latency_ns());
+  if (!asked || (asked->path != "/counts" && asked->path != "/requests"))
+    wait_until(connection, now_ns() + draw_latency_ns());
   return true;
 }
 
@@ -205,7 +207,9 @@ Answer StoreServer::answer_to(const RequestHead& asked) {
       text += fmt::format("{}\"{}\": {}", text.empty() ? "" : ", ", name, count);
     return Answer::of_status("200 OK", fmt::format("{{{}}}", text));
   }
+  if (asked.path == "/requests") return Answer::of_status("200 OK", requests_);
   const std::uint64_t number = ++counts_["requests"];
+  if (number <= kRequestsKept) requests_ += fmt::format("{} {} {}\n", asked.method, asked.path, asked.field("range"));
   if (asked.fields.contains("authorization") || asked.query.contains("X-Amz-Signature")) ++counts_["logins"];
   if (!options_.refused_with.empty()) return Answer::of_status(options_.refused_with);
   Answer answer = objects_.answer(asked);

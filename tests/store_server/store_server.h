@@ -87,6 +87,7 @@ class StoreServer {
   std::priority_queue<Due, std::vector<Due>, std::greater<>> timers_;
   std::deque<std::uint64_t> turns_;  // of connections that have a part of a file to send
   std::int64_t link_free_ns_ = 0;
+  std::string requests_;  // the first of them, a line each
   std::map<std::string, std::uint64_t, std::less<>> counts_;
 };
 
