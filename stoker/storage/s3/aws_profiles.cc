@@ -104,14 +104,6 @@ std::optional<std::string> value_in(const AwsSections& sections, std::string_vie
 
 }  // namespace
 
-Environment process_environment() {
-  return [](std::string_view name) -> std::optional<std::string> {
-    const char* value = std::getenv(std::string(name).c_str());
-    if (value == nullptr || *value == '\0') return std::nullopt;
-    return value;
-  };
-}
-
 AwsSections parse_aws_file(std::string_view text, std::string_view name) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // as some editors on Windows begin a file
   Parser parser(name);

@@ -2,19 +2,14 @@
 // settings.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "stoker/base/environment.h"
+
 namespace stoker {
-
-/// What an environment variable says; nothing if it is not set, or empty.
-using Environment = std::function<std::optional<std::string>(std::string_view name)>;
-
-/// The one of this process.
-Environment process_environment();
 
 /// The settings of a section. One that is nested in another, as "endpoint_url" in "s3 =", has the name
 /// "s3.endpoint_url".

@@ -16,25 +16,15 @@ bool is_true(const std::optional<std::string>& value) {
   return value && (*value == "true" || *value == "True" || *value == "TRUE" || *value == "1");
 }
 
-/// An endpoint as the user wrote it, without slashes at its end. Throws kUsage for what is not the URL of a host.
-std::string checked_url(std::string url, std::string_view setting) {
-  while (url.ends_with('/')) url.pop_back();
-  const std::size_t host = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
-  if (host == 0 || host == url.size() || url.find_first_of("/?#@", host) != url.npos) {
-    fail(ErrorKind::kUsage, "{} must be a URL such as \"https://host:port\", without a path or a password", setting);
-  }
-  return url;
-}
-
 /// The endpoint that the user set, from the place that counts most; nothing if none is set.
 std::optional<std::string> custom_url(const Environment& environment, const AwsProfile& profile) {
   if (is_true(environment("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"))) return std::nullopt;
   for (const std::string_view variable : {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"}) {
-    if (auto url = environment(variable)) return checked_url(*std::move(url), variable);
+    if (auto url = environment(variable)) return checked_endpoint(*std::move(url), variable);
   }
   if (auto url = profile.get_for_s3("endpoint_url"))
-    return checked_url(*std::move(url), "the profile's s3 endpoint_url");
-  if (auto url = profile.get("endpoint_url")) return checked_url(*std::move(url), "the profile's endpoint_url");
+    return checked_endpoint(*std::move(url), "the profile's s3 endpoint_url");
+  if (auto url = profile.get("endpoint_url")) return checked_endpoint(*std::move(url), "the profile's endpoint_url");
   return std::nullopt;
 }
 
@@ -45,6 +35,15 @@ bool fits_host(std::string_view bucket) {
 }
 
 }  // namespace
+
+std::string checked_endpoint(std::string url, std::string_view setting) {
+  while (url.ends_with('/')) url.pop_back();
+  const std::size_t host = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
+  if (host == 0 || host == url.size() || url.find_first_of("/?#@", host) != url.npos) {
+    fail(ErrorKind::kUsage, "{} must be a URL such as \"https://host:port\", without a path or a password", setting);
+  }
+  return url;
+}
 
 std::string S3Endpoint::host(std::string_view bucket) const {
   const std::string_view authority = std::string_view(url).substr(url.find("://") + 3);
@@ -79,8 +78,8 @@ S3Endpoint s3_endpoint(const Environment& environment, const AwsProfile& profile
 S3Endpoint gs_endpoint(const Environment& environment) {
   auto custom = environment("STORAGE_EMULATOR_HOST");
   if (custom && custom->find("://") == custom->npos) custom = "http://" + *custom;
-  return {custom ? checked_url(*std::move(custom), "STORAGE_EMULATOR_HOST") : "https://storage.googleapis.com", "auto",
-          true, custom.has_value()};
+  return {custom ? checked_endpoint(*std::move(custom), "STORAGE_EMULATOR_HOST") : "https://storage.googleapis.com",
+          "auto", true, custom.has_value()};
 }
 
 bool is_anonymous(const Environment& environment) {

@@ -30,6 +30,10 @@ S3Endpoint s3_endpoint(const Environment& environment, const AwsProfile& profile
 /// The endpoint of "gs://": Google Cloud Storage by its S3-compatible protocol.
 S3Endpoint gs_endpoint(const Environment& environment);
 
+/// An endpoint as the user wrote it, without slashes at its end. Throws kUsage, naming the `setting`, for what is not
+/// the URL of a host.
+std::string checked_endpoint(std::string url, std::string_view setting);
+
 /// Whether the user asks for requests without a signature.
 bool is_anonymous(const Environment& environment);
 

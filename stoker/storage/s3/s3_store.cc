@@ -77,7 +77,9 @@ S3Store::S3Store(std::string scheme, StoreOptions options, Environment environme
     : scheme_(std::move(scheme)),
       options_(std::move(options)),
       environment_(std::move(environment)),
-      objects_(std::make_shared<HttpObjects>(std::move(transport))) {}
+      objects_(std::make_shared<HttpObjects>(std::move(transport))) {
+  if (!options_.endpoint.empty()) checked_endpoint(options_.endpoint, "the store's endpoint");
+}
 
 S3Store::Place S3Store::place_of(const Location& at) const {
   const std::string_view text = std::string_view(at.text()).substr(scheme_.size() + 3);
@@ -92,7 +94,9 @@ S3Store::Place S3Store::place_of(const Location& at) const {
 
 std::shared_ptr<const S3Bucket> S3Store::make_bucket(const std::string& name) const {
   if (scheme_ == "gs") {
-    S3Endpoint endpoint = gs_endpoint(environment_);
+    const bool is_set = !options_.endpoint.empty();
+    S3Endpoint endpoint = gs_endpoint(
+        is_set ? Environment([this](std::string_view) { return std::optional(options_.endpoint); }) : environment_);
     return std::make_shared<S3Bucket>(scheme_, name, std::move(endpoint), credentials({"", {}, {}}));
   }
   const AwsProfile profile = AwsProfile::load(environment_);
