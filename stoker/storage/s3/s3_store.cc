@@ -61,8 +61,6 @@ SmallReply ask(HttpTransport& transport, const SmallRequest& request) {
   return reply;
 }
 
-WallTime wall_time() { return WallTime(std::chrono::seconds(seconds_since_1970())); }
-
 FoundObject found_by(const ListedObject& listed) {
   return {.facts = {.size = listed.size, .modified = listed.modified, .tag = listed.tag},
           .version = {.size = listed.size, .tag = listed.tag}};
