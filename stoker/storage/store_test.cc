@@ -10,6 +10,7 @@
 #include "stoker/base/error_testing.h"
 #include "stoker/storage/hf/hf_hub_testing.h"
 #include "stoker/storage/memory_store_testing.h"
+#include "stoker/storage/s3/s3_server_testing.h"
 #include "stoker/storage/stores.h"
 #include "stoker/storage/temp_folder_testing.h"
 
@@ -27,10 +28,8 @@ class EveryStore : public ::testing::TestWithParam<const char*> {
     if (is_hub()) {
       hub_.emplace();
       open_hub();
-      root_ = "hf://datasets/o/n/root";
     } else {
-      stores_.add(std::make_shared<MemoryStore>());
-      root_ = std::string(GetParam()) == "local" ? Location(folder_.path()) : Location("mem://root");
+      stores_.add(std::make_shared<MemoryStore>()).add(s3_store(server_));
     }
   }
 
@@ -43,10 +42,17 @@ class EveryStore : public ::testing::TestWithParam<const char*> {
   /// A store stays at the commit that it saw first.
   void open_hub() { stores_ = Stores().add(hub_->make_store()); }
 
+  Location root() const {
+    const std::string store = GetParam();
+    if (store == "local") return folder_.path();
+    return store == "memory" ? "mem://root" : store == "hub" ? "hf://datasets/o/n/root" : "s3://bucket/root";
+  }
+
   TempFolder folder_;
+  S3Server server_;
   std::optional<FakeHub> hub_;
   Stores stores_;
-  Location root_;
+  const Location root_ = root();
 };
 
 TEST_P(EveryStore, HoldsWhatWasPut) {
@@ -125,6 +131,14 @@ TEST_P(EveryStore, TellsVersionsApart) {
   EXPECT_NE(stores_.find(root_ / "a")->strict_version(), before.strict_version());
 }
 
+TEST_P(EveryStore, RemovesObjects) {
+  if (is_hub()) GTEST_SKIP() << "nothing is removed from a hub";
+  for (const char* name : {"a", "b"}) write(root_ / name, "content");
+  for (int round = 0; round < 2; ++round) stores_.of(root_).remove(root_ / "a");
+  EXPECT_FALSE(stores_.find(root_ / "a"));
+  EXPECT_TRUE(stores_.find(root_ / "b"));
+}
+
 TEST_P(EveryStore, SaysWhatLiesInWhat) {
   stores_.create_folder(root_ / "in");
   EXPECT_TRUE(stores_.of(root_).lies_in(root_ / "in/out", root_ / "in"));
@@ -132,7 +146,7 @@ TEST_P(EveryStore, SaysWhatLiesInWhat) {
   EXPECT_FALSE(stores_.of(root_).lies_in(root_ / "inner", root_ / "in"));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryStore, ::testing::Values("local", "memory", "hub"),
+INSTANTIATE_TEST_SUITE_P(All, EveryStore, ::testing::Values("local", "memory", "s3", "hub"),
                          [](const auto& one) { return std::string(one.param); });
 
 TEST(Stores, NameTheSchemesThereAreForALocationOfAnother) {

@@ -54,6 +54,7 @@ struct HttpCall {
   void (*done)(HttpCall& call) noexcept = nullptr;
   void* context = nullptr;
 
+  bool cleans_up = false;     // it is made even where everything else is stopped
   bool keeps_fields = false;  // all of the answer's, in `head`
   ResponseHead head;          // of the last answer
   std::exception_ptr error;   // kIo, kNotFound, kData, kUsage, kMemory, kClosed; null after success

@@ -79,7 +79,7 @@ void HttpDriver::look_at(HttpCall& call, std::int64_t now) {
   if (now < call.host->silent_until_ns) {
     return give_up(call, Verdict::again(fmt::format("the host does not answer ({})", call.host->why_silent)));
   }
-  if (progress.due_ns > now || !has_room()) return;
+  if (progress.due_ns > now || !has_room() || (call.dialect && !call.dialect->ready())) return;
   if (progress.began_ns == 0) progress.began_ns = now;  // what it waited for room is no server's fault
   start_exchange(call, now);
 }
@@ -122,7 +122,8 @@ std::exception_ptr HttpDriver::why_unwanted(const HttpCall& call, std::int64_t n
   const auto error = [&](ErrorKind kind, std::string_view why) {
     return std::make_exception_ptr(Error(kind, fmt::format("cannot {} '{}': {}", call.doing, call.name, why)));
   };
-  if (call.stop.stop_requested() || options_.stop.stop_requested()) return error(ErrorKind::kClosed, "it was stopped");
+  if (call.stop.stop_requested() || (!call.cleans_up && options_.stop.stop_requested()))
+    return error(ErrorKind::kClosed, "it was stopped");
   if (now <= call.deadline_ns) return nullptr;
   return error(ErrorKind::kIo, "it did not end within the time allowed");
 }

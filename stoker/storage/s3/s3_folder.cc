@@ -4,11 +4,24 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/escaped.h"
 
 namespace stoker {
 namespace {
 
 constexpr std::size_t kPageBytesMax = 16 << 20;  // a page has 1,000 keys of 1 KB, escaped, at most
+
+void require_prefix(const ListingPage& page, std::string_view prefix, std::string_view name) {
+  const auto refuse = [&](const std::string& key) {
+    fail(ErrorKind::kIo, "cannot list '{}': the store's answer has '{}', which does not begin so", name, escaped(key));
+  };
+  for (const ListedObject& object : page.objects) {
+    if (!object.key.starts_with(prefix)) refuse(object.key);
+  }
+  for (const std::string& folder : page.folders) {
+    if (!folder.starts_with(prefix) || folder.size() == prefix.size()) refuse(folder);
+  }
+}
 
 }  // namespace
 
@@ -17,21 +30,21 @@ std::string folder_prefix(std::string key) {
   return key;
 }
 
-void list_pages(const HttpObjects& objects, const S3Bucket& bucket, std::string_view prefix, std::string_view delimiter,
-                int page_max, const std::function<bool(ListingPage&)>& take) {
-  const std::string name = bucket.location_of(prefix);
+void list_pages(const HttpObjects& objects, const S3Bucket& bucket, const Listing& listing,
+                const std::function<bool(ListingPage&)>& take) {
+  const std::string name = bucket.location_of(listing.prefix);
   std::string next, reply;
   do {
-    NamedTexts query{{"encoding-type", "url"}, {"list-type", "2"}, {"max-keys", std::to_string(page_max)}};
-    if (!prefix.empty()) query.emplace_back("prefix", prefix);
-    if (!delimiter.empty()) query.emplace_back("delimiter", delimiter);
+    NamedTexts query{{"encoding-type", "url"}, {"list-type", "2"}, {"max-keys", std::to_string(listing.entries)}};
+    if (!listing.prefix.empty()) query.emplace_back("prefix", listing.prefix);
+    if (!listing.delimiter.empty()) query.emplace_back("delimiter", listing.delimiter);
     if (!next.empty()) query.emplace_back("continuation-token", next);
     const HttpObject listed = bucket.object("", query);
     const std::shared_ptr<HttpHost> host = objects.transport().host_of(listed.url);
     HttpCall call;
     call.url = listed.url;
     call.name = name;
-    call.doing = "list";
+    call.doing = listing.doing;
     call.host = host.get();
     call.dialect = &bucket;
     call.reply = &reply;
@@ -40,6 +53,7 @@ void list_pages(const HttpObjects& objects, const S3Bucket& bucket, std::string_
     objects.transport().perform(call);
     if (call.error) std::rethrow_exception(call.error);
     ListingPage page = parse_listing(reply, name);
+    require_prefix(page, listing.prefix, name);
     next = page.next;
     if (!take(page)) return;
   } while (!next.empty());
@@ -51,7 +65,7 @@ S3Folder::S3Folder(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<c
       objects_(std::move(objects)),
       bucket_(std::move(bucket)),
       prefix_(std::move(prefix)) {
-  list_pages(*objects_, *bucket_, prefix_, "/", 1000, [&](const ListingPage& page) {
+  list_pages(*objects_, *bucket_, {.prefix = prefix_, .delimiter = "/"}, [&](const ListingPage& page) {
     for (const std::string& folder : page.folders) {
       add({.name = std::string_view(folder).substr(prefix_.size(), folder.size() - prefix_.size() - 1),
            .is_folder = true});
@@ -122,11 +136,12 @@ void S3FolderSource::start(ReadRequest& request) {
   request.part = {};
   request.context = read.get();
   request.done = [](ReadRequest& ended) noexcept {
-    const std::unique_ptr<PartRead> owner(static_cast<PartRead*>(ended.context));
+    std::unique_ptr<PartRead> owner(static_cast<PartRead*>(ended.context));
     ended.part = owner->part;
     ended.context = owner->context;
     ended.done = owner->done;
     ended.source = &owner->folder;
+    owner.reset();  // before the transport's last user may be told, since this is the transport's thread
     ended.done(ended);
   };
   read.release()->source->start(request);
