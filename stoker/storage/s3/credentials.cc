@@ -4,6 +4,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
+#include "stoker/storage/http/response_head.h"
 
 namespace stoker {
 namespace {
@@ -29,6 +30,8 @@ std::string sentence_of(const std::exception_ptr& failure) {
 }
 
 }  // namespace
+
+WallTime wall_time() { return WallTime(seconds(seconds_since_1970())); }
 
 bool CurrentCredentials::usable(WallTime now) const {
   return looked_ && (!found_ || is_usable(found_->credentials, now));

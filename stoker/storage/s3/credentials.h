@@ -19,6 +19,8 @@
 namespace stoker {
 
 using WallTime = std::chrono::sys_seconds;
+/// By this machine's clock.
+WallTime wall_time();
 
 /// Keys, and when they expire; those that never expire say nothing.
 struct Credentials {

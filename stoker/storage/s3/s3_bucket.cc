@@ -41,8 +41,6 @@ RequestToSign request_to_sign(HttpCall::Method method, std::string_view url) {
   return request;
 }
 
-WallTime wall_time() { return WallTime(std::chrono::seconds(seconds_since_1970())); }
-
 }  // namespace
 
 S3Bucket::S3Bucket(std::string_view scheme, std::string name, S3Endpoint endpoint,

@@ -166,6 +166,10 @@ S3Server::Reply S3Server::answer(const HttpServer::Asked& http) {
   }
   if (asked.key.empty()) return list(asked);
   if (asked.has("uploads") || asked.has("uploadId")) return change_upload(asked);
+  if (asked.method == "DELETE") {
+    objects_.erase(asked.key);
+    return HttpServer::status(204);
+  }
   return asked.method == "PUT" ? put_body(asked) : read(asked);
 }
 
