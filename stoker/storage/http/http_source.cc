@@ -88,6 +88,7 @@ void HttpSource::start_parts(ReadRequest& request) {
     call.url = object_.url;
     call.name = object_.name;
     call.dialect = object_.dialect.get();
+    call.redirect = object_.keeps_redirect ? &redirect_ : nullptr;
     call.host = host_.get();
     call.first = position;
     call.length = length;
