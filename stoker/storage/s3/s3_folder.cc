@@ -117,7 +117,13 @@ std::unique_ptr<Folder> S3FolderSource::list(std::string_view part) const {
 
 void S3FolderSource::start(ReadRequest& request) {
   std::unique_ptr<HttpSource> object;
-  request.error = thrown_by([&] { object = objects_->open_unseen(object_of(request.part)); });
+  request.error = thrown_by([&] {
+    object = objects_->open_unseen(object_of(request.part));
+    // Of bytes that are dropped none are asked for, so that no answer would tell whether they are there.
+    const bool ends_unread = request.into.empty() || request.into.back().empty() || is_hole(request.into.back());
+    if (!ends_unread) return;
+    require_range_inside(object->name(), size(request.part), request.offset, request.length());
+  });
   if (request.error) return request.done(request);
   start_part(std::move(object), *this, request);
 }
