@@ -74,7 +74,7 @@ void add_cache_command(Parser& app) {
           "DIR", [options](const std::string& text) { options->folder = text; }, "The cache's folder")
       ->required();
   add_json_flag(*command, options->json);
-  set_example(*command, "stoker cache info /scratch/cache");
+  set_example(*command, "stoker cache info /nvme/cache");
   command->callback([options] { options->action == "info" ? show_cache(*options) : clear_cache(*options); });
 }
 

@@ -14,6 +14,8 @@ REQUIREMENTS = {
     "kornia": ["torch==2.15.0", "torchvision==0.29.2", "kornia==0.9.0", NUMPY],
     "albumentations": ["albumentations==2.0.8", NUMPY],
     "spdl": ["spdl==0.8.0", NUMPY],
+    "remote": ["torch==2.15.0", NUMPY, "boto3==1.44.8", "obstore==0.12.1", "s3torchconnector==1.5.0", "webdataset==1.0.2",
+               "mosaicml-streaming==0.10.0"],
     "tensorflow": ["tensorflow-cpu==2.21.0"],
     "ffcv": ["--no-deps", "ffcv==1.0.2", "numba==0.58.1", "llvmlite==0.41.1", "opencv-python-headless==4.8.1.78",
              "fastargs==1.2.0", "assertpy==1.1", "terminaltables==3.1.10", "pytorch-pfn-extras==0.9.0", "tqdm==4.70.1",

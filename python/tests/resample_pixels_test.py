@@ -168,6 +168,25 @@ def test_a_chain_of_flips_crops_and_one_resize_equals_pil_step_by_step(run, roun
         np.testing.assert_array_equal(run(recipe, data), np.asarray(image), repr(recipe))
 
 
+def pad_step(random, recipe, image):
+    left, top, right, bottom = random.integers(0, 9, 4).tolist()
+    padded = Image.new("RGB", (left + image.width + right, top + image.height + bottom), (7, 8, 9))
+    padded.paste(image, (left, top))
+    return recipe.pad([left, top, right, bottom], fill=[7, 8, 9]), padded
+
+
+def test_a_chain_of_crops_pads_and_flips_after_a_resize_or_none_equals_pil_step_by_step(run, rounds):
+    random = np.random.default_rng(8)
+    for _ in range(rounds(150)):
+        data = encoded(picture(*random.integers(1, 40, 2).tolist()), "PNG")
+        recipe, image = stoker.recipe().decode(FAITHFUL), decoded(data)
+        if random.integers(2):
+            recipe, image = resize_step(random, recipe, image)
+        for step in random.choice([flip_step, crop_step, pad_step, pad_step], random.integers(2, 8)):
+            recipe, image = step(random, recipe, image)
+        np.testing.assert_array_equal(run(recipe, data), np.asarray(image), repr(recipe))
+
+
 @every_filter
 def test_a_resize_to_the_same_size_changes_nothing_also_between_flips(run, filter):
     data = encoded(picture(30, 21), "PNG")

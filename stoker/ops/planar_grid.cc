@@ -35,8 +35,7 @@ PlanarGrid::PlanarGrid(const AxisMap& axis, int plane_factor, int plane_length)
   support = 2 * std::max(half_pixel, half_column);
   begin = 2 * axis.target * left;
 
-  const int shown_begin = std::max(axis.window_begin, 0);
-  const int shown_end = std::max(shown_begin, std::min(axis.window_begin + axis.length, axis.target));
+  const int shown_begin = axis.image_begin(), shown_end = axis.image_end();
   shown = shown_end - shown_begin;
   const int first_seen = axis.flip ? shown_end - 1 : shown_begin;  // of the shown columns, that of the first output
   first_shown = shown == 0  ? 0

@@ -40,6 +40,8 @@ void AxisMap::crop(int begin, int new_length) {
   // The window is kept unflipped: what is cut off on the left of a mirrored view is cut off on the window's right.
   window_begin += flip ? length - begin - new_length : begin;
   length = new_length;
+  dropped_before = std::max(dropped_before, window_begin);
+  dropped_after = std::max(dropped_after, target - (window_begin + length));
 }
 
 // The same columns, counted from the other end.
@@ -85,6 +87,7 @@ void AxisMap::resize(int new_length) {
   target = new_length;
   window_begin = 0;
   length = new_length;
+  dropped_before = dropped_after = 0;
 }
 
 void SamplingMap::resize(int new_width, int new_height, Filter new_filter) {
@@ -99,11 +102,14 @@ void SamplingMap::resize(int new_width, int new_height, Filter new_filter) {
 
 void SamplingMap::crop_or_pad(Rect window, const std::array<std::uint8_t, 3>& color) {
   const bool padded = x.shows_padding() || y.shows_padding();
+  const bool pads =
+      window.x < 0 || window.y < 0 || window.x + window.width > width() || window.y + window.height > height();
   x.crop(window.x, window.width);
   y.crop(window.y, window.height);
-  if (!x.shows_padding() && !y.shows_padding()) return;
-  if (padded && fill != color)
+  if (!pads) return;
+  if (padded && fill != color) {
     fail(ErrorKind::kUsage, "two operators pad with different colours; give both the same fill");
+  }
   fill = color;
 }
 

@@ -2,6 +2,7 @@
 // flip and pad only change these numbers; pixels move once, in the kernel (or in the reference executor).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -17,7 +18,8 @@ std::string_view to_string(Filter filter);
 Filter parse_filter(std::string_view name);  // throws kUsage
 
 /// One axis. Output o of `length` shows column window_begin + (flip ? length - 1 - o : o) of a virtual target image of
-/// `target` columns; columns outside 0 .. target - 1 are padding. No tap reaches outside the source columns
+/// `target` columns. Columns outside 0 .. target - 1 are padding, and so are those that a crop dropped, if a later
+/// operator pads where they were. No tap reaches outside the source columns
 /// clamp_begin .. clamp_end - 1 (the crop). They are read from left to right, or from right to left if
 /// `source_mirrored`; the target covers the interval [box_begin, box_begin + box_length) of them, counted as they are
 /// read. Mirroring before a resize and after it differ: filters break ties to one side.
@@ -28,7 +30,8 @@ struct AxisMap {
   bool resampled = false;        // false: the target is the clamped source itself, pixel for pixel
   bool source_mirrored = false;  // mirrored before the resize
   int window_begin = 0, length = 0;
-  bool flip = false;  // mirrored after it
+  bool flip = false;                          // mirrored after it
+  int dropped_before = 0, dropped_after = 0;  // columns at the target's ends that crops dropped
 
   /// The whole of a source of `size` columns, as it is.
   static AxisMap identity(int size);
@@ -38,7 +41,10 @@ struct AxisMap {
   void mirror() { flip = !flip; }
   /// What is seen is the source mirrored.
   bool mirrored() const { return flip != source_mirrored; }
-  bool shows_padding() const { return window_begin < 0 || window_begin + length > target; }
+  /// The target's columns image_begin() .. image_end() - 1 are shown and are not padding; there may be none.
+  int image_begin() const { return std::clamp(dropped_before, window_begin, window_begin + length); }
+  int image_end() const { return std::clamp(target - dropped_after, image_begin(), window_begin + length); }
+  bool shows_padding() const { return image_begin() > window_begin || image_end() < window_begin + length; }
   /// The same map of a source of `size` columns that is mirrored.
   AxisMap of_mirrored_source(int size) const;
   /// Stretch what is now shown, which must not be padding, to new_length outputs.
@@ -55,8 +61,8 @@ struct SamplingMap {
   Filter filter = Filter::kBilinear;   // of the last resize
   std::array<std::uint8_t, 3> fill{};  // the colour of padding
 
-  /// Cuts both axes to a window that may reach into padding, which then has this colour. Throws kUsage when padding of
-  /// another colour is already there.
+  /// Cuts both axes to a window that may reach beyond what is shown, into padding of this colour. Throws kUsage if it
+  /// does, and padding of another colour is already there.
   void crop_or_pad(Rect window, const std::array<std::uint8_t, 3>& color);
   /// Stretches what is shown to this size; what has it already stays as it is. Throws kUsage if padding is shown, and
   /// kLimit when next to nothing of the source is left.

@@ -80,6 +80,25 @@ TEST(SamplingMap, PaddingCannotBeResized) {
   EXPECT_EQ(map.x.clamp_end, 10);
 }
 
+TEST(SamplingMap, PaddingAroundACropIsPadding) {
+  for (const bool resized : {false, true}) {
+    AxisMap axis = AxisMap::identity(10);
+    if (resized) axis.resize(20);
+    axis.crop(3, 5);
+    axis.mirror();
+    axis.crop(1, 3);  // columns 4, 5 and 6, from right to left
+    EXPECT_FALSE(axis.shows_padding());
+    axis.crop(-2, 6);
+    EXPECT_TRUE(axis.shows_padding());
+    EXPECT_EQ(std::pair(axis.window_begin, axis.length), std::pair(3, 6));
+    EXPECT_EQ(std::pair(axis.image_begin(), axis.image_end()), std::pair(4, 7));
+    axis.crop(5, 3);  // nothing else any more
+    EXPECT_EQ(axis.image_begin(), axis.image_end());
+    axis.crop(-9, 20);
+    EXPECT_EQ(axis.image_begin(), axis.image_end()) << "what was cropped does not come back";
+  }
+}
+
 TEST(SamplingMap, AResizeToThePresentSizeChangesNothing) {
   SamplingMap map = SamplingMap::identity(10, 10);
   map.resize(5, 4, Filter::kNearest);
@@ -95,6 +114,9 @@ TEST(SamplingMap, RefusesTwoColoursOfPadding) {
   EXPECT_EQ(map.fill[0], 1);
   map.crop_or_pad({0, 0, 5, 4}, {1, 1, 1});
   EXPECT_THROW(map.crop_or_pad({-1, 0, 9, 4}, {2, 2, 2}), Error);
+  SamplingMap cut = map;
+  cut.crop_or_pad({0, 0, 3, 3}, {2, 2, 2});  // which pads nothing
+  EXPECT_EQ(cut.fill, (std::array<std::uint8_t, 3>{1, 1, 1}));
   SamplingMap inner = SamplingMap::identity(4, 4);
   inner.crop_or_pad({1, 1, 2, 2}, {9, 9, 9});
   EXPECT_EQ(inner.fill[0], 0) << "a crop that shows no padding has no colour";

@@ -36,15 +36,6 @@ struct BicubicFilter {
   }
 };
 
-// The columns of the virtual target that are shown and are not padding.
-struct ShownColumns {
-  int begin, end;
-};
-
-ShownColumns shown_columns(const AxisMap& axis) {
-  return {std::max(axis.window_begin, 0), std::min(axis.window_begin + axis.length, axis.target)};
-}
-
 std::size_t output_of(const AxisMap& axis, int column) {
   const int offset = column - axis.window_begin;
   return static_cast<std::size_t>(axis.flip ? axis.length - 1 - offset : offset);
@@ -89,11 +80,11 @@ bool is_copy(const AxisMap& axis) {
 void copy_taps(const AxisMap& axis, AxisTaps& taps) {
   clear(axis, 1, taps);
   const int origin = axis.clamp_begin + (axis.resampled ? static_cast<int>(axis.box_begin) : 0);
-  const ShownColumns shown = shown_columns(axis);
+  const int image_begin = axis.image_begin(), image_end = axis.image_end();
   taps.identity = true;
-  if (shown.begin >= shown.end) return;
+  if (image_begin == image_end) return;
   // What is shown stands side by side, in this order or the other.
-  const auto [begin, last] = std::minmax({output_of(axis, shown.begin), output_of(axis, shown.end - 1)});
+  const auto [begin, last] = std::minmax({output_of(axis, image_begin), output_of(axis, image_end - 1)});
   const auto part_of = [begin = begin, end = last + 1](auto& values) {
     return std::span(values).subspan(begin, end - begin);
   };
@@ -101,9 +92,9 @@ void copy_taps(const AxisMap& axis, AxisTaps& taps) {
   std::fill(count.begin(), count.end(), 1);
   std::fill(weights.begin(), weights.end(), kWeightOne);
   if (axis.flip) {
-    std::iota(first.rbegin(), first.rend(), origin + shown.begin);
+    std::iota(first.rbegin(), first.rend(), origin + image_begin);
   } else {
-    std::iota(first.begin(), first.end(), origin + shown.begin);
+    std::iota(first.begin(), first.end(), origin + image_begin);
   }
 }
 
@@ -111,11 +102,10 @@ void copy_taps(const AxisMap& axis, AxisTaps& taps) {
 void nearest_taps(const AxisMap& axis, AxisTaps& taps) {
   clear(axis, 1, taps);
   const int columns_max = axis.clamp_end - axis.clamp_begin - 1;
-  const ShownColumns shown = shown_columns(axis);
   const double step = axis.box_length / axis.target;
   double position = axis.box_begin + step * 0.5;
-  for (int column = 0; column < shown.end; ++column, position += step) {
-    if (column < shown.begin) continue;
+  for (int column = 0; column < axis.image_end(); ++column, position += step) {
+    if (column < axis.image_begin()) continue;
     const int source = std::clamp(static_cast<int>(position), 0, columns_max);
     set_single(taps, output_of(axis, column), axis.clamp_begin + source);
   }
@@ -135,8 +125,7 @@ void filtered_taps(const AxisMap& axis, AxisTaps& taps) {
   // The real weights of one output, until their total is known; those beyond kKept are computed a second time.
   constexpr int kKept = 64;
   double kept[kKept];
-  const ShownColumns shown = shown_columns(axis);
-  for (int column = shown.begin; column < shown.end; ++column) {
+  for (int column = axis.image_begin(); column < axis.image_end(); ++column) {
     const double center = axis.box_begin + (column + 0.5) * scale;
     const int first = std::clamp(static_cast<int>(center - support + 0.5), 0, source_columns - 1);
     const int end = std::clamp(static_cast<int>(center + support + 0.5), first + 1, source_columns);

@@ -37,6 +37,8 @@ std::vector<Recipe> recipes_in(const char* mode) {
       base().random_crop(40, 40).normalize("cifar10").cast("u8"),
       base().pad({1, 2, 3, 4}, {10, 20, 30}).center_crop(13).cast("f32"),
       base().resize(20, 20).pad({30, 30, 30, 30}, {10, 20, 30}).crop(2, 3, 20, 25),  // nothing but padding
+      base().center_crop(9, 7).flip().pad({5, 1, 2, 0}, {10, 20, 30}),               // not what lies around the crop
+      base().resize(30, 30).center_crop(12).pad({4}, {9, 8, 7}).random_crop(14),
       base().resize(20, 20).flip("vertical").resize(11, 37, "bilinear"),
       base().flip().resize(23, 18, "box").flip("vertical").center_crop(15).flip().resize(31, 9, "nearest"),
       base().resize(5, 5).normalize({0}, {1}, 1),  // the same numbers, as f32

@@ -264,6 +264,8 @@ AxisMap random_axis(int size, Noise& noise) {
     map.window_begin = noise.between(-9, map.target + 3);
     map.length = noise.between(1, map.target + 8);
   }
+  map.dropped_before = std::max(0, noise.between(-map.target, map.target));
+  map.dropped_after = std::max(0, noise.between(-map.target, map.target));
   map.flip = noise.between(0, 1);
   return map;
 }

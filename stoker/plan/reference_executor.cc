@@ -65,6 +65,7 @@ AxisTaps whole_target_taps(AxisMap axis, Filter filter) {
   axis.window_begin = 0;
   axis.length = axis.target;
   axis.flip = false;
+  axis.dropped_before = axis.dropped_after = 0;
   AxisTaps taps;
   build_taps(axis, filter, taps);
   return taps;
@@ -99,8 +100,11 @@ int shown(const AxisMap& axis, int o) { return axis.window_begin + (axis.flip ? 
 Picture window(const Picture& target, const SamplingMap& map) {
   return picture_of(map.width(), map.height(), [&](int x, int y, int channel) {
     const int from_x = shown(map.x, x), from_y = shown(map.y, y);
-    const bool inside = from_x >= 0 && from_x < target.width && from_y >= 0 && from_y < target.height;
-    return inside ? target.at(from_x, from_y, channel) : map.fill[static_cast<std::size_t>(channel)];
+    const auto is_image = [](const AxisMap& axis, int at) {
+      return at >= axis.dropped_before && at < axis.target - axis.dropped_after;
+    };
+    return is_image(map.x, from_x) && is_image(map.y, from_y) ? target.at(from_x, from_y, channel)
+                                                              : map.fill[static_cast<std::size_t>(channel)];
   });
 }
 

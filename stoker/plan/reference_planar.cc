@@ -94,7 +94,7 @@ std::vector<int> weights_of(const AxisMap& axis, Filter filter, int factor, int 
 // Which column of the target, as the image is stored, an output shows; -1: padding.
 int column_of(const AxisMap& axis, int output) {
   const int column = axis.window_begin + (axis.flip ? axis.length - 1 - output : output);
-  if (column < 0 || column >= axis.target) return -1;
+  if (column < axis.dropped_before || column >= axis.target - axis.dropped_after) return -1;
   return axis.source_mirrored ? axis.target - 1 - column : column;
 }
 

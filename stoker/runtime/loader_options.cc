@@ -15,8 +15,8 @@ constexpr Word<CacheKind> kCaches[] = {
 void set_disk_cache(LoaderOptions& options, std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) {
-    fail(ErrorKind::kUsage,
-         "'{}' is not a folder and a size; write disk=DIR:SIZE, for instance disk=/scratch/cache:200GB", text);
+    fail(ErrorKind::kUsage, "'{}' is not a folder and a size; write disk=DIR:SIZE, for instance disk=/nvme/cache:200GB",
+         text);
   }
   options.cache_bytes_max = parse_size(text.substr(colon + 1));
   options.cache_folder = text.substr(0, colon);

@@ -186,10 +186,13 @@ class WebServer:
         self.process.wait()
         self.process.stdout.close()
 
-    def counts(self):
+    def tell(self, name):
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(f"{self.url}/counts") as answer:
-            return collections.Counter(json.load(answer))
+        with opener.open(f"{self.url}/{name}") as answer:
+            return answer.read().decode()
+
+    def counts(self):
+        return collections.Counter(json.loads(self.tell("counts")))
 
 
 if __name__ == "__main__":

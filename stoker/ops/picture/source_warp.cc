@@ -114,8 +114,8 @@ std::optional<PictureStep> frame_of(const SamplingMap& map) {
   PictureStep step{};
   step.kind = PictureKind::kFrame;
   const auto place = [&](const AxisMap& axis, int i) {
-    const int before = std::max(0, -axis.window_begin);
-    const int after = std::max(0, axis.window_begin + axis.length - axis.target);
+    const int before = axis.image_begin() - axis.window_begin;
+    const int after = axis.window_begin + axis.length - axis.image_end();
     step.n[i] = axis.flip ? after : before;
     step.n[i + 2] = axis.length - (axis.flip ? before : after);
   };

@@ -19,6 +19,9 @@ namespace {
 constexpr std::int64_t kSweepNs = 10'000'000;
 constexpr int kIdleWaitMs = 60'000;  // without calls there is nothing to look at; a new one wakes the driver
 
+// Less than signed URLs are good for.
+constexpr std::int64_t kRedirectKeptNs = 300'000'000'000;
+
 // Of a host that has never said anything: its name may be mistyped, and whoever wrote it waits.
 constexpr int kTriesOfStranger = 3;
 
@@ -79,7 +82,7 @@ void HttpDriver::look_at(HttpCall& call, std::int64_t now) {
   if (now < call.host->silent_until_ns) {
     return give_up(call, Verdict::again(fmt::format("the host does not answer ({})", call.host->why_silent)));
   }
-  if (progress.due_ns > now || !has_room()) return;
+  if (progress.due_ns > now || !has_room() || (call.dialect && !call.dialect->ready())) return;
   if (progress.began_ns == 0) progress.began_ns = now;  // what it waited for room is no server's fault
   start_exchange(call, now);
 }
@@ -87,7 +90,6 @@ void HttpDriver::look_at(HttpCall& call, std::int64_t now) {
 /// Looks at a call that has exchanges under way.
 void HttpDriver::watch(HttpCall& call, std::int64_t now) {
   HttpCall::Progress& progress = call.progress;
-  const bool overdue = now - progress.began_ns > patience_ns();
   for (HttpExchange* const exchange : progress.exchanges) {
     if (!exchange) continue;
     if (progress.chosen && progress.chosen != exchange) {
@@ -96,6 +98,7 @@ void HttpDriver::watch(HttpCall& call, std::int64_t now) {
       continue;
     }
     const bool silent = exchange->answered_ns() == 0;  // else it may take its time, as long as something comes
+    const bool overdue = now - std::max(progress.began_ns, exchange->body_sent_ns()) > patience_ns();
     if ((overdue && silent) || exchange->stalls(options_, now)) {
       const double waited_s = seconds(now - exchange->sent_ns());
       Verdict verdict = Verdict::again(
@@ -108,7 +111,9 @@ void HttpDriver::watch(HttpCall& call, std::int64_t now) {
     }
   }
   const HttpExchange* const first = progress.exchanges[0];
-  if (!first || progress.exchanges[1] || progress.hedged || first->answered_ns() != 0 || !has_room()) return;
+  if (!first || !call.only_reads() || progress.exchanges[1] || progress.hedged || first->answered_ns() != 0 ||
+      !has_room())
+    return;
   const std::optional<std::int64_t> late_ns = call.host->link.late_after_ns();
   if (!late_ns || now - first->sent_ns() < *late_ns || !call.host->hedges.take()) return;
   progress.hedged = true;
@@ -120,14 +125,19 @@ std::exception_ptr HttpDriver::why_unwanted(const HttpCall& call, std::int64_t n
   const auto error = [&](ErrorKind kind, std::string_view why) {
     return std::make_exception_ptr(Error(kind, fmt::format("cannot {} '{}': {}", call.doing, call.name, why)));
   };
-  if (call.stop.stop_requested() || options_.stop.stop_requested()) return error(ErrorKind::kClosed, "it was stopped");
+  if (call.stop.stop_requested() || (!call.cleans_up && options_.stop.stop_requested()))
+    return error(ErrorKind::kClosed, "it was stopped");
   if (now <= call.deadline_ns) return nullptr;
   return error(ErrorKind::kIo, "it did not end within the time allowed");
 }
 
 void HttpDriver::start_exchange(HttpCall& call, std::int64_t now) {
   HttpExchange* exchange = nullptr;
+  const bool is_kept = call.redirect && now < call.redirect->until_ns;
   std::exception_ptr error = thrown_by([&] {
+    if (is_kept && call.progress.tries == 0 && call.progress.redirected.empty()) {
+      call.progress.redirected = call.redirect->target;
+    }
     if (free_.empty()) {
       all_.push_back(std::make_unique<HttpExchange>(options_));
       free_.push_back(all_.back().get());
@@ -218,6 +228,7 @@ void HttpDriver::redirect(HttpCall& call, const std::string& target) {
   if (!may_redirect(from, target))
     return refuse("the server redirects it to a place that is not encrypted, or not HTTP");
   progress.redirected = redirect_target(call.url, target);
+  if (call.redirect) *call.redirect = {progress.redirected, now_ns() + kRedirectKeptNs};
   progress.due_ns = now_ns();
   next_sweep_ns_ = 0;
   counters_.add(HttpCounters::kRedirects);
@@ -238,6 +249,7 @@ void HttpDriver::repeat(HttpCall& call, Verdict verdict) {
         fmt::format(", and asks to wait for {}", format_duration(static_cast<double>(*verdict.retry_after_s)));
   }
   if (progress.tries >= tries_max || !in_time || !call.host->retries.take()) return give_up(call, verdict);
+  if (call.redirect && call.redirect->target == progress.redirected) call.redirect->until_ns = 0;
   progress.redirected.clear();  // where it led to may be what failed
   progress.redirects = 0;
   progress.due_ns = now + delay;

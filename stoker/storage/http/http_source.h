@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,14 +17,21 @@ namespace stoker {
 /// The calls of reads, used again: shared by all sources of a transport.
 class HttpParts;
 
+/// An object as a store over HTTP knows it.
+struct HttpObject {
+  std::string url;
+  std::string name;                                      // for messages: without what gives access
+  std::shared_ptr<const HttpDialect> dialect = nullptr;  // what the store adds to HTTP, if anything
+  bool keeps_redirect = false;                           // for some minutes; the dialect says if it has expired
+};
+
 class HttpSource final : public Source {
  public:
-  /// Of what was found to be of that version at the URL.
-  HttpSource(std::string url, ObjectVersion version, std::shared_ptr<HttpTransport> transport,
+  /// Of what was found to be of that version; without a version of whatever is there, whose size is not known.
+  HttpSource(HttpObject object, std::optional<ObjectVersion> version, std::shared_ptr<HttpTransport> transport,
              std::shared_ptr<HttpParts> parts);
 
-  /// The URL without what gives access.
-  const std::string& name() const override { return name_; }
+  const std::string& name() const override { return object_.name; }
   std::uint64_t size(std::string_view part = {}) const override;
   /// Of an object that has a strong tag, or a date.
   std::optional<ObjectIdentity> identity(std::string_view part = {}) const override;
@@ -44,8 +52,8 @@ class HttpSource final : public Source {
   void require_not_refused() const;
   void keep_refusal(const std::exception_ptr& error);
 
-  const std::string url_, name_;
-  const ObjectVersion version_;
+  const HttpObject object_;
+  const std::optional<ObjectVersion> version_;
   const std::shared_ptr<HttpTransport> transport_;
   const std::shared_ptr<HttpHost> host_;
   const std::shared_ptr<HttpParts> parts_;
@@ -53,6 +61,7 @@ class HttpSource final : public Source {
   std::atomic<bool> is_refused_ = false;
   mutable std::mutex mutex_;
   std::exception_ptr refusal_;
+  KeptRedirect redirect_;  // the driver's
 };
 
 class HttpParts {

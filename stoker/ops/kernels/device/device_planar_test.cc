@@ -169,6 +169,8 @@ AxisMap random_axis(Noise& noise, int size, int length) {
   }
   map.window_begin = noise.between(-length, map.target + 2);  // also such that nothing but padding is shown
   map.length = length;
+  map.dropped_before = std::max(0, noise.between(-map.target, map.target));
+  map.dropped_after = std::max(0, noise.between(-map.target, map.target));
   map.flip = noise.between(0, 1);
   return map;
 }

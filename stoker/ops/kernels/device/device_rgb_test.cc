@@ -131,6 +131,8 @@ TEST(DeviceRgb, MakesTheTensorsOfTheCpuForCropsWindowsFlipsAndPadding) {
         map.target = map.resampled ? noise.between(1, 90) : cropped;
         map.window_begin = noise.between(-length, map.target + 2);
         map.length = length;
+        map.dropped_before = std::max(0, noise.between(-map.target, map.target));
+        map.dropped_after = std::max(0, noise.between(-map.target, map.target));
         map.source_mirrored = noise.between(0, 1);
         map.flip = noise.between(0, 1);
         return map;

@@ -170,6 +170,8 @@ TEST_P(ResamplerOn, EqualsTheDefinitionForCropsWindowsFlipsAndPadding) {
       map.target = map.resampled ? noise.between(1, 90) : cropped;
       map.window_begin = noise.between(-5, map.target / 2);
       map.length = noise.between(1, map.target + 8);
+      map.dropped_before = std::max(0, noise.between(-map.target, map.target));
+      map.dropped_after = std::max(0, noise.between(-map.target, map.target));
       map.source_mirrored = noise.between(0, 1);
       map.flip = noise.between(0, 1);
       return map;

@@ -1,0 +1,371 @@
+"""Objects behind a link with latency: Stoker beside a plain reader of ranges, which shows what the link gives, and beside
+other readers of object stores.
+
+tests/store_server serves a folder as S3 on one core; every contestant has the other to itself, and reads the same objects.
+Rounds interleave the contestants, and ratios are medians of ratios within rounds. The server is ours, for its latency and
+its rate are then known: what an object store far away does besides, it does not.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import environments
+import heat_map
+from process import synthetic_images
+from table import Figure, report
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROUNDS = 3
+LATENCY_S = 0.030
+LINK = 200_000_000      # bytes a second, of all connections together, where a link is compared with
+COPIES = 16             # of the images: an epoch takes seconds
+SHARD = "32MiB"
+BATCH = 64
+EPOCHS = 3
+IN_FLIGHT = 128         # what Stoker has at most
+PART = 8 << 20
+SWEEP_SECONDS = 1.0
+SWEEP_IN_FLIGHT = (1, 4, 16, 64, 128)
+SWEEP_BLOCKS = (16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
+WORKERS = (1, 2, 4, 8)  # that peers with workers are tried with
+SMALL, SMALL_BYTES, SMALL_SHARDS = 20_000, 5_000, 20
+SMALL_ALL = 2_000_000
+MEGABYTE = 1_000_000
+
+
+class Failed(Exception):
+    """A contestant did not run, and what it said last."""
+
+
+class Store:
+    """The server, to be used in a `with`."""
+
+    def __init__(self, bench, *options, latency=LATENCY_S):
+        self.bench, self.options = bench, ("--latency", latency, *options)
+
+    def __enter__(self):
+        command = ["taskset", "-c", self.bench.server_core, self.bench.build / "store_server", self.bench.folder, *self.options]
+        self.process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.env = {"AWS_ENDPOINT_URL": self.url, "S3_ENDPOINT_URL": self.url, "AWS_ACCESS_KEY_ID": "bench",
+                    "AWS_SECRET_ACCESS_KEY": "bench", "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1",
+                    "AWS_EC2_METADATA_DISABLED": "true", "no_proxy": "127.0.0.1", "NO_PROXY": "127.0.0.1"}
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def requests(self):
+        done = subprocess.run(["curl", "-s", "--noproxy", "*", f"{self.url}/counts"], check=True, capture_output=True)
+        return json.loads(done.stdout).get("requests", 0)
+
+    def run(self, *command, stdin=None):
+        """What the contestant printed as JSON, with the requests that it made."""
+        before = self.requests()
+        with tempfile.TemporaryFile("w+") as errors:
+            done = subprocess.run(["taskset", "-c", self.bench.core, *map(str, command)], input=stdin, text=True,
+                                  stdout=subprocess.PIPE, stderr=errors, env=os.environ | self.env)
+            errors.seek(0)
+            if done.returncode:
+                lines = [line for line in errors.read().splitlines() if line.strip()] or ["nothing"]
+                raise Failed(f"{lines[-1]} (status {done.returncode})")
+        answer = json.loads(done.stdout.splitlines()[-1])
+        answer["requests"] = self.requests() - before
+        return answer
+
+
+class Bench:
+    """The programs, the data, and what is reported."""
+
+    def __init__(self, build, folder, images):
+        self.build, self.folder, self.images = build, folder, images
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) < 2:
+            sys.exit("bench: remote takes two cores: one for the server, one for who reads")
+        self.core, self.server_core = map(str, cores[:2])
+        self.figures, self.absent, self.rows = [], {}, {}
+        self.bucket = folder / "bench"
+        self.python = None
+
+    def peer(self, store, reader, **options):
+        """Throws Failed, also if the peers cannot be installed."""
+        if self.python is None:
+            try:
+                self.python = environments.make("remote", self.build.parent / "peers")
+            except environments.Unavailable as reason:
+                raise Failed(str(reason)) from None
+        return store.run(self.python, HERE / "peers.py", reader, json.dumps(options))
+
+    def objects(self, name, pattern="*.tar"):
+        """Key and size of each, as its readers take them."""
+        files = sorted((self.bucket / name).glob(pattern))
+        return [(f"{name}/{file.name}", file.stat().st_size) for file in files]
+
+    def plain(self, store, in_flight, block, seconds, name="packed", pattern="*.tar"):
+        return store.run(self.build / "bench_remote_plain", store.port, in_flight, block, seconds,
+                         *(f"/bench/{key}:{size}" for key, size in self.objects(name, pattern)))
+
+    def blocks(self, store, in_flight, block, seconds):
+        urls = [f"s3://bench/{key}" for key, _ in self.objects("packed")]
+        return store.run(self.build / "bench_remote_blocks", in_flight, block, seconds, *urls)
+
+    def samples(self, store, name, order):
+        """All samples of a packed data set, read as the loader reads them, and not decoded."""
+        return store.run(self.build / "bench_storage", "packed", f"s3://bench/{name}/", order, IN_FLIGHT, 600, 0, "auto", 0, 64,
+                         stdin="go\n")
+
+    def batches(self, store, **options):
+        recipe = "imagenet-train"
+        return store.run("/usr/bin/python3", HERE / "batches.py", "s3://bench/packed/", recipe,
+                         json.dumps({"batch": BATCH, "tune": "off", "epochs": EPOCHS, **options}))
+
+    def say(self, text):
+        print(text, file=sys.stderr, flush=True)
+
+
+def make_data(bench):
+    """The images several times over, packed and as loose files; small objects, loose and packed."""
+    bench.say(f"making the data in {bench.folder}")
+    loose = bench.folder / "images"
+    sources = sorted(path for path in pathlib.Path(bench.images).rglob("*") if path.suffix.lower() in (".jpg", ".jpeg"))
+    for copy in range(COPIES):
+        (loose / f"{copy:03}").mkdir(parents=True)
+        for number, source in enumerate(sources):
+            shutil.copy(source, loose / f"{copy:03}" / f"{number:06}.jpg")
+    subprocess.run([bench.build / "stoker", "pack", loose, bench.bucket / "packed", "--shard-size", SHARD],
+                   check=True, stdout=subprocess.DEVNULL)
+    bench.count = COPIES * len(sources)
+    bench.sample_bytes = COPIES * sum(source.stat().st_size for source in sources) / bench.count
+    subprocess.run([bench.build / "bench_storage_data", "shards", bench.folder, str(SMALL), str(SMALL_BYTES), str(SMALL_SHARDS)],
+                   check=True, stdout=subprocess.DEVNULL)
+    (bench.folder / "packed").rename(bench.bucket / "small")
+    (bench.bucket / "loose").mkdir()
+    for number in range(SMALL):
+        (bench.bucket / "loose" / f"{number:07}.bin").write_bytes(os.urandom(SMALL_BYTES))
+
+
+def rounds(bench, contestants):
+    """Answers by name, a list in the order of the rounds; a contestant that fails is absent, with the reason."""
+    answers = {name: [] for name in contestants}
+    for number in range(ROUNDS):
+        names = list(contestants)
+        for name in names[number % len(names):] + names[:number % len(names)]:
+            if name in bench.absent:
+                continue
+            try:
+                answers[name].append(contestants[name]())
+            except Failed as reason:
+                bench.absent[name] = str(reason)
+                bench.say(f"{name} does not run: {reason}")
+    return {name: found for name, found in answers.items() if len(found) == ROUNDS}
+
+
+def ratio(ours, theirs, value):
+    return statistics.median(value(a) / value(b) for a, b in zip(ours, theirs))
+
+
+def rate(answer):
+    return answer["bytes"] / answer["seconds"]
+
+
+def cpu_per_gigabyte(answer):
+    return 1e9 * answer["cpu_seconds"] / answer["bytes"]
+
+
+def table(title, head, rows):
+    print(f"\n{title}\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for row in rows:
+        print(f"| {' | '.join(map(str, row))} |")
+
+
+def measure_sweep(bench, svg):
+    with Store(bench) as store:
+        rates = [[rate(bench.blocks(store, in_flight, block, SWEEP_SECONDS)) / MEGABYTE for block in SWEEP_BLOCKS]
+                 for in_flight in SWEEP_IN_FLIGHT]
+    heads = [f"{block >> 10} KB" for block in SWEEP_BLOCKS]
+    table(f"MB/s by blocks, and by requests at a time; {1e3 * LATENCY_S:.0f} ms to the first byte, no limit on the link",
+          ["", *heads], [[count, *(f"{value:.0f}" for value in row)] for count, row in zip(SWEEP_IN_FLIGHT, rates)])
+    bench.rows["sweep"] = {"in_flight": SWEEP_IN_FLIGHT, "blocks": SWEEP_BLOCKS, "mb_per_s": rates}
+    if svg:
+        heat_map.draw(SWEEP_IN_FLIGHT, heads, rates, svg)
+
+
+class Epochs:
+    """What came of a loader's batches."""
+
+    def __init__(self, bench, answer):
+        times = [at for epoch in answer["times"] for at in epoch]
+        self.rate = (len(times) - 1) * BATCH * bench.sample_bytes / (times[-1] - times[0])
+        self.first, self.opened = times[0], answer["opened"]
+        gaps = [after - before for before, after in zip(times, times[1:])]
+        ends = [sum(map(len, answer["times"][:epoch])) for epoch in range(1, len(answer["times"]))]
+        self.gap_median = statistics.median(gaps)
+        self.gap_at_ends = max(gap for end in ends for gap in gaps[end - 3:end + 2])
+        self.requests, self.cpu_seconds = answer["requests"], answer["cpu_seconds"]
+        self.cpu_per_gigabyte = 1e9 * answer["cpu_seconds"] / (answer["samples"] * bench.sample_bytes)
+
+
+def measure_link(bench):
+    """The loader, which decodes, beside the plain reader on a link that both can fill."""
+    with Store(bench, "--link", LINK) as store:
+        done = rounds(bench, {
+            "plain": lambda: bench.plain(store, IN_FLIGHT, 1 << 20, 3),
+            "global": lambda: bench.batches(store, order="global"),
+            "windowed": lambda: bench.batches(store, order="windowed"),
+        })
+    plain = done["plain"]
+    bench.figures.append(Figure("link, plain reader", statistics.median(map(rate, plain)) / MEGABYTE, "MB/s"))
+    rows = [["plain reader", f"{statistics.median(map(rate, plain)) / MEGABYTE:.1f}", "", "", "", "",
+             f"{statistics.median(answer['requests'] for answer in plain):.0f}",
+             f"{statistics.median(map(cpu_per_gigabyte, plain)):.2f}"]]
+    trips = 3 * LATENCY_S + BATCH * bench.sample_bytes / LINK
+    for order in ("global", "windowed"):
+        if order not in done:
+            continue
+        epochs = [Epochs(bench, answer) for answer in done[order]]
+        middle = {name: statistics.median(getattr(one, name) for one in epochs) for name in vars(epochs[0])}
+        bench.figures += [
+            Figure(f"link, {order}", middle["rate"] / MEGABYTE, "MB/s", "plain",
+                   statistics.median(one.rate / rate(other) for one, other in zip(epochs, plain)), 0.95),
+            Figure(f"first batch, {order}", 1e3 * middle["first"], "ms", "3 trips", middle["first"] / trips, ceiling=1),
+            Figure(f"at epochs' ends, {order}", 1e3 * middle["gap_at_ends"], "ms", "median",
+                   middle["gap_at_ends"] / middle["gap_median"], ceiling=2)]
+        rows.append([order, f"{middle['rate'] / MEGABYTE:.1f}", f"{1e3 * middle['opened']:.0f}", f"{1e3 * middle['first']:.0f}",
+                     f"{1e3 * middle['gap_median']:.0f}", f"{1e3 * middle['gap_at_ends']:.0f}", f"{middle['requests']:.0f}",
+                     f"{middle['cpu_per_gigabyte']:.2f}"])
+    table(f"A link of {LINK / MEGABYTE:.0f} MB/s; three round trips and a batch's bytes take {1e3 * trips:.0f} ms",
+          ["", "MB/s", "opened, ms", "first batch, ms", "interval, ms", "longest at an epoch's end, ms", "requests",
+           "CPU s per GB, with decoding"], rows)
+    bench.rows["link"] = rows
+
+
+def measure_cpu(bench):
+    """Reading into memory, and nothing else."""
+    objects = bench.objects("packed")
+    parallel = {"objects": objects, "bucket": "bench", "block": PART, "parallel": 16}
+    with Store(bench) as store:
+        done = rounds(bench, {
+            "stoker": lambda: bench.blocks(store, 16, PART, 600),
+            "plain reader": lambda: bench.plain(store, 16, PART, 1),
+            "obstore": lambda: bench.peer(store, "obstore_ranges", **parallel),
+            "s3torchconnector": lambda: bench.peer(store, "s3torch_objects", bucket="bench", objects=objects),
+            "boto3": lambda: bench.peer(store, "boto3_ranges", **parallel),
+        })
+    ours = done["stoker"]
+    for name, ceiling in (("obstore", 0.6), ("s3torchconnector", 0.6), ("boto3", 0.3), ("plain reader", None)):
+        if name in done:
+            bench.figures.append(Figure("CPU per GB", statistics.median(map(cpu_per_gigabyte, ours)), "s", name,
+                                        ratio(ours, done[name], cpu_per_gigabyte), ceiling=ceiling))
+    rows = [[name, f"{statistics.median(map(rate, answers)) / MEGABYTE:.0f}", f"{statistics.median(map(cpu_per_gigabyte, answers)):.2f}",
+             f"{statistics.median(answer['requests'] for answer in answers):.0f}"] for name, answers in done.items()]
+    table("Ranges of 8 MB, 16 at a time, into memory", ["", "MB/s", "CPU s per GB", "requests"], rows)
+    bench.rows["cpu"] = rows
+
+
+def best_workers(bench, name, read):
+    """The number of workers with which the peer is fastest; it is absent if it does not run."""
+    found = {}
+    for workers in WORKERS:
+        try:
+            answer = read(workers)
+            found[workers] = answer["samples"] / answer["seconds"]
+        except Failed as reason:
+            bench.absent[name] = str(reason)
+            bench.say(f"{name} does not run: {reason}")
+            return WORKERS[0]
+    return max(found, key=found.get)
+
+
+def measure_samples(bench):
+    """Samples in memory, encoded: the same JPEGs in tars for Stoker and webdataset, in MDS for streaming."""
+    files = [str(path) for path in sorted((bench.folder / "images").rglob("*.jpg"))]
+    with Store(bench) as store:
+        urls = [f"{store.url}/bench/{key}" for key, _ in bench.objects("packed")]
+
+        def webdataset(workers):
+            return bench.peer(store, "webdataset_pipe", urls=urls, workers=workers)
+
+        def streaming(workers):
+            with tempfile.TemporaryDirectory(dir=bench.folder) as local:
+                return bench.peer(store, "streaming_mds", remote="s3://bench/mds", local=local, workers=workers)
+
+        best = {"webdataset": best_workers(bench, "webdataset", webdataset)}
+        try:
+            bench.peer(store, "make_mds", files=files, out=str(bench.bucket / "mds"), size_limit=32 << 20)
+            best["streaming"] = best_workers(bench, "streaming", streaming)
+        except Failed as reason:
+            bench.absent["streaming"] = str(reason)
+        done = rounds(bench, {
+            "stoker, global": lambda: bench.samples(store, "packed", "global"),
+            "stoker, windowed": lambda: bench.samples(store, "packed", "windowed"),
+            "stoker, in order": lambda: bench.samples(store, "packed", "none"),
+            "webdataset": lambda: webdataset(best["webdataset"]),
+            "streaming": lambda: streaming(best["streaming"]),
+        })
+
+    def samples_rate(answer):
+        return answer["samples"] / answer["seconds"]
+
+    for name in ("webdataset", "streaming"):
+        for ours in ("stoker, global", "stoker, windowed", "stoker, in order"):
+            if name in done and ours in done:
+                bench.figures.append(Figure(f"samples, {ours.split(', ')[1]}", statistics.median(map(samples_rate, done[ours])), "/s",
+                                            name, ratio(done[ours], done[name], samples_rate), 3))
+    rows = [[name + (f", {best[name]} workers" if name in best else ""), f"{statistics.median(map(samples_rate, answers)):.0f}",
+             f"{statistics.median(answer['requests'] for answer in answers):.0f}"] for name, answers in done.items()]
+    table("Samples, not decoded, no limit on the link", ["", "samples/s", "requests"], rows)
+    bench.rows["samples"] = rows
+
+
+def measure_small(bench):
+    """Small objects one by one beside the same in shards, and what that is for two million."""
+    loose = bench.objects("loose", "*.bin")
+    with Store(bench) as store:
+        def loose_by(reader, count, parallel):
+            return lambda: bench.peer(store, reader, bucket="bench", objects=loose[:count], block=SMALL_BYTES, parallel=parallel)
+
+        ways = {
+            "loose, boto3, one at a time": loose_by("boto3_ranges", 100, 1),
+            "loose, boto3, 64 at a time": loose_by("boto3_ranges", 5000, 64),
+            "loose, obstore, 128 at a time": loose_by("obstore_ranges", SMALL, 128),
+            "packed, Stoker, global": lambda: bench.samples(store, "small", "global"),
+            "packed, Stoker, windowed": lambda: bench.samples(store, "small", "windowed"),
+        }
+        done = rounds(bench, ways)
+    rows = []
+    for name, answers in done.items():
+        per_s = statistics.median(answer["samples"] / answer["seconds"] for answer in answers)
+        minutes = SMALL_ALL / per_s / 60
+        rows.append([name, f"{answers[0]['samples']}", f"{per_s:.0f}", f"{statistics.median(a['requests'] for a in answers):.0f}",
+                     f"{minutes / 60:.1f} hours" if minutes > 100 else f"{minutes:.1f} minutes"])
+    table(f"Samples of {SMALL_BYTES} bytes; the last column is extrapolated from what was read",
+          ["", "samples read", "samples/s", "requests", f"for {SMALL_ALL:,}"], rows)
+    bench.rows["small"] = rows
+
+
+def run(build, options):
+    parent = build / "bench-data"
+    parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="remote-", dir=parent) as folder:
+        bench = Bench(build, pathlib.Path(folder), options.data or synthetic_images(build))
+        make_data(bench)
+        measure_sweep(bench, options.svg)
+        for measure in (measure_link, measure_cpu, measure_samples, measure_small):
+            bench.say(measure.__name__.replace("measure_", "measuring: "))
+            measure(bench)
+    for name, reason in bench.absent.items():
+        print(f"\n{name} is missing: {reason}")
+    print()
+    report(bench.figures)
+    if options.json:
+        written = {"rows": bench.rows, "absent": bench.absent, "aims": [vars(one) | {"holds": one.holds} for one in bench.figures]}
+        pathlib.Path(options.json).write_text(json.dumps(written, indent=2))
