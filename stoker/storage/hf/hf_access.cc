@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
+#include <optional>
 #include <string_view>
 
 #include "stoker/base/error.h"
@@ -14,24 +14,24 @@ namespace {
 constexpr std::uint64_t kTokenBytesMax = 4096;
 
 /// As huggingface_hub reads a switch.
-bool is_on(std::string value) {
+bool is_on(const Environment& environment, std::string_view name) {
+  std::string value = environment(name).value_or("");
   std::transform(value.begin(), value.end(), value.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return value == "1" || value == "ON" || value == "YES" || value == "TRUE";
 }
 
-/// A shell leaves a tilde inside quotes as it is.
-std::string with_home(std::string path, const HfAccess::Variable& variable) {
-  return path.starts_with("~/") ? variable("HOME") + path.substr(1) : path;
-}
-
 /// Empty without a home.
-std::string token_file(const HfAccess::Variable& variable) {
-  if (const std::string path = variable("HF_TOKEN_PATH"); !path.empty()) return with_home(path, variable);
-  if (const std::string home = variable("HF_HOME"); !home.empty()) return with_home(home, variable) + "/token";
-  if (const std::string caches = variable("XDG_CACHE_HOME"); !caches.empty()) return caches + "/huggingface/token";
-  const std::string home = variable("HOME");
-  return home.empty() ? "" : home + "/.cache/huggingface/token";
+std::string token_file(const Environment& environment) {
+  const std::optional<std::string> home = environment("HOME");
+  // A shell leaves a tilde inside quotes as it is.
+  const auto with_home = [&](const std::string& path) {
+    return home && path.starts_with("~/") ? *home + path.substr(1) : path;
+  };
+  if (const auto path = environment("HF_TOKEN_PATH")) return with_home(*path);
+  if (const auto folder = environment("HF_HOME")) return with_home(*folder) + "/token";
+  if (const auto caches = environment("XDG_CACHE_HOME")) return *caches + "/huggingface/token";
+  return home ? *home + "/.cache/huggingface/token" : "";
 }
 
 /// Empty where there is none.
@@ -56,40 +56,35 @@ std::string trimmed_token(std::string token, std::string_view from) {
   return token;
 }
 
-std::string find_token(const HfAccess::Variable& variable) {
-  if (is_on(variable("HF_HUB_DISABLE_IMPLICIT_TOKEN"))) return "";
-  for (const char* const name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}) {
-    if (std::string token = variable(name); !token.empty()) {
-      token = trimmed_token(std::move(token), name);
+std::string find_token(const Environment& environment) {
+  if (is_on(environment, "HF_HUB_DISABLE_IMPLICIT_TOKEN")) return "";
+  for (const std::string_view name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}) {
+    if (std::optional<std::string> value = environment(name)) {
+      std::string token = trimmed_token(*std::move(value), name);
       if (!token.empty()) return token;
       break;  // the second is for where the first is not set
     }
   }
-  const std::string path = token_file(variable);
+  const std::string path = token_file(environment);
   return path.empty() ? "" : trimmed_token(content_of(path), fmt::format("'{}'", path));
 }
 
 }  // namespace
 
-HfAccess HfAccess::from(const Variable& variable) {
+HfAccess HfAccess::from(const Environment& environment) {
   HfAccess access;
-  if (std::string endpoint = variable("HF_ENDPOINT"); !endpoint.empty()) {
-    if (!endpoint.starts_with("http://") && !endpoint.starts_with("https://")) {
+  if (std::optional<std::string> endpoint = environment("HF_ENDPOINT")) {
+    if (!endpoint->starts_with("http://") && !endpoint->starts_with("https://")) {
       fail(ErrorKind::kUsage, "HF_ENDPOINT is not the URL of a hub; write 'https://...'");
     }
-    endpoint.erase(endpoint.find_last_not_of('/') + 1);
-    access.endpoint = std::move(endpoint);
+    endpoint->erase(endpoint->find_last_not_of('/') + 1);
+    access.endpoint = *std::move(endpoint);
   }
-  access.offline = is_on(variable("HF_HUB_OFFLINE"));
-  access.token = find_token(variable);
+  access.offline = is_on(environment, "HF_HUB_OFFLINE");
+  access.token = find_token(environment);
   return access;
 }
 
-HfAccess HfAccess::from_environment() {
-  return from([](const char* name) {
-    const char* const value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  });
-}
+HfAccess HfAccess::from_environment() { return from(process_environment()); }
 
 }  // namespace stoker

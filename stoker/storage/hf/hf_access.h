@@ -1,8 +1,9 @@
 // How the hub is reached, by the variables that huggingface_hub reads.
 #pragma once
 
-#include <functional>
 #include <string>
+
+#include "stoker/base/environment.h"
 
 namespace stoker {
 
@@ -11,13 +12,10 @@ struct HfAccess {
   std::string token{};                              // empty: nobody is logged in
   bool offline = false;                             // nothing is to be asked of the hub
 
-  /// The value of a variable of the environment, empty where it is not set.
-  using Variable = std::function<std::string(const char* name)>;
-
   /// HF_ENDPOINT, HF_HUB_OFFLINE, and the token: HF_TOKEN, else HUGGING_FACE_HUB_TOKEN, else what the file that
   /// HF_TOKEN_PATH names holds, by default `token` in HF_HOME. Throws kUsage for an endpoint that is not a URL and for
   /// a token that cannot be sent, kIo for a file that may not be read.
-  static HfAccess from(const Variable& variable);
+  static HfAccess from(const Environment& environment);
   static HfAccess from_environment();
 };
 

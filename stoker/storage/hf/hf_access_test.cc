@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 
 #include "stoker/base/error_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
@@ -15,9 +16,10 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 HfAccess access_by(const std::map<std::string, std::string>& variables) {
-  return HfAccess::from([&](const char* name) {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::string() : found->second;
+  return HfAccess::from([&](std::string_view name) {
+    const auto found = variables.find(std::string(name));
+    const bool is_set = found != variables.end() && !found->second.empty();
+    return is_set ? std::optional(found->second) : std::nullopt;
   });
 }
 

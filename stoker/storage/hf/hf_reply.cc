@@ -20,7 +20,7 @@ struct ReadEntry {
   std::string oid, large_oid;
 };
 
-std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : std::string(); }
+std::string string_of(const Json& value) { return value.is_string() ? value.get<std::string>() : std::string(); }
 
 std::optional<std::uint64_t> size_of(const Json& value) {
   return value.is_number_unsigned() ? std::optional(value.get<std::uint64_t>()) : std::nullopt;
@@ -76,12 +76,12 @@ std::vector<HfEntry> parse_hf_tree(std::string_view json) {
       return;
     }
     const std::string_view key = std::string_view(pointer).substr(slash);
-    if (key == "/type") now->type = text_of(value);
-    if (key == "/path") now->entry.path = text_of(value);
+    if (key == "/type") now->type = string_of(value);
+    if (key == "/path") now->entry.path = string_of(value);
     if (key == "/size") now->size = size_of(value);
-    if (key == "/oid") now->oid = text_of(value);
+    if (key == "/oid") now->oid = string_of(value);
     if (key == "/lfs/size") now->large_size = size_of(value);
-    if (key == "/lfs/oid") now->large_oid = text_of(value);
+    if (key == "/lfs/oid") now->large_oid = string_of(value);
   });
   if (!is_json || !is_list) fail_no_listing();
   finish();
@@ -91,7 +91,7 @@ std::vector<HfEntry> parse_hf_tree(std::string_view json) {
 std::string parse_hf_commit(std::string_view json) {
   std::string commit;
   const bool is_json = for_each_json_value(json, [&](const std::string& pointer, const Json& value) {
-    if (pointer == "/sha") commit = text_of(value);
+    if (pointer == "/sha") commit = string_of(value);
   });
   if (!is_json || !is_hf_commit(commit)) fail(ErrorKind::kData, "the hub does not say which commit it is");
   return commit;

@@ -120,10 +120,11 @@ HfAnswer<std::shared_ptr<const HfListing>> HfSnapshot::ask(const std::string& fo
 
 std::unique_ptr<HttpSource> HfSnapshot::open(const HfEntry& file, std::string name) const {
   // The place where the hub keeps the content has tags of its own. What a commit names does not change.
-  return std::make_unique<HttpSource>(
-      HttpObject{
-          .url = hf_file_url(endpoint_, repository_, commit_, file.path), .name = std::move(name), .dialect = dialect_},
-      ObjectVersion{.size = file.size}, transport_, parts_);
+  return std::make_unique<HttpSource>(HttpObject{.url = hf_file_url(endpoint_, repository_, commit_, file.path),
+                                                 .name = std::move(name),
+                                                 .dialect = dialect_,
+                                                 .keeps_redirect = true},
+                                      ObjectVersion{.size = file.size}, transport_, parts_);
 }
 
 std::uint64_t HfSnapshot::number_of(std::string_view folder) const {

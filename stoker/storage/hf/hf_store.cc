@@ -11,7 +11,7 @@
 namespace stoker {
 namespace {
 
-ObjectFacts facts_of(const HfEntry& entry) {
+ObjectFacts facts_of_entry(const HfEntry& entry) {
   return {.mode = static_cast<mode_t>(entry.is_folder ? S_IFDIR : S_IFREG), .size = entry.size, .tag = entry.tag};
 }
 
@@ -71,11 +71,11 @@ std::optional<ObjectFacts> HfStore::find(const Location& at) const {
   const std::optional<HfPath> path = parse_hf_path(at);
   if (!path) return std::nullopt;
   const HfAnswer<Found> found = look_at(*path, {"look at", at.shown()});
-  return found.value ? std::optional(facts_of(found.value->entry)) : std::nullopt;
+  return found.value ? std::optional(facts_of_entry(found.value->entry)) : std::nullopt;
 }
 
 ObjectFacts HfStore::stat(const Location& at, std::string_view doing) const {
-  return facts_of(look_at(require_hf_path(at), {doing, at.shown()}).require().entry);
+  return facts_of_entry(look_at(require_hf_path(at), {doing, at.shown()}).require().entry);
 }
 
 std::shared_ptr<const HfListing> HfStore::list_folder(const HfSnapshot& snapshot, const std::string& folder,

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <utility>
 
 #include "stoker/base/error_testing.h"
 #include "stoker/storage/hf/hf_hub_testing.h"
@@ -210,6 +211,23 @@ TEST_F(Hf, AsksTheHubAgainWhereAPlaceIsRefused) {
   hub_.answer_files_instead([](const Asked&) { return HttpServer::status(403); });
   const Error error = error_of([&] { read(kData / "train/b.tar"); });
   EXPECT_THAT(error.message(), AllOf(HasSubstr("status 403"), HasSubstr("tried"), Not(HasSubstr("s1gn3d"))));
+}
+
+TEST_F(Hf, AsksTheHubOnceForThePlaceOfAFile) {
+  const std::shared_ptr<Source> source = store().open(kData / "train/a.tar");
+  std::string last_signature;
+  hub_.answer_files_instead([&](const Asked& asked) -> std::optional<Reply> {
+    const std::string signature = asked.target.substr(asked.target.find('?'));
+    const bool has_expired = std::exchange(last_signature, signature) == signature && signature.ends_with("-1");
+    return has_expired ? std::optional(HttpServer::status(403)) : std::nullopt;
+  });
+  EXPECT_EQ(read_whole(*source), "content of a");
+  EXPECT_EQ(hub_.requests_for("/resolve/"), 1);
+  EXPECT_EQ(read_whole(*source), "content of a") << "though the place that is known refuses it";
+  EXPECT_EQ(hub_.requests_for("/resolve/"), 2);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(read_whole(*source), "content of a");
+  EXPECT_EQ(hub_.requests_for("/resolve/"), 2);
+  EXPECT_EQ(hub_.file_requests(), 13);
 }
 
 TEST_F(Hf, NoticesContentOfAnotherSize) {

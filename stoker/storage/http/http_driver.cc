@@ -19,6 +19,9 @@ namespace {
 constexpr std::int64_t kSweepNs = 10'000'000;
 constexpr int kIdleWaitMs = 60'000;  // without calls there is nothing to look at; a new one wakes the driver
 
+// Less than signed URLs are good for.
+constexpr std::int64_t kRedirectKeptNs = 300'000'000'000;
+
 // Of a host that has never said anything: its name may be mistyped, and whoever wrote it waits.
 constexpr int kTriesOfStranger = 3;
 
@@ -130,7 +133,11 @@ std::exception_ptr HttpDriver::why_unwanted(const HttpCall& call, std::int64_t n
 
 void HttpDriver::start_exchange(HttpCall& call, std::int64_t now) {
   HttpExchange* exchange = nullptr;
+  const bool is_kept = call.redirect && now < call.redirect->until_ns;
   std::exception_ptr error = thrown_by([&] {
+    if (is_kept && call.progress.tries == 0 && call.progress.redirected.empty()) {
+      call.progress.redirected = call.redirect->target;
+    }
     if (free_.empty()) {
       all_.push_back(std::make_unique<HttpExchange>(options_));
       free_.push_back(all_.back().get());
@@ -221,6 +228,7 @@ void HttpDriver::redirect(HttpCall& call, const std::string& target) {
   if (!may_redirect(from, target))
     return refuse("the server redirects it to a place that is not encrypted, or not HTTP");
   progress.redirected = redirect_target(call.url, target);
+  if (call.redirect) *call.redirect = {progress.redirected, now_ns() + kRedirectKeptNs};
   progress.due_ns = now_ns();
   next_sweep_ns_ = 0;
   counters_.add(HttpCounters::kRedirects);
@@ -241,6 +249,7 @@ void HttpDriver::repeat(HttpCall& call, Verdict verdict) {
         fmt::format(", and asks to wait for {}", format_duration(static_cast<double>(*verdict.retry_after_s)));
   }
   if (progress.tries >= tries_max || !in_time || !call.host->retries.take()) return give_up(call, verdict);
+  if (call.redirect && call.redirect->target == progress.redirected) call.redirect->until_ns = 0;
   progress.redirected.clear();  // where it led to may be what failed
   progress.redirects = 0;
   progress.due_ns = now + delay;
