@@ -44,6 +44,9 @@ class HttpSource final : public Source {
   struct Reading;
 
   void start_parts(ReadRequest& request);
+  void start_call(ReadRequest& request, HttpCall::Method method, std::uint64_t first, std::uint64_t length,
+                  const PieceCursor& into);
+  void require_inside(const HttpCall& call, const ReadRequest& request) const;
   static void part_ended(HttpCall& call) noexcept;
   static void finish_one(ReadRequest& request) noexcept;
   static void fail_read(ReadRequest& request, std::exception_ptr error) noexcept;

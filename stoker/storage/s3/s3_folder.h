@@ -23,6 +23,8 @@ struct Listing {
   std::string_view doing = "list";  // for messages
 };
 
+FoundObject found_by(const ListedObject& listed);
+
 /// Calls `take` with each page, until it returns false. Throws kNotFound or kIo: "cannot `doing` 's3://...': why".
 void list_pages(const HttpObjects& objects, const S3Bucket& bucket, const Listing& listing,
                 const std::function<bool(ListingPage&)>& take);
