@@ -17,11 +17,13 @@ struct PartRead {
 };
 
 void part_read(ReadRequest& request) noexcept {
-  const std::unique_ptr<const PartRead> read(static_cast<const PartRead*>(request.context));
+  std::unique_ptr<const PartRead> read(static_cast<const PartRead*>(request.context));
   request.part = read->part;
   request.context = read->context;
   request.done = read->done;
   request.source = read->folder;
+  // Now: once the reader is told, it may let go of the transport, and must not leave its end to the transport's thread.
+  read.reset();
   request.done(request);
 }
 

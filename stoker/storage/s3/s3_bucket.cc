@@ -75,7 +75,9 @@ bool S3Bucket::signs() const { return credentials_ && !credentials_->origin().em
 
 std::string S3Bucket::why_denied() const {
   if (signs()) return fmt::format("access is denied; check whether {} may have it", whose_keys());
-  return "access is denied to requests without keys; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE";
+  return scheme_ == "gs" ? "access is denied to requests without keys; set GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY"
+                         : "access is denied to requests without keys; set AWS_ACCESS_KEY_ID and "
+                           "AWS_SECRET_ACCESS_KEY, or AWS_PROFILE";
 }
 
 void S3Bucket::explain(const HttpCall& /*call*/, const ResponseHead& head, std::string_view document,
@@ -108,12 +110,11 @@ void S3Bucket::explain(const HttpCall& /*call*/, const ResponseHead& head, std::
   } else if (code == "RequestTimeTooSkewed") {
     refuse("this machine's clock differs too much from the store's; set the clock");
   } else if (!region.empty() && region != endpoint_.region) {
-    refuse(fmt::format("the bucket is in the region '{}', but requests are for '{}'; set AWS_REGION={}",
-                       escaped(region), endpoint_.region, escaped(region)));
+    refuse(
+        fmt::format("the bucket is in the region '{}', but requests are for '{}'; set AWS_REGION={} or --store-region",
+                    escaped(region), endpoint_.region, escaped(region)));
   } else if (code == "SlowDown" || code == "RequestTimeout" || code == "OperationAborted" || code == "InternalError") {
     repeat(fmt::format("the store answers '{}' (status {})", code, head.status));
-  } else if (code.empty() && head.status == 404) {
-    refuse("there is no such object, or no such bucket; check the names", ErrorKind::kNotFound);
   } else if (code.empty() && head.status / 100 == 3) {
     refuse(fmt::format("{} redirects it (status {}); check the endpoint and the region", endpoint_.url, head.status));
   } else if (!code.empty() && head.status != 412 && head.status != 416) {  // of which the verdict says what they mean

@@ -5,6 +5,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/escaped.h"
+#include "stoker/storage/http/http_part_read.h"
 
 namespace stoker {
 namespace {
@@ -94,15 +95,6 @@ std::size_t S3Folder::read(std::string_view name, MutableBytes into) const {
   return count;
 }
 
-/// A read of a part, which ends the request for it.
-struct S3FolderSource::PartRead {
-  std::unique_ptr<HttpSource> source;
-  S3FolderSource& folder;
-  std::string_view part;
-  void (*done)(ReadRequest& request) noexcept;
-  void* context;
-};
-
 S3FolderSource::S3FolderSource(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<const S3Bucket> bucket,
                                std::string prefix)
     : objects_(std::move(objects)),
@@ -124,27 +116,16 @@ std::unique_ptr<Folder> S3FolderSource::list(std::string_view part) const {
 }
 
 void S3FolderSource::start(ReadRequest& request) {
-  std::unique_ptr<PartRead> read;
+  std::unique_ptr<HttpSource> object;
   request.error = thrown_by([&] {
-    read.reset(new PartRead{.source = objects_->open_unseen(object_of(request.part)),
-                            .folder = *this,
-                            .part = request.part,
-                            .done = request.done,
-                            .context = request.context});
+    object = objects_->open_unseen(object_of(request.part));
+    // Of bytes that are dropped none are asked for, so that no answer would tell whether they are there.
+    const bool ends_unread = request.into.empty() || request.into.back().empty() || is_hole(request.into.back());
+    if (!ends_unread) return;
+    require_range_inside(object->name(), size(request.part), request.offset, request.length());
   });
   if (request.error) return request.done(request);
-  request.part = {};
-  request.context = read.get();
-  request.done = [](ReadRequest& ended) noexcept {
-    std::unique_ptr<PartRead> owner(static_cast<PartRead*>(ended.context));
-    ended.part = owner->part;
-    ended.context = owner->context;
-    ended.done = owner->done;
-    ended.source = &owner->folder;
-    owner.reset();  // before the transport's last user may be told, since this is the transport's thread
-    ended.done(ended);
-  };
-  read.release()->source->start(request);
+  start_part(std::move(object), *this, request);
 }
 
 }  // namespace stoker

@@ -56,8 +56,6 @@ class S3FolderSource final : public Source {
   std::string_view io_name() const override { return "http"; }
 
  private:
-  struct PartRead;
-
   HttpObject object_of(std::string_view part) const;
 
   const std::shared_ptr<const HttpObjects> objects_;
