@@ -54,7 +54,7 @@ class HfStore final : public Store {
   const std::function<HfAccess()> access_;
   const HomeProcess home_{};
   mutable std::mutex mutex_;
-  mutable std::map<HfRepository, Snapshot> snapshots_;
+  mutable std::map<std::string, Snapshot> snapshots_;  // by kind, name and revision
 };
 
 }  // namespace stoker
