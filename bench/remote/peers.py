@@ -112,7 +112,9 @@ def streaming_mds(remote, local, workers):
     """From the store through its folder on the disk, as it does."""
     import torch
     from streaming import StreamingDataset
+    from streaming.base.util import clean_stale_shared_memory
 
+    clean_stale_shared_memory()  # of one that was killed
     data = StreamingDataset(remote=remote, local=local, shuffle=False, batch_size=64, predownload=8192)
     loader = torch.utils.data.DataLoader(data, batch_size=None, num_workers=workers, prefetch_factor=8)
     watch = Watch()

@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 3
 LATENCY_S = 0.030
 LINK = 200_000_000      # bytes a second, of all connections together, where a link is compared with
-COPIES = 16             # of the images: an epoch takes seconds
+COPIES = 8              # of the images: an epoch takes seconds
 SHARD = "32MiB"
 BATCH = 64
 EPOCHS = 3
@@ -33,9 +33,10 @@ PART = 8 << 20
 SWEEP_SECONDS = 1.0
 SWEEP_IN_FLIGHT = (1, 4, 16, 64, 128)
 SWEEP_BLOCKS = (16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
-WORKERS = (1, 2, 4, 8)  # that peers with workers are tried with
+WORKERS = (1, 4, 8)  # that peers with workers are tried with
 SMALL, SMALL_BYTES, SMALL_SHARDS = 20_000, 5_000, 20
 SMALL_ALL = 2_000_000
+PATIENCE_S = 120        # no pass takes a tenth of it
 MEGABYTE = 1_000_000
 
 
@@ -73,7 +74,8 @@ class Store:
         before = self.requests()
         with tempfile.TemporaryFile("w+") as errors:
             done = subprocess.run(["taskset", "-c", self.bench.core, *map(str, command)], input=stdin, text=True,
-                                  stdout=subprocess.PIPE, stderr=errors, env=os.environ | self.env)
+                                  stdout=subprocess.PIPE, stderr=errors, env=os.environ | self.env,
+                                  timeout=PATIENCE_S)
             errors.seek(0)
             if done.returncode:
                 lines = [line for line in errors.read().splitlines() if line.strip()] or ["nothing"]
