@@ -8,6 +8,7 @@ import asyncio
 import concurrent.futures
 import json
 import os
+import pathlib
 import resource
 import sys
 import time
@@ -126,13 +127,12 @@ def streaming_mds(remote, local, workers):
     return watch.read(bytes=size, samples=samples)
 
 
-def make_mds(files, out, size_limit):
+def make_mds(folder, out, size_limit):
     from streaming import MDSWriter
 
     with MDSWriter(out=out, columns={"jpg": "bytes"}, size_limit=size_limit) as writer:
-        for file in files:
-            with open(file, "rb") as opened:
-                writer.write({"jpg": opened.read()})
+        for file in sorted(pathlib.Path(folder).rglob("*.jpg")):
+            writer.write({"jpg": file.read_bytes()})
     return {}
 
 
@@ -142,3 +142,4 @@ READERS = {reader.__name__: reader for reader in
 if __name__ == "__main__":
     answer = READERS[sys.argv[1]](**json.loads(sys.argv[2]))
     print(json.dumps(answer), flush=True)
+    os._exit(0)  # obstore's threads may abort a Python that ends in an orderly way

@@ -289,7 +289,6 @@ def best_workers(bench, name, read):
 
 def measure_samples(bench):
     """Samples in memory, encoded: the same JPEGs in tars for Stoker and webdataset, in MDS for streaming."""
-    files = [str(path) for path in sorted((bench.folder / "images").rglob("*.jpg"))]
     with Store(bench) as store:
         urls = [f"{store.url}/bench/{key}" for key, _ in bench.objects("packed")]
 
@@ -302,7 +301,7 @@ def measure_samples(bench):
 
         best = {"webdataset": best_workers(bench, "webdataset", webdataset)}
         try:
-            bench.peer(store, "make_mds", files=files, out=str(bench.bucket / "mds"), size_limit=32 << 20)
+            bench.peer(store, "make_mds", folder=str(bench.folder / "images"), out=str(bench.bucket / "mds"), size_limit=32 << 20)
             best["streaming"] = best_workers(bench, "streaming", streaming)
         except Failed as reason:
             bench.absent["streaming"] = str(reason)
