@@ -39,14 +39,17 @@ void estimate(const PackCommandOptions& options) {
                        {"samples_tried", estimate.tried},
                        {"bytes", estimate.bytes},
                        {"seconds", estimate.seconds},
-                       {"disk_free_bytes", estimate.disk_free}});
+                       {"disk_free_bytes",
+                        estimate.disk_free ? nlohmann::ordered_json(*estimate.disk_free) : nlohmann::ordered_json()}});
   }
-  write_output(
-      fmt::format("{}: about {} for {}, in about {} plus the time to write it to the disk (estimated from {}); {} of "
-                  "disk space are free there{}\n",
-                  options.to, size_text(estimate.bytes), counted(estimate.samples, "sample"),
-                  format_duration(estimate.seconds), counted(estimate.tried, "sample"), size_text(estimate.disk_free),
-                  estimate.disk_free < estimate.bytes ? ", which is too little" : ""));
+  std::string text = fmt::format("{}: about {} for {}, in about {} plus the time to write it (estimated from {})",
+                                 Location(options.to), size_text(estimate.bytes), counted(estimate.samples, "sample"),
+                                 format_duration(estimate.seconds), counted(estimate.tried, "sample"));
+  if (estimate.disk_free) {
+    text += fmt::format("; {} of disk space are free there{}", size_text(*estimate.disk_free),
+                        *estimate.disk_free < estimate.bytes ? ", which is too little" : "");
+  }
+  write_output(text + "\n");
 }
 
 void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {

@@ -5,6 +5,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/runtime/thread_pool.h"
+#include "stoker/storage/hf/hf_store.h"
 #include "stoker/storage/http/http_store.h"
 #include "stoker/storage/s3/s3_store.h"
 #include "stoker/storage/uring_io.h"
@@ -41,6 +42,7 @@ void add_remote_stores(Stores& stores, const StoreOptions& options, const std::s
   for (const char* scheme : {"s3", "gs"}) {
     stores.add(std::make_shared<S3Store>(scheme, options, process_environment(), transport));
   }
+  stores.add(std::make_shared<HfStore>(transport));
 }
 
 Stores open_stores(const OpenOptions& options, const std::stop_token& stop) {

@@ -20,9 +20,11 @@
 #include "stoker/storage/faulty_source_testing.h"
 #include "stoker/storage/file_access_testing.h"
 #include "stoker/storage/folder_source.h"
+#include "stoker/storage/hf/hf_hub_testing.h"
 #include "stoker/storage/http/http_server_testing.h"
 #include "stoker/storage/http/http_store.h"
 #include "stoker/storage/memory_source_testing.h"
+#include "stoker/storage/s3/s3_server_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 #include "stoker/storage/thread_executor_testing.h"
 
@@ -65,6 +67,37 @@ std::shared_ptr<Source> make_served(const std::vector<std::uint8_t>& content) {
   return {served, served->source.get()};
 }
 
+/// The part `file` of a folder, with the hub that has it.
+std::shared_ptr<Source> make_on_hub(const std::string& file, const std::vector<std::uint8_t>& content) {
+  struct OnHub {
+    OnHub(const std::string& path, std::string_view bytes) {
+      hub.push(path, std::string(bytes));
+      source = hub.make_store()->open_folder("hf://datasets/o/n");
+    }
+
+    FakeHub hub;
+    std::shared_ptr<Source> source;
+  };
+  const auto on_hub = std::make_shared<OnHub>(file, as_text(content));
+  return {on_hub, on_hub->source.get()};
+}
+
+/// The object `file` of a bucket, or with `parts` the bucket, with the server that has it.
+std::shared_ptr<Source> make_in_bucket(const std::string& file, const std::vector<std::uint8_t>& content, bool parts) {
+  struct InBucket {
+    InBucket(const std::string& key, std::string_view bytes, bool as_part) {
+      server.put(key, std::string(bytes));
+      const auto store = s3_store(server);
+      source = as_part ? store->open_folder("s3://bucket") : store->open("s3://bucket/" + key);
+    }
+
+    S3Server server;
+    std::shared_ptr<Source> source;
+  };
+  const auto in_bucket = std::make_shared<InBucket>(file, as_text(content), parts);
+  return {in_bucket, in_bucket->source.get()};
+}
+
 std::vector<SourceCase> all_cases() {
   std::vector<SourceCase> cases = {
       {.name = "Folder",
@@ -77,6 +110,20 @@ std::vector<SourceCase> all_cases() {
        .in_file = false},
       {.name = "Http",
        .make = [](const TempFolder&, const auto&, const auto& content, const auto&) { return make_served(content); },
+       .in_file = false},
+      {.name = "Hub",
+       .make = [](const TempFolder&, const auto& file, const auto& content,
+                  const auto&) { return make_on_hub(file, content); },
+       .has_parts = true,
+       .in_file = false},
+      {.name = "S3",
+       .make = [](const TempFolder&, const auto& file, const auto& content,
+                  const auto&) { return make_in_bucket(file, content, false); },
+       .in_file = false},
+      {.name = "S3Folder",
+       .make = [](const TempFolder&, const auto& file, const auto& content,
+                  const auto&) { return make_in_bucket(file, content, true); },
+       .has_parts = true,
        .in_file = false},
       {.name = "FaultyWithoutFaults",
        .make =

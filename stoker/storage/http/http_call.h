@@ -20,6 +20,12 @@ namespace stoker {
 
 class HttpExchange;
 
+/// Where the answer to a URL redirected to: calls that come soon after ask there at once. Threads: the driver's.
+struct KeptRedirect {
+  std::string target;
+  std::int64_t until_ns = 0;
+};
+
 /// The caller owns it and keeps it, and what it refers to, until `done` was called.
 struct HttpCall {
   enum class Method { kHead, kGet, kPut, kPost, kDelete };
@@ -30,7 +36,8 @@ struct HttpCall {
   std::string_view doing = "read";  // "cannot `doing` 'name': ..."
   HttpHost* host = nullptr;         // of the URL
   const HttpDialect* dialect = nullptr;
-  bool follows_redirects = true;  // else a redirect is an answer like others
+  bool follows_redirects = true;     // else a redirect is an answer like others
+  KeptRedirect* redirect = nullptr;  // of calls for this URL, if it is to be kept
 
   // Of PUT and POST. They are repeated as others are, so that doing twice what they do must be harmless; but no second
   // one is sent while the first is under way.
@@ -54,6 +61,7 @@ struct HttpCall {
   void (*done)(HttpCall& call) noexcept = nullptr;
   void* context = nullptr;
 
+  bool cleans_up = false;     // it is made even where everything else is stopped
   bool keeps_fields = false;  // all of the answer's, in `head`
   ResponseHead head;          // of the last answer
   std::exception_ptr error;   // kIo, kNotFound, kData, kUsage, kMemory, kClosed; null after success

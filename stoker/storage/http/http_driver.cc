@@ -19,6 +19,9 @@ namespace {
 constexpr std::int64_t kSweepNs = 10'000'000;
 constexpr int kIdleWaitMs = 60'000;  // without calls there is nothing to look at; a new one wakes the driver
 
+// Less than signed URLs are good for.
+constexpr std::int64_t kRedirectKeptNs = 300'000'000'000;
+
 // Of a host that has never said anything: its name may be mistyped, and whoever wrote it waits.
 constexpr int kTriesOfStranger = 3;
 
@@ -79,7 +82,7 @@ void HttpDriver::look_at(HttpCall& call, std::int64_t now) {
   if (now < call.host->silent_until_ns) {
     return give_up(call, Verdict::again(fmt::format("the host does not answer ({})", call.host->why_silent)));
   }
-  if (progress.due_ns > now || !has_room()) return;
+  if (progress.due_ns > now || !has_room() || (call.dialect && !call.dialect->ready())) return;
   if (progress.began_ns == 0) progress.began_ns = now;  // what it waited for room is no server's fault
   start_exchange(call, now);
 }
@@ -122,14 +125,19 @@ std::exception_ptr HttpDriver::why_unwanted(const HttpCall& call, std::int64_t n
   const auto error = [&](ErrorKind kind, std::string_view why) {
     return std::make_exception_ptr(Error(kind, fmt::format("cannot {} '{}': {}", call.doing, call.name, why)));
   };
-  if (call.stop.stop_requested() || options_.stop.stop_requested()) return error(ErrorKind::kClosed, "it was stopped");
+  if (call.stop.stop_requested() || (!call.cleans_up && options_.stop.stop_requested()))
+    return error(ErrorKind::kClosed, "it was stopped");
   if (now <= call.deadline_ns) return nullptr;
   return error(ErrorKind::kIo, "it did not end within the time allowed");
 }
 
 void HttpDriver::start_exchange(HttpCall& call, std::int64_t now) {
   HttpExchange* exchange = nullptr;
+  const bool is_kept = call.redirect && now < call.redirect->until_ns;
   std::exception_ptr error = thrown_by([&] {
+    if (is_kept && call.progress.tries == 0 && call.progress.redirected.empty()) {
+      call.progress.redirected = call.redirect->target;
+    }
     if (free_.empty()) {
       all_.push_back(std::make_unique<HttpExchange>(options_));
       free_.push_back(all_.back().get());
@@ -220,6 +228,7 @@ void HttpDriver::redirect(HttpCall& call, const std::string& target) {
   if (!may_redirect(from, target))
     return refuse("the server redirects it to a place that is not encrypted, or not HTTP");
   progress.redirected = redirect_target(call.url, target);
+  if (call.redirect) *call.redirect = {progress.redirected, now_ns() + kRedirectKeptNs};
   progress.due_ns = now_ns();
   next_sweep_ns_ = 0;
   counters_.add(HttpCounters::kRedirects);
@@ -240,6 +249,7 @@ void HttpDriver::repeat(HttpCall& call, Verdict verdict) {
         fmt::format(", and asks to wait for {}", format_duration(static_cast<double>(*verdict.retry_after_s)));
   }
   if (progress.tries >= tries_max || !in_time || !call.host->retries.take()) return give_up(call, verdict);
+  if (call.redirect && call.redirect->target == progress.redirected) call.redirect->until_ns = 0;
   progress.redirected.clear();  // where it led to may be what failed
   progress.redirects = 0;
   progress.due_ns = now + delay;

@@ -153,6 +153,9 @@ void HttpExchange::judge_head() {
   verdict_ = call_->reads_range() ? verdict_on_range(head_, call_->first, call_->length, call_->version)
                                   : verdict_on_head(head_);
   if (verdict_.kind == Verdict::Kind::kRedirect && !call_->follows_redirects) verdict_ = {};
+  if (verdict_.kind == Verdict::Kind::kRedirect && call_->dialect && !call_->dialect->follows_redirects()) {
+    verdict_ = Verdict::refusal(fmt::format("the server redirects it (status {})", head_.status));
+  }
   if (verdict_.kind == Verdict::Kind::kGood && !call_->progress.chosen) call_->progress.chosen = this;
 }
 

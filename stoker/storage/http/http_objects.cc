@@ -28,6 +28,7 @@ void describe_look(HttpCall& call, const HttpObject& object, std::string_view do
   call.dialect = object.dialect.get();
   call.doing = doing;
   call.host = &host;
+  call.keeps_fields = object.dialect != nullptr;  // which may explain a refusal that has no document
 }
 
 FoundObject found_by(const ResponseHead& head, std::uint64_t size) {

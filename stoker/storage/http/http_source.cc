@@ -1,6 +1,7 @@
 #include "stoker/storage/http/http_source.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "stoker/base/error.h"
@@ -59,7 +60,9 @@ void HttpSource::start(ReadRequest& request) {
   request.error = thrown_by([&] {
     require_wanted(name(), request);
     require_no_part(name(), request.part);
-    if (version_) require_range_inside(name(), version_->size, request.offset, request.length());
+    // Of an object whose size is not known the server tells.
+    const std::uint64_t size = version_ ? version_->size : std::numeric_limits<std::uint64_t>::max();
+    require_range_inside(name(), size, request.offset, request.length());
     require_not_refused();
   });
   if (request.error) return request.done(request);
@@ -88,6 +91,7 @@ void HttpSource::start_parts(ReadRequest& request) {
     call.url = object_.url;
     call.name = object_.name;
     call.dialect = object_.dialect.get();
+    call.redirect = object_.keeps_redirect ? &redirect_ : nullptr;
     call.host = host_.get();
     call.first = position;
     call.length = length;

@@ -22,6 +22,7 @@ struct HttpObject {
   std::string url;
   std::string name;                                      // for messages: without what gives access
   std::shared_ptr<const HttpDialect> dialect = nullptr;  // what the store adds to HTTP, if anything
+  bool keeps_redirect = false;                           // for some minutes; the dialect says if it has expired
 };
 
 class HttpSource final : public Source {
@@ -58,6 +59,7 @@ class HttpSource final : public Source {
   std::atomic<bool> is_refused_ = false;
   mutable std::mutex mutex_;
   std::exception_ptr refusal_;
+  KeptRedirect redirect_;  // the driver's
 };
 
 class HttpParts {

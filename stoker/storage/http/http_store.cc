@@ -21,6 +21,10 @@ bool is_folder_url(const Location& at) {
        at, at.scheme());
 }
 
+[[noreturn]] void fail_read_only(const Location& at) {
+  fail(ErrorKind::kUsage, "'{}' cannot be written: Stoker only reads from web servers", at);
+}
+
 HttpObject object_at(const Location& at) { return {.url = at.text(), .name = at.shown()}; }
 
 }  // namespace
@@ -64,8 +68,8 @@ std::shared_ptr<Source> HttpStore::open(const Location& at) const {
 
 std::shared_ptr<Source> HttpStore::open_folder(const Location& folder) const { fail_unlisted(folder); }
 
-std::unique_ptr<ObjectWriter> HttpStore::put(const Location& at) const {
-  fail(ErrorKind::kUsage, "'{}' cannot be written: Stoker only reads from web servers", at);
-}
+std::unique_ptr<ObjectWriter> HttpStore::put(const Location& at) const { fail_read_only(at); }
+
+void HttpStore::remove(const Location& at) const { fail_read_only(at); }
 
 }  // namespace stoker

@@ -30,8 +30,9 @@ class HttpStore final : public Store {
   std::vector<Location> match(const Location& pattern) const override;
   std::shared_ptr<Source> open(const Location& at) const override;
   std::shared_ptr<Source> open_folder(const Location& folder) const override;
-  /// Throws kUsage.
+  /// They throw kUsage.
   std::unique_ptr<ObjectWriter> put(const Location& at) const override;
+  void remove(const Location& at) const override;
 
  private:
   const std::string scheme_;

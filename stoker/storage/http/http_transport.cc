@@ -33,10 +33,7 @@ std::shared_ptr<HttpHost> HttpTransport::host_of(std::string_view url) {
 void HttpTransport::start(HttpCall& call) {
   if (!home_.here()) return call_here(call);
   // The driver may end a call before take() returns: only a failure to take it is ours to set.
-  std::exception_ptr failure = thrown_by([&] {
-    if (call.dialect) call.dialect->prepare();
-    take(call);
-  });
+  std::exception_ptr failure = thrown_by([&] { take(call); });
   if (!failure) return;
   call.error = std::move(failure);
   call.done(call);
@@ -79,7 +76,6 @@ void HttpTransport::drive() {
 
 void HttpTransport::call_here(HttpCall& call) {
   const std::exception_ptr failure = thrown_by([&] {
-    if (call.dialect) call.dialect->prepare();
     HttpCounters counters;
     HttpDriver driver(options_, counters);
     driver.add(call);

@@ -114,6 +114,8 @@ void ResponseHead::take_line(std::string_view line, std::int64_t now_s) {
     if (content_encoding == "identity") content_encoding.clear();
   } else if (same_name(name, "Retry-After")) {
     retry_after_s = parse_retry_after(value, now_s);
+  } else if (same_name(name, "X-Error-Code")) {
+    error_code = value;
   }
 }
 

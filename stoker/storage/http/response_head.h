@@ -40,6 +40,7 @@ struct ResponseHead {
   std::string last_modified{};
   std::string content_encoding{};               // in lower case; empty where the body is the object itself
   std::optional<std::int64_t> retry_after_s{};  // from when the line was taken on
+  std::string error_code{};                     // X-Error-Code: the Hugging Face hub's word for what is wrong
   bool complete = false;                        // the line that ends it was taken
 
   bool keeps_fields = false;

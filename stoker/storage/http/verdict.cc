@@ -45,6 +45,16 @@ std::optional<Verdict> verdict_on_status(const ResponseHead& head) {
   return std::nullopt;
 }
 
+/// The object ends before the range does, whose size was not known.
+Verdict too_short(const ResponseHead& head, std::uint64_t first, std::uint64_t length) {
+  const std::optional<std::uint64_t> size =
+      head.content_range ? head.content_range->object_bytes : std::optional<std::uint64_t>();
+  return Verdict::refusal(
+      fmt::format("it has {}, too few for the {} asked for at byte {}; was it truncated or changed?",
+                  size ? byte_count(*size) : "fewer bytes", byte_count(length), first),
+      ErrorKind::kData);
+}
+
 Verdict replaced(std::string_view what) {
   return Verdict::refusal(fmt::format("the object was replaced after it was opened: {}; open the data set again", what),
                           ErrorKind::kData);
@@ -71,7 +81,7 @@ Verdict verdict_on_range(const ResponseHead& head, std::uint64_t first, std::uin
                          const ObjectVersion* version) {
   if (head.status == 412) return replaced("the server says so (status 412)");
   if (head.status == 416) {
-    if (!version) return Verdict::refusal("the server has no such range (status 416)", ErrorKind::kData);
+    if (!version) return too_short(head, first, length);
     return replaced(fmt::format("it had {} and has no byte {} any more (status 416)", byte_count(version->size),
                                 first + length - 1));
   }
@@ -94,6 +104,10 @@ Verdict verdict_on_range(const ResponseHead& head, std::uint64_t first, std::uin
     return Verdict::again("the server does not say which range it sends");
   const ContentRange& sent = *head.content_range;
   const std::uint64_t last = first + length - 1;
+  const bool ends_with_object = sent.object_bytes && sent.range->last + 1 == *sent.object_bytes;
+  if (!version && sent.range->first == first && sent.range->last < last && ends_with_object) {
+    return too_short(head, first, length);
+  }
   if (sent.range->first != first || sent.range->last != last) {
     return Verdict::again(fmt::format("the server sends bytes {} to {} instead of {} to {}", sent.range->first,
                                       sent.range->last, first, last));

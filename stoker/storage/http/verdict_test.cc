@@ -120,5 +120,18 @@ TEST(Verdict, TellsFailuresThatPassFromOthers) {
   EXPECT_EQ(verdict_on_failure(CURLE_URL_MALFORMAT, "").error, ErrorKind::kUsage);
 }
 
+TEST(Verdict, AnObjectOfUnknownSizeMayBeTooShort) {
+  ResponseHead head{.status = 206, .content_range = ContentRange{ContentRange::Range{10, 99}, 100}};
+  const Verdict shorter = verdict_on_range(head, 10, 91, nullptr);
+  EXPECT_EQ(shorter.kind, Verdict::Kind::kFinal);
+  EXPECT_EQ(shorter.error, ErrorKind::kData);
+  EXPECT_THAT(shorter.why, HasSubstr("it has 100 bytes"));
+  EXPECT_EQ(verdict_on_range(head, 10, 90, nullptr).kind, Verdict::Kind::kGood);
+  head.content_range->object_bytes = 101;  // then the server could have sent more
+  EXPECT_EQ(verdict_on_range(head, 10, 91, nullptr).kind, Verdict::Kind::kAgain);
+  const ResponseHead beyond{.status = 416, .content_range = ContentRange{std::nullopt, 100}};
+  EXPECT_THAT(verdict_on_range(beyond, 100, 1, nullptr).why, HasSubstr("it has 100 bytes"));
+}
+
 }  // namespace
 }  // namespace stoker

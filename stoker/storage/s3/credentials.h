@@ -2,18 +2,25 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "stoker/base/executor.h"
+#include "stoker/base/home_process.h"
+#include "stoker/base/pending.h"
 #include "stoker/storage/s3/aws_profiles.h"
 #include "stoker/storage/s3/signature.h"
 
 namespace stoker {
 
 using WallTime = std::chrono::sys_seconds;
+/// By this machine's clock.
+WallTime wall_time();
 
 /// Keys, and when they expire; those that never expire say nothing.
 struct Credentials {
@@ -64,40 +71,65 @@ std::optional<std::string> region_of(const Environment& environment, const AwsPr
 
 /// Keys that are fetched anew before they expire.
 ///
-/// Threads: any. While one thread fetches new keys, the others use the old ones as long as they are valid.
+/// Threads: any. While one thread fetches new keys, the others use the old ones as long as they are valid. A forked
+/// child, where locks may be held for ever, looks for keys each time that it needs them.
 class CurrentCredentials {
  public:
   using Find = std::function<std::optional<FoundCredentials>()>;
   using Clock = std::function<WallTime()>;
+  using MakeExecutor = std::function<std::shared_ptr<Executor>()>;
 
-  CurrentCredentials(Find find, Clock now) : find_(std::move(find)), now_(std::move(now)) {}
+  /// The executor, made when it is first needed, is where ready() has keys fetched.
+  CurrentCredentials(
+      Find find, Clock now, MakeExecutor make_executor = [] { return std::make_shared<InlineExecutor>(); })
+      : find_(std::move(find)), now_(std::move(now)), make_executor_(std::move(make_executor)) {}
+  /// Waits until keys that are being fetched are there.
+  ~CurrentCredentials() = default;
+  CurrentCredentials(const CurrentCredentials&) = delete;
+  CurrentCredentials& operator=(const CurrentCredentials&) = delete;
 
-  /// Throws what `find` throws, once no keys are left that can be used.
+  /// Waits for keys, if it has none that can be used. Throws what `find` throws.
   std::optional<AccessKey> key();
 
-  /// The keys that key() gave last, without a wait.
+  /// Whether latest() has an answer, now. If it has none, or will have none before long, keys are fetched meanwhile.
+  /// Never waits, nor fails.
+  bool ready() noexcept;
+
+  /// The keys to be used now; nothing if there are none. Never waits. Throws what `find` threw last, if that was why.
   std::optional<AccessKey> latest() const;
 
   /// Where the keys come from, for a message about a refusal; empty without keys.
   std::string origin() const;
 
-  /// The keys that were given out are refused: the next call of key() fetches new ones, if they can be fetched.
-  void refused();
+  /// The keys in use are refused as expired. Returns whether asking again may help: after others were fetched.
+  bool refused();
 
  private:
   bool needs_fetch(WallTime now) const;
   bool usable(WallTime now) const;
+  bool has_failed(WallTime now) const { return failure_ && now < next_try_; }
   void fetch(WallTime now);
+  void take(std::optional<FoundCredentials> found, WallTime now);
+  void fetch_in_background();
   std::optional<AccessKey> known() const;
 
   const Find find_;
   const Clock now_;
+  const MakeExecutor make_executor_;
+  const HomeProcess home_{};
 
   std::mutex fetching_;  // held while keys are fetched, without lock_
   mutable std::mutex lock_;
   bool looked_ = false;
-  WallTime next_try_{};  // after a fetch that failed while the old keys were still usable
+  bool in_background_ = false;  // a fetch is under way there, or about to be
+  std::exception_ptr failure_;  // of the last fetch
+  WallTime next_try_{};         // after it
   std::optional<FoundCredentials> found_;
+  bool was_refused_ = false;            // what was found, so that others are fetched
+  bool refused_again_ = false;          // which were the same
+  std::optional<WallTime> changed_;     // when they were others
+  std::shared_ptr<Executor> executor_;  // once it was needed
+  Pending pending_;                     // last: what is under way ends before the rest goes
 };
 
 }  // namespace stoker

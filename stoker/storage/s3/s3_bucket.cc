@@ -41,8 +41,6 @@ RequestToSign request_to_sign(HttpCall::Method method, std::string_view url) {
   return request;
 }
 
-WallTime wall_time() { return WallTime(std::chrono::seconds(seconds_since_1970())); }
-
 }  // namespace
 
 S3Bucket::S3Bucket(std::string_view scheme, std::string name, S3Endpoint endpoint,
@@ -57,9 +55,7 @@ HttpObject S3Bucket::object(std::string_view key, const NamedTexts& query) const
   return {.url = std::move(url), .name = location_of(key), .dialect = shared_from_this()};
 }
 
-void S3Bucket::prepare() const {
-  if (credentials_) credentials_->key();
-}
+bool S3Bucket::ready() const { return !credentials_ || credentials_->ready(); }
 
 void S3Bucket::add_fields(const HttpCall& call, std::vector<std::string>& lines) const {
   const std::optional<AccessKey> key = credentials_ ? credentials_->latest() : std::nullopt;
@@ -75,10 +71,13 @@ void S3Bucket::add_fields(const HttpCall& call, std::vector<std::string>& lines)
 
 std::string S3Bucket::whose_keys() const { return fmt::format("the keys from {}", credentials_->origin()); }
 
+bool S3Bucket::signs() const { return credentials_ && !credentials_->origin().empty(); }
+
 std::string S3Bucket::why_denied() const {
-  const bool signs = credentials_ && credentials_->latest();
-  if (signs) return fmt::format("access is denied; check whether {} may have it", whose_keys());
-  return "access is denied to requests without keys; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE";
+  if (signs()) return fmt::format("access is denied; check whether {} may have it", whose_keys());
+  return scheme_ == "gs" ? "access is denied to requests without keys; set GS_ACCESS_KEY_ID and GS_SECRET_ACCESS_KEY"
+                         : "access is denied to requests without keys; set AWS_ACCESS_KEY_ID and "
+                           "AWS_SECRET_ACCESS_KEY, or AWS_PROFILE";
 }
 
 void S3Bucket::explain(const HttpCall& /*call*/, const ResponseHead& head, std::string_view document,
@@ -92,28 +91,33 @@ void S3Bucket::explain(const HttpCall& /*call*/, const ResponseHead& head, std::
     verdict = Verdict::again(std::move(why));
     verdict.retry_after_s = head.retry_after_s;
   };
-  const bool signs = credentials_ && credentials_->latest();
   const std::string region = refusal.region.empty() ? std::string(head.field("x-amz-bucket-region")) : refusal.region;
-  if (code == "NoSuchKey") {
+  if (code == "NoSuchKey" || (code.empty() && head.status == 404)) {
     refuse("there is no such object; check its name", ErrorKind::kNotFound);
   } else if (code == "NoSuchBucket") {
     refuse(fmt::format("there is no bucket '{}' at {}; check its name and the endpoint", name_, endpoint_.url),
            ErrorKind::kNotFound);
   } else if (code == "AccessDenied" || (code.empty() && head.status == 403)) {
     refuse(why_denied());
-  } else if ((code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch") && signs) {
+  } else if ((code == "InvalidAccessKeyId" || code == "SignatureDoesNotMatch") && signs()) {
     refuse(fmt::format("the store does not accept {} ({}); check them, and the endpoint", whose_keys(), code));
-  } else if ((code == "ExpiredToken" || code == "TokenRefreshRequired" || code == "InvalidToken") && signs) {
-    credentials_->refused();  // the next call to start fetches others
-    repeat(fmt::format("{} have expired ({})", whose_keys(), code));
+  } else if ((code == "ExpiredToken" || code == "TokenRefreshRequired" || code == "InvalidToken") && signs()) {
+    if (credentials_->refused()) {
+      repeat(fmt::format("{} have expired ({})", whose_keys(), code));
+    } else {
+      refuse(fmt::format("{} have expired ({}); renew them", whose_keys(), code));
+    }
   } else if (code == "RequestTimeTooSkewed") {
     refuse("this machine's clock differs too much from the store's; set the clock");
   } else if (!region.empty() && region != endpoint_.region) {
-    refuse(fmt::format("the bucket is in the region '{}', but requests are for '{}'; set AWS_REGION={}",
-                       escaped(region), endpoint_.region, escaped(region)));
+    refuse(
+        fmt::format("the bucket is in the region '{}', but requests are for '{}'; set AWS_REGION={} or --store-region",
+                    escaped(region), endpoint_.region, escaped(region)));
   } else if (code == "SlowDown" || code == "RequestTimeout" || code == "OperationAborted" || code == "InternalError") {
     repeat(fmt::format("the store answers '{}' (status {})", code, head.status));
-  } else if (!code.empty()) {
+  } else if (code.empty() && head.status / 100 == 3) {
+    refuse(fmt::format("{} redirects it (status {}); check the endpoint and the region", endpoint_.url, head.status));
+  } else if (!code.empty() && head.status != 412 && head.status != 416) {  // of which the verdict says what they mean
     verdict.why = fmt::format("the store answers '{}' (status {}): {}", escaped(code), head.status,
                               escaped(std::string_view(refusal.message).substr(0, 300)));
   }

@@ -25,12 +25,14 @@ class S3Bucket final : public HttpDialect, public std::enable_shared_from_this<S
   /// The object, or with a query something about it. Without a key it is the bucket.
   HttpObject object(std::string_view key, const NamedTexts& query = {}) const;
 
-  void prepare() const override;
+  bool ready() const override;
+  bool follows_redirects() const override { return false; }  // it leads to another region, for which others are signed
   void add_fields(const HttpCall& call, std::vector<std::string>& lines) const override;
   void explain(const HttpCall& call, const ResponseHead& head, std::string_view document,
                Verdict& verdict) const override;
 
  private:
+  bool signs() const;
   std::string whose_keys() const;
   std::string why_denied() const;
 

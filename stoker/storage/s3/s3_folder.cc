@@ -4,11 +4,25 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/escaped.h"
+#include "stoker/storage/http/http_part_read.h"
 
 namespace stoker {
 namespace {
 
 constexpr std::size_t kPageBytesMax = 16 << 20;  // a page has 1,000 keys of 1 KB, escaped, at most
+
+void require_prefix(const ListingPage& page, std::string_view prefix, std::string_view name) {
+  const auto refuse = [&](const std::string& key) {
+    fail(ErrorKind::kIo, "cannot list '{}': the store's answer has '{}', which does not begin so", name, escaped(key));
+  };
+  for (const ListedObject& object : page.objects) {
+    if (!object.key.starts_with(prefix)) refuse(object.key);
+  }
+  for (const std::string& folder : page.folders) {
+    if (!folder.starts_with(prefix) || folder.size() == prefix.size()) refuse(folder);
+  }
+}
 
 }  // namespace
 
@@ -17,21 +31,21 @@ std::string folder_prefix(std::string key) {
   return key;
 }
 
-void list_pages(const HttpObjects& objects, const S3Bucket& bucket, std::string_view prefix, std::string_view delimiter,
-                int page_max, const std::function<bool(ListingPage&)>& take) {
-  const std::string name = bucket.location_of(prefix);
+void list_pages(const HttpObjects& objects, const S3Bucket& bucket, const Listing& listing,
+                const std::function<bool(ListingPage&)>& take) {
+  const std::string name = bucket.location_of(listing.prefix);
   std::string next, reply;
   do {
-    NamedTexts query{{"encoding-type", "url"}, {"list-type", "2"}, {"max-keys", std::to_string(page_max)}};
-    if (!prefix.empty()) query.emplace_back("prefix", prefix);
-    if (!delimiter.empty()) query.emplace_back("delimiter", delimiter);
+    NamedTexts query{{"encoding-type", "url"}, {"list-type", "2"}, {"max-keys", std::to_string(listing.entries)}};
+    if (!listing.prefix.empty()) query.emplace_back("prefix", listing.prefix);
+    if (!listing.delimiter.empty()) query.emplace_back("delimiter", listing.delimiter);
     if (!next.empty()) query.emplace_back("continuation-token", next);
     const HttpObject listed = bucket.object("", query);
     const std::shared_ptr<HttpHost> host = objects.transport().host_of(listed.url);
     HttpCall call;
     call.url = listed.url;
     call.name = name;
-    call.doing = "list";
+    call.doing = listing.doing;
     call.host = host.get();
     call.dialect = &bucket;
     call.reply = &reply;
@@ -40,6 +54,7 @@ void list_pages(const HttpObjects& objects, const S3Bucket& bucket, std::string_
     objects.transport().perform(call);
     if (call.error) std::rethrow_exception(call.error);
     ListingPage page = parse_listing(reply, name);
+    require_prefix(page, listing.prefix, name);
     next = page.next;
     if (!take(page)) return;
   } while (!next.empty());
@@ -51,7 +66,7 @@ S3Folder::S3Folder(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<c
       objects_(std::move(objects)),
       bucket_(std::move(bucket)),
       prefix_(std::move(prefix)) {
-  list_pages(*objects_, *bucket_, prefix_, "/", 1000, [&](const ListingPage& page) {
+  list_pages(*objects_, *bucket_, {.prefix = prefix_, .delimiter = "/"}, [&](const ListingPage& page) {
     for (const std::string& folder : page.folders) {
       add({.name = std::string_view(folder).substr(prefix_.size(), folder.size() - prefix_.size() - 1),
            .is_folder = true});
@@ -80,15 +95,6 @@ std::size_t S3Folder::read(std::string_view name, MutableBytes into) const {
   return count;
 }
 
-/// A read of a part, which ends the request for it.
-struct S3FolderSource::PartRead {
-  std::unique_ptr<HttpSource> source;
-  S3FolderSource& folder;
-  std::string_view part;
-  void (*done)(ReadRequest& request) noexcept;
-  void* context;
-};
-
 S3FolderSource::S3FolderSource(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<const S3Bucket> bucket,
                                std::string prefix)
     : objects_(std::move(objects)),
@@ -110,26 +116,16 @@ std::unique_ptr<Folder> S3FolderSource::list(std::string_view part) const {
 }
 
 void S3FolderSource::start(ReadRequest& request) {
-  std::unique_ptr<PartRead> read;
+  std::unique_ptr<HttpSource> object;
   request.error = thrown_by([&] {
-    read.reset(new PartRead{.source = objects_->open_unseen(object_of(request.part)),
-                            .folder = *this,
-                            .part = request.part,
-                            .done = request.done,
-                            .context = request.context});
+    object = objects_->open_unseen(object_of(request.part));
+    // Of bytes that are dropped none are asked for, so that no answer would tell whether they are there.
+    const bool ends_unread = request.into.empty() || request.into.back().empty() || is_hole(request.into.back());
+    if (!ends_unread) return;
+    require_range_inside(object->name(), size(request.part), request.offset, request.length());
   });
   if (request.error) return request.done(request);
-  request.part = {};
-  request.context = read.get();
-  request.done = [](ReadRequest& ended) noexcept {
-    const std::unique_ptr<PartRead> owner(static_cast<PartRead*>(ended.context));
-    ended.part = owner->part;
-    ended.context = owner->context;
-    ended.done = owner->done;
-    ended.source = &owner->folder;
-    ended.done(ended);
-  };
-  read.release()->source->start(request);
+  start_part(std::move(object), *this, request);
 }
 
 }  // namespace stoker

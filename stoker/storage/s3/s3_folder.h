@@ -16,10 +16,16 @@ namespace stoker {
 /// What the keys of a folder's objects begin with: the key itself, with a slash at its end unless it is empty.
 std::string folder_prefix(std::string key);
 
-/// Calls `take` with each page of what begins with `prefix`; with `delimiter` "/" up to the next slash, else with "".
-/// Stops when it returns false. Throws kNotFound or kIo.
-void list_pages(const HttpObjects& objects, const S3Bucket& bucket, std::string_view prefix, std::string_view delimiter,
-                int page_max, const std::function<bool(ListingPage&)>& take);
+struct Listing {
+  std::string prefix;
+  std::string_view delimiter = "";  // "/": of what begins with the prefix up to the next slash
+  int entries = 1000;               // of a page, at most
+  std::string_view doing = "list";  // for messages
+};
+
+/// Calls `take` with each page, until it returns false. Throws kNotFound or kIo: "cannot `doing` 's3://...': why".
+void list_pages(const HttpObjects& objects, const S3Bucket& bucket, const Listing& listing,
+                const std::function<bool(ListingPage&)>& take);
 
 /// Threads: one at a time.
 class S3Folder final : public Folder {
@@ -50,8 +56,6 @@ class S3FolderSource final : public Source {
   std::string_view io_name() const override { return "http"; }
 
  private:
-  struct PartRead;
-
   HttpObject object_of(std::string_view part) const;
 
   const std::shared_ptr<const HttpObjects> objects_;

@@ -61,11 +61,26 @@ SmallReply ask(HttpTransport& transport, const SmallRequest& request) {
   return reply;
 }
 
-WallTime wall_time() { return WallTime(std::chrono::seconds(seconds_since_1970())); }
-
 FoundObject found_by(const ListedObject& listed) {
   return {.facts = {.size = listed.size, .modified = listed.modified, .tag = listed.tag},
           .version = {.size = listed.size, .tag = listed.tag}};
+}
+
+/// A tag says all about the content; times differ between listings and answers about an object.
+ObjectFacts facts_of(const FoundObject& found) {
+  ObjectFacts facts = found.facts;
+  if (!facts.tag.empty()) facts.modified = {};
+  return facts;
+}
+
+bool is_absence(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    return known.kind() == ErrorKind::kNotFound;
+  } catch (...) {
+    return false;
+  }
 }
 
 constexpr std::string_view kWild = "*?[";
@@ -152,17 +167,20 @@ std::shared_ptr<CurrentCredentials> S3Store::credentials(const AwsProfile& profi
           .now = wall_time};
       find = [world, profile] { return find_credentials(world, profile); };
     }
-    credentials_ = std::make_shared<CurrentCredentials>(std::move(find), wall_time);
+    credentials_ = std::make_shared<CurrentCredentials>(
+        std::move(find), wall_time, [objects = objects_] { return objects->transport().make_executor(); });
+    credentials_->key();  // here, where a wait harms nobody
   }
   return credentials_;
 }
 
-bool S3Store::is_folder(const Place& place) const {
+bool S3Store::is_folder(const Place& place, std::string_view doing) const {
   bool any = false;
-  list_pages(*objects_, *place.bucket, folder_prefix(place.key), "", 1, [&](const ListingPage& page) {
+  const auto take = [&](const ListingPage& page) {
     any = !page.objects.empty();
     return false;
-  });
+  };
+  list_pages(*objects_, *place.bucket, {.prefix = folder_prefix(place.key), .entries = 1, .doing = doing}, take);
   return any;
 }
 
@@ -170,12 +188,12 @@ std::optional<ObjectFacts> S3Store::find(const Location& at) const {
   const Place place = place_of(at);
   std::exception_ptr refusal;
   if (!place.key.empty() && place.key.back() != '/') {
-    if (const auto found = objects_->find(place.object(), "look at", refusal)) return found->facts;
+    if (const auto found = objects_->find(place.object(), "look at", refusal)) return facts_of(*found);
     if (at.text().find('{') != std::string::npos) return std::nullopt;
   }
   // What may not be listed may still be read, object by object.
   bool folder = false;
-  const std::exception_ptr failure = thrown_by([&] { folder = is_folder(place); });
+  const std::exception_ptr failure = thrown_by([&] { folder = is_folder(place, "look at"); });
   if (!failure) return folder ? std::optional(ObjectFacts{.mode = S_IFDIR}) : std::nullopt;
   if (refusal) return std::nullopt;
   std::rethrow_exception(failure);
@@ -185,9 +203,14 @@ ObjectFacts S3Store::stat(const Location& at, std::string_view doing) const {
   const Place place = place_of(at);
   std::exception_ptr refusal;
   if (!place.key.empty() && place.key.back() != '/') {
-    if (const auto found = objects_->find(place.object(), doing, refusal)) return found->facts;
+    if (const auto found = objects_->find(place.object(), doing, refusal)) return facts_of(*found);
   }
-  if (is_folder(place)) return {.mode = S_IFDIR};
+  bool folder = false;
+  const std::exception_ptr failure = thrown_by([&] { folder = is_folder(place, doing); });
+  if (folder) return {.mode = S_IFDIR};
+  // That there is no such object may be since there is no such bucket; that it may not be seen says more than that the
+  // bucket may not be listed.
+  if (failure && (!refusal || (is_absence(refusal) && is_absence(failure)))) std::rethrow_exception(failure);
   if (refusal) std::rethrow_exception(refusal);
   fail(ErrorKind::kNotFound, "cannot {} '{}': the bucket has nothing there", doing, at);
 }
@@ -218,7 +241,8 @@ std::vector<Location> S3Store::match(const Location& pattern) const {
     matches.emplace_back(place.bucket->location_of(key));
     return true;
   };
-  list_pages(*objects_, *place.bucket, place.key.substr(0, wild), is_deep ? "" : "/", 1000, [&](ListingPage& page) {
+  const Listing listing{.prefix = place.key.substr(0, wild), .delimiter = is_deep ? "" : "/"};
+  list_pages(*objects_, *place.bucket, listing, [&](ListingPage& page) {
     for (const ListedObject& object : page.objects) {
       if (take(object.key)) objects_->remember(place.bucket->object(object.key), found_by(object));
     }
@@ -249,6 +273,23 @@ std::unique_ptr<ObjectWriter> S3Store::put(const Location& at) const {
   const Place place = place_of(at);
   if (place.key.empty() || place.key.back() == '/') fail(ErrorKind::kUsage, "'{}' names no object to write", at);
   return std::make_unique<S3Writer>(objects_, place.bucket, place.key);
+}
+
+void S3Store::remove(const Location& at) const {
+  const Place place = place_of(at);
+  const HttpObject object = place.object();
+  const std::shared_ptr<HttpHost> host = objects_->transport().host_of(object.url);
+  HttpCall call;
+  call.method = HttpCall::Method::kDelete;
+  call.url = object.url;
+  call.name = object.name;
+  call.doing = "remove";
+  call.host = host.get();
+  call.dialect = place.bucket.get();
+  call.keeps_fields = true;
+  objects_->transport().perform(call);
+  objects_->forget(object);
+  if (call.error && call.head.status != 404) std::rethrow_exception(call.error);
 }
 
 }  // namespace stoker

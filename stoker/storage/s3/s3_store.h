@@ -33,6 +33,7 @@ class S3Store final : public Store {
   std::shared_ptr<Source> open(const Location& at) const override;
   std::shared_ptr<Source> open_folder(const Location& folder) const override;
   std::unique_ptr<ObjectWriter> put(const Location& at) const override;
+  void remove(const Location& at) const override;
 
  private:
   struct Place {
@@ -46,7 +47,7 @@ class S3Store final : public Store {
   S3Endpoint endpoint_of(const std::string& bucket, const AwsProfile& profile) const;
   std::string region_of_bucket(const std::string& bucket, const S3Endpoint& endpoint) const;
   std::shared_ptr<CurrentCredentials> credentials(const AwsProfile& profile) const;
-  bool is_folder(const Place& place) const;
+  bool is_folder(const Place& place, std::string_view doing) const;
 
   const std::string scheme_;
   const StoreOptions options_;

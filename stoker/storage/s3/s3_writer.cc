@@ -1,12 +1,18 @@
 #include "stoker/storage/s3/s3_writer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <openssl/evp.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "stoker/base/clock.h"
 #include "stoker/base/error.h"
+#include "stoker/base/escaped.h"
 #include "stoker/base/log.h"
+#include "stoker/base/parse_number.h"
 #include "stoker/base/units.h"
 #include "stoker/storage/s3/replies.h"
 
@@ -14,6 +20,23 @@ namespace stoker {
 namespace {
 
 constexpr std::size_t kReplyMax = 64 << 10;
+constexpr int kCompletionsMax = 3;
+// For what is only tidied up nobody waits long, least of all who asked to stop.
+constexpr std::int64_t kRemovalNs = 10'000'000'000, kRemovalStoppingNs = 500'000'000;
+
+/// The tag of an object that was written in parts with these tags, where tags are MD5 sums; else something else.
+std::string tag_of_parts(const std::vector<std::string>& tags) {
+  std::string sums;
+  for (const std::string& tag : tags) {
+    for (std::size_t at = 1; at + 2 < tag.size(); at += 2) {
+      sums += static_cast<char>(parse_number<unsigned char>(std::string_view(tag).substr(at, 2), 16).value_or(0));
+    }
+  }
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int length = 0;
+  if (EVP_Digest(sums.data(), sums.size(), digest.data(), &length, EVP_md5(), nullptr) != 1) return "";
+  return fmt::format("\"{:02x}-{}\"", fmt::join(digest.begin(), digest.begin() + length, ""), tags.size());
+}
 
 }  // namespace
 
@@ -88,6 +111,7 @@ void S3Writer::send_part() {
   describe(part.call, part.object);
   part.call.method = HttpCall::Method::kPut;
   part.call.body = part.bytes;
+  part.call.stop = parts_unwanted_.get_token();
   part.call.body_digest = part.digest;
   part.call.context = &part.pending;
   part.call.done = [](HttpCall& ended) noexcept { static_cast<Pending*>(ended.context)->end(); };
@@ -123,45 +147,64 @@ void S3Writer::commit() {
 
 void S3Writer::finish_upload() {
   const std::string parts = completed_upload(tags_);
+  // A store that needs time answers that all is well, and in the end that it is not. Then it is asked again.
+  Refusal refusal;
+  for (int tries = 0; tries < kCompletionsMax; ++tries) {
+    refusal = parse_refusal(complete(as_bytes(parts)));
+    if (refusal.code.empty()) return;
+    if (refusal.code != "InternalError" && refusal.code != "ServiceUnavailable" && refusal.code != "SlowDown") break;
+  }
+  fail(ErrorKind::kIo, "cannot write '{}': the store answers '{}': {}", name_, escaped(refusal.code),
+       escaped(refusal.message));
+}
+
+std::string S3Writer::complete(Bytes parts) {
   HttpCall call;
   call.method = HttpCall::Method::kPost;
-  call.body = as_bytes(parts);
+  call.body = parts;
   std::string reply;
   try {
     perform(call, {{"uploadId", upload_}}, &reply);
   } catch (const Error& error) {
-    // A request that was answered, but whose answer was lost, finds no upload when it is repeated.
-    if (error.kind() == ErrorKind::kNotFound && call.progress.tries > 0 && is_there()) return;
-    throw;
+    // The answer may be lost of a request that was carried out: when it is repeated, also by libcurl, there is no
+    // upload any more.
+    if (error.kind() != ErrorKind::kNotFound || !is_there()) throw;
+    reply.clear();
   }
-  // A store that needs time says that it has begun, and in the end that it failed.
-  if (const Refusal refusal = parse_refusal(reply); !refusal.code.empty()) {
-    fail(ErrorKind::kIo, "cannot write '{}': the store answers '{}': {}", name_, refusal.code, refusal.message);
-  }
+  return reply;
 }
 
-/// Whether an object of our size is there.
+/// Whether the object is there that our parts make up.
 bool S3Writer::is_there() const {
   const HttpObject object = bucket_->object(key_);
   objects_->forget(object);
   std::exception_ptr refusal;
   const auto found = objects_->find(object, "write", refusal);
-  return found && found->facts.size == size_;
+  return found && found->facts.size == size_ && found->facts.tag == tag_of_parts(tags_);
+}
+
+void S3Writer::remove_upload() {
+  parts_unwanted_.request_stop();
+  for (const auto& part : under_way_) part->pending.wait();
+  HttpCall call;
+  call.method = HttpCall::Method::kDelete;
+  call.cleans_up = true;
+  const bool is_stopping = objects_->transport().options().stop.stop_requested();
+  call.deadline_ns = now_ns() + (is_stopping ? kRemovalStoppingNs : kRemovalNs);
+  perform(call, {{"uploadId", upload_}});
 }
 
 void S3Writer::drop_upload() noexcept {
-  for (const auto& part : under_way_) part->pending.wait();
-  const std::exception_ptr failure = thrown_by([&] {
-    HttpCall call;
-    call.method = HttpCall::Method::kDelete;
-    perform(call, {{"uploadId", upload_}});
-  });
+  const std::exception_ptr failure = thrown_by([this] { remove_upload(); });
   if (!failure) return;
   try {
     std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kNotFound) return;  // it was completed, or somebody else removed it
+    log(LogLevel::kWarning, "parts of '{}' stay in the store, and are charged, until they are removed: {}", name_,
+        error.message());
   } catch (const std::exception& error) {
-    log(LogLevel::kWarning, "parts of '{}' stay in the store, and are paid for, until they are removed: {}", name_,
-        error.what());
+    log(LogLevel::kWarning, "parts of '{}' stay in the store: {}", name_, error.what());
   }
 }
 
