@@ -267,7 +267,8 @@ def measure_cpu(bench):
         if name in done:
             bench.figures.append(Figure("CPU per GB", statistics.median(map(cpu_per_gigabyte, ours)), "s", name,
                                         ratio(ours, done[name], cpu_per_gigabyte), ceiling=ceiling))
-    rows = [[name, f"{statistics.median(map(rate, answers)) / MEGABYTE:.0f}", f"{statistics.median(map(cpu_per_gigabyte, answers)):.2f}",
+    rows = [[name, f"{statistics.median(map(rate, answers)) / MEGABYTE:.0f}",
+             f"{statistics.median(map(cpu_per_gigabyte, answers)):.2f}",
              f"{statistics.median(answer['requests'] for answer in answers):.0f}"] for name, answers in done.items()]
     table("Ranges of 8 MB, 16 at a time, into memory", ["", "MB/s", "CPU s per GB", "requests"], rows)
     bench.rows["cpu"] = rows
@@ -319,8 +320,8 @@ def measure_samples(bench):
     for name in ("webdataset", "streaming"):
         for ours in ("stoker, global", "stoker, windowed", "stoker, in order"):
             if name in done and ours in done:
-                bench.figures.append(Figure(f"samples, {ours.split(', ')[1]}", statistics.median(map(samples_rate, done[ours])), "/s",
-                                            name, ratio(done[ours], done[name], samples_rate), 3))
+                bench.figures.append(Figure(f"samples, {ours.split(', ')[1]}", statistics.median(map(samples_rate, done[ours])),
+                                            "/s", name, ratio(done[ours], done[name], samples_rate), 3))
     rows = [[name + (f", {best[name]} workers" if name in best else ""), f"{statistics.median(map(samples_rate, answers)):.0f}",
              f"{statistics.median(answer['requests'] for answer in answers):.0f}"] for name, answers in done.items()]
     table("Samples, not decoded, no limit on the link", ["", "samples/s", "requests"], rows)
