@@ -55,10 +55,11 @@ std::uint64_t HttpSource::size(std::string_view part) const {
 }
 
 std::optional<ObjectIdentity> HttpSource::identity(std::string_view part) const {
-  const bool is_known = is_strong_tag(version_.tag) || !version_.last_modified.empty();
-  if (!part.empty() || !is_known) return std::nullopt;
-  return ObjectIdentity{.place = url_,
-                        .version = fmt::format("{} {} {}", version_.size, version_.tag, version_.last_modified)};
+  if (!part.empty() || !version_) return std::nullopt;
+  const bool is_known = is_strong_tag(version_->tag) || !version_->last_modified.empty();
+  if (!is_known) return std::nullopt;
+  return ObjectIdentity{.place = object_.url,
+                        .version = fmt::format("{} {} {}", version_->size, version_->tag, version_->last_modified)};
 }
 
 void HttpSource::start(ReadRequest& request) {
