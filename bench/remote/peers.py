@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Other readers of object stores, each as a process of its own that prints what it read, and what that took.
 
-Usage: peers.py READER JSON, with what the reader takes as keyword arguments. It runs in the environment that
+Usage: peers.py READER, with the reader's keyword arguments as JSON on standard input. It runs in the environment that
 environments.py calls `remote`; endpoint and keys are in the environment, as the readers' own tools look for them."""
 
 import asyncio
@@ -140,6 +140,6 @@ READERS = {reader.__name__: reader for reader in
            (boto3_ranges, obstore_ranges, s3torch_objects, webdataset_pipe, streaming_mds, make_mds)}
 
 if __name__ == "__main__":
-    answer = READERS[sys.argv[1]](**json.loads(sys.argv[2]))
+    answer = READERS[sys.argv[1]](**json.load(sys.stdin))
     print(json.dumps(answer), flush=True)
     os._exit(0)  # obstore's threads may abort a Python that ends in an orderly way

@@ -105,7 +105,7 @@ class Bench:
                 self.python = environments.make("remote", self.build.parent / "peers")
             except environments.Unavailable as reason:
                 raise Failed(str(reason)) from None
-        return store.run(self.python, HERE / "peers.py", reader, json.dumps(options))
+        return store.run(self.python, HERE / "peers.py", reader, stdin=json.dumps(options))
 
     def objects(self, name, pattern="*.tar"):
         """Key and size of each, as its readers take them."""
