@@ -18,6 +18,7 @@ int run_command_line(int argc, char** argv, Interrupts& interrupts) {
   add_verify_command(app, interrupts);
   add_info_command(app, interrupts);
   add_synth_command(app, interrupts);
+  add_cache_command(app);
   add_ops_command(app);
   add_tune_sim_command(app);
   return app.parse(argc, argv);

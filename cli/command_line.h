@@ -19,6 +19,7 @@ void add_index_command(Parser& app, Interrupts& interrupts);
 void add_verify_command(Parser& app, Interrupts& interrupts);
 void add_info_command(Parser& app, Interrupts& interrupts);
 void add_synth_command(Parser& app, Interrupts& interrupts);
+void add_cache_command(Parser& app);
 void add_ops_command(Parser& app);
 void add_tune_sim_command(Parser& app);
 

@@ -192,6 +192,7 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   report.metrics = MetricsWindow(loader.metrics());
   if (!stopped) loader.close();  // which waits for reads under way: the user who stopped it is told first
   report.epochs = taken.epochs;
+  report.cache = loader.disk_cache();
   add_loader(report, loader);
   report.io = dataset->row(0).source->io_name();
   report.transfer_index = Plan(recipe).stages().empty() ? 0 : loader.transfer_index();

@@ -64,7 +64,31 @@ nlohmann::ordered_json tuning_json(const RunReport& report) {
           {"why", moves.empty() ? report.tuning.first_why : moves.back().why}};
 }
 
+// None without one on a disk.
+std::string cache_text(const RunReport& report) {
+  if (!report.cache) return "";
+  const DiskCacheCounters& cache = *report.cache;
+  const auto size = [](std::uint64_t bytes) { return format_size(static_cast<double>(bytes)); };
+  std::string text = fmt::format("From the cache on disk: {}; from the store: {}; written to the cache: {}.\n",
+                                 size(cache.bytes_from_disk), size(cache.bytes_from_store), size(cache.bytes_written));
+  if (cache.damaged > 0) {
+    text += fmt::format("{} of the cache had been damaged, and came from the store again.\n",
+                        counted(cache.damaged, "block"));
+  }
+  return text;
+}
+
 }  // namespace
+
+nlohmann::ordered_json cache_json(const DiskCacheCounters& cache) {
+  return {{"hits", cache.hits},
+          {"misses", cache.misses},
+          {"bytes_from_disk", cache.bytes_from_disk},
+          {"bytes_from_store", cache.bytes_from_store},
+          {"bytes_written", cache.bytes_written},
+          {"dropped", cache.dropped},
+          {"damaged", cache.damaged}};
+}
 
 nlohmann::ordered_json RunReport::json() const {
   const auto count = static_cast<double>(metrics[Metric::kSamples]);
@@ -90,6 +114,7 @@ nlohmann::ordered_json RunReport::json() const {
   json["fallback_samples"] = metrics[Metric::kJpegFallbacks];
   json["bytes_read"] = metrics[Metric::kBytesRead];
   json["bytes_to_device"] = metrics[Metric::kBytesToDevice];
+  json["cache"] = cache ? cache_json(*cache) : nlohmann::ordered_json(nullptr);
   json["epochs"] = epochs;
   json["threads"] = threads;
   json["prefetch"] = prefetch;
@@ -124,6 +149,7 @@ std::string RunReport::text() const {
                       duration(metrics.seconds_of(Metric::kConsumerWaitNs)),
                       format_size(static_cast<double>(metrics[Metric::kBytesRead])),
                       format_size(static_cast<double>(process_rss_bytes_max())));
+  text += cache_text(*this);
   if (!tuning.moves.empty()) {
     text += fmt::format("Tuning, after {}: {}.\n", counted(tuning.windows(), "window"), tuning.moves.back().why);
   }

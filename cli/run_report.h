@@ -7,6 +7,7 @@
 #include <string>
 
 #include "stoker/runtime/report/metrics_window.h"
+#include "stoker/storage/cache/cache_counters.h"
 #include "stoker/tuner/tuning_log.h"
 
 namespace stoker {
@@ -23,13 +24,16 @@ struct RunReport {
   } device;
   std::optional<double> step_seconds;  // of the accelerator, if there is one
   std::optional<double> utilisation;
-  MetricsWindow metrics{Metrics()};  // of all that time
-  bool tunes = false;                // any knob
+  MetricsWindow metrics{Metrics()};        // of all that time
+  std::optional<DiskCacheCounters> cache;  // on a disk
+  bool tunes = false;                      // any knob
   TuningLog tuning;
 
   /// Scripts rely on the keys, which docs/reports.md explains; none is ever left out.
   nlohmann::ordered_json json() const;
   std::string text() const;
 };
+
+nlohmann::ordered_json cache_json(const DiskCacheCounters& cache);
 
 }  // namespace stoker

@@ -87,6 +87,7 @@ Loader::Epoch Loader::epoch(std::int64_t epoch) {
 
 void Loader::set(const Knobs& knobs) { running_->set(knobs); }
 Metrics Loader::metrics() const { return running_->engine().metrics(); }
+std::optional<DiskCacheCounters> Loader::disk_cache() const { return running_->engine().disk_cache(); }
 std::string Loader::metrics_address() const { return running_->engine().metrics_address(); }
 int Loader::threads() const { return running_->engine().knobs().threads; }
 int Loader::prefetch() const { return running_->engine().knobs().prefetch; }

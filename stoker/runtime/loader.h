@@ -13,6 +13,7 @@
 #include "stoker/format/dataset.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/runtime/loader_options.h"
+#include "stoker/storage/cache/cache_counters.h"
 #include "stoker/tensor/batch.h"
 #include "stoker/tuner/knob_setting.h"
 
@@ -84,6 +85,8 @@ class Loader {
   void set(const Knobs& knobs);
   /// The measurements so far (runtime/metrics.h). Threads: any.
   Metrics metrics() const;
+  /// What the cache on a disk has done so far; nothing without one. Threads: any.
+  std::optional<DiskCacheCounters> disk_cache() const;
   /// The address at which they are served, "127.0.0.1:9100", with the actual port; empty if they are not served.
   std::string metrics_address() const;
   int threads() const;

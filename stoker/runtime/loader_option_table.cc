@@ -41,6 +41,10 @@ void set_pixels_max(LoaderOptions& options, const OptionValue& value) {
   options.limits = DecodeLimits::up_to(static_cast<std::int64_t>(std::get<std::uint64_t>(value)));
 }
 
+void set_cache_text(LoaderOptions& options, const OptionValue& value) {
+  set_cache(options, std::get<std::string>(value));
+}
+
 std::string address_text(std::string_view address) { return parse_metrics_address(address).text(); }
 
 OptionForm integer(std::uint64_t least, std::uint64_t most) { return {OptionKind::kInteger, least, most}; }
@@ -84,10 +88,12 @@ std::span<const LoaderOptionSpec> loader_option_table() {
        "if a sample's bytes are bad, replace it with another (substitute), leave it out (skip), or stop (fail)"},
       {"quarantine", "--quarantine FILE", kPath, "", set<&Of::quarantine>,
        "take the samples on this list for bad, and add to it others that are bad"},
-      {"cache", "--cache none|ram", kWord, "none", set<&Of::cache, parse_cache>,
-       "keep encoded samples in memory, shared by the ranks of a host (ram), or do not (none)"},
+      {"cache", "--cache none|ram|disk=DIR:SIZE", kText, "none", set_cache_text,
+       "keep encoded samples for later epochs: in memory, shared by the ranks of a host (ram), or in a folder of a "
+       "disk "
+       "that is faster than the store, up to a size, shared by all processes of a host (disk=DIR:SIZE)"},
       {"cache_memory", "--cache-memory SIZE", kSize, "", set<&Of::cache_memory>,
-       "part of the memory budget that the cache takes", "what all samples need, at most half of the budget"},
+       "part of the memory budget that the cache in memory takes", "what all samples need, at most half of the budget"},
       {"repeats", "--repeats N", integer(1, kInt64Max), "1", set<&Of::repeats>,
        "how often each sample comes in an epoch, which grows longer, augmented anew each time"},
       {"batch_repeats", "--batch-repeats N", integer(1, kInt64Max), "", set<&Of::batch_repeats>,

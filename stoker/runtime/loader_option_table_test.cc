@@ -68,7 +68,7 @@ const std::vector<Example> kExamples = {
     {"audit", text("audit"), field<&Of::audit>},
     {"bad_sample", text("skip"), field<&Of::bad_sample>},
     {"quarantine", text("list"), field<&Of::quarantine>},
-    {"cache", text("ram"), field<&Of::cache>},
+    {"cache", text("disk=folder:1GB"), field<&Of::cache>},
     {"cache_memory", number(7), field<&Of::cache_memory>},
     {"repeats", number(7), field<&Of::repeats>},
     {"batch_repeats", number(7), field<&Of::batch_repeats>},

@@ -34,12 +34,16 @@ enum class TuneMode : std::uint8_t { kOn, kOnce, kOff };
 /// Throws kUsage.
 TuneMode parse_tune_mode(std::string_view word);
 
-/// Which encoded samples stay in memory.
+/// Where encoded samples are kept for later epochs.
 enum class CacheKind : std::uint8_t {
   kNone,
-  kRam,  // those that were read first, as far as they fit
+  kRam,   // in memory: those that were read first, as far as they fit
+  kDisk,  // on a disk, in front of slower storage (storage/cache/disk_cache.h)
 };
-CacheKind parse_cache(std::string_view name);  // "none", "ram"; throws kUsage
+
+struct LoaderOptions;
+/// "none", "ram", "disk=DIR:SIZE"; throws kUsage.
+void set_cache(LoaderOptions& options, std::string_view text);
 
 /// The table of those that users give by name, loader_option_table.h, says more about each.
 struct LoaderOptions {
@@ -64,7 +68,9 @@ struct LoaderOptions {
   std::optional<int> rank{}, world{};           // unset: what the launcher says (order/launcher.h)
   std::optional<Tail> tail{};                   // unset: the recipe's
   CacheKind cache = CacheKind::kNone;           // of encoded samples, shared by the ranks of this host
-  std::optional<std::uint64_t> cache_memory{};  // bytes, of those; unset: what all samples need, at most half
+  std::string cache_folder{};                   // of the cache on a disk,
+  std::uint64_t cache_bytes_max = 0;            // and its size, for all processes that use it
+  std::optional<std::uint64_t> cache_memory{};  // bytes, in memory; unset: what all samples need, at most half
   BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
   std::string quarantine{};       // file: samples that it lists are bad, others that are bad are added; empty: none
   std::string metrics_address{};  // to serve metrics at (runtime/report/metrics_server.h); empty: nowhere

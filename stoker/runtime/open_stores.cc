@@ -42,16 +42,21 @@ void add_remote_stores(Stores& stores, const StoreOptions& options, const std::s
   for (const char* scheme : {"s3", "gs"}) {
     stores.add(std::make_shared<S3Store>(scheme, options, process_environment(), transport));
   }
-  stores.add(std::make_shared<HfStore>(transport));
+  stores.add(std::make_shared<HfStore>(
+      transport, [anonymous = options.anonymous] { return HfAccess::from(process_environment(), anonymous); }));
 }
 
-Stores open_stores(const OpenOptions& options, const std::stop_token& stop) {
+FileAccess open_file_access(const OpenOptions& options) {
   const std::shared_ptr<FileIo> uring = make_uring(options.io);
   const int count = uring ? kReadThreadsBesideUring : kReadThreads;
   const auto threads = make_shared_at_home<ThreadPool>("stoker-read", count, kReadsQueued);
   FileAccess access = uring ? FileAccess(threads, uring) : FileAccess(threads);
   access.direct = options.direct;
-  Stores stores(std::move(access));
+  return access;
+}
+
+Stores open_stores(const OpenOptions& options, const std::stop_token& stop) {
+  Stores stores(open_file_access(options));
   add_remote_stores(stores, options.store, stop);
   return stores;
 }

@@ -13,6 +13,9 @@ namespace stoker {
 /// Throws kUsage for variables of the environment that make no sense.
 void add_remote_stores(Stores& stores, const StoreOptions& options, const std::stop_token& stop);
 
+/// How files are read, with threads of its own. Throws kIo where the way to read does not work.
+FileAccess open_file_access(const OpenOptions& options = {});
+
 /// All of them. The threads live as long as a copy of the stores, or what was opened by one. Throws kIo where the way
 /// to read does not work; otherwise as add_remote_stores().
 Stores open_stores(const OpenOptions& options = {}, const std::stop_token& stop = {});

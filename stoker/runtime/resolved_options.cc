@@ -111,8 +111,9 @@ ResolvedOptions resolve_sizes(const Dataset& dataset, const Recipe& recipe, cons
 
 ResolvedOptions resolve_options(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options) {
   if (dataset.size() == 0) fail(ErrorKind::kData, "the data set is empty: there is nothing to train on");
-  if (options.cache_memory && options.cache == CacheKind::kNone) {
-    fail(ErrorKind::kUsage, "cache memory is given, but there is no cache; ask for cache ram, or leave it out");
+  if (options.cache_memory && options.cache != CacheKind::kRam) {
+    fail(ErrorKind::kUsage,
+         "cache memory is given, but there is no cache in memory; ask for cache ram, or leave it out");
   }
   ResolvedOptions resolved = resolve_sizes(dataset, recipe, options);
   check_device(options);

@@ -45,6 +45,7 @@ FileSource::FileSource(std::string path, const FileAccess& access, FileOptions o
       file_(name_, name_, options) {
   OpenFile opened = file_.open();
   size_ = opened.facts.size;
+  version_ = opened.facts.version();
   open_files_->adopt(file_, std::move(opened));
 }
 
@@ -55,6 +56,11 @@ FileSource::~FileSource() {
 std::uint64_t FileSource::size(std::string_view part) const {
   require_no_part(name_, part);
   return size_;
+}
+
+std::optional<ObjectIdentity> FileSource::identity(std::string_view part) const {
+  if (!part.empty()) return std::nullopt;
+  return ObjectIdentity{.place = file_.path(), .version = version_};
 }
 
 void FileSource::start(ReadRequest& request) {

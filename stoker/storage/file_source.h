@@ -23,6 +23,8 @@ class FileSource final : public Source {
   const std::string& name() const override { return name_; }
   /// As it was when the file was opened first; a file that shrinks later fails the reads that reach too far.
   std::uint64_t size(std::string_view part = {}) const override;
+  /// As it was when the file was opened first: what is changed in place later is noticed by its size alone.
+  std::optional<ObjectIdentity> identity(std::string_view part = {}) const override;
   /// In a forked child the file is read by the calling thread, which opens it for each read. Opening a file that was
   /// closed in the meantime happens on the calling thread, or on one that has just ended another read.
   void start(ReadRequest& request) override;
@@ -54,6 +56,7 @@ class FileSource final : public Source {
   const std::shared_ptr<BouncePool> bounce_pool_;
   OpenFiles::File file_;
   std::uint64_t size_ = 0;
+  std::string version_;
 };
 
 }  // namespace stoker

@@ -59,13 +59,27 @@ OpenFile open_file(const std::string& path, std::string_view name, const FileOpt
   // that they may not.
   const int flags = ::fcntl(fd, F_GETFL);
   if (flags < 0 || ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0) fail_system("open", name, errno);
-  file.facts = {facts.st_dev, facts.st_ino, static_cast<std::uint64_t>(facts.st_size), 0};
+  file.facts = facts_of_file(facts);
   if (options.direct) {
     file.facts.direct_alignment = direct_alignment(fd, name);
   } else if (options.random) {
     ::posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);  // a hint: that it was refused changes nothing
   }
   return file;
+}
+
+FileFacts facts_of_file(const struct stat& found) {
+  return {.device = found.st_dev,
+          .inode = found.st_ino,
+          .size = static_cast<std::uint64_t>(found.st_size),
+          .modified = found.st_mtim,
+          .changed = found.st_ctim};
+}
+
+std::string FileFacts::version() const {
+  // Not the device's number, which may be another after a restart.
+  return fmt::format("{} {} {}.{:09} {}.{:09}", inode, size, modified.tv_sec, modified.tv_nsec, changed.tv_sec,
+                     changed.tv_nsec);
 }
 
 void fail_not_direct(std::string_view name) {

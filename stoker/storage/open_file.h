@@ -1,9 +1,11 @@
 // Opens a file for reading by range, and reports everything that prevents it.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstdint>
+#include <ctime>
 #include <string>
 #include <string_view>
 
@@ -26,7 +28,13 @@ struct FileFacts {
   ino_t inode = 0;
   std::uint64_t size = 0;
   std::uint64_t direct_alignment = 0;  // of memory, offset and size of a direct read; 0 when it is not direct
+  timespec modified{}, changed{};      // its bytes; the file in any way
+
+  /// A text that changes whenever the bytes do.
+  std::string version() const;
 };
+
+FileFacts facts_of_file(const struct stat& found);
 
 struct OpenFile {
   FileDescriptor descriptor;

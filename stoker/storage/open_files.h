@@ -32,6 +32,7 @@ class OpenFiles {
     File(const std::string& path, const std::string& name, FileOptions options)
         : path_(absolute_path(path)), name_(name), options_(options) {}
 
+    const std::string& path() const { return path_; }
     /// Opens the file outside any cache. Throws as open_file() does.
     OpenFile open() const { return open_file(path_, name_, options_); }
     /// Opens it for reads of any alignment and checks that it is the file that was opened first: for a forked child,

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -70,6 +71,12 @@ struct ReadRequest {
   ReadScratch scratch;
 };
 
+/// What tells the bytes of an object from all others, now and later.
+struct ObjectIdentity {
+  std::string place;    // where it is, as the store knows it: it may give access, so it is not for messages
+  std::string version;  // changes whenever the bytes do
+};
+
 class Source {
  public:
   virtual ~Source() = default;
@@ -79,6 +86,9 @@ class Source {
 
   /// Bytes of the object (of `part`, for a folder source). Throws Error when it is not there or cannot be read.
   virtual std::uint64_t size(std::string_view part = {}) const = 0;
+
+  /// Of the object that reads are from. Nothing if the source cannot tell one version from another.
+  virtual std::optional<ObjectIdentity> identity(std::string_view /*part*/ = {}) const { return std::nullopt; }
 
   /// The entries of the folder `part` of a folder source, "" for the whole; null for one that may not be read. Throws
   /// kIo, and kUsage if the source is a single object.

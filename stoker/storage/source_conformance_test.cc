@@ -17,6 +17,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error_testing.h"
 #include "stoker/base/random.h"
+#include "stoker/storage/cache/disk_cache.h"
 #include "stoker/storage/faulty_source_testing.h"
 #include "stoker/storage/file_access_testing.h"
 #include "stoker/storage/folder_source.h"
@@ -67,6 +68,22 @@ std::shared_ptr<Source> make_served(const std::vector<std::uint8_t>& content) {
   return {served, served->source.get()};
 }
 
+/// A source with the cache that it looks in.
+std::shared_ptr<Source> make_cached(std::shared_ptr<Source> store, const TempFolder& folder, const FileAccess& access) {
+  struct Cached {
+    Cached(std::shared_ptr<Source> of, const TempFolder& folder, const FileAccess& access)
+        : store(std::move(of)),
+          cache({.folder = folder.path("cache"), .bytes_max = 10 << 20}, access, std::make_shared<ThreadExecutor>(1)),
+          source(cache.in_front_of(*store)) {}
+
+    std::shared_ptr<Source> store;
+    DiskCache cache;
+    Source& source;
+  };
+  const auto cached = std::make_shared<Cached>(std::move(store), folder, access);
+  return {cached, &cached->source};
+}
+
 /// The part `file` of a folder, with the hub that has it.
 std::shared_ptr<Source> make_on_hub(const std::string& file, const std::vector<std::uint8_t>& content) {
   struct OnHub {
@@ -110,6 +127,10 @@ std::vector<SourceCase> all_cases() {
        .in_file = false},
       {.name = "Http",
        .make = [](const TempFolder&, const auto&, const auto& content, const auto&) { return make_served(content); },
+       .in_file = false},
+      {.name = "CachedHttp",
+       .make = [](const TempFolder& folder, const auto&, const auto& content,
+                  const auto& access) { return make_cached(make_served(content), folder, access); },
        .in_file = false},
       {.name = "Hub",
        .make = [](const TempFolder&, const auto& file, const auto& content,

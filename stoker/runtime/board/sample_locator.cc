@@ -34,6 +34,7 @@ void SampleLocator::locate(Ticket& ticket) const {
   if (ticket.padding()) return;
   try {
     dataset_.read(ticket.sample, ticket.row);
+    if (options_.disk_cache) read_by_disk_cache(ticket.row);
     if (knows_bad(ticket.row)) {
       fail(ErrorKind::kBadSample, "'{}' lists it as bad", options_.quarantine->path());
     }
@@ -100,6 +101,12 @@ void SampleLocator::add_entry_points(Ticket& ticket) const {
     read.length = points.length;
     ticket.bytes += EncodedArena::in_units(static_cast<std::size_t>(points.length));
     return;
+  }
+}
+
+void SampleLocator::read_by_disk_cache(SampleRow& row) const {
+  for (Source** const source : {&row.source, &row.entry_points_source}) {
+    if (*source) *source = &options_.disk_cache->in_front_of(**source);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "stoker/runtime/board/ticket.h"
 #include "stoker/runtime/report/quarantine.h"
 #include "stoker/runtime/share/sample_cache.h"
+#include "stoker/storage/cache/disk_cache.h"
 
 namespace stoker {
 
@@ -27,6 +28,7 @@ struct LocatorOptions {
   std::function<std::string(std::uint64_t bytes)> enough_memory{};
   std::shared_ptr<const Quarantine> quarantine{};  // samples that are known to be bad, if any
   std::shared_ptr<SampleCache> cache{};            // of encoded samples, if any
+  DiskCache* disk_cache = nullptr;                 // in front of their sources, if any
 };
 
 class SampleLocator {
@@ -51,6 +53,7 @@ class SampleLocator {
   void leave_out_unwanted(Ticket& ticket) const;
   void add_entry_points(Ticket& ticket) const;
   bool find_in_cache(Ticket& ticket) const;
+  void read_by_disk_cache(SampleRow& row) const;
 
   const Dataset& dataset_;
   const LocatorOptions options_;

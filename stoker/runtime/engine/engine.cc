@@ -44,6 +44,7 @@ void Engine::close() {
   core_.stop_reads.request_stop();
   reader_.join();
   workers_.join();
+  if (core_.disk_cache) core_.disk_cache->close();
 }
 
 void Engine::interrupt() {
@@ -58,6 +59,11 @@ Metrics Engine::metrics() const {
   Metrics metrics = core_.metrics.read();
   if (core_.cache) metrics[Metric::kCacheBytes] = static_cast<std::int64_t>(core_.cache->used());
   return metrics;
+}
+
+std::optional<DiskCacheCounters> Engine::disk_cache() const {
+  core_.check_home();
+  return core_.disk_cache ? std::optional(core_.disk_cache->counters()) : std::nullopt;
 }
 
 std::string Engine::metrics_address() const {

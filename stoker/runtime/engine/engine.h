@@ -42,6 +42,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   KnobSetting knobs() const;
 
   Metrics metrics() const;
+  std::optional<DiskCacheCounters> disk_cache() const;
   std::string metrics_address() const;
 
   /// Memory for a batch that is none of the loader's, of what batches may take; false while there is too little.

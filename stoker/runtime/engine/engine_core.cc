@@ -1,11 +1,14 @@
 #include "stoker/runtime/engine/engine_core.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/machine.h"
 #include "stoker/runtime/engine/board_options.h"
+#include "stoker/runtime/open_stores.h"
+#include "stoker/runtime/thread_pool.h"
 
 namespace stoker {
 namespace {
@@ -15,6 +18,25 @@ std::unique_ptr<const BatchMixer> mixer_of(const Plan& plan, const ResolvedOptio
   const OrderOptions& order = options.order;
   return std::make_unique<const BatchMixer>(
       plan, MixOrder{.seed = order.seed, .global_batch = order.global_batch, .repeats = order.repeats}, options.batch);
+}
+
+// An epoch of a rank need not use all that its host has kept: others read it, or it is drawn seldom.
+int unused_epochs(const OrderOptions& order, int world) {
+  constexpr std::int64_t kShares = 3;  // with so many epochs for each share, all but 5% of the samples come
+  if (!order.mixture.empty()) return 0;
+  const std::int64_t shares = world * order.batch_repeats;
+  return static_cast<int>(shares == 1 ? 1 : std::min(kShares * shares, std::int64_t{1} << 20));
+}
+
+std::unique_ptr<DiskCache> open_disk_cache(const ResolvedOptions& options, std::uint64_t write_bytes) {
+  if (options.given.cache != CacheKind::kDisk) return nullptr;
+  FileAccess access = open_file_access();
+  access.open_files = std::make_shared<OpenFiles>(std::max(1, OpenFiles::default_capacity() / 4));
+  return std::make_unique<DiskCache>(DiskCacheOptions{.folder = options.given.cache_folder,
+                                                      .bytes_max = options.given.cache_bytes_max,
+                                                      .write_bytes_max = write_bytes,
+                                                      .unused_epochs = unused_epochs(options.order, options.world)},
+                                     std::move(access), make_shared_at_home<ThreadPool>("stoker-cache", 1, 1));
 }
 
 }  // namespace
@@ -32,6 +54,7 @@ EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const
       enough_memory(dataset, plan, options),
       cache_share(stoker::cache_share(*dataset, plan.fields(), options.world, memory.cache)),
       cache(cache_share ? std::make_shared<SampleCache>(cache_share->take(), dataset->size()) : nullptr),
+      disk_cache(open_disk_cache(options, memory.disk_cache)),
       scratch(memory.scratch, options.knobs.threads, usable_cores(),
               [this](std::uint64_t bytes) { return enough_memory.text({.decode_bytes = bytes}); }),
       mixer(mixer_of(plan, options)),
@@ -46,6 +69,7 @@ BoardOptions EngineCore::options_of_board(const ResolvedOptions& options) const 
   BoardOptions of_board = board_options(*dataset, plan, options, memory);
   of_board.locator.quarantine = quarantine;
   of_board.locator.cache = cache;
+  of_board.locator.disk_cache = disk_cache.get();
   of_board.batches.device.pinned = pinned.get();
   of_board.batches.device.mixer = mixer.get();
   of_board.tickets.mix_block = mixer ? mixer->block() : 0;

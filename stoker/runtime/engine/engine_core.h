@@ -20,6 +20,7 @@
 #include "stoker/runtime/report/quarantine.h"
 #include "stoker/runtime/resolved_options.h"
 #include "stoker/runtime/share/cache_share.h"
+#include "stoker/storage/cache/disk_cache.h"
 
 namespace stoker {
 
@@ -57,6 +58,7 @@ struct EngineCore {
   const EnoughMemory enough_memory;
   const std::unique_ptr<CacheShare> cache_share;
   const std::shared_ptr<SampleCache> cache;
+  const std::unique_ptr<DiskCache> disk_cache;  // null without one
   ScratchBudget scratch;
   const std::unique_ptr<const BatchMixer> mixer;        // null where samples are not mixed
   const std::vector<std::unique_ptr<BatchStep>> steps;  // of each batch, one batch at a time

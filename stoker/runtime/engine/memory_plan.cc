@@ -20,6 +20,9 @@ namespace {
 constexpr std::size_t kReadAheadMax = std::size_t{64} << 20;
 constexpr std::size_t kReadAheadMin = std::size_t{1} << 20;
 
+// What waits to be written to a cache on a disk: that is uneven for some tenths of a second.
+constexpr std::uint64_t kCacheWritesMin = std::uint64_t{1} << 20, kCacheWritesMax = std::uint64_t{64} << 20;
+
 // What decoding needs at least: enough for a photograph of some four million pixels at a time, and something for each
 // worker.
 constexpr std::uint64_t kScratchMin = std::uint64_t{16} << 20, kScratchEach = std::uint64_t{1} << 20;
@@ -97,6 +100,7 @@ MemoryPlan least_memory(const Dataset& dataset, const Plan& plan, const Resolved
   const std::uint64_t table = SampleCache::overhead(dataset.size());
   const bool sized = options.cache_memory != ResolvedOptions::kAllSamples;
   return {.cache = options.given.cache == CacheKind::kRam ? std::max(sized ? options.cache_memory : 0, table) : 0,
+          .disk_cache = options.given.cache == CacheKind::kDisk ? kCacheWritesMin : 0,
           .tickets = tickets_memory(options, prefetch, ahead),
           .read_ahead = kReadAheadMin,
           .scratch = kScratchMin + static_cast<std::uint64_t>(options.knobs.threads) * kScratchEach,
@@ -143,6 +147,7 @@ MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const ResolvedO
   if (options.given.cache == CacheKind::kRam && options.cache_memory == ResolvedOptions::kAllSamples) {
     give(memory.cache, std::min(whole_cache_bytes(dataset) - memory.cache, left / 2));
   }
+  if (memory.disk_cache > 0) give(memory.disk_cache, std::min(left / 8, kCacheWritesMax - kCacheWritesMin));
   const std::int64_t ahead = tickets_ahead(options);
   if (!options.fixed.prefetch && options.given.tune != TuneMode::kOff) {
     give(memory.tickets, std::min(left / 8, tickets_memory(options, kPrefetchTuned, ahead) - memory.tickets));

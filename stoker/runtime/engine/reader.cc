@@ -103,9 +103,13 @@ void Reader::locate_next(std::unique_lock<std::mutex>& lock) {
   core_.wake_worker();  // batches want memory
   if (located_.empty()) return;
   core_.observe();
+  const std::int64_t batches_per_epoch = core_.board.order.batches_per_epoch();
   lock.unlock();
   core_.dataset->prepare(located_samples_);
-  for (Ticket* ticket : located_) core_.board.locator.locate(*ticket);
+  for (Ticket* ticket : located_) {
+    if (core_.disk_cache) core_.disk_cache->reading(ticket->work->epoch, ticket->work->index, batches_per_epoch);
+    core_.board.locator.locate(*ticket);
+  }
   lock.lock();
 }
 

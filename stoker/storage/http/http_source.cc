@@ -54,6 +54,13 @@ std::uint64_t HttpSource::size(std::string_view part) const {
   return version_->size;
 }
 
+std::optional<ObjectIdentity> HttpSource::identity(std::string_view part) const {
+  const bool is_known = is_strong_tag(version_.tag) || !version_.last_modified.empty();
+  if (!part.empty() || !is_known) return std::nullopt;
+  return ObjectIdentity{.place = url_,
+                        .version = fmt::format("{} {} {}", version_.size, version_.tag, version_.last_modified)};
+}
+
 void HttpSource::start(ReadRequest& request) {
   request.error = nullptr;
   request.source = this;

@@ -33,6 +33,8 @@ class HttpSource final : public Source {
 
   const std::string& name() const override { return object_.name; }
   std::uint64_t size(std::string_view part = {}) const override;
+  /// Of an object that has a strong tag, or a date.
+  std::optional<ObjectIdentity> identity(std::string_view part = {}) const override;
   /// A read is dropped within the second when it is stopped, also when it is under way. Once the server has refused a
   /// read in a way that asking again does not change, all that follow fail with the same sentence.
   void start(ReadRequest& request) override;

@@ -1,0 +1,104 @@
+"""`--cache disk=DIR:SIZE` in front of a web server and of local shards, and `stoker cache`."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from web_server import WebServer
+
+PATIENCE = {"STOKER_HTTP_PATIENCE": "20"}
+RECIPE = ("--recipe", "imagenet-train", "--batch", "8", "--tune", "off")
+
+
+@pytest.fixture(scope="module")
+def packed(stoker, tmp_path_factory):
+    """Shards with their indexes inside, and a manifest."""
+    folder = tmp_path_factory.mktemp("packed")
+    stoker.text("synth", folder / "loose", "--kind", "tiny", "--count", 96, "--classes", 4, "--seed", 3, "--format", "folder")
+    stoker.json("pack", folder / "loose", folder / "packed", "--shard-size", "40KB")
+    return folder / "packed"
+
+
+def cached(cache, size="50MB"):
+    return ("--cache", f"disk={cache}:{size}")
+
+
+def files_below(folder):
+    return [path for path in Path(folder).rglob("*") if path.is_file()]
+
+
+def test_the_second_epoch_makes_no_request(stoker, packed, tmp_path):
+    with WebServer(packed) as server:
+        data = f"{server.url}/"
+        requests = []
+        for cache in (tmp_path / "a", tmp_path / "b"):
+            report = stoker.json("run", data, *RECIPE, *cached(cache), "--epochs", len(requests) + 1, env=PATIENCE)
+            requests.append(server.counts()["requests"] - sum(requests))
+            assert report["cache"]["misses"] == 96
+            assert report["cache"]["hits"] == 96 * len(requests) - 96
+        # The same requests, whether one epoch was read or two; merged reads may differ by what is drawn together.
+        assert requests[1] <= requests[0] * 1.2, requests
+        again = stoker.json("run", data, *RECIPE, *cached(tmp_path / "a"), "--epochs", 2, env=PATIENCE)
+        assert (again["cache"]["misses"], again["cache"]["hits"]) == (0, 192)
+        assert again["cache"]["bytes_from_store"] == again["cache"]["bytes_written"] == 0
+
+
+def test_audits_are_the_same_cold_warm_and_at_any_size(stoker, packed, tmp_path):
+    plain = stoker.audit(tmp_path, "run", packed, *RECIPE, "--epochs", 2)
+    with WebServer(packed) as server:
+        for size in ("50MB", "100KB", "1KB", "0"):
+            for depth in (1, 64):
+                args = ("run", f"{server.url}/", *RECIPE, *cached(tmp_path / size, size), "--epochs", 2, "--io-depth", depth)
+                assert stoker.audit(tmp_path, *args, env=PATIENCE) == plain, (size, depth)
+
+
+def test_an_object_that_was_replaced_is_not_served(stoker, packed, tmp_path):
+    shard = sorted(packed.glob("*.tar"))[0]
+    other = tmp_path / "data" / shard.name
+    other.parent.mkdir()
+    other.write_bytes(shard.read_bytes())
+    with WebServer(other.parent) as server:
+        args = ("run", f"{server.url}/{shard.name}", *RECIPE, "--tail", "pad", *cached(tmp_path / "cache"))
+        first = stoker.json(*args, env=PATIENCE)["cache"]
+        assert first["misses"] > 0 and first["hits"] == 0
+        assert stoker.json(*args, env=PATIENCE)["cache"]["misses"] == 0
+        os.utime(other, ns=(1, 1))
+        assert stoker.json(*args, env=PATIENCE)["cache"]["hits"] == 0
+
+
+def test_the_cache_serves_local_shards_too(stoker, packed, tmp_path):
+    args = ("run", packed, *RECIPE, *cached(tmp_path / "cache"))
+    stoker.json(*args)
+    assert stoker.json(*args)["cache"]["misses"] == 0
+
+
+def test_a_folder_that_cannot_be_used_is_told_once(stoker, packed, tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    done = stoker("run", packed, *RECIPE, *cached(tmp_path / "file" / "cache"), "--json",
+                  env={"STOKER_LOG": "warning"})
+    assert done.returncode == 0
+    assert done.stderr.count("without a disk cache") == 1, done.stderr
+
+
+def test_the_cache_names_no_secret_and_is_shown_and_cleared(stoker, packed, tmp_path):
+    cache = tmp_path / "cache"
+    with WebServer(packed, "--secret", "hush") as server:
+        shard = sorted(packed.glob("*.tar"))[0].name
+        stoker.json("run", f"{server.url}/{shard}?token=hush", *RECIPE, "--tail", "pad", *cached(cache), env=PATIENCE)
+        held = b"".join(path.read_bytes() for path in files_below(cache))
+        assert b"hush" not in held and "hush" not in " ".join(str(path) for path in files_below(cache))
+        info = stoker.json("cache", "info", cache)
+        assert [group["folder"] for group in info["data"]] == [server.url]
+    assert info["totals"]["misses"] > 0 and info["disk_bytes"] > 0
+    assert "1" in stoker.text("cache", "info", cache)
+    assert stoker.json("cache", "clear", cache)["freed_bytes"] >= info["disk_bytes"]
+    assert stoker.json("cache", "info", cache)["data"] == []
+    assert "is not a cache" in stoker.refusal(2, "cache", "info", packed)
+    stoker.refusal(2, "cache", "forget", cache)
+
+
+@pytest.mark.parametrize("text", ["disk=", "disk=/tmp", "disk=/tmp:much", "disc=/tmp:1GB"])
+def test_what_is_no_cache_is_refused(stoker, packed, text):
+    stoker.refusal(2, "run", packed, *RECIPE, "--cache", text)
