@@ -18,7 +18,7 @@ std::string folder_prefix(std::string key);
 
 struct Listing {
   std::string prefix;
-  std::string_view delimiter = "";  // "/": of what begins with the prefix up to the next slash
+  std::string_view delimiter{};     // "/": of what begins with the prefix up to the next slash
   int entries = 1000;               // of a page, at most
   std::string_view doing = "list";  // for messages
 };
