@@ -24,6 +24,8 @@ struct RunReport {
   std::optional<double> step_seconds;  // of the accelerator, if there is one
   std::optional<double> utilisation;
   MetricsWindow metrics{Metrics()};  // of all that time
+  bool has_store = false;            // the data, or a part, come from stores over a network
+  std::int64_t store_ns_before = 0;  // Metric::kStoreNs when that time began: opening asks stores, too
   bool tunes = false;                // any knob
   TuningLog tuning;
 

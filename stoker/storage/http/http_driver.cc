@@ -140,7 +140,7 @@ void HttpDriver::start_exchange(HttpCall& call, std::int64_t now) {
   });
   if (error) return end(call, std::move(error));
   free_.pop_back();
-  ++exchanges_;
+  counters_.set_under_way(++exchanges_);
   call.progress.exchanges[call.progress.exchanges[0] ? 1 : 0] = exchange;
   counters_.add(HttpCounters::kRequests);
   call.host->retries.request_made();
@@ -156,7 +156,7 @@ void HttpDriver::drop(HttpExchange& exchange) {
   ::curl_multi_remove_handle(sockets_.multi(), exchange.handle());
   exchange.abandon();
   free_.push_back(&exchange);
-  --exchanges_;
+  counters_.set_under_way(--exchanges_);
 }
 
 void HttpDriver::drop_all(HttpCall& call) {

@@ -34,6 +34,7 @@ class HttpStore final : public Store {
   std::shared_ptr<Source> open_folder(const Location& folder) const override;
   /// Throws kUsage.
   std::unique_ptr<ObjectWriter> put(const Location& at) const override;
+  std::shared_ptr<const TrafficMeter> meter() const override { return transport_; }
 
  private:
   struct Found {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "stoker/storage/http/latency_histogram.h"
+#include "stoker/storage/latency_histogram.h"
 
 namespace stoker {
 
