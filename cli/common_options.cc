@@ -108,6 +108,13 @@ void add_job_options(Command& command, std::optional<std::uint64_t>& memory, Dec
   add_pixels_option(command, limits);
 }
 
+void add_store_options(Command& command, StoreOptions& store) {
+  add_text_option(command, "--store-endpoint", store.endpoint, "Service that speaks S3's protocol, for s3:// and gs://")
+      ->option_text("URL");
+  add_text_option(command, "--store-region", store.region, "Region of the bucket")->option_text("R");
+  command.add_flag("--store-anonymous", store.anonymous, "Look for no keys, and do not sign requests");
+}
+
 void add_open_options(Command& command, OpenOptions& open) {
   add_parsed_option(command, "--io", open.io, parse_io, "How shards are read; auto: by io_uring where it works")
       ->option_text("auto|uring|pread");
@@ -117,6 +124,7 @@ void add_open_options(Command& command, OpenOptions& open) {
   folder->option_text("DIR");
   const auto scan = [&open] { open.use_indexes = false; };
   command.add_flag_callback("--no-index", scan, "Scan every shard, and do not cache the result")->excludes(folder);
+  add_store_options(command, open.store);
 }
 
 void add_json_flag(Command& command, bool& json) {

@@ -84,6 +84,7 @@ void add_pixels_option(Command& command, DecodeLimits& limits);
 void add_job_options(Command& command, std::optional<std::uint64_t>& memory, DecodeLimits& limits);
 /// How the data's shards are read, and where Stoker looks for their indexes.
 void add_open_options(Command& command, OpenOptions& open);
+void add_store_options(Command& command, StoreOptions& store);
 void add_json_flag(Command& command, bool& json);
 
 /// The line at the end of a command's help.

@@ -22,6 +22,7 @@ namespace {
 
 struct IndexCommandOptions {
   std::vector<std::string> data;
+  StoreOptions store;
   IndexJobOptions index;
   bool no_decode = false, no_entry_points = false, json = false;
 };
@@ -52,7 +53,7 @@ void run_index(const IndexCommandOptions& options, Interrupts& interrupts) {
   {
     JobWatch watch(interrupts, "index", "MB", kMegabyte);
     index_options.stop = watch.stop();
-    add_remote_stores(index_options.stores, watch.stop());
+    add_remote_stores(index_options.stores, options.store, watch.stop());
     index_options.progress = watch.progress();
     result = index_shards(options.data, index_options);
     seconds = watch.seconds();
@@ -89,6 +90,7 @@ void add_index_command(Parser& app, Interrupts& interrupts) {
   command->add_flag("--no-decode", options->no_decode, "Do not decode images to check whether they are sound");
   add_threads_option(*command, options->index.threads);
   add_job_options(*command, options->index.memory, options->index.limits);
+  add_store_options(*command, options->store);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker index 'imagenet/train-{000000..000146}.tar'");
   command->callback([options, &interrupts] { run_index(*options, interrupts); });

@@ -23,6 +23,7 @@ namespace {
 
 struct InfoCommandOptions {
   std::vector<std::string> data;
+  StoreOptions store;
   InfoOptions info;
   bool json = false;
 };
@@ -114,7 +115,7 @@ void run_info(const InfoCommandOptions& options, Interrupts& interrupts) {
   {
     JobWatch watch(interrupts, "info", "samples");
     info_options.stop = watch.stop();
-    add_remote_stores(info_options.stores, watch.stop());
+    add_remote_stores(info_options.stores, options.store, watch.stop());
     info_options.progress = watch.progress();
     info = data_info(options.data, info_options);
   }
@@ -136,6 +137,7 @@ void add_info_command(Parser& app, Interrupts& interrupts) {
       ->option_text("DIR");
   add_threads_option(*command, options->info.threads);
   add_job_options(*command, options->info.memory, options->info.limits);
+  add_store_options(*command, options->store);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker info packed");
   command->callback([options, &interrupts] { run_info(*options, interrupts); });

@@ -23,6 +23,7 @@ namespace {
 
 struct PackCommandOptions {
   std::vector<std::string> data;
+  StoreOptions store;
   std::string to, quarantine;
   PackOptions pack;
   bool dry_run = false, json = false;
@@ -38,14 +39,17 @@ void estimate(const PackCommandOptions& options) {
                        {"samples_tried", estimate.tried},
                        {"bytes", estimate.bytes},
                        {"seconds", estimate.seconds},
-                       {"disk_free_bytes", estimate.disk_free}});
+                       {"disk_free_bytes",
+                        estimate.disk_free ? nlohmann::ordered_json(*estimate.disk_free) : nlohmann::ordered_json()}});
   }
-  write_output(
-      fmt::format("{}: about {} for {}, in about {} plus the time to write it to the disk (estimated from {}); {} of "
-                  "disk space are free there{}\n",
-                  options.to, size_text(estimate.bytes), counted(estimate.samples, "sample"),
-                  format_duration(estimate.seconds), counted(estimate.tried, "sample"), size_text(estimate.disk_free),
-                  estimate.disk_free < estimate.bytes ? ", which is too little" : ""));
+  std::string text = fmt::format("{}: about {} for {}, in about {} plus the time to write it (estimated from {})",
+                                 Location(options.to), size_text(estimate.bytes), counted(estimate.samples, "sample"),
+                                 format_duration(estimate.seconds), counted(estimate.tried, "sample"));
+  if (estimate.disk_free) {
+    text += fmt::format("; {} of disk space are free there{}", size_text(*estimate.disk_free),
+                        *estimate.disk_free < estimate.bytes ? ", which is too little" : "");
+  }
+  write_output(text + "\n");
 }
 
 void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
@@ -58,7 +62,7 @@ void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
   {
     JobWatch watch(interrupts, "pack", "samples");
     pack_options.stop = watch.stop();
-    add_remote_stores(pack_options.stores, watch.stop());
+    add_remote_stores(pack_options.stores, options.store, watch.stop());
     pack_options.progress = watch.progress();
     result = pack(options.data, options.to, pack_options);
     seconds = watch.seconds();
@@ -139,6 +143,7 @@ void add_pack_command(Parser& app, Interrupts& interrupts) {
   add_text_option(*command, "--quarantine", options->quarantine, "Write the list of bad samples to a file")
       ->option_text("FILE");
   command->add_flag("--dry-run", options->dry_run, "Only estimate the bytes and the time it would take");
+  add_store_options(*command, options->store);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker pack imagenet/train packed --shuffle 7");
   command->callback([options, &interrupts] { run_pack(*options, interrupts); });

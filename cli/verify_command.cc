@@ -23,6 +23,7 @@ namespace {
 
 struct VerifyCommandOptions {
   std::vector<std::string> data;
+  StoreOptions store;
   std::string quarantine;
   VerifyOptions verify;
   bool json = false;
@@ -37,7 +38,7 @@ void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
   {
     JobWatch watch(interrupts, "verify", "MB", kMegabyte);
     verify_options.stop = watch.stop();
-    add_remote_stores(verify_options.stores, watch.stop());
+    add_remote_stores(verify_options.stores, options.store, watch.stop());
     verify_options.progress = watch.progress();
     result = verify(options.data, verify_options);
     seconds = watch.seconds();
@@ -77,6 +78,7 @@ void add_verify_command(Parser& app, Interrupts& interrupts) {
       ->option_text("FILE");
   add_threads_option(*command, options->verify.threads);
   add_job_options(*command, options->verify.memory, options->verify.limits);
+  add_store_options(*command, options->store);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker verify packed");
   command->callback([options, &interrupts] { run_verify(*options, interrupts); });

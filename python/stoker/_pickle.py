@@ -3,8 +3,8 @@ of the compiled module."""
 
 from stoker import _stoker
 
-def reopen(paths, index_dir, use_index, io, direct):
-    return _stoker.open(paths, index_dir, use_index, io, direct)
+def reopen(*arguments):
+    return _stoker.open(*arguments)
 
 
 def subset(data, numbers):

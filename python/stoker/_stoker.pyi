@@ -483,5 +483,8 @@ def open(
     use_index: bool = True,
     io: str = "auto",
     direct: bool = False,
+    store_endpoint: str | None = None,
+    store_region: str | None = None,
+    store_anonymous: bool = False,
 ) -> Dataset: ...
 def recipe(name: _Path | None = None) -> Recipe: ...

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
@@ -118,13 +117,6 @@ std::string job_name(const Environment& environment) {
     }
   }
   return name.empty() ? fmt::format("parent={}", ::getppid()) : name;
-}
-
-Environment process_environment() {
-  return [](const char* name) -> std::optional<std::string> {
-    const char* const value = std::getenv(name);
-    return value ? std::optional<std::string>(value) : std::nullopt;
-  };
 }
 
 RankOfWorld find_rank(std::optional<int> rank, std::optional<int> world, const Environment& environment) {

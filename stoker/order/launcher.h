@@ -1,9 +1,10 @@
 // The rank and world of this process, as the program that started it says in the environment.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
+
+#include "stoker/base/environment.h"
 
 namespace stoker {
 
@@ -12,11 +13,6 @@ struct RankOfWorld {
 
   friend bool operator==(const RankOfWorld&, const RankOfWorld&) = default;
 };
-
-/// The value of an environment variable, if it is set.
-using Environment = std::function<std::optional<std::string>(const char* name)>;
-
-Environment process_environment();
 
 /// The rank and world that were given, or else those of the launcher: torchrun, Open MPI, PMI or PMIx, a Slurm step, in
 /// this order; without a launcher, rank 0 of 1. A launcher that only started the launcher of this process is ignored.

@@ -21,8 +21,8 @@ const Variables kSlurmStep{
     {"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_STEP_NUM_NODES", "4"}};
 
 Environment environment(Variables variables) {
-  return [variables = std::move(variables)](const char* name) -> std::optional<std::string> {
-    const auto variable = variables.find(name);
+  return [variables = std::move(variables)](std::string_view name) -> std::optional<std::string> {
+    const auto variable = variables.find(std::string(name));
     return variable == variables.end() ? std::nullopt : std::optional(variable->second);
   };
 }

@@ -47,8 +47,6 @@ std::string shard_name(std::size_t number) { return fmt::format("shard-{:06}.tar
 void check(const Location& to, const PackOptions& options) {
   if (to.empty()) fail(ErrorKind::kUsage, "the folder to pack into has an empty name");
   options.stores.of(to);
-  // The journal of a pack under way is appended to, and locked, which stores of objects do not offer.
-  if (!to.is_local()) fail(ErrorKind::kUsage, "'{}' is not a folder of the local file system; pack into one", to);
   if (options.shard_bytes == 0) fail(ErrorKind::kUsage, "shards must have a size above 0");
   if (options.threads != 0) check_threads(options.threads);
   const PackTransformOptions& transform = options.transform;
@@ -239,7 +237,7 @@ std::optional<std::int64_t> PackJob::pack_rest(const Location& to) {
   if (!look_at_folder(to)) return std::nullopt;
   stores_.create_folder(to);
   const SourceState source(*dataset_, stores_, options_.stop);
-  PackJournal journal(to.text(), stores_, journal_job(source));
+  PackJournal journal(to, stores_, journal_job(source));
   if (!look_at_folder(to)) return std::nullopt;  // another call of this job has ended since
   const auto resumed = static_cast<std::int64_t>(journal.shards().size());
   PackedShard left_over;
@@ -252,7 +250,7 @@ std::optional<std::int64_t> PackJob::pack_rest(const Location& to) {
   }
   const Manifest made = manifest_of(journal, std::move(left_over));
   put_whole(stores_, to / kManifestName, as_bytes(made.to_json()));
-  PackJournal::discard(to.text());
+  PackJournal::discard(to, stores_);
   return resumed;
 }
 
@@ -265,7 +263,7 @@ PackResult PackJob::run(const Location& to) {
   result.concealed = manifest.concealed;
   result.bad = bad_samples(to, manifest.bad);
   result.resumed = resumed.value_or(result.shards);
-  if (!resumed && stores_.find(to / kJournalName)) PackJournal::discard(to.text());
+  if (!resumed && stores_.find(to / kJournalName)) PackJournal::discard(to, stores_);
   for (const ManifestShard& shard : manifest.shards) {
     result.samples += shard.samples;
     result.bytes += shard.bytes;
@@ -376,6 +374,7 @@ PackEstimate PackJob::estimate(const Location& to) {
     estimate.bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * scale);
     estimate.seconds = static_cast<double>(now_ns() - began_ns) * 1e-9 * scale;
   }
+  if (!to.is_local()) return estimate;
   std::error_code error;
   fs::path place = fs::absolute(to.text(), error);
   while (!fs::exists(place, error) && place != place.parent_path()) place = place.parent_path();

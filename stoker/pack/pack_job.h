@@ -55,11 +55,11 @@ struct PackResult {
 PackResult pack(const std::vector<std::string>& data, const std::string& to, const PackOptions& options);
 
 struct PackEstimate {
-  std::int64_t samples = 0;     // that would be packed
-  std::int64_t tried = 0;       // spread over the data set, and packed in memory
-  std::uint64_t bytes = 0;      // the shards would take, by those
-  double seconds = 0;           // it would take, by those, without the time to write
-  std::uint64_t disk_free = 0;  // where it would be written
+  std::int64_t samples = 0;                  // that would be packed
+  std::int64_t tried = 0;                    // spread over the data set, and packed in memory
+  std::uint64_t bytes = 0;                   // the shards would take, by those
+  double seconds = 0;                        // it would take, by those, without the time to write
+  std::optional<std::uint64_t> disk_free{};  // where it would be written; unset for a store, which does not tell
 };
 
 /// Writes nothing.

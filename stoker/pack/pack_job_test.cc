@@ -450,7 +450,7 @@ TEST_F(Pack, EstimatesWithoutWriting) {
   const PackEstimate estimate = estimate_pack({source_}, folder_.path("none/yet"), {});
   EXPECT_EQ(estimate.samples, 60);
   EXPECT_EQ(estimate.tried, 60);
-  EXPECT_GT(estimate.disk_free, 0u);
+  EXPECT_GT(estimate.disk_free.value(), 0u);
   EXPECT_FALSE(fs::exists(folder_.path("none")));
   const PackResult packed = pack_to("out");
   EXPECT_NEAR(static_cast<double>(estimate.bytes), static_cast<double>(packed.bytes),

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -9,8 +11,10 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
+#include "stoker/base/user_cache.h"
 #include "stoker/format/manifest/listed_shard.h"
 #include "stoker/storage/atomic_file.h"
+#include "stoker/storage/stores.h"
 
 namespace stoker {
 namespace {
@@ -99,23 +103,39 @@ std::optional<Json> from_line(const std::string& line) {
   return Json::parse(text);
 }
 
+/// Where the journal of the pack in a folder is kept.
+std::string path_of(const Location& folder) {
+  if (folder.is_local()) return (folder / kJournalName).text();
+  const std::string cache = user_cache_folder();
+  if (cache.empty()) {
+    fail(ErrorKind::kUsage, "a pack into '{}' keeps its progress in the cache folder: set STOKER_CACHE_DIR", folder);
+  }
+  return fmt::format("{}/packs/{}", cache, to_hex(hash64(folder.text())));
+}
+
 }  // namespace
 
-PackJournal::PackJournal(std::string folder, const Stores& stores, const std::string& job)
-    : folder_(std::move(folder)),
-      path_(folder_ + "/" + std::string(kJournalName)),
-      fd_(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
+PackJournal::PackJournal(Location folder, const Stores& stores, const std::string& job)
+    : folder_(std::move(folder)), path_(path_of(folder_)) {
+  const Location journal = path_;
+  if (!folder_.is_local()) Stores().create_folder(journal.parent());
+  fd_ = FileDescriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!fd_) fail_system("create", path_, errno);
   if (!lock_exclusively(fd_)) {
     fail(ErrorKind::kIo, "another process is packing into '{}'; wait until it ends", folder_);
   }
+  read(stores, job);
+}
+
+void PackJournal::read(const Stores& stores, const std::string& job) {
   std::ifstream file(path_, std::ios::binary);
   std::string line;
   std::size_t whole = 0;  // bytes of whole lines
   const std::string head = as_line(Json{{"job", to_json_text(job)}});
+  const bool is_begun = folder_.is_local() || stores.find(folder_ / kJournalName);
   // A line that lacks its end is torn, too: what is appended would stand on it.
   const auto next_line = [&] { return std::getline(file, line) && !file.eof(); };
-  if (next_line() && from_line(line)) {
+  if (is_begun && next_line() && from_line(line)) {
     if (line + "\n" != head) {
       fail(ErrorKind::kUsage,
            "'{}' contains a pack that was begun with other options, or from data that have changed since; remove the "
@@ -127,7 +147,7 @@ PackJournal::PackJournal(std::string folder, const Stores& stores, const std::st
       const std::optional<Json> entry = from_line(line);
       if (!entry) break;
       PackedShard packed = from_json(*entry);
-      if (!contradiction_of_file(packed.shard, stores, Location(folder_) / packed.shard.name).empty()) break;
+      if (!contradiction_of_file(packed.shard, stores, folder_ / packed.shard.name).empty()) break;
       shards_.push_back(std::move(packed));
       whole += line.size() + 1;
     }
@@ -135,7 +155,8 @@ PackJournal::PackJournal(std::string folder, const Stores& stores, const std::st
   if (::ftruncate(fd_.get(), static_cast<off_t>(whole)) != 0) fail_system("write", path_, errno);
   if (whole > 0) return;
   append(head);
-  sync_folder(folder_);
+  sync_folder(Location(path_).parent().text());
+  if (!folder_.is_local()) put_whole(stores, folder_ / kJournalName, as_bytes("A pack is under way.\n"));
 }
 
 void PackJournal::add(PackedShard shard) {
@@ -148,10 +169,11 @@ void PackJournal::append(const std::string& line) {
   if (::fsync(fd_.get()) != 0) fail_system("write", path_, errno);
 }
 
-void PackJournal::discard(const std::string& folder) {
-  const std::string path = folder + "/" + std::string(kJournalName);
+void PackJournal::discard(const Location& folder, const Stores& stores) {
+  const std::string path = path_of(folder);
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) fail_system("remove", path, errno);
-  sync_folder(folder);
+  if (folder.is_local()) return sync_folder(folder.text());
+  stores.of(folder).remove(folder / kJournalName);
 }
 
 }  // namespace stoker

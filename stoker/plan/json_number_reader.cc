@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
-#include "stoker/format/json_values.h"
+#include "stoker/base/json_values.h"
 
 namespace stoker {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stoker/format/dataset.h"
+#include "stoker/storage/store_options.h"
 
 namespace stoker {
 
@@ -27,6 +28,7 @@ struct OpenOptions {
   bool direct = false;         // read the samples of shards past the page cache (O_DIRECT)
   bool use_indexes = true;     // otherwise every shard is scanned, and nothing is kept
   std::string index_folder{};  // where to look for indexes first
+  StoreOptions store{};
 };
 
 /// Opens DATA: a folder, a shard, a text file of paths, a glob or brace pattern, or URLs of shards. Its reads run on

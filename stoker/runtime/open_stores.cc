@@ -5,7 +5,9 @@
 
 #include "stoker/base/error.h"
 #include "stoker/runtime/thread_pool.h"
+#include "stoker/storage/hf/hf_store.h"
 #include "stoker/storage/http/http_store.h"
+#include "stoker/storage/s3/s3_store.h"
 #include "stoker/storage/uring_io.h"
 
 namespace stoker {
@@ -30,13 +32,17 @@ std::shared_ptr<FileIo> make_uring(IoKind kind) {
 
 }  // namespace
 
-void add_remote_stores(Stores& stores, const std::stop_token& stop) {
-  HttpOptions options = HttpOptions::from_environment();
-  options.stop = stop;
+void add_remote_stores(Stores& stores, const StoreOptions& options, const std::stop_token& stop) {
+  HttpOptions http = HttpOptions::from_environment();
+  http.stop = stop;
   const auto transport = make_shared_at_home<HttpTransport>(
-      std::move(options), [] { return make_shared_at_home<ThreadPool>("stoker-http", 1, 1); });
+      std::move(http), [] { return make_shared_at_home<ThreadPool>("stoker-http", 1, 1); });
   // Which share connections and their thread.
   for (const char* scheme : {"http", "https"}) stores.add(std::make_shared<HttpStore>(scheme, transport));
+  for (const char* scheme : {"s3", "gs"}) {
+    stores.add(std::make_shared<S3Store>(scheme, options, process_environment(), transport));
+  }
+  stores.add(std::make_shared<HfStore>(transport));
 }
 
 Stores open_stores(const OpenOptions& options, const std::stop_token& stop) {
@@ -46,7 +52,7 @@ Stores open_stores(const OpenOptions& options, const std::stop_token& stop) {
   FileAccess access = uring ? FileAccess(threads, uring) : FileAccess(threads);
   access.direct = options.direct;
   Stores stores(std::move(access));
-  add_remote_stores(stores, stop);
+  add_remote_stores(stores, options.store, stop);
   return stores;
 }
 

@@ -11,7 +11,7 @@ namespace stoker {
 /// Adds the stores that are reached over a network; their thread begins with the first request, and lives as long as a
 /// copy of the stores, or what was opened by one. A request to `stop` ends what is asked of servers, then and later.
 /// Throws kUsage for variables of the environment that make no sense.
-void add_remote_stores(Stores& stores, const std::stop_token& stop);
+void add_remote_stores(Stores& stores, const StoreOptions& options, const std::stop_token& stop);
 
 /// All of them. The threads live as long as a copy of the stores, or what was opened by one. Throws kIo where the way
 /// to read does not work; otherwise as add_remote_stores().

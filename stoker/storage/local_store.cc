@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <glob.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -76,6 +77,10 @@ std::shared_ptr<Source> LocalStore::open_folder(const Location& folder) const {
 
 std::unique_ptr<ObjectWriter> LocalStore::put(const Location& at) const {
   return std::make_unique<AtomicFile>(at.text());
+}
+
+void LocalStore::remove(const Location& at) const {
+  if (::unlink(at.text().c_str()) != 0 && errno != ENOENT) fail_system("remove", at.text(), errno);
 }
 
 void LocalStore::create_folder(const Location& folder) const {

@@ -138,6 +138,11 @@ std::unique_ptr<ObjectWriter> MemoryStore::put(const Location& at) const {
   return std::make_unique<Writer>(at.text(), objects_);
 }
 
+void MemoryStore::remove(const Location& at) const {
+  const std::lock_guard lock(objects_->mutex);
+  objects_->by_name.erase(at.text());
+}
+
 void MemoryStore::write(const Location& at, std::string_view content) const {
   const std::unique_ptr<ObjectWriter> object = put(at);
   object->write(as_bytes(content));

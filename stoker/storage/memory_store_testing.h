@@ -23,6 +23,7 @@ class MemoryStore final : public Store {
   std::shared_ptr<Source> open(const Location& at) const override;
   std::shared_ptr<Source> open_folder(const Location& folder) const override;
   std::unique_ptr<ObjectWriter> put(const Location& at) const override;
+  void remove(const Location& at) const override;
   std::shared_ptr<const TrafficMeter> meter() const override { return meter_; }
 
   void write(const Location& at, std::string_view content) const;

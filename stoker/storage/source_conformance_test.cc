@@ -20,6 +20,7 @@
 #include "stoker/storage/faulty_source_testing.h"
 #include "stoker/storage/file_access_testing.h"
 #include "stoker/storage/folder_source.h"
+#include "stoker/storage/hf/hf_hub_testing.h"
 #include "stoker/storage/http/http_server_testing.h"
 #include "stoker/storage/http/http_store.h"
 #include "stoker/storage/memory_source_testing.h"
@@ -65,6 +66,21 @@ std::shared_ptr<Source> make_served(const std::vector<std::uint8_t>& content) {
   return {served, served->source.get()};
 }
 
+/// The part `file` of a folder, with the hub that has it.
+std::shared_ptr<Source> make_on_hub(const std::string& file, const std::vector<std::uint8_t>& content) {
+  struct OnHub {
+    OnHub(const std::string& path, std::string_view bytes) {
+      hub.push(path, std::string(bytes));
+      source = hub.make_store()->open_folder("hf://datasets/o/n");
+    }
+
+    FakeHub hub;
+    std::shared_ptr<Source> source;
+  };
+  const auto on_hub = std::make_shared<OnHub>(file, as_text(content));
+  return {on_hub, on_hub->source.get()};
+}
+
 std::vector<SourceCase> all_cases() {
   std::vector<SourceCase> cases = {
       {.name = "Folder",
@@ -77,6 +93,11 @@ std::vector<SourceCase> all_cases() {
        .in_file = false},
       {.name = "Http",
        .make = [](const TempFolder&, const auto&, const auto& content, const auto&) { return make_served(content); },
+       .in_file = false},
+      {.name = "Hub",
+       .make = [](const TempFolder&, const auto& file, const auto& content,
+                  const auto&) { return make_on_hub(file, content); },
+       .has_parts = true,
        .in_file = false},
       {.name = "FaultyWithoutFaults",
        .make =

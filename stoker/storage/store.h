@@ -68,6 +68,8 @@ class Store {
 
   /// Begins an object, which replaces one of that name when it is committed. Throws kNotFound or kIo.
   virtual std::unique_ptr<ObjectWriter> put(const Location& at) const = 0;
+  /// Removes an object; it may be gone already. Throws kIo, and kUsage for a store that cannot.
+  virtual void remove(const Location& at) const = 0;
   /// Makes a folder, and those above it, if the store needs existing folders to write objects. Throws kIo.
   virtual void create_folder(const Location& /*folder*/) const {}
   /// What counts its requests, if it is reached over a network: the same for stores that share a connection.

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/storage/hf/hf_hub_testing.h"
 #include "stoker/storage/memory_store_testing.h"
+#include "stoker/storage/s3/s3_server_testing.h"
 #include "stoker/storage/stores.h"
 #include "stoker/storage/temp_folder_testing.h"
 
@@ -18,15 +21,38 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+/// With a folder of the store to write to. Nothing is put on a hub by its store, but by a push.
 class EveryStore : public ::testing::TestWithParam<const char*> {
  protected:
-  EveryStore() { stores_.add(std::make_shared<MemoryStore>()); }
+  EveryStore() {
+    if (is_hub()) {
+      hub_.emplace();
+      open_hub();
+    } else {
+      stores_.add(std::make_shared<MemoryStore>()).add(s3_store(server_));
+    }
+  }
 
-  void write(const Location& at, std::string_view content) { put_whole(stores_, at, as_bytes(content)); }
+  bool is_hub() const { return std::string(GetParam()) == "hub"; }
+  void write(const Location& at, std::string_view content) {
+    if (!is_hub()) return put_whole(stores_, at, as_bytes(content));
+    hub_->push(require_hf_path(at).path, std::string(content));
+    open_hub();
+  }
+  /// A store stays at the commit that it saw first.
+  void open_hub() { stores_ = Stores().add(hub_->make_store()); }
+
+  Location root() const {
+    const std::string store = GetParam();
+    if (store == "local") return folder_.path();
+    return store == "memory" ? "mem://root" : store == "hub" ? "hf://datasets/o/n/root" : "s3://bucket/root";
+  }
 
   TempFolder folder_;
+  S3Server server_;
+  std::optional<FakeHub> hub_;
   Stores stores_;
-  const Location root_ = std::string(GetParam()) == "local" ? Location(folder_.path()) : Location("mem://root");
+  const Location root_ = root();
 };
 
 TEST_P(EveryStore, HoldsWhatWasPut) {
@@ -44,6 +70,7 @@ TEST_P(EveryStore, HoldsWhatWasPut) {
 }
 
 TEST_P(EveryStore, HoldsNothingOfWhatWasNotCommitted) {
+  if (is_hub()) GTEST_SKIP() << "nothing is written to a hub";
   {
     const std::unique_ptr<ObjectWriter> object = stores_.put(root_ / "a.bin");
     EXPECT_EQ(object->name(), (root_ / "a.bin").text());
@@ -104,6 +131,14 @@ TEST_P(EveryStore, TellsVersionsApart) {
   EXPECT_NE(stores_.find(root_ / "a")->strict_version(), before.strict_version());
 }
 
+TEST_P(EveryStore, RemovesObjects) {
+  if (is_hub()) GTEST_SKIP() << "nothing is removed from a hub";
+  for (const char* name : {"a", "b"}) write(root_ / name, "content");
+  for (int round = 0; round < 2; ++round) stores_.of(root_).remove(root_ / "a");
+  EXPECT_FALSE(stores_.find(root_ / "a"));
+  EXPECT_TRUE(stores_.find(root_ / "b"));
+}
+
 TEST_P(EveryStore, SaysWhatLiesInWhat) {
   stores_.create_folder(root_ / "in");
   EXPECT_TRUE(stores_.of(root_).lies_in(root_ / "in/out", root_ / "in"));
@@ -111,7 +146,7 @@ TEST_P(EveryStore, SaysWhatLiesInWhat) {
   EXPECT_FALSE(stores_.of(root_).lies_in(root_ / "inner", root_ / "in"));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryStore, ::testing::Values("local", "memory"),
+INSTANTIATE_TEST_SUITE_P(All, EveryStore, ::testing::Values("local", "memory", "s3", "hub"),
                          [](const auto& one) { return std::string(one.param); });
 
 TEST(Stores, NameTheSchemesThereAreForALocationOfAnother) {

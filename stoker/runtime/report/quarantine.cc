@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "stoker/base/error.h"
+#include "stoker/base/json_values.h"
 #include "stoker/format/json_text.h"
-#include "stoker/format/json_values.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {

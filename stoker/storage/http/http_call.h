@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "stoker/base/bytes.h"
+#include "stoker/storage/http/http_dialect.h"
 #include "stoker/storage/http/http_host.h"
 #include "stoker/storage/http/response_head.h"
 #include "stoker/storage/http/verdict.h"
@@ -20,15 +22,27 @@ class HttpExchange;
 
 /// The caller owns it and keeps it, and what it refers to, until `done` was called.
 struct HttpCall {
-  enum class Method { kHead, kGet };
+  enum class Method { kHead, kGet, kPut, kPost, kDelete };
 
   Method method = Method::kGet;
   std::string_view url;
   std::string_view name;            // of the object, for messages: the URL without what gives access
   std::string_view doing = "read";  // "cannot `doing` 'name': ..."
   HttpHost* host = nullptr;         // of the URL
+  const HttpDialect* dialect = nullptr;
+  bool follows_redirects = true;  // else a redirect is an answer like others
 
-  // GET: bytes [first, first + length), one at least, of that version (null: of any), fill the pieces from here on.
+  // Of PUT and POST. They are repeated as others are, so that doing twice what they do must be harmless; but no second
+  // one is sent while the first is under way.
+  Bytes body;
+  std::string_view body_digest;  // for a dialect that signs it
+
+  // Set: the whole body of the answer, at most that long, replaces what it held; there is no range.
+  std::string* reply = nullptr;
+  std::size_t reply_max = 0;
+
+  // GET without `reply`: bytes [first, first + length), one at least, of that version (null: of any), fill the pieces
+  // from here on.
   std::uint64_t first = 0, length = 0;
   PieceCursor into;
   const ObjectVersion* version = nullptr;
@@ -40,9 +54,11 @@ struct HttpCall {
   void (*done)(HttpCall& call) noexcept = nullptr;
   void* context = nullptr;
 
-  ResponseHead head;         // of the last answer
-  std::exception_ptr error;  // kIo, kNotFound, kData, kUsage, kMemory, kClosed; null after success
-  bool is_final = false;     // an error that asking again would bring again
+  bool cleans_up = false;     // it is made even where everything else is stopped
+  bool keeps_fields = false;  // all of the answer's, in `head`
+  ResponseHead head;          // of the last answer
+  std::exception_ptr error;   // kIo, kNotFound, kData, kUsage, kMemory, kClosed; null after success
+  bool is_final = false;      // an error that asking again would bring again
 
   // The driver's:
   struct Progress {
@@ -57,6 +73,10 @@ struct HttpCall {
   };
   Progress progress;
   HttpCall* next = nullptr;
+
+  /// Whether it only asks, so that it may be sent twice at once.
+  bool only_reads() const { return method == Method::kHead || method == Method::kGet; }
+  bool reads_range() const { return method == Method::kGet && !reply; }
 };
 
 }  // namespace stoker

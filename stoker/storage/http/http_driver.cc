@@ -79,7 +79,7 @@ void HttpDriver::look_at(HttpCall& call, std::int64_t now) {
   if (now < call.host->silent_until_ns) {
     return give_up(call, Verdict::again(fmt::format("the host does not answer ({})", call.host->why_silent)));
   }
-  if (progress.due_ns > now || !has_room()) return;
+  if (progress.due_ns > now || !has_room() || (call.dialect && !call.dialect->ready())) return;
   if (progress.began_ns == 0) progress.began_ns = now;  // what it waited for room is no server's fault
   start_exchange(call, now);
 }
@@ -87,7 +87,6 @@ void HttpDriver::look_at(HttpCall& call, std::int64_t now) {
 /// Looks at a call that has exchanges under way.
 void HttpDriver::watch(HttpCall& call, std::int64_t now) {
   HttpCall::Progress& progress = call.progress;
-  const bool overdue = now - progress.began_ns > patience_ns();
   for (HttpExchange* const exchange : progress.exchanges) {
     if (!exchange) continue;
     if (progress.chosen && progress.chosen != exchange) {
@@ -96,6 +95,7 @@ void HttpDriver::watch(HttpCall& call, std::int64_t now) {
       continue;
     }
     const bool silent = exchange->answered_ns() == 0;  // else it may take its time, as long as something comes
+    const bool overdue = now - std::max(progress.began_ns, exchange->body_sent_ns()) > patience_ns();
     if ((overdue && silent) || exchange->stalls(options_, now)) {
       const double waited_s = seconds(now - exchange->sent_ns());
       Verdict verdict = Verdict::again(
@@ -108,7 +108,9 @@ void HttpDriver::watch(HttpCall& call, std::int64_t now) {
     }
   }
   const HttpExchange* const first = progress.exchanges[0];
-  if (!first || progress.exchanges[1] || progress.hedged || first->answered_ns() != 0 || !has_room()) return;
+  if (!first || !call.only_reads() || progress.exchanges[1] || progress.hedged || first->answered_ns() != 0 ||
+      !has_room())
+    return;
   const std::optional<std::int64_t> late_ns = call.host->link.late_after_ns();
   if (!late_ns || now - first->sent_ns() < *late_ns || !call.host->hedges.take()) return;
   progress.hedged = true;
@@ -120,7 +122,8 @@ std::exception_ptr HttpDriver::why_unwanted(const HttpCall& call, std::int64_t n
   const auto error = [&](ErrorKind kind, std::string_view why) {
     return std::make_exception_ptr(Error(kind, fmt::format("cannot {} '{}': {}", call.doing, call.name, why)));
   };
-  if (call.stop.stop_requested() || options_.stop.stop_requested()) return error(ErrorKind::kClosed, "it was stopped");
+  if (call.stop.stop_requested() || (!call.cleans_up && options_.stop.stop_requested()))
+    return error(ErrorKind::kClosed, "it was stopped");
   if (now <= call.deadline_ns) return nullptr;
   return error(ErrorKind::kIo, "it did not end within the time allowed");
 }

@@ -34,8 +34,12 @@ class HttpExchange {
   void abandon() { call_ = nullptr; }
 
   const ResponseHead& head() const { return head_; }
-  std::uint64_t received() const { return received_; }  // of the range
+  std::uint64_t received() const { return received_; }  // of what was asked for
+  /// What came with an answer that is an error.
+  std::string_view document() const { return document_; }
   std::int64_t sent_ns() const { return sent_ns_; }
+  /// When libcurl took the last bytes of its body so far; 0 without a body.
+  std::int64_t body_sent_ns() const { return body_sent_ns_; }
   /// When the answer began; 0 before.
   std::int64_t answered_ns() const { return answered_ns_; }
   /// Where a redirect leads.
@@ -47,11 +51,14 @@ class HttpExchange {
 
  private:
   static std::size_t take_header(char* bytes, std::size_t one, std::size_t count, void* exchange) noexcept;
+  static std::size_t give_body(char* into, std::size_t one, std::size_t count, void* exchange) noexcept;
+  static int rewind_body(void* exchange, curl_off_t offset, int origin) noexcept;
   static std::size_t take_body(char* bytes, std::size_t one, std::size_t count, void* exchange) noexcept;
   bool take(Bytes bytes);
+  void set_method();
   void take_line(std::string_view line);
   void judge_head();
-  void set_fields();
+  void set_fields(const std::string& url);
 
   struct FreeHandle {
     void operator()(CURL* handle) const { ::curl_easy_cleanup(handle); }
@@ -70,9 +77,11 @@ class HttpExchange {
   Verdict verdict_;  // on what came so far
   std::uint64_t received_ = 0;
   std::uint64_t unused_ = 0;  // bytes of a body that is not what was asked for
-  std::int64_t sent_ns_ = 0, answered_ns_ = 0;
-  std::uint64_t came_ = 0;  // bytes of any kind
-  std::uint64_t came_before_ = 0;
+  std::string document_;
+  std::uint64_t body_given_ = 0;  // bytes of the call's body that libcurl has
+  std::int64_t sent_ns_ = 0, body_sent_ns_ = 0, answered_ns_ = 0;
+  std::uint64_t passed_ = 0;  // bytes of any kind, in both directions
+  std::uint64_t passed_before_ = 0;
   std::int64_t watched_from_ns_ = 0;
 };
 

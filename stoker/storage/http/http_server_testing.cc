@@ -98,13 +98,18 @@ void HttpServer::accept_all() {
   }
 }
 
+bool HttpServer::receive(int fd, std::string& buffer) {
+  std::array<char, 65536> bytes;
+  const ssize_t count = ::recv(fd, bytes.data(), bytes.size(), 0);
+  if (count <= 0) return false;
+  buffer.append(bytes.data(), static_cast<std::size_t>(count));
+  return true;
+}
+
 bool HttpServer::take_request(int fd, std::string& buffer, Asked& asked) {
   std::size_t end;
   while ((end = buffer.find("\r\n\r\n")) == std::string::npos) {
-    std::array<char, 4096> bytes;
-    const ssize_t count = ::recv(fd, bytes.data(), bytes.size(), 0);
-    if (count <= 0) return false;
-    buffer.append(bytes.data(), static_cast<std::size_t>(count));
+    if (!receive(fd, buffer)) return false;
   }
   const std::string head = buffer.substr(0, end + 2);
   buffer.erase(0, end + 4);
@@ -116,6 +121,13 @@ bool HttpServer::take_request(int fd, std::string& buffer, Asked& asked) {
     asked.fields[lower_case(head.substr(at, colon - at))] = head.substr(colon + 2, line_end - colon - 2);
     at = line_end + 2;
   }
+  const std::string length = asked.field("content-length");
+  const std::size_t body_bytes = length.empty() ? 0 : std::stoul(length);
+  while (buffer.size() < body_bytes) {
+    if (!receive(fd, buffer)) return false;
+  }
+  asked.body = buffer.substr(0, body_bytes);
+  buffer.erase(0, body_bytes);
   return true;
 }
 
@@ -163,8 +175,8 @@ HttpServer::Reply HttpServer::serve(const Asked& asked, std::string_view content
           std::string(content.substr(range->first, length))};
 }
 
-HttpServer::Reply HttpServer::status(int code, std::string_view fields) {
-  return {fmt::format("HTTP/1.1 {} Status\r\nContent-Length: 0\r\n{}\r\n", code, fields)};
+HttpServer::Reply HttpServer::status(int code, std::string_view fields, std::string_view body) {
+  return {fmt::format("HTTP/1.1 {} Status\r\nContent-Length: {}\r\n{}\r\n{}", code, body.size(), fields, body)};
 }
 
 }  // namespace stoker

@@ -23,6 +23,7 @@ class HttpServer {
   struct Asked {
     std::string method, target;
     std::map<std::string, std::string> fields;  // their names in lower case
+    std::string body;
 
     /// The field's value; empty without.
     std::string field(const std::string& name) const;
@@ -54,12 +55,12 @@ class HttpServer {
 
   /// As a server that makes no mistake answers, where the object has that content.
   static Reply serve(const Asked& asked, std::string_view content, std::string_view tag = "\"v1\"");
-  /// Without a body.
-  static Reply status(int code, std::string_view fields = "");
+  static Reply status(int code, std::string_view fields = "", std::string_view body = "");
 
  private:
   void accept_all();
   void serve_connection(std::size_t number, int fd);
+  static bool receive(int fd, std::string& buffer);
   bool take_request(int fd, std::string& buffer, Asked& asked);
 
   const Handler handler_;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "stoker/base/error.h"
-#include "stoker/storage/shown_url.h"
 
 namespace stoker {
 
@@ -40,27 +39,27 @@ struct HttpSource::Reading {
   std::atomic<bool> failed{false};
 };
 
-HttpSource::HttpSource(std::string url, ObjectVersion version, std::shared_ptr<HttpTransport> transport,
-                       std::shared_ptr<HttpParts> parts)
-    : url_(std::move(url)),
-      name_(shown_url(url_)),
+HttpSource::HttpSource(HttpObject object, std::optional<ObjectVersion> version,
+                       std::shared_ptr<HttpTransport> transport, std::shared_ptr<HttpParts> parts)
+    : object_(std::move(object)),
       version_(std::move(version)),
       transport_(std::move(transport)),
-      host_(transport_->host_of(url_)),
+      host_(transport_->host_of(object_.url)),
       parts_(std::move(parts)) {}
 
 std::uint64_t HttpSource::size(std::string_view part) const {
-  require_no_part(name_, part);
-  return version_.size;
+  require_no_part(name(), part);
+  if (!version_) fail(ErrorKind::kIo, "cannot look at '{}': its size is not known", name());
+  return version_->size;
 }
 
 void HttpSource::start(ReadRequest& request) {
   request.error = nullptr;
   request.source = this;
   request.error = thrown_by([&] {
-    require_wanted(name_, request);
-    require_no_part(name_, request.part);
-    require_range_inside(name_, version_.size, request.offset, request.length());
+    require_wanted(name(), request);
+    require_no_part(name(), request.part);
+    if (version_) require_range_inside(name(), version_->size, request.offset, request.length());
     require_not_refused();
   });
   if (request.error) return request.done(request);
@@ -86,13 +85,14 @@ void HttpSource::start_parts(ReadRequest& request) {
     part->request = &request;
     HttpCall& call = part->call;
     call.method = HttpCall::Method::kGet;
-    call.url = url_;
-    call.name = name_;
+    call.url = object_.url;
+    call.name = object_.name;
+    call.dialect = object_.dialect.get();
     call.host = host_.get();
     call.first = position;
     call.length = length;
     call.into = place;
-    call.version = &version_;
+    call.version = version_ ? &*version_ : nullptr;
     call.deadline_ns = request.deadline_ns;
     call.stop = request.stop;
     call.context = part.get();

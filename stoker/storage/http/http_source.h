@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,14 +17,20 @@ namespace stoker {
 /// The calls of reads, used again: shared by all sources of a transport.
 class HttpParts;
 
+/// An object as a store over HTTP knows it.
+struct HttpObject {
+  std::string url;
+  std::string name;                                      // for messages: without what gives access
+  std::shared_ptr<const HttpDialect> dialect = nullptr;  // what the store adds to HTTP, if anything
+};
+
 class HttpSource final : public Source {
  public:
-  /// Of what was found to be of that version at the URL.
-  HttpSource(std::string url, ObjectVersion version, std::shared_ptr<HttpTransport> transport,
+  /// Of what was found to be of that version; without a version of whatever is there, whose size is not known.
+  HttpSource(HttpObject object, std::optional<ObjectVersion> version, std::shared_ptr<HttpTransport> transport,
              std::shared_ptr<HttpParts> parts);
 
-  /// The URL without what gives access.
-  const std::string& name() const override { return name_; }
+  const std::string& name() const override { return object_.name; }
   std::uint64_t size(std::string_view part = {}) const override;
   /// A read is dropped within the second when it is stopped, also when it is under way. Once the server has refused a
   /// read in a way that asking again does not change, all that follow fail with the same sentence.
@@ -43,8 +50,8 @@ class HttpSource final : public Source {
   void require_not_refused() const;
   void keep_refusal(const std::exception_ptr& error);
 
-  const std::string url_, name_;
-  const ObjectVersion version_;
+  const HttpObject object_;
+  const std::optional<ObjectVersion> version_;
   const std::shared_ptr<HttpTransport> transport_;
   const std::shared_ptr<HttpHost> host_;
   const std::shared_ptr<HttpParts> parts_;

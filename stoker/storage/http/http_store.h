@@ -2,14 +2,13 @@
 // read by range, neither listed nor written.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
-#include "stoker/storage/http/http_source.h"
+#include "stoker/storage/http/http_objects.h"
 #include "stoker/storage/store.h"
 
 namespace stoker {
@@ -20,8 +19,7 @@ class HttpStore final : public Store {
   HttpStore(std::string scheme, std::shared_ptr<HttpTransport> transport);
 
   std::string_view scheme() const override { return scheme_; }
-  /// A URL that ends in a slash is a folder, which may hold a manifest. What was found is remembered for a minute: a
-  /// data set looks at a shard several times while it is opened. Throws kIo when the server does not answer, and
+  /// A URL that ends in a slash is a folder, which may hold a manifest. Throws kIo when the server does not answer, and
   /// kClosed when the transport was stopped.
   std::optional<ObjectFacts> find(const Location& at) const override;
   /// Throws also kIo when the server refuses, saying what to check.
@@ -32,32 +30,14 @@ class HttpStore final : public Store {
   std::vector<Location> match(const Location& pattern) const override;
   std::shared_ptr<Source> open(const Location& at) const override;
   std::shared_ptr<Source> open_folder(const Location& folder) const override;
-  /// Throws kUsage.
+  /// They throw kUsage.
   std::unique_ptr<ObjectWriter> put(const Location& at) const override;
-  std::shared_ptr<const TrafficMeter> meter() const override { return transport_; }
+  void remove(const Location& at) const override;
+  std::shared_ptr<const TrafficMeter> meter() const override { return objects_.meter(); }
 
  private:
-  struct Found {
-    ObjectFacts facts;
-    ObjectVersion version;
-    std::int64_t until_ns = 0;  // it is remembered
-  };
-  static Found found_by(const ResponseHead& head, std::uint64_t size);
-
-  /// Nothing, and the `refusal`, where the server answered that it has nothing, or that we may not see it. Throws what
-  /// else prevents an answer.
-  std::optional<Found> look_at(const Location& at, std::string_view doing, std::exception_ptr& refusal) const;
-  std::optional<Found> ask(const Location& at, std::string_view doing, std::exception_ptr& refusal) const;
-  Found require_found(const Location& at, std::string_view doing) const;
-  std::optional<Found> remembered(const Location& at) const;
-  void remember(const Location& at, Found found) const;
-
   const std::string scheme_;
-  const std::shared_ptr<HttpTransport> transport_;
-  const std::shared_ptr<HttpParts> parts_ = std::make_shared<HttpParts>();
-  const HomeProcess home_{};
-  mutable std::mutex mutex_;
-  mutable std::map<std::string, Found> found_;
+  const HttpObjects objects_;
 };
 
 }  // namespace stoker

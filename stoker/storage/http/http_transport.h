@@ -30,6 +30,8 @@ class HttpTransport final : public TrafficMeter {
   HttpTransport& operator=(const HttpTransport&) = delete;
 
   const HttpOptions& options() const { return options_; }
+  /// Another with a thread as this has one, for what must not wait in it.
+  std::shared_ptr<Executor> make_executor() const { return make_executor_(); }
   /// That of the URL: one for all URLs of an origin.
   std::shared_ptr<HttpHost> host_of(std::string_view url);
 

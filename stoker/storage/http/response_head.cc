@@ -10,7 +10,8 @@
 namespace stoker {
 namespace {
 
-constexpr std::size_t kValueMax = 1024;  // a tag or a date that is longer is of no use
+constexpr std::size_t kValueMax = 4096;  // a value that is longer is of no use
+constexpr std::size_t kFieldsMax = 100;
 constexpr std::int64_t kRetryAfterMax = std::int64_t{366} * 24 * 3600;
 
 std::string_view trimmed(std::string_view text) {
@@ -82,7 +83,7 @@ std::optional<std::int64_t> parse_retry_after(std::string_view value, std::int64
 
 void ResponseHead::take_line(std::string_view line, std::int64_t now_s) {
   if (const std::optional<int> found = parse_status(line)) {
-    *this = {};
+    *this = {.keeps_fields = keeps_fields};
     status = *found;
     return;
   }
@@ -95,6 +96,10 @@ void ResponseHead::take_line(std::string_view line, std::int64_t now_s) {
   if (colon == std::string_view::npos) return;
   const std::string_view name = trimmed(line.substr(0, colon));
   const std::string_view value = trimmed(line.substr(colon + 1)).substr(0, kValueMax);
+  if (keeps_fields && fields.size() < kFieldsMax) {
+    std::string& kept = fields.emplace_back(name, value).first;
+    std::transform(kept.begin(), kept.end(), kept.begin(), lower);
+  }
   if (same_name(name, "Content-Length")) {
     content_length = parse_number<std::uint64_t>(value);
   } else if (same_name(name, "Content-Range")) {
@@ -109,7 +114,14 @@ void ResponseHead::take_line(std::string_view line, std::int64_t now_s) {
     if (content_encoding == "identity") content_encoding.clear();
   } else if (same_name(name, "Retry-After")) {
     retry_after_s = parse_retry_after(value, now_s);
+  } else if (same_name(name, "X-Error-Code")) {
+    error_code = value;
   }
+}
+
+std::string_view ResponseHead::field(std::string_view name) const {
+  const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& one) { return one.first == name; });
+  return found == fields.end() ? std::string_view() : std::string_view(found->second);
 }
 
 std::int64_t seconds_since_1970() { return std::time(nullptr); }

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace stoker {
 
@@ -38,7 +40,14 @@ struct ResponseHead {
   std::string last_modified{};
   std::string content_encoding{};               // in lower case; empty where the body is the object itself
   std::optional<std::int64_t> retry_after_s{};  // from when the line was taken on
+  std::string error_code{};                     // X-Error-Code: the Hugging Face hub's word for what is wrong
   bool complete = false;                        // the line that ends it was taken
+
+  bool keeps_fields = false;
+  std::vector<std::pair<std::string, std::string>> fields{};  // if it keeps them: all, with their names in lower case
+
+  /// The value of a field that was kept, by its name in lower case; empty without.
+  std::string_view field(std::string_view name) const;
 
   /// Takes the next line, with or without its end. A status line begins another head: of the answer that follows an
   /// interim one. `now_s`: seconds since 1970.

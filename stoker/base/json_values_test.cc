@@ -1,4 +1,4 @@
-#include "stoker/format/json_values.h"
+#include "stoker/base/json_values.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "stoker/format/json_values.h"
+#include "stoker/base/json_values.h"
 
 #include <cstddef>
 #include <cstdint>

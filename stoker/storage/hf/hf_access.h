@@ -1,0 +1,24 @@
+// How the hub is reached, by the variables that huggingface_hub reads.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace stoker {
+
+struct HfAccess {
+  std::string endpoint = "https://huggingface.co";  // without a slash at its end
+  std::string token{};                              // empty: nobody is logged in
+  bool offline = false;                             // nothing is to be asked of the hub
+
+  /// The value of a variable of the environment, empty where it is not set.
+  using Variable = std::function<std::string(const char* name)>;
+
+  /// HF_ENDPOINT, HF_HUB_OFFLINE, and the token: HF_TOKEN, else HUGGING_FACE_HUB_TOKEN, else what the file that
+  /// HF_TOKEN_PATH names holds, by default `token` in HF_HOME. Throws kUsage for an endpoint that is not a URL and for
+  /// a token that cannot be sent, kIo for a file that may not be read.
+  static HfAccess from(const Variable& variable);
+  static HfAccess from_environment();
+};
+
+}  // namespace stoker

@@ -1,0 +1,89 @@
+#include "stoker/storage/s3/endpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "stoker/base/error.h"
+#include "stoker/storage/s3/credentials.h"
+#include "stoker/storage/s3/signature.h"
+
+namespace stoker {
+namespace {
+
+bool is_true(const std::optional<std::string>& value) {
+  return value && (*value == "true" || *value == "True" || *value == "TRUE" || *value == "1");
+}
+
+/// The endpoint that the user set, from the place that counts most; nothing if none is set.
+std::optional<std::string> custom_url(const Environment& environment, const AwsProfile& profile) {
+  if (is_true(environment("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"))) return std::nullopt;
+  for (const std::string_view variable : {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"}) {
+    if (auto url = environment(variable)) return checked_endpoint(*std::move(url), variable);
+  }
+  if (auto url = profile.get_for_s3("endpoint_url"))
+    return checked_endpoint(*std::move(url), "the profile's s3 endpoint_url");
+  if (auto url = profile.get("endpoint_url")) return checked_endpoint(*std::move(url), "the profile's endpoint_url");
+  return std::nullopt;
+}
+
+/// Whether a bucket's name can be a part of a host that has a certificate.
+bool fits_host(std::string_view bucket) {
+  return std::all_of(bucket.begin(), bucket.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+}
+
+}  // namespace
+
+std::string checked_endpoint(std::string url, std::string_view setting) {
+  while (url.ends_with('/')) url.pop_back();
+  const std::size_t host = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
+  if (host == 0 || host == url.size() || url.find_first_of("/?#@", host) != url.npos) {
+    fail(ErrorKind::kUsage, "{} must be a URL such as \"https://host:port\", without a path or a password", setting);
+  }
+  return url;
+}
+
+std::string S3Endpoint::host(std::string_view bucket) const {
+  const std::string_view authority = std::string_view(url).substr(url.find("://") + 3);
+  return path_style ? std::string(authority) : fmt::format("{}.{}", bucket, authority);
+}
+
+std::string S3Endpoint::path(std::string_view bucket, std::string_view key) const {
+  return path_style ? fmt::format("/{}{}{}", bucket, key.empty() ? "" : "/", key) : fmt::format("/{}", key);
+}
+
+std::string S3Endpoint::url_of(std::string_view bucket, std::string_view key) const {
+  return url.substr(0, url.find("://") + 3) + host(bucket) + escaped_for_url(path(bucket, key), true);
+}
+
+S3Endpoint s3_endpoint(const Environment& environment, const AwsProfile& profile, std::string_view bucket) {
+  const std::string region = region_of(environment, profile).value_or("us-east-1");
+  const auto custom = custom_url(environment, profile);
+  S3Endpoint endpoint{custom.value_or(fmt::format("https://s3.{}.amazonaws.com", region)), region,
+                      custom.has_value() || !fits_host(bucket), custom.has_value()};
+  const std::string style = profile.get_for_s3("addressing_style").value_or("auto");
+  if (style == "path") {
+    endpoint.path_style = true;
+  } else if (style == "virtual" || is_true(environment("AWS_VIRTUAL_HOSTED_STYLE_REQUEST"))) {
+    endpoint.path_style = false;
+  } else if (style != "auto") {
+    fail(ErrorKind::kUsage, "the profile '{}' has the addressing_style '{}'; use auto, path or virtual", profile.name(),
+         style);
+  }
+  return endpoint;
+}
+
+S3Endpoint gs_endpoint(const Environment& environment) {
+  auto custom = environment("STORAGE_EMULATOR_HOST");
+  if (custom && custom->find("://") == custom->npos) custom = "http://" + *custom;
+  return {custom ? checked_endpoint(*std::move(custom), "STORAGE_EMULATOR_HOST") : "https://storage.googleapis.com",
+          "auto", true, custom.has_value()};
+}
+
+bool is_anonymous(const Environment& environment) {
+  return is_true(environment("AWS_NO_SIGN_REQUEST")) || is_true(environment("AWS_SKIP_SIGNATURE"));
+}
+
+}  // namespace stoker

@@ -1,0 +1,69 @@
+// What lies under a prefix of a bucket: listed like a folder, and read like one.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "stoker/storage/http/http_objects.h"
+#include "stoker/storage/s3/replies.h"
+#include "stoker/storage/s3/s3_bucket.h"
+
+namespace stoker {
+
+/// What the keys of a folder's objects begin with: the key itself, with a slash at its end unless it is empty.
+std::string folder_prefix(std::string key);
+
+struct Listing {
+  std::string prefix;
+  std::string_view delimiter = "";  // "/": of what begins with the prefix up to the next slash
+  int entries = 1000;               // of a page, at most
+  std::string_view doing = "list";  // for messages
+};
+
+/// Calls `take` with each page, until it returns false. Throws kNotFound or kIo: "cannot `doing` 's3://...': why".
+void list_pages(const HttpObjects& objects, const S3Bucket& bucket, const Listing& listing,
+                const std::function<bool(ListingPage&)>& take);
+
+/// Threads: one at a time.
+class S3Folder final : public Folder {
+ public:
+  /// `prefix`: empty, or ends in a slash.
+  S3Folder(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<const S3Bucket> bucket, std::string prefix);
+
+  File look_at(std::string_view name) const override;
+  std::size_t read(std::string_view name, MutableBytes into) const override;
+
+ private:
+  const std::shared_ptr<const HttpObjects> objects_;
+  const std::shared_ptr<const S3Bucket> bucket_;
+  const std::string prefix_;
+  std::map<std::string, std::uint64_t, std::less<>> sizes_;
+};
+
+/// Each part is an object, whose version is not known before it is read.
+class S3FolderSource final : public Source {
+ public:
+  S3FolderSource(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<const S3Bucket> bucket,
+                 std::string prefix);
+
+  const std::string& name() const override { return name_; }
+  std::uint64_t size(std::string_view part) const override;
+  std::unique_ptr<Folder> list(std::string_view part) const override;
+  void start(ReadRequest& request) override;
+  bool is_remote() const override { return true; }
+  std::string_view io_name() const override { return "http"; }
+
+ private:
+  struct PartRead;
+
+  HttpObject object_of(std::string_view part) const;
+
+  const std::shared_ptr<const HttpObjects> objects_;
+  const std::shared_ptr<const S3Bucket> bucket_;
+  const std::string prefix_, name_;
+};
+
+}  // namespace stoker
