@@ -15,7 +15,7 @@ ObjectFacts facts_of(const HfEntry& entry) {
   return {.mode = static_cast<mode_t>(entry.is_folder ? S_IFDIR : S_IFREG), .size = entry.size, .tag = entry.tag};
 }
 
-[[noreturn]] void fail_read_only(const Location& at) {
+[[noreturn]] void fail_hub_read_only(const Location& at) {
   fail(ErrorKind::kUsage,
        "'{}' cannot be written: Stoker only reads from the Hugging Face hub; write a folder, and upload it with 'hf "
        "upload'",
@@ -139,8 +139,8 @@ void HfStore::match_below(const HfSnapshot& snapshot, const std::string& folder,
   }
 }
 
-std::unique_ptr<ObjectWriter> HfStore::put(const Location& at) const { fail_read_only(at); }
+std::unique_ptr<ObjectWriter> HfStore::put(const Location& at) const { fail_hub_read_only(at); }
 
-void HfStore::remove(const Location& at) const { fail_read_only(at); }
+void HfStore::remove(const Location& at) const { fail_hub_read_only(at); }
 
 }  // namespace stoker

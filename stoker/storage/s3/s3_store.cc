@@ -61,7 +61,7 @@ SmallReply ask(HttpTransport& transport, const SmallRequest& request) {
   return reply;
 }
 
-WallTime wall_time() { return WallTime(std::chrono::seconds(seconds_since_1970())); }
+WallTime store_wall_time() { return WallTime(std::chrono::seconds(seconds_since_1970())); }
 
 FoundObject found_by(const ListedObject& listed) {
   return {.facts = {.size = listed.size, .modified = listed.modified, .tag = listed.tag},
@@ -166,11 +166,11 @@ std::shared_ptr<CurrentCredentials> S3Store::credentials(const AwsProfile& profi
       const CredentialWorld world{
           .environment = environment_,
           .request = [objects = objects_](const SmallRequest& request) { return ask(objects->transport(), request); },
-          .now = wall_time};
+          .now = store_wall_time};
       find = [world, profile] { return find_credentials(world, profile); };
     }
     credentials_ = std::make_shared<CurrentCredentials>(
-        std::move(find), wall_time, [objects = objects_] { return objects->transport().make_executor(); });
+        std::move(find), store_wall_time, [objects = objects_] { return objects->transport().make_executor(); });
     credentials_->key();  // here, where a wait harms nobody
   }
   return credentials_;
