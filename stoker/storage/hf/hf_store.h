@@ -33,6 +33,7 @@ class HfStore final : public Store {
   /// They throw kUsage.
   std::unique_ptr<ObjectWriter> put(const Location& at) const override;
   void remove(const Location& at) const override;
+  std::shared_ptr<const TrafficMeter> meter() const override { return transport_; }
 
  private:
   using Snapshot = std::shared_ptr<const HfSnapshot>;

@@ -39,6 +39,7 @@ class HttpSource final : public Source {
   /// read in a way that asking again does not change, all that follow fail with the same sentence.
   void start(ReadRequest& request) override;
   std::uint64_t gap_worth_reading() const override { return host_->link.gap_worth_reading(); }
+  bool is_remote() const override { return true; }
   std::string_view io_name() const override { return "http"; }
 
  private:

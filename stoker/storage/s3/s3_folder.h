@@ -55,6 +55,7 @@ class S3FolderSource final : public Source {
   std::uint64_t size(std::string_view part) const override;
   std::unique_ptr<Folder> list(std::string_view part) const override;
   void start(ReadRequest& request) override;
+  bool is_remote() const override { return true; }
   std::string_view io_name() const override { return "http"; }
 
  private:
