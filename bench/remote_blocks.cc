@@ -47,18 +47,19 @@ class BlockReader {
       block.reader = this;
       free_.push_back(&block);
     }
+    const auto more = [&] { return source_ < sources_.size() && now_ns() < deadline_ns && !error_; };
     std::unique_lock lock(mutex_);
-    for (;;) {
-      while (!free_.empty() && source_ < sources_.size() && now_ns() < deadline_ns) {
+    while (more()) {
+      changed_.wait(lock, [this] { return !free_.empty(); });
+      while (!free_.empty() && more()) {
         Block& block = *free_.back();
         free_.pop_back();
         lock.unlock();
         start(block);
         lock.lock();
       }
-      if (free_.size() == blocks_.size()) break;
-      changed_.wait(lock, [this] { return !free_.empty(); });
     }
+    changed_.wait(lock, [this] { return free_.size() == blocks_.size(); });
     if (error_) std::rethrow_exception(error_);
   }
 

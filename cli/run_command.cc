@@ -162,13 +162,15 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   if (!loader.metrics_address().empty()) {
     write_error_line(fmt::format("metrics are served at http://{}/metrics", loader.metrics_address()));
   }
+  RunReport report;
+  report.has_store = !dataset->meters().empty();
+  report.store_ns_before = loader.metrics()[Metric::kStoreNs];
   const LoaderPosition begin = with_state(options.state, [&] { return loader.load_state(state); });
   const std::int64_t batches = batches_to_take(options.limits, begin, loader.batches_per_epoch());
   if (batches == 0) {
     write_error_line(nothing_to_take(options.limits, begin, loader.batches_per_epoch(), options.state));
   }
   const Interrupts::Scope stop(interrupts, [&loader] { loader.interrupt(); });
-  RunReport report;
   std::optional<EmulatedAccelerator> accelerator;
   if (!options.accelerator.empty()) {
     report.step_seconds = accelerator_step_seconds(options.accelerator, loader.batch_size());

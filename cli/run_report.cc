@@ -56,6 +56,50 @@ std::string worker_table(const RunReport& report) {
   return table.text();
 }
 
+// What moved the bytes, and what worked on them, each with the share of the run's time in which it was in use.
+std::string resource_table(const RunReport& report) {
+  const MetricsWindow& metrics = report.metrics;
+  TextTable table({{"step"},
+                   {"bytes", Align::kRight},
+                   {"requests", Align::kRight},
+                   {"retries", Align::kRight},
+                   {"hedged", Align::kRight},
+                   {"first byte p50", Align::kRight},
+                   {"p99", Align::kRight},
+                   {"share of time", Align::kRight}});
+  const auto bytes = [&](Metric metric) { return format_size(static_cast<double>(metrics[metric])); };
+  const auto count = [&](Metric metric) { return format_count(static_cast<std::uint64_t>(metrics[metric])); };
+  const auto share = [&](double seconds, double of) { return percent(std::min(ratio(seconds, of), 1.0)); };
+  if (report.has_store) {
+    const double store_s = static_cast<double>(metrics[Metric::kStoreNs] - report.store_ns_before) * 1e-9;
+    table.add_row({"network", bytes(Metric::kStoreBytes), count(Metric::kStoreRequests), count(Metric::kStoreRetries),
+                   count(Metric::kStoreHedged), duration(metrics.seconds_of(Metric::kStoreFirstByteP50Ns)),
+                   duration(metrics.seconds_of(Metric::kStoreFirstByteP99Ns)), share(store_s, report.seconds)});
+  }
+  if (!report.has_store || metrics[Metric::kDiskReads] > 0) {
+    table.add_row({"disk", bytes(Metric::kDiskBytes), count(Metric::kDiskReads), "-", "-", "-", "-",
+                   share(metrics.seconds_of(Metric::kDiskNs), report.seconds)});
+  }
+  const double busy_s = metrics.seconds_of(Metric::kWorkerBusyNs);
+  table.add_row(
+      {"CPU", "-", "-", "-", "-", "-", "-", share(busy_s, busy_s + metrics.seconds_of(Metric::kWorkerIdleNs))});
+  if (report.device.name != "cpu") {
+    table.add_row({"copy", bytes(Metric::kBytesToDevice), "-", "-", "-", "-", "-", "-"});
+  }
+  return table.text();
+}
+
+nlohmann::ordered_json store_json(const RunReport& report) {
+  if (!report.has_store) return nullptr;
+  const MetricsWindow& metrics = report.metrics;
+  return {{"requests", metrics[Metric::kStoreRequests]},
+          {"retries", metrics[Metric::kStoreRetries]},
+          {"hedged", metrics[Metric::kStoreHedged]},
+          {"bytes", metrics[Metric::kStoreBytes]},
+          {"first_byte_ms_p50", metrics.seconds_of(Metric::kStoreFirstByteP50Ns) * 1e3},
+          {"first_byte_ms_p99", metrics.seconds_of(Metric::kStoreFirstByteP99Ns) * 1e3}};
+}
+
 nlohmann::ordered_json tuning_json(const RunReport& report) {
   if (!report.tunes) return nullptr;
   const std::vector<TuningMove>& moves = report.tuning.moves;
@@ -113,6 +157,7 @@ nlohmann::ordered_json RunReport::json() const {
   json["bad_samples"] = metrics[Metric::kBadSamples];
   json["fallback_samples"] = metrics[Metric::kJpegFallbacks];
   json["bytes_read"] = metrics[Metric::kBytesRead];
+  json["store"] = store_json(*this);
   json["bytes_to_device"] = metrics[Metric::kBytesToDevice];
   json["cache"] = cache ? cache_json(*cache) : nlohmann::ordered_json(nullptr);
   json["epochs"] = epochs;
@@ -153,7 +198,7 @@ std::string RunReport::text() const {
   if (!tuning.moves.empty()) {
     text += fmt::format("Tuning, after {}: {}.\n", counted(tuning.windows(), "window"), tuning.moves.back().why);
   }
-  return text + "\n" + worker_table(*this);
+  return text + "\n" + resource_table(*this) + "\n" + worker_table(*this);
 }
 
 }  // namespace stoker

@@ -26,6 +26,8 @@ struct RunReport {
   std::optional<double> utilisation;
   MetricsWindow metrics{Metrics()};        // of all that time
   std::optional<DiskCacheCounters> cache;  // on a disk
+  bool has_store = false;                  // the data, or a part, come from stores over a network
+  std::int64_t store_ns_before = 0;        // Metric::kStoreNs when that time began: opening asks stores, too
   bool tunes = false;                      // any knob
   TuningLog tuning;
 

@@ -30,8 +30,10 @@ def draw(rows, columns, rates, path):
         for across, value in enumerate(row):
             share = value / fastest
             left = LEFT + across * CELL_WIDTH
-            out.append(f'<rect x="{left}" y="{top}" width="{CELL_WIDTH - 1}" height="{CELL_HEIGHT - 1}" fill="{colour(share)}"/>')
-            out.append(text(left + CELL_WIDTH / 2, top + 22, f"{value:.0f}" if value >= 10 else f"{value:.1f}", text_anchor="middle",
+            out.append(f'<rect x="{left}" y="{top}" width="{CELL_WIDTH - 1}" height="{CELL_HEIGHT - 1}" '
+                       f'fill="{colour(share)}"/>')
+            shown = f"{value:.0f}" if value >= 10 else f"{value:.1f}"
+            out.append(text(left + CELL_WIDTH / 2, top + 22, shown, text_anchor="middle",
                             fill="white" if share > 0.5 else "black"))
     with open(path, "w") as file:
         file.write("\n".join([*out, "</svg>", ""]))

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Other readers of object stores, each as a process of its own that prints what it read, and what that took.
 
-Usage: peers.py READER JSON, with what the reader takes as keyword arguments. It runs in the environment that
+Usage: peers.py READER, with the reader's keyword arguments as JSON on standard input. It runs in the environment that
 environments.py calls `remote`; endpoint and keys are in the environment, as the readers' own tools look for them."""
 
 import asyncio
 import concurrent.futures
 import json
 import os
+import pathlib
 import resource
 import sys
 import time
@@ -112,7 +113,9 @@ def streaming_mds(remote, local, workers):
     """From the store through its folder on the disk, as it does."""
     import torch
     from streaming import StreamingDataset
+    from streaming.base.util import clean_stale_shared_memory
 
+    clean_stale_shared_memory()  # of one that was killed
     data = StreamingDataset(remote=remote, local=local, shuffle=False, batch_size=64, predownload=8192)
     loader = torch.utils.data.DataLoader(data, batch_size=None, num_workers=workers, prefetch_factor=8)
     watch = Watch()
@@ -124,13 +127,12 @@ def streaming_mds(remote, local, workers):
     return watch.read(bytes=size, samples=samples)
 
 
-def make_mds(files, out, size_limit):
+def make_mds(folder, out, size_limit):
     from streaming import MDSWriter
 
     with MDSWriter(out=out, columns={"jpg": "bytes"}, size_limit=size_limit) as writer:
-        for file in files:
-            with open(file, "rb") as opened:
-                writer.write({"jpg": opened.read()})
+        for file in sorted(pathlib.Path(folder).rglob("*.jpg")):
+            writer.write({"jpg": file.read_bytes()})
     return {}
 
 
@@ -138,5 +140,6 @@ READERS = {reader.__name__: reader for reader in
            (boto3_ranges, obstore_ranges, s3torch_objects, webdataset_pipe, streaming_mds, make_mds)}
 
 if __name__ == "__main__":
-    answer = READERS[sys.argv[1]](**json.loads(sys.argv[2]))
+    answer = READERS[sys.argv[1]](**json.load(sys.stdin))
     print(json.dumps(answer), flush=True)
+    os._exit(0)  # obstore's threads may abort a Python that ends in an orderly way

@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 3
 LATENCY_S = 0.030
 LINK = 200_000_000      # bytes a second, of all connections together, where a link is compared with
-COPIES = 16             # of the images: an epoch takes seconds
+COPIES = 8              # of the images: an epoch takes seconds
 SHARD = "32MiB"
 BATCH = 64
 EPOCHS = 3
@@ -33,9 +33,10 @@ PART = 8 << 20
 SWEEP_SECONDS = 1.0
 SWEEP_IN_FLIGHT = (1, 4, 16, 64, 128)
 SWEEP_BLOCKS = (16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
-WORKERS = (1, 2, 4, 8)  # that peers with workers are tried with
+WORKERS = (1, 4, 8)  # that peers with workers are tried with
 SMALL, SMALL_BYTES, SMALL_SHARDS = 20_000, 5_000, 20
 SMALL_ALL = 2_000_000
+PATIENCE_S = 120        # no pass takes a tenth of it
 MEGABYTE = 1_000_000
 
 
@@ -73,7 +74,8 @@ class Store:
         before = self.requests()
         with tempfile.TemporaryFile("w+") as errors:
             done = subprocess.run(["taskset", "-c", self.bench.core, *map(str, command)], input=stdin, text=True,
-                                  stdout=subprocess.PIPE, stderr=errors, env=os.environ | self.env)
+                                  stdout=subprocess.PIPE, stderr=errors, env=os.environ | self.env,
+                                  timeout=PATIENCE_S)
             errors.seek(0)
             if done.returncode:
                 lines = [line for line in errors.read().splitlines() if line.strip()] or ["nothing"]
@@ -103,7 +105,7 @@ class Bench:
                 self.python = environments.make("remote", self.build.parent / "peers")
             except environments.Unavailable as reason:
                 raise Failed(str(reason)) from None
-        return store.run(self.python, HERE / "peers.py", reader, json.dumps(options))
+        return store.run(self.python, HERE / "peers.py", reader, stdin=json.dumps(options))
 
     def objects(self, name, pattern="*.tar"):
         """Key and size of each, as its readers take them."""
@@ -265,7 +267,8 @@ def measure_cpu(bench):
         if name in done:
             bench.figures.append(Figure("CPU per GB", statistics.median(map(cpu_per_gigabyte, ours)), "s", name,
                                         ratio(ours, done[name], cpu_per_gigabyte), ceiling=ceiling))
-    rows = [[name, f"{statistics.median(map(rate, answers)) / MEGABYTE:.0f}", f"{statistics.median(map(cpu_per_gigabyte, answers)):.2f}",
+    rows = [[name, f"{statistics.median(map(rate, answers)) / MEGABYTE:.0f}",
+             f"{statistics.median(map(cpu_per_gigabyte, answers)):.2f}",
              f"{statistics.median(answer['requests'] for answer in answers):.0f}"] for name, answers in done.items()]
     table("Ranges of 8 MB, 16 at a time, into memory", ["", "MB/s", "CPU s per GB", "requests"], rows)
     bench.rows["cpu"] = rows
@@ -287,7 +290,6 @@ def best_workers(bench, name, read):
 
 def measure_samples(bench):
     """Samples in memory, encoded: the same JPEGs in tars for Stoker and webdataset, in MDS for streaming."""
-    files = [str(path) for path in sorted((bench.folder / "images").rglob("*.jpg"))]
     with Store(bench) as store:
         urls = [f"{store.url}/bench/{key}" for key, _ in bench.objects("packed")]
 
@@ -300,7 +302,7 @@ def measure_samples(bench):
 
         best = {"webdataset": best_workers(bench, "webdataset", webdataset)}
         try:
-            bench.peer(store, "make_mds", files=files, out=str(bench.bucket / "mds"), size_limit=32 << 20)
+            bench.peer(store, "make_mds", folder=str(bench.folder / "images"), out=str(bench.bucket / "mds"), size_limit=32 << 20)
             best["streaming"] = best_workers(bench, "streaming", streaming)
         except Failed as reason:
             bench.absent["streaming"] = str(reason)
@@ -318,8 +320,8 @@ def measure_samples(bench):
     for name in ("webdataset", "streaming"):
         for ours in ("stoker, global", "stoker, windowed", "stoker, in order"):
             if name in done and ours in done:
-                bench.figures.append(Figure(f"samples, {ours.split(', ')[1]}", statistics.median(map(samples_rate, done[ours])), "/s",
-                                            name, ratio(done[ours], done[name], samples_rate), 3))
+                bench.figures.append(Figure(f"samples, {ours.split(', ')[1]}", statistics.median(map(samples_rate, done[ours])),
+                                            "/s", name, ratio(done[ours], done[name], samples_rate), 3))
     rows = [[name + (f", {best[name]} workers" if name in best else ""), f"{statistics.median(map(samples_rate, answers)):.0f}",
              f"{statistics.median(answer['requests'] for answer in answers):.0f}"] for name, answers in done.items()]
     table("Samples, not decoded, no limit on the link", ["", "samples/s", "requests"], rows)

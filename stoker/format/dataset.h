@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stoker/format/sample_row.h"
+#include "stoker/storage/store_traffic.h"
 
 namespace stoker {
 
@@ -44,6 +45,10 @@ class Dataset {
   /// Changes with the samples, their order, their images' sizes and their labels, but not with their places, so that a
   /// folder and its tars have the same fingerprint.
   virtual std::uint64_t fingerprint() const = 0;
+
+  /// What counts the requests to stores over a network that the samples, their indexes and lists come from; empty if
+  /// all of them are local.
+  virtual TrafficMeters meters() const { return {}; }
 
   /// The parts of a mixture; empty for a data set that is not a mixture.
   virtual std::vector<MixPart> mixture() const { return {}; }

@@ -37,6 +37,7 @@ class View : public Dataset {
   void prepare(std::span<const std::int64_t> samples) const override { data_->prepare(samples); }
   std::vector<std::int64_t> shard_samples() const override { return data_->shard_samples(); }
   std::uint64_t bytes() const override { return data_->bytes(); }
+  TrafficMeters meters() const override { return data_->meters(); }
   std::vector<MixPart> mixture() const override { return data_->mixture(); }
   std::uint64_t fingerprint() const override { return fingerprint_.value(); }
 
@@ -166,6 +167,11 @@ class Mixture final : public Dataset {
       all += fmt::format("{} {} {}\n", data_[i]->fingerprint(), parts_[i].samples, parts_[i].weight);
     }
     return hash64(all);
+  }
+  TrafficMeters meters() const override {
+    TrafficMeters all;
+    for (const auto& data : data_) add_meters(data->meters(), all);
+    return all;
   }
   std::vector<MixPart> mixture() const override { return parts_; }
 

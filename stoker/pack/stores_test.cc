@@ -2,7 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "stoker/base/error_testing.h"
 #include "stoker/pack/data_info.h"
@@ -18,6 +24,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST(JobsOverAStore, IndexVerifyTellAndPackAsOverFiles) {
   const auto store = std::make_shared<MemoryStore>();
@@ -45,13 +52,97 @@ TEST(JobsOverAStore, IndexVerifyTellAndPackAsOverFiles) {
 
   pack({"mem://data"}, folder.path("again"), {.shard_bytes = 20'000, .stores = stores});
   EXPECT_EQ(read_file(folder.path("again/shard-000000.tar")), read_file(folder.path("packed/shard-000000.tar")));
-  EXPECT_THAT(error_of([&] { pack({"mem://data"}, "mem://out", {.stores = stores}); }).message(),
-              HasSubstr("not a folder of the local file system"));
 
   std::string shard = read_file(folder.path("packed/shard-000000.tar"));
   shard[600] = static_cast<char>(shard[600] ^ 1);
   store->write("mem://data/shard-000000.tar", shard);
   EXPECT_EQ(verify({"mem://data"}, {.stores = stores}).bad.size(), 1u);
+}
+
+/// The objects of a pack in the store, and the files of one in a folder, by name.
+std::map<std::string, std::string> objects_of(const Stores& stores, const MemoryStore& store, const Location& folder) {
+  std::map<std::string, std::string> objects;
+  for (const std::string& name : store.names()) {
+    if (name.starts_with(folder.text() + "/")) objects[Location(name).name()] = read_whole(*stores.open(name));
+  }
+  return objects;
+}
+
+std::map<std::string, std::string> files_of(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    files[file.path().filename().string()] = read_file(file.path().string());
+  }
+  return files;
+}
+
+/// Gives a variable of the environment a value, or none, while it lives.
+class Variable {
+ public:
+  Variable(const char* name, const std::optional<std::string>& value) : name_(name) {
+    if (const char* const before = std::getenv(name)) before_ = before;
+    set(value);
+  }
+  ~Variable() { set(before_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  void set(const std::optional<std::string>& value) {
+    if (value) {
+      ::setenv(name_, value->c_str(), 1);
+    } else {
+      ::unsetenv(name_);
+    }
+  }
+
+  const char* const name_;
+  std::optional<std::string> before_;
+};
+
+TEST(JobsOverAStore, PackResumesAndWritesWhatItWritesToAFolder) {
+  TempFolder folder;
+  const Variable cache("STOKER_CACHE_DIR", folder.path("cache"));
+  const auto store = std::make_shared<MemoryStore>();
+  Stores stores;
+  stores.add(store);
+  const std::vector<std::string> data{tiny_folder(folder, 40, 2)};
+  PackOptions options{.shard_bytes = 20'000, .threads = 1};
+  pack(data, folder.path("packed"), options);
+  const std::map<std::string, std::string> want = files_of(folder.path("packed"));
+
+  options.stores = stores;
+  std::stop_source stop;
+  options.stop = stop.get_token();
+  options.progress = [&](std::int64_t done, std::int64_t total) {
+    if (2 * done >= total) stop.request_stop();
+  };
+  EXPECT_EQ(error_of([&] { pack(data, "mem://out/a", options); }).kind(), ErrorKind::kClosed);
+  EXPECT_THAT(store->names(), Contains("mem://out/a/.stoker-pack"));
+  EXPECT_THAT(store->names(), Not(Contains("mem://out/a/manifest.json")));
+
+  options.stop = {};
+  options.progress = {};
+  PackOptions others = options;
+  others.shard_bytes = 30'000;
+  EXPECT_THAT(error_of([&] { pack(data, "mem://out/a", others); }).message(), HasSubstr("begun with other options"));
+  const PackResult resumed = pack(data, "mem://out/a", options);
+  EXPECT_GT(resumed.resumed, 0);
+  EXPECT_LT(resumed.resumed, resumed.shards);
+  EXPECT_EQ(objects_of(stores, *store, "mem://out/a"), want);
+  EXPECT_EQ(pack(data, "mem://out/a", options).resumed, resumed.shards);
+
+  // What was begun on another machine, or with another cache folder, begins again.
+  store->write("mem://out/b/.stoker-pack", "");
+  store->write("mem://out/b/shard-000000.tar", "of another machine");
+  EXPECT_EQ(pack(data, "mem://out/b", options).resumed, 0);
+  EXPECT_EQ(objects_of(stores, *store, "mem://out/b"), want);
+
+  const PackEstimate estimate = estimate_pack(data, "mem://out/c", options);
+  EXPECT_EQ(estimate.samples, 40);
+  EXPECT_FALSE(estimate.disk_free);
+  const Variable none("STOKER_CACHE_DIR", {}), no_folder("XDG_CACHE_HOME", {}), no_home("HOME", {});
+  EXPECT_THAT(error_of([&] { pack(data, "mem://out/d", options); }).message(), HasSubstr("set STOKER_CACHE_DIR"));
 }
 
 }  // namespace

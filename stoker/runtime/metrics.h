@@ -58,6 +58,17 @@ enum class Metric : std::uint8_t {
   kTicketsParkedNs,
   kBatchesReady,
   kBatchesReadyNs,
+  // Of local storage, and of stores over a network since the data set was opened.
+  kDiskBytes,
+  kDiskReads,
+  kDiskNs,
+  kStoreRequests,
+  kStoreRetries,
+  kStoreHedged,
+  kStoreBytes,
+  kStoreNs,
+  kStoreFirstByteP50Ns,
+  kStoreFirstByteP99Ns,
   // Memory.
   kReadAheadBytes,
   kBatchBytes,
@@ -92,6 +103,8 @@ struct MetricSpec {
   // Of a stage's busy time: its name, as `plan` has it, joined by a plus where stages run as one; and "cpu" or
   // "device".
   std::string_view stage{}, side{};
+  // Of a quantile: which one, as Prometheus labels it, and the metric's name without it.
+  std::string_view quantile{}, quantity{};
 };
 
 /// By Metric.

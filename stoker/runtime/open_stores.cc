@@ -42,7 +42,8 @@ void add_remote_stores(Stores& stores, const StoreOptions& options, const std::s
   for (const char* scheme : {"s3", "gs"}) {
     stores.add(std::make_shared<S3Store>(scheme, options, process_environment(), transport));
   }
-  stores.add(std::make_shared<HfStore>(transport));
+  stores.add(std::make_shared<HfStore>(
+      transport, [anonymous = options.anonymous] { return HfAccess::from(process_environment(), anonymous); }));
 }
 
 FileAccess open_file_access(const OpenOptions& options) {

@@ -24,6 +24,7 @@ class MemoryStore final : public Store {
   std::shared_ptr<Source> open_folder(const Location& folder) const override;
   std::unique_ptr<ObjectWriter> put(const Location& at) const override;
   void remove(const Location& at) const override;
+  std::shared_ptr<const TrafficMeter> meter() const override { return meter_; }
 
   void write(const Location& at, std::string_view content) const;
   /// Of all objects, in order.
@@ -32,6 +33,10 @@ class MemoryStore final : public Store {
   int opened() const { return objects_->opened; }
 
  private:
+  class Meter final : public TrafficMeter {
+   public:
+    StoreTraffic traffic() const override { return {.requests = 7, .bytes = 1000}; }
+  };
   class Listed;
   class Parts;
   class Writer;
@@ -43,6 +48,7 @@ class MemoryStore final : public Store {
   };
 
   const std::shared_ptr<Objects> objects_ = std::make_shared<Objects>();
+  const std::shared_ptr<const TrafficMeter> meter_ = std::make_shared<Meter>();
 };
 
 }  // namespace stoker

@@ -107,6 +107,9 @@ class Source {
   /// The largest gap between two needed ranges that costs less to read than another request.
   virtual std::uint64_t gap_worth_reading() const { return kHoleReadMax; }
 
+  /// Whether its bytes come over a network, from a store that counts its own traffic (store_traffic.h).
+  virtual bool is_remote() const { return false; }
+
   /// The interface that reads the bytes, for reports: "pread", "io_uring+direct", or "memory".
   virtual std::string_view io_name() const { return "memory"; }
 };

@@ -17,6 +17,7 @@
 #include "stoker/storage/location.h"
 #include "stoker/storage/object_writer.h"
 #include "stoker/storage/source.h"
+#include "stoker/storage/store_traffic.h"
 
 namespace stoker {
 
@@ -71,6 +72,8 @@ class Store {
   virtual void remove(const Location& at) const = 0;
   /// Makes a folder, and those above it, if the store needs existing folders to write objects. Throws kIo.
   virtual void create_folder(const Location& /*folder*/) const {}
+  /// What counts its requests, if it is reached over a network: the same for stores that share a connection.
+  virtual std::shared_ptr<const TrafficMeter> meter() const { return nullptr; }
   /// Whether `inner` would be in the folder, or below it.
   virtual bool lies_in(const Location& inner, const Location& folder) const;
 };

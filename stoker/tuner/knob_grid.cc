@@ -104,7 +104,7 @@ void KnobGrid::add_index(int index, int prefetch, int io_depth, std::vector<Knob
 
 std::vector<KnobSetting> KnobGrid::first() const {
   std::vector<KnobSetting> all;
-  const int prefetch = at_least(prefetches_, kPrefetchFirst), io_depth = at_least(io_depths_, kIoDepthFirst);
+  const int prefetch = at_least(prefetches_, kPrefetchFirst), io_depth = at_least(io_depths_, workload_.io_depth_first);
   for (const int index : indices_) add_index(index, prefetch, io_depth, all);
   return all;
 }

@@ -20,7 +20,6 @@ struct TunerLimits {
 
 /// Moderate initial values, enough for most work.
 inline constexpr int kPrefetchFirst = 4;
-inline constexpr int kIoDepthFirst = 32;
 
 class KnobGrid {
  public:

@@ -41,7 +41,7 @@ TEST(KnobGrid, BeginsWithAllThreadsAndIndicesAndModeratelyMuchOfTheRest) {
   EXPECT_EQ(first.size(), 12U);
   for (int threads = 1; threads <= 4; ++threads) {
     for (int index = 1; index <= 3; ++index) {
-      EXPECT_THAT(first, Contains(KnobSetting{threads, index, kPrefetchFirst, kIoDepthFirst}));
+      EXPECT_THAT(first, Contains(KnobSetting{threads, index, kPrefetchFirst, TunedWorkload().io_depth_first}));
     }
   }
 }

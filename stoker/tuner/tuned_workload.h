@@ -28,6 +28,7 @@ struct TunedWorkload {
   int batch = 1;
   int prefetch_max = 1;
   int io_depth_max = 1;
+  int io_depth_first = 32;  // as far as there are so many: where the search begins
 };
 
 /// The default ceiling of worker threads: four fifths of the cores, so that the training itself has some.

@@ -122,7 +122,8 @@ class SeaweedFS(Server):
         config = self.scratch / "s3.json"
         config.write_text('{"identities": [{"name": "test", "credentials": [{"accessKey": "%s", "secretKey": "%s"}], '
                           '"actions": ["Admin", "Read", "Write", "List", "Tagging"]}]}' % (self.KEY, self.SECRET))
-        names = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc", "s3.port.grpc")
+        names = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc",
+                 "s3.port.grpc")
         return [self.program, "-logtostderr=true", "server", f"-dir={self.scratch}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1",
                 *(f"-{name}={port}" for name, port in zip(names, others)), "-master.volumeSizeLimitMB=64", "-volume.max=20",
                 "-s3", f"-s3.port={s3}", "-s3.port.iceberg=0", "-s3.port.lance=0", f"-s3.config={config}", "-s3.autoCreateBucket"]

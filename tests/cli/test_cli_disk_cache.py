@@ -36,8 +36,9 @@ def test_the_second_epoch_makes_no_request(stoker, packed, tmp_path):
         for cache in (tmp_path / "a", tmp_path / "b"):
             report = stoker.json("run", data, *RECIPE, *cached(cache), "--epochs", len(requests) + 1, env=PATIENCE)
             requests.append(server.counts()["requests"] - sum(requests))
-            assert report["cache"]["misses"] == 96
-            assert report["cache"]["hits"] == 96 * len(requests) - 96
+            # Of samples that share a part of the file, the second may find it.
+            assert 0 < report["cache"]["misses"] <= 96
+            assert report["cache"]["hits"] + report["cache"]["misses"] == 96 * len(requests)
         # The same requests, whether one epoch was read or two; merged reads may differ by what is drawn together.
         assert requests[1] <= requests[0] * 1.2, requests
         again = stoker.json("run", data, *RECIPE, *cached(tmp_path / "a"), "--epochs", 2, env=PATIENCE)

@@ -72,6 +72,11 @@ def test_what_cannot_be_read_is_told_in_one_sentence(stoker, repository, data, e
         assert part in stoker.refusal(status, *run(data), env={**hub.env, **env})
 
 
+def test_an_anonymous_run_has_no_token(stoker, repository):
+    with HfHub(repository, token=TOKEN) as hub:
+        assert "set HF_TOKEN" in stoker.refusal(1, *run(f"{DATASET}/train", "--store-anonymous"), env=hub.env)
+
+
 def test_nothing_is_written_to_the_hub(stoker, repository):
     with HfHub(repository) as hub:
         for command in ("pack", repository / "train", f"{DATASET}/packed"), ("index", f"{DATASET}/train/shard-000.tar"):

@@ -71,6 +71,25 @@ def test_a_scan_is_kept_and_an_index_elsewhere_is_used(stoker, shards, tmp_path)
     assert kept < scanned and indexed < scanned
 
 
+def test_a_run_says_what_it_asked_the_server_for(stoker, shards):
+    with WebServer(shards, "--latency", 0.02) as server:
+        args = run(pattern(server.url), "--epochs", 2)
+        report = stoker.json(*args, env=PATIENCE)
+        store, counts = report["store"], server.counts()
+        assert list(store) == ["requests", "retries", "hedged", "bytes", "first_byte_ms_p50", "first_byte_ms_p99"]
+        assert store["requests"] == counts["requests"]
+        assert report["bytes_read"] <= store["bytes"] <= counts["bytes"]
+        assert 20 <= store["first_byte_ms_p50"] <= store["first_byte_ms_p99"] < 10_000
+        assert store["retries"] == 0
+        text = stoker.text(*args, env=PATIENCE)
+    network = next(line for line in text.splitlines() if line.startswith("network"))
+    assert network.endswith("%") and not network.endswith(" 0.0%")
+    assert not any(line.startswith("disk") for line in text.splitlines())
+    local = run(shards / "shard-000.tar", "--epochs", 1)
+    assert stoker.json(*local)["store"] is None
+    assert any(line.startswith("disk") for line in stoker.text(*local).splitlines())
+
+
 # These cost a time-out each.
 SLOW = {"silence", "drip"}
 

@@ -72,6 +72,12 @@ def test_a_pack_in_s3_delivers_what_the_folder_does(stoker, weed, buckets, want,
     stoker.text("verify", at, env=weed.env)
 
 
+def test_what_is_packed_into_s3_delivers_what_the_folder_does(stoker, weed, folder, want, tmp_path):
+    stoker.text("pack", folder, "s3://data/made/", env=weed.env)
+    assert stoker.audit(tmp_path, *run("s3://data/made/"), env=weed.env) == want
+    stoker.text("verify", "s3://data/made/", env=weed.env)
+
+
 def test_foreign_tars_are_listed_read_and_indexed(stoker, weed, tar, want, tmp_path):
     upload(weed, [tar], "data/tars")
     for data in ("s3://data/tars/shard-000.tar", "s3://data/tars/shard-*.tar"):

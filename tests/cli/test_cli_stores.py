@@ -90,10 +90,10 @@ FAULTS = "500 503 503-retry-after reset short wrong-length wrong-range garbage n
 
 @pytest.mark.parametrize("kinds", [",".join(FAULTS), "drip", "silence"])
 def test_faults_of_all_kinds_leave_the_batches_as_they_are(stoker, data, want, tmp_path, kinds):
-    share = 0.1 if "," in kinds else 0.03
+    share, depth = (0.1, 4) if "," in kinds else (0.02, 16)  # not all at a time: a host that is silent is given up
     with StoreServer(data.at, "--share", share, "--faults", kinds, "--seed", 3) as server:
-        args = run(f"{server.url}/packed/", "--epochs", 20, "--io-depth", 4)
-        assert stoker.audit(tmp_path, *args, env={**ENV, "STOKER_HTTP_PATIENCE": "6"})[:len(want)] == want
+        args = run(f"{server.url}/packed/", "--epochs", 20, "--io-depth", depth)
+        assert stoker.audit(tmp_path, *args, env=ENV)[:len(want)] == want
         assert server.counts()["faults"] > 0
 
 
@@ -161,8 +161,9 @@ def test_a_store_that_falls_silent_is_waited_for_once(stoker, data):
                       env={**ENV, "STOKER_HTTP_PATIENCE": "2"})
         assert done.returncode == 1 and done.stderr.count("\n") == 1, done
         assert "no answer came within" in done.stderr or "does not answer" in done.stderr
-        # With at most one more for each that is late.
-        assert 0 < server.counts()["silence"] <= 2 * depth
+        # Each of the reads under way, with another request where it was late and those that open the data set anew; a run
+        # of so many epochs that waited again would ask for ever.
+        assert 0 < server.counts()["silence"] <= 4 * depth
 
 
 @pytest.mark.parametrize("verb", ["run", "info", "index", "verify", "pack"])

@@ -100,9 +100,16 @@ std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string
   log_problems(manifests.take_problems());
   open_now(opener, candidates, stop, opening);
 
+  TrafficMeters meters;
+  const auto add_meter = [&](const Location& at) {
+    if (auto meter = stores.of(at).meter()) add_meters({std::move(meter)}, meters);
+  };
+  for (const std::string& given : data) add_meter(given);
+  if (!index.folder.empty()) add_meter(index.folder);
   std::vector<std::unique_ptr<DataShard>> shards;
   std::vector<std::string> fields, first_classes;
   for (Candidate& candidate : candidates) {
+    add_meter(candidate.shard.location);
     log_problems(candidate.opened.problems);
     add_field_names(candidate.later ? candidate.listed.manifest->fields : candidate.opened.rows->field_names(), fields);
     const Manifest* manifest = candidate.listed.manifest;
@@ -113,7 +120,8 @@ std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string
     shards.push_back(candidate.later ? open_later(opener, candidate.shard, *candidate.listed.shard)
                                      : std::make_unique<DataShard>(std::move(candidate.opened)));
   }
-  return std::make_shared<ShardedDataset>(std::move(shards), std::move(fields), std::move(first_classes));
+  return std::make_shared<ShardedDataset>(std::move(shards), std::move(fields), std::move(first_classes),
+                                          std::move(meters));
 }
 
 }  // namespace stoker

@@ -9,8 +9,12 @@
 namespace stoker {
 
 ShardedDataset::ShardedDataset(std::vector<std::unique_ptr<DataShard>> shards, std::vector<std::string> fields,
-                               std::vector<std::string> classes)
-    : shards_(std::move(shards)), first_samples_{0}, field_names_(std::move(fields)), classes_(std::move(classes)) {
+                               std::vector<std::string> classes, TrafficMeters meters)
+    : shards_(std::move(shards)),
+      first_samples_{0},
+      field_names_(std::move(fields)),
+      classes_(std::move(classes)),
+      meters_(std::move(meters)) {
   for (const auto& shard : shards_) {
     first_samples_.push_back(first_samples_.back() + shard->samples());
     fingerprint_.append(shard->fingerprint());

@@ -18,9 +18,9 @@ namespace stoker {
 
 class ShardedDataset : public Dataset {
  public:
-  /// `fields`: the names that occur in any shard.
+  /// `fields`: the names that occur in any shard. `meters`: of the stores that it was opened from.
   ShardedDataset(std::vector<std::unique_ptr<DataShard>> shards, std::vector<std::string> fields,
-                 std::vector<std::string> classes);
+                 std::vector<std::string> classes, TrafficMeters meters = {});
   /// Of one source whose samples are listed in memory.
   ShardedDataset(std::shared_ptr<Source> source, SampleTable samples, std::vector<std::string> classes);
 
@@ -34,6 +34,7 @@ class ShardedDataset : public Dataset {
   std::vector<std::int64_t> shard_samples() const override;
   std::uint64_t bytes() const override;
   std::uint64_t fingerprint() const override { return fingerprint_.value(); }
+  TrafficMeters meters() const override { return meters_; }
 
  private:
   struct Place {
@@ -47,6 +48,7 @@ class ShardedDataset : public Dataset {
   std::vector<std::string> field_names_;
   std::vector<std::string> classes_;
   Fingerprint fingerprint_;
+  TrafficMeters meters_;
 };
 
 /// Opens DATA (INTERFACES: a folder, a shard, a text file of paths, a glob or brace pattern), or several of them joined

@@ -7,6 +7,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/format/content_tag.h"
+#include "stoker/format/dataset_views.h"
 #include "stoker/format/index/index_writer.h"
 #include "stoker/format/manifest/manifest.h"
 #include "stoker/format/open/sharded_dataset.h"
@@ -48,6 +49,23 @@ class DataInAStore : public ::testing::Test {
   const std::shared_ptr<MemoryStore> store_ = std::make_shared<MemoryStore>();
   Stores stores_{std::make_shared<InlineExecutor>()};
 };
+
+TEST_F(DataInAStore, CountsTheTrafficOfEachStoreOnce) {
+  write_tar("mem://data/a.tar", "a");
+  write_tar("mem://data/b.tar", "b");
+  TempFolder local;
+  local.write("c.tar", tar_member("c.jpg", "c") + tar_member("c.cls", "3") + tar_end());
+  const std::shared_ptr<const Dataset> remote = open({"mem://data/a.tar", "mem://data/b.tar"}),
+                                       here = open({local.path("c.tar")});
+  EXPECT_THAT(remote->meters(), ElementsAre(store_->meter()));
+  EXPECT_THAT(here->meters(), ElementsAre());
+  EXPECT_THAT(open({local.path("c.tar")}, {.folder = Location("mem://indexes")})->meters(),
+              ElementsAre(store_->meter()));
+  EXPECT_THAT(subset(remote, {1})->meters(), ElementsAre(store_->meter()));
+  const std::shared_ptr<const Dataset> mixed = mix({remote, here, subset(remote, {0})}, {1, 1, 1});
+  EXPECT_THAT(mixed->meters(), ElementsAre(store_->meter()));
+  EXPECT_EQ(traffic_of(mixed->meters()).requests, 7);
+}
 
 TEST_F(DataInAStore, IsFoundByNamePatternFolderAndList) {
   write_tar("mem://data/a.tar", "a");

@@ -8,6 +8,19 @@
 #include "stoker/base/threads.h"
 
 namespace stoker {
+namespace {
+
+void add_traffic(const StoreTraffic& traffic, Metrics& metrics) {
+  metrics[Metric::kStoreRequests] = traffic.requests;
+  metrics[Metric::kStoreRetries] = traffic.retries;
+  metrics[Metric::kStoreHedged] = traffic.hedges;
+  metrics[Metric::kStoreBytes] = traffic.bytes;
+  metrics[Metric::kStoreNs] = traffic.busy_ns;
+  metrics[Metric::kStoreFirstByteP50Ns] = traffic.first_bytes.quantile_ns(0.5);
+  metrics[Metric::kStoreFirstByteP99Ns] = traffic.first_bytes.quantile_ns(0.99);
+}
+
+}  // namespace
 
 Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const ResolvedOptions& options)
     : metrics_address_(options.metrics_address),
@@ -17,6 +30,7 @@ Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const Reso
       reader_(core_),
       workers_(core_, reader_, options.order.seed),
       consumer_(core_, reader_, options),
+      meters_(core_.dataset->meters()),
       fixed_(options.fixed) {}
 
 void Engine::start_threads() {
@@ -58,6 +72,7 @@ Metrics Engine::metrics() const {
   core_.check_home();
   Metrics metrics = core_.metrics.read();
   if (core_.cache) metrics[Metric::kCacheBytes] = static_cast<std::int64_t>(core_.cache->used());
+  if (!meters_.empty()) add_traffic(traffic_of(meters_), metrics);
   return metrics;
 }
 

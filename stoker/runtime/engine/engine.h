@@ -67,6 +67,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Reader reader_;
   Workers workers_;
   Consumer consumer_;
+  const TrafficMeters meters_;  // of the data set's stores
 
   mutable std::mutex knobs_mutex_;               // one set() or close() at a time; taken before the core's
   Knobs fixed_;                                  // by the user, at first and while we run

@@ -110,6 +110,7 @@ void EngineCore::observe() {
   set(Level::kReaderWaiting, reader_waits ? 1 : 0);
   set(Level::kConsumerWaiting, consumer_waits ? 1 : 0);
   set(Level::kReadsInFlight, number(reads_in_flight));
+  set(Level::kDiskReading, disk_reads_in_flight > 0 ? 1 : 0);
   set(Level::kReadsWaiting, number(reads_waiting));
   set(Level::kTicketsBlocked, number(board.read_ahead.refuses() ? located : 0));
   set(Level::kTicketsReady, number(board.tickets.workable_count()));

@@ -78,7 +78,8 @@ struct EngineCore {
   int worker_target;        // threads
   std::size_t located = 0;  // tickets that wait for room
   std::size_t reads_waiting = 0, reads_in_flight = 0;
-  std::exception_ptr failure{};  // of the reader or a worker itself: nothing goes on after it
+  std::size_t disk_reads_in_flight = 0;  // of them, those from local storage
+  std::exception_ptr failure{};          // of the reader or a worker itself: nothing goes on after it
 
  private:
   BoardOptions options_of_board(const ResolvedOptions& options) const;

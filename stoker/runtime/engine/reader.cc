@@ -214,6 +214,7 @@ PlannedRead* Reader::take_read() {
     for (const FieldRead* field = read.fields; field; field = field->next) wanted |= !field->ticket->work->discarded;
     if (wanted) {
       ++core_.reads_in_flight;
+      if (!read.source->is_remote()) ++core_.disk_reads_in_flight;
       return &read;
     }
     read_fields(read);
@@ -231,8 +232,11 @@ void Reader::read_ended(ReadRequest& request) noexcept {
   PlannedRead& read = *static_cast<PlannedRead*>(request.context);
   Reader& reader = *static_cast<Reader*>(read.engine);
   EngineCore& core = reader.core_;
+  const bool is_disk = !read.source->is_remote();
   core.metrics.add(Metric::kReads, 1);
+  if (is_disk) core.metrics.add(Metric::kDiskReads, 1);
   if (!request.error) {
+    if (is_disk) core.metrics.add(Metric::kDiskBytes, static_cast<std::int64_t>(request.length()));
     core.metrics.add(Metric::kBytesRead, static_cast<std::int64_t>(read.wanted));
     core.metrics.add(Metric::kBytesFetched, static_cast<std::int64_t>(request.length()));
     read.copy_fields();
@@ -241,6 +245,7 @@ void Reader::read_ended(ReadRequest& request) noexcept {
   {
     const std::lock_guard lock(core.mutex);
     --core.reads_in_flight;
+    if (is_disk) --core.disk_reads_in_flight;
     if (PlannedRead* const taken = reader.take_read()) next.push(*taken);
     reader.read_fields(read);
     core.observe();

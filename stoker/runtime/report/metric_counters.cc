@@ -17,6 +17,7 @@ constexpr std::array<LevelSpec, static_cast<std::size_t>(Level::kCount)> kLevels
     {Metric::kReaderStallNs},
     {Metric::kConsumerWaitNs},
     {Metric::kReadNs, Metric::kReadsInFlight},
+    {Metric::kDiskNs},
     {Metric::kReadsWaitingNs, Metric::kReadsWaiting},
     {Metric::kTicketsBlockedNs, Metric::kTicketsBlocked},
     {Metric::kTicketsReadyNs, Metric::kTicketsReady},

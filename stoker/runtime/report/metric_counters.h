@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "stoker/base/clock.h"
+#include "stoker/base/occupancy.h"
 #include "stoker/base/threads.h"
 #include "stoker/runtime/metrics.h"
-#include "stoker/runtime/report/occupancy.h"
 
 namespace stoker {
 
@@ -50,6 +50,7 @@ enum class Level : std::uint8_t {
   kReaderWaiting,
   kConsumerWaiting,
   kReadsInFlight,
+  kDiskReading,
   kReadsWaiting,
   kTicketsBlocked,
   kTicketsReady,

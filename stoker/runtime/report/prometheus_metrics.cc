@@ -23,6 +23,7 @@ bool is_time(const MetricSpec& spec) { return spec.name.ends_with(kNs); }
 std::string_view help_of(const MetricSpec& spec) {
   if (!spec.stage.empty()) return "time that workers and the device spent on a stage, or on several fused stages";
   if (spec.kind == MetricKind::kKnob) return "current value";
+  if (!spec.quantity.empty()) return "time that answers of stores took to begin";
   return spec.doc;
 }
 
@@ -52,7 +53,7 @@ void add_series(const MetricSpec& spec, const LoaderReading& reading, std::int64
 std::string prometheus_name(const MetricSpec& spec) {
   if (!spec.stage.empty()) return "stoker_stage_busy_seconds_total";
   if (spec.kind == MetricKind::kKnob) return "stoker_knob";
-  std::string name(spec.name);
+  std::string name(spec.quantity.empty() ? spec.name : spec.quantity);
   if (is_time(spec)) {
     name = name.substr(0, name.size() - kNs.size()) + "_seconds";
   } else if (spec.name.starts_with(kBytesFirst)) {
@@ -78,6 +79,7 @@ std::vector<MetricFamily> prometheus_families(std::span<const LoaderReading> loa
       }
       std::vector<ClientMetric::Label> labels;
       if (!spec.stage.empty()) labels = {{"stage", std::string(spec.stage)}, {"side", std::string(spec.side)}};
+      if (!spec.quantile.empty()) labels = {{"quantile", std::string(spec.quantile)}};
       if (spec.kind == MetricKind::kKnob) labels = {{"name", std::string(spec.name)}};
       add_series(spec, reading, reading.metrics.values[i], std::move(labels), family);
     }

@@ -24,6 +24,8 @@ LoaderReading reading(const std::string& loader, int rank) {
   made.metrics[stage_ns(StageSide::kCpu, Stage::kDecode)] = 1'500'000'000;
   made.metrics[Metric::kBytesRead] = 77;
   made.metrics[Metric::kThreads] = 3;
+  made.metrics[Metric::kStoreFirstByteP50Ns] = 250'000'000;
+  made.metrics[Metric::kStoreFirstByteP99Ns] = 1'500'000'000;
   made.metrics.workers = {{.busy_ns = 2'000'000'000, .idle_ns = 0}, {.busy_ns = 500'000'000, .idle_ns = 1}};
   return made;
 }
@@ -42,6 +44,9 @@ TEST(PrometheusMetrics, AreNamedByTheConventions) {
   EXPECT_EQ(name_of(Metric::kFirstBatchNs), "stoker_first_batch_seconds");
   EXPECT_EQ(name_of(Metric::kBatchBytes), "stoker_batch_bytes");
   EXPECT_EQ(name_of(Metric::kIoDepth), "stoker_knob");
+  EXPECT_EQ(name_of(Metric::kStoreBytes), "stoker_store_bytes_total");
+  EXPECT_EQ(name_of(Metric::kStoreNs), "stoker_store_seconds_total");
+  EXPECT_EQ(name_of(Metric::kStoreFirstByteP99Ns), "stoker_store_first_byte_seconds");
 }
 
 TEST(PrometheusMetrics, HaveNamesThatSayWhatTheyAre) {
@@ -58,6 +63,9 @@ TEST(PrometheusMetrics, AreInSecondsAndHaveLabels) {
   EXPECT_THAT(text, HasSubstr("stoker_samples_total{loader=\"train\",rank=\"2\"} 1002\n"));
   EXPECT_THAT(text, HasSubstr("{loader=\"train\",rank=\"2\",stage=\"decode\",side=\"cpu\"} 1.5\n"));
   EXPECT_THAT(text, HasSubstr("stoker_read_bytes_total{loader=\"train\",rank=\"2\"} 77\n"));
+  const std::string first_byte = "stoker_store_first_byte_seconds{loader=\"train\",rank=\"2\",quantile=";
+  EXPECT_THAT(text, HasSubstr(first_byte + "\"0.5\"} 0.25\n"));
+  EXPECT_THAT(text, HasSubstr(first_byte + "\"0.99\"} 1.5\n"));
   EXPECT_THAT(text, HasSubstr("stoker_knob{loader=\"train\",rank=\"2\",name=\"threads\"} 3\n"));
   EXPECT_THAT(text, HasSubstr("stoker_worker_busy_seconds_total{loader=\"train\",rank=\"2\",worker=\"1\"} 0.5\n"));
   EXPECT_THAT(text, HasSubstr("# HELP stoker_samples_total samples delivered, padding not counted\n"

@@ -20,7 +20,9 @@
 namespace stoker {
 namespace {
 
-constexpr int kIoDepthTuned = 256;  // at most
+// At most, and to begin with. Over a network an answer takes as long whether there are one or hundreds, so that what is
+// few there wastes the first windows.
+constexpr int kIoDepthTuned = 256, kIoDepthFarTuned = 1024, kIoDepthFarFirst = 256;
 
 // The title of a tuning report: program, data, recipe, machine and time.
 std::string tuning_title(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options,
@@ -51,6 +53,10 @@ std::optional<SelfTuningOptions> tuning_options(const Dataset& dataset, const Pl
   tuning.workload.batch = options.batch;
   tuning.workload.prefetch_max = prefetch_max;
   tuning.workload.io_depth_max = kIoDepthTuned;
+  if (!dataset.meters().empty()) {
+    tuning.workload.io_depth_max = kIoDepthFarTuned;
+    tuning.workload.io_depth_first = kIoDepthFarFirst;
+  }
   tuning.limits.fixed = options.fixed;
   tuning.limits.fits = [prefetch_max](int /*transfer_index*/, int prefetch) { return prefetch <= prefetch_max; };
   tuning.cores = options.cores.cores;

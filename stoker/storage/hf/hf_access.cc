@@ -71,7 +71,7 @@ std::string find_token(const Environment& environment) {
 
 }  // namespace
 
-HfAccess HfAccess::from(const Environment& environment) {
+HfAccess HfAccess::from(const Environment& environment, bool anonymous) {
   HfAccess access;
   if (std::optional<std::string> endpoint = environment("HF_ENDPOINT")) {
     if (!endpoint->starts_with("http://") && !endpoint->starts_with("https://")) {
@@ -81,10 +81,8 @@ HfAccess HfAccess::from(const Environment& environment) {
     access.endpoint = *std::move(endpoint);
   }
   access.offline = is_on(environment, "HF_HUB_OFFLINE");
-  access.token = find_token(environment);
+  if (!anonymous) access.token = find_token(environment);
   return access;
 }
-
-HfAccess HfAccess::from_environment() { return from(process_environment()); }
 
 }  // namespace stoker

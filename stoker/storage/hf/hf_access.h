@@ -15,8 +15,8 @@ struct HfAccess {
   /// HF_ENDPOINT, HF_HUB_OFFLINE, and the token: HF_TOKEN, else HUGGING_FACE_HUB_TOKEN, else what the file that
   /// HF_TOKEN_PATH names holds, by default `token` in HF_HOME. Throws kUsage for an endpoint that is not a URL and for
   /// a token that cannot be sent, kIo for a file that may not be read.
-  static HfAccess from(const Environment& environment);
-  static HfAccess from_environment();
+  /// `anonymous`: no token is looked for.
+  static HfAccess from(const Environment& environment, bool anonymous = false);
 };
 
 }  // namespace stoker

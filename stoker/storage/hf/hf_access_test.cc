@@ -15,12 +15,13 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-HfAccess access_by(const std::map<std::string, std::string>& variables) {
-  return HfAccess::from([&](std::string_view name) {
+HfAccess access_by(const std::map<std::string, std::string>& variables, bool anonymous = false) {
+  const auto environment = [&](std::string_view name) {
     const auto found = variables.find(std::string(name));
     const bool is_set = found != variables.end() && !found->second.empty();
     return is_set ? std::optional(found->second) : std::nullopt;
-  });
+  };
+  return HfAccess::from(environment, anonymous);
 }
 
 TEST(HfAccess, IsAnonymousAtTheHubByDefault) {
@@ -63,6 +64,7 @@ TEST(HfAccess, LooksForTheTokenWhereTheHubsOwnClientDoes) {
   variables["HF_TOKEN_PATH"] = home.path("empty");
   EXPECT_EQ(access_by(variables).token, "");
   variables["HF_TOKEN"] = "by-variable";
+  EXPECT_EQ(access_by(variables, true).token, "");
   variables["HF_HUB_DISABLE_IMPLICIT_TOKEN"] = "1";
   EXPECT_EQ(access_by(variables).token, "");
 }

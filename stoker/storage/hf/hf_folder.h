@@ -39,6 +39,7 @@ class HfFolderSource final : public Source {
   std::unique_ptr<Folder> list(std::string_view part) const override;
   /// Each read is a request for the part, by a source that is made for it.
   void start(ReadRequest& request) override;
+  bool is_remote() const override { return true; }
   std::string_view io_name() const override { return "http"; }
 
  private:

@@ -2,7 +2,6 @@
 // revision of it, a path in that. And the URLs by which the hub answers for these.
 #pragma once
 
-#include <compare>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +20,7 @@ struct HfRepository {
   std::string name{};             // "OWNER/NAME"
   std::string revision = "main";  // a branch, a tag, a commit, or "refs/convert/parquet"
 
-  auto operator<=>(const HfRepository&) const = default;
+  bool operator==(const HfRepository&) const = default;
   /// "data set", "model", "space": for messages.
   std::string_view kind_name() const;
 };

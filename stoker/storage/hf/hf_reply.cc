@@ -61,9 +61,9 @@ std::vector<HfEntry> parse_hf_tree(std::string_view json) {
   std::vector<HfEntry> entries;
   std::optional<ReadEntry> now;
   const auto finish = [&] {
-    if (!now) return;
-    if (std::optional<HfEntry> entry = entry_of(*std::move(now))) entries.push_back(*std::move(entry));
-    now.reset();
+    std::optional<ReadEntry> read = std::exchange(now, std::nullopt);
+    if (!read) return;
+    if (std::optional<HfEntry> entry = entry_of(*std::move(read))) entries.push_back(*std::move(entry));
   };
   bool is_list = false;
   const bool is_json = for_each_json_value(json, [&](const std::string& pointer, Json value) {
@@ -100,11 +100,12 @@ std::string parse_hf_commit(std::string_view json) {
 std::optional<std::string> parse_hf_next(std::string_view link) {
   // <URL>; rel="next", <URL>; rel="first"
   while (!link.empty()) {
-    const std::size_t open = link.find('<'), close = link.find('>', open == std::string_view::npos ? 0 : open);
-    if (open == std::string_view::npos || close == std::string_view::npos) fail_no_listing();
+    const std::size_t open = link.find('<');
+    const std::size_t close = open == std::string_view::npos ? open : link.find('>', open);
+    if (close == std::string_view::npos) fail_no_listing();
     const std::string_view url = link.substr(open + 1, close - open - 1);
     link.remove_prefix(close + 1);
-    const std::size_t end = std::min(link.find(",", 0), link.size());
+    const std::size_t end = std::min(link.find(','), link.size());
     const std::string_view parameters = link.substr(0, end);
     link.remove_prefix(std::min(end + 1, link.size()));
     if (parameters.find("rel=\"next\"") == std::string_view::npos &&

@@ -30,10 +30,11 @@ HfStore::HfStore(std::shared_ptr<HttpTransport> transport, std::function<HfAcces
 HfAnswer<HfStore::Snapshot> HfStore::snapshot_of(const HfRepository& repository, const HfQuestion& question) const {
   // In a forked child nothing is remembered, since the lock may be held for ever.
   if (!home_.here()) return resolve(repository, question);
+  const std::string key = fmt::format("{}@{}", hf_page_url("", repository), repository.revision);
   const std::lock_guard lock(mutex_);
-  if (const auto known = snapshots_.find(repository); known != snapshots_.end()) return {.value = known->second};
+  if (const auto known = snapshots_.find(key); known != snapshots_.end()) return {.value = known->second};
   HfAnswer<Snapshot> answer = resolve(repository, question);
-  if (answer.value) snapshots_.emplace(repository, *answer.value);
+  if (answer.value) snapshots_.emplace(key, *answer.value);
   return answer;
 }
 
@@ -118,6 +119,7 @@ std::vector<Location> HfStore::match(const Location& pattern) const {
   match_below(*snapshot, "", path.path, question, paths);
   std::sort(paths.begin(), paths.end());
   std::vector<Location> found;
+  found.reserve(paths.size());
   for (const std::string& one : paths) found.emplace_back(fmt::format("{}/{}", path.root, one));
   return found;
 }

@@ -18,8 +18,7 @@ namespace stoker {
 class HfStore final : public Store {
  public:
   /// `access` is asked for with the first request: what it throws, all that needs the hub throws.
-  explicit HfStore(std::shared_ptr<HttpTransport> transport,
-                   std::function<HfAccess()> access = HfAccess::from_environment);
+  HfStore(std::shared_ptr<HttpTransport> transport, std::function<HfAccess()> access);
 
   std::string_view scheme() const override { return "hf"; }
   /// A file's tag is the hash of its content. Throws kIo when the hub does not answer, kClosed when the transport was
@@ -34,6 +33,7 @@ class HfStore final : public Store {
   /// They throw kUsage.
   std::unique_ptr<ObjectWriter> put(const Location& at) const override;
   void remove(const Location& at) const override;
+  std::shared_ptr<const TrafficMeter> meter() const override { return transport_; }
 
  private:
   using Snapshot = std::shared_ptr<const HfSnapshot>;
@@ -55,7 +55,7 @@ class HfStore final : public Store {
   const std::function<HfAccess()> access_;
   const HomeProcess home_{};
   mutable std::mutex mutex_;
-  mutable std::map<HfRepository, Snapshot> snapshots_;
+  mutable std::map<std::string, Snapshot> snapshots_;  // by kind, name and revision
 };
 
 }  // namespace stoker

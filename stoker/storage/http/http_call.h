@@ -74,6 +74,7 @@ struct HttpCall {
     std::string redirected;                    // where to, if anywhere
     int tries = 0, redirects = 0;
     bool hedged = false;
+    bool lined_up = false;
     bool ended = false;
     std::int64_t began_ns = 0;  // when the first exchange was started
     std::int64_t due_ns = 0;    // of the next exchange when none is under way

@@ -36,7 +36,10 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
 }  // namespace
 
 HttpDriver::HttpDriver(const HttpOptions& options, HttpCounters& counters)
-    : options_(options), counters_(counters), random_(jitter()) {
+    : options_(options),
+      counters_(counters),
+      at_once_(std::min(options.exchanges_near, options.exchanges_max)),
+      random_(jitter()) {
   ::curl_multi_setopt(sockets_.multi(), CURLMOPT_MAXCONNECTS, static_cast<long>(options.exchanges_max));
   ::curl_multi_setopt(sockets_.multi(), CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
 }
@@ -50,20 +53,46 @@ void HttpDriver::add(HttpCall& call) {
   call.head = {};
   call.progress.due_ns = now_ns();
   calls_.push_back(&call);
-  next_sweep_ns_ = 0;
+  line_up(call);
+}
+
+/// Its next exchange may begin as soon as there is room.
+void HttpDriver::line_up(HttpCall& call) {
+  call.progress.lined_up = true;
+  line_.push(call);
+}
+
+void HttpDriver::leave_line(HttpCall& call) {
+  IntrusiveQueue<HttpCall> others;
+  while (HttpCall* const other = line_.pop()) {
+    if (other != &call) others.push(*other);
+  }
+  line_ = others;
+}
+
+/// Begins exchanges of calls that are due, in turn, while there is room. Not the sweep's: with hundreds of calls,
+/// looking at all of them for each that ends would take longer than all else.
+void HttpDriver::begin_next() {
+  const std::int64_t now = line_.empty() ? 0 : now_ns();
+  while (!line_.empty() && has_room()) {
+    HttpCall* const call = line_.pop();
+    call->progress.lined_up = false;
+    look_at(*call, now);
+  }
 }
 
 IntrusiveQueue<HttpCall> HttpDriver::advance() {
   if (now_ns() >= next_sweep_ns_) sweep(now_ns());
+  begin_next();
   sockets_.run(wait_ms());
   take_messages();
-  std::erase_if(calls_, [](const HttpCall* call) { return call->progress.ended; });
+  if (!ended_.empty()) std::erase_if(calls_, [](const HttpCall* call) { return call->progress.ended; });
   return std::exchange(ended_, {});
 }
 
 /// For how long there is nothing to do but for the network.
 int HttpDriver::wait_ms() const {
-  if (!ended_.empty() || next_sweep_ns_ == 0) return 0;
+  if (!ended_.empty() || next_sweep_ns_ == 0 || (!line_.empty() && has_room())) return 0;
   if (calls_.empty()) return kIdleWaitMs;
   return static_cast<int>(std::max<std::int64_t>(next_sweep_ns_ - now_ns(), 0) / 1'000'000) + 1;
 }
@@ -150,7 +179,7 @@ void HttpDriver::start_exchange(HttpCall& call, std::int64_t now) {
   });
   if (error) return end(call, std::move(error));
   free_.pop_back();
-  ++exchanges_;
+  counters_.set_under_way(++exchanges_);
   call.progress.exchanges[call.progress.exchanges[0] ? 1 : 0] = exchange;
   counters_.add(HttpCounters::kRequests);
   call.host->retries.request_made();
@@ -166,7 +195,7 @@ void HttpDriver::drop(HttpExchange& exchange) {
   ::curl_multi_remove_handle(sockets_.multi(), exchange.handle());
   exchange.abandon();
   free_.push_back(&exchange);
-  --exchanges_;
+  counters_.set_under_way(--exchanges_);
 }
 
 void HttpDriver::drop_all(HttpCall& call) {
@@ -212,6 +241,7 @@ void HttpDriver::count_answer(const HttpCall& call, const HttpExchange& exchange
   // What it takes to connect is paid once.
   if (exchange.connections_made() > 0) return;
   call.host->link.add(first_byte_ns, exchange.received(), now_ns() - exchange.answered_ns());
+  at_once_ = std::clamp(call.host->link.worth_at_once(), at_once_, options_.exchanges_max);
 }
 
 void HttpDriver::redirect(HttpCall& call, const std::string& target) {
@@ -230,7 +260,7 @@ void HttpDriver::redirect(HttpCall& call, const std::string& target) {
   progress.redirected = redirect_target(call.url, target);
   if (call.redirect) *call.redirect = {progress.redirected, now_ns() + kRedirectKeptNs};
   progress.due_ns = now_ns();
-  next_sweep_ns_ = 0;
+  line_up(call);
   counters_.add(HttpCounters::kRedirects);
 }
 
@@ -275,8 +305,8 @@ void HttpDriver::end(HttpCall& call, std::exception_ptr error) {
   drop_all(call);
   call.error = std::move(error);
   call.progress.ended = true;
+  if (std::exchange(call.progress.lined_up, false)) leave_line(call);
   ended_.push(call);
-  next_sweep_ns_ = 0;  // others wait for the room
 }
 
 }  // namespace stoker

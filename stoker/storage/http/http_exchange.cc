@@ -13,7 +13,7 @@
 namespace stoker {
 namespace {
 
-constexpr long kBufferBytes = 256 << 10;        // libcurl's, which one call of recv() fills at most
+constexpr long kBufferBytes = 64 << 10;         // libcurl's for each request, which one call of recv() fills at most
 constexpr std::uint64_t kUnusedMax = 64 << 10;  // a connection is kept for so little that is read and dropped
 
 template <typename Value>

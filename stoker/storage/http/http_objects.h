@@ -29,6 +29,7 @@ class HttpObjects {
   explicit HttpObjects(std::shared_ptr<HttpTransport> transport) : transport_(std::move(transport)) {}
 
   HttpTransport& transport() const { return *transport_; }
+  std::shared_ptr<const TrafficMeter> meter() const { return transport_; }
 
   /// Nothing, and the `refusal`, where the server answered that it has nothing, or that we may not see it. Throws what
   /// else prevents an answer: "cannot `doing` 'name': why". What was found is remembered for a minute: a data set looks

@@ -9,8 +9,10 @@
 namespace stoker {
 
 struct HttpOptions {
-  int exchanges_max = 128;  // requests that servers have at a time, over all hosts; more wait their turn
-  int tries_max = 8;        // of one request
+  /// Requests that servers have at a time, over all hosts; more wait their turn. The farther a server is, the more of
+  /// them it takes to keep the link busy (LinkEstimate): from `exchanges_near` to `exchanges_max`.
+  int exchanges_near = 128, exchanges_max = 512;
+  int tries_max = 8;  // of one request
   int redirects_max = 5;
 
   std::chrono::milliseconds connect_max{10'000};

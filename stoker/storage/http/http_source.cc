@@ -55,8 +55,9 @@ std::uint64_t HttpSource::size(std::string_view part) const {
 }
 
 std::optional<ObjectIdentity> HttpSource::identity(std::string_view part) const {
-  const bool is_known = version_ && (is_strong_tag(version_->tag) || !version_->last_modified.empty());
-  if (!part.empty() || !is_known) return std::nullopt;
+  if (!part.empty() || !version_) return std::nullopt;
+  const bool is_known = is_strong_tag(version_->tag) || !version_->last_modified.empty();
+  if (!is_known) return std::nullopt;
   return ObjectIdentity{.place = object_.url,
                         .version = fmt::format("{} {} {}", version_->size, version_->tag, version_->last_modified)};
 }
@@ -79,7 +80,6 @@ void HttpSource::start(ReadRequest& request) {
 }
 
 void HttpSource::start_parts(ReadRequest& request) {
-  auto& reading = request.scratch.get<Reading>();
   const std::uint64_t gap = gap_worth_reading(), part_bytes = transport_->options().part_bytes;
   PieceCursor place(request.into);
   std::uint64_t position = request.offset;
@@ -87,32 +87,51 @@ void HttpSource::start_parts(ReadRequest& request) {
     place.pass(bytes);
     position += bytes;
   };
+  bool reads = false;
   for (;;) {
     pass(place.hole_to_pass(gap));
-    if (place.at_end()) return;
+    if (place.at_end()) break;
     const std::uint64_t length = std::min(place.stretch(gap), part_bytes);
-    std::unique_ptr<HttpParts::Part> part = parts_->take();
-    part->request = &request;
-    HttpCall& call = part->call;
-    call.method = HttpCall::Method::kGet;
-    call.url = object_.url;
-    call.name = object_.name;
-    call.dialect = object_.dialect.get();
-    call.redirect = object_.keeps_redirect ? &redirect_ : nullptr;
-    call.host = host_.get();
-    call.first = position;
-    call.length = length;
-    call.into = place;
-    call.version = version_ ? &*version_ : nullptr;
-    call.deadline_ns = request.deadline_ns;
-    call.stop = request.stop;
-    call.context = part.get();
-    call.done = &part_ended;
-    reading.left.fetch_add(1, std::memory_order_relaxed);
-    HttpCall& started = part.release()->call;  // part_ended() takes it back
-    transport_->start(started);
+    start_call(request, HttpCall::Method::kGet, position, length, place);
+    reads = true;
     pass(length);
   }
+  // Whether the range is inside an object of unknown size, of which nothing is read.
+  if (!version_ && !reads) start_call(request, HttpCall::Method::kHead, 0, 0, place);
+}
+
+void HttpSource::start_call(ReadRequest& request, HttpCall::Method method, std::uint64_t first, std::uint64_t length,
+                            const PieceCursor& into) {
+  std::unique_ptr<HttpParts::Part> part = parts_->take();
+  part->request = &request;
+  HttpCall& call = part->call;
+  call.method = method;
+  call.url = object_.url;
+  call.name = object_.name;
+  call.dialect = object_.dialect.get();
+  call.redirect = object_.keeps_redirect ? &redirect_ : nullptr;
+  call.host = host_.get();
+  call.first = first;
+  call.length = length;
+  call.into = into;
+  call.version = version_ ? &*version_ : nullptr;
+  call.deadline_ns = request.deadline_ns;
+  call.stop = request.stop;
+  call.context = part.get();
+  call.done = &part_ended;
+  request.scratch.get<Reading>().left.fetch_add(1, std::memory_order_relaxed);
+  HttpCall& started = part.release()->call;  // part_ended() takes it back
+  transport_->start(started);
+}
+
+/// Throws where an answer tells that the object, whose size was not known, has not all of the range.
+void HttpSource::require_inside(const HttpCall& call, const ReadRequest& request) const {
+  if (version_) return;
+  const std::optional<ContentRange>& sent = call.head.content_range;
+  const auto size = call.method == HttpCall::Method::kHead ? call.head.content_length
+                    : sent                                 ? sent->object_bytes
+                                                           : std::nullopt;
+  if (size) require_range_inside(name(), *size, request.offset, request.length());
 }
 
 void HttpSource::part_ended(HttpCall& call) noexcept {
@@ -122,6 +141,8 @@ void HttpSource::part_ended(HttpCall& call) noexcept {
   if (call.error) {
     if (call.is_final) source.keep_refusal(call.error);
     fail_read(request, call.error);
+  } else if (std::exception_ptr outside = thrown_by([&] { source.require_inside(call, request); })) {
+    fail_read(request, std::move(outside));
   }
   source.parts_->give_back(std::move(part));
   finish_one(request);

@@ -39,6 +39,7 @@ class HttpSource final : public Source {
   /// read in a way that asking again does not change, all that follow fail with the same sentence.
   void start(ReadRequest& request) override;
   std::uint64_t gap_worth_reading() const override { return host_->link.gap_worth_reading(); }
+  bool is_remote() const override { return true; }
   std::string_view io_name() const override { return "http"; }
 
  private:
@@ -46,6 +47,9 @@ class HttpSource final : public Source {
   struct Reading;
 
   void start_parts(ReadRequest& request);
+  void start_call(ReadRequest& request, HttpCall::Method method, std::uint64_t first, std::uint64_t length,
+                  const PieceCursor& into);
+  void require_inside(const HttpCall& call, const ReadRequest& request) const;
   static void part_ended(HttpCall& call) noexcept;
   static void finish_one(ReadRequest& request) noexcept;
   static void fail_read(ReadRequest& request, std::exception_ptr error) noexcept;

@@ -33,6 +33,7 @@ class HttpStore final : public Store {
   /// They throw kUsage.
   std::unique_ptr<ObjectWriter> put(const Location& at) const override;
   void remove(const Location& at) const override;
+  std::shared_ptr<const TrafficMeter> meter() const override { return objects_.meter(); }
 
  private:
   const std::string scheme_;

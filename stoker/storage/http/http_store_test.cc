@@ -102,6 +102,10 @@ TEST_F(Http, ExaminesAndReadsAnObject) {
   EXPECT_EQ(transport_->traffic().requests, 3);
   EXPECT_EQ(transport_->traffic().bytes, 100'001);
   EXPECT_EQ(transport_->traffic().first_bytes.total(), 3);
+  const std::int64_t busy_ns = transport_->traffic().busy_ns;
+  EXPECT_GT(busy_ns, 0);
+  EXPECT_EQ(transport_->traffic().busy_ns, busy_ns) << "nothing is under way";
+  EXPECT_EQ(store().meter(), transport_);
 }
 
 TEST_F(Http, ReadsLongRangesInParts) {

@@ -1,23 +1,15 @@
-// What went over the network, counted for reports.
+// What goes over the network by HTTP, counted while it does.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 
-#include "stoker/storage/http/latency_histogram.h"
+#include "stoker/base/clock.h"
+#include "stoker/base/occupancy.h"
+#include "stoker/storage/store_traffic.h"
 
 namespace stoker {
-
-struct HttpTraffic {
-  std::int64_t requests = 0;     // that were sent, with those that repeat another
-  std::int64_t retries = 0;      // of them, those that repeat one that failed
-  std::int64_t hedges = 0;       // of them, those sent because another was late
-  std::int64_t redirects = 0;    // of them, those that another led to
-  std::int64_t connections = 0;  // that were made
-  std::int64_t bytes = 0;        // of bodies that were used
-  LatencyHistogram first_bytes{};
-};
 
 /// Threads: one counts, any may read.
 class HttpCounters {
@@ -26,14 +18,22 @@ class HttpCounters {
 
   void add(Counter counter, std::int64_t count = 1) { add_to(counts_[counter], count); }
   void add_first_byte(std::int64_t ns) { add_to(first_bytes_[LatencyHistogram::bucket_of(ns)], 1); }
+  /// How many requests are under way from now on.
+  void set_under_way(int requests) {
+    const int busy = requests > 0 ? 1 : 0;
+    if (busy == busy_.level()) return;
+    busy_.begin_change();
+    busy_.end_change(busy, now_ns());
+  }
 
-  HttpTraffic read() const {
-    HttpTraffic traffic{.requests = counts_[kRequests],
-                        .retries = counts_[kRetries],
-                        .hedges = counts_[kHedges],
-                        .redirects = counts_[kRedirects],
-                        .connections = counts_[kConnections],
-                        .bytes = counts_[kBytes]};
+  StoreTraffic read() const {
+    StoreTraffic traffic{.requests = counts_[kRequests],
+                         .retries = counts_[kRetries],
+                         .hedges = counts_[kHedges],
+                         .redirects = counts_[kRedirects],
+                         .connections = counts_[kConnections],
+                         .bytes = counts_[kBytes],
+                         .busy_ns = busy_.read(now_ns()).level_ns};
     for (std::size_t i = 0; i < first_bytes_.size(); ++i) traffic.first_bytes.counts[i] = first_bytes_[i];
     return traffic;
   }
@@ -44,6 +44,7 @@ class HttpCounters {
 
   std::array<Count, kCounters> counts_{};
   std::array<Count, LatencyHistogram::kBuckets> first_bytes_{};
+  Occupancy busy_;
 };
 
 }  // namespace stoker

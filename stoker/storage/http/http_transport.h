@@ -18,14 +18,14 @@
 namespace stoker {
 
 /// Threads: any.
-class HttpTransport {
+class HttpTransport final : public TrafficMeter {
  public:
   using MakeExecutor = std::function<std::shared_ptr<Executor>()>;
 
   /// The first call takes a thread of the executor made then, and keeps it until this is destroyed.
   HttpTransport(HttpOptions options, MakeExecutor make_executor);
   /// Waits until that thread is done with this. No call may be under way. Not to be called from `done`.
-  ~HttpTransport();
+  ~HttpTransport() override;
   HttpTransport(const HttpTransport&) = delete;
   HttpTransport& operator=(const HttpTransport&) = delete;
 
@@ -41,7 +41,7 @@ class HttpTransport {
   /// Makes the call and waits for it; its error is the caller's to look at. Not to be called from `done`.
   void perform(HttpCall& call);
 
-  HttpTraffic traffic() const { return counters_.read(); }
+  StoreTraffic traffic() const override { return counters_.read(); }
 
  private:
   void take(HttpCall& call);

@@ -31,8 +31,23 @@ TEST(LinkEstimate, ReadsGapsThatPassInTheTimeOfARequest) {
   EXPECT_EQ(link.gap_worth_reading(), LinkEstimate::kGapFirst);
   for (int i = 0; i < 100; ++i) link.add(30 * kMs, 1 << 20, 20 * kMs);  // 50 MiB a second
   EXPECT_EQ(link.gap_worth_reading(), LinkEstimate::kGapMost);          // 1.5 MiB pass in that time
-  for (int i = 0; i < 200; ++i) link.add(3 * kMs, 1 << 20, 20 * kMs);
-  EXPECT_NEAR(static_cast<double>(link.gap_worth_reading()), 0.15 * (1 << 20), 1e4);
+  for (int i = 0; i < 200; ++i) link.add(3 * kMs, 1 << 20, 120 * kMs);  // 8.3 MiB a second
+  EXPECT_NEAR(static_cast<double>(link.gap_worth_reading()), 0.025 * (1 << 20), 1e3);
+}
+
+TEST(LinkEstimate, AsksForMoreRequestsAtOnceTheFartherTheServerIs) {
+  LinkEstimate near, far, busy;
+  for (int i = 0; i < 100; ++i) {
+    near.add(kMs, 1 << 20, kMs);
+    far.add(30 * kMs, 1 << 20, kMs);
+    busy.add(i == 0 ? kMs : 30 * kMs, 1 << 20, kMs);  // they wait for each other
+  }
+  EXPECT_EQ(LinkEstimate().worth_at_once(), 0);
+  EXPECT_EQ(near.worth_at_once(), 10);
+  EXPECT_EQ(far.worth_at_once(), 300);
+  EXPECT_LT(busy.worth_at_once(), 12);
+  for (int i = 0; i < 5000; ++i) near.add(30 * kMs, 1 << 20, kMs);
+  EXPECT_EQ(near.worth_at_once(), 300) << "the way to it has become longer";
 }
 
 TEST(LinkEstimate, StaysWithinBounds) {

@@ -17,7 +17,7 @@ constexpr std::size_t kFileBytesMax = 1 << 20;
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kSpaces);
-  if (first == text.npos) return {};
+  if (first == std::string::npos) return {};
   return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
 }
 
@@ -53,14 +53,14 @@ class Parser {
  private:
   void begin_section(std::string_view text) {
     const std::size_t end = text.find(']');
-    if (end == text.npos) fail_here("a section's name ends with \"]\"");
+    if (end == std::string::npos) fail_here("a section's name ends with \"]\"");
     section_ = &sections_[std::string(trimmed(text.substr(1, end - 1)))];
     outer_.clear();
   }
 
   void add_setting(std::string_view text, bool nested) {
     const std::size_t equals = text.find('=');
-    if (equals == text.npos) fail_here("a line is \"name = value\" or \"[section]\"");
+    if (equals == std::string::npos) fail_here(R"(a line is "name = value" or "[section]")");
     if (section_ == nullptr) fail_here("a setting stands before the first \"[section]\"");
     if (nested && outer_.empty()) fail_here("a setting with spaces before it belongs to one without a value");
     const std::string setting(trimmed(text.substr(0, equals)));
@@ -110,7 +110,7 @@ AwsSections parse_aws_file(std::string_view text, std::string_view name) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     parser.line(text.substr(0, end));
-    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+    text.remove_prefix(end == std::string::npos ? text.size() : end + 1);
   }
   return std::move(parser).sections();
 }

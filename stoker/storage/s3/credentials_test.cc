@@ -274,8 +274,82 @@ TEST(CurrentCredentials, FetchesNewKeysAfterARefusal) {
   CurrentCredentials current([&] { return fake.find(); }, [&] { return fake.now; });
   current.key();
   fake.give("SECOND", kNow + minutes(120));
-  current.refused();
+  EXPECT_TRUE(current.refused());
   EXPECT_EQ(current.key()->id, "SECOND");
+}
+
+/// Runs what it is given when the test says so.
+struct LaterExecutor final : Executor {
+  void submit(Task task) override { tasks.push_back(task); }
+  void run_all() {
+    for (const Task& task : std::exchange(tasks, {})) task.run(task.context);
+  }
+  std::vector<Task> tasks;
+};
+
+TEST(CurrentCredentials, AreReadyOnceTheyWereFetchedElsewhere) {
+  Container fake;
+  const auto later = std::make_shared<LaterExecutor>();
+  CurrentCredentials current([&] { return fake.find(); }, [&] { return fake.now; }, [&] { return later; });
+  EXPECT_FALSE(current.ready());
+  EXPECT_FALSE(current.ready());
+  EXPECT_EQ(later->tasks.size(), 1u) << "one fetch at a time";
+  EXPECT_TRUE(fake.requests.empty());
+  later->run_all();
+  EXPECT_TRUE(current.ready());
+  EXPECT_EQ(current.latest()->id, "FIRST");
+
+  fake.now = kNow + minutes(56);
+  fake.give("SECOND", kNow + minutes(120));
+  EXPECT_TRUE(current.ready()) << "the old ones will do meanwhile";
+  EXPECT_EQ(current.latest()->id, "FIRST");
+  later->run_all();
+  EXPECT_EQ(current.latest()->id, "SECOND");
+}
+
+TEST(CurrentCredentials, SayWhyThereAreNoneAndTryAgainLater) {
+  Container fake;
+  fake.replies.clear();
+  const auto later = std::make_shared<LaterExecutor>();
+  CurrentCredentials current([&] { return fake.find(); }, [&] { return fake.now; }, [&] { return later; });
+  EXPECT_FALSE(current.ready());
+  later->run_all();
+  EXPECT_TRUE(current.ready()) << "there is an answer: an error";
+  EXPECT_EQ(error_of([&] { current.latest(); }).kind(), ErrorKind::kIo);
+  EXPECT_TRUE(later->tasks.empty());
+  fake.give("FIRST", kNow + minutes(60));
+  fake.now += seconds(31);
+  EXPECT_FALSE(current.ready());
+  later->run_all();
+  EXPECT_EQ(current.latest()->id, "FIRST");
+}
+
+TEST(CurrentCredentials, AreRefusedForGoodWhenOthersCannotBeHad) {
+  Container fake;
+  CurrentCredentials current([&] { return fake.find(); }, [&] { return fake.now; });
+  current.key();
+  fake.now += minutes(1);  // no answers to earlier requests are under way
+  EXPECT_TRUE(current.refused());
+  current.key();
+  EXPECT_FALSE(current.refused()) << "they are the same again";
+  EXPECT_EQ(fake.requests.size(), 2u);
+}
+
+TEST(CurrentCredentials, TakeLateRefusalsForThoseOfTheKeysBefore) {
+  Container fake;
+  CurrentCredentials current([&] { return fake.find(); }, [&] { return fake.now; });
+  current.key();
+  fake.give("SECOND", kNow + minutes(120));
+  EXPECT_TRUE(current.refused());
+  EXPECT_EQ(current.key()->id, "SECOND");
+  fake.now += seconds(5);
+  EXPECT_TRUE(current.refused());
+  EXPECT_EQ(current.key()->id, "SECOND");
+  EXPECT_EQ(fake.requests.size(), 2u);
+  fake.now += seconds(6);
+  EXPECT_TRUE(current.refused());
+  current.key();
+  EXPECT_EQ(fake.requests.size(), 3u);
 }
 
 TEST(CurrentCredentials, FetchesOnceForManyThreads) {

@@ -39,7 +39,7 @@ bool fits_host(std::string_view bucket) {
 std::string checked_endpoint(std::string url, std::string_view setting) {
   while (url.ends_with('/')) url.pop_back();
   const std::size_t host = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
-  if (host == 0 || host == url.size() || url.find_first_of("/?#@", host) != url.npos) {
+  if (host == 0 || host == url.size() || url.find_first_of("/?#@", host) != std::string::npos) {
     fail(ErrorKind::kUsage, "{} must be a URL such as \"https://host:port\", without a path or a password", setting);
   }
   return url;
@@ -77,9 +77,9 @@ S3Endpoint s3_endpoint(const Environment& environment, const AwsProfile& profile
 
 S3Endpoint gs_endpoint(const Environment& environment) {
   auto custom = environment("STORAGE_EMULATOR_HOST");
-  if (custom && custom->find("://") == custom->npos) custom = "http://" + *custom;
-  return {custom ? checked_endpoint(*std::move(custom), "STORAGE_EMULATOR_HOST") : "https://storage.googleapis.com",
-          "auto", true, custom.has_value()};
+  if (custom && custom->find("://") == std::string::npos) custom = "http://" + *custom;
+  if (!custom) return {"https://storage.googleapis.com", "auto", true, false};
+  return {checked_endpoint(*std::move(custom), "STORAGE_EMULATOR_HOST"), "auto", true, true};
 }
 
 bool is_anonymous(const Environment& environment) {

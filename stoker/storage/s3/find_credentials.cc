@@ -157,8 +157,8 @@ bool may_have_token(std::string_view url) {
   url.remove_prefix(kScheme.size());
   std::string_view host = url.substr(0, url.find_first_of("/?#"));
   const std::size_t port = host.starts_with('[') ? host.find(':', host.find(']')) : host.find(':');
-  if (port != host.npos) {
-    if (host.find_first_not_of("0123456789", port + 1) != host.npos) return false;
+  if (port != std::string::npos) {
+    if (host.find_first_not_of("0123456789", port + 1) != std::string::npos) return false;
     host = host.substr(0, port);
   }
   constexpr std::string_view kTrusted[] = {"127.0.0.1",     "localhost",      "[::1]",

@@ -1,6 +1,7 @@
 #include "stoker/storage/s3/iso_time.h"
 
 #include <cstddef>
+#include <string>
 
 #include "stoker/base/parse_number.h"
 
@@ -15,7 +16,7 @@ std::optional<std::chrono::sys_seconds> parse_iso_time(std::string_view text) {
   }
   const std::string_view fraction = text.substr(kForm.size(), text.size() - kForm.size() - 1);
   if (!fraction.empty() &&
-      (fraction.size() < 2 || fraction[0] != '.' || fraction.find_first_not_of("0123456789", 1) != fraction.npos)) {
+      (fraction.size() < 2 || fraction[0] != '.' || fraction.find_first_not_of("0123456789", 1) != std::string::npos)) {
     return std::nullopt;
   }
   const auto number = [&](std::size_t at, std::size_t digits) { return *parse_number<int>(text.substr(at, digits)); };

@@ -10,7 +10,8 @@
 namespace stoker {
 namespace {
 
-constexpr std::size_t kPageBytesMax = 16 << 20;  // a page has 1,000 keys of 1 KB, escaped, at most
+constexpr std::uint64_t kRememberedBytes = 1 << 20;  // shards, which are examined next, and not millions of pictures
+constexpr std::size_t kPageBytesMax = 16 << 20;      // a page has 1,000 keys of 1 KB, escaped, at most
 
 void require_prefix(const ListingPage& page, std::string_view prefix, std::string_view name) {
   const auto refuse = [&](const std::string& key) {
@@ -60,6 +61,11 @@ void list_pages(const HttpObjects& objects, const S3Bucket& bucket, const Listin
   } while (!next.empty());
 }
 
+FoundObject found_by(const ListedObject& listed) {
+  return {.facts = {.size = listed.size, .modified = listed.modified, .tag = listed.tag},
+          .version = {.size = listed.size, .tag = listed.tag}};
+}
+
 S3Folder::S3Folder(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<const S3Bucket> bucket,
                    std::string prefix)
     : Folder({0, std::hash<std::string>()(bucket->location_of(prefix))}),
@@ -76,6 +82,7 @@ S3Folder::S3Folder(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<c
       if (name.empty()) continue;  // consoles make an object of this name to show an empty folder
       add({.name = name});
       sizes_.emplace(name, object.size);
+      if (object.size >= kRememberedBytes) objects_->remember(bucket_->object(object.key), found_by(object));
     }
     return true;
   });
@@ -117,13 +124,7 @@ std::unique_ptr<Folder> S3FolderSource::list(std::string_view part) const {
 
 void S3FolderSource::start(ReadRequest& request) {
   std::unique_ptr<HttpSource> object;
-  request.error = thrown_by([&] {
-    object = objects_->open_unseen(object_of(request.part));
-    // Of bytes that are dropped none are asked for, so that no answer would tell whether they are there.
-    const bool ends_unread = request.into.empty() || request.into.back().empty() || is_hole(request.into.back());
-    if (!ends_unread) return;
-    require_range_inside(object->name(), size(request.part), request.offset, request.length());
-  });
+  request.error = thrown_by([&] { object = objects_->open_unseen(object_of(request.part)); });
   if (request.error) return request.done(request);
   start_part(std::move(object), *this, request);
 }

@@ -18,10 +18,12 @@ std::string folder_prefix(std::string key);
 
 struct Listing {
   std::string prefix;
-  std::string_view delimiter = "";  // "/": of what begins with the prefix up to the next slash
+  std::string_view delimiter{};     // "/": of what begins with the prefix up to the next slash
   int entries = 1000;               // of a page, at most
   std::string_view doing = "list";  // for messages
 };
+
+FoundObject found_by(const ListedObject& listed);
 
 /// Calls `take` with each page, until it returns false. Throws kNotFound or kIo: "cannot `doing` 's3://...': why".
 void list_pages(const HttpObjects& objects, const S3Bucket& bucket, const Listing& listing,
@@ -53,6 +55,7 @@ class S3FolderSource final : public Source {
   std::uint64_t size(std::string_view part) const override;
   std::unique_ptr<Folder> list(std::string_view part) const override;
   void start(ReadRequest& request) override;
+  bool is_remote() const override { return true; }
   std::string_view io_name() const override { return "http"; }
 
  private:

@@ -61,11 +61,6 @@ SmallReply ask(HttpTransport& transport, const SmallRequest& request) {
   return reply;
 }
 
-FoundObject found_by(const ListedObject& listed) {
-  return {.facts = {.size = listed.size, .modified = listed.modified, .tag = listed.tag},
-          .version = {.size = listed.size, .tag = listed.tag}};
-}
-
 /// A tag says all about the content; times differ between listings and answers about an object.
 ObjectFacts facts_of(const FoundObject& found) {
   ObjectFacts facts = found.facts;

@@ -34,6 +34,7 @@ class S3Store final : public Store {
   std::shared_ptr<Source> open_folder(const Location& folder) const override;
   std::unique_ptr<ObjectWriter> put(const Location& at) const override;
   void remove(const Location& at) const override;
+  std::shared_ptr<const TrafficMeter> meter() const override { return objects_->meter(); }
 
  private:
   struct Place {

@@ -75,6 +75,17 @@ TEST_F(S3StoreTest, MatchesPatternsBySegmentAndRemembersWhatItSaw) {
   EXPECT_EQ(server_.count("HEAD"), 0);
 }
 
+TEST_F(S3StoreTest, RemembersShardsThatItSawInAFolder) {
+  server_.put("t/a.tar", std::string(1 << 20, 'x'));
+  server_.put("t/b.jpg", "x");
+  const auto store = s3_store(server_);
+  store->list("s3://bucket/t");
+  EXPECT_EQ(store->find("s3://bucket/t/a.tar")->size, std::uint64_t{1} << 20);
+  EXPECT_EQ(server_.count("HEAD"), 0);
+  EXPECT_TRUE(store->find("s3://bucket/t/b.jpg"));
+  EXPECT_EQ(server_.count("HEAD"), 1);
+}
+
 TEST_F(S3StoreTest, ListedAndExaminedObjectsHaveOneVersion) {
   server_.put("t/a.tar", "x");
   const auto listed = s3_store(server_);

@@ -23,8 +23,14 @@ constexpr std::size_t kSignatureDigits = 2 * kDigestBytes;
 constexpr std::string_view kChunkSignature = ";chunk-signature=";
 
 std::string to_hex(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string digits;
-  for (const char byte : bytes) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  digits.reserve(2 * bytes.size());
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    digits += kDigits[byte >> 4];
+    digits += kDigits[byte & 15];
+  }
   return digits;
 }
 

@@ -1,4 +1,4 @@
-#include "stoker/storage/http/latency_histogram.h"
+#include "stoker/storage/latency_histogram.h"
 
 #include <algorithm>
 #include <cmath>
