@@ -46,6 +46,17 @@ def test_the_second_epoch_makes_no_request(stoker, packed, tmp_path):
         assert again["cache"]["bytes_from_store"] == again["cache"]["bytes_written"] == 0
 
 
+def test_more_epochs_from_the_cache_make_no_more_requests(stoker, packed, tmp_path):
+    with WebServer(packed) as server:
+        def requests(epochs):
+            before = server.counts()["requests"]
+            stoker.json("run", f"{server.url}/", *RECIPE, *cached(tmp_path / "cache"), "--epochs", epochs, env=PATIENCE)
+            return server.counts()["requests"] - before
+
+        requests(1)
+        assert requests(4) == requests(1)  # what opening takes
+
+
 def test_audits_are_the_same_cold_warm_and_at_any_size(stoker, packed, tmp_path):
     plain = stoker.audit(tmp_path, "run", packed, *RECIPE, "--epochs", 2)
     with WebServer(packed) as server:
