@@ -16,6 +16,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
+#include "stoker/storage/local_folder.h"
 #include "stoker/storage/location.h"
 
 namespace stoker {
@@ -110,7 +111,7 @@ bool has_magic(const CacheFolderState& state) {
 
 /// Opens the state of a folder that is a cache.
 FileDescriptor open_state(const std::string& folder) {
-  const std::string path = folder + "/" + std::string(kStateName);
+  const std::string path = path_in(folder, kStateName);
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (!file) {
     if (errno != ENOENT && errno != ENOTDIR) fail_system("open", path, errno);
@@ -164,7 +165,7 @@ CacheFolder::~CacheFolder() {
 }
 
 void CacheFolder::take_state() {
-  const std::string path = path_ + "/" + std::string(kStateName);
+  const std::string path = path_in(path_, kStateName);
   state_file_ = FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (!state_file_) fail_system("create", path, errno);
   state_lock_ = std::make_unique<ClosedInChildren>(state_file_);
@@ -197,10 +198,10 @@ void CacheFolder::take_state() {
 void CacheFolder::clean_up() {
   std::uint64_t used = 0;
   for (const std::string& group : groups_in(path_)) {
-    const std::string folder = path_ + "/" + group;
-    for (const std::string& name : new_files_in(folder)) ::unlink((folder + "/" + name).c_str());
+    const std::string folder = path_in(path_, group);
+    for (const std::string& name : new_files_in(folder)) ::unlink(path_in(folder, name).c_str());
     for (const std::string& name : objects_in(folder)) {
-      const std::string object = folder + "/" + name;
+      const std::string object = path_in(folder, name);
       if (CachedObject::look_at(object)) {
         used += disk_bytes_of(object);
       } else {
@@ -217,9 +218,9 @@ std::uint64_t CacheFolder::used() const { return state_->used.load(std::memory_o
 std::unique_ptr<CachedObject> CacheFolder::open(const ObjectIdentity& identity, std::string_view shown,
                                                 std::uint64_t bytes, const FileAccess& access) {
   const std::string group = to_hex(hash64(Location(identity.place).parent().text()));
-  if (!use_group(group)) return nullptr;
+  use_group(group);
   const CacheKey key = CacheKey::of(identity, bytes);
-  const std::string path = path_ + "/" + group + "/" + to_hex(key.place);
+  const std::string path = path_in(path_in(path_, group), to_hex(key.place));
   if (std::unique_ptr<CachedObject> object = CachedObject::open(path, key, access)) return object;
   release(CachedObject::empty(path, true));  // another version
   const std::uint64_t table = CachedObject::table_bytes(bytes);
@@ -228,11 +229,11 @@ std::unique_ptr<CachedObject> CacheFolder::open(const ObjectIdentity& identity, 
   return CachedObject::open(path, key, access);
 }
 
-// Groups are few: folders of shards. Those of a data set with more are not protected from other processes.
-bool CacheFolder::use_group(const std::string& name) {
+// Locked until this object goes: groups are few, since shards lie in few folders.
+void CacheFolder::use_group(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  if (groups_.contains(name)) return true;
-  const std::string folder = path_ + "/" + name;
+  if (groups_.contains(name)) return;
+  const std::string folder = path_in(path_, name);
   for (;;) {
     if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) fail_system("create the folder", folder, errno);
     FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -245,7 +246,7 @@ bool CacheFolder::use_group(const std::string& name) {
     if (::stat(folder.c_str(), &named) != 0 || locked.st_ino != named.st_ino) continue;
     ::futimens(opened.get(), nullptr);  // it was used now; where that is refused, it seems older than it is
     groups_.emplace(name, std::make_unique<Group>(std::move(opened)));
-    return true;
+    return;
   }
 }
 
@@ -271,7 +272,7 @@ bool CacheFolder::make_room(std::uint64_t bytes) {
   std::vector<Candidate> candidates;
   for (std::string& name : groups_in(path_)) {
     struct stat found;
-    if (::stat((path_ + "/" + name).c_str(), &found) == 0)
+    if (::stat(path_in(path_, name).c_str(), &found) == 0)
       candidates.push_back({found.st_mtim.tv_sec, std::move(name)});
   }
   std::sort(candidates.begin(), candidates.end(),
@@ -286,13 +287,13 @@ std::uint64_t CacheFolder::drop_unused(std::uint32_t oldest, std::uint64_t bytes
   std::vector<std::string> groups;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& group : groups_) groups.push_back(path_ + "/" + group.first);
+    for (const auto& group : groups_) groups.push_back(path_in(path_, group.first));
   }
   std::uint64_t freed = 0;
   for (const std::string& group : groups) {
     for (const std::string& object : objects_in(group)) {
       if (freed >= bytes) break;
-      freed += CachedObject::drop_unused(group + "/" + object, oldest, bytes - freed);
+      freed += CachedObject::drop_unused(path_in(group, object), oldest, bytes - freed);
     }
   }
   release(freed);
@@ -301,13 +302,13 @@ std::uint64_t CacheFolder::drop_unused(std::uint32_t oldest, std::uint64_t bytes
 
 // Removes as many of its objects as needed, if no process uses the group. Whether any were.
 bool CacheFolder::remove_group(const std::string& name, std::uint64_t bytes) {
-  const std::string folder = path_ + "/" + name;
+  const std::string folder = path_in(path_, name);
   const FileDescriptor locked = lock_unused(folder);
   if (!locked) return false;
   bool any = false;
   for (const std::string& object : objects_in(folder)) {
     if (bytes <= bytes_max_ && used() <= bytes_max_ - bytes) break;
-    release(remove_object(folder + "/" + object));
+    release(remove_object(path_in(folder, object)));
     any = true;
   }
   ::rmdir(folder.c_str());  // if it is empty
@@ -340,10 +341,10 @@ CacheFolder::Info CacheFolder::info(const std::string& path) {
                  .dropped = state->dropped,
                  .damaged = state->damaged};
   for (const std::string& name : groups_in(path)) {
-    const std::string folder = path + "/" + name;
+    const std::string folder = path_in(path, name);
     GroupFacts group;
     for (const std::string& object : objects_in(folder)) {
-      const std::optional<CachedObject::Facts> facts = CachedObject::look_at(folder + "/" + object);
+      const std::optional<CachedObject::Facts> facts = CachedObject::look_at(path_in(folder, object));
       if (!facts) continue;
       if (group.objects++ == 0) group.shown = Location(facts->shown).parent().shown();
       group.object_bytes += facts->object_bytes;
@@ -363,16 +364,16 @@ std::uint64_t CacheFolder::clear(const std::string& path) {
   if (!has_magic(*state)) fail_foreign(path);
   std::uint64_t freed = 0;
   for (const std::string& name : groups_in(path)) {
-    const std::string folder = path + "/" + name;
+    const std::string folder = path_in(path, name);
     const FileDescriptor locked = lock_unused(folder);
     for (const std::string& object : objects_in(folder)) {
-      const std::string one = folder + "/" + object;
+      const std::string one = path_in(folder, object);
       const std::uint64_t bytes = locked ? remove_object(one) : CachedObject::empty(one, false);
       freed += bytes;
       subtract(state->used, bytes);
     }
     if (!locked) continue;
-    for (const std::string& left : new_files_in(folder)) ::unlink((folder + "/" + left).c_str());
+    for (const std::string& left : new_files_in(folder)) ::unlink(path_in(folder, left).c_str());
     ::rmdir(folder.c_str());
   }
   return freed;

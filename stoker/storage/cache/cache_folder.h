@@ -73,7 +73,7 @@ class CacheFolder {
 
   void take_state();
   void clean_up();
-  bool use_group(const std::string& name);
+  void use_group(const std::string& name);
   bool remove_group(const std::string& name, std::uint64_t bytes);
 
   const std::string path_;

@@ -53,13 +53,12 @@ CacheKey CacheKey::of(const ObjectIdentity& identity, std::uint64_t bytes) {
   return {.place = hash64(identity.place), .version = hash64(identity.version), .bytes = bytes};
 }
 
-CachedObject::CachedObject(std::string path, const CacheKey& key, std::unique_ptr<ObjectTable> table,
-                           const FileAccess& access)
+CachedObject::CachedObject(std::string path, const CacheKey& key, std::unique_ptr<ObjectTable> table, FileAccess access)
     : path_(std::move(path)),
       bytes_(key.bytes),
       data_begin_(table_bytes(key.bytes)),
       table_(std::move(table)),
-      access_(access) {}
+      access_(std::move(access)) {}
 
 CachedObject::~CachedObject() = default;
 

@@ -86,7 +86,7 @@ class CachedObject {
   bool is_open() const;
 
  private:
-  CachedObject(std::string path, const CacheKey& key, std::unique_ptr<ObjectTable> table, const FileAccess& access);
+  CachedObject(std::string path, const CacheKey& key, std::unique_ptr<ObjectTable> table, FileAccess access);
   FileDescriptor open_again() const;
 
   const std::string path_;
