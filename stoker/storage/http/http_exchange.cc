@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 #include <vector>
 
 #include "stoker/base/clock.h"
@@ -109,14 +110,12 @@ void HttpExchange::set_method() {
 }
 
 void HttpExchange::set_fields(const std::string& url) {
-  curl_slist* fields = nullptr;
+  Fields fields;
   const auto append = [&](const std::string& line) {
-    curl_slist* const longer = ::curl_slist_append(fields, line.c_str());
-    if (longer == nullptr) {
-      ::curl_slist_free_all(fields);
-      throw std::bad_alloc();
-    }
-    fields = longer;
+    curl_slist* const longer = ::curl_slist_append(fields.get(), line.c_str());
+    if (longer == nullptr) throw std::bad_alloc();
+    static_cast<void>(fields.release());  // it is a part of the longer one
+    fields.reset(longer);
   };
   append("Accept-Encoding: identity");
   if (!call_->body.empty()) append("Expect:");  // no round trip to ask whether the body may come
@@ -131,8 +130,8 @@ void HttpExchange::set_fields(const std::string& url) {
   } else if (call_->version && !call_->version->last_modified.empty()) {
     append(fmt::format("If-Unmodified-Since: {}", call_->version->last_modified));
   }
-  set_option(curl_.get(), CURLOPT_HTTPHEADER, fields);
-  fields_.reset(fields);
+  set_option(curl_.get(), CURLOPT_HTTPHEADER, fields.get());
+  fields_ = std::move(fields);
 }
 
 std::size_t HttpExchange::take_header(char* bytes, std::size_t one, std::size_t count, void* exchange) noexcept {

@@ -67,7 +67,9 @@ class HttpExchange {
     void operator()(curl_slist* fields) const { ::curl_slist_free_all(fields); }
   };
 
-  std::unique_ptr<curl_slist, FreeFields> fields_;
+  using Fields = std::unique_ptr<curl_slist, FreeFields>;
+
+  Fields fields_;
   std::unique_ptr<CURL, FreeHandle> curl_;
   std::array<char, CURL_ERROR_SIZE> message_{};
 
