@@ -7,6 +7,7 @@
 #include <string>
 
 #include "stoker/base/little_endian.h"
+#include "stoker/codec/encoded_testing.h"
 #include "stoker/codec/jpeg/files_testing.h"
 #include "stoker/codec/jpeg/plane_decoder.h"
 #include "stoker/codec/npy.h"
@@ -141,6 +142,16 @@ void keep_arrays(const Corpus& corpus) {
   }
 }
 
+void keep_images(const Corpus& corpus) {
+  corpus.keep("bmp", "rgb", noisy_bmp(5, 3, 1));
+  TestGif gif{.width = 6, .height = 5, .palette = noisy_pixels(16, 1, 3, 1), .indices = {}};
+  for (std::uint8_t i = 0; i < 30; ++i) gif.indices.push_back(i % 16);
+  corpus.keep("gif", "whole", make_gif(gif));
+  gif.interlaced = gif.own_palette = true;
+  gif.left = 2, gif.top = 1, gif.screen_width = 9, gif.screen_height = 7, gif.transparent = 5;
+  corpus.keep("gif", "interlaced", make_gif(gif));
+}
+
 void keep_recipes(const Corpus& corpus) {
   for (const std::string& name : Recipe::names()) {
     corpus.keep("recipe", name, as_bytes(Recipe::named(name).to_toml()));
@@ -206,8 +217,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   const stoker::Corpus corpus(argv[1]);
-  for (const auto keep : {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars,
-                          stoker::keep_manifests, stoker::keep_arrays, stoker::keep_recipes, stoker::keep_jpegs}) {
+  for (const auto keep :
+       {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_manifests,
+        stoker::keep_arrays, stoker::keep_images, stoker::keep_recipes, stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

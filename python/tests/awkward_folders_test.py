@@ -10,13 +10,13 @@ import pytest
 import stoker
 from sample_images import encoded, picture, rgb
 
-EXTENSIONS = ["jpg", "JPG", "jpeg", "JPEG", "png", "webp"]  # of those that ImageFolder knows
+EXTENSIONS = ["jpg", "JPG", "jpeg", "JPEG", "png", "webp", "bmp"]  # of those that ImageFolder knows
 STEMS = ["cd1", "cd1.1", "cd1.2", "flower", "x", "x.mask", "IMG 2019-06-01 12.34.56", "a.b.c", "caf\u00e9.\u4e2d", "-", "x y",
          "%2E", "image", "x.jpg", "UPPER", "n" * 240, "tab\tand\nline", "trailing.", "__init__"]
 
 
 def image_of(extension, seed):
-    kind = {"png": "PNG", "webp": "WEBP"}.get(extension.lower(), "JPEG")
+    kind = {"png": "PNG", "webp": "WEBP", "bmp": "BMP"}.get(extension.lower(), "JPEG")
     return encoded(picture(9, 7, seed=seed), kind)
 
 
@@ -37,7 +37,7 @@ def awkward_folder(path, seed):
 
 def contents(data):
     return [(data[i]["label"], next(value for name, value in data[i].items() if name.split(".")[-1] in
-                                    ("jpg", "jpeg", "png", "webp"))) for i in range(len(data))]
+                                    ("jpg", "jpeg", "png", "webp", "bmp"))) for i in range(len(data))]
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -1,5 +1,7 @@
 """Decoded pixels are PIL's, bit for bit, from the fast executor and from the one that defines them."""
 
+import struct
+
 import numpy as np
 import pytest
 from PIL import ImageOps
@@ -59,6 +61,57 @@ def test_an_animated_webp_is_its_first_frame_as_in_pil(mode, options, reference)
     for size in SIZES[3:]:
         frames = [picture(*size, seed=seed, mode=mode) for seed in (2, 3)]
         data = encoded(picture(*size, seed=1, mode=mode), "WEBP", save_all=True, append_images=frames, **options)
+        assert decoded(data).n_frames == 3
+        np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+def bmp_of(picture, bits, masks=None, top_down=False):
+    """A BMP whose pixels are the picture's bytes, read as pixels of so many bits."""
+    width, height = picture.size
+    stride = (width * bits + 31) // 32 * 4
+    data = np.resize(np.frombuffer(picture.tobytes(), np.uint8), stride * height).tobytes()
+    after = b"".join(struct.pack("<I", mask) for mask in masks or ())
+    if bits <= 8:
+        after = np.resize(np.frombuffer(picture.tobytes(), np.uint8), 4 << bits).tobytes()
+    begin = 54 + len(after)
+    return (b"BM" + struct.pack("<III", begin + len(data), 0, begin) + struct.pack(
+        "<IiiHHIIIIII", 40, width, -height if top_down else height, 1, bits, 3 if masks else 0, len(data), 0, 0, 0, 0)
+        + after + data)
+
+
+@both_executors
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA"])
+def test_bmp_of_every_mode_decodes_as_in_pil(mode, size, reference):
+    data = encoded(picture(*size, mode=mode), "BMP")
+    np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
+@pytest.mark.parametrize("bits, masks", [
+    (1, None), (4, None), (8, None), (16, None), (16, (0xF800, 0x7E0, 0x1F)), (16, (0x7C00, 0x3E0, 0x1F)), (24, None),
+    (32, None), (32, (0xFF0000, 0xFF00, 0xFF)), (32, (0xFF000000, 0xFF0000, 0xFF00))], ids=str)
+def test_bmp_of_every_depth_decodes_as_in_pil(bits, masks, reference):
+    for size in SIZES:
+        for top_down in (False, True):
+            data = bmp_of(picture(*size, seed=bits), bits, masks, top_down)
+            np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
+@pytest.mark.parametrize("mode", ["1", "L", "P"])
+@pytest.mark.parametrize("options", [{}, {"interlace": 0}, {"transparency": 3}], ids=str)
+def test_gif_decodes_as_in_pil(mode, options, reference):
+    for size in SIZES:
+        data = encoded(picture(*size, mode=mode), "GIF", **options)
+        np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
+def test_an_animated_gif_is_its_first_frame_as_in_pil(reference):
+    for size in SIZES[3:]:
+        frames = [picture(*size, seed=seed, mode="P") for seed in (2, 3)]
+        data = encoded(picture(*size, seed=1, mode="P"), "GIF", save_all=True, append_images=frames)
         assert decoded(data).n_frames == 3
         np.testing.assert_array_equal(pixels(data, reference), rgb(data))
 

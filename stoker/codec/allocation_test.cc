@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/base/allocations_testing.h"
+#include "stoker/codec/encoded_testing.h"
 #include "stoker/codec/image_decoder.h"
 #include "stoker/codec/jpeg/files_testing.h"
 #include "stoker/codec/png_testing.h"
@@ -16,6 +17,8 @@ TEST(AnyImageDecoder, AllocatesNothingOfItsOwnOnceItHasSeenTheSizes) {
       encode_test_jpeg({.name = "cmyk", .components = 4}, make_test_image(61, 47, 4)),
       encode_test_jpeg({.name = "prog", .progressive = true}, make_test_image(66, 51, 3)),
       make_test_png({}, 60, 50).bytes,
+      noisy_bmp(64, 51, 1),
+      noisy_gif(65, 52, 1),
   };
   AnyImageDecoder decoder;
   std::int64_t before = 0;

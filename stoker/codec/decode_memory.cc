@@ -19,6 +19,9 @@ std::uint64_t jpeg_coefficients(const ImageFacts& facts) {
   return 2 * (luma * (two_luma ? 2 : 1) + chroma * chromas);
 }
 
+// The tables that giflib decodes by.
+constexpr std::uint64_t kGiflib = 64 << 10;
+
 }  // namespace
 
 std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window) {
@@ -35,6 +38,13 @@ std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window) {
     case Codec::kWebp:
       pixels = all * 3;
       library = all * 4;  // a lossless image is decoded to ARGB first
+      break;
+    case Codec::kBmp:
+      pixels = area(window.width, window.height) * 3 + all;  // run lengths are expanded to a byte per pixel
+      break;
+    case Codec::kGif:
+      pixels = all * 3 + static_cast<std::uint64_t>(facts.width);
+      library = kGiflib;
       break;
     case Codec::kRaw:
     case Codec::kUnknown: break;  // used where it lies

@@ -85,9 +85,13 @@ TEST_P(DecodeMemoryOf, IsNoLessThanWhatDecodersTake) {
   constexpr int kWidth = 1600, kHeight = 1200;
   constexpr std::int64_t kMebibyte = 1 << 20;
   const std::vector<std::vector<std::uint8_t>> images = {
-      noisy_jpeg(kWidth, kHeight, 1), noisy_jpeg(kWidth, kHeight, 1, {.progressive = true}),
+      noisy_jpeg(kWidth, kHeight, 1),
+      noisy_jpeg(kWidth, kHeight, 1, {.progressive = true}),
       noisy_jpeg(kWidth, kHeight, 1, {.subsampling = ChromaSubsampling::k444, .progressive = true}),
-      noisy_png(kWidth, kHeight, 1), noisy_webp(kWidth, kHeight, 1)};
+      noisy_png(kWidth, kHeight, 1),
+      noisy_webp(kWidth, kHeight, 1),
+      noisy_bmp(kWidth, kHeight, 1),
+      noisy_gif(kWidth, kHeight, 1)};
   for (std::size_t i = 0; i < images.size(); ++i) {
     for (const Rect window : {Rect{0, 0, kWidth, kHeight}, Rect{100, 50, 300, 200}}) {
       const int mebibytes_over = status_in_child([&] {

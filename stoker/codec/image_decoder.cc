@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "stoker/base/error.h"
+#include "stoker/codec/bmp_decoder.h"
+#include "stoker/codec/gif_decoder.h"
 #include "stoker/codec/jpeg/jpeg_decoder.h"
 #include "stoker/codec/npy.h"
 #include "stoker/codec/png_decoder.h"
@@ -23,12 +25,11 @@ struct Opening {
 };
 
 constexpr Opening kOpenings[] = {
-    {0, "GIF8"sv, "a GIF image"},         {0, "BM"sv, "a BMP image"},           {0, "II*\0"sv, "a TIFF image"},
-    {0, "MM\0*"sv, "a TIFF image"},       {4, "ftypavif"sv, "an AVIF image"},   {4, "ftyphei"sv, "a HEIF image"},
-    {0, "\xFF\x0A"sv, "a JPEG XL image"}, {4, "JXL \r\n"sv, "a JPEG XL image"}, {4, "jP  \r\n"sv, "a JPEG 2000 image"},
-    {0, "8BPS"sv, "a Photoshop image"},   {0, "%PDF"sv, "a PDF document"},      {0, "<html"sv, "an HTML page"},
-    {0, "<!DOCTYPE"sv, "an HTML page"},   {0, "<?xml"sv, "an XML document"},    {0, "\x1F\x8B"sv, "gzip data"},
-    {0, "PK\x03\x04"sv, "a ZIP archive"},
+    {0, "II*\0"sv, "a TIFF image"},         {0, "MM\0*"sv, "a TIFF image"},       {4, "ftypavif"sv, "an AVIF image"},
+    {4, "ftyphei"sv, "a HEIF image"},       {0, "\xFF\x0A"sv, "a JPEG XL image"}, {4, "JXL \r\n"sv, "a JPEG XL image"},
+    {4, "jP  \r\n"sv, "a JPEG 2000 image"}, {0, "8BPS"sv, "a Photoshop image"},   {0, "%PDF"sv, "a PDF document"},
+    {0, "<html"sv, "an HTML page"},         {0, "<!DOCTYPE"sv, "an HTML page"},   {0, "<?xml"sv, "an XML document"},
+    {0, "\x1F\x8B"sv, "gzip data"},         {0, "PK\x03\x04"sv, "a ZIP archive"},
 };
 
 bool is_text(std::uint8_t byte) {
@@ -57,6 +58,8 @@ Codec detect_codec(Bytes encoded) {
   if (text.starts_with("\x89PNG\r\n\x1A\n"sv)) return Codec::kPng;
   if (text.starts_with("RIFF"sv) && text.size() >= 12 && text.substr(8, 4) == "WEBP"sv) return Codec::kWebp;
   if (has_npy_magic(encoded)) return Codec::kRaw;
+  if (has_bmp_magic(encoded)) return Codec::kBmp;
+  if (text.starts_with("GIF87a"sv) || text.starts_with("GIF89a"sv)) return Codec::kGif;
   return Codec::kUnknown;
 }
 
@@ -130,6 +133,12 @@ ImageDecoder& AnyImageDecoder::decoder_for(Codec codec) {
     case Codec::kRaw:
       if (!raw_) raw_ = std::make_unique<RawDecoder>();
       return *raw_;
+    case Codec::kBmp:
+      if (!bmp_) bmp_ = std::make_unique<BmpDecoder>();
+      return *bmp_;
+    case Codec::kGif:
+      if (!gif_) gif_ = std::make_unique<GifDecoder>();
+      return *gif_;
     case Codec::kUnknown: break;
   }
   fail(ErrorKind::kUsage, "there is no decoder for an unknown codec: read the image's facts first");
@@ -138,7 +147,7 @@ ImageDecoder& AnyImageDecoder::decoder_for(Codec codec) {
 ImageFacts AnyImageDecoder::read_facts(Bytes encoded) {
   const Codec codec = detect_codec(encoded);
   if (codec == Codec::kUnknown) {
-    fail(ErrorKind::kBadSample, "this is not a JPEG, PNG or WebP image: {}", describe_first_bytes(encoded));
+    fail(ErrorKind::kBadSample, "this is not a JPEG, PNG, WebP, BMP or GIF image: {}", describe_first_bytes(encoded));
   }
   const ImageFacts facts = decoder_for(codec).read_facts(encoded);
   check_limits(facts, limits_);

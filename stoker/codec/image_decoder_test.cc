@@ -11,6 +11,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/rounds_testing.h"
 #include "stoker/codec/damage_testing.h"
+#include "stoker/codec/encoded_testing.h"
 #include "stoker/codec/image_encoder.h"
 
 namespace stoker {
@@ -47,6 +48,10 @@ TEST(AnyImageDecoder, TellsTheCodecByTheBytesAlone) {
   EXPECT_EQ(detect_codec(png_of(image)), Codec::kPng);
   EXPECT_EQ(detect_codec(as_bytes("RIFF\0\0\0\0WEBPVP8 "sv)), Codec::kWebp);
   EXPECT_EQ(detect_codec(as_bytes("RIFF\0\0\0\0WAVEfmt "sv)), Codec::kUnknown);
+  EXPECT_EQ(detect_codec(as_bytes("GIF87a"sv)), Codec::kGif);
+  EXPECT_EQ(detect_codec(as_bytes("GIF88a"sv)), Codec::kUnknown);
+  EXPECT_EQ(detect_codec(noisy_bmp(3, 2, 1)), Codec::kBmp);
+  EXPECT_EQ(detect_codec(as_bytes("BMW, Audi and others"sv)), Codec::kUnknown);
   EXPECT_EQ(detect_codec(as_bytes("\xFF\xD8")), Codec::kUnknown);
   EXPECT_EQ(detect_codec({}), Codec::kUnknown);
   EXPECT_EQ(decoder.read_facts(jpeg_of(image)).codec, Codec::kJpeg);
@@ -105,7 +110,7 @@ TEST(AnyImageDecoder, SaysWhatAFileThatIsNoImageLooksLike) {
   };
   EXPECT_THAT(message(""), HasSubstr("it is empty (0 bytes)"));
   EXPECT_THAT(message("hello, world\n"), HasSubstr("it looks like text"));
-  EXPECT_THAT(message("GIF89a"), HasSubstr("a GIF image"));
+  EXPECT_THAT(message("MM\0*abcd"sv), HasSubstr("a TIFF image"));
   EXPECT_THAT(message("II*\0abcd"sv), HasSubstr("a TIFF image"));
   EXPECT_THAT(message("\0\0\0\x1C"
                       "ftypavif"sv),

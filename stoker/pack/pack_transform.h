@@ -29,7 +29,7 @@ class PackTransform {
   explicit PackTransform(const PackTransformOptions& options, const DecodeLimits& limits = {})
       : options_(options), limits_(limits), decoder_(std::in_place, limits) {}
 
-  /// Replaces the bytes of a good sample's image, and names its field by what it is now: "jpg", "png", "webp" or "npy".
+  /// Replaces the bytes of a good sample's image, and names its field by what it is now: "jpg", "png", "npy" and so on.
   /// Throws kUsage for a sample with several images, where only one would change, and for one
   /// that has a field "npy" already where its pixels are to be stored raw.
   void apply(SweptSample& sample);

@@ -9,15 +9,26 @@ namespace stoker {
 
 // The numbers of these enumerations stand in index files (docs/format-index.md): they never change.
 
-enum class Codec : std::uint8_t { kUnknown = 0, kJpeg = 1, kPng = 2, kWebp = 3, kRaw = 4 };
+enum class Codec : std::uint8_t {
+  kUnknown = 0,
+  kJpeg = 1,
+  kPng = 2,
+  kWebp = 3,
+  kRaw = 4,
+  kBmp = 5,
+  kGif = 6,
+};
+inline constexpr Codec kLastCodec = Codec::kGif;
 
-/// "jpeg", "png", "webp", "raw"; "unknown" otherwise.
+/// "jpeg", "png", "webp", "raw", "bmp", "gif"; "unknown" otherwise.
 constexpr std::string_view to_string(Codec codec) {
   switch (codec) {
     case Codec::kJpeg: return "jpeg";
     case Codec::kPng: return "png";
     case Codec::kWebp: return "webp";
     case Codec::kRaw: return "raw";
+    case Codec::kBmp: return "bmp";
+    case Codec::kGif: return "gif";
     case Codec::kUnknown: break;
   }
   return "unknown";

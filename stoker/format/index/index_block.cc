@@ -107,7 +107,7 @@ void IndexBlock::check(const IndexLimits& limits) const {
     field_end = next_field;
     entry_points_end = next_entry_points;
     require(columns_.labels[row] >= -1, "a label is negative");
-    require(columns_.codecs[row] <= static_cast<std::uint8_t>(Codec::kRaw), "a codec is unknown");
+    require(columns_.codecs[row] <= static_cast<std::uint8_t>(kLastCodec), "a codec is unknown");
     require(columns_.codings[row] <= static_cast<std::uint8_t>(JpegCoding::kArithmetic), "a JPEG's coding is unknown");
     require(columns_.colors[row] <= static_cast<std::uint8_t>(JpegColors::kYcck), "a JPEG's colours are unknown");
     require(columns_.soundness[row] <= static_cast<std::uint8_t>(Soundness::kBad), "a sample's soundness is unknown");

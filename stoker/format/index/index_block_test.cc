@@ -81,7 +81,7 @@ std::string refusal(const char* column, std::size_t i, std::uint64_t value) {
 TEST(IndexBlock, TakesValuesUpToTheirLimits) {
   EXPECT_EQ(HandMadeBlock().refusal(), "");
   EXPECT_EQ(refusal("label", 0, ~std::uint64_t{0}), "") << "-1: unknown";
-  EXPECT_EQ(refusal("codec", 0, static_cast<std::uint64_t>(Codec::kRaw)), "");
+  EXPECT_EQ(refusal("codec", 0, static_cast<std::uint64_t>(kLastCodec)), "");
   EXPECT_EQ(refusal("coding", 0, static_cast<std::uint64_t>(JpegCoding::kArithmetic)), "");
   EXPECT_EQ(refusal("colors", 0, static_cast<std::uint64_t>(JpegColors::kYcck)), "");
   EXPECT_EQ(refusal("soundness", 1, static_cast<std::uint64_t>(Soundness::kBad)), "");
@@ -94,7 +94,7 @@ TEST(IndexBlock, TakesValuesUpToTheirLimits) {
 // The checksums of such an index may well be right: an image's facts and a field's place are used as they are.
 TEST(IndexBlock, RefusesValuesThatNothingHas) {
   EXPECT_THAT(refusal("label", 1, ~std::uint64_t{1}), HasSubstr("a label"));
-  EXPECT_THAT(refusal("codec", 0, static_cast<std::uint64_t>(Codec::kRaw) + 1), HasSubstr("a codec"));
+  EXPECT_THAT(refusal("codec", 0, static_cast<std::uint64_t>(kLastCodec) + 1), HasSubstr("a codec"));
   EXPECT_THAT(refusal("coding", 1, static_cast<std::uint64_t>(JpegCoding::kArithmetic) + 1), HasSubstr("coding"));
   EXPECT_THAT(refusal("colors", 1, static_cast<std::uint64_t>(JpegColors::kYcck) + 1), HasSubstr("colours"));
   EXPECT_THAT(refusal("soundness", 1, static_cast<std::uint64_t>(Soundness::kBad) + 1), HasSubstr("soundness"));

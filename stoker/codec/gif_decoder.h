@@ -1,0 +1,20 @@
+// GIF by giflib: the first frame, as it is shown, on a canvas of the transparent colour or else of colour 0, as in
+// Pillow. The whole frame is decoded, then the window viewed.
+#pragma once
+
+#include "stoker/codec/image_decoder.h"
+#include "stoker/tensor/scratch.h"
+
+namespace stoker {
+
+class GifDecoder final : public ImageDecoder {
+ public:
+  /// Bad is a file that ends before its first frame does; what follows that frame is not looked at.
+  ImageFacts read_facts(Bytes encoded) override;
+  ImageView decode_rgb(Bytes encoded, const ImageFacts& facts, Rect window) override;
+
+ private:
+  Scratch pixels_, row_;
+};
+
+}  // namespace stoker
