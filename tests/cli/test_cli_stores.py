@@ -84,6 +84,20 @@ def test_web_servers_deliver_what_the_folder_does(stoker, data, want, tmp_path, 
         assert done.returncode != 0 and "certificate is not trusted" in done.stderr and done.stderr.count("\n") == 1
 
 
+def test_a_packed_data_set_opens_with_one_request_a_shard(stoker, data, tmp_path):
+    """And one for the folder, and one for the manifest: each of them may take a tenth of a second."""
+    stoker.text("pack", data.folder, tmp_path / "bucket" / "packed", "--shard-size", "64KiB")
+    shards = len(list((tmp_path / "bucket" / "packed").glob("*.tar")))
+    with StoreServer(tmp_path) as server:
+        env = {**ENV, "AWS_ENDPOINT_URL": server.url, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "r"}
+        stoker.json(*run("s3://bucket/packed/", "--epochs", 1), env=env)
+        asked = [line.split() for line in server.requests()]
+    assert shards > 1 and {method for method, *_ in asked} == {"GET"}
+    paths = [path for _, path, *_ in asked[:2 + shards]]
+    assert paths[0] == "/bucket" and paths[1].endswith("manifest.json")
+    assert len(set(paths[2:])) == shards and all(path.endswith(".tar") for path in paths[2:])
+
+
 # "silence" and "drip" cost a time-out each.
 FAULTS = "500 503 503-retry-after reset short wrong-length wrong-range garbage not-http".split()
 
