@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/store_server/answer.h"
+#include "tests/store_server/request_head.h"
 
 namespace stoker {
 
@@ -26,6 +27,10 @@ enum class Fault {
   kChangedTag,
   kGarbage,
   kNotHttp,
+  kLost,           // what was asked for is done, and the connection reset without an answer
+  kMute,           // it is done, and never answered
+  kLate,           // it is answered a second late
+  kInternalError,  // an <Error> after the status 200, as S3 may answer a completion; every other one is carried out
 };
 
 /// As the command line and the counts name it.
@@ -43,12 +48,16 @@ class Faults {
  public:
   explicit Faults(FaultOptions options) : options_(std::move(options)), random_(options_.seed) {}
 
-  /// Spoils the answer to request `number`, or not; says what it did.
-  std::optional<Fault> spoil(Answer& answer, std::uint64_t number);
+  /// Which fault request `number` meets, if any.
+  std::optional<Fault> draw(const RequestHead& asked, std::uint64_t number);
+  /// Whether a request that writes is carried out all the same.
+  bool is_carried_out(Fault fault);
+  void spoil(Fault fault, const RequestHead& asked, Answer& answer);
 
  private:
-  const FaultOptions options_;
+  FaultOptions options_;
   std::mt19937_64 random_;
+  int internal_errors_ = 0;
 };
 
 }  // namespace stoker
