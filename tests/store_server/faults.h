@@ -40,6 +40,7 @@ std::optional<Fault> find_fault(std::string_view name);
 struct FaultOptions {
   std::vector<Fault> kinds{};
   double share = 0;         // of the answers
+  std::string step{};       // of the requests that may fail (RequestHead::step()); empty: all
   std::uint64_t after = 0;  // so many requests are answered well
   std::uint64_t seed = 1;
 };

@@ -229,6 +229,7 @@ std::optional<Answer> StoreServer::answer_about_itself(const RequestHead& asked)
   const auto kind = find_fault(asked.queried("kind"));
   faults.kinds.clear();
   if (kind) faults.kinds.push_back(*kind);
+  faults.step = asked.queried("step");
   faults.share = parse_number<double>(asked.queried("share")).value_or(1);
   faults.after = counts_["requests"] + parse_number<std::uint64_t>(asked.queried("after")).value_or(0);
   faults_ = Faults(faults);

@@ -86,6 +86,13 @@ TEST(Verdict, SaysWhatToCheckWhereAskingAgainIsOfNoUse) {
   }
 }
 
+TEST(Verdict, DoesNotRepeatWhatAServerHasNoRoomFor) {
+  for (const int status : {413, 507}) {
+    EXPECT_EQ(verdict_on_head({.status = status}).kind, Kind::kFinal) << status;
+    EXPECT_EQ(verdict_on_head({.status = status}).error, ErrorKind::kIo) << status;
+  }
+}
+
 TEST(Verdict, AsksAgainWhereItMayPass) {
   for (const int status : {408, 429, 500, 502, 503, 504}) {
     const Verdict verdict = on({.status = status, .retry_after_s = 3});

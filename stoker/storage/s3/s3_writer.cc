@@ -201,33 +201,33 @@ bool S3Writer::is_there() const {
   return found && found->facts.size == size_ && found->facts.tag == tag_of_parts(tags_);
 }
 
-void S3Writer::tidy_up(HttpCall& call, const HttpObject& object, std::int64_t deadline_ns, std::string* reply) {
-  describe(call, object);
-  call.doing = call.method == HttpCall::Method::kDelete ? "remove parts of" : "list the uploads of";
-  call.reply = reply;
-  call.reply_max = kUploadsPageMax;
-  call.cleans_up = true;
-  call.deadline_ns = deadline_ns;
-  objects_->transport().perform(call);
+void S3Writer::tidy_up(HttpCall& call, const HttpObject& object, std::string* reply) {
+  const std::stop_token& stop = objects_->transport().options().stop;
+  for (bool is_stopping = stop.stop_requested();; is_stopping = true) {
+    describe(call, object);
+    call.doing = call.method == HttpCall::Method::kDelete ? "remove parts of" : "list the uploads of";
+    call.reply = reply;
+    call.reply_max = kUploadsPageMax;
+    call.cleans_up = is_stopping;
+    call.deadline_ns = now_ns() + (is_stopping ? kRemovalStoppingNs : kRemovalNs);
+    objects_->transport().perform(call);
+    if (is_stopping || !stop.stop_requested()) break;
+  }
   if (call.error) std::rethrow_exception(call.error);
 }
 
-std::int64_t S3Writer::tidying_deadline_ns() const {
-  return now_ns() + (objects_->transport().options().stop.stop_requested() ? kRemovalStoppingNs : kRemovalNs);
-}
-
-void S3Writer::abort(const std::string& upload, std::int64_t deadline_ns) {
+void S3Writer::abort(const std::string& upload) {
   HttpCall call;
   call.method = HttpCall::Method::kDelete;
   try {
-    tidy_up(call, bucket_->object(key_, {{"uploadId", upload}}), deadline_ns);
+    tidy_up(call, bucket_->object(key_, {{"uploadId", upload}}));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kNotFound) throw;  // else it was completed, or somebody else removed it
   }
 }
 
 /// The identities of all uploads of the object. None where the store does not tell.
-std::vector<std::string> S3Writer::list_uploads(std::int64_t deadline_ns) {
+std::vector<std::string> S3Writer::list_uploads() {
   std::vector<std::string> found;
   UploadsPage page;
   do {
@@ -236,8 +236,7 @@ std::vector<std::string> S3Writer::list_uploads(std::int64_t deadline_ns) {
     if (!page.next_id.empty()) query.emplace_back("upload-id-marker", page.next_id);
     HttpCall call;
     std::string reply;
-    const std::exception_ptr failure =
-        thrown_by([&] { tidy_up(call, bucket_->object("", query), deadline_ns, &reply); });
+    const std::exception_ptr failure = thrown_by([&] { tidy_up(call, bucket_->object("", query), &reply); });
     if (failure && call.is_final) {
       bucket_->does_not_list_uploads();
       return found;
@@ -254,10 +253,9 @@ std::vector<std::string> S3Writer::list_uploads(std::int64_t deadline_ns) {
 void S3Writer::remove_upload() {
   parts_unwanted_.request_stop();
   for (const auto& part : under_way_) part->pending.wait();
-  const std::int64_t deadline_ns = tidying_deadline_ns();
-  if (!upload_.empty()) abort(upload_, deadline_ns);
+  if (!upload_.empty()) abort(upload_);
   if (bucket_->lists_uploads()) {
-    for (const std::string& upload : list_uploads(deadline_ns)) abort(upload, deadline_ns);
+    for (const std::string& upload : list_uploads()) abort(upload);
   }
   if (upload_.empty() && !bucket_->lists_uploads()) {
     fail(ErrorKind::kIo, "the store neither answered when they were begun nor lists what was");
@@ -273,8 +271,7 @@ void S3Writer::drop_upload() noexcept {
 void S3Writer::remove_strays() noexcept {
   if (!bucket_->lists_uploads()) return;
   const std::exception_ptr failure = thrown_by([this] {
-    const std::int64_t deadline_ns = tidying_deadline_ns();
-    for (const std::string& upload : list_uploads(deadline_ns)) abort(upload, deadline_ns);
+    for (const std::string& upload : list_uploads()) abort(upload);
   });
   if (failure) warn_of_parts(name_, failure);
 }

@@ -42,16 +42,16 @@ class S3Writer final : public ObjectWriter {
   std::string complete(Bytes parts);
   /// Makes a request for something about the object, and throws its error.
   void perform(HttpCall& call, const NamedTexts& query, std::string* reply = nullptr);
-  /// The same for a request that removes what is not wanted, for which nobody waits long.
-  void tidy_up(HttpCall& call, const HttpObject& object, std::int64_t deadline_ns, std::string* reply = nullptr);
+  /// The same for a request that helps to remove what is not wanted, also when all else was stopped; then it is soon
+  /// given up.
+  void tidy_up(HttpCall& call, const HttpObject& object, std::string* reply = nullptr);
   void describe(HttpCall& call, const HttpObject& object) const;
   bool is_there() const;
   void drop_upload() noexcept;
   void remove_upload();
   void remove_strays() noexcept;
-  std::vector<std::string> list_uploads(std::int64_t deadline_ns);
-  void abort(const std::string& upload, std::int64_t deadline_ns);
-  std::int64_t tidying_deadline_ns() const;
+  std::vector<std::string> list_uploads();
+  void abort(const std::string& upload);
 
   const std::shared_ptr<const HttpObjects> objects_;
   const std::shared_ptr<const S3Bucket> bucket_;
