@@ -126,11 +126,13 @@ std::optional<Fault> find_fault(std::string_view name) {
 }
 
 std::optional<Fault> Faults::draw(const RequestHead& asked, std::uint64_t number) {
-  if (number <= options_.after || (!options_.step.empty() && options_.step != asked.step())) return std::nullopt;
+  if (made_ == options_.most || number <= options_.after || (!options_.step.empty() && options_.step != asked.step()))
+    return std::nullopt;
   std::vector<Fault> kinds;
   std::copy_if(options_.kinds.begin(), options_.kinds.end(), std::back_inserter(kinds),
                [&](Fault fault) { return applies(fault, asked); });
   if (kinds.empty() || std::uniform_real_distribution(0.0, 1.0)(random_) >= options_.share) return std::nullopt;
+  ++made_;
   return kinds[random_() % kinds.size()];
 }
 

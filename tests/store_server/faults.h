@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <random>
@@ -42,6 +43,7 @@ struct FaultOptions {
   double share = 0;         // of the answers
   std::string step{};       // of the requests that may fail (RequestHead::step()); empty: all
   std::uint64_t after = 0;  // so many requests are answered well
+  std::uint64_t most = std::numeric_limits<std::uint64_t>::max();  // faults
   std::uint64_t seed = 1;
 };
 
@@ -58,6 +60,7 @@ class Faults {
  private:
   FaultOptions options_;
   std::mt19937_64 random_;
+  std::uint64_t made_ = 0;
   int internal_errors_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // The program of the server: it prints its port, and runs until it is ended. `GET /counts` tells what it did, as JSON,
-// `GET /requests` what was asked for: a line each; `GET /faults?kind=KIND&share=PART&step=STEP&after=REQUESTS` has it
-// make these mistakes from now on.
+// `GET /requests` what was asked for: a line each; `GET
+// /faults?kind=KIND&share=PART&step=STEP&after=REQUESTS&most=FAULTS` has it make these mistakes from now on.
 
 #include <fmt/format.h>
 #include <signal.h>

@@ -232,6 +232,7 @@ std::optional<Answer> StoreServer::answer_about_itself(const RequestHead& asked)
   faults.step = asked.queried("step");
   faults.share = parse_number<double>(asked.queried("share")).value_or(1);
   faults.after = counts_["requests"] + parse_number<std::uint64_t>(asked.queried("after")).value_or(0);
+  faults.most = parse_number<std::uint64_t>(asked.queried("most")).value_or(faults.most);
   faults_ = Faults(faults);
   return Answer::of_status("200 OK");
 }
