@@ -126,6 +126,11 @@ Verdict verdict_on_range(const ResponseHead& head, std::uint64_t first, std::uin
 }
 
 Verdict verdict_on_failure(int code, std::string_view message) {
+  // libcurl shows the URL, which may have a password.
+  if (message.find("Unsupported proxy") != std::string_view::npos) {
+    return Verdict::refusal("the proxy's URL is not valid; check http_proxy, https_proxy and all_proxy",
+                            ErrorKind::kUsage);
+  }
   const std::string said =
       escaped(message.empty() ? std::string_view(::curl_easy_strerror(static_cast<CURLcode>(code))) : message);
   switch (code) {
