@@ -99,8 +99,8 @@ SLOW = ["silence", "mute"]
     *((LARGE, kind) for kind in FAULTS), *((size, kind) for kind in SLOW for size in (SMALL, LARGE) if FULL)])
 def test_a_tenth_of_the_requests_may_fail(stoker, data, clean, served, tmp_path, size, kind):
     # Of the few requests for large shards as many fail as can.
-    share = 0.03 if kind in SLOW else 0.1 if size == SMALL else 0.34
-    more = {"STOKER_HTTP_PATIENCE": "3"} if kind in SLOW else {}
+    share = {SMALL: 0.03 if kind in SLOW else 0.1, LARGE: 0.1 if kind in SLOW else 0.34}[size]
+    more = {"STOKER_HTTP_PATIENCE": "3"} if kind in SLOW and size == SMALL else {}
     with StoreServer(served, "--share", share, "--faults", kind, "--seed", 5) as server:
         stoker.text(*data.pack(size), env=env_of(server.url, tmp_path, **more))
         require_finished(data, size, served, server)
@@ -111,19 +111,19 @@ def test_a_tenth_of_the_requests_may_fail(stoker, data, clean, served, tmp_path,
     assert faulty["requests"] <= clean[size]["requests"] + (quarter if size == SMALL else 3 * faulty["faults"])
 
 
-def start_until_it_hangs(stoker, data, server, env, kind, **options):
-    """A pack of the large shards of which a request meets this fault, if it is not done before."""
+def start_until_it_hangs(stoker, data, server, env, kind, size=LARGE, **options):
+    """A pack of which a request meets this fault, if it is not done before."""
     before = server.counts()[kind]
     set_fault(server, kind, **options)
-    process = stoker.start(*data.pack(LARGE), env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = stoker.start(*data.pack(size), env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     while server.counts()[kind] == before and process.poll() is None:
         pass
     return process
 
 
-def kill_at(stoker, data, server, env, kind, requests):
+def kill_at(stoker, data, server, env, kind, requests, size=LARGE):
     """Whether a pack was killed after so many requests, not done before."""
-    process = start_until_it_hangs(stoker, data, server, env, kind, after=requests)
+    process = start_until_it_hangs(stoker, data, server, env, kind, size, after=requests)
     process.kill()
     process.communicate()
     set_fault(server, "")
@@ -173,7 +173,7 @@ def test_a_pack_that_is_killed_anywhere_is_finished(stoker, data, clean, tmp_pat
                 process.kill()  # anywhere between two requests
                 process.communicate()
             else:
-                kill_at(stoker, data, server, env, kind, step)
+                kill_at(stoker, data, server, env, kind, step, size)
             stoker.text(*data.pack(size), env=env)
             require_finished(data, size, at / "served", server)
             assert contents(at / "cache" / "packs") == {}

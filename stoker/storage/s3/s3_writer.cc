@@ -216,7 +216,7 @@ void S3Writer::tidy_up(HttpCall& call, const HttpObject& object, std::string* re
   if (call.error) std::rethrow_exception(call.error);
 }
 
-void S3Writer::abort(const std::string& upload) {
+void S3Writer::remove_parts(const std::string& upload) {
   HttpCall call;
   call.method = HttpCall::Method::kDelete;
   try {
@@ -253,9 +253,9 @@ std::vector<std::string> S3Writer::list_uploads() {
 void S3Writer::remove_upload() {
   parts_unwanted_.request_stop();
   for (const auto& part : under_way_) part->pending.wait();
-  if (!upload_.empty()) abort(upload_);
+  if (!upload_.empty()) remove_parts(upload_);
   if (bucket_->lists_uploads()) {
-    for (const std::string& upload : list_uploads()) abort(upload);
+    for (const std::string& upload : list_uploads()) remove_parts(upload);
   }
   if (upload_.empty() && !bucket_->lists_uploads()) {
     fail(ErrorKind::kIo, "the store neither answered when they were begun nor lists what was");
@@ -271,7 +271,7 @@ void S3Writer::drop_upload() noexcept {
 void S3Writer::remove_strays() noexcept {
   if (!bucket_->lists_uploads()) return;
   const std::exception_ptr failure = thrown_by([this] {
-    for (const std::string& upload : list_uploads()) abort(upload);
+    for (const std::string& upload : list_uploads()) remove_parts(upload);
   });
   if (failure) warn_of_parts(name_, failure);
 }

@@ -51,7 +51,7 @@ class S3Writer final : public ObjectWriter {
   void remove_upload();
   void remove_strays() noexcept;
   std::vector<std::string> list_uploads();
-  void abort(const std::string& upload);
+  void remove_parts(const std::string& upload);
 
   const std::shared_ptr<const HttpObjects> objects_;
   const std::shared_ptr<const S3Bucket> bucket_;
