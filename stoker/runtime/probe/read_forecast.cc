@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "stoker/base/error.h"
@@ -16,7 +17,7 @@ namespace {
 // Shards, and what lies apart in them, are so far from each other that no request reads both.
 constexpr std::uint64_t kShardSpan = std::uint64_t{1} << 44, kApart = std::uint64_t{1} << 43;
 
-constexpr double kReadsFew = 64;  // under way, for a store over a network
+constexpr std::size_t kReadsFew = 64;  // under way, as the reader has it (reader.cc)
 
 constexpr std::int64_t kTicketsLeast = 4096;  // that are counted
 
@@ -83,10 +84,12 @@ class Drawing {
     Ticket ticket;
   };
 
-  std::int64_t next_sample();
-  void place(std::int64_t sample, Drawn& drawn);
-  void draw_to(std::uint64_t end);
-  void count(std::span<PlannedRead* const> reads, ReadForecast& forecast) const;
+  void draw_sample(Ticket& ticket);
+  void place(Drawn& drawn);
+  bool draw_to(std::uint64_t end);
+  void look();
+  PlannedRead& end_read();
+  std::uint64_t front() const { return tickets_.empty() ? drawn_end_ : tickets_.front()->ticket.grant.place; }
 
   const SampleLayout& layout_;
   const BoardOptions& board_;
@@ -96,7 +99,10 @@ class Drawing {
   std::int64_t epoch_ = 0, batch_ = 0;
   int slot_ = 0;
   std::deque<std::unique_ptr<Drawn>> tickets_;
-  std::uint64_t drawn_end_ = 0;  // of the read-ahead, as if that went on for ever
+  std::uint64_t ahead_ = 0, near_ = 0;            // the read-ahead, and what of it is read at once
+  std::uint64_t drawn_end_ = 0, planned_to_ = 0;  // in the read-ahead, as if that went on for ever
+  std::deque<PlannedRead*> under_way_;
+  std::int64_t done_ = 0;  // samples
   ReadPlan plan_;
   BatchWork work_;  // which the tickets are of
 };
@@ -112,7 +118,7 @@ Drawing::Drawing(const SampleLayout& layout, const BoardOptions& board)
   }
 }
 
-std::int64_t Drawing::next_sample() {
+void Drawing::draw_sample(Ticket& ticket) {
   for (;;) {
     if (batch_ >= order_.batches_of(board_.slice)) {
       batch_ = 0;
@@ -123,11 +129,18 @@ std::int64_t Drawing::next_sample() {
       ++batch_;
       continue;
     }
-    if (const auto sample = order_.sample_at(board_.slice.position(batch_, slot_++))) return *sample;
+    const std::int64_t position = board_.slice.position(batch_, slot_++);
+    const std::optional<std::int64_t> sample = order_.sample_at(position);
+    if (!sample) continue;
+    ticket.sample = *sample;
+    ticket.early = order_.window_began_by(position, 0);
+    return;
   }
 }
 
-void Drawing::place(std::int64_t sample, Drawn& drawn) {
+void Drawing::place(Drawn& drawn) {
+  draw_sample(drawn.ticket);
+  const std::int64_t sample = drawn.ticket.sample;
   const auto after = std::upper_bound(shard_begins_.begin(), shard_begins_.end(), sample);
   const auto shard = static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(after - shard_begins_.begin() - 1, 0));
   const std::int64_t in_shard = shard_begins_.empty() ? sample : sample - shard_begins_[shard];
@@ -136,7 +149,6 @@ void Drawing::place(std::int64_t sample, Drawn& drawn) {
   drawn.layout = layout_.samples[static_cast<std::size_t>(in_shard % pattern)];
   drawn.fields.resize(drawn.layout.ranges.size());
   drawn.ticket.work = &work_;
-  drawn.ticket.sample = sample;
   drawn.ticket.grant.place = drawn_end_;
   drawn.ticket.reads.resize(drawn.fields.size());
   for (std::size_t i = 0; i < drawn.fields.size(); ++i) {
@@ -152,23 +164,47 @@ void Drawing::place(std::int64_t sample, Drawn& drawn) {
     read.bytes = hole(static_cast<std::size_t>(range.length));
     read.ticket = &drawn.ticket;
   }
+  drawn.ticket.reads_pending = static_cast<int>(drawn.fields.size());
 }
 
-void Drawing::draw_to(std::uint64_t end) {
+/// Returns whether any were drawn.
+bool Drawing::draw_to(std::uint64_t end) {
+  const std::uint64_t before = drawn_end_;
   while (drawn_end_ < end) {
     auto drawn = std::make_unique<Drawn>();
-    place(next_sample(), *drawn);
+    place(*drawn);
     drawn_end_ += std::max<std::uint64_t>(drawn->layout.bytes, 1);
     plan_.add(drawn->ticket);
     tickets_.push_back(std::move(drawn));
   }
+  return drawn_end_ > before;
 }
 
-void Drawing::count(std::span<PlannedRead* const> reads, ReadForecast& forecast) const {
-  for (const PlannedRead* const read : reads) {
-    forecast.requests += 1;
-    forecast.bytes += static_cast<double>(read->request.length());
+/// Draws and plans as the reader does when a read has ended (Reader::wake_if_room(), reads_due(), start_reads()).
+void Drawing::look() {
+  const bool runs_dry = under_way_.size() < kReadsFew;
+  const bool due = plan_.waiting() && (runs_dry || front() + near_ >= planned_to_ + near_ / 4);
+  const bool has_room = drawn_end_ - front() + near_ / 4 <= ahead_;
+  if (!due && !has_room && !under_way_.empty()) return;
+  if (!draw_to(front() + ahead_) && !due) return;
+  const std::uint64_t further = runs_dry ? planned_to_ + near_ / 4 : 0;
+  planned_to_ = std::max(front() + near_, std::min(further, front() + ahead_));
+  for (PlannedRead* const read : plan_.plan(planned_to_)) under_way_.push_back(read);
+}
+
+/// The read that was begun first ends; what is before the front was read, and nothing points to it.
+PlannedRead& Drawing::end_read() {
+  PlannedRead& read = *under_way_.front();
+  under_way_.pop_front();
+  for (FieldRead *field = read.fields, *next = nullptr; field; field = next) {
+    next = field->next;
+    --field->ticket->reads_pending;
   }
+  while (!tickets_.empty() && tickets_.front()->ticket.reads_pending == 0) {
+    tickets_.pop_front();
+    ++done_;
+  }
+  return read;
 }
 
 /// As a reader does that always waits for its store: what was read makes room for what is drawn next.
@@ -176,33 +212,33 @@ ReadForecast Drawing::run() {
   std::uint64_t sum = 0;
   for (const SampleLayout::Sample& sample : layout_.samples) sum += sample.bytes;
   const double mean = std::max(1.0, static_cast<double>(sum) / static_cast<double>(layout_.samples.size()));
-  const auto in_tickets = [&](std::uint64_t bytes) { return static_cast<double>(bytes) / mean; };
   const std::int64_t batches = (board_.tickets.prefetch + std::int64_t{1}) * board_.slice.batch;
-  const double tickets = static_cast<double>(std::max(board_.tickets.tickets_ahead, batches));
-  const std::uint64_t ahead = std::min(board_.read_ahead.bytes, static_cast<std::size_t>(tickets * mean));
-  const std::uint64_t near = std::min<std::uint64_t>(board_.read_ahead.near_bytes, ahead);
-  const std::uint64_t step = std::max<std::uint64_t>(near / 4, 1);
-  const auto counted = std::max(ahead, static_cast<std::uint64_t>(static_cast<double>(kTicketsLeast) * mean));
+  const std::int64_t tickets = std::max(board_.tickets.tickets_ahead, batches);
+  ahead_ =
+      std::min<std::uint64_t>(board_.read_ahead.bytes, static_cast<std::uint64_t>(static_cast<double>(tickets) * mean));
+  near_ = std::min<std::uint64_t>(board_.read_ahead.near_bytes, ahead_);
+  const auto warm = static_cast<std::int64_t>(static_cast<double>(ahead_) / mean);
   ReadForecast forecast;
-  for (std::uint64_t front = 0; front < ahead + counted; front += step) {
-    draw_to(front + ahead);
-    const std::span<PlannedRead* const> reads = plan_.plan(front + near);
-    if (front >= ahead) count(reads, forecast);
-    PlannedRead* ended = nullptr;
-    for (PlannedRead* const read : reads) {
-      read->next = ended;
-      ended = read;
+  std::int64_t done_before = 0;
+  while (done_ < 2 * warm + kTicketsLeast) {
+    look();
+    if (under_way_.empty()) break;
+    const auto under_way = static_cast<double>(under_way_.size());
+    const bool counts = done_ >= warm;
+    if (!counts) done_before = done_;
+    PlannedRead& read = end_read();
+    if (counts) {
+      forecast.requests += 1;
+      forecast.bytes += static_cast<double>(read.request.length());
+      forecast.requests_ahead += under_way;
     }
-    plan_.release(ended);
-    // What is before the front was read, and nothing points to it.
-    while (!tickets_.empty() && tickets_.front()->ticket.grant.place < front) tickets_.pop_front();
+    read.next = nullptr;
+    plan_.release(&read);
   }
-  const double samples = in_tickets(counted);
+  forecast.requests_ahead /= std::max(forecast.requests, 1.0);
+  const auto samples = static_cast<double>(std::max<std::int64_t>(done_ - done_before, 1));
   forecast.requests /= samples;
   forecast.bytes /= samples;
-  forecast.requests_ahead = forecast.requests * in_tickets(near);
-  const double all = forecast.requests * in_tickets(ahead);  // which a reader whose store has little to do turns to
-  forecast.requests_ahead = std::max({1.0, forecast.requests_ahead, std::min(all, kReadsFew)});
   return forecast;
 }
 

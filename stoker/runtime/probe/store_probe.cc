@@ -197,7 +197,7 @@ void measure_link(RangeReads& reads, StoreRates& rates) {
     const RangeReads::Result result = reads.read(count, kLinkRangeBytes, kManyAtOnce);
     // The first answer's time passes before anything comes.
     const double took_s = seconds(result.ns), body_s = std::max(took_s - rates.first_byte_s_p50, took_s / 2);
-    rates.link_bytes_per_s = std::max(rates.link_bytes_per_s, static_cast<double>(result.bytes) / body_s);
+    rates.link_bytes_per_s = static_cast<double>(result.bytes) / body_s;
     if (result.ns > kLinkEnoughNs) return;
   }
 }
