@@ -27,7 +27,7 @@ LINK = 200_000_000      # bytes a second, of all connections together, where a l
 COPIES = 8              # of the images: an epoch takes seconds
 SHARD = "32MiB"
 BATCH = 64
-EPOCHS = 3
+EPOCHS, REPEATED = 2, 8   # an epoch is several times what is read ahead
 IN_FLIGHT = 128         # what Stoker has at most
 PART = 8 << 20
 SWEEP_SECONDS = 1.0
@@ -128,7 +128,7 @@ class Bench:
     def batches(self, store, **options):
         recipe = "imagenet-train"
         return store.run("/usr/bin/python3", HERE / "batches.py", "s3://bench/packed/", recipe,
-                         json.dumps({"batch": BATCH, "tune": "off", "epochs": EPOCHS, **options}))
+                         json.dumps({"batch": BATCH, "tune": "off", "epochs": EPOCHS, "repeated": REPEATED, **options}))
 
     def say(self, text):
         print(text, file=sys.stderr, flush=True)

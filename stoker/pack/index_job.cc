@@ -47,7 +47,7 @@ class IndexJob {
       const bool is_new = places.insert(place_of(shard.location)).second;
       listed.push_back(manifests.find(shard.location).shard);
       std::string wrong;  // with a shard that a manifest lists: it is another
-      if (is_new && listed.back()) wrong = contradiction_of_bytes(*listed.back(), *stores_.open(shard.location));
+      if (is_new && listed.back()) wrong = contradiction_of_bytes(*listed.back(), stores_.open(shard.location));
       if (!wrong.empty()) result_.broken.push_back({name, wrong});
       const bool is_current_now = wrong.empty() && (!is_new || is_current(shard.location));
       if (is_current_now) ++result_.current;

@@ -84,15 +84,30 @@ def test_web_servers_deliver_what_the_folder_does(stoker, data, want, tmp_path, 
         assert done.returncode != 0 and "certificate is not trusted" in done.stderr and done.stderr.count("\n") == 1
 
 
+def test_a_packed_data_set_opens_with_one_request_a_shard(stoker, data, tmp_path):
+    """And one for the folder, and one for the manifest: each of them may take a tenth of a second."""
+    stoker.text("pack", data.folder, tmp_path / "bucket" / "packed", "--shard-size", "64KiB")
+    shards = len(list((tmp_path / "bucket" / "packed").glob("*.tar")))
+    with StoreServer(tmp_path) as server:
+        env = {**ENV, "AWS_ENDPOINT_URL": server.url, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "r"}
+        stoker.json(*run("s3://bucket/packed/", "--epochs", 1), env=env)
+        asked = [line.split() for line in server.requests()]
+    assert shards > 1 and {method for method, *_ in asked} == {"GET"}
+    paths = [path for _, path, *_ in asked[:2 + shards]]
+    assert paths[0] == "/bucket" and paths[1].endswith("manifest.json")
+    assert len(set(paths[2:])) == shards and all(path.endswith(".tar") for path in paths[2:])
+
+
 # "silence" and "drip" cost a time-out each.
 FAULTS = "500 503 503-retry-after reset short wrong-length wrong-range garbage not-http".split()
 
 
 @pytest.mark.parametrize("kinds", [",".join(FAULTS), "drip", "silence"])
 def test_faults_of_all_kinds_leave_the_batches_as_they_are(stoker, data, want, tmp_path, kinds):
-    share, depth = (0.1, 4) if "," in kinds else (0.02, 16)  # not all at a time: a host that is silent is given up
+    # Few that take long, and not all at a time: a host that is silent is given up.
+    share, depth, epochs = (0.1, 4, 20) if "," in kinds else (0.02, 16, 3)
     with StoreServer(data.at, "--share", share, "--faults", kinds, "--seed", 3) as server:
-        args = run(f"{server.url}/packed/", "--epochs", 20, "--io-depth", depth)
+        args = run(f"{server.url}/packed/", "--epochs", epochs, "--io-depth", depth)
         assert stoker.audit(tmp_path, *args, env=ENV)[:len(want)] == want
         assert server.counts()["faults"] > 0
 
