@@ -5,6 +5,7 @@
 #include "stoker/base/error.h"
 #include "stoker/format/folder/folder_format.h"
 #include "stoker/format/member_name.h"
+#include "stoker/format/recordio/recordio_format.h"
 #include "stoker/format/tar/tar_format.h"
 #include "stoker/format/tfrecord/tfrecord_format.h"
 
@@ -38,7 +39,8 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const FolderFormat folder;
   static const TarFormat tar;
   static const TfRecordFormat tfrecord;
-  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord};
+  static const RecordIoFormat recordio;
+  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio};
   return formats;
 }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index/index_writer.h"
 #include "stoker/format/open/sharded_dataset.h"
+#include "stoker/format/recordio/recordio_format.h"
+#include "stoker/format/recordio/recordio_testing.h"
 #include "stoker/format/shard_format.h"
 #include "stoker/format/tar/tar_format.h"
 #include "stoker/format/tar/tar_writer.h"
@@ -36,17 +39,21 @@ using ::testing::HasSubstr;
 struct TestSample {
   std::string key;
   std::int64_t label;
-  std::string jpg, note;
+  std::string jpg;
+  std::optional<std::string> note{};
 };
 
-std::vector<TestSample> test_samples(int count) {
+/// Without names they are numbered, as formats without names number them in a file "train", and have no notes.
+std::vector<TestSample> test_samples(int count, bool have_names) {
   std::vector<TestSample> samples;
   for (int i = 0; i < count; ++i) {
     const auto n = static_cast<std::size_t>(i);
-    samples.push_back({.key = fmt::format("n{:02}/{}", i % 3, i),
-                       .label = i % 3,
-                       .jpg = "\xff\xd8\xff" + std::string(n * 37 % 101, static_cast<char>('a' + i % 26)),
-                       .note = std::string(n % 4, 'x')});
+    samples.push_back({
+        .key = have_names ? fmt::format("n{:02}/{}", i % 3, i) : fmt::format("train/{:08}", i),
+        .label = i % 3,
+        .jpg = "\xff\xd8\xff" + std::string(n * 37 % 101, static_cast<char>('a' + i % 26)),
+    });
+    if (have_names) samples.back().note = std::string(n % 4, 'x');
   }
   return samples;
 }
@@ -57,6 +64,7 @@ struct FormatCase {
   const ShardFormat& (*format)();
   void (*write)(const std::string& path, const std::vector<TestSample>& samples);
   bool checks_every_byte;      // a scan does
+  bool has_names;              // of samples and fields; else samples are numbered and have an image alone
   std::size_t end_mark_bytes;  // 0: without a mark, what is cut between two samples is a whole shard
 };
 
@@ -70,7 +78,7 @@ void write_as_tar(const std::string& path, const std::vector<TestSample>& sample
   TarWriter tar(path);
   for (const TestSample& sample : samples) {
     tar.add(sample.key + ".jpg", as_bytes(sample.jpg));
-    tar.add(sample.key + ".note", as_bytes(sample.note));
+    if (sample.note) tar.add(sample.key + ".note", as_bytes(*sample.note));
     tar.add(sample.key + ".cls", as_bytes(std::to_string(sample.label)));
   }
   tar.finish();
@@ -84,17 +92,27 @@ void write_as_tfrecord(const std::string& path, const std::vector<TestSample>& s
     example.add_bytes("__key__", {as_bytes(sample.key)});
     example.add_integers("image/class/label", {sample.label});
     example.add_bytes("image/encoded", {as_bytes(sample.jpg)});
-    example.add_bytes("note", {as_bytes(sample.note)});
+    if (sample.note) example.add_bytes("note", {as_bytes(*sample.note)});
     file.add(example.message());
   }
   file.finish();
 }
 
+void write_as_recordio(const std::string& path, const std::vector<TestSample>& samples) {
+  std::string file;
+  std::uint64_t id = 0;
+  for (const TestSample& sample : samples) {
+    file += recordio_record(recordio_image({static_cast<float>(sample.label)}, id++, sample.jpg));
+  }
+  write_whole_file(path, as_bytes(file));
+}
+
 class FormatConformance : public ::testing::TestWithParam<FormatCase> {
  protected:
+  static std::vector<TestSample> samples(int count) { return test_samples(count, GetParam().has_names); }
   std::string write(int count) const {
     std::string path = folder_.path(GetParam().file);
-    GetParam().write(path, test_samples(count));
+    GetParam().write(path, samples(count));
     return path;
   }
   static std::shared_ptr<const Dataset> open(const std::string& path, const IndexOptions& options = {.use = false}) {
@@ -118,25 +136,27 @@ class FormatConformance : public ::testing::TestWithParam<FormatCase> {
   }
   static std::vector<std::string> expected(int count) {
     std::vector<std::string> all;
-    for (const TestSample& sample : test_samples(count)) {
-      all.push_back(fmt::format("{} {} jpg={} note={}", sample.key, sample.label, sample.jpg, sample.note));
+    for (const TestSample& sample : samples(count)) {
+      all.push_back(fmt::format("{} {} jpg={}", sample.key, sample.label, sample.jpg));
+      if (sample.note) all.back() += " note=" + *sample.note;
     }
     return all;
   }
   /// Scans bytes that may be anything. The message if that throws, which names the file; else every field lies inside.
-  static std::string fault(const std::string& bytes, std::int64_t* samples = nullptr) {
+  static std::string fault(const std::string& bytes, std::int64_t* count = nullptr) {
     MemorySource source(GetParam().file, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
     std::int64_t found = 0;
     const auto said = fault_of_data([&] {
       const std::unique_ptr<ShardScan> scan = GetParam().format().scan(source, {});
       for (SampleRow row; scan->next(row); ++found) {
         for (const SampleField& field : row.fields) {
-          EXPECT_LE(field.offset, bytes.size());
-          EXPECT_LE(field.length, bytes.size() - field.offset);
+          std::vector<std::uint8_t> content(std::min<std::size_t>(field.length, bytes.size()));
+          EXPECT_EQ(content.size(), field.length);
+          read_fully(*row.source, field.offset, content);
         }
       }
     });
-    if (samples) *samples = found;
+    if (count) *count = found;
     if (!said) return "";
     EXPECT_THAT(*said, HasSubstr("'" + GetParam().file + "'"));
     return *said;
@@ -168,7 +188,7 @@ TEST_P(FormatConformance, IsReadInAnyOrder) {
 
 TEST_P(FormatConformance, HasTheSameFingerprintInEveryFormat) {
   const std::string tar = folder_.path("other.tar");
-  write_as_tar(tar, test_samples(300));
+  write_as_tar(tar, samples(300));
   EXPECT_EQ(open(write(300))->fingerprint(), open(tar)->fingerprint());
 }
 
@@ -196,7 +216,7 @@ TEST_P(FormatConformance, TellsTheSameByItsIndexBesideItOrInTheCache) {
 
 TEST_P(FormatConformance, IsRecognisedByItsContent) {
   const std::string bytes = read_file(write(3));
-  const std::string unnamed = folder_.write("data", bytes);
+  const std::string unnamed = folder_.write("unnamed/train", bytes);
   EXPECT_EQ(all_of(*open(unnamed)), expected(3));
 }
 
@@ -211,13 +231,13 @@ TEST_P(FormatConformance, NamesTheFileWhereverItIsCut) {
   const std::string bytes = read_file(write(5));
   std::int64_t whole_prefixes = 0;
   for (std::size_t length = 0; length < bytes.size(); ++length) {
-    std::int64_t samples = 0;
-    if (!fault(bytes.substr(0, length), &samples).empty()) continue;
+    std::int64_t found = 0;
+    if (!fault(bytes.substr(0, length), &found).empty()) continue;
     if (GetParam().end_mark_bytes > 0) {
-      EXPECT_EQ(samples, 5) << "cut after " << length << " bytes";
+      EXPECT_EQ(found, 5) << "cut after " << length << " bytes";
       EXPECT_GE(length, bytes.size() - GetParam().end_mark_bytes / 2) << "half of the mark tells the end, too";
     } else {
-      EXPECT_EQ(samples, whole_prefixes) << "cut after " << length << " bytes";
+      EXPECT_EQ(found, whole_prefixes) << "cut after " << length << " bytes";
     }
     ++whole_prefixes;
   }
@@ -249,9 +269,11 @@ TEST_P(FormatConformance, SaysWhenItWasStopped) {
 
 INSTANTIATE_TEST_SUITE_P(All, FormatConformance,
                          ::testing::Values(FormatCase{"tar", "train.tar", format_object<TarFormat>, write_as_tar, false,
-                                                      1024},
+                                                      true, 1024},
                                            FormatCase{"tfrecord", "train.tfrecord-00000-of-00002",
-                                                      format_object<TfRecordFormat>, write_as_tfrecord, true, 0}),
+                                                      format_object<TfRecordFormat>, write_as_tfrecord, true, true, 0},
+                                           FormatCase{"recordio", "train.rec", format_object<RecordIoFormat>,
+                                                      write_as_recordio, false, false, 0}),
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "stoker/base/units.h"
 #include "stoker/format/class_number.h"
 #include "stoker/format/image_bytes.h"
+#include "stoker/format/key_prefix.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/tfrecord/tfrecord_frame.h"
 
@@ -40,18 +41,6 @@ std::optional<std::string_view> before_shard_number(std::string_view name) {
 bool is_named_as_tfrecord(std::string_view name) {
   if (const auto begin = before_shard_number(name)) name = *begin;
   return name.ends_with(".tfrecord") || name.ends_with(".tfrecords");
-}
-
-/// The name of the file without folders and without an extension that says what it is. It begins keys, which end at the
-/// first dot where they are split from the names of fields.
-std::string key_prefix_of(std::string_view path) {
-  std::string_view name = path.substr(path.rfind('/') + 1);
-  for (const std::string_view ending : {".tfrecord", ".tfrecords"}) {
-    if (name.size() > ending.size() && name.ends_with(ending)) name.remove_suffix(ending.size());
-  }
-  std::string prefix(name);
-  std::replace(prefix.begin(), prefix.end(), '.', '_');
-  return prefix + '/';
 }
 
 bool is_one_value(const ExampleFeature& feature) {
@@ -87,7 +76,10 @@ std::unique_ptr<ShardScan> TfRecordFormat::scan(Source& shard, const std::stop_t
 }
 
 TfRecordSamples::TfRecordSamples(Source& source, std::stop_token stop)
-    : source_(source), stop_(std::move(stop)), records_(source), key_prefix_(key_prefix_of(source.name())) {}
+    : source_(source),
+      stop_(std::move(stop)),
+      records_(source),
+      key_prefix_(key_prefix_of_file(source.name(), {".tfrecord", ".tfrecords"})) {}
 
 bool TfRecordSamples::next(SampleRow& row) {
   row.clear();
