@@ -1,5 +1,6 @@
 #include "stoker/pack/index_job.h"
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <map>
@@ -155,7 +156,7 @@ class IndexJob {
       count(path, *sample, result);
       writer.add(sample->row, sample->entry_points);
       const SampleField& last = sample->row.fields.back();
-      if (options_.progress) options_.progress(done_ + last.offset + last.length, total_);
+      if (options_.progress) options_.progress(done_ + std::min(last.offset + last.length, shard->size()), total_);
     }
     before.require_unchanged();
     if (listed) {

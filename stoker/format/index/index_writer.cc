@@ -26,6 +26,10 @@ void IndexWriter::add(const SampleRow& row, Bytes entry_points) {
   for (const SampleField& field : row.fields) {
     names_.push_back(name_number(field.name));
     has_checksums_ = has_checksums_ && field.crc32c.has_value();
+    if (field.offset + field.length > end_) {
+      end_ = field.offset + field.length;
+      last_key_ = row.key;
+    }
   }
   was_decoded_ = was_decoded_ && row.soundness != Soundness::kUnknown;
   block_.add(row, names_, entry_points.size());
@@ -56,6 +60,12 @@ void IndexWriter::end_block() {
 // Entry points come first: they are much longer than all else, and many readers have no use for them. What opening a
 // data set needs lies at the end, beside the directory, so that one request to a store that is far away fetches it.
 std::vector<std::uint8_t> IndexWriter::finish(const IndexedShard& shard) {
+  if (end_ > shard.data_bytes) {
+    fail(ErrorKind::kLimit,
+         "sample '{}' does not lie in the shard as it is, so the shard cannot have an index; it is scanned each time "
+         "that it is opened",
+         last_key_);
+  }
   if (block_.rows() > 0) end_block();
   std::vector<std::uint8_t> index(kIndexMagic.begin(), kIndexMagic.end());
   std::vector<IndexSection> sections;

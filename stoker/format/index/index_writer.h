@@ -50,6 +50,8 @@ class IndexWriter {
   Fingerprint fingerprint_;
   std::uint64_t sample_bytes_ = 0;
   bool has_checksums_ = true, was_decoded_ = true;
+  std::uint64_t end_ = 0;  // of the field that ends last, and its sample's key
+  std::string last_key_;
 };
 
 }  // namespace stoker

@@ -6,6 +6,7 @@
 
 #include "stoker/format/manifest/listed_shard.h"
 #include "stoker/format/sample_table.h"
+#include "stoker/storage/extended_source.h"
 
 namespace stoker {
 namespace {
@@ -80,7 +81,12 @@ OpenedShard ShardOpener::scan(const FoundShard& shard, const std::shared_ptr<Sou
     notes.problems.push_back(
         fmt::format("the index inside '{}' is damaged or of another version of Stoker", shard.location));
   }
-  return {.source = shard.format->is_one_file() ? stores_.of(shard.location).open_for_samples(source) : source,
+  std::shared_ptr<Source> samples_source =
+      shard.format->is_one_file() ? stores_.of(shard.location).open_for_samples(source) : source;
+  if (!notes.copies.empty()) {
+    samples_source = std::make_shared<ExtendedSource>(std::move(samples_source), std::move(notes.copies));
+  }
+  return {.source = std::move(samples_source),
           .rows = std::make_shared<const SampleTable>(std::move(samples)),
           .classes = std::move(notes.classes),
           .problems = std::move(notes.problems)};
