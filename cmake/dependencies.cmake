@@ -16,6 +16,7 @@ pkg_check_modules(crypto REQUIRED IMPORTED_TARGET libcrypto)
 pkg_check_modules(pugixml REQUIRED IMPORTED_TARGET pugixml)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(prometheus REQUIRED IMPORTED_TARGET prometheus-cpp-pull)
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED)  # headers alone
 find_package(nlohmann_json REQUIRED)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
 

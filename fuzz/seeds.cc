@@ -16,6 +16,7 @@
 #include "stoker/format/index/index_testing.h"
 #include "stoker/format/manifest/manifest.h"
 #include "stoker/format/tar/tar_writer.h"
+#include "stoker/format/tfrecord/tfrecord_writer.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/storage/atomic_file.h"
 
@@ -111,6 +112,22 @@ void keep_tars(const Corpus& corpus) {
   tar.add("n01/1.jpg", as_bytes("no picture"));
   tar.add("n02/2.Seg.PNG", as_bytes("none either"));
   tar.finish();
+}
+
+void keep_tfrecords(const Corpus& corpus) {
+  TfRecordWriter file(std::make_unique<AtomicFile>(corpus.path("tfrecord", "written_by_stoker")));
+  ExampleBuilder example;
+  for (const std::int64_t i : {0, 1}) {
+    example.clear();
+    example.add_bytes("__key__", {as_bytes(i == 0 ? "n01/1" : "n02/2")});
+    example.add_bytes("image/encoded", {as_bytes("\xff\xd8\xff no picture")});
+    example.add_integers("image/class/label", {i});
+    example.add_bytes("captions", {as_bytes("a"), as_bytes("")});
+    example.add_floats("box", {0.5F, 1.0F});
+    example.add_integers("ids", {1, 300, -1});
+    file.add(example.message());
+  }
+  file.finish();
 }
 
 void keep_manifests(const Corpus& corpus) {
@@ -218,8 +235,8 @@ int main(int argc, char** argv) {
   }
   const stoker::Corpus corpus(argv[1]);
   for (const auto keep :
-       {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_manifests,
-        stoker::keep_arrays, stoker::keep_images, stoker::keep_recipes, stoker::keep_jpegs}) {
+       {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_tfrecords,
+        stoker::keep_manifests, stoker::keep_arrays, stoker::keep_images, stoker::keep_recipes, stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

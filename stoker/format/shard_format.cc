@@ -5,7 +5,9 @@
 #include "stoker/base/error.h"
 #include "stoker/format/folder/folder_format.h"
 #include "stoker/format/member_name.h"
+#include "stoker/format/recordio/recordio_format.h"
 #include "stoker/format/tar/tar_format.h"
+#include "stoker/format/tfrecord/tfrecord_format.h"
 
 namespace stoker {
 
@@ -36,7 +38,9 @@ void stop_if_asked(const std::stop_token& stop, std::string_view shard) {
 const std::vector<const ShardFormat*>& shard_formats() {
   static const FolderFormat folder;
   static const TarFormat tar;
-  static const std::vector<const ShardFormat*> formats = {&folder, &tar};
+  static const TfRecordFormat tfrecord;
+  static const RecordIoFormat recordio;
+  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio};
   return formats;
 }
 

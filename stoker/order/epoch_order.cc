@@ -55,6 +55,10 @@ std::optional<std::int64_t> EpochOrder::sample_at(std::int64_t position) const {
   return permutation_ ? permutation_->at(draw) : draw;
 }
 
+bool EpochOrder::window_began_by(std::int64_t position, std::int64_t batch) const {
+  return windowed_ && windowed_->window_began_by(draw_of(position), batch);
+}
+
 // Several positions show the same of the epoch's draws.
 std::int64_t EpochOrder::draw_of(std::int64_t position) const {
   const std::int64_t batch = position / global_batch_, slot = position % global_batch_;

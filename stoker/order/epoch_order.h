@@ -40,6 +40,8 @@ class EpochOrder {
 
   /// The sample at a position, or nullopt if there is none; a slot for such a position is padding.
   std::optional<std::int64_t> sample_at(std::int64_t position) const;
+  /// Of the windowed order: whether the position's window began before the batch, or is the first of its lane.
+  bool window_began_by(std::int64_t position, std::int64_t batch) const;
 
  private:
   std::int64_t draw_of(std::int64_t position) const;

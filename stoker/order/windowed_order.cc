@@ -79,13 +79,24 @@ WindowedOrder::Lane WindowedOrder::lane_at(std::int64_t number) const {
   return {number, number * lane_size_ + std::min(number, longer_lanes_), lane_size_ + (number < longer_lanes_ ? 1 : 0)};
 }
 
-std::int64_t WindowedOrder::shuffled(const Lane& lane, std::int64_t index) const {
+WindowedOrder::Window WindowedOrder::window_of(const Lane& lane, std::int64_t index) const {
   const std::int64_t ahead = lane.number * stagger_;
-  const std::int64_t window = (index + ahead) / window_;
-  const std::int64_t begin = std::max<std::int64_t>(window * window_ - ahead, 0);
-  const std::int64_t end = std::min((window + 1) * window_ - ahead, lane.size);
-  const Permutation permutation = window_permutation(end - begin, window_key_, lane.number, window);
-  return begin + permutation.at(index - begin);
+  const std::int64_t number = (index + ahead) / window_;
+  return {number, std::max<std::int64_t>(number * window_ - ahead, 0)};
+}
+
+bool WindowedOrder::window_began_by(std::int64_t position, std::int64_t batch) const {
+  const std::int64_t slot = position % global_batch_;
+  const std::int64_t index = position / global_batch_ * lane_slots_ + slot % lane_slots_;
+  const std::int64_t begin = window_of(lane_at(slot / lane_slots_), index).begin;
+  return begin == 0 || begin < batch * lane_slots_;
+}
+
+std::int64_t WindowedOrder::shuffled(const Lane& lane, std::int64_t index) const {
+  const Window window = window_of(lane, index);
+  const std::int64_t end = std::min((window.number + 1) * window_ - lane.number * stagger_, lane.size);
+  const Permutation permutation = window_permutation(end - window.begin, window_key_, lane.number, window.number);
+  return window.begin + permutation.at(index - window.begin);
 }
 
 std::int64_t WindowedOrder::sample_of(std::int64_t place) const {

@@ -23,13 +23,20 @@ class WindowedOrder {
 
   /// The sample at a position, or nullopt if there is none.
   std::optional<std::int64_t> sample_at(std::int64_t position) const;
+  /// Whether the position's window also holds positions before the global batch, or is the first of its lane.
+  bool window_began_by(std::int64_t position, std::int64_t batch) const;
 
  private:
   struct Lane {
     std::int64_t number, begin, size;
   };
 
+  struct Window {
+    std::int64_t number, begin;  // in its lane
+  };
+
   Lane lane_at(std::int64_t number) const;
+  Window window_of(const Lane& lane, std::int64_t index) const;
   std::int64_t shuffled(const Lane& lane, std::int64_t index) const;
   std::int64_t sample_of(std::int64_t place) const;
 

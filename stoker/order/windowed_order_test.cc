@@ -207,6 +207,23 @@ TEST(WindowedOrder, LanesEnterTheirWindowsInTurn) {
   }
 }
 
+TEST(WindowedOrder, TellsWhichWindowsBeganBeforeABatch) {
+  constexpr std::int64_t kWindow = 256, kLane = 2048, kBatch = 8, kSlots = 2;  // of a lane in a batch
+  const EpochOrder order(windowed({4 * kLane}, kBatch, 4, kWindow), 3);
+  for (const std::int64_t from : {0, 1, 40, 128, 129, 500}) {
+    for (std::int64_t position = from * kBatch; position < order.batches() * kBatch; ++position) {
+      const std::int64_t lane = position % kBatch / kSlots, index = position / kBatch * kSlots + position % kSlots;
+      const std::int64_t ahead = lane * kWindow / 4;
+      const std::int64_t begin = std::max<std::int64_t>((index + ahead) / kWindow * kWindow - ahead, 0);
+      ASSERT_EQ(order.window_began_by(position, from), begin == 0 || begin < from * kSlots)
+          << "from " << from << ", position " << position;
+    }
+  }
+  OrderOptions shuffled = windowed({4 * kLane}, kBatch, 4, kWindow);
+  shuffled.kind = OrderKind::kGlobal;
+  EXPECT_FALSE(EpochOrder(shuffled, 3).window_began_by(0, 1));
+}
+
 TEST(WindowedOrder, ReachesEveryArrangementWithinAWindow) {
   constexpr std::int64_t kWindows = 12000;
   for (const auto& [window, arrangements] : {std::pair<std::int64_t, int>{2, 2}, {3, 6}, {4, 24}}) {

@@ -77,7 +77,7 @@ class InfoJob {
     const Manifests::Found listed = manifests.find(shard.location);
     std::string contradiction;
     if (listed.shard) {
-      contradiction = contradiction_of_bytes(*listed.shard, *options_.stores.open(shard.location));
+      contradiction = contradiction_of_bytes(*listed.shard, options_.stores.open(shard.location));
       if (!contradiction.empty()) info_.problems.push_back(contradiction);
     }
     OpenedShard opened = opener_.open(shard, options_.stop);

@@ -1,5 +1,6 @@
 #include "stoker/pack/index_job.h"
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <map>
@@ -47,7 +48,7 @@ class IndexJob {
       const bool is_new = places.insert(place_of(shard.location)).second;
       listed.push_back(manifests.find(shard.location).shard);
       std::string wrong;  // with a shard that a manifest lists: it is another
-      if (is_new && listed.back()) wrong = contradiction_of_bytes(*listed.back(), *stores_.open(shard.location));
+      if (is_new && listed.back()) wrong = contradiction_of_bytes(*listed.back(), stores_.open(shard.location));
       if (!wrong.empty()) result_.broken.push_back({name, wrong});
       const bool is_current_now = wrong.empty() && (!is_new || is_current(shard.location));
       if (is_current_now) ++result_.current;
@@ -155,7 +156,7 @@ class IndexJob {
       count(path, *sample, result);
       writer.add(sample->row, sample->entry_points);
       const SampleField& last = sample->row.fields.back();
-      if (options_.progress) options_.progress(done_ + last.offset + last.length, total_);
+      if (options_.progress) options_.progress(done_ + std::min(last.offset + last.length, shard->size()), total_);
     }
     before.require_unchanged();
     if (listed) {

@@ -197,7 +197,7 @@ TEST(LoaderBatchRepeats, DrawAllTicketsOfTheWindowsInUseAhead) {
     options.world = world;
     options.window = 10;
     options.batch_repeats = copies;
-    return tickets_ahead(resolve_options(*data.dataset, small_recipe(), options));
+    return windows_tickets(resolve_options(*data.dataset, small_recipe(), options));
   };
   EXPECT_EQ(ahead(1, 1), 51) << "four windows, and a quarter more";
   EXPECT_EQ(ahead(1, 4), 201) << "each sample four times";

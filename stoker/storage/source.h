@@ -106,6 +106,8 @@ class Source {
 
   /// The largest gap between two needed ranges that costs less to read than another request.
   virtual std::uint64_t gap_worth_reading() const { return kHoleReadMax; }
+  /// The same for a reader that learns from one read where the next is.
+  virtual std::uint64_t gap_in_turn() const { return gap_worth_reading(); }
 
   /// Whether its bytes come over a network, from a store that counts its own traffic (store_traffic.h).
   virtual bool is_remote() const { return false; }

@@ -36,8 +36,9 @@ def test_the_second_epoch_makes_no_request(stoker, packed, tmp_path):
         for cache in (tmp_path / "a", tmp_path / "b"):
             report = stoker.json("run", data, *RECIPE, *cached(cache), "--epochs", len(requests) + 1, env=PATIENCE)
             requests.append(server.counts()["requests"] - sum(requests))
-            # Of samples that share a part of the file, the second may find it.
-            assert 0 < report["cache"]["misses"] <= 96
+            # Of samples that share a part of the file, the second may find it; and what is read ahead for the next epoch
+            # before this one's has come is asked for again.
+            assert 0 < report["cache"]["misses"] <= 96 * 1.25
             assert report["cache"]["hits"] + report["cache"]["misses"] == 96 * len(requests)
         # The same requests, whether one epoch was read or two; merged reads may differ by what is drawn together.
         assert requests[1] <= requests[0] * 1.2, requests

@@ -84,15 +84,30 @@ def test_web_servers_deliver_what_the_folder_does(stoker, data, want, tmp_path, 
         assert done.returncode != 0 and "certificate is not trusted" in done.stderr and done.stderr.count("\n") == 1
 
 
+def test_a_packed_data_set_opens_with_one_request_a_shard(stoker, data, tmp_path):
+    """And one for the folder, and one for the manifest: each of them may take a tenth of a second."""
+    stoker.text("pack", data.folder, tmp_path / "bucket" / "packed", "--shard-size", "64KiB")
+    shards = len(list((tmp_path / "bucket" / "packed").glob("*.tar")))
+    with StoreServer(tmp_path) as server:
+        env = {**ENV, "AWS_ENDPOINT_URL": server.url, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "r"}
+        stoker.json(*run("s3://bucket/packed/", "--epochs", 1), env=env)
+        asked = [line.split() for line in server.requests()]
+    assert shards > 1 and {method for method, *_ in asked} == {"GET"}
+    paths = [path for _, path, *_ in asked[:2 + shards]]
+    assert paths[0] == "/bucket" and paths[1].endswith("manifest.json")
+    assert len(set(paths[2:])) == shards and all(path.endswith(".tar") for path in paths[2:])
+
+
 # "silence" and "drip" cost a time-out each.
 FAULTS = "500 503 503-retry-after reset short wrong-length wrong-range garbage not-http".split()
 
 
 @pytest.mark.parametrize("kinds", [",".join(FAULTS), "drip", "silence"])
 def test_faults_of_all_kinds_leave_the_batches_as_they_are(stoker, data, want, tmp_path, kinds):
-    share, depth = (0.1, 4) if "," in kinds else (0.02, 16)  # not all at a time: a host that is silent is given up
+    # Few that take long, and not all at a time: a host that is silent is given up.
+    share, depth, epochs = (0.1, 4, 20) if "," in kinds else (0.02, 16, 3)
     with StoreServer(data.at, "--share", share, "--faults", kinds, "--seed", 3) as server:
-        args = run(f"{server.url}/packed/", "--epochs", 20, "--io-depth", depth)
+        args = run(f"{server.url}/packed/", "--epochs", epochs, "--io-depth", depth)
         assert stoker.audit(tmp_path, *args, env=ENV)[:len(want)] == want
         assert server.counts()["faults"] > 0
 
@@ -222,3 +237,30 @@ def test_metrics_tell_no_secret(stoker, data):
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=HANG_S)
     assert "stoker_" in text and SECRET not in text + line + told
+
+
+def test_plan_measures_a_store_and_says_what_each_order_gives(stoker, data):
+    """A machine that does other work only makes a store slower than it was told to be."""
+    latency_s, link = 0.05, 20e6
+    usual = ("--recipe", "cifar-train", "--batch", 16)
+    with StoreServer(data.at, "--latency", latency_s, "--link", link) as server:
+        store = stoker.json("plan", f"{server.url}/packed/", *usual, env=ENV)["store"]
+        asked = server.counts()["requests"]
+        text = stoker.text("plan", f"{server.url}/packed/", *usual, env=ENV)
+        loose = stoker.json("plan", data.folder, *usual, env=ENV)["store"]
+    assert loose is None, "a local folder is no store to be measured"
+    histogram = 1.2  # a percentile is told as the end of a step of the histogram
+    assert 1e3 * latency_s / histogram <= store["first_byte_ms_p50"] <= store["first_byte_ms_p99"]
+    assert 0 < store["connection_bytes_per_s"] and 0 < store["link_bytes_per_s"] <= 2 * link
+    assert store["requests_per_s"] <= 1.5 * store["requests_at_once"] / latency_s
+    assert 1 < store["requests_at_once"] <= 512
+    assert 100 < store["requests"] <= asked and store["bytes"] < 1e9
+    everything = store["orders"][0]
+    assert everything["order"] == "global" and 0 < everything["requests_per_sample"] <= 2
+    for order in store["orders"]:
+        assert 0 < order["samples_per_s"] <= min(order["store_samples_per_s"], store["cpu_samples_per_s"])
+    best = store["recommended"]
+    assert best["samples_per_s"] in [order["samples_per_s"] for order in store["orders"]]
+    assert not best["pack"] and best["shard_bytes"] >= 1e6 and store["bottleneck"] in ("store", "cpu")
+    for said in ("The store answers after", "bottleneck", "Recommended: --order", "Recommended: shards of"):
+        assert said in text, said

@@ -57,7 +57,9 @@ std::unique_ptr<ShardIndex> index_at(Source& shard, const Location& file, const 
                                      const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems) {
   return attempt(cache, problems, [&](std::string& why) -> std::optional<IndexPlace> {
     if (!stores.find(file)) return std::nullopt;
-    return index_in_file(shard, stores.open(file), why);
+    KeptEnd index(stores.open(file));
+    index.fetch();
+    return index_in_file(shard, index, why);
   });
 }
 
@@ -72,12 +74,13 @@ Location index_in_cache(const Location& cache_folder, Source& shard, const Objec
                                     to_hex(hash64(facts.strict_version())));
 }
 
-std::optional<IndexPlace> index_in_file(Source& shard, const std::shared_ptr<Source>& index, std::string& why) {
+std::optional<IndexPlace> index_in_file(Source& shard, const KeptEnd& end, std::string& why) {
+  const std::shared_ptr<Source>& index = end.source();
   const std::uint64_t size = index->size();
   std::array<std::uint8_t, kIndexTrailerBytes> bytes{};
-  IndexPlace place{.source = index, .begin = 0, .trailer = {}};
+  IndexPlace place{.source = index, .begin = 0, .trailer = {}, .end = end};
   const bool holds_one = size >= bytes.size();
-  if (holds_one) read_fully(*index, size - bytes.size(), bytes);
+  if (holds_one) end.read(size - bytes.size(), bytes);
   if (!is_good(read_trailer(bytes, place.trailer), index->name(), shard.name(), why)) return std::nullopt;
   if (place.trailer.index_bytes != size) {
     is_good(TrailerState::kDamaged, index->name(), shard.name(), why);
@@ -92,15 +95,16 @@ std::optional<IndexPlace> index_in_file(Source& shard, const std::shared_ptr<Sou
   return place;
 }
 
-std::optional<IndexPlace> index_in_shard(const std::shared_ptr<Source>& shard, std::string& why) {
-  std::array<std::uint8_t, kIndexTrailerBytes + kTarEndBytes> end;
+std::optional<IndexPlace> index_in_shard(const KeptEnd& end, std::string& why) {
+  const std::shared_ptr<Source>& shard = end.source();
+  std::array<std::uint8_t, kIndexTrailerBytes + kTarEndBytes> last;
   const std::uint64_t size = shard->size();
-  if (size < end.size()) return std::nullopt;
-  read_fully(*shard, size - end.size(), end);
-  const Bytes mark = Bytes(end).subspan(kIndexTrailerBytes);
+  if (size < last.size()) return std::nullopt;
+  end.read(size - last.size(), last);
+  const Bytes mark = Bytes(last).subspan(kIndexTrailerBytes);
   if (std::any_of(mark.begin(), mark.end(), [](std::uint8_t byte) { return byte != 0; })) return std::nullopt;
-  IndexPlace place{.source = shard, .begin = 0, .trailer = {}};
-  const TrailerState state = read_trailer(Bytes(end).first(kIndexTrailerBytes), place.trailer);
+  IndexPlace place{.source = shard, .begin = 0, .trailer = {}, .end = end};
+  const TrailerState state = read_trailer(Bytes(last).first(kIndexTrailerBytes), place.trailer);
   if (state == TrailerState::kNoIndex || !is_good(state, shard->name(), shard->name(), why)) return std::nullopt;
   const IndexTrailer& trailer = place.trailer;
   const std::uint64_t rest = size - kTarEndBytes;
@@ -114,22 +118,23 @@ std::optional<IndexPlace> index_in_shard(const std::shared_ptr<Source>& shard, s
   return place;
 }
 
-std::optional<std::uint64_t> tag_of_index_inside(Source& shard) {
+std::optional<std::uint64_t> tag_of_index_inside(const KeptEnd& shard) {
   constexpr std::uint64_t kEnd = kIndexTrailerBytes + kTarEndBytes;
-  if (shard.size() < kEnd) return std::nullopt;
+  const std::uint64_t size = shard.source()->size();
+  if (size < kEnd) return std::nullopt;
   std::array<std::uint8_t, kIndexTrailerBytes> trailer;
-  read_fully(shard, shard.size() - kEnd, trailer);
+  shard.read(size - kEnd, trailer);
   return hash64(trailer);
 }
 
-std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, const Location& location,
-                                       const IndexOptions& options, const Stores& stores,
-                                       const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems) {
+std::unique_ptr<ShardIndex> find_index(const KeptEnd& shard, const Location& location, const IndexOptions& options,
+                                       const Stores& stores, const std::shared_ptr<IndexCache>& cache,
+                                       std::vector<std::string>& problems) {
   std::unique_ptr<ShardIndex> found;
   if (!options.folder.empty()) {
-    found = index_at(*shard, index_in_folder(options.folder, location), stores, cache, problems);
+    found = index_at(*shard.source(), index_in_folder(options.folder, location), stores, cache, problems);
   }
-  if (!found) found = index_at(*shard, index_beside(location), stores, cache, problems);
+  if (!found) found = index_at(*shard.source(), index_beside(location), stores, cache, problems);
   if (!found) found = attempt(cache, problems, [&](std::string& why) { return index_in_shard(shard, why); });
   return found;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "stoker/format/index/shard_index.h"
+#include "stoker/storage/kept_end.h"
 #include "stoker/storage/source.h"
 #include "stoker/storage/stores.h"
 
@@ -30,18 +31,18 @@ inline constexpr std::string_view kIndexMember = "__stoker__/index";
 
 /// The index in a file of its own, if it is one and describes this very shard. Otherwise nothing, and `why` says why,
 /// as a sentence that names the file.
-std::optional<IndexPlace> index_in_file(Source& shard, const std::shared_ptr<Source>& index, std::string& why);
+std::optional<IndexPlace> index_in_file(Source& shard, const KeptEnd& index, std::string& why);
 /// The index that a tar holds as its last member. Without one, nothing and an empty `why`.
-std::optional<IndexPlace> index_in_shard(const std::shared_ptr<Source>& shard, std::string& why);
+std::optional<IndexPlace> index_in_shard(const KeptEnd& shard, std::string& why);
 /// The XXH3-64 of the bytes where the trailer of such an index stands: they hash its directory, which hashes every
 /// block, and the samples before it. Whether they are a trailer is not asked. Nothing of a shard that is too short.
-std::optional<std::uint64_t> tag_of_index_inside(Source& shard);
+std::optional<std::uint64_t> tag_of_index_inside(const KeptEnd& shard);
 
 /// The index that counts: the first of those in `options.folder`, beside the shard, inside it, that is whole and
 /// describes this shard. Null when there is none. Adds a sentence to `problems` for each that is damaged or another's.
-std::unique_ptr<ShardIndex> find_index(const std::shared_ptr<Source>& shard, const Location& location,
-                                       const IndexOptions& options, const Stores& stores,
-                                       const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems);
+std::unique_ptr<ShardIndex> find_index(const KeptEnd& shard, const Location& location, const IndexOptions& options,
+                                       const Stores& stores, const std::shared_ptr<IndexCache>& cache,
+                                       std::vector<std::string>& problems);
 
 /// What a scan of the shard kept at `kept`, in the user's cache; the same holds for it.
 std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const Location& kept, const Stores& stores,

@@ -8,18 +8,32 @@
 #include "stoker/base/little_endian.h"
 
 namespace stoker {
+namespace {
 
-IndexWriter::IndexWriter() : bytes_(kIndexMagic.begin(), kIndexMagic.end()) {}
+IndexBlockPlace place_of(std::uint64_t offset, Bytes block) {
+  if (block.size() > kIndexBlockBytesMax) {
+    fail(ErrorKind::kLimit,
+         "the names or checksums of 256 consecutive samples take {} bytes in the index; the limit is {}", block.size(),
+         kIndexBlockBytesMax);
+  }
+  return {offset, block.size(), hash64(block)};
+}
+
+}  // namespace
 
 void IndexWriter::add(const SampleRow& row, Bytes entry_points) {
   names_.clear();
   for (const SampleField& field : row.fields) {
     names_.push_back(name_number(field.name));
     has_checksums_ = has_checksums_ && field.crc32c.has_value();
+    if (field.offset + field.length > end_) {
+      end_ = field.offset + field.length;
+      last_key_ = row.key;
+    }
   }
   was_decoded_ = was_decoded_ && row.soundness != Soundness::kUnknown;
   block_.add(row, names_, entry_points.size());
-  entry_points_.insert(entry_points_.end(), entry_points.begin(), entry_points.end());
+  entry_points_.bytes.insert(entry_points_.bytes.end(), entry_points.begin(), entry_points.end());
   fingerprint_.add(row);
   sample_bytes_ += row.bytes();
   if (block_.rows() == kRowsPerBlock) end_block();
@@ -38,61 +52,57 @@ std::uint16_t IndexWriter::name_number(std::string_view name) {
 }
 
 void IndexWriter::end_block() {
-  const std::size_t begin = bytes_.size();
-  block_.take(bytes_);
-  rows_.blocks.push_back(place_of(begin));
-  entry_points_ends_.push_back(entry_points_.size());
+  block_.take(rows_.bytes);
+  rows_.ends.push_back(rows_.bytes.size());
+  entry_points_.ends.push_back(entry_points_.bytes.size());
 }
 
-IndexBlockPlace IndexWriter::place_of(std::size_t begin) const {
-  const Bytes block = Bytes(bytes_).subspan(begin);
-  if (block.size() > kIndexBlockBytesMax) {
-    fail(ErrorKind::kLimit,
-         "the names or checksums of 256 consecutive samples take {} bytes in the index; the limit is {}", block.size(),
-         kIndexBlockBytesMax);
-  }
-  return {begin, block.size(), hash64(block)};
-}
-
-// Apart from the rows: they are much longer, and many readers have no use for them.
-void IndexWriter::append_entry_points() {
-  std::size_t from = 0;
-  for (const std::size_t end : entry_points_ends_) {
-    const std::size_t begin = bytes_.size();
-    bytes_.insert(bytes_.end(), entry_points_.begin() + static_cast<std::ptrdiff_t>(from),
-                  entry_points_.begin() + static_cast<std::ptrdiff_t>(end));
-    entry_point_blocks_.blocks.push_back(place_of(begin));
-    from = end;
-  }
-}
-
+// Entry points come first: they are much longer than all else, and many readers have no use for them. What opening a
+// data set needs lies at the end, beside the directory, so that one request to a store that is far away fetches it.
 std::vector<std::uint8_t> IndexWriter::finish(const IndexedShard& shard) {
-  if (block_.rows() > 0) end_block();
-
-  const std::size_t names_begin = bytes_.size();
-  for (const std::string& name : field_names_) {
-    append_little_endian(bytes_, static_cast<std::uint32_t>(name.size()));
-    bytes_.insert(bytes_.end(), name.begin(), name.end());
+  if (end_ > shard.data_bytes) {
+    fail(ErrorKind::kLimit,
+         "sample '{}' does not lie in the shard as it is, so the shard cannot have an index; it is scanned each time "
+         "that it is opened",
+         last_key_);
   }
-  const IndexSection names{.kind = IndexSectionKind::kFieldNames, .blocks = {place_of(names_begin)}};
+  if (block_.rows() > 0) end_block();
+  std::vector<std::uint8_t> index(kIndexMagic.begin(), kIndexMagic.end());
+  std::vector<IndexSection> sections;
+  const auto append = [&](IndexSectionKind kind, const Blocks& blocks) {
+    IndexSection& section = sections.emplace_back(IndexSection{.kind = kind, .blocks = {}});
+    std::size_t from = 0;
+    for (const std::size_t end : blocks.ends) {
+      section.blocks.push_back(place_of(index.size() + from, Bytes(blocks.bytes).subspan(from, end - from)));
+      from = end;
+    }
+    index.insert(index.end(), blocks.bytes.begin(), blocks.bytes.end());
+  };
+  Blocks names;
+  for (const std::string& name : field_names_) {
+    append_little_endian(names.bytes, static_cast<std::uint32_t>(name.size()));
+    names.bytes.insert(names.bytes.end(), name.begin(), name.end());
+  }
+  names.ends.push_back(names.bytes.size());
+  append(IndexSectionKind::kEntryPoints, entry_points_);
+  append(IndexSectionKind::kRows, rows_);
+  append(IndexSectionKind::kFieldNames, names);
 
-  append_entry_points();
-
-  const std::size_t directory = bytes_.size();
-  append_directory(bytes_, {rows_, names, entry_point_blocks_});
-  const Bytes directory_bytes = Bytes(bytes_).subspan(directory);
-  append_trailer(bytes_, {.directory_offset = directory,
-                          .directory_bytes = directory_bytes.size(),
-                          .directory_hash = hash64(directory_bytes),
-                          .data_bytes = shard.data_bytes,
-                          .content_tag = shard.content_tag,
-                          .data_hash = shard.data_hash,
-                          .samples = static_cast<std::uint64_t>(samples()),
-                          .fingerprint = fingerprint_.value(),
-                          .sample_bytes = sample_bytes_,
-                          .has_checksums = has_checksums_,
-                          .was_decoded = was_decoded_});
-  return std::move(bytes_);
+  const std::size_t directory = index.size();
+  append_directory(index, sections);
+  const Bytes directory_bytes = Bytes(index).subspan(directory);
+  append_trailer(index, {.directory_offset = directory,
+                         .directory_bytes = directory_bytes.size(),
+                         .directory_hash = hash64(directory_bytes),
+                         .data_bytes = shard.data_bytes,
+                         .content_tag = shard.content_tag,
+                         .data_hash = shard.data_hash,
+                         .samples = static_cast<std::uint64_t>(samples()),
+                         .fingerprint = fingerprint_.value(),
+                         .sample_bytes = sample_bytes_,
+                         .has_checksums = has_checksums_,
+                         .was_decoded = was_decoded_});
+  return index;
 }
 
 }  // namespace stoker

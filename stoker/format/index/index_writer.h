@@ -22,8 +22,6 @@ struct IndexedShard {
 
 class IndexWriter {
  public:
-  IndexWriter();
-
   /// In the shard's order. All rows have their checksums, or none has: the index says so for all. `entry_points` are
   /// those of its image; the row's own are not looked at.
   void add(const SampleRow& row, Bytes entry_points = {});
@@ -38,20 +36,22 @@ class IndexWriter {
  private:
   std::uint16_t name_number(std::string_view name);
   void end_block();
-  void append_entry_points();
-  IndexBlockPlace place_of(std::size_t begin) const;
 
-  std::vector<std::uint8_t> bytes_;
+  /// The bytes of several blocks, one after the other.
+  struct Blocks {
+    std::vector<std::uint8_t> bytes;
+    std::vector<std::size_t> ends;
+  };
+
   IndexBlockBuilder block_;
-  IndexSection rows_{.kind = IndexSectionKind::kRows, .blocks = {}};
-  IndexSection entry_point_blocks_{.kind = IndexSectionKind::kEntryPoints, .blocks = {}};
-  std::vector<std::uint8_t> entry_points_;      // of all blocks
-  std::vector<std::size_t> entry_points_ends_;  // of each block
+  Blocks rows_, entry_points_;
   std::vector<std::string> field_names_;
   std::vector<std::uint16_t> names_;  // of the row at hand
   Fingerprint fingerprint_;
   std::uint64_t sample_bytes_ = 0;
   bool has_checksums_ = true, was_decoded_ = true;
+  std::uint64_t end_ = 0;  // of the field that ends last, and its sample's key
+  std::string last_key_;
 };
 
 }  // namespace stoker

@@ -19,6 +19,8 @@ ShardIndex::ShardIndex(IndexPlace place, std::shared_ptr<IndexCache> cache)
     fail_damaged("it has too few blocks");
   }
   number_ = cache_->add_index(blocks);
+  if (place_.end) cache_kept_rows();
+  place_.end.reset();
 }
 
 void ShardIndex::read_directory_of(const IndexPlace& place) {
@@ -46,9 +48,22 @@ void ShardIndex::read_directory_of(const IndexPlace& place) {
 
 std::vector<std::uint8_t> ShardIndex::read_checked(const IndexBlockPlace& place) const {
   std::vector<std::uint8_t> bytes(place.length);
-  read_fully(*place_.source, place_.begin + place.offset, bytes);
+  const std::uint64_t begin = place_.begin + place.offset;
+  place_.end ? place_.end->read(begin, bytes) : read_fully(*place_.source, begin, bytes);
   if (hash64(bytes) != place.hash) fail_damaged(fmt::format("its checksum at byte {} does not match", place.offset));
   return bytes;
+}
+
+void ShardIndex::cache_kept_rows() {
+  for (std::size_t block = 0; block < blocks_.size(); ++block) {
+    const IndexBlockPlace& place = blocks_[block];
+    if (!place_.end->keeps(place_.begin + place.offset, place.length)) continue;
+    LoadedBlock loaded = cache_->spare();
+    loaded.bytes.resize(place.length);
+    place_.end->read(place_.begin + place.offset, loaded.bytes);
+    finish_loading(static_cast<std::int64_t>(block), loaded);
+    cache_->insert(number_, static_cast<std::int64_t>(block), std::move(loaded));
+  }
 }
 
 void ShardIndex::fail_damaged(std::string_view what) const {

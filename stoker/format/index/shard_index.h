@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "stoker/format/index/index_cache.h"
 #include "stoker/format/index/index_layout.h"
 #include "stoker/format/shard_rows.h"
+#include "stoker/storage/kept_end.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {
@@ -17,11 +19,13 @@ struct IndexPlace {
   std::shared_ptr<Source> source;
   std::uint64_t begin = 0;
   IndexTrailer trailer;
+  std::optional<KeptEnd> end{};  // of the source, to read from while the index is opened
 };
 
 class ShardIndex final : public ShardRows {
  public:
-  /// Reads and checks the directory and the field names. Throws kIo, and kData for an index that is damaged.
+  /// Reads and checks the directory, the field names, and the rows that the kept end has. Throws kIo, and kData for an
+  /// index that is damaged.
   ShardIndex(IndexPlace place, std::shared_ptr<IndexCache> cache);
 
   std::int64_t size() const override { return static_cast<std::int64_t>(place_.trailer.samples); }
@@ -40,6 +44,7 @@ class ShardIndex final : public ShardRows {
   friend class IndexFetch;
 
   void read_directory_of(const IndexPlace& place);
+  void cache_kept_rows();
   std::vector<std::uint8_t> read_checked(const IndexBlockPlace& place) const;
   /// Throws kData unless the bytes are those that were written.
   void finish_loading(std::int64_t block, LoadedBlock& loaded) const;

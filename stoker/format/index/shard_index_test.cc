@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "stoker/base/allocations_testing.h"
@@ -137,7 +138,9 @@ TEST(ShardIndex, StaysWithinItsBytesWhateverTheySay) {
   ASSERT_EQ(read_trailer(Bytes(good).last(kIndexTrailerBytes), trailer), TrailerState::kGood);
   const std::vector<IndexSection> sections =
       read_directory(Bytes(good).subspan(trailer.directory_offset, trailer.directory_bytes), trailer.directory_offset);
-  const IndexBlockPlace rows = sections[0].blocks[0];
+  const auto section = std::find_if(sections.begin(), sections.end(),
+                                    [](const IndexSection& one) { return one.kind == IndexSectionKind::kRows; });
+  const IndexBlockPlace rows = section->blocks[0];
   int refused = 0, read = 0;
   for (std::uint64_t round = 0; round < rounds(2000u); ++round) {
     Random random(3, 0, round, 0);

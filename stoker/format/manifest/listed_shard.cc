@@ -19,16 +19,18 @@ std::string contradiction_of_size(const ManifestShard& listed, const std::string
                      kWaysOut);
 }
 
-std::string contradiction_of_bytes(const ManifestShard& listed, Source& shard) {
-  if (std::string of_size = contradiction_of_size(listed, shard.name(), shard.size()); !of_size.empty()) return of_size;
+std::string contradiction_of_bytes(const ManifestShard& listed, const KeptEnd& shard) {
+  const std::string& name = shard.source()->name();
+  if (std::string of_size = contradiction_of_size(listed, name, shard.source()->size()); !of_size.empty())
+    return of_size;
   if (!listed.index_tag || tag_of_index_inside(shard) == listed.index_tag) return {};
-  return fmt::format("the index at the end of '{}' is not the one that the manifest beside it lists: {}", shard.name(),
+  return fmt::format("the index at the end of '{}' is not the one that the manifest beside it lists: {}", name,
                      kWaysOut);
 }
 
 std::string contradiction_of_file(const ManifestShard& listed, const Stores& stores, const Location& shard) {
   std::string found;
-  return fault_of_data([&] { found = contradiction_of_bytes(listed, *stores.open(shard)); }).value_or(found);
+  return fault_of_data([&] { found = contradiction_of_bytes(listed, stores.open(shard)); }).value_or(found);
 }
 
 std::string contradiction_of_samples(const ManifestShard& listed, const std::string& shard, const Fingerprint& found,

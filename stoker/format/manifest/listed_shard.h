@@ -6,7 +6,7 @@
 #include <string>
 
 #include "stoker/format/manifest/manifest.h"
-#include "stoker/storage/source.h"
+#include "stoker/storage/kept_end.h"
 
 namespace stoker {
 
@@ -15,7 +15,7 @@ namespace stoker {
 std::string contradiction_of_size(const ManifestShard& listed, const std::string& shard, std::uint64_t bytes);
 /// Of the size, and of the index that `pack` put inside, by which all that was packed is known. Throws what reading
 /// throws.
-std::string contradiction_of_bytes(const ManifestShard& listed, Source& shard);
+std::string contradiction_of_bytes(const ManifestShard& listed, const KeptEnd& shard);
 /// The same of the file at a place, whose absence, and what else reading it throws, contradicts the manifest, too.
 std::string contradiction_of_file(const ManifestShard& listed, const Stores& stores, const Location& shard);
 

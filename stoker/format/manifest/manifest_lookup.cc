@@ -7,7 +7,8 @@
 
 namespace stoker {
 
-const Manifests::Entry& Manifests::entry(const Location& folder) {
+const Manifests::Entry& Manifests::entry(const Location& given) {
+  const Location folder = (given / kManifestName).parent();  // however it is written
   const auto known = entries_.find(folder);
   if (known != entries_.end()) return known->second;
   Entry entry;

@@ -38,7 +38,7 @@ class Manifests {
     std::unordered_map<std::string, const ManifestShard*> shards;  // by name
   };
 
-  const Entry& entry(const Location& folder);
+  const Entry& entry(const Location& given);
 
   Stores stores_;
   std::map<Location, Entry> entries_;  // by folder

@@ -2,37 +2,31 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
-#include "stoker/format/shard_rows.h"
-#include "stoker/storage/source.h"
+#include "stoker/format/open/late_shards.h"
 
 namespace stoker {
-
-struct OpenedShard {
-  std::shared_ptr<Source> source;
-  std::shared_ptr<const ShardRows> rows;
-  std::vector<std::string> classes{};   // by label, if the shard names them
-  std::vector<std::string> problems{};  // sentences about what is wrong but not in the way
-};
 
 /// Threads: any.
 class DataShard {
  public:
   explicit DataShard(OpenedShard opened);
-  /// `open` is called when a sample is first wanted, and again if it threw: as it does for a shard that holds other
-  /// samples.
+  /// It is opened as the shard of that number among `late` when a sample is first wanted, and again if that threw: as
+  /// it does for a shard that holds other samples.
   DataShard(std::string name, std::int64_t samples, std::uint64_t bytes, Fingerprint fingerprint,
-            std::function<OpenedShard()> open);
+            std::shared_ptr<const LateShards> late, std::size_t number);
 
   const std::string& name() const { return name_; }
   std::int64_t samples() const { return fingerprint_.samples(); }
   std::uint64_t bytes() const { return bytes_; }  // of all fields
   const Fingerprint& fingerprint() const { return fingerprint_; }
 
+  /// Its number among the late shards, while it is not open.
+  std::optional<std::size_t> late_number() const;
   /// Throws kNotFound, kIo or kData where the shard is missing or is not what the manifest says.
   const ShardRows& rows() const { return *opened().rows; }
   Source& source() const { return *opened().source; }
@@ -43,7 +37,8 @@ class DataShard {
   std::string name_;
   std::uint64_t bytes_;
   Fingerprint fingerprint_;
-  std::function<OpenedShard()> open_;
+  std::shared_ptr<const LateShards> late_;
+  std::size_t number_ = 0;  // among them
   mutable std::mutex mutex_;
   mutable std::atomic<bool> is_open_;
   mutable OpenedShard opened_;

@@ -16,10 +16,26 @@ namespace {
 
 constexpr std::uint64_t kListBytesMax = 64 << 20;
 
-[[noreturn]] void fail_unknown_kind(const Location& path) {
+/// "it begins with the bytes 4d 5a 90 00 (MZ..)", or what else can be said of the beginning.
+std::string beginning_of(Bytes head) {
+  constexpr std::size_t kShown = 16;
+  if (head.empty()) return "it is empty";
+  head = head.first(std::min(head.size(), kShown));
+  std::string hex, text;
+  for (const std::uint8_t byte : head) {
+    hex += fmt::format("{}{:02x}", hex.empty() ? "" : " ", byte);
+    text += byte >= 0x20 && byte < 0x7f ? static_cast<char>(byte) : '.';
+  }
+  return fmt::format("it begins with the bytes {} ({})", hex, text);
+}
+
+[[noreturn]] void fail_unknown_kind(const Stores& stores, const Location& path) {
   std::string known;
   for (const ShardFormat* format : shard_formats()) known += fmt::format("{}, ", format->name());
-  fail(ErrorKind::kData, "'{}' is not a kind of data that Stoker knows ({}or a text file of paths)", path, known);
+  const std::optional<ObjectFacts> facts = stores.find(path);
+  const std::string found = facts ? beginning_of(ShardCandidate(stores, path, facts).head()) : "it is not there";
+  fail(ErrorKind::kData, "'{}' is not a kind of data that Stoker knows ({}or a text file of paths): {}", path, known,
+       found);
 }
 
 bool is_image_name(std::string_view file) {
@@ -107,14 +123,14 @@ class ShardFinder {
       stores_.expect(tars);
       for (const Location& tar : tars) {
         // A manifest may list anything.
-        if (!add_if_known(tar, stores_.find(tar))) fail_unknown_kind(tar);
+        if (!add_if_known(tar, stores_.find(tar))) fail_unknown_kind(stores_, tar);
       }
       if (!tars.empty()) return;
     } else {
       require_regular_file(location.shown(), facts->mode);
     }
     if (add_if_known(location, facts)) return;
-    if (from_list) fail_unknown_kind(location);
+    if (from_list) fail_unknown_kind(stores_, location);
     add_listed(location);
   }
 
@@ -127,7 +143,7 @@ class ShardFinder {
   /// What the lines of a text file stand for: one a line, relative to the file's folder.
   void add_listed(const Location& list) {
     const std::optional<std::vector<TextLine>> lines = read_text_lines(*stores_.open(list), kListBytesMax);
-    if (!lines) fail_unknown_kind(list);
+    if (!lines) fail_unknown_kind(stores_, list);
     std::vector<Location> named;
     for (const TextLine& line : *lines) named.push_back(list.parent() / line.text);
     stores_.expect(named);

@@ -73,16 +73,6 @@ void open_now(const ShardOpener& opener, std::vector<Candidate>& candidates, con
   }
 }
 
-std::unique_ptr<DataShard> open_later(const ShardOpener& opener, const FoundShard& shard, const ManifestShard& listed) {
-  const auto open = [opener, listed, shard = FoundShard{shard.location.absolute(), shard.format}] {
-    OpenedShard opened = opener.open(shard, {}, &listed);
-    log_problems(opened.problems);
-    return opened;
-  };
-  return std::make_unique<DataShard>(shard.location.shown(), listed.samples, listed.sample_bytes, listed.fingerprint,
-                                     open);
-}
-
 }  // namespace
 
 std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string>& data, const Stores& stores,
@@ -106,6 +96,7 @@ std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string
   };
   for (const std::string& given : data) add_meter(given);
   if (!index.folder.empty()) add_meter(index.folder);
+  const auto late = std::make_shared<LateShards>(opener);
   std::vector<std::unique_ptr<DataShard>> shards;
   std::vector<std::string> fields, first_classes;
   for (Candidate& candidate : candidates) {
@@ -117,11 +108,17 @@ std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string
     if (shards.empty()) first_classes = classes;
     require_same_classes(candidates.front().shard.location.shown(), first_classes, candidate.shard.location.shown(),
                          classes);
-    shards.push_back(candidate.later ? open_later(opener, candidate.shard, *candidate.listed.shard)
-                                     : std::make_unique<DataShard>(std::move(candidate.opened)));
+    if (candidate.later) {
+      const ManifestShard& listed = *candidate.listed.shard;
+      const std::size_t number = late->add(candidate.shard, listed);
+      shards.push_back(std::make_unique<DataShard>(candidate.shard.location.shown(), listed.samples,
+                                                   listed.sample_bytes, listed.fingerprint, late, number));
+    } else {
+      shards.push_back(std::make_unique<DataShard>(std::move(candidate.opened)));
+    }
   }
   return std::make_shared<ShardedDataset>(std::move(shards), std::move(fields), std::move(first_classes),
-                                          std::move(meters));
+                                          std::move(meters), late);
 }
 
 }  // namespace stoker

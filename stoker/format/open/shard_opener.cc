@@ -6,12 +6,18 @@
 
 #include "stoker/format/manifest/listed_shard.h"
 #include "stoker/format/sample_table.h"
+#include "stoker/storage/extended_source.h"
 
 namespace stoker {
 namespace {
 
 void refuse(const std::string& why) {
   if (!why.empty()) fail(ErrorKind::kData, "{}", why);
+}
+
+void require_listed_samples(const ManifestShard& listed, const FoundShard& shard, const OpenedShard& opened) {
+  const ShardRows& rows = *opened.rows;
+  refuse(contradiction_of_samples(listed, shard.location.shown(), rows.fingerprint(), rows.bytes()));
 }
 
 }  // namespace
@@ -24,23 +30,30 @@ ShardOpener::ShardOpener(Stores stores, IndexOptions index, std::size_t cache_by
 }
 
 OpenedShard ShardOpener::open(const FoundShard& shard, const std::stop_token& stop, const ManifestShard* listed) const {
-  OpenedShard opened = open_as_it_is(shard, stop, listed);
-  if (listed) {
-    refuse(contradiction_of_samples(*listed, shard.location.shown(), opened.rows->fingerprint(), opened.rows->bytes()));
-  }
-  return opened;
-}
-
-OpenedShard ShardOpener::open_as_it_is(const FoundShard& shard, const std::stop_token& stop,
-                                       const ManifestShard* listed) const {
   const Store& store = stores_.of(shard.location);
   if (!shard.format->is_one_file()) return scan(shard, store.open_folder(shard.location), stop);
   // Indexes and scans profit from the page cache, also where samples pass it by.
-  const std::shared_ptr<Source> source = store.open(shard.location);
+  KeptEnd end(store.open(shard.location));
+  if (index_.use) end.fetch();
+  OpenedShard opened = open_file(shard, end, stop, listed);
+  if (listed) require_listed_samples(*listed, shard, opened);
+  return opened;
+}
+
+OpenedShard ShardOpener::open(const FoundShard& shard, const ManifestShard& listed, const KeptEnd& end) const {
+  OpenedShard opened = open_file(shard, end, {}, &listed);
+  require_listed_samples(listed, shard, opened);
+  return opened;
+}
+
+OpenedShard ShardOpener::open_file(const FoundShard& shard, const KeptEnd& end, const std::stop_token& stop,
+                                   const ManifestShard* listed) const {
+  const Store& store = stores_.of(shard.location);
+  const std::shared_ptr<Source>& source = end.source();
   if (!index_.use) return scan(shard, source, stop);
-  if (listed) refuse(contradiction_of_bytes(*listed, *source));
+  if (listed) refuse(contradiction_of_bytes(*listed, end));
   std::vector<std::string> problems;
-  std::shared_ptr<const ShardRows> rows = find_index(source, shard.location, index_, stores_, cache_, problems);
+  std::shared_ptr<const ShardRows> rows = find_index(end, shard.location, index_, stores_, cache_, problems);
   if (!rows && listed && listed->index_tag) {
     refuse(problems.empty() ? fmt::format("the index inside '{}' is damaged", shard.location) : problems.back());
   }
@@ -68,7 +81,12 @@ OpenedShard ShardOpener::scan(const FoundShard& shard, const std::shared_ptr<Sou
     notes.problems.push_back(
         fmt::format("the index inside '{}' is damaged or of another version of Stoker", shard.location));
   }
-  return {.source = shard.format->is_one_file() ? stores_.of(shard.location).open_for_samples(source) : source,
+  std::shared_ptr<Source> samples_source =
+      shard.format->is_one_file() ? stores_.of(shard.location).open_for_samples(source) : source;
+  if (!notes.copies.empty()) {
+    samples_source = std::make_shared<ExtendedSource>(std::move(samples_source), std::move(notes.copies));
+  }
+  return {.source = std::move(samples_source),
           .rows = std::make_shared<const SampleTable>(std::move(samples)),
           .classes = std::move(notes.classes),
           .problems = std::move(notes.problems)};

@@ -3,12 +3,22 @@
 
 #include <memory>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 #include "stoker/format/index/index_places.h"
-#include "stoker/format/open/data_shard.h"
 #include "stoker/format/open/find_shards.h"
+#include "stoker/format/shard_rows.h"
+#include "stoker/storage/kept_end.h"
 
 namespace stoker {
+
+struct OpenedShard {
+  std::shared_ptr<Source> source;
+  std::shared_ptr<const ShardRows> rows;
+  std::vector<std::string> classes{};   // by label, if the shard names them
+  std::vector<std::string> problems{};  // sentences about what is wrong but not in the way
+};
 
 class ShardOpener {
  public:
@@ -22,9 +32,12 @@ class ShardOpener {
   /// a scan finds cannot tell whether its samples' bytes are those that were packed.
   OpenedShard open(const FoundShard& shard, const std::stop_token& stop = {},
                    const ManifestShard* listed = nullptr) const;
+  /// The same, of a listed shard whose end may have been fetched.
+  OpenedShard open(const FoundShard& shard, const ManifestShard& listed, const KeptEnd& end) const;
 
  private:
-  OpenedShard open_as_it_is(const FoundShard& shard, const std::stop_token& stop, const ManifestShard* listed) const;
+  OpenedShard open_file(const FoundShard& shard, const KeptEnd& end, const std::stop_token& stop,
+                        const ManifestShard* listed) const;
   OpenedShard scan(const FoundShard& shard, const std::shared_ptr<Source>& source, const std::stop_token& stop) const;
 
   Stores stores_;

@@ -9,12 +9,14 @@
 namespace stoker {
 
 ShardedDataset::ShardedDataset(std::vector<std::unique_ptr<DataShard>> shards, std::vector<std::string> fields,
-                               std::vector<std::string> classes, TrafficMeters meters)
+                               std::vector<std::string> classes, TrafficMeters meters,
+                               std::shared_ptr<const LateShards> late)
     : shards_(std::move(shards)),
       first_samples_{0},
       field_names_(std::move(fields)),
       classes_(std::move(classes)),
-      meters_(std::move(meters)) {
+      meters_(std::move(meters)),
+      late_(std::move(late)) {
   for (const auto& shard : shards_) {
     first_samples_.push_back(first_samples_.back() + shard->samples());
     fingerprint_.append(shard->fingerprint());
@@ -49,7 +51,21 @@ void ShardedDataset::read(std::int64_t sample, SampleRow& into) const {
   into.source = &place.shard->source();
 }
 
+// By their numbers among the late ones, each once.
+std::vector<std::size_t> ShardedDataset::late_shards_of(std::span<const std::int64_t> samples) const {
+  std::vector<std::size_t> numbers;
+  for (const std::int64_t sample : samples) {
+    if (const auto number = place_of(sample).shard->late_number()) numbers.push_back(*number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
 void ShardedDataset::prepare(std::span<const std::int64_t> samples) const {
+  std::vector<std::size_t> late;
+  if (late_) late = late_shards_of(samples);
+  if (!late.empty()) late_->expect(late);
   IndexFetch fetch;
   for (const std::int64_t sample : samples) {
     const Place place = place_of(sample);
@@ -59,6 +75,7 @@ void ShardedDataset::prepare(std::span<const std::int64_t> samples) const {
       continue;  // a shard that cannot be opened; read() says why
     }
   }
+  if (!late.empty()) late_->forget(late);
   fetch.run();
 }
 

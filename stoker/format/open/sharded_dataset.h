@@ -18,9 +18,11 @@ namespace stoker {
 
 class ShardedDataset : public Dataset {
  public:
-  /// `fields`: the names that occur in any shard. `meters`: of the stores that it was opened from.
+  /// `fields`: the names that occur in any shard. `meters`: of the stores that it was opened from. `late`: those of
+  /// its shards that are opened later; null without any.
   ShardedDataset(std::vector<std::unique_ptr<DataShard>> shards, std::vector<std::string> fields,
-                 std::vector<std::string> classes, TrafficMeters meters = {});
+                 std::vector<std::string> classes, TrafficMeters meters = {},
+                 std::shared_ptr<const LateShards> late = nullptr);
   /// Of one source whose samples are listed in memory.
   ShardedDataset(std::shared_ptr<Source> source, SampleTable samples, std::vector<std::string> classes);
 
@@ -42,6 +44,7 @@ class ShardedDataset : public Dataset {
     std::int64_t row;
   };
   Place place_of(std::int64_t sample) const;
+  std::vector<std::size_t> late_shards_of(std::span<const std::int64_t> samples) const;
 
   std::vector<std::unique_ptr<DataShard>> shards_;
   std::vector<std::int64_t> first_samples_;  // before each shard, and all samples last
@@ -49,6 +52,7 @@ class ShardedDataset : public Dataset {
   std::vector<std::string> classes_;
   Fingerprint fingerprint_;
   TrafficMeters meters_;
+  std::shared_ptr<const LateShards> late_;
 };
 
 /// Opens DATA (INTERFACES: a folder, a shard, a text file of paths, a glob or brace pattern), or several of them joined

@@ -160,7 +160,7 @@ std::string TarReader::last_member() const {
 }
 
 std::size_t TarReader::gap() const {
-  const std::uint64_t gap = source_.gap_worth_reading();
+  const std::uint64_t gap = source_.gap_in_turn();
   return gap > kHoleReadMax ? static_cast<std::size_t>(gap) : 0;
 }
 

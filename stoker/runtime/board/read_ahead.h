@@ -61,6 +61,8 @@ class ReadAhead {
   std::size_t near_bytes() const { return options_.near_bytes; }
   /// Samples whose place in the arena is before this are wanted soon. Never goes back.
   std::uint64_t near_end() const { return arena_.front() + options_.near_bytes; }
+  /// No place is after this. Never goes back.
+  std::uint64_t end() const { return arena_.front() + arena_.capacity(); }
 
  private:
   void request_reads(Ticket& ticket);

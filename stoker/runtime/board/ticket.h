@@ -57,6 +57,7 @@ struct Ticket {
   // One per field of the plan; then further parts of them, and at last its image's entry points if they are wanted.
   std::vector<FieldRead> reads;
   int entry_points_of = -1;   // which of the plan's fields they are for; -1: none
+  bool early = false;         // of a window that was not read ahead, since reading began within it
   bool wants_read = false;    // there is something to read, of 0 bytes perhaps
   bool cached = false;        // its bytes are those that the cache keeps
   std::uint64_t bytes = 0;    // of all reads, each padded to the arena's unit

@@ -15,7 +15,7 @@ TicketOrder::TicketOrder(OrderOptions options, RankSlice slice, std::int64_t epo
 void TicketOrder::start(std::int64_t epoch, std::int64_t batch) {
   order_.reset();
   epoch_ = epoch;
-  index_ = batch;
+  index_ = begin_ = batch;
 }
 
 bool TicketOrder::has_next() {
@@ -44,6 +44,7 @@ Ticket& TicketOrder::draw(BatchWork& work) const {
     ticket.sample = order_->sample_at(ticket.position).value_or(-1);
     if (!ticket.padding() || options_.tail != Tail::kKeep) break;
   }
+  ticket.early = order_->window_began_by(ticket.position, begin_);
   ticket.error = nullptr;
   ticket.reads_pending = 0;
   ticket.attempts = 0;

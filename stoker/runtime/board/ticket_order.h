@@ -42,6 +42,7 @@ class TicketOrder {
 
   std::optional<EpochOrder> order_;  // of the epoch, once it was needed
   std::int64_t epoch_, index_ = 0;   // of the next batch
+  std::int64_t begin_ = 0;           // the epoch's batch from which on it is read
 };
 
 }  // namespace stoker

@@ -33,9 +33,9 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Resol
   board.tickets.bad_sample = options.given.bad_sample;
   board.read_ahead.reserve_bytes = kArenaReserve;
   board.epochs_end = options.given.epochs_end;
-  board.tickets.tickets_ahead = tickets_ahead(options);
+  board.tickets.tickets_ahead = tickets_ahead(dataset, options);
   board.read_ahead.bytes = memory.read_ahead;
-  board.read_ahead.near_bytes = near_bytes(dataset, board.tickets.tickets_ahead, board.read_ahead.bytes);
+  board.read_ahead.near_bytes = near_bytes(dataset, options, board.read_ahead.bytes);
   board.batches.memory_max = {.host = memory.batches, .device = options.device_memory};
   board.locator.sample_bytes_max = sample_bytes_max(dataset, plan, options, memory);
   const LoaderBatchBytes batch_bytes = bytes_of_batch(dataset, plan, options);

@@ -18,8 +18,10 @@ namespace {
 
 // Encoded samples that wait for a worker: some hundred photographs. More would not make local storage faster. Over a
 // network, what comes in the time of an answer is under way at once: half of this is read without waiting for
-// neighbours (near_bytes()), so that 100 ms at 10 Gbit/s, or 300 ms at 3, are filled.
+// neighbours (near_bytes()), so that 100 ms at 10 Gbit/s, or 300 ms at 3, are filled. Of small samples it takes more
+// to fill it than there are ever requests at once.
 constexpr std::size_t kReadAheadMax = std::size_t{64} << 20, kReadAheadFarMax = std::size_t{256} << 20;
+constexpr std::int64_t kTicketsFar = 4096;
 constexpr std::size_t kReadAheadMin = std::size_t{1} << 20;
 
 // What waits to be written to a cache on a disk: that is uneven for some tenths of a second.
@@ -58,9 +60,17 @@ std::uint64_t tickets_memory(const ResolvedOptions& options, int prefetch, std::
   return kArenaReserve + ticket_bytes(std::max(ahead, (prefetch + std::int64_t{1}) * options.batch));
 }
 
+bool is_far(const Dataset& dataset) { return !dataset.meters().empty(); }
+
+/// Each sample is padded, by half a unit on average.
+double mean_bytes_in_arena(const Dataset& dataset) {
+  return static_cast<double>(dataset.bytes()) / static_cast<double>(dataset.size()) +
+         static_cast<double>(EncodedArena::kUnit) / 2;
+}
+
 }  // namespace
 
-std::int64_t tickets_ahead(const ResolvedOptions& options) {
+std::int64_t windows_tickets(const ResolvedOptions& options) {
   const OrderOptions& order = options.order;
   if (order.kind != OrderKind::kWindowed) return 0;
   const double lanes = static_cast<double>(order.lanes) / options.world;
@@ -70,18 +80,25 @@ std::int64_t tickets_ahead(const ResolvedOptions& options) {
   return static_cast<std::int64_t>((1 + kWindowSlack) * samples * copies) + 1;
 }
 
-// Each is padded, by half a unit on average.
+std::int64_t tickets_ahead(const Dataset& dataset, const ResolvedOptions& options) {
+  const std::int64_t windows = windows_tickets(options);
+  if (!is_far(dataset)) return windows;
+  const auto filled = static_cast<std::int64_t>(static_cast<double>(kReadAheadFarMax) / mean_bytes_in_arena(dataset));
+  // What is drawn again before it has come, in the next epoch, no cache can have.
+  const std::int64_t of_epoch = options.order.samples / options.world / 4;
+  return std::max(windows, std::min({filled, kTicketsFar, of_epoch}));
+}
+
 std::size_t read_ahead_of(const Dataset& dataset, std::int64_t samples) {
-  const double mean = static_cast<double>(dataset.bytes()) / static_cast<double>(dataset.size()) +
-                      static_cast<double>(EncodedArena::kUnit) / 2;
-  return static_cast<std::size_t>(std::min(mean * static_cast<double>(samples), 1e15));
+  return static_cast<std::size_t>(std::min(mean_bytes_in_arena(dataset) * static_cast<double>(samples), 1e15));
 }
 
 // Of the windowed order, what its slack is. Of others half, so that the reads of slow storage do not shrink to what
 // workers give back at a time.
-std::size_t near_bytes(const Dataset& dataset, std::int64_t ahead, std::size_t read_ahead) {
-  if (ahead == 0) return read_ahead / 2;
-  const std::size_t windows = std::min(read_ahead_of(dataset, ahead), read_ahead);
+std::size_t near_bytes(const Dataset& dataset, const ResolvedOptions& options, std::size_t read_ahead) {
+  const std::int64_t tickets = windows_tickets(options);
+  if (tickets == 0) return read_ahead / 2;
+  const std::size_t windows = std::min(read_ahead_of(dataset, tickets), read_ahead);
   return static_cast<std::size_t>(kWindowSlack / (1 + kWindowSlack) * static_cast<double>(windows));
 }
 
@@ -98,7 +115,7 @@ LoaderBatchBytes bytes_of_batch(const Dataset& dataset, const Plan& plan, const 
 
 MemoryPlan least_memory(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options) {
   const int prefetch = std::max(options.knobs.prefetch, 1);
-  const std::int64_t ahead = tickets_ahead(options);
+  const std::int64_t ahead = tickets_ahead(dataset, options);
   const std::uint64_t table = SampleCache::overhead(dataset.size());
   const bool sized = options.cache_memory != ResolvedOptions::kAllSamples;
   return {.cache = options.given.cache == CacheKind::kRam ? std::max(sized ? options.cache_memory : 0, table) : 0,
@@ -150,12 +167,13 @@ MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const ResolvedO
     give(memory.cache, std::min(whole_cache_bytes(dataset) - memory.cache, left / 2));
   }
   if (memory.disk_cache > 0) give(memory.disk_cache, std::min(left / 8, kCacheWritesMax - kCacheWritesMin));
-  const std::int64_t ahead = tickets_ahead(options);
+  const std::int64_t ahead = tickets_ahead(dataset, options);
   if (!options.fixed.prefetch && options.given.tune != TuneMode::kOff) {
     give(memory.tickets, std::min(left / 8, tickets_memory(options, kPrefetchTuned, ahead) - memory.tickets));
   }
-  const std::size_t most = dataset.meters().empty() ? kReadAheadMax : kReadAheadFarMax;
-  give(memory.read_ahead, std::min(left / 2, std::max(most, read_ahead_of(dataset, ahead)) - kReadAheadMin));
+  const std::size_t windows = read_ahead_of(dataset, windows_tickets(options));
+  const std::size_t most = std::max(is_far(dataset) ? kReadAheadFarMax : kReadAheadMax, windows);
+  give(memory.read_ahead, std::min(left / 2, most - kReadAheadMin));
   give(memory.scratch, left - left / 4);  // more batches than were asked for are seldom of use, large images common
   give(memory.batches, left);
   return memory;
@@ -189,7 +207,7 @@ std::uint64_t least_device_memory(const Dataset& dataset, const Plan& plan, cons
 int most_prefetch(int wanted, const Dataset& dataset, const Plan& plan, const ResolvedOptions& options,
                   const MemoryPlan& memory) {
   const LoaderBatchBytes batch = bytes_of_batch(dataset, plan, options);
-  const std::int64_t ahead = tickets_ahead(options);
+  const std::int64_t ahead = tickets_ahead(dataset, options);
   const auto fits = [&](int prefetch) {
     return tickets_memory(options, prefetch, ahead) <= memory.tickets &&
            least_batch_memory(prefetch, batch.host) <= memory.batches &&

@@ -46,14 +46,16 @@ int most_prefetch(int wanted, const Dataset& dataset, const Plan& plan, const Re
 /// Throws kUsage for a prefetch below 1, kMemory for one whose batches do not fit.
 void check_prefetch(int prefetch, const LoaderBatchBytes& batch_bytes, const LoaderBatchBytes& batch_memory_max);
 
-/// How many samples of this rank the windowed order has drawn ahead; 0 for other orders.
-std::int64_t tickets_ahead(const ResolvedOptions& options);
+/// How many samples of this rank are drawn ahead: those of the windows for the windowed order, otherwise 0.
+std::int64_t windows_tickets(const ResolvedOptions& options);
+/// The same, and for data behind a network as many as fill its read-ahead.
+std::int64_t tickets_ahead(const Dataset& dataset, const ResolvedOptions& options);
 
 /// What so many samples take of the read-ahead, on average.
 std::size_t read_ahead_of(const Dataset& dataset, std::int64_t samples);
 
 /// How much of the read-ahead is read without waiting for neighbours.
-std::size_t near_bytes(const Dataset& dataset, std::int64_t ahead, std::size_t read_ahead);
+std::size_t near_bytes(const Dataset& dataset, const ResolvedOptions& options, std::size_t read_ahead);
 
 DeviceSide device_side(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options);
 LoaderBatchBytes bytes_of_batch(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options);

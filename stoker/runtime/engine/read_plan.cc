@@ -45,12 +45,11 @@ void ReadPlan::add_alone(Ticket& ticket) {
 
 std::span<PlannedRead* const> ReadPlan::plan(std::uint64_t near_end) {
   merge_added();
-  const auto is_near = [&](const Waiting& one) { return one.field->ticket->grant.place < near_end; };
   std::size_t kept = 0;
   for (std::size_t first = 0; first < waiting_.size();) {
-    const std::size_t end = end_of_run(first);
+    const std::size_t end = end_of_run(first, near_end);
     const std::span<const Waiting> run(&waiting_[first], end - first);
-    if (std::any_of(run.begin(), run.end(), is_near)) {
+    if (std::any_of(run.begin(), run.end(), [&](const Waiting& one) { return one.is_near(near_end); })) {
       read_together(run);
     } else {
       for (const Waiting& one : run) waiting_[kept++] = one;
@@ -75,13 +74,15 @@ void ReadPlan::merge_added() {
 }
 
 /// Behind the last of those that are read together with the one at `first`.
-std::size_t ReadPlan::end_of_run(std::size_t first) const {
+std::size_t ReadPlan::end_of_run(std::size_t first, std::uint64_t near_end) const {
   const Waiting& head = waiting_[first];
+  if (head.early && !head.is_near(near_end)) return first + 1;
   const std::uint64_t gap_max = head.source->gap_worth_reading();
   std::uint64_t end = head.end;
   std::size_t pieces = 1, next = first + 1;
   for (; next < waiting_.size(); ++next) {
     const Waiting& one = waiting_[next];
+    if (one.early && !one.is_near(near_end)) break;
     if (one.same_bytes(waiting_[next - 1])) continue;
     // Pieces are filled from the source in turn, so that fields that overlap (parts of an image stored raw) are read
     // apart.

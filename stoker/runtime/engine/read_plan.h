@@ -47,7 +47,9 @@ class ReadPlan {
   bool waiting() const { return !waiting_.empty() || !added_.empty(); }
 
   /// The reads to be started now, the oldest ticket's first: of all fields whose place in the arena is before
-  /// `near_end`, and of what lies close to them. Valid until the next call; the reads themselves until released.
+  /// `near_end`, and of what lies close to them: unless a window's reading has just begun and its source is far away.
+  /// To wait for all of it would hold up the batches that want a little of many windows. Valid until the next call; the
+  /// reads themselves until released.
   std::span<PlannedRead* const> plan(std::uint64_t near_end);
 
   /// A list of reads that have ended, to be used again.
@@ -62,11 +64,13 @@ class ReadPlan {
     Source* source;
     std::uint64_t begin, end;  // in the source
     FieldRead* field;
+    bool early;  // see Ticket, and of a source that is far away
 
     static Waiting of(FieldRead& read) {
       const std::uint64_t begin = read.field->offset + read.begin;
-      return {read.source, begin, begin + read.length, &read};
+      return {read.source, begin, begin + read.length, &read, read.ticket->early && read.source->is_remote()};
     }
+    bool is_near(std::uint64_t near_end) const { return field->ticket->grant.place < near_end; }
     /// Of a sample that is drawn several times.
     bool same_bytes(const Waiting& other) const {
       return source == other.source && begin == other.begin && end == other.end;
@@ -78,7 +82,7 @@ class ReadPlan {
   };
 
   void merge_added();
-  std::size_t end_of_run(std::size_t first) const;
+  std::size_t end_of_run(std::size_t first, std::uint64_t near_end) const;
   PlannedRead& read_together(std::span<const Waiting> run);
   PlannedRead& fresh_read();
 

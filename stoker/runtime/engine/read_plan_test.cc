@@ -111,16 +111,39 @@ TEST_F(Plan, KnowsWhichReadsSeveralTicketsShare) {
 /// Where a request costs as much as reading `gap` bytes.
 class FarSource final : public Source {
  public:
-  explicit FarSource(std::uint64_t gap) : gap_(gap) {}
+  explicit FarSource(std::uint64_t gap, bool is_remote = false) : gap_(gap), is_remote_(is_remote) {}
   const std::string& name() const override { return name_; }
   std::uint64_t size(std::string_view) const override { return std::uint64_t{1} << 40; }
   void start(ReadRequest&) override { ADD_FAILURE() << "a plan reads nothing"; }
   std::uint64_t gap_worth_reading() const override { return gap_; }
+  bool is_remote() const override { return is_remote_; }
 
  private:
   std::string name_ = "far.tar";
   std::uint64_t gap_;
+  bool is_remote_;
 };
+
+// A window whose reading has just begun, in a store: what is wanted soon does not wait for what is wanted later.
+TEST_F(Plan, LeavesNeighboursOfABegunWindowUntilTheyAreNear) {
+  for (const bool is_remote : {true, false}) {
+    FarSource source(0, is_remote);
+    const std::uint64_t begin = place_;
+    for (const std::uint64_t offset : {0, 100, 200, 300}) {
+      Ticket& drawn = ticket({{offset, 100}}, &source);
+      drawn.early = true;
+      plan_.add(drawn);
+    }
+    if (is_remote) {
+      EXPECT_THAT(plan_near(begin + 200), ElementsAre("0: 100 100"));
+      EXPECT_THAT(plan_near(begin + 200), IsEmpty());
+      EXPECT_THAT(plan_near(begin + 400), ElementsAre("200: 100 100"));
+    } else {
+      EXPECT_THAT(plan_near(begin + 200), ElementsAre("0: 100 100 100 100"));
+    }
+    EXPECT_FALSE(plan_.waiting());
+  }
+}
 
 TEST_F(Plan, ReadsOverGapsThatTheSourceFindsWorthReading) {
   add({{0, 10}});

@@ -13,11 +13,14 @@
 namespace stoker {
 namespace {
 
-// The reader finds out where this many samples lie at once, so that what it must read of an index is read together.
-constexpr std::size_t kTicketsLocatedAtOnce = 64;
+// The reader finds out where this many samples lie at once, so that what it must read of an index is read together. Of
+// data behind a network more than at the beginning, when a first batch waits: each time takes a round trip.
+constexpr std::size_t kTicketsLocatedAtOnce = 64, kTicketsLocatedFar = 512;
 
 // And it collects at most so many before it starts reads, having begun with few: by then there is little to be gained.
 constexpr std::size_t kTicketsCollectedMax = std::size_t{1} << 16;
+
+constexpr std::size_t kReadsFew = 64;  // under way in a distant store
 
 }  // namespace
 
@@ -92,7 +95,9 @@ void Reader::locate_next(std::unique_lock<std::mutex>& lock) {
   located_.clear();
   located_samples_.clear();
   located_first_ = 0;
-  while (located_.size() < kTicketsLocatedAtOnce) {
+  const std::size_t most =
+      is_far_ ? std::clamp(round_max_, kTicketsLocatedAtOnce, kTicketsLocatedFar) : kTicketsLocatedAtOnce;
+  while (located_.size() < most) {
     Ticket* ticket = core_.board.tickets.draw();
     if (core_.board.tickets.front_lacks_memory()) core_.consumer_wakes.notify_all();
     if (!ticket) break;
@@ -175,11 +180,17 @@ void Reader::wait_for_room(std::unique_lock<std::mutex>& lock) {
 // Whether tickets that waited have come so near to the front that more reads should be started.
 bool Reader::reads_due() const {
   const ReadAhead& read_ahead = core_.board.read_ahead;
-  return read_plan_.waiting() && read_ahead.near_end() >= planned_to_ + read_ahead.near_bytes() / 4;
+  if (!read_plan_.waiting()) return false;
+  return runs_dry() || read_ahead.near_end() >= planned_to_ + read_ahead.near_bytes() / 4;
 }
 
+// Whether a distant store has little to do while there is memory to read into: what waits for neighbours is read then.
+bool Reader::runs_dry() const { return is_far_ && core_.reads_waiting == 0 && core_.reads_in_flight < kReadsFew; }
+
 void Reader::start_reads(std::unique_lock<std::mutex>& lock) {
-  planned_to_ = core_.board.read_ahead.near_end();
+  const ReadAhead& read_ahead = core_.board.read_ahead;
+  const std::uint64_t further = runs_dry() ? planned_to_ + read_ahead.near_bytes() / 4 : 0;
+  planned_to_ = std::max(read_ahead.near_end(), std::min(further, read_ahead.end()));
   read_plan_.release(std::exchange(ended_reads_, nullptr));
   lock.unlock();
   const std::span<PlannedRead* const> reads = read_plan_.plan(planned_to_);

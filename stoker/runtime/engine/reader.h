@@ -39,6 +39,7 @@ class Reader {
   void forget_discarded();
   void wait_for_room(std::unique_lock<std::mutex>& lock);
   bool reads_due() const;
+  bool runs_dry() const;
   void start_reads(std::unique_lock<std::mutex>& lock);
   bool may_start_read() const;
   PlannedRead* take_read();
@@ -58,7 +59,8 @@ class Reader {
   std::vector<Ticket*> located_;  // drawn and located, waiting for room in this order
   std::size_t located_first_ = 0;
   std::vector<std::int64_t> located_samples_;  // scratch
-  std::deque<Ticket*> substitutes_;            // located, waiting for room as well
+  const bool is_far_ = !core_.dataset->meters().empty();
+  std::deque<Ticket*> substitutes_;  // located, waiting for room as well
   // The same; but while it waits, others who may wake it look at these under the lock.
   ReadPlan read_plan_;
   std::size_t round_max_ = 0;     // tickets that are collected before reads are started

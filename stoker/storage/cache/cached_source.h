@@ -58,6 +58,7 @@ class CachedSource final : public Source {
   void start(ReadRequest& request) override;
   void will_need(std::uint64_t offset, std::uint64_t length, std::string_view part = {}) override;
   std::uint64_t gap_worth_reading() const override { return store_.gap_worth_reading(); }
+  std::uint64_t gap_in_turn() const override { return store_.gap_in_turn(); }
   bool is_remote() const override { return store_.is_remote(); }
   std::string_view io_name() const override { return store_.io_name(); }
   std::optional<ObjectIdentity> identity(std::string_view part = {}) const override { return store_.identity(part); }

@@ -22,6 +22,10 @@ constexpr int kIdleWaitMs = 60'000;  // without calls there is nothing to look a
 // Less than signed URLs are good for.
 constexpr std::int64_t kRedirectKeptNs = 300'000'000'000;
 
+// Between looking at the sockets: to begin hundreds of requests, with their connections, takes so long that the first
+// of them would be sent late.
+constexpr int kBegunAtOnce = 8;
+
 // Of a host that has never said anything: its name may be mistyped, and whoever wrote it waits.
 constexpr int kTriesOfStranger = 3;
 
@@ -74,7 +78,7 @@ void HttpDriver::leave_line(HttpCall& call) {
 /// looking at all of them for each that ends would take longer than all else.
 void HttpDriver::begin_next() {
   const std::int64_t now = line_.empty() ? 0 : now_ns();
-  while (!line_.empty() && has_room()) {
+  for (int begun = 0; begun < kBegunAtOnce && !line_.empty() && has_room(); ++begun) {
     HttpCall* const call = line_.pop();
     call->progress.lined_up = false;
     look_at(*call, now);
@@ -238,10 +242,13 @@ void HttpDriver::count_answer(const HttpCall& call, const HttpExchange& exchange
   const std::int64_t first_byte_ns = exchange.answered_ns() - exchange.sent_ns();
   counters_.add(HttpCounters::kBytes, static_cast<std::int64_t>(exchange.received()));
   counters_.add_first_byte(first_byte_ns);
+  const std::int64_t body_ns = now_ns() - exchange.answered_ns();
+  counters_.add(HttpCounters::kBodyNs, body_ns);
   // What it takes to connect is paid once.
   if (exchange.connections_made() > 0) return;
-  call.host->link.add(first_byte_ns, exchange.received(), now_ns() - exchange.answered_ns());
-  at_once_ = std::clamp(call.host->link.worth_at_once(), at_once_, options_.exchanges_max);
+  call.host->link.add(first_byte_ns, exchange.received(), body_ns);
+  // One by one: those that came first are to have the link to themselves.
+  if (at_once_ < std::min(call.host->link.worth_at_once(), options_.exchanges_max)) ++at_once_;
 }
 
 void HttpDriver::redirect(HttpCall& call, const std::string& target) {

@@ -12,7 +12,10 @@ namespace stoker {
 namespace {
 
 constexpr std::int64_t kRememberedNs = 60'000'000'000;
-constexpr std::size_t kRememberedMost = 100'000;
+constexpr std::size_t kRememberedMost = 100'000, kRememberedFoldersMost = 100;
+
+/// The URL up to its last slash.
+std::string containing_url(const std::string& url) { return url.substr(0, url.rfind('/') + 1); }
 
 /// Whether the server refuses to tell about an object without sending it: signed URLs are for one method alone, and the
 /// answer to a HEAD cannot explain itself.
@@ -78,6 +81,27 @@ void HttpObjects::forget(const HttpObject& object) const {
   if (!home_.here()) return;
   const std::lock_guard lock(mutex_);
   found_.erase(object.url);
+  folders_.erase(containing_url(object.url));
+}
+
+void HttpObjects::remember_folder(const HttpObject& folder, FolderContents contents) const {
+  if (!home_.here()) return;
+  RememberedFolder one{.contents = std::move(contents), .until_ns = now_ns() + kRememberedNs};
+  const std::lock_guard lock(mutex_);
+  std::erase_if(folders_, [now = now_ns()](const auto& known) { return known.second.until_ns <= now; });
+  if (folders_.size() < kRememberedFoldersMost) folders_.insert_or_assign(folder.url, std::move(one));
+}
+
+Presence HttpObjects::presence(const HttpObject& object) const {
+  if (!home_.here()) return Presence::kUnknown;
+  const std::lock_guard lock(mutex_);
+  const std::string folder = containing_url(object.url);
+  const auto known = folders_.find(folder);
+  if (known == folders_.end() || known->second.until_ns <= now_ns()) return Presence::kUnknown;
+  const FolderContents& contents = known->second.contents;
+  if (folder == object.url) return contents.empty() ? Presence::kAbsent : Presence::kFolder;
+  if (contents.contains(object.url)) return Presence::kObject;
+  return contents.contains(object.url + '/') ? Presence::kFolder : Presence::kAbsent;
 }
 
 void HttpObjects::expect(const std::vector<HttpObject>& objects) const {

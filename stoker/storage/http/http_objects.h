@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,11 @@ struct FoundObject {
   ObjectFacts facts;
   ObjectVersion version;
 };
+
+/// What is directly in a folder, by URL: objects, and folders with a slash at their end.
+using FolderContents = std::set<std::string, std::less<>>;
+
+enum class Presence { kUnknown, kAbsent, kObject, kFolder };
 
 /// Threads: any.
 class HttpObjects {
@@ -40,6 +46,9 @@ class HttpObjects {
   /// Finds all of them at once. Never fails.
   void expect(const std::vector<HttpObject>& objects) const;
   void remember(const HttpObject& object, FoundObject found) const;
+  /// The whole of a folder was seen, so that what else is asked for there is absent, for a minute, too.
+  void remember_folder(const HttpObject& folder, FolderContents contents) const;
+  Presence presence(const HttpObject& object) const;
   /// It was written or removed.
   void forget(const HttpObject& object) const;
 
@@ -53,6 +62,10 @@ class HttpObjects {
     FoundObject found;
     std::int64_t until_ns = 0;
   };
+  struct RememberedFolder {
+    FolderContents contents;
+    std::int64_t until_ns = 0;
+  };
 
   std::optional<FoundObject> ask(const HttpObject& object, std::string_view doing, std::exception_ptr& refusal) const;
   std::optional<FoundObject> remembered(const HttpObject& object) const;
@@ -61,7 +74,8 @@ class HttpObjects {
   const std::shared_ptr<HttpParts> parts_ = std::make_shared<HttpParts>();
   const HomeProcess home_{};
   mutable std::mutex mutex_;
-  mutable std::map<std::string, Remembered> found_;  // by URL
+  mutable std::map<std::string, Remembered> found_;          // by URL
+  mutable std::map<std::string, RememberedFolder> folders_;  // by URL, with a slash at its end
 };
 
 }  // namespace stoker

@@ -38,7 +38,8 @@ class HttpSource final : public Source {
   /// A read is dropped within the second when it is stopped, also when it is under way. Once the server has refused a
   /// read in a way that asking again does not change, all that follow fail with the same sentence.
   void start(ReadRequest& request) override;
-  std::uint64_t gap_worth_reading() const override { return host_->link.gap_worth_reading(); }
+  std::uint64_t gap_worth_reading() const override { return LinkEstimate::kGapSideBySide; }
+  std::uint64_t gap_in_turn() const override { return host_->link.gap_in_turn(); }
   bool is_remote() const override { return true; }
   std::string_view io_name() const override { return "http"; }
 

@@ -13,17 +13,19 @@ namespace stoker {
 /// Threads: one adds; any may ask for the gap.
 class LinkEstimate {
  public:
-  // Many requests share the link, and hide each other's latency: what is read in vain takes their room, however fast
-  // one connection is. With gaps of 256 KiB, photographs in random order took 42% more bytes on a link of 1 Gbit/s
-  // (docs/measurements/stores.md).
-  static constexpr std::uint64_t kGapLeast = 16 << 10, kGapMost = 32 << 10;
-  static constexpr std::uint64_t kGapFirst = kGapMost;  // before anything was measured
+  // Requests side by side share the link, and hide each other's latency: a byte that is read in vain takes the room of
+  // another, however fast one connection is. In time a request costs the two sides some 40 us, which at 200 MB/s are
+  // 8 KiB (docs/measurements/remote.md).
+  static constexpr std::uint64_t kGapSideBySide = 8 << 10;
+  static constexpr std::uint64_t kGapLeast = 16 << 10, kGapMost = 4 << 20;
+  static constexpr std::uint64_t kGapFirst = 256 << 10;  // before anything was measured
 
   /// An answer whose first byte came after `first_byte_ns`, and whose body of `bytes` took another `body_ns`.
   void add(std::int64_t first_byte_ns, std::uint64_t bytes, std::int64_t body_ns);
 
-  /// What one connection carries in the time that an answer takes to begin.
-  std::uint64_t gap_worth_reading() const { return gap_.load(std::memory_order_relaxed); }
+  /// What one connection carries in the time that an answer takes to begin: a gap that a reader passes in time if it
+  /// can ask for what follows only afterwards.
+  std::uint64_t gap_in_turn() const { return gap_.load(std::memory_order_relaxed); }
   /// How many requests it takes at a time to get 10,000 answers a second, more than a thread takes in: the time that
   /// the quickest of the latest answers took, without what they wait for each other on a busy link.
   int worth_at_once() const;

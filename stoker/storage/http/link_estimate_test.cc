@@ -28,11 +28,11 @@ TEST(LatencyHistogram, HasAPlaceForEveryTime) {
 
 TEST(LinkEstimate, ReadsGapsThatPassInTheTimeOfARequest) {
   LinkEstimate link;
-  EXPECT_EQ(link.gap_worth_reading(), LinkEstimate::kGapFirst);
+  EXPECT_EQ(link.gap_in_turn(), LinkEstimate::kGapFirst);
   for (int i = 0; i < 100; ++i) link.add(30 * kMs, 1 << 20, 20 * kMs);  // 50 MiB a second
-  EXPECT_EQ(link.gap_worth_reading(), LinkEstimate::kGapMost);          // 1.5 MiB pass in that time
+  EXPECT_NEAR(static_cast<double>(link.gap_in_turn()), 1.5 * (1 << 20), 1e3);
   for (int i = 0; i < 200; ++i) link.add(3 * kMs, 1 << 20, 120 * kMs);  // 8.3 MiB a second
-  EXPECT_NEAR(static_cast<double>(link.gap_worth_reading()), 0.025 * (1 << 20), 1e3);
+  EXPECT_NEAR(static_cast<double>(link.gap_in_turn()), 0.025 * (1 << 20), 1e3);
 }
 
 TEST(LinkEstimate, AsksForMoreRequestsAtOnceTheFartherTheServerIs) {
@@ -53,15 +53,15 @@ TEST(LinkEstimate, AsksForMoreRequestsAtOnceTheFartherTheServerIs) {
 TEST(LinkEstimate, StaysWithinBounds) {
   LinkEstimate link;
   for (int i = 0; i < 100; ++i) link.add(0, 1 << 20, 1000 * kMs);
-  EXPECT_EQ(link.gap_worth_reading(), LinkEstimate::kGapLeast);
+  EXPECT_EQ(link.gap_in_turn(), LinkEstimate::kGapLeast);
   for (int i = 0; i < 500; ++i) link.add(1000 * kMs, 1 << 20, 1);
-  EXPECT_EQ(link.gap_worth_reading(), LinkEstimate::kGapMost);
+  EXPECT_EQ(link.gap_in_turn(), LinkEstimate::kGapMost);
 }
 
 TEST(LinkEstimate, TakesNoRateFromShortBodies) {
   LinkEstimate link;
   for (int i = 0; i < 100; ++i) link.add(30 * kMs, 100, 1);
-  EXPECT_EQ(link.gap_worth_reading(), LinkEstimate::kGapFirst);
+  EXPECT_EQ(link.gap_in_turn(), LinkEstimate::kGapFirst);
 }
 
 TEST(LinkEstimate, TellsWhichRequestIsLateOnceItHasSeenEnough) {

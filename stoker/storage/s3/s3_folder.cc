@@ -66,6 +66,25 @@ FoundObject found_by(const ListedObject& listed) {
           .version = {.size = listed.size, .tag = listed.tag}};
 }
 
+bool look_at_folder(const HttpObjects& objects, const S3Bucket& bucket, const std::string& prefix, int pages,
+                    std::string_view doing) {
+  FolderContents contents;
+  bool is_whole = false;
+  list_pages(objects, bucket, {.prefix = prefix, .delimiter = "/", .doing = doing}, [&](const ListingPage& page) {
+    for (const ListedObject& listed : page.objects) {
+      const HttpObject object = bucket.object(listed.key);
+      objects.remember(object, found_by(listed));
+      contents.insert(object.url);
+    }
+    for (const std::string& folder : page.folders) contents.insert(bucket.object(folder).url);
+    is_whole = page.next.empty();
+    return --pages > 0;
+  });
+  const bool any = !contents.empty();
+  if (is_whole) objects.remember_folder(bucket.object(prefix), std::move(contents));
+  return any;
+}
+
 S3Folder::S3Folder(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<const S3Bucket> bucket,
                    std::string prefix)
     : Folder({0, std::hash<std::string>()(bucket->location_of(prefix))}),

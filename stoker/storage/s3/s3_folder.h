@@ -25,6 +25,11 @@ struct Listing {
 
 FoundObject found_by(const ListedObject& listed);
 
+/// Looks at what is directly under a prefix that is empty or ends in a slash, and remembers the whole if it is found
+/// within so many pages. Returns whether there is anything. Throws as list_pages().
+bool look_at_folder(const HttpObjects& objects, const S3Bucket& bucket, const std::string& prefix, int pages,
+                    std::string_view doing);
+
 /// Calls `take` with each page, until it returns false. Throws kNotFound or kIo: "cannot `doing` 's3://...': why".
 void list_pages(const HttpObjects& objects, const S3Bucket& bucket, const Listing& listing,
                 const std::function<bool(ListingPage&)>& take);

@@ -79,6 +79,7 @@ bool is_absence(const std::exception_ptr& error) {
 }
 
 constexpr std::string_view kWild = "*?[";
+constexpr std::size_t kExpectedInFolder = 256;  // from which on their folder is listed
 
 }  // namespace
 
@@ -170,18 +171,15 @@ std::shared_ptr<CurrentCredentials> S3Store::credentials(const AwsProfile& profi
 }
 
 bool S3Store::is_folder(const Place& place, std::string_view doing) const {
-  bool any = false;
-  const auto take = [&](const ListingPage& page) {
-    any = !page.objects.empty();
-    return false;
-  };
-  list_pages(*objects_, *place.bucket, {.prefix = folder_prefix(place.key), .entries = 1, .doing = doing}, take);
-  return any;
+  return look_at_folder(*objects_, *place.bucket, folder_prefix(place.key), 1, doing);
 }
 
 std::optional<ObjectFacts> S3Store::find(const Location& at) const {
   const Place place = place_of(at);
   std::exception_ptr refusal;
+  const Presence known = objects_->presence(place.object());
+  if (known == Presence::kAbsent) return std::nullopt;
+  if (known == Presence::kFolder) return ObjectFacts{.mode = S_IFDIR};
   if (!place.key.empty() && place.key.back() != '/') {
     if (const auto found = objects_->find(place.object(), "look at", refusal)) return facts_of(*found);
     if (at.text().find('{') != std::string::npos) return std::nullopt;
@@ -197,6 +195,7 @@ std::optional<ObjectFacts> S3Store::find(const Location& at) const {
 ObjectFacts S3Store::stat(const Location& at, std::string_view doing) const {
   const Place place = place_of(at);
   std::exception_ptr refusal;
+  if (objects_->presence(place.object()) == Presence::kFolder) return {.mode = S_IFDIR};
   if (!place.key.empty() && place.key.back() != '/') {
     if (const auto found = objects_->find(place.object(), doing, refusal)) return facts_of(*found);
   }
@@ -213,12 +212,23 @@ ObjectFacts S3Store::stat(const Location& at, std::string_view doing) const {
 void S3Store::expect(std::span<const Location> objects) const {
   std::vector<HttpObject> expected;
   const std::exception_ptr ignored = thrown_by([&] {  // it is told where it is asked for by itself
+    if (objects.size() >= kExpectedInFolder) list_their_folder(objects);
     for (const Location& at : objects) {
       const Place place = place_of(at);
       if (!place.key.empty() && place.key.back() != '/') expected.push_back(place.object());
     }
   });
   objects_->expect(expected);
+}
+
+// A page of a listing tells of a thousand objects; but they may be few of the many that lie there.
+void S3Store::list_their_folder(std::span<const Location> objects) const {
+  const Place first = place_of(objects.front());
+  const std::string prefix = first.key.substr(0, first.key.rfind('/') + 1);
+  const std::exception_ptr ignored = thrown_by([&] {
+    if (objects_->presence(first.object()) != Presence::kUnknown) return;
+    look_at_folder(*objects_, *first.bucket, prefix, static_cast<int>(2 + objects.size() / 250), "list");
+  });
 }
 
 std::unique_ptr<Folder> S3Store::list(const Location& folder) const {

@@ -49,6 +49,7 @@ class S3Store final : public Store {
   std::string region_of_bucket(const std::string& bucket, const S3Endpoint& endpoint) const;
   std::shared_ptr<CurrentCredentials> credentials(const AwsProfile& profile) const;
   bool is_folder(const Place& place, std::string_view doing) const;
+  void list_their_folder(std::span<const Location> objects) const;
 
   const std::string scheme_;
   const StoreOptions options_;

@@ -86,6 +86,49 @@ TEST_F(S3StoreTest, RemembersShardsThatItSawInAFolder) {
   EXPECT_EQ(server_.count("HEAD"), 1);
 }
 
+TEST_F(S3StoreTest, KnowsWhatAFolderLacksOnceItHasSeenTheWhole) {
+  server_.put("t/a.tar", "x");
+  server_.put("t/in/b.jpg", "y");
+  const auto store = s3_store(server_);
+  ASSERT_TRUE(store->find("s3://bucket/t/")->is_folder());
+  const int asked = server_.count("GET");
+  EXPECT_EQ(store->find("s3://bucket/t/a.tar")->size, 1u);
+  EXPECT_TRUE(store->find("s3://bucket/t/in")->is_folder());
+  EXPECT_FALSE(store->find("s3://bucket/t/a.tar.sidx"));
+  EXPECT_TRUE(store->stat("s3://bucket/t/", "open").is_folder());
+  EXPECT_EQ(server_.count("GET"), asked);
+  EXPECT_EQ(server_.count("HEAD"), 0);
+  const auto writer = store->put("s3://bucket/t/a.tar.sidx");
+  writer->write(as_bytes("index"));
+  writer->commit();
+  EXPECT_EQ(store->find("s3://bucket/t/a.tar.sidx")->size, 5u) << "what it wrote itself";
+  store->remove("s3://bucket/t/a.tar");
+  EXPECT_FALSE(store->find("s3://bucket/t/a.tar"));
+}
+
+TEST_F(S3StoreTest, DoesNotTakePartOfAFolderForTheWhole) {
+  for (int i = 0; i < 5; ++i) server_.put(fmt::format("t/{}.tar", i), "x");
+  server_.set_page(2);
+  const auto store = s3_store(server_);
+  ASSERT_TRUE(store->find("s3://bucket/t/")->is_folder());
+  EXPECT_TRUE(store->find("s3://bucket/t/4.tar"));
+  EXPECT_FALSE(store->find("s3://bucket/t/5.tar"));
+  EXPECT_EQ(server_.count("HEAD"), 2);
+}
+
+TEST_F(S3StoreTest, ListsTheFolderOfManyThatAreExpected) {
+  std::vector<Location> expected;
+  for (int i = 0; i < 300; ++i) {
+    server_.put(fmt::format("t/{:03}.tar", i), "x");
+    expected.emplace_back(fmt::format("s3://bucket/t/{:03}.tar", i));
+  }
+  const auto store = s3_store(server_);
+  store->expect(expected);
+  for (const Location& at : expected) EXPECT_TRUE(store->find(at));
+  EXPECT_EQ(server_.count("HEAD"), 0);
+  EXPECT_EQ(server_.count("GET"), 1);
+}
+
 TEST_F(S3StoreTest, ListedAndExaminedObjectsHaveOneVersion) {
   server_.put("t/a.tar", "x");
   const auto listed = s3_store(server_);

@@ -1,0 +1,43 @@
+// The shards of a data set that are opened when one of their samples is first wanted: what the manifest lists is enough
+// until then.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "stoker/format/open/shard_opener.h"
+
+namespace stoker {
+
+/// Threads: any, once all shards were added.
+class LateShards {
+ public:
+  explicit LateShards(ShardOpener opener) : opener_(std::move(opener)) {}
+
+  /// Returns its number.
+  std::size_t add(const FoundShard& shard, const ManifestShard& listed);
+  /// These are opened next: what opening them reads of distant stores is fetched, of all of them at once. Never fails.
+  void expect(std::span<const std::size_t> shards) const;
+  /// Those of them that were not opened are no longer expected.
+  void forget(std::span<const std::size_t> shards) const;
+  /// Throws as ShardOpener::open(). Logs the shard's problems.
+  OpenedShard open(std::size_t shard) const;
+
+ private:
+  struct Late {
+    FoundShard shard;
+    ManifestShard listed;
+  };
+
+  std::optional<KeptEnd> take_end(std::size_t shard) const;
+
+  const ShardOpener opener_;
+  std::vector<Late> shards_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::size_t, KeptEnd> ends_;  // of those that are expected
+};
+
+}  // namespace stoker
