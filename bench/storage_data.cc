@@ -2,7 +2,7 @@
 //
 //   bench_storage_data shards TO SAMPLES BYTES SHARDS    random bytes as tars with indexes beside them, TO/packed,
 //   bench_storage_data loose TO SAMPLES BYTES SHARDS     and the same samples as a folder per shard, TO/loose
-//   bench_storage_data listed TO SAMPLES BYTES SHARDS    a manifest, indexes, and tars that are holes
+//   bench_storage_data listed TO SAMPLES BYTES SHARDS    a manifest, and tars that are holes with indexes at their ends
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -16,6 +16,7 @@
 #include "stoker/base/hash.h"
 #include "stoker/base/random.h"
 #include "stoker/format/content_tag.h"
+#include "stoker/format/index/index_places.h"
 #include "stoker/format/index/index_writer.h"
 #include "stoker/format/manifest/manifest.h"
 #include "stoker/format/tar/tar_writer.h"
@@ -54,8 +55,8 @@ SampleRow row_of(std::int64_t sample, std::uint64_t offset, std::size_t bytes) {
   return row;
 }
 
-void write_file(const std::string& path, Bytes bytes) {
-  std::ofstream file(path, std::ios::binary);
+void write_file(const std::string& path, Bytes bytes, std::ios::openmode mode = std::ios::trunc) {
+  std::ofstream file(path, std::ios::binary | mode);
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   if (!file.flush()) fail(ErrorKind::kIo, "cannot write {}", path);
 }
@@ -99,28 +100,30 @@ void make_loose(const Wanted& wanted) {
 void make_listed(const Wanted& wanted) {
   const std::string folder = wanted.to + "/listed";
   std::filesystem::create_directories(folder);
-  const FileAccess access(std::make_shared<ThreadPool>("bench-read", 1, 16));
   const std::uint64_t stride = (wanted.bytes + 1023) / 512 * 512;
   Manifest manifest;
   manifest.fields = {"bin"};
   for (std::int64_t shard = 0; shard < wanted.shards; ++shard) {
     const std::string path = fmt::format("{}/{}", folder, shard_name(shard));
-    const std::uint64_t size = stride * static_cast<std::uint64_t>(wanted.in_shard()) + 1024;
-    write_file(path, {});
-    std::filesystem::resize_file(path, size);
-    IndexWriter index;
+    const std::uint64_t data_bytes = stride * static_cast<std::uint64_t>(wanted.in_shard());
+    IndexWriter writer;
     for (std::int64_t i = 0; i < wanted.in_shard(); ++i) {
       const auto number = static_cast<std::uint64_t>(i);
-      index.add(row_of(shard * wanted.in_shard() + i, number * stride + 512, wanted.bytes));
+      writer.add(row_of(shard * wanted.in_shard() + i, number * stride + 512, wanted.bytes));
     }
+    const std::vector<std::uint8_t> index = writer.finish({.data_bytes = data_bytes});
+    std::string end = tar_header(kIndexMember, index.size());
+    end.append(as_text(index)).append(1024, '\0');
+    write_file(path, {});
+    std::filesystem::resize_file(path, data_bytes);
+    write_file(path, as_bytes(end), std::ios::app);
     manifest.shards.push_back({.name = shard_name(shard),
-                               .bytes = size,
+                               .bytes = data_bytes + end.size(),
                                .hash = 0,
-                               .samples = index.samples(),
-                               .sample_bytes = index.sample_bytes(),
-                               .fingerprint = index.fingerprint()});
-    FileSource source(path, access);
-    write_file(path + ".sidx", index.finish({.data_bytes = size, .content_tag = content_tag(source, size)}));
+                               .samples = writer.samples(),
+                               .sample_bytes = writer.sample_bytes(),
+                               .fingerprint = writer.fingerprint(),
+                               .index_tag = hash64(Bytes(index).last(kIndexTrailerBytes))});
   }
   write_file(fmt::format("{}/{}", folder, kManifestName), as_bytes(manifest.to_json()));
 }

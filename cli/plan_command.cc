@@ -16,6 +16,7 @@
 #include "cli/json_output.h"
 #include "cli/loader_options.h"
 #include "cli/progress.h"
+#include "cli/store_plan.h"
 #include "cli/text_table.h"
 #include "stoker/base/units.h"
 #include "stoker/ops/operator_table.h"
@@ -24,6 +25,7 @@
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/probe/core_probe.h"
 #include "stoker/runtime/probe/crossing_probe.h"
+#include "stoker/runtime/probe/store_advice.h"
 #include "stoker/runtime/samples/sample_reader.h"
 
 namespace stoker {
@@ -49,6 +51,7 @@ struct PlanReport {
   std::vector<OutputSpec> outputs;
   CoreCosts core;
   std::vector<CrossingCost> crossings;  // by transfer index, if there is a device
+  std::optional<StoreAdvice> store;     // unless the data are local
   const LoaderOptions& loader;
   std::uint64_t memory_bytes_min, device_memory_bytes_min;
 };
@@ -100,7 +103,7 @@ std::string crossings_text(const PlanReport& report) {
 }
 
 // The rate, and whether an index was used, so that indexed data are not compared with plain files by mistake.
-std::string rate_text(const CoreCosts& core) {
+std::string core_rate_text(const CoreCosts& core) {
   const std::string index =
       core.indexed > 0
           ? fmt::format("{:.0f}% of the images are decoded with an index's entry points; plain files have none.",
@@ -133,7 +136,8 @@ std::string text_of(const PlanReport& report) {
     const std::string up_to = varies(report.plan, output) ? "up to " : "";
     outputs.add_row({output.name, std::string(to_string(output.dtype)), up_to + shape_text(output.shape)});
   }
-  return fmt::format("{}\n{}\n", stages.text(), outputs.text()) + crossings_text(report) + rate_text(report.core) +
+  return fmt::format("{}\n{}\n", stages.text(), outputs.text()) + crossings_text(report) + core_rate_text(report.core) +
+         (report.store ? store_plan_text(*report.store) : std::string()) +
          fmt::format("Batches of {} with {} made ahead need at least {} of memory{}.\n", report.loader.batch,
                      report.loader.prefetch.value_or(kPrefetchDefault),
                      format_size(static_cast<double>(report.memory_bytes_min)),
@@ -184,6 +188,7 @@ nlohmann::ordered_json json_of(const PlanReport& report) {
                                    {"bytes_to_device", cost.bytes_to_device}});
     }
   }
+  json["store"] = report.store ? store_plan_json(*report.store) : Json(nullptr);
   json["memory_bytes_min"] = report.memory_bytes_min;
   json["samples_measured"] = report.core.samples.good.size();
   json["bad_samples"] = report.core.samples.bad.size();
@@ -207,6 +212,7 @@ void plan(const PlanOptions& options) {
                          .limits = options.loader.limits,
                          .progress = [&](std::int64_t done, std::int64_t total) { progress.update(done, total); }});
   }
+  std::optional<StoreAdvice> store = advise_store(*dataset, recipe, options.loader, core.samples_per_s);
   std::vector<CrossingCost> crossings;
   if (options.loader.device) {
     std::vector<std::int64_t> samples = core.samples.good;
@@ -222,6 +228,7 @@ void plan(const PlanOptions& options) {
                           .outputs = std::move(outputs),
                           .core = std::move(core),
                           .crossings = std::move(crossings),
+                          .store = std::move(store),
                           .loader = options.loader,
                           .memory_bytes_min = memory_bytes_enough(*dataset, recipe, options.loader),
                           .device_memory_bytes_min = device_memory_bytes_min(*dataset, recipe, options.loader)};

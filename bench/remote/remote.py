@@ -27,9 +27,9 @@ LINK = 200_000_000      # bytes a second, of all connections together, where a l
 COPIES = 8              # of the images: an epoch takes seconds
 SHARD = "32MiB"
 BATCH = 64
-EPOCHS, REPEATED = 2, 8   # an epoch is several times what is read ahead
+EPOCHS, REPEATED = 2, 8  # an epoch is several times what is read ahead
 IN_FLIGHT = 128         # what Stoker has at most
-PART = 8 << 20
+PART, PASSES = 8 << 20, 4
 SWEEP_SECONDS = 1.0
 SWEEP_IN_FLIGHT = (1, 4, 16, 64, 128)
 SWEEP_BLOCKS = (16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
@@ -117,7 +117,7 @@ class Bench:
                          *(f"/bench/{key}:{size}" for key, size in self.objects(name, pattern)))
 
     def blocks(self, store, in_flight, block, seconds):
-        urls = [f"s3://bench/{key}" for key, _ in self.objects("packed")]
+        urls = [f"s3://bench/{key}" for key, _ in PASSES * self.objects("packed")]
         return store.run(self.build / "bench_remote_blocks", in_flight, block, seconds, *urls)
 
     def samples(self, store, name, order):
@@ -125,10 +125,9 @@ class Bench:
         return store.run(self.build / "bench_storage", "packed", f"s3://bench/{name}/", order, IN_FLIGHT, 600, 0, "auto", 0, 64,
                          stdin="go\n")
 
-    def batches(self, store, **options):
-        recipe = "imagenet-train"
-        return store.run("/usr/bin/python3", HERE / "batches.py", "s3://bench/packed/", recipe,
-                         json.dumps({"batch": BATCH, "tune": "off", "epochs": EPOCHS, "repeated": REPEATED, **options}))
+    def batches(self, store, data="s3://bench/packed/", **options):
+        options = {"batch": BATCH, "tune": "off", "epochs": EPOCHS, "repeated": REPEATED, **options}
+        return store.run("/usr/bin/python3", HERE / "batches.py", data, "imagenet-train", json.dumps(options))
 
     def say(self, text):
         print(text, file=sys.stderr, flush=True)
@@ -206,45 +205,55 @@ class Epochs:
 
     def __init__(self, bench, answer):
         times = [at for epoch in answer["times"] for at in epoch]
-        self.rate = (len(times) - 1) * BATCH * bench.sample_bytes / (times[-1] - times[0])
+        # From where on the loader is as far ahead as it is at the end.
+        steady = times[len(times) // 4:]
+        self.rate = (len(steady) - 1) * BATCH * bench.sample_bytes / (steady[-1] - steady[0])
         self.first, self.opened = times[0], answer["opened"]
         gaps = [after - before for before, after in zip(times, times[1:])]
         ends = [sum(map(len, answer["times"][:epoch])) for epoch in range(1, len(answer["times"]))]
         self.gap_median = statistics.median(gaps)
-        self.gap_at_ends = max(gap for end in ends for gap in gaps[end - 3:end + 2])
+        self.gap_at_ends = max((gap for end in ends for gap in gaps[end - 20:end + 20]), default=0)
         self.requests, self.cpu_seconds = answer["requests"], answer["cpu_seconds"]
         self.cpu_per_gigabyte = 1e9 * answer["cpu_seconds"] / (answer["samples"] * bench.sample_bytes)
 
 
 def measure_link(bench):
-    """The loader, which decodes, beside the plain reader on a link that both can fill."""
+    """The loader, which decodes, beside the plain reader on a link that both can fill; then before a GPU that takes nine
+    tenths of what the link carries."""
+    batch_bytes = BATCH * bench.sample_bytes
+    step = batch_bytes / LINK / 0.9
+    orders = ("global", "windowed")
     with Store(bench, "--link", LINK) as store:
-        done = rounds(bench, {
-            "plain": lambda: bench.plain(store, IN_FLIGHT, 1 << 20, 3),
-            "global": lambda: bench.batches(store, order="global"),
-            "windowed": lambda: bench.batches(store, order="windowed"),
-        })
-    plain = done["plain"]
-    bench.figures.append(Figure("link, plain reader", statistics.median(map(rate, plain)) / MEGABYTE, "MB/s"))
+        contestants = {"plain": lambda: bench.plain(store, IN_FLIGHT, 1 << 20, 3),
+                       "local": lambda: bench.batches(store, str(bench.bucket / "packed"), order="global", epochs=1)}
+        for order in orders:
+            contestants[order] = lambda order=order: bench.batches(store, order=order)
+            contestants[f"{order}, before a GPU"] = lambda order=order: bench.batches(store, order=order, step=step)
+        done = rounds(bench, contestants)
+    plain, local = done["plain"], [Epochs(bench, answer) for answer in done["local"]]
     rows = [["plain reader", f"{statistics.median(map(rate, plain)) / MEGABYTE:.1f}", "", "", "", "",
              f"{statistics.median(answer['requests'] for answer in plain):.0f}",
              f"{statistics.median(map(cpu_per_gigabyte, plain)):.2f}"]]
-    trips = 3 * LATENCY_S + BATCH * bench.sample_bytes / LINK
-    for order in ("global", "windowed"):
-        if order not in done:
-            continue
-        epochs = [Epochs(bench, answer) for answer in done[order]]
-        middle = {name: statistics.median(getattr(one, name) for one in epochs) for name in vars(epochs[0])}
-        bench.figures += [
-            Figure(f"link, {order}", middle["rate"] / MEGABYTE, "MB/s", "plain",
-                   statistics.median(one.rate / rate(other) for one, other in zip(epochs, plain)), 0.95),
-            Figure(f"first batch, {order}", 1e3 * middle["first"], "ms", "3 trips", middle["first"] / trips, ceiling=1),
-            Figure(f"at epochs' ends, {order}", 1e3 * middle["gap_at_ends"], "ms", "median",
-                   middle["gap_at_ends"] / middle["gap_median"], ceiling=2)]
-        rows.append([order, f"{middle['rate'] / MEGABYTE:.1f}", f"{1e3 * middle['opened']:.0f}", f"{1e3 * middle['first']:.0f}",
+    trips = 3 * LATENCY_S + batch_bytes / LINK
+    bench.figures.append(Figure("link, plain reader", statistics.median(map(rate, plain)) / MEGABYTE, "MB/s"))
+    for name in (name for name in done if name not in ("plain", "local")):
+        epochs = [Epochs(bench, answer) for answer in done[name]]
+        middle = {key: statistics.median(getattr(one, key) for one in epochs) for key in vars(epochs[0])}
+        if name in orders:
+            later = statistics.median(one.first - here.first for one, here in zip(epochs, local))
+            bench.figures += [
+                Figure(f"link, {name}", middle["rate"] / MEGABYTE, "MB/s", "plain",
+                       statistics.median(one.rate / rate(other) for one, other in zip(epochs, plain)), 0.95),
+                Figure(f"first batch, {name}", 1e3 * later, "ms", "3 trips", later / trips, ceiling=1)]
+        else:
+            bench.figures.append(Figure(f"epochs' ends, {name}", 1e3 * middle["gap_at_ends"], "ms", "median",
+                                        middle["gap_at_ends"] / middle["gap_median"], ceiling=2))
+        rows.append([name, f"{middle['rate'] / MEGABYTE:.1f}", f"{1e3 * middle['opened']:.0f}", f"{1e3 * middle['first']:.0f}",
                      f"{1e3 * middle['gap_median']:.0f}", f"{1e3 * middle['gap_at_ends']:.0f}", f"{middle['requests']:.0f}",
                      f"{middle['cpu_per_gigabyte']:.2f}"])
-    table(f"A link of {LINK / MEGABYTE:.0f} MB/s; three round trips and a batch's bytes take {1e3 * trips:.0f} ms",
+    here = statistics.median(one.first for one in local)
+    table(f"A link of {LINK / MEGABYTE:.0f} MB/s; three round trips and a batch's bytes take {1e3 * trips:.0f} ms, the first "
+          f"batch of local files {1e3 * here:.0f} ms; a GPU takes a batch each {1e3 * step:.0f} ms",
           ["", "MB/s", "opened, ms", "first batch, ms", "interval, ms", "longest at an epoch's end, ms", "requests",
            "CPU s per GB, with decoding"], rows)
     bench.rows["link"] = rows
@@ -252,7 +261,7 @@ def measure_link(bench):
 
 def measure_cpu(bench):
     """Reading into memory, and nothing else."""
-    objects = bench.objects("packed")
+    objects = PASSES * bench.objects("packed")
     parallel = {"objects": objects, "bucket": "bench", "block": PART, "parallel": 16}
     with Store(bench) as store:
         done = rounds(bench, {

@@ -14,6 +14,10 @@ void run(Bytes input) {
     for (const ListedObject& object : page.objects) require_that(!object.key.empty(), "an object has a key");
     for (const std::string& folder : page.folders) require_that(!folder.empty(), "a folder has a name");
   });
+  accepts({ErrorKind::kIo}, [&] {
+    for (const OpenUpload& upload : parse_uploads(xml, "s3://bucket/a").uploads)
+      require_that(!upload.key.empty(), "an upload has an object");
+  });
   accepts({ErrorKind::kIo}, [&] { require_that(!parse_upload(xml, "s3://bucket/a").empty(), "an upload has a name"); });
   const Refusal refusal = parse_refusal(xml);
   require_that(!completed_upload({refusal.code, refusal.message}).empty(), "any tags make a completion");

@@ -1,18 +1,33 @@
 #include "stoker/storage/store_traffic.h"
 
 #include <algorithm>
+#include <array>
 
 namespace stoker {
 
+namespace {
+
+using Count = std::int64_t StoreTraffic::*;
+constexpr std::array kCounts = {&StoreTraffic::requests,  &StoreTraffic::retries,     &StoreTraffic::hedges,
+                                &StoreTraffic::redirects, &StoreTraffic::connections, &StoreTraffic::bytes,
+                                &StoreTraffic::body_ns,   &StoreTraffic::busy_ns};
+
+void add(const StoreTraffic& more, std::int64_t times, StoreTraffic& into) {
+  for (const Count count : kCounts) into.*count += times * more.*count;
+  for (std::size_t i = 0; i < LatencyHistogram::kBuckets; ++i) {
+    into.first_bytes.counts[i] += times * more.first_bytes.counts[i];
+  }
+}
+
+}  // namespace
+
 StoreTraffic& StoreTraffic::operator+=(const StoreTraffic& other) {
-  requests += other.requests;
-  retries += other.retries;
-  hedges += other.hedges;
-  redirects += other.redirects;
-  connections += other.connections;
-  bytes += other.bytes;
-  busy_ns += other.busy_ns;
-  for (std::size_t i = 0; i < LatencyHistogram::kBuckets; ++i) first_bytes.counts[i] += other.first_bytes.counts[i];
+  add(other, 1, *this);
+  return *this;
+}
+
+StoreTraffic& StoreTraffic::operator-=(const StoreTraffic& earlier) {
+  add(earlier, -1, *this);
   return *this;
 }
 

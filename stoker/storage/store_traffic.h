@@ -16,10 +16,13 @@ struct StoreTraffic {
   std::int64_t redirects = 0;    // of them, those that another led to
   std::int64_t connections = 0;  // that were made
   std::int64_t bytes = 0;        // of bodies that were used
+  std::int64_t body_ns = 0;      // from the first of their bytes to the last, summed over answers
   std::int64_t busy_ns = 0;      // how long any request was under way
   LatencyHistogram first_bytes{};
 
   StoreTraffic& operator+=(const StoreTraffic& other);
+  /// What was added since an earlier reading.
+  StoreTraffic& operator-=(const StoreTraffic& earlier);
 };
 
 /// What counts it: the connection that one or several stores share. Threads: any.

@@ -47,10 +47,11 @@ class Stoker:
         assert len(lines) == 1 and lines[0].startswith("stoker: "), done.stderr
         return lines[0]
 
-    def start(self, *args, **options):
+    def start(self, *args, env=None, **options):
         """A process that goes on; what is left of it at the end of the test is killed."""
         # A shell that starts the tests in the background has SIGINT ignored, and children inherit that.
-        process = subprocess.Popen([self.path, *map(str, args)], env=self.env, text=True, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([self.path, *map(str, args)], env={**self.env, **(env or {})}, text=True,
+                                   stdin=subprocess.DEVNULL,
                                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **options)
         self.started.append(process)
         return process

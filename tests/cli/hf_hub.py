@@ -47,8 +47,8 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256  # a loader connects many times at once
 
-    def __init__(self, answer):
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, answer, handler=Handler):
+        super().__init__(("127.0.0.1", 0), handler)
         self.answer = answer
         self.url = f"http://127.0.0.1:{self.server_port}"
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()

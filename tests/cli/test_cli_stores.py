@@ -237,3 +237,30 @@ def test_metrics_tell_no_secret(stoker, data):
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=HANG_S)
     assert "stoker_" in text and SECRET not in text + line + told
+
+
+def test_plan_measures_a_store_and_says_what_each_order_gives(stoker, data):
+    """A machine that does other work only makes a store slower than it was told to be."""
+    latency_s, link = 0.05, 20e6
+    usual = ("--recipe", "cifar-train", "--batch", 16)
+    with StoreServer(data.at, "--latency", latency_s, "--link", link) as server:
+        store = stoker.json("plan", f"{server.url}/packed/", *usual, env=ENV)["store"]
+        asked = server.counts()["requests"]
+        text = stoker.text("plan", f"{server.url}/packed/", *usual, env=ENV)
+        loose = stoker.json("plan", data.folder, *usual, env=ENV)["store"]
+    assert loose is None, "a local folder is no store to be measured"
+    histogram = 1.2  # a percentile is told as the end of a step of the histogram
+    assert 1e3 * latency_s / histogram <= store["first_byte_ms_p50"] <= store["first_byte_ms_p99"]
+    assert 0 < store["connection_bytes_per_s"] and 0 < store["link_bytes_per_s"] <= 2 * link
+    assert store["requests_per_s"] <= 1.5 * store["requests_at_once"] / latency_s
+    assert 1 < store["requests_at_once"] <= 512
+    assert 100 < store["requests"] <= asked and store["bytes"] < 1e9
+    everything = store["orders"][0]
+    assert everything["order"] == "global" and 0 < everything["requests_per_sample"] <= 2
+    for order in store["orders"]:
+        assert 0 < order["samples_per_s"] <= min(order["store_samples_per_s"], store["cpu_samples_per_s"])
+    best = store["recommended"]
+    assert best["samples_per_s"] in [order["samples_per_s"] for order in store["orders"]]
+    assert not best["pack"] and best["shard_bytes"] >= 1e6 and store["bottleneck"] in ("store", "cpu")
+    for said in ("The store answers after", "bottleneck", "Recommended: --order", "Recommended: shards of"):
+        assert said in text, said

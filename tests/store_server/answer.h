@@ -23,6 +23,7 @@ struct Answer {
   FileDescriptor file{};
   std::uint64_t first = 0, length = 0;  // of the file
   double bytes_per_s = 0;               // of the file's part; 0: no limit
+  double late_s = 0;                    // beside the server's latency
   After after = After::kKeep;
 
   /// As it is sent before the file's part.

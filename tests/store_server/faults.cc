@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
+
+#include "tests/store_server/xml_answer.h"
 
 namespace stoker {
 namespace {
 
 constexpr double kDripBytesPerS = 1000;
+constexpr double kLateS = 1;
 
 constexpr std::array kNames = {
     std::pair(Fault::k500, "500"),
@@ -24,6 +28,10 @@ constexpr std::array kNames = {
     std::pair(Fault::kChangedTag, "changed-tag"),
     std::pair(Fault::kGarbage, "garbage"),
     std::pair(Fault::kNotHttp, "not-http"),
+    std::pair(Fault::kLost, "lost"),
+    std::pair(Fault::kMute, "mute"),
+    std::pair(Fault::kLate, "late"),
+    std::pair(Fault::kInternalError, "internal-error"),
 };
 
 std::string random_bytes(std::mt19937_64& random) {
@@ -70,6 +78,37 @@ void apply(Fault fault, Answer& answer, std::mt19937_64& random) {
       answer.text = random_bytes(random);
       answer.after = Answer::After::kClose;
       return;
+    case Fault::kLost:
+      answer = {};
+      answer.status.clear();
+      answer.after = Answer::After::kReset;
+      return;
+    case Fault::kMute: answer.after = Answer::After::kSilent; return;
+    case Fault::kLate: answer.late_s = kLateS; return;
+    case Fault::kInternalError: answer = refusal("200 OK", "InternalError"); return;
+  }
+}
+
+/// Of an answer to a request that writes: within its document, or else within its head.
+void cut_short(Answer& answer) {
+  const std::string whole = answer.opening();
+  const std::size_t left_out = (answer.text.empty() ? whole : answer.text).size() / 2;
+  answer = {};
+  answer.status.clear();
+  answer.text = whole.substr(0, whole.size() - left_out);
+  answer.after = Answer::After::kClose;
+}
+
+bool applies(Fault fault, const RequestHead& asked) {
+  switch (fault) {
+    case Fault::kInternalError: return asked.step() == "complete";
+    case Fault::kDrip:
+    case Fault::kWrongLength:
+    case Fault::kWrongRange:
+    case Fault::kChangedTag:
+    case Fault::kGarbage:
+    case Fault::kNotHttp: return !asked.writes();
+    default: return true;
   }
 }
 
@@ -86,12 +125,31 @@ std::optional<Fault> find_fault(std::string_view name) {
   return found->first;
 }
 
-std::optional<Fault> Faults::spoil(Answer& answer, std::uint64_t number) {
-  if (options_.kinds.empty() || number <= options_.after) return std::nullopt;
-  if (std::uniform_real_distribution(0.0, 1.0)(random_) >= options_.share) return std::nullopt;
-  const Fault fault = options_.kinds[random_() % options_.kinds.size()];
+std::optional<Fault> Faults::draw(const RequestHead& asked, std::uint64_t number) {
+  if (made_ == options_.most || number <= options_.after || (!options_.step.empty() && options_.step != asked.step()))
+    return std::nullopt;
+  std::vector<Fault> kinds;
+  std::copy_if(options_.kinds.begin(), options_.kinds.end(), std::back_inserter(kinds),
+               [&](Fault fault) { return applies(fault, asked); });
+  if (kinds.empty() || std::uniform_real_distribution(0.0, 1.0)(random_) >= options_.share) return std::nullopt;
+  ++made_;
+  return kinds[random_() % kinds.size()];
+}
+
+bool Faults::is_carried_out(Fault fault) {
+  switch (fault) {
+    case Fault::kShort:
+    case Fault::kLost:
+    case Fault::kMute:
+    case Fault::kLate: return true;
+    case Fault::kInternalError: return ++internal_errors_ % 2 == 0;
+    default: return false;
+  }
+}
+
+void Faults::spoil(Fault fault, const RequestHead& asked, Answer& answer) {
+  if (fault == Fault::kShort && asked.writes()) return cut_short(answer);
   apply(fault, answer, random_);
-  return fault;
 }
 
 }  // namespace stoker

@@ -1,5 +1,6 @@
 // The program of the server: it prints its port, and runs until it is ended. `GET /counts` tells what it did, as JSON,
-// and `GET /requests` what was asked for: a line each.
+// `GET /requests` what was asked for: a line each; `GET
+// /faults?kind=KIND&share=PART&step=STEP&after=REQUESTS&most=FAULTS` has it make these mistakes from now on.
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -21,7 +22,8 @@ namespace {
 
 constexpr std::string_view kUsage =
     "usage: store_server FOLDER [--latency SECONDS [--sigma S]] [--rate BYTES_PER_S] [--link BYTES_PER_S]\n"
-    "       [--share PART --faults KIND,KIND... [--after REQUESTS]] [--seed N] [--refuse 'STATUS REASON']";
+    "       [--share PART --faults KIND,KIND... [--after REQUESTS]] [--seed N] [--refuse 'STATUS REASON'\n"
+    "       [--refuse-step STEP] [--refuse-code CODE]]";
 
 template <typename Number>
 Number number_of(std::string_view text) {
@@ -54,6 +56,8 @@ StoreServerOptions options_of(int count, char** arguments) {
       {"--after", [&](std::string_view text) { options.faults.after = number_of<std::uint64_t>(text); }},
       {"--seed", [&](std::string_view text) { options.faults.seed = number_of<std::uint64_t>(text); }},
       {"--refuse", [&](std::string_view text) { options.refused_with = text; }},
+      {"--refuse-step", [&](std::string_view text) { options.refused_step = text; }},
+      {"--refuse-code", [&](std::string_view text) { options.refused_code = text; }},
   };
   if (count < 2 || count % 2 != 0) fail(ErrorKind::kUsage, "{}", kUsage);
   options.folder = arguments[1];

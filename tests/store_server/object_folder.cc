@@ -12,7 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "stoker/base/error.h"
 #include "stoker/base/parse_number.h"
+#include "stoker/storage/s3/signature.h"
+#include "tests/store_server/xml_answer.h"
 
 namespace stoker {
 namespace {
@@ -22,28 +25,6 @@ namespace fs = std::filesystem;
 std::string tag_of(const struct stat& facts) {
   return fmt::format("\"{:x}-{:x}{:09x}-{:x}\"", facts.st_ino, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec,
                      facts.st_size);
-}
-
-std::string xml_escaped(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&': escaped += "&amp;"; break;
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      case '"': escaped += "&quot;"; break;
-      default: escaped += c;
-    }
-  }
-  return escaped;
-}
-
-Answer refusal(std::string status, std::string_view code) {
-  Answer answer = Answer::of_status(
-      std::move(status),
-      fmt::format("<?xml version=\"1.0\"?><Error><Code>{0}</Code><Message>{0}</Message></Error>", code));
-  answer.fields["Content-Type"] = "application/xml";
-  return answer;
 }
 
 struct Listed {
@@ -66,9 +47,11 @@ std::vector<Listed> files_below(const fs::path& bucket, std::string_view prefix,
 
 }  // namespace
 
-Answer ObjectFolder::answer(const RequestHead& asked) const {
+Answer ObjectFolder::answer(const RequestHead& asked, std::string body) {
   const fs::path path(asked.path);
   if (std::find(path.begin(), path.end(), "..") != path.end()) return refusal("400 Bad Request", "InvalidURI");
+  if (asked.writes()) return write(asked, std::move(body));
+  if (asked.step() == "uploads") return uploads_.list(asked);
   if (asked.method != "GET" && asked.method != "HEAD") return refusal("405 Method Not Allowed", "MethodNotAllowed");
   Answer answer = asked.query.contains("list-type") ? listing(asked) : object(asked);
   if (asked.method == "HEAD") {
@@ -86,7 +69,7 @@ Answer ObjectFolder::object(const RequestHead& asked) const {
   if (!answer.file || ::fstat(answer.file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
     return refusal("404 Not Found", "NoSuchKey");
   }
-  const std::string tag = tag_of(facts), wanted = asked.field("if-match");
+  const std::string tag = tag_at(path, facts), wanted = asked.field("if-match");
   if (!wanted.empty() && wanted != tag) return refusal("412 Precondition Failed", "PreconditionFailed");
   const auto size = static_cast<std::uint64_t>(facts.st_size);
   answer.length = size;
@@ -138,22 +121,67 @@ Answer ObjectFolder::listing(const RequestHead& asked) const {
     contents += fmt::format(
         "<Contents><Key>{}</Key><LastModified>{:%Y-%m-%dT%H:%M:%S}.000Z</LastModified><ETag>{}</ETag><Size>{}</Size>"
         "<StorageClass>STANDARD</StorageClass></Contents>",
-        shown(one.key), fmt::gmtime(one.facts.st_mtime), xml_escaped(tag_of(one.facts)), one.facts.st_size);
+        shown(one.key), fmt::gmtime(one.facts.st_mtime), xml_escaped(tag_at(bucket / one.key, one.facts)),
+        one.facts.st_size);
   }
   for (const std::string& folder : folders) {
     contents += fmt::format("<CommonPrefixes><Prefix>{}</Prefix></CommonPrefixes>", shown(folder));
   }
   if (truncated) contents += fmt::format("<NextContinuationToken>{}</NextContinuationToken>", xml_escaped(last));
-  Answer answer = Answer::of_status(
-      "200 OK",
-      fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
-                  "<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>{}</Name>"
-                  "<Prefix>{}</Prefix><KeyCount>{}</KeyCount><MaxKeys>{}</MaxKeys><IsTruncated>{}</IsTruncated>"
-                  "{}</ListBucketResult>",
-                  xml_escaped(bucket.parent_path().filename().string()), shown(prefix), count, most, truncated,
-                  contents));
-  answer.fields["Content-Type"] = "application/xml";
+  return xml_answer(fmt::format(
+      "<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>{}</Name>"
+      "<Prefix>{}</Prefix><KeyCount>{}</KeyCount><MaxKeys>{}</MaxKeys><IsTruncated>{}</IsTruncated>{}"
+      "</ListBucketResult>",
+      xml_escaped(bucket.parent_path().filename().string()), shown(prefix), count, most, truncated, contents));
+}
+
+Answer ObjectFolder::write(const RequestHead& asked, std::string body) {
+  const fs::path path = folder_ / fs::path(asked.path).relative_path();
+  if (!fs::is_directory(folder_ / *fs::path(asked.path).relative_path().begin())) {
+    return refusal("404 Not Found", "NoSuchBucket");
+  }
+  const std::string digest = asked.field("x-amz-content-sha256");
+  if (digest.size() == 64 && digest != sha256_hex(as_bytes(body))) {
+    return refusal("400 Bad Request", "XAmzContentSHA256Mismatch");
+  }
+  const std::string_view step = asked.step();
+  if (step == "initiate") return uploads_.begin(asked);
+  if (step == "part") return uploads_.take_part(asked, std::move(body));
+  if (step == "abort") return uploads_.abort(asked);
+  Answer answer = Answer::of_status("204 No Content");
+  if (step == "put") {
+    answer = Answer::of_status("200 OK");
+    answer.fields["ETag"] = content_tag(body);
+    put(path, body, answer.fields["ETag"]);
+  } else if (step == "complete") {
+    if (const auto whole = uploads_.complete(asked, body, answer)) put(path, whole->content, whole->tag);
+  } else if (step == "delete") {
+    fs::remove(path);
+  } else {
+    return refusal("405 Method Not Allowed", "MethodNotAllowed");
+  }
   return answer;
+}
+
+/// Outside of all buckets until it is whole: a listing must not show what is half written.
+void ObjectFolder::put(const fs::path& path, std::string_view content, std::string tag) {
+  const fs::path written = folder_ / ".written";
+  {
+    const FileDescriptor file(::open(written.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (!file) fail_system("create", written.string(), errno);
+    write_fully(file, as_bytes(content), written.string());
+  }
+  fs::create_directories(path.parent_path());
+  fs::rename(written, path);
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) == 0) tags_[path] = {tag_of(facts), std::move(tag)};
+}
+
+/// What was written here has the tag that stores give it, until a test puts another file in its place.
+std::string ObjectFolder::tag_at(const fs::path& path, const struct stat& facts) const {
+  std::string tag = tag_of(facts);
+  const auto written = tags_.find(path);
+  return written != tags_.end() && written->second.first == tag ? written->second.second : tag;
 }
 
 }  // namespace stoker

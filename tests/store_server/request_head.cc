@@ -39,6 +39,22 @@ std::string RequestHead::field(const std::string& name) const { return find_or_e
 
 std::string RequestHead::queried(const std::string& name) const { return find_or_empty(query, name); }
 
+std::uint64_t RequestHead::body_bytes() const {
+  return parse_number<std::uint64_t>(field("content-length")).value_or(0);
+}
+
+std::string_view RequestHead::step() const {
+  const bool has_upload = query.contains("uploadId"), has_uploads = query.contains("uploads");
+  if (method == "GET" || method == "HEAD")
+    return has_uploads ? "uploads" : query.contains("list-type") ? "list" : "read";
+  if (method == "PUT") return has_upload ? "part" : "put";
+  if (method == "POST" && (has_upload || has_uploads)) return has_upload ? "complete" : "initiate";
+  if (method == "DELETE") return has_upload ? "abort" : "delete";
+  return "other";
+}
+
+bool RequestHead::writes() const { return method == "PUT" || method == "POST" || method == "DELETE"; }
+
 std::optional<RequestHead> parse_request_head(std::string_view text) {
   RequestHead head;
   head.method = take_until(text, " ");

@@ -19,6 +19,13 @@ struct RequestHead {
   std::string field(const std::string& name) const;
   /// The same for a part of the query.
   std::string queried(const std::string& name) const;
+  /// Of the body that follows it.
+  std::uint64_t body_bytes() const;
+  /// What it does to a store: "read", "list", "put", "delete", "uploads" (listed), and of an upload in parts
+  /// "initiate", "part", "complete", "abort"; else "other".
+  std::string_view step() const;
+  /// Whether it changes what is stored.
+  bool writes() const;
 };
 
 struct ByteRange {

@@ -17,6 +17,8 @@
 #include <utility>
 
 #include "stoker/base/clock.h"
+#include "stoker/base/parse_number.h"
+#include "tests/store_server/xml_answer.h"
 
 namespace stoker {
 namespace {
@@ -182,40 +184,78 @@ void StoreServer::end_answer(Connection& connection) {
 }
 
 bool StoreServer::begin_answer(Connection& connection) {
-  const std::size_t end = connection.received.find("\r\n\r\n");
-  if (end == std::string::npos) return false;
-  const auto asked = parse_request_head(std::string_view(connection.received).substr(0, end + 2));
-  connection.received.erase(0, end + 4);
+  std::string& received = connection.received;
+  if (!connection.asked) {
+    const std::size_t end = received.find("\r\n\r\n");
+    if (end == std::string::npos) return false;
+    connection.asked = parse_request_head(std::string_view(received).substr(0, end + 2));
+    received.erase(0, end + 4);
+  }
+  const std::uint64_t body_bytes = connection.asked ? connection.asked->body_bytes() : 0;
+  if (received.size() < body_bytes) return false;
+  std::string next = received.substr(body_bytes);
+  received.resize(body_bytes);
+  std::string body = std::exchange(received, std::move(next));
+  const std::optional<RequestHead> asked = std::exchange(connection.asked, std::nullopt);
   connection.answering = true;
-  if (!asked) {
+  connection.due_ns = 0;
+  std::optional<Answer> about_itself = asked ? answer_about_itself(*asked) : std::nullopt;
+  if (about_itself) {
+    connection.answer = *std::move(about_itself);
+  } else if (asked) {
+    connection.answer = answer_to(*asked, std::move(body));
+    const auto late_ns = static_cast<std::int64_t>(connection.answer.late_s * kSecond);
+    wait_until(connection, now_ns() + draw_latency_ns() + late_ns);
+  } else {
     connection.answer = Answer::of_status("400 Bad Request");
     connection.answer.after = Answer::After::kClose;
-  } else {
-    connection.answer = answer_to(*asked);
   }
   connection.opening = connection.answer.opening();
-  connection.due_ns = 0;
-  if (!asked || (asked->path != "/counts" && asked->path != "/requests"))
-    wait_until(connection, now_ns() + draw_latency_ns());
   return true;
 }
 
-Answer StoreServer::answer_to(const RequestHead& asked) {
+/// What tests ask for, and tell: not a request like others.
+std::optional<Answer> StoreServer::answer_about_itself(const RequestHead& asked) {
   if (asked.path == "/counts") {
+    counts_["open-uploads"] = objects_.open_uploads();
     std::string text;
     for (const auto& [name, count] : counts_)
       text += fmt::format("{}\"{}\": {}", text.empty() ? "" : ", ", name, count);
     return Answer::of_status("200 OK", fmt::format("{{{}}}", text));
   }
   if (asked.path == "/requests") return Answer::of_status("200 OK", requests_);
+  if (asked.path != "/faults") return std::nullopt;
+  FaultOptions faults = options_.faults;
+  const auto kind = find_fault(asked.queried("kind"));
+  faults.kinds.clear();
+  if (kind) faults.kinds.push_back(*kind);
+  faults.step = asked.queried("step");
+  faults.share = parse_number<double>(asked.queried("share")).value_or(1);
+  faults.after = counts_["requests"] + parse_number<std::uint64_t>(asked.queried("after")).value_or(0);
+  faults.most = parse_number<std::uint64_t>(asked.queried("most")).value_or(faults.most);
+  faults_ = Faults(faults);
+  return Answer::of_status("200 OK");
+}
+
+Answer StoreServer::refuse() const {
+  if (options_.refused_code.empty()) return Answer::of_status(options_.refused_with);
+  return refusal(options_.refused_with, options_.refused_code);
+}
+
+Answer StoreServer::answer_to(const RequestHead& asked, std::string body) {
   const std::uint64_t number = ++counts_["requests"];
+  ++counts_[std::string(asked.step())];
   if (number <= kRequestsKept) requests_ += fmt::format("{} {} {}\n", asked.method, asked.path, asked.field("range"));
   if (asked.fields.contains("authorization") || asked.query.contains("X-Amz-Signature")) ++counts_["logins"];
-  if (!options_.refused_with.empty()) return Answer::of_status(options_.refused_with);
-  Answer answer = objects_.answer(asked);
+  const bool is_refused = options_.refused_step.empty() || options_.refused_step == asked.step();
+  if (!options_.refused_with.empty() && is_refused) return refuse();
+  std::optional<Fault> fault;
+  if (asked.writes()) fault = faults_.draw(asked, number);
+  Answer answer = fault && !faults_.is_carried_out(*fault) ? Answer() : objects_.answer(asked, std::move(body));
   answer.bytes_per_s = options_.bytes_per_s;
-  const bool may_fail = asked.method == "GET" && answer.status.starts_with("20");
-  if (const auto fault = may_fail ? faults_.spoil(answer, number) : std::nullopt) {
+  if (asked.method == "GET" && answer.status.starts_with("20")) fault = faults_.draw(asked, number);
+  if (fault) {
+    faults_.spoil(*fault, asked, answer);
     ++counts_["faults"];
     ++counts_[std::string(name_of(*fault))];
   }

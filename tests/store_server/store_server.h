@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <random>
 #include <string>
@@ -28,6 +29,8 @@ struct StoreServerOptions {
   double bytes_per_s = 0;       // of a connection; 0: no limit
   double link_bytes_per_s = 0;  // of all connections together; 0: no limit
   std::string refused_with{};   // "401 Unauthorized": the answer to every request; empty: objects
+  std::string refused_step{};   // refuses these requests alone (RequestHead::step())
+  std::string refused_code{};   // of S3's document in a refusal; empty: there is none
   FaultOptions faults{};
 };
 
@@ -44,7 +47,8 @@ class StoreServer {
   struct Connection {
     FileDescriptor socket;
     std::uint64_t id = 0;
-    std::string received{};  // and not answered yet
+    std::string received{};              // and not answered yet
+    std::optional<RequestHead> asked{};  // its body may still be missing
     bool answering = false;
     Answer answer{};
     std::string opening{};        // what is left of it
@@ -62,7 +66,9 @@ class StoreServer {
   void end_answer(Connection& connection);
 
   bool begin_answer(Connection& connection);
-  Answer answer_to(const RequestHead& asked);
+  Answer answer_to(const RequestHead& asked, std::string body);
+  std::optional<Answer> answer_about_itself(const RequestHead& asked);
+  Answer refuse() const;
   Sent send_opening(Connection& connection);
   Sent send_slice(Connection& connection);
   void wait_for_turn(Connection& connection);
@@ -76,7 +82,7 @@ class StoreServer {
   std::int64_t draw_latency_ns();
 
   const StoreServerOptions options_;
-  const ObjectFolder objects_;
+  ObjectFolder objects_;
   Faults faults_;
   std::mt19937_64 random_;
   FileDescriptor listener_, epoll_;

@@ -57,8 +57,8 @@ void IndexWriter::end_block() {
   entry_points_.ends.push_back(entry_points_.bytes.size());
 }
 
-// The rows come last, beside the directory: opening a data set needs them, and one request to a store that is far away
-// fetches both. Entry points are apart from them: they are much longer, and many readers have no use for them.
+// Entry points come first: they are much longer than all else, and many readers have no use for them. What opening a
+// data set needs lies at the end, beside the directory, so that one request to a store that is far away fetches it.
 std::vector<std::uint8_t> IndexWriter::finish(const IndexedShard& shard) {
   if (end_ > shard.data_bytes) {
     fail(ErrorKind::kLimit,
@@ -85,8 +85,8 @@ std::vector<std::uint8_t> IndexWriter::finish(const IndexedShard& shard) {
   }
   names.ends.push_back(names.bytes.size());
   append(IndexSectionKind::kEntryPoints, entry_points_);
-  append(IndexSectionKind::kFieldNames, names);
   append(IndexSectionKind::kRows, rows_);
+  append(IndexSectionKind::kFieldNames, names);
 
   const std::size_t directory = index.size();
   append_directory(index, sections);

@@ -49,6 +49,7 @@ TarWriter::TarWriter(std::unique_ptr<ObjectWriter> object)
 ssize_t TarWriter::write_block(archive* handle, void* writer, const void* block, std::size_t length) {
   auto& self = *static_cast<TarWriter*>(writer);
   const Bytes bytes(static_cast<const std::uint8_t*>(block), length);
+  if (self.write_error_) return -1;  // libarchive ends the archive even after a failure: nothing may follow that one
   if (std::exception_ptr error = thrown_by([&] { self.object_->write(bytes); })) {
     if (!self.write_error_) self.write_error_ = std::move(error);
     archive_set_error(handle, EIO, "the file cannot be written");

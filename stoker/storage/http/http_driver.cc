@@ -242,9 +242,11 @@ void HttpDriver::count_answer(const HttpCall& call, const HttpExchange& exchange
   const std::int64_t first_byte_ns = exchange.answered_ns() - exchange.sent_ns();
   counters_.add(HttpCounters::kBytes, static_cast<std::int64_t>(exchange.received()));
   counters_.add_first_byte(first_byte_ns);
+  const std::int64_t body_ns = now_ns() - exchange.answered_ns();
+  counters_.add(HttpCounters::kBodyNs, body_ns);
   // What it takes to connect is paid once.
   if (exchange.connections_made() > 0) return;
-  call.host->link.add(first_byte_ns, exchange.received(), now_ns() - exchange.answered_ns());
+  call.host->link.add(first_byte_ns, exchange.received(), body_ns);
   // One by one: those that came first are to have the link to themselves.
   if (at_once_ < std::min(call.host->link.worth_at_once(), options_.exchanges_max)) ++at_once_;
 }

@@ -14,7 +14,7 @@ namespace stoker {
 /// Threads: one counts, any may read.
 class HttpCounters {
  public:
-  enum Counter { kRequests, kRetries, kHedges, kRedirects, kConnections, kBytes, kCounters };
+  enum Counter { kRequests, kRetries, kHedges, kRedirects, kConnections, kBytes, kBodyNs, kCounters };
 
   void add(Counter counter, std::int64_t count = 1) { add_to(counts_[counter], count); }
   void add_first_byte(std::int64_t ns) { add_to(first_bytes_[LatencyHistogram::bucket_of(ns)], 1); }
@@ -33,6 +33,7 @@ class HttpCounters {
                          .redirects = counts_[kRedirects],
                          .connections = counts_[kConnections],
                          .bytes = counts_[kBytes],
+                         .body_ns = counts_[kBodyNs],
                          .busy_ns = busy_.read(now_ns()).level_ns};
     for (std::size_t i = 0; i < first_bytes_.size(); ++i) traffic.first_bytes.counts[i] = first_bytes_[i];
     return traffic;

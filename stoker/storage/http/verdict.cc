@@ -13,7 +13,7 @@ bool may_pass(int status) { return status == 408 || status == 425 || status == 4
 
 Verdict verdict_on_refusal(const ResponseHead& head) {
   const int status = head.status;
-  if (may_pass(status) && status != 501 && status != 505) {
+  if (may_pass(status) && status != 501 && status != 505 && status != 507) {
     Verdict verdict = Verdict::again(fmt::format("the server answers with status {}", status));
     verdict.retry_after_s = head.retry_after_s;
     return verdict;
@@ -28,6 +28,9 @@ Verdict verdict_on_refusal(const ResponseHead& head) {
       return Verdict::refusal("the server has no such object (status 404); check the URL", ErrorKind::kNotFound);
     case 407: return Verdict::refusal("the proxy asks for a login (status 407); check the proxy's user and password");
     case 410: return Verdict::refusal("the object is gone for good (status 410); check the URL", ErrorKind::kNotFound);
+    case 413: return Verdict::refusal("it is larger than the server takes (status 413)");
+    case 507:
+      return Verdict::refusal("the server has no room for it (status 507); make room, or have its quota raised");
     default: return Verdict::refusal(fmt::format("the server answers with status {}; check the URL", status));
   }
 }
@@ -123,6 +126,11 @@ Verdict verdict_on_range(const ResponseHead& head, std::uint64_t first, std::uin
 }
 
 Verdict verdict_on_failure(int code, std::string_view message) {
+  // libcurl shows the URL, which may have a password.
+  if (message.find("Unsupported proxy") != std::string_view::npos) {
+    return Verdict::refusal("the proxy's URL is not valid; check http_proxy, https_proxy and all_proxy",
+                            ErrorKind::kUsage);
+  }
   const std::string said =
       escaped(message.empty() ? std::string_view(::curl_easy_strerror(static_cast<CURLcode>(code))) : message);
   switch (code) {

@@ -8,6 +8,7 @@ namespace stoker {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Kind = Verdict::Kind;
 
 const ObjectVersion kVersion{.size = 1000, .tag = "\"a\"", .last_modified = "Tue, 14 Nov 2023 22:13:20 GMT"};
@@ -86,6 +87,13 @@ TEST(Verdict, SaysWhatToCheckWhereAskingAgainIsOfNoUse) {
   }
 }
 
+TEST(Verdict, DoesNotRepeatWhatAServerHasNoRoomFor) {
+  for (const int status : {413, 507}) {
+    EXPECT_EQ(verdict_on_head({.status = status}).kind, Kind::kFinal) << status;
+    EXPECT_EQ(verdict_on_head({.status = status}).error, ErrorKind::kIo) << status;
+  }
+}
+
 TEST(Verdict, AsksAgainWhereItMayPass) {
   for (const int status : {408, 429, 500, 502, 503, 504}) {
     const Verdict verdict = on({.status = status, .retry_after_s = 3});
@@ -118,6 +126,10 @@ TEST(Verdict, TellsFailuresThatPassFromOthers) {
   EXPECT_EQ(untrusted.kind, Kind::kFinal);
   EXPECT_THAT(untrusted.why, HasSubstr("self-signed certificate"));
   EXPECT_EQ(verdict_on_failure(CURLE_URL_MALFORMAT, "").error, ErrorKind::kUsage);
+  const Verdict proxy =
+      verdict_on_failure(CURLE_COULDNT_RESOLVE_PROXY, "Unsupported proxy syntax in 'http://user:secret@host:port'");
+  EXPECT_EQ(proxy.kind, Kind::kFinal);
+  EXPECT_THAT(proxy.why, Not(HasSubstr("secret")));
 }
 
 TEST(Verdict, AnObjectOfUnknownSizeMayBeTooShort) {

@@ -96,6 +96,22 @@ std::string parse_upload(std::string_view xml, std::string_view name) {
   return upload;
 }
 
+UploadsPage parse_uploads(std::string_view xml, std::string_view name) {
+  pugi::xml_document document;
+  const pugi::xml_node root = root_of(document, xml, "ListMultipartUploadsResult");
+  if (!root) fail(ErrorKind::kIo, "cannot list the uploads of '{}': the store's answer is not a listing", name);
+  const PageReader reader(root, name);
+  UploadsPage page;
+  for (const pugi::xml_node& node : root.children("Upload")) {
+    page.uploads.push_back({reader.key(node, "Key"), node.child_value("UploadId")});
+  }
+  if (std::string_view(root.child_value("IsTruncated")) == "true") {
+    page.next_key = reader.key(root, "NextKeyMarker");
+    page.next_id = root.child_value("NextUploadIdMarker");
+  }
+  return page;
+}
+
 Refusal parse_refusal(std::string_view xml) {
   pugi::xml_document document;
   const pugi::xml_node root = root_of(document, xml, "Error");

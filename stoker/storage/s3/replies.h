@@ -29,6 +29,21 @@ ListingPage parse_listing(std::string_view xml, std::string_view name);
 /// The identity of an upload that was begun. Throws kIo, with `name`, for a text without one.
 std::string parse_upload(std::string_view xml, std::string_view name);
 
+/// An upload in parts that was begun, and neither completed nor given up.
+struct OpenUpload {
+  std::string key;  // of the object
+  std::string id;
+};
+
+/// One page of such a listing.
+struct UploadsPage {
+  std::vector<OpenUpload> uploads;
+  std::string next_key, next_id;  // what to ask the next page with; empty after the last page
+};
+
+/// Throws kIo, with `name`, for a text that is not such a page.
+UploadsPage parse_uploads(std::string_view xml, std::string_view name);
+
 /// Why a request was refused; empty where the reply does not say.
 struct Refusal {
   std::string code;     // "NoSuchKey"

@@ -2,6 +2,7 @@
 // and what the store's refusals mean.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ class S3Bucket final : public HttpDialect, public std::enable_shared_from_this<S
            std::shared_ptr<CurrentCredentials> credentials);
 
   const std::string& name() const { return name_; }
+  /// Whether the store lists uploads in parts, as far as is known: what it refused once is not asked for again.
+  bool lists_uploads() const { return lists_uploads_; }
+  void does_not_list_uploads() const { lists_uploads_ = false; }
   /// "s3://bucket/key", as users write it.
   std::string location_of(std::string_view key) const;
   /// The object, or with a query something about it. Without a key it is the bucket.
@@ -39,6 +43,7 @@ class S3Bucket final : public HttpDialect, public std::enable_shared_from_this<S
   const std::string scheme_, name_;
   const S3Endpoint endpoint_;
   const std::shared_ptr<CurrentCredentials> credentials_;
+  mutable std::atomic<bool> lists_uploads_ = true;
 };
 
 }  // namespace stoker

@@ -124,6 +124,11 @@ void S3Server::forget_uploads() {
   uploads_.clear();
 }
 
+void S3Server::leave_upload(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  uploads_[fmt::format("left/{}", ++uploads_begun_)].key = key;
+}
+
 std::size_t S3Server::uploads() const {
   const std::lock_guard lock(mutex_);
   return uploads_.size();
@@ -164,7 +169,7 @@ S3Server::Reply S3Server::answer(const HttpServer::Asked& http) {
     return asked.method == "HEAD" ? Reply{other->text.substr(0, other->text.find("\r\n\r\n") + 4), other->after}
                                   : *std::move(other);
   }
-  if (asked.key.empty()) return list(asked);
+  if (asked.key.empty()) return asked.has("uploads") ? list_uploads(asked) : list(asked);
   if (asked.has("uploads") || asked.has("uploadId")) return change_upload(asked);
   if (asked.method == "DELETE") {
     objects_.erase(asked.key);
@@ -231,6 +236,26 @@ S3Server::Reply S3Server::list(const Asked& asked) const {
       truncated, truncated ? fmt::format("<NextContinuationToken>{}</NextContinuationToken>", last) : "", entries));
 }
 
+/// In the order of their identities; a page ends with one.
+S3Server::Reply S3Server::list_uploads(const Asked& asked) const {
+  const auto marker = asked.query.find("upload-id-marker");
+  std::string entries;
+  std::size_t count = 0;
+  for (const auto& [id, upload] : uploads_) {
+    if (!upload.key.starts_with(asked.query.at("prefix"))) continue;
+    if (marker != asked.query.end() && id <= marker->second) continue;
+    const std::string key = escaped_for_url(upload.key, true);
+    entries += fmt::format("<Upload><Key>{}</Key><UploadId>{}</UploadId></Upload>", key, id);
+    if (++count < page_) continue;
+    entries += fmt::format(
+        "<IsTruncated>true</IsTruncated><NextKeyMarker>{}</NextKeyMarker><NextUploadIdMarker>{}</NextUploadIdMarker>",
+        key, id);
+    break;
+  }
+  return xml(fmt::format("<ListMultipartUploadsResult><EncodingType>url</EncodingType>{}</ListMultipartUploadsResult>",
+                         entries));
+}
+
 S3Server::Reply S3Server::read(const Asked& asked) const {
   const auto found = objects_.find(asked.key);
   if (found == objects_.end()) return asked.method == "HEAD" ? HttpServer::status(404) : refusal(404, "NoSuchKey");
@@ -245,21 +270,21 @@ S3Server::Reply S3Server::put_body(const Asked& asked) {
 S3Server::Reply S3Server::change_upload(const Asked& asked) {
   if (asked.has("uploads")) {
     const std::string upload = fmt::format("upload/{}+=", ++uploads_begun_);
-    uploads_[upload];
+    uploads_[upload].key = asked.key;
     return xml(
         fmt::format("<InitiateMultipartUploadResult><UploadId>{}</UploadId></InitiateMultipartUploadResult>", upload));
   }
   const auto upload = uploads_.find(asked.query.at("uploadId"));
   if (upload == uploads_.end()) return refusal(404, "NoSuchUpload");
   if (asked.method == "PUT") {
-    upload->second[*parse_number<int>(asked.query.at("partNumber"))] = asked.http.body;
+    upload->second.parts[*parse_number<int>(asked.query.at("partNumber"))] = asked.http.body;
     return HttpServer::status(200, fmt::format("ETag: {}\r\n", tag_of(asked.http.body)));
   }
   if (asked.method == "DELETE") {
     uploads_.erase(upload);
     return HttpServer::status(204);
   }
-  Reply reply = complete(asked, upload->second);
+  Reply reply = complete(asked, upload->second.parts);
   if (reply.text.starts_with("HTTP/1.1 200")) uploads_.erase(upload);
   return reply;
 }

@@ -56,6 +56,8 @@ class S3Server {
   /// Completes an upload without an answer.
   void complete_upload(const Asked& asked);
   void forget_uploads();
+  /// As a process leaves it that is killed.
+  void leave_upload(const std::string& key);
   /// Uploads that were neither completed nor given up.
   std::size_t uploads() const;
   /// The requests so far, as summaries.
@@ -71,6 +73,7 @@ class S3Server {
   Reply answer(const HttpServer::Asked& http);
   std::optional<Reply> refuse_signature(const Asked& asked) const;
   Reply list(const Asked& asked) const;
+  Reply list_uploads(const Asked& asked) const;
   Reply read(const Asked& asked) const;
   Reply put_body(const Asked& asked);
   Reply change_upload(const Asked& asked);
@@ -85,7 +88,11 @@ class S3Server {
     std::string content, tag;
   };
   std::map<std::string, Stored> objects_;
-  std::map<std::string, Parts> uploads_;
+  struct Upload {
+    std::string key;
+    Parts parts;
+  };
+  std::map<std::string, Upload> uploads_;
   int uploads_begun_ = 0;
   std::vector<std::string> requests_;
   std::unique_ptr<HttpServer> http_;  // last: it calls the rest

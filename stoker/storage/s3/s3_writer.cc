@@ -20,6 +20,7 @@ namespace stoker {
 namespace {
 
 constexpr std::size_t kReplyMax = 64 << 10;
+constexpr std::size_t kUploadsPageMax = 16 << 20;  // a page has 1,000 uploads, with keys of 1 KB, escaped, at most
 constexpr int kCompletionsMax = 3;
 // For what is only tidied up nobody waits long, least of all who asked to stop.
 constexpr std::int64_t kRemovalNs = 10'000'000'000, kRemovalStoppingNs = 500'000'000;
@@ -36,6 +37,15 @@ std::string tag_of_parts(const std::vector<std::string>& tags) {
   unsigned int length = 0;
   if (EVP_Digest(sums.data(), sums.size(), digest.data(), &length, EVP_md5(), nullptr) != 1) return "";
   return fmt::format("\"{:02x}-{}\"", fmt::join(digest.begin(), digest.begin() + length, ""), tags.size());
+}
+
+void warn_of_parts(std::string_view name, const std::exception_ptr& failure) noexcept {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    log(LogLevel::kWarning, "parts of '{}' may stay in the store, and are charged, until they are removed: {}", name,
+        error.what());
+  }
 }
 
 }  // namespace
@@ -56,7 +66,7 @@ S3Writer::S3Writer(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<c
       host_(objects_->transport().host_of(bucket_->object(key_).url)) {}
 
 S3Writer::~S3Writer() {
-  if (!upload_.empty()) drop_upload();
+  if (has_begun_) drop_upload();
 }
 
 void S3Writer::describe(HttpCall& call, const HttpObject& object) const {
@@ -91,18 +101,25 @@ void S3Writer::write(Bytes bytes) {
   }
 }
 
+void S3Writer::begin_upload() {
+  HttpCall call;
+  call.method = HttpCall::Method::kPost;
+  std::string reply;
+  has_begun_ = true;
+  const std::exception_ptr failure = thrown_by([&] { perform(call, {{"uploads", ""}}, &reply); });
+  if (failure) {
+    if (call.is_final) has_begun_ = false;
+    std::rethrow_exception(failure);
+  }
+  upload_ = parse_upload(reply, name_);
+}
+
 void S3Writer::send_part() {
   const std::size_t number = tags_.size() + under_way_.size() + 1;
   if (number > kPartsMost) {
     fail(ErrorKind::kLimit, "cannot write '{}': it is larger than {}", name_, byte_count(kPartBytes * kPartsMost));
   }
-  if (upload_.empty()) {
-    HttpCall call;
-    call.method = HttpCall::Method::kPost;
-    std::string reply;
-    perform(call, {{"uploads", ""}}, &reply);
-    upload_ = parse_upload(reply, name_);
-  }
+  if (upload_.empty()) begin_upload();
   wait_for_parts(kPartsUnderWay - 1);
   Part& part = *under_way_.emplace_back(std::make_unique<Part>());
   part.bytes.swap(filling_);
@@ -140,7 +157,8 @@ void S3Writer::commit() {
     send_part();
     wait_for_parts(0);
     finish_upload();
-    upload_.clear();
+    has_begun_ = false;
+    remove_strays();
   }
   objects_->forget(bucket_->object(key_));
 }
@@ -183,29 +201,79 @@ bool S3Writer::is_there() const {
   return found && found->facts.size == size_ && found->facts.tag == tag_of_parts(tags_);
 }
 
+void S3Writer::tidy_up(HttpCall& call, const HttpObject& object, std::string* reply) {
+  const std::stop_token& stop = objects_->transport().options().stop;
+  for (bool is_stopping = stop.stop_requested();; is_stopping = true) {
+    describe(call, object);
+    call.doing = call.method == HttpCall::Method::kDelete ? "remove parts of" : "list the uploads of";
+    call.reply = reply;
+    call.reply_max = kUploadsPageMax;
+    call.cleans_up = is_stopping;
+    call.deadline_ns = now_ns() + (is_stopping ? kRemovalStoppingNs : kRemovalNs);
+    objects_->transport().perform(call);
+    if (is_stopping || !stop.stop_requested()) break;
+  }
+  if (call.error) std::rethrow_exception(call.error);
+}
+
+void S3Writer::remove_parts(const std::string& upload) {
+  HttpCall call;
+  call.method = HttpCall::Method::kDelete;
+  try {
+    tidy_up(call, bucket_->object(key_, {{"uploadId", upload}}));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kNotFound) throw;  // else it was completed, or somebody else removed it
+  }
+}
+
+/// The identities of all uploads of the object. None where the store does not tell.
+std::vector<std::string> S3Writer::list_uploads() {
+  std::vector<std::string> found;
+  UploadsPage page;
+  do {
+    NamedTexts query{{"encoding-type", "url"}, {"prefix", key_}, {"uploads", ""}};
+    if (!page.next_key.empty()) query.emplace_back("key-marker", page.next_key);
+    if (!page.next_id.empty()) query.emplace_back("upload-id-marker", page.next_id);
+    HttpCall call;
+    std::string reply;
+    const std::exception_ptr failure = thrown_by([&] { tidy_up(call, bucket_->object("", query), &reply); });
+    if (failure && call.is_final) {
+      bucket_->does_not_list_uploads();
+      return found;
+    }
+    if (failure) std::rethrow_exception(failure);
+    page = parse_uploads(reply, name_);
+    for (const OpenUpload& upload : page.uploads) {
+      if (upload.key == key_) found.push_back(upload.id);
+    }
+  } while (!page.next_key.empty());
+  return found;
+}
+
 void S3Writer::remove_upload() {
   parts_unwanted_.request_stop();
   for (const auto& part : under_way_) part->pending.wait();
-  HttpCall call;
-  call.method = HttpCall::Method::kDelete;
-  call.cleans_up = true;
-  const bool is_stopping = objects_->transport().options().stop.stop_requested();
-  call.deadline_ns = now_ns() + (is_stopping ? kRemovalStoppingNs : kRemovalNs);
-  perform(call, {{"uploadId", upload_}});
+  if (!upload_.empty()) remove_parts(upload_);
+  if (bucket_->lists_uploads()) {
+    for (const std::string& upload : list_uploads()) remove_parts(upload);
+  }
+  if (upload_.empty() && !bucket_->lists_uploads()) {
+    fail(ErrorKind::kIo, "the store neither answered when they were begun nor lists what was");
+  }
 }
 
 void S3Writer::drop_upload() noexcept {
   const std::exception_ptr failure = thrown_by([this] { remove_upload(); });
-  if (!failure) return;
-  try {
-    std::rethrow_exception(failure);
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::kNotFound) return;  // it was completed, or somebody else removed it
-    log(LogLevel::kWarning, "parts of '{}' stay in the store, and are charged, until they are removed: {}", name_,
-        error.message());
-  } catch (const std::exception& error) {
-    log(LogLevel::kWarning, "parts of '{}' stay in the store: {}", name_, error.what());
-  }
+  if (failure) warn_of_parts(name_, failure);
+}
+
+/// Removes other uploads of the object, which is written now.
+void S3Writer::remove_strays() noexcept {
+  if (!bucket_->lists_uploads()) return;
+  const std::exception_ptr failure = thrown_by([this] {
+    for (const std::string& upload : list_uploads()) remove_parts(upload);
+  });
+  if (failure) warn_of_parts(name_, failure);
 }
 
 }  // namespace stoker

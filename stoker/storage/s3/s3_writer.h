@@ -1,5 +1,6 @@
 // Writes an object of a bucket: a small one by one request, a larger one in parts that are sent while it is made. It is
-// there when it is committed, or not at all.
+// there when it is committed, or not at all; and then no upload of it is left open, neither one whose beginning was
+// repeated since the answer was lost, nor that of a process that was killed.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,7 @@ class S3Writer final : public ObjectWriter {
  private:
   struct Part;
 
+  void begin_upload();
   void send_part();
   void wait_for_parts(std::size_t most_left);
   void finish_upload();
@@ -40,10 +42,16 @@ class S3Writer final : public ObjectWriter {
   std::string complete(Bytes parts);
   /// Makes a request for something about the object, and throws its error.
   void perform(HttpCall& call, const NamedTexts& query, std::string* reply = nullptr);
+  /// The same for a request that helps to remove what is not wanted, also when all else was stopped; then it is soon
+  /// given up.
+  void tidy_up(HttpCall& call, const HttpObject& object, std::string* reply = nullptr);
   void describe(HttpCall& call, const HttpObject& object) const;
   bool is_there() const;
   void drop_upload() noexcept;
   void remove_upload();
+  void remove_strays() noexcept;
+  std::vector<std::string> list_uploads();
+  void remove_parts(const std::string& upload);
 
   const std::shared_ptr<const HttpObjects> objects_;
   const std::shared_ptr<const S3Bucket> bucket_;
@@ -52,7 +60,8 @@ class S3Writer final : public ObjectWriter {
 
   std::vector<std::uint8_t> filling_;  // bytes of the next part
   std::uint64_t size_ = 0;
-  std::string upload_;  // empty until the first part is sent
+  bool has_begun_ = false;  // so that there may be an upload, even where the store's answer did not tell its identity
+  std::string upload_;      // empty until the first part is sent
   std::stop_source parts_unwanted_;
   std::deque<std::unique_ptr<Part>> under_way_;
   std::vector<std::string> tags_;  // of the parts that were taken

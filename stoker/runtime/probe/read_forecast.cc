@@ -1,0 +1,286 @@
+#include "stoker/runtime/probe/read_forecast.h"
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "stoker/base/error.h"
+#include "stoker/order/epoch_order.h"
+#include "stoker/runtime/board/sample_locator.h"
+#include "stoker/runtime/engine/read_plan.h"
+
+namespace stoker {
+namespace {
+
+// Shards, and what lies apart in them, are so far from each other that no request reads both.
+constexpr std::uint64_t kShardSpan = std::uint64_t{1} << 44, kApart = std::uint64_t{1} << 43;
+
+constexpr std::size_t kReadsFew = 64;  // under way, as the reader has it (reader.cc)
+
+constexpr std::int64_t kTicketsLeast = 4096;  // that are counted
+
+/// What the read plan wants to know of a store.
+class ForecastSource final : public Source {
+ public:
+  explicit ForecastSource(std::uint64_t gap) : gap_(gap) {}
+
+  const std::string& name() const override { return name_; }
+  std::uint64_t size(std::string_view /*part*/) const override { return UINT64_MAX; }
+  void start(ReadRequest& request) override {
+    request.error = thrown_by([&] { fail(ErrorKind::kIo, "'{}' is not there to be read", name_); });
+    request.done(request);
+  }
+  std::uint64_t gap_worth_reading() const override { return gap_; }
+  bool is_remote() const override { return true; }
+
+ private:
+  const std::string name_ = "forecast";
+  const std::uint64_t gap_;
+};
+
+std::uint64_t end_of(const SampleLayout::Sample& sample, bool apart) {
+  std::uint64_t end = 0;
+  for (const SampleLayout::Range& range : sample.ranges) {
+    if (range.apart == apart) end = std::max(end, range.begin + range.length);
+  }
+  return end;
+}
+
+void add_stretch(std::vector<SampleLayout::Sample> stretch, SampleLayout& layout) {
+  for (const bool apart : {false, true}) {
+    std::uint64_t first = UINT64_MAX, end = 0;
+    for (const SampleLayout::Sample& sample : stretch) {
+      for (const SampleLayout::Range& range : sample.ranges) {
+        if (range.apart == apart) first = std::min(first, range.begin);
+      }
+      end = std::max(end, end_of(sample, apart));
+    }
+    if (first >= end) continue;
+    std::uint64_t& span = apart ? layout.span_apart : layout.span;
+    for (SampleLayout::Sample& sample : stretch) {
+      for (SampleLayout::Range& range : sample.ranges) {
+        if (range.apart == apart) range.begin = range.begin - first + span;
+      }
+    }
+    // What lies between two samples is also between two stretches.
+    span += (end - first) + (end - first) / (16 * stretch.size());
+  }
+  std::move(stretch.begin(), stretch.end(), std::back_inserter(layout.samples));
+}
+
+/// Samples in the loader's order, each with the reads that it takes, in a read-ahead without memory.
+class Drawing {
+ public:
+  Drawing(const SampleLayout& layout, const BoardOptions& board);
+
+  ReadForecast run();
+
+ private:
+  struct Drawn {
+    SampleLayout::Sample layout{};
+    std::vector<SampleField> fields;
+    Ticket ticket;
+  };
+
+  void draw_sample(Ticket& ticket);
+  void place(Drawn& drawn);
+  bool draw_to(std::uint64_t end);
+  void look();
+  PlannedRead& end_read();
+  std::uint64_t front() const { return tickets_.empty() ? drawn_end_ : tickets_.front()->ticket.grant.place; }
+
+  const SampleLayout& layout_;
+  const BoardOptions& board_;
+  ForecastSource source_;
+  std::vector<std::int64_t> shard_begins_;
+  EpochOrder order_;
+  std::int64_t epoch_ = 0, batch_ = 0;
+  int slot_ = 0;
+  std::deque<std::unique_ptr<Drawn>> tickets_;
+  std::uint64_t ahead_ = 0, near_ = 0;            // the read-ahead, and what of it is read at once
+  std::uint64_t drawn_end_ = 0, planned_to_ = 0;  // in the read-ahead, as if that went on for ever
+  std::deque<PlannedRead*> under_way_;
+  std::int64_t done_ = 0;  // samples
+  ReadPlan plan_;
+  BatchWork work_;  // which the tickets are of
+};
+
+Drawing::Drawing(const SampleLayout& layout, const BoardOptions& board)
+    : layout_(layout), board_(board), source_(layout.gap_worth_reading), order_(board.order, 0) {
+  std::int64_t begin = 0;
+  if (board.order.shard_samples) {
+    for (const std::int64_t samples : *board.order.shard_samples) {
+      shard_begins_.push_back(begin);
+      begin += samples;
+    }
+  }
+}
+
+void Drawing::draw_sample(Ticket& ticket) {
+  for (;;) {
+    if (batch_ >= order_.batches_of(board_.slice)) {
+      batch_ = 0;
+      order_ = EpochOrder(board_.order, ++epoch_);
+    }
+    if (slot_ >= order_.slots_of(board_.slice, batch_)) {
+      slot_ = 0;
+      ++batch_;
+      continue;
+    }
+    const std::int64_t position = board_.slice.position(batch_, slot_++);
+    const std::optional<std::int64_t> sample = order_.sample_at(position);
+    if (!sample) continue;
+    ticket.sample = *sample;
+    ticket.early = order_.window_began_by(position, 0);
+    return;
+  }
+}
+
+void Drawing::place(Drawn& drawn) {
+  draw_sample(drawn.ticket);
+  const std::int64_t sample = drawn.ticket.sample;
+  const auto after = std::upper_bound(shard_begins_.begin(), shard_begins_.end(), sample);
+  const auto shard = static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(after - shard_begins_.begin() - 1, 0));
+  const std::int64_t in_shard = shard_begins_.empty() ? sample : sample - shard_begins_[shard];
+  const auto pattern = static_cast<std::int64_t>(layout_.samples.size());
+  const auto round = static_cast<std::uint64_t>(in_shard / pattern);
+  drawn.layout = layout_.samples[static_cast<std::size_t>(in_shard % pattern)];
+  drawn.fields.resize(drawn.layout.ranges.size());
+  drawn.ticket.work = &work_;
+  drawn.ticket.grant.place = drawn_end_;
+  drawn.ticket.reads.resize(drawn.fields.size());
+  for (std::size_t i = 0; i < drawn.fields.size(); ++i) {
+    const SampleLayout::Range& range = drawn.layout.ranges[i];
+    const std::uint64_t base = range.apart ? kApart + round * layout_.span_apart : round * layout_.span;
+    drawn.fields[i].offset = shard * kShardSpan + base + range.begin;
+    drawn.fields[i].length = range.length;
+    if (layout_.loose) drawn.fields[i].part = "loose";
+    FieldRead& read = drawn.ticket.reads[i];
+    read.field = &drawn.fields[i];
+    read.length = range.length;
+    read.source = &source_;
+    read.bytes = hole(static_cast<std::size_t>(range.length));
+    read.ticket = &drawn.ticket;
+  }
+  drawn.ticket.reads_pending = static_cast<int>(drawn.fields.size());
+}
+
+/// Returns whether any were drawn.
+bool Drawing::draw_to(std::uint64_t end) {
+  const std::uint64_t before = drawn_end_;
+  while (drawn_end_ < end) {
+    auto drawn = std::make_unique<Drawn>();
+    place(*drawn);
+    drawn_end_ += std::max<std::uint64_t>(drawn->layout.bytes, 1);
+    plan_.add(drawn->ticket);
+    tickets_.push_back(std::move(drawn));
+  }
+  return drawn_end_ > before;
+}
+
+/// Draws and plans as the reader does when a read has ended (Reader::wake_if_room(), reads_due(), start_reads()).
+void Drawing::look() {
+  const bool runs_dry = under_way_.size() < kReadsFew;
+  const bool due = plan_.waiting() && (runs_dry || front() + near_ >= planned_to_ + near_ / 4);
+  const bool has_room = drawn_end_ - front() + near_ / 4 <= ahead_;
+  if (!due && !has_room && !under_way_.empty()) return;
+  if (!draw_to(front() + ahead_) && !due) return;
+  const std::uint64_t further = runs_dry ? planned_to_ + near_ / 4 : 0;
+  planned_to_ = std::max(front() + near_, std::min(further, front() + ahead_));
+  for (PlannedRead* const read : plan_.plan(planned_to_)) under_way_.push_back(read);
+}
+
+/// The read that was begun first ends; what is before the front was read, and nothing points to it.
+PlannedRead& Drawing::end_read() {
+  PlannedRead& read = *under_way_.front();
+  under_way_.pop_front();
+  for (FieldRead *field = read.fields, *next = nullptr; field; field = next) {
+    next = field->next;
+    --field->ticket->reads_pending;
+  }
+  while (!tickets_.empty() && tickets_.front()->ticket.reads_pending == 0) {
+    tickets_.pop_front();
+    ++done_;
+  }
+  return read;
+}
+
+/// As a reader does that always waits for its store: what was read makes room for what is drawn next.
+ReadForecast Drawing::run() {
+  std::uint64_t sum = 0;
+  for (const SampleLayout::Sample& sample : layout_.samples) sum += sample.bytes;
+  const double mean = std::max(1.0, static_cast<double>(sum) / static_cast<double>(layout_.samples.size()));
+  const std::int64_t batches = (board_.tickets.prefetch + std::int64_t{1}) * board_.slice.batch;
+  const std::int64_t tickets = std::max(board_.tickets.tickets_ahead, batches);
+  ahead_ =
+      std::min<std::uint64_t>(board_.read_ahead.bytes, static_cast<std::uint64_t>(static_cast<double>(tickets) * mean));
+  near_ = std::min<std::uint64_t>(board_.read_ahead.near_bytes, ahead_);
+  const auto warm = static_cast<std::int64_t>(static_cast<double>(ahead_) / mean);
+  ReadForecast forecast;
+  std::int64_t done_before = 0;
+  while (done_ < 2 * warm + kTicketsLeast) {
+    look();
+    if (under_way_.empty()) break;
+    const auto under_way = static_cast<double>(under_way_.size());
+    const bool counts = done_ >= warm;
+    if (!counts) done_before = done_;
+    PlannedRead& read = end_read();
+    if (counts) {
+      forecast.requests += 1;
+      forecast.bytes += static_cast<double>(read.request.length());
+      forecast.requests_ahead += under_way;
+    }
+    read.next = nullptr;
+    plan_.release(&read);
+  }
+  forecast.requests_ahead /= std::max(forecast.requests, 1.0);
+  const auto samples = static_cast<double>(std::max<std::int64_t>(done_ - done_before, 1));
+  forecast.requests /= samples;
+  forecast.bytes /= samples;
+  return forecast;
+}
+
+}  // namespace
+
+SampleLayout lay_out(const Dataset& dataset, const BoardOptions& board, const std::vector<std::int64_t>& begins,
+                     std::int64_t each) {
+  const SampleLocator locator(dataset, board.locator);
+  SampleLayout layout;
+  BatchWork work;
+  Ticket ticket;
+  ticket.work = &work;
+  for (const std::int64_t begin : begins) {
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t i = begin; i < std::min(begin + each, dataset.size()); ++i) numbers.push_back(i);
+    dataset.prepare(numbers);
+    std::vector<SampleLayout::Sample> stretch;
+    const Source* source = nullptr;
+    for (const std::int64_t number : numbers) {
+      ticket.sample = ticket.position = number;
+      ticket.error = nullptr;
+      locator.locate(ticket);
+      if (ticket.error || (source && ticket.row.source != source)) continue;
+      source = ticket.row.source;
+      SampleLayout::Sample sample{.ranges = {}, .bytes = ticket.bytes};
+      for (const FieldRead& read : ticket.reads) {
+        const bool apart = read.field == &ticket.row.entry_points;
+        sample.ranges.push_back({read.field->offset + read.begin, read.length, apart});
+        layout.loose |= !read.field->part.empty();
+      }
+      stretch.push_back(std::move(sample));
+    }
+    if (!source) continue;
+    layout.gap_worth_reading = source->gap_worth_reading();
+    add_stretch(std::move(stretch), layout);
+  }
+  if (layout.samples.empty()) fail(ErrorKind::kData, "none of the samples that were looked at can be read");
+  return layout;
+}
+
+ReadForecast forecast_reads(const SampleLayout& layout, const BoardOptions& board) {
+  return Drawing(layout, board).run();
+}
+
+}  // namespace stoker

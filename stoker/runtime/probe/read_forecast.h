@@ -1,0 +1,47 @@
+// How many requests and bytes an order costs: found by taking some thousand samples through the loader's order and its
+// read plan, without reading any. Where they lie is told by a few stretches of the data set, which stand for all.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stoker/format/dataset.h"
+#include "stoker/plan/plan.h"
+#include "stoker/runtime/engine/board_options.h"
+#include "stoker/runtime/resolved_options.h"
+
+namespace stoker {
+
+/// What is read of consecutive samples, as offsets from where the first one begins.
+struct SampleLayout {
+  struct Range {
+    std::uint64_t begin, length;
+    bool apart;  // from the samples: entry points
+  };
+  struct Sample {
+    std::vector<Range> ranges;
+    std::uint64_t bytes;  // that it takes of the read-ahead
+  };
+
+  std::vector<Sample> samples;
+  std::uint64_t span = 0, span_apart = 0;  // of all of them, in their source and apart
+  bool loose = false;                      // each range is an object of its own
+  std::uint64_t gap_worth_reading = 0;     // of the store
+
+  std::uint64_t span_each() const { return span / samples.size(); }
+};
+
+/// Of the samples from each of `begins` on, `each` of them as far as there are; bad ones are left out. It reads their
+/// rows, of which an index may have to be fetched. Throws kData if all are bad.
+SampleLayout lay_out(const Dataset& dataset, const BoardOptions& board, const std::vector<std::int64_t>& begins,
+                     std::int64_t each);
+
+struct ReadForecast {
+  double requests = 0, bytes = 0;  // per sample, of all epochs but for their beginning
+  double requests_ahead = 0;       // that the loader's read-ahead has room for
+};
+
+/// Of a loader with these options.
+ReadForecast forecast_reads(const SampleLayout& layout, const BoardOptions& board);
+
+}  // namespace stoker
