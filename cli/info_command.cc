@@ -1,5 +1,6 @@
 // `stoker info`: summarises the contents of a data set.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -61,7 +62,8 @@ nlohmann::ordered_json info_json(const DataInfo& info) {
   auto library = nlohmann::ordered_json::array();
   for (const auto& [reason, images] : info.left_to_libjpeg)
     library.push_back({{"reason", reason}, {"images", images.count}, {"first", images.first}});
-  return {{"samples", info.samples},
+  return {{"format", fmt::format("{}", fmt::join(info.formats, ", "))},
+          {"samples", info.samples},
           {"shards", info.shards},
           {"indexed_shards", info.indexed},
           {"classes", info.classes},
@@ -86,6 +88,8 @@ std::string info_text(const DataInfo& info) {
   std::string text = fmt::format("{} of {} in {}, {}; {} with an index\n", counted(info.samples, "sample"),
                                  counted(info.classes, "class"), counted(info.shards, "shard"),
                                  format_size(static_cast<double>(info.bytes)), counted(info.indexed, "shard"));
+  text += fmt::format("Format: {}; fields: {}\n", fmt::join(info.formats, ", "),
+                      info.fields.empty() ? "none" : escaped(fmt::format("{}", fmt::join(info.fields, ", "))));
   for (const auto& [codec, images] : info.codecs)
     text += fmt::format("{} {} {}\n", count(images), to_string(codec),
                         plural_of("image", static_cast<std::uint64_t>(images)));

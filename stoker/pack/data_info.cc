@@ -37,6 +37,7 @@ class InfoJob {
     add_problems(manifests.take_problems());
     for (const FoundShard& shard : found) {
       ++info_.shards;
+      add_field_names({std::string(shard.format->name())}, info_.formats);
       go_on_after_damage([&] {
         stop_if_asked(options_.stop, shard.location.shown());
         shards.push_back(open(shard, manifests));

@@ -47,7 +47,8 @@ struct DataInfo {
   std::int64_t samples = 0, shards = 0, indexed = 0;
   std::int64_t classes = 0;  // named ones, else labels that occur
   std::int64_t labelled = 0;
-  std::uint64_t bytes = 0;  // of all fields
+  std::uint64_t bytes = 0;           // of all fields
+  std::vector<std::string> formats;  // of the shards, in order of first appearance
   std::vector<std::string> fields;
   std::map<Codec, std::int64_t> codecs;  // images by codec
   std::uint64_t image_bytes = 0, pixels = 0;
