@@ -155,12 +155,12 @@ TEST(FolderFormat, FindsNothingInAnEmptyFolder) {
 TEST(FolderFormat, NamesAClassWithoutImages) {
   TempFolder folder;
   folder.write("a/x.jpg", "1");
-  folder.write("b/x.bmp", "1");
+  folder.write("b/x.dib", "1");
   folder.write("c/x.jpg", "1");
   const Error error = failure_to_scan(folder.path());
   EXPECT_EQ(error.kind(), ErrorKind::kData);
   EXPECT_THAT(error.message(), AllOf(HasSubstr(folder.path("b")), HasSubstr("contains no image"), HasSubstr("webp"),
-                                     HasSubstr("1 BMP picture")));
+                                     HasSubstr("1 DIB picture")));
 }
 
 TEST(FolderFormat, FollowsLinksToFilesAndFolders) {
@@ -298,29 +298,29 @@ TEST(FolderFormat, PassesOverWhatItMayNotReadAndNamesIt) {
 
 TEST(FolderFormat, CountsPicturesOfOtherKindsAndNamesOneOfEach) {
   TempFolder folder;
-  for (const char* name : {"a/x.jpg", "a/1.bmp", "a/2.BMP", "a/3.tif", "a/deep/4.gif", "a/notes.txt", "top.png"}) {
+  for (const char* name : {"a/x.jpg", "a/1.dib", "a/2.DIB", "a/3.tif", "a/deep/4.avif", "a/notes.txt", "top.png"}) {
     folder.write(name, "");
   }
   EXPECT_THAT(scan(folder.path()).problems,
-              UnorderedElementsAre(AllOf(HasSubstr("2 BMP pictures"), HasSubstr("'a/1.bmp', 'a/2.BMP'")),
+              UnorderedElementsAre(AllOf(HasSubstr("2 DIB pictures"), HasSubstr("'a/1.dib', 'a/2.DIB'")),
                                    AllOf(HasSubstr("1 TIF picture, which is"), HasSubstr("'a/3.tif'")),
-                                   AllOf(HasSubstr("1 GIF picture"), HasSubstr("'a/deep/4.gif'")),
+                                   AllOf(HasSubstr("1 AVIF picture"), HasSubstr("'a/deep/4.avif'")),
                                    AllOf(HasSubstr("1 classless image"), HasSubstr("'top.png'"))));
 }
 
 TEST(FolderFormat, CountsPicturesOfOtherKindsBesideAnImageWhereEachImageIsASample) {
   TempFolder folder;
-  for (const char* name : {"a/x.jpg", "a/x.bmp", "a/y.1.png", "a/y.2.png", "a/y.1.tiff", "a/y.2.TIFF", "a/y.gif"}) {
+  for (const char* name : {"a/x.jpg", "a/x.dib", "a/y.1.png", "a/y.2.png", "a/y.1.tiff", "a/y.2.TIFF", "a/y.avif"}) {
     folder.write(name, "");
   }
   const Scanned contents = scan(folder.path());
-  EXPECT_THAT(listing(contents), Contains("a/x 0 bmp:a/x.bmp:0 jpg:a/x.jpg:0"));
+  EXPECT_THAT(listing(contents), Contains("a/x 0 dib:a/x.dib:0 jpg:a/x.jpg:0"));
   EXPECT_THAT(contents.problems,
-              UnorderedElementsAre(AllOf(HasSubstr("1 BMP picture,"), HasSubstr("'a/x.bmp'")),
+              UnorderedElementsAre(AllOf(HasSubstr("1 DIB picture,"), HasSubstr("'a/x.dib'")),
                                    AllOf(HasSubstr("2 TIFF pictures"), HasSubstr("'a/y.1.tiff', 'a/y.2.TIFF'")),
-                                   AllOf(HasSubstr("1 GIF picture,"), HasSubstr("'a/y.gif'"))));
+                                   AllOf(HasSubstr("1 AVIF picture,"), HasSubstr("'a/y.avif'"))));
   TempFolder without_classes;
-  for (const char* name : {"x.jpg", "x.bmp"}) without_classes.write(name, "");
+  for (const char* name : {"x.jpg", "x.dib"}) without_classes.write(name, "");
   EXPECT_THAT(scan(without_classes.path()).problems, IsEmpty());
 }
 
