@@ -31,9 +31,9 @@ inline constexpr std::string_view kIndexMember = "__stoker__/index";
 
 /// The index in a file of its own, if it is one and describes this very shard. Otherwise nothing, and `why` says why,
 /// as a sentence that names the file.
-std::optional<IndexPlace> index_in_file(Source& shard, const KeptEnd& index, std::string& why);
+std::optional<IndexPlace> index_in_file(Source& shard, const KeptEnd& end, std::string& why);
 /// The index that a tar holds as its last member. Without one, nothing and an empty `why`.
-std::optional<IndexPlace> index_in_shard(const KeptEnd& shard, std::string& why);
+std::optional<IndexPlace> index_in_shard(const KeptEnd& end, std::string& why);
 /// The XXH3-64 of the bytes where the trailer of such an index stands: they hash its directory, which hashes every
 /// block, and the samples before it. Whether they are a trailer is not asked. Nothing of a shard that is too short.
 std::optional<std::uint64_t> tag_of_index_inside(const KeptEnd& shard);
