@@ -52,8 +52,8 @@ struct SampleRow {
   void clear();
   /// Null when the sample has no such field.
   const SampleField* field(std::string_view name) const;
-  /// The field that holds the sample's image: the first that is named as an image (jpg, jpeg, png, webp, bmp and so on), else the
-  /// first whose last extension is ("mask.png"), else raw pixels ("npy"). Null without one.
+  /// The field that holds the sample's image: the first that is named as an image (jpg, jpeg, png, webp, bmp and so
+  /// on), else the first whose last extension is ("mask.png"), else raw pixels ("npy"). Null without one.
   const SampleField* image_field() const;
   /// field(), where "image" stands for image_field().
   const SampleField* find(std::string_view name) const { return name == "image" ? image_field() : field(name); }
