@@ -73,7 +73,7 @@ def test_jpegs_are_read_whatever_they_are_called(tmp_path):
 def test_what_is_passed_over_is_counted_and_named_once_for_each_kind(tmp_path, caplog):
     (tmp_path / "a").mkdir()
     (tmp_path / "a/x.jpg").write_bytes(encoded(picture(9, 9, seed=1)))
-    for name in ("1.bmp", "2.bmp", "3.tif", "4.gif"):
+    for name in ("1.jxl", "2.jxl", "3.tif", "4.ico"):
         (tmp_path / "a" / name).write_bytes(b"")
     (tmp_path / "a/x.png").symlink_to("nowhere")
     os.mkfifo(tmp_path / "a/pipe.jpg")
@@ -81,5 +81,5 @@ def test_what_is_passed_over_is_counted_and_named_once_for_each_kind(tmp_path, c
         data = stoker.open(tmp_path)
         assert len(data) == 1 and data[0]["key"] == "a/x"
     told = "\n".join(record.getMessage() for record in caplog.records)
-    for part in ("2 BMP pictures", "1 TIF picture", "1 GIF picture", "1 broken link", "1 pipe", "a/1.bmp", "a/x.png"):
+    for part in ("2 JXL pictures", "1 TIF picture", "1 ICO picture", "1 broken link", "1 pipe", "a/1.jxl", "a/x.png"):
         assert part in told

@@ -63,8 +63,9 @@ def test_the_benchmark_of_the_device_runs_on_the_emulated_one(data, tmp_path):
     crossing = {figure["name"]: figure["value"] for figure in figures if figure["name"].endswith("to device")}
     # Finished float16 pixels of 224 x 224 take 2 x 3 x 224 x 224 bytes; resized ones half of that, and a little. On a busy
     # machine a pass has few batches, and the first bytes of the next one count as well.
-    assert crossing["index 3, 16: to device"] == pytest.approx(16 * 2 * 3 * 224 * 224 / 1e6, rel=0.3)
-    assert crossing["index 2, 16: to device"] == pytest.approx(16 * 3 * 224 * 224 / 1e6, rel=0.3)
+    finished = 16 * 2 * 3 * 224 * 224 / 1e6
+    assert 0.95 * finished < crossing["index 3, 16: to device"] < 1.6 * finished
+    assert 0.95 * finished / 2 < crossing["index 2, 16: to device"] < 1.6 * finished / 2
     assert crossing["index 0, 16: to device"] < crossing["index 1, 16: to device"]
 
 
