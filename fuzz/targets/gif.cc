@@ -1,41 +1,13 @@
-// The first frame of GIF images: a window is what it is in the whole image, and whether a file is bad does not depend
-// on it.
+// The first frame of GIF images.
 #include "stoker/codec/gif_decoder.h"
 
-#include <vector>
-
 #include "fuzz/fuzz_target.h"
+#include "fuzz/window_check.h"
 
 namespace stoker {
 namespace {
 
-constexpr int kPixelsMax = 1 << 16;
-
-void run(Bytes input) {
-  GifDecoder decoder;
-  ImageFacts facts;
-  if (!accepts({ErrorKind::kBadSample}, [&] { facts = decoder.read_facts(input); })) return;
-  require_that(facts.width >= 1 && facts.height >= 1, "an image has pixels");
-  if (facts.width > kPixelsMax / facts.height) return;
-
-  const Rect all{0, 0, facts.width, facts.height};
-  const Rect part{facts.width / 2, facts.height / 2, (facts.width + 1) / 2, (facts.height + 1) / 2};
-  const auto decode = [&](Rect window, std::vector<std::uint8_t>& into) {
-    return accepts({ErrorKind::kBadSample}, [&] {
-      const ImageView view = decoder.decode_rgb(input, facts, window);
-      for (int y = part.y - window.y; y < part.y - window.y + part.height; ++y) {
-        for (int x = part.x - window.x; x < part.x - window.x + part.width; ++x) {
-          for (int c = 0; c < 3; ++c) into.push_back(*view.at(x, y, c));
-        }
-      }
-    });
-  };
-  std::vector<std::uint8_t> from_all, alone;
-  require_that(decode(all, from_all) == decode(part, alone), "being bad does not depend on the window");
-  require_that(from_all == alone, "a window has the pixels of the whole image");
-}
-
-const AnnounceFuzzTarget kTarget({.name = "gif", .run = run});
+const AnnounceFuzzTarget kTarget({.name = "gif", .run = check_windows<GifDecoder>});
 
 }  // namespace
 }  // namespace stoker

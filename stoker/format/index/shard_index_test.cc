@@ -113,6 +113,40 @@ TEST(ShardIndex, SaysWhereTheEntryPointsOfEachSampleLie) {
   }
 }
 
+// Writers before this one put the rows first.
+TEST(ShardIndex, ReadsSectionsInAnyOrder) {
+  constexpr std::int64_t kSamples = kRowsPerBlock + 9;
+  const std::vector<std::uint8_t> written = testing_index(kSamples);
+  IndexTrailer trailer;
+  ASSERT_EQ(read_trailer(Bytes(written).last(kIndexTrailerBytes), trailer), TrailerState::kGood);
+  std::vector<IndexSection> sections = read_directory(
+      Bytes(written).subspan(trailer.directory_offset, trailer.directory_bytes), trailer.directory_offset);
+  std::sort(sections.begin(), sections.end(), [](const auto& a, const auto& b) { return a.kind < b.kind; });
+  do {
+    std::vector<std::uint8_t> bytes(kIndexMagic.begin(), kIndexMagic.end());
+    std::vector<IndexSection> moved = sections;
+    for (IndexSection& section : moved) {
+      for (IndexBlockPlace& place : section.blocks) {
+        const auto from = written.begin() + static_cast<std::ptrdiff_t>(place.offset);
+        place.offset = bytes.size();
+        bytes.insert(bytes.end(), from, from + static_cast<std::ptrdiff_t>(place.length));
+      }
+    }
+    trailer.directory_offset = bytes.size();
+    append_directory(bytes, moved);
+    trailer.directory_hash = hash64(Bytes(bytes).subspan(trailer.directory_offset));
+    append_trailer(bytes, trailer);
+    const auto index = open_testing_index(std::move(bytes));
+    index->check_all();
+    SampleRow row;
+    for (std::int64_t i = 0; i < kSamples; ++i) {
+      index->read(i, row);
+      expect_same_row(row, testing_row(i));
+    }
+  } while (std::next_permutation(sections.begin(), sections.end(),
+                                 [](const auto& a, const auto& b) { return a.kind < b.kind; }));
+}
+
 TEST(ShardIndex, NoticesEveryFlippedBit) {
   const std::vector<std::uint8_t> good = testing_index(300);
   read_everything(good);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace stoker {
@@ -44,6 +45,26 @@ TEST_F(Drawing, GoesOnFromBatchToBatchAndIntoTheNextEpoch) {
   EXPECT_TRUE(order.at_end());
   order.start(1, 1);
   EXPECT_THAT(next_batch(order, work_), ElementsAre(2, 3));
+}
+
+TEST_F(Drawing, TellsWhichSamplesAreOfAWindowThatReadingBeganIn) {
+  const auto shards = std::make_shared<const std::vector<std::int64_t>>(1, 16);
+  TicketOrder order({.samples = 16,
+                     .global_batch = 2,
+                     .kind = OrderKind::kWindowed,
+                     .window = 4,
+                     .lanes = 1,
+                     .shard_samples = shards},
+                    {.batch = 2}, 2);
+  const auto early_batches = [&] {
+    std::vector<bool> early;
+    while (!next_batch(order, work_).empty()) early.push_back(work_.tickets[0].early);
+    return early;
+  };
+  // A window is two batches, an epoch four windows.
+  order.start(0, 3);
+  EXPECT_THAT(early_batches(), ElementsAre(true, false, false, false, false,  // from within a window
+                                           true, true, false, false, false, false, false, false));
 }
 
 TEST_F(Drawing, PadsTheTailOrKeepsIt) {

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 
+#include "stoker/format/open/sharded_dataset.h"
 #include "stoker/runtime/loader_testing.h"
+#include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
 namespace {
@@ -23,6 +25,38 @@ TEST(MemoryFor, IsTheLeastThatHoldsWhatSamplesNeed) {
     const MemoryPlan memory = plan_memory(*data.dataset, plan, options);
     EXPECT_LE(memory.total(), enough);
   }
+}
+
+class UnusedMeter final : public TrafficMeter {
+ public:
+  StoreTraffic traffic() const override { return {}; }
+};
+
+/// Of so many samples, each of that many bytes, behind a network or not.
+ShardedDataset large_dataset(std::int64_t samples, std::uint64_t bytes, bool is_far) {
+  SampleTable table;
+  for (std::int64_t i = 0; i < samples; ++i) {
+    table.add_sample("a", 0);
+    table.add_field("jpg", "", 0, bytes);
+  }
+  const auto source = std::make_shared<MemorySource>("memory.tar", std::vector<std::uint8_t>());
+  std::vector<std::unique_ptr<DataShard>> shards;
+  shards.push_back(
+      std::make_unique<DataShard>(OpenedShard{source, std::make_shared<const SampleTable>(std::move(table))}));
+  return {std::move(shards), {"jpg"}, {}, is_far ? TrafficMeters{std::make_shared<UnusedMeter>()} : TrafficMeters{}};
+}
+
+TEST(TicketsAhead, FillTheReadAheadOfDataBehindANetwork) {
+  const auto ahead = [](std::int64_t samples, std::uint64_t bytes, bool is_far, OrderKind order = OrderKind::kGlobal) {
+    const ShardedDataset data = large_dataset(samples, bytes, is_far);
+    return tickets_ahead(data,
+                         resolve_options(data, small_recipe(), {.batch = 8, .order = order, .rank = 0, .world = 2}));
+  };
+  EXPECT_EQ(ahead(100'000, 1 << 20, false), 0) << "what batches want is enough";
+  EXPECT_NEAR(static_cast<double>(ahead(100'000, 1 << 20, true)), 256, 1);
+  EXPECT_EQ(ahead(100'000, 100, true), 4096);
+  EXPECT_EQ(ahead(800, 1 << 20, true), 100) << "a quarter of what the rank reads in an epoch";
+  EXPECT_EQ(ahead(100'000, 1 << 20, true, OrderKind::kWindowed), ahead(100'000, 1 << 20, false, OrderKind::kWindowed));
 }
 
 }  // namespace
