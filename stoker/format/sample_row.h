@@ -24,6 +24,13 @@ struct SampleField {
   std::optional<std::uint32_t> crc32c{};  // of all its bytes, where an index knows it
   // The checksums of its chunks of kChunkBytes, in SampleRow::chunk_crcs; none for images and small fields.
   std::uint32_t first_chunk = 0, chunks = 0;
+
+  /// Those of another field with the same bytes, in the same row.
+  void take_checksums_of(const SampleField& same) {
+    crc32c = same.crc32c;
+    first_chunk = same.first_chunk;
+    chunks = same.chunks;
+  }
 };
 
 /// What decoding an image told, as far as that was done.

@@ -128,6 +128,7 @@ class VerifyJob {
       for (const std::string& problem : manifests_.take_problems()) add_problem(shard.location.shown(), problem);
       if (!found.shard) return nullptr;
       add_problem(shard.location.shown(), contradiction_of_bytes(*found.shard, options_.stores.open(shard.location)));
+      add_problem(shard.location.shown(), missing_beside(*found.shard, options_.stores, shard.location));
       return found.shard;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kData) throw;
