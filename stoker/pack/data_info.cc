@@ -32,6 +32,7 @@ class InfoJob {
   DataInfo run(const std::vector<std::string>& data) {
     Manifests manifests(options_.stores);
     std::vector<OpenedShard> shards;
+    std::vector<Location> locations;  // of them
     std::int64_t total = 0;
     const std::vector<FoundShard> found = find_shards(data, options_.stores, manifests, options_.stop);
     add_problems(manifests.take_problems());
@@ -41,10 +42,12 @@ class InfoJob {
       go_on_after_damage([&] {
         stop_if_asked(options_.stop, shard.location.shown());
         shards.push_back(open(shard, manifests));
+        locations.push_back(shard.location);
         total += shards.back().rows->size();
       });
       add_problems(manifests.take_problems());
     }
+    if (options_.sample) describe_example(shards, locations, total);
     if (options_.progress) options_.progress(0, total);
     for (const OpenedShard& shard : shards) {
       go_on_after_damage([&] { add_shard(shard); });
@@ -90,7 +93,28 @@ class InfoJob {
     add_problems(opened.problems);
     const std::vector<std::string>& named = listed.manifest ? listed.manifest->classes : opened.classes;
     if (!named.empty()) info_.classes = static_cast<std::int64_t>(named.size());
+    if (!named.empty()) class_names_ = named;
     return opened;
+  }
+
+  void describe_example(const std::vector<OpenedShard>& shards, const std::vector<Location>& locations,
+                        std::int64_t total) {
+    const std::int64_t number = *options_.sample;
+    if (number >= total) fail(ErrorKind::kUsage, "there is no sample {}: the data set has {}", number, total);
+    std::size_t shard = 0;
+    std::int64_t row_number = number;
+    while (row_number >= shards[shard].rows->size()) row_number -= shards[shard++].rows->size();
+    go_on_after_damage([&] {
+      SampleRow row;
+      shards[shard].rows->read(row_number, row);
+      row.source = shards[shard].source.get();
+      SampleDescription sample = describe_sample(row, locations[shard], options_.stores, options_.limits);
+      sample.number = number;
+      if (row.label >= 0 && row.label < static_cast<std::int64_t>(class_names_.size())) {
+        sample.class_name = class_names_[static_cast<std::size_t>(row.label)];
+      }
+      info_.sample = std::move(sample);
+    });
   }
 
   void add_shard(const OpenedShard& shard) {
@@ -176,6 +200,7 @@ class InfoJob {
   const InfoOptions& options_;
   const ShardOpener opener_;
   DataInfo info_;
+  std::vector<std::string> class_names_;
   std::set<std::int64_t> labels_;
   std::int64_t bad_ = 0;
 };

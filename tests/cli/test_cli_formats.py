@@ -163,6 +163,27 @@ def test_packs_of_all_formats_give_the_batches_of_the_folder(stoker, samples, tm
         data = packed
 
 
+def test_info_describes_a_sample(stoker, samples, tmp_path):
+    shutil.copytree(samples[0], tmp_path / "in")
+    (tmp_path / "in" / "class1" / "005.json").write_text(json.dumps({"text": "\x1b[31mred"}))
+    (tmp_path / "in" / "class1" / "005.txt").write_bytes(b"\x1b[31mred")
+    stoker.text("pack", tmp_path / "in", tmp_path / "packed", "--format", "tfrecord")
+    shard = tmp_path / "packed" / "shard-000000.tfrecord"
+    sample = stoker.json("info", tmp_path / "packed", "--sample", 5)["sample"]
+    assert (sample["number"], sample["key"], sample["label"], sample["class"]) == (5, "class1/005", 1, "class1")
+    assert sample["image"] == "jpg" and [field["name"] for field in sample["fields"]] == ["jpg", "json", "txt"]
+    image, text, escape = sample["fields"]
+    assert image["kind"] == "image" and image["image"] == {"codec": "jpeg", "width": 60, "height": 45}
+    content = shard.read_bytes()[image["offset"]:image["offset"] + image["bytes"]]
+    assert image["shard"] == str(shard) and content == samples[1][5]["image"]
+    assert text["kind"] == "json" and json.loads(text["shown"]) == {"text": "\x1b[31mred"}
+    assert escape["kind"] == "text" and escape["shown"] == "\\x1b[31mred"
+    said = stoker.text("info", tmp_path / "packed", "--sample", 5)
+    assert "Sample 5: 'class1/005', label 1 ('class1')" in said and "jpeg, 60 x 45" in said and "\x1b" not in said
+    assert "sample" not in stoker.json("info", tmp_path / "packed")
+    assert "no sample 12" in stoker.refusal(2, "info", tmp_path / "packed", "--sample", 12)
+
+
 def test_a_format_that_cannot_hold_a_field_is_refused_before_anything_is_written(stoker, samples, tmp_path):
     (tmp_path / "in").mkdir()
     for name in ("a.jpg", "b.jpg"):
