@@ -35,7 +35,7 @@ class Pack:
 
     name = "pack"
     source = "tars"
-    format = "tar"
+    format, shard_size = "tar", "48KB"
     commits = ("rename:*.tar", f"fsync:*/{JOURNAL}", "rename:*/manifest.json", f"unlink:*/{JOURNAL}")
 
     def __init__(self, stoker, data):
@@ -45,7 +45,7 @@ class Pack:
         """Nothing: the command makes the folder."""
 
     def run(self, out, threads=1, **options):
-        return self.stoker.run("pack", self.data, out, "--shuffle", 3, "--shard-size", "48KB", "--threads", threads,
+        return self.stoker.run("pack", self.data, out, "--shuffle", 3, "--shard-size", self.shard_size, "--threads", threads,
                                "--format", self.format, "--json", cache=cache_of(out), **options)
 
     def committed(self, out):
@@ -69,7 +69,7 @@ class PackRecordIo(Pack):
     """Packs into a format whose shards have their indexes, and another file, beside them."""
 
     name = "pack-recordio"
-    format = "recordio"
+    format, shard_size = "recordio", "32KB"
     commits = ("rename:*.rec", "rename:*.idx", "rename:*.rec.sidx", *Pack.commits[1:])
 
 
