@@ -195,6 +195,7 @@ void add_info_command(Parser& app, Interrupts& interrupts) {
   add_integer_option(*command, "--sample", options->info.sample, {0}, "Also describe sample N, from 0");
   add_threads_option(*command, options->info.threads);
   add_job_options(*command, options->info.memory, options->info.limits);
+  add_field_options(*command, options->info.fields);
   add_store_options(*command, options->store);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker info packed");

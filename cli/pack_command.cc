@@ -125,6 +125,7 @@ void add_pack_command(Parser& app, Interrupts& interrupts) {
   add_text_option(*command, "DST", options->to, "Folder to create; a pack that was stopped in it resumes")
       ->required()
       ->option_text(" ");
+  add_field_options(*command, pack.fields);
   add_parsed_option(
       *command, "--format", pack.format, [](const std::string& text) { return &writable_format(text); },
       fmt::format("Format of the shards; {}", pack.format->name()))

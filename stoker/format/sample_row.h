@@ -46,6 +46,8 @@ struct SampleRow {
   std::string key;
   std::int64_t label = -1;  // -1: unknown
   bool relabelled = false;  // the label is not that of its field "cls"
+  // The field that the user chose as its image; empty without a choice. What it shows lives as long as the data set.
+  std::string_view image_name{};
   std::vector<SampleField> fields;
   std::optional<ImageFacts> facts;  // of its image
   Soundness soundness = Soundness::kUnknown;
@@ -59,11 +61,14 @@ struct SampleRow {
   void clear();
   /// Null when the sample has no such field.
   const SampleField* field(std::string_view name) const;
-  /// The field that holds the sample's image: the first that is named as an image (jpg, jpeg, png, webp, bmp and so
+  /// The field that holds the sample's image. With a choice, the field of that name, else "NAME.png" or the like.
+  /// Without, the first that is named as an image (jpg, jpeg, png, webp, bmp and so
   /// on), else the first whose last extension is ("mask.png"), else raw pixels ("npy"). Null without one.
   const SampleField* image_field() const;
   /// field(), where "image" stands for image_field().
   const SampleField* find(std::string_view name) const { return name == "image" ? image_field() : field(name); }
+  /// Makes another field its image, unless it is its image already: what is known of the other's bytes is forgotten.
+  void choose_image(std::string_view name);
   /// Bytes of all fields.
   std::uint64_t bytes() const;
 };

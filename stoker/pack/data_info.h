@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stoker/codec/image_decoder.h"
+#include "stoker/format/field_choice.h"
 #include "stoker/pack/sample_description.h"
 #include "stoker/storage/stores.h"
 #include "stoker/tensor/image_facts.h"
@@ -28,6 +29,7 @@ class Histogram {
 };
 
 struct InfoOptions {
+  FieldChoice fields{};                  // that hold images and labels, where the usual ones are not meant
   std::optional<std::int64_t> sample{};  // to be described, as an example
   std::string index_folder{};
   int threads = 0;  // 0: as many as the process may use cores

@@ -72,6 +72,16 @@ void set_label(SweptSample& sample, std::int64_t label) {
   sample.fields[at] = sample.label_text;
 }
 
+/// A pack does not say which field was chosen as the image: its index tells of the image that is found without a
+/// choice.
+void end_choice(SweptSample& sample) {
+  if (sample.row.image_name.empty()) return;
+  const Soundness soundness = sample.row.soundness;  // of all images
+  sample.row.choose_image({});
+  sample.row.soundness = soundness;
+  if (!sample.row.facts) sample.entry_points.clear();
+}
+
 /// Of what the fingerprint does not know: the names and sizes of all fields but the class, which packing may add.
 std::uint64_t hash_of_fields(const Dataset& dataset, const std::stop_token& stop) {
   Hasher64 hasher;
@@ -94,7 +104,8 @@ class PackJob {
   PackJob(const std::vector<std::string>& data, const PackOptions& options, const std::string& cache_folder)
       : options_(options),
         stores_(options.stores),
-        dataset_(open_dataset(data, options.stores, {.cache_folder = cache_folder}, options.stop)),
+        shards_(open_dataset(data, options.stores, {.cache_folder = cache_folder}, options.stop)),
+        dataset_(with_fields(shards_, options.fields, options.stop)),
         fields_hash_(hash_of_fields(*dataset_, options.stop)),
         selection_(*dataset_, options.classes, options.shuffle, options.stop) {
     require_all_fit();
@@ -128,7 +139,8 @@ class PackJob {
 
   const PackOptions& options_;
   const Stores& stores_;
-  const std::shared_ptr<const ShardedDataset> dataset_;
+  const std::shared_ptr<const ShardedDataset> shards_;
+  const std::shared_ptr<const Dataset> dataset_;  // the same with the chosen fields
   const std::uint64_t fields_hash_;
   const PackSelection selection_;
 };
@@ -167,7 +179,8 @@ std::string PackJob::job() const {
              options_.shard_bytes, transform.resize_short, transform.quality.value_or(0), transform.raw,
              options_.classes.empty() ? "all" : to_hex(hash64(classes)),
              options_.shuffle ? fmt::format("{}", *options_.shuffle) : "none", to_string(options_.bad)) +
-         format +
+         format + (options_.fields.image.empty() ? "" : fmt::format(", image {}", options_.fields.image)) +
+         (options_.fields.label.empty() ? "" : fmt::format(", label {}", options_.fields.label)) +
          (options_.limits.pixels_max == DecodeLimits().pixels_max
               ? std::string()
               : fmt::format(", pixels {}", options_.limits.pixels_max));
@@ -194,6 +207,7 @@ SampleSweep::Work PackJob::work() const {
       fail(ErrorKind::kBadSample, "{}", sample.bad);
     }
     release(*transform);
+    end_choice(sample);
     set_label(sample, selection_.label_of(sample.row.label));
     if (!is_left_out(sample)) options_.format->require_fits(sample.row);
     sample.row.chunk_crcs.clear();
@@ -207,7 +221,7 @@ SampleSweep::Work PackJob::work() const {
 
 /// Whether there is anything left to do. Throws where nothing can be packed into the folder, which need not be there.
 bool PackJob::look_at_folder(const Location& to) const {
-  for (const auto& shard : dataset_->shards()) {
+  for (const auto& shard : shards_->shards()) {
     const Location source = shard->name();
     if (to.scheme() != source.scheme()) continue;  // and a server is not asked in vain
     const std::optional<ObjectFacts> facts = stores_.find(source);
@@ -249,7 +263,7 @@ bool PackJob::look_at_folder(const Location& to) const {
 std::optional<std::int64_t> PackJob::pack_rest(const Location& to) {
   if (!look_at_folder(to)) return std::nullopt;
   stores_.create_folder(to);
-  const SourceState source(*dataset_, stores_, options_.stop);
+  const SourceState source(*shards_, stores_, options_.stop);
   PackJournal journal(to, stores_, journal_job(source));
   if (!look_at_folder(to)) return std::nullopt;  // another call of this job has ended since
   const auto resumed = static_cast<std::int64_t>(journal.shards().size());

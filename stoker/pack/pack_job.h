@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stoker/codec/image_decoder.h"
+#include "stoker/format/field_choice.h"
 #include "stoker/format/shard_file_writer.h"
 #include "stoker/pack/index_job.h"
 #include "stoker/pack/pack_transform.h"
@@ -27,6 +28,7 @@ BadSamplePolicy parse_pack_policy(std::string_view name);  // skip, keep or fail
 std::string_view to_string(BadSamplePolicy policy);
 
 struct PackOptions {
+  FieldChoice fields{};  // that hold images and labels, where the usual ones are not meant
   const WritableFormat* format = writable_formats().front();
   std::uint64_t shard_bytes = std::uint64_t{256} << 20;  // of a shard without its index; a larger sample has its own
   PackTransformOptions transform{};

@@ -7,6 +7,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 import venv
 
 import numpy
@@ -182,6 +183,72 @@ def test_info_describes_a_sample(stoker, samples, tmp_path):
     assert "Sample 5: 'class1/005', label 1 ('class1')" in said and "jpeg, 60 x 45" in said and "\x1b" not in said
     assert "sample" not in stoker.json("info", tmp_path / "packed")
     assert "no sample 12" in stoker.refusal(2, "info", tmp_path / "packed", "--sample", 12)
+
+
+@pytest.fixture
+def with_other_fields(samples, tmp_path):
+    """The images under a name of their own, beside others that have the usual one, and their classes as names. Its
+    second value is a folder that has the same by the usual names."""
+    other = Image.fromarray(numpy.zeros((8, 8, 3), numpy.uint8))
+    for number, one in enumerate(samples[1]):
+        place = tmp_path / "fields" / f"{number:03}"
+        place.parent.mkdir(exist_ok=True)
+        other.save(place.with_suffix(".jpg"))
+        place.with_suffix(".cls").write_text("0")
+        place.with_suffix(".photo").write_bytes(one["image"])
+        place.with_suffix(".kind").write_text(f"class{one['label']}\n")
+        usual = tmp_path / "usual" / place.name
+        usual.parent.mkdir(exist_ok=True)
+        usual.with_suffix(os.path.splitext(one["name"])[1]).write_bytes(one["image"])
+        usual.with_suffix(".cls").write_text(str(one["label"]))
+    return tmp_path / "fields", tmp_path / "usual"
+
+
+CHOICE = ("--image-field", "photo", "--label-field", "kind")
+
+
+def test_images_and_labels_are_found_in_the_fields_that_the_user_names(stoker, with_other_fields, tmp_path):
+    fields, usual = with_other_fields
+    expected = audit(stoker, tmp_path, usual)
+    assert audit(stoker, tmp_path, fields, *CHOICE) == expected != audit(stoker, tmp_path, fields)
+    for form in ("tar", "tfrecord"):
+        stoker.text("pack", fields, tmp_path / form, "--format", form)
+        packed = audit(stoker, tmp_path, tmp_path / form, *CHOICE)  # whose index has the facts of other images
+        assert packed == expected
+    info = stoker.json("info", tmp_path / "tfrecord", *CHOICE, "--sample", 11)
+    assert info["classes"] == 3 and info["codecs"] == {"jpeg": 9, "png": 3} and info["labelled"] == 12
+    assert (info["sample"]["image"], info["sample"]["label"], info["sample"]["class"]) == ("photo", 2, "class2")
+    assert stoker.json("verify", tmp_path / "tar", *CHOICE)["bad"] == []
+    stoker.text("view", fields, "--recipe", "imagenet-val", "--out", tmp_path / "sheet.png", *CHOICE)
+    assert stoker.json("plan", fields, "--recipe", "imagenet-val", *CHOICE)["stages"]
+
+
+def test_a_pack_of_chosen_fields_needs_no_choice(stoker, with_other_fields, tmp_path):
+    folder, usual = with_other_fields
+    fields = tmp_path / "fields.tar"
+    with tarfile.open(fields, "w") as tar:
+        for path in sorted((*folder.glob("*.photo"), *folder.glob("*.kind"))):
+            tar.add(path, path.name)
+    expected = audit(stoker, tmp_path, usual)
+    for form in ("tar", "tfrecord"):
+        stoker.text("pack", fields, tmp_path / form, "--format", form, *CHOICE)
+        assert audit(stoker, tmp_path, tmp_path / form) == expected
+        assert stoker.json("info", tmp_path / form)["classes"] == 3
+        assert stoker.json("verify", tmp_path / form)["bad"] == []
+    said = stoker.refusal(2, "pack", fields, tmp_path / "tar", "--image-field", "photo")
+    assert "another packed data set" in said
+
+
+def test_a_field_that_is_not_there_is_refused_with_those_that_are(stoker, with_other_fields, tmp_path):
+    fields = with_other_fields[0]
+    run = ("run", fields, "--recipe", "imagenet-val", "--batch", 4)
+    for command in (run, ("pack", fields, tmp_path / "out"), ("info", fields)):
+        for option in ("--image-field", "--label-field"):
+            said = stoker.refusal(2, *command, option, "photograph")
+            assert "there is no field 'photograph'" in said and "'cls'" in said and "'photo'" in said
+    said = stoker.refusal(1, *run, "--label-field", "photo")
+    assert "sample '000': its field 'photo' has" in said and "not a label" in said
+    assert stoker("verify", fields, "--image-field", "photograph").returncode == 1
 
 
 def test_a_format_that_cannot_hold_a_field_is_refused_before_anything_is_written(stoker, samples, tmp_path):
