@@ -8,6 +8,7 @@
 #include "stoker/format/recordio/recordio_format.h"
 #include "stoker/format/tar/tar_format.h"
 #include "stoker/format/tfrecord/tfrecord_format.h"
+#include "stoker/format/zip/zip_format.h"
 
 namespace stoker {
 
@@ -40,7 +41,8 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const TarFormat tar;
   static const TfRecordFormat tfrecord;
   static const RecordIoFormat recordio;
-  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio};
+  static const ZipFormat zip;
+  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &zip};
   return formats;
 }
 

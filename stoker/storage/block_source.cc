@@ -11,6 +11,9 @@ namespace {
 // What a scan keeps of blocks that it gave out: readers of its rows follow closely.
 constexpr std::uint64_t kScannedBytesMax = std::uint64_t{64} << 20;
 
+/// A source that is the caller's.
+std::shared_ptr<Source> unowned(Source& source) { return {std::shared_ptr<Source>(), &source}; }
+
 bool wants_nothing(const ReadRequest& request) {
   return std::all_of(request.into.begin(), request.into.end(), [](MutableBytes piece) { return !piece.data(); });
 }
@@ -40,6 +43,10 @@ void BlockSource::start(ReadRequest& request) {
   cache_->read(*object_, number_, *place, request);
 }
 
+std::unique_ptr<Source> BlockSource::over(const std::function<Source&(Source& object)>& replace) const {
+  return std::make_unique<BlockSource>(unowned(replace(*object_)), blocks_, cache_);
+}
+
 void BlockSource::will_need(std::uint64_t offset, std::uint64_t length, std::string_view part) {
   if (!blocks_->is_beyond(offset)) return object_->will_need(offset, length, part);
   const std::optional<BlockPlace> place = blocks_->find(offset);
@@ -49,8 +56,7 @@ void BlockSource::will_need(std::uint64_t offset, std::uint64_t length, std::str
 
 BlockPlaces::BlockPlaces(Source& object)
     : blocks_(std::make_shared<BlockTable>(object.size())),
-      source_(std::shared_ptr<Source>(std::shared_ptr<Source>(), &object), blocks_,
-              std::make_shared<BlockCache>(kScannedBytesMax)) {}
+      source_(unowned(object), blocks_, std::make_shared<BlockCache>(kScannedBytesMax)) {}
 
 std::uint64_t BlockPlaces::add(const CompressedBlock& block) {
   try {

@@ -22,7 +22,9 @@ class BlockSource final : public Source {
 
   const std::string& name() const override { return object_->name(); }
   std::uint64_t size(std::string_view part = {}) const override { return object_->size(part); }
-  // No identity: what caches of objects keep by offset is of objects alone.
+  // No identity: what caches of objects keep by offset is of objects alone, and over() puts them in front of this
+  // one's.
+  std::unique_ptr<Source> over(const std::function<Source&(Source& object)>& replace) const override;
   std::unique_ptr<Folder> list(std::string_view part) const override { return object_->list(part); }
   void start(ReadRequest& request) override;
   /// Of a block: that it will be read.
@@ -49,6 +51,7 @@ class BlockPlaces {
   /// The offset at which the block's bytes appear to lie. Throws kData naming the object and the block's offset if the
   /// block does not lie in it, or is longer than kBlockBytesMax.
   std::uint64_t add(const CompressedBlock& block);
+  const std::string& name() const { return source_.name(); }  // of the object
   /// Reads the object, and the blocks that were added so far. Threads: any.
   Source& source() { return source_; }
   /// For ShardNotes::blocks, after the scan: null if there are none.

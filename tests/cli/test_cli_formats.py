@@ -6,7 +6,9 @@ import os
 import struct
 import subprocess
 import sys
+import types
 import venv
+import zipfile
 
 import numpy
 import pytest
@@ -137,6 +139,31 @@ def test_recordio_gives_the_pixels_of_the_folder(stoker, samples, tmp_path):
     assert info["format"] == "recordio" and info["labelled"] == 12 and info["problems"] == []
     stoker.text("pack", tmp_path / "train.rec", tmp_path / "packed")
     assert audit(stoker, tmp_path, tmp_path / "packed") == delivered
+
+
+@pytest.mark.parametrize("piped", [False, True])
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_zips_give_the_batches_of_the_folder(stoker, samples, tmp_path, method, piped):
+    with open(tmp_path / "train.zip", "wb") as opened:
+        # To a pipe Python writes descriptors after the data, and zip64's numbers.
+        pipe = types.SimpleNamespace(write=opened.write, flush=opened.flush)
+        with zipfile.ZipFile(pipe if piped else opened, "w", method) as file:
+            file.comment = b"made by Python"
+            for one in reversed(samples[1]):
+                with file.open(zipfile.ZipInfo(one["name"]), "w", force_zip64=piped) as member:
+                    member.write(one["image"])
+            file.writestr("class0/notes.txt", "belongs to no sample")
+    expected = audit(stoker, tmp_path, samples[0])
+    assert audit(stoker, tmp_path, tmp_path / "train.zip", "--no-index") == expected
+    for kept in (False, True):  # in the cache
+        assert audit(stoker, tmp_path, tmp_path / "train.zip") == expected, kept
+    stoker.text("index", tmp_path / "train.zip")
+    assert audit(stoker, tmp_path, tmp_path / "train.zip") == expected
+    info = stoker.json("info", tmp_path / "train.zip")
+    assert info["format"] == "zip" and info["labelled"] == 12 and info["problems"] == []
+    assert stoker.json("verify", tmp_path / "train.zip")["bad"] == []
+    stoker.text("pack", tmp_path / "train.zip", tmp_path / "packed")
+    assert audit(stoker, tmp_path, tmp_path / "packed") == expected
 
 
 def test_what_is_of_no_format_is_described(stoker, tmp_path):
