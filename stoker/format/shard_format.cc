@@ -10,6 +10,7 @@
 #include "stoker/format/shard_file_writer.h"
 #include "stoker/format/tar/tar_format.h"
 #include "stoker/format/tfrecord/tfrecord_format.h"
+#include "stoker/format/zip/zip_format.h"
 
 namespace stoker {
 
@@ -42,7 +43,8 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const TarFormat tar;
   static const TfRecordFormat tfrecord;
   static const RecordIoFormat recordio;
-  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio};
+  static const ZipFormat zip;
+  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &zip};
   return formats;
 }
 

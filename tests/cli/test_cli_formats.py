@@ -8,7 +8,9 @@ import struct
 import subprocess
 import sys
 import tarfile
+import types
 import venv
+import zipfile
 
 import numpy
 import pytest
@@ -263,6 +265,31 @@ def test_a_format_that_cannot_hold_a_field_is_refused_before_anything_is_written
     said = stoker.refusal(2, "pack", tmp_path / "in", tmp_path / "out", "--format", "zip")
     assert "tar, tfrecord" in said
     stoker.text("pack", tmp_path / "in", tmp_path / "out", "--format", "tfrecord")
+
+
+@pytest.mark.parametrize("piped", [False, True])
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_zips_give_the_batches_of_the_folder(stoker, samples, tmp_path, method, piped):
+    with open(tmp_path / "train.zip", "wb") as opened:
+        # To a pipe Python writes descriptors after the data, and zip64's numbers.
+        pipe = types.SimpleNamespace(write=opened.write, flush=opened.flush)
+        with zipfile.ZipFile(pipe if piped else opened, "w", method) as file:
+            file.comment = b"made by Python"
+            for one in reversed(samples[1]):
+                with file.open(zipfile.ZipInfo(one["name"]), "w", force_zip64=piped) as member:
+                    member.write(one["image"])
+            file.writestr("class0/notes.txt", "belongs to no sample")
+    expected = audit(stoker, tmp_path, samples[0])
+    assert audit(stoker, tmp_path, tmp_path / "train.zip", "--no-index") == expected
+    for kept in (False, True):  # in the cache
+        assert audit(stoker, tmp_path, tmp_path / "train.zip") == expected, kept
+    stoker.text("index", tmp_path / "train.zip")
+    assert audit(stoker, tmp_path, tmp_path / "train.zip") == expected
+    info = stoker.json("info", tmp_path / "train.zip")
+    assert info["format"] == "zip" and info["labelled"] == 12 and info["problems"] == []
+    assert stoker.json("verify", tmp_path / "train.zip")["bad"] == []
+    stoker.text("pack", tmp_path / "train.zip", tmp_path / "packed")
+    assert audit(stoker, tmp_path, tmp_path / "packed") == expected
 
 
 def test_what_is_of_no_format_is_described(stoker, tmp_path):
