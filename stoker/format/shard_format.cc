@@ -4,6 +4,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/format/folder/folder_format.h"
+#include "stoker/format/lmdb/lmdb_format.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/recordio/recordio_format.h"
 #include "stoker/format/tar/tar_format.h"
@@ -40,7 +41,8 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const TarFormat tar;
   static const TfRecordFormat tfrecord;
   static const RecordIoFormat recordio;
-  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio};
+  static const LmdbFormat lmdb;
+  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &lmdb};
   return formats;
 }
 

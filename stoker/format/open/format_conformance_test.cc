@@ -17,6 +17,8 @@
 #include "stoker/base/random.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index/index_writer.h"
+#include "stoker/format/lmdb/lmdb_format.h"
+#include "stoker/format/lmdb/lmdb_testing.h"
 #include "stoker/format/open/sharded_dataset.h"
 #include "stoker/format/recordio/recordio_format.h"
 #include "stoker/format/recordio/recordio_testing.h"
@@ -105,6 +107,16 @@ void write_as_recordio(const std::string& path, const std::vector<TestSample>& s
     file += recordio_record(recordio_image({static_cast<float>(sample.label)}, id++, sample.jpg));
   }
   write_whole_file(path, as_bytes(file));
+}
+
+/// As Caffe writes it with its option --encoded.
+void write_as_lmdb(const std::string& path, const std::vector<TestSample>& samples) {
+  std::vector<TestLmdbEntry> entries;
+  for (const TestSample& sample : samples) {
+    const std::string number = sample.key.substr(sample.key.find('/') + 1);
+    entries.push_back({number, encoded_datum(sample.jpg, static_cast<int>(sample.label))});
+  }
+  write_whole_file(path, as_bytes(lmdb_file(entries)));
 }
 
 class FormatConformance : public ::testing::TestWithParam<FormatCase> {
@@ -267,14 +279,15 @@ TEST_P(FormatConformance, SaysWhenItWasStopped) {
             ErrorKind::kClosed);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FormatConformance,
-                         ::testing::Values(FormatCase{"tar", "train.tar", format_object<TarFormat>, write_as_tar, false,
-                                                      true, 1024},
-                                           FormatCase{"tfrecord", "train.tfrecord-00000-of-00002",
-                                                      format_object<TfRecordFormat>, write_as_tfrecord, true, true, 0},
-                                           FormatCase{"recordio", "train.rec", format_object<RecordIoFormat>,
-                                                      write_as_recordio, false, false, 0}),
-                         [](const auto& instance) { return instance.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, FormatConformance,
+    ::testing::Values(FormatCase{"tar", "train.tar", format_object<TarFormat>, write_as_tar, false, true, 1024},
+                      FormatCase{"tfrecord", "train.tfrecord-00000-of-00002", format_object<TfRecordFormat>,
+                                 write_as_tfrecord, true, true, 0},
+                      FormatCase{"recordio", "train.rec", format_object<RecordIoFormat>, write_as_recordio, false,
+                                 false, 0},
+                      FormatCase{"lmdb", "train.mdb", format_object<LmdbFormat>, write_as_lmdb, false, false, 1}),
+    [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
 }  // namespace stoker
