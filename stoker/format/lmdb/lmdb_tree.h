@@ -2,6 +2,8 @@
 // library maps the file and trusts it. Nothing is written, and nothing is locked.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
