@@ -156,6 +156,16 @@ void keep_databases(const Corpus& corpus) {
   keep("integers", {{"\x07\0\0\0"s, jpeg}, {"\0\x01\0\0"s, jpeg}}, {.flags = kLmdbIntegerKey});
 }
 
+void keep_lists(const Corpus& corpus) {
+  corpus.keep("list", "table", as_bytes("path,label,text\n\"a.jpg\",cat,\"say \"\"x\"\"\n\"\nb.jpg,dog,\r\n"));
+  corpus.keep("list", "lines",
+              as_bytes("{\"file_name\": \"a.jpg\", \"label\": 3}\n{\"image\": \"b.jpg\", \"x\": [1]}\n"));
+  corpus.keep(
+      "list", "document",
+      as_bytes(R"({"info": {}, "images": [{"id": 2, "file_name": "a.jpg"}, {"id": 1, "file_name": "b"}],)"
+               R"("annotations": [{"image_id": 1, "category_id": 3}], "categories": [{"id": 3, "name": "c"}]})"));
+}
+
 void keep_manifests(const Corpus& corpus) {
   Manifest manifest;
   corpus.keep("manifest", "empty", as_bytes(manifest.to_json()));
@@ -261,8 +271,8 @@ int main(int argc, char** argv) {
   }
   const stoker::Corpus corpus(argv[1]);
   for (const auto keep : {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars,
-                          stoker::keep_tfrecords, stoker::keep_databases, stoker::keep_manifests, stoker::keep_arrays,
-                          stoker::keep_images, stoker::keep_recipes, stoker::keep_jpegs}) {
+                          stoker::keep_tfrecords, stoker::keep_databases, stoker::keep_lists, stoker::keep_manifests,
+                          stoker::keep_arrays, stoker::keep_images, stoker::keep_recipes, stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

@@ -4,6 +4,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/format/folder/folder_format.h"
+#include "stoker/format/list/list_format.h"
 #include "stoker/format/lmdb/lmdb_format.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/recordio/recordio_format.h"
@@ -42,7 +43,8 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const TfRecordFormat tfrecord;
   static const RecordIoFormat recordio;
   static const LmdbFormat lmdb;
-  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &lmdb};
+  static const ListFormat list;
+  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &lmdb, &list};
   return formats;
 }
 

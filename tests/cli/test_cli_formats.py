@@ -3,6 +3,7 @@ from them is what they deliver from the same images in a folder and in tars."""
 
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -260,10 +261,32 @@ def test_pixels_of_caffe_give_those_of_pngs(stoker, tmp_path):
     assert "cut.mdb" in said and "truncated" in said
 
 
+def test_lists_give_the_batches_of_the_folder(stoker, samples, tmp_path):
+    expected = audit(stoker, tmp_path, samples[0])
+    shutil.copytree(samples[0], tmp_path / "set")
+    rows = samples[1]
+    (tmp_path / "set" / "train.csv").write_text("".join(
+        ["Path,Label\n"] + [f"{one['name']},class{one['label']}\n" for one in rows]))
+    (tmp_path / "set" / "train.jsonl").write_text("".join(
+        json.dumps({"file_name": one["name"], "label": one["label"]}) + "\n" for one in rows))
+    document = {"images": [{"id": number, "file_name": one["name"]} for number, one in enumerate(rows)],
+                "annotations": [{"image_id": number, "category_id": one["label"] + 1} for number, one in enumerate(rows)],
+                "categories": [{"id": number + 1, "name": f"class{number}"} for number in range(3)]}
+    (tmp_path / "set" / "train.json").write_text(json.dumps(document))
+    for name in ("train.csv", "train.jsonl", "train.json"):
+        assert audit(stoker, tmp_path, tmp_path / "set" / name) == expected, name
+    info = stoker.json("info", tmp_path / "set" / "train.json")
+    assert info["format"] == "list" and info["classes"] == 3 and info["fields"] == ["png", "json", "jpg"]
+    stoker.text("pack", tmp_path / "set" / "train.json", tmp_path / "packed")
+    assert audit(stoker, tmp_path, tmp_path / "packed") == expected
+    assert stoker.json("verify", tmp_path / "set" / "train.csv")["bad"] == []
+    assert "stands for loose files" in stoker.refusal(2, "index", tmp_path / "set" / "train.csv")
+
+
 def test_what_is_of_no_format_is_described(stoker, tmp_path):
     (tmp_path / "program").write_bytes(b"MZ\x90\x00 and so on")
     said = stoker.refusal(1, "info", tmp_path / "program")
-    assert "folder, tar, tfrecord, recordio, lmdb" in said and "4d 5a 90 00 20 61" in said
+    assert "folder, tar, tfrecord, recordio, lmdb, list" in said and "4d 5a 90 00 20 61" in said
 
 
 WRITER = """

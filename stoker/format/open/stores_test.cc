@@ -180,14 +180,24 @@ TEST_F(DataInAStore, IsNamedWhereItIsNotThereOrBroken) {
   store_->write("mem://data/program", std::string("MZ\x90\0\x03 and so on for long", 24));
   const Error strange = error_of([&] { open({"mem://data/program"}); });
   EXPECT_EQ(strange.kind(), ErrorKind::kData);
-  EXPECT_THAT(
-      strange.message(),
-      AllOf(HasSubstr("'mem://data/program'"), HasSubstr("folder, tar, tfrecord, recordio, lmdb, or a text file of paths"),
-            HasSubstr("begins with the bytes 4d 5a 90 00 03 20 61 6e 64 20 73 6f 20 6f 6e 20"),
-            HasSubstr("(MZ... and so on )")));
+  EXPECT_THAT(strange.message(),
+              AllOf(HasSubstr("'mem://data/program'"),
+                    HasSubstr("folder, tar, tfrecord, recordio, lmdb, list, or a text file of paths"),
+                    HasSubstr("begins with the bytes 4d 5a 90 00 03 20 61 6e 64 20 73 6f 20 6f 6e 20"),
+                    HasSubstr("(MZ... and so on )")));
   const Error unknown = error_of([&] { open({"s3://bucket/a.tar"}); });
   EXPECT_EQ(unknown.kind(), ErrorKind::kUsage);
   EXPECT_THAT(unknown.message(), HasSubstr("no store for 's3://'"));
+}
+
+TEST_F(DataInAStore, AreTheFilesThatAListNames) {
+  store_->write("mem://set/n01/a.jpg", "pixels");
+  store_->write("mem://set/list.csv", "path,label,text\nn01/a.jpg,7,\"say \"\"x\"\"\"\n");
+  const auto data = open({"mem://set/list.csv"});
+  EXPECT_EQ(samples(*data), std::vector<std::string>{"n01/a 7 pixels"});
+  store_->write("mem://set/list.csv", "path,label\n../a.jpg,7\n");
+  EXPECT_THAT(error_of([&] { open({"mem://set/list.csv"}); }).message(),
+              HasSubstr("only lists on this machine may name files outside of their folder"));
 }
 
 }  // namespace
