@@ -5,6 +5,8 @@
 #include "stoker/base/error.h"
 #include "stoker/base/words.h"
 #include "stoker/format/folder/folder_format.h"
+#include "stoker/format/list/list_format.h"
+#include "stoker/format/lmdb/lmdb_format.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/recordio/recordio_format.h"
 #include "stoker/format/shard_file_writer.h"
@@ -44,7 +46,9 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const TfRecordFormat tfrecord;
   static const RecordIoFormat recordio;
   static const ZipFormat zip;
-  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &zip};
+  static const LmdbFormat lmdb;
+  static const ListFormat list;
+  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &zip, &lmdb, &list};
   return formats;
 }
 

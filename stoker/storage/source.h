@@ -85,6 +85,9 @@ class Source {
   /// For messages: the path or URL that the user knows.
   virtual const std::string& name() const = 0;
 
+  /// Where a part is, as name() tells of the source.
+  virtual std::string name_of(std::string_view part) const { return name() + '/' + std::string(part); }
+
   /// Bytes of the object (of `part`, for a folder source). Throws Error when it is not there or cannot be read.
   virtual std::uint64_t size(std::string_view part = {}) const = 0;
 

@@ -17,6 +17,8 @@
 #include "stoker/base/random.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index/index_writer.h"
+#include "stoker/format/lmdb/lmdb_format.h"
+#include "stoker/format/lmdb/lmdb_testing.h"
 #include "stoker/format/open/sharded_dataset.h"
 #include "stoker/format/recordio/recordio_format.h"
 #include "stoker/format/recordio/recordio_testing.h"
@@ -118,6 +120,16 @@ void write_as_zip(const std::string& path, const std::vector<TestSample>& sample
     if (sample.note) zip.members.push_back({.name = sample.key + ".note", .content = *sample.note});
   }
   write_whole_file(path, as_bytes(zip.bytes()));
+}
+
+/// As Caffe writes it with its option --encoded.
+void write_as_lmdb(const std::string& path, const std::vector<TestSample>& samples) {
+  std::vector<TestLmdbEntry> entries;
+  for (const TestSample& sample : samples) {
+    const std::string number = sample.key.substr(sample.key.find('/') + 1);
+    entries.push_back({number, encoded_datum(sample.jpg, static_cast<int>(sample.label))});
+  }
+  write_whole_file(path, as_bytes(lmdb_file(entries)));
 }
 
 class FormatConformance : public ::testing::TestWithParam<FormatCase> {
@@ -300,7 +312,8 @@ INSTANTIATE_TEST_SUITE_P(
                                  write_as_tfrecord, true, true, 0},
                       FormatCase{"recordio", "train.rec", format_object<RecordIoFormat>, write_as_recordio, false,
                                  false, 0},
-                      FormatCase{"zip", "train.zip", format_object<ZipFormat>, write_as_zip, false, true, 22, true}),
+                      FormatCase{"zip", "train.zip", format_object<ZipFormat>, write_as_zip, false, true, 22, true},
+                      FormatCase{"lmdb", "train.mdb", format_object<LmdbFormat>, write_as_lmdb, false, false, 1}),
     [](const auto& instance) { return instance.param.name; });
 
 }  // namespace

@@ -192,5 +192,15 @@ TEST_F(DataInAStore, IsNamedWhereItIsNotThereOrBroken) {
   EXPECT_THAT(unknown.message(), HasSubstr("no store for 's3://'"));
 }
 
+TEST_F(DataInAStore, AreTheFilesThatAListNames) {
+  store_->write("mem://set/n01/a.jpg", "pixels");
+  store_->write("mem://set/list.csv", "path,label,text\nn01/a.jpg,7,\"say \"\"x\"\"\"\n");
+  const auto data = open({"mem://set/list.csv"});
+  EXPECT_EQ(samples(*data), std::vector<std::string>{"n01/a 7 pixels"});
+  store_->write("mem://set/list.csv", "path,label\n../a.jpg,7\n");
+  EXPECT_THAT(error_of([&] { open({"mem://set/list.csv"}); }).message(),
+              HasSubstr("only lists on this machine may name files outside of their folder"));
+}
+
 }  // namespace
 }  // namespace stoker
