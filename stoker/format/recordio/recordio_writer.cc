@@ -1,6 +1,5 @@
 #include "stoker/format/recordio/recordio_writer.h"
 
-#include <array>
 #include <cassert>
 
 #include "stoker/base/error.h"
@@ -10,20 +9,11 @@
 
 namespace stoker {
 
-void RecordIoWriter::write(Bytes bytes) {
-  object_->write(bytes);
-  hasher_.update(bytes);
-  bytes_ += bytes.size();
-}
-
-void RecordIoWriter::write_part(std::uint32_t kind, Bytes part) {
-  std::array<std::uint8_t, kRecordIoHeaderBytes> header;
-  store_little_endian(header.data(), kRecordIoMagic);
-  store_little_endian(header.data() + 4, kind << kRecordIoLengthBits | static_cast<std::uint32_t>(part.size()));
-  write(header);
-  write(part);
-  constexpr std::array<std::uint8_t, 3> kZeros{};
-  write(Bytes(kZeros).first((4 - part.size() % 4) % 4));
+void RecordIoWriter::append_part(std::uint32_t kind, Bytes part) {
+  append_little_endian(framed_, kRecordIoMagic);
+  append_little_endian(framed_, kind << kRecordIoLengthBits | static_cast<std::uint32_t>(part.size()));
+  framed_.insert(framed_.end(), part.begin(), part.end());
+  framed_.resize((framed_.size() + 3) / 4 * 4);
 }
 
 RecordIoWriter::Record RecordIoWriter::add(Bytes data) {
@@ -31,17 +21,19 @@ RecordIoWriter::Record RecordIoWriter::add(Bytes data) {
     fail(ErrorKind::kLimit, "as a record it has {} bytes; RecordIO has records of up to {}", data.size(),
          kRecordIoPartBytesMax);
   }
-  std::array<std::uint8_t, 4> magic;
-  store_little_endian(magic.data(), kRecordIoMagic);
-  const Record record{.begin = bytes_, .is_split = false};
+  framed_.clear();
   std::size_t begin = 0;  // of the part
   for (std::size_t at = 0; at + 4 <= data.size(); at += 4) {
     if (load_little_endian<std::uint32_t>(data.data() + at) != kRecordIoMagic) continue;
-    write_part(begin == 0 ? 1 : 2, data.subspan(begin, at - begin));
+    append_part(begin == 0 ? 1 : 2, data.subspan(begin, at - begin));
     begin = at + 4;
   }
-  write_part(begin == 0 ? 0 : 3, data.subspan(begin));
-  return {.begin = record.begin, .is_split = begin != 0};
+  append_part(begin == 0 ? 0 : 3, data.subspan(begin));
+  const Record record{.begin = bytes_, .is_split = begin != 0};
+  object_->write(framed_);
+  hasher_.update(framed_);
+  bytes_ += framed_.size();
+  return record;
 }
 
 void make_image_record(std::vector<std::uint8_t>& record, std::uint64_t id, Bytes labels, Bytes image) {

@@ -31,10 +31,10 @@ class RecordIoWriter {
   void finish() { object_->commit(); }
 
  private:
-  void write(Bytes bytes);
-  void write_part(std::uint32_t kind, Bytes part);
+  void append_part(std::uint32_t kind, Bytes part);
 
   std::unique_ptr<ObjectWriter> object_;
+  std::vector<std::uint8_t> framed_;  // the record at hand, as it lies in the file
   Hasher64 hasher_;
   std::uint64_t bytes_ = 0;
 };
