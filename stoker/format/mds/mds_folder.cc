@@ -11,7 +11,7 @@
 namespace stoker {
 namespace {
 
-using Json = nlohmann::json;
+using MdsJson = nlohmann::json;
 
 constexpr std::uint64_t kMdsIndexBytesMax = std::uint64_t{256} << 20;
 
@@ -24,17 +24,17 @@ struct ListedMdsShard {
   std::optional<ListedFile> raw, zip;
 };
 
-const Json* mds_member(const Json& of, const char* name) {
+const MdsJson* mds_member(const MdsJson& of, const char* name) {
   if (!of.is_object()) return nullptr;
   const auto found = of.find(name);
   return found == of.end() || found->is_null() ? nullptr : &*found;
 }
 
-std::optional<ListedFile> listed_file(const Json& shard, const char* name, const Location& folder) {
-  const Json* const file = mds_member(shard, name);
+std::optional<ListedFile> listed_file(const MdsJson& shard, const char* name, const Location& folder) {
+  const MdsJson* const file = mds_member(shard, name);
   if (!file) return std::nullopt;
-  const Json* const basename = mds_member(*file, "basename");
-  const Json* const bytes = mds_member(*file, "bytes");
+  const MdsJson* const basename = mds_member(*file, "basename");
+  const MdsJson* const bytes = mds_member(*file, "bytes");
   if (!basename || !basename->is_string() || !bytes || !bytes->is_number_unsigned()) {
     fail(ErrorKind::kData, "its '{}' has no name and size", name);
   }
@@ -46,11 +46,11 @@ std::optional<ListedFile> listed_file(const Json& shard, const char* name, const
   return ListedFile{folder / path, bytes->get<std::uint64_t>()};
 }
 
-std::vector<ListedMdsShard> parse_mds_index(const Json& shards, const Location& folder, const Location& index) {
+std::vector<ListedMdsShard> parse_mds_index(const MdsJson& shards, const Location& folder, const Location& index) {
   std::vector<ListedMdsShard> listed;
-  for (const Json& shard : shards) {
+  for (const MdsJson& shard : shards) {
     try {
-      const Json* const format = mds_member(shard, "format");
+      const MdsJson* const format = mds_member(shard, "format");
       if (!format || *format != "mds") fail(ErrorKind::kData, "its format is not \"mds\"");
       ListedMdsShard& into = listed.emplace_back();
       into.raw = listed_file(shard, "raw_data", folder);
@@ -65,10 +65,10 @@ std::vector<ListedMdsShard> parse_mds_index(const Json& shards, const Location& 
 }
 
 /// Null for what is not a list of MDS shards.
-const Json* shards_of_index(const Json& index) {
-  const Json* const shards = mds_member(index, "shards");
+const MdsJson* shards_of_index(const MdsJson& index) {
+  const MdsJson* const shards = mds_member(index, "shards");
   if (!shards || !shards->is_array() || shards->empty()) return nullptr;
-  const Json* const format = mds_member(shards->front(), "format");
+  const MdsJson* const format = mds_member(shards->front(), "format");
   return format && *format == "mds" ? shards : nullptr;
 }
 
@@ -80,8 +80,8 @@ std::vector<Location> listed_mds_shards(const Stores& stores, const Location& fo
   if (!facts || !facts->is_file() || facts->size > kMdsIndexBytesMax) return {};
   std::vector<std::uint8_t> text(facts->size);
   read_fully(*stores.open(index), 0, text);
-  const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
-  const Json* const shards = shards_of_index(json);
+  const MdsJson json = MdsJson::parse(text.begin(), text.end(), nullptr, false);
+  const MdsJson* const shards = shards_of_index(json);
   if (!shards) return {};
   const std::vector<ListedMdsShard> listed = parse_mds_index(*shards, folder, index);
   std::vector<Location> expected, found;

@@ -11,10 +11,10 @@
 namespace stoker {
 namespace {
 
-using Json = nlohmann::json;
+using MdsJson = nlohmann::json;
 
 /// The member of that name, a list of `count` values; of any number without one.
-const Json& list_of(const Json& description, const char* name, std::optional<std::size_t> count) {
+const MdsJson& list_of(const MdsJson& description, const char* name, std::optional<std::size_t> count) {
   const auto found = description.find(name);
   if (found == description.end() || !found->is_array()) fail(ErrorKind::kData, "it has no list '{}'", name);
   if (count && found->size() != *count) {
@@ -23,13 +23,13 @@ const Json& list_of(const Json& description, const char* name, std::optional<std
   return *found;
 }
 
-const std::string& text_of(const Json& value, const char* list) {
+const std::string& text_of(const MdsJson& value, const char* list) {
   if (!value.is_string()) fail(ErrorKind::kData, "its list '{}' has a value that is not a text", list);
   return value.get_ref<const std::string&>();
 }
 
 /// What its encoding says and what the shard says of the size must agree: both are used.
-void set_size(MdsColumn& column, const Json& size) {
+void set_size(MdsColumn& column, const MdsJson& size) {
   constexpr std::uint64_t kMax = 0xffffffff;
   std::optional<std::uint32_t> stated;
   if (size.is_number_unsigned() && size.get<std::uint64_t>() <= kMax) {
@@ -45,17 +45,17 @@ void set_size(MdsColumn& column, const Json& size) {
 }
 
 std::vector<MdsColumn> columns_of(Bytes text) {
-  const Json description = Json::parse(text.begin(), text.end(), nullptr, false);
+  const MdsJson description = MdsJson::parse(text.begin(), text.end(), nullptr, false);
   if (!description.is_object()) fail(ErrorKind::kData, "it is not a JSON object");
   if (const auto format = description.find("format"); format == description.end() || *format != "mds") {
     fail(ErrorKind::kData, "its 'format' is not \"mds\"");
   }
-  const Json& names = list_of(description, "column_names", std::nullopt);
+  const MdsJson& names = list_of(description, "column_names", std::nullopt);
   if (names.empty() || names.size() > kMdsColumnsMax) {
     fail(ErrorKind::kData, "it has {} columns, and 1 to {} can be read", names.size(), kMdsColumnsMax);
   }
-  const Json& encodings = list_of(description, "column_encodings", names.size());
-  const Json& sizes = list_of(description, "column_sizes", names.size());
+  const MdsJson& encodings = list_of(description, "column_encodings", names.size());
+  const MdsJson& sizes = list_of(description, "column_sizes", names.size());
   std::vector<MdsColumn> columns;
   for (std::size_t i = 0; i < names.size(); ++i) {
     columns.push_back(mds_column(text_of(names[i], "column_names"), text_of(encodings[i], "column_encodings")));

@@ -12,17 +12,20 @@
 namespace stoker {
 namespace {
 
-using Json = nlohmann::json;
+using MdsJson = nlohmann::json;
 
 /// What a shard says of itself, and index.json of it.
-Json description_of(const std::vector<MdsColumn>& columns) {
-  Json description = {
-      {"version", 2}, {"format", "mds"}, {"compression", nullptr}, {"hashes", Json::array()}, {"size_limit", nullptr}};
-  for (const char* list : {"column_names", "column_encodings", "column_sizes"}) description[list] = Json::array();
+MdsJson description_of(const std::vector<MdsColumn>& columns) {
+  MdsJson description = {{"version", 2},
+                         {"format", "mds"},
+                         {"compression", nullptr},
+                         {"hashes", MdsJson::array()},
+                         {"size_limit", nullptr}};
+  for (const char* list : {"column_names", "column_encodings", "column_sizes"}) description[list] = MdsJson::array();
   for (const MdsColumn& column : columns) {
     description["column_names"].push_back(column.name);
     description["column_encodings"].push_back(column.encoding);
-    description["column_sizes"].push_back(column.size ? Json(*column.size) : Json(nullptr));
+    description["column_sizes"].push_back(column.size ? MdsJson(*column.size) : MdsJson(nullptr));
   }
   return description;
 }
@@ -43,7 +46,7 @@ MdsWriter::MdsWriter(std::unique_ptr<ObjectWriter> object, const std::vector<Mds
       std::count_if(columns_.begin(), columns_.end(), [](const MdsColumn& one) { return !one.size; }));
   try {
     description_ = description_of(columns_).dump();
-  } catch (const Json::exception&) {
+  } catch (const MdsJson::exception&) {
     fail(ErrorKind::kData, "a column's name is not UTF-8");
   }
   if (description_.size() > kMdsDescriptionBytesMax) fail(ErrorKind::kData, "the names of columns are too long");
@@ -106,15 +109,15 @@ std::uint64_t MdsWriter::finish() {
 }
 
 std::string mds_index(const std::vector<MdsColumn>& columns, const std::vector<MdsListedShard>& shards) {
-  Json list = Json::array();
+  MdsJson list = MdsJson::array();
   for (const MdsListedShard& shard : shards) {
-    Json listed = description_of(columns);
+    MdsJson listed = description_of(columns);
     listed["samples"] = shard.samples;
-    listed["raw_data"] = {{"basename", shard.name}, {"bytes", shard.bytes}, {"hashes", Json::object()}};
+    listed["raw_data"] = {{"basename", shard.name}, {"bytes", shard.bytes}, {"hashes", MdsJson::object()}};
     listed["zip_data"] = nullptr;
     list.push_back(std::move(listed));
   }
-  return Json{{"version", 2}, {"shards", std::move(list)}}.dump();
+  return MdsJson{{"version", 2}, {"shards", std::move(list)}}.dump();
 }
 
 }  // namespace stoker
