@@ -55,7 +55,7 @@ class MdsSamples final : public ShardScan {
   void set_key(SampleRow& row);
   void set_label(SampleRow& row);
   std::optional<std::size_t> image() const;
-  void add_column(SampleRow& row, std::size_t column, bool is_image);
+  void add_column(SampleRow& row, std::size_t i, bool is_image);
   void add_array(SampleRow& row, const MdsColumn& column, Bytes bytes);
   void add_field(SampleRow& row, Bytes value);
   std::string place() const;
