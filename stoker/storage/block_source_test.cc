@@ -345,6 +345,97 @@ TEST(BlockSource, HintsAtTheBytesOfABlockThatIsNotHere) {
   EXPECT_EQ(hinted->hints, (std::vector<std::array<std::uint64_t, 2>>{{block.offset, block.stored_length}, {1, 2}}));
 }
 
+TEST(BlockTable, RefusesRowsThatLie) {
+  BlockTable table(1000);
+  const std::uint64_t block = table.add({.offset = 0, .stored_length = 9, .length = 50, .codec = BlockCodec::kZstd});
+  const auto why = [&](HeadedRows rows) { return error_of([&] { table.add(std::move(rows)); }).message(); };
+  EXPECT_THAT(why({.offset = 1, .length = 10, .count = 100}), HasSubstr("do not fit into the 999 bytes"));
+  EXPECT_THAT(why({.offset = 1, .length = 10, .count = ~std::uint64_t{0}}), HasSubstr("do not fit"));
+  EXPECT_THAT(why({.offset = 1001, .length = 0, .count = 1}), HasSubstr("after the end"));
+  EXPECT_THAT(why({.offset = block + 1, .length = 10, .count = 5}), HasSubstr("do not fit into the 49 bytes"));
+  EXPECT_THAT(why({.offset = block + 51, .length = 1}), HasSubstr("do not fit into the 0 bytes"));
+  EXPECT_THAT(why({.head = {1, 2}, .length = 0, .count = ~std::uint64_t{0}}), HasSubstr("more rows"));
+  const std::uint64_t rows = table.add({.offset = block, .length = 10, .count = 5});
+  EXPECT_THAT(why({.offset = rows, .length = 10, .count = 5}), HasSubstr("do not fit into the 0 bytes"))
+      << "rows of rows";
+}
+
+/// What the rows of a table become, all together.
+std::vector<std::uint8_t> bytes_of(const HeadedRows& rows, Bytes ranges) {
+  std::vector<std::uint8_t> bytes;
+  for (std::uint64_t row = 0; row < rows.count; ++row) {
+    bytes.insert(bytes.end(), rows.head.begin(), rows.head.end());
+    const Bytes range = ranges.subspan(row * rows.length, rows.length);
+    bytes.insert(bytes.end(), range.begin(), range.end());
+  }
+  return bytes;
+}
+
+TEST(BlockSource, ReadsRowsWithTheirHeads) {
+  ObjectOfBlocks object;
+  object.bytes = content_of(1, 3000);
+  object.add(content_of(2, 3000));
+  BlockTable* const table = new BlockTable(object.bytes.size());
+  const std::shared_ptr<const BlockTable> shared(table);
+  const std::uint64_t block = table->add(object.blocks[0]);
+  const HeadedRows plain{.head = {'h', 'e', 'a', 'd'}, .offset = 100, .length = 70, .count = 40};
+  const HeadedRows in_block{.head = {'h'}, .offset = block + 10, .length = 5, .count = 500};
+  const HeadedRows bare{.offset = 7, .length = 100, .count = 3}, alone{.head = content_of(9, 500)};
+  struct Case {
+    std::uint64_t place;
+    std::vector<std::uint8_t> want;
+  };
+  const std::vector<std::uint8_t> first = content_of(1, 3000), second = content_of(2, 3000);
+  const std::vector<Case> cases = {{table->add(plain), bytes_of(plain, Bytes(first).subspan(100))},
+                                   {table->add(in_block), bytes_of(in_block, Bytes(second).subspan(10))},
+                                   {table->add(bare), bytes_of(bare, Bytes(first).subspan(7))},
+                                   {table->add(alone), content_of(9, 500)}};
+  table->close();
+  BlockSource source(object.source(), shared, std::make_shared<BlockCache>());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto& [place, want] = cases[i];
+    EXPECT_EQ(read(source, place, want.size()), want) << "all of case " << i;
+    for (std::uint64_t trial = 0; trial < 200; ++trial) {
+      Random random(i, 0, trial, 0);
+      const std::size_t begin = random.below(want.size());
+      std::vector<std::uint8_t> memory(want.size() - begin, 0xcd), expected = memory;
+      std::vector<MutableBytes> into;
+      std::size_t at = 0;
+      for (std::uint64_t pieces = random.below(6); pieces > 0; --pieces) {
+        const std::size_t size = random.below(std::min<std::uint64_t>(200, memory.size() - at) + 1);
+        const bool wanted = random.below(2) == 0;
+        into.push_back(wanted ? MutableBytes(memory).subspan(at, size) : hole(size));
+        if (wanted) {
+          std::copy_n(want.begin() + static_cast<std::ptrdiff_t>(begin + at), size,
+                      expected.begin() + static_cast<std::ptrdiff_t>(at));
+        }
+        at += size;
+      }
+      ReadRequest request;
+      request.offset = place + begin;
+      request.into = into;
+      Pending pending;
+      start_pending(source, request, pending);
+      pending.wait();
+      ASSERT_FALSE(request.error);
+      ASSERT_EQ(memory, expected) << "trial " << trial << " of case " << i;
+    }
+  }
+  const Error error = error_of([&] { read(source, cases[0].place, cases[0].want.size() + 1); });
+  EXPECT_THAT(error.message(), HasSubstr("too few"));
+}
+
+TEST(BlockSource, TellsOfAFailureToReadRows) {
+  const auto faulty = std::make_shared<FaultySource>(std::make_shared<MemorySource>("m", content_of(1, 3000)),
+                                                     FaultyOptions{.fail_reads = {0}});
+  auto table = std::make_shared<BlockTable>(3000);
+  const std::uint64_t place = table->add(HeadedRows{.head = {1}, .offset = 0, .length = 10, .count = 300});
+  BlockSource source(faulty, table, std::make_shared<BlockCache>());
+  EXPECT_EQ(error_of([&] { read(source, place, 20); }).kind(), ErrorKind::kIo);
+  EXPECT_EQ(read(source, place + 22, 11).size(), 11u);
+  EXPECT_EQ(status_in_child([&] { return read(source, place + 1, 10) == read(*faulty, 0, 10) ? 0 : 1; }), 0);
+}
+
 TEST(BlockPlaces, AreReadWhileMoreAreAdded) {
   const Blocks blocks(3, 5000);
   const auto object = blocks.object.source();
@@ -360,6 +451,9 @@ TEST(BlockPlaces, AreReadWhileMoreAreAdded) {
   BlockPlaces none(*object);
   EXPECT_EQ(none.add({.offset = 1, .stored_length = 2, .length = 2, .codec = BlockCodec::kStored}), 1u);
   EXPECT_EQ(none.take(), nullptr);
+  BlockPlaces copies(*object);
+  const std::uint64_t copy = copies.add_copy(as_bytes("a copy"));
+  EXPECT_EQ(as_text(read(copies.source(), copy + 2, 4)), "copy");
 }
 
 }  // namespace

@@ -147,31 +147,6 @@ def test_recordio_gives_the_pixels_of_the_folder(stoker, samples, tmp_path):
     assert audit(stoker, tmp_path, tmp_path / "packed") == delivered
 
 
-@pytest.mark.parametrize("piped", [False, True])
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_zips_give_the_batches_of_the_folder(stoker, samples, tmp_path, method, piped):
-    with open(tmp_path / "train.zip", "wb") as opened:
-        # To a pipe Python writes descriptors after the data, and zip64's numbers.
-        pipe = types.SimpleNamespace(write=opened.write, flush=opened.flush)
-        with zipfile.ZipFile(pipe if piped else opened, "w", method) as file:
-            file.comment = b"made by Python"
-            for one in reversed(samples[1]):
-                with file.open(zipfile.ZipInfo(one["name"]), "w", force_zip64=piped) as member:
-                    member.write(one["image"])
-            file.writestr("class0/notes.txt", "belongs to no sample")
-    expected = audit(stoker, tmp_path, samples[0])
-    assert audit(stoker, tmp_path, tmp_path / "train.zip", "--no-index") == expected
-    for kept in (False, True):  # in the cache
-        assert audit(stoker, tmp_path, tmp_path / "train.zip") == expected, kept
-    stoker.text("index", tmp_path / "train.zip")
-    assert audit(stoker, tmp_path, tmp_path / "train.zip") == expected
-    info = stoker.json("info", tmp_path / "train.zip")
-    assert info["format"] == "zip" and info["labelled"] == 12 and info["problems"] == []
-    assert stoker.json("verify", tmp_path / "train.zip")["bad"] == []
-    stoker.text("pack", tmp_path / "train.zip", tmp_path / "packed")
-    assert audit(stoker, tmp_path, tmp_path / "packed") == expected
-
-
 def mds_shard(samples):
     """As MosaicML's Streaming writes it: counts, offsets, a description, samples."""
     text = json.dumps({"column_encodings": ["str", "jpeg", "int"], "column_names": ["filename", "x", "y"],
@@ -324,6 +299,31 @@ def test_a_format_that_cannot_hold_a_field_is_refused_before_anything_is_written
     stoker.text("pack", tmp_path / "in", tmp_path / "out", "--format", "tfrecord")
 
 
+@pytest.mark.parametrize("piped", [False, True])
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_zips_give_the_batches_of_the_folder(stoker, samples, tmp_path, method, piped):
+    with open(tmp_path / "train.zip", "wb") as opened:
+        # To a pipe Python writes descriptors after the data, and zip64's numbers.
+        pipe = types.SimpleNamespace(write=opened.write, flush=opened.flush)
+        with zipfile.ZipFile(pipe if piped else opened, "w", method) as file:
+            file.comment = b"made by Python"
+            for one in reversed(samples[1]):
+                with file.open(zipfile.ZipInfo(one["name"]), "w", force_zip64=piped) as member:
+                    member.write(one["image"])
+            file.writestr("class0/notes.txt", "belongs to no sample")
+    expected = audit(stoker, tmp_path, samples[0])
+    assert audit(stoker, tmp_path, tmp_path / "train.zip", "--no-index") == expected
+    for kept in (False, True):  # in the cache
+        assert audit(stoker, tmp_path, tmp_path / "train.zip") == expected, kept
+    stoker.text("index", tmp_path / "train.zip")
+    assert audit(stoker, tmp_path, tmp_path / "train.zip") == expected
+    info = stoker.json("info", tmp_path / "train.zip")
+    assert info["format"] == "zip" and info["labelled"] == 12 and info["problems"] == []
+    assert stoker.json("verify", tmp_path / "train.zip")["bad"] == []
+    stoker.text("pack", tmp_path / "train.zip", tmp_path / "packed")
+    assert audit(stoker, tmp_path, tmp_path / "packed") == expected
+
+
 def test_what_is_of_no_format_is_described(stoker, tmp_path):
     (tmp_path / "program").write_bytes(b"MZ\x90\x00 and so on")
     said = stoker.refusal(1, "info", tmp_path / "program")
@@ -460,4 +460,4 @@ def test_shards_that_streaming_wrote_are_read(stoker, samples, tmp_path):
         info = stoker.json("info", folder)
         assert {"box.f32", "box.shape.u8", "meta.json"} <= set(info["fields"]) and info["problems"] == []
     write(tmp_path / "pickled", "", "yes")
-    assert "pickled, since reading it could run any code: 'object'" in stoker.json("info", tmp_path / "pickled")["problems"][0]
+    assert "pickled, since reading it could run any code: 'object'" in stoker("info", tmp_path / "pickled").stdout
