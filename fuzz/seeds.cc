@@ -17,6 +17,7 @@
 #include "stoker/format/lmdb/lmdb_page.h"
 #include "stoker/format/lmdb/lmdb_testing.h"
 #include "stoker/format/manifest/manifest.h"
+#include "stoker/format/mds/mds_writer.h"
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/format/tfrecord/tfrecord_writer.h"
 #include "stoker/format/zip/zip_testing.h"
@@ -129,6 +130,18 @@ void keep_tfrecords(const Corpus& corpus) {
     example.add_floats("box", {0.5F, 1.0F});
     example.add_integers("ids", {1, 300, -1});
     file.add(example.message());
+  }
+  file.finish();
+}
+
+void keep_mds(const Corpus& corpus) {
+  MdsWriter file(std::make_unique<AtomicFile>(corpus.path("mds", "written_by_stoker")),
+                 {{"array", "ndarray"}, {"image", "jpeg"}, {"label", "int"}, {"name", "str"}, {"object", "pkl"}});
+  for (const std::int64_t i : {0, 1}) {
+    std::vector<std::uint8_t> label;
+    append_little_endian(label, i);
+    file.add(std::vector<Bytes>{as_bytes("\x08\x04\x02xy"), as_bytes("\xff\xd8\xff no picture"), label,
+                                as_bytes(i == 0 ? "a" : ""), as_bytes("?")});
   }
   file.finish();
 }
@@ -288,8 +301,8 @@ int main(int argc, char** argv) {
   const stoker::Corpus corpus(argv[1]);
   for (const auto keep :
        {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_tfrecords,
-        stoker::keep_zips, stoker::keep_databases, stoker::keep_lists, stoker::keep_manifests, stoker::keep_arrays,
-        stoker::keep_images, stoker::keep_recipes, stoker::keep_jpegs}) {
+        stoker::keep_zips, stoker::keep_mds, stoker::keep_databases, stoker::keep_lists, stoker::keep_manifests,
+        stoker::keep_arrays, stoker::keep_images, stoker::keep_recipes, stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

@@ -7,6 +7,7 @@
 #include "stoker/format/folder/folder_format.h"
 #include "stoker/format/list/list_format.h"
 #include "stoker/format/lmdb/lmdb_format.h"
+#include "stoker/format/mds/mds_format.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/recordio/recordio_format.h"
 #include "stoker/format/shard_file_writer.h"
@@ -45,10 +46,12 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const TarFormat tar;
   static const TfRecordFormat tfrecord;
   static const RecordIoFormat recordio;
+  static const MdsFormat mds;
   static const ZipFormat zip;
   static const LmdbFormat lmdb;
   static const ListFormat list;
-  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &zip, &lmdb, &list};
+  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio,
+                                                          &zip,    &mds, &lmdb,     &list};
   return formats;
 }
 

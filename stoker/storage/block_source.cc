@@ -8,9 +8,6 @@
 namespace stoker {
 namespace {
 
-// What a scan keeps of blocks that it gave out: readers of its rows follow closely.
-constexpr std::uint64_t kScannedBytesMax = std::uint64_t{64} << 20;
-
 /// A source that is the caller's.
 std::shared_ptr<Source> unowned(Source& source) { return {std::shared_ptr<Source>(), &source}; }
 
@@ -148,9 +145,9 @@ void BlockSource::will_need(std::uint64_t offset, std::uint64_t length, std::str
   object_->will_need(place->block.offset, place->block.stored_length, part);
 }
 
-BlockPlaces::BlockPlaces(Source& object)
+BlockPlaces::BlockPlaces(Source& object, std::uint64_t kept_bytes_max)
     : blocks_(std::make_shared<BlockTable>(object.size())),
-      source_(unowned(object), blocks_, std::make_shared<BlockCache>(kScannedBytesMax)) {}
+      source_(unowned(object), blocks_, std::make_shared<BlockCache>(kept_bytes_max)) {}
 
 template <typename Add>
 std::uint64_t BlockPlaces::add_named(std::uint64_t offset, const Add& add) {

@@ -58,8 +58,11 @@ class BlockSource final : public Source {
 /// Gives blocks their places while a shard is scanned: then rows have offsets from add(), and source() as their source.
 class BlockPlaces {
  public:
+  // What a scan keeps of blocks that it gave out: readers of its rows follow closely.
+  static constexpr std::uint64_t kScannedBytesMax = std::uint64_t{64} << 20;
+
   /// The object must outlive it.
-  explicit BlockPlaces(Source& object);
+  explicit BlockPlaces(Source& object, std::uint64_t kept_bytes_max = kScannedBytesMax);
 
   /// The offset at which the block's bytes appear to lie. Throws kData naming the object and the block's offset if the
   /// block does not lie in it, or is longer than kBlockBytesMax.

@@ -13,12 +13,15 @@
 #include <vector>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/base/little_endian.h"
 #include "stoker/base/log_testing.h"
 #include "stoker/base/random.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index/index_writer.h"
 #include "stoker/format/lmdb/lmdb_format.h"
 #include "stoker/format/lmdb/lmdb_testing.h"
+#include "stoker/format/mds/mds_format.h"
+#include "stoker/format/mds/mds_writer.h"
 #include "stoker/format/open/sharded_dataset.h"
 #include "stoker/format/recordio/recordio_format.h"
 #include "stoker/format/recordio/recordio_testing.h"
@@ -110,6 +113,19 @@ void write_as_recordio(const std::string& path, const std::vector<TestSample>& s
     file += recordio_record(recordio_image({static_cast<float>(sample.label)}, id++, sample.jpg));
   }
   write_whole_file(path, as_bytes(file));
+}
+
+/// Its notes are of one column, so that a sample without one has an empty one.
+void write_as_mds(const std::string& path, const std::vector<TestSample>& samples) {
+  std::vector<MdsColumnSpec> columns = {{"__key__", "str"}, {"image", "jpeg"}, {"label", "int"}, {"note", "str"}};
+  MdsWriter file(std::make_unique<AtomicFile>(path), columns);
+  for (const TestSample& sample : samples) {
+    std::vector<std::uint8_t> label;
+    append_little_endian(label, sample.label);
+    const std::string note = sample.note.value_or("");
+    file.add(std::vector<Bytes>{as_bytes(sample.key), as_bytes(sample.jpg), label, as_bytes(note)});
+  }
+  file.finish();
 }
 
 /// Every third image is deflated; classes are folders.
@@ -313,6 +329,7 @@ INSTANTIATE_TEST_SUITE_P(
                       FormatCase{"recordio", "train.rec", format_object<RecordIoFormat>, write_as_recordio, false,
                                  false, 0},
                       FormatCase{"zip", "train.zip", format_object<ZipFormat>, write_as_zip, false, true, 22, true},
+                      FormatCase{"mds", "shard.00000.mds", format_object<MdsFormat>, write_as_mds, false, true, 1},
                       FormatCase{"lmdb", "train.mdb", format_object<LmdbFormat>, write_as_lmdb, false, false, 1}),
     [](const auto& instance) { return instance.param.name; });
 
