@@ -166,6 +166,29 @@ def test_zips_give_the_batches_of_the_folder(stoker, samples, tmp_path, method, 
     assert audit(stoker, tmp_path, tmp_path / "packed") == expected
 
 
+@pytest.mark.parametrize("save", [numpy.savez, numpy.savez_compressed])
+def test_arrays_give_the_pixels_of_images_in_a_folder(stoker, tmp_path, save):
+    images = numpy.random.default_rng(2).integers(0, 256, (9, 24, 32, 3), dtype=numpy.uint8)
+    labels = numpy.arange(9, dtype=numpy.int32) % 3
+    for number, (image, label) in enumerate(zip(images, labels)):
+        name = tmp_path / "loose" / f"class{label}" / f"{number:08}.png"
+        name.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image).save(name)
+    order = numpy.argsort(labels, kind="stable")  # as the folder's
+    save(tmp_path / "train.npz", images=images[order], label=labels[order])
+    expected = [line["hash"] for line in audit(stoker, tmp_path, tmp_path / "loose")]
+    assert [line["hash"] for line in audit(stoker, tmp_path, tmp_path / "train.npz")] == expected
+    stoker.text("index", tmp_path / "train.npz")
+    assert [line["hash"] for line in audit(stoker, tmp_path, tmp_path / "train.npz")] == expected
+    info = stoker.json("info", tmp_path / "train.npz")
+    assert info["format"] == "npy" and info["fields"] == ["npy"] and info["labelled"] == 9
+    assert stoker.json("verify", tmp_path / "train.npz")["bad"] == []
+    numpy.save(tmp_path / "alone.npy", images[..., 0])
+    assert stoker.json("info", tmp_path / "alone.npy")["samples"] == 9
+    numpy.save(tmp_path / "fortran.npy", numpy.asfortranarray(images))
+    assert "column by column" in stoker.refusal(1, "info", tmp_path / "fortran.npy")
+
+
 def test_what_is_of_no_format_is_described(stoker, tmp_path):
     (tmp_path / "program").write_bytes(b"MZ\x90\x00 and so on")
     said = stoker.refusal(1, "info", tmp_path / "program")

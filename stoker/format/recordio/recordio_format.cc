@@ -26,9 +26,6 @@ std::optional<std::int64_t> class_of(float label) {
   return static_cast<float>(number) == label ? std::optional(number) : std::nullopt;
 }
 
-/// A source that is the caller's.
-std::shared_ptr<Source> borrowed(Source& source) { return {std::shared_ptr<Source>(), &source}; }
-
 }  // namespace
 
 bool RecordIoFormat::recognises(const ShardCandidate& shard) const {
@@ -43,7 +40,8 @@ std::unique_ptr<ShardScan> RecordIoFormat::scan(Source& shard, const std::stop_t
 }
 
 RecordIoSamples::RecordIoSamples(Source& source, std::stop_token stop)
-    : source_(borrowed(source)),
+    : source_(source),
+      places_(source),
       stop_(std::move(stop)),
       records_(source),
       key_prefix_(key_prefix_of_file(source.name(), {".rec"})) {}
@@ -51,7 +49,7 @@ RecordIoSamples::RecordIoSamples(Source& source, std::stop_token stop)
 bool RecordIoSamples::next(SampleRow& row) {
   for (;; ++without_bytes_) {
     row.clear();
-    row.source = &source_;
+    row.source = &places_.source();
     stop_if_asked(stop_, source_.name());
     if (!records_.next()) return false;
     const Bytes data = records_.data();
@@ -75,14 +73,15 @@ void RecordIoSamples::fill(SampleRow& row, std::uint32_t flag, std::size_t image
   const Bytes data = records_.data();
   std::uint64_t base = records_.offset();
   if (records_.is_split()) {
-    if (data.size() > kCopiesBytesMax - source_.bytes().size()) {
+    if (data.size() > kCopiesBytesMax - copied_bytes_) {
       fail(
           ErrorKind::kLimit,
           "'{}': so many records hold RecordIO's magic number and were split for it that copies of them take more than "
           "{}; the last is {}",
           source_.name(), byte_count(kCopiesBytesMax), records_.place());
     }
-    base = source_.append(data);
+    copied_bytes_ += data.size();
+    base = places_.add_copy(data);
   }
   row.key = fmt::format("{}{:08}", key_prefix_, load_little_endian<std::uint64_t>(data.data() + kIdAt));
   const std::size_t labels = flag == 0 ? 1 : flag, labels_at = flag == 0 ? kLabelAt : kImageHeaderBytes;
@@ -99,7 +98,7 @@ void RecordIoSamples::fill(SampleRow& row, std::uint32_t flag, std::size_t image
 }
 
 ShardNotes RecordIoSamples::take_notes() {
-  ShardNotes notes{.copies = source_.take_bytes()};
+  ShardNotes notes{.blocks = places_.take()};
   if (without_bytes_ > 0) {
     notes.problems.push_back(
         fmt::format("'{}': skips {} without an image", source_.name(), counted(without_bytes_, "record")));

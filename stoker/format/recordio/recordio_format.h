@@ -8,7 +8,7 @@
 
 #include "stoker/format/recordio/recordio_reader.h"
 #include "stoker/format/shard_format.h"
-#include "stoker/storage/extended_source.h"
+#include "stoker/storage/block_source.h"
 
 namespace stoker {
 
@@ -39,7 +39,9 @@ class RecordIoSamples final : public ShardScan {
  private:
   void fill(SampleRow& row, std::uint32_t flag, std::size_t image_at);
 
-  ExtendedSource source_;
+  Source& source_;
+  BlockPlaces places_;
+  std::uint64_t copied_bytes_ = 0;
   std::stop_token stop_;
   RecordIoReader records_;
   std::string key_prefix_;
