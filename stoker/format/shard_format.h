@@ -16,6 +16,8 @@
 
 namespace stoker {
 
+class WritableFormat;
+
 /// Findings of a scan besides samples.
 struct ShardNotes {
   std::vector<std::string> classes{};   // by label, if the shard names them
@@ -74,6 +76,8 @@ class ShardFormat {
   /// Begins to find the samples in `shard`, which must outlive the scan. It and the scan's next() throw kData naming
   /// the shard and the place when it is damaged or truncated, kClosed when asked to stop, and what the source throws.
   virtual std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const = 0;
+  /// How `pack` writes it (shard_file_writer.h); null for a format that is only read.
+  virtual const WritableFormat* writing() const { return nullptr; }
 };
 
 /// Throws kClosed when `stop` was requested: formats call it once per scanned entry.

@@ -18,6 +18,7 @@
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/memory_store_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
+#include "stoker/storage/thread_executor_testing.h"
 
 namespace stoker {
 namespace {
@@ -153,7 +154,8 @@ TEST_F(DataInAStore, OpensByItsManifestWithoutItsShards) {
 TEST_F(DataInAStore, OpensDistantShardsSideBySide) {
   constexpr std::size_t kShards = 5;
   write_packed({"a", "b", "c", "d", "e"});
-  const auto data = open({"mem://packed"});
+  const auto opening = std::make_shared<ThreadExecutor>(static_cast<int>(kShards));
+  const std::shared_ptr<const Dataset> data = open_dataset({"mem://packed"}, stores_, {}, {}, opening);
   std::mutex mutex;
   std::condition_variable came;
   std::set<std::string> looked_for;
