@@ -191,7 +191,8 @@ def test_arrays_give_the_pixels_of_images_in_a_folder(stoker, tmp_path, save):
     numpy.save(tmp_path / "alone.npy", images[..., 0])
     assert stoker.json("info", tmp_path / "alone.npy")["samples"] == 9
     numpy.save(tmp_path / "fortran.npy", numpy.asfortranarray(images))
-    assert "column by column" in stoker.refusal(1, "info", tmp_path / "fortran.npy")
+    said = stoker.refusal(1, "run", tmp_path / "fortran.npy", "--recipe", "imagenet-val", "--batch", 4)
+    assert "column by column" in said
 
 
 def pixels(delivered):
