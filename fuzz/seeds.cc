@@ -224,6 +224,17 @@ void keep_arrays(const Corpus& corpus) {
   }
 }
 
+void keep_rows(const Corpus& corpus) {
+  std::vector<std::uint8_t> image;
+  const std::vector<std::uint8_t> pixels(2 * 3 * 3, 9);
+  encode_npy(interleaved_view(pixels.data(), 3, 2, 3), image);
+  corpus.keep("npy_rows", "one_array", image);
+  const std::string array(as_text(image));
+  const TestZip zip{
+      .members = {{.name = "x.npy", .content = array, .deflate = true}, {.name = "z.npy", .content = array}}};
+  corpus.keep("npy_rows", "archive", as_bytes(zip.bytes()));
+}
+
 void keep_images(const Corpus& corpus) {
   corpus.keep("bmp", "rgb", noisy_bmp(5, 3, 1));
   TestGif gif{.width = 6, .height = 5, .palette = noisy_pixels(16, 1, 3, 1), .indices = {}};
@@ -302,7 +313,7 @@ int main(int argc, char** argv) {
   for (const auto keep :
        {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_tfrecords,
         stoker::keep_zips, stoker::keep_mds, stoker::keep_databases, stoker::keep_lists, stoker::keep_manifests,
-        stoker::keep_arrays, stoker::keep_images, stoker::keep_recipes, stoker::keep_jpegs}) {
+        stoker::keep_arrays, stoker::keep_rows, stoker::keep_images, stoker::keep_recipes, stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

@@ -89,7 +89,8 @@ bool BlockCache::has_room_to_fetch(const Block& block) const {
 void BlockCache::read(Source& source, std::uint64_t object, const BlockPlace& place, ReadRequest& request) {
   request.scratch.make<WantedOfBlock>().offset = place.offset;
   Block *kept = nullptr, *missing = nullptr;
-  request.error = thrown_by([&] {
+  // Once it waits, another thread may end the request.
+  const std::exception_ptr error = thrown_by([&] {
     const auto make = [&](bool is_shared) {
       auto block = std::make_unique<Block>();
       block->cache = this;
@@ -127,7 +128,8 @@ void BlockCache::read(Source& source, std::uint64_t object, const BlockPlace& pl
     const std::lock_guard lock(mutex_);
     --kept->readers;
   }
-  if (kept || request.error) request.done(request);
+  if (error) request.error = error;
+  if (kept || error) request.done(request);
 }
 
 void BlockCache::fetch(Block& block) noexcept {

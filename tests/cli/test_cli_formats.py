@@ -178,6 +178,55 @@ def test_mds_gives_the_batches_of_the_folder(stoker, samples, tmp_path):
     assert "and '" in stoker.refusal(1, "info", tmp_path / "mds")
 
 
+@pytest.mark.parametrize("piped", [False, True])
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_zips_give_the_batches_of_the_folder(stoker, samples, tmp_path, method, piped):
+    with open(tmp_path / "train.zip", "wb") as opened:
+        # To a pipe Python writes descriptors after the data, and zip64's numbers.
+        pipe = types.SimpleNamespace(write=opened.write, flush=opened.flush)
+        with zipfile.ZipFile(pipe if piped else opened, "w", method) as file:
+            file.comment = b"made by Python"
+            for one in reversed(samples[1]):
+                with file.open(zipfile.ZipInfo(one["name"]), "w", force_zip64=piped) as member:
+                    member.write(one["image"])
+            file.writestr("class0/notes.txt", "belongs to no sample")
+    expected = audit(stoker, tmp_path, samples[0])
+    assert audit(stoker, tmp_path, tmp_path / "train.zip", "--no-index") == expected
+    for kept in (False, True):  # in the cache
+        assert audit(stoker, tmp_path, tmp_path / "train.zip") == expected, kept
+    stoker.text("index", tmp_path / "train.zip")
+    assert audit(stoker, tmp_path, tmp_path / "train.zip") == expected
+    info = stoker.json("info", tmp_path / "train.zip")
+    assert info["format"] == "zip" and info["labelled"] == 12 and info["problems"] == []
+    assert stoker.json("verify", tmp_path / "train.zip")["bad"] == []
+    stoker.text("pack", tmp_path / "train.zip", tmp_path / "packed")
+    assert audit(stoker, tmp_path, tmp_path / "packed") == expected
+
+
+@pytest.mark.parametrize("save", [numpy.savez, numpy.savez_compressed])
+def test_arrays_give_the_pixels_of_images_in_a_folder(stoker, tmp_path, save):
+    images = numpy.random.default_rng(2).integers(0, 256, (9, 24, 32, 3), dtype=numpy.uint8)
+    labels = numpy.arange(9, dtype=numpy.int32) % 3
+    for number, (image, label) in enumerate(zip(images, labels)):
+        name = tmp_path / "loose" / f"class{label}" / f"{number:08}.png"
+        name.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image).save(name)
+    order = numpy.argsort(labels, kind="stable")  # as the folder's
+    save(tmp_path / "train.npz", images=images[order], label=labels[order])
+    expected = [line["hash"] for line in audit(stoker, tmp_path, tmp_path / "loose")]
+    assert [line["hash"] for line in audit(stoker, tmp_path, tmp_path / "train.npz")] == expected
+    stoker.text("index", tmp_path / "train.npz")
+    assert [line["hash"] for line in audit(stoker, tmp_path, tmp_path / "train.npz")] == expected
+    info = stoker.json("info", tmp_path / "train.npz")
+    assert info["format"] == "npy" and info["fields"] == ["npy"] and info["labelled"] == 9
+    assert stoker.json("verify", tmp_path / "train.npz")["bad"] == []
+    numpy.save(tmp_path / "alone.npy", images[..., 0])
+    assert stoker.json("info", tmp_path / "alone.npy")["samples"] == 9
+    numpy.save(tmp_path / "fortran.npy", numpy.asfortranarray(images))
+    said = stoker.refusal(1, "run", tmp_path / "fortran.npy", "--recipe", "imagenet-val", "--batch", 4)
+    assert "column by column" in said
+
+
 def pixels(delivered):
     return [(line["epoch"], line["position"], line["hash"]) for line in delivered]
 
@@ -297,31 +346,6 @@ def test_a_format_that_cannot_hold_a_field_is_refused_before_anything_is_written
     said = stoker.refusal(2, "pack", tmp_path / "in", tmp_path / "out", "--format", "zip")
     assert "tar, tfrecord" in said
     stoker.text("pack", tmp_path / "in", tmp_path / "out", "--format", "tfrecord")
-
-
-@pytest.mark.parametrize("piped", [False, True])
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_zips_give_the_batches_of_the_folder(stoker, samples, tmp_path, method, piped):
-    with open(tmp_path / "train.zip", "wb") as opened:
-        # To a pipe Python writes descriptors after the data, and zip64's numbers.
-        pipe = types.SimpleNamespace(write=opened.write, flush=opened.flush)
-        with zipfile.ZipFile(pipe if piped else opened, "w", method) as file:
-            file.comment = b"made by Python"
-            for one in reversed(samples[1]):
-                with file.open(zipfile.ZipInfo(one["name"]), "w", force_zip64=piped) as member:
-                    member.write(one["image"])
-            file.writestr("class0/notes.txt", "belongs to no sample")
-    expected = audit(stoker, tmp_path, samples[0])
-    assert audit(stoker, tmp_path, tmp_path / "train.zip", "--no-index") == expected
-    for kept in (False, True):  # in the cache
-        assert audit(stoker, tmp_path, tmp_path / "train.zip") == expected, kept
-    stoker.text("index", tmp_path / "train.zip")
-    assert audit(stoker, tmp_path, tmp_path / "train.zip") == expected
-    info = stoker.json("info", tmp_path / "train.zip")
-    assert info["format"] == "zip" and info["labelled"] == 12 and info["problems"] == []
-    assert stoker.json("verify", tmp_path / "train.zip")["bad"] == []
-    stoker.text("pack", tmp_path / "train.zip", tmp_path / "packed")
-    assert audit(stoker, tmp_path, tmp_path / "packed") == expected
 
 
 LMDB_WRITER = """

@@ -10,7 +10,7 @@
 #include "stoker/base/units.h"
 #include "stoker/format/class_number.h"
 #include "stoker/format/member_name.h"
-#include "stoker/storage/extended_source.h"
+#include "stoker/storage/block_table.h"
 #include "stoker/storage/location.h"
 
 namespace stoker {
@@ -164,7 +164,7 @@ void ListSamples::add_values(SampleRow& row) {
         fail(ErrorKind::kLimit, "'{}': what it says of files besides their paths takes more than {} of memory",
              source_.name(), byte_count(kCopiesBytesMax));
       }
-      field.offset = ExtendedSource::begin(source_.size()) + copies_.size();
+      field.offset = source_.size() + BlockTable::kGapBytes + copies_.size();  // the table's first place
       field.length = value.text->size();
       copies_.insert(copies_.end(), value.text->begin(), value.text->end());
     }
@@ -180,8 +180,13 @@ std::string_view ListSamples::keep_name(std::string_view name) {
 
 ShardNotes ListSamples::take_notes() {
   ShardNotes notes{.classes = rows_->classes().value_or(std::move(labels_.classes())),
-                   .problems = passed_over_.sentences(source_.name()),
-                   .copies = std::move(copies_)};
+                   .problems = passed_over_.sentences(source_.name())};
+  if (!copies_.empty()) {
+    const auto blocks = std::make_shared<BlockTable>(source_.size());
+    blocks->add(HeadedRows{.head = std::move(copies_)});
+    blocks->close();
+    notes.blocks = blocks;
+  }
   if (labels_.are_too_many()) {
     notes.problems.push_back(
         fmt::format("'{}': its labels are more than {} different texts, too many for names of "

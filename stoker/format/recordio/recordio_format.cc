@@ -12,12 +12,6 @@
 #include "stoker/format/recordio/recordio_shard_writer.h"
 
 namespace stoker {
-namespace {
-
-/// A source that is the caller's.
-std::shared_ptr<Source> borrowed(Source& source) { return {std::shared_ptr<Source>(), &source}; }
-
-}  // namespace
 
 bool RecordIoFormat::recognises(const ShardCandidate& shard) const {
   if (shard.is_folder()) return false;
@@ -36,7 +30,8 @@ const WritableFormat* RecordIoFormat::writing() const {
 }
 
 RecordIoSamples::RecordIoSamples(Source& source, std::stop_token stop)
-    : source_(borrowed(source)),
+    : source_(source),
+      places_(source),
       stop_(std::move(stop)),
       records_(source),
       key_prefix_(recordio_key_prefix(source.name())) {}
@@ -44,7 +39,7 @@ RecordIoSamples::RecordIoSamples(Source& source, std::stop_token stop)
 bool RecordIoSamples::next(SampleRow& row) {
   for (;; ++without_bytes_) {
     row.clear();
-    row.source = &source_;
+    row.source = &places_.source();
     stop_if_asked(stop_, source_.name());
     if (!records_.next()) return false;
     const Bytes data = records_.data();
@@ -69,17 +64,18 @@ void RecordIoSamples::fail_without_header(Bytes data) const {
 std::uint64_t RecordIoSamples::offset_of_record() {
   if (!records_.is_split()) return records_.offset();
   const Bytes data = records_.data();
-  if (data.size() > kCopiesBytesMax - source_.bytes().size()) {
+  if (data.size() > kCopiesBytesMax - copied_bytes_) {
     fail(ErrorKind::kLimit,
          "'{}': so many records hold RecordIO's magic number and were split for it that copies of them take more than "
          "{}; the last is {}",
          source_.name(), byte_count(kCopiesBytesMax), records_.place());
   }
-  return source_.append(data);
+  copied_bytes_ += data.size();
+  return places_.add_copy(data);
 }
 
 ShardNotes RecordIoSamples::take_notes() {
-  ShardNotes notes{.copies = source_.take_bytes()};
+  ShardNotes notes{.blocks = places_.take()};
   if (without_bytes_ > 0) {
     notes.problems.push_back(
         fmt::format("'{}': skips {} without an image", source_.name(), counted(without_bytes_, "record")));

@@ -8,7 +8,7 @@
 
 #include "stoker/format/recordio/recordio_reader.h"
 #include "stoker/format/shard_format.h"
-#include "stoker/storage/extended_source.h"
+#include "stoker/storage/block_source.h"
 
 namespace stoker {
 
@@ -41,7 +41,9 @@ class RecordIoSamples final : public ShardScan {
   std::uint64_t offset_of_record();
   [[noreturn]] void fail_without_header(Bytes data) const;
 
-  ExtendedSource source_;
+  Source& source_;
+  BlockPlaces places_;
+  std::uint64_t copied_bytes_ = 0;
   std::stop_token stop_;
   RecordIoReader records_;
   std::string key_prefix_;

@@ -189,8 +189,7 @@ TEST(DiskCache, KeepsTheBytesOfBlocksAsTheyAreStored) {
   const TempFolder folder;
   ObjectOfBlocks object;
   const std::vector<std::uint8_t> content(100'000, 7);
-  object.bytes = some_bytes(20'000, 1);
-  object.add(content);
+  object.bytes = some_bytes(20'000, 1), object.add(content);
   const auto remote = std::make_shared<Remote>("s3://bucket/blocks", "1", object.bytes);
   const std::uint64_t place = first_place(object.bytes.size());
   for (const bool kept : {false, true}) {

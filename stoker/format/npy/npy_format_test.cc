@@ -1,0 +1,144 @@
+#include "stoker/format/npy/npy_format.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "stoker/base/error_testing.h"
+#include "stoker/format/zip/zip_testing.h"
+#include "stoker/storage/memory_source_testing.h"
+
+namespace stoker {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string npy(const std::string& type, const std::string& shape, const std::string& values, int version = 1,
+                const std::string& order = "False") {
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}\n", type, order, shape);
+  std::string text = "\x93NUMPY" + std::string{static_cast<char>(version), '\0'};
+  for (int i = 0; i < (version == 1 ? 2 : 4); ++i) text += static_cast<char>(header.size() >> 8 * i & 255);
+  return text + header + values;
+}
+
+/// A line for each sample: "key label field=shape:values ...".
+std::vector<std::string> rows_of(const std::string& bytes, ShardNotes* notes = nullptr,
+                                 const std::string& name = "a/x.1.npy") {
+  MemorySource source(name, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+  const std::unique_ptr<ShardScan> scan = NpyFormat().scan(source, {});
+  std::vector<std::string> lines;
+  for (SampleRow row; scan->next(row);) {
+    std::string line = fmt::format("{} {}", row.key, row.label);
+    for (const SampleField& field : row.fields) {
+      std::vector<std::uint8_t> content(field.length);
+      read_fully(*row.source, field.offset, content);
+      const std::string_view text = as_text(content);
+      EXPECT_EQ((text.find('\n') + 1) % 64, 0u) << "values are aligned";
+      const std::size_t shape = text.find("'shape': ") + 9, end = text.find('\n');
+      line += fmt::format(" {}={}{}:{}", field.name, text.substr(text.find("'descr': ") + 10, 3),
+                          text.substr(shape, text.find(')') + 1 - shape), text.substr(end + 1));
+    }
+    lines.push_back(line);
+  }
+  ShardNotes taken = scan->take_notes();
+  if (notes) *notes = std::move(taken);
+  return lines;
+}
+
+std::string fault(const std::string& bytes) {
+  const Error error = error_of([&] { rows_of(bytes); });
+  EXPECT_EQ(error.kind(), ErrorKind::kData) << error.message();
+  EXPECT_THAT(error.message(), HasSubstr("'a/x.1.npy'"));
+  return error.message();
+}
+
+TEST(NpyFormat, GivesEachRowOfAnArrayAHeader) {
+  for (const int version : {1, 2, 3}) {
+    ShardNotes notes;
+    EXPECT_THAT(rows_of(npy("|u1", "(2, 1, 2, 3)", "abcdefghijkl", version), &notes),
+                ElementsAre("x_1/00000000 -1 npy=|u1(1, 2, 3):abcdef", "x_1/00000001 -1 npy=|u1(1, 2, 3):ghijkl"));
+    EXPECT_THAT(notes.problems, ElementsAre());
+    ASSERT_NE(notes.blocks, nullptr);
+    EXPECT_EQ(notes.blocks->size(), 1u) << "however many rows there are";
+  }
+  EXPECT_THAT(rows_of(npy("|u1", "(2, 2, 1)", "abcd")),
+              ElementsAre("x_1/00000000 -1 npy=|u1(2, 1):ab", "x_1/00000001 -1 npy=|u1(2, 1):cd"));
+  EXPECT_THAT(rows_of(npy("|u1", "(0, 2, 2)", "")), ElementsAre());
+}
+
+TEST(NpyFormat, KeepsOtherNumbersAsTheyAre) {
+  ShardNotes notes;
+  EXPECT_THAT(rows_of(npy(">i2", "(2, 1)", "abcd"), &notes),
+              ElementsAre("x_1/00000000 -1 data.npy=>i2(1,):ab", "x_1/00000001 -1 data.npy=>i2(1,):cd"));
+  EXPECT_THAT(notes.problems, ElementsAre(HasSubstr("has no images: an image is height x width")));
+  EXPECT_THAT(rows_of(npy("<f4", "(1,)", "abcd")), ElementsAre("x_1/00000000 -1 data.npy=<f4():abcd"));
+}
+
+std::string npz(bool deflate, const std::string& label_type = "<i8") {
+  const std::string labels = label_type[2] == '1'   ? std::string("\3\xff")
+                             : label_type[0] == '>' ? std::string("\0\3\xff\xff", 4)
+                                                    : std::string("\3\0\0\0\0\0\0\0", 8) + std::string(8, '\xff');
+  return TestZip{{{.name = "y.npy", .content = npy(label_type, "(2,)", labels), .deflate = deflate},
+                  {.name = "x.npy", .content = npy("|u1", "(2, 1, 1)", "ab"), .deflate = deflate},
+                  {.name = "Box.npy", .content = npy("<u2", "(2, 1)", "cdef"), .deflate = deflate},
+                  {.name = "notes.txt", .content = "passed over"}}}
+      .bytes();
+}
+
+TEST(NpyFormat, GivesEachArrayOfAnArchiveAField) {
+  for (const bool deflate : {false, true}) {
+    for (const char* type : {"<i8", "|i1", ">i2"}) {
+      EXPECT_THAT(rows_of(npz(deflate, type)), ElementsAre("x_1/00000000 3 box.npy=<u2(1,):cd npy=|u1(1, 1):a",
+                                                           "x_1/00000001 -1 box.npy=<u2(1,):ef npy=|u1(1, 1):b"));
+    }
+  }
+}
+
+TEST(NpyFormat, RefusesWhatItCannotRead) {
+  EXPECT_THAT(fault(npy("|u1", "(2, 2)", "abcd", 1, "True")), HasSubstr("column by column"));
+  EXPECT_THAT(fault(npy("|O", "(2, 2)", "abcd")), HasSubstr("does not unpickle"));
+  EXPECT_THAT(fault(npy("<U4", "(2, 2)", "abcd")), HasSubstr("type '<U4'"));
+  EXPECT_THAT(fault(npy("<c8", "(2, 2)", "abcd")), HasSubstr("type '<c8'"));
+  EXPECT_THAT(fault(npy("|u1", "()", "a")), HasSubstr("single number"));
+  EXPECT_THAT(fault(npy("|u1", "(3, 0)", "")), HasSubstr("no values"));
+  EXPECT_THAT(fault(npy("|u1", "(3, -1)", "")), HasSubstr("shape is damaged"));
+  EXPECT_THAT(fault(npy("|u1", "(4,)", "abc")), HasSubstr("3 bytes that follow"));
+  EXPECT_THAT(fault(npy("|u1", "(2,)", "abc")), HasSubstr("3 bytes that follow"));
+  EXPECT_THAT(fault(npy("<f8", "(4294967296, 4294967296)", "abc")), HasSubstr("3 bytes that follow"));
+  EXPECT_THAT(fault(npy("|u1", "(2,)", "ab", 4)), HasSubstr("version is 4"));
+  EXPECT_THAT(fault("\x93NUMPY"), HasSubstr("cut short"));
+  EXPECT_THAT(fault("something else"), HasSubstr("does not begin as an npy array"));
+  EXPECT_THAT(fault(TestZip{{{.name = "a.npy", .content = npy("|u1", "(2,)", "ab")},
+                             {.name = "b.npy", .content = npy("|u1", "(3,)", "abc")}}}
+                        .bytes()),
+              HasSubstr("'a' has 2 rows and 'b' has 3"));
+  EXPECT_THAT(fault(TestZip{{{.name = "a.npy", .content = npy("|O", "(2,)", "ab")}}}.bytes()),
+              HasSubstr("array 'a.npy': it holds Python objects"));
+}
+
+TEST(NpyFormat, NamesTheFileWhereverItIsCut) {
+  for (const std::string& bytes : {npy("|u1", "(2, 1, 2, 3)", "abcdefghijkl"), npz(false), npz(true)}) {
+    for (std::size_t length = 0; length < bytes.size(); ++length) fault(bytes.substr(0, length));
+  }
+}
+
+TEST(NpyFormat, StaysInsideWhateverBitFlips) {
+  int sound = 0;
+  for (std::string bytes : {npy("|u1", "(2, 1, 2, 3)", "abcdefghijkl"), npz(false), npz(true)}) {
+    for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+      bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << (bit % 8)));
+      try {
+        rows_of(bytes);
+        ++sound;
+      } catch (const Error& error) {
+        EXPECT_THAT(error.message(), HasSubstr("'a/x.1.npy'"));
+      }
+      bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << (bit % 8)));
+    }
+  }
+  EXPECT_GT(sound, 0);
+}
+
+}  // namespace
+}  // namespace stoker
