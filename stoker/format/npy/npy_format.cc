@@ -46,8 +46,11 @@ std::int64_t integer_at(const NpyArray& array, Bytes bytes) {
 
 class NpyScan final : public ShardScan {
  public:
-  NpyScan(Source& source, const std::stop_token& stop)
-      : source_(source), stop_(stop), places_(source), prefix_(key_prefix_of_file(source.name(), {".npy", ".npz"})) {
+  NpyScan(Source& source, std::stop_token stop)
+      : source_(source),
+        stop_(std::move(stop)),
+        places_(source),
+        prefix_(key_prefix_of_file(source.name(), {".npy", ".npz"})) {
     std::array<std::uint8_t, 2> head{};
     if (source.size() >= head.size()) read_fully(source, 0, head);
     if (as_text(head) == "PK") {

@@ -43,8 +43,8 @@ class ZipDirectory {
     return std::string_view(names_).substr(member.name_begin, member.name_bytes);
   }
   bool is_folder(const ZipMember& member) const { return name(member).ends_with('/'); }
-  /// The first member whose name is not before `name`.
-  std::vector<ZipMember>::const_iterator from(std::string_view name) const;
+  /// The first member whose name is not before `wanted`.
+  std::vector<ZipMember>::const_iterator from(std::string_view wanted) const;
 
  private:
   struct Extent {
