@@ -23,8 +23,10 @@ struct ShardNotes {
   std::vector<std::string> classes{};   // by label, if the shard names them
   std::vector<std::string> problems{};  // sentences about what is not part of a sample, and may have been meant to be
   bool holds_index = false;             // which was not used
-  // Of values that do not lie in the shard as one range, in compressed blocks for example: rows have offsets as
-  // BlockPlaces gives them. Null without such values.
+  // Of values that do not lie in the shard as one range: rows have offsets as ExtendedSource gives them. What a shard
+  // with such values holds is found by a scan each time, since an index describes the shard alone.
+  std::vector<std::uint8_t> copies{};
+  // Of values in compressed blocks: rows have offsets as BlockPlaces gives them. Null without such blocks.
   std::shared_ptr<const BlockTable> blocks{};
 };
 
