@@ -11,6 +11,7 @@
 #include "stoker/codec/jpeg/files_testing.h"
 #include "stoker/codec/jpeg/plane_decoder.h"
 #include "stoker/codec/npy.h"
+#include "stoker/codec/tiff/tiff_testing.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index/index_places.h"
 #include "stoker/format/index/index_testing.h"
@@ -169,6 +170,37 @@ void keep_images(const Corpus& corpus) {
   corpus.keep("gif", "interlaced", make_gif(gif));
 }
 
+/// A file of each compression, of strips or tiles.
+void keep_tiffs(const Corpus& corpus) {
+  const TestTiff small{.name = "none", .width = 6, .height = 5};
+  const auto keep = [&](TestTiff tiff) { corpus.keep("tiff", tiff.name, make_test_tiff(tiff).bytes); };
+  keep(small);
+  for (const auto& [name, compression] :
+       {std::pair{"lzw", 5}, {"jpeg", 7}, {"deflate", 8}, {"packbits", 32773}, {"zstd", 50000}}) {
+    TestTiff tiff = small;
+    tiff.name = name, tiff.compression = compression;
+    if (compression == 7) tiff.photometric = 6, tiff.rows_per_strip = 16;
+    keep(tiff);
+    tiff.name += "_tiles", tiff.tile = 16;
+    keep(tiff);
+  }
+  for (const auto& [name, compression] : {std::pair{"fax_runs", 2}, {"fax_3", 3}, {"fax_4", 4}}) {
+    TestTiff tiff = small;
+    tiff.name = name, tiff.compression = compression, tiff.photometric = 0, tiff.samples = tiff.bits = 1;
+    keep(tiff);
+  }
+  keep({.name = "big_endian",
+        .width = 5,
+        .height = 4,
+        .bits = 16,
+        .compression = 5,
+        .planar = 2,
+        .predictor = 2,
+        .mode = "wb8"});
+  keep({.name = "palette", .width = 5, .height = 4, .photometric = 3, .samples = 1, .bits = 4});
+  keep({.name = "cmyk", .width = 5, .height = 4, .photometric = 5, .samples = 4});
+}
+
 void keep_recipes(const Corpus& corpus) {
   for (const std::string& name : Recipe::names()) {
     corpus.keep("recipe", name, as_bytes(Recipe::named(name).to_toml()));
@@ -234,9 +266,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   const stoker::Corpus corpus(argv[1]);
-  for (const auto keep :
-       {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_tfrecords,
-        stoker::keep_manifests, stoker::keep_arrays, stoker::keep_images, stoker::keep_recipes, stoker::keep_jpegs}) {
+  for (const auto keep : {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars,
+                          stoker::keep_tfrecords, stoker::keep_manifests, stoker::keep_arrays, stoker::keep_images,
+                          stoker::keep_tiffs, stoker::keep_recipes, stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

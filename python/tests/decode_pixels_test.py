@@ -4,7 +4,7 @@ import struct
 
 import numpy as np
 import pytest
-from PIL import ImageOps
+from PIL import Image, ImageOps
 
 import stoker
 from sample_images import decoded, encoded, picture, rgb
@@ -114,6 +114,46 @@ def test_an_animated_gif_is_its_first_frame_as_in_pil(reference):
         data = encoded(picture(*size, seed=1, mode="P"), "GIF", save_all=True, append_images=frames)
         assert decoded(data).n_frames == 3
         np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK"])
+@pytest.mark.parametrize(
+    "compression", ["raw", "packbits", "tiff_lzw", "tiff_deflate", "tiff_adobe_deflate", "zstd", "jpeg"])
+def test_tiff_of_every_mode_decodes_as_in_pil(mode, compression, reference):
+    if compression == "jpeg" and mode in ("1", "LA", "P", "RGBA"):
+        pytest.skip("JPEG data have no such pixels")
+    for size in SIZES:
+        data = encoded(picture(*size, mode=mode), "TIFF", compression=compression)
+        np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
+@pytest.mark.parametrize("compression", ["group3", "group4", "tiff_ccitt"])
+def test_tiff_of_fax_data_decodes_as_in_pil(compression, reference):
+    for size in SIZES:
+        data = encoded(picture(*size, mode="1"), "TIFF", compression=compression)
+        np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
+def test_tiff_of_16_bits_keeps_the_high_byte(reference):
+    for size in SIZES:
+        values = np.random.default_rng(1).integers(0, 65536, size[::-1]).astype(np.uint16)
+        data = encoded(Image.fromarray(values), "TIFF", compression="tiff_lzw")
+        np.testing.assert_array_equal(pixels(data, reference), np.repeat(values[..., None] >> 8, 3, -1))
+
+
+@both_executors
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_orientation_of_a_tiff_is_applied_when_asked(orientation, reference):
+    image = picture(40, 27)
+    data = encoded(image, "TIFF", tiffinfo={274: orientation})
+    exif = image.getexif()
+    exif[0x0112] = orientation
+    upright = ImageOps.exif_transpose(decoded(encoded(image, "PNG", exif=exif)))
+    np.testing.assert_array_equal(pixels(data, reference, orientation="apply"), np.asarray(upright))
+    np.testing.assert_array_equal(pixels(data, reference, orientation="ignore"), np.asarray(image))
 
 
 @both_executors

@@ -1,5 +1,7 @@
 #include "stoker/codec/decode_memory.h"
 
+#include <algorithm>
+
 #include "stoker/codec/own_decoder.h"
 
 namespace stoker {
@@ -11,7 +13,7 @@ std::uint64_t area(int width, int height) {
 
 // libjpeg keeps the coefficients of an image whose data come in several scans: 16 bits each, in whole blocks.
 std::uint64_t jpeg_coefficients(const ImageFacts& facts) {
-  if (facts.coding == JpegCoding::kSequential) return 0;
+  if (facts.coding == JpegCoding::kSequential || facts.coding == JpegCoding::kNone) return 0;
   const std::uint64_t luma = area(facts.width + 16, facts.height + 16);
   const std::uint64_t chroma = luma / static_cast<std::uint64_t>(facts.chroma_across * facts.chroma_down);
   const bool two_luma = facts.components == 4;  // CMYK's black has the size of luma
@@ -21,6 +23,10 @@ std::uint64_t jpeg_coefficients(const ImageFacts& facts) {
 
 // The tables that giflib decodes by.
 constexpr std::uint64_t kGiflib = 64 << 10;
+
+// The window of Zstandard data, and the tables of other compressions; and a tile, which may be larger than the image.
+constexpr std::uint64_t kLibtiff = 9 << 20;
+constexpr int kTile = 1024;
 
 }  // namespace
 
@@ -45,6 +51,12 @@ std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window) {
     case Codec::kGif:
       pixels = all * 3 + static_cast<std::uint64_t>(facts.width);
       library = kGiflib;
+      break;
+    case Codec::kTiff:
+      pixels = area(window.width, window.height) * 3 +
+               area(std::max(facts.width + 16, kTile), std::max(facts.height + 16, kTile)) *
+                   static_cast<std::uint64_t>((facts.components + 1) * (facts.bits_per_component > 8 ? 2 : 1));
+      library = kLibtiff + jpeg_coefficients(facts);
       break;
     case Codec::kRaw:
     case Codec::kUnknown: break;  // used where it lies

@@ -28,7 +28,8 @@ std::int64_t decode_rgb_work(const ImageFacts& facts, Rect window) {
     case Codec::kJpeg: return from_the_beginning(facts, window, kLibraryRead);
     case Codec::kPng:
     case Codec::kWebp:
-    case Codec::kGif: return pixels_of(facts.width, facts.height);  // all of it, whatever the window
+    case Codec::kGif:
+    case Codec::kTiff: return pixels_of(facts.width, facts.height);  // all of it, whatever the window
     case Codec::kBmp: return pixels_of(window.width, window.height);
     case Codec::kRaw:
     case Codec::kUnknown: break;

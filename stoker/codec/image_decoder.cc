@@ -12,6 +12,7 @@
 #include "stoker/codec/npy.h"
 #include "stoker/codec/png_decoder.h"
 #include "stoker/codec/raw_decoder.h"
+#include "stoker/codec/tiff/tiff_decoder.h"
 #include "stoker/codec/webp_decoder.h"
 
 namespace stoker {
@@ -25,11 +26,10 @@ struct Opening {
 };
 
 constexpr Opening kOpenings[] = {
-    {0, "II*\0"sv, "a TIFF image"},         {0, "MM\0*"sv, "a TIFF image"},       {4, "ftypavif"sv, "an AVIF image"},
-    {4, "ftyphei"sv, "a HEIF image"},       {0, "\xFF\x0A"sv, "a JPEG XL image"}, {4, "JXL \r\n"sv, "a JPEG XL image"},
-    {4, "jP  \r\n"sv, "a JPEG 2000 image"}, {0, "8BPS"sv, "a Photoshop image"},   {0, "%PDF"sv, "a PDF document"},
-    {0, "<html"sv, "an HTML page"},         {0, "<!DOCTYPE"sv, "an HTML page"},   {0, "<?xml"sv, "an XML document"},
-    {0, "\x1F\x8B"sv, "gzip data"},         {0, "PK\x03\x04"sv, "a ZIP archive"},
+    {4, "ftypavif"sv, "an AVIF image"},   {4, "ftyphei"sv, "a HEIF image"},       {0, "\xFF\x0A"sv, "a JPEG XL image"},
+    {4, "JXL \r\n"sv, "a JPEG XL image"}, {4, "jP  \r\n"sv, "a JPEG 2000 image"}, {0, "8BPS"sv, "a Photoshop image"},
+    {0, "%PDF"sv, "a PDF document"},      {0, "<html"sv, "an HTML page"},         {0, "<!DOCTYPE"sv, "an HTML page"},
+    {0, "<?xml"sv, "an XML document"},    {0, "\x1F\x8B"sv, "gzip data"},         {0, "PK\x03\x04"sv, "a ZIP archive"},
 };
 
 bool is_text(std::uint8_t byte) {
@@ -60,6 +60,7 @@ Codec detect_codec(Bytes encoded) {
   if (has_npy_magic(encoded)) return Codec::kRaw;
   if (has_bmp_magic(encoded)) return Codec::kBmp;
   if (text.starts_with("GIF87a"sv) || text.starts_with("GIF89a"sv)) return Codec::kGif;
+  if (has_tiff_magic(encoded)) return Codec::kTiff;
   return Codec::kUnknown;
 }
 
@@ -139,6 +140,9 @@ ImageDecoder& AnyImageDecoder::decoder_for(Codec codec) {
     case Codec::kGif:
       if (!gif_) gif_ = std::make_unique<GifDecoder>();
       return *gif_;
+    case Codec::kTiff:
+      if (!tiff_) tiff_ = std::make_unique<TiffDecoder>();
+      return *tiff_;
     case Codec::kUnknown: break;
   }
   fail(ErrorKind::kUsage, "there is no decoder for an unknown codec: read the image's facts first");
@@ -147,7 +151,8 @@ ImageDecoder& AnyImageDecoder::decoder_for(Codec codec) {
 ImageFacts AnyImageDecoder::read_facts(Bytes encoded) {
   const Codec codec = detect_codec(encoded);
   if (codec == Codec::kUnknown) {
-    fail(ErrorKind::kBadSample, "this is not a JPEG, PNG, WebP, BMP or GIF image: {}", describe_first_bytes(encoded));
+    fail(ErrorKind::kBadSample, "this is not a JPEG, PNG, WebP, BMP, GIF or TIFF image: {}",
+         describe_first_bytes(encoded));
   }
   const ImageFacts facts = decoder_for(codec).read_facts(encoded);
   check_limits(facts, limits_);

@@ -17,10 +17,11 @@ enum class Codec : std::uint8_t {
   kRaw = 4,
   kBmp = 5,
   kGif = 6,
+  kTiff = 7,
 };
-inline constexpr Codec kLastCodec = Codec::kGif;
+inline constexpr Codec kLastCodec = Codec::kTiff;
 
-/// "jpeg", "png", "webp", "raw", "bmp", "gif"; "unknown" otherwise.
+/// "jpeg", "png", "webp", "raw", "bmp", "gif", "tiff"; "unknown" otherwise.
 constexpr std::string_view to_string(Codec codec) {
   switch (codec) {
     case Codec::kJpeg: return "jpeg";
@@ -29,14 +30,15 @@ constexpr std::string_view to_string(Codec codec) {
     case Codec::kRaw: return "raw";
     case Codec::kBmp: return "bmp";
     case Codec::kGif: return "gif";
+    case Codec::kTiff: return "tiff";
     case Codec::kUnknown: break;
   }
   return "unknown";
 }
 
-/// How a JPEG's coefficients are written.
+/// How the coefficients of a JPEG, or of those in a TIFF, are written.
 enum class JpegCoding : std::uint8_t {
-  kNone = 0,  // not a JPEG
+  kNone = 0,  // not JPEG data
   kSequential = 1,
   kSequentialScans = 2,  // a scan for each component
   kProgressive = 3,
@@ -52,7 +54,8 @@ using Orientation = std::uint8_t;
 struct ImageFacts {
   Codec codec = Codec::kUnknown;
   int width = 0, height = 0;  // as stored, before the orientation is applied
-  int components = 0;         // as stored: 1 grey, 2 grey + alpha, 3 colour (or a palette), 4 CMYK or colour + alpha
+  int components =
+      0;  // as stored: 1 grey, 2 grey + alpha, 3 colour (or a palette), 4 CMYK or colour + alpha; more in a TIFF
   int bits_per_component = 8;
   Orientation orientation = 1;
   JpegCoding coding = JpegCoding::kNone;
