@@ -97,6 +97,7 @@ class MemoryStore::Writer final : public ObjectWriter {
 };
 
 std::optional<ObjectFacts> MemoryStore::find(const Location& at) const {
+  if (on_find_) on_find_(at);
   const std::lock_guard lock(objects_->mutex);
   const auto& all = objects_->by_name;
   if (const auto found = all.find(at.text()); found != all.end()) {
@@ -127,7 +128,7 @@ std::shared_ptr<Source> MemoryStore::open(const Location& at) const {
   const auto found = objects_->by_name.find(at.text());
   if (found == objects_->by_name.end()) fail(ErrorKind::kNotFound, "there is no '{}'", at);
   ++objects_->opened;
-  return std::make_shared<MemorySource>(at.text(), found->second);
+  return std::make_shared<MemorySource>(at.text(), found->second, on_find_ != nullptr);
 }
 
 std::shared_ptr<Source> MemoryStore::open_folder(const Location& folder) const {

@@ -2,6 +2,7 @@
 // treats a location as a path. All copies of its Stores see what is written to it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,6 +27,8 @@ class MemoryStore final : public Store {
   void remove(const Location& at) const override;
   std::shared_ptr<const TrafficMeter> meter() const override { return meter_; }
 
+  /// From now on sources say that they are far away, and find() calls this first.
+  void move_away(std::function<void(const Location&)> on_find) { on_find_ = std::move(on_find); }
   void write(const Location& at, std::string_view content) const;
   /// Of all objects, in order.
   std::vector<std::string> names() const;
@@ -48,6 +51,7 @@ class MemoryStore final : public Store {
   };
 
   const std::shared_ptr<Objects> objects_ = std::make_shared<Objects>();
+  std::function<void(const Location&)> on_find_;  // none: it is near
   const std::shared_ptr<const TrafficMeter> meter_ = std::make_shared<Meter>();
 };
 

@@ -1,56 +1,90 @@
 #include "stoker/format/open/late_shards.h"
 
+#include <algorithm>
+#include <atomic>
+#include <thread>
 #include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
 
 namespace stoker {
+namespace {
+
+constexpr std::size_t kSideBySide = 32;  // threads, which wait for answers most of the time
+
+/// Calls `task` with each number below `count`, with several threads. What it throws ends that number alone.
+template <typename Task>
+void run_side_by_side(std::size_t count, const Task& task) {
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      const std::exception_ptr ignored = thrown_by([&] { task(i); });
+    }
+  };
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < std::min(count, kSideBySide); ++i) others.emplace_back(work);
+  work();
+}
+
+}  // namespace
 
 std::size_t LateShards::add(const FoundShard& shard, const ManifestShard& listed) {
   shards_.push_back({{shard.location.absolute(), shard.format}, listed});
   return shards_.size() - 1;
 }
 
+LateShards::Ends LateShards::fetch_ends(std::span<const std::size_t> shards) const {
+  std::vector<Location> locations;
+  for (const std::size_t shard : shards) locations.push_back(shards_[shard].shard.location);
+  opener_.stores().expect(locations);
+  Ends ends;
+  Pending reads;
+  for (const std::size_t shard : shards) {
+    const std::exception_ptr absent = thrown_by([&] {
+      KeptEnd end(opener_.stores().open(shards_[shard].shard.location));
+      if (!end.source()->is_remote()) return;
+      ends.emplace(shard, std::move(end)).first->second.fetch(reads);
+    });
+  }
+  reads.wait();
+  return ends;
+}
+
 void LateShards::expect(std::span<const std::size_t> shards) const {
   const std::exception_ptr ignored = thrown_by([&] {  // open() tells what is wrong
-    std::vector<Location> locations;
-    for (const std::size_t shard : shards) locations.push_back(shards_[shard].shard.location);
-    opener_.stores().expect(locations);
-    std::map<std::size_t, KeptEnd> ends;
-    Pending reads;
-    for (const std::size_t shard : shards) {
-      const std::exception_ptr absent = thrown_by([&] {
-        const auto end = ends.emplace(shard, opener_.stores().open(shards_[shard].shard.location)).first;
-        end->second.fetch(reads);
-      });
-    }
-    reads.wait();
-    const std::lock_guard lock(mutex_);
-    ends_.merge(ends);
+    const Ends ends = fetch_ends(shards);
+    const std::vector<Ends::value_type> all(ends.begin(), ends.end());
+    run_side_by_side(all.size(), [&](std::size_t i) {
+      const auto& [shard, end] = all[i];
+      const Late& late = shards_[shard];
+      OpenedShard opened = opener_.open(late.shard, late.listed, end);
+      const std::lock_guard lock(mutex_);
+      ready_.emplace(shard, std::move(opened));
+    });
   });
 }
 
 void LateShards::forget(std::span<const std::size_t> shards) const {
   const std::lock_guard lock(mutex_);
-  for (const std::size_t shard : shards) ends_.erase(shard);
+  for (const std::size_t shard : shards) ready_.erase(shard);
 }
 
 OpenedShard LateShards::open(std::size_t shard) const {
   const Late& late = shards_[shard];
-  const std::optional<KeptEnd> end = take_end(shard);
-  OpenedShard opened = end ? opener_.open(late.shard, late.listed, *end) : opener_.open(late.shard, {}, &late.listed);
+  std::optional<OpenedShard> ready = take_ready(shard);
+  OpenedShard opened = ready ? *std::move(ready) : opener_.open(late.shard, {}, &late.listed);
   for (const std::string& problem : opened.problems) log(LogLevel::kWarning, "{}", problem);
   return opened;
 }
 
-std::optional<KeptEnd> LateShards::take_end(std::size_t shard) const {
+std::optional<OpenedShard> LateShards::take_ready(std::size_t shard) const {
   const std::lock_guard lock(mutex_);
-  const auto found = ends_.find(shard);
-  if (found == ends_.end()) return std::nullopt;
-  KeptEnd end = std::move(found->second);
-  ends_.erase(found);
-  return end;
+  const auto found = ready_.find(shard);
+  if (found == ready_.end()) return std::nullopt;
+  OpenedShard opened = std::move(found->second);
+  ready_.erase(found);
+  return opened;
 }
 
 }  // namespace stoker

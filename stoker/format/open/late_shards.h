@@ -19,7 +19,8 @@ class LateShards {
 
   /// Returns its number.
   std::size_t add(const FoundShard& shard, const ManifestShard& listed);
-  /// These are opened next: what opening them reads of distant stores is fetched, of all of them at once. Never fails.
+  /// These are opened next: those in distant stores are opened now, side by side, since each waits for several answers
+  /// in turn. Never fails.
   void expect(std::span<const std::size_t> shards) const;
   /// Those of them that were not opened are no longer expected.
   void forget(std::span<const std::size_t> shards) const;
@@ -32,12 +33,15 @@ class LateShards {
     ManifestShard listed;
   };
 
-  std::optional<KeptEnd> take_end(std::size_t shard) const;
+  using Ends = std::map<std::size_t, KeptEnd>;
+
+  Ends fetch_ends(std::span<const std::size_t> shards) const;
+  std::optional<OpenedShard> take_ready(std::size_t shard) const;
 
   const ShardOpener opener_;
   std::vector<Late> shards_;
   mutable std::mutex mutex_;
-  mutable std::map<std::size_t, KeptEnd> ends_;  // of those that are expected
+  mutable std::map<std::size_t, OpenedShard> ready_;  // those that were expected
 };
 
 }  // namespace stoker

@@ -3,15 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <condition_variable>
 #include <memory>
+#include <mutex>
+#include <set>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/base/watchdog_testing.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/dataset_views.h"
 #include "stoker/format/index/index_writer.h"
 #include "stoker/format/manifest/manifest.h"
 #include "stoker/format/open/sharded_dataset.h"
-#include "stoker/format/tar/tar_writer.h"
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/memory_store_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
@@ -30,6 +33,23 @@ class DataInAStore : public ::testing::Test {
   void write_tar(const Location& at, std::string_view key) {
     store_->write(
         at, tar_member(fmt::format("{}.jpg", key), key) + tar_member(fmt::format("{}.cls", key), "3") + tar_end());
+  }
+  /// A shard for each key, and the manifest that lists them.
+  void write_packed(const std::vector<std::string>& keys) {
+    Manifest manifest;
+    manifest.fields = {"jpg", "cls"};
+    for (const std::string& key : keys) {
+      const std::string name = fmt::format("shard-{}.tar", key);
+      const Location at = Location("mem://packed") / name;
+      write_tar(at, key);
+      const SampleTable table = scan_tar(*store_->open(at));
+      manifest.shards.push_back({.name = name,
+                                 .bytes = store_->find(at)->size,
+                                 .samples = table.size(),
+                                 .sample_bytes = table.bytes(),
+                                 .fingerprint = table.fingerprint()});
+    }
+    put_whole(stores_, "mem://packed/manifest.json", as_bytes(manifest.to_json()));
   }
   std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const IndexOptions& options = {}) {
     return open_dataset(data, stores_, options);
@@ -121,23 +141,34 @@ TEST_F(DataInAStore, KeepsWhatAScanFoundUntilTheObjectIsReplaced) {
 }
 
 TEST_F(DataInAStore, OpensByItsManifestWithoutItsShards) {
-  TarWriter writer(stores_.put("mem://packed/shard-000000.tar"));
-  writer.add("a.jpg", as_bytes("a"));
-  writer.finish();
-  const SampleTable table = scan_tar(*store_->open("mem://packed/shard-000000.tar"));
-  Manifest manifest;
-  manifest.fields = {"jpg"};
-  manifest.shards.push_back({.name = "shard-000000.tar",
-                             .bytes = store_->find("mem://packed/shard-000000.tar")->size,
-                             .samples = 1,
-                             .sample_bytes = 1,
-                             .fingerprint = table.fingerprint()});
-  put_whole(stores_, "mem://packed/manifest.json", as_bytes(manifest.to_json()));
+  write_packed({"a"});
   const int before = store_->opened();
   const auto data = open({"mem://packed"});
   EXPECT_EQ(data->size(), 1);
   EXPECT_EQ(store_->opened(), before + 1) << "the manifest";
-  EXPECT_THAT(samples(*data), ElementsAre("a -1 a"));
+  EXPECT_THAT(samples(*data), ElementsAre("a 3 a"));
+}
+
+// Opening a shard with an index beside it takes several answers in turn.
+TEST_F(DataInAStore, OpensDistantShardsSideBySide) {
+  constexpr std::size_t kShards = 5;
+  write_packed({"a", "b", "c", "d", "e"});
+  const auto data = open({"mem://packed"});
+  std::mutex mutex;
+  std::condition_variable came;
+  std::set<std::string> looked_for;
+  store_->move_away([&](const Location& at) {
+    if (!at.text().ends_with(".sidx")) return;
+    std::unique_lock lock(mutex);
+    looked_for.insert(at.text());
+    came.notify_all();
+    came.wait(lock, [&] { return looked_for.size() == kShards; });
+  });
+  const Watchdog watchdog;
+  data->prepare(std::vector<std::int64_t>{0, 1, 2, 3, 4});
+  const int opened = store_->opened();
+  EXPECT_THAT(samples(*data), ElementsAre("a 3 a", "b 3 b", "c 3 c", "d 3 d", "e 3 e"));
+  EXPECT_EQ(store_->opened(), opened) << "they were open already";
 }
 
 TEST_F(DataInAStore, IsNamedWhereItIsNotThereOrBroken) {
