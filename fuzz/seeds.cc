@@ -10,6 +10,7 @@
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/codec/jpeg/files_testing.h"
 #include "stoker/codec/jpeg/plane_decoder.h"
+#include "stoker/codec/jpeg2000/jpeg2000_testing.h"
 #include "stoker/codec/npy.h"
 #include "stoker/codec/tiff/tiff_testing.h"
 #include "stoker/format/content_tag.h"
@@ -201,6 +202,23 @@ void keep_tiffs(const Corpus& corpus) {
   keep({.name = "cmyk", .width = 5, .height = 4, .photometric = 5, .samples = 4});
 }
 
+void keep_jpeg2000s(const Corpus& corpus) {
+  const auto keep = [&](const TestJpeg2000& image) {
+    corpus.keep("jpeg2000", image.name, make_test_jpeg2000(image).bytes);
+  };
+  keep({.name = "rgb", .width = 6, .height = 5, .resolutions = 2});
+  keep({.name = "bare_grey", .width = 6, .height = 5, .components = 1, .bits = 12, .boxed = false, .resolutions = 2});
+  keep({.name = "tiles",
+        .width = 20,
+        .height = 5,
+        .lossy = true,
+        .tile = 16,
+        .resolutions = 3,
+        .layers = 2,
+        .progression = 2});
+  keep({.name = "chroma", .width = 6, .height = 5, .resolutions = 2, .progression = 4, .precinct = 4, .chroma = 2});
+}
+
 void keep_recipes(const Corpus& corpus) {
   for (const std::string& name : Recipe::names()) {
     corpus.keep("recipe", name, as_bytes(Recipe::named(name).to_toml()));
@@ -268,7 +286,7 @@ int main(int argc, char** argv) {
   const stoker::Corpus corpus(argv[1]);
   for (const auto keep : {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars,
                           stoker::keep_tfrecords, stoker::keep_manifests, stoker::keep_arrays, stoker::keep_images,
-                          stoker::keep_tiffs, stoker::keep_recipes, stoker::keep_jpegs}) {
+                          stoker::keep_tiffs, stoker::keep_jpeg2000s, stoker::keep_recipes, stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

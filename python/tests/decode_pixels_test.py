@@ -157,6 +157,20 @@ def test_orientation_of_a_tiff_is_applied_when_asked(orientation, reference):
 
 
 @both_executors
+@pytest.mark.parametrize("mode", ["L", "LA", "RGB", "RGBA"])
+@pytest.mark.parametrize("options", [
+    {}, {"no_jp2": True}, {"irreversible": True, "quality_layers": [20, 5]}, {"tile_size": (16, 16), "progression": "RPCL"},
+    {"codeblock_size": (16, 16), "precinct_size": (32, 32), "num_resolutions": 3, "progression": "CPRL"}], ids=str)
+def test_jpeg_2000_decodes_as_in_pil(mode, options, reference):
+    for size in SIZES:
+        if min(size) < 2 ** options.get("num_resolutions", 6) and not options:
+            continue
+        data = encoded(picture(*size, mode=mode), "JPEG2000", **options)
+        assert decoded(data).mode == mode
+        np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_exif_orientation_is_applied_as_by_pil_when_asked(orientation, reference):
     image = picture(40, 27)

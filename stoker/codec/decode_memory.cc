@@ -28,6 +28,9 @@ constexpr std::uint64_t kGiflib = 64 << 10;
 constexpr std::uint64_t kLibtiff = 9 << 20;
 constexpr int kTile = 1024;
 
+// Tables, and the blocks of code that a small image may be divided into.
+constexpr std::uint64_t kOpenjpeg = 4 << 20;
+
 }  // namespace
 
 std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window) {
@@ -57,6 +60,12 @@ std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window) {
                area(std::max(facts.width + 16, kTile), std::max(facts.height + 16, kTile)) *
                    static_cast<std::uint64_t>((facts.components + 1) * (facts.bits_per_component > 8 ? 2 : 1));
       library = kLibtiff + jpeg_coefficients(facts);
+      break;
+    case Codec::kJpeg2000:
+      // openjpeg has 32 bits for each sample, of the image and of a tile, which may have half of it; and the coded
+      // bytes.
+      pixels = area(window.width, window.height) * 4;
+      library = kOpenjpeg + all * static_cast<std::uint64_t>(facts.components * (facts.bits_per_component > 8 ? 8 : 7));
       break;
     case Codec::kRaw:
     case Codec::kUnknown: break;  // used where it lies

@@ -54,6 +54,8 @@ TEST(AnyImageDecoder, TellsTheCodecByTheBytesAlone) {
   EXPECT_EQ(detect_codec(noisy_tiff(3, 2, 1)), Codec::kTiff);
   EXPECT_EQ(detect_codec(as_bytes("MM\0+"sv)), Codec::kTiff);
   EXPECT_EQ(detect_codec(as_bytes("II*"sv)), Codec::kUnknown);
+  EXPECT_EQ(detect_codec(as_bytes("\xFF\x4F\xFF\x51"sv)), Codec::kJpeg2000);
+  EXPECT_EQ(detect_codec(as_bytes("\0\0\0\x0CjP  \r\n\x87\n"sv)), Codec::kJpeg2000);
   EXPECT_EQ(detect_codec(noisy_bmp(3, 2, 1)), Codec::kBmp);
   EXPECT_EQ(detect_codec(as_bytes("BMW, Audi and others"sv)), Codec::kUnknown);
   EXPECT_EQ(detect_codec(as_bytes("\xFF\xD8")), Codec::kUnknown);

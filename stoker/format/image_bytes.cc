@@ -10,6 +10,7 @@ std::string_view extension_of_bytes(Bytes beginning) {
   if (text.starts_with("RIFF"sv) && text.size() >= 12 && text.substr(8, 4) == "WEBP"sv) return "webp";
   if (text.starts_with("\x93NUMPY"sv)) return "npy";
   if (text.starts_with("II*\0"sv) || text.starts_with("MM\0*"sv)) return "tif";
+  if (text.starts_with("\0\0\0\x0CjP  \r\n"sv)) return "jp2";
   return {};
 }
 

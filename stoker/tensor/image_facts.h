@@ -18,10 +18,11 @@ enum class Codec : std::uint8_t {
   kBmp = 5,
   kGif = 6,
   kTiff = 7,
+  kJpeg2000 = 8,
 };
-inline constexpr Codec kLastCodec = Codec::kTiff;
+inline constexpr Codec kLastCodec = Codec::kJpeg2000;
 
-/// "jpeg", "png", "webp", "raw", "bmp", "gif", "tiff"; "unknown" otherwise.
+/// "jpeg", "png", "webp", "raw", "bmp", "gif", "tiff", "jpeg2000"; "unknown" otherwise.
 constexpr std::string_view to_string(Codec codec) {
   switch (codec) {
     case Codec::kJpeg: return "jpeg";
@@ -31,6 +32,7 @@ constexpr std::string_view to_string(Codec codec) {
     case Codec::kBmp: return "bmp";
     case Codec::kGif: return "gif";
     case Codec::kTiff: return "tiff";
+    case Codec::kJpeg2000: return "jpeg2000";
     case Codec::kUnknown: break;
   }
   return "unknown";

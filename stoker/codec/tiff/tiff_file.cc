@@ -14,28 +14,28 @@ namespace {
 using namespace std::string_view_literals;
 
 enum TiffTag : std::uint64_t {
-  kWidth = 256,
-  kHeight = 257,
-  kBitsPerSample = 258,
-  kCompression = 259,
-  kPhotometric = 262,
-  kFillOrder = 266,
-  kStripOffsets = 273,
-  kOrientation = 274,
-  kSamplesPerPixel = 277,
-  kRowsPerStrip = 278,
-  kStripByteCounts = 279,
-  kPlanarConfiguration = 284,
-  kGroup3Options = 292,
-  kPredictor = 317,
-  kColorMap = 320,
-  kTileWidth = 322,
-  kTileHeight = 323,
-  kTileOffsets = 324,
-  kTileByteCounts = 325,
-  kExtraSamples = 338,
-  kSampleFormat = 339,
-  kJpegTables = 347,
+  kTagWidth = 256,
+  kTagHeight = 257,
+  kTagBitsPerSample = 258,
+  kTagCompression = 259,
+  kTagPhotometric = 262,
+  kTagFillOrder = 266,
+  kTagStripOffsets = 273,
+  kTagOrientation = 274,
+  kTagSamplesPerPixel = 277,
+  kTagRowsPerStrip = 278,
+  kTagStripByteCounts = 279,
+  kTagPlanarConfiguration = 284,
+  kTagGroup3Options = 292,
+  kTagPredictor = 317,
+  kTagColorMap = 320,
+  kTagTileWidth = 322,
+  kTagTileHeight = 323,
+  kTagTileOffsets = 324,
+  kTagTileByteCounts = 325,
+  kTagExtraSamples = 338,
+  kTagSampleFormat = 339,
+  kTagJpegTables = 347,
 };
 
 // Real directories have some dozens.
@@ -156,15 +156,16 @@ bool all_are(const std::optional<TiffNumbers>& numbers, std::uint64_t value) {
 }
 
 void read_samples(const TiffDirectory& directory, TiffImage& image) {
-  const std::uint64_t photometric = directory.number_of(kPhotometric, 0),
-                      compression = directory.number_of(kCompression, 1);
-  const std::uint64_t samples = directory.number_of(kSamplesPerPixel, 1), bits = directory.number_of(kBitsPerSample, 1);
+  const std::uint64_t photometric = directory.number_of(kTagPhotometric, 0),
+                      compression = directory.number_of(kTagCompression, 1);
+  const std::uint64_t samples = directory.number_of(kTagSamplesPerPixel, 1),
+                      bits = directory.number_of(kTagBitsPerSample, 1);
   const int colors = samples_of(photometric);
   if (colors == 0)
     fail(ErrorKind::kBadSample, "TIFF images of photometric interpretation {} are not read", photometric);
   if (!is_read(compression)) fail(ErrorKind::kBadSample, "TIFF images of compression {} are not read", compression);
-  if (!all_are(directory.find(kSampleFormat), 1)) refuse_tiff("its samples are signed or floating-point numbers");
-  if (!all_are(directory.find(kBitsPerSample), bits)) refuse_tiff("its samples differ in their bits");
+  if (!all_are(directory.find(kTagSampleFormat), 1)) refuse_tiff("its samples are signed or floating-point numbers");
+  if (!all_are(directory.find(kTagBitsPerSample), bits)) refuse_tiff("its samples differ in their bits");
   if (samples < static_cast<std::uint64_t>(colors) || samples > kSamplesMax) {
     fail(ErrorKind::kBadSample, "TIFF images of {} samples a pixel, of which {} are colours, are not read", samples,
          colors);
@@ -176,9 +177,9 @@ void read_samples(const TiffDirectory& directory, TiffImage& image) {
   const bool read = bits == 8 || (bits == 16 && !palette) || (any_depth && (bits == 1 || bits == 2 || bits == 4));
   if (!read) fail(ErrorKind::kBadSample, "TIFF images of {} bits a sample are not read in this kind of colours", bits);
   image.bits = static_cast<int>(bits);
-  image.premultiplied = image.samples > colors && directory.number_of(kExtraSamples, 0) == 1;
+  image.premultiplied = image.samples > colors && directory.number_of(kTagExtraSamples, 0) == 1;
   if (palette) {
-    image.color_map = directory.find(kColorMap).value_or(TiffNumbers{});
+    image.color_map = directory.find(kTagColorMap).value_or(TiffNumbers{});
     if (image.color_map.count() < 3) refuse_tiff("it has no palette");
   }
 }
@@ -192,19 +193,19 @@ void read_coding(const TiffDirectory& directory, TiffImage& image) {
   if (image.colors == TiffColors::kYcbcr && (!jpeg || image.samples != 3)) {
     refuse_tiff("it has YCbCr colours other than a JPEG's");
   }
-  image.bits_reversed = !jpeg && directory.number_of(kFillOrder, 1) == 2;
-  image.separate_planes = image.samples > 1 && directory.number_of(kPlanarConfiguration, 1) == 2;
+  image.bits_reversed = !jpeg && directory.number_of(kTagFillOrder, 1) == 2;
+  image.separate_planes = image.samples > 1 && directory.number_of(kTagPlanarConfiguration, 1) == 2;
   if (image.separate_planes && image.colors == TiffColors::kYcbcr) refuse_tiff("its YCbCr colours are in planes");
-  image.group3_options = static_cast<std::uint32_t>(directory.number_of(kGroup3Options, 0));
+  image.group3_options = static_cast<std::uint32_t>(directory.number_of(kTagGroup3Options, 0));
   const bool predicts = image.compression == TiffCompression::kLzw || image.compression == TiffCompression::kDeflate ||
                         image.compression == TiffCompression::kOldDeflate ||
                         image.compression == TiffCompression::kZstd;
-  const std::uint64_t predictor = predicts ? directory.number_of(kPredictor, 1) : 1;
+  const std::uint64_t predictor = predicts ? directory.number_of(kTagPredictor, 1) : 1;
   if (predictor > 2 || (predictor == 2 && image.bits < 8)) refuse_tiff("its predictor does not suit its samples");
   image.differences = predictor == 2;
-  const std::uint64_t orientation = directory.number_of(kOrientation, 1);
+  const std::uint64_t orientation = directory.number_of(kTagOrientation, 1);
   if (orientation >= 1 && orientation <= 8) image.orientation = static_cast<Orientation>(orientation);
-  if (const auto tables = directory.find(kJpegTables); jpeg && tables) image.jpeg_tables = tables->bytes;
+  if (const auto tables = directory.find(kTagJpegTables); jpeg && tables) image.jpeg_tables = tables->bytes;
   if (image.jpeg_tables.size() > kJpegTablesBytesMax) refuse_tiff("its JPEG tables are too large");
 }
 
@@ -220,17 +221,17 @@ int tile_side(std::uint64_t tile, int image) {
 }
 
 void read_segments(const TiffDirectory& directory, TiffImage& image) {
-  const bool tiled = directory.find(kTileWidth).has_value();
-  const std::optional<TiffNumbers> offsets = directory.find(tiled ? kTileOffsets : kStripOffsets);
+  const bool tiled = directory.find(kTagTileWidth).has_value();
+  const std::optional<TiffNumbers> offsets = directory.find(tiled ? kTagTileOffsets : kTagStripOffsets);
   if (!offsets) refuse_tiff("it does not say where its pixels are");
   image.offsets = *offsets;
-  image.byte_counts = directory.find(tiled ? kTileByteCounts : kStripByteCounts).value_or(TiffNumbers{});
+  image.byte_counts = directory.find(tiled ? kTagTileByteCounts : kTagStripByteCounts).value_or(TiffNumbers{});
   if (tiled) {
-    image.segment_width = tile_side(directory.number_of(kTileWidth, 0), image.width);
-    image.segment_height = tile_side(directory.number_of(kTileHeight, 0), image.height);
+    image.segment_width = tile_side(directory.number_of(kTagTileWidth, 0), image.width);
+    image.segment_height = tile_side(directory.number_of(kTagTileHeight, 0), image.height);
   } else {
     const auto height = static_cast<std::uint64_t>(image.height);
-    const std::uint64_t rows = std::min(directory.number_of(kRowsPerStrip, height), height);
+    const std::uint64_t rows = std::min(directory.number_of(kTagRowsPerStrip, height), height);
     if (rows == 0) refuse_tiff("its strips have no rows");
     image.segment_width = image.width;
     image.segment_height = static_cast<int>(rows);
@@ -297,8 +298,8 @@ TiffImage read_tiff(Bytes encoded) {
   TiffImage image;
   image.file = encoded;
   image.big_endian = directory.big_endian();
-  image.width = side_of(directory.number_of(kWidth, 0));
-  image.height = side_of(directory.number_of(kHeight, 0));
+  image.width = side_of(directory.number_of(kTagWidth, 0));
+  image.height = side_of(directory.number_of(kTagHeight, 0));
   read_samples(directory, image);
   read_coding(directory, image);
   read_segments(directory, image);

@@ -20,14 +20,14 @@ constexpr std::uint64_t kZstdWindowMax = 8 << 20;
 
 // The header of a Zstandard frame (RFC 8878, 3.1.1.1) says how many bytes the decoder must keep.
 void check_zstd(Bytes segment, bool reversed, std::uint64_t pixel_bytes) {
-  constexpr std::uint32_t kMagic = 0xFD2FB528;
+  constexpr std::uint32_t kZstdFrame = 0xFD2FB528;
   std::array<std::uint8_t, 18> turned;  // no header is longer
   if (reversed) {
     segment = segment.first(std::min(segment.size(), turned.size()));
     std::transform(segment.begin(), segment.end(), turned.begin(), reversed_bits);
     segment = Bytes(turned).first(segment.size());
   }
-  if (segment.size() < 6 || load_little_endian<std::uint32_t>(segment.data()) != kMagic) {
+  if (segment.size() < 6 || load_little_endian<std::uint32_t>(segment.data()) != kZstdFrame) {
     refuse_segment("a part of it is not Zstandard data");
   }
   const unsigned flags = segment[4];

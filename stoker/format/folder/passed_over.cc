@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kNamed = 3;
 
-constexpr std::array<std::string_view, 13> kOtherPictures = {"apng", "avif", "dib", "heic", "heif", "ico", "jp2",
+constexpr std::array<std::string_view, 12> kOtherPictures = {"apng", "avif", "dib", "heic", "heif", "ico",
                                                              "jxl",  "pbm",  "pcx", "pgm",  "pnm",  "ppm"};
 
 }  // namespace
