@@ -7,6 +7,7 @@
 #include <string>
 
 #include "stoker/base/little_endian.h"
+#include "stoker/codec/avif/avif_testing.h"
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/codec/jpeg/files_testing.h"
 #include "stoker/codec/jpeg/plane_decoder.h"
@@ -219,6 +220,13 @@ void keep_jpeg2000s(const Corpus& corpus) {
   keep({.name = "chroma", .width = 6, .height = 5, .resolutions = 2, .progression = 4, .precinct = 4, .chroma = 2});
 }
 
+void keep_avifs(const Corpus& corpus) {
+  corpus.keep("avif", "lossless", make_test_avif({.width = 6, .height = 5}).bytes);
+  corpus.keep("avif", "alpha",
+              make_test_avif({.width = 6, .height = 5, .channels = 4, .bits = 10, .lossless = false}).bytes);
+  corpus.keep("avif", "sequence", make_test_avif({.width = 6, .height = 5, .grey = true, .frames = 2}).bytes);
+}
+
 void keep_recipes(const Corpus& corpus) {
   for (const std::string& name : Recipe::names()) {
     corpus.keep("recipe", name, as_bytes(Recipe::named(name).to_toml()));
@@ -284,9 +292,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   const stoker::Corpus corpus(argv[1]);
-  for (const auto keep : {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars,
-                          stoker::keep_tfrecords, stoker::keep_manifests, stoker::keep_arrays, stoker::keep_images,
-                          stoker::keep_tiffs, stoker::keep_jpeg2000s, stoker::keep_recipes, stoker::keep_jpegs}) {
+  for (const auto keep :
+       {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_tfrecords,
+        stoker::keep_manifests, stoker::keep_arrays, stoker::keep_images, stoker::keep_tiffs, stoker::keep_jpeg2000s,
+        stoker::keep_avifs, stoker::keep_recipes, stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

@@ -31,6 +31,9 @@ constexpr int kTile = 1024;
 // Tables, and the blocks of code that a small image may be divided into.
 constexpr std::uint64_t kOpenjpeg = 4 << 20;
 
+// The tables of an AV1 decoder, and its edges around a small picture.
+constexpr std::uint64_t kAv1 = 8 << 20;
+
 }  // namespace
 
 std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window) {
@@ -66,6 +69,11 @@ std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window) {
       // bytes.
       pixels = area(window.width, window.height) * 4;
       library = kOpenjpeg + all * static_cast<std::uint64_t>(facts.components * (facts.bits_per_component > 8 ? 8 : 7));
+      break;
+    case Codec::kAvif:
+      // The decoder's picture, alpha by itself, and the picture that a grid of such is put together in.
+      pixels = all * 4;
+      library = kAv1 + all * static_cast<std::uint64_t>(facts.components * (facts.bits_per_component > 8 ? 5 : 3));
       break;
     case Codec::kRaw:
     case Codec::kUnknown: break;  // used where it lies

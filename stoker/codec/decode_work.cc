@@ -30,7 +30,8 @@ std::int64_t decode_rgb_work(const ImageFacts& facts, Rect window) {
     case Codec::kWebp:
     case Codec::kGif:
     case Codec::kTiff:
-    case Codec::kJpeg2000: return pixels_of(facts.width, facts.height);  // all of it, whatever the window
+    case Codec::kJpeg2000:
+    case Codec::kAvif: return pixels_of(facts.width, facts.height);  // all of it, whatever the window
     case Codec::kBmp: return pixels_of(window.width, window.height);
     case Codec::kRaw:
     case Codec::kUnknown: break;

@@ -54,6 +54,9 @@ TEST(AnyImageDecoder, TellsTheCodecByTheBytesAlone) {
   EXPECT_EQ(detect_codec(noisy_tiff(3, 2, 1)), Codec::kTiff);
   EXPECT_EQ(detect_codec(as_bytes("MM\0+"sv)), Codec::kTiff);
   EXPECT_EQ(detect_codec(as_bytes("II*"sv)), Codec::kUnknown);
+  EXPECT_EQ(detect_codec(as_bytes("\0\0\0\x1C"
+                                  "ftypavif"sv)),
+            Codec::kAvif);
   EXPECT_EQ(detect_codec(as_bytes("\xFF\x4F\xFF\x51"sv)), Codec::kJpeg2000);
   EXPECT_EQ(detect_codec(as_bytes("\0\0\0\x0CjP  \r\n\x87\n"sv)), Codec::kJpeg2000);
   EXPECT_EQ(detect_codec(noisy_bmp(3, 2, 1)), Codec::kBmp);
@@ -118,8 +121,8 @@ TEST(AnyImageDecoder, SaysWhatAFileThatIsNoImageLooksLike) {
   EXPECT_THAT(message(""), HasSubstr("it is empty (0 bytes)"));
   EXPECT_THAT(message("hello, world\n"), HasSubstr("it looks like text"));
   EXPECT_THAT(message("\0\0\0\x1C"
-                      "ftypavif"sv),
-              HasSubstr("an AVIF image"));
+                      "ftypheic"sv),
+              HasSubstr("a HEIF image"));
   EXPECT_THAT(message("<html><body>404"), HasSubstr("an HTML page"));
   EXPECT_THAT(message("\x01\x22\xFE\x33"sv), HasSubstr("its first bytes are 01 22 fe 33"));
   EXPECT_THAT(message("\xFF"), HasSubstr("its first bytes are ff"));

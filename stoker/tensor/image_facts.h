@@ -19,10 +19,11 @@ enum class Codec : std::uint8_t {
   kGif = 6,
   kTiff = 7,
   kJpeg2000 = 8,
+  kAvif = 9,
 };
-inline constexpr Codec kLastCodec = Codec::kJpeg2000;
+inline constexpr Codec kLastCodec = Codec::kAvif;
 
-/// "jpeg", "png", "webp", "raw", "bmp", "gif", "tiff", "jpeg2000"; "unknown" otherwise.
+/// "jpeg", "png", "webp", "raw", "bmp", "gif", "tiff", "jpeg2000", "avif"; "unknown" otherwise.
 constexpr std::string_view to_string(Codec codec) {
   switch (codec) {
     case Codec::kJpeg: return "jpeg";
@@ -33,6 +34,7 @@ constexpr std::string_view to_string(Codec codec) {
     case Codec::kGif: return "gif";
     case Codec::kTiff: return "tiff";
     case Codec::kJpeg2000: return "jpeg2000";
+    case Codec::kAvif: return "avif";
     case Codec::kUnknown: break;
   }
   return "unknown";
