@@ -20,6 +20,7 @@
 #include "stoker/format/manifest/manifest.h"
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/format/tfrecord/tfrecord_writer.h"
+#include "stoker/format/zip/zip_testing.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/storage/atomic_file.h"
 
@@ -131,6 +132,21 @@ void keep_tfrecords(const Corpus& corpus) {
     file.add(example.message());
   }
   file.finish();
+}
+
+void keep_zips(const Corpus& corpus) {
+  TestZip zip{.members = {{.name = "cat/1.jpg", .content = "one"},
+                          {.name = "cat/1.json", .content = "{}", .descriptor = true},
+                          {.name = "dog/2.png", .content = "two two", .deflate = true},
+                          {.name = "dog/", .content = ""}},
+              .comment = "made by hand"};
+  corpus.keep("zip", "classes", as_bytes(zip.bytes()));
+  zip = {.members = {{.name = "1.webp", .content = "one", .zip64 = true},
+                     {.name = "1.cls", .content = "7", .deflate = true},
+                     {.name = "2.jpg", .content = "1.webp", .unix_mode = 0120777}},
+         .prefix = "stub",
+         .zip64 = true};
+  corpus.keep("zip", "zip64", as_bytes(zip.bytes()));
 }
 
 void keep_manifests(const Corpus& corpus) {
@@ -294,8 +310,8 @@ int main(int argc, char** argv) {
   const stoker::Corpus corpus(argv[1]);
   for (const auto keep :
        {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_tfrecords,
-        stoker::keep_manifests, stoker::keep_arrays, stoker::keep_images, stoker::keep_tiffs, stoker::keep_jpeg2000s,
-        stoker::keep_avifs, stoker::keep_recipes, stoker::keep_jpegs}) {
+        stoker::keep_zips, stoker::keep_manifests, stoker::keep_arrays, stoker::keep_images, stoker::keep_tiffs,
+        stoker::keep_jpeg2000s, stoker::keep_avifs, stoker::keep_recipes, stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

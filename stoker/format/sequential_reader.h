@@ -13,11 +13,14 @@ namespace stoker {
 class SequentialReader {
  public:
   /// The source must outlive it.
-  explicit SequentialReader(Source& source) : source_(source), size_(source.size()) {}
+  explicit SequentialReader(Source& source) : SequentialReader(source, 0, source.size()) {}
+  /// Of the bytes from `begin` to `end`.
+  SequentialReader(Source& source, std::uint64_t begin, std::uint64_t end)
+      : source_(source), end_of_all_(end), position_(begin) {}
 
   std::uint64_t position() const { return position_; }
-  /// Bytes from there to the end of the source.
-  std::uint64_t left() const { return size_ - position_; }
+  /// Bytes from there to the end.
+  std::uint64_t left() const { return end_of_all_ - position_; }
 
   /// The next `count` bytes, of which at least so many must be left; they stay until the next call. Holds a block, or
   /// as many bytes as were asked for. Throws what reading throws.
@@ -27,8 +30,8 @@ class SequentialReader {
   void fill(std::size_t count);
 
   Source& source_;
-  std::uint64_t size_;
-  std::uint64_t position_ = 0;
+  std::uint64_t end_of_all_;
+  std::uint64_t position_;
   std::vector<std::uint8_t> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // what of the buffer is read and not taken; its first byte is at position_
 };

@@ -11,9 +11,12 @@
 
 #include "stoker/format/sample_stream.h"
 #include "stoker/format/sample_table.h"
+#include "stoker/storage/block_table.h"
 #include "stoker/storage/stores.h"
 
 namespace stoker {
+
+class WritableFormat;
 
 /// Findings of a scan besides samples.
 struct ShardNotes {
@@ -23,6 +26,8 @@ struct ShardNotes {
   // Of values that do not lie in the shard as one range: rows have offsets as ExtendedSource gives them. What a shard
   // with such values holds is found by a scan each time, since an index describes the shard alone.
   std::vector<std::uint8_t> copies{};
+  // Of values in compressed blocks: rows have offsets as BlockPlaces gives them. Null without such blocks.
+  std::shared_ptr<const BlockTable> blocks{};
 };
 
 /// The samples of one shard, found as it is scanned. The parts of fields in a folder's rows are valid only until the
@@ -73,6 +78,8 @@ class ShardFormat {
   /// Begins to find the samples in `shard`, which must outlive the scan. It and the scan's next() throw kData naming
   /// the shard and the place when it is damaged or truncated, kClosed when asked to stop, and what the source throws.
   virtual std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const = 0;
+  /// How `pack` writes it (shard_file_writer.h); null for a format that is only read.
+  virtual const WritableFormat* writing() const { return nullptr; }
 };
 
 /// Throws kClosed when `stop` was requested: formats call it once per scanned entry.

@@ -26,6 +26,8 @@
 #include "stoker/format/tar_testing.h"
 #include "stoker/format/tfrecord/tfrecord_format.h"
 #include "stoker/format/tfrecord/tfrecord_writer.h"
+#include "stoker/format/zip/zip_format.h"
+#include "stoker/format/zip/zip_testing.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/memory_source_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
@@ -66,6 +68,7 @@ struct FormatCase {
   bool checks_every_byte;      // a scan does
   bool has_names;              // of samples and fields; else samples are numbered and have an image alone
   std::size_t end_mark_bytes;  // 0: without a mark, what is cut between two samples is a whole shard
+  bool sorts = false;          // samples stand in the order of their keys
 };
 
 template <typename Format>
@@ -107,9 +110,24 @@ void write_as_recordio(const std::string& path, const std::vector<TestSample>& s
   write_whole_file(path, as_bytes(file));
 }
 
+/// Every third image is deflated; classes are folders.
+void write_as_zip(const std::string& path, const std::vector<TestSample>& samples) {
+  TestZip zip;
+  for (const TestSample& sample : samples) {
+    zip.members.push_back({.name = sample.key + ".jpg", .content = sample.jpg, .deflate = zip.members.size() % 3 == 0});
+    if (sample.note) zip.members.push_back({.name = sample.key + ".note", .content = *sample.note});
+  }
+  write_whole_file(path, as_bytes(zip.bytes()));
+}
+
 class FormatConformance : public ::testing::TestWithParam<FormatCase> {
  protected:
-  static std::vector<TestSample> samples(int count) { return test_samples(count, GetParam().has_names); }
+  static std::vector<TestSample> samples(int count) {
+    std::vector<TestSample> all = test_samples(count, GetParam().has_names);
+    const auto by_key = [](const TestSample& a, const TestSample& b) { return a.key < b.key; };
+    if (GetParam().sorts) std::sort(all.begin(), all.end(), by_key);
+    return all;
+  }
   std::string write(int count) const {
     std::string path = folder_.path(GetParam().file);
     GetParam().write(path, samples(count));
@@ -128,6 +146,12 @@ class FormatConformance : public ::testing::TestWithParam<FormatCase> {
       text += fmt::format(" {}={}", name, content);
     }
     return text;
+  }
+  static std::shared_ptr<const BlockTable> blocks_of(Source& shard) {
+    const std::unique_ptr<ShardScan> scan = GetParam().format().scan(shard, {});
+    for (SampleRow row; scan->next(row);) {
+    }
+    return scan->take_notes().blocks;
   }
   static std::vector<std::string> all_of(const Dataset& data) {
     std::vector<std::string> all;
@@ -200,15 +224,17 @@ TEST_P(FormatConformance, TellsTheSameByItsIndexBesideItOrInTheCache) {
   EXPECT_EQ(all_of(*open(path, cached)), expected(300)) << "by what was kept";
 
   IndexWriter writer;
+  const std::string bytes = read_file(path);
+  MemorySource shard(path, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+  const std::shared_ptr<const BlockTable> blocks = blocks_of(shard);
   for (std::int64_t i = 0; i < scanned->size(); ++i) {
     SampleRow row = scanned->row(i);
     row.key += "!";  // tells which was used
     writer.add(row);
   }
-  const std::string bytes = read_file(path);
-  MemorySource shard(path, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
-  write_whole_file(path + ".sidx",
-                   writer.finish({.data_bytes = shard.size(), .content_tag = content_tag(shard, shard.size())}));
+  write_whole_file(path + ".sidx", writer.finish({.data_bytes = shard.size(),
+                                                  .content_tag = content_tag(shard, shard.size()),
+                                                  .blocks = blocks.get()}));
   std::vector<std::string> marked = expected(300);
   for (std::string& line : marked) line.insert(line.find(' '), "!");
   EXPECT_EQ(all_of(*open(path, {})), marked);
@@ -267,14 +293,15 @@ TEST_P(FormatConformance, SaysWhenItWasStopped) {
             ErrorKind::kClosed);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FormatConformance,
-                         ::testing::Values(FormatCase{"tar", "train.tar", format_object<TarFormat>, write_as_tar, false,
-                                                      true, 1024},
-                                           FormatCase{"tfrecord", "train.tfrecord-00000-of-00002",
-                                                      format_object<TfRecordFormat>, write_as_tfrecord, true, true, 0},
-                                           FormatCase{"recordio", "train.rec", format_object<RecordIoFormat>,
-                                                      write_as_recordio, false, false, 0}),
-                         [](const auto& instance) { return instance.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, FormatConformance,
+    ::testing::Values(FormatCase{"tar", "train.tar", format_object<TarFormat>, write_as_tar, false, true, 1024},
+                      FormatCase{"tfrecord", "train.tfrecord-00000-of-00002", format_object<TfRecordFormat>,
+                                 write_as_tfrecord, true, true, 0},
+                      FormatCase{"recordio", "train.rec", format_object<RecordIoFormat>, write_as_recordio, false,
+                                 false, 0},
+                      FormatCase{"zip", "train.zip", format_object<ZipFormat>, write_as_zip, false, true, 22, true}),
+    [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
 }  // namespace stoker
