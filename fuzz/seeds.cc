@@ -240,7 +240,7 @@ void keep_avifs(const Corpus& corpus) {
   corpus.keep("avif", "lossless", make_test_avif({.width = 6, .height = 5}).bytes);
   corpus.keep("avif", "alpha",
               make_test_avif({.width = 6, .height = 5, .channels = 4, .bits = 10, .lossless = false}).bytes);
-  corpus.keep("avif", "sequence", make_test_avif({.width = 6, .height = 5, .grey = true, .frames = 2}).bytes);
+  corpus.keep("avif", "grey", make_test_avif({.width = 6, .height = 5, .grey = true}).bytes);
 }
 
 void keep_recipes(const Corpus& corpus) {
