@@ -7,10 +7,13 @@
 #include <string>
 
 #include "stoker/base/little_endian.h"
+#include "stoker/codec/avif/avif_testing.h"
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/codec/jpeg/files_testing.h"
 #include "stoker/codec/jpeg/plane_decoder.h"
+#include "stoker/codec/jpeg2000/jpeg2000_testing.h"
 #include "stoker/codec/npy.h"
+#include "stoker/codec/tiff/tiff_testing.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index/index_places.h"
 #include "stoker/format/index/index_testing.h"
@@ -245,6 +248,61 @@ void keep_images(const Corpus& corpus) {
   corpus.keep("gif", "interlaced", make_gif(gif));
 }
 
+/// A file of each compression, of strips or tiles.
+void keep_tiffs(const Corpus& corpus) {
+  const TestTiff small{.name = "none", .width = 6, .height = 5};
+  const auto keep = [&](TestTiff tiff) { corpus.keep("tiff", tiff.name, make_test_tiff(tiff).bytes); };
+  keep(small);
+  for (const auto& [name, compression] :
+       {std::pair{"lzw", 5}, {"jpeg", 7}, {"deflate", 8}, {"packbits", 32773}, {"zstd", 50000}}) {
+    TestTiff tiff = small;
+    tiff.name = name, tiff.compression = compression;
+    if (compression == 7) tiff.photometric = 6, tiff.rows_per_strip = 16;
+    keep(tiff);
+    tiff.name += "_tiles", tiff.tile = 16;
+    keep(tiff);
+  }
+  for (const auto& [name, compression] : {std::pair{"fax_runs", 2}, {"fax_3", 3}, {"fax_4", 4}}) {
+    TestTiff tiff = small;
+    tiff.name = name, tiff.compression = compression, tiff.photometric = 0, tiff.samples = tiff.bits = 1;
+    keep(tiff);
+  }
+  keep({.name = "big_endian",
+        .width = 5,
+        .height = 4,
+        .bits = 16,
+        .compression = 5,
+        .planar = 2,
+        .predictor = 2,
+        .mode = "wb8"});
+  keep({.name = "palette", .width = 5, .height = 4, .photometric = 3, .samples = 1, .bits = 4});
+  keep({.name = "cmyk", .width = 5, .height = 4, .photometric = 5, .samples = 4});
+}
+
+void keep_jpeg2000s(const Corpus& corpus) {
+  const auto keep = [&](const TestJpeg2000& image) {
+    corpus.keep("jpeg2000", image.name, make_test_jpeg2000(image).bytes);
+  };
+  keep({.name = "rgb", .width = 6, .height = 5, .resolutions = 2});
+  keep({.name = "bare_grey", .width = 6, .height = 5, .components = 1, .bits = 12, .boxed = false, .resolutions = 2});
+  keep({.name = "tiles",
+        .width = 20,
+        .height = 5,
+        .lossy = true,
+        .tile = 16,
+        .resolutions = 3,
+        .layers = 2,
+        .progression = 2});
+  keep({.name = "chroma", .width = 6, .height = 5, .resolutions = 2, .progression = 4, .precinct = 4, .chroma = 2});
+}
+
+void keep_avifs(const Corpus& corpus) {
+  corpus.keep("avif", "lossless", make_test_avif({.width = 6, .height = 5}).bytes);
+  corpus.keep("avif", "alpha",
+              make_test_avif({.width = 6, .height = 5, .channels = 4, .bits = 10, .lossless = false}).bytes);
+  corpus.keep("avif", "grey", make_test_avif({.width = 6, .height = 5, .grey = true}).bytes);
+}
+
 void keep_recipes(const Corpus& corpus) {
   for (const std::string& name : Recipe::names()) {
     corpus.keep("recipe", name, as_bytes(Recipe::named(name).to_toml()));
@@ -313,7 +371,8 @@ int main(int argc, char** argv) {
   for (const auto keep :
        {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_tfrecords,
         stoker::keep_zips, stoker::keep_mds, stoker::keep_databases, stoker::keep_lists, stoker::keep_manifests,
-        stoker::keep_arrays, stoker::keep_rows, stoker::keep_images, stoker::keep_recipes, stoker::keep_jpegs}) {
+        stoker::keep_arrays, stoker::keep_rows, stoker::keep_images, stoker::keep_tiffs, stoker::keep_jpeg2000s,
+        stoker::keep_avifs, stoker::keep_recipes, stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

@@ -4,11 +4,12 @@ import struct
 
 import numpy as np
 import pytest
-from PIL import ImageOps
+from PIL import Image, ImageOps, features
 
 import stoker
 from sample_images import decoded, encoded, picture, rgb
 
+AVIF_APART = 3  # another libavif may round otherwise
 SIZES = [(1, 1), (2, 3), (7, 9), (8, 8), (15, 17), (16, 16), (17, 33), (100, 75)]
 both_executors = pytest.mark.parametrize("reference", [False, True], ids=["fast", "reference"])
 
@@ -114,6 +115,68 @@ def test_an_animated_gif_is_its_first_frame_as_in_pil(reference):
         data = encoded(picture(*size, seed=1, mode="P"), "GIF", save_all=True, append_images=frames)
         assert decoded(data).n_frames == 3
         np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK"])
+@pytest.mark.parametrize(
+    "compression", ["raw", "packbits", "tiff_lzw", "tiff_deflate", "tiff_adobe_deflate", "zstd", "jpeg"])
+def test_tiff_of_every_mode_decodes_as_in_pil(mode, compression, reference):
+    if compression == "jpeg" and mode in ("1", "LA", "P", "RGBA"):
+        pytest.skip("JPEG data have no such pixels")
+    for size in SIZES:
+        data = encoded(picture(*size, mode=mode), "TIFF", compression=compression)
+        np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
+@pytest.mark.parametrize("compression", ["group3", "group4", "tiff_ccitt"])
+def test_tiff_of_fax_data_decodes_as_in_pil(compression, reference):
+    for size in SIZES:
+        data = encoded(picture(*size, mode="1"), "TIFF", compression=compression)
+        np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
+def test_tiff_of_16_bits_keeps_the_high_byte(reference):
+    for size in SIZES:
+        values = np.random.default_rng(1).integers(0, 65536, size[::-1]).astype(np.uint16)
+        data = encoded(Image.fromarray(values), "TIFF", compression="tiff_lzw")
+        np.testing.assert_array_equal(pixels(data, reference), np.repeat(values[..., None] >> 8, 3, -1))
+
+
+@both_executors
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_orientation_of_a_tiff_is_applied_when_asked(orientation, reference):
+    image = picture(40, 27)
+    data = encoded(image, "TIFF", tiffinfo={274: orientation})
+    exif = image.getexif()
+    exif[0x0112] = orientation
+    upright = ImageOps.exif_transpose(decoded(encoded(image, "PNG", exif=exif)))
+    np.testing.assert_array_equal(pixels(data, reference, orientation="apply"), np.asarray(upright))
+    np.testing.assert_array_equal(pixels(data, reference, orientation="ignore"), np.asarray(image))
+
+
+@both_executors
+@pytest.mark.parametrize("mode", ["L", "LA", "RGB", "RGBA"])
+@pytest.mark.parametrize("options", [
+    {}, {"no_jp2": True}, {"irreversible": True, "quality_layers": [20, 5]}, {"tile_size": (16, 16), "progression": "RPCL"}], ids=str)
+def test_jpeg_2000_decodes_as_in_pil(mode, options, reference):
+    for size in SIZES:
+        data = encoded(picture(*size, mode=mode), "JPEG2000", **options)
+        assert decoded(data).mode == mode
+        np.testing.assert_array_equal(pixels(data, reference), rgb(data))
+
+
+@both_executors
+@pytest.mark.skipif(not features.check("avif"), reason="this Pillow has no AVIF")
+@pytest.mark.parametrize("mode", ["L", "RGB", "RGBA"])
+@pytest.mark.parametrize("subsampling", ["4:4:4", "4:2:2", "4:2:0"])
+def test_avif_decodes_close_to_pil(mode, subsampling, reference):
+    for size in SIZES:
+        data = encoded(picture(*size, mode=mode), "AVIF", quality=90, subsampling=subsampling, speed=10)
+        apart = np.abs(pixels(data, reference).astype(int) - rgb(data))
+        assert apart.max() <= AVIF_APART
 
 
 @both_executors

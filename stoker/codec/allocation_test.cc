@@ -19,6 +19,7 @@ TEST(AnyImageDecoder, AllocatesNothingOfItsOwnOnceItHasSeenTheSizes) {
       make_test_png({}, 60, 50).bytes,
       noisy_bmp(64, 51, 1),
       noisy_gif(65, 52, 1),
+      noisy_tiff(63, 50, 1),
   };
   AnyImageDecoder decoder;
   std::int64_t before = 0;

@@ -1,5 +1,7 @@
 #include "stoker/codec/decode_memory.h"
 
+#include <algorithm>
+
 #include "stoker/codec/own_decoder.h"
 
 namespace stoker {
@@ -11,7 +13,7 @@ std::uint64_t area(int width, int height) {
 
 // libjpeg keeps the coefficients of an image whose data come in several scans: 16 bits each, in whole blocks.
 std::uint64_t jpeg_coefficients(const ImageFacts& facts) {
-  if (facts.coding == JpegCoding::kSequential) return 0;
+  if (facts.coding == JpegCoding::kSequential || facts.coding == JpegCoding::kNone) return 0;
   const std::uint64_t luma = area(facts.width + 16, facts.height + 16);
   const std::uint64_t chroma = luma / static_cast<std::uint64_t>(facts.chroma_across * facts.chroma_down);
   const bool two_luma = facts.components == 4;  // CMYK's black has the size of luma
@@ -21,6 +23,16 @@ std::uint64_t jpeg_coefficients(const ImageFacts& facts) {
 
 // The tables that giflib decodes by.
 constexpr std::uint64_t kGiflib = 64 << 10;
+
+// The window of Zstandard data, and the tables of other compressions; and a tile, which may be larger than the image.
+constexpr std::uint64_t kLibtiff = 9 << 20;
+constexpr int kTile = 1024;
+
+// Tables, and the blocks of code that a small image may be divided into.
+constexpr std::uint64_t kOpenjpeg = 4 << 20;
+
+// The tables of an AV1 decoder, and its edges around a small picture.
+constexpr std::uint64_t kAv1 = 8 << 20;
 
 }  // namespace
 
@@ -45,6 +57,23 @@ std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window) {
     case Codec::kGif:
       pixels = all * 3 + static_cast<std::uint64_t>(facts.width);
       library = kGiflib;
+      break;
+    case Codec::kTiff:
+      pixels = area(window.width, window.height) * 3 +
+               area(std::max(facts.width + 16, kTile), std::max(facts.height + 16, kTile)) *
+                   static_cast<std::uint64_t>((facts.components + 1) * (facts.bits_per_component > 8 ? 2 : 1));
+      library = kLibtiff + jpeg_coefficients(facts);
+      break;
+    case Codec::kJpeg2000:
+      // openjpeg has 32 bits for each sample, of the image and of a tile, which may have half of it; and the coded
+      // bytes.
+      pixels = area(window.width, window.height) * 4;
+      library = kOpenjpeg + all * static_cast<std::uint64_t>(facts.components * (facts.bits_per_component > 8 ? 8 : 7));
+      break;
+    case Codec::kAvif:
+      // The decoder's picture, alpha by itself, and the picture that a grid of such is put together in.
+      pixels = all * 4;
+      library = kAv1 + all * static_cast<std::uint64_t>(facts.components * (facts.bits_per_component > 8 ? 5 : 3));
       break;
     case Codec::kRaw:
     case Codec::kDatum:

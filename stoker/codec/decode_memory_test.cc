@@ -10,8 +10,11 @@
 
 #include "stoker/base/child_testing.h"
 #include "stoker/base/rounds_testing.h"
+#include "stoker/codec/avif/avif_testing.h"
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/codec/image_decoder.h"
+#include "stoker/codec/jpeg2000/jpeg2000_testing.h"
+#include "stoker/codec/tiff/tiff_testing.h"
 
 namespace stoker {
 namespace {
@@ -91,7 +94,14 @@ TEST_P(DecodeMemoryOf, IsNoLessThanWhatDecodersTake) {
       noisy_png(kWidth, kHeight, 1),
       noisy_webp(kWidth, kHeight, 1),
       noisy_bmp(kWidth, kHeight, 1),
-      noisy_gif(kWidth, kHeight, 1)};
+      noisy_gif(kWidth, kHeight, 1),
+      noisy_tiff(kWidth, kHeight, 1),
+      make_test_tiff({.name = "", .width = kWidth, .height = kHeight, .bits = 16, .rows_per_strip = kHeight}).bytes,
+      make_test_tiff({.name = "", .width = kWidth, .height = kHeight, .compression = 50000, .tile = 1024}).bytes,
+      make_test_jpeg2000({.name = "", .width = kWidth, .height = kHeight, .components = 1}).bytes,
+      make_test_jpeg2000({.name = "", .width = kWidth, .height = kHeight, .lossy = true, .tile = 1000}).bytes,
+      make_test_avif({.width = kWidth, .height = kHeight, .noisy = false}).bytes,
+      make_test_avif({.width = kWidth, .height = kHeight, .channels = 4, .bits = 10, .noisy = false}).bytes};
   for (std::size_t i = 0; i < images.size(); ++i) {
     for (const Rect window : {Rect{0, 0, kWidth, kHeight}, Rect{100, 50, 300, 200}}) {
       const int mebibytes_over = status_in_child([&] {

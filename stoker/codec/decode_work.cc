@@ -28,7 +28,10 @@ std::int64_t decode_rgb_work(const ImageFacts& facts, Rect window) {
     case Codec::kJpeg: return from_the_beginning(facts, window, kLibraryRead);
     case Codec::kPng:
     case Codec::kWebp:
-    case Codec::kGif: return pixels_of(facts.width, facts.height);  // all of it, whatever the window
+    case Codec::kGif:
+    case Codec::kTiff:
+    case Codec::kJpeg2000:
+    case Codec::kAvif: return pixels_of(facts.width, facts.height);  // all of it, whatever the window
     case Codec::kBmp: return pixels_of(window.width, window.height);
     case Codec::kRaw:
     case Codec::kDatum:

@@ -34,7 +34,7 @@ TEST(DecodeWork, HasAllThatIsReadBeforeAWindow) {
 }
 
 TEST(DecodeWork, IsThatOfTheWholeImageWhereACodecKnowsNoWindows) {
-  for (const Codec codec : {Codec::kPng, Codec::kWebp, Codec::kGif}) {
+  for (const Codec codec : {Codec::kPng, Codec::kWebp, Codec::kGif, Codec::kTiff, Codec::kJpeg2000, Codec::kAvif}) {
     EXPECT_EQ(decode_rgb_work(facts_of(codec), kTop), decode_rgb_work(facts_of(codec), kBoth));
     EXPECT_GT(decode_rgb_work(facts_of(codec), kTop), 0);
   }

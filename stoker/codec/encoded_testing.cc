@@ -9,6 +9,7 @@
 
 #include "stoker/base/little_endian.h"
 #include "stoker/base/random.h"
+#include "stoker/codec/tiff/tiff_testing.h"
 
 namespace stoker {
 
@@ -111,6 +112,12 @@ std::vector<std::uint8_t> make_gif(const TestGif& image) {
   require(EGifCloseFile(gif, &error) == GIF_OK);
   GifFreeMapObject(map);
   return file;
+}
+
+std::vector<std::uint8_t> noisy_tiff(int width, int height, unsigned seed) {
+  return make_test_tiff({.name = "noisy", .width = width, .height = height, .compression = 8, .rows_per_strip = 8},
+                        seed)
+      .bytes;
 }
 
 std::vector<std::uint8_t> noisy_gif(int width, int height, std::uint64_t seed) {

@@ -21,6 +21,9 @@ std::vector<std::uint8_t> noisy_bmp(int width, int height, std::uint64_t seed);
 /// With 256 colours.
 std::vector<std::uint8_t> noisy_gif(int width, int height, std::uint64_t seed);
 
+/// RGB in strips of eight rows, by Deflate.
+std::vector<std::uint8_t> noisy_tiff(int width, int height, unsigned seed);
+
 /// The frame of a GIF: indices of the palette, red, green and blue in turn; where it lies on the screen; and the
 /// transparent colour, if it has one.
 struct TestGif {

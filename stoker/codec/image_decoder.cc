@@ -6,13 +6,19 @@
 #include <string_view>
 
 #include "stoker/base/error.h"
+#include "stoker/codec/avif/avif_decoder.h"
+#include "stoker/codec/avif/avif_file.h"
 #include "stoker/codec/bmp_decoder.h"
 #include "stoker/codec/datum_decoder.h"
 #include "stoker/codec/gif_decoder.h"
 #include "stoker/codec/jpeg/jpeg_decoder.h"
+#include "stoker/codec/jpeg2000/jpeg2000_decoder.h"
+#include "stoker/codec/jpeg2000/jpeg2000_file.h"
 #include "stoker/codec/npy.h"
 #include "stoker/codec/png_decoder.h"
 #include "stoker/codec/raw_decoder.h"
+#include "stoker/codec/tiff/tiff_decoder.h"
+#include "stoker/codec/tiff/tiff_file.h"
 #include "stoker/codec/webp_decoder.h"
 
 namespace stoker {
@@ -26,11 +32,10 @@ struct Opening {
 };
 
 constexpr Opening kOpenings[] = {
-    {0, "II*\0"sv, "a TIFF image"},         {0, "MM\0*"sv, "a TIFF image"},       {4, "ftypavif"sv, "an AVIF image"},
-    {4, "ftyphei"sv, "a HEIF image"},       {0, "\xFF\x0A"sv, "a JPEG XL image"}, {4, "JXL \r\n"sv, "a JPEG XL image"},
-    {4, "jP  \r\n"sv, "a JPEG 2000 image"}, {0, "8BPS"sv, "a Photoshop image"},   {0, "%PDF"sv, "a PDF document"},
-    {0, "<html"sv, "an HTML page"},         {0, "<!DOCTYPE"sv, "an HTML page"},   {0, "<?xml"sv, "an XML document"},
-    {0, "\x1F\x8B"sv, "gzip data"},         {0, "PK\x03\x04"sv, "a ZIP archive"},
+    {4, "ftyphei"sv, "a HEIF image"},     {0, "\xFF\x0A"sv, "a JPEG XL image"}, {4, "JXL \r\n"sv, "a JPEG XL image"},
+    {0, "8BPS"sv, "a Photoshop image"},   {0, "%PDF"sv, "a PDF document"},      {0, "<html"sv, "an HTML page"},
+    {0, "<!DOCTYPE"sv, "an HTML page"},   {0, "<?xml"sv, "an XML document"},    {0, "\x1F\x8B"sv, "gzip data"},
+    {0, "PK\x03\x04"sv, "a ZIP archive"},
 };
 
 bool is_text(std::uint8_t byte) {
@@ -62,6 +67,9 @@ Codec detect_codec(Bytes encoded) {
   if (has_bmp_magic(encoded)) return Codec::kBmp;
   if (text.starts_with("GIF87a"sv) || text.starts_with("GIF89a"sv)) return Codec::kGif;
   if (has_datum_header(encoded)) return Codec::kDatum;
+  if (has_tiff_magic(encoded)) return Codec::kTiff;
+  if (has_jpeg2000_magic(encoded)) return Codec::kJpeg2000;
+  if (has_avif_magic(encoded)) return Codec::kAvif;
   return Codec::kUnknown;
 }
 
@@ -144,6 +152,15 @@ ImageDecoder& AnyImageDecoder::decoder_for(Codec codec) {
     case Codec::kDatum:
       if (!datum_) datum_ = std::make_unique<DatumDecoder>();
       return *datum_;
+    case Codec::kTiff:
+      if (!tiff_) tiff_ = std::make_unique<TiffDecoder>();
+      return *tiff_;
+    case Codec::kJpeg2000:
+      if (!jpeg2000_) jpeg2000_ = std::make_unique<Jpeg2000Decoder>();
+      return *jpeg2000_;
+    case Codec::kAvif:
+      if (!avif_) avif_ = std::make_unique<AvifDecoder>();
+      return *avif_;
     case Codec::kUnknown: break;
   }
   fail(ErrorKind::kUsage, "there is no decoder for an unknown codec: read the image's facts first");
@@ -152,7 +169,8 @@ ImageDecoder& AnyImageDecoder::decoder_for(Codec codec) {
 ImageFacts AnyImageDecoder::read_facts(Bytes encoded) {
   const Codec codec = detect_codec(encoded);
   if (codec == Codec::kUnknown) {
-    fail(ErrorKind::kBadSample, "this is not a JPEG, PNG, WebP, BMP or GIF image: {}", describe_first_bytes(encoded));
+    fail(ErrorKind::kBadSample, "this is not a JPEG, PNG, WebP, BMP, GIF, TIFF, JPEG 2000 or AVIF image: {}",
+         describe_first_bytes(encoded));
   }
   const ImageFacts facts = decoder_for(codec).read_facts(encoded);
   check_limits(facts, limits_);

@@ -13,6 +13,7 @@
 #include "stoker/codec/damage_testing.h"
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/codec/image_encoder.h"
+#include "stoker/codec/tiff/tiff_testing.h"
 
 namespace stoker {
 namespace {
@@ -50,6 +51,14 @@ TEST(AnyImageDecoder, TellsTheCodecByTheBytesAlone) {
   EXPECT_EQ(detect_codec(as_bytes("RIFF\0\0\0\0WAVEfmt "sv)), Codec::kUnknown);
   EXPECT_EQ(detect_codec(as_bytes("GIF87a"sv)), Codec::kGif);
   EXPECT_EQ(detect_codec(as_bytes("GIF88a"sv)), Codec::kUnknown);
+  EXPECT_EQ(detect_codec(noisy_tiff(3, 2, 1)), Codec::kTiff);
+  EXPECT_EQ(detect_codec(as_bytes("MM\0+"sv)), Codec::kTiff);
+  EXPECT_EQ(detect_codec(as_bytes("II*"sv)), Codec::kUnknown);
+  EXPECT_EQ(detect_codec(as_bytes("\0\0\0\x1C"
+                                  "ftypavif"sv)),
+            Codec::kAvif);
+  EXPECT_EQ(detect_codec(as_bytes("\xFF\x4F\xFF\x51"sv)), Codec::kJpeg2000);
+  EXPECT_EQ(detect_codec(as_bytes("\0\0\0\x0CjP  \r\n\x87\n"sv)), Codec::kJpeg2000);
   EXPECT_EQ(detect_codec(noisy_bmp(3, 2, 1)), Codec::kBmp);
   EXPECT_EQ(detect_codec(as_bytes("BMW, Audi and others"sv)), Codec::kUnknown);
   EXPECT_EQ(detect_codec(as_bytes("\xFF\xD8")), Codec::kUnknown);
@@ -82,7 +91,8 @@ TEST(AnyImageDecoder, DoesNotCallAnImageBadWhenTheMachineHasNoMemory) {
   const TestImage image = make_test_image(1000, 400, 3);
   std::vector<std::uint8_t> jpeg;
   encode_jpeg(image.view(), {.progressive = true}, jpeg);
-  for (const auto& encoded : {jpeg, png_of(image), webp_of(image)}) {
+  const auto tiff = make_test_tiff({.name = "", .width = 1000, .height = 400, .compression = 50000}).bytes;
+  for (const auto& encoded : {jpeg, png_of(image), webp_of(image), tiff}) {
     const int status = status_in_child([&] {
       AnyImageDecoder decoder;
       const auto decode = [&] { decoder.decode_rgb(encoded, decoder.read_facts(encoded), {0, 0, 8, 8}); };
@@ -110,11 +120,9 @@ TEST(AnyImageDecoder, SaysWhatAFileThatIsNoImageLooksLike) {
   };
   EXPECT_THAT(message(""), HasSubstr("it is empty (0 bytes)"));
   EXPECT_THAT(message("hello, world\n"), HasSubstr("it looks like text"));
-  EXPECT_THAT(message("MM\0*abcd"sv), HasSubstr("a TIFF image"));
-  EXPECT_THAT(message("II*\0abcd"sv), HasSubstr("a TIFF image"));
   EXPECT_THAT(message("\0\0\0\x1C"
-                      "ftypavif"sv),
-              HasSubstr("an AVIF image"));
+                      "ftypheic"sv),
+              HasSubstr("a HEIF image"));
   EXPECT_THAT(message("<html><body>404"), HasSubstr("an HTML page"));
   EXPECT_THAT(message("\x01\x22\xFE\x33"sv), HasSubstr("its first bytes are 01 22 fe 33"));
   EXPECT_THAT(message("\xFF"), HasSubstr("its first bytes are ff"));

@@ -30,6 +30,9 @@ std::string_view extension_of_bytes(Bytes beginning) {
   if (text.starts_with("\x93NUMPY"sv)) return "npy";
   if (text.starts_with("GIF87a"sv) || text.starts_with("GIF89a"sv)) return "gif";
   if (is_bitmap(beginning)) return "bmp";
+  if (text.starts_with("II*\0"sv) || text.starts_with("MM\0*"sv)) return "tif";
+  if (text.starts_with("\0\0\0\x0CjP  \r\n"sv)) return "jp2";
+  if (text.size() >= 12 && text.substr(4, 7) == "ftypavi"sv) return "avif";
   return {};
 }
 

@@ -234,7 +234,7 @@ TEST_F(Pack, LeavesBadSamplesOutKeepsThemOrStops) {
   EXPECT_EQ(skipped.samples, 60);
   ASSERT_EQ(skipped.bad.size(), 2u);
   EXPECT_EQ(skipped.bad[0].key, "c0001/bad");
-  EXPECT_THAT(skipped.bad[0].reason, HasSubstr("not a JPEG, PNG, WebP, BMP or GIF"));
+  EXPECT_THAT(skipped.bad[0].reason, HasSubstr("not a JPEG, PNG, WebP, BMP, GIF, TIFF, JPEG 2000 or AVIF"));
   EXPECT_EQ(skipped.bad[1].key, "c0002/cut");
   EXPECT_THAT(skipped.bad[1].reason, HasSubstr("end-of-image"));
 

@@ -17,11 +17,14 @@ enum class Codec : std::uint8_t {
   kRaw = 4,
   kBmp = 5,
   kGif = 6,
+  kTiff = 7,
+  kJpeg2000 = 8,
+  kAvif = 9,
   kDatum = 10,  // Caffe's pixels
 };
 inline constexpr Codec kLastCodec = Codec::kDatum;
 
-/// "jpeg", "png", "webp", "raw", "bmp", "gif", "datum"; "unknown" otherwise.
+/// "jpeg", "png", "webp", "raw", "bmp", "gif", "tiff", "jpeg2000", "avif", "datum"; "unknown" otherwise.
 constexpr std::string_view to_string(Codec codec) {
   switch (codec) {
     case Codec::kJpeg: return "jpeg";
@@ -30,15 +33,18 @@ constexpr std::string_view to_string(Codec codec) {
     case Codec::kRaw: return "raw";
     case Codec::kBmp: return "bmp";
     case Codec::kGif: return "gif";
+    case Codec::kTiff: return "tiff";
+    case Codec::kJpeg2000: return "jpeg2000";
+    case Codec::kAvif: return "avif";
     case Codec::kDatum: return "datum";
     case Codec::kUnknown: break;
   }
   return "unknown";
 }
 
-/// How a JPEG's coefficients are written.
+/// How the coefficients of a JPEG, or of those in a TIFF, are written.
 enum class JpegCoding : std::uint8_t {
-  kNone = 0,  // not a JPEG
+  kNone = 0,  // not JPEG data
   kSequential = 1,
   kSequentialScans = 2,  // a scan for each component
   kProgressive = 3,
@@ -54,7 +60,8 @@ using Orientation = std::uint8_t;
 struct ImageFacts {
   Codec codec = Codec::kUnknown;
   int width = 0, height = 0;  // as stored, before the orientation is applied
-  int components = 0;         // as stored: 1 grey, 2 grey + alpha, 3 colour (or a palette), 4 CMYK or colour + alpha
+  int components =
+      0;  // as stored: 1 grey, 2 grey + alpha, 3 colour (or a palette), 4 CMYK or colour + alpha; more in a TIFF
   int bits_per_component = 8;
   Orientation orientation = 1;
   JpegCoding coding = JpegCoding::kNone;

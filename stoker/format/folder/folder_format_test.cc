@@ -298,27 +298,27 @@ TEST(FolderFormat, PassesOverWhatItMayNotReadAndNamesIt) {
 
 TEST(FolderFormat, CountsPicturesOfOtherKindsAndNamesOneOfEach) {
   TempFolder folder;
-  for (const char* name : {"a/x.jpg", "a/1.dib", "a/2.DIB", "a/3.tif", "a/deep/4.avif", "a/notes.txt", "top.png"}) {
+  for (const char* name : {"a/x.jpg", "a/1.dib", "a/2.DIB", "a/3.heif", "a/deep/4.jxl", "a/notes.txt", "top.png"}) {
     folder.write(name, "");
   }
   EXPECT_THAT(scan(folder.path()).problems,
               UnorderedElementsAre(AllOf(HasSubstr("2 DIB pictures"), HasSubstr("'a/1.dib', 'a/2.DIB'")),
-                                   AllOf(HasSubstr("1 TIF picture, which is"), HasSubstr("'a/3.tif'")),
-                                   AllOf(HasSubstr("1 AVIF picture"), HasSubstr("'a/deep/4.avif'")),
+                                   AllOf(HasSubstr("1 HEIF picture, which is"), HasSubstr("'a/3.heif'")),
+                                   AllOf(HasSubstr("1 JXL picture"), HasSubstr("'a/deep/4.jxl'")),
                                    AllOf(HasSubstr("1 classless image"), HasSubstr("'top.png'"))));
 }
 
 TEST(FolderFormat, CountsPicturesOfOtherKindsBesideAnImageWhereEachImageIsASample) {
   TempFolder folder;
-  for (const char* name : {"a/x.jpg", "a/x.dib", "a/y.1.png", "a/y.2.png", "a/y.1.tiff", "a/y.2.TIFF", "a/y.avif"}) {
+  for (const char* name : {"a/x.jpg", "a/x.dib", "a/y.1.png", "a/y.2.png", "a/y.1.heic", "a/y.2.HEIC", "a/y.jxl"}) {
     folder.write(name, "");
   }
   const Scanned contents = scan(folder.path());
   EXPECT_THAT(listing(contents), Contains("a/x 0 dib:a/x.dib:0 jpg:a/x.jpg:0"));
   EXPECT_THAT(contents.problems,
               UnorderedElementsAre(AllOf(HasSubstr("1 DIB picture,"), HasSubstr("'a/x.dib'")),
-                                   AllOf(HasSubstr("2 TIFF pictures"), HasSubstr("'a/y.1.tiff', 'a/y.2.TIFF'")),
-                                   AllOf(HasSubstr("1 AVIF picture,"), HasSubstr("'a/y.avif'"))));
+                                   AllOf(HasSubstr("2 HEIC pictures"), HasSubstr("'a/y.1.heic', 'a/y.2.HEIC'")),
+                                   AllOf(HasSubstr("1 JXL picture,"), HasSubstr("'a/y.jxl'"))));
   TempFolder without_classes;
   for (const char* name : {"x.jpg", "x.dib"}) without_classes.write(name, "");
   EXPECT_THAT(scan(without_classes.path()).problems, IsEmpty());

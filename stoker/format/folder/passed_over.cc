@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kNamed = 3;
 
-constexpr std::array<std::string_view, 15> kOtherPictures = {"apng", "avif", "dib", "heic", "heif", "ico", "jp2", "jxl",
-                                                             "pbm",  "pcx",  "pgm", "pnm",  "ppm",  "tif", "tiff"};
+constexpr std::array<std::string_view, 11> kOtherPictures = {"apng", "dib", "heic", "heif", "ico", "jxl",
+                                                             "pbm",  "pcx", "pgm",  "pnm",  "ppm"};
 
 }  // namespace
 
