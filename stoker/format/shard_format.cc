@@ -5,6 +5,7 @@
 #include "stoker/base/error.h"
 #include "stoker/format/folder/folder_format.h"
 #include "stoker/format/member_name.h"
+#include "stoker/format/parquet/parquet_format.h"
 #include "stoker/format/recordio/recordio_format.h"
 #include "stoker/format/tar/tar_format.h"
 #include "stoker/format/tfrecord/tfrecord_format.h"
@@ -40,7 +41,8 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const TarFormat tar;
   static const TfRecordFormat tfrecord;
   static const RecordIoFormat recordio;
-  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio};
+  static const ParquetFormat parquet;
+  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &parquet};
   return formats;
 }
 

@@ -18,6 +18,8 @@
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index/index_writer.h"
 #include "stoker/format/open/sharded_dataset.h"
+#include "stoker/format/parquet/parquet_format.h"
+#include "stoker/format/parquet/parquet_testing.h"
 #include "stoker/format/recordio/recordio_format.h"
 #include "stoker/format/recordio/recordio_testing.h"
 #include "stoker/format/shard_format.h"
@@ -105,6 +107,19 @@ void write_as_recordio(const std::string& path, const std::vector<TestSample>& s
     file += recordio_record(recordio_image({static_cast<float>(sample.label)}, id++, sample.jpg));
   }
   write_whole_file(path, as_bytes(file));
+}
+
+std::vector<ParquetTestColumn> parquet_columns(const std::vector<TestSample>& samples) {
+  std::vector<ParquetTestSample> rows;
+  for (const TestSample& one : samples) {
+    rows.push_back({.key = one.key, .label = one.label, .image = one.jpg, .note = one.note});
+  }
+  return parquet_columns_of(rows);
+}
+
+void write_as_parquet(const std::string& path, const std::vector<TestSample>& samples) {
+  const ParquetTestOptions options{.rows_per_group = 64, .rows_per_page = 7};
+  write_whole_file(path, as_bytes(parquet_file(parquet_columns(samples), options)));
 }
 
 class FormatConformance : public ::testing::TestWithParam<FormatCase> {
@@ -273,7 +288,9 @@ INSTANTIATE_TEST_SUITE_P(All, FormatConformance,
                                            FormatCase{"tfrecord", "train.tfrecord-00000-of-00002",
                                                       format_object<TfRecordFormat>, write_as_tfrecord, true, true, 0},
                                            FormatCase{"recordio", "train.rec", format_object<RecordIoFormat>,
-                                                      write_as_recordio, false, false, 0}),
+                                                      write_as_recordio, false, false, 0},
+                                           FormatCase{"parquet", "train.parquet", format_object<ParquetFormat>,
+                                                      write_as_parquet, false, true, 1}),
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
