@@ -11,6 +11,7 @@
 
 #include "stoker/format/sample_stream.h"
 #include "stoker/format/sample_table.h"
+#include "stoker/storage/block_table.h"
 #include "stoker/storage/stores.h"
 
 namespace stoker {
@@ -23,6 +24,8 @@ struct ShardNotes {
   // Of values that do not lie in the shard as one range: rows have offsets as ExtendedSource gives them. What a shard
   // with such values holds is found by a scan each time, since an index describes the shard alone.
   std::vector<std::uint8_t> copies{};
+  // Of values in compressed blocks: rows have offsets as BlockPlaces gives them. Null without such blocks.
+  std::shared_ptr<const BlockTable> blocks{};
 };
 
 /// The samples of one shard, found as it is scanned. The parts of fields in a folder's rows are valid only until the

@@ -168,7 +168,10 @@ class IndexJob {
           "the index in '{}' described another shard than '{}', or an earlier version of it; it is replaced", place,
           path);
     }
-    file->write(writer.finish({.data_bytes = shard->size(), .content_tag = content_tag(*shard, shard->size())}));
+    const ShardNotes notes = stream->take_notes();
+    file->write(writer.finish({.data_bytes = shard->size(),
+                               .content_tag = content_tag(*shard, shard->size()),
+                               .blocks = notes.blocks.get()}));
     file->commit();
     warn_of_repeated_keys(shard, place);
     ++result.shards;

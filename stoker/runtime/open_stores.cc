@@ -1,9 +1,11 @@
 #include "stoker/runtime/open_stores.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/machine.h"
 #include "stoker/runtime/thread_pool.h"
 #include "stoker/storage/hf/hf_store.h"
 #include "stoker/storage/http/http_store.h"
@@ -17,6 +19,9 @@ namespace {
 // for the disk costs nothing else. Beside io_uring threads read loose files only.
 constexpr int kReadThreads = 32, kReadThreadsBesideUring = 16;
 constexpr int kReadsQueued = 1024;
+
+/// Threads that decompress blocks: as many as there are CPUs, since a window's blocks are wanted at once.
+int block_thread_count() { return std::min(usable_cores(), 8); }
 
 /// Null where io_uring does not work and need not.
 std::shared_ptr<FileIo> make_uring(IoKind kind) {
@@ -57,6 +62,8 @@ FileAccess open_file_access(const OpenOptions& options) {
 
 Stores open_stores(const OpenOptions& options, const std::stop_token& stop) {
   Stores stores(open_file_access(options));
+  stores.decompress_on(
+      [] { return make_shared_at_home<ThreadPool>("stoker-blocks", block_thread_count(), kReadsQueued); });
   add_remote_stores(stores, options.store, stop);
   return stores;
 }

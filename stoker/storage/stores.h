@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "stoker/storage/block_cache.h"
 #include "stoker/storage/file_access.h"
 #include "stoker/storage/store.h"
 
@@ -29,6 +30,14 @@ class Stores {
   /// Throws kUsage, naming the schemes there are, for a location of another.
   const Store& of(const Location& at) const;
 
+  /// Compressed blocks of shards are decompressed on threads that are made when the first is read; without this, on
+  /// those that read.
+  Stores& decompress_on(BlockCache::MakeExecutor threads) {
+    block_threads_ = std::move(threads);
+    return *this;
+  }
+  const BlockCache::MakeExecutor& block_threads() const { return block_threads_; }
+
   /// What the store of the location says or does (see Store).
   std::optional<ObjectFacts> find(const Location& at) const { return of(at).find(at); }
   ObjectFacts stat(const Location& at, std::string_view doing) const { return of(at).stat(at, doing); }
@@ -41,6 +50,7 @@ class Stores {
 
  private:
   std::vector<std::shared_ptr<const Store>> stores_;
+  BlockCache::MakeExecutor block_threads_;
 };
 
 /// Puts `content` in place of what the object may have held.

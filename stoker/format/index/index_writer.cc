@@ -6,6 +6,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/little_endian.h"
+#include "stoker/format/index/index_block_table.h"
 
 namespace stoker {
 namespace {
@@ -60,7 +61,7 @@ void IndexWriter::end_block() {
 // Entry points come first: they are much longer than all else, and many readers have no use for them. What opening a
 // data set needs lies at the end, beside the directory, so that one request to a store that is far away fetches it.
 std::vector<std::uint8_t> IndexWriter::finish(const IndexedShard& shard) {
-  if (end_ > shard.data_bytes) {
+  if (end_ > (shard.blocks ? shard.blocks->end() : shard.data_bytes)) {
     fail(ErrorKind::kLimit,
          "sample '{}' does not lie in the shard as it is, so the shard cannot have an index; it is scanned each time "
          "that it is opened",
@@ -78,7 +79,8 @@ std::vector<std::uint8_t> IndexWriter::finish(const IndexedShard& shard) {
     }
     index.insert(index.end(), blocks.bytes.begin(), blocks.bytes.end());
   };
-  Blocks names;
+  Blocks blocks, names;
+  if (shard.blocks) append_block_table(*shard.blocks, blocks.bytes, blocks.ends);
   for (const std::string& name : field_names_) {
     append_little_endian(names.bytes, static_cast<std::uint32_t>(name.size()));
     names.bytes.insert(names.bytes.end(), name.begin(), name.end());
@@ -86,6 +88,7 @@ std::vector<std::uint8_t> IndexWriter::finish(const IndexedShard& shard) {
   names.ends.push_back(names.bytes.size());
   append(IndexSectionKind::kEntryPoints, entry_points_);
   append(IndexSectionKind::kRows, rows_);
+  if (shard.blocks) append(IndexSectionKind::kCompressedBlocks, blocks);
   append(IndexSectionKind::kFieldNames, names);
 
   const std::size_t directory = index.size();

@@ -10,6 +10,7 @@
 #include "stoker/format/index/index_block.h"
 #include "stoker/format/index/index_layout.h"
 #include "stoker/format/sample_row.h"
+#include "stoker/storage/block_table.h"
 
 namespace stoker {
 
@@ -18,6 +19,7 @@ struct IndexedShard {
   std::uint64_t data_bytes = 0;
   std::uint64_t content_tag = 0;  // for an index in a file of its own
   std::optional<std::uint64_t> data_hash{};
+  const BlockTable* blocks = nullptr;  // compressed ones that fields lie in, if there are any
 };
 
 class IndexWriter {

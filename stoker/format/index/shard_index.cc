@@ -8,6 +8,7 @@
 #include "stoker/base/hash.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/base/pending.h"
+#include "stoker/format/index/index_block_table.h"
 
 namespace stoker {
 
@@ -31,19 +32,32 @@ void ShardIndex::read_directory_of(const IndexPlace& place) {
     if (section.version != 1) continue;
     if (section.kind == IndexSectionKind::kRows) blocks_ = section.blocks;
     if (section.kind == IndexSectionKind::kEntryPoints) entry_points_ = section.blocks;
-    if (section.kind != IndexSectionKind::kFieldNames) continue;
-    for (const IndexBlockPlace& block : section.blocks) {
-      const std::vector<std::uint8_t> bytes = read_checked(block);
-      for (std::size_t begin = 0; begin < bytes.size();) {
-        if (bytes.size() - begin < 4) fail_damaged("a field's name is cut short");
-        const auto length = load_little_endian<std::uint32_t>(bytes.data() + begin);
-        begin += 4;
-        if (length > bytes.size() - begin) fail_damaged("a field's name is cut short");
-        field_names_.emplace_back(as_text(bytes).substr(begin, length));
-        begin += length;
-      }
+    if (section.kind == IndexSectionKind::kFieldNames) read_field_names(section);
+    if (section.kind == IndexSectionKind::kCompressedBlocks) read_compressed_blocks(section);
+  }
+}
+
+void ShardIndex::read_field_names(const IndexSection& section) {
+  for (const IndexBlockPlace& block : section.blocks) {
+    const std::vector<std::uint8_t> bytes = read_checked(block);
+    for (std::size_t begin = 0; begin < bytes.size();) {
+      if (bytes.size() - begin < 4) fail_damaged("a field's name is cut short");
+      const auto length = load_little_endian<std::uint32_t>(bytes.data() + begin);
+      begin += 4;
+      if (length > bytes.size() - begin) fail_damaged("a field's name is cut short");
+      field_names_.emplace_back(as_text(bytes).substr(begin, length));
+      begin += length;
     }
   }
+}
+
+void ShardIndex::read_compressed_blocks(const IndexSection& section) {
+  auto table = std::make_shared<BlockTable>(place_.trailer.data_bytes);
+  for (const IndexBlockPlace& block : section.blocks) {
+    if (!read_block_table(read_checked(block), *table)) fail_damaged("a compressed block does not lie in the shard");
+  }
+  table->close();
+  compressed_blocks_ = std::move(table);
 }
 
 std::vector<std::uint8_t> ShardIndex::read_checked(const IndexBlockPlace& place) const {

@@ -9,6 +9,7 @@
 #include "stoker/format/index/index_cache.h"
 #include "stoker/format/index/index_layout.h"
 #include "stoker/format/shard_rows.h"
+#include "stoker/storage/block_table.h"
 #include "stoker/storage/kept_end.h"
 #include "stoker/storage/source.h"
 
@@ -35,6 +36,8 @@ class ShardIndex final : public ShardRows {
   void read(std::int64_t row, SampleRow& into) const override;
   void prepare(std::int64_t row, IndexFetch& fetch) const override;
 
+  /// The compressed blocks that fields lie in; null if there are none.
+  const std::shared_ptr<const BlockTable>& compressed_blocks() const { return compressed_blocks_; }
   const IndexTrailer& trailer() const { return place_.trailer; }
   bool is_inside_shard() const { return place_.begin > 0; }
   /// Reads and checks every byte of the index. Throws as the constructor.
@@ -44,6 +47,8 @@ class ShardIndex final : public ShardRows {
   friend class IndexFetch;
 
   void read_directory_of(const IndexPlace& place);
+  void read_field_names(const IndexSection& section);
+  void read_compressed_blocks(const IndexSection& section);
   void cache_kept_rows();
   std::vector<std::uint8_t> read_checked(const IndexBlockPlace& place) const;
   /// Throws kData unless the bytes are those that were written.
@@ -58,6 +63,7 @@ class ShardIndex final : public ShardRows {
   std::vector<IndexBlockPlace> blocks_;        // of the rows
   std::vector<IndexBlockPlace> entry_points_;  // of the same samples
   std::vector<std::string> field_names_;
+  std::shared_ptr<const BlockTable> compressed_blocks_;
 };
 
 /// Blocks of several indexes, fetched with one wait.

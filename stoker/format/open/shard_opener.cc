@@ -6,6 +6,7 @@
 
 #include "stoker/format/manifest/listed_shard.h"
 #include "stoker/format/sample_table.h"
+#include "stoker/storage/block_source.h"
 #include "stoker/storage/extended_source.h"
 
 namespace stoker {
@@ -23,7 +24,10 @@ void require_listed_samples(const ManifestShard& listed, const FoundShard& shard
 }  // namespace
 
 ShardOpener::ShardOpener(Stores stores, IndexOptions index, std::size_t cache_bytes)
-    : stores_(std::move(stores)), index_(std::move(index)), cache_(std::make_shared<IndexCache>(cache_bytes)) {
+    : stores_(std::move(stores)),
+      index_(std::move(index)),
+      cache_(std::make_shared<IndexCache>(cache_bytes)),
+      block_cache_(std::make_shared<BlockCache>(BlockCache::kBytesMax, stores_.block_threads())) {
   for (Location* folder : {&index_.folder, &index_.cache_folder}) {
     if (!folder->empty()) *folder = folder->absolute();
   }
@@ -53,7 +57,7 @@ OpenedShard ShardOpener::open_file(const FoundShard& shard, const KeptEnd& end, 
   if (!index_.use) return scan(shard, source, stop);
   if (listed) refuse(contradiction_of_bytes(*listed, end));
   std::vector<std::string> problems;
-  std::shared_ptr<const ShardRows> rows = find_index(end, shard.location, index_, stores_, cache_, problems);
+  std::shared_ptr<const ShardIndex> rows = find_index(end, shard.location, index_, stores_, cache_, problems);
   if (!rows && listed && listed->index_tag) {
     refuse(problems.empty() ? fmt::format("the index inside '{}' is damaged", shard.location) : problems.back());
   }
@@ -63,11 +67,16 @@ OpenedShard ShardOpener::open_file(const FoundShard& shard, const KeptEnd& end, 
     rows = find_kept_scan(*source, kept, stores_, cache_, problems);
   }
   if (rows) {
-    return {.source = store.open_for_samples(source), .rows = std::move(rows), .problems = std::move(problems)};
+    OpenedShard opened{.source = store.open_for_samples(source),
+                       .rows = rows,
+                       .problems = std::move(problems),
+                       .blocks = rows->compressed_blocks()};
+    add_blocks(opened);
+    return opened;
   }
   OpenedShard opened = scan(shard, source, stop);
   opened.problems.insert(opened.problems.begin(), problems.begin(), problems.end());
-  if (!kept.empty()) keep_scan(*source, *opened.rows, kept, stores_);
+  if (!kept.empty()) keep_scan(*source, *opened.rows, opened.blocks.get(), kept, stores_);
   return opened;
 }
 
@@ -86,10 +95,17 @@ OpenedShard ShardOpener::scan(const FoundShard& shard, const std::shared_ptr<Sou
   if (!notes.copies.empty()) {
     samples_source = std::make_shared<ExtendedSource>(std::move(samples_source), std::move(notes.copies));
   }
-  return {.source = std::move(samples_source),
-          .rows = std::make_shared<const SampleTable>(std::move(samples)),
-          .classes = std::move(notes.classes),
-          .problems = std::move(notes.problems)};
+  OpenedShard opened{.source = std::move(samples_source),
+                     .rows = std::make_shared<const SampleTable>(std::move(samples)),
+                     .classes = std::move(notes.classes),
+                     .problems = std::move(notes.problems),
+                     .blocks = std::move(notes.blocks)};
+  add_blocks(opened);
+  return opened;
+}
+
+void ShardOpener::add_blocks(OpenedShard& shard) const {
+  if (shard.blocks) shard.source = std::make_shared<BlockSource>(shard.source, shard.blocks, block_cache_);
 }
 
 }  // namespace stoker

@@ -9,6 +9,7 @@
 #include "stoker/format/index/index_places.h"
 #include "stoker/format/open/find_shards.h"
 #include "stoker/format/shard_rows.h"
+#include "stoker/storage/block_cache.h"
 #include "stoker/storage/kept_end.h"
 
 namespace stoker {
@@ -16,8 +17,9 @@ namespace stoker {
 struct OpenedShard {
   std::shared_ptr<Source> source;
   std::shared_ptr<const ShardRows> rows;
-  std::vector<std::string> classes{};   // by label, if the shard names them
-  std::vector<std::string> problems{};  // sentences about what is wrong but not in the way
+  std::vector<std::string> classes{};          // by label, if the shard names them
+  std::vector<std::string> problems{};         // sentences about what is wrong but not in the way
+  std::shared_ptr<const BlockTable> blocks{};  // compressed ones, which the source decompresses
 };
 
 class ShardOpener {
@@ -38,11 +40,14 @@ class ShardOpener {
  private:
   OpenedShard open_file(const FoundShard& shard, const KeptEnd& end, const std::stop_token& stop,
                         const ManifestShard* listed) const;
+  /// Puts the shard's compressed blocks, if it has any, before its source.
+  void add_blocks(OpenedShard& shard) const;
   OpenedShard scan(const FoundShard& shard, const std::shared_ptr<Source>& source, const std::stop_token& stop) const;
 
   Stores stores_;
   IndexOptions index_;
   std::shared_ptr<IndexCache> cache_;
+  std::shared_ptr<BlockCache> block_cache_;  // of all shards
 };
 
 }  // namespace stoker

@@ -1,0 +1,62 @@
+// An object with compressed blocks: at the places that a table gives them, beyond the object's end, lie the bytes that
+// they become. docs/decisions/0023 says why.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "stoker/storage/block_cache.h"
+#include "stoker/storage/block_table.h"
+#include "stoker/storage/source.h"
+
+namespace stoker {
+
+/// Threads: any. Its size is that of the object alone. A read is of the object's bytes or of one block's.
+class BlockSource final : public Source {
+ public:
+  /// The table may still grow.
+  BlockSource(std::shared_ptr<Source> object, std::shared_ptr<const BlockTable> blocks,
+              std::shared_ptr<BlockCache> cache);
+  ~BlockSource() override;
+
+  const std::string& name() const override { return object_->name(); }
+  std::uint64_t size(std::string_view part = {}) const override { return object_->size(part); }
+  // No identity: what caches of objects keep by offset is of objects alone.
+  std::unique_ptr<Folder> list(std::string_view part) const override { return object_->list(part); }
+  void start(ReadRequest& request) override;
+  /// Of a block: that it will be read.
+  void will_need(std::uint64_t offset, std::uint64_t length, std::string_view part = {}) override;
+  std::uint64_t alignment() const override { return object_->alignment(); }
+  std::uint64_t gap_worth_reading() const override { return object_->gap_worth_reading(); }
+  std::uint64_t gap_in_turn() const override { return object_->gap_in_turn(); }
+  bool is_remote() const override { return object_->is_remote(); }
+  std::string_view io_name() const override { return object_->io_name(); }
+
+ private:
+  std::shared_ptr<Source> object_;
+  std::shared_ptr<const BlockTable> blocks_;
+  std::shared_ptr<BlockCache> cache_;
+  std::uint64_t number_;  // of the object in the cache
+};
+
+/// Gives blocks their places while a shard is scanned: then rows have offsets from add(), and source() as their source.
+class BlockPlaces {
+ public:
+  /// The object must outlive it.
+  explicit BlockPlaces(Source& object);
+
+  /// The offset at which the block's bytes appear to lie. Throws kData naming the object and the block's offset if the
+  /// block does not lie in it, or is longer than kBlockBytesMax.
+  std::uint64_t add(const CompressedBlock& block);
+  /// Reads the object, and the blocks that were added so far. Threads: any.
+  Source& source() { return source_; }
+  /// For ShardNotes::blocks, after the scan: null if there are none.
+  std::shared_ptr<const BlockTable> take();
+
+ private:
+  std::shared_ptr<BlockTable> blocks_;
+  BlockSource source_;
+};
+
+}  // namespace stoker
