@@ -182,7 +182,7 @@ TEST_F(DataInAStore, IsNamedWhereItIsNotThereOrBroken) {
   EXPECT_EQ(strange.kind(), ErrorKind::kData);
   EXPECT_THAT(
       strange.message(),
-      AllOf(HasSubstr("'mem://data/program'"), HasSubstr("folder, tar, tfrecord, recordio, or a text file of paths"),
+      AllOf(HasSubstr("'mem://data/program'"), HasSubstr("folder, tar, tfrecord, recordio, parquet, or a text file of paths"),
             HasSubstr("begins with the bytes 4d 5a 90 00 03 20 61 6e 64 20 73 6f 20 6f 6e 20"),
             HasSubstr("(MZ... and so on )")));
   const Error unknown = error_of([&] { open({"s3://bucket/a.tar"}); });

@@ -174,7 +174,7 @@ void ParquetColumnReader::unpack(Body& body, bool is_compressed, std::uint64_t b
 
 std::uint64_t ParquetColumnReader::place(Body& body) const {
   if (!body.block) return body.begin;
-  if (!body.placed_at) body.placed_at = scan_.place_block(*body.block);
+  if (!body.placed_at) body.placed_at = scan_.places.add(*body.block);
   return *body.placed_at;
 }
 

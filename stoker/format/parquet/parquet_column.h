@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -11,7 +10,7 @@
 #include "stoker/format/parquet/parquet_runs.h"
 #include "stoker/format/parquet/parquet_values.h"
 #include "stoker/format/sequential_reader.h"
-#include "stoker/storage/block_codec.h"
+#include "stoker/storage/block_source.h"
 
 namespace stoker {
 
@@ -49,8 +48,7 @@ class ChargedPage {
 struct ParquetScan {
   Source& file;
   PageMemory memory;
-  /// Gives a compressed block its place: the offset at which its decompressed bytes appear to lie in the file.
-  std::function<std::uint64_t(const CompressedBlock&)> place_block;
+  BlockPlaces& places;                                     // of pages that are compressed
   std::size_t read_bytes = SequentialReader::kBlockBytes;  // how much of a chunk is read at a time
 };
 

@@ -61,10 +61,8 @@ ParquetSamples::ParquetSamples(Source& source, std::stop_token stop, std::uint64
       stop_(std::move(stop)),
       key_prefix_(key_prefix_of_file(source.name(), {".parquet"})),
       footer_(read_parquet_footer(source)),
-      scan_{.file = source, .memory = PageMemory(pages_bytes_max), .place_block = {}} {
-  scan_.place_block = [](const CompressedBlock&) -> std::uint64_t {
-    fail(ErrorKind::kData, "it is compressed, and this version of Stoker reads only values of uncompressed pages");
-  };
+      places_(source),
+      scan_{.file = source, .memory = PageMemory(pages_bytes_max), .places = places_} {
   choose_columns();
   scan_.read_bytes = read_bytes_for(columns_.size());
 }
@@ -129,7 +127,7 @@ const ParquetSamples::Column* ParquetSamples::find(const std::vector<std::string
 
 bool ParquetSamples::next(SampleRow& row) {
   row.clear();
-  row.source = &source_;
+  row.source = &places_.source();
   stop_if_asked(stop_, source_.name());
   while (rows_left_ == 0) {
     if (group_ == footer_.groups.size()) return false;
@@ -305,6 +303,7 @@ ShardNotes ParquetSamples::take_notes() {
                     "first is {}",
                     source_.name(), counted(passed_over_, "value"), kListMax, first_passed_over_));
   }
+  notes_.blocks = places_.take();
   return std::move(notes_);
 }
 

@@ -13,6 +13,7 @@
 #include "stoker/format/parquet/parquet_column.h"
 #include "stoker/format/parquet/parquet_footer.h"
 #include "stoker/format/shard_format.h"
+#include "stoker/storage/block_source.h"
 
 namespace stoker {
 
@@ -89,6 +90,7 @@ class ParquetSamples final : public ShardScan {
   std::stop_token stop_;
   std::string key_prefix_;
   ParquetFooter footer_;
+  BlockPlaces places_;
   ParquetScan scan_;
   std::vector<Column> columns_;               // that are read
   std::size_t group_ = 0;                     // at hand, if a row of it is left; else the next

@@ -35,22 +35,16 @@ MemorySource parquet_source(std::string_view bytes) {
 std::vector<std::string> parquet_listing(std::string_view bytes, ShardNotes* notes = nullptr) {
   MemorySource source = parquet_source(bytes);
   ParquetSamples samples(source);
-  struct Line {
-    std::string text;
-    std::vector<SampleField> fields;
-  };
-  std::vector<Line> found;
-  for (SampleRow row; samples.next(row);) found.push_back({fmt::format("{} {}", row.key, row.label), row.fields});
-  ShardNotes taken = samples.take_notes();
-  const std::vector<CompressedBlock> blocks;
   std::vector<std::string> lines;
-  for (const Line& line : found) {
-    std::string text = line.text;
-    for (const SampleField& field : line.fields) {
-      text += fmt::format(" {}={}", field.name, bytes.substr(field.offset, field.length));
+  for (SampleRow row; samples.next(row);) {
+    lines.push_back(fmt::format("{} {}", row.key, row.label));
+    for (const SampleField& field : row.fields) {
+      std::string content(field.length, '?');
+      read_fully(*row.source, field.offset, {reinterpret_cast<std::uint8_t*>(content.data()), content.size()});
+      lines.back() += fmt::format(" {}={}", field.name, content);
     }
-    lines.push_back(text);
   }
+  ShardNotes taken = samples.take_notes();
   if (notes) *notes = std::move(taken);
   return lines;
 }
