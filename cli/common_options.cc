@@ -124,7 +124,16 @@ void add_open_options(Command& command, OpenOptions& open) {
   folder->option_text("DIR");
   const auto scan = [&open] { open.use_indexes = false; };
   command.add_flag_callback("--no-index", scan, "Scan every shard, and do not cache the result")->excludes(folder);
+  add_field_options(command, open.fields);
   add_store_options(command, open.store);
+}
+
+void add_field_options(Command& command, FieldChoice& fields) {
+  add_text_option(command, "--image-field", fields.image,
+                  "Field that holds the image, where the usual one is not meant")
+      ->option_text("NAME");
+  add_text_option(command, "--label-field", fields.label, "Field that holds the label: a number, or a class's name")
+      ->option_text("NAME");
 }
 
 void add_json_flag(Command& command, bool& json) {

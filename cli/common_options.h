@@ -85,6 +85,8 @@ void add_job_options(Command& command, std::optional<std::uint64_t>& memory, Dec
 /// How the data's shards are read, and where Stoker looks for their indexes.
 void add_open_options(Command& command, OpenOptions& open);
 void add_store_options(Command& command, StoreOptions& store);
+/// Which fields hold images and labels.
+void add_field_options(Command& command, FieldChoice& fields);
 void add_json_flag(Command& command, bool& json);
 
 /// The line at the end of a command's help.

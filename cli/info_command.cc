@@ -56,30 +56,82 @@ std::string histogram_text(const char* title, const Histogram& histogram, std::s
   return "\n" + table.text();
 }
 
+nlohmann::ordered_json image_json(const ImageFacts& facts) {
+  return {{"codec", to_string(facts.codec)}, {"width", facts.width}, {"height", facts.height}};
+}
+
+nlohmann::ordered_json sample_json(const SampleDescription& sample) {
+  auto fields = nlohmann::ordered_json::array();
+  for (const FieldDescription& field : sample.fields) {
+    auto& json = fields.emplace_back(nlohmann::ordered_json{
+        {"name", field.name}, {"kind", to_string(field.kind)}, {"bytes", field.bytes}, {"shard", field.place}});
+    json["offset"] = field.offset ? nlohmann::ordered_json(*field.offset) : nlohmann::ordered_json();
+    if (field.image) {
+      json["image"] = image_json(*field.image);
+    } else {
+      json["shown"] = field.shown;
+      json["shortened"] = field.is_shortened;
+    }
+  }
+  return {{"number", sample.number},
+          {"key", sample.key},
+          {"label", sample.label >= 0 ? nlohmann::ordered_json(sample.label) : nlohmann::ordered_json()},
+          {"class", sample.class_name.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(sample.class_name)},
+          {"image", sample.image.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(sample.image)},
+          {"fields", fields}};
+}
+
+/// What can be said of a field in one cell.
+std::string field_text(const FieldDescription& field) {
+  if (field.image)
+    return fmt::format("{}, {} x {}", to_string(field.image->codec), field.image->width, field.image->height);
+  return field.shown + (field.is_shortened ? " ..." : "");
+}
+
+std::string sample_text(const SampleDescription& sample) {
+  std::string text = fmt::format("\nSample {}: '{}', ", sample.number, escaped(sample.key));
+  if (sample.label < 0) {
+    text += "without a label\n";
+  } else {
+    text += fmt::format("label {}{}\n", sample.label,
+                        sample.class_name.empty() ? "" : fmt::format(" ('{}')", escaped(sample.class_name)));
+  }
+  TextTable table({{"field"}, {"bytes", Align::kRight}, {"kind"}, {"content"}, {"place"}});
+  for (const FieldDescription& field : sample.fields) {
+    const std::string place = field.offset ? fmt::format("{}, byte {}", field.place, *field.offset)
+                                           : fmt::format("{}, not as one range", field.place);
+    table.add_row({escaped(field.name) + (field.name == sample.image ? " (image)" : ""), format_count(field.bytes),
+                   std::string(to_string(field.kind)), field_text(field), escaped(place)});
+  }
+  return text + table.text();
+}
+
 nlohmann::ordered_json info_json(const DataInfo& info) {
   nlohmann::ordered_json codecs = nlohmann::ordered_json::object();
   for (const auto& [codec, count] : info.codecs) codecs[std::string(to_string(codec))] = count;
   auto library = nlohmann::ordered_json::array();
   for (const auto& [reason, images] : info.left_to_libjpeg)
     library.push_back({{"reason", reason}, {"images", images.count}, {"first", images.first}});
-  return {{"format", fmt::format("{}", fmt::join(info.formats, ", "))},
-          {"samples", info.samples},
-          {"shards", info.shards},
-          {"indexed_shards", info.indexed},
-          {"classes", info.classes},
-          {"labelled", info.labelled},
-          {"bytes", info.bytes},
-          {"fields", info.fields},
-          {"codecs", codecs},
-          {"bits_per_pixel", info.bits_per_pixel()},
-          {"own_decoder_share", info.own_decoder_share()},
-          {"left_to_libjpeg", library},
-          {"concealed", info.concealed},
-          {"width_max", info.width_max},
-          {"height_max", info.height_max},
-          {"image_bytes", histogram_json(info.sizes)},
-          {"short_side", histogram_json(info.short_sides)},
-          {"problems", info.problems}};
+  nlohmann::ordered_json json = {{"format", fmt::format("{}", fmt::join(info.formats, ", "))},
+                                 {"samples", info.samples},
+                                 {"shards", info.shards},
+                                 {"indexed_shards", info.indexed},
+                                 {"classes", info.classes},
+                                 {"labelled", info.labelled},
+                                 {"bytes", info.bytes},
+                                 {"fields", info.fields},
+                                 {"codecs", codecs},
+                                 {"bits_per_pixel", info.bits_per_pixel()},
+                                 {"own_decoder_share", info.own_decoder_share()},
+                                 {"left_to_libjpeg", library},
+                                 {"concealed", info.concealed},
+                                 {"width_max", info.width_max},
+                                 {"height_max", info.height_max},
+                                 {"image_bytes", histogram_json(info.sizes)},
+                                 {"short_side", histogram_json(info.short_sides)},
+                                 {"problems", info.problems}};
+  if (info.sample) json["sample"] = sample_json(*info.sample);
+  return json;
 }
 
 std::string info_text(const DataInfo& info) {
@@ -108,6 +160,7 @@ std::string info_text(const DataInfo& info) {
   text += histogram_text("size", info.sizes, bytes) + histogram_text("short side", info.short_sides, pixels);
   if (info.concealed > 0)
     text += fmt::format("\n{} with damaged parts, which decoders conceal\n", counted(info.concealed, "image"));
+  if (info.sample) text += sample_text(*info.sample);
   if (!info.problems.empty()) text += "\nProblems:\n";
   for (const std::string& problem : info.problems) text += "  " + escaped(problem) + "\n";
   return text;
@@ -139,8 +192,10 @@ void add_info_command(Parser& app, Interrupts& interrupts) {
   add_data_argument(*command, options->data);
   add_text_option(*command, "--index-dir", options->info.index_folder, "Folder in which to look for indexes first")
       ->option_text("DIR");
+  add_integer_option(*command, "--sample", options->info.sample, {0}, "Also describe sample N, from 0");
   add_threads_option(*command, options->info.threads);
   add_job_options(*command, options->info.memory, options->info.limits);
+  add_field_options(*command, options->info.fields);
   add_store_options(*command, options->store);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker info packed");

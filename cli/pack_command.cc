@@ -1,4 +1,4 @@
-// `stoker pack`: writes a data set as tar shards with indexes.
+// `stoker pack`: writes a data set as shards with indexes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -103,10 +103,20 @@ std::vector<std::string> split_list(const std::string& text) {
   return parts;
 }
 
+/// "tar|tfrecord".
+std::string format_names() {
+  std::string names;
+  for (const WritableFormat* format : writable_formats()) {
+    if (!names.empty()) names += '|';
+    names += format->name();
+  }
+  return names;
+}
+
 }  // namespace
 
 void add_pack_command(Parser& app, Interrupts& interrupts) {
-  Command* command = app.add_subcommand("pack", "Write a data set as tar shards with indexes");
+  Command* command = app.add_subcommand("pack", "Write a data set as shards with indexes");
   const auto options = std::make_shared<PackCommandOptions>();
   PackOptions& pack = options->pack;
   add_text_option(*command, "SRC", options->data.emplace_back(), "Data to pack: a folder, a tar, a list, a pattern")
@@ -115,6 +125,11 @@ void add_pack_command(Parser& app, Interrupts& interrupts) {
   add_text_option(*command, "DST", options->to, "Folder to create; a pack that was stopped in it resumes")
       ->required()
       ->option_text(" ");
+  add_field_options(*command, pack.fields);
+  add_parsed_option(
+      *command, "--format", pack.format, [](const std::string& text) { return &writable_format(text); },
+      fmt::format("Format of the shards; {}", pack.format->name()))
+      ->option_text(format_names());
   add_parsed_option(*command, "--shard-size", pack.shard_bytes, parse_size, "Size of a shard; 256MiB")
       ->option_text("SIZE");
   add_threads_option(*command, pack.threads);

@@ -78,6 +78,7 @@ void add_verify_command(Parser& app, Interrupts& interrupts) {
       ->option_text("FILE");
   add_threads_option(*command, options->verify.threads);
   add_job_options(*command, options->verify.memory, options->verify.limits);
+  add_field_options(*command, options->verify.fields);
   add_store_options(*command, options->store);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker verify packed");

@@ -44,6 +44,7 @@ struct ViewOptions {
   std::optional<int> count;
   int draws = 4;
   LoaderOptions loader;
+  OpenOptions open;
   bool json = false;
 };
 
@@ -172,7 +173,7 @@ void view_operator(const ViewOptions& options) {
   const int count = options.count.value_or(options.data.empty() ? usual_count(spec) : kCountUsual);
   std::optional<OwnPictures> own;
   if (options.data.empty()) own.emplace(std::max(count, kOwnPicturesMin));
-  const std::shared_ptr<const Dataset> dataset = own ? own->dataset() : open_samples(options.data);
+  const std::shared_ptr<const Dataset> dataset = own ? own->dataset() : open_samples(options.data, options.open);
   const RgbImage sheet = operator_sheet(spec, dataset, count, options.loader.seed);
   write_sheet(options.out, sheet);
   if (options.json) {
@@ -233,6 +234,7 @@ void add_view_command(Parser& app) {
   for (const char* const name : {"seed", "pixels_max", "bad_sample"}) {
     add_loader_option(*command, options->loader, name);
   }
+  add_field_options(*command, options->open.fields);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker view imagenet/train --recipe imagenet-train --out sheet.png");
   command->callback([options] {

@@ -14,10 +14,14 @@
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index/index_places.h"
 #include "stoker/format/index/index_testing.h"
+#include "stoker/format/lmdb/lmdb_page.h"
+#include "stoker/format/lmdb/lmdb_testing.h"
 #include "stoker/format/manifest/manifest.h"
+#include "stoker/format/mds/mds_writer.h"
 #include "stoker/format/parquet/parquet_testing.h"
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/format/tfrecord/tfrecord_writer.h"
+#include "stoker/format/zip/zip_testing.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/storage/atomic_file.h"
 
@@ -151,6 +155,67 @@ void keep_parquet(const Corpus& corpus) {
   keep("deltas", {.has_checksums = false});
 }
 
+void keep_mds(const Corpus& corpus) {
+  MdsWriter file(std::make_unique<AtomicFile>(corpus.path("mds", "written_by_stoker")),
+                 {{"array", "ndarray"}, {"image", "jpeg"}, {"label", "int"}, {"name", "str"}, {"object", "pkl"}});
+  for (const std::int64_t i : {0, 1}) {
+    std::vector<std::uint8_t> label;
+    append_little_endian(label, i);
+    file.add(std::vector<Bytes>{as_bytes("\x08\x04\x02xy"), as_bytes("\xff\xd8\xff no picture"), label,
+                                as_bytes(i == 0 ? "a" : ""), as_bytes("?")});
+  }
+  file.finish();
+}
+
+void keep_zips(const Corpus& corpus) {
+  TestZip zip{.members = {{.name = "cat/1.jpg", .content = "one"},
+                          {.name = "cat/1.json", .content = "{}", .descriptor = true},
+                          {.name = "dog/2.png", .content = "two two", .deflate = true},
+                          {.name = "dog/", .content = ""}},
+              .comment = "made by hand"};
+  corpus.keep("zip", "classes", as_bytes(zip.bytes()));
+  zip = {.members = {{.name = "1.webp", .content = "one", .zip64 = true},
+                     {.name = "1.cls", .content = "7", .deflate = true},
+                     {.name = "2.jpg", .content = "1.webp", .unix_mode = 0120777}},
+         .prefix = "stub",
+         .zip64 = true};
+  corpus.keep("zip", "zip64", as_bytes(zip.bytes()));
+}
+
+void keep_databases(const Corpus& corpus) {
+  using namespace std::string_literals;
+  const std::string jpeg = "\xff\xd8\xff no picture";
+  const auto keep = [&](const std::string& name, const std::vector<TestLmdbEntry>& entries, const TestLmdb& options) {
+    corpus.keep("lmdb", name, as_bytes(lmdb_file(entries, options)));
+  };
+  keep("caffe",
+       {{"00000000_a/1.jpg", encoded_datum(jpeg, 7)},
+        {"00000001", caffe_datum(3, 2, 1, "bbggrr", 4)},
+        {"00000002", encoded_datum(jpeg + std::string(600, 'x'), 1)},
+        {"00000003", caffe_datum(2, 1, 1, "", 3) + "\x35\0\0\x80\x3f"s}},
+       {.nodes_max = 2});
+  keep("numbered",
+       {{"image-000000001", jpeg},
+        {"image-000000002", jpeg},
+        {"label-000000001", "word"},
+        {"label-000000002", "other"},
+        {"num-samples", "2"}},
+       {.nodes_max = 2});
+  keep("images", {{"__len__", "\x80\x03K\x02."s}, {"n01/a.1.jpg", jpeg}, {"other", std::string(48, 'x'), kLmdbSubTree}},
+       {});
+  keep("integers", {{"\x07\0\0\0"s, jpeg}, {"\0\x01\0\0"s, jpeg}}, {.flags = kLmdbIntegerKey});
+}
+
+void keep_lists(const Corpus& corpus) {
+  corpus.keep("list", "table", as_bytes("path,label,text\n\"a.jpg\",cat,\"say \"\"x\"\"\n\"\nb.jpg,dog,\r\n"));
+  corpus.keep("list", "lines",
+              as_bytes("{\"file_name\": \"a.jpg\", \"label\": 3}\n{\"image\": \"b.jpg\", \"x\": [1]}\n"));
+  corpus.keep(
+      "list", "document",
+      as_bytes(R"({"info": {}, "images": [{"id": 2, "file_name": "a.jpg"}, {"id": 1, "file_name": "b"}],)"
+               R"("annotations": [{"image_id": 1, "category_id": 3}], "categories": [{"id": 3, "name": "c"}]})"));
+}
+
 void keep_manifests(const Corpus& corpus) {
   Manifest manifest;
   corpus.keep("manifest", "empty", as_bytes(manifest.to_json()));
@@ -255,9 +320,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   const stoker::Corpus corpus(argv[1]);
-  for (const auto keep : {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars,
-                          stoker::keep_tfrecords, stoker::keep_parquet, stoker::keep_manifests, stoker::keep_arrays,
-                          stoker::keep_images, stoker::keep_recipes, stoker::keep_jpegs}) {
+  for (const auto keep :
+       {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_tfrecords,
+        stoker::keep_parquet, stoker::keep_zips, stoker::keep_mds, stoker::keep_databases, stoker::keep_lists, stoker::keep_manifests,
+        stoker::keep_arrays, stoker::keep_images, stoker::keep_recipes, stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

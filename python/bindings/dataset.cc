@@ -31,10 +31,12 @@ PyDataset open_paths(nb::handle data, const OpenOptions& options) {
   run_unless_interrupted([&](const std::stop_token& stop) { opened.dataset = open(paths, stop, options); });
   opened.reduce = [paths = std::move(paths), options] {
     const auto text_or_none = [](const std::string& text) { return text.empty() ? nb::none() : to_python_text(text); };
-    return nb::make_tuple(maker("reopen"), nb::make_tuple(texts(paths), text_or_none(options.index_folder),
-                                                          options.use_indexes, std::string(to_string(options.io)),
-                                                          options.direct, text_or_none(options.store.endpoint),
-                                                          text_or_none(options.store.region), options.store.anonymous));
+    return nb::make_tuple(
+        maker("reopen"),
+        nb::make_tuple(texts(paths), text_or_none(options.index_folder), options.use_indexes,
+                       std::string(to_string(options.io)), options.direct, text_or_none(options.store.endpoint),
+                       text_or_none(options.store.region), options.store.anonymous, text_or_none(options.fields.image),
+                       text_or_none(options.fields.label)));
   };
   return opened;
 }
@@ -43,10 +45,11 @@ PyDataset open_paths(nb::handle data, const OpenOptions& options) {
 constexpr const char* kOpen =
     "def open(data: _Path | Sequence[_Path], index_dir: _Path | None = None, use_index: bool = True, "
     "io: str = 'auto', direct: bool = False, store_endpoint: str | None = None, store_region: str | None = None, "
-    "store_anonymous: bool = False) -> Dataset";
+    "store_anonymous: bool = False, image_field: str | None = None, label_field: str | None = None) -> Dataset";
 
 PyDataset open_data(nb::handle data, nb::handle index_dir, nb::handle use_index, nb::handle io, nb::handle direct,
-                    nb::handle store_endpoint, nb::handle store_region, nb::handle store_anonymous) {
+                    nb::handle store_endpoint, nb::handle store_region, nb::handle store_anonymous,
+                    nb::handle image_field, nb::handle label_field) {
   OpenOptions options;
   if (!index_dir.is_none()) options.index_folder = path_argument("index_dir", index_dir);
   options.use_indexes = flag_argument("use_index", use_index);
@@ -55,6 +58,8 @@ PyDataset open_data(nb::handle data, nb::handle index_dir, nb::handle use_index,
   if (!store_endpoint.is_none()) options.store.endpoint = text_argument("store_endpoint", store_endpoint);
   if (!store_region.is_none()) options.store.region = text_argument("store_region", store_region);
   options.store.anonymous = flag_argument("store_anonymous", store_anonymous);
+  if (!image_field.is_none()) options.fields.image = text_argument("image_field", image_field);
+  if (!label_field.is_none()) options.fields.label = text_argument("label_field", label_field);
   if (!options.use_indexes && !options.index_folder.empty()) {
     fail(ErrorKind::kUsage, "index_dir is given, but use_index is False; leave one of them out");
   }
@@ -135,14 +140,16 @@ void bind_dataset(nb::module_& module) {
   bind_dataset_views(module, dataset);
   module.def("open", &open_data, "data"_a.none(), "index_dir"_a.none() = nb::none(), "use_index"_a.none() = true,
              "io"_a.none() = "auto", "direct"_a.none() = false, "store_endpoint"_a.none() = nb::none(),
-             "store_region"_a.none() = nb::none(), "store_anonymous"_a.none() = false, nb::sig(kOpen),
+             "store_region"_a.none() = nb::none(), "store_anonymous"_a.none() = false,
+             "image_field"_a.none() = nb::none(), "label_field"_a.none() = nb::none(), nb::sig(kOpen),
              "Opens a data set: a folder, a tar, a text file of paths, a glob or brace pattern, or a list of "
              "them.\n\nindex_dir: the folder in which to look for the shards' indexes first\nuse_index: if False, "
              "every shard is scanned and the result is not cached\nio: how shards are read: 'uring', 'pread', or "
              "'auto', which is io_uring where it works\ndirect: bypass the page cache when reading "
              "shards\nstore_endpoint, store_region: the service that speaks "
              "S3's protocol, and the region, for s3:// and gs://\nstore_anonymous: look for no keys, and do not sign "
-             "requests");
+             "requests\nimage_field, label_field: the fields that hold images and labels (numbers, or names of "
+             "classes), where the usual ones are not meant");
 }
 
 }  // namespace stoker::python

@@ -486,5 +486,7 @@ def open(
     store_endpoint: str | None = None,
     store_region: str | None = None,
     store_anonymous: bool = False,
+    image_field: str | None = None,
+    label_field: str | None = None,
 ) -> Dataset: ...
 def recipe(name: _Path | None = None) -> Recipe: ...

@@ -2,9 +2,11 @@
 
 import io
 import os
+import pickle
 import tarfile
 from pathlib import Path
 
+import numpy
 import pytest
 
 import stoker
@@ -121,3 +123,24 @@ def test_a_file_that_vanished_is_named(tmp_path):
     with pytest.raises(stoker.Error, match="x.jpg") as caught:
         data[0]
     assert caught.value.kind == "not_found"
+
+
+def test_the_image_and_the_label_may_be_other_fields(tmp_path):
+    first, second = encoded(picture(20, 20)), encoded(picture(30, 20))
+    tar_of(tmp_path / "shard.tar", {"0.jpg": first, "0.photo": second, "0.kind": b"dog", "1.jpg": first, "1.photo": second,
+                                    "1.kind": b"cat"})
+    data = stoker.open(tmp_path / "shard.tar", image_field="photo", label_field="kind")
+    assert data.classes == ["cat", "dog"] and [data[0]["label"], data[1]["label"]] == [1, 0]
+    assert data[0]["photo"] == second
+    tar_of(tmp_path / "usual.tar", {"0.jpg": second, "0.cls": b"1", "1.jpg": second, "1.cls": b"0"})
+    recipe = stoker.recipe().decode().center_crop(16)
+    batches = [next(iter(stoker.Loader(given, recipe, batch=2, order="none")))
+               for given in (data, tmp_path / "usual.tar", tmp_path / "shard.tar")]
+    images = [numpy.asarray(batch.image).copy() for batch in batches]
+    assert (images[0] == images[1]).all() and (images[0] != images[2]).any()
+    assert list(numpy.asarray(batches[0].label)) == list(numpy.asarray(batches[1].label)) == [1, 0]
+    again = pickle.loads(pickle.dumps(data))
+    assert again.classes == data.classes and again[0] == data[0]
+    for choice in ({"image_field": "picture"}, {"label_field": "picture"}):
+        with pytest.raises(stoker.Error, match="no field 'picture' in the data set, which has 'jpg', 'photo', 'kind'"):
+            stoker.open(tmp_path / "shard.tar", **choice)

@@ -47,6 +47,7 @@ std::uint64_t decode_rgb_memory(const ImageFacts& facts, Rect window) {
       library = kGiflib;
       break;
     case Codec::kRaw:
+    case Codec::kDatum:
     case Codec::kUnknown: break;  // used where it lies
   }
   return pixels + pixels / 4 + library;

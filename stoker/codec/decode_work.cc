@@ -31,6 +31,7 @@ std::int64_t decode_rgb_work(const ImageFacts& facts, Rect window) {
     case Codec::kGif: return pixels_of(facts.width, facts.height);  // all of it, whatever the window
     case Codec::kBmp: return pixels_of(window.width, window.height);
     case Codec::kRaw:
+    case Codec::kDatum:
     case Codec::kUnknown: break;
   }
   return 0;  // used where it lies

@@ -7,6 +7,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/codec/bmp_decoder.h"
+#include "stoker/codec/datum_decoder.h"
 #include "stoker/codec/gif_decoder.h"
 #include "stoker/codec/jpeg/jpeg_decoder.h"
 #include "stoker/codec/npy.h"
@@ -60,6 +61,7 @@ Codec detect_codec(Bytes encoded) {
   if (has_npy_magic(encoded)) return Codec::kRaw;
   if (has_bmp_magic(encoded)) return Codec::kBmp;
   if (text.starts_with("GIF87a"sv) || text.starts_with("GIF89a"sv)) return Codec::kGif;
+  if (has_datum_header(encoded)) return Codec::kDatum;
   return Codec::kUnknown;
 }
 
@@ -139,6 +141,9 @@ ImageDecoder& AnyImageDecoder::decoder_for(Codec codec) {
     case Codec::kGif:
       if (!gif_) gif_ = std::make_unique<GifDecoder>();
       return *gif_;
+    case Codec::kDatum:
+      if (!datum_) datum_ = std::make_unique<DatumDecoder>();
+      return *datum_;
     case Codec::kUnknown: break;
   }
   fail(ErrorKind::kUsage, "there is no decoder for an unknown codec: read the image's facts first");

@@ -79,7 +79,7 @@ class AnyImageDecoder final : public ImageDecoder {
   ImageDecoder& decoder_for(Codec codec);
 
   DecodeLimits limits_;
-  std::unique_ptr<ImageDecoder> jpeg_, png_, webp_, raw_, bmp_, gif_;
+  std::unique_ptr<ImageDecoder> jpeg_, png_, webp_, raw_, bmp_, gif_, datum_;
 };
 
 /// What every decoder checks before it decodes, since facts and windows may come from an index that does not fit the

@@ -118,6 +118,22 @@ class Relabelled final : public View {
   std::vector<std::string> classes_;
 };
 
+class OtherImage final : public View {
+ public:
+  OtherImage(std::shared_ptr<const Dataset> data, std::string field, const std::stop_token& stop)
+      : View(std::move(data)), field_(std::move(field)) {
+    take_stock(stop);
+  }
+
+  void read(std::int64_t sample, SampleRow& into) const override {
+    data().read(sample, into);
+    into.choose_image(field_);
+  }
+
+ private:
+  const std::string field_;
+};
+
 class Mixture final : public Dataset {
  public:
   Mixture(std::vector<std::shared_ptr<const Dataset>> data, const std::vector<std::int64_t>& weights)
@@ -292,6 +308,11 @@ std::shared_ptr<const Dataset> with_labels(std::shared_ptr<const Dataset> data, 
          classes_end - 1);
   }
   return std::make_shared<Relabelled>(std::move(data), std::move(labels), std::move(classes), stop);
+}
+
+std::shared_ptr<const Dataset> with_image(std::shared_ptr<const Dataset> data, std::string field,
+                                          const std::stop_token& stop) {
+  return std::make_shared<OtherImage>(std::move(data), std::move(field), stop);
 }
 
 std::shared_ptr<const Dataset> mix(const std::vector<std::shared_ptr<const Dataset>>& data,

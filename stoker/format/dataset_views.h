@@ -30,6 +30,11 @@ std::vector<std::int64_t> samples_where(const Dataset& data, const std::function
 std::vector<std::int64_t> samples_of_keys(const Dataset& data, const std::vector<std::string>& names,
                                           const std::stop_token& stop = {});
 
+/// The same samples with another field as their image: the one of that name, else "NAME.png" or the like, in lower
+/// case.
+std::shared_ptr<const Dataset> with_image(std::shared_ptr<const Dataset> data, std::string field,
+                                          const std::stop_token& stop = {});
+
 /// The same samples with other labels, one for each, and names of their classes, if they have any.
 std::shared_ptr<const Dataset> with_labels(std::shared_ptr<const Dataset> data, std::vector<std::int64_t> labels,
                                            std::vector<std::string> classes, const std::stop_token& stop = {});

@@ -1,6 +1,25 @@
 #include "stoker/format/image_bytes.h"
 
+#include <algorithm>
+#include <array>
+
+#include "stoker/base/little_endian.h"
+
 namespace stoker {
+namespace {
+
+/// Two letters are not enough to tell one: its two reserved numbers are zero, and the headers that follow have few
+/// sizes.
+bool is_bitmap(Bytes beginning) {
+  constexpr std::size_t kReservedAt = 6, kHeaderSizeAt = 14;
+  if (!as_text(beginning).starts_with("BM") || beginning.size() < kHeaderSizeAt + sizeof(std::uint32_t)) return false;
+  if (load_little_endian<std::uint32_t>(beginning.data() + kReservedAt) != 0) return false;
+  constexpr std::array<std::uint32_t, 8> kHeaderSizes = {12, 16, 40, 52, 56, 64, 108, 124};
+  const auto size = load_little_endian<std::uint32_t>(beginning.data() + kHeaderSizeAt);
+  return std::find(kHeaderSizes.begin(), kHeaderSizes.end(), size) != kHeaderSizes.end();
+}
+
+}  // namespace
 
 std::string_view extension_of_bytes(Bytes beginning) {
   using namespace std::string_view_literals;
@@ -9,6 +28,8 @@ std::string_view extension_of_bytes(Bytes beginning) {
   if (text.starts_with("\x89PNG\r\n\x1a\n"sv)) return "png";
   if (text.starts_with("RIFF"sv) && text.size() >= 12 && text.substr(8, 4) == "WEBP"sv) return "webp";
   if (text.starts_with("\x93NUMPY"sv)) return "npy";
+  if (text.starts_with("GIF87a"sv) || text.starts_with("GIF89a"sv)) return "gif";
+  if (is_bitmap(beginning)) return "bmp";
   return {};
 }
 

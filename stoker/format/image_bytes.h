@@ -7,7 +7,8 @@
 
 namespace stoker {
 
-/// The extension of a file that begins so: "jpg", "png", "webp", "npy"; empty for all else. A few bytes are enough.
+/// The extension of a file that begins so: "jpg", "png", "webp", "npy", "gif", "bmp"; empty for all else. A few bytes
+/// are enough.
 std::string_view extension_of_bytes(Bytes beginning);
 
 }  // namespace stoker

@@ -12,19 +12,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool is_text(const std::string& bytes) {
+}  // namespace
+
+bool is_utf8(const std::string& bytes) {
   try {
     Json(bytes).dump();
     return true;
-  } catch (const Json::type_error&) {  // not UTF-8
+  } catch (const Json::type_error&) {
     return false;
   }
 }
 
-}  // namespace
-
 Json name_json(const std::string& name) {
-  if (is_text(name)) return name;
+  if (is_utf8(name)) return name;
   std::string digits;
   for (const char c : name) digits += fmt::format("{:02x}", static_cast<unsigned char>(c));
   return {{"hex", digits}};

@@ -8,6 +8,8 @@
 
 namespace stoker {
 
+bool is_utf8(const std::string& bytes);
+
 /// UTF-8 as it is, other bytes as {"hex": "63e9"}.
 nlohmann::ordered_json name_json(const std::string& name);
 

@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/parse_number.h"
 #include "stoker/base/units.h"
 #include "stoker/format/class_number.h"
 #include "stoker/format/dataset_views.h"
+#include "stoker/format/field_texts.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/text_lines.h"
 #include "stoker/storage/stores.h"
@@ -141,6 +143,36 @@ Labels labels_of_folders(const Dataset& data, const std::vector<std::string>& cl
   });
   if (!classes.empty()) return numbered(names, classes, "the folders");
   return numbered(names, {folders.begin(), folders.end()}, "the folders");
+}
+
+Labels labels_of_texts(const std::vector<std::optional<std::string>>& texts, const std::vector<std::string>& classes,
+                       const std::string& field) {
+  const auto is_negative = [](const std::string& text) { return parse_number<std::int64_t>(text).value_or(0) < 0; };
+  std::vector<std::string_view> present;
+  std::vector<std::int64_t> places;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (!texts[i] || is_negative(*texts[i])) continue;
+    present.push_back(*texts[i]);
+    places.push_back(static_cast<std::int64_t>(i));
+  }
+  if (present.empty() && !texts.empty()) fail(ErrorKind::kData, "no sample has a label in its field '{}'", field);
+  const auto is_known = [&](std::string_view name) {
+    return std::find(classes.begin(), classes.end(), name) != classes.end();
+  };
+  const std::set<std::string_view> distinct(present.begin(), present.end());
+  const bool are_known = std::all_of(distinct.begin(), distinct.end(), is_known);
+  Labels found = numbered(present, are_known ? classes : std::vector<std::string>(), "the field '" + field + "'");
+  Labels labels{.numbers = std::vector<std::int64_t>(texts.size(), -1), .classes = std::move(found.classes)};
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    labels.numbers[static_cast<std::size_t>(places[i])] = found.numbers[i];
+  }
+  return labels;
+}
+
+Labels labels_of_field(const Dataset& data, const std::string& field, const std::stop_token& stop) {
+  FieldTexts texts(field);
+  for_each_row(data, stop, [&](std::int64_t, const SampleRow& row) { texts.add(row); });
+  return labels_of_texts(texts.take(), data.classes(), field);
 }
 
 std::vector<std::string> read_key_list(const std::string& path) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -26,6 +27,16 @@ Labels read_labels(const Dataset& data, const std::string& path, const std::vect
 /// The first folder in each sample's key is its class. Throws kData for a sample without a folder.
 Labels labels_of_folders(const Dataset& data, const std::vector<std::string>& classes = {},
                          const std::stop_token& stop = {});
+
+/// From texts, one for each sample, or none: whole numbers, of which negative ones mean none, or names of classes.
+/// Names are numbered in the order of `classes` if all are among them, else in byte order; -1 for none. Throws kData,
+/// naming the `field`, if no sample has one.
+Labels labels_of_texts(const std::vector<std::optional<std::string>>& texts, const std::vector<std::string>& classes,
+                       const std::string& field);
+
+/// The same from the samples' own field of that name (format/field_texts.h), with the data set's classes. Throws as
+/// FieldTexts does, too.
+Labels labels_of_field(const Dataset& data, const std::string& field, const std::stop_token& stop = {});
 
 /// The entries of a text file, a key or a file's name a line; empty lines and those that begin with '#' are skipped.
 /// Throws kIo, kNotFound.

@@ -54,7 +54,8 @@ void assign_lower_case(std::string& into, std::string_view text) {
 
 bool is_image_field_name(std::string_view field) {
   // MPO is a JPEG followed by others, which decoders of JPEGs skip.
-  constexpr std::string_view kExtensions[] = {"jpg", "jpeg", "png", "webp", "jpe", "jfif", "mpo", "bmp", "gif"};
+  constexpr std::string_view kExtensions[] = {"jpg",  "jpeg", "png", "webp", "jpe",
+                                              "jfif", "mpo",  "bmp", "gif",  "datum"};
   const std::size_t dot = field.rfind('.');
   const std::string_view extension = dot == std::string_view::npos ? field : field.substr(dot + 1);
   return std::any_of(std::begin(kExtensions), std::end(kExtensions),

@@ -8,10 +8,26 @@
 
 namespace stoker {
 
+namespace {
+
+const SampleField* chosen_image(const SampleRow& row) {
+  if (const SampleField* const field = row.field(row.image_name)) return field;
+  for (const SampleField& field : row.fields) {
+    if (field.name.size() <= row.image_name.size() + 1 || !field.name.starts_with(row.image_name)) continue;
+    const std::string_view ending = field.name.substr(row.image_name.size());
+    if (ending[0] != '.' || ending.find('.', 1) != std::string_view::npos) continue;
+    if (is_image_field_name(field.name) || ending == ".npy") return &field;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 void SampleRow::clear() {
   key.clear();
   label = -1;
   relabelled = false;
+  image_name = {};
   fields.clear();
   facts.reset();
   soundness = Soundness::kUnknown;
@@ -29,6 +45,7 @@ const SampleField* SampleRow::field(std::string_view name) const {
 }
 
 const SampleField* SampleRow::image_field() const {
+  if (!image_name.empty()) return chosen_image(*this);
   const SampleField* found = nullptr;
   for (const SampleField& field : fields) {
     if (!is_image_field_name(field.name)) continue;
@@ -37,6 +54,16 @@ const SampleField* SampleRow::image_field() const {
     if (!found) found = &field;
   }
   return found ? found : field("npy");
+}
+
+void SampleRow::choose_image(std::string_view name) {
+  const SampleField* const before = image_field();
+  image_name = name;
+  if (image_field() == before) return;
+  facts.reset();
+  soundness = Soundness::kUnknown;
+  entry_points = {};
+  entry_points_source = nullptr;
 }
 
 std::uint64_t SampleRow::bytes() const {

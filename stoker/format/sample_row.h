@@ -24,6 +24,13 @@ struct SampleField {
   std::optional<std::uint32_t> crc32c{};  // of all its bytes, where an index knows it
   // The checksums of its chunks of kChunkBytes, in SampleRow::chunk_crcs; none for images and small fields.
   std::uint32_t first_chunk = 0, chunks = 0;
+
+  /// Those of another field with the same bytes, in the same row.
+  void take_checksums_of(const SampleField& same) {
+    crc32c = same.crc32c;
+    first_chunk = same.first_chunk;
+    chunks = same.chunks;
+  }
 };
 
 /// What decoding an image told, as far as that was done.
@@ -39,6 +46,8 @@ struct SampleRow {
   std::string key;
   std::int64_t label = -1;  // -1: unknown
   bool relabelled = false;  // the label is not that of its field "cls"
+  // The field that the user chose as its image; empty without a choice. What it shows lives as long as the data set.
+  std::string_view image_name{};
   std::vector<SampleField> fields;
   std::optional<ImageFacts> facts;  // of its image
   Soundness soundness = Soundness::kUnknown;
@@ -52,11 +61,14 @@ struct SampleRow {
   void clear();
   /// Null when the sample has no such field.
   const SampleField* field(std::string_view name) const;
-  /// The field that holds the sample's image: the first that is named as an image (jpg, jpeg, png, webp, bmp and so
+  /// The field that holds the sample's image. With a choice, the field of that name, else "NAME.png" or the like.
+  /// Without, the first that is named as an image (jpg, jpeg, png, webp, bmp and so
   /// on), else the first whose last extension is ("mask.png"), else raw pixels ("npy"). Null without one.
   const SampleField* image_field() const;
   /// field(), where "image" stands for image_field().
   const SampleField* find(std::string_view name) const { return name == "image" ? image_field() : field(name); }
+  /// Makes another field its image, unless it is its image already: what is known of the other's bytes is forgotten.
+  void choose_image(std::string_view name);
   /// Bytes of all fields.
   std::uint64_t bytes() const;
 };

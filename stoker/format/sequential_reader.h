@@ -16,7 +16,7 @@ class SequentialReader {
   /// The source must outlive it.
   explicit SequentialReader(Source& source) : SequentialReader(source, 0, source.size(), kBlockBytes) {}
   /// Reads the bytes from `begin` to `end`, which lie in the source, in blocks of that many bytes.
-  SequentialReader(Source& source, std::uint64_t begin, std::uint64_t end, std::size_t block_bytes)
+  SequentialReader(Source& source, std::uint64_t begin, std::uint64_t end, std::size_t block_bytes = kBlockBytes)
       : source_(source), size_(end), block_bytes_(block_bytes), position_(begin) {}
 
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;

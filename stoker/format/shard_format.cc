@@ -3,12 +3,18 @@
 #include <algorithm>
 
 #include "stoker/base/error.h"
+#include "stoker/base/words.h"
 #include "stoker/format/folder/folder_format.h"
+#include "stoker/format/list/list_format.h"
+#include "stoker/format/lmdb/lmdb_format.h"
+#include "stoker/format/mds/mds_format.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/parquet/parquet_format.h"
 #include "stoker/format/recordio/recordio_format.h"
+#include "stoker/format/shard_file_writer.h"
 #include "stoker/format/tar/tar_format.h"
 #include "stoker/format/tfrecord/tfrecord_format.h"
+#include "stoker/format/zip/zip_format.h"
 
 namespace stoker {
 
@@ -42,8 +48,30 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const TfRecordFormat tfrecord;
   static const RecordIoFormat recordio;
   static const ParquetFormat parquet;
-  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &parquet};
+  static const MdsFormat mds;
+  static const ZipFormat zip;
+  static const LmdbFormat lmdb;
+  static const ListFormat list;
+  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &parquet,
+                                                          &zip,    &mds, &lmdb,     &list};
   return formats;
+}
+
+std::vector<const WritableFormat*> writable_formats() {
+  std::vector<const WritableFormat*> writable;
+  for (const ShardFormat* format : shard_formats()) {
+    if (const WritableFormat* writing = format->writing()) writable.push_back(writing);
+  }
+  return writable;
+}
+
+const WritableFormat& writable_format(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const WritableFormat* format : writable_formats()) {
+    if (format->name() == name) return *format;
+    names.push_back(format->name());
+  }
+  fail_no_word(name, "not a format that Stoker writes", names);
 }
 
 bool is_shard_name(std::string_view name) {

@@ -16,6 +16,8 @@
 
 namespace stoker {
 
+class WritableFormat;
+
 /// Findings of a scan besides samples.
 struct ShardNotes {
   std::vector<std::string> classes{};   // by label, if the shard names them
@@ -71,11 +73,18 @@ class ShardFormat {
   virtual bool recognises(const ShardCandidate& shard) const = 0;
   /// Whether a file of that name (in lower case) is one of its shards, so that a folder of such files stands for them.
   virtual bool is_shard_name(std::string_view /*name*/) const { return false; }
-  /// Whether a shard is one file, which can have an index; else it is a folder.
+  /// The shards that a list of the format in a folder names, in its order; none without such a list. Throws kData
+  /// naming the list if it is damaged, kNotFound for a shard that is not there.
+  virtual std::vector<Location> listed_shards(const Stores& /*stores*/, const Location& /*folder*/) const { return {}; }
+  /// Whether a shard is one file, which can have an index; else it is a folder, or a list of files.
   virtual bool is_one_file() const { return true; }
+  /// Opens a shard that is not one file. Throws kNotFound or kIo.
+  virtual std::shared_ptr<Source> open(const Store& store, const Location& at) const { return store.open_folder(at); }
   /// Begins to find the samples in `shard`, which must outlive the scan. It and the scan's next() throw kData naming
   /// the shard and the place when it is damaged or truncated, kClosed when asked to stop, and what the source throws.
   virtual std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const = 0;
+  /// How `pack` writes it (shard_file_writer.h); null for a format that is only read.
+  virtual const WritableFormat* writing() const { return nullptr; }
 };
 
 /// Throws kClosed when `stop` was requested: formats call it once per scanned entry.

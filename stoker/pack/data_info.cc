@@ -12,6 +12,8 @@
 #include "stoker/base/threads.h"
 #include "stoker/base/units.h"
 #include "stoker/codec/own_decoder.h"
+#include "stoker/format/field_texts.h"
+#include "stoker/format/labels.h"
 #include "stoker/format/manifest/listed_shard.h"
 #include "stoker/format/open/shard_opener.h"
 #include "stoker/pack/repeated_keys.h"
@@ -32,6 +34,7 @@ class InfoJob {
   DataInfo run(const std::vector<std::string>& data) {
     Manifests manifests(options_.stores);
     std::vector<OpenedShard> shards;
+    std::vector<Location> locations;  // of them
     std::int64_t total = 0;
     const std::vector<FoundShard> found = find_shards(data, options_.stores, manifests, options_.stop);
     add_problems(manifests.take_problems());
@@ -41,13 +44,18 @@ class InfoJob {
       go_on_after_damage([&] {
         stop_if_asked(options_.stop, shard.location.shown());
         shards.push_back(open(shard, manifests));
+        locations.push_back(shard.location);
         total += shards.back().rows->size();
       });
       add_problems(manifests.take_problems());
     }
+    choose_fields(shards);
+    if (options_.sample) describe_example(shards, locations, total);
     if (options_.progress) options_.progress(0, total);
+    std::int64_t first = 0;
     for (const OpenedShard& shard : shards) {
-      go_on_after_damage([&] { add_shard(shard); });
+      go_on_after_damage([&] { add_shard(shard, first); });
+      first += shard.rows->size();
       if (options_.progress) options_.progress(info_.samples, total);
     }
     if (info_.classes == 0) info_.classes = static_cast<std::int64_t>(labels_.size());
@@ -90,30 +98,83 @@ class InfoJob {
     add_problems(opened.problems);
     const std::vector<std::string>& named = listed.manifest ? listed.manifest->classes : opened.classes;
     if (!named.empty()) info_.classes = static_cast<std::int64_t>(named.size());
+    if (!named.empty()) class_names_ = named;
     return opened;
   }
 
-  void add_shard(const OpenedShard& shard) {
+  /// With a field of labels, of all shards: names are numbered together.
+  void choose_fields(const std::vector<OpenedShard>& shards) {
+    std::vector<std::string> names;
+    for (const OpenedShard& shard : shards) add_field_names(shard.rows->field_names(), names);
+    if (names.empty()) return;
+    fields_ = resolved(options_.fields, names);
+    if (fields_.label.empty()) return;
+    FieldTexts texts(fields_.label);
+    SampleRow row;
+    for (const OpenedShard& shard : shards) {
+      ShardStream stream(shard);
+      while (stream.next(row)) {
+        stop_if_asked(options_.stop, row.key);
+        texts.add(row);
+      }
+    }
+    Labels labels = labels_of_texts(texts.take(), class_names_, fields_.label);
+    class_names_ = std::move(labels.classes);
+    chosen_labels_ = std::move(labels.numbers);
+    info_.classes = static_cast<std::int64_t>(class_names_.size());
+  }
+
+  /// `sample`: its number in the data set.
+  std::int64_t label_of(const SampleRow& row, std::int64_t sample) const {
+    return chosen_labels_.empty() ? row.label : chosen_labels_[static_cast<std::size_t>(sample)];
+  }
+
+  void describe_example(const std::vector<OpenedShard>& shards, const std::vector<Location>& locations,
+                        std::int64_t total) {
+    const std::int64_t number = *options_.sample;
+    if (number >= total) fail(ErrorKind::kUsage, "there is no sample {}: the data set has {}", number, total);
+    std::size_t shard = 0;
+    std::int64_t row_number = number;
+    while (row_number >= shards[shard].rows->size()) row_number -= shards[shard++].rows->size();
+    go_on_after_damage([&] {
+      SampleRow row;
+      shards[shard].rows->read(row_number, row);
+      row.source = shards[shard].source.get();
+      if (!fields_.image.empty()) row.choose_image(fields_.image);
+      row.label = label_of(row, number);
+      SampleDescription sample = describe_sample(row, locations[shard], options_.stores, options_.limits);
+      sample.number = number;
+      if (row.label >= 0 && row.label < static_cast<std::int64_t>(class_names_.size())) {
+        sample.class_name = class_names_[static_cast<std::size_t>(row.label)];
+      }
+      info_.sample = std::move(sample);
+    });
+  }
+
+  /// `sample`: the number of its first in the data set.
+  void add_shard(const OpenedShard& shard, std::int64_t sample) {
     name_repeated_keys(shard);
     const auto* index = dynamic_cast<const ShardIndex*>(shard.rows.get());
     // What a scan left in the cache says where samples lie, and nothing of their images.
-    const bool knows_images = index != nullptr && index->trailer().has_checksums;
+    const bool is_indexed = index != nullptr && index->trailer().has_checksums;
+    if (is_indexed) ++info_.indexed;
     add_field_names(shard.rows->field_names(), info_.fields);
-    ShardStream stream(shard);
-    if (knows_images) {
-      ++info_.indexed;
+    ShardStream stream(shard, fields_.image);
+    if (is_indexed && fields_.image.empty()) {
       SampleRow row;
-      while (stream.next(row)) add(row, row.soundness == Soundness::kBad ? "it was bad when the index was made" : "");
+      while (stream.next(row)) {
+        add(row, label_of(row, sample++), row.soundness == Soundness::kBad ? "it was bad when the index was made" : "");
+      }
       return;
     }
     const SweepOptions sweeping{
         .threads = options_.threads, .stop = options_.stop, .memory = options_.memory, .bad_if_unread = true};
     SampleSweep sweep(stream, sweeping, [this] {
-      return [this, decoder = std::make_shared<AnyImageDecoder>(options_.limits)](SweptSample& sample) {
-        look(sample, *decoder);
+      return [this, decoder = std::make_shared<AnyImageDecoder>(options_.limits)](SweptSample& swept) {
+        look(swept, *decoder);
       };
     });
-    while (const SweptSample* sample = sweep.next()) add(sample->row, sample->bad);
+    while (const SweptSample* swept = sweep.next()) add(swept->row, label_of(swept->row, sample++), swept->bad);
   }
 
   void name_repeated_keys(const OpenedShard& shard) {
@@ -137,13 +198,13 @@ class InfoJob {
     }
   }
 
-  void add(const SampleRow& row, const std::string& bad) {
+  void add(const SampleRow& row, std::int64_t label, const std::string& bad) {
     stop_if_asked(options_.stop, row.key);
     ++info_.samples;
     info_.bytes += row.bytes();
-    if (row.label >= 0) {
+    if (label >= 0) {
       ++info_.labelled;
-      labels_.insert(row.label);
+      labels_.insert(label);
     }
     const SampleField* image = row.image_field();
     const std::string why = image ? bad : lacks_image(row);
@@ -176,6 +237,9 @@ class InfoJob {
   const InfoOptions& options_;
   const ShardOpener opener_;
   DataInfo info_;
+  FieldChoice fields_;  // as fields are called
+  std::vector<std::int64_t> chosen_labels_;
+  std::vector<std::string> class_names_;
   std::set<std::int64_t> labels_;
   std::int64_t bad_ = 0;
 };

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "stoker/codec/image_decoder.h"
+#include "stoker/format/field_choice.h"
+#include "stoker/pack/sample_description.h"
 #include "stoker/storage/stores.h"
 #include "stoker/tensor/image_facts.h"
 
@@ -27,6 +29,8 @@ class Histogram {
 };
 
 struct InfoOptions {
+  FieldChoice fields{};                  // that hold images and labels, where the usual ones are not meant
+  std::optional<std::int64_t> sample{};  // to be described, as an example
   std::string index_folder{};
   int threads = 0;  // 0: as many as the process may use cores
   // Budget in bytes for all that the job holds; unset: default_job_memory().
@@ -59,6 +63,7 @@ struct DataInfo {
   Histogram sizes, short_sides;  // bytes of images, and pixels
   int width_max = 0, height_max = 0;
   std::vector<std::string> problems;
+  std::optional<SampleDescription> sample{};  // if it was asked for, and its shard is not broken
 
   double bits_per_pixel() const {
     return pixels ? 8.0 * static_cast<double>(image_bytes) / static_cast<double>(pixels) : 0;
@@ -68,8 +73,8 @@ struct DataInfo {
   }
 };
 
-/// Goes on after shards that are broken, which are problems. Throws for data that is not there, kMemory for what
-/// the machine refuses, and kClosed when stopped.
+/// Goes on after shards that are broken, which are problems. Throws for data that is not there, kUsage for a sample
+/// that is not there, kMemory for what the machine refuses, and kClosed when stopped.
 DataInfo data_info(const std::vector<std::string>& data, const InfoOptions& options);
 
 }  // namespace stoker

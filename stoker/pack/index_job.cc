@@ -99,7 +99,7 @@ class IndexJob {
     for (const FoundShard& shard : shards) {
       if (!shard.format->is_one_file()) {
         fail(ErrorKind::kUsage,
-             "'{}' is a folder of loose files, which cannot have an index; `stoker pack` turns it into shards",
+             "'{}' stands for loose files, which cannot have an index; `stoker pack` turns it into shards",
              shard.location);
       }
       const auto [owner, is_new] = owners.emplace(place_of(shard.location), shard.location);

@@ -19,7 +19,6 @@
 #include "stoker/base/words.h"
 #include "stoker/format/manifest/listed_shard.h"
 #include "stoker/format/manifest/manifest.h"
-#include "stoker/format/member_name.h"
 #include "stoker/format/open/sharded_dataset.h"
 #include "stoker/format/shard_format.h"
 #include "stoker/pack/pack_journal.h"
@@ -42,8 +41,6 @@ constexpr int kPackVersion = 4;
 
 constexpr std::int64_t kEstimateSamples = 256;
 
-std::string shard_name(std::size_t number) { return fmt::format("shard-{:06}.tar", number); }
-
 void check(const Location& to, const PackOptions& options) {
   if (to.empty()) fail(ErrorKind::kUsage, "the folder to pack into has an empty name");
   options.stores.of(to);
@@ -59,7 +56,7 @@ void check(const Location& to, const PackOptions& options) {
   }
 }
 
-/// Gives the sample its class number, as a field that every reader of WebDataset tars knows.
+/// Gives the sample its class number, also as a field that every reader of WebDataset tars knows.
 void set_label(SweptSample& sample, std::int64_t label) {
   sample.row.label = label;
   if (label < 0) return;
@@ -73,6 +70,16 @@ void set_label(SweptSample& sample, std::int64_t label) {
   }
   sample.row.fields[at].length = text.size();
   sample.fields[at] = sample.label_text;
+}
+
+/// A pack does not say which field was chosen as the image: its index tells of the image that is found without a
+/// choice.
+void end_choice(SweptSample& sample) {
+  if (sample.row.image_name.empty()) return;
+  const Soundness soundness = sample.row.soundness;  // of all images
+  sample.row.choose_image({});
+  sample.row.soundness = soundness;
+  if (!sample.row.facts) sample.entry_points.clear();
 }
 
 /// Of what the fingerprint does not know: the names and sizes of all fields but the class, which packing may add.
@@ -97,14 +104,19 @@ class PackJob {
   PackJob(const std::vector<std::string>& data, const PackOptions& options, const std::string& cache_folder)
       : options_(options),
         stores_(options.stores),
-        dataset_(open_dataset(data, options.stores, {.cache_folder = cache_folder}, options.stop)),
+        shards_(open_dataset(data, options.stores, {.cache_folder = cache_folder}, options.stop)),
+        dataset_(with_fields(shards_, options.fields, options.stop)),
         fields_hash_(hash_of_fields(*dataset_, options.stop)),
-        selection_(*dataset_, options.classes, options.shuffle, options.stop) {}
+        selection_(*dataset_, options.classes, options.shuffle, options.stop) {
+    require_all_fit();
+  }
 
   PackResult run(const Location& to);
   PackEstimate estimate(const Location& to);
 
  private:
+  void require_all_fit() const;
+  Location shard_location(const Location& to, std::size_t number) const;
   std::string job() const;
   std::string journal_job(const SourceState& source) const;
   SweepOptions sweeping() const {
@@ -115,6 +127,9 @@ class PackJob {
             .growth = options_.transform.raw ? 24u : 1u};
   }
   SampleSweep::Work work() const;
+  bool is_left_out(const SweptSample& sample) const {
+    return !sample.bad.empty() && options_.bad == BadSamplePolicy::kSkip;
+  }
   bool look_at_folder(const Location& to) const;
   std::optional<std::int64_t> pack_rest(const Location& to);
   PackedShard pack_from(const Location& to, PackJournal& journal);
@@ -124,29 +139,38 @@ class PackJob {
 
   const PackOptions& options_;
   const Stores& stores_;
-  const std::shared_ptr<const ShardedDataset> dataset_;
+  const std::shared_ptr<const ShardedDataset> shards_;
+  const std::shared_ptr<const Dataset> dataset_;  // the same with the chosen fields
   const std::uint64_t fields_hash_;
   const PackSelection selection_;
 };
 
-/// Throws for what others than Stoker, which never extracts anything, would pass over or write somewhere else.
-void require_good_name(std::string_view key) {
-  if (is_about_the_shard(key)) {
-    fail(ErrorKind::kUsage,
-         "readers of WebDataset tars skip samples whose first folder begins and ends with two underscores; rename the "
-         "folder");
+/// As far as rows tell: what shrinking or encoding images makes of them is known later.
+void PackJob::require_all_fit() const {
+  SampleRow row;
+  for (std::int64_t sample = 0; sample < dataset_->size(); ++sample) {
+    dataset_->read(sample, row);
+    stop_if_asked(options_.stop, row.source->name());
+    const bool is_bad = !row.image_field() || (row.label < 0 && row.field("cls"));  // by the rules of SampleChecker
+    if (!selection_.takes(row.label) || (is_bad && options_.bad != BadSamplePolicy::kKeep)) continue;
+    try {
+      options_.format->require_fits(row);
+    } catch (const Error& error) {
+      throw error.with_context(describe(row));
+    }
   }
-  if (leads_elsewhere(key)) {
-    fail(ErrorKind::kUsage,
-         "its name would lead out of the folder into which a tool extracts the shard: use a name without '..' and "
-         "without a leading '/'");
-  }
+}
+
+Location PackJob::shard_location(const Location& to, std::size_t number) const {
+  return to / fmt::format("shard-{:06}.{}", number, options_.format->ending());
 }
 
 // What decides which bytes are packed, and nothing else.
 std::string PackJob::job() const {
   const PackTransformOptions& transform = options_.transform;
   const std::string classes = fmt::format("{}", fmt::join(options_.classes, "\n"));
+  const std::string format =
+      options_.format == writable_formats().front() ? "" : fmt::format(", format {}", options_.format->name());
   return fmt::format(
              "pack {} of {} samples {}, fields {}, shards of {}, short side {}, quality {}, raw {}, classes {}, "
              "shuffle "
@@ -155,6 +179,8 @@ std::string PackJob::job() const {
              options_.shard_bytes, transform.resize_short, transform.quality.value_or(0), transform.raw,
              options_.classes.empty() ? "all" : to_hex(hash64(classes)),
              options_.shuffle ? fmt::format("{}", *options_.shuffle) : "none", to_string(options_.bad)) +
+         format + (options_.fields.image.empty() ? "" : fmt::format(", image {}", options_.fields.image)) +
+         (options_.fields.label.empty() ? "" : fmt::format(", label {}", options_.fields.label)) +
          (options_.limits.pixels_max == DecodeLimits().pixels_max
               ? std::string()
               : fmt::format(", pixels {}", options_.limits.pixels_max));
@@ -167,7 +193,6 @@ SampleSweep::Work PackJob::work() const {
   const auto checker = std::make_shared<SampleChecker>(CheckDepth::kDecoded, options_.limits);
   const auto transform = std::make_shared<PackTransform>(options_.transform, options_.limits);
   return [this, checker, transform](SweptSample& sample) {
-    require_good_name(sample.row.key);
     transform->ask_for_memory(sample);
     sample.bad = checker->check(sample.row, sample.fields, sample.entry_points, sample.turn);
     const auto release = [&](auto& worker) {
@@ -182,7 +207,9 @@ SampleSweep::Work PackJob::work() const {
       fail(ErrorKind::kBadSample, "{}", sample.bad);
     }
     release(*transform);
+    end_choice(sample);
     set_label(sample, selection_.label_of(sample.row.label));
+    if (!is_left_out(sample)) options_.format->require_fits(sample.row);
     sample.row.chunk_crcs.clear();
     for (std::size_t i = 0; i < sample.row.fields.size(); ++i) {
       set_checksums(sample.row.fields[i], sample.fields[i], sample.row.chunk_crcs);
@@ -194,7 +221,7 @@ SampleSweep::Work PackJob::work() const {
 
 /// Whether there is anything left to do. Throws where nothing can be packed into the folder, which need not be there.
 bool PackJob::look_at_folder(const Location& to) const {
-  for (const auto& shard : dataset_->shards()) {
+  for (const auto& shard : shards_->shards()) {
     const Location source = shard->name();
     if (to.scheme() != source.scheme()) continue;  // and a server is not asked in vain
     const std::optional<ObjectFacts> facts = stores_.find(source);
@@ -236,7 +263,7 @@ bool PackJob::look_at_folder(const Location& to) const {
 std::optional<std::int64_t> PackJob::pack_rest(const Location& to) {
   if (!look_at_folder(to)) return std::nullopt;
   stores_.create_folder(to);
-  const SourceState source(*dataset_, stores_, options_.stop);
+  const SourceState source(*shards_, stores_, options_.stop);
   PackJournal journal(to, stores_, journal_job(source));
   if (!look_at_folder(to)) return std::nullopt;  // another call of this job has ended since
   const auto resumed = static_cast<std::int64_t>(journal.shards().size());
@@ -316,12 +343,12 @@ PackedShard PackJob::pack_from(const Location& to, PackJournal& journal) {
   std::string first_repeated;
   if (options_.progress) options_.progress(position, total);
   while (SweptSample* sample = sweep.next()) {
-    const bool left_out = !sample->bad.empty() && options_.bad == BadSamplePolicy::kSkip;
-    // Neighbours of one key would be taken for one sample by a reader of the tar that ignores its index, and others of
-    // one key for one sample whose members lie apart.
+    const bool left_out = is_left_out(*sample);
+    // Neighbours of one key would be taken for one sample by a reader of a tar that ignores its index, and others of
+    // one key for one sample whose members lie apart. Where keys are numbers, the shard has none of the sample's.
     const bool repeats = writer && !left_out && writer->may_hold(sample->row.key);
     if (repeats && ended_early++ == 0) first_repeated = describe(sample->row);
-    const bool full = repeats || (writer && !left_out && writer->bytes_with(*sample) > options_.shard_bytes);
+    const bool full = repeats || (writer && !left_out && writer->bytes_with(sample->row) > options_.shard_bytes);
     if (full) {
       finish_shard(*writer, journal, packed, position);
       writer.reset();
@@ -329,7 +356,7 @@ PackedShard PackJob::pack_from(const Location& to, PackJournal& journal) {
     if (sample->row.soundness == Soundness::kConcealed) ++packed.concealed;
     if (!sample->bad.empty()) packed.bad.push_back({selection_.sample_at(position), sample->row.key, sample->bad});
     if (!left_out) {
-      if (!writer) writer.emplace(stores_.put(to / shard_name(journal.shards().size())));
+      if (!writer) writer.emplace(*options_.format, stores_, shard_location(to, journal.shards().size()));
       writer->add(*sample);
     }
     ++position;
@@ -346,7 +373,7 @@ PackedShard PackJob::pack_from(const Location& to, PackJournal& journal) {
 }
 
 void PackJob::finish_shard(ShardWriter& writer, PackJournal& journal, PackedShard& packed, std::int64_t next) {
-  packed.shard = writer.finish(shard_name(journal.shards().size()));
+  packed.shard = writer.finish();
   packed.fields = writer.field_names();
   packed.next_position = next;
   journal.add(std::exchange(packed, PackedShard()));
@@ -363,11 +390,9 @@ PackEstimate PackJob::estimate(const Location& to) {
   DatasetStream stream(*dataset_, 0, estimate.tried, spread);
   SampleSweep sweep(stream, sweeping(), [this] { return work(); });
   std::uint64_t bytes = 0;
-  constexpr std::uint64_t kRecord = 512, kRowBytes = 128;  // of headers and padding, and in the index: about
+  constexpr std::uint64_t kRowBytes = 128;  // in the index: about
   while (const SweptSample* sample = sweep.next()) {
-    if (!sample->bad.empty() && options_.bad == BadSamplePolicy::kSkip) continue;
-    for (const Bytes field : sample->fields) bytes += kRecord + (field.size() + kRecord - 1) / kRecord * kRecord;
-    bytes += kRowBytes;
+    if (!is_left_out(*sample)) bytes += options_.format->bytes_of(sample->row) + kRowBytes;
   }
   if (estimate.tried > 0) {
     const double scale = static_cast<double>(total) / static_cast<double>(estimate.tried);

@@ -1,5 +1,5 @@
-// Packs a data set into tar shards with indexes and a manifest: the same bytes for the same data and options, for any
-// number of threads and interruptions.
+// Packs a data set into shards of one format with indexes and a manifest: the same bytes for the same data and options,
+// for any number of threads and interruptions.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "stoker/codec/image_decoder.h"
+#include "stoker/format/field_choice.h"
+#include "stoker/format/shard_file_writer.h"
 #include "stoker/pack/index_job.h"
 #include "stoker/pack/pack_transform.h"
 #include "stoker/storage/stores.h"
@@ -26,6 +28,8 @@ BadSamplePolicy parse_pack_policy(std::string_view name);  // skip, keep or fail
 std::string_view to_string(BadSamplePolicy policy);
 
 struct PackOptions {
+  FieldChoice fields{};  // that hold images and labels, where the usual ones are not meant
+  const WritableFormat* format = writable_formats().front();
   std::uint64_t shard_bytes = std::uint64_t{256} << 20;  // of a shard without its index; a larger sample has its own
   PackTransformOptions transform{};
   std::vector<std::string> classes{};  // names, or numbers where there are no names; empty: all. They are numbered anew
@@ -48,10 +52,10 @@ struct PackResult {
   std::vector<BadSample> bad;  // by their places in the data
 };
 
-/// Writes `to`/shard-000000.tar and so on, and `to`/manifest.json last. Killed or stopped, it goes on where it was when
-/// called again; finished, it
-/// tells again what it did. Throws kUsage for options that make no sense or a folder that holds something else,
-/// kBadSample by policy, kData for data that is damaged or changes meanwhile, kIo, kClosed when stopped.
+/// Writes `to`/shard-000000.tar (or with the format's ending) and so on, and `to`/manifest.json last. Killed or
+/// stopped, it goes on where it was when called again; finished, it tells again what it did. Throws kUsage for options
+/// that make no sense, a folder that holds something else, or a sample that the format cannot hold, before anything is
+/// written; kBadSample by policy, kData for data that is damaged or changes meanwhile, kIo, kClosed when stopped.
 PackResult pack(const std::vector<std::string>& data, const std::string& to, const PackOptions& options);
 
 struct PackEstimate {

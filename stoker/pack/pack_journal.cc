@@ -57,17 +57,19 @@ Json to_json(const PackedShard& packed) {
   const ManifestShard& shard = packed.shard;
   Json fields = Json::array();
   for (const std::string& name : packed.fields) fields.push_back(to_json_text(name));
-  return {{"name", shard.name},
-          {"bytes", shard.bytes},
-          {"hash", shard.hash},
-          {"samples", shard.samples},
-          {"sample_bytes", shard.sample_bytes},
-          {"fingerprint", shard.fingerprint.value()},
-          {"index", shard.index_tag.value_or(0)},
-          {"fields", fields},
-          {"next", packed.next_position},
-          {"bad", bad},
-          {"concealed", packed.concealed}};
+  Json json = {{"name", shard.name},
+               {"bytes", shard.bytes},
+               {"hash", shard.hash},
+               {"samples", shard.samples},
+               {"sample_bytes", shard.sample_bytes},
+               {"fingerprint", shard.fingerprint.value()},
+               {"beside", shard.beside},
+               {"fields", fields},
+               {"next", packed.next_position},
+               {"bad", bad},
+               {"concealed", packed.concealed}};
+  if (shard.index_tag) json["index"] = *shard.index_tag;
+  return json;
 }
 
 PackedShard from_json(const Json& json) {
@@ -79,7 +81,8 @@ PackedShard from_json(const Json& json) {
            .samples = json.at("samples"),
            .sample_bytes = json.at("sample_bytes"),
            .fingerprint = {json.at("fingerprint").get<std::uint64_t>(), json.at("samples").get<std::int64_t>()},
-           .index_tag = json.at("index").get<std::uint64_t>()};
+           .beside = json.value("beside", std::vector<std::string>())};
+  if (json.contains("index")) shard.index_tag = json.at("index").get<std::uint64_t>();
   for (const Json& name : json.at("fields")) packed.fields.push_back(from_json_text(name));
   packed.next_position = json.at("next");
   packed.concealed = json.at("concealed");

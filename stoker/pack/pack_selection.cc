@@ -37,7 +37,7 @@ PackSelection::PackSelection(const Dataset& dataset, const std::vector<std::stri
     for (std::int64_t sample = 0; sample < dataset.size(); ++sample) {
       dataset.read(sample, row);
       stop_if_asked(stop, row.source->name());
-      if (!std::binary_search(chosen_.begin(), chosen_.end(), row.label)) continue;
+      if (!takes(row.label)) continue;
       samples_.push_back(sample);
       found.insert(row.label);
     }

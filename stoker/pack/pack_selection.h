@@ -1,6 +1,7 @@
 // The samples of a data set that are packed, their order, and the numbers of their classes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -22,6 +23,8 @@ class PackSelection {
   std::int64_t size() const { return size_; }
   /// The sample at a position of the packed data set.
   std::int64_t sample_at(std::int64_t position) const;
+  /// Whether samples with this label are packed.
+  bool takes(std::int64_t label) const { return !subset_ || std::binary_search(chosen_.begin(), chosen_.end(), label); }
   /// The class's number in the packed data set.
   std::int64_t label_of(std::int64_t label) const;
   const std::vector<std::string>& classes() const { return classes_; }

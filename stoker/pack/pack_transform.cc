@@ -14,8 +14,9 @@ namespace stoker {
 namespace {
 
 /// Of images that a decoder takes.
-constexpr Word<Codec> kFieldNames[] = {{Codec::kJpeg, "jpg"}, {Codec::kPng, "png"}, {Codec::kWebp, "webp"},
-                                       {Codec::kRaw, "npy"},  {Codec::kBmp, "bmp"}, {Codec::kGif, "gif"}};
+constexpr Word<Codec> kFieldNames[] = {{Codec::kJpeg, "jpg"},   {Codec::kPng, "png"}, {Codec::kWebp, "webp"},
+                                       {Codec::kRaw, "npy"},    {Codec::kBmp, "bmp"}, {Codec::kGif, "gif"},
+                                       {Codec::kDatum, "datum"}};
 
 ChromaSubsampling subsampling_of(const ImageFacts& facts) {
   if (facts.codec == Codec::kJpeg && facts.chroma_across == 1) return ChromaSubsampling::k444;

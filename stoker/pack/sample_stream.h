@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <utility>
 
 #include "stoker/format/dataset.h"
@@ -33,20 +34,23 @@ class DatasetStream final : public SampleStream {
   Order order_;
 };
 
-/// All rows of one shard.
+/// All rows of one shard, perhaps with another field as their image.
 class ShardStream final : public SampleStream {
  public:
-  explicit ShardStream(OpenedShard shard) : shard_(std::move(shard)) {}
+  explicit ShardStream(OpenedShard shard, std::string image = {})
+      : shard_(std::move(shard)), image_(std::move(image)) {}
 
   bool next(SampleRow& row) override {
     if (position_ >= shard_.rows->size()) return false;
     shard_.rows->read(position_++, row);
     row.source = shard_.source.get();
+    if (!image_.empty()) row.choose_image(image_);
     return true;
   }
 
  private:
   OpenedShard shard_;
+  const std::string image_;
   std::int64_t position_ = 0;
 };
 

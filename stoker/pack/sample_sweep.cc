@@ -151,11 +151,12 @@ void SampleSweep::plan(Chunk& chunk) const {
     if (!sample.bad.empty()) continue;
     for (const SampleField& field : sample.row.fields) {
       Range* const last = chunk.ranges.empty() ? nullptr : &chunk.ranges.back();
-      if (last && field.part.empty() && last->source == sample.row.source && field.offset >= last->end &&
+      const bool may_join = last && field.part.empty() && !last->is_part && last->source == sample.row.source;
+      if (may_join && field.offset >= last->end &&
           field.offset - last->end <= last->source->gap_worth_reading()) {
         last->end = end_of(field);
       } else {
-        chunk.ranges.push_back({sample.row.source, field.offset, end_of(field)});
+        chunk.ranges.push_back({sample.row.source, field.offset, end_of(field), !field.part.empty()});
       }
       chunk.range_of.push_back(chunk.ranges.size() - 1);
     }
@@ -203,7 +204,7 @@ void SampleSweep::read_sample(SweptSample& sample, Chunk& chunk, std::size_t fir
 
 void SampleSweep::read_bytes(Source& source, const SampleField& field, std::uint64_t begin, MutableBytes into) const {
   if (!field.part.empty() && source.size(field.part) != field.length) {
-    fail(ErrorKind::kData, "'{}/{}' has changed since its folder was listed; it had {} then", source.name(), field.part,
+    fail(ErrorKind::kData, "'{}' has changed since its folder was listed; it had {} then", source.name_of(field.part),
          byte_count(field.length));
   }
   do {

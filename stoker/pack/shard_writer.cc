@@ -1,48 +1,46 @@
 #include "stoker/pack/shard_writer.h"
 
+#include "stoker/base/error.h"
+#include "stoker/format/content_tag.h"
+#include "stoker/format/dataset.h"
 #include "stoker/format/index/index_places.h"
 
 namespace stoker {
-namespace {
-
-constexpr std::uint64_t kRecord = 512;
-
-std::uint64_t in_records(std::uint64_t bytes) { return (bytes + kRecord - 1) / kRecord * kRecord; }
-
-}  // namespace
 
 void ShardWriter::add(SweptSample& sample) {
-  for (std::size_t i = 0; i < sample.row.fields.size(); ++i) {
-    SampleField& field = sample.row.fields[i];
-    member_ = sample.row.key;
-    member_ += '.';
-    member_ += field.name;
-    field.offset = tar_.add(member_, sample.fields[i]);
+  const std::string key = sample.row.key;
+  try {
+    file_->add(sample.row, sample.fields, sample.entry_points);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kUsage && error.kind() != ErrorKind::kLimit) throw;
+    sample.row.key = key;
+    throw error.with_context(describe(sample.row));
   }
-  index_.add(sample.row, sample.entry_points);
   keys_.insert(hash64(sample.row.key));
 }
 
-std::uint64_t ShardWriter::bytes_with(const SweptSample& sample) const {
-  std::uint64_t bytes = tar_.bytes();
-  for (const SampleField& field : sample.row.fields) bytes += kRecord + in_records(field.length);
-  return bytes;
-}
-
-ManifestShard ShardWriter::finish(std::string name) {
+ManifestShard ShardWriter::finish() {
+  FinishedShard made = file_->finish();
   const Fingerprint fingerprint = index_.fingerprint();
   const std::uint64_t sample_bytes = index_.sample_bytes();
-  const IndexedShard described{.data_bytes = tar_.bytes(), .data_hash = tar_.hash()};
-  const std::vector<std::uint8_t> index = index_.finish(described);
-  tar_.add(kIndexMember, index);
-  tar_.finish();
-  return {.name = std::move(name),
-          .bytes = tar_.bytes(),
-          .hash = tar_.hash(),
+  if (!made.index_tag && made.can_be_indexed) {
+    put_index_beside(made.bytes);
+    made.beside.push_back(index_beside(shard_).name());
+  }
+  return {.name = shard_.name(),
+          .bytes = made.bytes,
+          .hash = made.hash,
           .samples = fingerprint.samples(),
           .sample_bytes = sample_bytes,
           .fingerprint = fingerprint,
-          .index_tag = hash64(Bytes(index).last(kIndexTrailerBytes))};
+          .index_tag = made.index_tag,
+          .beside = std::move(made.beside)};
+}
+
+void ShardWriter::put_index_beside(std::uint64_t bytes) {
+  const std::shared_ptr<Source> written = stores_.open(shard_);
+  put_whole(stores_, index_beside(shard_),
+            index_.finish({.data_bytes = bytes, .content_tag = content_tag(*written, bytes)}));
 }
 
 }  // namespace stoker

@@ -1,42 +1,47 @@
-// Writes one packed shard: a tar that every WebDataset tool reads, its index as the last member.
+// Writes one packed shard and what belongs to it: its index, inside where the format has a place for it, else beside
+// it.
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <memory>
 #include <string_view>
 #include <unordered_set>
 
 #include "stoker/base/hash.h"
 #include "stoker/format/index/index_writer.h"
 #include "stoker/format/manifest/manifest.h"
-#include "stoker/format/tar/tar_writer.h"
+#include "stoker/format/shard_file_writer.h"
 #include "stoker/pack/sample_sweep.h"
 
 namespace stoker {
 
 class ShardWriter {
  public:
-  explicit ShardWriter(std::unique_ptr<ObjectWriter> object) : tar_(std::move(object)) {}
+  /// All must outlive it.
+  ShardWriter(const WritableFormat& format, const Stores& stores, Location shard)
+      : format_(format), stores_(stores), shard_(std::move(shard)), file_(format.begin(stores, shard_, index_)) {}
 
-  /// Adds the sample's fields as members "KEY.FIELD", and its row, whose offsets become those in this shard. Throws
-  /// kIo.
+  /// Adds a sample, whose row becomes that of the shard. Throws kIo, and kUsage or kLimit with the sample named.
   void add(SweptSample& sample);
 
-  /// Bytes of the tar if the sample were added and the index left out.
-  std::uint64_t bytes_with(const SweptSample& sample) const;
-  std::int64_t samples() const { return index_.samples(); }
+  /// Bytes of the shard if the sample were added and the index left out.
+  std::uint64_t bytes_with(const SampleRow& row) const { return file_->bytes() + format_.bytes_of(row); }
   /// Whether one of its samples may have the key: a hash of it is known.
   bool may_hold(std::string_view key) const { return keys_.contains(hash64(key)); }
 
-  /// Adds the index and commits the shard. Returns what the manifest says of it.
-  ManifestShard finish(std::string name);
+  /// Commits the shard with its index. Returns what the manifest says of it.
+  ManifestShard finish();
   const std::vector<std::string>& field_names() const { return index_.field_names(); }
 
  private:
-  TarWriter tar_;
+  void put_index_beside(std::uint64_t bytes);
+
+  const WritableFormat& format_;
+  const Stores& stores_;
+  const Location shard_;
   IndexWriter index_;
+  std::unique_ptr<ShardFileWriter> file_;
   std::unordered_set<std::uint64_t> keys_;  // hashes
-  std::string member_;
 };
 
 }  // namespace stoker

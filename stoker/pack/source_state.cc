@@ -33,10 +33,9 @@ std::string SourceState::digest_now(const std::stop_token& stop) const {
   for (std::int64_t sample = 0; sample < dataset_.size(); ++sample) {
     dataset_.read(sample, row);
     stop_if_asked(stop, row.source->name());
-    if (row.fields.empty() || row.fields.front().part.empty()) continue;
-    const Location folder = row.source->name();
     for (const SampleField& field : row.fields) {
-      hasher.update(as_bytes(FileState(stores_, folder + ("/" + std::string(field.part))).version()));
+      if (field.part.empty()) continue;  // it is of the shard itself
+      hasher.update(as_bytes(FileState(stores_, row.source->name_of(field.part)).version()));
     }
   }
   return to_hex(hasher.digest());

@@ -8,6 +8,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/threads.h"
 #include "stoker/base/units.h"
+#include "stoker/format/field_texts.h"
 #include "stoker/format/manifest/listed_shard.h"
 #include "stoker/format/open/shard_opener.h"
 #include "stoker/format/tar/tar_writer.h"
@@ -128,6 +129,7 @@ class VerifyJob {
       for (const std::string& problem : manifests_.take_problems()) add_problem(shard.location.shown(), problem);
       if (!found.shard) return nullptr;
       add_problem(shard.location.shown(), contradiction_of_bytes(*found.shard, options_.stores.open(shard.location)));
+      add_problem(shard.location.shown(), missing_beside(*found.shard, options_.stores, shard.location));
       return found.shard;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kData) throw;
@@ -136,8 +138,22 @@ class VerifyJob {
     }
   }
 
+  /// Those of the chosen field: whether they can be read as labels.
+  void verify_labels(const std::string& path, const OpenedShard& opened, const std::string& field) {
+    const auto fault = fault_of_data([&] {
+      ShardStream stream(opened);
+      FieldTexts texts(field);
+      SampleRow row;
+      while (stream.next(row)) texts.add(row);
+      texts.take();
+    });
+    if (fault) add_problem(path, *fault);
+  }
+
   void verify_samples(const std::string& path, const OpenedShard& opened) {
-    ShardStream stream(opened);
+    const FieldChoice fields = resolved(options_.fields, opened.rows->field_names());
+    if (!fields.label.empty()) verify_labels(path, opened, fields.label);
+    ShardStream stream(opened, fields.image);
     const SweepOptions sweeping{
         .threads = options_.threads, .stop = options_.stop, .memory = options_.memory, .bad_if_unread = true};
     SampleSweep sweep(stream, sweeping, [this] { return checking(CheckDepth::kDecoded, options_.limits); });

@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "stoker/codec/image_decoder.h"
+#include "stoker/format/field_choice.h"
 #include "stoker/pack/index_job.h"
 #include "stoker/storage/stores.h"
 
 namespace stoker {
 
 struct VerifyOptions {
+  FieldChoice fields{};        // that hold images and labels, where the usual ones are not meant
   std::string index_folder{};  // where to look for indexes first
   int threads = 0;             // 0: as many as the process may use cores
   // Budget in bytes for all that the job holds; unset: default_job_memory().

@@ -28,8 +28,9 @@ std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const 
   const IndexOptions index{
       .use = options.use_indexes, .folder = options.index_folder, .cache_folder = user_cache_folder()};
   const bool far = std::any_of(data.begin(), data.end(), [](const Location& one) { return !one.is_local(); });
-  ThreadPool opening("stoker-open", far ? kOpenThreadsFar : kOpenThreads, kShardsQueued);
-  return open_dataset(data, open_stores(options, stop), index, stop, &opening);
+  auto opening = make_shared_at_home<ThreadPool>("stoker-open", far ? kOpenThreadsFar : kOpenThreads, kShardsQueued);
+  return with_fields(open_dataset(data, open_stores(options, stop), index, stop, std::move(opening)), options.fields,
+                     stop);
 }
 
 std::shared_ptr<const Dataset> open(const std::string& data, const std::stop_token& stop, const OpenOptions& options) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stoker/format/dataset.h"
+#include "stoker/format/field_choice.h"
 #include "stoker/storage/store_options.h"
 
 namespace stoker {
@@ -29,6 +30,7 @@ struct OpenOptions {
   bool use_indexes = true;     // otherwise every shard is scanned, and nothing is kept
   std::string index_folder{};  // where to look for indexes first
   StoreOptions store{};
+  FieldChoice fields{};  // that hold images and labels, where the usual ones are not meant
 };
 
 /// Opens DATA: a folder, a shard, a text file of paths, a glob or brace pattern, or URLs of shards. Its reads run on

@@ -8,8 +8,8 @@
 namespace stoker {
 namespace {
 
-// What a scan keeps of blocks that it gave out: readers of its rows follow closely.
-constexpr std::uint64_t kScannedBytesMax = std::uint64_t{64} << 20;
+/// A source that is the caller's.
+std::shared_ptr<Source> unowned(Source& source) { return {std::shared_ptr<Source>(), &source}; }
 
 bool wants_nothing(const ReadRequest& request) {
   return std::all_of(request.into.begin(), request.into.end(), [](MutableBytes piece) { return !piece.data(); });
@@ -23,6 +23,23 @@ BlockSource::BlockSource(std::shared_ptr<Source> object, std::shared_ptr<const B
 
 BlockSource::~BlockSource() { cache_->forget_object(number_); }
 
+/// A read of what follows the heads of rows.
+struct BlockSource::RowsRead {
+  BlockSource* source = nullptr;
+  ReadRequest* request = nullptr;
+  ReadRequest inner{};
+  std::vector<MutableBytes> pieces{};
+  bool is_pooled = true;
+
+  void add(MutableBytes piece) {
+    if (!pieces.empty() && is_hole(piece) && is_hole(pieces.back())) {
+      pieces.back() = hole(pieces.back().size() + piece.size());
+    } else {
+      pieces.push_back(piece);
+    }
+  }
+};
+
 void BlockSource::start(ReadRequest& request) {
   if (!blocks_->is_beyond(request.offset)) return object_->start(request);
   std::optional<BlockPlace> place;
@@ -33,32 +50,121 @@ void BlockSource::start(ReadRequest& request) {
     if (!place) {
       fail(ErrorKind::kData, "'{}' has {}, and no block at {}", name(), byte_count(size()), request.offset);
     }
-    require_range_inside(name(), place->block.length, place->offset, request.length());
+    require_range_inside(name(), place->length, place->offset, request.length());
     if (wants_nothing(request)) place.reset();
   });
   if (request.error || !place) return request.done(request);
-  cache_->read(*object_, number_, *place, request);
+  place->rows ? read_rows(*place, request) : cache_->read(*object_, number_, *place, request);
+}
+
+// Fills the heads at once; what lies between them is one range.
+void BlockSource::read_rows(const BlockPlace& place, ReadRequest& request) {
+  RowsRead* read = nullptr;
+  request.error = thrown_by([&] {
+    const HeadedRows& rows = *place.rows;
+    read = take_read();
+    read->pieces.clear();
+    std::uint64_t row = place.offset / rows.row_bytes(), at = place.offset % rows.row_bytes();
+    read->inner.offset = rows.offset + row * rows.length + (at - std::min<std::uint64_t>(at, rows.head.size()));
+    for (MutableBytes piece : request.into) {
+      while (!piece.empty()) {
+        const bool in_head = at < rows.head.size();
+        const std::uint64_t left = (in_head ? rows.head.size() : rows.row_bytes()) - at;
+        const MutableBytes part = piece.first(static_cast<std::size_t>(std::min<std::uint64_t>(left, piece.size())));
+        if (!in_head) read->add(part);
+        if (in_head && part.data())
+          std::copy_n(rows.head.begin() + static_cast<std::ptrdiff_t>(at), part.size(), part.begin());
+        piece = part.data() ? piece.subspan(part.size()) : hole(piece.size() - part.size());
+        at += part.size();
+        if (at == rows.row_bytes()) at = 0, ++row;
+      }
+    }
+    read->inner.into = read->pieces;
+  });
+  if (!read) return request.done(request);
+  read->request = &request;
+  read->inner.deadline_ns = request.deadline_ns;
+  read->inner.stop = request.stop;
+  read->inner.context = read;
+  read->inner.done = &rows_ended;
+  read->inner.error = request.error;
+  if (request.error || wants_nothing(read->inner)) return rows_ended(read->inner);
+  start(read->inner);
+}
+
+void BlockSource::rows_ended(ReadRequest& inner) noexcept {
+  auto* const read = static_cast<RowsRead*>(inner.context);
+  BlockSource& source = *read->source;
+  ReadRequest& request = *read->request;
+  request.error = std::exchange(inner.error, nullptr);
+  inner.stop = {};
+  if (read->is_pooled) {
+    const std::lock_guard lock(source.reads_mutex_);
+    source.free_reads_.push_back(read);
+  } else {
+    delete read;
+  }
+  request.done(request);  // the source may be gone from here on
+}
+
+BlockSource::RowsRead* BlockSource::take_read() {
+  const auto make = [this](bool is_pooled) {
+    auto read = std::make_unique<RowsRead>();
+    read->source = this;
+    read->is_pooled = is_pooled;
+    return read;
+  };
+  if (!home_.here()) return make(false).release();  // where another thread may have held the lock during the fork
+  const std::lock_guard lock(reads_mutex_);
+  if (free_reads_.empty()) {
+    reads_.push_back(make(true));
+    free_reads_.reserve(reads_.size());  // giving back must not fail
+    return reads_.back().get();
+  }
+  RowsRead* const read = free_reads_.back();
+  free_reads_.pop_back();
+  return read;
+}
+
+std::unique_ptr<Source> BlockSource::over(const std::function<Source&(Source& object)>& replace) const {
+  return std::make_unique<BlockSource>(unowned(replace(*object_)), blocks_, cache_);
 }
 
 void BlockSource::will_need(std::uint64_t offset, std::uint64_t length, std::string_view part) {
   if (!blocks_->is_beyond(offset)) return object_->will_need(offset, length, part);
   const std::optional<BlockPlace> place = blocks_->find(offset);
-  if (!place || length == 0 || cache_->holds(number_, place->number)) return;
+  if (!place || length == 0) return;
+  if (const HeadedRows* const rows = place->rows) {
+    if (rows->length == 0) return;
+    const std::uint64_t first = place->offset / rows->row_bytes();
+    const std::uint64_t last = (std::min(length, place->length - place->offset) + place->offset) / rows->row_bytes();
+    const std::uint64_t count = std::min(last + 1, rows->count) - std::min(first, rows->count);
+    return will_need(rows->offset + first * rows->length, count * rows->length, part);
+  }
+  if (cache_->holds(number_, place->number)) return;
   object_->will_need(place->block.offset, place->block.stored_length, part);
 }
 
-BlockPlaces::BlockPlaces(Source& object)
+BlockPlaces::BlockPlaces(Source& object, std::uint64_t kept_bytes_max)
     : blocks_(std::make_shared<BlockTable>(object.size())),
-      source_(std::shared_ptr<Source>(std::shared_ptr<Source>(), &object), blocks_,
-              std::make_shared<BlockCache>(kScannedBytesMax)) {}
+      source_(unowned(object), blocks_, std::make_shared<BlockCache>(kept_bytes_max)) {}
+
+template <typename Add>
+std::uint64_t BlockPlaces::add_named(std::uint64_t offset, const Add& add) {
+  try {
+    return add();
+  } catch (const Error& error) {
+    throw Error(error.kind(),
+                fmt::format("'{}': the block at byte {} cannot be read: {}", name(), offset, error.message()));
+  }
+}
 
 std::uint64_t BlockPlaces::add(const CompressedBlock& block) {
-  try {
-    return blocks_->add(block);
-  } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("'{}': the block at byte {} cannot be read: {}", source_.name(), block.offset,
-                                          error.message()));
-  }
+  return add_named(block.offset, [&] { return blocks_->add(block); });
+}
+
+std::uint64_t BlockPlaces::add(HeadedRows rows) {
+  return add_named(rows.offset, [&] { return blocks_->add(std::move(rows)); });
 }
 
 std::shared_ptr<const BlockTable> BlockPlaces::take() {

@@ -1,10 +1,12 @@
-// An object with compressed blocks: at the places that a table gives them, beyond the object's end, lie the bytes that
-// they become. docs/decisions/0023 says why.
+// An object with compressed blocks and rows of arrays: at the places that a table gives them, beyond the object's end,
+// lie the bytes that they become. docs/decisions/0023 says why.
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "stoker/storage/block_cache.h"
 #include "stoker/storage/block_table.h"
@@ -12,7 +14,8 @@
 
 namespace stoker {
 
-/// Threads: any. Its size is that of the object alone. A read is of the object's bytes or of one block's.
+/// Threads: any. Its size is that of the object alone. A read is of the object's bytes, of one block's, or of rows that
+/// follow each other.
 class BlockSource final : public Source {
  public:
   /// The table may still grow.
@@ -22,7 +25,9 @@ class BlockSource final : public Source {
 
   const std::string& name() const override { return object_->name(); }
   std::uint64_t size(std::string_view part = {}) const override { return object_->size(part); }
-  // No identity: what caches of objects keep by offset is of objects alone.
+  // No identity: what caches of objects keep by offset is of objects alone, and over() puts them in front of this
+  // one's.
+  std::unique_ptr<Source> over(const std::function<Source&(Source& object)>& replace) const override;
   std::unique_ptr<Folder> list(std::string_view part) const override { return object_->list(part); }
   void start(ReadRequest& request) override;
   /// Of a block: that it will be read.
@@ -34,27 +39,48 @@ class BlockSource final : public Source {
   std::string_view io_name() const override { return object_->io_name(); }
 
  private:
+  struct RowsRead;
+
+  void read_rows(const BlockPlace& place, ReadRequest& request);
+  static void rows_ended(ReadRequest& inner) noexcept;
+  RowsRead* take_read();
+
   std::shared_ptr<Source> object_;
   std::shared_ptr<const BlockTable> blocks_;
   std::shared_ptr<BlockCache> cache_;
   std::uint64_t number_;  // of the object in the cache
+  const HomeProcess home_{};
+  std::mutex reads_mutex_;
+  std::vector<std::unique_ptr<RowsRead>> reads_;  // all that were ever under way at once
+  std::vector<RowsRead*> free_reads_;
 };
 
 /// Gives blocks their places while a shard is scanned: then rows have offsets from add(), and source() as their source.
 class BlockPlaces {
  public:
+  // What a scan keeps of blocks that it gave out: readers of its rows follow closely.
+  static constexpr std::uint64_t kScannedBytesMax = std::uint64_t{64} << 20;
+
   /// The object must outlive it.
-  explicit BlockPlaces(Source& object);
+  explicit BlockPlaces(Source& object, std::uint64_t kept_bytes_max = kScannedBytesMax);
 
   /// The offset at which the block's bytes appear to lie. Throws kData naming the object and the block's offset if the
   /// block does not lie in it, or is longer than kBlockBytesMax.
   std::uint64_t add(const CompressedBlock& block);
+  const std::string& name() const { return source_.name(); }  // of the object
+  /// The offset at which the first of the rows appears to begin. Throws kData as add() of a block does.
+  std::uint64_t add(HeadedRows rows);
+  /// Bytes that are kept in memory: the offset at which they appear to lie.
+  std::uint64_t add_copy(Bytes bytes) { return add(HeadedRows{.head = {bytes.begin(), bytes.end()}}); }
   /// Reads the object, and the blocks that were added so far. Threads: any.
   Source& source() { return source_; }
   /// For ShardNotes::blocks, after the scan: null if there are none.
   std::shared_ptr<const BlockTable> take();
 
  private:
+  template <typename Add>
+  std::uint64_t add_named(std::uint64_t offset, const Add& add);
+
   std::shared_ptr<BlockTable> blocks_;
   BlockSource source_;
 };

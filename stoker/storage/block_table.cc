@@ -1,6 +1,7 @@
 #include "stoker/storage/block_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
@@ -24,23 +25,67 @@ std::uint64_t BlockTable::add(const CompressedBlock& block) {
          byte_count(kBlockBytesMax));
   }
   const std::lock_guard lock(mutex_);
-  const std::uint64_t place = end_ + kGapBytes;
-  if (place > INT64_MAX) fail(ErrorKind::kLimit, "more blocks in one file than there are offsets for");
+  const std::uint64_t place = add(true, blocks_.size(), block.length);
   blocks_.push_back(block);
-  places_.push_back(place);
-  end_ = place + block.length;
+  return place;
+}
+
+std::uint64_t BlockTable::add(HeadedRows rows) {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t there = rows.offset <= object_bytes_ ? object_bytes_ - rows.offset : 0;
+  if (is_beyond(rows.offset)) {
+    const std::optional<BlockPlace> block = find_locked(rows.offset);
+    if (block && !block->rows) there = block->length - block->offset;
+  } else if (rows.offset > object_bytes_) {
+    fail(ErrorKind::kData, "its rows would begin at byte {}, after the end at {}", rows.offset, object_bytes_);
+  }
+  if (rows.length > 0 && rows.count > there / rows.length) {
+    fail(ErrorKind::kData, "its {} rows of {} do not fit into the {} that are there", rows.count,
+         byte_count(rows.length), byte_count(there));
+  }
+  if (rows.row_bytes() > 0 && rows.count > INT64_MAX / rows.row_bytes()) {
+    fail(ErrorKind::kLimit, "more rows in one file than there are offsets for");
+  }
+  const std::uint64_t place = add(false, rows_.size(), rows.count * rows.row_bytes());
+  rows_.push_back(std::move(rows));
+  return place;
+}
+
+std::uint64_t BlockTable::add(bool is_block, std::size_t index, std::uint64_t length) {
+  const std::uint64_t place = end_ + kGapBytes;
+  if (place > INT64_MAX - length) fail(ErrorKind::kLimit, "more blocks in one file than there are offsets for");
+  entries_.push_back({place, is_block, index});
+  end_ = place + length;
+  return place;
+}
+
+BlockPlace BlockTable::operator[](std::size_t number) const {
+  const Entry& entry = entries_[number];
+  BlockPlace place{.number = number};
+  if (entry.is_block) {
+    place.block = blocks_[entry.index];
+    place.length = place.block.length;
+  } else {
+    place.rows = &rows_[entry.index];
+    place.length = place.rows->count * place.rows->row_bytes();
+  }
   return place;
 }
 
 std::optional<BlockPlace> BlockTable::find(std::uint64_t offset) const {
   std::unique_lock lock(mutex_, std::defer_lock);
   if (grows_.load(std::memory_order_acquire)) lock.lock();
-  const auto next = std::upper_bound(places_.begin(), places_.end(), offset);
-  if (next == places_.begin()) return std::nullopt;
-  const auto number = static_cast<std::size_t>(next - places_.begin()) - 1;
-  const std::uint64_t inside = offset - places_[number];
-  if (inside > blocks_[number].length) return std::nullopt;
-  return BlockPlace{number, blocks_[number], inside};
+  return find_locked(offset);
+}
+
+std::optional<BlockPlace> BlockTable::find_locked(std::uint64_t offset) const {
+  const auto next = std::upper_bound(entries_.begin(), entries_.end(), offset,
+                                     [](std::uint64_t at, const Entry& entry) { return at < entry.place; });
+  if (next == entries_.begin()) return std::nullopt;
+  BlockPlace place = (*this)[static_cast<std::size_t>(next - entries_.begin()) - 1];
+  place.offset = offset - (next - 1)->place;
+  if (place.offset > place.length) return std::nullopt;
+  return place;
 }
 
 }  // namespace stoker

@@ -1,10 +1,12 @@
-// Compressed blocks of an object, each with a place at offsets beyond the object's end, where its decompressed bytes
-// appear to lie: so rows, read plans and indexes give a value in a block an offset and a length, as any other.
+// Values of an object that do not lie in it as one range: those in compressed blocks, and rows of arrays, each of which
+// needs the header that the array has once. All have places at offsets beyond the object's end, where their bytes
+// appear to lie: so rows, read plans and indexes give such a value an offset and a length, as any other.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -14,11 +16,24 @@
 
 namespace stoker {
 
-/// A place that a read asks for.
+/// Ranges of one length, one after another, each with the same bytes before it. One of length 0 is these bytes alone.
+struct HeadedRows {
+  std::vector<std::uint8_t> head{};
+  std::uint64_t offset = 0;  // of the first range: in the object, or a place in a compressed block
+  std::uint64_t length = 0;  // of each
+  std::uint64_t count = 1;
+
+  std::uint64_t row_bytes() const { return head.size() + length; }
+  bool operator==(const HeadedRows&) const = default;
+};
+
+/// What a read asks for: a part of a compressed block, or of rows, which follow each other without a gap.
 struct BlockPlace {
-  std::size_t number = 0;  // of the block in its table
-  CompressedBlock block;
-  std::uint64_t offset = 0;  // in what it becomes
+  std::size_t number = 0;            // in the table
+  CompressedBlock block{};           // of a block
+  const HeadedRows* rows = nullptr;  // null for a block
+  std::uint64_t offset = 0;          // in what it becomes
+  std::uint64_t length = 0;          // of all that
 };
 
 /// Places follow from the size of the object and the lengths of the blocks alone. Threads: any.
@@ -32,27 +47,40 @@ class BlockTable {
   /// Where the block's bytes appear to lie; those of a stored block where they are. Throws kData, as a reason ("its
   /// length of ... exceeds ..."), for a block that does not lie in the object or exceeds kBlockBytesMax.
   std::uint64_t add(const CompressedBlock& block);
+  /// Where the first of the rows appears to begin; the others follow it at once. Throws kData for rows that do not lie
+  /// in the object, or in one of the blocks that were added.
+  std::uint64_t add(HeadedRows rows);
   /// No more are added: from now on it is read without a lock.
   void close() { grows_.store(false, std::memory_order_release); }
 
-  /// The block whose bytes are there, from its first to right after its last. Nothing in front of kGapBytes beyond the
-  /// object's end, which is the object's own, and nothing between two blocks.
+  /// The block or rows whose bytes are there, from the first to right after the last. Nothing in front of kGapBytes
+  /// beyond the object's end, which is the object's own, and nothing between two blocks.
   std::optional<BlockPlace> find(std::uint64_t offset) const;
   /// Whether the offset is one that find() may know, rather than the object's own.
   bool is_beyond(std::uint64_t offset) const { return offset >= object_bytes_ && offset - object_bytes_ >= kGapBytes; }
 
   // Once it is closed:
-  bool empty() const { return blocks_.empty(); }
-  std::size_t size() const { return blocks_.size(); }
-  const CompressedBlock& operator[](std::size_t number) const { return blocks_[number]; }
+  bool empty() const { return entries_.empty(); }
+  std::size_t size() const { return entries_.size(); }
+  BlockPlace operator[](std::size_t number) const;
   /// Right after the last place.
   std::uint64_t end() const { return end_; }
 
  private:
+  struct Entry {
+    std::uint64_t place;
+    bool is_block;
+    std::size_t index;  // among the blocks, or among the rows
+  };
+
+  std::uint64_t add(bool is_block, std::size_t index, std::uint64_t length);
+  std::optional<BlockPlace> find_locked(std::uint64_t offset) const;
+
   const std::uint64_t object_bytes_;
   std::uint64_t end_;
+  std::vector<Entry> entries_;  // in the order of their places
   std::vector<CompressedBlock> blocks_;
-  std::vector<std::uint64_t> places_;
+  std::deque<HeadedRows> rows_;  // which stay where they are while others are added
   std::atomic<bool> grows_ = true;
   mutable std::mutex mutex_;  // while it grows
 };

@@ -26,6 +26,7 @@ class ExtendedSource final : public Source {
   std::vector<std::uint8_t> take_bytes() { return std::exchange(bytes_, {}); }
 
   const std::string& name() const override { return object_->name(); }
+  std::string name_of(std::string_view part) const override { return object_->name_of(part); }
   std::uint64_t size(std::string_view part = {}) const override { return object_->size(part); }
   // No identity: what caches of objects keep by offset is of objects alone.
   std::unique_ptr<Folder> list(std::string_view part) const override { return object_->list(part); }

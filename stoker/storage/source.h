@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <new>
@@ -84,11 +85,20 @@ class Source {
   /// For messages: the path or URL that the user knows.
   virtual const std::string& name() const = 0;
 
+  /// Where a part is, as name() tells of the source.
+  virtual std::string name_of(std::string_view part) const { return name() + '/' + std::string(part); }
+
   /// Bytes of the object (of `part`, for a folder source). Throws Error when it is not there or cannot be read.
   virtual std::uint64_t size(std::string_view part = {}) const = 0;
 
   /// Of the object that reads are from. Nothing if the source cannot tell one version from another.
   virtual std::optional<ObjectIdentity> identity(std::string_view /*part*/ = {}) const { return std::nullopt; }
+
+  /// For a source that makes its bytes from those of an object: the same from what `replace` gives in place of the
+  /// object's source, such as a cache in front of it, which must outlive what is returned. Else null.
+  virtual std::unique_ptr<Source> over(const std::function<Source&(Source& object)>& /*replace*/) const {
+    return nullptr;
+  }
 
   /// The entries of the folder `part` of a folder source, "" for the whole; null for one that may not be read. Throws
   /// kIo, and kUsage if the source is a single object.

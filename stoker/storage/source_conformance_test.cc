@@ -17,6 +17,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error_testing.h"
 #include "stoker/base/random.h"
+#include "stoker/storage/block_testing.h"
 #include "stoker/storage/cache/disk_cache.h"
 #include "stoker/storage/faulty_source_testing.h"
 #include "stoker/storage/file_access_testing.h"
@@ -115,6 +116,14 @@ std::shared_ptr<Source> make_in_bucket(const std::string& file, const std::vecto
   return {in_bucket, in_bucket->source.get()};
 }
 
+/// The bytes of an object that has a compressed block, too.
+std::shared_ptr<Source> make_beside_block(const std::vector<std::uint8_t>& content) {
+  auto table = std::make_shared<BlockTable>(content.size());
+  table->add({.offset = 0, .stored_length = 10, .length = 100, .codec = BlockCodec::kZstd});
+  return std::make_shared<BlockSource>(std::make_shared<MemorySource>("memory", content), table,
+                                       std::make_shared<BlockCache>());
+}
+
 std::vector<SourceCase> all_cases() {
   std::vector<SourceCase> cases = {
       {.name = "Folder",
@@ -145,6 +154,14 @@ std::vector<SourceCase> all_cases() {
        .make = [](const TempFolder&, const auto& file, const auto& content,
                   const auto&) { return make_in_bucket(file, content, true); },
        .has_parts = true,
+       .in_file = false},
+      {.name = "Block",
+       .make = [](const TempFolder&, const auto&, const auto& content,
+                  const auto& access) { return std::make_shared<OneBlock>(content, access.executor); },
+       .in_file = false},
+      {.name = "BesideABlock",
+       .make = [](const TempFolder&, const auto&, const auto& content,
+                  const auto&) { return make_beside_block(content); },
        .in_file = false},
       {.name = "FaultyWithoutFaults",
        .make =

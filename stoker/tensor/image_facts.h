@@ -17,10 +17,11 @@ enum class Codec : std::uint8_t {
   kRaw = 4,
   kBmp = 5,
   kGif = 6,
+  kDatum = 10,  // Caffe's pixels
 };
-inline constexpr Codec kLastCodec = Codec::kGif;
+inline constexpr Codec kLastCodec = Codec::kDatum;
 
-/// "jpeg", "png", "webp", "raw", "bmp", "gif"; "unknown" otherwise.
+/// "jpeg", "png", "webp", "raw", "bmp", "gif", "datum"; "unknown" otherwise.
 constexpr std::string_view to_string(Codec codec) {
   switch (codec) {
     case Codec::kJpeg: return "jpeg";
@@ -29,6 +30,7 @@ constexpr std::string_view to_string(Codec codec) {
     case Codec::kRaw: return "raw";
     case Codec::kBmp: return "bmp";
     case Codec::kGif: return "gif";
+    case Codec::kDatum: return "datum";
     case Codec::kUnknown: break;
   }
   return "unknown";

@@ -17,6 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PLACES = {
     "store_server": [os.environ.get("STOKER_STORE_SERVER", "")],
     "nginx": [shutil.which("nginx"), "/usr/sbin/nginx"],
+    "ip": [shutil.which("ip"), "/usr/sbin/ip"],
+    "tc": [shutil.which("tc"), "/usr/sbin/tc"],
     "weed": [ROOT / "build/python-tools/bin/weed", shutil.which("weed")],
 }
 PORT_TRIES = 5
@@ -41,6 +43,59 @@ class StoreServer(WebServer):
     def requests(self):
         """The first thousand, as lines of method, path and range."""
         return self.tell("requests").splitlines()
+
+
+class NarrowLink:
+    """A store server in a network namespace of its own, to which and from which a link leads that carries so many bytes a
+    second each way; `url` is where it is from here. It takes the right to make namespaces."""
+
+    BURST_BYTES = 16_000
+    QUEUE_MS = 400  # of what waits in front of the link: what exceeds it is dropped
+
+    def __init__(self, folder, bytes_per_s, *options):
+        self.ip, self.tc = program("ip"), program("tc")
+        self.bytes_per_s = bytes_per_s
+        self.name = f"stoker-{os.getpid()}"
+        self.near, self.far = (f"stk{os.getpid()}{end}" for end in "nf")
+        # Of the range that is set aside for measuring networks.
+        self.near_at, self.far_at = (f"198.18.{os.getpid() % 256}.{end}" for end in (1, 2))
+        self.server = StoreServer(folder, "--listen", self.far_at, *options)
+        self.server.command = [self.ip, "netns", "exec", self.name, *self.server.command]
+
+    def run(self, *command):
+        return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True)
+
+    def inside(self, *command):
+        return self.run(self.ip, "netns", "exec", self.name, *command)
+
+    def lay(self):
+        limit = ("root", "tbf", "rate", f"{8 * self.bytes_per_s}bit", "burst", self.BURST_BYTES, "latency", f"{self.QUEUE_MS}ms")
+        self.run(self.ip, "link", "add", self.near, "type", "veth", "peer", "name", self.far, "netns", self.name)
+        self.run(self.ip, "address", "add", f"{self.near_at}/30", "dev", self.near)
+        self.inside(self.ip, "address", "add", f"{self.far_at}/30", "dev", self.far)
+        self.run(self.ip, "link", "set", self.near, "up")
+        self.inside(self.ip, "link", "set", self.far, "up")
+        self.run(self.tc, "qdisc", "add", "dev", self.near, *limit)
+        self.inside(self.tc, "qdisc", "add", "dev", self.far, *limit)
+
+    def __enter__(self):
+        try:
+            self.run(self.ip, "netns", "add", self.name)
+        except subprocess.CalledProcessError as refused:
+            pytest.skip(f"network namespaces cannot be made here: {refused.stderr.strip()}")
+        try:
+            self.lay()
+        except subprocess.CalledProcessError as refused:
+            self.run(self.ip, "netns", "delete", self.name)
+            pytest.skip(f"links cannot be limited here: {refused.stderr.strip()}")
+        self.server.__enter__()
+        self.server.at = self.server.at.replace("127.0.0.1", self.far_at)
+        self.server.url = self.url = f"http://{self.server.at}"
+        return self
+
+    def __exit__(self, *_):
+        self.server.__exit__()
+        self.run(self.ip, "netns", "delete", self.name)  # and with it the link
 
 
 def free_ports(count):

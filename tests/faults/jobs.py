@@ -35,6 +35,7 @@ class Pack:
 
     name = "pack"
     source = "tars"
+    format, shard_size = "tar", "48KB"
     commits = ("rename:*.tar", f"fsync:*/{JOURNAL}", "rename:*/manifest.json", f"unlink:*/{JOURNAL}")
 
     def __init__(self, stoker, data):
@@ -44,16 +45,17 @@ class Pack:
         """Nothing: the command makes the folder."""
 
     def run(self, out, threads=1, **options):
-        return self.stoker.run("pack", self.data, out, "--shuffle", 3, "--shard-size", "48KB", "--threads", threads, "--json",
-                               cache=cache_of(out), **options)
+        return self.stoker.run("pack", self.data, out, "--shuffle", 3, "--shard-size", self.shard_size, "--threads", threads,
+                               "--format", self.format, "--json", cache=cache_of(out), **options)
 
     def committed(self, out):
-        """The shards that the journal has."""
+        """The shards that the journal has, and what belongs to them."""
         journal = out / JOURNAL
         if not journal.exists():
             return []
         whole = [line for line in journal.read_bytes().split(b"\n")[:-1] if line]
-        return [out / json.loads(line.split(b"\t")[0])["name"] for line in whole[1:]]
+        shards = [json.loads(line.split(b"\t")[0]) for line in whole[1:]]
+        return [out / name for shard in shards for name in (shard["name"], *shard["beside"])]
 
 
 class PackFolder(Pack):
@@ -61,6 +63,14 @@ class PackFolder(Pack):
 
     name = "pack-folder"
     source = "loose"
+
+
+class PackRecordIo(Pack):
+    """Packs into a format whose shards have their indexes, and another file, beside them."""
+
+    name = "pack-recordio"
+    format, shard_size = "recordio", "32KB"
+    commits = ("rename:*.rec", "rename:*.idx", "rename:*.rec.sidx", *Pack.commits[1:])
 
 
 class Index:
@@ -83,7 +93,7 @@ class Index:
         return sorted(out.glob("*.sidx"))
 
 
-JOBS = {job.name: job for job in (Pack, PackFolder, Index)}
+JOBS = {job.name: job for job in (Pack, PackFolder, PackRecordIo, Index)}
 
 
 def undisturbed(job, out, **options):

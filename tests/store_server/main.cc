@@ -21,7 +21,8 @@ namespace stoker {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: store_server FOLDER [--latency SECONDS [--sigma S]] [--rate BYTES_PER_S] [--link BYTES_PER_S]\n"
+    "usage: store_server FOLDER [--listen ADDRESS] [--latency SECONDS [--sigma S]] [--rate BYTES_PER_S] [--link "
+    "BYTES_PER_S]\n"
     "       [--share PART --faults KIND,KIND... [--after REQUESTS]] [--seed N] [--refuse 'STATUS REASON'\n"
     "       [--refuse-step STEP] [--refuse-code CODE]]";
 
@@ -47,6 +48,7 @@ std::vector<Fault> faults_of(std::string_view text) {
 StoreServerOptions options_of(int count, char** arguments) {
   StoreServerOptions options;
   const std::map<std::string_view, std::function<void(std::string_view)>> known = {
+      {"--listen", [&](std::string_view text) { options.address = text; }},
       {"--latency", [&](std::string_view text) { options.latency_s = number_of<double>(text); }},
       {"--sigma", [&](std::string_view text) { options.latency_sigma = number_of<double>(text); }},
       {"--rate", [&](std::string_view text) { options.bytes_per_s = number_of<double>(text); }},

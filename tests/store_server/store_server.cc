@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "stoker/base/clock.h"
+#include "stoker/base/error.h"
 #include "stoker/base/parse_number.h"
 #include "tests/store_server/xml_answer.h"
 
@@ -59,7 +60,9 @@ StoreServer::StoreServer(StoreServerOptions options)
       epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::inet_pton(AF_INET, options_.address.c_str(), &address.sin_addr) != 1) {
+    fail(ErrorKind::kUsage, "'{}' is not an address", options_.address);
+  }
   socklen_t length = sizeof address;
   auto* const at = reinterpret_cast<sockaddr*>(&address);
   require(::bind(listener_.get(), at, length) == 0, "bind");

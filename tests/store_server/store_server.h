@@ -24,19 +24,20 @@ namespace stoker {
 
 struct StoreServerOptions {
   std::filesystem::path folder{};
-  double latency_s = 0;         // from a request to the first byte of its answer: the median
-  double latency_sigma = 0;     // of the latency's logarithm, which is normal
-  double bytes_per_s = 0;       // of a connection; 0: no limit
-  double link_bytes_per_s = 0;  // of all connections together; 0: no limit
-  std::string refused_with{};   // "401 Unauthorized": the answer to every request; empty: objects
-  std::string refused_step{};   // refuses these requests alone (RequestHead::step())
-  std::string refused_code{};   // of S3's document in a refusal; empty: there is none
+  std::string address = "127.0.0.1";  // where it listens
+  double latency_s = 0;               // from a request to the first byte of its answer: the median
+  double latency_sigma = 0;           // of the latency's logarithm, which is normal
+  double bytes_per_s = 0;             // of a connection; 0: no limit
+  double link_bytes_per_s = 0;        // of all connections together; 0: no limit
+  std::string refused_with{};         // "401 Unauthorized": the answer to every request; empty: objects
+  std::string refused_step{};         // refuses these requests alone (RequestHead::step())
+  std::string refused_code{};         // of S3's document in a refusal; empty: there is none
   FaultOptions faults{};
 };
 
 class StoreServer {
  public:
-  /// Listens at a free port of 127.0.0.1. Throws kIo.
+  /// Listens at a free port. Throws kIo, and kUsage for an address that is none.
   explicit StoreServer(StoreServerOptions options);
 
   int port() const { return port_; }

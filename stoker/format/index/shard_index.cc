@@ -94,7 +94,7 @@ void ShardIndex::finish_loading(std::int64_t block, LoadedBlock& loaded) const {
   }
   const std::int64_t rows = std::min(kRowsPerBlock, size() - block * kRowsPerBlock);
   const IndexLimits limits{.names = field_names_.size(),
-                           .data_bytes = place_.trailer.data_bytes,
+                           .data_bytes = compressed_blocks_ ? compressed_blocks_->end() : place_.trailer.data_bytes,
                            .has_checksums = place_.trailer.has_checksums,
                            .entry_points_bytes = entry_points_[static_cast<std::size_t>(block)].length};
   try {

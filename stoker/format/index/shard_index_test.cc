@@ -12,6 +12,7 @@
 #include "stoker/base/little_endian.h"
 #include "stoker/base/random.h"
 #include "stoker/base/rounds_testing.h"
+#include "stoker/format/index/index_block_table.h"
 #include "stoker/format/index/index_testing.h"
 #include "stoker/storage/source.h"
 
@@ -90,6 +91,93 @@ TEST(ShardIndex, KeepsSamplesWithoutFieldsChunksOfRawOnesAndUnknownChecksums) {
   EXPECT_FALSE(index->trailer().was_decoded);
   EXPECT_TRUE(open_testing_index(testing_index(5))->trailer().has_checksums);
   EXPECT_TRUE(open_testing_index(testing_index(5))->trailer().was_decoded);
+}
+
+TEST(ShardIndex, KeepsTheCompressedBlocksThatFieldsLieIn) {
+  constexpr std::size_t kBlocks = 65'536 + 3;  // more than one block of the index has
+  constexpr std::uint64_t kBytes = 10 * kBlocks;
+  BlockTable table(kBytes);
+  SampleRow row;
+  row.key = "in the last";
+  for (std::uint64_t i = 0; i < kBlocks; ++i) {
+    const auto codec = static_cast<BlockCodec>(1 + i % (kBlockCodecs - 1));
+    row.fields = {{.name = "jpg",
+                   .part = {},
+                   .offset = table.add({.offset = 10 * i, .stored_length = 9, .length = 20 + i % 7, .codec = codec}),
+                   .length = 20 + i % 7}};
+  }
+  table.close();
+  IndexWriter writer, without;
+  writer.add(row);
+  without.add(row);
+  const std::vector<std::uint8_t> bytes = writer.finish({.data_bytes = kBytes, .blocks = &table});
+  const auto index = open_testing_index(bytes);
+  index->check_all();
+  ASSERT_NE(index->compressed_blocks(), nullptr);
+  ASSERT_EQ(index->compressed_blocks()->size(), kBlocks);
+  for (std::size_t i = 0; i < kBlocks; ++i) ASSERT_EQ((*index->compressed_blocks())[i].block, table[i].block);
+  SampleRow found;
+  index->read(0, found);
+  EXPECT_EQ(found.fields.at(0).offset, row.fields[0].offset);
+  EXPECT_EQ(index->compressed_blocks()->find(found.fields[0].offset)->number, kBlocks - 1);
+  EXPECT_EQ(open_testing_index(testing_index(1))->compressed_blocks(), nullptr);
+  EXPECT_EQ(error_of([&] { without.finish({.data_bytes = kBytes}); }).kind(), ErrorKind::kLimit);
+}
+
+TEST(ShardIndex, RefusesCompressedBlocksThatCannotBe) {
+  BlockTable table(1000);
+  table.add({.offset = 10, .stored_length = 9, .length = 20, .codec = BlockCodec::kZstd});
+  table.close();
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::size_t> ends;
+  append_block_table(table, bytes, ends);
+  EXPECT_EQ(ends, std::vector<std::size_t>{25});
+  EXPECT_EQ(bytes[0], 4) << "zstd";
+  const auto is_read = [](std::vector<std::uint8_t> entry, std::uint64_t data_bytes, int at = 0, int value = -1) {
+    if (value >= 0) entry[static_cast<std::size_t>(at)] = static_cast<std::uint8_t>(value);
+    BlockTable into(data_bytes);
+    return read_block_table(entry, into);
+  };
+  EXPECT_TRUE(is_read(bytes, 1000));
+  EXPECT_TRUE(is_read(bytes, 19));
+  EXPECT_FALSE(is_read(bytes, 18)) << "it reaches past the shard's end";
+  EXPECT_FALSE(is_read(bytes, 1000, 24, 1)) << "it becomes more than a block may";
+  EXPECT_FALSE(is_read(bytes, 1000, 0, 0)) << "what is stored as it is needs no block";
+  EXPECT_FALSE(is_read(bytes, 1000, 0, static_cast<int>(kBlockCodecs)));
+  bytes.pop_back();
+  EXPECT_FALSE(is_read(bytes, 1000)) << "cut short";
+}
+
+TEST(ShardIndex, KeepsRowsWithHeads) {
+  BlockTable table(1000);
+  const std::uint64_t block = table.add({.offset = 10, .stored_length = 9, .length = 20, .codec = BlockCodec::kZstd});
+  const std::vector<HeadedRows> rows = {{.head = {1, 2, 3}, .offset = 100, .length = 9, .count = 100},
+                                        {.head = {}, .offset = block + 5, .length = 3, .count = 5},
+                                        {.head = std::vector<std::uint8_t>(5 << 20, 7)},
+                                        {.head = {4}, .offset = 1000, .length = 0, .count = 1}};
+  for (const HeadedRows& one : rows) table.add(one);
+  table.close();
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::size_t> ends;
+  append_block_table(table, bytes, ends);
+  ASSERT_EQ(ends.size(), 2u) << "a block of an index has a limit";
+  BlockTable found(1000);
+  EXPECT_TRUE(read_block_table(Bytes(bytes).first(ends[0]), found));
+  EXPECT_TRUE(read_block_table(Bytes(bytes).subspan(ends[0]), found));
+  ASSERT_EQ(found.size(), 1 + rows.size());
+  EXPECT_EQ(found[0].block, table[0].block);
+  for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(*found[i + 1].rows, rows[i]);
+  EXPECT_EQ(found.end(), table.end());
+  for (std::size_t length = 26; length < 25 + 29 + 3; ++length) {
+    BlockTable into(1000);
+    EXPECT_FALSE(read_block_table(Bytes(bytes).first(length), into)) << length;
+  }
+  BlockTable shorter(999);
+  EXPECT_FALSE(read_block_table(Bytes(bytes).first(ends[0]), shorter)) << "rows reach past the shard's end";
+  BlockTable large(1000);
+  large.add({.head = std::vector<std::uint8_t>((32 << 20) + 1)});
+  large.close();
+  EXPECT_EQ(error_of([&] { append_block_table(large, bytes, ends); }).kind(), ErrorKind::kLimit);
 }
 
 TEST(ShardIndex, SaysWhereTheEntryPointsOfEachSampleLie) {

@@ -28,9 +28,22 @@ std::string contradiction_of_bytes(const ManifestShard& listed, const KeptEnd& s
                      kWaysOut);
 }
 
+std::string missing_beside(const ManifestShard& listed, const Stores& stores, const Location& shard) {
+  for (const std::string& name : listed.beside) {
+    if (stores.find(shard.parent() / name)) continue;
+    return fmt::format("'{}' belongs to '{}' by the manifest beside it, and is not there: restore it, or pack again",
+                       name, shard);
+  }
+  return {};
+}
+
 std::string contradiction_of_file(const ManifestShard& listed, const Stores& stores, const Location& shard) {
   std::string found;
-  return fault_of_data([&] { found = contradiction_of_bytes(listed, stores.open(shard)); }).value_or(found);
+  return fault_of_data([&] {
+           found = contradiction_of_bytes(listed, stores.open(shard));
+           if (found.empty()) found = missing_beside(listed, stores, shard);
+         })
+      .value_or(found);
 }
 
 std::string contradiction_of_samples(const ManifestShard& listed, const std::string& shard, const Fingerprint& found,

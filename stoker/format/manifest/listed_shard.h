@@ -16,8 +16,12 @@ std::string contradiction_of_size(const ManifestShard& listed, const std::string
 /// Of the size, and of the index that `pack` put inside, by which all that was packed is known. Throws what reading
 /// throws.
 std::string contradiction_of_bytes(const ManifestShard& listed, const KeptEnd& shard);
-/// The same of the file at a place, whose absence, and what else reading it throws, contradicts the manifest, too.
+/// The same of the file at a place, whose absence, and what else reading it throws, contradicts the manifest, too; and
+/// so does the absence of a file that belongs to it.
 std::string contradiction_of_file(const ManifestShard& listed, const Stores& stores, const Location& shard);
+
+/// Of a file beside the shard that is not there.
+std::string missing_beside(const ManifestShard& listed, const Stores& stores, const Location& shard);
 
 /// Of keys, labels, order and sizes: by the fingerprint of the samples that were found, and the bytes of their fields.
 std::string contradiction_of_samples(const ManifestShard& listed, const std::string& shard, const Fingerprint& found,

@@ -111,6 +111,10 @@ Manifest parse(std::string_view text) {
     shard.sample_bytes = count_of(entry, "sample_bytes", sample_bytes);
     shard.fingerprint = Fingerprint(from_hex(entry.at("fingerprint")), shard.samples);
     if (entry.contains("index")) shard.index_tag = from_hex(entry.at("index"));
+    if (entry.contains("beside")) shard.beside = names_of(entry.at("beside"));
+    if (!std::all_of(shard.beside.begin(), shard.beside.end(), is_plain_name)) {
+      throw std::invalid_argument("the name of a file beside a shard leads out of the folder");
+    }
   }
   std::uint64_t none = 0;
   if (count_of(json, "samples", none) != samples) {
@@ -150,6 +154,7 @@ std::string Manifest::to_json() const {
                                                    {"fingerprint", to_hex(shard.fingerprint.value())},
                                                    {"sample_bytes", shard.sample_bytes}});
     if (shard.index_tag) entry["index"] = to_hex(*shard.index_tag);
+    if (!shard.beside.empty()) entry["beside"] = names_json(shard.beside);
   }
   json["checksum"] = to_hex(hash64(dump(json)));
   std::string text = dump(json) + "\n";

@@ -25,6 +25,7 @@ struct ManifestShard {
   std::uint64_t sample_bytes = 0;  // of all fields
   Fingerprint fingerprint;
   std::optional<std::uint64_t> index_tag{};  // of the index inside, see tag_of_index_inside(); not every pack says
+  std::vector<std::string> beside{};         // names of other files that belong to it, in the same folder: its index
 };
 
 /// A sample of the source that was bad when it was packed. Where the source lies is not said: a pack depends on what is

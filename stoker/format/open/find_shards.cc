@@ -16,6 +16,9 @@ namespace {
 
 constexpr std::uint64_t kListBytesMax = 64 << 20;
 
+// The name that formats give to a list of a folder's shards.
+constexpr std::string_view kListName = "index.json";
+
 /// "it begins with the bytes 4d 5a 90 00 (MZ..)", or what else can be said of the beginning.
 std::string beginning_of(Bytes head) {
   constexpr std::size_t kShown = 16;
@@ -66,6 +69,15 @@ bool holds_images(const Stores& stores, const Location& location) {
   return false;
 }
 
+/// The shards that a list in the folder names, of the first format that has one there.
+std::vector<Location> listed_in_folder(const Stores& stores, const Location& folder) {
+  for (const ShardFormat* format : shard_formats()) {
+    std::vector<Location> shards = format->listed_shards(stores, folder);
+    if (!shards.empty()) return shards;
+  }
+  return {};
+}
+
 /// The tars that lie directly in a folder: a packed data set given by its folder. None where it has class folders.
 std::vector<Location> tars_in_folder(const Stores& stores, const Location& location) {
   const std::unique_ptr<Folder> folder = listed(stores, location);
@@ -75,6 +87,10 @@ std::vector<Location> tars_in_folder(const Stores& stores, const Location& locat
   folder->drop_hidden();
   for (std::size_t i = 0; i < folder->size(); ++i) {
     const Folder::Entry entry = (*folder)[i];
+    if (entry.name == kListName) {
+      std::vector<Location> listed_shards = listed_in_folder(stores, location);
+      if (!listed_shards.empty()) return listed_shards;
+    }
     if (entry.is_folder) {
       folders.push_back(location / entry.name);
       continue;

@@ -13,10 +13,15 @@
 #include <vector>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/base/little_endian.h"
 #include "stoker/base/log_testing.h"
 #include "stoker/base/random.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index/index_writer.h"
+#include "stoker/format/lmdb/lmdb_format.h"
+#include "stoker/format/lmdb/lmdb_testing.h"
+#include "stoker/format/mds/mds_format.h"
+#include "stoker/format/mds/mds_writer.h"
 #include "stoker/format/open/sharded_dataset.h"
 #include "stoker/format/parquet/parquet_format.h"
 #include "stoker/format/parquet/parquet_testing.h"
@@ -28,6 +33,8 @@
 #include "stoker/format/tar_testing.h"
 #include "stoker/format/tfrecord/tfrecord_format.h"
 #include "stoker/format/tfrecord/tfrecord_writer.h"
+#include "stoker/format/zip/zip_format.h"
+#include "stoker/format/zip/zip_testing.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/memory_source_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
@@ -68,6 +75,7 @@ struct FormatCase {
   bool checks_every_byte;      // a scan does
   bool has_names;              // of samples and fields; else samples are numbered and have an image alone
   std::size_t end_mark_bytes;  // 0: without a mark, what is cut between two samples is a whole shard
+  bool sorts = false;          // samples stand in the order of their keys
 };
 
 template <typename Format>
@@ -122,9 +130,47 @@ void write_as_parquet(const std::string& path, const std::vector<TestSample>& sa
   write_whole_file(path, as_bytes(parquet_file(parquet_columns(samples), options)));
 }
 
+/// Its notes are of one column, so that a sample without one has an empty one.
+void write_as_mds(const std::string& path, const std::vector<TestSample>& samples) {
+  std::vector<MdsColumnSpec> columns = {{"__key__", "str"}, {"image", "jpeg"}, {"label", "int"}, {"note", "str"}};
+  MdsWriter file(std::make_unique<AtomicFile>(path), columns);
+  for (const TestSample& sample : samples) {
+    std::vector<std::uint8_t> label;
+    append_little_endian(label, sample.label);
+    const std::string note = sample.note.value_or("");
+    file.add(std::vector<Bytes>{as_bytes(sample.key), as_bytes(sample.jpg), label, as_bytes(note)});
+  }
+  file.finish();
+}
+
+/// Every third image is deflated; classes are folders.
+void write_as_zip(const std::string& path, const std::vector<TestSample>& samples) {
+  TestZip zip;
+  for (const TestSample& sample : samples) {
+    zip.members.push_back({.name = sample.key + ".jpg", .content = sample.jpg, .deflate = zip.members.size() % 3 == 0});
+    if (sample.note) zip.members.push_back({.name = sample.key + ".note", .content = *sample.note});
+  }
+  write_whole_file(path, as_bytes(zip.bytes()));
+}
+
+/// As Caffe writes it with its option --encoded.
+void write_as_lmdb(const std::string& path, const std::vector<TestSample>& samples) {
+  std::vector<TestLmdbEntry> entries;
+  for (const TestSample& sample : samples) {
+    const std::string number = sample.key.substr(sample.key.find('/') + 1);
+    entries.push_back({number, encoded_datum(sample.jpg, static_cast<int>(sample.label))});
+  }
+  write_whole_file(path, as_bytes(lmdb_file(entries)));
+}
+
 class FormatConformance : public ::testing::TestWithParam<FormatCase> {
  protected:
-  static std::vector<TestSample> samples(int count) { return test_samples(count, GetParam().has_names); }
+  static std::vector<TestSample> samples(int count) {
+    std::vector<TestSample> all = test_samples(count, GetParam().has_names);
+    const auto by_key = [](const TestSample& a, const TestSample& b) { return a.key < b.key; };
+    if (GetParam().sorts) std::sort(all.begin(), all.end(), by_key);
+    return all;
+  }
   std::string write(int count) const {
     std::string path = folder_.path(GetParam().file);
     GetParam().write(path, samples(count));
@@ -143,6 +189,12 @@ class FormatConformance : public ::testing::TestWithParam<FormatCase> {
       text += fmt::format(" {}={}", name, content);
     }
     return text;
+  }
+  static std::shared_ptr<const BlockTable> blocks_of(Source& shard) {
+    const std::unique_ptr<ShardScan> scan = GetParam().format().scan(shard, {});
+    for (SampleRow row; scan->next(row);) {
+    }
+    return scan->take_notes().blocks;
   }
   static std::vector<std::string> all_of(const Dataset& data) {
     std::vector<std::string> all;
@@ -215,15 +267,17 @@ TEST_P(FormatConformance, TellsTheSameByItsIndexBesideItOrInTheCache) {
   EXPECT_EQ(all_of(*open(path, cached)), expected(300)) << "by what was kept";
 
   IndexWriter writer;
+  const std::string bytes = read_file(path);
+  MemorySource shard(path, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+  const std::shared_ptr<const BlockTable> blocks = blocks_of(shard);
   for (std::int64_t i = 0; i < scanned->size(); ++i) {
     SampleRow row = scanned->row(i);
     row.key += "!";  // tells which was used
     writer.add(row);
   }
-  const std::string bytes = read_file(path);
-  MemorySource shard(path, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
-  write_whole_file(path + ".sidx",
-                   writer.finish({.data_bytes = shard.size(), .content_tag = content_tag(shard, shard.size())}));
+  write_whole_file(path + ".sidx", writer.finish({.data_bytes = shard.size(),
+                                                  .content_tag = content_tag(shard, shard.size()),
+                                                  .blocks = blocks.get()}));
   std::vector<std::string> marked = expected(300);
   for (std::string& line : marked) line.insert(line.find(' '), "!");
   EXPECT_EQ(all_of(*open(path, {})), marked);
@@ -282,16 +336,19 @@ TEST_P(FormatConformance, SaysWhenItWasStopped) {
             ErrorKind::kClosed);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FormatConformance,
-                         ::testing::Values(FormatCase{"tar", "train.tar", format_object<TarFormat>, write_as_tar, false,
-                                                      true, 1024},
-                                           FormatCase{"tfrecord", "train.tfrecord-00000-of-00002",
-                                                      format_object<TfRecordFormat>, write_as_tfrecord, true, true, 0},
-                                           FormatCase{"recordio", "train.rec", format_object<RecordIoFormat>,
-                                                      write_as_recordio, false, false, 0},
-                                           FormatCase{"parquet", "train.parquet", format_object<ParquetFormat>,
-                                                      write_as_parquet, false, true, 1}),
-                         [](const auto& instance) { return instance.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    All, FormatConformance,
+    ::testing::Values(FormatCase{"tar", "train.tar", format_object<TarFormat>, write_as_tar, false, true, 1024},
+                      FormatCase{"tfrecord", "train.tfrecord-00000-of-00002", format_object<TfRecordFormat>,
+                                 write_as_tfrecord, true, true, 0},
+                      FormatCase{"recordio", "train.rec", format_object<RecordIoFormat>, write_as_recordio, false,
+                                 false, 0},
+                      FormatCase{"parquet", "train.parquet", format_object<ParquetFormat>, write_as_parquet, false,
+                                 true, 1},
+                      FormatCase{"zip", "train.zip", format_object<ZipFormat>, write_as_zip, false, true, 22, true},
+                      FormatCase{"mds", "shard.00000.mds", format_object<MdsFormat>, write_as_mds, false, true, 1},
+                      FormatCase{"lmdb", "train.mdb", format_object<LmdbFormat>, write_as_lmdb, false, false, 1}),
+    [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
 }  // namespace stoker

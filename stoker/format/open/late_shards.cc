@@ -1,34 +1,12 @@
 #include "stoker/format/open/late_shards.h"
 
-#include <algorithm>
-#include <atomic>
-#include <thread>
 #include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
+#include "stoker/base/side_by_side.h"
 
 namespace stoker {
-namespace {
-
-constexpr std::size_t kSideBySide = 32;  // threads, which wait for answers most of the time
-
-/// Calls `task` with each number below `count`, with several threads. What it throws ends that number alone.
-template <typename Task>
-void run_side_by_side(std::size_t count, const Task& task) {
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < count; i = next++) {
-      const std::exception_ptr ignored = thrown_by([&] { task(i); });
-    }
-  };
-  std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < std::min(count, kSideBySide); ++i) others.emplace_back(work);
-  work();
-}
-
-}  // namespace
-
 std::size_t LateShards::add(const FoundShard& shard, const ManifestShard& listed) {
   shards_.push_back({{shard.location.absolute(), shard.format}, listed});
   return shards_.size() - 1;
@@ -54,13 +32,15 @@ LateShards::Ends LateShards::fetch_ends(std::span<const std::size_t> shards) con
 void LateShards::expect(std::span<const std::size_t> shards) const {
   const std::exception_ptr ignored = thrown_by([&] {  // open() tells what is wrong
     const Ends ends = fetch_ends(shards);
-    const std::vector<Ends::value_type> all(ends.begin(), ends.end());
-    run_side_by_side(all.size(), [&](std::size_t i) {
-      const auto& [shard, end] = all[i];
-      const Late& late = shards_[shard];
-      OpenedShard opened = opener_.open(late.shard, late.listed, end);
-      const std::lock_guard lock(mutex_);
-      ready_.emplace(shard, std::move(opened));
+    std::vector<std::size_t> far;
+    for (const auto& [shard, end] : ends) far.push_back(shard);
+    run_side_by_side(*opening_, far, [&](std::size_t shard) {
+      const std::exception_ptr unopened = thrown_by([&] {
+        const Late& late = shards_[shard];
+        OpenedShard opened = opener_.open(late.shard, late.listed, ends.at(shard));
+        const std::lock_guard lock(mutex_);
+        ready_.emplace(shard, std::move(opened));
+      });
     });
   });
 }

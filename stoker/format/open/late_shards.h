@@ -3,11 +3,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "stoker/base/executor.h"
 #include "stoker/format/open/shard_opener.h"
 
 namespace stoker {
@@ -15,7 +17,8 @@ namespace stoker {
 /// Threads: any, once all shards were added.
 class LateShards {
  public:
-  explicit LateShards(ShardOpener opener) : opener_(std::move(opener)) {}
+  LateShards(ShardOpener opener, std::shared_ptr<Executor> opening)
+      : opener_(std::move(opener)), opening_(std::move(opening)) {}
 
   /// Returns its number.
   std::size_t add(const FoundShard& shard, const ManifestShard& listed);
@@ -39,6 +42,7 @@ class LateShards {
   std::optional<OpenedShard> take_ready(std::size_t shard) const;
 
   const ShardOpener opener_;
+  const std::shared_ptr<Executor> opening_;
   std::vector<Late> shards_;
   mutable std::mutex mutex_;
   mutable std::map<std::size_t, OpenedShard> ready_;  // those that were expected

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -10,7 +9,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
 #include "stoker/base/machine.h"
-#include "stoker/base/pending.h"
+#include "stoker/base/side_by_side.h"
 #include "stoker/format/open/find_shards.h"
 #include "stoker/format/open/shard_opener.h"
 #include "stoker/format/open/sharded_dataset.h"
@@ -40,10 +39,13 @@ struct Candidate {
 
 /// Opens those that are to be opened at once; errors are theirs.
 void open_now(const ShardOpener& opener, std::vector<Candidate>& candidates, const std::stop_token& stop,
-              Executor* opening) {
-  InlineExecutor here;
+              Executor& opening) {
+  std::vector<std::size_t> now;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!candidates[i].later) now.push_back(i);
+  }
   std::atomic<std::size_t> first_failed{candidates.size()};
-  const auto open = [&](std::size_t i) {
+  run_side_by_side(opening, now, [&](std::size_t i) {
     Candidate& candidate = candidates[i];
     if (i > first_failed) return;  // its outcome would change nothing
     candidate.error = thrown_by([&] {
@@ -53,20 +55,7 @@ void open_now(const ShardOpener& opener, std::vector<Candidate>& candidates, con
     if (!candidate.error) return;
     for (std::size_t before = first_failed; i < before && !first_failed.compare_exchange_weak(before, i);) {
     }
-  };
-  std::vector<std::function<void()>> tasks(candidates.size());
-  Pending pending;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i].later) continue;
-    tasks[i] = [&, i] {
-      open(i);
-      pending.end();
-    };
-    pending.begin();
-    const auto run = [](void* task) noexcept { (*static_cast<std::function<void()>*>(task))(); };
-    (opening ? *opening : here).submit({run, &tasks[i]});
-  }
-  pending.wait();
+  });
   // That of the first shard, whichever failed first.
   for (const Candidate& candidate : candidates) {
     if (candidate.error) std::rethrow_exception(candidate.error);
@@ -77,7 +66,8 @@ void open_now(const ShardOpener& opener, std::vector<Candidate>& candidates, con
 
 std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string>& data, const Stores& stores,
                                                    const IndexOptions& index, const std::stop_token& stop,
-                                                   Executor* opening) {
+                                                   std::shared_ptr<Executor> opening) {
+  if (!opening) opening = std::make_shared<InlineExecutor>();
   const ShardOpener opener(stores, index, index_cache_bytes());
   Manifests manifests(stores);
   std::vector<Candidate> candidates;
@@ -88,7 +78,7 @@ std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string
     candidates.push_back({shard, std::move(listed), later});
   }
   log_problems(manifests.take_problems());
-  open_now(opener, candidates, stop, opening);
+  open_now(opener, candidates, stop, *opening);
 
   TrafficMeters meters;
   const auto add_meter = [&](const Location& at) {
@@ -96,7 +86,9 @@ std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string
   };
   for (const std::string& given : data) add_meter(given);
   if (!index.folder.empty()) add_meter(index.folder);
-  const auto late = std::make_shared<LateShards>(opener);
+  // Near shards are opened one by one when they are wanted, so that the threads can go.
+  if (meters.empty()) opening = std::make_shared<InlineExecutor>();
+  const auto late = std::make_shared<LateShards>(opener, std::move(opening));
   std::vector<std::unique_ptr<DataShard>> shards;
   std::vector<std::string> fields, first_classes;
   for (Candidate& candidate : candidates) {

@@ -35,7 +35,7 @@ ShardOpener::ShardOpener(Stores stores, IndexOptions index, std::size_t cache_by
 
 OpenedShard ShardOpener::open(const FoundShard& shard, const std::stop_token& stop, const ManifestShard* listed) const {
   const Store& store = stores_.of(shard.location);
-  if (!shard.format->is_one_file()) return scan(shard, store.open_folder(shard.location), stop);
+  if (!shard.format->is_one_file()) return scan(shard, shard.format->open(store, shard.location), stop);
   // Indexes and scans profit from the page cache, also where samples pass it by.
   KeptEnd end(store.open(shard.location));
   if (index_.use) end.fetch();

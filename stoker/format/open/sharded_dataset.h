@@ -57,10 +57,11 @@ class ShardedDataset : public Dataset {
 
 /// Opens DATA (INTERFACES: a folder, a shard, a text file of paths, a glob or brace pattern), or several of them joined
 /// in order. `stores` are where they lie, for as long as the data set lives. Throws kNotFound, kIo, kData or
-/// kUsage with a sentence that names the file, and kClosed when asked to `stop`. Shards that must be looked at are
-/// opened side by side on `opening`, which must not be the executor that reads: null opens them one after another.
+/// kUsage with a sentence that names the file, and kClosed when asked to `stop`. Shards that must be looked at, and
+/// distant ones later, are opened side by side on `opening`, which must not be the executor that reads: null opens them
+/// one after another.
 std::shared_ptr<const ShardedDataset> open_dataset(const std::vector<std::string>& data, const Stores& stores,
                                                    const IndexOptions& index = {}, const std::stop_token& stop = {},
-                                                   Executor* opening = nullptr);
+                                                   std::shared_ptr<Executor> opening = {});
 
 }  // namespace stoker

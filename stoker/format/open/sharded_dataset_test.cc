@@ -252,14 +252,14 @@ TEST(OpenDataset, NamesADamagedShardAmongGoodOnes) {
 TEST(OpenDataset, OpensShardsSideBySideAsOneAfterAnother) {
   TempFolder folder;
   for (int i = 0; i < 40; ++i) folder.write(fmt::format("{:02}.tar", i), one_sample(fmt::format("k{}", i)));
-  ThreadExecutor opening(4);
+  const auto opening = std::make_shared<ThreadExecutor>(4);
   const auto executor = std::make_shared<InlineExecutor>();
-  const auto together = open_dataset({folder.path("*.tar")}, executor, {}, {}, &opening);
+  const auto together = open_dataset({folder.path("*.tar")}, executor, {}, {}, opening);
   const auto alone = open_dataset({folder.path("*.tar")}, executor);
   EXPECT_EQ(keys(*together), keys(*alone));
   EXPECT_EQ(together->fingerprint(), alone->fingerprint());
   for (const int bad : {31, 7}) folder.write(fmt::format("{:02}.tar", bad), "no tar");
-  const Error error = error_of([&] { open_dataset({folder.path("*.tar")}, executor, {}, {}, &opening); });
+  const Error error = error_of([&] { open_dataset({folder.path("*.tar")}, executor, {}, {}, opening); });
   EXPECT_THAT(error.message(), HasSubstr("07.tar")) << "the first in order, whichever failed first";
 }
 

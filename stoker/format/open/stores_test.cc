@@ -18,6 +18,7 @@
 #include "stoker/format/tar_testing.h"
 #include "stoker/storage/memory_store_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
+#include "stoker/storage/thread_executor_testing.h"
 
 namespace stoker {
 namespace {
@@ -153,7 +154,8 @@ TEST_F(DataInAStore, OpensByItsManifestWithoutItsShards) {
 TEST_F(DataInAStore, OpensDistantShardsSideBySide) {
   constexpr std::size_t kShards = 5;
   write_packed({"a", "b", "c", "d", "e"});
-  const auto data = open({"mem://packed"});
+  const auto opening = std::make_shared<ThreadExecutor>(static_cast<int>(kShards));
+  const std::shared_ptr<const Dataset> data = open_dataset({"mem://packed"}, stores_, {}, {}, opening);
   std::mutex mutex;
   std::condition_variable came;
   std::set<std::string> looked_for;
@@ -180,14 +182,24 @@ TEST_F(DataInAStore, IsNamedWhereItIsNotThereOrBroken) {
   store_->write("mem://data/program", std::string("MZ\x90\0\x03 and so on for long", 24));
   const Error strange = error_of([&] { open({"mem://data/program"}); });
   EXPECT_EQ(strange.kind(), ErrorKind::kData);
-  EXPECT_THAT(
-      strange.message(),
-      AllOf(HasSubstr("'mem://data/program'"), HasSubstr("folder, tar, tfrecord, recordio, parquet, or a text file of paths"),
-            HasSubstr("begins with the bytes 4d 5a 90 00 03 20 61 6e 64 20 73 6f 20 6f 6e 20"),
-            HasSubstr("(MZ... and so on )")));
+  EXPECT_THAT(strange.message(),
+              AllOf(HasSubstr("'mem://data/program'"), HasSubstr("folder, tar, tfrecord, recordio, "),
+                    HasSubstr(" or a text file of paths"),
+                    HasSubstr("begins with the bytes 4d 5a 90 00 03 20 61 6e 64 20 73 6f 20 6f 6e 20"),
+                    HasSubstr("(MZ... and so on )")));
   const Error unknown = error_of([&] { open({"s3://bucket/a.tar"}); });
   EXPECT_EQ(unknown.kind(), ErrorKind::kUsage);
   EXPECT_THAT(unknown.message(), HasSubstr("no store for 's3://'"));
+}
+
+TEST_F(DataInAStore, AreTheFilesThatAListNames) {
+  store_->write("mem://set/n01/a.jpg", "pixels");
+  store_->write("mem://set/list.csv", "path,label,text\nn01/a.jpg,7,\"say \"\"x\"\"\"\n");
+  const auto data = open({"mem://set/list.csv"});
+  EXPECT_EQ(samples(*data), std::vector<std::string>{"n01/a 7 pixels"});
+  store_->write("mem://set/list.csv", "path,label\n../a.jpg,7\n");
+  EXPECT_THAT(error_of([&] { open({"mem://set/list.csv"}); }).message(),
+              HasSubstr("only lists on this machine may name files outside of their folder"));
 }
 
 }  // namespace

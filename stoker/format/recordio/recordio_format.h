@@ -19,6 +19,7 @@ class RecordIoFormat final : public ShardFormat {
   bool recognises(const ShardCandidate& shard) const override;
   bool is_shard_name(std::string_view name) const override { return name.ends_with(".rec"); }
   std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const override;
+  const WritableFormat* writing() const override;
 };
 
 /// The samples of a RecordIO file one by one.
@@ -37,7 +38,8 @@ class RecordIoSamples final : public ShardScan {
   ShardNotes take_notes() override;
 
  private:
-  void fill(SampleRow& row, std::uint32_t flag, std::size_t image_at);
+  std::uint64_t offset_of_record();
+  [[noreturn]] void fail_without_header(Bytes data) const;
 
   ExtendedSource source_;
   std::stop_token stop_;

@@ -16,7 +16,6 @@ void RecordIoReader::fail_truncated(std::uint64_t needed, std::uint64_t part_beg
 }
 
 RecordIoReader::Part RecordIoReader::read_part() {
-  constexpr unsigned kLengthBits = 29;
   const std::uint64_t begin = bytes_.position();
   if (bytes_.left() < kRecordIoHeaderBytes) fail_truncated(kRecordIoHeaderBytes, begin);
   const Bytes header = bytes_.take(kRecordIoHeaderBytes);
@@ -25,8 +24,8 @@ RecordIoReader::Part RecordIoReader::read_part() {
          source_.name(), place(), begin);
   }
   const auto word = load_little_endian<std::uint32_t>(header.data() + 4);
-  const std::size_t length = word & ((std::uint32_t{1} << kLengthBits) - 1);
-  const std::uint32_t part = word >> kLengthBits;
+  const std::size_t length = word & kRecordIoPartBytesMax;
+  const std::uint32_t part = word >> kRecordIoLengthBits;
   if (part > static_cast<std::uint32_t>(Part::kLast)) {
     fail(ErrorKind::kData, "'{}' is damaged: {} has a part of the unknown kind {} at byte {}", source_.name(), place(),
          part, begin);

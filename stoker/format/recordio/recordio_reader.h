@@ -20,6 +20,8 @@ namespace stoker {
 
 inline constexpr std::uint32_t kRecordIoMagic = 0xced7230a;
 inline constexpr std::size_t kRecordIoHeaderBytes = 8;
+inline constexpr unsigned kRecordIoLengthBits = 29;
+inline constexpr std::size_t kRecordIoPartBytesMax = (std::size_t{1} << kRecordIoLengthBits) - 1;
 
 class RecordIoReader {
  public:

@@ -7,6 +7,7 @@
 #include "stoker/base/units.h"
 #include "stoker/format/index/index_places.h"
 #include "stoker/format/member_name.h"
+#include "stoker/format/tar/tar_shard_writer.h"
 
 namespace stoker {
 
@@ -23,6 +24,11 @@ bool TarFormat::recognises(const ShardCandidate& shard) const {
 
 std::unique_ptr<ShardScan> TarFormat::scan(Source& shard, const std::stop_token& stop) const {
   return std::make_unique<TarSamples>(shard, stop);
+}
+
+const WritableFormat* TarFormat::writing() const {
+  static const TarWriting writing;
+  return &writing;
 }
 
 TarSamples::TarSamples(Source& source, std::stop_token stop) : source_(source), stop_(std::move(stop)), tar_(source) {}

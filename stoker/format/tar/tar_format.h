@@ -22,6 +22,7 @@ class TarFormat final : public ShardFormat {
   bool recognises(const ShardCandidate& shard) const override;
   bool is_shard_name(std::string_view name) const override { return name.ends_with(".tar"); }
   std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const override;
+  const WritableFormat* writing() const override;
 };
 
 /// The samples of a tar one by one, as its members are read: consecutive members with the same key are one sample.

@@ -61,6 +61,16 @@ void ExampleBuilder::add_floats(std::string_view name, const std::vector<float>&
   add_feature(name, feature);
 }
 
+void ExampleBuilder::add_packed_floats(std::string_view name, Bytes floats) {
+  std::string feature;
+  {
+    protozero::pbf_writer writer(feature);
+    protozero::pbf_writer list(writer, kFloatList);
+    list.add_bytes(kOnlyField, as_text(floats).data(), floats.size());  // a packed field is framed as bytes are
+  }
+  add_feature(name, feature);
+}
+
 void ExampleBuilder::add_integers(std::string_view name, const std::vector<std::int64_t>& values) {
   std::string feature;
   {

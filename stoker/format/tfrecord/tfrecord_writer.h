@@ -39,6 +39,8 @@ class ExampleBuilder {
   void clear();
   void add_bytes(std::string_view name, const std::vector<Bytes>& values);
   void add_floats(std::string_view name, const std::vector<float>& values);
+  /// The same of 32-bit floats as they lie in memory, little-endian, whatever they are.
+  void add_packed_floats(std::string_view name, Bytes floats);
   void add_integers(std::string_view name, const std::vector<std::int64_t>& values);
 
   /// The message: until the next call.

@@ -100,7 +100,9 @@ PlannedRead& ReadPlan::read_together(std::span<const Waiting> run) {
   read.source = head.source;
   read.place = head.field->ticket->grant.place;
   const std::uint64_t unit = head.source->alignment();
-  const std::uint64_t source_end = unit > 1 ? head.source->size() : run.back().end;
+  const std::uint64_t size = unit > 1 ? head.source->size() : 0;
+  // Past the object's end lie values of compressed blocks, whose ends are not known here.
+  const std::uint64_t source_end = head.begin < size ? size : run.back().end;
   std::uint64_t end = head.begin;
   FieldRead** link = &read.fields;
   const FieldRead* original = nullptr;

@@ -191,6 +191,12 @@ TEST_F(Plan, ReadsNoFurtherThanTheSource) {
   EXPECT_THAT(plan_all(), ElementsAre("7680: 400"));
 }
 
+TEST_F(Plan, ReadsNoFurtherThanAFieldThatLiesPastTheSource) {
+  DirectSource source(5000);
+  add({{10'000, 100}, {10'600, 100}}, &source);
+  EXPECT_THAT(plan_all(), ElementsAre("10000: 512 (88) 100"));
+}
+
 TEST_F(Plan, EndsAReadAtItsLimitOfBytes) {
   add({{0, ReadPlan::kBytesMax - 100}});
   add({{ReadPlan::kBytesMax - 100, 100}});

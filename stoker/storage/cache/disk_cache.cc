@@ -55,13 +55,21 @@ void DiskCache::stop_writing(const std::string& why) {
 Source& DiskCache::in_front_of(Source& source) {
   if (!folder_) return source;
   const std::lock_guard lock(sources_mutex_);
+  return in_front_of_locked(source);
+}
+
+Source& DiskCache::in_front_of_locked(Source& source) {
   const auto [place, is_new] = sources_.try_emplace(&source);
-  if (is_new && sources_.size() <= kObjectsMax) place->second = open(source);
-  return place->second ? *place->second : source;
+  std::unique_ptr<Source>& cached = place->second;  // stays where it is when others are added
+  if (is_new && sources_.size() <= kObjectsMax) {
+    cached = source.over([this](Source& object) -> Source& { return in_front_of_locked(object); });
+    if (!cached) cached = open(source);
+  }
+  return cached ? *cached : source;
 }
 
 // Null where the source cannot be cached.
-std::unique_ptr<CachedSource> DiskCache::open(Source& source) {
+std::unique_ptr<Source> DiskCache::open(Source& source) {
   try {
     const std::optional<ObjectIdentity> identity = source.identity();
     if (!identity) return nullptr;

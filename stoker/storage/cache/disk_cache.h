@@ -69,7 +69,8 @@ class DiskCache {
     std::vector<std::uint8_t> bytes;
   };
 
-  std::unique_ptr<CachedSource> open(Source& source);
+  Source& in_front_of_locked(Source& source);
+  std::unique_ptr<Source> open(Source& source);
   void complete_epoch();
   void stop_using(const std::string& why);
   void stop_writing(const std::string& why);
@@ -95,7 +96,7 @@ class DiskCache {
                              dropped_ = 0, damaged_ = 0;
 
   std::mutex sources_mutex_;
-  std::unordered_map<const Source*, std::unique_ptr<CachedSource>> sources_;  // null: not cached
+  std::unordered_map<const Source*, std::unique_ptr<Source>> sources_;  // null: not cached
 
   std::mutex reads_mutex_;
   std::vector<std::unique_ptr<CachedRead>> reads_;  // all that were ever under way at once

@@ -19,6 +19,7 @@
 #include "stoker/base/hash.h"
 #include "stoker/base/log.h"
 #include "stoker/base/random.h"
+#include "stoker/storage/block_testing.h"
 #include "stoker/storage/memory_source_testing.h"
 #include "stoker/storage/temp_folder_testing.h"
 #include "stoker/storage/thread_executor_testing.h"
@@ -182,6 +183,28 @@ TEST(DiskCache, ServesPiecesFromWhereTheyAre) {
     ASSERT_EQ(memory, want) << "trial " << trial;
   }
   EXPECT_GT(cache.cache.counters().hits, 100u);
+}
+
+TEST(DiskCache, KeepsTheBytesOfBlocksAsTheyAreStored) {
+  const TempFolder folder;
+  ObjectOfBlocks object;
+  const std::vector<std::uint8_t> content(100'000, 7);
+  object.bytes = some_bytes(20'000, 1);
+  object.add(content);
+  const auto remote = std::make_shared<Remote>("s3://bucket/blocks", "1", object.bytes);
+  const std::uint64_t place = first_place(object.bytes.size());
+  for (const bool kept : {false, true}) {
+    BlockSource source(remote, object.table(), std::make_shared<BlockCache>());
+    Cache cache(folder.path());
+    Source& cached = cache.cache.in_front_of(source);
+    std::vector<std::uint8_t> bytes(content.size()), own(5000);
+    read_fully(cached, place, bytes);
+    EXPECT_EQ(bytes, content);
+    read_fully(cached, 10'000, own);
+    EXPECT_TRUE(std::equal(own.begin(), own.end(), object.bytes.begin() + 10'000));
+    EXPECT_EQ(cache.cache.counters().hits, kept ? 2u : 0u);
+    EXPECT_EQ(remote->reads, 2u) << "what is on the disk needs no store";
+  }
 }
 
 TEST(DiskCache, NeverServesAnotherVersion) {

@@ -1,6 +1,9 @@
 #include "stoker/storage/http/http_exchange.h"
 
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -22,6 +25,15 @@ void set_option(CURL* handle, CURLoption option, Value value) {
   const CURLcode code = ::curl_easy_setopt(handle, option, value);
   if (code == CURLE_OUT_OF_MEMORY) throw std::bad_alloc();
   if (code != CURLE_OK) fail(ErrorKind::kIo, "libcurl lacks what Stoker needs: {}", ::curl_easy_strerror(code));
+}
+
+/// Lets the kernel take no more of a body than the link carries: what lies in a socket's buffer, megabytes, passes
+/// unseen and would look as if nothing did.
+int limit_unsent(void* /*none*/, curl_socket_t socket, curlsocktype /*purpose*/) noexcept {
+  constexpr int kUnsentMax = 128 << 10;
+  // A kernel without the option takes more.
+  static_cast<void>(::setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentMax, sizeof kUnsentMax));
+  return CURL_SOCKOPT_OK;
 }
 
 CURL* make_handle() {
@@ -52,6 +64,7 @@ HttpExchange::HttpExchange(const HttpOptions& options) : curl_(make_handle()) {
   set_option(handle, CURLOPT_READDATA, this);
   set_option(handle, CURLOPT_SEEKFUNCTION, &rewind_body);
   set_option(handle, CURLOPT_SEEKDATA, this);
+  set_option(handle, CURLOPT_SOCKOPTFUNCTION, &limit_unsent);
   if (!options.ca_file.empty()) set_option(handle, CURLOPT_CAINFO, options.ca_file.c_str());
   if (!options.ca_folder.empty()) set_option(handle, CURLOPT_CAPATH, options.ca_folder.c_str());
 }

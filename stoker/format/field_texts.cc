@@ -1,0 +1,135 @@
+#include "stoker/format/field_texts.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <deque>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/little_endian.h"
+#include "stoker/base/pending.h"
+#include "stoker/base/units.h"
+#include "stoker/format/dataset.h"
+#include "stoker/storage/source.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::size_t kReadsAtOnce = 512;
+
+using LabelText = std::optional<std::string>;
+
+template <std::integral Integer>
+LabelText whole_text(Bytes bytes) {
+  if (bytes.size() != sizeof(Integer)) return std::nullopt;
+  return fmt::to_string(load_little_endian<Integer>(bytes.data()));
+}
+
+template <typename Float, std::integral Bits>
+LabelText float_text(Bytes bytes) {
+  constexpr Float kWholeMax = static_cast<Float>(std::uint64_t{1} << 53);
+  if (bytes.size() != sizeof(Float)) return std::nullopt;
+  const auto number = std::bit_cast<Float>(load_little_endian<Bits>(bytes.data()));
+  if (!(std::abs(number) <= kWholeMax) || std::trunc(number) != number) return std::nullopt;
+  return fmt::to_string(static_cast<std::int64_t>(number));
+}
+
+/// One of protobuf's.
+LabelText varint_text(Bytes bytes) {
+  constexpr unsigned kBits = 7;
+  constexpr std::size_t kVarintBytesMax = 10;
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const bool ends = bytes[i] >> kBits == 0;
+    if (i >= kVarintBytesMax || ends != (i + 1 == bytes.size())) return std::nullopt;
+    number |= std::uint64_t{bytes[i] & 0x7fu} << (kBits * i);
+  }
+  return fmt::to_string(static_cast<std::int64_t>(number));
+}
+
+/// The endings of fields of numbers (docs/formats.md).
+struct NumberForm {
+  std::string_view ending;
+  LabelText (*text)(Bytes bytes);
+};
+
+constexpr NumberForm kNumberForms[] = {{".varint", varint_text},
+                                       {".i64", whole_text<std::int64_t>},
+                                       {".i32", whole_text<std::int32_t>},
+                                       {".f32", float_text<float, std::uint32_t>},
+                                       {".f64", float_text<double, std::uint64_t>}};
+
+/// Nothing for what is no label.
+LabelText text_of_label(std::string_view field, Bytes bytes) {
+  for (const NumberForm& form : kNumberForms) {
+    if (field.ends_with(form.ending)) return form.text(bytes);
+  }
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::string_view text = as_text(bytes);
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return "";
+  return std::string(text.substr(first, text.find_last_not_of(kSpace) + 1 - first));
+}
+
+}  // namespace
+
+const SampleField* label_field(const SampleRow& row, std::string_view name) {
+  if (const SampleField* const field = row.field(name)) return field;
+  for (const SampleField& field : row.fields) {
+    if (!field.name.starts_with(name)) continue;
+    const std::string_view ending = field.name.substr(name.size());
+    for (const NumberForm& form : kNumberForms) {
+      if (ending == form.ending) return &field;
+    }
+  }
+  return nullptr;
+}
+
+void FieldTexts::add(const SampleRow& row) {
+  texts_.emplace_back();
+  const SampleField* const field = label_field(row, name_);
+  if (!field || field->length == 0) return;
+  if (field->length > kBytesMax) {
+    fail(ErrorKind::kData, "{}: its field '{}' has {}, so it is not a label", describe(row), field->name,
+         byte_count(field->length));
+  }
+  queued_.push_back(
+      {texts_.size() - 1, *field, row.source, describe(row), std::vector<std::uint8_t>(field->length), {}});
+  if (queued_.size() == kReadsAtOnce) read_queued();
+}
+
+void FieldTexts::read_queued() {
+  std::deque<ReadRequest> requests;
+  {
+    Pending reads;
+    for (Queued& queued : queued_) {
+      ReadRequest& request = requests.emplace_back();
+      request.part = queued.field.part;
+      request.offset = queued.field.offset;
+      queued.into = queued.bytes;
+      request.into = Pieces(&queued.into, 1);
+      start_pending(*queued.source, request, reads);
+    }
+  }
+  for (std::size_t i = 0; i < queued_.size(); ++i) {
+    const Queued& queued = queued_[i];
+    if (requests[i].error) std::rethrow_exception(requests[i].error);
+    const LabelText text = text_of_label(queued.field.name, queued.bytes);
+    if (!text) {
+      fail(ErrorKind::kData, "{}: its field '{}' is not one whole number, so it is not a label", queued.place,
+           queued.field.name);
+    }
+    if (!text->empty()) texts_[queued.sample] = *text;
+  }
+  queued_.clear();
+}
+
+std::vector<std::optional<std::string>> FieldTexts::take() {
+  read_queued();
+  return std::exchange(texts_, {});
+}
+
+}  // namespace stoker

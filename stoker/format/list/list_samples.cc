@@ -1,0 +1,194 @@
+#include "stoker/format/list/list_samples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/units.h"
+#include "stoker/format/class_number.h"
+#include "stoker/format/member_name.h"
+#include "stoker/storage/extended_source.h"
+#include "stoker/storage/location.h"
+
+namespace stoker {
+namespace {
+
+std::string normal(const std::string& path) { return std::filesystem::path(path).lexically_normal().string(); }
+
+bool leaves_folder(std::string_view path) { return path.starts_with('/') || path.starts_with("../") || path == ".."; }
+
+/// Whether a row says what its label is; -1 is written for those that do not.
+bool is_known(const std::optional<std::string>& label) { return label && !label->empty() && label != "-1"; }
+
+std::string_view without_start(std::string_view path) {
+  while (path.starts_with('/') || path.starts_with("../")) path.remove_prefix(path.find('/') + 1);
+  return path;
+}
+
+}  // namespace
+
+void ListLabels::see(const std::optional<std::string>& label) {
+  if (!is_known(label)) return;
+  all_numbers_ = all_numbers_ && parse_class_number(*label, label->size());
+  if (names_.size() < kClassesMax) {
+    names_.insert(*label);
+  } else if (!names_.contains(*label)) {
+    are_more_ = true;
+  }
+}
+
+void ListLabels::finish() {
+  if (!all_numbers_ && !are_more_) classes_.assign(names_.begin(), names_.end());
+}
+
+std::int64_t ListLabels::number(const std::optional<std::string>& label) const {
+  if (!is_known(label) || are_too_many()) return -1;
+  if (all_numbers_) return parse_class_number(*label, label->size()).value_or(-1);
+  return std::lower_bound(classes_.begin(), classes_.end(), *label) - classes_.begin();
+}
+
+ListSamples::ListSamples(ListSource& source, std::unique_ptr<ListRows> rows, std::stop_token stop)
+    : source_(source), rows_(std::move(rows)), stop_(std::move(stop)) {
+  look_at_all_rows();
+}
+
+void ListSamples::look_at_all_rows() {
+  std::string first;
+  while (rows_->next(row_)) {
+    stop_if_asked(stop_, source_.name());
+    if (row_.path.empty() || row_.path.find('\0') != std::string::npos) {
+      fail(ErrorKind::kData, "'{}': line {} names no file", source_.name(), row_.line);
+    }
+    if (first.empty()) first = row_.path;
+    if (!is_anywhere_ && leaves_folder(normal(row_.path))) look_anywhere();
+    labels_.see(row_.label);
+  }
+  labels_.finish();
+  rows_->rewind();
+  if (!first.empty()) choose_folder(first);
+}
+
+void ListSamples::look_anywhere() {
+  if (!source_.can_read_anywhere()) {
+    fail(ErrorKind::kData, "'{}' names '{}', and only lists on this machine may name files outside of their folder",
+         source_.name(), row_.path);
+  }
+  source_.read_anywhere();
+  is_anywhere_ = true;
+}
+
+void ListSamples::choose_folder(const std::string& first_path) {
+  set_part(first_path);
+  if (find_length()) return;
+  for (const std::string& other : rows_->other_folders()) {
+    if (!is_anywhere_ && leaves_folder(other)) {
+      if (!source_.can_read_anywhere()) continue;
+      look_anywhere();
+    }
+    folder_ = other;
+    set_part(first_path);
+    if (find_length()) return;
+  }
+  folder_.clear();
+}
+
+void ListSamples::set_part(const std::string& path) {
+  if (!is_anywhere_) {
+    part_ = normal(folder_ + path);
+  } else {
+    // In the folder of all files every path begins there.
+    const Location list = Location(source_.name()).absolute();
+    const std::string beside = list.parent().text() + '/' + folder_;
+    part_ = without_start(normal(path.starts_with('/') ? path : beside + path));
+  }
+}
+
+std::optional<std::uint64_t> ListSamples::find_length() {
+  try {
+    return source_.size(part_);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kNotFound || error.kind() == ErrorKind::kData) return std::nullopt;
+    throw;
+  }
+}
+
+bool ListSamples::next(SampleRow& row) {
+  for (;;) {
+    row.clear();
+    row.source = &source_;
+    stop_if_asked(stop_, source_.name());
+    if (!rows_->next(row_)) {
+      if (found_ == 0 && seen_ > 0) {
+        fail(ErrorKind::kData, "'{}': none of the {} that it names is there; the last would be '{}{}'", source_.name(),
+             counted(seen_, "file"), is_anywhere_ ? "/" : "", part_);
+      }
+      return false;
+    }
+    ++seen_;
+    set_part(row_.path);
+    const std::optional<std::uint64_t> length = find_length();
+    if (!length) {
+      passed_over_.add("missing file", row_.path);
+      continue;
+    }
+    ++found_;
+    set_key(row_.path, row);
+    row.label = labels_.number(row_.label);
+    const std::size_t dot = part_.find('.', part_.rfind('/') + 1);
+    assign_lower_case(name_, dot == std::string::npos ? "data" : std::string_view(part_).substr(part_.rfind('.') + 1));
+    row.fields.push_back({.name = keep_name(name_), .part = part_, .offset = 0, .length = *length});
+    add_values(row);
+    return true;
+  }
+}
+
+void ListSamples::set_key(const std::string& path, SampleRow& row) const {
+  const std::string whole = normal(path);
+  const std::string_view name = without_start(whole);
+  const std::optional<MemberName> split = split_member_name(name);
+  const bool is_plain = split && split->field.find('.') == std::string_view::npos;
+  row.key = is_plain ? split->key : name;
+  // As in a folder, where the name has several dots.
+  if (split && !is_plain) row.key += kKeyBelowName;
+}
+
+void ListSamples::add_values(SampleRow& row) {
+  for (const ListValue& value : row_.values) {
+    SampleField field{.name = keep_name(value.name), .part = {}, .offset = value.offset, .length = value.length};
+    if (field.name == row.fields.front().name) continue;
+    if (value.text) {
+      if (value.text->size() > kCopiesBytesMax - copies_.size()) {
+        fail(ErrorKind::kLimit, "'{}': what it says of files besides their paths takes more than {} of memory",
+             source_.name(), byte_count(kCopiesBytesMax));
+      }
+      field.offset = ExtendedSource::begin(source_.size()) + copies_.size();
+      field.length = value.text->size();
+      copies_.insert(copies_.end(), value.text->begin(), value.text->end());
+    }
+    row.fields.push_back(field);
+  }
+}
+
+std::string_view ListSamples::keep_name(std::string_view name) {
+  auto found = names_.find(name);
+  if (found == names_.end()) found = names_.emplace(name).first;
+  return *found;
+}
+
+ShardNotes ListSamples::take_notes() {
+  ShardNotes notes{.classes = rows_->classes().value_or(std::move(labels_.classes())),
+                   .problems = passed_over_.sentences(source_.name()),
+                   .copies = std::move(copies_)};
+  if (labels_.are_too_many()) {
+    notes.problems.push_back(
+        fmt::format("'{}': its labels are more than {} different texts, too many for names of "
+                    "classes; samples have none",
+                    source_.name(), ListLabels::kClassesMax));
+  }
+  return notes;
+}
+
+}  // namespace stoker

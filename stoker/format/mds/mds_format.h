@@ -1,0 +1,82 @@
+// MDS shards, as MosaicML's Streaming writes them. Each says in its own bytes what its columns are, so it can be read
+// without the index.json beside it. docs/formats.md says what becomes of which column.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "stoker/format/mds/mds_header.h"
+#include "stoker/format/sequential_reader.h"
+#include "stoker/format/shard_format.h"
+#include "stoker/storage/block_source.h"
+
+namespace stoker {
+
+class MdsFormat final : public ShardFormat {
+ public:
+  std::string_view name() const override { return "mds"; }
+  /// "x.mds", "x.mds.zstd"; else by the first bytes of one that is not compressed.
+  bool recognises(const ShardCandidate& shard) const override;
+  bool is_shard_name(std::string_view name) const override;
+  std::vector<Location> listed_shards(const Stores& stores, const Location& folder) const override;
+  std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const override;
+};
+
+/// The samples of an MDS shard one by one.
+class MdsSamples final : public ShardScan {
+ public:
+  /// More than a sample may take of memory.
+  static constexpr std::uint64_t kSampleBytesMax = std::uint64_t{1} << 30;
+
+  /// The source must outlive it. Throws kData naming the file if what stands in front of the samples is damaged.
+  explicit MdsSamples(Source& source, std::stop_token stop = {});
+
+  /// Replaces `row` by the next sample; false after the last. Throws kData naming the file and the sample when it is
+  /// damaged or truncated, or has two values for one field; kClosed when asked to stop. The row's views live as long as
+  /// this object.
+  bool next(SampleRow& row) override;
+  ShardNotes take_notes() override;
+
+ private:
+  /// A value of the sample at hand.
+  struct Value {
+    Bytes bytes;
+    std::string_view extension;  // of an image; empty for all else
+  };
+
+  void open();
+  void read_offsets_end();
+  void take_sample();
+  void split_values();
+  void fill(SampleRow& row);
+  void set_key(SampleRow& row);
+  void set_label(SampleRow& row);
+  std::optional<std::size_t> image() const;
+  void add_column(SampleRow& row, std::size_t i, bool is_image);
+  void add_array(SampleRow& row, const MdsColumn& column, Bytes bytes);
+  void add_field(SampleRow& row, Bytes value);
+  std::string place() const;
+
+  Source& source_;
+  std::stop_token stop_;
+  std::optional<BlockPlaces> blocks_;
+  Source* bytes_ = nullptr;  // of the shard as it is without compression
+  MdsPlace all_;             // of them
+  MdsHeader header_;
+  std::optional<SequentialReader> offsets_, samples_;
+  std::string key_prefix_;
+  std::set<std::string, std::less<>> names_;  // of fields: rows have views of them
+  std::string name_;                          // scratch
+
+  std::int64_t number_ = -1;  // of the sample at hand
+  std::uint64_t end_ = 0;     // in the shard
+  std::uint64_t offset_ = 0;  // where its bytes appear to lie in the source
+  Bytes sample_;
+  std::vector<Value> values_;         // by column
+  std::optional<std::size_t> label_;  // the column that became the row's label
+};
+
+}  // namespace stoker
