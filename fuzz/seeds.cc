@@ -21,6 +21,7 @@
 #include "stoker/format/lmdb/lmdb_testing.h"
 #include "stoker/format/manifest/manifest.h"
 #include "stoker/format/mds/mds_writer.h"
+#include "stoker/format/parquet/parquet_testing.h"
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/format/tfrecord/tfrecord_writer.h"
 #include "stoker/format/zip/zip_testing.h"
@@ -135,6 +136,26 @@ void keep_tfrecords(const Corpus& corpus) {
     file.add(example.message());
   }
   file.finish();
+}
+
+void keep_parquet(const Corpus& corpus) {
+  std::vector<ParquetTestColumn> columns =
+      parquet_columns_of({{.key = "n01/1", .label = 0, .image = "\xff\xd8\xff no picture", .note = "a note"},
+                          {.key = "n02/2", .label = 1, .image = "\xff\xd8\xff none, too"}});
+  columns.push_back({.path = "captions.list.element", .is_optional = true, .rows = {{"a", std::nullopt}, {}}});
+  const auto keep = [&](const std::string& name, const ParquetTestOptions& options) {
+    corpus.keep("parquet", name, as_bytes(parquet_file(columns, options)));
+  };
+  // What is compressed is kept in the corpus alone: another version of a codec's library writes other bytes.
+  keep("plain", {.has_checksums = false,
+                 .huggingface = R"({"info": {"features": {"label": {"_type": "ClassLabel", "names": ["a", "b"]}}}})"});
+  keep("checksums_in_two_groups", {.rows_per_group = 1});
+  for (ParquetTestColumn& column : columns) column.encoding = ParquetEncoding::kDictionary;
+  keep("dictionaries_2", {.version_2 = true, .has_checksums = false, .rows_per_page = 1});
+  for (ParquetTestColumn& column : columns) {
+    column.encoding = column.type == ParquetType::kInt64 ? ParquetEncoding::kDelta : ParquetEncoding::kDeltaLengths;
+  }
+  keep("deltas", {.has_checksums = false});
 }
 
 void keep_mds(const Corpus& corpus) {
@@ -370,9 +391,9 @@ int main(int argc, char** argv) {
   const stoker::Corpus corpus(argv[1]);
   for (const auto keep :
        {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_tfrecords,
-        stoker::keep_zips, stoker::keep_mds, stoker::keep_databases, stoker::keep_lists, stoker::keep_manifests,
-        stoker::keep_arrays, stoker::keep_rows, stoker::keep_images, stoker::keep_tiffs, stoker::keep_jpeg2000s,
-        stoker::keep_avifs, stoker::keep_recipes, stoker::keep_jpegs}) {
+        stoker::keep_parquet, stoker::keep_zips, stoker::keep_mds, stoker::keep_databases, stoker::keep_lists,
+        stoker::keep_manifests, stoker::keep_arrays, stoker::keep_rows, stoker::keep_images, stoker::keep_tiffs,
+        stoker::keep_jpeg2000s, stoker::keep_avifs, stoker::keep_recipes, stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

@@ -6,11 +6,6 @@
 #include <utility>
 
 namespace stoker {
-namespace {
-
-constexpr std::size_t kSequentialBlockBytes = std::size_t{1} << 20;
-
-}  // namespace
 
 Bytes SequentialReader::take(std::size_t count) {
   assert(count <= left());
@@ -21,11 +16,17 @@ Bytes SequentialReader::take(std::size_t count) {
   return taken;
 }
 
+Bytes SequentialReader::peek(std::size_t count) {
+  count = static_cast<std::size_t>(std::min<std::uint64_t>(count, left()));
+  if (end_ - begin_ < count) fill(count);
+  return Bytes(buffer_).subspan(begin_, count);
+}
+
 void SequentialReader::fill(std::size_t count) {
   const std::size_t kept = end_ - begin_;
-  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(std::max(count, kSequentialBlockBytes), left()));
+  const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(std::max(count, block_bytes_), left()));
   // One large record does not leave its memory to the rest of the shard.
-  if (buffer_.size() < wanted || buffer_.size() > 2 * std::max(wanted, kSequentialBlockBytes)) {
+  if (buffer_.size() < wanted || buffer_.size() > 2 * std::max(wanted, block_bytes_)) {
     std::vector<std::uint8_t> other(wanted);
     std::copy_n(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_), kept, other.begin());
     buffer_ = std::move(other);

@@ -10,6 +10,7 @@
 #include "stoker/format/mds/mds_format.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/npy/npy_format.h"
+#include "stoker/format/parquet/parquet_format.h"
 #include "stoker/format/recordio/recordio_format.h"
 #include "stoker/format/shard_file_writer.h"
 #include "stoker/format/tar/tar_format.h"
@@ -47,13 +48,14 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const TarFormat tar;
   static const TfRecordFormat tfrecord;
   static const RecordIoFormat recordio;
+  static const ParquetFormat parquet;
   static const NpyFormat npy;  // before zip, which an npz is, too
   static const MdsFormat mds;
   static const ZipFormat zip;
   static const LmdbFormat lmdb;
   static const ListFormat list;
-  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &npy,
-                                                          &zip,    &mds, &lmdb,     &list};
+  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &parquet,
+                                                          &npy,    &zip, &mds,      &lmdb,     &list};
   return formats;
 }
 

@@ -171,7 +171,8 @@ class IndexJob {
     const ShardNotes notes = stream->take_notes();
     file->write(writer.finish({.data_bytes = shard->size(),
                                .content_tag = content_tag(*shard, shard->size()),
-                               .blocks = notes.blocks.get()}));
+                               .blocks = notes.blocks.get(),
+                               .classes = notes.classes}));
     file->commit();
     warn_of_repeated_keys(shard, place);
     ++result.shards;

@@ -23,7 +23,13 @@ struct IndexBlockPlace {
   std::uint64_t offset = 0, length = 0, hash = 0;
 };
 
-enum class IndexSectionKind : std::uint32_t { kFieldNames = 1, kRows = 2, kEntryPoints = 3, kCompressedBlocks = 4 };
+enum class IndexSectionKind : std::uint32_t {
+  kFieldNames = 1,
+  kRows = 2,
+  kEntryPoints = 3,
+  kCompressedBlocks = 4,
+  kClassNames = 5
+};
 
 /// Sections have versions of their own: a reader passes over kinds and versions that it does not know.
 struct IndexSection {

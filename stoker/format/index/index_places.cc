@@ -151,8 +151,8 @@ std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const Location& kept, 
   return nullptr;
 }
 
-void keep_scan(Source& shard, const ShardRows& rows, const BlockTable* blocks, const Location& kept,
-               const Stores& stores) {
+void keep_scan(Source& shard, const ShardRows& rows, const BlockTable* blocks, std::span<const std::string> classes,
+               const Location& kept, const Stores& stores) {
   try {
     IndexWriter writer;
     SampleRow row;
@@ -162,7 +162,8 @@ void keep_scan(Source& shard, const ShardRows& rows, const BlockTable* blocks, c
     }
     stores.create_folder(kept.parent());
     const std::uint64_t tag = content_tag(shard, shard.size());
-    put_whole(stores, kept, writer.finish({.data_bytes = shard.size(), .content_tag = tag, .blocks = blocks}));
+    put_whole(stores, kept,
+              writer.finish({.data_bytes = shard.size(), .content_tag = tag, .blocks = blocks, .classes = classes}));
   } catch (const Error& error) {
     log(LogLevel::kInfo, "the places of the samples of '{}' are not cached: {}", shard.name(), error.message());
   }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "stoker/format/index/shard_index.h"
@@ -50,7 +51,7 @@ std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const Location& kept, 
                                            std::vector<std::string>& problems);
 
 /// Keeps what scanning a shard found; a cache that cannot be written is logged and done without.
-void keep_scan(Source& shard, const ShardRows& rows, const BlockTable* blocks, const Location& kept,
-               const Stores& stores);
+void keep_scan(Source& shard, const ShardRows& rows, const BlockTable* blocks, std::span<const std::string> classes,
+               const Location& kept, const Stores& stores);
 
 }  // namespace stoker

@@ -79,17 +79,22 @@ std::vector<std::uint8_t> IndexWriter::finish(const IndexedShard& shard) {
     }
     index.insert(index.end(), blocks.bytes.begin(), blocks.bytes.end());
   };
-  Blocks blocks, names;
+  const auto names_in = [](std::span<const std::string> names) {
+    Blocks one;
+    for (const std::string& name : names) {
+      append_little_endian(one.bytes, static_cast<std::uint32_t>(name.size()));
+      one.bytes.insert(one.bytes.end(), name.begin(), name.end());
+    }
+    one.ends.push_back(one.bytes.size());
+    return one;
+  };
+  Blocks blocks;
   if (shard.blocks) append_block_table(*shard.blocks, blocks.bytes, blocks.ends);
-  for (const std::string& name : field_names_) {
-    append_little_endian(names.bytes, static_cast<std::uint32_t>(name.size()));
-    names.bytes.insert(names.bytes.end(), name.begin(), name.end());
-  }
-  names.ends.push_back(names.bytes.size());
   append(IndexSectionKind::kEntryPoints, entry_points_);
   append(IndexSectionKind::kRows, rows_);
   if (shard.blocks) append(IndexSectionKind::kCompressedBlocks, blocks);
-  append(IndexSectionKind::kFieldNames, names);
+  if (!shard.classes.empty()) append(IndexSectionKind::kClassNames, names_in(shard.classes));
+  append(IndexSectionKind::kFieldNames, names_in(field_names_));
 
   const std::size_t directory = index.size();
   append_directory(index, sections);

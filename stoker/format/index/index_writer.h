@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct IndexedShard {
   std::uint64_t data_bytes = 0;
   std::uint64_t content_tag = 0;  // for an index in a file of its own
   std::optional<std::uint64_t> data_hash{};
-  const BlockTable* blocks = nullptr;  // compressed ones that fields lie in, if there are any
+  const BlockTable* blocks = nullptr;      // compressed ones that fields lie in, if there are any
+  std::span<const std::string> classes{};  // their names by label, if the shard has them
 };
 
 class IndexWriter {

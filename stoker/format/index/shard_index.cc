@@ -32,20 +32,21 @@ void ShardIndex::read_directory_of(const IndexPlace& place) {
     if (section.version != 1) continue;
     if (section.kind == IndexSectionKind::kRows) blocks_ = section.blocks;
     if (section.kind == IndexSectionKind::kEntryPoints) entry_points_ = section.blocks;
-    if (section.kind == IndexSectionKind::kFieldNames) read_field_names(section);
+    if (section.kind == IndexSectionKind::kFieldNames) read_names(section, field_names_);
+    if (section.kind == IndexSectionKind::kClassNames) read_names(section, class_names_);
     if (section.kind == IndexSectionKind::kCompressedBlocks) read_compressed_blocks(section);
   }
 }
 
-void ShardIndex::read_field_names(const IndexSection& section) {
+void ShardIndex::read_names(const IndexSection& section, std::vector<std::string>& into) const {
   for (const IndexBlockPlace& block : section.blocks) {
     const std::vector<std::uint8_t> bytes = read_checked(block);
     for (std::size_t begin = 0; begin < bytes.size();) {
-      if (bytes.size() - begin < 4) fail_damaged("a field's name is cut short");
+      if (bytes.size() - begin < 4) fail_damaged("a name is cut short");
       const auto length = load_little_endian<std::uint32_t>(bytes.data() + begin);
       begin += 4;
-      if (length > bytes.size() - begin) fail_damaged("a field's name is cut short");
-      field_names_.emplace_back(as_text(bytes).substr(begin, length));
+      if (length > bytes.size() - begin) fail_damaged("a name is cut short");
+      into.emplace_back(as_text(bytes).substr(begin, length));
       begin += length;
     }
   }

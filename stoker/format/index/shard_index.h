@@ -38,6 +38,8 @@ class ShardIndex final : public ShardRows {
 
   /// The compressed blocks that fields lie in; null if there are none.
   const std::shared_ptr<const BlockTable>& compressed_blocks() const { return compressed_blocks_; }
+  /// By label; empty if the shard does not name its classes.
+  const std::vector<std::string>& class_names() const { return class_names_; }
   const IndexTrailer& trailer() const { return place_.trailer; }
   bool is_inside_shard() const { return place_.begin > 0; }
   /// Reads and checks every byte of the index. Throws as the constructor.
@@ -47,7 +49,7 @@ class ShardIndex final : public ShardRows {
   friend class IndexFetch;
 
   void read_directory_of(const IndexPlace& place);
-  void read_field_names(const IndexSection& section);
+  void read_names(const IndexSection& section, std::vector<std::string>& into) const;
   void read_compressed_blocks(const IndexSection& section);
   void cache_kept_rows();
   std::vector<std::uint8_t> read_checked(const IndexBlockPlace& place) const;
@@ -62,7 +64,7 @@ class ShardIndex final : public ShardRows {
   std::vector<IndexSection> sections_;
   std::vector<IndexBlockPlace> blocks_;        // of the rows
   std::vector<IndexBlockPlace> entry_points_;  // of the same samples
-  std::vector<std::string> field_names_;
+  std::vector<std::string> field_names_, class_names_;
   std::shared_ptr<const BlockTable> compressed_blocks_;
 };
 

@@ -23,6 +23,8 @@
 #include "stoker/format/mds/mds_format.h"
 #include "stoker/format/mds/mds_writer.h"
 #include "stoker/format/open/sharded_dataset.h"
+#include "stoker/format/parquet/parquet_format.h"
+#include "stoker/format/parquet/parquet_testing.h"
 #include "stoker/format/recordio/recordio_format.h"
 #include "stoker/format/recordio/recordio_testing.h"
 #include "stoker/format/shard_format.h"
@@ -113,6 +115,19 @@ void write_as_recordio(const std::string& path, const std::vector<TestSample>& s
     file += recordio_record(recordio_image({static_cast<float>(sample.label)}, id++, sample.jpg));
   }
   write_whole_file(path, as_bytes(file));
+}
+
+std::vector<ParquetTestColumn> parquet_columns(const std::vector<TestSample>& samples) {
+  std::vector<ParquetTestSample> rows;
+  for (const TestSample& one : samples) {
+    rows.push_back({.key = one.key, .label = one.label, .image = one.jpg, .note = one.note});
+  }
+  return parquet_columns_of(rows);
+}
+
+void write_as_parquet(const std::string& path, const std::vector<TestSample>& samples) {
+  const ParquetTestOptions options{.rows_per_group = 64, .rows_per_page = 7};
+  write_whole_file(path, as_bytes(parquet_file(parquet_columns(samples), options)));
 }
 
 /// Its notes are of one column, so that a sample without one has an empty one.
@@ -328,6 +343,8 @@ INSTANTIATE_TEST_SUITE_P(
                                  write_as_tfrecord, true, true, 0},
                       FormatCase{"recordio", "train.rec", format_object<RecordIoFormat>, write_as_recordio, false,
                                  false, 0},
+                      FormatCase{"parquet", "train.parquet", format_object<ParquetFormat>, write_as_parquet, false,
+                                 true, 1},
                       FormatCase{"zip", "train.zip", format_object<ZipFormat>, write_as_zip, false, true, 22, true},
                       FormatCase{"mds", "shard.00000.mds", format_object<MdsFormat>, write_as_mds, false, true, 1},
                       FormatCase{"lmdb", "train.mdb", format_object<LmdbFormat>, write_as_lmdb, false, false, 1}),

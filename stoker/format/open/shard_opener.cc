@@ -68,6 +68,7 @@ OpenedShard ShardOpener::open_file(const FoundShard& shard, const KeptEnd& end, 
   if (rows) {
     OpenedShard opened{.source = store.open_for_samples(source),
                        .rows = rows,
+                       .classes = rows->class_names(),
                        .problems = std::move(problems),
                        .blocks = rows->compressed_blocks()};
     add_blocks(opened);
@@ -75,7 +76,7 @@ OpenedShard ShardOpener::open_file(const FoundShard& shard, const KeptEnd& end, 
   }
   OpenedShard opened = scan(shard, source, stop);
   opened.problems.insert(opened.problems.begin(), problems.begin(), problems.end());
-  if (!kept.empty()) keep_scan(*source, *opened.rows, opened.blocks.get(), kept, stores_);
+  if (!kept.empty()) keep_scan(*source, *opened.rows, opened.blocks.get(), opened.classes, kept, stores_);
   return opened;
 }
 

@@ -106,7 +106,7 @@ TEST(ZipFormat, SaysWhatItPassesOver) {
   ShardNotes notes;
   EXPECT_THAT(samples_of(TestZip{{{.name = "cat/1.jpg", .content = "one"},
                                   {.name = "cat/2.jpg", .content = "1.jpg", .unix_mode = 0120777},
-                                  {.name = "cat/3.tiff", .content = "three"},
+                                  {.name = "cat/3.heic", .content = "three"},
                                   {.name = "cat/.hidden.jpg", .content = "x"},
                                   {.name = "__MACOSX/cat/._1.jpg", .content = "x"},
                                   {.name = "__stoker__/index.jpg", .content = "x"},
@@ -117,7 +117,7 @@ TEST(ZipFormat, SaysWhatItPassesOver) {
                          &notes),
               ElementsAre("cat/1 0 jpg=one"));
   EXPECT_THAT(notes.classes, ElementsAre("cat"));
-  EXPECT_THAT(notes.problems, ElementsAre(AllOf(HasSubstr("1 TIFF picture"), HasSubstr("cat/3.tiff")),
+  EXPECT_THAT(notes.problems, ElementsAre(AllOf(HasSubstr("1 HEIC picture"), HasSubstr("cat/3.heic")),
                                           AllOf(HasSubstr("3 misplaced members"), HasSubstr("../4.jpg")),
                                           AllOf(HasSubstr("1 symbolic link"), HasSubstr("cat/2.jpg"))));
 }

@@ -1,0 +1,46 @@
+#include "stoker/format/parquet/huggingface_features.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "stoker/base/json_values.h"
+
+namespace stoker {
+namespace {
+
+/// The key that a JSON pointer's step stands for.
+std::string key_of_step(std::string_view step) {
+  std::string key;
+  for (std::size_t i = 0; i < step.size(); ++i) {
+    const bool escaped = step[i] == '~' && i + 1 < step.size();
+    key += !escaped ? step[i] : step[++i] == '1' ? '/' : '~';
+  }
+  return key;
+}
+
+}  // namespace
+
+std::map<std::string, std::vector<std::string>, std::less<>> class_names_of(std::string_view huggingface) {
+  constexpr std::string_view kFeatures = "/info/features/", kType = "/_type", kNames = "/names/";
+  std::map<std::string, std::vector<std::string>, std::less<>> names;
+  std::map<std::string, bool, std::less<>> is_class;
+  const bool is_json = for_each_json_value(huggingface, [&](const std::string& pointer, nlohmann::json value) {
+    if (!pointer.starts_with(kFeatures) || !value.is_string()) return;
+    const std::string_view place = std::string_view(pointer).substr(kFeatures.size());
+    const std::size_t end = place.find('/');
+    if (end == std::string_view::npos) return;
+    const std::string column = key_of_step(place.substr(0, end));
+    const std::string_view rest = place.substr(end);
+    if (rest == kType) is_class[column] = value == "ClassLabel";
+    if (rest.starts_with(kNames) && rest.find('/', kNames.size()) == std::string_view::npos) {
+      names[column].push_back(std::move(value.get_ref<std::string&>()));
+    }
+  });
+  if (!is_json) return {};
+  std::erase_if(names, [&](const auto& column) { return !is_class[column.first]; });
+  return names;
+}
+
+}  // namespace stoker

@@ -1,0 +1,187 @@
+#include "stoker/format/parquet/parquet_column.h"
+
+#include <cassert>
+
+#include "stoker/base/error.h"
+#include "stoker/base/little_endian.h"
+#include "stoker/base/units.h"
+
+namespace stoker {
+
+void PageMemory::charge(std::uint64_t bytes) {
+  if (bytes > bytes_max_ - bytes_) {
+    fail(ErrorKind::kLimit,
+         "with the pages of other columns it would take more memory than the {} that a scan may; write the file anew "
+         "with smaller pages or row groups",
+         byte_count(bytes_max_));
+  }
+  bytes_ += bytes;
+}
+
+void ChargedPage::charge(std::uint64_t bytes) {
+  memory_.release(bytes_);
+  bytes_ = 0;
+  memory_.charge(bytes);
+  bytes_ = bytes;
+}
+
+template <typename Work>
+auto ParquetColumnReader::with_place(const Work& work) {
+  try {
+    return work();
+  } catch (const Error& wrong) {
+    if (wrong.kind() != ErrorKind::kData && wrong.kind() != ErrorKind::kLimit) throw;
+    throw Error(wrong.kind(), fmt::format("'{}': column '{}', page at byte {}, cannot be used: {}", scan_.file.name(),
+                                          column_.path, page_at_, wrong.message()));
+  }
+}
+
+ParquetColumnReader::ParquetColumnReader(ParquetScan& scan, const ParquetColumn& column, const ParquetChunk& chunk)
+    : scan_(scan),
+      column_(column),
+      codec_(BlockCodec::kStored),
+      bytes_(scan.file, chunk.begin, chunk.begin + chunk.bytes, scan.read_bytes),
+      left_(chunk.values),
+      page_at_(chunk.begin),
+      page_charge_(scan.memory),
+      dictionary_charge_(scan.memory) {
+  with_place([&] { codec_ = block_codec_of(chunk.codec); });
+}
+
+bool ParquetColumnReader::begins_row() {
+  if (left_ == 0) return true;
+  with_place([&] { see_next(); });
+  return repetition_ == 0;
+}
+
+ParquetEntry ParquetColumnReader::next() {
+  assert(left_ > 0);
+  return with_place([&] {
+    see_next();
+    has_next_ = false;
+    --left_;
+    --page_left_;
+    ParquetEntry entry{.definition = definition_};
+    if (definition_ == column_.definition_max) entry.value = values_.next();
+    if (page_left_ == 0) values_.require_end();
+    return entry;
+  });
+}
+
+void ParquetColumnReader::see_next() {
+  if (has_next_) return;
+  while (page_left_ == 0) load_page();
+  repetition_ = column_.repetition_max > 0 ? repetitions_.next() : 0;
+  definition_ = column_.definition_max > 0 ? definitions_.next() : 0;
+  if (repetition_ > column_.repetition_max || definition_ > column_.definition_max) {
+    fail(ErrorKind::kData, "it has a level above those of its column");
+  }
+  has_next_ = true;
+}
+
+void ParquetColumnReader::load_page() {
+  page_at_ = bytes_.position();
+  if (bytes_.left() == 0) fail(ErrorKind::kData, "there is none, and {} are left to come", counted(left_, "value"));
+  const ParquetPageHeader header = take_page_header(bytes_);
+  using Kind = ParquetPageHeader::Kind;
+  const bool is_dictionary = header.kind == Kind::kDictionary;
+  // A dictionary is kept as it is and decompressed, with a number for each value, which takes four bytes of it at
+  // least.
+  const std::uint64_t copies = is_dictionary ? 2 : codec_ == BlockCodec::kStored ? 0 : 1;
+  ChargedPage& charge = is_dictionary ? dictionary_charge_ : page_charge_;
+  charge.charge(header.stored_length + copies * header.length);
+  const std::uint64_t begin = bytes_.position();
+  const Bytes stored = bytes_.take(header.stored_length);
+  check_page(header, stored);
+  if (is_dictionary) {
+    load_dictionary(header, begin, stored);
+  } else if (header.kind != Kind::kIndex) {
+    load_values(header, begin, stored);
+  }
+}
+
+void ParquetColumnReader::load_dictionary(const ParquetPageHeader& header, std::uint64_t begin, Bytes stored) {
+  if (dictionary_) fail(ErrorKind::kData, "its column has a dictionary already");
+  unpack(dictionary_body_, true, begin, stored, header.length);
+  if (codec_ == BlockCodec::kStored) {
+    dictionary_body_.memory.assign(stored.begin(), stored.end());
+    dictionary_body_.bytes = dictionary_body_.memory;
+  }
+  dictionary_.emplace(column_, header, dictionary_body_.bytes);
+}
+
+void ParquetColumnReader::load_values(const ParquetPageHeader& header, std::uint64_t begin, Bytes stored) {
+  if (header.values > left_) {
+    fail(ErrorKind::kData, "it has {}, and {} are left of its column", counted(header.values, "value"), left_);
+  }
+  values_at_ = 0;
+  if (header.kind == ParquetPageHeader::Kind::kData2) {
+    const std::size_t levels = header.level_bytes();
+    unpack(page_, header.is_compressed, begin + levels, stored.subspan(levels), header.length - levels);
+    repetitions_ = {stored.first(header.repetition_bytes), bits_for(column_.repetition_max)};
+    definitions_ = {stored.subspan(header.repetition_bytes, header.definition_bytes), bits_for(column_.definition_max)};
+  } else {
+    unpack(page_, true, begin, stored, header.length);
+    if (column_.repetition_max > 0) {
+      repetitions_ = {take_levels(header, page_.bytes, values_at_), bits_for(column_.repetition_max)};
+    }
+    if (column_.definition_max > 0) {
+      definitions_ = {take_levels(header, page_.bytes, values_at_), bits_for(column_.definition_max)};
+    }
+  }
+  values_ = ParquetValues(column_, header.encoding, page_.bytes.subspan(values_at_), header.values,
+                          dictionary_ ? &*dictionary_ : nullptr);
+  page_left_ = header.values;
+}
+
+Bytes ParquetColumnReader::take_levels(const ParquetPageHeader& header, Bytes body, std::size_t& at) const {
+  if (!header.has_run_length_levels) {
+    fail(ErrorKind::kData,
+         "its levels are in the encoding BIT_PACKED, which has been given up and which Stoker does not read; write the "
+         "file anew: `pyarrow.parquet.write_table(pyarrow.parquet.read_table(OLD), NEW)`");
+  }
+  if (body.size() - at < sizeof(std::uint32_t)) fail(ErrorKind::kData, "it ends before its levels");
+  const std::uint64_t length = load_little_endian<std::uint32_t>(body.data() + at);
+  at += sizeof(std::uint32_t);
+  if (length > body.size() - at) fail(ErrorKind::kData, "it ends before its levels");
+  const Bytes levels = body.subspan(at, static_cast<std::size_t>(length));
+  at += levels.size();
+  return levels;
+}
+
+void ParquetColumnReader::unpack(Body& body, bool is_compressed, std::uint64_t begin, Bytes stored,
+                                 std::uint64_t length) const {
+  body.begin = begin;
+  body.block.reset();
+  body.placed_at.reset();
+  if (codec_ == BlockCodec::kStored || !is_compressed) {
+    if (stored.size() != length) {
+      fail(ErrorKind::kData, "it is not compressed, and has {} in place of {}", byte_count(stored.size()), length);
+    }
+    body.bytes = stored;
+    return;
+  }
+  body.block = CompressedBlock{.offset = begin, .stored_length = stored.size(), .length = length, .codec = codec_};
+  require_plausible(codec_, stored.size(), length);
+  body.memory.resize(static_cast<std::size_t>(length));
+  if (!stored.empty()) {
+    decompress(codec_, stored, body.memory);
+  } else if (length > 0) {
+    fail(ErrorKind::kData, "it has no values");
+  }
+  body.bytes = body.memory;
+}
+
+std::uint64_t ParquetColumnReader::place(Body& body) const {
+  if (!body.block) return body.begin;
+  if (!body.placed_at) body.placed_at = scan_.places.add(*body.block);
+  return *body.placed_at;
+}
+
+std::uint64_t ParquetColumnReader::offset(const ParquetValue& value) {
+  assert(value.place != ParquetValue::Place::kNowhere);
+  if (value.place == ParquetValue::Place::kDictionary) return place(dictionary_body_) + value.begin;
+  return place(page_) + values_at_ + value.begin;
+}
+
+}  // namespace stoker

@@ -1,0 +1,417 @@
+#include "stoker/format/parquet/parquet_testing.h"
+
+#include <libdeflate.h>
+#include <lz4.h>
+#include <snappy.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include "stoker/base/little_endian.h"
+#include "stoker/format/parquet/parquet_runs.h"
+#include "stoker/format/parquet/thrift_writer.h"
+
+namespace stoker {
+namespace {
+
+template <typename Integer>
+std::string little_endian(Integer value) {
+  std::vector<std::uint8_t> bytes;
+  append_little_endian(bytes, value);
+  return std::string(as_text(bytes));
+}
+
+std::string with_length(std::string_view bytes) {
+  return little_endian(static_cast<std::uint32_t>(bytes.size())) + std::string(bytes);
+}
+
+void append_varint(std::string& bytes, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
+  bytes += static_cast<char>(value);
+}
+
+void append_zigzag(std::string& bytes, std::int64_t value) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  append_varint(bytes, bits << 1 ^ (0 - (bits >> 63)));
+}
+
+/// Values of up to 64 bits, the lowest of each byte first; whole bytes.
+std::string packed(const std::vector<std::uint64_t>& values, std::uint32_t bits) {
+  std::string bytes((values.size() * bits + 7) / 8, '\0');
+  for (std::size_t i = 0; i < values.size() * bits; ++i) {
+    const bool is_set = values[i / bits] >> (i % bits) & 1;
+    bytes[i / 8] = static_cast<char>(static_cast<unsigned char>(bytes[i / 8]) | (is_set ? 1U << (i % 8) : 0));
+  }
+  return bytes;
+}
+
+/// Runs of 8 and more as such, the others in groups of 8.
+std::string run_lengths(const std::vector<std::uint32_t>& values, std::uint32_t bits) {
+  std::string bytes;
+  for (std::size_t at = 0; at < values.size();) {
+    std::size_t end = at;
+    while (end < values.size() && values[end] == values[at]) ++end;
+    if (end - at >= 8 || end == values.size()) {
+      append_varint(bytes, (end - at) * 2);
+      bytes += little_endian(values[at]).substr(0, (bits + 7) / 8);
+      at = end;
+      continue;
+    }
+    std::vector<std::uint64_t> group(8);
+    for (std::size_t i = 0; i < 8 && at < values.size(); ++i) group[i] = values[at++];
+    append_varint(bytes, 1 * 2 + 1);
+    bytes += packed(group, bits);
+  }
+  return bytes;
+}
+
+std::string compressed_by(ParquetCodec codec, const std::string& bytes) {
+  std::string into;
+  switch (codec) {
+    case ParquetCodec::kSnappy: snappy::Compress(bytes.data(), bytes.size(), &into); return into;
+    case ParquetCodec::kZstd:
+      into.resize(ZSTD_compressBound(bytes.size()));
+      into.resize(ZSTD_compress(into.data(), into.size(), bytes.data(), bytes.size(), 3));
+      return into;
+    case ParquetCodec::kGzip: {
+      libdeflate_compressor* const compressor = libdeflate_alloc_compressor(6);
+      into.resize(libdeflate_gzip_compress_bound(compressor, bytes.size()));
+      into.resize(libdeflate_gzip_compress(compressor, bytes.data(), bytes.size(), into.data(), into.size()));
+      libdeflate_free_compressor(compressor);
+      return into;
+    }
+    case ParquetCodec::kLz4: {
+      const int size = static_cast<int>(bytes.size());
+      into.resize(static_cast<std::size_t>(LZ4_compressBound(size)));
+      into.resize(
+          static_cast<std::size_t>(LZ4_compress_default(bytes.data(), into.data(), size, LZ4_compressBound(size))));
+      return into;
+    }
+    default: return bytes;  // as if it were
+  }
+}
+
+/// One column of one row group, as pages.
+class ChunkWriter {
+ public:
+  ChunkWriter(const ParquetTestColumn& column, const ParquetTestOptions& options)
+      : column_(column), options_(options), is_list_(column.path.find(".list.") != std::string::npos) {}
+
+  struct Chunk {
+    std::string pages;
+    std::size_t values = 0;
+    std::optional<std::size_t> dictionary_bytes{};
+  };
+
+  Chunk chunk(std::size_t begin, std::size_t end) {
+    Chunk chunk;
+    if (is_dictionary()) {
+      std::string plain;
+      for (std::size_t row = begin; row < end; ++row) {
+        for (const auto& value : column_.rows[row]) {
+          if (!value || std::find(dictionary_.begin(), dictionary_.end(), *value) != dictionary_.end()) continue;
+          dictionary_.push_back(*value);
+          plain += plain_of(*value);
+        }
+      }
+      add_page(chunk.pages, ParquetPageHeader::Kind::kDictionary, dictionary_.size(), 0, {}, plain);
+      chunk.dictionary_bytes = chunk.pages.size();
+    }
+    for (std::size_t row = begin; row < end; row += options_.rows_per_page) {
+      chunk.values += data_page(chunk.pages, row, std::min(end, row + options_.rows_per_page));
+    }
+    return chunk;
+  }
+
+ private:
+  bool is_dictionary() const {
+    return column_.encoding == ParquetEncoding::kDictionary || column_.encoding == ParquetEncoding::kPlainDictionary;
+  }
+  std::string plain_of(const std::string& value) const {
+    return column_.type == ParquetType::kByteArray ? with_length(value) : value;
+  }
+
+  std::size_t data_page(std::string& pages, std::size_t begin, std::size_t end) {
+    std::vector<std::uint32_t> repetitions, definitions;
+    std::vector<std::string> values;
+    for (std::size_t row = begin; row < end; ++row) {
+      const std::uint32_t element = is_list_ ? 1 : 0;
+      if (column_.rows[row].empty()) {
+        repetitions.push_back(0);
+        definitions.push_back(0);
+      }
+      for (std::size_t i = 0; i < column_.rows[row].size(); ++i) {
+        const auto& value = column_.rows[row][i];
+        repetitions.push_back(i > 0 ? 1 : 0);
+        definitions.push_back(element + (column_.is_optional && value ? 1 : 0));
+        if (value) values.push_back(*value);
+      }
+    }
+    const std::uint32_t definition_max = (is_list_ ? 1U : 0U) + (column_.is_optional ? 1U : 0U);
+    const std::string repetition = is_list_ ? run_lengths(repetitions, 1) : "";
+    const std::string definition = definition_max > 0 ? run_lengths(definitions, bits_for(definition_max)) : "";
+    if (options_.version_2) {
+      add_page(pages, ParquetPageHeader::Kind::kData2, definitions.size(), repetition.size(), repetition + definition,
+               encoded(values));
+    } else {
+      const std::string levels = (is_list_ ? with_length(repetition) : "") +  //
+                                 (definition_max > 0 ? with_length(definition) : "");
+      add_page(pages, ParquetPageHeader::Kind::kData, definitions.size(), 0, {}, levels + encoded(values));
+    }
+    return definitions.size();
+  }
+
+  std::string encoded(const std::vector<std::string>& values) const {
+    std::string bytes;
+    std::vector<std::uint32_t> numbers;
+    std::vector<std::int64_t> integers;
+    std::vector<std::uint64_t> bits;
+    for (const std::string& value : values) {
+      numbers.push_back(
+          static_cast<std::uint32_t>(std::find(dictionary_.begin(), dictionary_.end(), value) - dictionary_.begin()));
+      integers.push_back(column_.type == ParquetType::kByteArray ? static_cast<std::int64_t>(value.size())
+                         : value.size() == 4 ? load_little_endian<std::int32_t>(as_bytes(value).data())
+                         : value.size() == 8 ? load_little_endian<std::int64_t>(as_bytes(value).data())
+                                             : 0);
+      bits.push_back(static_cast<unsigned char>(value.empty() ? 0 : value[0]));
+    }
+    if (is_dictionary()) {
+      const std::uint32_t width =
+          bits_for(static_cast<std::uint32_t>(std::max<std::size_t>(dictionary_.size(), 1) - 1));
+      return static_cast<char>(width) + run_lengths(numbers, width);
+    }
+    if (column_.encoding == ParquetEncoding::kDelta) return delta_packed(integers);
+    if (column_.encoding == ParquetEncoding::kRunLengths) {
+      return with_length(run_lengths(std::vector<std::uint32_t>(bits.begin(), bits.end()), 1));
+    }
+    if (column_.type == ParquetType::kBoolean) return packed(bits, 1);
+    if (column_.encoding == ParquetEncoding::kDeltaLengths) bytes = delta_packed(integers);
+    for (const std::string& value : values) {
+      bytes += column_.encoding == ParquetEncoding::kDeltaLengths ? value : plain_of(value);
+    }
+    return bytes;
+  }
+
+  void add_page(std::string& pages, ParquetPageHeader::Kind kind, std::size_t values, std::size_t repetition_bytes,
+                const std::string& levels, const std::string& body) const {
+    const std::string stored = levels + compressed_by(options_.codec, body);
+    ThriftWriter header;
+    header.int32(1, static_cast<std::int32_t>(kind));
+    header.int32(2, static_cast<std::int32_t>(levels.size() + body.size()));
+    header.int32(3, static_cast<std::int32_t>(stored.size()));
+    if (options_.has_checksums) {
+      header.int32(4, static_cast<std::int32_t>(libdeflate_crc32(0, stored.data(), stored.size())));
+    }
+    const auto encoding = static_cast<std::int32_t>(column_.encoding);
+    const auto count = static_cast<std::int32_t>(values);
+    if (kind == ParquetPageHeader::Kind::kDictionary) {
+      header.begin_struct(7);
+      header.int32(1, count);
+      header.int32(2, 0);
+    } else if (kind == ParquetPageHeader::Kind::kData) {
+      header.begin_struct(5);
+      header.int32(1, count);
+      header.int32(2, encoding);
+      header.int32(3, 3);
+      header.int32(4, 3);
+    } else {
+      header.begin_struct(8);
+      header.int32(1, count);
+      header.int32(2, 0);
+      header.int32(3, 0);
+      header.int32(4, encoding);
+      header.int32(5, static_cast<std::int32_t>(levels.size() - repetition_bytes));
+      header.int32(6, static_cast<std::int32_t>(repetition_bytes));
+    }
+    header.end_struct();
+    header.end_struct();
+    pages += header.bytes() + stored;
+  }
+
+  const ParquetTestColumn& column_;
+  const ParquetTestOptions& options_;
+  bool is_list_;
+  std::vector<std::string> dictionary_;
+};
+
+std::vector<std::string> steps_of(const std::string& path) {
+  std::vector<std::string> steps;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    steps.push_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return steps;
+}
+
+/// An element of the schema and what it holds.
+struct SchemaNode {
+  std::string name;
+  const ParquetTestColumn* column = nullptr;
+  std::vector<SchemaNode> children{};
+
+  void add(const std::vector<std::string>& steps, std::size_t at, const ParquetTestColumn& leaf) {
+    if (at == steps.size()) {
+      column = &leaf;
+      return;
+    }
+    if (children.empty() || children.back().name != steps[at]) children.push_back({.name = steps[at]});
+    children.back().add(steps, at + 1, leaf);
+  }
+  std::size_t count() const {
+    std::size_t sum = 1;
+    for (const SchemaNode& child : children) sum += child.count();
+    return sum;
+  }
+  void write(ThriftWriter& footer, bool is_root) const {
+    footer.begin_element();
+    if (column) {
+      footer.int32(1, static_cast<std::int32_t>(column->type));
+      if (column->type == ParquetType::kFixedBytes) {
+        footer.int32(2, static_cast<std::int32_t>(column->rows.at(0).at(0)->size()));
+      }
+    }
+    if (!is_root) footer.int32(3, name == "list" ? 2 : column && column->is_optional ? 1 : 0);
+    footer.binary(4, name);
+    if (!column) footer.int32(5, static_cast<std::int32_t>(children.size()));
+    if (children.size() == 1 && children[0].name == "list") footer.int32(6, 3);
+    footer.end_struct();
+    for (const SchemaNode& child : children) child.write(footer, false);
+  }
+};
+
+struct WrittenChunk {
+  std::size_t begin = 0;
+  ChunkWriter::Chunk chunk;
+};
+
+void write_group(ThriftWriter& footer, const std::vector<ParquetTestColumn>& columns,
+                 const std::vector<WrittenChunk>& chunks, std::size_t rows, const ParquetTestOptions& options) {
+  footer.begin_element();
+  footer.begin_list(1, ThriftType::kStruct, chunks.size());
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const WrittenChunk& one = chunks[i];
+    footer.begin_element();
+    footer.int64(2, 0);
+    footer.begin_struct(3);
+    footer.int32(1, static_cast<std::int32_t>(columns[i].type));
+    footer.begin_list(2, ThriftType::kI32, 1);
+    footer.int32_element(static_cast<std::int32_t>(columns[i].encoding));
+    const std::vector<std::string> steps = steps_of(columns[i].path);
+    footer.begin_list(3, ThriftType::kBinary, steps.size());
+    for (const std::string& step : steps) footer.binary_element(step);
+    footer.int32(4, static_cast<std::int32_t>(options.codec));
+    footer.int64(5, static_cast<std::int64_t>(one.chunk.values));
+    footer.int64(6, static_cast<std::int64_t>(one.chunk.pages.size()));
+    footer.int64(7, static_cast<std::int64_t>(one.chunk.pages.size()));
+    footer.int64(9, static_cast<std::int64_t>(one.begin + one.chunk.dictionary_bytes.value_or(0)));
+    if (one.chunk.dictionary_bytes) footer.int64(11, static_cast<std::int64_t>(one.begin));
+    footer.end_struct();
+    footer.end_struct();
+  }
+  footer.int64(2, 0);
+  footer.int64(3, static_cast<std::int64_t>(rows));
+  footer.end_struct();
+}
+
+}  // namespace
+
+std::string plain_int32(std::int32_t value) { return little_endian(value); }
+std::string plain_int64(std::int64_t value) { return little_endian(value); }
+std::string plain_float(float value) { return little_endian(std::bit_cast<std::uint32_t>(value)); }
+
+std::string delta_packed(const std::vector<std::int64_t>& values) {
+  constexpr std::size_t kBlock = 128, kParts = 4, kPart = kBlock / kParts;
+  std::string bytes;
+  append_varint(bytes, kBlock);
+  append_varint(bytes, kParts);
+  append_varint(bytes, values.size());
+  append_zigzag(bytes, values.empty() ? 0 : values[0]);
+  for (std::size_t at = 1; at < values.size(); at += kBlock) {
+    std::vector<std::int64_t> steps;
+    for (std::size_t i = at; i < std::min(values.size(), at + kBlock); ++i) {
+      steps.push_back(
+          static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) - static_cast<std::uint64_t>(values[i - 1])));
+    }
+    const std::int64_t least = *std::min_element(steps.begin(), steps.end());
+    append_zigzag(bytes, least);
+    std::string widths(kParts, '\0'), parts;
+    for (std::size_t part = 0; part * kPart < steps.size(); ++part) {
+      std::vector<std::uint64_t> above(kPart);
+      std::uint64_t most = 0;
+      for (std::size_t i = 0; i < kPart && part * kPart + i < steps.size(); ++i) {
+        above[i] = static_cast<std::uint64_t>(steps[part * kPart + i]) - static_cast<std::uint64_t>(least);
+        most = std::max(most, above[i]);
+      }
+      const auto width = static_cast<std::uint32_t>(std::bit_width(most));
+      widths[part] = static_cast<char>(width);
+      parts += packed(above, width);
+    }
+    bytes += widths + parts;
+  }
+  return bytes;
+}
+
+std::string parquet_around(std::string_view pages, std::string_view footer) {
+  std::string file(kParquetMagic);
+  return file.append(pages)
+      .append(footer)
+      .append(little_endian(static_cast<std::uint32_t>(footer.size())))
+      .append(kParquetMagic);
+}
+
+std::string parquet_file(const std::vector<ParquetTestColumn>& columns, const ParquetTestOptions& options) {
+  const std::size_t rows = columns.at(0).rows.size();
+  SchemaNode root{.name = "schema"};
+  for (const ParquetTestColumn& column : columns) {
+    assert(column.rows.size() == rows);
+    root.add(steps_of(column.path), 0, column);
+  }
+  ThriftWriter footer;
+  footer.int32(1, 2);
+  footer.begin_list(2, ThriftType::kStruct, root.count());
+  root.write(footer, true);
+  footer.int64(3, static_cast<std::int64_t>(rows));
+  footer.begin_list(4, ThriftType::kStruct, (rows + options.rows_per_group - 1) / options.rows_per_group);
+  std::string pages;
+  for (std::size_t begin = 0; begin < rows; begin += options.rows_per_group) {
+    const std::size_t end = std::min(rows, begin + options.rows_per_group);
+    std::vector<WrittenChunk> chunks;
+    for (const ParquetTestColumn& column : columns) {
+      chunks.push_back(
+          {.begin = kParquetMagic.size() + pages.size(), .chunk = ChunkWriter(column, options).chunk(begin, end)});
+      pages += chunks.back().chunk.pages;
+    }
+    write_group(footer, columns, chunks, end - begin, options);
+  }
+  if (!options.huggingface.empty()) {
+    footer.begin_list(5, ThriftType::kStruct, 1);
+    footer.begin_element();
+    footer.binary(1, "huggingface");
+    footer.binary(2, options.huggingface);
+    footer.end_struct();
+  }
+  footer.binary(6, "a test");
+  footer.end_struct();
+  return parquet_around(pages, footer.bytes());
+}
+
+std::vector<ParquetTestColumn> parquet_columns_of(const std::vector<ParquetTestSample>& samples) {
+  std::vector<ParquetTestColumn> columns = {{.path = "__key__"},
+                                            {.path = "image.bytes", .is_optional = true},
+                                            {.path = "image.path", .is_optional = true},
+                                            {.path = "label", .type = ParquetType::kInt64, .is_optional = true},
+                                            {.path = "note", .is_optional = true}};
+  for (const ParquetTestSample& sample : samples) {
+    columns[0].rows.push_back({sample.key});
+    columns[1].rows.push_back({sample.image});
+    columns[2].rows.push_back({std::nullopt});
+    columns[3].rows.push_back({plain_int64(sample.label)});
+    columns[4].rows.push_back({sample.note});
+  }
+  return columns;
+}
+
+}  // namespace stoker

@@ -1,0 +1,59 @@
+// Writes Parquet files of every kind that the format allows, for tests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stoker/format/parquet/parquet_footer.h"
+#include "stoker/format/parquet/parquet_page.h"
+
+namespace stoker {
+
+/// The values of a row: one, or those of its list. Each as the bytes that PLAIN stores, without a length in front;
+/// truth values as "\1" and "\0"; none for a null.
+using ParquetTestRow = std::vector<std::optional<std::string>>;
+
+struct ParquetTestColumn {
+  /// "image.bytes"; a step "list" is repeated, and what it lies in is a list.
+  std::string path;
+  ParquetType type = ParquetType::kByteArray;
+  bool is_optional = false;  // its values may be null
+  ParquetEncoding encoding = ParquetEncoding::kPlain;
+  std::vector<ParquetTestRow> rows{};
+};
+
+struct ParquetTestOptions {
+  ParquetCodec codec = ParquetCodec::kUncompressed;
+  bool version_2 = false;     // of data pages
+  bool has_checksums = true;  // of pages
+  std::size_t rows_per_group = 1000, rows_per_page = 1000;
+  std::string huggingface{};
+};
+
+/// All columns have the same number of rows.
+std::string parquet_file(const std::vector<ParquetTestColumn>& columns, const ParquetTestOptions& options = {});
+
+/// The whole file around a footer and what lies before it.
+std::string parquet_around(std::string_view pages, std::string_view footer);
+
+/// "\5\0\0\0" and so on: values as PLAIN stores them.
+std::string plain_int32(std::int32_t value);
+std::string plain_int64(std::int64_t value);
+std::string plain_float(float value);
+
+/// Columns and rows of {key, label, image, a note or none}, as `datasets` would write them.
+struct ParquetTestSample {
+  std::string key;
+  std::int64_t label = 0;
+  std::string image;
+  std::optional<std::string> note{};
+};
+std::vector<ParquetTestColumn> parquet_columns_of(const std::vector<ParquetTestSample>& samples);
+
+/// The bytes as DELTA_BINARY_PACKED stores the values.
+std::string delta_packed(const std::vector<std::int64_t>& values);
+
+}  // namespace stoker

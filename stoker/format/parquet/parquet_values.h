@@ -1,0 +1,83 @@
+// The values of a page, without nulls: where each lies in the page's decompressed bytes, or in those of the dictionary.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "stoker/base/bytes.h"
+#include "stoker/format/parquet/parquet_footer.h"
+#include "stoker/format/parquet/parquet_page.h"
+#include "stoker/format/parquet/parquet_runs.h"
+
+namespace stoker {
+
+struct ParquetValue {
+  enum class Place : std::uint8_t { kNowhere, kPage, kDictionary };
+
+  Place place = Place::kNowhere;          // kNowhere: the encoding does not keep the value's bytes together
+  std::uint32_t begin = 0;                // in there
+  Bytes bytes{};                          // the value: as long as the page or the dictionary
+  std::optional<std::int64_t> integer{};  // of integers and booleans
+};
+
+/// The values of a column chunk that its data pages name by number.
+class ParquetDictionary {
+ public:
+  /// `bytes` must outlive it. Throws kData, as a clause, unless they are exactly so many values.
+  ParquetDictionary(const ParquetColumn& column, const ParquetPageHeader& header, Bytes bytes);
+
+  /// Throws kData for a number that no value has.
+  ParquetValue value(std::uint32_t number) const;
+
+ private:
+  Bytes bytes_;
+  std::uint32_t width_;
+  bool is_integer_;
+  std::uint32_t count_;
+  std::vector<std::uint32_t> ends_;  // of byte arrays
+};
+
+/// Threads: one.
+class ParquetValues {
+ public:
+  ParquetValues() = default;
+  /// `bytes` are what follows the levels, for up to `count` values. The dictionary (null: there is none) and they must
+  /// outlive the object. Throws kData, as a clause, for an encoding that does not fit the column or is not known.
+  ParquetValues(const ParquetColumn& column, ParquetEncoding encoding, Bytes bytes, std::uint32_t count,
+                const ParquetDictionary* dictionary);
+
+  /// Throws kData, as a clause, where the bytes end before the value does.
+  ParquetValue next();
+  /// After the last value. Throws kData if plain values are followed by other bytes.
+  void require_end() const;
+
+ private:
+  enum class Kind : std::uint8_t {
+    kNone,
+    kFixed,
+    kByteArrays,
+    kBits,
+    kRuns,
+    kDictionary,
+    kDeltas,
+    kLengths,
+    kElsewhere
+  };
+
+  void begin_lengths(std::uint32_t count);
+  ParquetValue next_array();
+
+  Kind kind_ = Kind::kNone;
+  Bytes bytes_;
+  std::size_t at_ = 0;  // where the next value begins
+  std::uint32_t width_ = 0;
+  bool is_integer_ = false;
+  std::uint64_t bit_ = 0;
+  const ParquetDictionary* dictionary_ = nullptr;
+  RunLengthReader runs_;
+  DeltaReader deltas_;
+  std::uint64_t deltas_left_ = 0;
+};
+
+}  // namespace stoker
