@@ -40,9 +40,9 @@ void ListText::skip_space() {
 void ListText::skip_json_string() {
   skip();
   for (int c = peek(); c != '"'; c = peek()) {
+    if (c == kEnd) fail_here("it ends inside a text");
     skip();
     if (c == '\\' && peek() != kEnd) skip();
-    if (peek() == kEnd) fail_here("it ends inside a text");
   }
   skip();
 }
