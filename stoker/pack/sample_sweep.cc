@@ -152,8 +152,7 @@ void SampleSweep::plan(Chunk& chunk) const {
     for (const SampleField& field : sample.row.fields) {
       Range* const last = chunk.ranges.empty() ? nullptr : &chunk.ranges.back();
       const bool may_join = last && field.part.empty() && !last->is_part && last->source == sample.row.source;
-      if (may_join && field.offset >= last->end &&
-          field.offset - last->end <= last->source->gap_worth_reading()) {
+      if (may_join && field.offset >= last->end && field.offset - last->end <= last->source->gap_worth_reading()) {
         last->end = end_of(field);
       } else {
         chunk.ranges.push_back({sample.row.source, field.offset, end_of(field), !field.part.empty()});

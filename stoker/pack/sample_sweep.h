@@ -68,7 +68,7 @@ class SampleSweep {
   struct Range {
     Source* source;
     std::uint64_t begin, end;
-    bool is_part;  // of a folder: a file of its own
+    bool is_part;           // of a folder: a file of its own
     std::size_t place = 0;  // in the chunk's memory
     bool was_tried = false, was_read = false;
   };

@@ -338,16 +338,15 @@ TEST_P(FormatConformance, SaysWhenItWasStopped) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, FormatConformance,
-    ::testing::Values(FormatCase{"tar", "train.tar", format_object<TarFormat>, write_as_tar, false, true, 1024},
-                      FormatCase{"tfrecord", "train.tfrecord-00000-of-00002", format_object<TfRecordFormat>,
-                                 write_as_tfrecord, true, true, 0},
-                      FormatCase{"recordio", "train.rec", format_object<RecordIoFormat>, write_as_recordio, false,
-                                 false, 0},
-                      FormatCase{"parquet", "train.parquet", format_object<ParquetFormat>, write_as_parquet, false,
-                                 true, 1},
-                      FormatCase{"zip", "train.zip", format_object<ZipFormat>, write_as_zip, false, true, 22, true},
-                      FormatCase{"mds", "shard.00000.mds", format_object<MdsFormat>, write_as_mds, false, true, 1},
-                      FormatCase{"lmdb", "train.mdb", format_object<LmdbFormat>, write_as_lmdb, false, false, 1}),
+    ::testing::Values(
+        FormatCase{"tar", "train.tar", format_object<TarFormat>, write_as_tar, false, true, 1024},
+        FormatCase{"tfrecord", "train.tfrecord-00000-of-00002", format_object<TfRecordFormat>, write_as_tfrecord, true,
+                   true, 0},
+        FormatCase{"recordio", "train.rec", format_object<RecordIoFormat>, write_as_recordio, false, false, 0},
+        FormatCase{"parquet", "train.parquet", format_object<ParquetFormat>, write_as_parquet, false, true, 1},
+        FormatCase{"zip", "train.zip", format_object<ZipFormat>, write_as_zip, false, true, 22, true},
+        FormatCase{"mds", "shard.00000.mds", format_object<MdsFormat>, write_as_mds, false, true, 1},
+        FormatCase{"lmdb", "train.mdb", format_object<LmdbFormat>, write_as_lmdb, false, false, 1}),
     [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
