@@ -24,6 +24,7 @@ class BlockSource final : public Source {
   ~BlockSource() override;
 
   const std::string& name() const override { return object_->name(); }
+  std::string name_of(std::string_view part) const override { return object_->name_of(part); }
   std::uint64_t size(std::string_view part = {}) const override { return object_->size(part); }
   // No identity: what caches of objects keep by offset is of objects alone, and over() puts them in front of this
   // one's.

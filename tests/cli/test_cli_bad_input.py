@@ -117,12 +117,12 @@ def test_the_bytes_count_and_not_the_extension(stoker, data):
 
 def test_what_is_no_image_that_can_be_read_is_passed_over_and_named(stoker, data):
     (data / "class/9.jpg").symlink_to(data / "gone.jpg")
-    (data / "class/8.tif").write_bytes(b"II*\0")
+    (data / "class/8.heic").write_bytes(b"ftyp")
     done = stoker(*run(data))
     assert done.returncode == DONE
     for told in (done.stderr, stoker("verify", data).stdout, stoker("info", data).stdout):
         assert "1 broken link" in told and "'class/9.jpg'" in told
-        assert "1 TIF picture" in told and "'class/8.tif'" in told
+        assert "1 HEIC picture" in told and "'class/8.heic'" in told
     problems = json.loads(stoker("info", data, "--json").stdout)["problems"]
     assert len(problems) == 2
     assert (stoker("verify", data).returncode, stoker("info", data).returncode) == (FAILURE, FAILURE)

@@ -52,6 +52,7 @@ class CachedSource final : public Source {
       : store_(store), object_(std::move(object)), cache_(cache) {}
 
   const std::string& name() const override { return store_.name(); }
+  std::string name_of(std::string_view part) const override { return store_.name_of(part); }
   std::uint64_t size(std::string_view part = {}) const override { return store_.size(part); }
   /// A request becomes up to two: for the pieces that are on the disk, and then for the others, and for those that
   /// were damaged there.
