@@ -54,12 +54,13 @@ std::unique_ptr<ShardIndex> attempt(const std::shared_ptr<IndexCache>& cache, st
 }
 
 std::unique_ptr<ShardIndex> index_at(Source& shard, const Location& file, const Stores& stores,
-                                     const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems) {
+                                     const std::shared_ptr<IndexCache>& cache, std::vector<std::string>& problems,
+                                     ContentCheck check = ContentCheck::kMade) {
   return attempt(cache, problems, [&](std::string& why) -> std::optional<IndexPlace> {
     if (!stores.find(file)) return std::nullopt;
     KeptEnd index(stores.open(file));
     index.fetch();
-    return index_in_file(shard, index, why);
+    return index_in_file(shard, index, why, check);
   });
 }
 
@@ -74,7 +75,7 @@ Location index_in_cache(const Location& cache_folder, Source& shard, const Objec
                                     to_hex(hash64(facts.strict_version())));
 }
 
-std::optional<IndexPlace> index_in_file(Source& shard, const KeptEnd& end, std::string& why) {
+std::optional<IndexPlace> index_in_file(Source& shard, const KeptEnd& end, std::string& why, ContentCheck check) {
   const std::shared_ptr<Source>& index = end.source();
   const std::uint64_t size = index->size();
   std::array<std::uint8_t, kIndexTrailerBytes> bytes{};
@@ -91,7 +92,8 @@ std::optional<IndexPlace> index_in_file(Source& shard, const KeptEnd& end, std::
                       byte_count(place.trailer.data_bytes), shard.name(), shard.size(), make_anew(shard.name()));
     return std::nullopt;
   }
-  if (!describes(shard, place.trailer, index->name(), why)) return std::nullopt;
+  const bool is_vouched_for = check == ContentCheck::kLeftToChecksums && place.trailer.has_checksums;
+  if (!is_vouched_for && !describes(shard, place.trailer, index->name(), why)) return std::nullopt;
   return place;
 }
 
@@ -129,12 +131,12 @@ std::optional<std::uint64_t> tag_of_index_inside(const KeptEnd& shard) {
 
 std::unique_ptr<ShardIndex> find_index(const KeptEnd& shard, const Location& location, const IndexOptions& options,
                                        const Stores& stores, const std::shared_ptr<IndexCache>& cache,
-                                       std::vector<std::string>& problems) {
+                                       std::vector<std::string>& problems, ContentCheck check) {
   std::unique_ptr<ShardIndex> found;
   if (!options.folder.empty()) {
     found = index_at(*shard.source(), index_in_folder(options.folder, location), stores, cache, problems);
   }
-  if (!found) found = index_at(*shard.source(), index_beside(location), stores, cache, problems);
+  if (!found) found = index_at(*shard.source(), index_beside(location), stores, cache, problems, check);
   if (!found) found = attempt(cache, problems, [&](std::string& why) { return index_in_shard(shard, why); });
   return found;
 }

@@ -19,6 +19,14 @@ struct IndexOptions {
   Location cache_folder{};  // the user's cache, where what a scan found is kept; empty: nowhere
 };
 
+/// Whether an index in a file of its own is compared with the shard's bytes, by some seventy small reads.
+enum class ContentCheck {
+  kMade,
+  // A manifest lists the shard's size, and the samples that the index must have: it needs no other proof. What was
+  // changed in place the checksums of samples find.
+  kLeftToChecksums,
+};
+
 /// "train-003.tar.sidx", beside the shard.
 Location index_beside(const Location& shard);
 /// The same name in another folder.
@@ -32,7 +40,8 @@ inline constexpr std::string_view kIndexMember = "__stoker__/index";
 
 /// The index in a file of its own, if it is one and describes this very shard. Otherwise nothing, and `why` says why,
 /// as a sentence that names the file.
-std::optional<IndexPlace> index_in_file(Source& shard, const KeptEnd& end, std::string& why);
+std::optional<IndexPlace> index_in_file(Source& shard, const KeptEnd& end, std::string& why,
+                                        ContentCheck check = ContentCheck::kMade);
 /// The index that a tar holds as its last member. Without one, nothing and an empty `why`.
 std::optional<IndexPlace> index_in_shard(const KeptEnd& end, std::string& why);
 /// The XXH3-64 of the bytes where the trailer of such an index stands: they hash its directory, which hashes every
@@ -41,9 +50,10 @@ std::optional<std::uint64_t> tag_of_index_inside(const KeptEnd& shard);
 
 /// The index that counts: the first of those in `options.folder`, beside the shard, inside it, that is whole and
 /// describes this shard. Null when there is none. Adds a sentence to `problems` for each that is damaged or another's.
+/// `check`: of the one beside it.
 std::unique_ptr<ShardIndex> find_index(const KeptEnd& shard, const Location& location, const IndexOptions& options,
                                        const Stores& stores, const std::shared_ptr<IndexCache>& cache,
-                                       std::vector<std::string>& problems);
+                                       std::vector<std::string>& problems, ContentCheck check = ContentCheck::kMade);
 
 /// What a scan of the shard kept at `kept`, in the user's cache; the same holds for it.
 std::unique_ptr<ShardIndex> find_kept_scan(Source& shard, const Location& kept, const Stores& stores,

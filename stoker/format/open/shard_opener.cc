@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "stoker/format/manifest/listed_shard.h"
@@ -18,6 +19,13 @@ void refuse(const std::string& why) {
 void require_listed_samples(const ManifestShard& listed, const FoundShard& shard, const OpenedShard& opened) {
   const ShardRows& rows = *opened.rows;
   refuse(contradiction_of_samples(listed, shard.location.shown(), rows.fingerprint(), rows.bytes()));
+}
+
+/// Each small read of a distant shard is a request.
+ContentCheck check_of_index(const KeptEnd& shard, const Location& location, const ManifestShard* listed) {
+  const bool is_listed = listed && std::find(listed->beside.begin(), listed->beside.end(),
+                                             index_beside(location).name()) != listed->beside.end();
+  return is_listed && shard.source()->is_remote() ? ContentCheck::kLeftToChecksums : ContentCheck::kMade;
 }
 
 }  // namespace
@@ -56,7 +64,8 @@ OpenedShard ShardOpener::open_file(const FoundShard& shard, const KeptEnd& end, 
   if (!index_.use) return scan(shard, source, stop);
   if (listed) refuse(contradiction_of_bytes(*listed, end));
   std::vector<std::string> problems;
-  std::shared_ptr<const ShardIndex> rows = find_index(end, shard.location, index_, stores_, cache_, problems);
+  std::shared_ptr<const ShardIndex> rows =
+      find_index(end, shard.location, index_, stores_, cache_, problems, check_of_index(end, shard.location, listed));
   if (!rows && listed && listed->index_tag) {
     refuse(problems.empty() ? fmt::format("the index inside '{}' is damaged", shard.location) : problems.back());
   }

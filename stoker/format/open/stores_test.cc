@@ -8,10 +8,12 @@
 #include <mutex>
 #include <set>
 
+#include "stoker/base/crc32c.h"
 #include "stoker/base/error_testing.h"
 #include "stoker/base/watchdog_testing.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/dataset_views.h"
+#include "stoker/format/index/index_places.h"
 #include "stoker/format/index/index_writer.h"
 #include "stoker/format/manifest/manifest.h"
 #include "stoker/format/open/sharded_dataset.h"
@@ -50,6 +52,11 @@ class DataInAStore : public ::testing::Test {
                                  .sample_bytes = table.bytes(),
                                  .fingerprint = table.fingerprint()});
     }
+    put_whole(stores_, "mem://packed/manifest.json", as_bytes(manifest.to_json()));
+  }
+  void list_indexes_beside() {
+    Manifest manifest = *Manifest::read(stores_, "mem://packed");
+    for (ManifestShard& shard : manifest.shards) shard.beside = {shard.name + ".sidx"};
     put_whole(stores_, "mem://packed/manifest.json", as_bytes(manifest.to_json()));
   }
   std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const IndexOptions& options = {}) {
@@ -148,6 +155,33 @@ TEST_F(DataInAStore, OpensByItsManifestWithoutItsShards) {
   EXPECT_EQ(data->size(), 1);
   EXPECT_EQ(store_->opened(), before + 1) << "the manifest";
   EXPECT_THAT(samples(*data), ElementsAre("a 3 a"));
+}
+
+// Seventy small reads of each shard would be as many requests.
+TEST_F(DataInAStore, TrustsTheIndexOfADistantShardThatAManifestLists) {
+  write_packed({"a"});
+  const Location at = "mem://packed/shard-a.tar";
+  const std::shared_ptr<Source> shard = store_->open(at);
+  SampleRow row;
+  scan_tar(*shard).read(0, row);
+  for (SampleField& field : row.fields) {
+    std::vector<std::uint8_t> content(field.length);
+    read_fully(*shard, field.offset, content);
+    field.crc32c = crc32c(content);
+  }
+  IndexWriter writer;
+  writer.add(row);
+  put_whole(stores_, index_beside(at),
+            writer.finish({.data_bytes = shard->size(), .content_tag = content_tag(*shard, shard->size())}));
+  std::string changed = read_whole(*shard);
+  changed[512] = 'b';  // the image's only byte
+  store_->write(at, changed);
+  const auto read_image = [&] { samples(*open({"mem://packed"})); };
+  EXPECT_NO_THROW(read_image()) << "it does not match, so that the shard is scanned";
+  store_->move_away([](const Location&) {});
+  EXPECT_NO_THROW(read_image()) << "the manifest does not list it";
+  list_indexes_beside();
+  EXPECT_EQ(error_of(read_image).kind(), ErrorKind::kBadSample) << "its checksums find what was changed";
 }
 
 // Opening a shard with an index beside it takes several answers in turn.
