@@ -51,7 +51,8 @@ class ChosenFields : public ::testing::Test {
 TEST_F(ChosenFields, NameTheImage) {
   const auto data = tar_of({{{"jpg", "usual"}, {"depth.png", "one"}, {"photo", "three"}}, {{"jpg", "x"}}});
   const auto image_of = [&](const std::string& name, std::int64_t sample = 0) {
-    const SampleRow row = with_fields(data, {.image = name})->row(sample);
+    const std::shared_ptr<const Dataset> chosen = with_fields(data, {.image = name});  // which the row has views of
+    const SampleRow row = chosen->row(sample);
     return row.image_field() ? std::string(row.image_field()->name) : "none";
   };
   EXPECT_EQ(image_of(""), "jpg");
