@@ -39,7 +39,6 @@ auto ParquetColumnReader::with_place(const Work& work) {
 ParquetColumnReader::ParquetColumnReader(ParquetScan& scan, const ParquetColumn& column, const ParquetChunk& chunk)
     : scan_(scan),
       column_(column),
-      codec_(BlockCodec::kStored),
       bytes_(scan.file, chunk.begin, chunk.begin + chunk.bytes, scan.read_bytes),
       left_(chunk.values),
       page_at_(chunk.begin),

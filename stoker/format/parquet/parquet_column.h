@@ -101,7 +101,7 @@ class ParquetColumnReader {
 
   ParquetScan& scan_;
   const ParquetColumn& column_;
-  BlockCodec codec_;
+  BlockCodec codec_ = BlockCodec::kStored;
   SequentialReader bytes_;
   std::uint64_t left_;         // entries of the chunk
   std::uint64_t page_at_ = 0;  // where the page begins
