@@ -6,7 +6,9 @@ import signal
 import subprocess
 from pathlib import Path
 
+import numpy
 import pytest
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[2]
 HANG_S = 60  # a guard against hanging, not a limit on speed
@@ -116,3 +118,19 @@ field = "image"
 operators = [{ op = "decode" }, { op = "resize", size = [6, 8] }, { op = "cast", dtype = "f16" }]
 """)
     return path
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory):
+    """A folder of three classes, and what is in it, in its order."""
+    folder = tmp_path_factory.mktemp("loose")
+    random = numpy.random.default_rng(1)
+    found = []
+    for number in range(12):
+        label = number // 4
+        name = f"class{label}/{number:03}.{'png' if number % 4 == 0 else 'jpg'}"
+        pixels = random.integers(0, 256, (40 + number, 60, 3), dtype=numpy.uint8)
+        (folder / name).parent.mkdir(exist_ok=True)
+        Image.fromarray(pixels).save(folder / name)
+        found.append({"name": name, "label": label, "image": (folder / name).read_bytes()})
+    return folder, found

@@ -1,7 +1,6 @@
 """`--cache disk=DIR:SIZE` in front of a web server and of local shards, and `stoker cache`."""
 
 import os
-import signal
 from pathlib import Path
 
 import pytest

@@ -1,30 +1,17 @@
-"""Parquet files, written here byte by byte (or, with --full, by pyarrow and `datasets`): what runs deliver from them is
+"""Parquet files, written here byte by byte (or, with --full, by pyarrow): what runs deliver from them is
 what they deliver from the same images in a folder."""
 
 import json
-import os
 import struct
 import subprocess
-import sys
-import venv
 
-import numpy
 import pytest
-from PIL import Image
 
-FULL = "STOKER_TEST_FULL" in os.environ
+from foreign_formats import audit, full, python_with, varint
 
 NAMES = ["class0", "class1", "class2"]
 HUGGINGFACE = json.dumps({"info": {"features": {"image": {"_type": "Image"},
                                                 "label": {"names": NAMES, "_type": "ClassLabel"}}}})
-
-
-def varint(number):
-    data = b""
-    while number > 0x7F:
-        data += bytes([number & 0x7F | 0x80])
-        number >>= 7
-    return data + bytes([number])
 
 
 class Struct(dict):
@@ -79,33 +66,12 @@ def parquet(samples):
 
 
 @pytest.fixture(scope="module")
-def samples(tmp_path_factory):
-    """A folder of three classes, and what is in it, in its order."""
-    folder = tmp_path_factory.mktemp("loose")
-    random = numpy.random.default_rng(1)
-    found = []
-    for number in range(12):
-        label = number // 4
-        name = f"class{label}/{number:03}.{'png' if number % 4 == 0 else 'jpg'}"
-        pixels = random.integers(0, 256, (40 + number, 60, 3), dtype=numpy.uint8)
-        (folder / name).parent.mkdir(exist_ok=True)
-        Image.fromarray(pixels).save(folder / name)
-        found.append({"name": name, "label": label, "image": (folder / name).read_bytes()})
-    return folder, found
-
-
-@pytest.fixture(scope="module")
 def parquets(samples, tmp_path_factory):
     folder = tmp_path_factory.mktemp("parquets")
     for shard in range(2):
         (folder / f"train-{shard:05}-of-00002.parquet").write_bytes(parquet(samples[1][6 * shard:6 * shard + 6]))
     (folder / "README.md").write_text("as on the hub\n")
     return folder
-
-
-def audit(stoker, tmp_path, data, *options):
-    lines = stoker.audit(tmp_path, "run", data, "--recipe", "imagenet-train", "--batch", 4, "--epochs", 2, *options)
-    return [json.loads(line) for line in lines]
 
 
 def test_parquet_gives_the_batches_of_the_folder_and_of_its_pack(stoker, samples, parquets, tmp_path):
@@ -131,3 +97,35 @@ def test_a_truncated_parquet_file_is_named(stoker, parquets, tmp_path):
     (tmp_path / "cut.parquet").write_bytes(data[:-1])
     said = stoker.refusal(1, "run", tmp_path / "cut.parquet", "--recipe", "imagenet-val", "--batch", 4)
     assert "cut.parquet" in said and "is truncated" in said
+
+
+WRITER = """
+import itertools, json, sys
+import pyarrow, pyarrow.parquet
+samples = json.load(sys.stdin)
+images = [{"bytes": open(one["path"], "rb").read(), "path": one["name"]} for one in samples]
+table = pyarrow.table({"image": pyarrow.array(images, pyarrow.struct([("bytes", pyarrow.binary()), ("path", pyarrow.string())])),
+                       "label": pyarrow.array([one["label"] for one in samples], pyarrow.int64()),
+                       "__key__": [one["name"].split(".")[0] for one in samples],
+                       "text": [None if number % 4 == 1 else f"text {number % 3}" for number in range(len(samples))]})
+for number, (codec, version, dictionary, (page, group)) in enumerate(itertools.product(
+        ("NONE", "SNAPPY", "ZSTD", "GZIP", "LZ4"), ("1.0", "2.0"), (True, False), ((1 << 20, 1000), (3000, 5)))):
+    pyarrow.parquet.write_table(table, f"{sys.argv[1]}/{number:02}.parquet", compression=codec, data_page_version=version,
+                                use_dictionary=dictionary, data_page_size=page, row_group_size=group)
+"""
+
+
+@full
+def test_files_that_pyarrow_wrote_are_read(stoker, samples, tmp_path):
+    listing = [{"path": str(samples[0] / one["name"]), "name": one["name"], "label": one["label"]} for one in samples[1]]
+    (tmp_path / "theirs").mkdir()
+    subprocess.run([python_with(tmp_path, "pyarrow==26.0.1"), "-c", WRITER, tmp_path / "theirs"], input=json.dumps(listing),
+                   text=True, check=True)
+    files = sorted((tmp_path / "theirs").iterdir())
+    assert len(files) == 40
+    expected = audit(stoker, tmp_path, samples[0])
+    for file in files:
+        assert audit(stoker, tmp_path, file) == expected, file
+        assert audit(stoker, tmp_path, file) == expected, f"{file}, as the cache has it"
+        described = stoker.json("info", file, "--sample", 4)["sample"]
+        assert [field["shown"] for field in described["fields"] if field["name"] == "text"] == ["text 1"], file

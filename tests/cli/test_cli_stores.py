@@ -1,7 +1,6 @@
 """The same data by every way that leads to it, and what stores do wrong, on real servers: nginx, also with TLS, and a fast
 one of our own that makes mistakes by the thousand. test_cli_http.py has what a small server in Python can show."""
 
-import json
 import os
 import shutil
 import signal

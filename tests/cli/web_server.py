@@ -10,7 +10,6 @@ import asyncio
 import collections
 import email.utils
 import json
-import os
 import random
 import socket
 import ssl
