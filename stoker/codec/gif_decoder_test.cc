@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "stoker/base/error.h"
-#include "stoker/base/rounds_testing.h"
+#include "stoker/codec/damage_sweep_testing.h"
 #include "stoker/codec/damage_testing.h"
 #include "stoker/codec/encoded_testing.h"
 
@@ -89,27 +89,9 @@ TEST(GifDecoder, RefusesAFileWithoutAFrame) {
 }
 
 TEST(GifDecoder, DamageIsBadForEveryWindowOrForNone) {
-  AnyImageDecoder decoder(kTestLimits), other(kTestLimits);
   std::vector<std::vector<std::uint8_t>> files;
   for (const TestGif& gif : kinds_of_gif()) files.push_back(make_gif(gif));
-  int bad = 0;
-  const auto check = [&](const std::vector<std::uint8_t>& broken) {
-    const auto whole = try_decode(decoder, broken), again = try_decode(other, broken);
-    ASSERT_EQ(whole.has_value(), again.has_value());
-    ASSERT_EQ(whole.has_value(), try_decode(other, broken, {0, 0, 1, 1}).has_value());
-    ASSERT_TRUE(!whole || whole->pixels == again->pixels);
-    bad += !whole;
-  };
-  for (std::size_t bit = 0; bit < 8 * files[0].size(); ++bit) {
-    auto broken = files[0];
-    broken[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
-    check(broken);
-  }
-  for (unsigned seed = 0; seed < rounds(2000u); ++seed) {
-    std::mt19937 random(seed);
-    check(mangled(files[seed % files.size()], 6, random));
-  }
-  EXPECT_GT(bad, 100);
+  expect_damage_is_bad_for_every_window_or_none(files, {.intact = 6, .seeds = 2000});
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "stoker/base/error.h"
-#include "stoker/base/rounds_testing.h"
 #include "stoker/codec/avif/avif_testing.h"
+#include "stoker/codec/damage_sweep_testing.h"
 #include "stoker/codec/damage_testing.h"
 
 namespace stoker {
@@ -108,7 +108,6 @@ TEST(AvifDecoder, RefusesAnImageOfManyFrames) {
 }
 
 TEST(AvifDecoder, DamageIsBadForEveryWindowOrForNone) {
-  AnyImageDecoder decoder(kTestLimits), other(kTestLimits);
   std::vector<std::vector<std::uint8_t>> files;
   for (const TestAvif& kind : {TestAvif{.width = 9, .height = 7},
                                {.width = 9, .height = 7, .channels = 4},
@@ -116,24 +115,7 @@ TEST(AvifDecoder, DamageIsBadForEveryWindowOrForNone) {
                                {.width = 9, .height = 7, .grey = true}}) {
     files.push_back(make_test_avif(kind).bytes);
   }
-  int bad = 0;
-  const auto check = [&](const std::vector<std::uint8_t>& broken) {
-    const auto whole = try_decode(decoder, broken), again = try_decode(other, broken);
-    ASSERT_EQ(whole.has_value(), again.has_value());
-    ASSERT_EQ(whole.has_value(), try_decode(other, broken, {0, 0, 1, 1}).has_value());
-    ASSERT_TRUE(!whole || whole->pixels == again->pixels);
-    bad += !whole;
-  };
-  for (std::size_t bit = 0; bit < 8 * files[0].size(); bit += 3) {
-    auto broken = files[0];
-    broken[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
-    check(broken);
-  }
-  for (unsigned seed = 0; seed < rounds(1000u); ++seed) {
-    std::mt19937 random(seed);
-    check(mangled(files[seed % files.size()], 12, random));
-  }
-  EXPECT_GT(bad, 100);
+  expect_damage_is_bad_for_every_window_or_none(files, {.bit_step = 3, .intact = 12, .seeds = 1000});
 }
 
 }  // namespace

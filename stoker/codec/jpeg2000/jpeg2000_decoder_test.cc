@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "stoker/base/error.h"
-#include "stoker/base/rounds_testing.h"
+#include "stoker/codec/damage_sweep_testing.h"
 #include "stoker/codec/damage_testing.h"
 #include "stoker/codec/jpeg2000/jpeg2000_testing.h"
 
@@ -152,30 +152,12 @@ TEST(Jpeg2000Decoder, RefusesHeadersThatAskForMuch) {
 }
 
 TEST(Jpeg2000Decoder, DamageIsBadForEveryWindowOrForNone) {
-  AnyImageDecoder decoder(kTestLimits), other(kTestLimits);
   std::vector<std::vector<std::uint8_t>> files;
   for (TestJpeg2000 kind : kinds_of_jpeg2000()) {
     kind.width = std::min(kind.width, 19), kind.height = std::min(kind.height, 11);
     files.push_back(make_test_jpeg2000(kind).bytes);
   }
-  int bad = 0;
-  const auto check = [&](const std::vector<std::uint8_t>& broken) {
-    const auto whole = try_decode(decoder, broken), again = try_decode(other, broken);
-    ASSERT_EQ(whole.has_value(), again.has_value());
-    ASSERT_EQ(whole.has_value(), try_decode(other, broken, {0, 0, 1, 1}).has_value());
-    ASSERT_TRUE(!whole || whole->pixels == again->pixels);
-    bad += !whole;
-  };
-  for (std::size_t bit = 0; bit < 8 * std::min<std::size_t>(files[0].size(), 300); ++bit) {
-    auto broken = files[0];
-    broken[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
-    check(broken);
-  }
-  for (unsigned seed = 0; seed < rounds(2000u); ++seed) {
-    std::mt19937 random(seed);
-    check(mangled(files[seed % files.size()], 12, random));
-  }
-  EXPECT_GT(bad, 100);
+  expect_damage_is_bad_for_every_window_or_none(files, {.bytes_max = 300, .intact = 12, .seeds = 2000});
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/little_endian.h"
-#include "stoker/base/rounds_testing.h"
+#include "stoker/codec/damage_sweep_testing.h"
 #include "stoker/codec/damage_testing.h"
 #include "stoker/codec/tiff/tiff_testing.h"
 
@@ -209,31 +209,13 @@ TEST(TiffDecoder, FaxDataThatEndEarlyAreConcealedAlikeEveryTime) {
 }
 
 TEST(TiffDecoder, DamageIsBadForEveryWindowOrForNone) {
-  AnyImageDecoder decoder(kTestLimits), other(kTestLimits);
   std::vector<std::vector<std::uint8_t>> files;
   for (TestTiff tiff : kinds_of_tiff()) {
     tiff.width = std::min(tiff.width, 13), tiff.height = std::min(tiff.height, 7);
     files.push_back(make_test_tiff(tiff).bytes);
   }
   for (const TestTiff& tiff : lossy_kinds()) files.push_back(make_test_tiff(tiff).bytes);
-  int bad = 0;
-  const auto check = [&](const std::vector<std::uint8_t>& broken) {
-    const auto whole = try_decode(decoder, broken), again = try_decode(other, broken);
-    ASSERT_EQ(whole.has_value(), again.has_value());
-    ASSERT_EQ(whole.has_value(), try_decode(other, broken, {0, 0, 1, 1}).has_value());
-    ASSERT_TRUE(!whole || whole->pixels == again->pixels);
-    bad += !whole;
-  };
-  for (std::size_t bit = 0; bit < 8 * files[0].size(); ++bit) {
-    auto broken = files[0];
-    broken[bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
-    check(broken);
-  }
-  for (unsigned seed = 0; seed < rounds(4000u); ++seed) {
-    std::mt19937 random(seed);
-    check(mangled(files[seed % files.size()], 4, random));
-  }
-  EXPECT_GT(bad, 100);
+  expect_damage_is_bad_for_every_window_or_none(files, {.intact = 4, .seeds = 4000});
 }
 
 }  // namespace
