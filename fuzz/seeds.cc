@@ -15,6 +15,7 @@
 #include "stoker/codec/npy.h"
 #include "stoker/codec/tiff/tiff_testing.h"
 #include "stoker/format/content_tag.h"
+#include "stoker/format/hdf5/hdf5_testing.h"
 #include "stoker/format/index/index_places.h"
 #include "stoker/format/index/index_testing.h"
 #include "stoker/format/lmdb/lmdb_page.h"
@@ -209,6 +210,26 @@ void keep_databases(const Corpus& corpus) {
   keep("integers", {{"\x07\0\0\0"s, jpeg}, {"\0\x01\0\0"s, jpeg}}, {.flags = kLmdbIntegerKey});
 }
 
+void keep_hdf5s(const Corpus& corpus) {
+  const std::string jpeg = "\xff\xd8\xff no picture";
+  const std::vector<Hdf5TestDataset> values = hdf5_datasets_of({{"n01/1", 0, jpeg, "a note"}, {"n02/2", 1, jpeg}});
+  corpus.keep("hdf5", "values", as_bytes(hdf5_file(values)));
+  corpus.keep("hdf5", "new_values", as_bytes(hdf5_file(values, {.is_new = true, .group = "train"})));
+  corpus.keep("hdf5", "heap_of_links", as_bytes(hdf5_file(values, {.is_new = true, .has_dense_links = true})));
+  // zlib's bytes are not the same from every version of its library.
+  Hdf5TestDataset images{.name = "images", .shape = {14, 1, 2, 3}, .content = std::string(84, 'x'), .chunk = {1, 1, 2, 3}};
+  Hdf5TestDataset labels{.name = "labels", .type = "<i2", .shape = {14}, .content = std::string(28, '\1'), .chunk = {4}};
+  labels.filters = {Hdf5Filter::kShuffle, Hdf5Filter::kLzf, Hdf5Filter::kFletcher32};
+  const auto keep = [&](const std::string& name, Hdf5ChunkIndex index) {
+    images.index = labels.index = index;
+    corpus.keep("hdf5", name, as_bytes(hdf5_file({images, labels}, {.is_new = index != Hdf5ChunkIndex::kTree})));
+  };
+  keep("tree", Hdf5ChunkIndex::kTree);
+  keep("fixed_array", Hdf5ChunkIndex::kFixedArray);
+  keep("extensible_array", Hdf5ChunkIndex::kExtensibleArray);
+  keep("new_tree", Hdf5ChunkIndex::kNewTree);
+}
+
 void keep_lists(const Corpus& corpus) {
   corpus.keep("list", "table", as_bytes("path,label,text\n\"a.jpg\",cat,\"say \"\"x\"\"\n\"\nb.jpg,dog,\r\n"));
   corpus.keep("list", "lines",
@@ -391,7 +412,7 @@ int main(int argc, char** argv) {
   const stoker::Corpus corpus(argv[1]);
   for (const auto keep :
        {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_tfrecords,
-        stoker::keep_parquet, stoker::keep_zips, stoker::keep_mds, stoker::keep_databases, stoker::keep_lists,
+        stoker::keep_parquet, stoker::keep_zips, stoker::keep_mds, stoker::keep_databases, stoker::keep_hdf5s, stoker::keep_lists,
         stoker::keep_manifests, stoker::keep_arrays, stoker::keep_rows, stoker::keep_images, stoker::keep_tiffs,
         stoker::keep_jpeg2000s, stoker::keep_avifs, stoker::keep_recipes, stoker::keep_jpegs}) {
     keep(corpus);

@@ -5,6 +5,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/words.h"
 #include "stoker/format/folder/folder_format.h"
+#include "stoker/format/hdf5/hdf5_format.h"
 #include "stoker/format/list/list_format.h"
 #include "stoker/format/lmdb/lmdb_format.h"
 #include "stoker/format/mds/mds_format.h"
@@ -53,9 +54,10 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const MdsFormat mds;
   static const ZipFormat zip;
   static const LmdbFormat lmdb;
+  static const Hdf5Format hdf5;
   static const ListFormat list;
-  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &parquet,
-                                                          &npy,    &zip, &mds,      &lmdb,     &list};
+  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &parquet, &npy,
+                                                          &zip,    &mds, &lmdb,     &hdf5,     &list};
   return formats;
 }
 

@@ -2,7 +2,9 @@
 // compressed by themselves and hold one value or many.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -19,9 +21,32 @@ enum class BlockCodec : std::uint8_t {
   kZstd = 4,  // one frame or several
   kSnappy = 5,
   kLz4 = 6,  // one block without a frame
+  kLzf = 7,  // LibLZF's
+  // HDF5's filter "shuffle" moved the bytes before they were compressed: the first bytes of all values stand first,
+  // then their second bytes, and so on. The number is that of bytes in a value.
+  kZlibShuffled2 = 8,
+  kZlibShuffled4 = 9,
+  kZlibShuffled8 = 10,
+  kLzfShuffled2 = 11,
+  kLzfShuffled4 = 12,
+  kLzfShuffled8 = 13,
+  kShuffled2 = 14,  // and not compressed
+  kShuffled4 = 15,
+  kShuffled8 = 16,
 };
 
-inline constexpr std::uint64_t kBlockCodecs = 7;
+inline constexpr std::uint64_t kBlockCodecs = 17;
+
+/// The codec of what was shuffled, as values of so many bytes, and then compressed by `codec`: itself for one byte.
+/// Nothing if there is none.
+std::optional<BlockCodec> shuffled_codec(BlockCodec codec, std::uint64_t value_bytes);
+
+/// What a byte that the codec stored can become at most, rounded up: more is a lie.
+std::uint64_t expansion_max(BlockCodec codec);
+
+/// Puts bytes back that were shuffled as values of `value_bytes`; `into` has the same length. Bytes after the last
+/// whole value stay where they are.
+void unshuffle(Bytes shuffled, std::size_t value_bytes, MutableBytes into);
 
 /// "zstd"
 std::string_view block_codec_name(BlockCodec codec);

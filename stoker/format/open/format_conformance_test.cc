@@ -17,6 +17,8 @@
 #include "stoker/base/log_testing.h"
 #include "stoker/base/random.h"
 #include "stoker/format/content_tag.h"
+#include "stoker/format/hdf5/hdf5_format.h"
+#include "stoker/format/hdf5/hdf5_testing.h"
 #include "stoker/format/index/index_writer.h"
 #include "stoker/format/lmdb/lmdb_format.h"
 #include "stoker/format/lmdb/lmdb_testing.h"
@@ -161,6 +163,14 @@ void write_as_lmdb(const std::string& path, const std::vector<TestSample>& sampl
     entries.push_back({number, encoded_datum(sample.jpg, static_cast<int>(sample.label))});
   }
   write_whole_file(path, as_bytes(lmdb_file(entries)));
+}
+
+void write_as_hdf5(const std::string& path, const std::vector<TestSample>& samples) {
+  std::vector<Hdf5TestSample> rows;
+  for (const TestSample& one : samples) {
+    rows.push_back({.key = one.key, .label = one.label, .image = one.jpg, .note = one.note.value_or("")});
+  }
+  write_whole_file(path, as_bytes(hdf5_file(hdf5_datasets_of(rows))));
 }
 
 class FormatConformance : public ::testing::TestWithParam<FormatCase> {
@@ -346,7 +356,8 @@ INSTANTIATE_TEST_SUITE_P(
         FormatCase{"parquet", "train.parquet", format_object<ParquetFormat>, write_as_parquet, false, true, 1},
         FormatCase{"zip", "train.zip", format_object<ZipFormat>, write_as_zip, false, true, 22, true},
         FormatCase{"mds", "shard.00000.mds", format_object<MdsFormat>, write_as_mds, false, true, 1},
-        FormatCase{"lmdb", "train.mdb", format_object<LmdbFormat>, write_as_lmdb, false, false, 1}),
+        FormatCase{"lmdb", "train.mdb", format_object<LmdbFormat>, write_as_lmdb, false, false, 1},
+        FormatCase{"hdf5", "train.h5", format_object<Hdf5Format>, write_as_hdf5, false, true, 1}),
     [](const auto& instance) { return instance.param.name; });
 
 }  // namespace

@@ -167,19 +167,7 @@ BlockCodec block_codec_of(ParquetCodec codec) {
 }
 
 void require_plausible(BlockCodec codec, std::uint64_t stored_length, std::uint64_t length) {
-  // What one byte of each can become at most, rounded up: a copy of 64 bytes takes two of snappy's, a zstd block of
-  // 128 KiB four.
-  std::uint64_t most = 1;
-  switch (codec) {
-    case BlockCodec::kStored: break;
-    case BlockCodec::kDeflate:
-    case BlockCodec::kZlib:
-    case BlockCodec::kGzip: most = 1040; break;
-    case BlockCodec::kZstd: most = std::uint64_t{33} << 10; break;
-    case BlockCodec::kSnappy: most = 64; break;
-    case BlockCodec::kLz4: most = 256; break;
-  }
-  if (length / most > stored_length) {
+  if (length / expansion_max(codec) > stored_length) {
     fail(ErrorKind::kData, "its {} cannot become the {} that its header says", byte_count(stored_length),
          byte_count(length));
   }
