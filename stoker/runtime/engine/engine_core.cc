@@ -99,8 +99,13 @@ void EngineCore::fail_with(const std::exception_ptr& error) noexcept {
   consumer_wakes.notify_all();
 }
 
+bool EngineCore::call_worker() {
+  const TicketBoard& tickets = board.tickets;
+  return crew.call(tickets.workable_count(), tickets.has_written() || tickets.may_grant());
+}
+
 void EngineCore::wake_worker() {
-  if (board.tickets.has_work()) workers_wake.notify_one();
+  if (call_worker()) workers_wake.notify_one();
 }
 
 void EngineCore::observe() {
