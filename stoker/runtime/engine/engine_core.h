@@ -37,10 +37,11 @@ struct EngineCore {
   void check_open() const;
   /// What a thread of ours cannot go on after ends the run.
   void fail_with(const std::exception_ptr& error) noexcept;
-  /// Whether a worker that sleeps is needed: then `workers_wake` is to be notified, best with the lock released.
-  bool call_worker();
-  /// The same with the lock held, where that is seldom.
+  /// A worker that slept and is needed now: its bed is to be notified, best with the lock released. Null: none is.
+  WorkerBed* call_worker();
+  /// Calls one, and notifies it with the lock held: for where that is seldom.
   void wake_worker();
+  void wake_all_workers();
   /// Tells the metrics how many of everything there are now; before the lock is released.
   void observe();
 
@@ -66,7 +67,7 @@ struct EngineCore {
   std::stop_source stop_reads;                          // when the loader closes: a server may keep them waiting
 
   mutable std::mutex mutex;
-  std::condition_variable reader_wakes, workers_wake, consumer_wakes, reads_end;
+  std::condition_variable reader_wakes, consumer_wakes, reads_end;
 
   // Guarded by it.
   Board board;

@@ -25,18 +25,38 @@ std::size_t WorkerCrew::grain() const {
   return std::min(static_cast<std::size_t>(kWorthWakingNs / std::max<std::int64_t>(ticket_ns_, 1)), kGrainMax);
 }
 
-std::size_t WorkerCrew::share_max() const { return std::max(kGrainsMax * grain(), kTicketsAtOnce); }
-
 std::size_t WorkerCrew::share(std::size_t waiting, int workers) const {
   const std::size_t part = waiting / (kPartOfShare * static_cast<std::size_t>(workers));
-  return std::clamp(part, std::max<std::size_t>(grain(), 1), share_max());
+  const std::size_t each = grain();
+  return std::clamp(part, std::max<std::size_t>(each, 1), std::max(kGrainsMax * each, kTicketsAtOnce));
 }
 
-bool WorkerCrew::call(std::size_t tickets, bool other) {
-  if (asleep_ == 0 || called_) return false;
-  if (!other && tickets <= static_cast<std::size_t>(at_hand_) * grain()) return false;
-  called_ = true;
-  return true;
+std::size_t WorkerCrew::few() const { return std::max(grain(), kTicketsAtOnce); }
+
+void WorkerCrew::falls_asleep(WorkerBed& bed) {
+  --at_hand_;
+  bed.called = false;
+  asleep_.push_back(&bed);
+}
+
+void WorkerCrew::wakes_up() {
+  --called_;
+  ++at_hand_;
+}
+
+WorkerBed* WorkerCrew::call(std::size_t tickets, bool other) {
+  const std::size_t each = grain(), at_hand = static_cast<std::size_t>(at_hand_);
+  const std::size_t cared_for = at_hand * each + static_cast<std::size_t>(called_) * std::max<std::size_t>(each, 1);
+  return tickets > cared_for || (other && called_ == 0) ? call_any() : nullptr;
+}
+
+WorkerBed* WorkerCrew::call_any() {
+  if (asleep_.empty()) return nullptr;
+  WorkerBed& bed = *asleep_.back();
+  asleep_.pop_back();
+  bed.called = true;
+  ++called_;
+  return &bed;
 }
 
 }  // namespace stoker

@@ -26,7 +26,7 @@ TEST(AWorkerCrew, TakesAPartOfItsEqualShareOfExpensiveTickets) {
   EXPECT_EQ(crew.share(1, 2), 1U);
   EXPECT_EQ(crew.share(16, 2), 2U);
   EXPECT_EQ(crew.share(1000, 2), 4U);
-  EXPECT_EQ(crew.share_max(), 4U);
+  EXPECT_EQ(crew.few(), 4U);
 }
 
 TEST(AWorkerCrew, TakesSeveralCheapTicketsHoweverFewWait) {
@@ -35,7 +35,7 @@ TEST(AWorkerCrew, TakesSeveralCheapTicketsHoweverFewWait) {
   EXPECT_EQ(crew.share(10, 16), 8U);
   EXPECT_EQ(crew.share(768, 16), 12U);
   EXPECT_EQ(crew.share(10000, 16), 32U);
-  EXPECT_EQ(crew.share_max(), 32U);
+  EXPECT_EQ(crew.few(), 8U);
 }
 
 TEST(AWorkerCrew, TakesNoMoreThanThereIsRoomForHoweverCheapTicketsAre) {
@@ -56,44 +56,60 @@ TEST(AWorkerCrew, IsNotCalledWhileNoneSleeps) {
 
 TEST(AWorkerCrew, IsCalledForASingleExpensiveTicket) {
   WorkerCrew crew = crew_of(2, kMillisecond);
-  crew.falls_asleep();
+  WorkerBed bed;
+  crew.falls_asleep(bed);
   EXPECT_FALSE(crew.call(0, false));
-  EXPECT_TRUE(crew.call(1, false));
+  EXPECT_FALSE(bed.called);
+  EXPECT_EQ(crew.call(1, false), &bed);
+  EXPECT_TRUE(bed.called);
 }
 
 TEST(AWorkerCrew, IsCalledForMoreCheapTicketsThanThoseAtHandTakeNext) {
   WorkerCrew crew = crew_of(3, 25 * kMicrosecond);
-  crew.falls_asleep();
+  WorkerBed bed;
+  crew.falls_asleep(bed);
   EXPECT_FALSE(crew.call(16, false));
   EXPECT_TRUE(crew.call(17, false));
 }
 
 TEST(AWorkerCrew, IsCalledForASingleCheapTicketThatNoOneAtHandTakes) {
   WorkerCrew crew = crew_of(2, 25 * kMicrosecond);
-  crew.falls_asleep();
+  WorkerBed bed;
+  crew.falls_asleep(bed);
   EXPECT_FALSE(crew.call(1, false));
   crew.goes();
   EXPECT_TRUE(crew.call(1, false)) << "the other is in a batch's step, or waits for memory";
 }
 
-TEST(AWorkerCrew, IsCalledForOtherWork) {
-  WorkerCrew crew = crew_of(2, 25 * kMicrosecond);
-  crew.falls_asleep();
-  EXPECT_TRUE(crew.call(0, true));
+TEST(AWorkerCrew, CallsTheWorkerThatFellAsleepLast) {
+  WorkerCrew crew = crew_of(3, kMillisecond);
+  WorkerBed beds[2];
+  for (WorkerBed& bed : beds) crew.falls_asleep(bed);
+  EXPECT_EQ(crew.call(100, false), &beds[1]);
+  EXPECT_EQ(crew.call(100, false), &beds[0]);
+  EXPECT_FALSE(crew.call(100, false));
 }
 
-TEST(AWorkerCrew, IsCalledOneWorkerAtATime) {
-  WorkerCrew crew = crew_of(3, kMillisecond);
-  crew.falls_asleep();
-  crew.falls_asleep();
-  EXPECT_TRUE(crew.call(100, false));
-  EXPECT_TRUE(crew.called());
-  EXPECT_FALSE(crew.call(100, false)) << "the first has not woken up";
+TEST(AWorkerCrew, LeavesTicketsToThoseThatWereCalled) {
+  for (const std::int64_t ticket_ns : {kMillisecond, 25 * kMicrosecond}) {
+    WorkerCrew crew = crew_of(2, ticket_ns);
+    const std::size_t each = crew.share(1, 2);
+    WorkerBed beds[2];
+    for (WorkerBed& bed : beds) crew.falls_asleep(bed);
+    EXPECT_TRUE(crew.call(1, false));
+    EXPECT_FALSE(crew.call(each, false));
+    EXPECT_TRUE(crew.call(each + 1, false));
+  }
+}
+
+TEST(AWorkerCrew, IsCalledOnceForOtherWork) {
+  WorkerCrew crew = crew_of(3, 25 * kMicrosecond);
+  WorkerBed beds[2];
+  for (WorkerBed& bed : beds) crew.falls_asleep(bed);
+  EXPECT_TRUE(crew.call(0, true));
+  EXPECT_FALSE(crew.call(0, true)) << "the first has not woken up";
   crew.wakes_up();
-  EXPECT_FALSE(crew.called());
-  EXPECT_TRUE(crew.call(100, false));
-  crew.wakes_up();
-  EXPECT_FALSE(crew.call(100, false)) << "none is left";
+  EXPECT_TRUE(crew.call(0, true)) << "it may have found tickets";
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ void Workers::resize(int threads) {
   {
     const std::lock_guard lock(core_.mutex);
     core_.worker_target = threads;
-    core_.workers_wake.notify_all();
+    core_.wake_all_workers();
     core_.observe();
   }
   while (static_cast<int>(threads_.size()) > threads) {
@@ -41,9 +41,14 @@ void Workers::resize(int threads) {
   try {
     translate_thread_errors([&] {
       core_.metrics.have_workers(threads);
+      while (static_cast<int>(beds_.size()) < threads) beds_.emplace_back();
+      {
+        const std::lock_guard lock(core_.mutex);
+        core_.crew.expect(threads);
+      }
       while (static_cast<int>(threads_.size()) < threads) {
         const int number = static_cast<int>(threads_.size());
-        threads_.emplace_back([this, number] { work_loop(number); });
+        threads_.emplace_back([this, number, &bed = beds_[threads_.size()]] { work_loop(number, bed); });
       }
     });
   } catch (...) {
@@ -52,7 +57,7 @@ void Workers::resize(int threads) {
   }
 }
 
-void Workers::work_loop(int worker) {
+void Workers::work_loop(int worker, WorkerBed& bed) {
   run_on(core_.cores.cores);
   name_this_thread(fmt::format("stoker-work{}", worker));
   core_.metrics.worker(worker).begin_work();
@@ -60,7 +65,7 @@ void Workers::work_loop(int worker) {
   core_.crew.comes();
   lock.unlock();
   try {
-    work_until_stopped(worker, lock);
+    work_until_stopped(worker, bed, lock);
   } catch (...) {
     if (!lock.owns_lock()) lock.lock();
     core_.fail_with(std::current_exception());
@@ -97,7 +102,7 @@ void report(const ExecutorCounts& counts, ExecutorCounts& reported, const Ticket
 
 }  // namespace
 
-void Workers::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock) {
+void Workers::work_until_stopped(int worker, WorkerBed& bed, std::unique_lock<std::mutex>& lock) {
   ScratchGate gate(core_.scratch);
   CpuExecutor executor(core_.plan, core_.limits, &gate);
   WorkerCounters& counters = core_.metrics.worker(worker);
@@ -105,7 +110,7 @@ void Workers::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock)
   Ticket* room[WorkerCrew::kTicketsMax];
   lock.lock();
   for (;;) {
-    const std::size_t count = await_work(worker, room, counters, lock);
+    const std::size_t count = await_work(worker, bed, room, counters, lock);
     if (count == 0 && must_leave(worker)) return;
     if (count == 0) {
       run_steps(worker, lock);
@@ -136,7 +141,7 @@ bool Workers::must_leave(int worker) const { return core_.closing || worker >= c
 
 // Sleeps until there is something to do. Returns how many tickets it took, the oldest; none: there is other work, or
 // the worker must leave.
-std::size_t Workers::await_work(int worker, std::span<Ticket*> room, WorkerCounters& counters,
+std::size_t Workers::await_work(int worker, WorkerBed& bed, std::span<Ticket*> room, WorkerCounters& counters,
                                 std::unique_lock<std::mutex>& lock) {
   TicketBoard& tickets = core_.board.tickets;
   for (;;) {
@@ -146,8 +151,8 @@ std::size_t Workers::await_work(int worker, std::span<Ticket*> room, WorkerCount
     if (count > 0 || tickets.has_written() || tickets.may_grant()) return count;
     core_.observe();
     counters.begin_idle();
-    core_.crew.falls_asleep();
-    core_.workers_wake.wait(lock, [&] { return core_.crew.called() || must_leave(worker); });
+    core_.crew.falls_asleep(bed);
+    bed.wake.wait(lock, [&] { return bed.called; });
     core_.crew.wakes_up();
     counters.begin_work();
   }
@@ -155,9 +160,9 @@ std::size_t Workers::await_work(int worker, std::span<Ticket*> room, WorkerCount
 
 // The one that is woken needs the lock.
 void Workers::unlock_and_wake(std::unique_lock<std::mutex>& lock) {
-  const bool wake = core_.call_worker();
+  WorkerBed* const bed = core_.call_worker();
   lock.unlock();
-  if (wake) core_.workers_wake.notify_one();
+  if (bed) bed->wake.notify_one();
 }
 
 // The tickets' slots are written.

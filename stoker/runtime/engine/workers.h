@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <span>
 #include <thread>
@@ -25,12 +26,12 @@ class Workers {
   void join();
 
  private:
-  void work_loop(int worker);
-  void work_until_stopped(int worker, std::unique_lock<std::mutex>& lock);
+  void work_loop(int worker, WorkerBed& bed);
+  void work_until_stopped(int worker, WorkerBed& bed, std::unique_lock<std::mutex>& lock);
   void work_on(Ticket& ticket, CpuExecutor& executor) const;
   void make(Ticket& ticket, CpuExecutor& executor) const;
   bool must_leave(int worker) const;
-  std::size_t await_work(int worker, std::span<Ticket*> room, WorkerCounters& counters,
+  std::size_t await_work(int worker, WorkerBed& bed, std::span<Ticket*> room, WorkerCounters& counters,
                          std::unique_lock<std::mutex>& lock);
   void unlock_and_wake(std::unique_lock<std::mutex>& lock);
   void finish(std::span<Ticket* const> tickets, int worker, WorkerCounters& counters,
@@ -43,6 +44,7 @@ class Workers {
   Reader& reader_;
   const std::uint64_t seed_;
   const bool wants_label_;
+  std::deque<WorkerBed> beds_;  // of threads that there are or were: others may still notify them
   std::vector<std::thread> threads_;
 };
 
