@@ -52,7 +52,7 @@ void Engine::close() {
     core_.closing = true;
     core_.scratch.close();
     core_.reader_wakes.notify_all();
-    core_.workers_wake.notify_all();
+    core_.wake_all_workers();
     core_.consumer_wakes.notify_all();
   }
   core_.stop_reads.request_stop();
