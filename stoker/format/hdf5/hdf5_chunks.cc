@@ -25,6 +25,10 @@ class ChunkReader {
       fail(ErrorKind::kData, "'{}' is truncated or damaged: dataset '{}' would have {} chunks, and the file has {}",
            file.name(), dataset.name, count_, byte_count(file.size()));
     }
+    if (count_ > kHdf5ChunksMax) {
+      fail(ErrorKind::kLimit, "'{}': dataset '{}' has {} chunks; the limit is {}", file.name(), dataset.name, count_,
+           kHdf5ChunksMax);
+    }
   }
 
   std::vector<Hdf5Chunk> read() {
@@ -61,9 +65,6 @@ class ChunkReader {
 
   void read_implicit() {
     const std::uint64_t step = chunk_bytes_ * elements_between();
-    if (chunk_bytes_ > 0 && count_ > file_.size() / chunk_bytes_) {
-      file_.place(layout_address(), file_.size(), "a dataset's chunks");
-    }
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
       chunks_[i] = {.address = layout_address() + i * step, .bytes = chunk_bytes_};
     }

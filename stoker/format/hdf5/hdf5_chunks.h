@@ -28,8 +28,12 @@ struct Hdf5Chunk {
   std::uint32_t mask = 0;                // of the filters that it did not go through
 };
 
+/// Of a dataset.
+inline constexpr std::uint64_t kHdf5ChunksMax = std::uint64_t{1} << 24;
+
 /// The chunks along the first axis of a dataset whose chunks have whole rows, in order. `chunk_bytes`: of each, without
-/// filters. Throws kData, naming the dataset, if the index is damaged or truncated.
+/// filters. Throws kData, naming the dataset, if the index is damaged or truncated; kLimit for more than
+/// kHdf5ChunksMax.
 std::vector<Hdf5Chunk> read_hdf5_chunks(Hdf5File& file, const Hdf5Dataset& dataset, std::uint64_t chunk_bytes);
 
 /// An element of an array of chunks.

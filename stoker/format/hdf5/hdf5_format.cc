@@ -102,7 +102,7 @@ Hdf5Samples::Hdf5Samples(Source& source, std::stop_token stop, Hdf5Checksums che
       places_(source) {
   choose_rows(find_datasets());
   choose_label();
-  choose_array_image();
+  name_columns();
   place_columns();
 }
 
@@ -217,10 +217,6 @@ void Hdf5Samples::add_column(Hdf5Dataset dataset) {
   } else if (column.dataset.row_elements() == 1 && !own.is_big_endian) {
     column.use = Column::Use::kNumber;
   }
-  const auto same = [&](const Column& other) { return other.name == column.name; };
-  if (std::any_of(columns_.begin(), columns_.end(), same)) {
-    fail(ErrorKind::kData, "'{}' has two datasets of the name '{}'", source_.name(), column.name);
-  }
   columns_.push_back(std::move(column));
 }
 
@@ -247,8 +243,8 @@ void Hdf5Samples::choose_label() {
   }
 }
 
-/// One alone has the name of raw pixels.
-void Hdf5Samples::choose_array_image() {
+/// One array alone has the name of raw pixels.
+void Hdf5Samples::name_columns() {
   const auto fits = [](const Column& column) { return !column.is_label && column.can_be_image_array(); };
   Column* image = find(kImageDatasets, fits);
   if (!image) {
@@ -262,6 +258,11 @@ void Hdf5Samples::choose_array_image() {
         column.use == Column::Use::kNumber || (column.use == Column::Use::kVarying && !type.element.empty());
     if (!is_number) continue;
     column.name += fmt::format(".{}{}", type.element[0], 8 * type.element_size);
+  }
+  std::set<std::string_view> names;
+  for (const Column& column : columns_) {
+    if (column.is_label || names.insert(column.name).second) continue;
+    fail(ErrorKind::kData, "'{}' has two datasets for the field '{}'", source_.name(), column.name);
   }
   const bool has_image =
       image || std::any_of(columns_.begin(), columns_.end(), [](const Column& any) { return any.has_bytes(); });
@@ -312,9 +313,11 @@ bool Hdf5Samples::next(SampleRow& row) {
   set_key(row);
   set_label(row);
   const Column* const image_column = image();
+  named_by_bytes_.clear();
   for (const Column& column : columns_) {
     if (!column.is_label && !column.is_inner_key()) add_field(row, column, &column == image_column);
   }
+  require_different_names(row);
   ++next_;
   return true;
 }
@@ -386,13 +389,21 @@ void Hdf5Samples::add_field(SampleRow& row, const Column& column, bool is_image)
   if (!is_image && !column.extension.empty() && !is_image_field_name(name_)) name_.append(".").append(column.extension);
   std::replace(name_.begin(), name_.end(), '/', '.');
   if (name_.empty()) name_ = "data";
-  const auto used = [&](const SampleField& field) { return field.name == name_; };
-  if (std::any_of(row.fields.begin(), row.fields.end(), used)) {
-    fail(ErrorKind::kData, "'{}': row {} has two values of the name '{}'", source_.name(), next_, name_);
-  }
+  if (!column.extension.empty()) named_by_bytes_.push_back(row.fields.size());
   auto name = names_.find(name_);
   if (name == names_.end()) name = names_.insert(name_).first;
   row.fields.push_back({.name = *name, .part = {}, .offset = column.offset, .length = column.length});
+}
+
+/// Other names than those that their first bytes give to values are known to differ.
+void Hdf5Samples::require_different_names(const SampleRow& row) const {
+  for (const std::size_t one : named_by_bytes_) {
+    for (std::size_t other = 0; other < row.fields.size(); ++other) {
+      if (other == one || row.fields[other].name != row.fields[one].name) continue;
+      fail(ErrorKind::kData, "'{}': row {} has two values of the name '{}'", source_.name(), next_,
+           row.fields[one].name);
+    }
+  }
 }
 
 ShardNotes Hdf5Samples::take_notes() {

@@ -76,7 +76,7 @@ class Hdf5Samples final : public ShardScan {
   void choose_rows(std::vector<Hdf5Dataset> datasets);
   void add_column(Hdf5Dataset dataset);
   void choose_label();
-  void choose_array_image();
+  void name_columns();
   void place_columns();
   void place_arrays(Column& column, const std::vector<Hdf5Piece>& pieces);
   void skip(const Hdf5Dataset& dataset, std::string_view why);
@@ -86,6 +86,7 @@ class Hdf5Samples final : public ShardScan {
   void set_label(SampleRow& row);
   const Column* image() const;
   void add_field(SampleRow& row, const Column& column, bool is_image);
+  void require_different_names(const SampleRow& row) const;
   template <typename Fits>
   Column* find(const std::vector<std::string_view>& names, const Fits& fits);
 
@@ -107,6 +108,7 @@ class Hdf5Samples final : public ShardScan {
   std::uint64_t rows_ = 0, next_ = 0;
   std::set<std::string, std::less<>> names_;  // of fields: rows have views of them
   std::string name_;                          // scratch
+  std::vector<std::size_t> named_by_bytes_;   // fields of the row at hand
   ShardNotes notes_;
 };
 

@@ -259,8 +259,8 @@ TEST(Hdf5Format, RefusesWhatItCannotReadByName) {
   EXPECT_THAT(hdf5_refusal(hdf5_file({images_of(3), others})),
               HasSubstr("'images' has 3 rows and 'test_images' has 2 rows"));
   EXPECT_THAT(hdf5_refusal(hdf5_file({})), HasSubstr("has no datasets with rows"));
-  EXPECT_THAT(hdf5_refusal(hdf5_file({images_of(1), {.name = "Images", .shape = {1}, .content = "x"}})),
-              HasSubstr("two datasets of the name 'images'"));
+  EXPECT_THAT(hdf5_refusal(hdf5_file({images_of(1), {.name = "Npy", .type = "S1", .shape = {1}, .content = "x"}})),
+              HasSubstr("two datasets for the field 'npy'"));
 }
 
 TEST(Hdf5Format, RefusesGroupsThatGoInCircles) {

@@ -131,12 +131,13 @@ class GroupReader {
       const std::uint64_t object = table.address(file_.address_bytes());
       const std::uint32_t kind = table.u32();
       table.skip(4 + kScratchBytes);
-      const std::size_t end = name < names_.size() ? names_.find('\0', static_cast<std::size_t>(name)) : names_.npos;
-      if (end == names_.npos) table.refuse("a name lies outside of the heap of names");
+      const std::size_t begin = static_cast<std::size_t>(std::min<std::uint64_t>(name, names_.size()));
+      const std::size_t end = names_.find('\0', begin);
+      if (end == std::string::npos) table.refuse("a name lies outside of the heap of names");
       if (kind == kLinkByName) {
         pass_over();
       } else {
-        add(names_.substr(static_cast<std::size_t>(name), end - static_cast<std::size_t>(name)), object);
+        add(names_.substr(begin, end - begin), object);
       }
     }
   }

@@ -28,9 +28,9 @@ Hdf5Value Hdf5Heap::find(Bytes reference, std::uint64_t element_bytes) {
   const std::uint64_t address = load_number(reference.subspan(4, addresses));
   const std::uint64_t number = load_number(reference.subspan(4 + addresses, 4));
   const Collection& values = collection(address);
-  const auto found =
-      std::find_if(values.begin(), values.end(), [&](const Entry& entry) { return entry.number == number; });
-  if (found == values.end()) {
+  const auto found = std::lower_bound(values.begin(), values.end(), number,
+                                      [](const Entry& entry, std::uint64_t wanted) { return entry.number < wanted; });
+  if (found == values.end() || found->number != number) {
     fail(ErrorKind::kData, "'{}' is damaged: the collection of values at byte {} has no value {}", file_.name(),
          file_.place(address, 0, kCollection), number);
   }
@@ -83,6 +83,7 @@ Hdf5Heap::Collection Hdf5Heap::read_collection(std::uint64_t address) {
     values.push_back({.number = number, .value = {.offset = begin + at, .length = length}});
     at += std::min(bytes - at, (length + kAlignment - 1) / kAlignment * kAlignment);
   }
+  std::stable_sort(values.begin(), values.end(), [](const Entry& a, const Entry& b) { return a.number < b.number; });
   return values;
 }
 

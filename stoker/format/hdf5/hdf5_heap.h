@@ -40,7 +40,7 @@ class Hdf5Heap {
     std::uint16_t number = 0;
     Hdf5Value value{};
   };
-  using Collection = std::vector<Entry>;
+  using Collection = std::vector<Entry>;  // by number
 
   const Collection& collection(std::uint64_t address);
   Collection read_collection(std::uint64_t address);

@@ -65,12 +65,14 @@ void Hdf5Object::read_new(Hdf5File& file) {
 
 template <typename ReadBlock>
 void Hdf5Object::read_continuations(Hdf5File& file, const ReadBlock& read_block) {
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+  // Each may tell of more.
+  std::size_t taken = 0;
+  while (taken < blocks_.size()) {
     if (blocks_.size() > kBlocksMax || messages_.size() > kMessagesMax) {
       fail(ErrorKind::kData, "'{}' is damaged: the header of the object at byte {} has no end", file.name(),
            file.place(address_, 0, kHeader));
     }
-    const Block block = blocks_[i];
+    const Block block = blocks_[taken++];
     read_block(block);
   }
 }
