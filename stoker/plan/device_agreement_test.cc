@@ -258,14 +258,14 @@ TEST(DeviceAgreement, HoldsForImagesWhosePlanesDoNotFitTheScratchMemoryTogether)
   Recipe recipe = Recipe().decode().resize(16, 16).normalize("imagenet");
   recipe.view("again").decode().random_resized_crop(20).cast("u8");
   std::vector<Sample> samples;
-  for (std::uint64_t i = 0; i < 6; ++i) {
+  for (std::uint64_t i = 0; i < 8; ++i) {
     samples.push_back(indexed(noisy_jpeg(1400, 800 + static_cast<int>(i), i, {.quality = 20}), {1, 2, i}));
   }
-  SplitBatch split(recipe, 6, 1'000'000);
+  SplitBatch split(recipe, 8, 100'000);
   split.run(0, samples);
-  EXPECT_EQ(split.counts().entry_points_used, 6) << "the views share them";
+  EXPECT_EQ(split.counts().entry_points_used, 8) << "the views share them";
   EXPECT_GE(split.batch().waves(), 3U);
-  for (int slot = 0; slot < 6; ++slot) {
+  for (int slot = 0; slot < 8; ++slot) {
     const std::vector<SampleOutput> want = split.want(samples[static_cast<std::size_t>(slot)]);
     for (std::size_t view = 0; view < 2; ++view) {
       EXPECT_EQ(split.got(view, slot), want[view].bytes) << "slot " << slot << ", view " << view;
@@ -273,7 +273,14 @@ TEST(DeviceAgreement, HoldsForImagesWhosePlanesDoNotFitTheScratchMemoryTogether)
   }
 }
 
-// --- nvJPEG, for which Stoker's decoders stand in on this device
+// --- nvJPEG, for which Stoker's decoders stand in on the emulated device; its own pixels are not ours
+
+class DeviceAgreementWithNvjpeg : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!open_test_device()->memory_is_host()) GTEST_SKIP() << "on a GPU nvJPEG would be itself";
+  }
+};
 
 // Some of the samples without entry points, so that both ways go into one batch.
 void forget_entry_points(std::vector<Sample>& samples, std::uint64_t seed) {
@@ -305,7 +312,7 @@ std::vector<std::uint8_t> cmyk_jpeg() {
   return encode_test_jpeg({.name = "cmyk", .components = 4}, make_test_image(50, 40, 4));
 }
 
-TEST(DeviceAgreementWithNvjpeg, HoldsForEveryImageAmongOthersInOneBatch) {
+TEST_F(DeviceAgreementWithNvjpeg, HoldsForEveryImageAmongOthersInOneBatch) {
   for (const char* mode : {"planar", "faithful"}) {
     const Recipe recipe = Recipe().decode(mode).random_resized_crop(40).random_flip().normalize("imagenet").cast("f16");
     std::vector<Sample> samples;
@@ -326,7 +333,7 @@ TEST(DeviceAgreementWithNvjpeg, HoldsForEveryImageAmongOthersInOneBatch) {
   }
 }
 
-TEST(DeviceAgreementWithNvjpeg, HoldsForViewsThatShareAFile) {
+TEST_F(DeviceAgreementWithNvjpeg, HoldsForViewsThatShareAFile) {
   std::vector<Sample> samples;
   for (std::uint64_t i = 0; i < 9; ++i) samples.push_back(indexed(noisy_jpeg(210, 190, i), {1, 2, i}));
   forget_entry_points(samples, 0);
@@ -335,7 +342,7 @@ TEST(DeviceAgreementWithNvjpeg, HoldsForViewsThatShareAFile) {
   EXPECT_EQ(expect_agreement_with_nvjpeg(recipe, samples, "shared"), 6);
 }
 
-TEST(DeviceAgreementWithNvjpeg, HoldsForEveryKindOfJpeg) {
+TEST_F(DeviceAgreementWithNvjpeg, HoldsForEveryKindOfJpeg) {
   std::vector<Sample> samples;
   for (const TestJpeg& kind : test_jpeg_kinds()) {
     samples.push_back({.encoded = encode_test_jpeg(kind, make_test_image(83, 57, kind.components)),
@@ -348,7 +355,7 @@ TEST(DeviceAgreementWithNvjpeg, HoldsForEveryKindOfJpeg) {
   EXPECT_LT(left, static_cast<std::int64_t>(samples.size()) - 5) << "CMYK, RGB, arithmetic coding, several scans";
 }
 
-TEST(DeviceAgreementWithNvjpeg, HoldsForRandomRecipesOnImagesOfWhichSomeAreDamaged) {
+TEST_F(DeviceAgreementWithNvjpeg, HoldsForRandomRecipesOnImagesOfWhichSomeAreDamaged) {
   std::int64_t left = 0;
   for (std::uint64_t seed = 0; seed < rounds(std::uint64_t{40}); ++seed) {
     Random random(seed, 6, 0, 0);
@@ -379,7 +386,7 @@ TEST(DeviceAgreementWithNvjpeg, HoldsForRandomRecipesOnImagesOfWhichSomeAreDamag
   EXPECT_GT(left, 0);
 }
 
-TEST(DeviceAgreementWithNvjpeg, HoldsForEveryOrientation) {
+TEST_F(DeviceAgreementWithNvjpeg, HoldsForEveryOrientation) {
   std::vector<Sample> samples;
   for (int orientation = 1; orientation <= 8; ++orientation) {
     samples.push_back({.encoded = turned_jpeg(45, 28, 5, orientation), .entry_points = {}, .draw = {1, 2, 3}});
@@ -398,7 +405,7 @@ Sample large_image(int width, int height, std::uint64_t seed) {
   return sample;
 }
 
-TEST(DeviceAgreementWithNvjpeg, HoldsForImagesWhosePlanesDoNotFitTheScratchMemoryTogether) {
+TEST_F(DeviceAgreementWithNvjpeg, HoldsForImagesWhosePlanesDoNotFitTheScratchMemoryTogether) {
   Recipe recipe = Recipe().decode().resize(16, 16).normalize("imagenet");
   recipe.view("again").decode().random_resized_crop(20).cast("u8");
   std::vector<Sample> samples;
@@ -407,12 +414,12 @@ TEST(DeviceAgreementWithNvjpeg, HoldsForImagesWhosePlanesDoNotFitTheScratchMemor
     samples.push_back(indexed(noisy_jpeg(1400, 800, i, {.quality = 20}), {1, 2, i}));
   }
   EXPECT_EQ(expect_agreement_with_nvjpeg(recipe, samples, "large", 1'000'000), 4);
-  SplitBatch split(recipe, 8, 1'000'000, true);
+  SplitBatch split(recipe, 8, 100'000, true);
   split.run(0, samples);
   EXPECT_GE(split.batch().waves(), 1 + 2U) << "two files at a time";
 }
 
-TEST(DeviceAgreementWithNvjpeg, WhereThereIsNoRoomImagesAreDecodedHere) {
+TEST_F(DeviceAgreementWithNvjpeg, WhereThereIsNoRoomImagesAreDecodedHere) {
   const Recipe recipe = Recipe().decode().resize(16, 16).normalize("imagenet");
   const std::vector<Sample> file = {{.encoded = noisy_jpeg(300, 200, 1), .entry_points = {}, .draw = {1, 2, 3}}};
   EXPECT_EQ(expect_agreement_with_nvjpeg(recipe, file, "large file", 1000), 0);
@@ -422,13 +429,13 @@ TEST(DeviceAgreementWithNvjpeg, WhereThereIsNoRoomImagesAreDecodedHere) {
   EXPECT_EQ(expect_agreement_with_nvjpeg(with_more_scratch, planes, "large planes and tensors"), 1);
 }
 
-TEST(DeviceAgreementWithNvjpeg, ItIsGivenNoImageThatAnIndexKnowsToBeDamaged) {
+TEST_F(DeviceAgreementWithNvjpeg, ItIsGivenNoImageThatAnIndexKnowsToBeDamaged) {
   const std::vector<Sample> samples = {
       {.encoded = noisy_jpeg(90, 80, 1), .entry_points = {}, .draw = {1, 2, 3}, .has_faults = true}};
   EXPECT_EQ(expect_agreement_with_nvjpeg(Recipe().decode().resize(32, 32), samples, "damaged"), 0);
 }
 
-TEST(DeviceAgreementWithNvjpeg, TellsWhichFileWasRefused) {
+TEST_F(DeviceAgreementWithNvjpeg, TellsWhichFileWasRefused) {
   const Recipe recipe = Recipe().decode().resize(64, 64);
   std::vector<Sample> samples;
   for (std::uint64_t i = 0; i < 6; ++i) samples.push_back(indexed(noisy_jpeg(90, 80, i), {1, 2, i}));
