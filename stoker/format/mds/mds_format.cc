@@ -9,6 +9,7 @@
 #include "stoker/base/units.h"
 #include "stoker/format/compressed_file.h"
 #include "stoker/format/mds/mds_folder.h"
+#include "stoker/format/mds/mds_shard_writer.h"
 
 namespace stoker {
 namespace {
@@ -32,6 +33,11 @@ std::vector<Location> MdsFormat::listed_shards(const Stores& stores, const Locat
 
 std::unique_ptr<ShardScan> MdsFormat::scan(Source& shard, const std::stop_token& stop) const {
   return std::make_unique<MdsSamples>(shard, stop);
+}
+
+const WritableFormat* MdsFormat::writing() const {
+  static const MdsWriting writing;
+  return &writing;
 }
 
 MdsSamples::MdsSamples(Source& source, std::stop_token stop) : source_(source), stop_(std::move(stop)) {}

@@ -23,6 +23,7 @@ class MdsFormat final : public ShardFormat {
   bool is_shard_name(std::string_view name) const override;
   std::vector<Location> listed_shards(const Stores& stores, const Location& folder) const override;
   std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const override;
+  const WritableFormat* writing() const override;
 };
 
 /// The samples of an MDS shard one by one.
