@@ -5,6 +5,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
+#include "stoker/format/parquet/parquet_shard_writer.h"
 
 namespace stoker {
 namespace {
@@ -27,6 +28,11 @@ bool ParquetFormat::recognises(const ShardCandidate& shard) const {
 std::unique_ptr<ShardScan> ParquetFormat::scan(Source& shard, const std::stop_token& stop) const {
   stop_if_asked(stop, shard.name());
   return std::make_unique<ParquetSamples>(shard, stop);
+}
+
+const WritableFormat* ParquetFormat::writing() const {
+  static const ParquetWriting writing;
+  return &writing;
 }
 
 ParquetSamples::ParquetSamples(Source& source, std::stop_token stop, std::uint64_t pages_bytes_max)

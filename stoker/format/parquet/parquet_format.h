@@ -22,6 +22,7 @@ class ParquetFormat final : public ShardFormat {
   bool recognises(const ShardCandidate& shard) const override;
   bool is_shard_name(std::string_view name) const override { return name.ends_with(".parquet"); }
   std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const override;
+  const WritableFormat* writing() const override;
 };
 
 /// The samples of a Parquet file one by one.
