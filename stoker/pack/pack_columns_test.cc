@@ -237,7 +237,7 @@ class PackMdsIndex : public PackOfTinyFolder {
 
 TEST_F(PackMdsIndex, ListsTheShards) {
   pack_to("out", options());
-  const Fingerprint packed = open_dataset({out("")}, std::make_shared<InlineExecutor>())->fingerprint();
+  const std::uint64_t packed = open_dataset({out("")}, std::make_shared<InlineExecutor>())->fingerprint();
   const std::string index = read_file(out("index.json"));
   EXPECT_THAT(index, HasSubstr(R"("column_encodings":["str","png","int"],"column_names":["__key__","image","label"])"));
   EXPECT_THAT(index, HasSubstr(fmt::format(R"("basename":"shard-000000.mds","bytes":{})",
