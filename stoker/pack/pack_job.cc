@@ -104,6 +104,24 @@ std::uint64_t hash_of_fields(const Dataset& dataset, const std::stop_token& stop
   return hasher.digest();
 }
 
+/// The budget without what a shard takes while it is made; unset for the default. Throws kMemory where nothing is left.
+std::optional<std::uint64_t> memory_for_samples(const PackOptions& options) {
+  const std::uint64_t held = options.format->held_bytes(options.shard_bytes);
+  if (held == 0) return options.memory;
+  const int threads = options.threads != 0 ? options.threads : usable_cores();
+  const std::uint64_t budget = options.memory.value_or(default_job_memory(threads));
+  const std::uint64_t left = budget - std::min(budget, held);
+  try {
+    divide_job_memory(left, threads);
+  } catch (const Error& error) {
+    throw error.with_context(
+        fmt::format("of a budget of {}, {} are for a shard of {}, which is held in memory (choose "
+                    "smaller shards, or more memory)",
+                    whole_megabytes(budget), whole_megabytes(held), options.format->name()));
+  }
+  return left;
+}
+
 /// A packed data set in the making.
 class PackJob {
  public:
@@ -114,7 +132,8 @@ class PackJob {
         shards_(open_dataset(data, options.stores, {.cache_folder = cache_folder}, options.stop)),
         dataset_(with_fields(shards_, options.fields, options.stop)),
         fields_hash_(hash_of_fields(*dataset_, options.stop)),
-        selection_(*dataset_, options.classes, options.shuffle, options.stop) {
+        selection_(*dataset_, options.classes, options.shuffle, options.stop),
+        memory_(memory_for_samples(options)) {
     require_all_fit();
   }
 
@@ -127,12 +146,11 @@ class PackJob {
   std::string job() const;
   std::string journal_job(const SourceState& source) const;
   std::uint64_t shard_bytes_max() const { return std::min(options_.shard_bytes, options_.format->shard_bytes_max()); }
-  std::optional<std::uint64_t> memory_for_sweep() const;
   SweepOptions sweeping() const {
     // Photographs have about one bit per pixel, and pixels 24.
     return {.threads = options_.threads,
             .stop = options_.stop,
-            .memory = memory_for_sweep(),
+            .memory = memory_,
             .growth = options_.transform.raw ? 24u : 1u};
   }
   SampleSweep::Work work() const;
@@ -153,6 +171,7 @@ class PackJob {
   const std::shared_ptr<const Dataset> dataset_;  // the same with the chosen fields
   const std::uint64_t fields_hash_;
   const PackSelection selection_;
+  const std::optional<std::uint64_t> memory_;  // for samples, without a shard in the making; unset for the default
   PackContents contents_;
 };
 
@@ -175,24 +194,6 @@ void PackJob::require_all_fit() {
   if (options_.transform.raw) contents_.rename_images("npy");
   if (options_.transform.quality) contents_.rename_images("jpg");
   options_.format->require_all_fit(contents_);
-}
-
-/// The budget without what a shard takes while it is made; unset for the default.
-std::optional<std::uint64_t> PackJob::memory_for_sweep() const {
-  const std::uint64_t held = options_.format->held_bytes(options_.shard_bytes);
-  if (held == 0) return options_.memory;
-  const int threads = options_.threads != 0 ? options_.threads : usable_cores();
-  const std::uint64_t budget = options_.memory.value_or(default_job_memory(threads));
-  const std::uint64_t left = budget - std::min(budget, held);
-  try {
-    divide_job_memory(left, threads);
-  } catch (const Error& error) {
-    throw error.with_context(
-        fmt::format("of a budget of {}, {} are for a shard of {}, which is held in memory (choose "
-                    "smaller shards, or more memory)",
-                    whole_megabytes(budget), whole_megabytes(held), options_.format->name()));
-  }
-  return left;
 }
 
 Location PackJob::shard_location(const Location& to, std::size_t number) const {
