@@ -10,6 +10,7 @@
 #include "stoker/base/little_endian.h"
 #include "stoker/format/manifest/manifest.h"
 #include "stoker/format/open/sharded_dataset.h"
+#include "stoker/format/parquet/parquet_footer.h"
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/pack/pack_testing.h"
 #include "stoker/pack/verify_job.h"
@@ -212,6 +213,23 @@ TEST(PackParquet, NamesTheClassesInEachFile) {
       open_dataset({folder.path("out/shard-000001.parquet")}, std::make_shared<InlineExecutor>(), {.use = false});
   EXPECT_EQ(whole->classes().size(), 3u);
   EXPECT_EQ(shard->classes(), whole->classes());
+}
+
+TEST(PackParquet, SaysWhereValuesLieInEachRowGroup) {
+  TempFolder folder;
+  pack({tiny_folder(folder, 1100, 2)}, folder.path("out"), {.format = &writable_format("parquet")});
+  const std::string shard = folder.path("out/shard-000000.parquet");
+  const std::shared_ptr<Source> file = Stores().open(shard);
+  EXPECT_EQ(read_parquet_footer(*file).groups.size(), 2u);
+  const auto indexed = open_dataset({folder.path("out")}, std::make_shared<InlineExecutor>());
+  const auto scanned = open_dataset({shard}, std::make_shared<InlineExecutor>(), {.use = false});
+  ASSERT_EQ(indexed->size(), 1100);
+  for (const std::int64_t sample : {0, 999, 1000, 1099}) {
+    const SampleRow row = indexed->row(sample);
+    EXPECT_EQ(row.image_field()->offset, scanned->row(sample).image_field()->offset);
+    std::vector<std::uint8_t> image(row.image_field()->length);
+    EXPECT_NO_THROW(read_checked(row, *row.image_field(), image));
+  }
 }
 
 // --- MDS
