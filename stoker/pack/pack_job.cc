@@ -340,6 +340,7 @@ PackResult PackJob::run(const Location& to) {
 /// Those that belong to all shards.
 void PackJob::put_files(const Location& to, Manifest& made) const {
   std::vector<WrittenShard> shards;
+  shards.reserve(made.shards.size());
   for (const ManifestShard& shard : made.shards) {
     shards.push_back({.name = shard.name, .bytes = shard.bytes, .samples = shard.samples});
   }

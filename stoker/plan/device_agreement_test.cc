@@ -128,6 +128,7 @@ void expect_agreement_of_images(const std::vector<Recipe>& recipes) {
     CpuExecutor executor(plan);
     for (const ImageSize size : kAgreementSizes) {
       ++seed;
+      if (kSanitized && seed % 5 > 1) continue;  // twelve sizes: over the recipes each of them comes
       for (std::vector<std::uint8_t>& encoded : agreement_images(size, seed)) {
         Sample sample = indexed(std::move(encoded), {seed, 1, seed * 7});
         const Bytes fields[] = {sample.encoded};
@@ -139,7 +140,7 @@ void expect_agreement_of_images(const std::vector<Recipe>& recipes) {
         samples.push_back(std::move(sample));
       }
     }
-    ASSERT_GE(samples.size(), 12U);
+    ASSERT_GE(samples.size(), kSanitized ? 3U : 12U);
     expect_agreement(recipe, samples, "agreement recipes");
   }
 }

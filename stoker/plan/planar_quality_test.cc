@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stoker/base/hash.h"
+#include "stoker/base/rounds_testing.h"
 #include "stoker/plan/reference_planar.h"
 
 namespace stoker {
@@ -132,6 +133,7 @@ constexpr Crop kCrops[] = {{0, 0, 320, 240, 224, 224}, {31, 17, 200, 151, 128, 9
 // 52.97 to 55.59 dB when the definition was frozen; what is lost is mostly the rounding of planes to 8 bits.
 TEST(PlanarPixels, AreCloseToThoseOfResamplingRgb) {
   for (const Crop& crop : kCrops) {
+    if (kSanitized && crop.x == 0) continue;  // the largest: sanitizers learn no more from it
     for (const int factor : {1, 2}) {
       for (const Filter filter : {Filter::kBilinear, Filter::kBicubic})
         EXPECT_GT(psnr_to_rgb_resampling(factor, crop, filter), 52.5) << crop.width << " " << factor;

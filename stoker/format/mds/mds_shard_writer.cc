@@ -181,6 +181,7 @@ std::vector<WrittenFile> MdsWriting::files_beside(const PackContents& contents,
                                                   const std::vector<WrittenShard>& shards) const {
   if (shards.empty()) return {};
   std::vector<MdsListedShard> listed;
+  listed.reserve(shards.size());
   for (const WrittenShard& shard : shards) {
     listed.push_back({.name = shard.name, .bytes = shard.bytes, .samples = static_cast<std::uint64_t>(shard.samples)});
   }

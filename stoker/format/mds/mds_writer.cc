@@ -34,6 +34,7 @@ MdsJson description_of(const std::vector<MdsColumn>& columns) {
 
 std::vector<MdsColumn> mds_columns(const std::vector<MdsColumnSpec>& specs) {
   std::vector<MdsColumn> columns;
+  columns.reserve(specs.size());
   for (const MdsColumnSpec& spec : specs) columns.push_back(mds_column(spec.name, spec.encoding));
   std::sort(columns.begin(), columns.end(), [](const MdsColumn& a, const MdsColumn& b) { return a.name < b.name; });
   const auto twice = std::adjacent_find(columns.begin(), columns.end(),
