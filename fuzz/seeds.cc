@@ -17,6 +17,7 @@
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index/index_places.h"
 #include "stoker/format/index/index_testing.h"
+#include "stoker/format/litdata/litdata_testing.h"
 #include "stoker/format/lmdb/lmdb_page.h"
 #include "stoker/format/lmdb/lmdb_testing.h"
 #include "stoker/format/manifest/manifest.h"
@@ -168,6 +169,21 @@ void keep_mds(const Corpus& corpus) {
                                 as_bytes(i == 0 ? "a" : ""), as_bytes("?")});
   }
   file.finish();
+}
+
+/// Values in the order of the target's leaves.
+void keep_litdata(const Corpus& corpus) {
+  const std::string jpeg = "\xff\xd8\xff no picture";
+  std::vector<std::string> items;
+  for (const int i : {0, 1}) {
+    items.push_back(litdata_item({jpeg, litdata_int(i), i == 0 ? "a/1.jpg" : "b", litdata_u32s({9, 1, 1}) + "real",
+                                  litdata_u32s({0x0b000000, 0x01000000, 0x02000000}) + "xy",
+                                  litdata_u32s({1, static_cast<std::uint32_t>(jpeg.size())}) + jpeg,
+                                  litdata_u32s({2, 1, 3}) + "RGB" + "abcdef", "?"}));
+  }
+  corpus.keep("litdata", "plain", as_bytes(litdata_chunk(items)));
+  corpus.keep("litdata", "frames", as_bytes(litdata_chunk_of_frames(items, 1)));
+  corpus.keep("litdata", "list", as_bytes(litdata_list({{"a", "jpeg"}, {"b", "no_header_numpy:3"}}, {{"x.bin", 2}})));
 }
 
 void keep_zips(const Corpus& corpus) {
@@ -390,10 +406,11 @@ int main(int argc, char** argv) {
   }
   const stoker::Corpus corpus(argv[1]);
   for (const auto keep :
-       {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_tfrecords,
-        stoker::keep_parquet, stoker::keep_zips, stoker::keep_mds, stoker::keep_databases, stoker::keep_lists,
-        stoker::keep_manifests, stoker::keep_arrays, stoker::keep_rows, stoker::keep_images, stoker::keep_tiffs,
-        stoker::keep_jpeg2000s, stoker::keep_avifs, stoker::keep_recipes, stoker::keep_jpegs}) {
+       {stoker::keep_indexes,   stoker::keep_index_in_tar, stoker::keep_blocks,  stoker::keep_tars,
+        stoker::keep_tfrecords, stoker::keep_parquet,      stoker::keep_zips,    stoker::keep_mds,
+        stoker::keep_litdata,   stoker::keep_databases,    stoker::keep_lists,   stoker::keep_manifests,
+        stoker::keep_arrays,    stoker::keep_rows,         stoker::keep_images,  stoker::keep_tiffs,
+        stoker::keep_jpeg2000s, stoker::keep_avifs,        stoker::keep_recipes, stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

@@ -6,6 +6,7 @@
 #include "stoker/base/words.h"
 #include "stoker/format/folder/folder_format.h"
 #include "stoker/format/list/list_format.h"
+#include "stoker/format/litdata/litdata_format.h"
 #include "stoker/format/lmdb/lmdb_format.h"
 #include "stoker/format/mds/mds_format.h"
 #include "stoker/format/member_name.h"
@@ -51,11 +52,12 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const ParquetFormat parquet;
   static const NpyFormat npy;  // before zip, which an npz is, too
   static const MdsFormat mds;
+  static const LitDataFormat litdata;
   static const ZipFormat zip;
   static const LmdbFormat lmdb;
   static const ListFormat list;
-  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &parquet,
-                                                          &npy,    &zip, &mds,      &lmdb,     &list};
+  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &parquet, &npy,
+                                                          &zip,    &mds, &litdata,  &lmdb,     &list};
   return formats;
 }
 
