@@ -14,6 +14,7 @@
 #include "stoker/codec/jpeg2000/jpeg2000_testing.h"
 #include "stoker/codec/npy.h"
 #include "stoker/codec/tiff/tiff_testing.h"
+#include "stoker/format/beton/beton_testing.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index/index_places.h"
 #include "stoker/format/index/index_testing.h"
@@ -184,6 +185,24 @@ void keep_litdata(const Corpus& corpus) {
   corpus.keep("litdata", "plain", as_bytes(litdata_chunk(items)));
   corpus.keep("litdata", "frames", as_bytes(litdata_chunk_of_frames(items, 1)));
   corpus.keep("litdata", "list", as_bytes(litdata_list({{"a", "jpeg"}, {"b", "no_header_numpy:3"}}, {{"x.bin", 2}})));
+}
+
+void keep_betons(const Corpus& corpus) {
+  using namespace std::string_literals;
+  const std::string jpeg = "\xff\xd8\xff no picture";
+  corpus.keep("beton", "images",
+              as_bytes(beton_file({{"image"}, {"label", BetonType::kInteger}},
+                                  {{{jpeg}, {beton_int(0)}},
+                                   {{"abcdef", true, 2, 1}, {beton_int(1)}},
+                                   {{"ghijkl", true, 2, 1}, {beton_int(2)}}},
+                                  64)));
+  corpus.keep("beton", "fields",
+              as_bytes(beton_file({{"text", BetonType::kBytes},
+                                   {"weight", BetonType::kFloat},
+                                   {"meta", BetonType::kJson},
+                                   {"box", BetonType::kArray, "<f4", {2}},
+                                   {"mask", BetonType::kTensor, "|u1", {2, 2}}},
+                                  {{{"words"}, {beton_int(5)}, {"{}\0"s}, {"floatval"}, {"abcd"}}}, 64)));
 }
 
 void keep_zips(const Corpus& corpus) {
@@ -406,11 +425,12 @@ int main(int argc, char** argv) {
   }
   const stoker::Corpus corpus(argv[1]);
   for (const auto keep :
-       {stoker::keep_indexes,   stoker::keep_index_in_tar, stoker::keep_blocks,  stoker::keep_tars,
-        stoker::keep_tfrecords, stoker::keep_parquet,      stoker::keep_zips,    stoker::keep_mds,
-        stoker::keep_litdata,   stoker::keep_databases,    stoker::keep_lists,   stoker::keep_manifests,
-        stoker::keep_arrays,    stoker::keep_rows,         stoker::keep_images,  stoker::keep_tiffs,
-        stoker::keep_jpeg2000s, stoker::keep_avifs,        stoker::keep_recipes, stoker::keep_jpegs}) {
+       {stoker::keep_indexes,   stoker::keep_index_in_tar, stoker::keep_blocks,    stoker::keep_tars,
+        stoker::keep_tfrecords, stoker::keep_parquet,      stoker::keep_zips,      stoker::keep_mds,
+        stoker::keep_litdata,   stoker::keep_betons,       stoker::keep_databases, stoker::keep_lists,
+        stoker::keep_manifests, stoker::keep_arrays,       stoker::keep_rows,      stoker::keep_images,
+        stoker::keep_tiffs,     stoker::keep_jpeg2000s,    stoker::keep_avifs,     stoker::keep_recipes,
+        stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

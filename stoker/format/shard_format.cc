@@ -4,6 +4,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/words.h"
+#include "stoker/format/beton/beton_format.h"
 #include "stoker/format/folder/folder_format.h"
 #include "stoker/format/list/list_format.h"
 #include "stoker/format/litdata/litdata_format.h"
@@ -53,11 +54,12 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const NpyFormat npy;  // before zip, which an npz is, too
   static const MdsFormat mds;
   static const LitDataFormat litdata;
+  static const BetonFormat beton;
   static const ZipFormat zip;
   static const LmdbFormat lmdb;
   static const ListFormat list;
   static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &parquet, &npy,
-                                                          &zip,    &mds, &litdata,  &lmdb,     &list};
+                                                          &zip,    &mds, &litdata,  &beton,    &lmdb,    &list};
   return formats;
 }
 

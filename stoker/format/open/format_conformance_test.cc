@@ -16,6 +16,8 @@
 #include "stoker/base/little_endian.h"
 #include "stoker/base/log_testing.h"
 #include "stoker/base/random.h"
+#include "stoker/format/beton/beton_format.h"
+#include "stoker/format/beton/beton_testing.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index/index_writer.h"
 #include "stoker/format/litdata/litdata_format.h"
@@ -166,6 +168,12 @@ void write_as_litdata(const std::string& path, const std::vector<TestSample>& sa
 void write_as_litdata_frames(const std::string& path, const std::vector<TestSample>& samples) {
   write_as_litdata_by(path, samples,
                       [](const std::vector<std::string>& items) { return litdata_chunk_of_frames(items, 2); });
+}
+
+void write_as_beton(const std::string& path, const std::vector<TestSample>& samples) {
+  std::vector<TestBetonSample> values;
+  for (const TestSample& sample : samples) values.push_back({{sample.jpg}, {beton_int(sample.label)}});
+  write_whole_file(path, as_bytes(beton_file({{"image"}, {"label", BetonType::kInteger}}, values)));
 }
 
 /// Every third image is deflated; classes are folders.
@@ -385,6 +393,7 @@ INSTANTIATE_TEST_SUITE_P(
         FormatCase{"litdata", "chunk-0-0.bin", format_object<LitDataFormat>, write_as_litdata, false, true, 1},
         FormatCase{"litdata_frames", "chunk-0-0.bin", format_object<LitDataFormat>, write_as_litdata_frames, false,
                    true, 1},
+        FormatCase{"beton", "train.beton", format_object<BetonFormat>, write_as_beton, false, false, 1},
         FormatCase{"lmdb", "train.mdb", format_object<LmdbFormat>, write_as_lmdb, false, false, 1}),
     [](const auto& instance) { return instance.param.name; });
 
