@@ -51,9 +51,9 @@ class BetonSamples final : public ShardScan {
   void open();
   void read_allocations();
   void split();
-  void add_image(std::size_t field, const Allocation& at);
-  void add_array(std::size_t field, const Allocation& at);
-  void add_picture(std::size_t field, const Allocation& at, std::vector<std::uint64_t> shape);
+  void add_image(std::size_t number, const Allocation& at);
+  void add_array(std::size_t number, const Allocation& at);
+  void add_picture(std::size_t number, const Allocation& at, std::vector<std::uint64_t> shape);
   std::uint64_t count_run(const BetonField& field, const Allocation& at);
 
   Source& source_;
