@@ -14,10 +14,12 @@
 #include "stoker/codec/jpeg2000/jpeg2000_testing.h"
 #include "stoker/codec/npy.h"
 #include "stoker/codec/tiff/tiff_testing.h"
+#include "stoker/format/beton/beton_testing.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/hdf5/hdf5_testing.h"
 #include "stoker/format/index/index_places.h"
 #include "stoker/format/index/index_testing.h"
+#include "stoker/format/litdata/litdata_testing.h"
 #include "stoker/format/lmdb/lmdb_page.h"
 #include "stoker/format/lmdb/lmdb_testing.h"
 #include "stoker/format/manifest/manifest.h"
@@ -171,6 +173,39 @@ void keep_mds(const Corpus& corpus) {
   file.finish();
 }
 
+/// Values in the order of the target's leaves.
+void keep_litdata(const Corpus& corpus) {
+  const std::string jpeg = "\xff\xd8\xff no picture";
+  std::vector<std::string> items;
+  for (const int i : {0, 1}) {
+    items.push_back(litdata_item({jpeg, litdata_int(i), i == 0 ? "a/1.jpg" : "b", litdata_u32s({9, 1, 1}) + "real",
+                                  litdata_u32s({0x0b000000, 0x01000000, 0x02000000}) + "xy",
+                                  litdata_u32s({1, static_cast<std::uint32_t>(jpeg.size())}) + jpeg,
+                                  litdata_u32s({2, 1, 3}) + "RGB" + "abcdef", "?"}));
+  }
+  corpus.keep("litdata", "plain", as_bytes(litdata_chunk(items)));
+  corpus.keep("litdata", "frames", as_bytes(litdata_chunk_of_frames(items, 1)));
+  corpus.keep("litdata", "list", as_bytes(litdata_list({{"a", "jpeg"}, {"b", "no_header_numpy:3"}}, {{"x.bin", 2}})));
+}
+
+void keep_betons(const Corpus& corpus) {
+  using namespace std::string_literals;
+  const std::string jpeg = "\xff\xd8\xff no picture";
+  corpus.keep("beton", "images",
+              as_bytes(beton_file({{"image"}, {"label", BetonType::kInteger}},
+                                  {{{jpeg}, {beton_int(0)}},
+                                   {{"abcdef", true, 2, 1}, {beton_int(1)}},
+                                   {{"ghijkl", true, 2, 1}, {beton_int(2)}}},
+                                  64)));
+  corpus.keep("beton", "fields",
+              as_bytes(beton_file({{"text", BetonType::kBytes},
+                                   {"weight", BetonType::kFloat},
+                                   {"meta", BetonType::kJson},
+                                   {"box", BetonType::kArray, "<f4", {2}},
+                                   {"mask", BetonType::kTensor, "|u1", {2, 2}}},
+                                  {{{"words"}, {beton_int(5)}, {"{}\0"s}, {"floatval"}, {"abcd"}}}, 64)));
+}
+
 void keep_zips(const Corpus& corpus) {
   TestZip zip{.members = {{.name = "cat/1.jpg", .content = "one"},
                           {.name = "cat/1.json", .content = "{}", .descriptor = true},
@@ -217,8 +252,10 @@ void keep_hdf5s(const Corpus& corpus) {
   corpus.keep("hdf5", "new_values", as_bytes(hdf5_file(values, {.is_new = true, .group = "train"})));
   corpus.keep("hdf5", "heap_of_links", as_bytes(hdf5_file(values, {.is_new = true, .has_dense_links = true})));
   // zlib's bytes are not the same from every version of its library.
-  Hdf5TestDataset images{.name = "images", .shape = {14, 1, 2, 3}, .content = std::string(84, 'x'), .chunk = {1, 1, 2, 3}};
-  Hdf5TestDataset labels{.name = "labels", .type = "<i2", .shape = {14}, .content = std::string(28, '\1'), .chunk = {4}};
+  Hdf5TestDataset images{
+      .name = "images", .shape = {14, 1, 2, 3}, .content = std::string(84, 'x'), .chunk = {1, 1, 2, 3}};
+  Hdf5TestDataset labels{
+      .name = "labels", .type = "<i2", .shape = {14}, .content = std::string(28, '\1'), .chunk = {4}};
   labels.filters = {Hdf5Filter::kShuffle, Hdf5Filter::kLzf, Hdf5Filter::kFletcher32};
   const auto keep = [&](const std::string& name, Hdf5ChunkIndex index) {
     images.index = labels.index = index;
@@ -410,11 +447,12 @@ int main(int argc, char** argv) {
     return 2;
   }
   const stoker::Corpus corpus(argv[1]);
-  for (const auto keep :
-       {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_tfrecords,
-        stoker::keep_parquet, stoker::keep_zips, stoker::keep_mds, stoker::keep_databases, stoker::keep_hdf5s, stoker::keep_lists,
-        stoker::keep_manifests, stoker::keep_arrays, stoker::keep_rows, stoker::keep_images, stoker::keep_tiffs,
-        stoker::keep_jpeg2000s, stoker::keep_avifs, stoker::keep_recipes, stoker::keep_jpegs}) {
+  for (const auto keep : {stoker::keep_indexes,   stoker::keep_index_in_tar, stoker::keep_blocks,    stoker::keep_tars,
+                          stoker::keep_tfrecords, stoker::keep_parquet,      stoker::keep_zips,      stoker::keep_mds,
+                          stoker::keep_litdata,   stoker::keep_betons,       stoker::keep_databases, stoker::keep_hdf5s,
+                          stoker::keep_lists,     stoker::keep_manifests,    stoker::keep_arrays,    stoker::keep_rows,
+                          stoker::keep_images,    stoker::keep_tiffs,        stoker::keep_jpeg2000s, stoker::keep_avifs,
+                          stoker::keep_recipes,   stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

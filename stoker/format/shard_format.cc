@@ -4,9 +4,11 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/words.h"
+#include "stoker/format/beton/beton_format.h"
 #include "stoker/format/folder/folder_format.h"
 #include "stoker/format/hdf5/hdf5_format.h"
 #include "stoker/format/list/list_format.h"
+#include "stoker/format/litdata/litdata_format.h"
 #include "stoker/format/lmdb/lmdb_format.h"
 #include "stoker/format/mds/mds_format.h"
 #include "stoker/format/member_name.h"
@@ -52,12 +54,14 @@ const std::vector<const ShardFormat*>& shard_formats() {
   static const ParquetFormat parquet;
   static const NpyFormat npy;  // before zip, which an npz is, too
   static const MdsFormat mds;
+  static const LitDataFormat litdata;
+  static const BetonFormat beton;
   static const ZipFormat zip;
   static const LmdbFormat lmdb;
   static const Hdf5Format hdf5;
   static const ListFormat list;
-  static const std::vector<const ShardFormat*> formats = {&folder, &tar, &tfrecord, &recordio, &parquet, &npy,
-                                                          &zip,    &mds, &lmdb,     &hdf5,     &list};
+  static const std::vector<const ShardFormat*> formats = {&folder, &tar,     &tfrecord, &recordio, &parquet, &npy, &zip,
+                                                          &mds,    &litdata, &beton,    &lmdb,     &hdf5,    &list};
   return formats;
 }
 

@@ -81,6 +81,11 @@ class ShardFormat {
   /// Begins to find the samples in `shard`, which must outlive the scan. It and the scan's next() throw kData naming
   /// the shard and the place when it is damaged or truncated, kClosed when asked to stop, and what the source throws.
   virtual std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const = 0;
+  /// The same of a shard that lies there, for a format whose shards say what they hold in another object.
+  virtual std::unique_ptr<ShardScan> scan_at(const Stores& /*stores*/, const Location& /*at*/, Source& shard,
+                                             const std::stop_token& stop) const {
+    return scan(shard, stop);
+  }
   /// How `pack` writes it (shard_file_writer.h); null for a format that is only read.
   virtual const WritableFormat* writing() const { return nullptr; }
 };

@@ -146,7 +146,7 @@ class IndexJob {
     // Begun before the work: what cannot be written is known at once.
     const std::unique_ptr<ObjectWriter> file = stores_.put(place);
     IndexWriter writer;
-    const std::unique_ptr<ShardScan> stream = found.format->scan(*shard, options_.stop);
+    const std::unique_ptr<ShardScan> stream = found.format->scan_at(stores_, found.location, *shard, options_.stop);
     const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop, .memory = options_.memory};
     SampleSweep sweep(*stream, sweeping, [this] {
       return checking(options_.decode ? CheckDepth::kDecoded : CheckDepth::kHeaders, options_.limits);

@@ -30,9 +30,9 @@ def audit(stoker, tmp_path, data, *options):
     return [json.loads(line) for line in lines]
 
 
-def python_with(tmp_path, *packages):
-    """A Python of its own that has PyPI's packages."""
-    venv.create(tmp_path / "venv", with_pip=True)
+def python_with(tmp_path, *packages, system_packages=False):
+    """A Python of its own that has PyPI's packages, and on request the machine's."""
+    venv.create(tmp_path / "venv", with_pip=True, system_site_packages=system_packages)
     python = tmp_path / "venv" / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True, stdout=sys.stderr)
     return python

@@ -16,10 +16,14 @@
 #include "stoker/base/little_endian.h"
 #include "stoker/base/log_testing.h"
 #include "stoker/base/random.h"
+#include "stoker/format/beton/beton_format.h"
+#include "stoker/format/beton/beton_testing.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/hdf5/hdf5_format.h"
 #include "stoker/format/hdf5/hdf5_testing.h"
 #include "stoker/format/index/index_writer.h"
+#include "stoker/format/litdata/litdata_format.h"
+#include "stoker/format/litdata/litdata_testing.h"
 #include "stoker/format/lmdb/lmdb_format.h"
 #include "stoker/format/lmdb/lmdb_testing.h"
 #include "stoker/format/mds/mds_format.h"
@@ -145,6 +149,35 @@ void write_as_mds(const std::string& path, const std::vector<TestSample>& sample
   file.finish();
 }
 
+/// With the list beside it that says what its samples hold.
+void write_as_litdata_by(const std::string& path, const std::vector<TestSample>& samples,
+                         std::string (*chunk_of)(const std::vector<std::string>& items)) {
+  std::vector<std::string> items;
+  for (const TestSample& sample : samples) {
+    items.push_back(litdata_item({sample.key, sample.jpg, litdata_int(sample.label), sample.note.value_or("")}));
+  }
+  write_whole_file(path, as_bytes(chunk_of(items)));
+  const std::size_t name_at = path.find_last_of('/') + 1;
+  write_whole_file(path.substr(0, name_at) + std::string(kLitDataListName),
+                   as_bytes(litdata_list({{"__key__", "str"}, {"image", "jpeg"}, {"label", "int"}, {"note", "str"}},
+                                         {{path.substr(name_at), items.size()}})));
+}
+
+void write_as_litdata(const std::string& path, const std::vector<TestSample>& samples) {
+  write_as_litdata_by(path, samples, litdata_chunk);
+}
+
+void write_as_litdata_frames(const std::string& path, const std::vector<TestSample>& samples) {
+  write_as_litdata_by(path, samples,
+                      [](const std::vector<std::string>& items) { return litdata_chunk_of_frames(items, 2); });
+}
+
+void write_as_beton(const std::string& path, const std::vector<TestSample>& samples) {
+  std::vector<TestBetonSample> values;
+  for (const TestSample& sample : samples) values.push_back({{sample.jpg}, {beton_int(sample.label)}});
+  write_whole_file(path, as_bytes(beton_file({{"image"}, {"label", BetonType::kInteger}}, values)));
+}
+
 /// Every third image is deflated; classes are folders.
 void write_as_zip(const std::string& path, const std::vector<TestSample>& samples) {
   TestZip zip;
@@ -186,6 +219,11 @@ class FormatConformance : public ::testing::TestWithParam<FormatCase> {
     GetParam().write(path, samples(count));
     return path;
   }
+  /// What says beside the written file what its samples hold, if anything does.
+  void copy_list(const std::string& folder) {
+    const std::string list = folder_.path("index.json");
+    if (Stores().find(list)) folder_.write(folder + "/index.json", read_file(list));
+  }
   static std::shared_ptr<const Dataset> open(const std::string& path, const IndexOptions& options = {.use = false}) {
     return open_dataset({path}, std::make_shared<InlineExecutor>(), options);
   }
@@ -200,8 +238,12 @@ class FormatConformance : public ::testing::TestWithParam<FormatCase> {
     }
     return text;
   }
-  static std::shared_ptr<const BlockTable> blocks_of(Source& shard) {
-    const std::unique_ptr<ShardScan> scan = GetParam().format().scan(shard, {});
+  /// Of bytes that stand for the file which was written, among what was written beside it.
+  std::unique_ptr<ShardScan> begin_scan(Source& shard, const std::stop_token& stop = {}) const {
+    return GetParam().format().scan_at(Stores(), folder_.path(GetParam().file), shard, stop);
+  }
+  std::shared_ptr<const BlockTable> blocks_of(Source& shard) const {
+    const std::unique_ptr<ShardScan> scan = begin_scan(shard);
     for (SampleRow row; scan->next(row);) {
     }
     return scan->take_notes().blocks;
@@ -220,11 +262,11 @@ class FormatConformance : public ::testing::TestWithParam<FormatCase> {
     return all;
   }
   /// Scans bytes that may be anything. The message if that throws, which names the file; else every field lies inside.
-  static std::string fault(const std::string& bytes, std::int64_t* count = nullptr) {
+  std::string fault(const std::string& bytes, std::int64_t* count = nullptr) const {
     MemorySource source(GetParam().file, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
     std::int64_t found = 0;
     const auto said = fault_of_data([&] {
-      const std::unique_ptr<ShardScan> scan = GetParam().format().scan(source, {});
+      const std::unique_ptr<ShardScan> scan = begin_scan(source);
       for (SampleRow row; scan->next(row); ++found) {
         for (const SampleField& field : row.fields) {
           std::vector<std::uint8_t> content(std::min<std::size_t>(field.length, bytes.size()));
@@ -296,6 +338,7 @@ TEST_P(FormatConformance, TellsTheSameByItsIndexBesideItOrInTheCache) {
 TEST_P(FormatConformance, IsRecognisedByItsContent) {
   const std::string bytes = read_file(write(3));
   const std::string unnamed = folder_.write("unnamed/train", bytes);
+  copy_list("unnamed");
   EXPECT_EQ(all_of(*open(unnamed)), expected(3));
 }
 
@@ -303,6 +346,7 @@ TEST_P(FormatConformance, IsFoundInAFolderByItsName) {
   const std::string bytes = read_file(write(3));
   folder_.write("set/" + GetParam().file, bytes);
   folder_.write("set/README", "not a shard");
+  copy_list("set");
   EXPECT_EQ(all_of(*open(folder_.path("set"))), expected(3));
 }
 
@@ -341,7 +385,7 @@ TEST_P(FormatConformance, SaysWhenItWasStopped) {
   stop.request_stop();
   EXPECT_EQ(error_of([&] {
               SampleRow row;
-              GetParam().format().scan(source, stop.get_token())->next(row);
+              begin_scan(source, stop.get_token())->next(row);
             }).kind(),
             ErrorKind::kClosed);
 }
@@ -356,7 +400,12 @@ INSTANTIATE_TEST_SUITE_P(
         FormatCase{"parquet", "train.parquet", format_object<ParquetFormat>, write_as_parquet, false, true, 1},
         FormatCase{"zip", "train.zip", format_object<ZipFormat>, write_as_zip, false, true, 22, true},
         FormatCase{"mds", "shard.00000.mds", format_object<MdsFormat>, write_as_mds, false, true, 1},
+        FormatCase{"litdata", "chunk-0-0.bin", format_object<LitDataFormat>, write_as_litdata, false, true, 1},
+        FormatCase{"litdata_frames", "chunk-0-0.bin", format_object<LitDataFormat>, write_as_litdata_frames, false,
+                   true, 1},
+        FormatCase{"beton", "train.beton", format_object<BetonFormat>, write_as_beton, false, false, 1},
         FormatCase{"lmdb", "train.mdb", format_object<LmdbFormat>, write_as_lmdb, false, false, 1},
+
         FormatCase{"hdf5", "train.h5", format_object<Hdf5Format>, write_as_hdf5, false, true, 1}),
     [](const auto& instance) { return instance.param.name; });
 

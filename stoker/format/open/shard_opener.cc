@@ -91,7 +91,7 @@ OpenedShard ShardOpener::open_file(const FoundShard& shard, const KeptEnd& end, 
 
 OpenedShard ShardOpener::scan(const FoundShard& shard, const std::shared_ptr<Source>& source,
                               const std::stop_token& stop) const {
-  const std::unique_ptr<ShardScan> scan = shard.format->scan(*source, stop);
+  const std::unique_ptr<ShardScan> scan = shard.format->scan_at(stores_, shard.location, *source, stop);
   SampleTable samples = table_of(*scan);
   samples.shrink_to_fit();
   ShardNotes notes = scan->take_notes();

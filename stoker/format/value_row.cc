@@ -1,0 +1,120 @@
+#include "stoker/format/value_row.h"
+
+#include <algorithm>
+
+#include "stoker/base/error.h"
+#include "stoker/format/class_number.h"
+#include "stoker/format/member_name.h"
+
+namespace stoker {
+namespace {
+
+using Values = std::span<const RowValue>;
+
+// The usual names of values, in lower case, in the order in which they are looked for.
+constexpr std::string_view kKeyValue = "__key__";
+constexpr std::string_view kImageValues[] = {"image", "img", "x", "encoded", "image_bytes", "picture"};
+constexpr std::string_view kLabelValues[] = {"label", "cls", "class", "y", "target"};
+constexpr std::string_view kTextLabelValues[] = {"cls"};
+constexpr std::string_view kKeyValues[] = {kKeyValue, "filename", "file_name", "path"};
+
+bool is_called(const RowValue& value, std::string_view lower_case) {
+  return std::equal(value.name.begin(), value.name.end(), lower_case.begin(), lower_case.end(),
+                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b; });
+}
+
+/// The first value of these names that `fits`.
+template <typename Fits>
+const RowValue* named_value(Values values, std::span<const std::string_view> names, const Fits& fits) {
+  for (const std::string_view name : names) {
+    for (const RowValue& value : values) {
+      if (is_called(value, name) && fits(value)) return &value;
+    }
+  }
+  return nullptr;
+}
+
+/// The only value that `fits`.
+template <typename Fits>
+const RowValue* only_value(Values values, const Fits& fits) {
+  const auto first = std::find_if(values.begin(), values.end(), fits);
+  return first != values.end() && std::find_if(first + 1, values.end(), fits) == values.end() ? &*first : nullptr;
+}
+
+bool has_no_name(const RowValue& value) {
+  return std::all_of(value.name.begin(), value.name.end(), [](char one) { return one >= '0' && one <= '9'; });
+}
+
+const RowValue* key_value(Values values) {
+  return named_value(values, kKeyValues, [](const RowValue& value) { return value.text && !value.text->empty(); });
+}
+
+const RowValue* integer_label(Values values) {
+  const auto is_integer = [](const RowValue& value) { return value.integer.has_value(); };
+  if (const RowValue* named = named_value(values, kLabelValues, is_integer)) return named;
+  const bool have_names = !std::all_of(values.begin(), values.end(), has_no_name);
+  return have_names ? nullptr : only_value(values, is_integer);
+}
+
+const RowValue* image_value(Values values) {
+  for (const RowValue& value : values) {  // its name says so itself
+    if (is_image_field_name(value.name) && value.name.find_first_of("./") == std::string_view::npos) return nullptr;
+  }
+  const auto is_image = [](const RowValue& value) { return value.is_image; };
+  const RowValue* const named = named_value(values, kImageValues, is_image);
+  return named ? named : only_value(values, is_image);
+}
+
+bool names_its_kind(std::string_view name, std::string_view ending) {
+  return name == ending || (name.ends_with(ending) && name[name.size() - ending.size() - 1] == '.');
+}
+
+}  // namespace
+
+void ValueRows::fill(SampleRow& row, Values values, const RowValue& whole) {
+  row.label = -1;
+  row.fields.clear();
+  const RowValue* const key = key_value(values);
+  if (key) {
+    const auto file = is_called(*key, kKeyValue) ? std::nullopt : split_member_name(*key->text);
+    row.key = file ? file->key : *key->text;
+  }
+  const RowValue* const label = integer_label(values);
+  if (label) {
+    row.label = std::max<std::int64_t>(*label->integer, -1);
+  } else if (const RowValue* text =
+                 named_value(values, kTextLabelValues, [](const RowValue& one) { return !!one.text; })) {
+    row.label = parse_class_number(*text->text, text->text->size()).value_or(-1);
+  }
+  const RowValue* const image = image_value(values);
+  for (const RowValue& value : values) {
+    if (&value == label || (&value == key && is_called(value, kKeyValue))) continue;  // the row has them
+    const std::string name = field_name(value, &value == image);
+    row.fields.push_back(
+        {.name = *names_.insert(name).first, .part = {}, .offset = value.offset, .length = value.length});
+  }
+  if (row.fields.empty()) {
+    row.fields.push_back({.name = *names_.insert(std::string(whole.name)).first,
+                          .part = {},
+                          .offset = whole.offset,
+                          .length = whole.length});
+  }
+  std::sort(row.fields.begin(), row.fields.end(),
+            [](const SampleField& a, const SampleField& b) { return a.name < b.name; });
+  const auto twice = std::adjacent_find(row.fields.begin(), row.fields.end(),
+                                        [](const SampleField& a, const SampleField& b) { return a.name == b.name; });
+  if (twice != row.fields.end()) fail(ErrorKind::kData, "it has two values for the field '{}'", twice->name);
+}
+
+std::string ValueRows::field_name(const RowValue& value, bool is_the_image) const {
+  if (is_the_image) return std::string(value.ending);
+  std::string name;
+  assign_lower_case(name, value.name);
+  std::replace(name.begin(), name.end(), '/', '.');
+  if (name.empty()) name = "value";
+  const bool is_named = value.is_image ? is_image_field_name(name) : value.ending.empty();
+  if (!is_named && !names_its_kind(name, value.ending)) name.append(".").append(value.ending);
+  return name;
+}
+
+}  // namespace stoker

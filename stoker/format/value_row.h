@@ -1,0 +1,40 @@
+// Rows of samples whose values have names that users chose, for formats that keep neither a key nor a label apart from
+// the other values: which of them is the image, the label, the key. docs/formats.md has the names.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "stoker/format/sample_row.h"
+
+namespace stoker {
+
+/// A value, and where it lies in the row's source.
+struct RowValue {
+  std::string_view name{};  // as written; digits alone where values have places instead of names
+  std::uint64_t offset = 0, length = 0;
+  std::string_view ending{};  // of the field's name: "f32", or the extension of an image
+  bool is_image = false;
+  std::optional<std::string_view> text{};  // of a text: its bytes
+  std::optional<std::int64_t> integer{};   // of an integer; -1 for one that is no label
+};
+
+/// Threads: one.
+class ValueRows {
+ public:
+  /// Replaces the row's label and fields, and its key where a value is one. `whole`: the field of a sample that has
+  /// nothing but its label. Throws kData, as a clause, if two values have one field. What the row's fields show lives
+  /// as long as this object.
+  void fill(SampleRow& row, std::span<const RowValue> values, const RowValue& whole);
+
+ private:
+  std::string field_name(const RowValue& value, bool is_the_image) const;
+
+  std::set<std::string, std::less<>> names_;  // of fields: rows have views of them
+};
+
+}  // namespace stoker
