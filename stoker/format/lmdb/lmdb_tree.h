@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "stoker/format/lmdb/ascending_reader.h"
+#include "stoker/format/ascending_reader.h"
 #include "stoker/format/lmdb/lmdb_page.h"
 #include "stoker/storage/source.h"
 

@@ -1,4 +1,4 @@
-#include "stoker/format/lmdb/ascending_reader.h"
+#include "stoker/format/ascending_reader.h"
 
 #include <algorithm>
 #include <cassert>
