@@ -23,7 +23,12 @@ def field(result, x, y):
     threads = sorted({rate["threads"] for rate in result["rates"]})
     indices = sorted({rate["index"] for rate in result["rates"]})
     out = []
+    best = {}  # of every prefetch
     for rate in result["rates"]:
+        cell = rate["threads"], rate["index"]
+        if cell not in best or (rate["images_per_s"] or 0) > (best[cell]["images_per_s"] or 0):
+            best[cell] = rate
+    for rate in best.values():
         left, top = x + indices.index(rate["index"]) * CELL_WIDTH, y + threads.index(rate["threads"]) * CELL_HEIGHT
         share = rate["images_per_s"] / result["ceiling"] if rate["images_per_s"] and result["ceiling"] else None
         fill = NOTHING if share is None else colour(share)

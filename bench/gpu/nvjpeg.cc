@@ -22,6 +22,11 @@ using Bytes = std::vector<unsigned char>;
 constexpr int kCpuThreads = 16;
 constexpr double kSecondsPerPass = 0.5;
 
+struct Arrangement {
+  int batch, lanes;
+};
+constexpr Arrangement kArrangements[] = {{64, 4}, {256, 1}, {256, 2}, {256, 4}};
+
 // The library's functions that are used here, from the library if there is one.
 struct NvJpeg {
   decltype(&nvjpegCreateEx) create;
@@ -177,17 +182,16 @@ int main(int argc, char** argv) {
     const Images images = load(nvjpeg, argv[1]);
     count = images.data.size();
     for (const BackEnd& back_end : kBackEnds) {
-      for (const int batch : {64, 256}) {
-        for (const int lanes : {1, 2, 4}) {
-          if (count == 0) continue;
-          const double images_per_s = rate(nvjpeg, images, back_end.number, batch, lanes);
-          if (images_per_s <= 0) continue;
-          char text[160];
-          std::snprintf(text, sizeof(text),
-                        "%s{\"back_end\": \"%s\", \"batch\": %d, \"streams\": %d, \"images_per_s\": %.1f}",
-                        rates.empty() ? "" : ", ", back_end.name, batch, lanes, images_per_s);
-          rates += text;
-        }
+      for (const auto [batch, lanes] : kArrangements) {
+        if (count == 0) continue;
+        const double images_per_s = rate(nvjpeg, images, back_end.number, batch, lanes);
+        if (images_per_s <= 0) continue;
+        char text[160];
+        std::snprintf(text, sizeof(text),
+                      "%s{\"back_end\": \"%s\", \"batch\": %d, \"streams\": %d, \"images_per_s\": %.1f}",
+                      rates.empty() ? "" : ", ", back_end.name, batch, lanes, images_per_s);
+        std::fprintf(stderr, "%s\n", text);
+        rates += text;
       }
     }
   }

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """The experiment that Stoker began with: how fast networks train by how many threads the loader has, at which transfer
-index, and in what batches, beside how fast they train on batches that already are on the GPU.
+index, and in what batches, beside how fast they train on batches that already are on the GPU; and what the tuner, which
+begins with nothing, makes of it.
 
-AlexNet, GoogLeNet and ResNet-50 of torchvision, in bf16 autocast and channels_last, with real pixels. Takes a GPU, PyTorch
-and torchvision; the whole grid takes about half an hour, `--quick` under 8 minutes.
+AlexNet, GoogLeNet, ResNet-50 and ViT-B/16 of torchvision, in bf16 autocast and channels_last, with real pixels. Takes a GPU,
+PyTorch and torchvision; the whole grid takes about an hour, `--quick` under 8 minutes.
 """
 
 import argparse
 import itertools
 import json
+import os
 import pathlib
+import resource
 import statistics
 import subprocess
 import sys
@@ -23,12 +26,19 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from heat_map import draw  # noqa: E402
 from table import Figure, report  # noqa: E402
 
-NETWORKS = ("alexnet", "googlenet", "resnet50")
+NETWORKS = ("alexnet", "googlenet", "resnet50", "vit_b_16")
 INDICES = range(4)
-GRID = {"threads": range(1, 6), "batches": (32, 64, 128, 256, 512, 1024), "seconds": 1.0}
-QUICK = {"threads": (1, 3, 5), "batches": (64, 256), "seconds": 0.8}
+GRID = {"threads": (1, 2, 3, 4, 5, 8), "prefetch": (1, 2, 4), "batches": (64, 128, 256, 512, 1024), "seconds": 1.0,
+        "tuner_seconds": 40.0}
+QUICK = {"threads": (1, 2, 4), "prefetch": (2,), "batches": (256,), "seconds": 0.6, "tuner_seconds": 12.0}
 WARM_STEPS, STEPS_MIN, CLASSES = 4, 4, 1000
+TUNED_PASSES = 3  # of the grid's best and of the tuner, in turn
 SAMPLES_PER_EPOCH = 1_000_000
+
+
+def cpu_seconds():
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
 
 
 class Training:
@@ -82,10 +92,9 @@ class Experiment:
                        .cast("bf16").layout("nhwc").view("label", "label"))
         self.repeats = max(1, SAMPLES_PER_EPOCH // len(self.data))
 
-    def loader(self, index, threads, batch):
-        return self.stoker.torch.Loader(self.data, self.recipe, batch=batch, seed=1, threads=threads, prefetch=2,
-                                        device=self.device, transfer_index=index, cache="ram", repeats=self.repeats,
-                                        tune="off")
+    def loader(self, batch, **knobs):
+        return self.stoker.torch.Loader(self.data, self.recipe, batch=batch, seed=1, device=self.device, cache="ram",
+                                        repeats=self.repeats, **knobs)
 
     def batches(self, loader):
         for epoch in itertools.count():
@@ -93,15 +102,33 @@ class Experiment:
                 yield image.permute(0, 3, 1, 2), label.clamp(0, CLASSES - 1)
 
     def ceiling(self, training, batch):
-        with self.loader(INDICES[-1], 4, batch) as loader:
+        with self.loader(batch, transfer_index=INDICES[-1], threads=4, prefetch=2, tune="off") as loader:
             image, label = next(self.batches(loader))
             image, label = image.clone(memory_format=self.torch.preserve_format), label.clone()
         return timed(self.torch, self.seconds, batch, lambda: (image, label), training)
 
-    def rate(self, training, index, threads, batch):
-        with self.loader(index, threads, batch) as loader:
+    def rate(self, training, batch, knobs):
+        with self.loader(batch, tune="off", **knobs) as loader:
             batches = self.batches(loader)
             return timed(self.torch, self.seconds, batch, lambda: next(batches), training)
+
+    def tuned(self, training, batch, seconds, best):
+        """Trains so long with a tuner that begins with nothing; then its rate, still on, against the grid's best, which is
+        measured again before and after."""
+        with tempfile.TemporaryDirectory(prefix="training-") as cache:
+            os.environ["STOKER_CACHE_DIR"] = cache  # in which the tuner would find what it kept
+            best_rates = [self.rate(training, batch, best)]
+            with self.loader(batch, tune="on") as loader:
+                batches = self.batches(loader)
+                timed(self.torch, seconds, batch, lambda: next(batches), training)
+                cpu, began = cpu_seconds(), time.perf_counter()
+                rates = [timed(self.torch, self.seconds, batch, lambda: next(batches), training) for _ in range(TUNED_PASSES)]
+                cores = (cpu_seconds() - cpu) / (time.perf_counter() - began)
+                moves = loader.tuning()
+                knobs = {"threads": loader.threads, "index": loader.transfer_index, "prefetch": loader.prefetch}
+            best_rates.append(self.rate(training, batch, best))
+        return knobs | {"images_per_s": statistics.median(rates), "cores": cores, "moves": moves,
+                        "of_best": statistics.median(rates) / statistics.mean(best_rates)}
 
     def unless_memory_runs_out(self, function, *arguments):
         """None, and says so, if the GPU has too little memory for this."""
@@ -125,10 +152,16 @@ def measure(experiment, grid, networks):
         training = Training(experiment.torch, name, experiment.device)
         result = {"network": name, "batch": batch, "rates": []}
         ceilings = [experiment.unless_memory_runs_out(experiment.ceiling, training, batch)]
-        pairs = list(itertools.product(grid["threads"], INDICES)) if ceilings[0] else []
-        for threads, index in pairs:
-            rate = experiment.unless_memory_runs_out(experiment.rate, training, index, threads, batch)
-            result["rates"].append({"threads": threads, "index": index, "images_per_s": rate})
+        points = list(itertools.product(grid["threads"], INDICES, grid["prefetch"])) if ceilings[0] else []
+        for threads, index, prefetch in points:
+            knobs = {"threads": threads, "transfer_index": index, "prefetch": prefetch}
+            rate = experiment.unless_memory_runs_out(experiment.rate, training, batch, knobs)
+            result["rates"].append({"threads": threads, "index": index, "prefetch": prefetch, "images_per_s": rate})
+        measured = [rate for rate in result["rates"] if rate["images_per_s"]]
+        if measured:
+            best = max(measured, key=lambda rate: rate["images_per_s"])
+            knobs = {"threads": best["threads"], "transfer_index": best["index"], "prefetch": best["prefetch"]}
+            result["tuner"] = experiment.unless_memory_runs_out(experiment.tuned, training, batch, grid["tuner_seconds"], knobs)
         if ceilings[0]:  # the GPU's clock may have changed meanwhile
             ceilings.append(experiment.ceiling(training, batch))
         result["ceiling"] = statistics.mean(ceilings) if ceilings[0] else None
@@ -150,6 +183,9 @@ def figures_of(results):
         for rate in sorted(measured, key=lambda rate: -rate["images_per_s"])[:1]:
             figures.append(Figure(f"  {rate['threads']} thr., index {rate['index']}", rate["images_per_s"], "img/s", "ceiling",
                                   rate["images_per_s"] / result["ceiling"]))
+        if tuner := result.get("tuner"):
+            figures.append(Figure(f"  tuner: {tuner['threads']} thr., index {tuner['index']}", tuner["images_per_s"], "img/s",
+                                  "grid's best", tuner["of_best"], 0.97))
     return figures
 
 
@@ -159,6 +195,8 @@ def arguments():
     parser.add_argument("--device", default="cuda:0", help="cuda:N")
     parser.add_argument("--data", type=pathlib.Path, help="photographs; generated ones where it is left out")
     parser.add_argument("--networks", default=",".join(NETWORKS), help="of " + ", ".join(NETWORKS))
+    parser.add_argument("--batches", help="sizes, with commas")
+    parser.add_argument("--threads", help="numbers of threads, with commas")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/cuda-bench", help="the command and the module")
     parser.add_argument("--json", type=pathlib.Path, help="a file for all figures")
     parser.add_argument("--svg", type=pathlib.Path, help="a file for the heat map")
@@ -166,12 +204,10 @@ def arguments():
 
 
 def sample_data(build, scratch):
-    packed = ROOT / "data" / "packed"  # the bundle's
-    if not packed.exists():
-        images, packed = scratch / "images", scratch / "packed"
-        subprocess.run([build / "stoker", "synth", images, "--kind", "imagenet", "--format", "folder", "--count", "300",
-                        "--classes", "10", "--seed", "1"], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run([build / "stoker", "pack", images, packed], check=True, stdout=subprocess.DEVNULL)
+    images, packed = scratch / "images", scratch / "packed"
+    subprocess.run([build / "stoker", "synth", images, "--kind", "imagenet", "--format", "folder", "--count", "300",
+                    "--classes", "10", "--seed", "1"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([build / "stoker", "pack", images, packed], check=True, stdout=subprocess.DEVNULL)
     return packed
 
 
@@ -187,7 +223,10 @@ def main():
         sys.exit("training: it takes a GPU that PyTorch can use")
     torch.cuda.set_device(int(options.device.split(":")[1]))
     torch.backends.cudnn.benchmark = True
-    grid = QUICK if options.quick else GRID
+    grid = dict(QUICK if options.quick else GRID)
+    for name in ("batches", "threads"):
+        if getattr(options, name):
+            grid[name] = [int(number) for number in getattr(options, name).split(",")]
     with tempfile.TemporaryDirectory(prefix="training-") as scratch:
         data = options.data or sample_data(options.build, pathlib.Path(scratch))
         results = measure(Experiment(torch, data, options.device, grid["seconds"]), grid, options.networks.split(","))

@@ -21,6 +21,7 @@
 #include "python/bindings/recipe.h"
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
+#include "stoker/device/device.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/tuner/report/tune_report.h"
 

@@ -96,14 +96,10 @@ def call(command, until, env=None, cwd=None):
 
 
 def sample_data(places):
-    """The bundle's, or made here."""
-    packed = places.root / "data" / "packed"
-    if not packed.exists():
-        images, packed = places.scratch / "images", places.scratch / "packed"
-        until = time.monotonic() + 120
-        call([places.build / "stoker", "synth", images, "--kind", "imagenet", "--format", "folder", "--count", 180,
-              "--classes", 10, "--seed", 1], until)
-        call([places.build / "stoker", "pack", images, packed], until)
+    images, packed, until = places.scratch / "images", places.scratch / "packed", time.monotonic() + 120
+    call([places.build / "stoker", "synth", images, "--kind", "imagenet", "--format", "folder", "--count", 180,
+          "--classes", 10, "--seed", 1], until)
+    call([places.build / "stoker", "pack", images, packed], until)
     return packed
 
 

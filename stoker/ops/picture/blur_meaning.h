@@ -19,9 +19,8 @@ STOKER_HOST_DEVICE inline std::int16_t* blur_work(const PicturePass& pass) {
 /// Calls `pixel(x, y, channel)` for all values of a unit.
 template <class Pixel>
 STOKER_HOST_DEVICE void for_values_of_unit(const PicturePass& pass, int x, int y, const Pixel& pixel) {
-  const int unit = traits_of(pass.steps->kind).unit;
-  const int end_x = x + unit < pass.width ? x + unit : pass.width;
-  const int end_y = y + unit < pass.height ? y + unit : pass.height;
+  const int end_x = x + kBlurUnit < pass.width ? x + kBlurUnit : pass.width;
+  const int end_y = y + kBlurUnit < pass.height ? y + kBlurUnit : pass.height;
   for (int c = 0; c < 3; ++c) {
     for (int row = y; row < end_y; ++row) {
       for (int column = x; column < end_x; ++column) pixel(column, row, c);

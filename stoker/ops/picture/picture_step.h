@@ -81,7 +81,9 @@ struct PictureTraits {
   int unit = 1;  // side of the square of pixels that one call of the meaning computes
 };
 
-/// By PictureKind.
+constexpr int kBlurUnit = 8;
+
+/// By PictureKind. Only the host has this table: device code that looks into it would be compiled to a trap.
 inline constexpr auto kPictureTraits = std::to_array<PictureTraits>({
     {.kind = PictureKind::kAffine, .run = true},
     {.kind = PictureKind::kContrast, .run = true, .statistic = PictureStatistic::kMeans},
@@ -100,8 +102,8 @@ inline constexpr auto kPictureTraits = std::to_array<PictureTraits>({
     {.kind = PictureKind::kEqualize, .statistic = PictureStatistic::kHistograms},
     {.kind = PictureKind::kAutocontrast, .statistic = PictureStatistic::kExtremes},
     {.kind = PictureKind::kPermutation},
-    {.kind = PictureKind::kBlurAcross, .unit = 8},
-    {.kind = PictureKind::kBlurDown, .unit = 8},
+    {.kind = PictureKind::kBlurAcross, .unit = kBlurUnit},
+    {.kind = PictureKind::kBlurDown, .unit = kBlurUnit},
     {.kind = PictureKind::kJpegCode, .unit = 16},
     {.kind = PictureKind::kJpegColor},
     {.kind = PictureKind::kSharpness, .reads_around = true},
