@@ -61,7 +61,6 @@ FORMATS = {
     "zip": Format("*.zip", None, ".zip", peers={"zipfile": None}),
 }
 PACKED = ("tar", "tfrecord", "recordio")  # by Stoker
-OURS = ("stoker", "stoker, no index")
 LOADERS = "stoker's loader"
 
 
@@ -166,13 +165,16 @@ def speedup(ours, theirs, of):
     return median_of(a / b for a, b in zip(map(of, ours), map(of, theirs)) if a is not None and b is not None)
 
 
-def contestants_of(bench, images, name):
-    """Each by its name: called with whether to check, it answers with its figures or throws Failed."""
+def contestants_of(bench, images, name, is_ours):
+    """Each by its name: called with whether to check, it answers with its figures or throws Failed. Stoker is among them if
+    it reads the format."""
     def reader(reader_name, environment):
         return lambda check: bench.read(images, name, reader_name, environment, check)
 
-    found = {"stoker": reader("stoker", None), LOADERS: lambda _: bench.loaders(images, name)}
-    if bench.formats[name].shards:
+    found = {}
+    if is_ours:
+        found = {"stoker": reader("stoker", None), LOADERS: lambda _: bench.loaders(images, name)}
+    if is_ours and bench.formats[name].shards:
         found["stoker, no index"] = reader("stoker, no index", None)
     return found | {peer: reader(peer, environment) for peer, environment in bench.formats[name].peers.items()}
 
@@ -271,16 +273,19 @@ def measure_format(bench, images, name):
     """The format's rows of both tables."""
     where = f"{images.name}, {name}"
     bench.say(f"measuring {where}")
+    written = indexed = False
     try:
         bench.write(images, name)
+        written = True
         if bench.formats[name].shards and name not in PACKED:
             bench.run(bench.build / "stoker", "index", "--no-decode", *bench.shards(images, name))
+        indexed = True
     except (Failed, subprocess.TimeoutExpired) as reason:
-        bench.absent[where] = str(reason)
+        bench.absent[where + (", stoker" if written else "")] = str(reason)
         bench.say(f"{where} is missing: {reason}")
-    if not bench.place(images, name).exists():
+    if not written:
         return [], []
-    answers = rounds(bench, where, contestants_of(bench, images, name))
+    answers = rounds(bench, where, contestants_of(bench, images, name, indexed))
     note_ratios(bench, where, name, answers)
     rows = [row_of(name, who, found) for who, found in answers.items()]
     indexing = []
