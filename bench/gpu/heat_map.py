@@ -54,11 +54,11 @@ def draw(results, title, path):
            text(16, 46, "each field: threads of the loader downwards, transfer index across; grey: unmeasured", font_size=12)]
     for number, batch in enumerate(batches):
         out.append(text(LEFT + number * across, TOP - 24, f"batches of {batch}"))
+    for number, network in enumerate(networks):
+        out.append(text(16, TOP + number * down + 15, network, font_weight="bold"))
     for result in results:
         x, y = LEFT + batches.index(result["batch"]) * across, TOP + networks.index(result["network"]) * down
         out += field(result, x, y)
-        if batches.index(result["batch"]) == 0:
-            out.append(text(16, y + 15, result["network"], font_weight="bold"))
         ceiling = f"of {result['ceiling']:,.0f} images/s" if result["ceiling"] else "out of memory"
         out.append(text(x, y + height_in_cells * CELL_HEIGHT + 14, ceiling, font_size=11))
     with open(path, "w") as file:

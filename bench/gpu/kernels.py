@@ -11,6 +11,7 @@ import json
 import pathlib
 import resource
 import sys
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -66,7 +67,7 @@ class Kernels:
         print(json.dumps(line), flush=True)
         return line
 
-    def overlap(self, data, index, batch, threads, path):
+    def overlap(self, data, index, batch, threads):
         """How the copies of some batches lie beside kernels, by CUPTI's account of both."""
         with self.loader(data, index, batch, threads) as loader:
             batches = self.batches(loader)
@@ -77,8 +78,9 @@ class Kernels:
                     kept = self.torch.from_dlpack(next(batches).image)
                 self.torch.cuda.synchronize()
             del kept
-        profile.export_chrome_trace(str(path))
-        events = json.loads(path.read_text())["traceEvents"]
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            profile.export_chrome_trace(file.name)
+            events = json.loads(pathlib.Path(file.name).read_text())["traceEvents"]
         copies = [event for event in events if event.get("cat") == "gpu_memcpy" and "HtoD" in event["name"]]
         kernels = [event for event in events if event.get("cat") == "kernel"]
         by_name = {}
@@ -120,7 +122,6 @@ def arguments():
     parser.add_argument("--threads", type=int, default=8)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/cuda-bench", help="the command and the module")
     parser.add_argument("--json", type=pathlib.Path, help="a file for all figures")
-    parser.add_argument("--trace", type=pathlib.Path, default=pathlib.Path("/tmp/stoker-trace.json"), help="a file for CUPTI's events")
     return parser.parse_args()
 
 
@@ -136,7 +137,7 @@ def main():
     lines += [bench.measure(data, 0, 256, threads) for threads in (1, 2, 4, 16)]
     lines += [bench.measure(data, index, 256, options.threads, mode) for index, mode in
               ((1, "planar"), (2, "planar"), (3, "planar"), (1, "faithful"), (2, "faithful"))]
-    lines += [bench.overlap(data, index, 256, options.threads, options.trace) for index in (0, 1, 2)]
+    lines += [bench.overlap(data, index, 256, options.threads) for index in (0, 1, 2)]
     for folder in sorted(options.sizes.iterdir() if options.sizes else (), key=lambda folder: float(folder.name)):
         lines.append(bench.measure(stoker.open(folder), 0, SIZES_BATCH, options.threads) | {"megapixels": folder.name})
     if options.json:

@@ -145,8 +145,8 @@ class Experiment:
         return None
 
 
-def measure(experiment, grid, networks):
-    """By network and batch: the ceiling, and the rate by threads and index."""
+def measure(experiment, grid, networks, keep):
+    """By network and batch: the ceiling, and the rate by threads and index. Calls `keep` with what there is after each."""
     results = []
     for name, batch in itertools.product(networks, grid["batches"]):
         training = Training(experiment.torch, name, experiment.device)
@@ -166,6 +166,7 @@ def measure(experiment, grid, networks):
             ceilings.append(experiment.ceiling(training, batch))
         result["ceiling"] = statistics.mean(ceilings) if ceilings[0] else None
         results.append(result)
+        keep(results)
         print(f"{name}, batches of {batch}: ceiling {result['ceiling'] or 0:.0f} images/s", file=sys.stderr, flush=True)
         del training
         experiment.torch.cuda.empty_cache()
@@ -229,11 +230,14 @@ def main():
             grid[name] = [int(number) for number in getattr(options, name).split(",")]
     with tempfile.TemporaryDirectory(prefix="training-") as scratch:
         data = options.data or sample_data(options.build, pathlib.Path(scratch))
-        results = measure(Experiment(torch, data, options.device, grid["seconds"]), grid, options.networks.split(","))
+        gpu = torch.cuda.get_device_name()
+
+        def keep(results):
+            if options.json:
+                options.json.write_text(json.dumps({"gpu": gpu, "torch": torch.__version__, "results": results}, indent=2) + "\n")
+
+        results = measure(Experiment(torch, data, options.device, grid["seconds"]), grid, options.networks.split(","), keep)
     report(figures_of(results))
-    gpu = torch.cuda.get_device_name()
-    if options.json:
-        options.json.write_text(json.dumps({"gpu": gpu, "torch": torch.__version__, "results": results}, indent=2) + "\n")
     if options.svg:
         draw(results, f"Training speed on one {gpu}, of what it is with batches already there", options.svg)
 

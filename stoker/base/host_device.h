@@ -22,15 +22,19 @@
 
 namespace stoker {
 
-/// Which of the items a block works on, where each takes the blocks from its `first_block` to the next one's.
-template <class Item>
+/// Which of the items a block works on, where each takes the blocks from its own first one to the next item's.
+template <auto kFirstBlock, class Item>
 STOKER_HOST_DEVICE int item_of_block(const Item* items, int count, int block) {
   int low = 0, high = count;
   while (high - low > 1) {
     const int middle = (low + high) / 2;
-    (items[middle].first_block <= block ? low : high) = middle;
+    (items[middle].*kFirstBlock <= block ? low : high) = middle;
   }
   return low;
+}
+template <class Item>
+STOKER_HOST_DEVICE int item_of_block(const Item* items, int count, int block) {
+  return item_of_block<&Item::first_block>(items, count, block);
 }
 
 constexpr std::size_t kGridArgsMax = 512;

@@ -7,12 +7,25 @@
 namespace stoker {
 
 std::size_t stage_run_of(const DeviceLaunch& launch) {
-  if (launch.kernel == DeviceKernels::number<DeviceJpegKernel>()) return kDeviceDecodeRun;
+  if (launch.kernel == DeviceKernels::number<DeviceJpegKernel>() ||
+      launch.kernel == DeviceKernels::number<DeviceJpegTransformKernel>()) {
+    return kDeviceDecodeRun;
+  }
   if (launch.kernel == DeviceKernels::number<DevicePlanarKernel>() ||
       launch.kernel == DeviceKernels::number<DeviceRgbKernel>()) {
     return stage_run(StageSide::kDevice, Stage::kGeometry, Stage::kColor);
   }
   return stage_run(StageSide::kDevice, Stage::kColor);
+}
+
+std::shared_ptr<const Memory> Device::scratch(std::size_t bytes) {
+  const std::lock_guard lock(scratch_mutex_);
+  std::shared_ptr<const Memory> scratch = scratch_.lock();
+  if (!scratch || scratch->size() < bytes) {
+    scratch = std::make_shared<const Memory>(memory(), bytes);
+    scratch_ = scratch;
+  }
+  return scratch;
 }
 
 std::shared_ptr<Device> open_device(std::string_view name) {

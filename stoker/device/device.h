@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -116,6 +117,9 @@ class Device {
   /// Host memory that copies to the device start from, and device memory. Both throw kMemory when there is none left.
   virtual Allocator& staging() = 0;
   virtual Allocator& memory() = 0;
+  /// Memory of the device, of so many bytes at least, for what launches of a task leave to later ones of the same task:
+  /// tasks run one after another, so that all of them may use the same. Threads: any. Throws kMemory.
+  std::shared_ptr<const Memory> scratch(std::size_t bytes);
 
   /// Call it before the first task with files for nvJPEG. Throws kNotFound if there is no nvJPEG.
   virtual void open_nvjpeg() = 0;
@@ -130,6 +134,10 @@ class Device {
   virtual void make_wait(DeviceStream stream, const DeviceEvent& task) = 0;
   /// A mark after all work submitted to the stream so far. Null if that work is done.
   virtual std::shared_ptr<const StreamMark> mark(DeviceStream stream) noexcept = 0;
+
+ private:
+  std::mutex scratch_mutex_;
+  std::weak_ptr<const Memory> scratch_;  // of those that are in use, the one that was made last
 };
 
 }  // namespace stoker

@@ -36,9 +36,9 @@ struct KernelList {
   }
 };
 
-using DeviceKernels =
-    KernelList<DeviceJpegKernel, DevicePlanarKernel, DeviceRgbKernel, DeviceColorKernel, DevicePictureFactsKernel,
-               DevicePictureKernel, DevicePictureBlockKernel, DeviceEraseKernel, DeviceMixKernel>;
+using DeviceKernels = KernelList<DeviceJpegKernel, DeviceJpegTransformKernel, DevicePlanarKernel, DeviceRgbKernel,
+                                 DeviceColorKernel, DevicePictureFactsKernel, DevicePictureKernel,
+                                 DevicePictureBlockKernel, DeviceEraseKernel, DeviceMixKernel>;
 
 struct DeviceLaunch {
   int kernel = 0;  // of DeviceKernels

@@ -16,9 +16,11 @@ constexpr std::size_t kDescriptionBytesMax =
 // An image takes at most so many times its resized form, or what an image of the data does, coded, on average.
 constexpr std::size_t kRoomPerImage = 2;
 
-// Planes of images that are decoded on the device have as much as all resized forms of a batch would, and this at
-// least. Where they take more, they are decoded in waves, and one image may have all of it.
-constexpr std::size_t kScratchMin = std::size_t{4} << 20;
+// Images that are decoded on the device have so much memory for their coefficients and planes: this at least, and as
+// much as all of a batch are likely to take, but no more than keeps a GPU busy. Where they take more, they are decoded
+// in waves, and one image may have all of it.
+constexpr std::size_t kScratchMin = std::size_t{16} << 20, kScratchMax = std::size_t{512} << 20;
+constexpr std::size_t kScratchPerCodedByte = 8;
 
 std::size_t image_bytes_of(ImageSize size) {
   return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) * ColorMap::kChannels;
@@ -59,8 +61,9 @@ DeviceBatchLayout::DeviceBatchLayout(const Plan& plan, int slots, std::size_t im
   for (const ViewPlan& view : plan.views()) more_tables += ErasedTensors::table_bytes(view.image, count);
   more_tables += MixedImages::table_bytes(plan.mixing(), count);
   staging = std::max(items + all_room + tables + more_tables, out.back());
-  faults = staging + std::max(nvjpeg ? kFileScratchMax : kScratchMin, all_resized);
-  fault_words_end = faults + device_place_bytes(image_views * count * sizeof(std::uint32_t));
+  scratch = std::clamp(std::max(all_resized, count * image_views * image_bytes * kScratchPerCodedByte),
+                       nvjpeg ? std::max(kFileScratchMax, kScratchMin) : kScratchMin, kScratchMax);
+  fault_words_end = staging + device_place_bytes(image_views * count * sizeof(std::uint32_t));
   memory = fault_words_end;
   for (DevicePictureRoom& each : pictures) {
     each.begin = memory;
@@ -76,7 +79,8 @@ DeviceBatch::DeviceBatch(const Plan& plan, int slots, std::size_t image_bytes, D
       layout_(plan, slots, image_bytes, nvjpeg),
       staging_(device.staging(), layout_.staging),
       memory_(device.memory(), layout_.memory),
-      faults_(device.staging(), layout_.fault_words_end - layout_.faults),
+      scratch_(device.scratch(layout_.scratch)),
+      faults_(device.staging(), layout_.fault_words_end - layout_.staging),
       out_(out),
       nvjpeg_(nvjpeg),
       entries_(outputs_.size() * static_cast<std::size_t>(slots)),
@@ -117,7 +121,7 @@ bool DeviceBatch::Room::grant(std::size_t bytes, std::size_t scratch_bytes, Devi
     if (batch_.entry(view, slot_).had_room) return false;
     room += batch_.layout_.room[view];
   }
-  if (device_place_bytes(bytes) > room || scratch_bytes > batch_.layout_.faults - batch_.layout_.staging) return false;
+  if (device_place_bytes(bytes) > room || scratch_bytes > batch_.layout_.scratch) return false;
   for (const std::size_t view : views_) batch_.entry(view, slot_).had_room = true;
   grant.place = batch_.placed_.fetch_add(device_place_bytes(bytes));
   grant.staging = batch_.staging_.data() + grant.place;
@@ -193,6 +197,7 @@ void DeviceBatch::copy_finished() {
 namespace {
 
 void move_samples(DeviceCodedImage& image, std::size_t by) {
+  image.jpeg.coefficients += by;
   for (auto& component : image.jpeg.component) component.samples += by;
 }
 
@@ -209,13 +214,13 @@ void move_samples(DevicePlanarImage& image, std::size_t by) {
 // The images of a kind, of whatever view, and where their planes will be.
 template <class Image>
 void DeviceBatch::place_coded() {
-  std::size_t scratch = layout_.faults;  // full
+  std::size_t scratch = layout_.scratch;  // full
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     auto* const image = std::get_if<Image>(&entries_[i].item);
     if (!image) continue;
-    if (scratch + image->scratch_bytes > layout_.faults) {
+    if (scratch + image->scratch_bytes > layout_.scratch) {
       waves_.push_back({coded_.size(), coded_.size()});
-      scratch = layout_.staging;
+      scratch = 0;
     }
     move_samples(*image, scratch);
     move_samples(image->planar, scratch);
@@ -238,8 +243,8 @@ void DeviceBatch::find_coded() {
   place_coded<DeviceFileImage>();
   if (coded_.empty()) return;
   const std::size_t bytes = coded_.size() * sizeof(std::uint32_t);
-  task_.copies_in.push_back({memory_.data() + layout_.faults, nullptr, bytes});
-  task_.copies_out.push_back({faults_.data(), memory_.data() + layout_.faults, bytes});
+  task_.copies_in.push_back({memory_.data() + layout_.staging, nullptr, bytes});
+  task_.copies_out.push_back({faults_.data(), memory_.data() + layout_.staging, bytes});
 }
 
 const DevicePlanarImage* DeviceBatch::planar_of(std::size_t view, std::size_t coded) {
@@ -264,7 +269,7 @@ void DeviceBatch::seal_wave(const Wave& wave) {
       planars_.back().slot = static_cast<std::int32_t>(coded_[i] % static_cast<std::size_t>(slots_));
     }
     if (planars_.empty()) continue;
-    launch_geometry<DevicePlanarKernel>(planars_, color_after_geometry(view),
+    launch_geometry<DevicePlanarKernel>(planars_, *scratch_, color_after_geometry(view),
                                         [](const auto& image) { return image.height; });
   }
 }
@@ -279,14 +284,14 @@ const T* DeviceBatch::place_table(const std::vector<T>& rows) {
 }
 
 std::uint32_t* DeviceBatch::fault_word(std::size_t coded) const {
-  return reinterpret_cast<std::uint32_t*>(memory_.data() + layout_.faults) + coded;
+  return reinterpret_cast<std::uint32_t*>(memory_.data() + layout_.staging) + coded;
 }
 
 void DeviceBatch::decode_files(const Wave& wave) {
   for (std::size_t i = wave.first; i < wave.end; ++i) {
     const auto& image = std::get<DeviceFileImage>(entries_[coded_[i]].item);
     DeviceDecode decode = image.decode;
-    for (int p = 0; p < decode.plane_count; ++p) decode.plane[p].samples = memory_.data() + image.samples[p];
+    for (int p = 0; p < decode.plane_count; ++p) decode.plane[p].samples = scratch_->data() + image.samples[p];
     decode.fault = fault_word(i);
     decode.before_launch = task_.launches.size();
     task_.decodes.push_back(decode);
@@ -295,26 +300,33 @@ void DeviceBatch::decode_files(const Wave& wave) {
 
 void DeviceBatch::decode_entry_points(const Wave& wave) {
   jpegs_.clear();
-  DeviceLaunch totals;
+  int blocks = 0, transform_blocks = 0;
+  std::uint64_t sample_bytes = 0, coded_bytes = 0;
   for (std::size_t i = wave.first; i < wave.end; ++i) {
-    jpegs_.push_back(std::get<DeviceCodedImage>(entries_[coded_[i]].item).jpeg);
-    jpegs_.back().first_block = totals.blocks;
-    totals.blocks += DeviceJpegKernel::blocks(jpegs_.back());
-    totals.bytes += jpegs_.back().sample_bytes;
-    totals.coded_bytes += jpegs_.back().data_bytes;
+    DeviceJpegImage& jpeg = jpegs_.emplace_back(std::get<DeviceCodedImage>(entries_[coded_[i]].item).jpeg);
+    jpeg.first_block = blocks;
+    jpeg.first_transform_block = transform_blocks;
+    blocks += DeviceJpegKernel::blocks(jpeg);
+    transform_blocks += DeviceJpegTransformKernel::blocks(jpeg);
+    sample_bytes += jpeg.sample_bytes;
+    coded_bytes += jpeg.data_bytes;
   }
-  DeviceLaunch launch = DeviceLaunch::of<DeviceJpegKernel>({.memory = memory_.data(),
-                                                            .images = place_table(jpegs_),
-                                                            .image_count = static_cast<std::int32_t>(jpegs_.size()),
-                                                            .faults = fault_word(wave.first)},
-                                                           totals.blocks);
-  launch.bytes = totals.bytes;
-  launch.coded_bytes = totals.coded_bytes;
-  task_.launches.push_back(launch);
+  const DeviceJpegArgs args{.memory = memory_.data(),
+                            .scratch = scratch_->data(),
+                            .images = place_table(jpegs_),
+                            .image_count = static_cast<std::int32_t>(jpegs_.size()),
+                            .faults = fault_word(wave.first)};
+  const std::uint64_t coefficient_bytes = sample_bytes * sizeof(std::int16_t);
+  task_.launches.push_back(DeviceLaunch::of<DeviceJpegKernel>(args, blocks));
+  task_.launches.back().bytes = coefficient_bytes;
+  task_.launches.back().coded_bytes = coded_bytes;
+  task_.launches.push_back(DeviceLaunch::of<DeviceJpegTransformKernel>(args, transform_blocks));
+  task_.launches.back().bytes = coefficient_bytes + sample_bytes;
 }
 
 template <class Kernel, class Image, class HeightOf>
-void DeviceBatch::launch_geometry(std::vector<Image>& images, const ColorStep& step, HeightOf height_of) {
+void DeviceBatch::launch_geometry(std::vector<Image>& images, const Memory& samples, const ColorStep& step,
+                                  HeightOf height_of) {
   if (images.empty()) return;
   int blocks = 0;
   std::uint64_t bytes = step.color.tensor_bytes() * images.size();
@@ -324,6 +336,7 @@ void DeviceBatch::launch_geometry(std::vector<Image>& images, const ColorStep& s
     bytes += image.source_bytes;
   }
   task_.launches.push_back(DeviceLaunch::of<Kernel>({.memory = memory_.data(),
+                                                     .samples = samples.data(),
                                                      .out = step.out,
                                                      .images = place_table(images),
                                                      .image_count = static_cast<std::int32_t>(images.size()),
@@ -381,8 +394,9 @@ void DeviceBatch::seal_view(std::size_t view) {
   }
   const ImageSize size = plan.image.source_warp.canvas(image_size_of(outputs_[view]));
   const ColorStep step = color_after_geometry(view);
-  launch_geometry<DevicePlanarKernel>(planars_, step, [](const DevicePlanarImage& image) { return image.height; });
-  launch_geometry<DeviceRgbKernel>(rgbs_, step, [&](const DeviceRgbImage&) { return size.height; });
+  launch_geometry<DevicePlanarKernel>(planars_, memory_, step,
+                                      [](const DevicePlanarImage& image) { return image.height; });
+  launch_geometry<DeviceRgbKernel>(rgbs_, memory_, step, [&](const DeviceRgbImage&) { return size.height; });
   launch_color(step);
   if (!plan.image.picture.empty()) seal_pictures(view);
   if (!plan.image.erase.empty()) seal_erased(view);

@@ -22,7 +22,7 @@
 namespace stoker {
 
 /// Where things are in the memory of a plan's batches for a device, which is the same in the host's memory, from which
-/// it is copied, and in the device's, where there is scratch behind it. In bytes.
+/// it is copied, and in the device's. In bytes.
 struct DeviceBatchLayout {
   std::vector<std::size_t> out;      // by view: the tensors where the consumer gets them, and here if all are finished
   std::vector<std::size_t> scalars;  // by view: those of views that are no images, if others are not finished
@@ -31,10 +31,10 @@ struct DeviceBatchLayout {
   std::size_t repeats = 0;           // from here on room for the resized form of each image once more;
   std::size_t items = 0;             // from here on images, in the order in which they come, and what describes them
   std::size_t staging = 0;           // the end: in the host's memory,
-  std::size_t memory = 0;            // and in the device's; in between is scratch,
-  std::size_t faults = 0;            // and from here on a word for each coded image
+  std::size_t memory = 0;            // and in the device's; from the first end on a word for each coded image,
   std::size_t fault_words_end = 0;
-  std::vector<DevicePictureRoom> pictures;  // by view: room for what operators on pictures work on
+  std::vector<DevicePictureRoom> pictures;  // and by view room for what operators on pictures work on
+  std::size_t scratch = 0;                  // what all batches share
 
   /// `image_bytes`: what an image of the data takes, coded, on average. `nvjpeg`: there is scratch for any file's
   /// planes.
@@ -151,7 +151,7 @@ class DeviceBatch {
   template <typename T>
   const T* place_table(const std::vector<T>& rows);
   template <class Kernel, class Image, class HeightOf>
-  void launch_geometry(std::vector<Image>& images, const ColorStep& step, HeightOf height_of);
+  void launch_geometry(std::vector<Image>& images, const Memory& samples, const ColorStep& step, HeightOf height_of);
   void launch_color(const ColorStep& step);
 
   const Plan& plan_;
@@ -159,7 +159,8 @@ class DeviceBatch {
   std::vector<OutputSpec> outputs_;
   const DeviceBatchLayout layout_;
   Memory staging_, memory_;
-  Memory faults_;  // where the device's are copied to
+  const std::shared_ptr<const Memory> scratch_;  // of which the layout's part is used
+  Memory faults_;                                // where the device's are copied to
   std::uint8_t* const out_;
   const bool nvjpeg_;
   int transfer_index_ = kTransferIndexMax, slots_ = 0;

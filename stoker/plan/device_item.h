@@ -14,8 +14,8 @@
 
 namespace stoker {
 
-/// Coded samples, and the planes that they become there: in scratch memory, from place 0 on as long as nobody knows
-/// where that will be.
+/// Coded samples, and the coefficients and planes that they become there: in scratch memory, from place 0 on until the
+/// batch says where that is.
 struct DeviceCodedImage {
   DeviceJpegImage jpeg;
   DevicePlanarImage planar;
@@ -25,7 +25,7 @@ struct DeviceCodedImage {
 /// What the planes of a file may take that is left to nvJPEG: the same for every batch, since pixels differ.
 constexpr std::size_t kFileScratchMax = std::size_t{32} << 20;
 
-/// A whole file for nvJPEG. Its planes are in scratch memory, likewise.
+/// A whole file for nvJPEG. Its planes are in scratch memory, too.
 struct DeviceFileImage {
   DeviceDecode decode;         // without its places
   std::uint64_t samples[3]{};  // of each plane

@@ -70,14 +70,16 @@ bool PlanarPath::hand_over_coded(const SharedHandOver& shared) const {
   const std::size_t coded_bytes = device_jpeg_bytes(*coded);
   std::size_t sample_bytes = 0;
   for (const std::size_t bytes : coded->plane_bytes) sample_bytes += bytes;
+  const std::size_t coefficients = device_place_bytes(sample_bytes);
+  const std::size_t scratch_bytes = coefficients + device_jpeg_coefficient_bytes(*coded);
   DeviceGrant grant;
-  if (!tables || !shared.room.grant(coded_bytes + *tables, sample_bytes, grant)) return false;
+  if (!tables || !shared.room.grant(coded_bytes + *tables, scratch_bytes, grant)) return false;
   const std::uint64_t samples[] = {0, coded->plane_bytes[0], coded->plane_bytes[0] + coded->plane_bytes[1]};
-  const DeviceJpegImage jpeg = describe_for_device(*coded, samples, grant.staging, grant.place);
+  const DeviceJpegImage jpeg = describe_for_device(*coded, samples, coefficients, grant.staging, grant.place);
   describe(shared, coded->planes, samples, {grant.staging + coded_bytes, grant.place + coded_bytes},
            [&](const DevicePlanarImage& planar, bool first) -> DeviceItem {
              if (!first) return DeviceSharedImage{planar, shared.room.first_view()};
-             return DeviceCodedImage{jpeg, planar, sample_bytes};
+             return DeviceCodedImage{jpeg, planar, scratch_bytes};
            });
   return true;
 }

@@ -52,7 +52,7 @@ class Staged {
     for (int c = 0; c < described.component_count; ++c) {
       const DeviceJpegImage::Component& component = described.component[c];
       for (int row = 0; row < 8 * component.down * described.rows; ++row) {
-        const std::uint8_t* const begin = jpeg_.memory + component.samples + std::int64_t{row} * component.row_stride;
+        const std::uint8_t* const begin = jpeg_.scratch + component.samples + std::int64_t{row} * component.row_stride;
         bytes.insert(bytes.end(), begin, begin + 8 * component.across * described.columns);
       }
     }

@@ -229,9 +229,12 @@ TEST_F(LoaderStreams, ItsMemoryHasABudget) {
     EXPECT_EQ(error.kind(), ErrorKind::kMemory);
     return error.message();
   };
-  LoaderOptions least = options();
-  least.rank = 0, least.world = 1;
-  const std::uint64_t each = device_memory_bytes_min(*data.dataset, small_recipe(), least) / 3;
+  const auto least = [&](int prefetch) {
+    LoaderOptions options = this->options();
+    options.rank = 0, options.world = 1, options.prefetch = prefetch;
+    return device_memory_bytes_min(*data.dataset, small_recipe(), options);
+  };
+  const std::uint64_t each = least(3) - least(2);
   Loader loader(data.dataset, small_recipe(), options());
   loader.start_epoch(0);
   loader.next();
@@ -240,18 +243,18 @@ TEST_F(LoaderStreams, ItsMemoryHasABudget) {
   EXPECT_GE(device->allocated(), static_cast<std::int64_t>(each));
 
   LoaderOptions tight = options();
-  tight.device_memory = 3 * each - 1;
+  tight.device_memory = least(2) - 1;
   EXPECT_THAT(refusal(tight), HasSubstr("more device memory"));
-  tight.device_memory = 4 * each;
+  tight.device_memory = least(2) + each;
   EXPECT_THAT(refusal(tight), HasSubstr("the consumer holds 4 batches"));
   EXPECT_THAT(refusal(tight), HasSubstr("the budget of device memory"));
-  EXPECT_LE(device->allocated(), static_cast<std::int64_t>(3 * each)) << "what was refused holds nothing";
+  EXPECT_LE(device->allocated(), static_cast<std::int64_t>(least(2))) << "what was refused holds nothing";
 }
 
 TEST_F(LoaderStreams, GoesOnWithTheMemoryThatTheDeviceHas) {
   LoaderOptions options = this->options();
   options.prefetch = 3;
-  device->allocations_left = 4;  // two for each batch
+  device->allocations_left = 5;  // two for each batch, and one that they share
   {
     Loader loader(data.dataset, small_recipe(), options);
     EXPECT_EQ(audit_of(loader, 2), want());

@@ -35,6 +35,13 @@ STOKER_HOST_DEVICE inline std::uint16_t bf16_from_f32(float value) {
 
 /// Bits of the nearest IEEE half, ties to even; overflow gives infinity.
 STOKER_HOST_DEVICE inline std::uint16_t f16_from_f32(float value) {
+#ifdef __CUDA_ARCH__
+  if (value == value) {  // a GPU makes another NaN
+    std::uint16_t half;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(value));
+    return half;
+  }
+#endif
   const std::uint32_t bits = bits_of_f32(value);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
   const std::uint32_t magnitude = bits & 0x7FFFFFFF;
@@ -74,6 +81,22 @@ STOKER_HOST_DEVICE inline void store_rounded(float value, DType dtype, std::uint
     case DType::kBF16: reinterpret_cast<std::uint16_t*>(out)[index] = bf16_from_f32(value); return;
     case DType::kU8: out[index] = u8_from_f32(value); return;
     case DType::kI64: return;
+  }
+}
+
+/// Four elements from number `index` on, where they begin at a multiple of their own bytes.
+STOKER_HOST_DEVICE inline void store_four_rounded(const float* value, DType dtype, std::uint8_t* out,
+                                                  std::int64_t index) {
+  if (dtype == DType::kF32) {
+    memcpy(__builtin_assume_aligned(out + 4 * index, 16), value, 16);
+  } else if (dtype == DType::kU8) {
+    alignas(4) std::uint8_t four[4];
+    for (int i = 0; i < 4; ++i) four[i] = u8_from_f32(value[i]);
+    memcpy(__builtin_assume_aligned(out + index, 4), four, 4);
+  } else {
+    alignas(8) std::uint16_t four[4];
+    for (int i = 0; i < 4; ++i) four[i] = dtype == DType::kF16 ? f16_from_f32(value[i]) : bf16_from_f32(value[i]);
+    memcpy(__builtin_assume_aligned(out + 2 * index, 8), four, 8);
   }
 }
 

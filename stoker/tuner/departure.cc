@@ -50,6 +50,7 @@ std::optional<Departure> departure(const Trial& trial, double spread, int window
   // First windows say little, and count only where there are no others.
   const bool some_alone = !std::all_of(trial.windows.begin(), before, moved);
   const double least = std::max(kDepartureLeast, kDepartureSpreads * spread);
+  std::optional<Departure> first;
   for (const WatchedPart& part : kWatchedParts) {
     if (trial.windows.back().reading.*part.value < std::log(2 * kNoSeconds)) continue;  // of a side that does nothing
     std::optional<Range> was;
@@ -60,7 +61,9 @@ std::optional<Departure> departure(const Trial& trial, double spread, int window
     }
     double off = gap(*was, range_of(*now, part.value));
     for (auto window = now + 1; window != end; ++window) off = common(off, gap(*was, range_of(*window, part.value)));
-    if (std::abs(off) > least) return Departure{part.what, off};
+    if (std::abs(off) <= least) continue;
+    if (!first) first = Departure{part.what, off};
+    if (!part.explains_only) return first;
   }
   return std::nullopt;
 }

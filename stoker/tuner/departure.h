@@ -14,11 +14,14 @@ namespace stoker {
 struct WatchedPart {
   double WindowReading::*value;
   std::string_view what;
+  // Of no matter by itself: what a sample costs a loader that mostly sleeps, or a GPU beside a training's kernels, is
+  // another number from window to window, while the rate stays.
+  bool explains_only = false;
 };
 inline constexpr WatchedPart kWatchedParts[] = {
     {&WindowReading::step_log, "the training's own steps have changed"},
-    {&WindowReading::cpu_log, "a sample's cost on the CPU has changed"},
-    {&WindowReading::device_log, "a sample's cost on the device has changed"},
+    {&WindowReading::cpu_log, "a sample's cost on the CPU has changed", true},
+    {&WindowReading::device_log, "a sample's cost on the device has changed", true},
     {&WindowReading::rate_log, "the rate has changed"}};
 
 /// A value has changed by this much, as a logarithm.

@@ -69,9 +69,15 @@ TEST(Departure, NamesWhatIsMeasuredOfEitherSide) {
   const auto what = [&](const Measured& now) {
     return departure(trial_of({alone(both), alone(now)}), kSpread, 1)->what;
   };
-  EXPECT_EQ(what({.cpu_s = 2e-3, .device_s = 1e-4}), "a sample's cost on the CPU has changed");
-  EXPECT_EQ(what({.device_s = 2e-4}), "a sample's cost on the device has changed");
+  EXPECT_EQ(what({.rate = 500, .cpu_s = 2e-3, .device_s = 1e-4}), "a sample's cost on the CPU has changed");
+  EXPECT_EQ(what({.rate = 500, .device_s = 2e-4}), "a sample's cost on the device has changed");
   EXPECT_EQ(what({.rate = 500, .device_s = 1e-4}), "the rate has changed");
+}
+
+// As on a GPU whose training's kernels run beside the loader's.
+TEST(Departure, IsNoneOfCostsAloneWhileTheRateStays) {
+  const Trial trial = trial_of({alone({.device_s = 1e-4}), alone({.cpu_s = 2e-3, .device_s = 3e-4})});
+  EXPECT_FALSE(departure(trial, kSpread, 1));
 }
 
 // Half of the first window was still the setting's before, which did other work.
@@ -86,8 +92,7 @@ TEST(Departure, IsNotWhatAFirstWindowHasOfTheSettingBefore) {
 // What was carried over came from a setting whose own window was mixed already, so that what it really costs was not
 // seen.
 TEST(Departure, IsNotWhatAFirstWindowHasOfAFirstWindowsSetting) {
-  const Measured first_left{.device_s = 1e-4}, left{.device_s = 2e-4}, mixed{.device_s = 1.75e-4},
-      own{.device_s = 0.5e-4};
+  const Measured first_left{.step_s = 0.1}, left{.step_s = 0.2}, mixed{.step_s = 0.175}, own{.step_s = 0.05};
   Trial::Window window = first(mixed, left);
   EXPECT_TRUE(departure(trial_of({window, first(own, own), alone(own)}), kSpread, 2));
   window.left_own = own_reading(reading(left), reading(first_left));

@@ -8,8 +8,8 @@ namespace {
 
 std::size_t aligned(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 
-// A reader looks at 8 bytes at once.
-std::size_t data_bytes(const JpegWindow& window) { return aligned(window.data.size() + 8); }
+// A reader looks two words of 4 bytes ahead of a segment's end, and may begin a word before that.
+std::size_t data_bytes(const JpegWindow& window) { return aligned(window.data.size() + 12); }
 
 DeviceJpegSegment described(const JpegSegment& segment) {
   DeviceJpegSegment result{.bit = static_cast<std::uint32_t>(segment.bit),
@@ -32,7 +32,7 @@ DeviceJpegTables tables_of(const JpegHeader& header) {
     tables.code[2 * c] = header.dc_codes[static_cast<std::size_t>(component.dc_code)];
     tables.code[2 * c + 1] = header.ac_codes[static_cast<std::size_t>(component.ac_code)];
     const QuantizationTable& table = header.quantization[static_cast<std::size_t>(component.quantization)];
-    std::copy(table.begin(), table.end(), tables.quantization[c]);
+    for (std::size_t k = 0; k < kZigzag.size(); ++k) tables.quantization[c][k] = table[kZigzag[k]];
   }
   std::copy(kZigzag.begin(), kZigzag.end(), tables.zigzag);
   return tables;
@@ -45,8 +45,26 @@ std::size_t device_jpeg_bytes(const JpegWindow& window) {
          data_bytes(window);
 }
 
-DeviceJpegImage describe_for_device(const JpegWindow& window, const std::uint64_t (&samples)[3], std::uint8_t* to,
-                                    std::uint64_t place) {
+namespace {
+
+// The blocks of a component in the window.
+std::size_t block_count(const JpegWindow& window, const JpegComponent& component) {
+  return static_cast<std::size_t>(window.columns) * static_cast<std::size_t>(component.across) *
+         static_cast<std::size_t>(window.rows) * static_cast<std::size_t>(component.down);
+}
+
+}  // namespace
+
+std::size_t device_jpeg_coefficient_bytes(const JpegWindow& window) {
+  std::size_t blocks = 0;
+  for (int c = 0; c < window.header->component_count; ++c) {
+    blocks += block_count(window, window.header->components[static_cast<std::size_t>(c)]);
+  }
+  return blocks * 64 * sizeof(std::int16_t);
+}
+
+DeviceJpegImage describe_for_device(const JpegWindow& window, const std::uint64_t (&samples)[3],
+                                    std::uint64_t coefficients, std::uint8_t* to, std::uint64_t place) {
   assert(place % 8 == 0 && std::uint64_t{8} * window.data.size() <= UINT32_MAX);
   const JpegHeader& header = *window.header;
   DeviceJpegImage image{};
@@ -57,13 +75,16 @@ DeviceJpegImage describe_for_device(const JpegWindow& window, const std::uint64_
   image.component_count = header.component_count;
   image.data_bytes = static_cast<std::uint32_t>(window.data.size());
   for (const std::size_t bytes : window.plane_bytes) image.sample_bytes += static_cast<std::uint32_t>(bytes);
+  image.coefficients = coefficients;
   for (int c = 0; c < header.component_count; ++c) {
     const JpegComponent& component = header.components[static_cast<std::size_t>(c)];
     image.component[c] = {
         .samples = samples[c],
         .row_stride = static_cast<std::int32_t>(window.planes.plane[static_cast<std::size_t>(c)].row_stride),
+        .first = image.block_count,
         .across = static_cast<std::int8_t>(component.across),
         .down = static_cast<std::int8_t>(component.down)};
+    image.block_count += static_cast<std::int32_t>(block_count(window, component));
   }
 
   const DeviceJpegTables tables = tables_of(header);

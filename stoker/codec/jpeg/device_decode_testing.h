@@ -24,7 +24,7 @@ class FencedJpegs {
     space_.clear();
     images_.clear();
     entries_.clear();
-    blocks_ = 0;
+    blocks_ = transform_blocks_ = 0;
   }
 
   /// Copies what the window has; it need not stay.
@@ -39,10 +39,13 @@ class FencedJpegs {
       entry.planes.plane[c].samples = entry.samples[c].data();
     }
     const std::size_t bytes = device_jpeg_bytes(window), place = space_.take(bytes, fence);
+    const std::size_t coefficients = space_.take(device_jpeg_coefficient_bytes(window), fence);
     entry.coded = {space_.base() + place, bytes};
-    images_.push_back(describe_for_device(window, samples, entry.coded.data(), place));
+    images_.push_back(describe_for_device(window, samples, coefficients, entry.coded.data(), place));
     images_.back().first_block = blocks_;
+    images_.back().first_transform_block = transform_blocks_;
     blocks_ += DeviceJpegKernel::blocks(images_.back());
+    transform_blocks_ += DeviceJpegTransformKernel::blocks(images_.back());
   }
 
   int count() const { return static_cast<int>(images_.size()); }
@@ -84,15 +87,19 @@ class FencedJpegs {
     return kept;
   }
 
-  /// Decodes all of them in one launch, on planes full of kUntouched; `order` as run_grid() has it.
+  /// Decodes all of them together, on planes full of kUntouched; `order` as run_grid() has it.
   void run(std::uint32_t order) {
     for (const Entry& entry : entries_) {
       for (const MutableBytes samples : entry.samples) std::fill(samples.begin(), samples.end(), kUntouched);
     }
     faults_.assign(images_.size(), 0);
-    run_grid<DeviceJpegKernel>(
-        {.memory = space_.base(), .images = images_.data(), .image_count = count(), .faults = faults_.data()}, blocks_,
-        order);
+    const DeviceJpegArgs args{.memory = space_.base(),
+                              .scratch = space_.base(),
+                              .images = images_.data(),
+                              .image_count = count(),
+                              .faults = faults_.data()};
+    run_grid<DeviceJpegKernel>(args, blocks_, order);
+    run_grid<DeviceJpegTransformKernel>(args, transform_blocks_, order);
   }
 
  private:
@@ -108,7 +115,7 @@ class FencedJpegs {
   std::vector<DeviceJpegImage> images_;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> faults_;
-  int blocks_ = 0;
+  int blocks_ = 0, transform_blocks_ = 0;
 };
 
 }  // namespace stoker

@@ -1,5 +1,5 @@
 // libjpeg's accurate integer inverse DCT ("islow") of one block in plain C++: the same as inverse_transform-inl.h,
-// without vectors; devices use it, too.
+// without vectors; devices use its parts.
 #pragma once
 
 #include <cstddef>
@@ -53,6 +53,19 @@ struct InverseTransform {
     }
   }
 
+  /// A column of a block, after dequantization, in place. `first_row_only`: the block has nothing in other rows:
+  /// libjpeg takes a short cut then, which overflows elsewhere than the long way.
+  STOKER_HOST_DEVICE static void column(std::int16_t* v, std::ptrdiff_t step, bool first_row_only) {
+    if (!first_row_only) return pass(v, step, kFirstShift);
+    const std::int16_t value = wrapped(v[0] * (1 << kFirstPassBits));
+    for (int row = 0; row < 8; ++row) v[row * step] = value;
+  }
+  /// A row of it, once its columns are done: 8 samples. Leaves nothing of the row.
+  STOKER_HOST_DEVICE static void row(std::int16_t* v, std::uint8_t* out) {
+    pass(v, 1, kSecondShift);
+    for (int i = 0; i < 8; ++i) out[i] = static_cast<std::uint8_t>(clamped(v[i], -128, 127) + 128);
+  }
+
   /// `coefficients` are 8 rows, `row_step` apart. Writes 8 rows of 8 samples.
   STOKER_HOST_DEVICE static void block(const std::int16_t* coefficients, std::ptrdiff_t row_step,
                                        const std::int16_t* quantization, std::uint8_t* out, std::ptrdiff_t stride) {
@@ -63,20 +76,8 @@ struct InverseTransform {
       first_row_only = first_row_only && (i < 8 || coefficient == 0);
       v[i] = wrapped(coefficient * quantization[i]);
     }
-    for (int column = 0; column < 8; ++column) {
-      if (first_row_only) {  // libjpeg's short cut, which overflows elsewhere than the long way
-        const std::int16_t value = wrapped(v[column] * (1 << kFirstPassBits));
-        for (int row = 0; row < 8; ++row) v[8 * row + column] = value;
-      } else {
-        pass(v + column, 8, kFirstShift);
-      }
-    }
-    for (int row = 0; row < 8; ++row) {
-      pass(v + 8 * row, 1, kSecondShift);
-      for (int i = 0; i < 8; ++i) {
-        out[row * stride + i] = static_cast<std::uint8_t>(clamped(v[8 * row + i], -128, 127) + 128);
-      }
-    }
+    for (int i = 0; i < 8; ++i) column(v + i, 8, first_row_only);
+    for (int i = 0; i < 8; ++i) row(v + 8 * i, out + i * stride);
   }
 };
 

@@ -9,7 +9,8 @@ BatchPool::BatchPool(BatchPoolOptions options, int slots, Allocator& allocator)
     : options_(std::move(options)),
       slots_(slots),
       allocator_(allocator),
-      bytes_(loader_batch_bytes(options_.outputs, slots, options_.device)) {}
+      bytes_(loader_batch_bytes(options_.outputs, slots, options_.device)),
+      shared_(shared_batch_bytes(slots, options_.device)) {}
 
 bool BatchPool::available() const { return first_done() < free_.size() || may_make(); }
 
@@ -85,17 +86,17 @@ std::unique_ptr<LoaderBatch> BatchPool::take_free() {
 
 bool BatchPool::may_make() const {
   if (error_) return false;
-  const auto count = static_cast<std::size_t>(alive_) + 1;
-  return count * bytes_.host <= options_.memory_max.host && count * bytes_.device <= options_.memory_max.device;
+  const LoaderBatchBytes memory = memory_of(alive_ + 1);
+  return memory.host <= options_.memory_max.host && memory.device <= options_.memory_max.device;
 }
 
 bool BatchPool::lend(const LoaderBatchBytes& bytes, int prefetch) {
   LoaderBatchBytes& most = options_.memory_max;
-  const auto needed = static_cast<std::size_t>(std::max(prefetch + 1, alive_));
-  const auto spare = [&](std::size_t all, std::size_t each, std::size_t lent) {
-    return all >= needed * each && all - needed * each >= lent;
+  const LoaderBatchBytes needed = memory_of(std::max(prefetch + 1, alive_));
+  const auto spare = [](std::size_t all, std::size_t taken, std::size_t lent) {
+    return all >= taken && all - taken >= lent;
   };
-  if (!spare(most.host, bytes_.host, bytes.host) || !spare(most.device, bytes_.device, bytes.device)) return false;
+  if (!spare(most.host, needed.host, bytes.host) || !spare(most.device, needed.device, bytes.device)) return false;
   most.host -= bytes.host;
   most.device -= bytes.device;
   return true;

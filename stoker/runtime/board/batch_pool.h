@@ -28,7 +28,7 @@ struct BatchPoolOptions {
   std::function<std::vector<OutputSpec>(const BatchWork&)> outputs_of{};
   DeviceSide device{};
   int transfer_index = kTransferIndexMax;
-  LoaderBatchBytes memory_max{};  // that batches may take together
+  LoaderBatchBytes memory_max{};  // that batches may take together, with what they share
 };
 
 class BatchPool {
@@ -78,10 +78,9 @@ class BatchPool {
   const DeviceSide& device() const { return options_.device; }
   /// Of one batch.
   const LoaderBatchBytes& bytes() const { return bytes_; }
-  LoaderBatchBytes memory() const {
-    const auto count = static_cast<std::size_t>(alive_);
-    return {count * bytes_.host, count * bytes_.device};
-  }
+  /// Of all of them together.
+  const LoaderBatchBytes& shared() const { return shared_; }
+  LoaderBatchBytes memory() const { return memory_of(alive_); }
   const LoaderBatchBytes& memory_max() const { return options_.memory_max; }
   /// Lends so much of the memory for batches until release_lent(), if no batch needs it now.
   bool lend(const LoaderBatchBytes& bytes, int prefetch);
@@ -91,11 +90,16 @@ class BatchPool {
   std::size_t first_done() const;
   std::unique_ptr<LoaderBatch> take_free();
   bool may_make() const;
+  LoaderBatchBytes memory_of(int batches) const {
+    if (batches == 0) return {};
+    const auto count = static_cast<std::size_t>(batches);
+    return {count * bytes_.host + shared_.host, count * bytes_.device + shared_.device};
+  }
 
   BatchPoolOptions options_;
   const int slots_;
   Allocator& allocator_;
-  const LoaderBatchBytes bytes_;
+  const LoaderBatchBytes bytes_, shared_;
   std::vector<std::unique_ptr<LoaderBatch>> free_;
   int alive_ = 0;  // with works, free or held
   int held_ = 0;   // by the consumer

@@ -134,9 +134,14 @@ LoaderBatchBytes loader_batch_bytes(const std::vector<OutputSpec>& outputs, int 
   const std::size_t tensors = batch_bytes(outputs, slots);
   if (!side.device) return {.host = tensors};
   const DeviceBatchLayout layout(*side.plan, slots, side.image_bytes, side.nvjpeg);
-  const std::size_t staging = layout.staging + (layout.memory - layout.faults);
   const std::size_t device = tensors + layout.memory;
-  return {.host = staging + (side.device->memory_is_host() ? device : 0), .device = device};
+  return {.host = layout.fault_words_end + (side.device->memory_is_host() ? device : 0), .device = device};
+}
+
+LoaderBatchBytes shared_batch_bytes(int slots, const DeviceSide& side) {
+  if (!side.device) return {};
+  const std::size_t scratch = DeviceBatchLayout(*side.plan, slots, side.image_bytes, side.nvjpeg).scratch;
+  return {.host = side.device->memory_is_host() ? scratch : 0, .device = scratch};
 }
 
 }  // namespace stoker

@@ -94,5 +94,7 @@ struct LoaderBatchBytes {
   std::size_t device = 0;  // which is of the host's, too, where the device is emulated
 };
 LoaderBatchBytes loader_batch_bytes(const std::vector<OutputSpec>& outputs, int slots, const DeviceSide& side);
+/// What all batches of so many slots share.
+LoaderBatchBytes shared_batch_bytes(int slots, const DeviceSide& side);
 
 }  // namespace stoker

@@ -38,8 +38,8 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Resol
   board.read_ahead.near_bytes = near_bytes(dataset, options, board.read_ahead.bytes);
   board.batches.memory_max = {.host = memory.batches, .device = options.device_memory};
   board.locator.sample_bytes_max = sample_bytes_max(dataset, plan, options, memory);
-  const LoaderBatchBytes batch_bytes = bytes_of_batch(dataset, plan, options);
-  check_prefetch(board.tickets.prefetch, batch_bytes, board.batches.memory_max);
+  check_prefetch(board.tickets.prefetch, bytes_of_batch(dataset, plan, options),
+                 shared_by_batches(dataset, plan, options), board.batches.memory_max);
   return board;
 }
 

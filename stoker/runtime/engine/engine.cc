@@ -52,7 +52,7 @@ void Engine::close() {
     core_.closing = true;
     core_.scratch.close();
     core_.reader_wakes.notify_all();
-    core_.workers_wake.notify_all();
+    core_.wake_all_workers();
     core_.consumer_wakes.notify_all();
   }
   core_.stop_reads.request_stop();
@@ -115,7 +115,8 @@ void Engine::check(const Knobs& knobs) const {
   if (knobs.io_depth) check_io_depth(*knobs.io_depth);
   if (!knobs.prefetch) return;
   const std::lock_guard lock(core_.mutex);
-  check_prefetch(*knobs.prefetch, core_.board.batches.bytes(), core_.board.batches.memory_max());
+  check_prefetch(*knobs.prefetch, core_.board.batches.bytes(), core_.board.batches.shared(),
+                 core_.board.batches.memory_max());
 }
 
 // The lock of the knobs is held.

@@ -99,8 +99,17 @@ void EngineCore::fail_with(const std::exception_ptr& error) noexcept {
   consumer_wakes.notify_all();
 }
 
+WorkerBed* EngineCore::call_worker() {
+  const TicketBoard& tickets = board.tickets;
+  return crew.call(tickets.workable_count(), tickets.has_written() || tickets.may_grant());
+}
+
 void EngineCore::wake_worker() {
-  if (board.tickets.has_work()) workers_wake.notify_one();
+  if (WorkerBed* const bed = call_worker()) bed->wake.notify_one();
+}
+
+void EngineCore::wake_all_workers() {
+  while (WorkerBed* const bed = crew.call_any()) bed->wake.notify_one();
 }
 
 void EngineCore::observe() {

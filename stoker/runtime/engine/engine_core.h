@@ -16,6 +16,7 @@
 #include "stoker/runtime/engine/enough_memory.h"
 #include "stoker/runtime/engine/memory_plan.h"
 #include "stoker/runtime/engine/scratch_budget.h"
+#include "stoker/runtime/engine/worker_crew.h"
 #include "stoker/runtime/report/metric_counters.h"
 #include "stoker/runtime/report/quarantine.h"
 #include "stoker/runtime/resolved_options.h"
@@ -25,10 +26,6 @@
 namespace stoker {
 
 struct EngineCore {
-  // A worker takes several tickets at once while there is plenty, so that it seldom needs the lock, and single ones
-  // when work is short, so that no core runs dry at a batch's end.
-  static constexpr std::size_t kTicketsAtOnce = 4;
-
   EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const ResolvedOptions& options);
 
   /// Throws kClosed in a forked child.
@@ -40,7 +37,11 @@ struct EngineCore {
   void check_open() const;
   /// What a thread of ours cannot go on after ends the run.
   void fail_with(const std::exception_ptr& error) noexcept;
+  /// A worker that slept and is needed now: its bed is to be notified, best with the lock released. Null: none is.
+  WorkerBed* call_worker();
+  /// Calls one, and notifies it with the lock held: for where that is seldom.
   void wake_worker();
+  void wake_all_workers();
   /// Tells the metrics how many of everything there are now; before the lock is released.
   void observe();
 
@@ -66,7 +67,7 @@ struct EngineCore {
   std::stop_source stop_reads;                          // when the loader closes: a server may keep them waiting
 
   mutable std::mutex mutex;
-  std::condition_variable reader_wakes, workers_wake, consumer_wakes, reads_end;
+  std::condition_variable reader_wakes, consumer_wakes, reads_end;
 
   // Guarded by it.
   Board board;
@@ -75,7 +76,8 @@ struct EngineCore {
   bool reader_waits = false;
   bool consumer_waits = false;
   int io_depth;
-  int worker_target;        // threads
+  int worker_target;  // threads
+  WorkerCrew crew;
   std::size_t located = 0;  // tickets that wait for room
   std::size_t reads_waiting = 0, reads_in_flight = 0;
   std::size_t disk_reads_in_flight = 0;  // of them, those from local storage

@@ -113,6 +113,27 @@ LoaderBatchBytes bytes_of_batch(const Dataset& dataset, const Plan& plan, const 
   return loader_batch_bytes(plan.outputs(), options.batch, device_side(dataset, plan, options));
 }
 
+LoaderBatchBytes shared_by_batches(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options) {
+  return shared_batch_bytes(options.batch, device_side(dataset, plan, options));
+}
+
+namespace {
+
+// The batches made ahead, the one that the consumer holds, and what they share.
+LoaderBatchBytes memory_of_batches(int prefetch, const Dataset& dataset, const Plan& plan,
+                                   const ResolvedOptions& options) {
+  const LoaderBatchBytes batch = bytes_of_batch(dataset, plan, options);
+  const LoaderBatchBytes shared = shared_by_batches(dataset, plan, options);
+  return {.host = least_batch_memory(prefetch, batch.host) + shared.host,
+          .device = least_batch_memory(prefetch, batch.device) + shared.device};
+}
+
+LoaderBatchBytes least_of_batches(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options) {
+  return memory_of_batches(std::max(options.knobs.prefetch, 1), dataset, plan, options);
+}
+
+}  // namespace
+
 MemoryPlan least_memory(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options) {
   const int prefetch = std::max(options.knobs.prefetch, 1);
   const std::int64_t ahead = tickets_ahead(dataset, options);
@@ -123,28 +144,29 @@ MemoryPlan least_memory(const Dataset& dataset, const Plan& plan, const Resolved
           .tickets = tickets_memory(options, prefetch, ahead),
           .read_ahead = kReadAheadMin,
           .scratch = kScratchMin + static_cast<std::uint64_t>(options.knobs.threads) * kScratchEach,
-          .batches = least_batch_memory(prefetch, bytes_of_batch(dataset, plan, options).host)};
+          .batches = least_of_batches(dataset, plan, options).host};
 }
 
 std::uint64_t sample_bytes_max(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options,
                                const MemoryPlan& memory) {
-  const std::uint64_t batches =
-      least_batch_memory(std::max(options.knobs.prefetch, 1), bytes_of_batch(dataset, plan, options).host);
+  const std::uint64_t batches = least_of_batches(dataset, plan, options).host;
   return std::min(LocatorOptions().sample_bytes_max, memory.read_ahead + memory.batches - batches);
 }
 
-void check_prefetch(int prefetch, const LoaderBatchBytes& batch_bytes, const LoaderBatchBytes& batch_memory_max) {
+void check_prefetch(int prefetch, const LoaderBatchBytes& batch_bytes, const LoaderBatchBytes& shared_bytes,
+                    const LoaderBatchBytes& batch_memory_max) {
   if (prefetch < 1) fail(ErrorKind::kUsage, "prefetch must be at least 1, not {}", prefetch);
-  const auto check = [&](std::size_t bytes, std::size_t bytes_max, std::string_view memory) {
-    const std::size_t needed = least_batch_memory(prefetch, bytes);
+  const auto check = [&](std::size_t bytes, std::size_t shared, std::size_t bytes_max, std::string_view memory) {
+    const std::size_t needed = least_batch_memory(prefetch, bytes) + shared;
     if (needed <= bytes_max) return;
+    const std::string and_shared = shared > 0 ? fmt::format(", with {} that they share,", human(shared)) : "";
     fail(ErrorKind::kMemory,
-         "{} prefetched batches of {} and one in use need {} of {}, but the budget leaves {}; use a smaller batch or "
+         "{} prefetched batches of {} and one in use{} need {} of {}, but the budget leaves {}; use a smaller batch or "
          "prefetch, or more {}",
-         prefetch, human(bytes), human(needed), memory, human(bytes_max), memory);
+         prefetch, human(bytes), and_shared, human(needed), memory, human(bytes_max), memory);
   };
-  check(batch_bytes.host, batch_memory_max.host, "memory");
-  check(batch_bytes.device, batch_memory_max.device, "device memory");
+  check(batch_bytes.host, shared_bytes.host, batch_memory_max.host, "memory");
+  check(batch_bytes.device, shared_bytes.device, batch_memory_max.device, "device memory");
 }
 
 MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options) {
@@ -201,17 +223,16 @@ std::uint64_t memory_for(const Dataset& dataset, const Plan& plan, const Resolve
 }
 
 std::uint64_t least_device_memory(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options) {
-  return least_batch_memory(std::max(options.knobs.prefetch, 1), bytes_of_batch(dataset, plan, options).device);
+  return least_of_batches(dataset, plan, options).device;
 }
 
 int most_prefetch(int wanted, const Dataset& dataset, const Plan& plan, const ResolvedOptions& options,
                   const MemoryPlan& memory) {
-  const LoaderBatchBytes batch = bytes_of_batch(dataset, plan, options);
   const std::int64_t ahead = tickets_ahead(dataset, options);
   const auto fits = [&](int prefetch) {
-    return tickets_memory(options, prefetch, ahead) <= memory.tickets &&
-           least_batch_memory(prefetch, batch.host) <= memory.batches &&
-           least_batch_memory(prefetch, batch.device) <= options.device_memory;
+    const LoaderBatchBytes batches = memory_of_batches(prefetch, dataset, plan, options);
+    return tickets_memory(options, prefetch, ahead) <= memory.tickets && batches.host <= memory.batches &&
+           batches.device <= options.device_memory;
   };
   while (wanted > options.knobs.prefetch && !fits(wanted)) --wanted;
   return wanted;

@@ -44,7 +44,8 @@ int most_prefetch(int wanted, const Dataset& dataset, const Plan& plan, const Re
                   const MemoryPlan& memory);
 
 /// Throws kUsage for a prefetch below 1, kMemory for one whose batches do not fit.
-void check_prefetch(int prefetch, const LoaderBatchBytes& batch_bytes, const LoaderBatchBytes& batch_memory_max);
+void check_prefetch(int prefetch, const LoaderBatchBytes& batch_bytes, const LoaderBatchBytes& shared_bytes,
+                    const LoaderBatchBytes& batch_memory_max);
 
 /// How many samples of this rank are drawn ahead: those of the windows for the windowed order, otherwise 0.
 std::int64_t windows_tickets(const ResolvedOptions& options);
@@ -59,6 +60,7 @@ std::size_t near_bytes(const Dataset& dataset, const ResolvedOptions& options, s
 
 DeviceSide device_side(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options);
 LoaderBatchBytes bytes_of_batch(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options);
+LoaderBatchBytes shared_by_batches(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options);
 
 constexpr std::size_t kArenaReserve = std::size_t{256} << 10;  // for samples that stand in for bad ones: it grows
 constexpr int kPrefetchTuned = 16;  // at most: what comes less regularly than that is not to be evened out

@@ -154,10 +154,10 @@ void Reader::grant_located() {
       read_plan_.add(ticket);
     } else {
       core_.board.tickets.read_done(ticket);
-      core_.wake_worker();
     }
   }
   count_located();
+  core_.wake_worker();
 }
 
 void Reader::count_located() { core_.located = located_.size() - located_first_ + substitutes_.size(); }
@@ -293,7 +293,7 @@ void Reader::wake_if_room() {
   if (!reads_due() && !read_ahead.has_again() && !may_start_read()) {
     const bool much_room = read_ahead.used() + read_ahead.near_bytes() / 4 <= read_ahead.capacity();
     const std::size_t work = core_.board.tickets.ready_count() + core_.reads_in_flight + core_.reads_waiting;
-    const bool little_work = work <= EngineCore::kTicketsAtOnce * static_cast<std::size_t>(core_.worker_target);
+    const bool little_work = work <= core_.crew.few() * static_cast<std::size_t>(core_.worker_target);
     if (!much_room && !little_work) return;
     if (!core_.board.tickets.may_go_on()) return;
   }

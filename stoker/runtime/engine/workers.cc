@@ -30,7 +30,7 @@ void Workers::resize(int threads) {
   {
     const std::lock_guard lock(core_.mutex);
     core_.worker_target = threads;
-    core_.workers_wake.notify_all();
+    core_.wake_all_workers();
     core_.observe();
   }
   while (static_cast<int>(threads_.size()) > threads) {
@@ -41,9 +41,14 @@ void Workers::resize(int threads) {
   try {
     translate_thread_errors([&] {
       core_.metrics.have_workers(threads);
+      while (static_cast<int>(beds_.size()) < threads) beds_.emplace_back();
+      {
+        const std::lock_guard lock(core_.mutex);
+        core_.crew.expect(threads);
+      }
       while (static_cast<int>(threads_.size()) < threads) {
         const int number = static_cast<int>(threads_.size());
-        threads_.emplace_back([this, number] { work_loop(number); });
+        threads_.emplace_back([this, number, &bed = beds_[threads_.size()]] { work_loop(number, bed); });
       }
     });
   } catch (...) {
@@ -52,22 +57,21 @@ void Workers::resize(int threads) {
   }
 }
 
-std::size_t Workers::fair_share() const {
-  const std::size_t each = core_.board.tickets.workable_count() / (4 * static_cast<std::size_t>(core_.worker_target));
-  return std::clamp<std::size_t>(each, 1, EngineCore::kTicketsAtOnce);
-}
-
-void Workers::work_loop(int worker) {
+void Workers::work_loop(int worker, WorkerBed& bed) {
   run_on(core_.cores.cores);
   name_this_thread(fmt::format("stoker-work{}", worker));
   core_.metrics.worker(worker).begin_work();
-  std::unique_lock lock(core_.mutex, std::defer_lock);
+  std::unique_lock lock(core_.mutex);
+  core_.crew.comes();
+  lock.unlock();
   try {
-    work_until_stopped(worker, lock);
+    work_until_stopped(worker, bed, lock);
   } catch (...) {
     if (!lock.owns_lock()) lock.lock();
     core_.fail_with(std::current_exception());
   }
+  core_.crew.goes();
+  core_.wake_worker();  // it may have been the one that was called
   core_.metrics.worker(worker).end();
 }
 
@@ -98,45 +102,78 @@ void report(const ExecutorCounts& counts, ExecutorCounts& reported, const Ticket
 
 }  // namespace
 
-void Workers::work_until_stopped(int worker, std::unique_lock<std::mutex>& lock) {
+void Workers::work_until_stopped(int worker, WorkerBed& bed, std::unique_lock<std::mutex>& lock) {
   ScratchGate gate(core_.scratch);
   CpuExecutor executor(core_.plan, core_.limits, &gate);
   WorkerCounters& counters = core_.metrics.worker(worker);
   ExecutorCounts reported;
-  Ticket* tickets[EngineCore::kTicketsAtOnce];
+  Ticket* room[WorkerCrew::kTicketsMax];
   lock.lock();
   for (;;) {
-    std::size_t count = 0;
-    const auto something_to_do = [&] {
-      if (core_.closing || worker >= core_.worker_target) return true;
-      count = core_.board.tickets.take(std::span(tickets, fair_share()));
-      return count > 0 || core_.board.tickets.has_written() || core_.board.tickets.may_grant();
-    };
-    if (!something_to_do()) {
-      core_.observe();
-      counters.begin_idle();
-      core_.workers_wake.wait(lock, something_to_do);
-      counters.begin_work();
-    }
-    if (count == 0 && (core_.closing || worker >= core_.worker_target)) return;
+    const std::size_t count = await_work(worker, bed, room, counters, lock);
+    if (count == 0 && must_leave(worker)) return;
     if (count == 0) {
       run_steps(worker, lock);
       grant_memory(counters, lock);
     }
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::span<Ticket* const> tickets(room, count); !tickets.empty();) {
       core_.observe();
-      lock.unlock();
-      work_on(*tickets[i], executor);
-      gate.drop_too_much(executor);
-      report(executor.counts(), reported, *tickets[i], counters);
+      unlock_and_wake(lock);
+      const std::int64_t began_ns = now_ns();
+      std::int64_t spent_ns = 0;
+      std::size_t done = 0;
+      while (done < tickets.size() && spent_ns < WorkerCrew::kWorthWakingNs) {
+        Ticket& ticket = *tickets[done++];
+        work_on(ticket, executor);
+        gate.drop_too_much(executor);
+        report(executor.counts(), reported, ticket, counters);
+        spent_ns = now_ns() - began_ns;
+      }
       lock.lock();
-      const bool complete = finish(*tickets[i], counters, lock);
-      if (complete) run_steps(worker, lock);
-      if (complete || core_.board.tickets.starved()) core_.consumer_wakes.notify_all();
-      reader_.wake_if_room();
+      core_.crew.worked(done, spent_ns);
+      finish(tickets.first(done), worker, counters, lock);
+      tickets = tickets.subspan(done);
     }
-    core_.wake_worker();
   }
+}
+
+bool Workers::must_leave(int worker) const { return core_.closing || worker >= core_.worker_target; }
+
+// Sleeps until there is something to do. Returns how many tickets it took, the oldest; none: there is other work, or
+// the worker must leave.
+std::size_t Workers::await_work(int worker, WorkerBed& bed, std::span<Ticket*> room, WorkerCounters& counters,
+                                std::unique_lock<std::mutex>& lock) {
+  TicketBoard& tickets = core_.board.tickets;
+  for (;;) {
+    if (must_leave(worker)) return 0;
+    const std::size_t share = core_.crew.share(tickets.workable_count(), core_.worker_target);
+    const std::size_t count = tickets.take(room.first(share));
+    if (count > 0 || tickets.has_written() || tickets.may_grant()) return count;
+    core_.observe();
+    counters.begin_idle();
+    core_.crew.falls_asleep(bed);
+    bed.wake.wait(lock, [&] { return bed.called; });
+    core_.crew.wakes_up();
+    counters.begin_work();
+  }
+}
+
+// The one that is woken needs the lock.
+void Workers::unlock_and_wake(std::unique_lock<std::mutex>& lock) {
+  WorkerBed* const bed = core_.call_worker();
+  lock.unlock();
+  if (bed) bed->wake.notify_one();
+}
+
+// The tickets' slots are written.
+void Workers::finish(std::span<Ticket* const> tickets, int worker, WorkerCounters& counters,
+                     std::unique_lock<std::mutex>& lock) {
+  for (Ticket* const ticket : tickets) {
+    const bool complete = finish(*ticket, counters, lock);
+    if (complete) run_steps(worker, lock);
+    if (complete || core_.board.tickets.starved()) core_.consumer_wakes.notify_all();
+  }
+  reader_.wake_if_room();
 }
 
 // The ticket's slot is written: samples that waited for it are mixed, without the lock and by the worker in whose
@@ -160,14 +197,15 @@ void Workers::grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex
   if (core_.closing || !core_.board.tickets.may_grant()) return;
   if (!core_.board.tickets.take_grant(grant)) return core_.consumer_wakes.notify_all();  // it learns that there is none
   core_.observe();
-  lock.unlock();
+  core_.crew.goes();
+  unlock_and_wake(lock);
   counters.begin_idle();
   core_.board.batches.prepare(grant, grant.work->slots);
   counters.begin_work();
   lock.lock();
+  core_.crew.comes();
   core_.board.tickets.granted(grant);
   if (grant.error) core_.consumer_wakes.notify_all();
-  if (core_.board.tickets.has_work()) core_.workers_wake.notify_all();  // tickets of the batch were ready
   if (!grant.batch) return;
   lock.unlock();
   grant.batch.reset();
@@ -179,18 +217,18 @@ void Workers::grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex
 void Workers::run_steps(int worker, std::unique_lock<std::mutex>& lock) {
   while (BatchWork* const work = core_.board.tickets.take_written()) {
     std::exception_ptr error;
-    lock.unlock();
+    core_.crew.goes();
+    unlock_and_wake(lock);
     try {
       for (const auto& step : core_.steps) step->run(*work->batch);
     } catch (...) {
       error = std::current_exception();
     }
     lock.lock();
+    core_.crew.comes();
     core_.board.tickets.steps_done(*work, std::move(error));
     core_.consumer_wakes.notify_all();
-    if (worker < core_.worker_target) continue;
-    core_.workers_wake.notify_all();
-    return;
+    if (worker >= core_.worker_target) return;
   }
 }
 

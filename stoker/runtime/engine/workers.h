@@ -2,8 +2,11 @@
 // for batches, and hand complete batches over to the device.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -23,19 +26,25 @@ class Workers {
   void join();
 
  private:
-  void work_loop(int worker);
-  void work_until_stopped(int worker, std::unique_lock<std::mutex>& lock);
+  void work_loop(int worker, WorkerBed& bed);
+  void work_until_stopped(int worker, WorkerBed& bed, std::unique_lock<std::mutex>& lock);
   void work_on(Ticket& ticket, CpuExecutor& executor) const;
   void make(Ticket& ticket, CpuExecutor& executor) const;
+  bool must_leave(int worker) const;
+  std::size_t await_work(int worker, WorkerBed& bed, std::span<Ticket*> room, WorkerCounters& counters,
+                         std::unique_lock<std::mutex>& lock);
+  void unlock_and_wake(std::unique_lock<std::mutex>& lock);
+  void finish(std::span<Ticket* const> tickets, int worker, WorkerCounters& counters,
+              std::unique_lock<std::mutex>& lock);
   bool finish(Ticket& ticket, WorkerCounters& counters, std::unique_lock<std::mutex>& lock);
   void run_steps(int worker, std::unique_lock<std::mutex>& lock);
   void grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex>& lock);
-  std::size_t fair_share() const;
 
   EngineCore& core_;
   Reader& reader_;
   const std::uint64_t seed_;
   const bool wants_label_;
+  std::deque<WorkerBed> beds_;  // of threads that there are or were: others may still notify them
   std::vector<std::thread> threads_;
 };
 

@@ -39,27 +39,43 @@ struct DeviceColor {
                   interleaved ? pixel * kChannels + channel : channel * pixels + pixel);
   }
 
-  /// docs/pixels.md, step 7.
-  STOKER_HOST_DEVICE void store_ycc(std::uint8_t* out, int slot, int x, int y, const int (&ycc)[3]) const {
+  /// The three channels of a pixel: Y, Cb and Cr (docs/pixels.md, step 7) or R, G and B.
+  STOKER_HOST_DEVICE void convert(bool is_ycc, const int (&pixel)[3], float (&result)[3]) const {
     for (int c = 0; c < kChannels; ++c) {
-      float value = static_cast<float>(ycc[0]) * scale[c] + bias[c];
-      value = value + static_cast<float>(ycc[1] - 128) * from_cb[c];
-      value = value + static_cast<float>(ycc[2] - 128) * from_cr[c];
-      store(out, slot, x, y, c, value < low[c] ? low[c] : value > high[c] ? high[c] : value);
+      if (is_ycc) {
+        float value = static_cast<float>(pixel[0]) * scale[c] + bias[c];
+        value = value + static_cast<float>(pixel[1] - 128) * from_cb[c];
+        value = value + static_cast<float>(pixel[2] - 128) * from_cr[c];
+        result[c] = value < low[c] ? low[c] : value > high[c] ? high[c] : value;
+      } else {
+        // Without an index that only a run tells: the pixel stays in registers.
+        const int value = from[c] == 0 ? pixel[0] : from[c] == 1 ? pixel[1] : pixel[2];
+        result[c] = static_cast<float>(value) * scale[c] + rgb_bias[c];
+      }
     }
   }
 
+  STOKER_HOST_DEVICE void store_ycc(std::uint8_t* out, int slot, int x, int y, const int (&ycc)[3]) const {
+    store_pixel(out, slot, x, y, true, ycc);
+  }
   STOKER_HOST_DEVICE void store_rgb(std::uint8_t* out, int slot, int x, int y, const int (&rgb)[3]) const {
-    for (int c = 0; c < kChannels; ++c) {
-      store(out, slot, x, y, c, static_cast<float>(rgb[from[c]]) * scale[c] + rgb_bias[c]);
-    }
+    store_pixel(out, slot, x, y, false, rgb);
+  }
+
+ private:
+  STOKER_HOST_DEVICE void store_pixel(std::uint8_t* out, int slot, int x, int y, bool is_ycc,
+                                      const int (&pixel)[3]) const {
+    float result[3];
+    convert(is_ycc, pixel, result);
+    for (int c = 0; c < kChannels; ++c) store(out, slot, x, y, c, result[c]);
   }
 };
 
 /// What kernels are given that resample images of a batch and end in the color step.
 template <class Image>
 struct DeviceGeometryArgs {
-  const std::uint8_t* memory;  // of the batch
+  const std::uint8_t* memory;   // of the batch
+  const std::uint8_t* samples;  // the same, or scratch memory: images' samples have their places there
   std::uint8_t* out;
   const Image* images;  // by first_block
   std::int32_t image_count;
@@ -94,20 +110,57 @@ struct DeviceColorKernel {
   template <int kPhase>
   STOKER_HOST_DEVICE static void run(const Args& args, Shared&, int block, int thread) {
     const DeviceResized image = args.images[block / args.blocks_per_image];
+    const int first = (block % args.blocks_per_image * kThreads + thread) * kPixelsPerThread;
+    const int pixels = args.color.width * args.color.height;
+    if (first >= pixels) return;
     const std::uint8_t* const samples = args.memory + image.samples;
-    const DeviceColor& color = args.color;
-    const int pixels = color.width * color.height;
-    int pixel = block % args.blocks_per_image * kThreads * kPixelsPerThread + thread;
-    for (int i = 0; i < kPixelsPerThread && pixel < pixels; ++i, pixel += kThreads) {
-      const bool interleaved = image.kind == DeviceResized::Kind::kRgb;
-      int value[3];
-      for (int c = 0; c < 3; ++c) value[c] = interleaved ? samples[3 * pixel + c] : samples[c * pixels + pixel];
-      const int x = pixel % color.width, y = pixel / color.width;
-      if (image.kind == DeviceResized::Kind::kYcc) {
-        color.store_ycc(args.out, image.slot, x, y, value);
-      } else {
-        color.store_rgb(args.out, image.slot, x, y, value);
+    std::uint8_t* const out =
+        args.out + args.color.out_begin + args.color.slot_bytes * static_cast<std::uint64_t>(image.slot);
+    // Whole groups of pixels in words of their own, where they are.
+    const auto misaligned = [](const void* place, unsigned unit) {
+      return reinterpret_cast<std::uintptr_t>(place) % unit;
+    };
+    if (pixels % kPixelsPerThread == 0 && misaligned(samples, 4) == 0 && misaligned(out, 16) == 0) {
+      convert_group(args.color, image.kind, samples, pixels, first, out);
+    } else {
+      for (int pixel = first; pixel < pixels && pixel < first + kPixelsPerThread; ++pixel) {
+        convert(args.color, image.kind, samples, pixels, pixel, out);
       }
+    }
+  }
+
+ private:
+  using Kind = DeviceResized::Kind;
+
+  STOKER_HOST_DEVICE static void convert(const DeviceColor& color, Kind kind, const std::uint8_t* samples, int pixels,
+                                         int pixel, std::uint8_t* out) {
+    int value[3];
+    for (int c = 0; c < 3; ++c) value[c] = kind == Kind::kRgb ? samples[3 * pixel + c] : samples[c * pixels + pixel];
+    float result[3];
+    color.convert(kind == Kind::kYcc, value, result);
+    for (int c = 0; c < 3; ++c) {
+      store_rounded(result[c], color.dtype, out, color.interleaved ? 3 * pixel + c : c * pixels + pixel);
+    }
+  }
+
+  STOKER_HOST_DEVICE static void convert_group(const DeviceColor& color, Kind kind, const std::uint8_t* samples,
+                                               int pixels, int first, std::uint8_t* out) {
+    std::uint8_t value[3 * kPixelsPerThread];  // as they lie in the source
+    for (int i = 0; i < 3; ++i) {
+      const std::uint8_t* const from = samples + (kind == Kind::kRgb ? 3 * first + 4 * i : i * pixels + first);
+      memcpy(value + 4 * i, __builtin_assume_aligned(from, 4), 4);
+    }
+    float result[3 * kPixelsPerThread];  // as they lie in the tensor
+    for (int pixel = 0; pixel < kPixelsPerThread; ++pixel) {
+      int of_pixel[3];
+      for (int c = 0; c < 3; ++c) of_pixel[c] = kind == Kind::kRgb ? value[3 * pixel + c] : value[4 * c + pixel];
+      float converted[3];
+      color.convert(kind == Kind::kYcc, of_pixel, converted);
+      for (int c = 0; c < 3; ++c) result[color.interleaved ? 3 * pixel + c : 4 * c + pixel] = converted[c];
+    }
+    for (int i = 0; i < 3; ++i) {
+      const std::int64_t index = color.interleaved ? 3 * std::int64_t{first} + 4 * i : std::int64_t{i} * pixels + first;
+      store_four_rounded(result + 4 * i, color.dtype, out, index);
     }
   }
 };

@@ -83,7 +83,7 @@ struct DevicePlanarKernel {
         const int output = first_row + row - taps.begin;
         if (output < 0 || output >= taps.outputs) continue;
         const int first = at<std::int32_t>(args, taps.first)[output] - plane.y;
-        const std::uint8_t* source = args.memory + plane.samples + std::int64_t{first} * plane.row_stride +
+        const std::uint8_t* source = args.samples + plane.samples + std::int64_t{first} * plane.row_stride +
                                      std::int64_t{plane.first_group + group} * 4;
         const std::int16_t* weight = at<std::int16_t>(args, taps.weights) + output;
         std::uint8_t* const result = to + i * (image.cubic ? 8 : 4);

@@ -81,6 +81,7 @@ class Launch {
 
   void expect_agreement(const std::string& what) {
     tensors_.expect_from<DevicePlanarKernel>({.memory = memory_.base(),
+                                              .samples = memory_.base(),
                                               .out = tensors_.out(),
                                               .images = images_.data(),
                                               .image_count = static_cast<int>(images_.size()),

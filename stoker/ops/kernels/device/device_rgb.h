@@ -65,7 +65,7 @@ struct DeviceRgbKernel {
       for (int i = thread; i < (source.end - source.begin) * width; i += kThreads) {
         const int row = i / width, x = i % width;
         const std::uint8_t* pixels =
-            args.memory + image.pixels + std::int64_t{source.begin + row - image.y} * image.row_stride;
+            args.samples + image.pixels + std::int64_t{source.begin + row - image.y} * image.row_stride;
         weigh(args, image.across, x, pixels, image.x, 3, shared.rows + 3 * i);
       }
       return;
@@ -85,7 +85,7 @@ struct DeviceRgbKernel {
     const int columns = image.columns, width = args.color.width;
     const int rows = min_of(image.rows, args.color.height - first_row);
     if (kPhase == 0) {
-      const std::uint8_t* const pixels = args.memory + image.pixels;
+      const std::uint8_t* const pixels = args.samples + image.pixels;
       for (int i = thread; i < rows * columns; i += kThreads) {
         weigh(args, image.down, first_row + i / columns, pixels + 3 * (i % columns), image.y, image.row_stride,
               shared.rows + 3 * i);

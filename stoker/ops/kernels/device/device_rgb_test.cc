@@ -63,6 +63,7 @@ class Launch {
 
   void expect_agreement(const std::string& what) {
     tensors_.expect_from<DeviceRgbKernel>({.memory = memory_.base(),
+                                           .samples = memory_.base(),
                                            .out = tensors_.out(),
                                            .images = images_.data(),
                                            .image_count = static_cast<int>(images_.size()),
