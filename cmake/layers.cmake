@@ -54,20 +54,24 @@ function(stoker_layer name)
     file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cu)
     list(APPEND sources ${kernels})
     list(FILTER sources EXCLUDE REGEX "/without_cuda\\.cc$")
-    list(APPEND LAYER_LINKS CUDA::cudart_static)
   endif()
 
-  # Each by itself: the others are then compiled together in the same way with and without CUDA.
+  # Each by itself, and CUDA's headers for their layer alone: all others are then compiled in the same way with and without
+  # CUDA, and ccache has them from the build without it.
   set(cuda_sources ${sources})
   list(FILTER cuda_sources INCLUDE REGEX "cuda(/|\\.cc$)")
   set_source_files_properties(${cuda_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set(cuda "")
+  if(STOKER_CUDA AND cuda_sources)
+    set(cuda CUDA::cudart_static)
+  endif()
 
   list(TRANSFORM LAYER_USES PREPEND stoker_ OUTPUT_VARIABLE used_layers)
   add_library(stoker_${name} STATIC ${sources})
   target_link_libraries(stoker_${name} PUBLIC stoker_options ${used_layers}
-    PRIVATE $<BUILD_INTERFACE:stoker_build_flags> ${LAYER_LINKS})
+    PRIVATE $<BUILD_INTERFACE:stoker_build_flags> ${LAYER_LINKS} ${cuda})
   set_property(GLOBAL APPEND PROPERTY STOKER_LAYERS stoker_${name})
-  set_property(GLOBAL APPEND PROPERTY STOKER_LINKS ${LAYER_LINKS})
+  set_property(GLOBAL APPEND PROPERTY STOKER_LINKS ${LAYER_LINKS} ${cuda})
 
   if(NOT STOKER_BUILD_TESTS)
     return()
@@ -86,7 +90,7 @@ function(stoker_layer name)
   endif()
 
   add_executable(${name}_test ${tests})
-  target_link_libraries(${name}_test PRIVATE stoker_${name}_testing GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name}_test PRIVATE stoker_${name}_testing ${cuda} GTest::gmock GTest::gtest_main)
   if(NOT LAYER_SHARDS)
     set(LAYER_SHARDS 1)
   endif()

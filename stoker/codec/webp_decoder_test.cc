@@ -155,7 +155,8 @@ TEST(WebpDecoder, RefusesAnimationsWhoseFirstFrameIsNotWithinThePicture) {
     for (int k = 0; k < 3; ++k) damaged[random.below(damaged.size())] = static_cast<std::uint8_t>(random.below(256));
     try {
       const ImageFacts found = decoder.read_facts(damaged);
-      if (found.width * found.height < 1 << 20) decoder.decode_rgb(damaged, found, {0, 0, found.width, found.height});
+      if (std::int64_t{found.width} * found.height < 1 << 20)
+        decoder.decode_rgb(damaged, found, {0, 0, found.width, found.height});
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kBadSample);
     }

@@ -13,6 +13,7 @@
 #include "stoker/base/freed_memory.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/log.h"
+#include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
 #include "stoker/base/units.h"
 #include "stoker/base/user_cache.h"
@@ -21,6 +22,7 @@
 #include "stoker/format/manifest/manifest.h"
 #include "stoker/format/open/sharded_dataset.h"
 #include "stoker/format/shard_format.h"
+#include "stoker/pack/job_memory.h"
 #include "stoker/pack/pack_journal.h"
 #include "stoker/pack/pack_selection.h"
 #include "stoker/pack/sample_check.h"
@@ -82,6 +84,11 @@ void end_choice(SweptSample& sample) {
   if (!sample.row.facts) sample.entry_points.clear();
 }
 
+[[noreturn]] void fail_lost(const Location& pack, const std::string& file, const std::string& wrong) {
+  fail(ErrorKind::kData, "the finished pack in '{}' has lost '{}' or part of it ({}); remove the folder to pack again",
+       pack, file, wrong);
+}
+
 /// Of what the fingerprint does not know: the names and sizes of all fields but the class, which packing may add.
 std::uint64_t hash_of_fields(const Dataset& dataset, const std::stop_token& stop) {
   Hasher64 hasher;
@@ -97,6 +104,24 @@ std::uint64_t hash_of_fields(const Dataset& dataset, const std::stop_token& stop
   return hasher.digest();
 }
 
+/// The budget without what a shard takes while it is made; unset for the default. Throws kMemory where nothing is left.
+std::optional<std::uint64_t> memory_for_samples(const PackOptions& options) {
+  const std::uint64_t held = options.format->held_bytes(options.shard_bytes);
+  if (held == 0) return options.memory;
+  const int threads = options.threads != 0 ? options.threads : usable_cores();
+  const std::uint64_t budget = options.memory.value_or(default_job_memory(threads));
+  const std::uint64_t left = budget - std::min(budget, held);
+  try {
+    divide_job_memory(left, threads);
+  } catch (const Error& error) {
+    throw error.with_context(
+        fmt::format("of a budget of {}, {} are for a shard of {}, which is held in memory (choose "
+                    "smaller shards, or more memory)",
+                    whole_megabytes(budget), whole_megabytes(held), options.format->name()));
+  }
+  return left;
+}
+
 /// A packed data set in the making.
 class PackJob {
  public:
@@ -107,7 +132,8 @@ class PackJob {
         shards_(open_dataset(data, options.stores, {.cache_folder = cache_folder}, options.stop)),
         dataset_(with_fields(shards_, options.fields, options.stop)),
         fields_hash_(hash_of_fields(*dataset_, options.stop)),
-        selection_(*dataset_, options.classes, options.shuffle, options.stop) {
+        selection_(*dataset_, options.classes, options.shuffle, options.stop),
+        memory_(memory_for_samples(options)) {
     require_all_fit();
   }
 
@@ -115,15 +141,16 @@ class PackJob {
   PackEstimate estimate(const Location& to);
 
  private:
-  void require_all_fit() const;
+  void require_all_fit();
   Location shard_location(const Location& to, std::size_t number) const;
   std::string job() const;
   std::string journal_job(const SourceState& source) const;
+  std::uint64_t shard_bytes_max() const { return std::min(options_.shard_bytes, options_.format->shard_bytes_max()); }
   SweepOptions sweeping() const {
     // Photographs have about one bit per pixel, and pixels 24.
     return {.threads = options_.threads,
             .stop = options_.stop,
-            .memory = options_.memory,
+            .memory = memory_,
             .growth = options_.transform.raw ? 24u : 1u};
   }
   SampleSweep::Work work() const;
@@ -134,6 +161,7 @@ class PackJob {
   std::optional<std::int64_t> pack_rest(const Location& to);
   PackedShard pack_from(const Location& to, PackJournal& journal);
   void finish_shard(ShardWriter& writer, PackJournal& journal, PackedShard& packed, std::int64_t next);
+  void put_files(const Location& to, Manifest& made) const;
   Manifest manifest_of(const PackJournal& journal, PackedShard left_over) const;
   std::vector<BadSample> bad_samples(const Location& to, const std::vector<ManifestBad>& bad) const;
 
@@ -143,10 +171,12 @@ class PackJob {
   const std::shared_ptr<const Dataset> dataset_;  // the same with the chosen fields
   const std::uint64_t fields_hash_;
   const PackSelection selection_;
+  const std::optional<std::uint64_t> memory_;  // for samples, without a shard in the making; unset for the default
+  PackContents contents_;
 };
 
 /// As far as rows tell: what shrinking or encoding images makes of them is known later.
-void PackJob::require_all_fit() const {
+void PackJob::require_all_fit() {
   SampleRow row;
   for (std::int64_t sample = 0; sample < dataset_->size(); ++sample) {
     dataset_->read(sample, row);
@@ -158,7 +188,12 @@ void PackJob::require_all_fit() const {
     } catch (const Error& error) {
       throw error.with_context(describe(row));
     }
+    contents_.add(row);
   }
+  contents_.classes = selection_.classes();
+  if (options_.transform.raw) contents_.rename_images("npy");
+  if (options_.transform.quality) contents_.rename_images("jpg");
+  options_.format->require_all_fit(contents_);
 }
 
 Location PackJob::shard_location(const Location& to, std::size_t number) const {
@@ -242,9 +277,12 @@ bool PackJob::look_at_folder(const Location& to) const {
   if (finished && finished->job == job()) {
     for (const ManifestShard& shard : finished->shards) {
       if (const std::string wrong = contradiction_of_file(shard, stores_, to / shard.name); !wrong.empty()) {
-        fail(ErrorKind::kData,
-             "the finished pack in '{}' has lost '{}' or part of it ({}); remove the folder to pack again", to,
-             shard.name, wrong);
+        fail_lost(to, shard.name, wrong);
+      }
+    }
+    for (const ManifestFile& file : finished->files) {
+      if (const std::string wrong = contradiction_of_file(file, stores_, to); !wrong.empty()) {
+        fail_lost(to, file.name, wrong);
       }
     }
     return false;
@@ -275,7 +313,8 @@ std::optional<std::int64_t> PackJob::pack_rest(const Location& to) {
     if (stopped.kind() != ErrorKind::kClosed) throw;
     fail(ErrorKind::kClosed, "stopped after {}; the same command resumes", counted(journal.shards().size(), "shard"));
   }
-  const Manifest made = manifest_of(journal, std::move(left_over));
+  Manifest made = manifest_of(journal, std::move(left_over));
+  put_files(to, made);
   put_whole(stores_, to / kManifestName, as_bytes(made.to_json()));
   PackJournal::discard(to, stores_);
   return resumed;
@@ -296,6 +335,19 @@ PackResult PackJob::run(const Location& to) {
     result.bytes += shard.bytes;
   }
   return result;
+}
+
+/// Those that belong to all shards.
+void PackJob::put_files(const Location& to, Manifest& made) const {
+  std::vector<WrittenShard> shards;
+  shards.reserve(made.shards.size());
+  for (const ManifestShard& shard : made.shards) {
+    shards.push_back({.name = shard.name, .bytes = shard.bytes, .samples = shard.samples});
+  }
+  for (const WrittenFile& file : options_.format->files_beside(contents_, shards)) {
+    put_whole(stores_, to / file.name, as_bytes(file.content));
+    made.files.push_back({.name = file.name, .hash = hash64(file.content)});
+  }
 }
 
 /// `left_over`: what was noted of samples that no shard came of.
@@ -348,7 +400,7 @@ PackedShard PackJob::pack_from(const Location& to, PackJournal& journal) {
     // one key for one sample whose members lie apart. Where keys are numbers, the shard has none of the sample's.
     const bool repeats = writer && !left_out && writer->may_hold(sample->row.key);
     if (repeats && ended_early++ == 0) first_repeated = describe(sample->row);
-    const bool full = repeats || (writer && !left_out && writer->bytes_with(sample->row) > options_.shard_bytes);
+    const bool full = repeats || (writer && !left_out && writer->bytes_with(sample->row) > shard_bytes_max());
     if (full) {
       finish_shard(*writer, journal, packed, position);
       writer.reset();
@@ -356,7 +408,7 @@ PackedShard PackJob::pack_from(const Location& to, PackJournal& journal) {
     if (sample->row.soundness == Soundness::kConcealed) ++packed.concealed;
     if (!sample->bad.empty()) packed.bad.push_back({selection_.sample_at(position), sample->row.key, sample->bad});
     if (!left_out) {
-      if (!writer) writer.emplace(*options_.format, stores_, shard_location(to, journal.shards().size()));
+      if (!writer) writer.emplace(*options_.format, stores_, shard_location(to, journal.shards().size()), contents_);
       writer->add(*sample);
     }
     ++position;

@@ -18,8 +18,11 @@ namespace stoker {
 class ShardWriter {
  public:
   /// All must outlive it.
-  ShardWriter(const WritableFormat& format, const Stores& stores, Location shard)
-      : format_(format), stores_(stores), shard_(std::move(shard)), file_(format.begin(stores, shard_, index_)) {}
+  ShardWriter(const WritableFormat& format, const Stores& stores, Location shard, const PackContents& contents)
+      : format_(format),
+        stores_(stores),
+        shard_(std::move(shard)),
+        file_(format.begin(stores, shard_, index_, contents)) {}
 
   /// Adds a sample, whose row becomes that of the shard. Throws kIo, and kUsage or kLimit with the sample named.
   void add(SweptSample& sample);

@@ -31,6 +31,7 @@ class VerifyJob {
     const std::vector<FoundShard> shards = find_shards(data, options_.stores, manifests_, options_.stop);
     for (const std::string& problem : manifests_.take_problems()) add_problem("", problem);
     name_strays(shards);
+    for (const Location& folder : manifests_.whole_folders()) verify_files(folder);
     for (const FoundShard& shard : shards) {
       if (!shard.format->is_one_file()) continue;
       if (const std::optional<ObjectFacts> facts = options_.stores.find(shard.location)) total_ += facts->size;
@@ -76,6 +77,15 @@ class VerifyJob {
     }
     for (const Location& stray : strays) {
       add_problem(stray.shown(), "it is not in the manifest beside it, so it is not part of the data set");
+    }
+  }
+
+  /// Those that belong to all shards of a packed folder.
+  void verify_files(const Location& folder) {
+    const std::optional<Manifest> manifest = Manifest::read(options_.stores, folder);
+    if (!manifest) return;
+    for (const ManifestFile& file : manifest->files) {
+      add_problem((folder / file.name).shown(), contradiction_of_file(file, options_.stores, folder));
     }
   }
 

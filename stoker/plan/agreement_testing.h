@@ -2,14 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "stoker/base/random.h"
 #include "stoker/ops/geometry.h"
-#include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/recipe.h"
-#include "stoker/plan/reference_executor.h"
+#include "stoker/plan/sample_executor.h"
 
 namespace stoker {
 
@@ -37,9 +37,11 @@ std::vector<std::vector<std::uint8_t>> unusual_images(ImageSize size, std::uint6
 /// A JPEG that Exif says is to be turned.
 std::vector<std::uint8_t> turned_jpeg(int width, int height, std::uint64_t seed, int orientation);
 
-/// That both give the same outputs of a sample, or both refuse it; a failure is fatal and says `what`. Returns the
-/// outputs, or nothing where they refuse it.
-std::vector<SampleOutput> expect_same_outputs(CpuExecutor& fast, ReferenceExecutor& reference, const SampleInput& input,
-                                              const std::string& what);
+/// The executor's outputs of a sample; nothing where it refuses the sample.
+std::optional<std::vector<SampleOutput>> outputs_or_refusal(SampleExecutor& executor, const SampleInput& input);
+
+/// That the executor's outputs are these, or that it refuses the sample, too; a failure is fatal and says `what`.
+void expect_outputs(SampleExecutor& executor, const SampleInput& input,
+                    const std::optional<std::vector<SampleOutput>>& want, const std::string& what);
 
 }  // namespace stoker

@@ -280,8 +280,9 @@ void PipelineModel::fit(std::span<const HiddenPart> parts, Explanation& explanat
       double least_error = unexplained(explanation);
       for (int i = 0; i <= kSteps; ++i) {
         tried.hidden.*part = least.*part * std::pow(most.*part / least.*part, static_cast<double>(i) / kSteps);
-        const double error = unexplained(tried);
-        if (error >= least_error - 1e-9) continue;
+        const double enough = least_error - 1e-9;
+        const double error = unexplained(tried, enough);
+        if (error >= enough) continue;
         least_error = error;
         explanation.hidden.*part = tried.hidden.*part;
       }
@@ -290,13 +291,14 @@ void PipelineModel::fit(std::span<const HiddenPart> parts, Explanation& explanat
 }
 
 // How far the rates that were seen are from what these and the rest permit; and how many of these are taken to matter.
-double PipelineModel::unexplained(const Explanation& explanation) const {
+double PipelineModel::unexplained(const Explanation& explanation, double enough) const {
   double error = 0;
   for (const HiddenPart part : {&Hidden::overhead_s, &Hidden::crowded_worth, &Hidden::copy_bytes_per_s,
                                 &Hidden::read_latency_s, &Hidden::reads_per_s, &Hidden::read_crowding}) {
     if (explanation.hidden.*part != kNothingHidden.*part) error += kHiddenDoubtful;
   }
   for (const ToExplain& rate : rates_) {
+    if (error >= enough) break;
     const PipelineCapacity capacity = this->capacity(rate, explanation);
     const double off = std::log(rate.rate / capacity[capacity.limit()]);
     // A slower rate may have other reasons; a faster rate contradicts the explanation.

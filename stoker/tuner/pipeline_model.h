@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -119,7 +120,8 @@ class PipelineModel {
   void learn_step();
   void explain(const std::vector<Rate>& rates);
   void fit(std::span<const HiddenPart> parts, Explanation& explanation) const;
-  double unexplained(const Explanation& explanation) const;
+  /// Exact below `enough`; at or above it, whatever of the sum was needed to get there.
+  double unexplained(const Explanation& explanation, double enough = std::numeric_limits<double>::infinity()) const;
   std::vector<double> held_at(const Explanation& explanation) const;
   PipelineCapacity capacity(const ToExplain& rate, const Explanation& explanation) const;
   static bool on_cpu(std::size_t stage, int transfer_index) { return static_cast<int>(stage) <= transfer_index; }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import venv
@@ -35,3 +36,11 @@ def python_with(tmp_path, *packages):
     python = tmp_path / "venv" / "bin" / "python"
     subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True, stdout=sys.stderr)
     return python
+
+
+def python_with_streaming(tmp_path):
+    """The one that `./dev bench remote` made, if it did: the package brings 6 GB of others."""
+    made = pathlib.Path(__file__).resolve().parents[2] / "build" / "peers" / "remote" / "bin" / "python"
+    if made.exists():
+        return made
+    return python_with(tmp_path, "mosaicml-streaming==0.10.0")

@@ -3,7 +3,6 @@ from them is what they deliver from the same images in a folder and in tars."""
 
 import json
 import os
-import pathlib
 import shutil
 import struct
 import subprocess
@@ -14,7 +13,7 @@ import numpy
 import pytest
 from PIL import Image
 
-from foreign_formats import audit, full, message, python_with, varint
+from foreign_formats import audit, full, message, python_with, python_with_streaming, varint
 
 
 def crc32c_table():
@@ -250,14 +249,6 @@ with MDSWriter(out=sys.argv[1], columns=columns, compression=sys.argv[2] or None
         writer.write({"filename": one["name"], "x": open(one["path"], "rb").read(), "y": one["label"],
                       "box": numpy.ones((2, 4), numpy.float32), "meta": {"a": 1}, "object": {1}})
 """
-
-
-def python_with_streaming(tmp_path):
-    """The one that `./dev bench remote` made, if it did: the package brings 6 GB of others."""
-    made = pathlib.Path(__file__).resolve().parents[2] / "build" / "peers" / "remote" / "bin" / "python"
-    if made.exists():
-        return made
-    return python_with(tmp_path, "mosaicml-streaming==0.10.0")
 
 
 @full

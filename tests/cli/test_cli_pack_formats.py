@@ -12,9 +12,10 @@ import numpy
 import pytest
 from PIL import Image
 
-from foreign_formats import audit, full, python_with
+from foreign_formats import audit, full, python_with, python_with_streaming
 
 TENSORFLOW = ["tensorflow-cpu==2.21.0"]
+DATASETS = ["pyarrow==26.0.1", "datasets==5.2.0", "pillow==13.0.0"]
 # It needs names that NumPy had until 1.23, of which no wheel came out for later versions of Python.
 MXNET = ["mxnet==1.9.1", "numpy==1.23.5", "requests"]
 
@@ -26,7 +27,9 @@ def pixels(delivered):
 def test_packs_of_all_formats_give_the_batches_of_the_folder(stoker, samples, tmp_path):
     expected = audit(stoker, tmp_path, samples[0])
     data, keys_are_kept = samples[0], True
-    for number, form in enumerate(("tar", "tfrecord", "tar", "recordio", "tfrecord", "recordio", "tar")):
+    # Each into each other but tar, which the others are packed into elsewhere.
+    for number, form in enumerate(("tar", "tfrecord", "mds", "parquet", "tfrecord", "parquet", "mds", "tfrecord", "recordio",
+                                   "mds", "recordio", "parquet", "recordio", "tfrecord", "tar")):
         packed = tmp_path / f"{number}-{form}"
         made = stoker.json("pack", data, packed, "--format", form, "--shard-size", "20KB")
         assert made["samples"] == 12 and made["shards"] > 2 and made["bad"] == []
@@ -86,7 +89,7 @@ def test_images_and_labels_are_found_in_the_fields_that_the_user_names(stoker, w
     fields, usual = with_other_fields
     expected = audit(stoker, tmp_path, usual)
     assert audit(stoker, tmp_path, fields, *CHOICE) == expected != audit(stoker, tmp_path, fields)
-    for form in ("tar", "tfrecord"):
+    for form in ("tar", "tfrecord", "mds", "parquet"):
         stoker.text("pack", fields, tmp_path / form, "--format", form)
         packed = audit(stoker, tmp_path, tmp_path / form, *CHOICE)  # whose index has the facts of other images
         assert packed == expected
@@ -105,7 +108,7 @@ def test_a_pack_of_chosen_fields_needs_no_choice(stoker, with_other_fields, tmp_
         for path in sorted((*folder.glob("*.photo"), *folder.glob("*.kind"))):
             tar.add(path, path.name)
     expected = audit(stoker, tmp_path, usual)
-    for form in ("tar", "tfrecord"):
+    for form in ("tar", "tfrecord", "mds", "parquet"):
         stoker.text("pack", fields, tmp_path / form, "--format", form, *CHOICE)
         assert audit(stoker, tmp_path, tmp_path / form) == expected
         assert stoker.json("info", tmp_path / form)["classes"] == 3
@@ -137,7 +140,11 @@ def test_a_format_that_cannot_hold_a_field_is_refused_before_anything_is_written
     stoker.refusal(2, "pack", tmp_path / "in", tmp_path / "out", "--format", "recordio", "--dry-run")
     said = stoker.refusal(2, "pack", tmp_path / "in", tmp_path / "out", "--format", "zip")
     assert "tar, tfrecord" in said
-    stoker.text("pack", tmp_path / "in", tmp_path / "out", "--format", "tfrecord")
+    said = stoker.refusal(2, "pack", tmp_path / "in", tmp_path / "out", "--format", "mds")
+    assert "sample 'a'" in said and "it has no field 'json', which 1 of 2 samples have" in said
+    assert not (tmp_path / "out").exists()
+    for form in ("tfrecord", "parquet"):
+        stoker.text("pack", tmp_path / "in", tmp_path / form, "--format", form)
 
 
 READ_TFRECORDS = """
@@ -197,3 +204,72 @@ def test_mxnet_reads_packed_recordio(stoker, samples, tmp_path):
     images = [odd if number == 1 else one["image"] for number, one in enumerate(samples[1])]
     assert [[label, image] for _, label, image in reversed(found)] == [
         [one["label"], image.hex()] for one, image in zip(samples[1], images)]
+
+
+READ_MDS = """
+import json, sys
+from streaming import StreamingDataset
+found = []
+data = StreamingDataset(local=sys.argv[1], shuffle=False, batch_size=1)
+for number in reversed(range(len(data))):  # at random
+    one = data[number]
+    image = one["image"]
+    found.append([one["__key__"], one["label"], image.hex() if isinstance(image, bytes) else [image.format, *image.size],
+                  one["note.txt"], one["vector"].hex()])
+json.dump(found[::-1], sys.stdout)
+"""
+
+READ_PARQUET = """
+import json, os, sys
+os.environ.update(HF_HUB_OFFLINE="1", HF_HOME=sys.argv[1], HF_DATASETS_CACHE=sys.argv[1])
+import datasets, pyarrow.parquet
+files = sys.argv[2:]
+rows = sum((pyarrow.parquet.read_table(file, page_checksum_verification=True).to_pylist() for file in files), [])
+data = datasets.load_dataset("parquet", data_files=files, split="train")
+names = data.features["label"].names
+sizes = [list(one["image"].size) for one in data]
+data = data.cast_column("image", datasets.Image(decode=False))
+assert list(data) == rows
+json.dump({"rows": [[one["__key__"], one["label"], one["image"]["bytes"].hex(), one["note.txt"], one["vector"].hex()]
+                    for one in data], "names": names, "sizes": sizes}, sys.stdout)
+"""
+
+
+@pytest.fixture
+def with_notes(samples, tmp_path):
+    """The images with two fields more, and what a reader is to find."""
+    shutil.copytree(samples[0], tmp_path / "in")
+    for one in samples[1]:
+        at = tmp_path / "in" / one["name"]
+        at.with_suffix(".note.txt").write_text(f"caf\u00e9 {one['label']}")
+        at.with_suffix(".vector").write_bytes(struct.pack("<2f", 0.25, one["label"]))
+    return tmp_path / "in", [[one["name"].split(".")[0], one["label"], one["image"].hex(), f"caf\u00e9 {one['label']}",
+                              struct.pack("<2f", 0.25, one["label"]).hex()] for one in samples[1]]
+
+
+@full
+def test_streaming_reads_packed_mds(stoker, with_notes, tmp_path):
+    stoker.text("pack", with_notes[0], tmp_path / "packed", "--format", "mds", "--shard-size", "20KB")
+    stoker.text("pack", with_notes[0], tmp_path / "jpegs", "--format", "mds", "--shard-size", "20KB", "--quality", 90)
+    python = python_with_streaming(tmp_path)
+
+    def read(folder):
+        done = subprocess.run([python, "-c", READ_MDS, folder], check=True, stdout=subprocess.PIPE, text=True)
+        return json.loads(done.stdout)
+
+    assert len(list((tmp_path / "packed").glob("*.mds"))) > 2
+    assert read(tmp_path / "packed") == with_notes[1]
+    found = read(tmp_path / "jpegs")
+    assert [one[:2] for one in found] == [one[:2] for one in with_notes[1]]
+    assert {one[2][0] for one in found} == {"JPEG"}, "they are said to be images, which Streaming decodes"
+
+
+@full
+def test_datasets_and_pyarrow_read_packed_parquet(stoker, samples, with_notes, tmp_path):
+    stoker.text("pack", with_notes[0], tmp_path / "packed", "--format", "parquet", "--shard-size", "20KB")
+    files = sorted((tmp_path / "packed").glob("*.parquet"))
+    assert len(files) > 2
+    found = read_by_its_own_library(tmp_path, READ_PARQUET, DATASETS, [tmp_path / "cache", *files])
+    assert found["rows"] == with_notes[1]
+    assert found["names"] == ["class0", "class1", "class2"]
+    assert found["sizes"] == [list(Image.open(samples[0] / one["name"]).size) for one in samples[1]]

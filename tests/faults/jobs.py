@@ -73,6 +73,14 @@ class PackRecordIo(Pack):
     commits = ("rename:*.rec", "rename:*.idx", "rename:*.rec.sidx", *Pack.commits[1:])
 
 
+class PackMds(Pack):
+    """Packs into a format that needs a list of all shards beside them."""
+
+    name = "pack-mds"
+    format, shard_size = "mds", "32KB"
+    commits = ("rename:*.mds", "rename:*.mds.sidx", "rename:*/index.json", *Pack.commits[1:])
+
+
 class Index:
     """Indexes six tars, beside them."""
 
@@ -93,7 +101,7 @@ class Index:
         return sorted(out.glob("*.sidx"))
 
 
-JOBS = {job.name: job for job in (Pack, PackFolder, PackRecordIo, Index)}
+JOBS = {job.name: job for job in (Pack, PackFolder, PackRecordIo, PackMds, Index)}
 
 
 def undisturbed(job, out, **options):

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "stoker/base/error.h"
+#include "stoker/base/hash.h"
 #include "stoker/base/units.h"
 #include "stoker/format/index/index_places.h"
 
@@ -44,6 +45,20 @@ std::string contradiction_of_file(const ManifestShard& listed, const Stores& sto
            if (found.empty()) found = missing_beside(listed, stores, shard);
          })
       .value_or(found);
+}
+
+std::string contradiction_of_file(const ManifestFile& listed, const Stores& stores, const Location& folder) {
+  const Location file = folder / listed.name;
+  if (!stores.find(file)) {
+    return fmt::format(
+        "'{}' belongs to the shards by the manifest beside it, and is not there: restore it, or pack again", file);
+  }
+  std::string found;
+  const auto fault = fault_of_data([&] {
+    if (hash64(read_whole(*stores.open(file))) == listed.hash) return;
+    found = fmt::format("'{}' is not the one that the manifest beside it lists: {}", file, kWaysOut);
+  });
+  return fault.value_or(found);
 }
 
 std::string contradiction_of_samples(const ManifestShard& listed, const std::string& shard, const Fingerprint& found,

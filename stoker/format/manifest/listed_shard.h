@@ -23,6 +23,9 @@ std::string contradiction_of_file(const ManifestShard& listed, const Stores& sto
 /// Of a file beside the shard that is not there.
 std::string missing_beside(const ManifestShard& listed, const Stores& stores, const Location& shard);
 
+/// Of a file that belongs to all shards of a manifest, in its folder: of its absence, and of every byte.
+std::string contradiction_of_file(const ManifestFile& listed, const Stores& stores, const Location& folder);
+
 /// Of keys, labels, order and sizes: by the fingerprint of the samples that were found, and the bytes of their fields.
 std::string contradiction_of_samples(const ManifestShard& listed, const std::string& shard, const Fingerprint& found,
                                      std::uint64_t sample_bytes);

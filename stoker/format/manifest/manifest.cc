@@ -79,6 +79,16 @@ void parse_bad(const Json& json, Manifest& manifest) {
   }
 }
 
+void parse_files(const Json& json, Manifest& manifest) {
+  if (!json.contains("files")) return;  // most formats have none
+  for (const Json& entry : json.at("files")) {
+    ManifestFile& file = manifest.files.emplace_back();
+    file.name = name_of(entry.at("name"));
+    file.hash = from_hex(entry.at("hash"));
+    if (!is_plain_name(file.name)) throw std::invalid_argument("a file's name leads out of the folder");
+  }
+}
+
 /// Somebody else may like the name, too. Where a few bytes are damaged, ours still has one word or the other.
 bool is_of_others(const std::string& text) {
   for (const std::string_view word : {kFormat, std::string_view("\"fingerprint\"")}) {
@@ -100,6 +110,7 @@ Manifest parse(std::string_view text) {
   manifest.fields = names_of(json.at("fields"));
   manifest.classes = names_of(json.at("classes"));
   parse_bad(json, manifest);
+  parse_files(json, manifest);
   std::uint64_t bytes = 0, samples = 0, sample_bytes = 0;  // of all shards
   for (const Json& entry : json.at("shards")) {
     ManifestShard& shard = manifest.shards.emplace_back();
@@ -144,6 +155,9 @@ std::string Manifest::to_json() const {
   for (const ManifestBad& sample : bad) {
     json["bad"].push_back(
         {{"sample", sample.sample}, {"key", name_json(sample.key)}, {"reason", name_json(sample.reason)}});
+  }
+  for (const ManifestFile& file : files) {
+    json["files"].push_back({{"name", name_json(file.name)}, {"hash", to_hex(file.hash)}});
   }
   json["shards"] = Json::array();
   for (const ManifestShard& shard : shards) {

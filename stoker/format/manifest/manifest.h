@@ -28,6 +28,12 @@ struct ManifestShard {
   std::vector<std::string> beside{};         // names of other files that belong to it, in the same folder: its index
 };
 
+/// A file that belongs to all shards, in the manifest's folder: a list of them for other readers.
+struct ManifestFile {
+  std::string name;
+  std::uint64_t hash = 0;  // XXH3-64 of the whole file
+};
+
 /// A sample of the source that was bad when it was packed. Where the source lies is not said: a pack depends on what is
 /// packed alone.
 struct ManifestBad {
@@ -39,9 +45,10 @@ struct Manifest {
   std::vector<ManifestShard> shards;
   std::vector<std::string> fields;
   std::vector<std::string> classes;
-  std::vector<ManifestBad> bad{};  // left out, or kept as they are; by their numbers
-  std::int64_t concealed = 0;      // images with damaged parts, which decoders conceal
-  std::string job;                 // what tells whether a later call would pack the same
+  std::vector<ManifestBad> bad{};     // left out, or kept as they are; by their numbers
+  std::int64_t concealed = 0;         // images with damaged parts, which decoders conceal
+  std::vector<ManifestFile> files{};  // which only some formats have
+  std::string job;                    // what tells whether a later call would pack the same
 
   const ManifestShard* find(std::string_view name) const;
 

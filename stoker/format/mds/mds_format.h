@@ -3,12 +3,12 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "stoker/format/mds/mds_header.h"
+#include "stoker/format/mds/mds_rows.h"
 #include "stoker/format/sequential_reader.h"
 #include "stoker/format/shard_format.h"
 #include "stoker/storage/block_source.h"
@@ -23,6 +23,7 @@ class MdsFormat final : public ShardFormat {
   bool is_shard_name(std::string_view name) const override;
   std::vector<Location> listed_shards(const Stores& stores, const Location& folder) const override;
   std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const override;
+  const WritableFormat* writing() const override;
 };
 
 /// The samples of an MDS shard one by one.
@@ -41,23 +42,8 @@ class MdsSamples final : public ShardScan {
   ShardNotes take_notes() override;
 
  private:
-  /// A value of the sample at hand.
-  struct Value {
-    Bytes bytes;
-    std::string_view extension;  // of an image; empty for all else
-  };
-
   void open();
-  void read_offsets_end();
-  void take_sample();
-  void split_values();
-  void fill(SampleRow& row);
-  void set_key(SampleRow& row);
-  void set_label(SampleRow& row);
-  std::optional<std::size_t> image() const;
-  void add_column(SampleRow& row, std::size_t i, bool is_image);
-  void add_array(SampleRow& row, const MdsColumn& column, Bytes bytes);
-  void add_field(SampleRow& row, Bytes value);
+  Bytes take_sample();
   std::string place() const;
 
   Source& source_;
@@ -67,16 +53,10 @@ class MdsSamples final : public ShardScan {
   MdsPlace all_;             // of them
   MdsHeader header_;
   std::optional<SequentialReader> offsets_, samples_;
-  std::string key_prefix_;
-  std::set<std::string, std::less<>> names_;  // of fields: rows have views of them
-  std::string name_;                          // scratch
+  std::optional<MdsRows> rows_;
 
   std::int64_t number_ = -1;  // of the sample at hand
-  std::uint64_t end_ = 0;     // in the shard
-  std::uint64_t offset_ = 0;  // where its bytes appear to lie in the source
-  Bytes sample_;
-  std::vector<Value> values_;         // by column
-  std::optional<std::size_t> label_;  // the column that became the row's label
+  std::uint64_t end_ = 0;     // of it, in the shard
 };
 
 }  // namespace stoker

@@ -32,16 +32,22 @@ MdsJson description_of(const std::vector<MdsColumn>& columns) {
 
 }  // namespace
 
-MdsWriter::MdsWriter(std::unique_ptr<ObjectWriter> object, const std::vector<MdsColumnSpec>& columns)
-    : object_(std::move(object)) {
-  for (const MdsColumnSpec& column : columns) columns_.push_back(mds_column(column.name, column.encoding));
-  std::sort(columns_.begin(), columns_.end(), [](const MdsColumn& a, const MdsColumn& b) { return a.name < b.name; });
-  const auto twice = std::adjacent_find(columns_.begin(), columns_.end(),
+std::vector<MdsColumn> mds_columns(const std::vector<MdsColumnSpec>& specs) {
+  std::vector<MdsColumn> columns;
+  columns.reserve(specs.size());
+  for (const MdsColumnSpec& spec : specs) columns.push_back(mds_column(spec.name, spec.encoding));
+  std::sort(columns.begin(), columns.end(), [](const MdsColumn& a, const MdsColumn& b) { return a.name < b.name; });
+  const auto twice = std::adjacent_find(columns.begin(), columns.end(),
                                         [](const MdsColumn& a, const MdsColumn& b) { return a.name == b.name; });
-  if (twice != columns_.end()) fail(ErrorKind::kData, "two columns are named '{}'", twice->name);
-  if (columns_.empty() || columns_.size() > kMdsColumnsMax) {
-    fail(ErrorKind::kData, "a shard has 1 to {} columns, not {}", kMdsColumnsMax, columns_.size());
+  if (twice != columns.end()) fail(ErrorKind::kData, "two columns are named '{}'", twice->name);
+  if (columns.empty() || columns.size() > kMdsColumnsMax) {
+    fail(ErrorKind::kData, "a shard has 1 to {} columns, not {}", kMdsColumnsMax, columns.size());
   }
+  return columns;
+}
+
+MdsWriter::MdsWriter(std::unique_ptr<ObjectWriter> object, const std::vector<MdsColumnSpec>& columns)
+    : object_(std::move(object)), columns_(mds_columns(columns)) {
   varying_ = static_cast<std::size_t>(
       std::count_if(columns_.begin(), columns_.end(), [](const MdsColumn& one) { return !one.size; }));
   try {
@@ -53,11 +59,11 @@ MdsWriter::MdsWriter(std::unique_ptr<ObjectWriter> object, const std::vector<Mds
 }
 
 std::uint64_t MdsWriter::offset_of_samples() const {
-  const MdsHeader header{.samples = static_cast<std::uint32_t>(ends_.size())};
+  const MdsHeader header{.samples = static_cast<std::uint32_t>(samples_.size())};
   return header.offsets_end() + description_.size();
 }
 
-void MdsWriter::add(std::span<const Bytes> values) {
+Bytes MdsWriter::add(std::span<const Bytes> values) {
   if (values.size() != columns_.size()) {
     fail(ErrorKind::kUsage, "it has {} values, for {} columns", values.size(), columns_.size());
   }
@@ -72,38 +78,33 @@ void MdsWriter::add(std::span<const Bytes> values) {
   if (length > kShardBytesMax - std::min(kShardBytesMax, bytes() + sizeof(std::uint32_t))) {
     fail(ErrorKind::kLimit, "with it the shard would exceed the {} bytes that MDS can hold", kShardBytesMax);
   }
+  std::vector<std::uint8_t>& sample = samples_.emplace_back();
+  sample.reserve(static_cast<std::size_t>(length));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!columns_[i].size) append_little_endian(data_, static_cast<std::uint32_t>(values[i].size()));
+    if (!columns_[i].size) append_little_endian(sample, static_cast<std::uint32_t>(values[i].size()));
   }
-  for (const Bytes value : values) data_.insert(data_.end(), value.begin(), value.end());
-  ends_.push_back(data_.size());
-}
-
-std::uint64_t MdsWriter::offset_of(std::uint64_t sample, std::size_t column) const {
-  std::uint64_t sizes_at = sample == 0 ? 0 : ends_[sample - 1];
-  std::uint64_t at = sizes_at + varying_ * sizeof(std::uint32_t);
-  for (std::size_t i = 0; i < column; ++i) {
-    if (columns_[i].size) {
-      at += *columns_[i].size;
-    } else {
-      at += load_little_endian<std::uint32_t>(data_.data() + sizes_at);
-      sizes_at += sizeof(std::uint32_t);
-    }
-  }
-  return offset_of_samples() + at;
+  for (const Bytes value : values) sample.insert(sample.end(), value.begin(), value.end());
+  sample_bytes_ += sample.size();
+  return sample;
 }
 
 std::uint64_t MdsWriter::finish() {
   std::vector<std::uint8_t> front;
-  append_little_endian(front, static_cast<std::uint32_t>(ends_.size()));
-  const std::uint64_t begin = offset_of_samples();
-  append_little_endian(front, static_cast<std::uint32_t>(begin));
-  for (const std::uint64_t end : ends_) append_little_endian(front, static_cast<std::uint32_t>(begin + end));
+  append_little_endian(front, static_cast<std::uint32_t>(samples_.size()));
+  std::uint64_t end = offset_of_samples();
+  append_little_endian(front, static_cast<std::uint32_t>(end));
+  for (const std::vector<std::uint8_t>& sample : samples_) {
+    end += sample.size();
+    append_little_endian(front, static_cast<std::uint32_t>(end));
+  }
   Hasher64 hasher;
-  for (const Bytes part : {Bytes(front), as_bytes(description_), Bytes(data_)}) {
+  const auto write = [&](Bytes part) {
     object_->write(part);
     hasher.update(part);
-  }
+  };
+  write(front);
+  write(as_bytes(description_));
+  for (const std::vector<std::uint8_t>& sample : samples_) write(sample);
   object_->commit();
   return hasher.digest();
 }

@@ -18,6 +18,9 @@ struct MdsColumnSpec {
   std::string encoding;  // "jpeg", "bytes", "str", "int"
 };
 
+/// In the order of their names, as Streaming wants them. Throws kData, as a clause, for columns that cannot be.
+std::vector<MdsColumn> mds_columns(const std::vector<MdsColumnSpec>& specs);
+
 /// A shard in index.json.
 struct MdsListedShard {
   std::string name;  // relative to the folder of index.json
@@ -37,26 +40,26 @@ class MdsWriter {
 
   /// In the order of their names, in which add() takes values and Streaming wants them.
   const std::vector<MdsColumn>& columns() const { return columns_; }
-  /// Adds a sample, encoded values of all columns: copies them. Throws kUsage, as a clause, for a value that has not
-  /// the size of its column, kLimit if the shard would exceed kShardBytesMax.
-  void add(std::span<const Bytes> values);
+  /// Adds a sample, encoded values of all columns: copies them. Returns its bytes, which live as long as the writer.
+  /// Throws kUsage, as a clause, for a value that has not the size of its column, kLimit if the shard would exceed
+  /// kShardBytesMax.
+  Bytes add(std::span<const Bytes> values);
   /// The bytes that the shard has with the samples so far.
-  std::uint64_t bytes() const { return offset_of_samples() + data_.size(); }
-  std::uint64_t samples() const { return ends_.size(); }
-  /// Where in the shard a value lies that was added, with the samples so far: each further sample moves it.
-  std::uint64_t offset_of(std::uint64_t sample, std::size_t column) const;
+  std::uint64_t bytes() const { return offset_of_samples() + sample_bytes_; }
+  std::uint64_t samples() const { return samples_.size(); }
+  /// Where in the shard the first sample lies, with the samples so far: each further one moves it. All others follow it
+  /// at once.
+  std::uint64_t offset_of_samples() const;
   /// Throws kIo naming the object. What it has written then is bytes() long and has this XXH3-64.
   std::uint64_t finish();
 
  private:
-  std::uint64_t offset_of_samples() const;
-
   std::unique_ptr<ObjectWriter> object_;
   std::vector<MdsColumn> columns_;
-  std::size_t varying_ = 0;          // columns whose values have sizes in front
-  std::string description_;          // the JSON
-  std::vector<std::uint8_t> data_;   // of all samples
-  std::vector<std::uint64_t> ends_;  // of each sample in `data_`
+  std::size_t varying_ = 0;  // columns whose values have sizes in front
+  std::string description_;  // the JSON
+  std::vector<std::vector<std::uint8_t>> samples_;
+  std::uint64_t sample_bytes_ = 0;  // of all of them
 };
 
 /// The text of index.json. The columns are those of each shard.

@@ -3,9 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "stoker/base/json_values.h"
+#include "stoker/format/json_text.h"
 
 namespace stoker {
 namespace {
@@ -41,6 +43,28 @@ std::map<std::string, std::vector<std::string>, std::less<>> class_names_of(std:
   if (!is_json) return {};
   std::erase_if(names, [&](const auto& column) { return !is_class[column.first]; });
   return names;
+}
+
+std::string huggingface_text(const std::vector<HuggingfaceFeature>& features, const std::vector<std::string>& classes) {
+  using Json = nlohmann::ordered_json;
+  const std::set<std::string> different(classes.begin(), classes.end());
+  const bool are_names =
+      !classes.empty() && different.size() == classes.size() &&
+      std::all_of(classes.begin(), classes.end(), [](const std::string& name) { return is_utf8(name); });
+  Json described = Json::object();
+  for (const HuggingfaceFeature& feature : features) {
+    Json& into = described[feature.column];
+    switch (feature.kind) {
+      case HuggingfaceFeature::Kind::kImage: into = {{"_type", "Image"}}; break;
+      case HuggingfaceFeature::Kind::kText: into = {{"dtype", "string"}, {"_type", "Value"}}; break;
+      case HuggingfaceFeature::Kind::kBytes: into = {{"dtype", "binary"}, {"_type", "Value"}}; break;
+      case HuggingfaceFeature::Kind::kClass:
+        into = are_names ? Json{{"names", classes}, {"_type", "ClassLabel"}}
+                         : Json{{"dtype", "int64"}, {"_type", "Value"}};
+        break;
+    }
+  }
+  return Json{{"info", {{"features", std::move(described)}}}}.dump();
 }
 
 }  // namespace stoker

@@ -13,4 +13,16 @@ namespace stoker {
 /// {"_type": "ClassLabel", "names": ["cat", "dog"]}}}}. Nothing from a text that is not such.
 std::map<std::string, std::vector<std::string>, std::less<>> class_names_of(std::string_view huggingface);
 
+/// A column as `datasets` describes it.
+struct HuggingfaceFeature {
+  enum class Kind { kImage, kClass, kText, kBytes };
+
+  std::string column;
+  Kind kind = Kind::kBytes;
+};
+
+/// The JSON text that describes the columns: those of kind kClass with the names, unless there are none, or
+/// `datasets` would refuse them: two classes of one name, or a name that is not UTF-8.
+std::string huggingface_text(const std::vector<HuggingfaceFeature>& features, const std::vector<std::string>& classes);
+
 }  // namespace stoker

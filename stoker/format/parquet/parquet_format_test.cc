@@ -204,7 +204,7 @@ TEST(ParquetFormat, LocatesListsAndNumbersOfRowsThatCrossPages) {
 }
 
 TEST(ParquetFormat, PassesOverWhatCannotBeAFieldAndSaysSo) {
-  ParquetTestRow many(ParquetSamples::kListMax + 1, "x");
+  ParquetTestRow many(ParquetRowColumn::kListMax + 1, "x");
   ShardNotes notes;
   const std::vector<std::string> rows =
       parquet_listing(parquet_file({{.path = "text", .rows = {{"t"}}},

@@ -126,8 +126,8 @@ std::uint64_t RecordIoWriting::bytes_of(const SampleRow& row) const {
   return bytes;
 }
 
-std::unique_ptr<ShardFileWriter> RecordIoWriting::begin(const Stores& stores, const Location& shard,
-                                                        IndexWriter& index) const {
+std::unique_ptr<ShardFileWriter> RecordIoWriting::begin(const Stores& stores, const Location& shard, IndexWriter& index,
+                                                        const PackContents& /*contents*/) const {
   return std::make_unique<RecordIoShardWriter>(stores, shard, index);
 }
 

@@ -13,8 +13,8 @@ class RecordIoWriting final : public WritableFormat {
   std::string_view ending() const override { return "rec"; }
   void require_fits(const SampleRow& row) const override;
   std::uint64_t bytes_of(const SampleRow& row) const override;
-  std::unique_ptr<ShardFileWriter> begin(const Stores& stores, const Location& shard,
-                                         IndexWriter& index) const override;
+  std::unique_ptr<ShardFileWriter> begin(const Stores& stores, const Location& shard, IndexWriter& index,
+                                         const PackContents& contents) const override;
 };
 
 }  // namespace stoker

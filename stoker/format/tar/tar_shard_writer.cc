@@ -66,8 +66,8 @@ std::uint64_t TarWriting::bytes_of(const SampleRow& row) const {
   return bytes;
 }
 
-std::unique_ptr<ShardFileWriter> TarWriting::begin(const Stores& stores, const Location& shard,
-                                                   IndexWriter& index) const {
+std::unique_ptr<ShardFileWriter> TarWriting::begin(const Stores& stores, const Location& shard, IndexWriter& index,
+                                                   const PackContents& /*contents*/) const {
   return std::make_unique<TarShardWriter>(stores.put(shard), index);
 }
 

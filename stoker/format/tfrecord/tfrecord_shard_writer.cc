@@ -141,8 +141,8 @@ std::uint64_t TfRecordWriting::bytes_of(const SampleRow& row) const {
   return bytes;
 }
 
-std::unique_ptr<ShardFileWriter> TfRecordWriting::begin(const Stores& stores, const Location& shard,
-                                                        IndexWriter& index) const {
+std::unique_ptr<ShardFileWriter> TfRecordWriting::begin(const Stores& stores, const Location& shard, IndexWriter& index,
+                                                        const PackContents& /*contents*/) const {
   return std::make_unique<TfRecordShardWriter>(stores.put(shard), index);
 }
 

@@ -11,8 +11,8 @@ class TfRecordWriting final : public WritableFormat {
   std::string_view name() const override { return "tfrecord"; }
   void require_fits(const SampleRow& row) const override;
   std::uint64_t bytes_of(const SampleRow& row) const override;
-  std::unique_ptr<ShardFileWriter> begin(const Stores& stores, const Location& shard,
-                                         IndexWriter& index) const override;
+  std::unique_ptr<ShardFileWriter> begin(const Stores& stores, const Location& shard, IndexWriter& index,
+                                         const PackContents& contents) const override;
 };
 
 }  // namespace stoker

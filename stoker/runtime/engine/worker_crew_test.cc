@@ -30,7 +30,7 @@ TEST(AWorkerCrew, TakesAPartOfItsEqualShareOfExpensiveTickets) {
 }
 
 TEST(AWorkerCrew, TakesSeveralCheapTicketsHoweverFewWait) {
-  const WorkerCrew crew = crew_of(16, 25 * kMicrosecond);
+  const WorkerCrew crew = crew_of(16, 24 * kMicrosecond);
   EXPECT_EQ(crew.grain(), 8U);  // 200 us
   EXPECT_EQ(crew.share(10, 16), 8U);
   EXPECT_EQ(crew.share(768, 16), 12U);
@@ -45,7 +45,7 @@ TEST(AWorkerCrew, TakesNoMoreThanThereIsRoomForHoweverCheapTicketsAre) {
 
 TEST(AWorkerCrew, LearnsTheCostOfTicketsFromWhatSeveralTookTogether) {
   WorkerCrew crew = crew_of(1, 2 * kMillisecond);
-  for (int i = 0; i < 500; ++i) crew.worked(10, 500 * kMicrosecond);
+  for (int i = 0; i < 500; ++i) crew.worked(10, 480 * kMicrosecond);
   EXPECT_EQ(crew.grain(), 4U);
 }
 
@@ -65,7 +65,7 @@ TEST(AWorkerCrew, IsCalledForASingleExpensiveTicket) {
 }
 
 TEST(AWorkerCrew, IsCalledForMoreCheapTicketsThanThoseAtHandTakeNext) {
-  WorkerCrew crew = crew_of(3, 25 * kMicrosecond);
+  WorkerCrew crew = crew_of(3, 24 * kMicrosecond);
   WorkerBed bed;
   crew.falls_asleep(bed);
   EXPECT_FALSE(crew.call(16, false));
@@ -73,7 +73,7 @@ TEST(AWorkerCrew, IsCalledForMoreCheapTicketsThanThoseAtHandTakeNext) {
 }
 
 TEST(AWorkerCrew, IsCalledForASingleCheapTicketThatNoOneAtHandTakes) {
-  WorkerCrew crew = crew_of(2, 25 * kMicrosecond);
+  WorkerCrew crew = crew_of(2, 24 * kMicrosecond);
   WorkerBed bed;
   crew.falls_asleep(bed);
   EXPECT_FALSE(crew.call(1, false));
@@ -91,7 +91,7 @@ TEST(AWorkerCrew, CallsTheWorkerThatFellAsleepLast) {
 }
 
 TEST(AWorkerCrew, LeavesTicketsToThoseThatWereCalled) {
-  for (const std::int64_t ticket_ns : {kMillisecond, 25 * kMicrosecond}) {
+  for (const std::int64_t ticket_ns : {kMillisecond, 24 * kMicrosecond}) {
     WorkerCrew crew = crew_of(2, ticket_ns);
     const std::size_t each = crew.share(1, 2);
     WorkerBed beds[2];
@@ -103,7 +103,7 @@ TEST(AWorkerCrew, LeavesTicketsToThoseThatWereCalled) {
 }
 
 TEST(AWorkerCrew, IsCalledOnceForOtherWork) {
-  WorkerCrew crew = crew_of(3, 25 * kMicrosecond);
+  WorkerCrew crew = crew_of(3, 24 * kMicrosecond);
   WorkerBed beds[2];
   for (WorkerBed& bed : beds) crew.falls_asleep(bed);
   EXPECT_TRUE(crew.call(0, true));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "stoker/base/host_device_testing.h"
 #include "stoker/base/isa_testing.h"
 #include "stoker/base/noise_testing.h"
+#include "stoker/base/rounds_testing.h"
 #include "stoker/ops/kernels/device/device_picture.h"
 #include "stoker/ops/kernels/picture/picture_runner.h"
 #include "stoker/ops/operator_table.h"
@@ -125,24 +127,19 @@ Planes by_kernels(const Planes& picture, const PictureChain& chain, ImageSize si
   return {result, result + picture.size()};
 }
 
-std::string text_of(const std::vector<OperatorCall>& calls, ImageSize size, std::uint64_t seed) {
-  std::string text = fmt::format("{} x {}, seed {}:", size.width, size.height, seed);
-  for (const OperatorCall& call : calls) text += " " + to_string(call);
-  return text;
-}
-
-template <class Action>
-void for_each_test(const std::vector<OperatorCall>& calls, const Action& action) {
-  const PictureChain chain = chain_of(calls);
-  std::uint64_t seed = 0;
-  for (const ImageSize size : kSizes) {
-    for (int i = 0; i < 4; ++i) {
-      ++seed;
-      action(chain, test_picture(size, seed), size, SampleDraw{seed, 1, seed * 7}, text_of(calls, size, seed));
-      if (testing::Test::HasFatalFailure()) return;
-    }
+// A picture that chains are tried on.
+struct PictureTest {
+  std::string describe(const std::vector<OperatorCall>& calls) const {
+    std::string text = fmt::format("{} x {}, seed {}:", size.width, size.height, seed);
+    for (const OperatorCall& call : calls) text += " " + to_string(call);
+    return text;
   }
-}
+  SampleDraw draw() const { return {seed, 1, seed * 7}; }
+
+  ImageSize size;
+  std::uint64_t seed;
+  Planes picture;
+};
 
 // Every operator alone, and each after another one, so that runs of several steps occur.
 std::vector<std::vector<OperatorCall>> tested_chains() {
@@ -154,6 +151,30 @@ std::vector<std::vector<OperatorCall>> tested_chains() {
     chains.insert(chains.end(), {{call}, {next, call}, {call, other, next}});
   }
   return chains;
+}
+
+// Calls action(chain, test, what the chain's meaning makes of the test's picture, the chain's calls).
+using PictureAction = std::function<void(const PictureChain& chain, const PictureTest& test, const Planes& want,
+                                         const std::vector<OperatorCall>& calls)>;
+
+void for_each_test(const PictureAction& action) {
+  constexpr std::uint64_t kPicturesOfSize = kSanitized ? 1 : 4;  // over the chains all kinds of pictures come
+  static const std::vector<std::vector<OperatorCall>> tested = tested_chains();
+  static std::vector<Planes> meanings;  // the same for whatever is compared with them, and slow to make
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < tested.size(); ++i) {
+    const PictureChain chain = chain_of(tested[i]);
+    std::uint64_t seed = i;
+    for (const ImageSize size : kSizes) {
+      for (std::uint64_t k = 0; k < kPicturesOfSize; ++k, ++next) {
+        ++seed;
+        const PictureTest test{size, seed, test_picture(size, seed)};
+        if (next == meanings.size()) meanings.push_back(by_meaning(test.picture, chain, size, test.draw()));
+        action(chain, test, meanings[next], tested[i]);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
 }
 
 TEST(PictureCases, HaveEveryOperator) {
@@ -178,24 +199,21 @@ TEST(PictureCases, KeepTheirGoldenHashes) {
 }
 
 TEST(PictureGrid, MakesWhatTheMeaningSays) {
-  for (const std::vector<OperatorCall>& calls : tested_chains()) {
-    for_each_test(calls, [](const PictureChain& chain, const Planes& picture, ImageSize size, const SampleDraw& draw,
-                            const std::string& what) {
-      const Planes want = by_meaning(picture, chain, size, draw);
-      for (const std::uint32_t order : {0U, 1U}) ASSERT_EQ(by_grid(picture, chain, size, draw, order), want) << what;
-    });
-  }
+  for_each_test([](const PictureChain& chain, const PictureTest& test, const Planes& want,
+                   const std::vector<OperatorCall>& calls) {
+    for (const std::uint32_t order : {0U, 1U}) {
+      ASSERT_EQ(by_grid(test.picture, chain, test.size, test.draw(), order), want) << test.describe(calls);
+    }
+  });
 }
 
 class PictureKernelsOn : public EachIsa {};
 
 TEST_P(PictureKernelsOn, MakeWhatTheMeaningSays) {
-  for (const std::vector<OperatorCall>& calls : tested_chains()) {
-    for_each_test(calls, [](const PictureChain& chain, const Planes& picture, ImageSize size, const SampleDraw& draw,
-                            const std::string& what) {
-      ASSERT_EQ(by_kernels(picture, chain, size, draw), by_meaning(picture, chain, size, draw)) << what;
-    });
-  }
+  for_each_test([](const PictureChain& chain, const PictureTest& test, const Planes& want,
+                   const std::vector<OperatorCall>& calls) {
+    ASSERT_EQ(by_kernels(test.picture, chain, test.size, test.draw()), want) << test.describe(calls);
+  });
 }
 
 // Longer than the pieces in which kernels take rows.

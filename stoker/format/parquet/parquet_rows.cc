@@ -1,0 +1,223 @@
+#include "stoker/format/parquet/parquet_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/units.h"
+#include "stoker/format/class_number.h"
+#include "stoker/format/image_bytes.h"
+#include "stoker/format/key_prefix.h"
+#include "stoker/format/member_name.h"
+#include "stoker/format/parquet/huggingface_features.h"
+#include "stoker/format/tfrecord/tfrecord_format.h"
+
+namespace stoker {
+namespace {
+
+/// What the name of a field of such values ends in; empty for byte strings.
+std::string_view suffix_of(ParquetType type) {
+  switch (type) {
+    case ParquetType::kBoolean: return ".bool";
+    case ParquetType::kInt32: return ".i32";
+    case ParquetType::kInt64: return ".i64";
+    case ParquetType::kFloat: return ".f32";
+    case ParquetType::kDouble: return ".f64";
+    case ParquetType::kInt96:
+    case ParquetType::kByteArray:
+    case ParquetType::kFixedBytes: break;
+  }
+  return {};
+}
+
+bool can_be_label(const ParquetColumn& column) {
+  return (column.is_integer() || column.type == ParquetType::kBoolean) && column.repetition_max == 0;
+}
+
+}  // namespace
+
+void ParquetRowColumn::clear() {
+  values.clear();
+  count = 0;
+  is_broken = false;
+  bytes = {};
+  integer.reset();
+}
+
+void ParquetRowColumn::add(std::uint64_t offset, Bytes value) {
+  if (!is_number()) {
+    values.push_back(
+        {.offset = offset, .length = value.size(), .number = count - 1, .extension = extension_of_bytes(value)});
+  } else if (values.empty()) {
+    values.push_back({.offset = offset, .length = value.size()});
+  } else if (values[0].offset + values[0].length == offset) {
+    values[0].length += value.size();
+  } else {
+    is_broken = true;
+  }
+}
+
+ParquetRows::ParquetRows(const ParquetFooter& footer, std::string_view file)
+    : footer_(footer), file_(file), key_prefix_(key_prefix_of_file(file, {".parquet"})) {
+  choose_columns();
+}
+
+void ParquetRows::choose_columns() {
+  std::int64_t lists = 0, truths = 0;
+  std::string first;
+  for (const ParquetColumn& stored : footer_.columns) {
+    const bool is_deep = stored.repetition_max > 1;
+    const bool is_truth = stored.type == ParquetType::kBoolean && !can_be_label(stored);
+    if (is_deep || is_truth) {
+      if (lists + truths == 0) first = stored.path;
+      ++(is_deep ? lists : truths);
+      continue;
+    }
+    ParquetRowColumn& column = columns_.emplace_back();
+    column.stored = &stored;
+    assign_lower_case(column.name, stored.name);
+    if (column.name.empty()) column.name = fmt::format("column{}", &stored - footer_.columns.data());
+    column.suffix = suffix_of(stored.type);
+  }
+  choose_label();
+  // A truth value is a bit, which no field can be.
+  std::erase_if(columns_, [&](const ParquetRowColumn& column) {
+    const bool is_dropped = column.stored->type == ParquetType::kBoolean && !column.is_label;
+    if (is_dropped && lists + truths == 0) first = column.stored->path;
+    truths += is_dropped ? 1 : 0;
+    return is_dropped;
+  });
+  if (lists + truths == 0) return;
+  notes_.problems.push_back(fmt::format("'{}': skips {} ({} of truth values, {} of lists in lists); the first is '{}'",
+                                        file_, counted(lists + truths, "column"), truths, lists, first));
+}
+
+void ParquetRows::choose_label() {
+  static const std::vector<std::string_view> kMoreLabels = {"labels", "fine_label"};
+  auto class_names = class_names_of(footer_.huggingface);
+  const auto fits = [](const ParquetRowColumn& column) { return can_be_label(*column.stored); };
+  const ParquetRowColumn* label = find(kLabelFeatures, fits);
+  if (!label) label = find(kMoreLabels, fits);
+  if (!label && class_names.size() == 1) {
+    const auto named = std::find_if(columns_.begin(), columns_.end(), [&](const ParquetRowColumn& column) {
+      return fits(column) && column.stored->path == class_names.begin()->first;
+    });
+    if (named != columns_.end()) label = &*named;
+  }
+  if (!label) return;
+  columns_[static_cast<std::size_t>(label - columns_.data())].is_label = true;
+  const auto names = class_names.find(label->stored->path);
+  if (names != class_names.end()) notes_.classes = std::move(names->second);
+}
+
+template <typename Fits>
+const ParquetRowColumn* ParquetRows::find(const std::vector<std::string_view>& names, const Fits& fits) const {
+  for (const std::string_view name : names) {
+    for (const ParquetRowColumn& column : columns_) {
+      if (column.name == name && fits(column)) return &column;
+    }
+  }
+  return nullptr;
+}
+
+void ParquetRows::fill(std::uint64_t number, SampleRow& row) {
+  row_ = number;
+  set_key(row);
+  set_label(row);
+  add_fields(row);
+}
+
+void ParquetRows::set_key(SampleRow& row) const {
+  const ParquetRowColumn* const named =
+      find(kKeyFeatures, [](const ParquetRowColumn& column) { return column.has_bytes() && !column.bytes.empty(); });
+  if (!named) {
+    row.key = fmt::format("{}{:08}", key_prefix_, row_);
+    return;
+  }
+  const std::string_view name = as_text(named->bytes);
+  const bool is_key = named->name == kKeyFeatures.front();
+  const std::optional<MemberName> file = is_key ? std::nullopt : split_member_name(name);
+  row.key = file ? file->key : name;
+}
+
+void ParquetRows::set_label(SampleRow& row) const {
+  const auto label =
+      std::find_if(columns_.begin(), columns_.end(), [](const ParquetRowColumn& any) { return any.is_label; });
+  if (label != columns_.end()) {
+    row.label = std::max<std::int64_t>(label->integer.value_or(-1), -1);
+  } else if (const ParquetRowColumn* text =
+                 find({"cls"}, [](const ParquetRowColumn& column) { return column.has_bytes(); })) {
+    row.label = parse_class_number(as_text(text->bytes), text->bytes.size()).value_or(-1);
+  }
+}
+
+/// The one whose field is named after its first bytes alone.
+const ParquetRowColumn* ParquetRows::image() const {
+  const auto begins_as_image = [](const ParquetRowColumn& column) {
+    return column.has_bytes() && !column.values[0].extension.empty();
+  };
+  // Its name says so itself.
+  const auto is_named = [](const ParquetRowColumn& column) {
+    return column.has_bytes() && is_image_field_name(column.name) &&
+           column.name.find_first_of("./") == std::string::npos;
+  };
+  if (std::any_of(columns_.begin(), columns_.end(), is_named)) return nullptr;
+  if (const ParquetRowColumn* usual = find(kImageFeatures, begins_as_image)) return usual;
+  const auto first = std::find_if(columns_.begin(), columns_.end(), begins_as_image);
+  if (first == columns_.end() || std::any_of(first + 1, columns_.end(), begins_as_image)) return nullptr;
+  return &*first;
+}
+
+void ParquetRows::add_fields(SampleRow& row) {
+  const ParquetRowColumn* const image_column = image();
+  for (const ParquetRowColumn& column : columns_) {
+    if (column.is_label || column.name == kKeyFeatures.front()) continue;  // the row has them
+    if (column.is_broken) {
+      if (passed_over_++ == 0) first_passed_over_ = fmt::format("of column '{}' in row {}", column.stored->path, row_);
+      continue;
+    }
+    for (const ParquetRowColumn::Value& value : column.values) add_field(row, column, value, &column == image_column);
+  }
+  // As in formats whose samples have no columns.
+  std::sort(row.fields.begin(), row.fields.end(),
+            [](const SampleField& a, const SampleField& b) { return a.name < b.name; });
+  const auto twice = std::adjacent_find(row.fields.begin(), row.fields.end(),
+                                        [](const SampleField& a, const SampleField& b) { return a.name == b.name; });
+  if (twice != row.fields.end()) {
+    fail(ErrorKind::kData, "'{}': row {} has two values for the field '{}'", file_, row_, twice->name);
+  }
+}
+
+void ParquetRows::add_field(SampleRow& row, const ParquetRowColumn& column, const ParquetRowColumn::Value& value,
+                            bool is_image) {
+  if (is_image) {
+    name_ = value.extension;
+  } else {
+    name_ = column.name;
+    if (column.is_number()) {
+      name_ += column.suffix;
+    } else if (column.is_list()) {
+      fmt::format_to(std::back_inserter(name_), ".{}", value.number);
+    }
+    const bool says_so = is_image_field_name(name_) || name_.ends_with("npy");
+    if (!value.extension.empty() && !says_so) name_.append(".").append(value.extension);
+    std::replace(name_.begin(), name_.end(), '/', '.');
+  }
+  auto name = names_.find(name_);
+  if (name == names_.end()) name = names_.insert(name_).first;
+  row.fields.push_back({.name = *name, .part = {}, .offset = value.offset, .length = value.length});
+}
+
+ParquetRowNotes ParquetRows::take_notes() {
+  if (passed_over_ > 0) {
+    notes_.problems.push_back(
+        fmt::format("'{}': skips {} (lists of more than {} byte strings, or numbers that do not lie together); the "
+                    "first is {}",
+                    file_, counted(passed_over_, "value"), ParquetRowColumn::kListMax, first_passed_over_));
+  }
+  return std::move(notes_);
+}
+
+}  // namespace stoker
