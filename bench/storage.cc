@@ -195,7 +195,8 @@ class Reader {
   bool grant_drawn(bool& any) {
     for (; !drawn_.empty(); drawn_.pop_front()) {
       Ticket& ticket = *drawn_.front();
-      const SampleField& field = ticket.row.fields[0];
+      const SampleField* const image = ticket.row.image_field();
+      const SampleField& field = image ? *image : ticket.row.fields[0];
       if (!arena_.fits(field.length)) return false;
       ticket.grant = arena_.grant(field.length);
       const MutableBytes bytes = ticket.grant.bytes;

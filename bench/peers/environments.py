@@ -17,12 +17,17 @@ REQUIREMENTS = {
     "remote": ["torch==2.15.0", NUMPY, "boto3==1.44.8", "obstore==0.12.1", "s3torchconnector==1.5.0", "webdataset==1.0.2",
                "mosaicml-streaming==0.10.0"],
     "tensorflow": ["tensorflow-cpu==2.21.0"],
+    "formats": ["tensorflow-cpu==2.21.0", "datasets==5.2.0", "pyarrow==26.0.1", "lmdb==3.0.0", "h5py==3.14.0",
+                "pillow==13.0.0", NUMPY],
+    "litdata": ["--no-deps", "litdata==0.2.76", "lightning-utilities==0.15.3", "tifffile==2026.3.3"],
     "ffcv": ["--no-deps", "ffcv==1.0.2", "numba==0.58.1", "llvmlite==0.41.1", "opencv-python-headless==4.8.1.78",
              "fastargs==1.2.0", "assertpy==1.1", "terminaltables==3.1.10", "pytorch-pfn-extras==0.9.0", "tqdm==4.70.1",
              "psutil==7.1.0"],
 }
 # FFCV is of 2023: it has Debian's PyTorch and NumPy, which are of its time.
 SEES_DEBIAN = {"ffcv"}
+# The packages of another environment, after its own: PyTorch is there already.
+SEES = {"litdata": "remote"}
 
 
 class Unavailable(Exception):
@@ -31,6 +36,8 @@ class Unavailable(Exception):
 
 def make(name, folder):
     """The Python of the environment, which is made unless it is there as it should be. Throws Unavailable."""
+    if name in SEES:
+        make(SEES[name], folder)
     at, log = pathlib.Path(folder) / name, pathlib.Path(folder) / f"{name}.log"
     whole, wanted = at / "whole", "\n".join(REQUIREMENTS[name])
     if not (whole.exists() and whole.read_text() == wanted):
@@ -43,6 +50,9 @@ def make(name, folder):
                              *REQUIREMENTS[name]]):
                 if subprocess.run(command, stdout=output, stderr=subprocess.STDOUT).returncode:
                     raise Unavailable(f"cannot be installed: {last_line(log)} (all of it: {log})")
+        if name in SEES:
+            other, own = (next(place.glob("lib/python*/site-packages")) for place in (at.parent / SEES[name], at))
+            (own / "other.pth").write_text(f"{other}\n")
         whole.write_text(wanted)
     return at / "bin/python"
 

@@ -93,6 +93,33 @@ TEST(ShardIndex, KeepsSamplesWithoutFieldsChunksOfRawOnesAndUnknownChecksums) {
   EXPECT_TRUE(open_testing_index(testing_index(5))->trailer().was_decoded);
 }
 
+TEST(ShardIndex, KeepsTheNamesOfClasses) {
+  const std::vector<std::string> classes = {"cat", "", "a/b~c \"d\"", "caf\xe9", std::string(5000, 'k'), "cat"};
+  const auto index_with = [](std::span<const std::string> names) {
+    IndexWriter writer;
+    for (std::int64_t i = 0; i < 300; ++i) writer.add(testing_row(i));
+    return writer.finish({.data_bytes = 300'000, .content_tag = 1, .classes = names});
+  };
+  const std::vector<std::uint8_t> bytes = index_with(classes);
+  const auto index = open_testing_index(bytes);
+  EXPECT_EQ(index->class_names(), classes);
+  EXPECT_THAT(index->field_names(), ElementsAre("jpg", "cls"));
+  SampleRow row;
+  index->read(299, row);
+  expect_same_row(row, testing_row(299));
+  index->check_all();
+  EXPECT_EQ(index_with({}), testing_index(300)) << "no section for no names";
+  EXPECT_TRUE(open_testing_index(testing_index(300))->class_names().empty());
+
+  const auto name = std::search(bytes.begin(), bytes.end(), classes[2].begin(), classes[2].end());
+  ASSERT_NE(name, bytes.end());
+  for (const std::ptrdiff_t at : {-4, 0}) {  // the length in front, and the name
+    std::vector<std::uint8_t> damaged = bytes;
+    damaged[static_cast<std::size_t>(name - bytes.begin() + at)] ^= 1;
+    EXPECT_THAT(error_of([&] { read_everything(damaged); }).message(), HasSubstr("its checksum at byte"));
+  }
+}
+
 TEST(ShardIndex, KeepsTheCompressedBlocksThatFieldsLieIn) {
   constexpr std::size_t kBlocks = 65'536 + 3;  // more than one block of the index has
   constexpr std::uint64_t kBytes = 10 * kBlocks;

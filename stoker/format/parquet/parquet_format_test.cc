@@ -102,6 +102,47 @@ TEST(ParquetFormat, ReadsEveryEncodingGroupAndPage) {
   }
 }
 
+/// Thirty samples whose values compress well.
+std::vector<ParquetTestColumn> columns_to_compress(ParquetEncoding encoding) {
+  std::vector<ParquetTestSample> samples;
+  for (int i = 0; i < 30; ++i) {
+    samples.push_back({.key = fmt::format("k{}", i),
+                       .label = i % 3,
+                       .image = kParquetJpeg + std::string(static_cast<std::size_t>(200 + i % 4), 'x')});
+    if (i % 3 > 0) samples.back().note = fmt::format("note {} ", i % 5) + std::string(100, 'y');
+  }
+  std::vector<ParquetTestColumn> columns = parquet_columns_of(samples);
+  for (ParquetTestColumn& column : columns) column.encoding = encoding;
+  return columns;
+}
+
+TEST(ParquetFormat, ReadsTheValuesOfCompressedPages) {
+  for (const ParquetEncoding encoding : {ParquetEncoding::kPlain, ParquetEncoding::kDictionary}) {
+    const std::vector<ParquetTestColumn> columns = columns_to_compress(encoding);
+    for (const bool version_2 : {false, true}) {
+      for (const std::size_t per_page : {7, 1000}) {
+        ParquetTestOptions options{.version_2 = version_2, .rows_per_group = 16, .rows_per_page = per_page};
+        const std::string stored = parquet_file(columns, options);
+        const std::vector<std::string> expected = parquet_listing(stored);
+        ASSERT_EQ(expected.size(), 30u);
+        ASSERT_EQ(expected[29],
+                  "k29 2 jpg=" + kParquetJpeg + std::string(201, 'x') + " note=note 4 " + std::string(100, 'y'));
+        for (const ParquetCodec codec :
+             {ParquetCodec::kSnappy, ParquetCodec::kGzip, ParquetCodec::kZstd, ParquetCodec::kLz4}) {
+          options.codec = codec;
+          const std::string compressed = parquet_file(columns, options);
+          EXPECT_LT(compressed.size(), stored.size()) << "nothing was compressed";
+          ShardNotes notes;
+          EXPECT_EQ(parquet_listing(compressed, &notes), expected)
+              << static_cast<int>(codec) << ' ' << parquet_encoding_name(encoding) << ' ' << version_2 << ' '
+              << per_page;
+          EXPECT_TRUE(notes.blocks) << "values of compressed pages lie in blocks";
+        }
+      }
+    }
+  }
+}
+
 TEST(ParquetFormat, NumbersSamplesThatHaveNoKey) {
   const std::string file =
       parquet_file({{.path = "img", .rows = {{kParquetPng}, {kParquetJpeg}}}}, {.rows_per_group = 1});

@@ -21,31 +21,31 @@ std::optional<std::int64_t> class_of_float(float label) {
 
 }  // namespace
 
-std::optional<ImageRecord> read_image_record(Bytes data) {
-  if (data.size() < kImageHeaderBytes) return std::nullopt;
-  const auto flag = load_little_endian<std::uint32_t>(data.data() + kImageFlagAt);
-  if (flag > (data.size() - kImageHeaderBytes) / sizeof(float)) return std::nullopt;
+std::optional<ImageRecord> read_image_record(Bytes head, std::size_t length) {
+  if (length < kImageHeaderBytes) return std::nullopt;
+  const auto flag = load_little_endian<std::uint32_t>(head.data() + kImageFlagAt);
+  if (flag > (length - kImageHeaderBytes) / sizeof(float)) return std::nullopt;
   return ImageRecord{.image_at = kImageHeaderBytes + flag * sizeof(float),
                      .labels_at = flag == 0 ? kImageLabelAt : kImageHeaderBytes,
                      .labels = flag == 0 ? 1 : flag};
 }
 
-void fill_image_row(Bytes data, const ImageRecord& record, std::uint64_t offset, std::string_view key_prefix,
-                    SampleRow& row) {
-  row.key = fmt::format("{}{:08}", key_prefix, load_little_endian<std::uint64_t>(data.data() + kImageIdAt));
+void fill_image_row(Bytes head, std::size_t length, const ImageRecord& record, std::uint64_t offset,
+                    std::string_view key_prefix, SampleRow& row) {
+  row.key = fmt::format("{}{:08}", key_prefix, load_little_endian<std::uint64_t>(head.data() + kImageIdAt));
   std::optional<std::int64_t> label;
   bool has_label = true;
   if (record.labels == 1) {
-    const auto number = std::bit_cast<float>(load_little_endian<std::uint32_t>(data.data() + record.labels_at));
+    const auto number = std::bit_cast<float>(load_little_endian<std::uint32_t>(head.data() + record.labels_at));
     label = class_of_float(number);
     has_label = !std::isnan(number);
   }
   row.label = label.value_or(-1);
-  const std::string_view extension = extension_of_bytes(data.subspan(record.image_at));
+  const std::string_view extension = extension_of_bytes(head.subspan(record.image_at));
   row.fields.push_back({.name = extension.empty() ? "data" : extension,
                         .part = {},
                         .offset = offset + record.image_at,
-                        .length = data.size() - record.image_at});
+                        .length = length - record.image_at});
   if (label || !has_label) return;
   row.fields.push_back(
       {.name = "label.f32", .part = {}, .offset = offset + record.labels_at, .length = record.labels * sizeof(float)});

@@ -23,13 +23,17 @@ struct ImageRecord {
   std::size_t labels_at = 0, labels = 0;
 };
 
-/// Nothing for data that are too short for their header.
-std::optional<ImageRecord> read_image_record(Bytes data);
+/// Of `length` bytes of data, which begin with `head`: kImageHeaderBytes of them, or all. Nothing for data that are too
+/// short for their header.
+std::optional<ImageRecord> read_image_record(Bytes head, std::size_t length);
 
-/// Fills `row`, which is clear, except for its source. `offset`: where the data lie. The names that the row shows live
-/// forever.
-void fill_image_row(Bytes data, const ImageRecord& record, std::uint64_t offset, std::string_view key_prefix,
-                    SampleRow& row);
+/// How much of the image is looked at.
+inline constexpr std::size_t kImageBeginningBytes = 64;
+
+/// Fills `row`, which is clear, except for its source. `head`: the data up to kImageBeginningBytes of the image, at
+/// least; `offset`: where the data lie. The names that the row shows live forever.
+void fill_image_row(Bytes head, std::size_t length, const ImageRecord& record, std::uint64_t offset,
+                    std::string_view key_prefix, SampleRow& row);
 
 /// What keys of a file's samples begin with.
 std::string recordio_key_prefix(std::string_view file);

@@ -42,28 +42,30 @@ bool RecordIoSamples::next(SampleRow& row) {
     row.source = &places_.source();
     stop_if_asked(stop_, source_.name());
     if (!records_.next()) return false;
-    const Bytes data = records_.data();
-    const std::optional<ImageRecord> record = read_image_record(data);
-    if (!record) fail_without_header(data);
-    if (record->image_at == data.size()) continue;  // it tells of other records, as the first of a set of faces does
-    fill_image_row(data, *record, offset_of_record(), key_prefix_, row);
+    const std::size_t length = records_.length();
+    const std::optional<ImageRecord> record = read_image_record(records_.head(kImageHeaderBytes), length);
+    if (!record) fail_without_header();
+    if (record->image_at == length) continue;  // it tells of other records, as the first of a set of faces does
+    const std::uint64_t offset = offset_of_record();
+    fill_image_row(records_.head(record->image_at + kImageBeginningBytes), length, *record, offset, key_prefix_, row);
     return true;
   }
 }
 
-void RecordIoSamples::fail_without_header(Bytes data) const {
-  if (data.size() < kImageHeaderBytes) {
+void RecordIoSamples::fail_without_header() {
+  const std::size_t length = records_.length();
+  if (length < kImageHeaderBytes) {
     fail(ErrorKind::kData, "'{}': {} has {}, and no header of an image", source_.name(), records_.place(),
-         byte_count(data.size()));
+         byte_count(length));
   }
   fail(ErrorKind::kData, "'{}': {} has {}, which cannot hold its {} labels", source_.name(), records_.place(),
-       byte_count(data.size()), load_little_endian<std::uint32_t>(data.data() + kImageFlagAt));
+       byte_count(length), load_little_endian<std::uint32_t>(records_.head(kImageHeaderBytes).data() + kImageFlagAt));
 }
 
 /// Where its data lie: of one that was split, in a copy.
 std::uint64_t RecordIoSamples::offset_of_record() {
   if (!records_.is_split()) return records_.offset();
-  const Bytes data = records_.data();
+  const Bytes data = records_.head(records_.length());
   if (data.size() > kCopiesBytesMax - copied_bytes_) {
     fail(ErrorKind::kLimit,
          "'{}': so many records hold RecordIO's magic number and were split for it that copies of them take more than "

@@ -39,7 +39,7 @@ class RecordIoSamples final : public ShardScan {
 
  private:
   std::uint64_t offset_of_record();
-  [[noreturn]] void fail_without_header(Bytes data) const;
+  [[noreturn]] void fail_without_header();
 
   Source& source_;
   BlockPlaces places_;

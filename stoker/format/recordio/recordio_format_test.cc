@@ -95,6 +95,42 @@ TEST(RecordIoFormat, OpensAShardWithSplitRecordsByAScanAndFromTheCache) {
   }
 }
 
+/// Counts the bytes that are read of it.
+class CountedSource final : public Source {
+ public:
+  explicit CountedSource(std::string_view bytes)
+      : inner_("data/train.rec", std::vector<std::uint8_t>(bytes.begin(), bytes.end())) {}
+
+  std::uint64_t read() const { return read_; }
+  const std::string& name() const override { return inner_.name(); }
+  std::uint64_t size(std::string_view part = {}) const override { return inner_.size(part); }
+  void start(ReadRequest& request) override {
+    for (const MutableBytes piece : request.into) read_ += piece.size();
+    inner_.start(request);
+  }
+
+ private:
+  MemorySource inner_;
+  std::uint64_t read_ = 0;
+};
+
+TEST(RecordIoFormat, ReadsLittleMoreThanHeadersOfLargeRecords) {
+  const std::string image = kJpeg + std::string(1'000'000, 'x');
+  const std::vector<float> labels(3000, 1.5F);
+  CountedSource source(recordio_record(recordio_image({7}, 1, image)) + recordio_record(recordio_image({8}, 2, image)) +
+                       recordio_record(recordio_image(labels, 3, image)) +
+                       recordio_record(recordio_image({9}, 4, image)));
+  RecordIoSamples samples(source);
+  std::vector<std::string> found;
+  for (SampleRow row; samples.next(row);) {
+    found.push_back(fmt::format("{} {} {} {}", row.key, row.label, row.fields[0].name, row.fields[0].length));
+  }
+  const std::string rest = fmt::format(" jpg {}", image.size());
+  EXPECT_THAT(found, ElementsAre("train/00000001 7" + rest, "train/00000002 8" + rest, "train/00000003 -1" + rest,
+                                 "train/00000004 9" + rest));
+  EXPECT_LT(source.read(), 200'000u) << "of " << source.size();
+}
+
 TEST(RecordIoFormat, SkipsRecordsWithoutAnImage) {
   ShardNotes notes;
   EXPECT_THAT(

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "stoker/format/sequential_reader.h"
+#include "stoker/format/ascending_reader.h"
 
 namespace stoker {
 
@@ -35,9 +35,12 @@ class RecordIoReader {
   /// damaged, truncated or longer than kRecordBytesMax; and what the source throws.
   bool next();
 
-  /// The record at hand, as it was before it was split: until next() is called again.
-  Bytes data() const { return data_; }
-  /// Whether it was split, so that data() is not a range of the file.
+  /// The bytes of the record at hand, as it was before it was split.
+  std::size_t length() const { return length_; }
+  /// The first `count` of them, or all if there are fewer: until this or next() is called again. Of a record that was
+  /// not split only these are read.
+  Bytes head(std::size_t count);
+  /// Whether it was split, so that its data are not a range of the file.
   bool is_split() const { return is_split_; }
   /// Where in the file its data begin.
   std::uint64_t offset() const { return offset_; }
@@ -47,15 +50,17 @@ class RecordIoReader {
  private:
   enum class Part : std::uint32_t { kAll = 0, kFirst = 1, kMiddle = 2, kLast = 3 };
 
-  Part read_part();
+  /// Goes past a part and its padding.
+  Part find_part();
+  void join_parts(Part part);
   [[noreturn]] void fail_truncated(std::uint64_t needed, std::uint64_t part_begin) const;
 
   Source& source_;
-  SequentialReader bytes_;
-  Bytes part_, data_;
-  std::vector<std::uint8_t> joined_;
+  AscendingReader bytes_;
+  std::vector<std::uint8_t> joined_;  // the data of a record that was split
   bool is_split_ = false;
-  std::uint64_t begin_ = 0, offset_ = 0;
+  std::size_t part_bytes_ = 0, length_ = 0;
+  std::uint64_t begin_ = 0, offset_ = 0, part_begin_ = 0, position_ = 0;
   std::int64_t number_ = -1;
 };
 

@@ -77,7 +77,8 @@ class RecordIoShardWriter final : public ShardFileWriter {
     const SampleField* const known_labels = row.field(kLabelsField);
     const SampleField of_labels = known_labels ? *known_labels : SampleField();
     row.fields.clear();
-    fill_image_row(record_, *read_image_record(record_), offset, key_prefix_, row);
+    const std::size_t length = record_.size();
+    fill_image_row(record_, length, *read_image_record(record_, length), offset, key_prefix_, row);
     row.fields.front().take_checksums_of(of_image);
     if (row.fields.size() > 1) row.fields.back().take_checksums_of(of_labels);
   }
