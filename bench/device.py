@@ -133,6 +133,7 @@ class Contestant:
 
 class Bench:
     def __init__(self, build, device, data, scratch):
+        self.consumer = Consumer(device)  # PyTorch first: docs/measurements/gpu.md
         import stoker
 
         self.build, self.device, self.scratch = pathlib.Path(build), device, pathlib.Path(scratch)
@@ -141,7 +142,6 @@ class Bench:
         self.data = pathlib.Path(data) if data else self.synthetic()
         self.dataset = stoker.open(self.data)
         self.repeats = max(1, SAMPLES_PER_EPOCH // len(self.dataset))
-        self.consumer = Consumer(device)
 
     @property
     def ordinal(self):
