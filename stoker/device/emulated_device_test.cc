@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <thread>
+#include <vector>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error_testing.h"
@@ -80,6 +82,27 @@ DeviceLaunch launch_of(std::uint64_t bytes, std::uint64_t coded_bytes = 0) {
   launch.bytes = bytes;
   launch.coded_bytes = coded_bytes;
   return launch;
+}
+
+// Whichever threads submit them: what one leaves in scratch memory is its own until it ends.
+TEST(EmulatedDevice, ExecutesTasksOneAfterAnother) {
+  const std::shared_ptr<Device> device = open_device("emulated:execute");
+  const std::shared_ptr<const Memory> scratch = device->scratch(std::size_t{1} << 20);
+  EXPECT_EQ(device->scratch(1000), scratch);
+  const auto submit = [&](std::uint8_t value) {
+    const std::vector<std::uint8_t> from(scratch->size(), value);
+    std::vector<std::uint8_t> back(scratch->size());
+    DeviceTask task;
+    task.copies_in.push_back({scratch->data(), from.data(), from.size()});
+    task.copies_out.push_back({back.data(), scratch->data(), back.size()});
+    for (int i = 0; i < 100; ++i) {
+      device->submit(task, {});
+      ASSERT_EQ(back, from);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (const std::uint8_t value : {1, 2, 3}) threads.emplace_back(submit, value);
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(EmulatedDevice, AModelIsDoneWhenTheBytesHaveHadTheirTime) {
