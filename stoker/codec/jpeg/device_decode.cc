@@ -32,7 +32,9 @@ DeviceJpegTables tables_of(const JpegHeader& header) {
     tables.code[2 * c] = header.dc_codes[static_cast<std::size_t>(component.dc_code)];
     tables.code[2 * c + 1] = header.ac_codes[static_cast<std::size_t>(component.ac_code)];
     const QuantizationTable& table = header.quantization[static_cast<std::size_t>(component.quantization)];
-    for (std::size_t k = 0; k < kZigzag.size(); ++k) tables.quantization[c][k] = table[kZigzag[k]];
+    for (std::size_t k = 0; k < kZigzag.size(); ++k) {
+      tables.quantization[c][k] = static_cast<std::int16_t>(table[kZigzag[k]]);
+    }
   }
   std::copy(kZigzag.begin(), kZigzag.end(), tables.zigzag);
   return tables;

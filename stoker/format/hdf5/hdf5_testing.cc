@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "stoker/base/little_endian.h"
-#include "stoker/format/hdf5/hdf5_testing_index.h"
+#include "stoker/format/hdf5/hdf5_index_testing.h"
 #include "stoker/storage/lzf_testing.h"
 
 namespace stoker {

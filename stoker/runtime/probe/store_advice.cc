@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "stoker/runtime/engine/memory_plan.h"
 
@@ -26,8 +27,12 @@ constexpr int kLanes[] = {4, 8, 16, 32, 64};
 /// Forecasts of loaders that differ by their order alone.
 class Forecasts {
  public:
-  Forecasts(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& options, double cpu_samples_per_s)
-      : dataset_(dataset), recipe_(recipe), plan_(recipe), options_(options), cpu_samples_per_s_(cpu_samples_per_s) {
+  Forecasts(const Dataset& dataset, const Recipe& recipe, LoaderOptions options, double cpu_samples_per_s)
+      : dataset_(dataset),
+        recipe_(recipe),
+        plan_(recipe),
+        options_(std::move(options)),
+        cpu_samples_per_s_(cpu_samples_per_s) {
     options_.order = OrderKind::kGlobal;
     options_.window.reset();
     options_.lanes.reset();

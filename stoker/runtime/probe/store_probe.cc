@@ -52,12 +52,13 @@ std::vector<StoreObject> objects_of(const Dataset& dataset, std::span<const std:
     if (!row.source || !row.source->is_remote()) continue;
     for (const SampleField& field : row.fields) {
       const auto key = std::pair(row.source, std::string(field.part));
-      if (objects.count(key) != 0) continue;
+      if (objects.contains(key)) continue;
       const std::uint64_t size = field.part.empty() ? row.source->size() : field.length;
       if (size > 0) objects.emplace(key, StoreObject{row.source, key.second, size});
     }
   }
   std::vector<StoreObject> list;
+  list.reserve(objects.size());
   for (auto& [key, object] : objects) list.push_back(std::move(object));
   return list;
 }

@@ -44,7 +44,7 @@ class HfFolderSource final : public Source {
 
  private:
   const HfEntry& require(std::string_view part) const;
-  std::string name_of(std::string_view part) const;
+  std::string name_of(std::string_view part) const override;
 
   const std::shared_ptr<const HfSnapshot> snapshot_;
   const std::shared_ptr<const HfListing> listing_;

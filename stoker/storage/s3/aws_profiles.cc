@@ -24,7 +24,7 @@ std::string_view trimmed(std::string_view text) {
 /// What a line says, without a comment after it: a "#" or ";" after a space begins one.
 std::string_view without_comment(std::string_view value) {
   for (std::size_t at = 1; at < value.size(); ++at) {
-    if ((value[at] == '#' || value[at] == ';') && kSpaces.find(value[at - 1]) != kSpaces.npos) {
+    if ((value[at] == '#' || value[at] == ';') && kSpaces.find(value[at - 1]) != std::string_view::npos) {
       return trimmed(value.substr(0, at));
     }
   }
@@ -38,7 +38,7 @@ class Parser {
 
   void line(std::string_view text) {
     ++number_;
-    const bool nested = !text.empty() && kSpaces.find(text.front()) != kSpaces.npos;
+    const bool nested = !text.empty() && kSpaces.find(text.front()) != std::string_view::npos;
     text = trimmed(text);
     if (text.empty() || text.front() == '#' || text.front() == ';') return;
     if (text.front() == '[') {

@@ -1,4 +1,4 @@
-#include "stoker/format/hdf5/hdf5_testing_index.h"
+#include "stoker/format/hdf5/hdf5_index_testing.h"
 
 #include <algorithm>
 #include <bit>
@@ -153,8 +153,8 @@ std::uint64_t add_new_tree(const std::vector<std::string>& records, std::uint8_t
     Hdf5TestBytes bytes = node("BTIN"), children;
     for (std::size_t first = 0; first <= records.size(); first += kInLeaf + 1) {
       const std::size_t count = std::min(kInLeaf, records.size() - first);
-      const std::size_t count_bytes = (kNodeBytes - 10) / record_bytes > 255 ? 2 : 1;
-      children.u(leaf(first, count)).u(count, count_bytes);
+      const std::size_t width = (kNodeBytes - 10) / record_bytes > 255 ? 2 : 1;
+      children.u(leaf(first, count)).u(count, width);
       if (first + count == records.size()) break;
       bytes.text(records[first + count]);
       ++in_root;
