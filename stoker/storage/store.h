@@ -76,6 +76,9 @@ class Store {
   virtual std::shared_ptr<const TrafficMeter> meter() const { return nullptr; }
   /// Whether `inner` would be in the folder, or below it.
   virtual bool lies_in(const Location& inner, const Location& folder) const;
+  /// A hint that this, which may be a folder, will be examined, and the file of that name in it read: a store that is
+  /// far away asks for both at once. Throws kIo, as find() does, when the store does not answer.
+  virtual void expect_folder(const Location& /*folder*/, std::string_view /*file*/) const {}
 };
 
 }  // namespace stoker

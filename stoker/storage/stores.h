@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,7 @@ class Stores {
   ObjectFacts stat(const Location& at, std::string_view doing) const { return of(at).stat(at, doing); }
   /// A hint to the store of each.
   void expect(std::span<const Location> objects) const;
+  void expect_folder(const Location& folder, std::string_view file) const { of(folder).expect_folder(folder, file); }
   std::unique_ptr<Folder> list(const Location& folder) const { return of(folder).list(folder); }
   std::shared_ptr<Source> open(const Location& at) const { return of(at).open(at); }
   std::unique_ptr<ObjectWriter> put(const Location& at) const { return of(at).put(at); }

@@ -46,6 +46,12 @@ bool is_image_name(std::string_view file) {
   return split && is_image_field_name(split->field);
 }
 
+/// Whether one thing is named, and not as files are, with an ending.
+bool looks_like_folder(const Location& at) {
+  if (at.text().find_first_of("*?[{") != std::string::npos) return false;
+  return at.text().ends_with('/') || at.name().find('.') == std::string::npos;
+}
+
 /// Null for a folder that cannot be listed.
 std::unique_ptr<Folder> listed(const Stores& stores, const Location& location) {
   try {
@@ -123,6 +129,7 @@ class ShardFinder {
       if (pattern == "-") {
         fail(ErrorKind::kUsage, "data cannot come from a pipe: Stoker reads by range, so give it a file");
       }
+      if (looks_like_folder(pattern)) stores_.expect_folder(pattern, kManifestName);
       for (const Location& location : expand_pattern(pattern, stores_)) add(location, false);
     }
     return std::move(shards_);

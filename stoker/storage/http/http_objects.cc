@@ -1,18 +1,17 @@
 #include "stoker/storage/http/http_objects.h"
 
 #include <array>
-#include <deque>
 #include <utility>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
-#include "stoker/base/pending.h"
+#include "stoker/storage/http/fetched_source.h"
 
 namespace stoker {
 namespace {
 
 constexpr std::int64_t kRememberedNs = 60'000'000'000;
-constexpr std::size_t kRememberedMost = 100'000, kRememberedFoldersMost = 100;
+constexpr std::size_t kRememberedMost = 100'000, kRememberedFoldersMost = 100, kRememberedContentsMost = 8;
 
 /// The URL up to its last slash.
 std::string containing_url(const std::string& url) { return url.substr(0, url.rfind('/') + 1); }
@@ -21,17 +20,6 @@ std::string containing_url(const std::string& url) { return url.substr(0, url.rf
 /// answer to a HEAD cannot explain itself.
 bool refuses_head(const ResponseHead& head) {
   return head.status == 400 || head.status == 403 || head.status == 405 || head.status == 501;
-}
-
-/// What all refer to must outlive the call.
-void describe_look(HttpCall& call, const HttpObject& object, std::string_view doing, HttpHost& host) {
-  call.method = HttpCall::Method::kHead;
-  call.url = object.url;
-  call.name = object.name;
-  call.dialect = object.dialect.get();
-  call.doing = doing;
-  call.host = &host;
-  call.keeps_fields = object.dialect != nullptr;  // which may explain a refusal that has no document
 }
 
 FoundObject found_by(const ResponseHead& head, std::uint64_t size) {
@@ -82,62 +70,92 @@ void HttpObjects::forget(const HttpObject& object) const {
   const std::lock_guard lock(mutex_);
   found_.erase(object.url);
   folders_.erase(containing_url(object.url));
+  folders_.erase(object.url + '/');
+  contents_.erase(object.url);
 }
 
-void HttpObjects::remember_folder(const HttpObject& folder, FolderContents contents) const {
+void HttpObjects::remember_folder(const HttpObject& folder, SeenFolder seen) const {
   if (!home_.here()) return;
-  RememberedFolder one{.contents = std::move(contents), .until_ns = now_ns() + kRememberedNs};
+  RememberedFolder one{.seen = std::move(seen), .until_ns = now_ns() + kRememberedNs};
   const std::lock_guard lock(mutex_);
   std::erase_if(folders_, [now = now_ns()](const auto& known) { return known.second.until_ns <= now; });
   if (folders_.size() < kRememberedFoldersMost) folders_.insert_or_assign(folder.url, std::move(one));
 }
 
+/// Null for one that is not remembered. The lock is held.
+const SeenFolder* HttpObjects::seen_folder(const std::string& url) const {
+  const auto known = folders_.find(url);
+  return known == folders_.end() || known->second.until_ns <= now_ns() ? nullptr : &known->second.seen;
+}
+
 Presence HttpObjects::presence(const HttpObject& object) const {
   if (!home_.here()) return Presence::kUnknown;
+  const auto as_folder = [](const SeenFolder& seen) {
+    if (!seen.contents.empty()) return Presence::kFolder;
+    return seen.is_whole ? Presence::kAbsent : Presence::kUnknown;
+  };
   const std::lock_guard lock(mutex_);
-  const std::string folder = containing_url(object.url);
-  const auto known = folders_.find(folder);
-  if (known == folders_.end() || known->second.until_ns <= now_ns()) return Presence::kUnknown;
-  const FolderContents& contents = known->second.contents;
-  if (folder == object.url) return contents.empty() ? Presence::kAbsent : Presence::kFolder;
-  if (contents.contains(object.url)) return Presence::kObject;
-  return contents.contains(object.url + '/') ? Presence::kFolder : Presence::kAbsent;
+  const std::string around = containing_url(object.url);
+  const SeenFolder* const folder = seen_folder(around);
+  if (around == object.url) return folder ? as_folder(*folder) : Presence::kUnknown;
+  if (folder && folder->contents.contains(object.url)) return Presence::kObject;
+  if (folder && folder->contents.contains(object.url + '/')) return Presence::kFolder;
+  if (folder && folder->is_whole) return Presence::kAbsent;
+  const SeenFolder* const itself = seen_folder(object.url + '/');
+  return itself && itself->is_no_object ? as_folder(*itself) : Presence::kUnknown;
+}
+
+void HttpObjects::remember_content(const HttpObject& object, ObjectVersion version, std::string content) const {
+  if (!home_.here()) return;
+  RememberedContent one{
+      .version = std::move(version), .content = std::move(content), .until_ns = now_ns() + kRememberedNs};
+  const std::lock_guard lock(mutex_);
+  std::erase_if(contents_, [now = now_ns()](const auto& known) { return known.second.until_ns <= now; });
+  if (contents_.size() < kRememberedContentsMost) contents_.insert_or_assign(object.url, std::move(one));
+}
+
+std::optional<std::string> HttpObjects::take_content(const HttpObject& object, const ObjectVersion& version) const {
+  if (!home_.here()) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  const auto known = contents_.find(object.url);
+  if (known == contents_.end()) return std::nullopt;
+  const RememberedContent kept = std::move(known->second);
+  contents_.erase(known);
+  const bool is_same =
+      is_strong_tag(version.tag) && kept.version.tag == version.tag && kept.content.size() == version.size;
+  return is_same && now_ns() < kept.until_ns ? std::optional(kept.content) : std::nullopt;
+}
+
+HttpCall& HttpObjects::add_look(HttpRound& round, const HttpObject& object, std::string_view doing) const {
+  HttpCall& call = round.add(object, doing);
+  call.method = HttpCall::Method::kHead;
+  return call;
+}
+
+Presence HttpObjects::remember_look(const HttpObject& object, const HttpCall& ended) const {
+  if (ended.error) return ended.is_final && ended.head.status == 404 ? Presence::kAbsent : Presence::kUnknown;
+  if (!ended.head.content_length) return Presence::kUnknown;
+  remember(object, found_by(ended.head, *ended.head.content_length));
+  return Presence::kObject;
 }
 
 void HttpObjects::expect(const std::vector<HttpObject>& objects) const {
   if (!home_.here() || objects.size() > kRememberedMost) return;
-  struct Asked {
-    const HttpObject* object;
-    std::shared_ptr<HttpHost> host;
-    HttpCall call;
-  };
-  std::deque<Asked> asked;
-  {
-    Pending pending;
-    for (const HttpObject& object : objects) {
-      if (remembered(object)) continue;
-      Asked& one = asked.emplace_back(Asked{.object = &object, .host = transport_->host_of(object.url), .call = {}});
-      describe_look(one.call, object, "look at", *one.host);
-      one.call.context = &pending;
-      one.call.done = [](HttpCall& ended) noexcept { static_cast<Pending*>(ended.context)->end(); };
-      pending.begin();
-      transport_->start(one.call);
-    }
+  HttpRound round(*transport_);
+  std::vector<std::pair<const HttpObject*, const HttpCall*>> looks;
+  for (const HttpObject& object : objects) {
+    if (!remembered(object)) looks.emplace_back(&object, &add_look(round, object, "look at"));
   }
+  round.run();
   // What went wrong is found again, and told, where it is asked for by itself.
-  for (const Asked& one : asked) {
-    if (!one.call.error && one.call.head.content_length) {
-      remember(*one.object, found_by(one.call.head, *one.call.head.content_length));
-    }
-  }
+  for (const auto& [object, look] : looks) remember_look(*object, *look);
 }
 
 std::optional<FoundObject> HttpObjects::ask(const HttpObject& object, std::string_view doing,
                                             std::exception_ptr& refusal) const {
-  const std::shared_ptr<HttpHost> host = transport_->host_of(object.url);
-  HttpCall call;
-  describe_look(call, object, doing, *host);
-  transport_->perform(call);
+  HttpRound round(*transport_);
+  HttpCall& call = add_look(round, object, doing);
+  round.run();
   std::optional<std::uint64_t> size = call.head.content_length;
   if (call.error ? call.is_final && refuses_head(call.head) : !size) {
     std::array<std::uint8_t, 1> byte;
@@ -162,7 +180,12 @@ std::optional<FoundObject> HttpObjects::ask(const HttpObject& object, std::strin
 }
 
 std::shared_ptr<Source> HttpObjects::open(const HttpObject& object) const {
-  return std::make_shared<HttpSource>(object, require(object, "open").version, transport_, parts_);
+  const ObjectVersion version = require(object, "open").version;
+  auto source = std::make_shared<HttpSource>(object, version, transport_, parts_);
+  if (auto content = take_content(object, version)) {
+    return std::make_shared<FetchedSource>(std::move(source), *std::move(content));
+  }
+  return source;
 }
 
 std::unique_ptr<HttpSource> HttpObjects::open_unseen(const HttpObject& object) const {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint64_t kRememberedBytes = 1 << 20;  // shards, which are examined next, and not millions of pictures
 constexpr std::size_t kPageBytesMax = 16 << 20;      // a page has 1,000 keys of 1 KB, escaped, at most
+constexpr std::size_t kSmallFileBytesMax = 4 << 20;  // the manifest of some 16,000 shards
 
 void require_prefix(const ListingPage& page, std::string_view prefix, std::string_view name) {
   const auto refuse = [&](const std::string& key) {
@@ -25,6 +26,48 @@ void require_prefix(const ListingPage& page, std::string_view prefix, std::strin
   }
 }
 
+/// What asks for a page; `after`: what the page before it said is next.
+HttpObject page_object(const S3Bucket& bucket, const Listing& listing, const std::string& after) {
+  NamedTexts query{{"encoding-type", "url"}, {"list-type", "2"}, {"max-keys", std::to_string(listing.entries)}};
+  if (!listing.prefix.empty()) query.emplace_back("prefix", listing.prefix);
+  if (!listing.delimiter.empty()) query.emplace_back("delimiter", listing.delimiter);
+  if (!after.empty()) query.emplace_back("continuation-token", after);
+  HttpObject page = bucket.object("", query);
+  page.name = bucket.location_of(listing.prefix);
+  return page;
+}
+
+HttpCall& add_page(HttpRound& round, const HttpObject& page, const Listing& listing, std::string& reply) {
+  HttpCall& call = round.add(page, listing.doing);
+  call.reply = &reply;
+  call.reply_max = kPageBytesMax;
+  return call;
+}
+
+ListingPage parsed_page(const std::string& reply, const Listing& listing, const std::string& name) {
+  ListingPage page = parse_listing(reply, name);
+  require_prefix(page, listing.prefix, name);
+  return page;
+}
+
+/// Remembers what a page shows.
+void see(const HttpObjects& objects, const S3Bucket& bucket, const ListingPage& page, SeenFolder& seen) {
+  for (const ListedObject& listed : page.objects) {
+    const HttpObject object = bucket.object(listed.key);
+    objects.remember(object, found_by(listed));
+    seen.contents.insert(object.url);
+  }
+  for (const std::string& folder : page.folders) seen.contents.insert(bucket.object(folder).url);
+  seen.is_whole = page.next.empty();
+}
+
+/// Whether the body of an answer is the object itself.
+bool is_object(const HttpCall& call, const std::string& body) {
+  const ResponseHead& head = call.head;
+  return !call.error && head.status == 200 && head.content_encoding.empty() &&
+         head.content_length.value_or(body.size()) == body.size();
+}
+
 }  // namespace
 
 std::string folder_prefix(std::string key) {
@@ -34,28 +77,14 @@ std::string folder_prefix(std::string key) {
 
 void list_pages(const HttpObjects& objects, const S3Bucket& bucket, const Listing& listing,
                 const std::function<bool(ListingPage&)>& take) {
-  const std::string name = bucket.location_of(listing.prefix);
   std::string next, reply;
   do {
-    NamedTexts query{{"encoding-type", "url"}, {"list-type", "2"}, {"max-keys", std::to_string(listing.entries)}};
-    if (!listing.prefix.empty()) query.emplace_back("prefix", listing.prefix);
-    if (!listing.delimiter.empty()) query.emplace_back("delimiter", listing.delimiter);
-    if (!next.empty()) query.emplace_back("continuation-token", next);
-    const HttpObject listed = bucket.object("", query);
-    const std::shared_ptr<HttpHost> host = objects.transport().host_of(listed.url);
-    HttpCall call;
-    call.url = listed.url;
-    call.name = name;
-    call.doing = listing.doing;
-    call.host = host.get();
-    call.dialect = &bucket;
-    call.reply = &reply;
-    call.reply_max = kPageBytesMax;
-    call.keeps_fields = true;
-    objects.transport().perform(call);
+    const HttpObject asked = page_object(bucket, listing, next);
+    HttpRound round(objects.transport());
+    const HttpCall& call = add_page(round, asked, listing, reply);
+    round.run();
     if (call.error) std::rethrow_exception(call.error);
-    ListingPage page = parse_listing(reply, name);
-    require_prefix(page, listing.prefix, name);
+    ListingPage page = parsed_page(reply, listing, asked.name);
     next = page.next;
     if (!take(page)) return;
   } while (!next.empty());
@@ -68,21 +97,42 @@ FoundObject found_by(const ListedObject& listed) {
 
 bool look_at_folder(const HttpObjects& objects, const S3Bucket& bucket, const std::string& prefix, int pages,
                     std::string_view doing) {
-  FolderContents contents;
-  bool is_whole = false;
+  SeenFolder seen;
   list_pages(objects, bucket, {.prefix = prefix, .delimiter = "/", .doing = doing}, [&](const ListingPage& page) {
-    for (const ListedObject& listed : page.objects) {
-      const HttpObject object = bucket.object(listed.key);
-      objects.remember(object, found_by(listed));
-      contents.insert(object.url);
-    }
-    for (const std::string& folder : page.folders) contents.insert(bucket.object(folder).url);
-    is_whole = page.next.empty();
+    see(objects, bucket, page, seen);
     return --pages > 0;
   });
-  const bool any = !contents.empty();
-  if (is_whole) objects.remember_folder(bucket.object(prefix), std::move(contents));
+  const bool any = !seen.contents.empty();
+  objects.remember_folder(bucket.object(prefix), std::move(seen));
   return any;
+}
+
+void look_at_folder_with_file(const HttpObjects& objects, const S3Bucket& bucket, const std::string& key,
+                              std::string_view file) {
+  const Listing listing{.prefix = folder_prefix(key), .delimiter = "/", .doing = "look at"};
+  const HttpObject itself = bucket.object(key), in_it = bucket.object(listing.prefix + std::string(file));
+  const HttpObject first_page = page_object(bucket, listing, "");
+  std::string reply, content;
+  HttpRound round(objects.transport());
+  const HttpCall* const look = key == listing.prefix ? nullptr : &objects.add_look(round, itself, "look at");
+  const HttpCall& page = add_page(round, first_page, listing, reply);
+  HttpCall& fetch = round.add(in_it, "read");
+  fetch.reply = &content;
+  fetch.reply_max = kSmallFileBytesMax;
+  round.run();
+  // Others are told where it is asked for by itself; but what does not answer is not to be waited for twice.
+  for (const HttpCall* const call : {look, &page}) {
+    if (call && call->error && !call->is_final) std::rethrow_exception(call->error);
+  }
+
+  SeenFolder seen{.contents = {}, .is_no_object = !look || objects.remember_look(itself, *look) == Presence::kAbsent};
+  if (page.error) return;
+  see(objects, bucket, parsed_page(reply, listing, first_page.name), seen);
+  if (is_object(fetch, content) && (!seen.is_whole || seen.contents.contains(in_it.url))) {
+    ObjectVersion version{.size = content.size(), .tag = fetch.head.tag};
+    objects.remember_content(in_it, std::move(version), std::move(content));
+  }
+  objects.remember_folder(bucket.object(listing.prefix), std::move(seen));
 }
 
 S3Folder::S3Folder(std::shared_ptr<const HttpObjects> objects, std::shared_ptr<const S3Bucket> bucket,

@@ -30,6 +30,12 @@ FoundObject found_by(const ListedObject& listed);
 bool look_at_folder(const HttpObjects& objects, const S3Bucket& bucket, const std::string& prefix, int pages,
                     std::string_view doing);
 
+/// Looks at what may be a folder, by its key with or without a slash at its end, and fetches the file of that name in
+/// it, if it is small, all in one round trip. What came of it is remembered, what is refused is not. Throws kIo when
+/// the store does not answer.
+void look_at_folder_with_file(const HttpObjects& objects, const S3Bucket& bucket, const std::string& key,
+                              std::string_view file);
+
 /// Calls `take` with each page, until it returns false. Throws kNotFound or kIo: "cannot `doing` 's3://...': why".
 void list_pages(const HttpObjects& objects, const S3Bucket& bucket, const Listing& listing,
                 const std::function<bool(ListingPage&)>& take);

@@ -221,12 +221,21 @@ void S3Store::expect(std::span<const Location> objects) const {
   objects_->expect(expected);
 }
 
+void S3Store::expect_folder(const Location& folder, std::string_view file) const {
+  const Place place = place_of(folder);
+  if (!objects_->remembers() || objects_->presence(place.object()) != Presence::kUnknown) return;
+  look_at_folder_with_file(*objects_, *place.bucket, place.key, file);
+}
+
 // A page of a listing tells of a thousand objects; but they may be few of the many that lie there.
 void S3Store::list_their_folder(std::span<const Location> objects) const {
   const Place first = place_of(objects.front());
   const std::string prefix = first.key.substr(0, first.key.rfind('/') + 1);
   const std::exception_ptr ignored = thrown_by([&] {
-    if (objects_->presence(first.object()) != Presence::kUnknown) return;
+    const bool are_known = std::all_of(objects.begin(), objects.end(), [&](const Location& at) {
+      return objects_->presence(place_of(at).object()) != Presence::kUnknown;
+    });
+    if (are_known) return;
     look_at_folder(*objects_, *first.bucket, prefix, static_cast<int>(2 + objects.size() / 250), "list");
   });
 }

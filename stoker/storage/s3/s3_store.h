@@ -28,6 +28,7 @@ class S3Store final : public Store {
   std::optional<ObjectFacts> find(const Location& at) const override;
   ObjectFacts stat(const Location& at, std::string_view doing) const override;
   void expect(std::span<const Location> objects) const override;
+  void expect_folder(const Location& folder, std::string_view file) const override;
   std::unique_ptr<Folder> list(const Location& folder) const override;
   std::vector<Location> match(const Location& pattern) const override;
   std::shared_ptr<Source> open(const Location& at) const override;
