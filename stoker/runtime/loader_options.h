@@ -27,6 +27,9 @@ struct LoaderProgress {
 
 /// Storage answers no faster when it is asked for more at once.
 constexpr int kIoDepthMax = 1024;
+/// Where tuning begins for data in a store far away: an answer takes as long there whether there are one or hundreds,
+/// so that what is few wastes the first windows.
+constexpr int kIoDepthFarFirst = 256;
 
 /// Whether the knobs that the options leave open are turned while the loader runs, until they are at their best: always
 /// again when something changes, once, or not at all.

@@ -1,6 +1,7 @@
 #include "stoker/runtime/probe/read_forecast.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -19,7 +20,9 @@ constexpr std::uint64_t kShardSpan = std::uint64_t{1} << 44, kApart = std::uint6
 
 constexpr std::size_t kReadsFew = 64;  // under way, as the reader has it (reader.cc)
 
-constexpr std::int64_t kTicketsLeast = 4096;  // that are counted
+// What is counted at least, after the beginning: tickets, and times that a read takes.
+constexpr double kTicketsLeast = 4096, kTimesLeast = 8;
+constexpr double kEpochWhole = 32768;
 
 /// What the read plan wants to know of a store.
 class ForecastSource final : public Source {
@@ -73,11 +76,15 @@ void add_stretch(std::vector<SampleLayout::Sample> stretch, SampleLayout& layout
 /// Samples in the loader's order, each with the reads that it takes, in a read-ahead without memory.
 class Drawing {
  public:
-  Drawing(const SampleLayout& layout, const BoardOptions& board);
+  Drawing(const SampleLayout& layout, const BoardOptions& board, std::size_t at_once);
 
   ReadForecast run();
 
  private:
+  /// What was done before some time.
+  struct Count {
+    double now = 0, samples = 0, requests = 0, bytes = 0;
+  };
   struct Drawn {
     SampleLayout::Sample layout{};
     std::vector<SampleField> fields;
@@ -88,6 +95,7 @@ class Drawing {
   void place(Drawn& drawn);
   bool draw_to(std::uint64_t end);
   void look();
+  void start_reads();
   PlannedRead& end_read();
   std::uint64_t front() const { return tickets_.empty() ? drawn_end_ : tickets_.front()->ticket.grant.place; }
 
@@ -101,14 +109,21 @@ class Drawing {
   std::deque<std::unique_ptr<Drawn>> tickets_;
   std::uint64_t ahead_ = 0, near_ = 0;            // the read-ahead, and what of it is read at once
   std::uint64_t drawn_end_ = 0, planned_to_ = 0;  // in the read-ahead, as if that went on for ever
-  std::deque<PlannedRead*> under_way_;
-  std::int64_t done_ = 0;  // samples
+  struct UnderWay {
+    PlannedRead* read;
+    double ends;
+  };
+  const std::size_t at_once_;
+  std::deque<PlannedRead*> waiting_;  // for others to end
+  std::deque<UnderWay> under_way_;
+  double now_ = 0;   // in the times that a read takes
+  double done_ = 0;  // samples
   ReadPlan plan_;
   BatchWork work_;  // which the tickets are of
 };
 
-Drawing::Drawing(const SampleLayout& layout, const BoardOptions& board)
-    : layout_(layout), board_(board), source_(layout.gap_worth_reading), order_(board.order, 0) {
+Drawing::Drawing(const SampleLayout& layout, const BoardOptions& board, std::size_t at_once)
+    : layout_(layout), board_(board), source_(layout.gap_worth_reading), order_(board.order, 0), at_once_(at_once) {
   std::int64_t begin = 0;
   if (board.order.shard_samples) {
     for (const std::int64_t samples : *board.order.shard_samples) {
@@ -182,19 +197,26 @@ bool Drawing::draw_to(std::uint64_t end) {
 
 /// Draws and plans as the reader does when a read has ended (Reader::wake_if_room(), reads_due(), start_reads()).
 void Drawing::look() {
-  const bool runs_dry = under_way_.size() < kReadsFew;
+  const bool runs_dry = waiting_.empty() && under_way_.size() < kReadsFew;
   const bool due = plan_.waiting() && (runs_dry || front() + near_ >= planned_to_ + near_ / 4);
   const bool has_room = drawn_end_ - front() + near_ / 4 <= ahead_;
   if (!due && !has_room && !under_way_.empty()) return;
   if (!draw_to(front() + ahead_) && !due) return;
   const std::uint64_t further = runs_dry ? planned_to_ + near_ / 4 : 0;
   planned_to_ = std::max(front() + near_, std::min(further, front() + ahead_));
-  for (PlannedRead* const read : plan_.plan(planned_to_)) under_way_.push_back(read);
+  for (PlannedRead* const read : plan_.plan(planned_to_)) waiting_.push_back(read);
+}
+
+void Drawing::start_reads() {
+  for (; !waiting_.empty() && under_way_.size() < at_once_; waiting_.pop_front()) {
+    under_way_.push_back({waiting_.front(), now_ + 1});
+  }
 }
 
 /// The read that was begun first ends; what is before the front was read, and nothing points to it.
 PlannedRead& Drawing::end_read() {
-  PlannedRead& read = *under_way_.front();
+  PlannedRead& read = *under_way_.front().read;
+  now_ = under_way_.front().ends;
   under_way_.pop_front();
   for (FieldRead *field = read.fields, *next = nullptr; field; field = next) {
     next = field->next;
@@ -217,29 +239,33 @@ ReadForecast Drawing::run() {
   ahead_ =
       std::min<std::uint64_t>(board_.read_ahead.bytes, static_cast<std::uint64_t>(static_cast<double>(tickets) * mean));
   near_ = std::min<std::uint64_t>(board_.read_ahead.near_bytes, ahead_);
-  const auto warm = static_cast<std::int64_t>(static_cast<double>(ahead_) / mean);
-  ReadForecast forecast;
-  std::int64_t done_before = 0;
-  while (done_ < 2 * warm + kTicketsLeast) {
+  // A short epoch counts as a whole: its beginning, where no window is read together, is a good part of it.
+  const double epoch = static_cast<double>(board_.order.samples) / board_.slice.world;
+  const double step = epoch <= kEpochWhole ? epoch : 1;
+  const auto in_steps = [&](double samples) { return std::ceil(samples / step) * step; };
+  const double warm = in_steps(static_cast<double>(ahead_) / mean), until = warm + in_steps(warm + kTicketsLeast);
+  Count count, first, last;
+  while (done_ < until || last.now - first.now < kTimesLeast) {
     look();
+    start_reads();
     if (under_way_.empty()) break;
-    const auto under_way = static_cast<double>(under_way_.size());
-    const bool counts = done_ >= warm;
-    if (!counts) done_before = done_;
-    PlannedRead& read = end_read();
-    if (counts) {
-      forecast.requests += 1;
-      forecast.bytes += static_cast<double>(read.request.length());
-      forecast.requests_ahead += under_way;
+    const PlannedRead& next = *under_way_.front().read;
+    if (under_way_.front().ends > now_) {  // many end at a time, and are counted together
+      last = count;
+      if (done_ < warm) first = count;
     }
+    count.requests += 1;
+    count.bytes += static_cast<double>(next.request.length());
+    PlannedRead& read = end_read();
+    count.now = now_;
+    count.samples = done_;
     read.next = nullptr;
     plan_.release(&read);
   }
-  forecast.requests_ahead /= std::max(forecast.requests, 1.0);
-  const auto samples = static_cast<double>(std::max<std::int64_t>(done_ - done_before, 1));
-  forecast.requests /= samples;
-  forecast.bytes /= samples;
-  return forecast;
+  const double samples = std::max(last.samples - first.samples, 1.0), requests = last.requests - first.requests;
+  return {.requests = requests / samples,
+          .bytes = (last.bytes - first.bytes) / samples,
+          .requests_ahead = requests / std::max(last.now - first.now, 1.0)};
 }
 
 }  // namespace
@@ -279,8 +305,8 @@ SampleLayout lay_out(const Dataset& dataset, const BoardOptions& board, const st
   return layout;
 }
 
-ReadForecast forecast_reads(const SampleLayout& layout, const BoardOptions& board) {
-  return Drawing(layout, board).run();
+ReadForecast forecast_reads(const SampleLayout& layout, const BoardOptions& board, int at_once) {
+  return Drawing(layout, board, static_cast<std::size_t>(std::max(at_once, 1))).run();
 }
 
 }  // namespace stoker

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "stoker/format/dataset.h"
@@ -38,10 +39,11 @@ SampleLayout lay_out(const Dataset& dataset, const BoardOptions& board, const st
 
 struct ReadForecast {
   double requests = 0, bytes = 0;  // per sample, of all epochs but for their beginning
-  double requests_ahead = 0;       // that the loader's read-ahead has room for
+  double requests_ahead = 0;       // that are under way, over time, where each takes as long as any other
 };
 
-/// Of a loader with these options.
-ReadForecast forecast_reads(const SampleLayout& layout, const BoardOptions& board);
+/// Of a loader with these options, for which a store answers so many requests at once, at most.
+ReadForecast forecast_reads(const SampleLayout& layout, const BoardOptions& board,
+                            int at_once = std::numeric_limits<int>::max());
 
 }  // namespace stoker

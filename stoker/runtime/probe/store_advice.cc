@@ -92,7 +92,8 @@ class Forecasts {
   }
 
   void expect(const BoardOptions& board, const StoreRates& rates, OrderExpectation& order) const {
-    order.reads = forecast_reads(layout_, board);
+    order.reads =
+        forecast_reads(layout_, board, std::min(rates.requests_at_once, reads_at_once(order.order, options_)));
     order.capacity.rates.fill(std::numeric_limits<double>::infinity());
     order.capacity[Resource::kStore] = store_samples_per_s(rates, order.reads);
     order.capacity[Resource::kCpu] = cpu_samples_per_s_;
@@ -113,6 +114,12 @@ double store_samples_per_s(const StoreRates& rates, const ReadForecast& reads) {
   const double under_way = std::min(static_cast<double>(rates.requests_at_once), reads.requests_ahead);
   return std::min({rates.requests_per_s / reads.requests, rates.link_bytes_per_s / reads.bytes,
                    under_way / each_s / reads.requests});
+}
+
+int reads_at_once(OrderKind order, const LoaderOptions& options) {
+  if (options.io_depth) return *options.io_depth;
+  const bool is_tuned = options.tune != TuneMode::kOff;
+  return is_tuned && order == OrderKind::kWindowed ? kIoDepthFarFirst : kIoDepthMax;
 }
 
 std::uint64_t shard_bytes_enough(const StoreRates& rates, const OrderExpectation& order, std::uint64_t sample_bytes) {

@@ -41,6 +41,11 @@ struct StoreAdvice {
 /// the link carries, and as come while each takes its time.
 double store_samples_per_s(const StoreRates& rates, const ReadForecast& reads);
 
+/// The reads that a loader of data in a store far away has under way, at most. Where the rate is even, tuning finds the
+/// I/O depth that it takes. Windows come in bursts, and at an epoch's beginning sample by sample: there it seldom
+/// leaves the depth that it begins with.
+int reads_at_once(OrderKind order, const LoaderOptions& options);
+
 /// The least size of shards at which opening them costs little, and which hold a window each.
 std::uint64_t shard_bytes_enough(const StoreRates& rates, const OrderExpectation& order, std::uint64_t sample_bytes);
 

@@ -33,6 +33,13 @@ TEST(StoreAdvice, CountsNoMoreRequestsAtATimeThanTheReadAheadHasRoomFor) {
   EXPECT_DOUBLE_EQ(store_samples_per_s(rates(), {.requests = 0.1, .bytes = 250e3, .requests_ahead = 2}), 2 / 0.1 / 0.1);
 }
 
+TEST(StoreAdvice, CountsOnNoMoreReadsThanTheIoDepthOfARun) {
+  EXPECT_EQ(reads_at_once(OrderKind::kGlobal, {}), kIoDepthMax);
+  EXPECT_EQ(reads_at_once(OrderKind::kWindowed, {}), kIoDepthFarFirst);
+  EXPECT_EQ(reads_at_once(OrderKind::kWindowed, {.tune = TuneMode::kOff}), kIoDepthMax);
+  EXPECT_EQ(reads_at_once(OrderKind::kWindowed, {.io_depth = 300}), 300);
+}
+
 TEST(StoreAdvice, RecommendsShardsThatHoldAWindowAndAreWorthOpening) {
   const OrderExpectation global, windowed{.order = OrderKind::kWindowed, .window = 1024, .lanes = 8};
   EXPECT_EQ(shard_bytes_enough(rates(), global, 1000), 32'000'000u) << "100 times 4 round trips, 100 at a time";

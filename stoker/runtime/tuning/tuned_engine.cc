@@ -20,9 +20,8 @@
 namespace stoker {
 namespace {
 
-// At most, and to begin with. Over a network an answer takes as long whether there are one or hundreds, so that what is
-// few there wastes the first windows.
-constexpr int kIoDepthTuned = 256, kIoDepthFarTuned = 1024, kIoDepthFarFirst = 256;
+// At most.
+constexpr int kIoDepthTuned = 256, kIoDepthFarTuned = 1024;
 
 // The title of a tuning report: program, data, recipe, machine and time.
 std::string tuning_title(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options,
