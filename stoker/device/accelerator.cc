@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
@@ -23,28 +25,17 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) / static_cast<d
 
 }  // namespace
 
-const std::vector<AcceleratorProfile>& accelerator_profiles() {
-  // MLPerf Storage emulates ResNet-50 training with these batch sizes and compute times (the workload files of its
-  // DLIO).
-  static const std::vector<AcceleratorProfile> profiles = {
-      {"mlperf:resnet50/v100", 64, 0.195},
-      {"mlperf:resnet50/a100", 400, 0.435},
-      {"mlperf:resnet50/h100", 400, 0.224},
-  };
-  return profiles;
-}
-
 double accelerator_step_seconds(std::string_view text, int batch) {
   if (const std::optional<double> number = parse_number<double>(text)) {
     if (*number > 0 && *number <= kStepSecondsMax) return *number;
     fail(ErrorKind::kUsage, "an accelerator's step takes more than 0 and at most {} seconds, not {}", kStepSecondsMax,
          text);
   }
-  std::vector<std::string> names;
-  for (const AcceleratorProfile& profile : accelerator_profiles()) {
-    if (profile.name == text) return profile.seconds_per_step * batch / profile.batch;
-    names.emplace_back(profile.name);
+  if (const AcceleratorProfile* profile = find_accelerator_profile(text)) {
+    return profile->seconds_per_step * batch / profile->batch;
   }
+  std::vector<std::string> names;
+  for (const AcceleratorProfile& profile : accelerator_profiles()) names.emplace_back(profile.name);
   fail(ErrorKind::kUsage, "'{}' is not an accelerator{}; give the seconds of a step, or one of {}", text,
        did_you_mean(text, names), fmt::join(names, ", "));
 }
