@@ -34,10 +34,19 @@ double accelerator_step_seconds(std::string_view text, int batch) {
   if (const AcceleratorProfile* profile = find_accelerator_profile(text)) {
     return profile->seconds_per_step * batch / profile->batch;
   }
-  std::vector<std::string> names;
-  for (const AcceleratorProfile& profile : accelerator_profiles()) names.emplace_back(profile.name);
-  fail(ErrorKind::kUsage, "'{}' is not an accelerator{}; give the seconds of a step, or one of {}", text,
-       did_you_mean(text, names), fmt::join(names, ", "));
+  // All of them would be too many to read: those of the workload that was named, or the workloads.
+  const std::string_view before_gpu = text.substr(0, std::min(text.size(), text.find('/') + 1));
+  std::vector<std::string> names, of_workload, workloads;
+  for (const AcceleratorProfile& profile : accelerator_profiles()) {
+    names.emplace_back(profile.name);
+    if (!before_gpu.empty() && profile.name.starts_with(before_gpu)) of_workload.emplace_back(profile.name);
+  }
+  for (const TrainingWorkload* workload : training_workloads()) workloads.emplace_back(workload->name);
+  const std::string choices = of_workload.empty()
+                                  ? fmt::format("mlperf:NAME/GPU, where NAME is {}", fmt::join(workloads, ", "))
+                                  : fmt::format("one of {}", fmt::join(of_workload, ", "));
+  fail(ErrorKind::kUsage, "'{}' is not an accelerator{}; give the seconds of a step, or {}", text,
+       did_you_mean(text, names), choices);
 }
 
 void sleep_until(std::int64_t deadline_ns) {
