@@ -77,7 +77,9 @@ void add_optional_data_argument(Command& command, std::vector<std::string>& data
 
 void add_recipe_option(Command& command, std::string& recipe) { add_recipe(command, recipe, "Required; ")->required(); }
 
-Option* add_optional_recipe(Command& command, std::string& recipe) { return add_recipe(command, recipe, ""); }
+Option* add_optional_recipe(Command& command, std::string& recipe, std::string_view need) {
+  return add_recipe(command, recipe, need);
+}
 
 void add_threads_option(Command& command, int& threads) {
   const auto read = [&threads](const std::string& text) {

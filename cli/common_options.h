@@ -73,8 +73,8 @@ void add_data_argument(Command& command, std::vector<std::string>& data);
 /// For a command that can do without; `without` says what it does then.
 void add_optional_data_argument(Command& command, std::vector<std::string>& data, std::string_view without);
 void add_recipe_option(Command& command, std::string& recipe);
-/// For a command that can do without.
-Option* add_optional_recipe(Command& command, std::string& recipe);
+/// For a command that can do without; `need` says when it cannot: "Required for X; ".
+Option* add_optional_recipe(Command& command, std::string& recipe, std::string_view need = "");
 /// `auto` is 0, as the library takes it.
 void add_threads_option(Command& command, int& threads);
 void add_seed_option(Command& command, std::uint64_t& seed);

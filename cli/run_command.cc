@@ -7,30 +7,37 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cli/accelerators.h"
 #include "cli/command_line.h"
 #include "cli/common_options.h"
 #include "cli/console.h"
 #include "cli/exit_status.h"
 #include "cli/json_output.h"
 #include "cli/loader_options.h"
+#include "cli/mlperf_report.h"
 #include "cli/process_usage.h"
 #include "cli/progress.h"
 #include "cli/run_report.h"
 #include "cli/run_span.h"
 #include "stoker/base/clock.h"
+#include "stoker/base/environment.h"
 #include "stoker/base/isa.h"
+#include "stoker/base/machine.h"
 #include "stoker/base/units.h"
 #include "stoker/device/accelerator.h"
 #include "stoker/device/device.h"
 #include "stoker/format/dataset_views.h"
 #include "stoker/format/labels.h"
+#include "stoker/order/launcher.h"
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/loader_state.h"
 #include "stoker/runtime/samples/sample_reader.h"
+#include "stoker/runtime/share/step_barrier.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/file_source.h"
 #include "stoker/tuner/report/tune_report.h"
@@ -39,6 +46,8 @@ namespace stoker {
 namespace {
 
 constexpr std::uint64_t kStateBytesMax = 64 << 10;
+constexpr int kAcceleratorsMax = 1024;
+constexpr std::string_view kRecords = "records";  // the recipe for data that are only read
 
 struct RunOptions {
   std::vector<std::string> data;
@@ -47,28 +56,78 @@ struct RunOptions {
   std::string subset, labels;
   LoaderOptions loader;
   std::string accelerator;
+  int accelerators = 1;
+  bool barrier = false;
+  std::string summary;  // a file
   RunLimits limits;
   std::string state, save_state, tune_report;  // files
   bool explain = false;
   bool json = false;
 };
 
+/// The profile that the accelerator is given by, if it is.
+const AcceleratorProfile* profile_of(const RunOptions& options) {
+  return find_accelerator_profile(options.accelerator);
+}
+
+/// Whether the run is one of MLPerf Storage, which only reads, or is to be judged as one.
+bool is_mlperf(const RunOptions& options) {
+  return profile_of(options) && (options.recipe.empty() || options.recipe == kRecords || !options.summary.empty());
+}
+
+Recipe recipe_of(const RunOptions& options) {
+  if (options.recipe.empty() && !profile_of(options)) {
+    fail(ErrorKind::kUsage, "--recipe is required, except with an --accelerator of MLPerf Storage, which only reads");
+  }
+  Recipe recipe = Recipe::load(options.recipe.empty() ? std::string(kRecords) : options.recipe);
+  if (!options.decode.empty()) recipe.set_decode_mode(options.decode);
+  return recipe;
+}
+
+void check_accelerators(const RunOptions& options) {
+  if (!options.accelerator.empty()) {
+    accelerator_step_seconds(options.accelerator, 1);
+  } else if (options.accelerators > 1 || options.barrier || !options.summary.empty()) {
+    fail(ErrorKind::kUsage, "--accelerators, --barrier and --summary say more about an --accelerator: give it, too");
+  }
+  if (!options.summary.empty() && !profile_of(options)) {
+    fail(ErrorKind::kUsage, "--summary is for a profile such as {}, not for an accelerator of {}",
+         accelerator_profiles().front().name, options.accelerator);
+  }
+}
+
 LoaderOptions loader_options(const RunOptions& options) {
   LoaderOptions loader = options.loader;
   if (options.explain) {
     loader.tuned = [](const TuningMove& move) { write_error_line(fmt::format("{:6.1f} s: {}", move.at_s, move.why)); };
   }
-  if (loader.batch == 0 && loader.global_batch == 0) loader.batch = kDefaultBatch;
+  if (loader.batch == 0 && loader.global_batch == 0) {
+    loader.batch = options.recipe.empty() && profile_of(options) ? profile_of(options)->batch : kDefaultBatch;
+  }
+  // Each of them needs its next batch while it works on the last one.
+  if (options.accelerators > 1 && !loader.prefetch) loader.prefetch = options.accelerators * kPrefetchDefault;
   return loader;
 }
 
 struct Taken {
-  std::int64_t epochs = 0, batches = 0;  // that began; that the accelerator was given
+  std::int64_t epochs = 0, batches = 0;  // that began; that the accelerators were given
 };
 
-// Takes what the limits allow, from `begin` on; each batch is released once the accelerator is done with it. What was
+// As many batches as there are accelerators, or fewer, if the epoch or what may be taken ends before that.
+std::vector<BatchPtr> next_batches(Loader& loader, int accelerators, std::int64_t most) {
+  std::vector<BatchPtr> batches;
+  while (static_cast<std::int64_t>(batches.size()) < std::min<std::int64_t>(accelerators, most)) {
+    BatchPtr batch = loader.next();
+    if (!batch) break;
+    batch->wait();
+    batches.push_back(std::move(batch));
+  }
+  return batches;
+}
+
+// Takes what the limits allow, from `begin` on; batches are released once the accelerators are done with them. What was
 // taken counts also where this throws.
-void consume(Loader& loader, const LoaderPosition& begin, const RunLimits& limits, EmulatedAccelerator* accelerator,
+void consume(Loader& loader, const LoaderPosition& begin, const RunLimits& limits, Accelerators* accelerators,
              Taken& taken) {
   const std::int64_t batches = batches_to_take(limits, begin, loader.batches_per_epoch());
   Progress progress("run", "samples", batches * loader.batch_size());
@@ -80,12 +139,14 @@ void consume(Loader& loader, const LoaderPosition& begin, const RunLimits& limit
        ++epoch) {
     loader.start_epoch(epoch);
     ++taken.epochs;
+    if (accelerators) accelerators->start_epoch();
     while (taken.batches < most) {
-      const BatchPtr batch = loader.next();
-      if (!batch) break;
-      ++taken.batches;
-      batch->wait();
-      if (accelerator) accelerator->step(batch->ready_ns());
+      const std::vector<BatchPtr> given =
+          next_batches(loader, accelerators ? accelerators->count() : 1, most - taken.batches);
+      if (given.empty()) break;
+      const auto count = static_cast<std::int64_t>(given.size());
+      taken.batches += count;
+      if (accelerators) accelerators->step(given, count * loader.batch_size());
       progress.update(taken.batches * loader.batch_size());
     }
   }
@@ -128,6 +189,55 @@ void add_loader(RunReport& report, const Loader& loader) {
   report.batch = loader.batch_size();
 }
 
+RankOfWorld rank_of(const RunOptions& options) {
+  return find_rank(options.loader.rank, options.loader.world, process_environment());
+}
+
+// Null where the ranks do not wait for each other.
+std::unique_ptr<StepBarrier> make_barrier(const RunOptions& options, const Recipe& recipe) {
+  const RankOfWorld rank = rank_of(options);
+  if (rank.world == 1 || (!options.barrier && options.summary.empty())) return nullptr;
+  const std::string tail = options.loader.tail ? std::string(to_string(*options.loader.tail)) : recipe.tail();
+  if (tail == to_string(Tail::kKeep)) {
+    fail(ErrorKind::kUsage, "ranks that step together need the same number of batches: another --tail than keep");
+  }
+  return std::make_unique<StepBarrier>(job_name(process_environment()), rank);
+}
+
+// Ranks that make other numbers of steps would wait for each other in vain.
+void check_steps(StepBarrier& barrier, int world, std::int64_t steps) {
+  const bool none_makes_more = barrier.latest(steps) == steps;
+  const bool all_make_as_many = barrier.sum(static_cast<double>(steps)) == static_cast<double>(world * steps);
+  if (none_makes_more && all_make_as_many) return;
+  fail(ErrorKind::kUsage,
+       "ranks that step together make the same number of steps, and this one would make {}; give all ranks the same "
+       "--accelerators, --batches and --epochs",
+       steps);
+}
+
+// By its barrier, what all ranks have is summed up, so that all of them must call this.
+MlperfReport mlperf_report(const RunOptions& options, const Loader& loader, const Accelerators& accelerators,
+                           StepBarrier* barrier) {
+  const Dataset& dataset = loader.dataset();
+  const auto over_ranks = [&](double number) { return barrier ? barrier->sum(number) : number; };
+  MlperfReport report{.profile = profile_of(options), .batch = loader.batch_size()};
+  report.accelerators = static_cast<int>(over_ranks(accelerators.count()));
+  report.samples = dataset.size();
+  report.files = report.profile->workload->samples_per_file == 1
+                     ? report.samples
+                     : static_cast<std::int64_t>(dataset.shard_samples().size());
+  report.steps_per_epoch = loader.batches_per_epoch() / accelerators.count();
+  report.data_bytes = dataset.bytes();
+  report.memory_bytes = usable_memory();
+  report.cores = usable_cores();
+  for (const EpochSteps& epoch : accelerators.log().epochs()) {
+    report.epochs.push_back({.steps = epoch.steps,
+                             .utilisation_percent = epoch.utilisation_percent,
+                             .samples_per_s = over_ranks(epoch.samples_per_s())});
+  }
+  return report;
+}
+
 void write_and_commit(std::optional<AtomicFile>& file, const std::string& content) {
   if (!file) return;
   file->write(as_bytes(content));
@@ -143,19 +253,19 @@ void write_report(const RunReport& report, bool json) {
 }
 
 void run(const RunOptions& options, Interrupts& interrupts) {
+  check_accelerators(options);
   LoaderOptions loader_settings = loader_options(options);
-  if (!options.accelerator.empty())
-    accelerator_step_seconds(options.accelerator, 1);  // complain before the work begins
-  Recipe recipe = Recipe::load(options.recipe);
-  if (!options.decode.empty()) recipe.set_decode_mode(options.decode);
+  const Recipe recipe = recipe_of(options);
   const std::string state = options.state.empty() ? "" : read_state(options.state);
   const LoaderPosition stands = with_state(options.state, [&] { return position_of_state(state); });
   loader_settings.epochs_end = epochs_end(options.limits, stands);
   const std::shared_ptr<const Dataset> dataset = open_views(options);
 
-  std::optional<AtomicFile> state_file, tune_report;  // what cannot be written is to be known before the work
+  // What cannot be written is to be known before the work.
+  std::optional<AtomicFile> state_file, tune_report, summary_file;
   if (!options.save_state.empty()) state_file.emplace(options.save_state);
   if (!options.tune_report.empty()) tune_report.emplace(options.tune_report);
+  if (!options.summary.empty() && rank_of(options).rank == 0) summary_file.emplace(options.summary);
   const std::int64_t began_ns = now_ns();
   const double cpu_s_before = process_cpu_s();
   Loader loader(dataset, recipe, loader_settings);
@@ -170,18 +280,26 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   if (batches == 0) {
     write_error_line(nothing_to_take(options.limits, begin, loader.batches_per_epoch(), options.state));
   }
-  const Interrupts::Scope stop(interrupts, [&loader] { loader.interrupt(); });
-  std::optional<EmulatedAccelerator> accelerator;
+  const std::unique_ptr<StepBarrier> barrier = make_barrier(options, recipe);
+  if (barrier) {
+    check_steps(*barrier, rank_of(options).world, (batches + options.accelerators - 1) / options.accelerators);
+  }
+  const Interrupts::Scope stop(interrupts, [&] {
+    loader.interrupt();
+    if (barrier) barrier->interrupt();
+  });
+  const std::string start = time_of_day();
+  std::optional<Accelerators> accelerators;
   if (!options.accelerator.empty()) {
     report.step_seconds = accelerator_step_seconds(options.accelerator, loader.batch_size());
-    accelerator.emplace(*report.step_seconds,
-                        [&interrupts](std::int64_t deadline_ns) { interrupts.wait_until(deadline_ns); });
+    accelerators.emplace(options.accelerators, *report.step_seconds, barrier.get(),
+                         [&interrupts](std::int64_t deadline_ns) { interrupts.wait_until(deadline_ns); });
   }
   Taken taken;
   std::exception_ptr failure;
   bool stopped = false;
   try {
-    consume(loader, begin, options.limits, accelerator ? &*accelerator : nullptr, taken);
+    consume(loader, begin, options.limits, accelerators ? &*accelerators : nullptr, taken);
   } catch (const Error& error) {
     stopped = interrupts.raised() && error.kind() == ErrorKind::kClosed;
     if (!stopped) failure = std::current_exception();
@@ -199,7 +317,13 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   report.io = dataset->row(0).source->io_name();
   report.transfer_index = Plan(recipe).stages().empty() ? 0 : loader.transfer_index();
   if (loader_settings.device) report.device = {loader_settings.device->name(), loader_settings.device->caveat()};
-  if (accelerator) report.utilisation = accelerator->utilisation();
+  if (accelerators) report.utilisation = accelerators->utilisation();
+  if (is_mlperf(options) && !stopped) {
+    report.mlperf = mlperf_report(options, loader, *accelerators, barrier.get());
+    report.mlperf->start = start;
+    report.mlperf->end = time_of_day();
+    write_and_commit(summary_file, report.mlperf->summary().dump(2) + "\n");
+  }
   if (options.json || batches > 0) write_report(report, options.json);
   if (!stopped) return;
   write_error_line(fmt::format("stopped after {}{}", counted(taken.batches, "batch"),
@@ -213,7 +337,7 @@ void add_run_command(Parser& app, Interrupts& interrupts) {
   Command* command = app.add_subcommand("run", "Make batches, feed an accelerator, report rate and utilisation");
   const auto options = std::make_shared<RunOptions>();
   add_data_argument(*command, options->data);
-  add_recipe_option(*command, options->recipe);
+  add_optional_recipe(*command, options->recipe, "With --accelerator mlperf:NAME records, else required; ");
   add_text_option(*command, "--decode", options->decode,
                   "How JPEGs are decoded, whatever the recipe says (stoker ops decode)")
       ->option_text("planar|faithful");
@@ -234,10 +358,15 @@ void add_run_command(Parser& app, Interrupts& interrupts) {
   add_text_option(*command, "--labels", options->labels,
                   "A list or CSV file of keys and labels; or folders: a key's first folder is its class")
       ->option_text("FILE|folders");
-  add_text_option(
-      *command, "--accelerator", options->accelerator,
-      fmt::format("Emulate one: the seconds of a step, or a profile such as {}", accelerator_profiles().back().name))
+  add_text_option(*command, "--accelerator", options->accelerator,
+                  "Emulate one: the seconds of a step, or a profile of MLPerf Storage, such as mlperf:resnet50/h100")
       ->option_text("SECONDS|PROFILE");
+  add_integer_option(*command, "--accelerators", options->accelerators, {1, kAcceleratorsMax},
+                     "Emulate N of them, which step together; each takes its own batch; 1");
+  command->add_flag("--barrier", options->barrier, "Begin each step together with the other ranks of this host");
+  add_text_option(*command, "--summary", options->summary,
+                  "Write summary.json as MLPerf Storage's DLIO does, with the AU of all ranks; implies --barrier")
+      ->option_text("FILE");
   const auto select = [](const std::string& name) {
     select_isa(name);
     return name;

@@ -154,6 +154,7 @@ nlohmann::ordered_json RunReport::json() const {
   json["wait_s"] = metrics.seconds_of(Metric::kConsumerWaitNs);
   json["first_batch_s"] = metrics.seconds_of(Metric::kFirstBatchNs);
   json["utilisation"] = utilisation ? nlohmann::ordered_json(*utilisation) : nullptr;
+  json["mlperf"] = mlperf ? mlperf->json() : nlohmann::ordered_json(nullptr);
   json["bad_samples"] = metrics[Metric::kBadSamples];
   json["fallback_samples"] = metrics[Metric::kJpegFallbacks];
   json["bytes_read"] = metrics[Metric::kBytesRead];
@@ -183,6 +184,7 @@ std::string RunReport::text() const {
     text += fmt::format("The accelerator was busy {} of the time ({:.3g} s per step of {}).\n", percent(*utilisation),
                         *step_seconds, counted(batch, "sample"));
   }
+  if (mlperf) text += mlperf->text();
   if (device.name != "cpu") {
     text +=
         fmt::format("{} went to {} at transfer index {}; its kernels took {}.{}{}\n",

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/mlperf_report.h"
 #include "stoker/runtime/report/metrics_window.h"
 #include "stoker/storage/cache/cache_counters.h"
 #include "stoker/tuner/tuning_log.h"
@@ -24,6 +25,7 @@ struct RunReport {
   } device;
   std::optional<double> step_seconds;  // of the accelerator, if there is one
   std::optional<double> utilisation;
+  std::optional<MlperfReport> mlperf;      // where the accelerator is a profile of MLPerf Storage
   MetricsWindow metrics{Metrics()};        // of all that time
   std::optional<DiskCacheCounters> cache;  // on a disk
   bool has_store = false;                  // the data, or a part, come from stores over a network

@@ -1,9 +1,12 @@
-// `stoker synth`: creates a data set of procedural images, for trials.
+// `stoker synth`: creates a data set of procedural images, or of records like those of a training workload, for trials.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/command_line.h"
 #include "cli/common_options.h"
@@ -11,8 +14,11 @@
 #include "cli/json_output.h"
 #include "cli/progress.h"
 #include "stoker/base/clock.h"
+#include "stoker/base/error.h"
 #include "stoker/base/units.h"
+#include "stoker/device/accelerator_profiles.h"
 #include "stoker/pack/synth/synth.h"
+#include "stoker/pack/synth/synth_records.h"
 
 namespace stoker {
 namespace {
@@ -21,12 +27,69 @@ struct SynthCommandOptions {
   std::string out;
   std::string kind = "imagenet", format = "folder";
   SynthOptions synth;
-  std::int64_t classes = 0;  // 0: the usual number, or fewer where there are not as many images
+  std::string like;                   // a workload's name
+  std::optional<std::int64_t> count;  // samples
+  std::int64_t classes = 0;           // 0: the usual number, or fewer where there are not as many images
   bool json = false;
 };
 
+/// What DATA is for `run`: npz files are not looked for in folders, where they are fields of samples.
+std::string data_of_records(const std::string& out, std::string_view format) {
+  return format == "npz" ? fmt::format("'{}/train/*.npz'", out) : fmt::format("{}/train", out);
+}
+
+std::string_view first_profile_of(const TrainingWorkload& workload) {
+  const std::vector<AcceleratorProfile>& all = accelerator_profiles();
+  const auto is_last = [&](const AcceleratorProfile& profile) { return profile.workload == &workload; };
+  return std::find_if(all.rbegin(), all.rend(), is_last)->name;
+}
+
+void synth_records(const SynthCommandOptions& options, Interrupts& interrupts) {
+  const TrainingWorkload& workload = find_training_workload(options.like);
+  if (!options.count) {
+    fail(ErrorKind::kUsage, "--like needs --count, since all of {} is {}: {}", workload.name,
+         format_size(workload.bytes()), counted(workload.samples(), "sample"));
+  }
+  SynthRecordsOptions synth{.workload = &workload,
+                            .count = *options.count,
+                            .seed = options.synth.seed,
+                            .threads = options.synth.threads,
+                            .stop = &interrupts.flag()};
+  const std::int64_t began_ns = now_ns();
+  SynthRecords made;
+  {
+    const Interrupts::Scope stop(interrupts, [] {});  // synthesize_records() checks the flag
+    Progress progress("synth", "records", synth.count);
+    synth.progress = [&progress](std::int64_t done, std::int64_t) { progress.update(done); };
+    made = synthesize_records(options.out, synth);
+  }
+  const double seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
+  const double share = static_cast<double>(synth.count) / static_cast<double>(workload.samples());
+  if (options.json) {
+    return write_json({{"out", options.out},
+                       {"like", workload.name},
+                       {"format", workload.format},
+                       {"samples", synth.count},
+                       {"files", made.files.files},
+                       {"bytes", made.bytes},
+                       {"official_samples", workload.samples()},
+                       {"share", share},
+                       {"seed", synth.seed},
+                       {"seconds", seconds}});
+  }
+  write_output(
+      fmt::format("{}: {} in {}, {}, in {}: {:.3g}% of {}'s {} ({})\n"
+                  "Next: stoker run {} --accelerator {}\n",
+                  options.out, counted(synth.count, "sample"), counted(made.files.files, "file"),
+                  format_size(static_cast<double>(made.bytes)), format_duration(seconds), 100 * share, workload.name,
+                  format_count(static_cast<std::uint64_t>(workload.samples())), format_size(workload.bytes()),
+                  data_of_records(options.out, workload.format), first_profile_of(workload)));
+}
+
 void synth(const SynthCommandOptions& options, Interrupts& interrupts) {
+  if (!options.like.empty()) return synth_records(options, interrupts);
   SynthOptions synth = options.synth;
+  synth.count = options.count.value_or(synth.count);
   synth.kind = options.kind == "tiny" ? SynthKind::kTiny : SynthKind::kImagenet;
   synth.format = options.format == "tar" ? SynthFormat::kTar : SynthFormat::kFolder;
   synth.classes = options.classes > 0 ? options.classes : std::min(synth.classes, synth.count);
@@ -55,21 +118,34 @@ void synth(const SynthCommandOptions& options, Interrupts& interrupts) {
 }  // namespace
 
 void add_synth_command(Parser& app, Interrupts& interrupts) {
-  Command* command = app.add_subcommand("synth", "Create a data set of procedural images");
+  Command* command = app.add_subcommand(
+      "synth", "Create a data set of procedural images, or of records like those of a training workload");
   const auto options = std::make_shared<SynthCommandOptions>();
   add_text_option(*command, "OUT", options->out,
                   "Folder to create; with --format tar also a file name that ends in .tar")
       ->required()
       ->option_text(" ");
-  add_choice_option(*command, "--kind", options->kind, {"imagenet", "tiny"},
-                    "JPEGs with ImageNet's statistics, or PNGs of 32 x 32; imagenet")
-      ->option_text("imagenet|tiny");
-  add_integer_option(*command, "--count", options->synth.count, {1}, fmt::format("Images; {}", options->synth.count));
-  add_integer_option(*command, "--classes", options->classes, {1}, fmt::format("Classes; {}", options->synth.classes));
+  Option* const kind = add_choice_option(*command, "--kind", options->kind, {"imagenet", "tiny"},
+                                         "JPEGs with ImageNet's statistics, or PNGs of 32 x 32; imagenet")
+                           ->option_text("imagenet|tiny");
+  add_integer_option(
+      *command, "--count", options->count, {1},
+      fmt::format("Images; {}. With --like: samples, of those that the workload has", options->synth.count));
+  Option* const classes = add_integer_option(*command, "--classes", options->classes, {1},
+                                             fmt::format("Classes; {}", options->synth.classes));
   add_seed_option(*command, options->synth.seed);
-  add_choice_option(*command, "--format", options->format, {"folder", "tar"},
-                    "Loose files by class, or tar shards; folder")
-      ->option_text("folder|tar");
+  Option* const format = add_choice_option(*command, "--format", options->format, {"folder", "tar"},
+                                           "Loose files by class, or tar shards; folder")
+                             ->option_text("folder|tar");
+  std::vector<std::string_view> names;
+  for (const TrainingWorkload* workload : training_workloads()) names.push_back(workload->name);
+  Option* const like =
+      add_text_option(*command, "--like", options->like,
+                      fmt::format("In place of images: records with the sizes and the format of MLPerf "
+                                  "Storage's {}",
+                                  fmt::join(names, ", ")))
+          ->option_text("NAME");
+  for (Option* const other : {kind, classes, format}) like->excludes(other);
   add_threads_option(*command, options->synth.threads);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker synth data --kind imagenet --count 1000");

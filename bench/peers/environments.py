@@ -20,14 +20,17 @@ REQUIREMENTS = {
     "formats": ["tensorflow-cpu==2.21.0", "datasets==5.2.0", "pyarrow==26.0.1", "lmdb==3.0.0", "h5py==3.14.0",
                 "pillow==13.0.0", NUMPY],
     "litdata": ["--no-deps", "litdata==0.2.76", "lightning-utilities==0.15.3", "tifffile==2026.3.3"],
+    "dlio": ["--no-deps", "dlio-benchmark==2.0.0", "hydra-core==1.3.2", "omegaconf==2.3.0",
+             "antlr4-python3-runtime==4.9.3", "PyYAML==6.0.4", "mpi4py==4.1.2", "mpich==5.0.2", "pandas==3.1.1",
+             "python-dateutil==4.0.0", "six==1.17.0", "psutil==7.1.0", "pydftracer==1.0.2"],
     "ffcv": ["--no-deps", "ffcv==1.0.2", "numba==0.58.1", "llvmlite==0.41.1", "opencv-python-headless==4.8.1.78",
              "fastargs==1.2.0", "assertpy==1.1", "terminaltables==3.1.10", "pytorch-pfn-extras==0.9.0", "tqdm==4.70.1",
              "psutil==7.1.0"],
 }
 # FFCV is of 2023: it has Debian's PyTorch and NumPy, which are of its time.
 SEES_DEBIAN = {"ffcv"}
-# The packages of another environment, after its own: PyTorch is there already.
-SEES = {"litdata": "remote"}
+# The packages of other environments, after its own: PyTorch and TensorFlow are there already.
+SEES = {"litdata": ["remote"], "dlio": ["formats", "remote"]}
 
 
 class Unavailable(Exception):
@@ -36,8 +39,8 @@ class Unavailable(Exception):
 
 def make(name, folder):
     """The Python of the environment, which is made unless it is there as it should be. Throws Unavailable."""
-    if name in SEES:
-        make(SEES[name], folder)
+    for other in SEES.get(name, []):
+        make(other, folder)
     at, log = pathlib.Path(folder) / name, pathlib.Path(folder) / f"{name}.log"
     whole, wanted = at / "whole", "\n".join(REQUIREMENTS[name])
     if not (whole.exists() and whole.read_text() == wanted):
@@ -51,8 +54,9 @@ def make(name, folder):
                 if subprocess.run(command, stdout=output, stderr=subprocess.STDOUT).returncode:
                     raise Unavailable(f"cannot be installed: {last_line(log)} (all of it: {log})")
         if name in SEES:
-            other, own = (next(place.glob("lib/python*/site-packages")) for place in (at.parent / SEES[name], at))
-            (own / "other.pth").write_text(f"{other}\n")
+            own, *others = (next(place.glob("lib/python*/site-packages"))
+                            for place in (at, *(at.parent / other for other in SEES[name])))
+            (own / "others.pth").write_text("".join(f"{other}\n" for other in others))
         whole.write_text(wanted)
     return at / "bin/python"
 

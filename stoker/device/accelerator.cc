@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
@@ -23,30 +25,28 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) / static_cast<d
 
 }  // namespace
 
-const std::vector<AcceleratorProfile>& accelerator_profiles() {
-  // MLPerf Storage emulates ResNet-50 training with these batch sizes and compute times (the workload files of its
-  // DLIO).
-  static const std::vector<AcceleratorProfile> profiles = {
-      {"mlperf:resnet50/v100", 64, 0.195},
-      {"mlperf:resnet50/a100", 400, 0.435},
-      {"mlperf:resnet50/h100", 400, 0.224},
-  };
-  return profiles;
-}
-
 double accelerator_step_seconds(std::string_view text, int batch) {
   if (const std::optional<double> number = parse_number<double>(text)) {
     if (*number > 0 && *number <= kStepSecondsMax) return *number;
     fail(ErrorKind::kUsage, "an accelerator's step takes more than 0 and at most {} seconds, not {}", kStepSecondsMax,
          text);
   }
-  std::vector<std::string> names;
-  for (const AcceleratorProfile& profile : accelerator_profiles()) {
-    if (profile.name == text) return profile.seconds_per_step * batch / profile.batch;
-    names.emplace_back(profile.name);
+  if (const AcceleratorProfile* profile = find_accelerator_profile(text)) {
+    return profile->seconds_per_step * batch / profile->batch;
   }
-  fail(ErrorKind::kUsage, "'{}' is not an accelerator{}; give the seconds of a step, or one of {}", text,
-       did_you_mean(text, names), fmt::join(names, ", "));
+  // All of them would be too many to read: those of the workload that was named, or the workloads.
+  const std::string_view before_gpu = text.substr(0, std::min(text.size(), text.find('/') + 1));
+  std::vector<std::string> names, of_workload, workloads;
+  for (const AcceleratorProfile& profile : accelerator_profiles()) {
+    names.emplace_back(profile.name);
+    if (!before_gpu.empty() && profile.name.starts_with(before_gpu)) of_workload.emplace_back(profile.name);
+  }
+  for (const TrainingWorkload* workload : training_workloads()) workloads.emplace_back(workload->name);
+  const std::string choices = of_workload.empty()
+                                  ? fmt::format("mlperf:NAME/GPU, where NAME is {}", fmt::join(workloads, ", "))
+                                  : fmt::format("one of {}", fmt::join(of_workload, ", "));
+  fail(ErrorKind::kUsage, "'{}' is not an accelerator{}; give the seconds of a step, or {}", text,
+       did_you_mean(text, names), choices);
 }
 
 void sleep_until(std::int64_t deadline_ns) {

@@ -6,17 +6,10 @@
 #include <functional>
 #include <optional>
 #include <string_view>
-#include <vector>
+
+#include "stoker/device/accelerator_profiles.h"
 
 namespace stoker {
-
-/// A published training step: so many seconds for a batch of so many samples.
-struct AcceleratorProfile {
-  std::string_view name;  // "mlperf:resnet50/h100"
-  int batch;
-  double seconds_per_step;
-};
-const std::vector<AcceleratorProfile>& accelerator_profiles();
 
 /// The seconds one step takes for `batch` samples: `text` is a number of seconds, or a profile's name, whose time
 /// scales with the batch. Throws kUsage, suggesting the nearest name.

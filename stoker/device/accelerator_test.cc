@@ -90,6 +90,14 @@ TEST(AcceleratorStepSeconds, SuggestsTheNearestProfile) {
   }
 }
 
+TEST(AcceleratorStepSeconds, NamesTheWorkloadsWhereNoneWasMeant) {
+  for (const char* text : {"gpu", "a100/resnet50", ""}) {
+    EXPECT_THAT(error_of([&] { accelerator_step_seconds(text, 1); }).message(),
+                HasSubstr("mlperf:NAME/GPU, where NAME is resnet50, unet3d, "))
+        << text;
+  }
+}
+
 TEST(AcceleratorStepSeconds, RefusesWhatIsNoTime) {
   for (const char* text : {"0", "-1", "nan", "inf", "1e9", "", "1 s", "0.1x"}) {
     try {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <variant>
 
 #include "stoker/base/words.h"
 
@@ -33,6 +34,7 @@ std::string_view type_name(ArgType type) { return word_of(kArgTypes, type); }
 std::vector<std::string> choices_of(const ArgSpec& arg) { return parts_of(arg.choices, "|"); }
 
 std::vector<std::string> examples_of(const OperatorSpec& spec) {
+  if (std::holds_alternative<NumberFunction>(spec.function)) return {};  // nothing to be seen
   if (spec.args.empty()) return {""};
   return parts_of(spec.examples, " | ");
 }

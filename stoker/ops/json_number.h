@@ -1,7 +1,8 @@
-// The place of a view's number in a JSON text.
+// What operators of the family `number` take from a field: a number in a JSON text, or what tells its bytes apart.
 #pragma once
 
 #include <string>
+#include <variant>
 
 #include "stoker/ops/operator_call.h"
 #include "stoker/tensor/dtype.h"
@@ -13,6 +14,14 @@ struct JsonNumber {
   DType dtype = DType::kI64;
 };
 
-void apply_json_number(const OperatorCall& call, JsonNumber& number);
+/// How many bytes the field has, and their XXH3-64: for data that are only to be read.
+struct FieldDigest {
+  static constexpr int kNumbers = 2;
+};
+
+using FieldNumber = std::variant<JsonNumber, FieldDigest>;
+
+void apply_json_number(const OperatorCall& call, FieldNumber& number);
+void apply_digest(const OperatorCall& call, FieldNumber& number);
 
 }  // namespace stoker

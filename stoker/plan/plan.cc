@@ -7,6 +7,7 @@
 #include <cassert>
 #include <map>
 #include <span>
+#include <utility>
 #include <variant>
 
 #include "stoker/base/error.h"
@@ -107,10 +108,17 @@ void Plan::compile(const View& view) {
 }
 
 void Plan::compile_number(const View& view, ViewPlan& plan) {
-  plan.kind = ViewKind::kNumber;
   const OperatorCall& call = view.operators.front();
-  std::get<NumberFunction>(find_operator(call.name).function)(call, plan.number);
-  compile_label(view, std::span(view.operators).subspan(1), plan);
+  const std::span<const OperatorCall> others = std::span(view.operators).subspan(1);
+  FieldNumber number;
+  std::get<NumberFunction>(find_operator(call.name).function)(call, number);
+  if (auto* const json = std::get_if<JsonNumber>(&number)) {
+    plan.kind = ViewKind::kNumber;
+    plan.number = std::move(*json);
+    return compile_label(view, others, plan);
+  }
+  plan.kind = ViewKind::kDigest;
+  if (!others.empty()) fail(ErrorKind::kUsage, "view '{}': nothing can follow {}", view.name, call.name);
 }
 
 void Plan::compile_image(const View& view, ViewPlan& plan) {
@@ -216,6 +224,7 @@ OutputSpec Plan::output_of(const ViewPlan& view, const Shape& shape) {
 }
 
 Shape Plan::number_shape_of(const ViewPlan& view) {
+  if (view.kind == ViewKind::kDigest) return {FieldDigest::kNumbers};
   return view.one_hot.classes > 0 ? Shape{view.one_hot.classes} : Shape{};
 }
 

@@ -47,7 +47,8 @@ enum class ViewKind : std::uint8_t {
   kImage,
   kLabel,
   kNumber,
-  kShare,  // what a sample's own label weighs: 1, before samples are mixed
+  kShare,   // what a sample's own label weighs: 1, before samples are mixed
+  kDigest,  // two whole numbers: a FieldDigest
 };
 
 struct ViewPlan {

@@ -262,6 +262,8 @@ Recipe& Recipe::json_number(std::string_view key, std::string_view dtype) {
   return add({"json_number", {{"key", owned(key)}, {"dtype", owned(dtype)}}});
 }
 
+Recipe& Recipe::digest() { return add({"digest", {}}); }
+
 Recipe& Recipe::rand_augment(int num_ops, int magnitude, int num_magnitude_bins, std::string_view filter,
                              std::vector<double> fill) {
   return add({"rand_augment",

@@ -165,6 +165,7 @@ class Recipe {
   Recipe& five_crop(int size);
   Recipe& ten_crop(int size, std::string_view axis = "horizontal");
   Recipe& json_number(std::string_view key, std::string_view dtype = "i64");
+  Recipe& digest();
   Recipe& rand_augment(int num_ops = 2, int magnitude = 9, int num_magnitude_bins = 31,
                        std::string_view filter = "nearest", std::vector<double> fill = {0});
   Recipe& trivial_augment_wide(int num_magnitude_bins = 31, std::string_view filter = "nearest",

@@ -3,6 +3,8 @@
 #include <cassert>
 #include <cstring>
 
+#include "stoker/base/hash.h"
+#include "stoker/base/little_endian.h"
 #include "stoker/plan/json_number_reader.h"
 
 namespace stoker {
@@ -15,6 +17,12 @@ void write_plain_number(const ViewPlan& view, const SampleInput& sample, Mutable
   }
   assert(out.size() == sizeof(sample.label));
   std::memcpy(out.data(), &sample.label, sizeof(sample.label));
+}
+
+void write_digest(Bytes field, MutableBytes out) {
+  assert(out.size() == FieldDigest::kNumbers * sizeof(std::uint64_t));
+  store_little_endian(out.data(), std::uint64_t{field.size()});
+  store_little_endian(out.data() + sizeof(std::uint64_t), hash64(field));
 }
 
 }  // namespace
@@ -37,6 +45,7 @@ void write_number(const ViewPlan& view, const SampleInput& sample, MutableBytes 
     std::memcpy(out.data(), &kWhole, sizeof(kWhole));
     return;
   }
+  if (view.kind == ViewKind::kDigest) return write_digest(sample.fields[static_cast<std::size_t>(view.field)], out);
   if (view.one_hot.classes == 0) return write_plain_number(view, sample, out);
   std::int64_t number = 0;
   write_plain_number(view, sample, MutableBytes(reinterpret_cast<std::uint8_t*>(&number), sizeof(number)));

@@ -3,59 +3,19 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
-#include <vector>
 
 #include "stoker/base/error.h"
 #include "stoker/format/tar/tar_writer.h"
+#include "stoker/pack/synth/created_paths.h"
 #include "stoker/storage/posix_file.h"
 
 namespace stoker {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Files and folders that go away with their owner, last created first, unless they are kept.
-class CreatedPaths {
- public:
-  CreatedPaths() = default;
-  ~CreatedPaths() {
-    std::error_code ignored;
-    std::reverse(paths_.begin(), paths_.end());
-    for (const std::string& path : paths_) fs::remove_all(path, ignored);
-  }
-  CreatedPaths(const CreatedPaths&) = delete;
-  CreatedPaths& operator=(const CreatedPaths&) = delete;
-
-  void add(const std::string& path) { paths_.push_back(path); }
-  void keep() { paths_.clear(); }
-
- private:
-  std::vector<std::string> paths_;
-};
-
-void create_folder(const fs::path& path, CreatedPaths& created) {
-  std::error_code error;
-  if (path.has_parent_path() && !fs::exists(path.parent_path(), error)) create_folder(path.parent_path(), created);
-  if (fs::create_directory(path, error)) created.add(path.string());
-  if (error) fail_system("create", path.string(), error.value());
-}
-
-void claim_empty_folder(const std::string& out, CreatedPaths& created) {
-  std::error_code error;
-  const fs::file_status status = fs::status(out, error);
-  if (!fs::exists(status)) {
-    create_folder(out, created);
-    return;
-  }
-  if (!fs::is_directory(status)) fail(ErrorKind::kUsage, "'{}' exists and is not a folder; choose another name", out);
-  const bool empty = fs::is_empty(out, error);
-  if (error) fail_system("read folder", out, error.value());
-  if (!empty) fail(ErrorKind::kUsage, "folder '{}' is not empty; choose another name, or remove its contents", out);
-}
 
 void write_file(const std::string& path, Bytes content) {
   FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
@@ -66,12 +26,12 @@ void write_file(const std::string& path, Bytes content) {
 
 class FolderOutput final : public SynthOutput {
  public:
-  explicit FolderOutput(const std::string& out) : out_(out) { claim_empty_folder(out, created_); }
+  explicit FolderOutput(const std::string& out) : out_(out) { created_.claim_empty_folder(out); }
 
   void add(const SynthSample& sample) override {
     const std::string folder = out_ + "/" + sample.class_name;
     if (sample.class_name != class_name_) {
-      create_folder(folder, created_);
+      created_.create_folder(folder);
       class_name_ = sample.class_name;
     }
     write_file(folder + "/" + sample.name + "." + sample.extension, sample.image);
@@ -88,7 +48,7 @@ class TarOutput final : public SynthOutput {
  public:
   TarOutput(const std::string& out, std::int64_t samples_per_shard) : out_(out), samples_per_shard_(samples_per_shard) {
     if (!single()) {
-      claim_empty_folder(out, created_);
+      created_.claim_empty_folder(out);
       return;
     }
     std::error_code error;

@@ -6,6 +6,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
+#include "stoker/format/record_field.h"
 
 namespace stoker {
 namespace {
@@ -58,7 +59,7 @@ void SampleLocator::locate(Ticket& ticket) const {
 }
 
 void SampleLocator::add_field(Ticket& ticket, std::size_t number) const {
-  const SampleField* const field = ticket.row.find(options_.fields[number]);
+  const SampleField* const field = find_field(ticket.row, options_.fields[number]);
   if (!field) {
     fail(ErrorKind::kBadSample, "it has no field '{}', only {}", options_.fields[number], field_list(ticket.row));
   }

@@ -7,6 +7,7 @@
 #include "stoker/base/error.h"
 #include "stoker/codec/decode_memory.h"
 #include "stoker/format/dataset_views.h"
+#include "stoker/format/record_field.h"
 #include "stoker/plan/sample_images.h"
 #include "stoker/runtime/samples/sample_reader.h"
 
@@ -59,7 +60,7 @@ class Needs {
   void see(std::int64_t sample, const SampleRow& row) {
     std::uint64_t bytes = 0;
     for (const std::string& name : plan_.fields()) {
-      if (const SampleField* const field = row.find(name)) bytes += field->length;
+      if (const SampleField* const field = find_field(row, name)) bytes += field->length;
     }
     largest_.sample_bytes = std::max(largest_.sample_bytes, bytes);
     // Of a sample with several images the facts describe only one.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "stoker/format/record_field.h"
 #include "stoker/order/epoch_order.h"
 #include "stoker/storage/source.h"
 
@@ -52,7 +53,7 @@ std::span<const Bytes> SampleReader::read(std::int64_t sample) {
   dataset_.read(sample, row_);
   for (std::size_t i = 0; i < memory_.size(); ++i) {
     const std::string& name = plan_.fields()[i];
-    const SampleField* field = row_.find(name);
+    const SampleField* field = find_field(row_, name);
     if (!field) {
       fail(ErrorKind::kBadSample, "it has no field '{}'; the data set's are {}", name,
            fmt::join(dataset_.field_names(), ", "));
@@ -73,7 +74,7 @@ SampleInput SampleReader::input(std::int64_t sample, const SampleDraw& draw) {
                     .draw = draw};
   const SampleField* const image = row_.image_field();
   for (std::size_t i = 0; !input.entry_points.empty() && i < fields.size(); ++i) {
-    if (image && row_.find(plan_.fields()[i]) == image) input.entry_points_of = static_cast<int>(i);
+    if (image && find_field(row_, plan_.fields()[i]) == image) input.entry_points_of = static_cast<int>(i);
   }
   return input;
 }

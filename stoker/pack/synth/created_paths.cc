@@ -1,0 +1,39 @@
+#include "stoker/pack/synth/created_paths.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "stoker/base/error.h"
+#include "stoker/storage/posix_file.h"
+
+namespace stoker {
+
+namespace fs = std::filesystem;
+
+CreatedPaths::~CreatedPaths() {
+  std::error_code ignored;
+  std::reverse(paths_.begin(), paths_.end());
+  for (const std::string& path : paths_) fs::remove_all(path, ignored);
+}
+
+void CreatedPaths::create_folder(const fs::path& path) {
+  std::error_code error;
+  if (path.has_parent_path() && !fs::exists(path.parent_path(), error)) create_folder(path.parent_path());
+  if (fs::create_directory(path, error)) add(path.string());
+  if (error) fail_system("create", path.string(), error.value());
+}
+
+void CreatedPaths::claim_empty_folder(const std::string& out) {
+  std::error_code error;
+  const fs::file_status status = fs::status(out, error);
+  if (!fs::exists(status)) {
+    create_folder(out);
+    return;
+  }
+  if (!fs::is_directory(status)) fail(ErrorKind::kUsage, "'{}' exists and is not a folder; choose another name", out);
+  const bool empty = fs::is_empty(out, error);
+  if (error) fail_system("read folder", out, error.value());
+  if (!empty) fail(ErrorKind::kUsage, "folder '{}' is not empty; choose another name, or remove its contents", out);
+}
+
+}  // namespace stoker
