@@ -187,6 +187,30 @@ def test_arrays_give_the_pixels_of_images_in_a_folder(stoker, tmp_path, save):
     assert "column by column" in said
 
 
+def test_a_set_of_arrays_is_chosen_by_its_images(stoker, tmp_path):
+    random = numpy.random.default_rng(3)
+    images = {name: random.integers(0, 256, (count, 24, 32), dtype=numpy.uint8) for name, count in (("train", 9), ("test", 5))}
+    labels = {name: numpy.arange(len(array), dtype=numpy.uint8) % 3 for name, array in images.items()}
+    everything = {f"{role}_{name}": array for role, arrays in (("x", images), ("y", labels)) for name, array in arrays.items()}
+    numpy.savez(tmp_path / "mnist.npz", **everything)
+    run = ("run", tmp_path / "mnist.npz", "--recipe", "imagenet-val", "--batch", 4)
+    for refused in (run, (*run, "--image-field", "x_valid"), ("pack", tmp_path / "mnist.npz", tmp_path / "none"),
+                    ("verify", tmp_path / "mnist.npz"), ("verify", tmp_path / "mnist.npz", "--image-field", "x_valid")):
+        said = stoker.refusal(2, *refused)
+        assert "'x_test' with 'y_test' (5 rows), 'x_train' with 'y_train' (9 rows)" in said
+    for name, array in images.items():
+        numpy.savez(tmp_path / f"{name}.npz", x=array, y=labels[name])
+        choice = ("--image-field", f"x_{name}")
+        expected = [line["hash"] for line in audit(stoker, tmp_path, tmp_path / f"{name}.npz")]
+        for kept in (False, True):  # each set by itself
+            assert [line["hash"] for line in audit(stoker, tmp_path, tmp_path / "mnist.npz", *choice)] == expected, kept
+        info = stoker.json("info", tmp_path / "mnist.npz", *choice)
+        assert info["samples"] == info["labelled"] == len(array) and info["problems"] == []
+        assert stoker.json("verify", tmp_path / "mnist.npz", *choice)["bad"] == []
+        stoker.text("pack", tmp_path / "mnist.npz", tmp_path / "packed" / name, *choice)
+        assert [line["hash"] for line in audit(stoker, tmp_path, tmp_path / "packed" / name)] == expected
+
+
 def test_lists_give_the_batches_of_the_folder(stoker, samples, tmp_path):
     expected = audit(stoker, tmp_path, samples[0])
     shutil.copytree(samples[0], tmp_path / "set")
