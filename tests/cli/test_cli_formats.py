@@ -163,6 +163,31 @@ def test_zips_give_the_batches_of_the_folder(stoker, samples, tmp_path, method, 
     assert audit(stoker, tmp_path, tmp_path / "packed") == expected
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_member_that_is_not_what_the_zip_says_is_a_bad_sample(stoker, samples, tmp_path, method):
+    path = tmp_path / "train.zip"
+    with zipfile.ZipFile(path, "w", method) as file:
+        for one in samples[1][:4]:
+            file.writestr(one["name"], one["image"])
+    data = bytearray(path.read_bytes())
+    entry = data.index(b"PK\1\2")
+    data[entry + 16] ^= 1  # of the checksum in the directory
+    path.write_bytes(data)
+    key = samples[1][0]["name"].split(".")[0]
+    found = stoker("verify", path, "--json")
+    assert found.returncode == 1
+    assert [(bad["key"], "CRC-32" in bad["reason"]) for bad in json.loads(found.stdout)["bad"]] == [(key, True)]
+
+    def bad_samples():
+        done = stoker("run", path, "--recipe", "imagenet-val", "--batch", 4, "--json")
+        assert done.returncode == 0, done
+        return json.loads(done.stdout)["bad_samples"]
+
+    assert [bad_samples(), bad_samples()] == [1, 1]  # scanned, and from the cache
+    stoker("index", path)
+    assert bad_samples() == 1
+
+
 @pytest.mark.parametrize("save", [numpy.savez, numpy.savez_compressed])
 def test_arrays_give_the_pixels_of_images_in_a_folder(stoker, tmp_path, save):
     images = numpy.random.default_rng(2).integers(0, 256, (9, 24, 32, 3), dtype=numpy.uint8)
