@@ -14,6 +14,7 @@
 #include "stoker/codec/jpeg2000/jpeg2000_testing.h"
 #include "stoker/codec/npy.h"
 #include "stoker/codec/tiff/tiff_testing.h"
+#include "stoker/format/arrow/arrow_testing.h"
 #include "stoker/format/beton/beton_testing.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/hdf5/hdf5_testing.h"
@@ -173,18 +174,41 @@ void keep_mds(const Corpus& corpus) {
   file.finish();
 }
 
+void keep_mds_index(const Corpus& corpus) {
+  constexpr std::string_view kIndex =
+      R"({"version": 2, "shards": [{"format": "mds", "raw_data": {"basename": "shard.00000.mds", "bytes": 10}}, )"
+      R"({"format": "mds", "raw_data": {"basename": "below/shard.00001.mds", "bytes": 9}, )"
+      R"("zip_data": {"basename": "below/shard.00001.mds.zstd", "bytes": 5}}]})";
+  corpus.keep("mds_index", "shards", as_bytes(kIndex));
+}
+
 /// Values in the order of the target's leaves.
 void keep_litdata(const Corpus& corpus) {
   const std::string jpeg = "\xff\xd8\xff no picture";
   std::vector<std::string> items;
   for (const int i : {0, 1}) {
-    items.push_back(litdata_item({jpeg, litdata_int(i), i == 0 ? "a/1.jpg" : "b", litdata_u32s({9, 1, 1}) + "real",
-                                  litdata_u32s({0x0b000000, 0x01000000, 0x02000000}) + "xy",
-                                  litdata_u32s({1, static_cast<std::uint32_t>(jpeg.size())}) + jpeg,
-                                  litdata_u32s({2, 1, 3}) + "RGB" + "abcdef", "?"}));
+    items.push_back(
+        litdata_item({jpeg, litdata_int(i), i == 0 ? "a/1.jpg" : "b", litdata_u32s({9, 1, 1}) + "real",
+                      litdata_u32s({0x0b000000, 0x01000000, 0x02000000}) + "xy",
+                      litdata_u32s({1, static_cast<std::uint32_t>(jpeg.size())}) + jpeg,
+                      litdata_u32s({2, 1, 3}) + "RGB" + "abcdef", "\5" + litdata_u32s({1, 0}) + "\x0a\1", "?"}));
   }
   corpus.keep("litdata", "plain", as_bytes(litdata_chunk(items)));
   corpus.keep("litdata", "frames", as_bytes(litdata_chunk_of_frames(items, 1)));
+  corpus.keep("litdata", "by_one", as_bytes(litdata_chunk_by_one(items)));
+  const std::vector<ArrowTestBatch> batches = {
+      {{.name = "image", .type = "bytes", .values = {jpeg, ""}},
+       {.name = "label", .type = "i8", .values = {"\1", "\2"}, .valid = {false, true}},
+       {.name = "boxes",
+        .type = "list",
+        .counts = {2, 1},
+        .children = {{.name = "", .type = "bool", .values = {"\1", "", ""}}}},
+       {.name = "meta",
+        .type = "struct",
+        .children = {{.name = "path", .type = "text", .values = {"a", "b"}}},
+        .rows = 2}}};
+  corpus.keep("litdata", "table", as_bytes(litdata_chunk_of_table(2, arrow_file(batches))));
+  corpus.keep("litdata", "zstd_table", as_bytes(litdata_chunk_of_table(2, arrow_stream(batches, true))));
   corpus.keep("litdata", "list", as_bytes(litdata_list({{"a", "jpeg"}, {"b", "no_header_numpy:3"}}, {{"x.bin", 2}})));
 }
 
@@ -315,6 +339,11 @@ void keep_rows(const Corpus& corpus) {
   const TestZip zip{
       .members = {{.name = "x.npy", .content = array, .deflate = true}, {.name = "z.npy", .content = array}}};
   corpus.keep("npy_rows", "archive", as_bytes(zip.bytes()));
+  encode_npy(interleaved_view(pixels.data(), 3, 1, 3), image);
+  const TestZip sets{.members = {{.name = "x.npy", .content = array},
+                                 {.name = "x_test.npy", .content = std::string(as_text(image))},
+                                 {.name = "y.npy", .content = array}}};
+  corpus.keep("npy_rows", "sets", as_bytes(sets.bytes()));
 }
 
 void keep_images(const Corpus& corpus) {
@@ -447,12 +476,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   const stoker::Corpus corpus(argv[1]);
-  for (const auto keep : {stoker::keep_indexes,   stoker::keep_index_in_tar, stoker::keep_blocks,    stoker::keep_tars,
-                          stoker::keep_tfrecords, stoker::keep_parquet,      stoker::keep_zips,      stoker::keep_mds,
-                          stoker::keep_litdata,   stoker::keep_betons,       stoker::keep_databases, stoker::keep_hdf5s,
-                          stoker::keep_lists,     stoker::keep_manifests,    stoker::keep_arrays,    stoker::keep_rows,
-                          stoker::keep_images,    stoker::keep_tiffs,        stoker::keep_jpeg2000s, stoker::keep_avifs,
-                          stoker::keep_recipes,   stoker::keep_jpegs}) {
+  for (const auto keep :
+       {stoker::keep_indexes,   stoker::keep_index_in_tar, stoker::keep_blocks,    stoker::keep_tars,
+        stoker::keep_tfrecords, stoker::keep_parquet,      stoker::keep_zips,      stoker::keep_mds,
+        stoker::keep_mds_index, stoker::keep_litdata,      stoker::keep_betons,    stoker::keep_databases,
+        stoker::keep_hdf5s,     stoker::keep_lists,        stoker::keep_manifests, stoker::keep_arrays,
+        stoker::keep_rows,      stoker::keep_images,       stoker::keep_tiffs,     stoker::keep_jpeg2000s,
+        stoker::keep_avifs,     stoker::keep_recipes,      stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

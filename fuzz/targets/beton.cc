@@ -10,14 +10,9 @@ namespace {
 
 void run(Bytes input) {
   const auto read = [](const SampleRow& row, std::vector<std::string>& found) {
-    for (const SampleField& field : row.fields) {
-      std::string content(field.length, '?');
-      read_fully(*row.source, field.offset, {reinterpret_cast<std::uint8_t*>(content.data()), content.size()});
-      found.push_back(content);
-    }
+    for (const SampleField& field : row.fields) found.push_back(content_of(row, field));
   };
-  check_scans(
-      input, "fuzzed.beton", [](Source& source) { return BetonSamples(source); }, read);
+  check_scans(input, "fuzzed.beton", begin_scan<BetonSamples>, read);
 }
 
 const AnnounceFuzzTarget kTarget({.name = "beton", .run = run, .places_max = 300});

@@ -9,9 +9,7 @@ namespace stoker {
 namespace {
 
 void run(Bytes input) {
-  check_scans(
-      input, "fuzzed.mds", [](Source& source) { return MdsSamples(source); },
-      [](const SampleRow&, std::vector<std::string>&) {});
+  check_scans(input, "fuzzed.mds", begin_scan<MdsSamples>, [](const SampleRow&, std::vector<std::string>&) {});
 }
 
 const AnnounceFuzzTarget kTarget({.name = "mds", .run = run, .places_max = 300});

@@ -112,7 +112,7 @@ def test_an_empty_folder_opens_and_cannot_be_loaded(tmp_path, recipe):
     for empty in (data, tmp_path, [tmp_path]):
         with pytest.raises(stoker.Error) as caught:
             stoker.Loader(empty, recipe, batch=1)
-        assert (caught.value.kind, str(caught.value)) == ("data", f"there are no samples in {tmp_path}: Stoker looks for images and tars")
+        assert (caught.value.kind, str(caught.value)) == ("data", f"there are no samples in {tmp_path}: Stoker looks for images and shards")
 
 
 def test_a_file_that_vanished_is_named(tmp_path):

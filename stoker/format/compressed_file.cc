@@ -21,21 +21,6 @@ constexpr std::array<CompressedEnding, 6> kEndings = {{{".zstd", BlockCodec::kZs
 
 constexpr std::size_t kCompressedHeadBytes = 18;  // of a zstd frame: at most
 
-/// The size of the content, which the header of a zstd frame has unless its writer did not know it.
-std::optional<std::uint64_t> zstd_length(Bytes head) {
-  constexpr std::size_t kDescriptorAt = 4;
-  if (head.size() <= kDescriptorAt) return std::nullopt;
-  const unsigned descriptor = head[kDescriptorAt], size_code = descriptor >> 6;
-  const bool is_single_segment = (descriptor & 0x20) != 0;
-  constexpr std::array<std::size_t, 4> kDictionaryBytes = {0, 1, 2, 4};
-  const std::size_t at = kDescriptorAt + 1 + (is_single_segment ? 0 : 1) + kDictionaryBytes[descriptor & 3];
-  const std::size_t bytes = size_code == 0 ? (is_single_segment ? 1 : 0) : std::size_t{1} << size_code;
-  if (bytes == 0 || head.size() < at + bytes) return std::nullopt;
-  std::array<std::uint8_t, 8> number{};
-  std::copy_n(head.begin() + static_cast<std::ptrdiff_t>(at), bytes, number.begin());
-  return load_little_endian<std::uint64_t>(number.data()) + (bytes == 2 ? 256 : 0);
-}
-
 /// The size of the last member, modulo 2^32, is at the end: that of the file, if it has one member.
 std::optional<std::uint64_t> gzip_length(Source& file) {
   std::array<std::uint8_t, 4> end;
@@ -56,7 +41,7 @@ std::optional<std::uint64_t> snappy_length(Bytes head) {
 }
 
 std::optional<std::uint64_t> length_of(Source& file, BlockCodec codec, Bytes head) {
-  if (codec == BlockCodec::kZstd) return zstd_length(head);
+  if (codec == BlockCodec::kZstd) return zstd_content_bytes(head);
   return codec == BlockCodec::kGzip ? gzip_length(file) : snappy_length(head);
 }
 
@@ -74,6 +59,20 @@ std::optional<BlockCodec> whole_file_codec(Bytes beginning) {
   if (text.starts_with("\x28\xb5\x2f\xfd"sv)) return BlockCodec::kZstd;
   if (text.starts_with("\x1f\x8b\x08"sv)) return BlockCodec::kGzip;
   return std::nullopt;
+}
+
+std::optional<std::uint64_t> zstd_content_bytes(Bytes head) {
+  constexpr std::size_t kDescriptorAt = 4;
+  if (head.size() <= kDescriptorAt) return std::nullopt;
+  const unsigned descriptor = head[kDescriptorAt], size_code = descriptor >> 6;
+  const bool is_single_segment = (descriptor & 0x20) != 0;
+  constexpr std::array<std::size_t, 4> kDictionaryBytes = {0, 1, 2, 4};
+  const std::size_t at = kDescriptorAt + 1 + (is_single_segment ? 0 : 1) + kDictionaryBytes[descriptor & 3];
+  const std::size_t bytes = size_code == 0 ? (is_single_segment ? 1 : 0) : std::size_t{1} << size_code;
+  if (bytes == 0 || head.size() < at + bytes) return std::nullopt;
+  std::array<std::uint8_t, 8> number{};
+  std::copy_n(head.begin() + static_cast<std::ptrdiff_t>(at), bytes, number.begin());
+  return load_little_endian<std::uint64_t>(number.data()) + (bytes == 2 ? 256 : 0);
 }
 
 std::optional<CompressedBlock> compressed_file(Source& file) {

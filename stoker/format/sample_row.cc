@@ -1,5 +1,8 @@
 #include "stoker/format/sample_row.h"
 
+#include <fmt/format.h>
+
+#include "stoker/base/crc32.h"
 #include "stoker/base/crc32c.h"
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
@@ -72,7 +75,15 @@ std::uint64_t SampleRow::bytes() const {
   return sum;
 }
 
+std::string contradiction_of_shard(const SampleField& field, Bytes bytes) {
+  if (!field.crc32 || crc32(bytes) == *field.crc32) return {};
+  return fmt::format("its field '{}' is damaged: the checksum (CRC-32) that the shard has of its {} does not match",
+                     field.name, byte_count(field.length));
+}
+
 void check_field(const SampleField& field, Bytes bytes) {
+  const std::string wrong = contradiction_of_shard(field, bytes);
+  if (!wrong.empty()) fail(ErrorKind::kBadSample, "{}", wrong);
   if (!field.crc32c || crc32c(bytes) == *field.crc32c) return;
   fail(ErrorKind::kBadSample,
        "its field '{}' has changed since the index was made: the checksum of its {} at byte {} does not match",

@@ -22,12 +22,14 @@ struct SampleField {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
   std::optional<std::uint32_t> crc32c{};  // of all its bytes, where an index knows it
+  std::optional<std::uint32_t> crc32{};   // the same, where the shard itself has it, as a zip does
   // The checksums of its chunks of kChunkBytes, in SampleRow::chunk_crcs; none for images and small fields.
   std::uint32_t first_chunk = 0, chunks = 0;
 
   /// Those of another field with the same bytes, in the same row.
   void take_checksums_of(const SampleField& same) {
     crc32c = same.crc32c;
+    crc32 = same.crc32;
     first_chunk = same.first_chunk;
     chunks = same.chunks;
   }
@@ -73,6 +75,8 @@ struct SampleRow {
   std::uint64_t bytes() const;
 };
 
+/// Why the bytes are not the field's, as its shard's own checksum says; empty if it has none, or they are.
+std::string contradiction_of_shard(const SampleField& field, Bytes bytes);
 /// Throws kBadSample if a checksum is known and the bytes have another.
 void check_field(const SampleField& field, Bytes bytes);
 

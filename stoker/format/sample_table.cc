@@ -33,9 +33,11 @@ void SampleTable::read(std::int64_t row, SampleRow& into) const {
   into.clear();
   into.key = key(row);
   into.label = label(row);
+  const bool have_crc32 = with_crc32_ == fields_.size();
   for (const FieldLocation& field : fields(row)) {
     into.fields.push_back(
         {.name = field_names_[field.name], .part = part(field), .offset = field.offset, .length = field.length});
+    if (have_crc32) into.fields.back().crc32 = field.crc32;
   }
 }
 
@@ -109,7 +111,12 @@ std::uint16_t SampleTable::name_number(std::string_view name) {
 
 void SampleTable::add(const SampleRow& row) {
   add_sample(row.key, row.label);
-  for (const SampleField& field : row.fields) add_field(field.name, field.part, field.offset, field.length);
+  for (const SampleField& field : row.fields) {
+    add_field(field.name, field.part, field.offset, field.length);
+    if (!field.crc32) continue;
+    fields_.back().crc32 = *field.crc32;
+    ++with_crc32_;
+  }
 }
 
 SampleTable table_of(SampleStream& samples) {

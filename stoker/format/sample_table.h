@@ -19,7 +19,8 @@ struct FieldLocation {
   std::uint64_t length = 0;
   std::uint64_t part_begin = 0;  // in the table's text; see SampleTable::part
   std::uint16_t part_length = 0;
-  std::uint16_t name = 0;  // which of the table's field names
+  std::uint16_t name = 0;   // which of the table's field names
+  std::uint32_t crc32 = 0;  // of a table whose fields all have one
 };
 
 class SampleTable final : public ShardRows {
@@ -54,6 +55,7 @@ class SampleTable final : public ShardRows {
   std::vector<std::uint64_t> first_field_;  // one per sample
   std::vector<FieldLocation> fields_;
   std::vector<std::string> field_names_;
+  std::size_t with_crc32_ = 0;  // how many fields have one
 };
 
 /// All samples of a stream. Throws what it throws.

@@ -50,5 +50,21 @@ TEST(SampleTable, RefusesWhatItsColumnsCannotHold) {
   EXPECT_THAT(error.message(), HasSubstr("dot"));
 }
 
+TEST(SampleTable, KeepsTheChecksumsOfShardsThatHaveThem) {
+  SampleRow row;
+  row.key = "a";
+  row.fields = {{.name = "jpg", .part = {}, .length = 1, .crc32 = 7},
+                {.name = "cls", .part = {}, .length = 1, .crc32 = 0}};
+  SampleTable table;
+  table.add(row);
+  SampleRow read;
+  table.read(0, read);
+  EXPECT_EQ(read.fields[0].crc32, 7U);
+  EXPECT_EQ(read.fields[1].crc32, 0U);
+  table.add_field("txt", "", 0, 1);
+  table.read(0, read);
+  EXPECT_FALSE(read.fields[0].crc32) << "not all fields have one";
+}
+
 }  // namespace
 }  // namespace stoker

@@ -86,6 +86,14 @@ class ShardFormat {
                                              const std::stop_token& stop) const {
     return scan(shard, stop);
   }
+  /// Whether a file may hold several sets of samples, one of which is opened.
+  virtual bool may_hold_sets() const { return false; }
+  /// Of a file that holds several: the set whose images are called so. Throws kUsage naming the sets for a name that
+  /// none has, and for none.
+  virtual std::unique_ptr<ShardScan> scan_set(Source& shard, std::string_view /*images*/,
+                                              const std::stop_token& stop) const {
+    return scan(shard, stop);
+  }
   /// How `pack` writes it (shard_file_writer.h); null for a format that is only read.
   virtual const WritableFormat* writing() const { return nullptr; }
 };

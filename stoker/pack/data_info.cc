@@ -29,7 +29,9 @@ constexpr std::int64_t kNamedMax = 20;
 class InfoJob {
  public:
   explicit InfoJob(const InfoOptions& options)
-      : options_(options), opener_(options.stores, {.folder = options.index_folder}, std::size_t{16} << 20) {}
+      : options_(options),
+        opener_(options.stores, {.folder = options.index_folder, .images = options.fields.image},
+                std::size_t{16} << 20) {}
 
   DataInfo run(const std::vector<std::string>& data) {
     Manifests manifests(options_.stores);

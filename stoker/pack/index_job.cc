@@ -11,16 +11,19 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
+#include "stoker/base/machine.h"
 #include "stoker/base/threads.h"
 #include "stoker/format/content_tag.h"
 #include "stoker/format/index/index_places.h"
 #include "stoker/format/index/index_writer.h"
 #include "stoker/format/manifest/listed_shard.h"
 #include "stoker/format/open/find_shards.h"
+#include "stoker/pack/job_memory.h"
 #include "stoker/pack/repeated_keys.h"
 #include "stoker/pack/sample_check.h"
 #include "stoker/pack/sample_sweep.h"
 #include "stoker/pack/source_state.h"
+#include "stoker/storage/recent_source.h"
 
 namespace stoker {
 namespace {
@@ -135,11 +138,24 @@ class IndexJob {
     return current;  // false for one that is damaged: it is made anew
   }
 
+  /// The shard, or for one that is far away a source that asks it for each byte once: some scans look at every byte,
+  /// and samples are read right after they were scanned.
+  std::shared_ptr<Source> source_of(const Location& location) const {
+    std::shared_ptr<Source> shard = stores_.open(location);
+    if (!shard->is_remote()) return shard;
+    // As much as threads are behind the scan, and what that read ahead.
+    constexpr std::uint64_t kBytesPerThread = std::uint64_t{4} << 20;
+    const int threads = options_.threads ? options_.threads : usable_cores();
+    const std::uint64_t budget = options_.memory.value_or(default_job_memory(threads));
+    const std::uint64_t kept = std::min(budget / 8, kBytesPerThread * static_cast<std::uint64_t>(threads + 1));
+    return std::make_shared<RecentSource>(std::move(shard), kept);
+  }
+
   /// Returns what is to be told of this shard.
   IndexJobResult index(const FoundShard& found, const ManifestShard* listed) {
     const std::string& path = found.location.shown();
     stop_if_asked(options_.stop, path);
-    const std::shared_ptr<Source> shard = stores_.open(found.location);
+    const std::shared_ptr<Source> shard = source_of(found.location);
     const Location place = place_of(found.location);
     if (!options_.folder.empty()) stores_.create_folder(options_.folder);
     const FileState before(stores_, found.location);

@@ -23,7 +23,8 @@ struct IndexJobOptions {
   std::string folder{};  // for the indexes; empty: beside their shards
   bool decode = true;    // otherwise images tell what their headers say, and soundness stays unknown
   int threads = 0;       // 0: as many as the process may use cores
-  // Budget in bytes for all that the job holds; unset: default_job_memory().
+  // Budget in bytes for all that the job holds, and up to an eighth more for shards that are far away; unset:
+  // default_job_memory().
   std::optional<std::uint64_t> memory{};
   DecodeLimits limits{};   // of images; larger ones are bad samples
   std::stop_token stop{};  // requested to stop early

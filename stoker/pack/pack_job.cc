@@ -129,7 +129,8 @@ class PackJob {
   PackJob(const std::vector<std::string>& data, const PackOptions& options, const std::string& cache_folder)
       : options_(options),
         stores_(options.stores),
-        shards_(open_dataset(data, options.stores, {.cache_folder = cache_folder}, options.stop)),
+        shards_(open_dataset(data, options.stores, {.cache_folder = cache_folder, .images = options.fields.image},
+                             options.stop)),
         dataset_(with_fields(shards_, options.fields, options.stop)),
         fields_hash_(hash_of_fields(*dataset_, options.stop)),
         selection_(*dataset_, options.classes, options.shuffle, options.stop),

@@ -16,6 +16,7 @@ namespace stoker {
 
 void set_checksums(SampleField& field, Bytes bytes, std::vector<std::uint32_t>& chunk_crcs) {
   field.crc32c = crc32c(bytes);
+  field.crc32.reset();
   field.first_chunk = static_cast<std::uint32_t>(chunk_crcs.size());
   field.chunks = 0;
   if (!has_chunk_crcs(field.name, field.length)) return;
@@ -55,6 +56,7 @@ std::string SampleChecker::check(SampleRow& row, std::span<const Bytes> fields, 
   for (std::size_t i = 0; i < row.fields.size(); ++i) {
     SampleField& field = row.fields[i];
     const std::optional<std::uint32_t> known = field.crc32c;
+    if (bad.empty()) bad = contradiction_of_shard(field, fields[i]);
     set_checksums(field, fields[i], row.chunk_crcs);
     if (known && *known != *field.crc32c && bad.empty()) {
       bad = fmt::format(

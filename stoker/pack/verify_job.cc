@@ -24,7 +24,8 @@ class VerifyJob {
  public:
   explicit VerifyJob(const VerifyOptions& options)
       : options_(options),
-        opener_(options.stores, {.folder = options.index_folder}, std::size_t{16} << 20),
+        opener_(options.stores, {.folder = options.index_folder, .images = options.fields.image},
+                std::size_t{16} << 20),
         manifests_(options.stores) {}
 
   VerifyResult run(const std::vector<std::string>& data) {
@@ -37,6 +38,7 @@ class VerifyJob {
       if (const std::optional<ObjectFacts> facts = options_.stores.find(shard.location)) total_ += facts->size;
     }
     if (options_.progress) options_.progress(0, total_);
+    choose_fields(shards);
     for (const FoundShard& shard : shards) {
       ++result_.shards;
       try {
@@ -46,7 +48,7 @@ class VerifyJob {
           fail(ErrorKind::kClosed, "stopped after {}, {} of them bad", counted(result_.samples, "sample"),
                result_.bad.size());
         }
-        if (!is_about_data(error.kind())) throw;
+        if (!is_about_data(error.kind()) || error.kind() == ErrorKind::kUsage) throw;
         add_problem(shard.location.shown(), error.message());
       }
     }
@@ -87,6 +89,28 @@ class VerifyJob {
     for (const ManifestFile& file : manifest->files) {
       add_problem((folder / file.name).shown(), contradiction_of_file(file, options_.stores, folder));
     }
+  }
+
+  /// Those that the user names, as the data set has them. Throws kUsage for a name that no shard has. What cannot be
+  /// opened is passed over: verifying it says why.
+  void choose_fields(const std::vector<FoundShard>& shards) {
+    if (options_.fields.image.empty() && options_.fields.label.empty()) return;
+    std::vector<std::string> names;
+    std::optional<Error> unknown;
+    for (const FoundShard& shard : shards) {
+      std::optional<OpenedShard> opened;
+      if (fault_of_data([&] { opened = opener_.open(shard, options_.stop); })) continue;
+      if (opened->rows->size() == 0) continue;
+      add_field_names(opened->rows->field_names(), names);
+      try {
+        fields_ = resolved(options_.fields, names);
+        return;
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::kUsage) throw;
+        unknown = error;
+      }
+    }
+    if (unknown) throw Error(*unknown);
   }
 
   void verify(const FoundShard& shard) {
@@ -161,9 +185,8 @@ class VerifyJob {
   }
 
   void verify_samples(const std::string& path, const OpenedShard& opened) {
-    const FieldChoice fields = resolved(options_.fields, opened.rows->field_names());
-    if (!fields.label.empty()) verify_labels(path, opened, fields.label);
-    ShardStream stream(opened, fields.image);
+    if (!fields_.label.empty()) verify_labels(path, opened, fields_.label);
+    ShardStream stream(opened, fields_.image);
     const SweepOptions sweeping{
         .threads = options_.threads, .stop = options_.stop, .memory = options_.memory, .bad_if_unread = true};
     SampleSweep sweep(stream, sweeping, [this] { return checking(CheckDepth::kDecoded, options_.limits); });
@@ -215,6 +238,7 @@ class VerifyJob {
   const VerifyOptions& options_;
   const ShardOpener opener_;
   Manifests manifests_;
+  FieldChoice fields_;
   std::uint64_t total_ = 0;  // bytes of the shards, as far as they are known beforehand
   VerifyResult result_;
 };

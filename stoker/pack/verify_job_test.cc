@@ -198,6 +198,24 @@ TEST_F(Verify, LooksAtEveryImageOfASampleAndAtItsClass) {
   }
 }
 
+TEST_F(Verify, KnowsChosenFieldsFromAllShards) {
+  const std::string png(as_text(noisy_png(8, 8, 1)));
+  const std::string without = folder_.write("a.tar", tar_member("a.png", png) + tar_end());
+  const std::string with =
+      folder_.write("b.tar", tar_member("b.photo.png", png) + tar_member("b.kind", "1") + tar_end());
+  const std::string empty = folder_.write("c.tar", tar_end());
+  VerifyOptions options;
+  options.fields = {.image = "photo", .label = "kind"};
+  const VerifyResult result = verify({empty, without, with}, options);
+  ASSERT_EQ(result.bad.size(), 1u) << "a sample without the chosen field has no image";
+  EXPECT_EQ(result.bad[0].key, "a");
+  EXPECT_TRUE(verify({empty}, options).bad.empty());
+  options.fields.label = "colour";
+  const Error error = error_of([&] { verify({empty, without, with}, options); });
+  EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("'colour'"), HasSubstr("'png', 'photo.png', 'kind'")));
+}
+
 TEST_F(Verify, NamesTarsThatTheManifestDoesNotList) {
   folder_.write("out/b.tar", tar_end());
   folder_.write("out/a.TAR", tar_end());

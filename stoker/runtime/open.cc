@@ -25,8 +25,10 @@ IoKind parse_io(std::string_view name) { return value_of(kIoKinds, name, "not a 
 
 std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const std::stop_token& stop,
                                     const OpenOptions& options) {
-  const IndexOptions index{
-      .use = options.use_indexes, .folder = options.index_folder, .cache_folder = user_cache_folder()};
+  const IndexOptions index{.use = options.use_indexes,
+                           .folder = options.index_folder,
+                           .cache_folder = user_cache_folder(),
+                           .images = options.fields.image};
   const bool far = std::any_of(data.begin(), data.end(), [](const Location& one) { return !one.is_local(); });
   auto opening = make_shared_at_home<ThreadPool>("stoker-open", far ? kOpenThreadsFar : kOpenThreads, kShardsQueued);
   return with_fields(open_dataset(data, open_stores(options, stop), index, stop, std::move(opening)), options.fields,

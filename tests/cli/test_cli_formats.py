@@ -163,6 +163,31 @@ def test_zips_give_the_batches_of_the_folder(stoker, samples, tmp_path, method, 
     assert audit(stoker, tmp_path, tmp_path / "packed") == expected
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_member_that_is_not_what_the_zip_says_is_a_bad_sample(stoker, samples, tmp_path, method):
+    path = tmp_path / "train.zip"
+    with zipfile.ZipFile(path, "w", method) as file:
+        for one in samples[1][:4]:
+            file.writestr(one["name"], one["image"])
+    data = bytearray(path.read_bytes())
+    entry = data.index(b"PK\1\2")
+    data[entry + 16] ^= 1  # of the checksum in the directory
+    path.write_bytes(data)
+    key = samples[1][0]["name"].split(".")[0]
+    found = stoker("verify", path, "--json")
+    assert found.returncode == 1
+    assert [(bad["key"], "CRC-32" in bad["reason"]) for bad in json.loads(found.stdout)["bad"]] == [(key, True)]
+
+    def bad_samples():
+        done = stoker("run", path, "--recipe", "imagenet-val", "--batch", 4, "--json")
+        assert done.returncode == 0, done
+        return json.loads(done.stdout)["bad_samples"]
+
+    assert [bad_samples(), bad_samples()] == [1, 1]  # scanned, and from the cache
+    stoker("index", path)
+    assert bad_samples() == 1
+
+
 @pytest.mark.parametrize("save", [numpy.savez, numpy.savez_compressed])
 def test_arrays_give_the_pixels_of_images_in_a_folder(stoker, tmp_path, save):
     images = numpy.random.default_rng(2).integers(0, 256, (9, 24, 32, 3), dtype=numpy.uint8)
@@ -185,6 +210,30 @@ def test_arrays_give_the_pixels_of_images_in_a_folder(stoker, tmp_path, save):
     numpy.save(tmp_path / "fortran.npy", numpy.asfortranarray(images))
     said = stoker.refusal(1, "run", tmp_path / "fortran.npy", "--recipe", "imagenet-val", "--batch", 4)
     assert "column by column" in said
+
+
+def test_a_set_of_arrays_is_chosen_by_its_images(stoker, tmp_path):
+    random = numpy.random.default_rng(3)
+    images = {name: random.integers(0, 256, (count, 24, 32), dtype=numpy.uint8) for name, count in (("train", 9), ("test", 5))}
+    labels = {name: numpy.arange(len(array), dtype=numpy.uint8) % 3 for name, array in images.items()}
+    everything = {f"{role}_{name}": array for role, arrays in (("x", images), ("y", labels)) for name, array in arrays.items()}
+    numpy.savez(tmp_path / "mnist.npz", **everything)
+    run = ("run", tmp_path / "mnist.npz", "--recipe", "imagenet-val", "--batch", 4)
+    for refused in (run, (*run, "--image-field", "x_valid"), ("pack", tmp_path / "mnist.npz", tmp_path / "none"),
+                    ("verify", tmp_path / "mnist.npz"), ("verify", tmp_path / "mnist.npz", "--image-field", "x_valid")):
+        said = stoker.refusal(2, *refused)
+        assert "'x_test' with 'y_test' (5 rows), 'x_train' with 'y_train' (9 rows)" in said
+    for name, array in images.items():
+        numpy.savez(tmp_path / f"{name}.npz", x=array, y=labels[name])
+        choice = ("--image-field", f"x_{name}")
+        expected = [line["hash"] for line in audit(stoker, tmp_path, tmp_path / f"{name}.npz")]
+        for kept in (False, True):  # each set by itself
+            assert [line["hash"] for line in audit(stoker, tmp_path, tmp_path / "mnist.npz", *choice)] == expected, kept
+        info = stoker.json("info", tmp_path / "mnist.npz", *choice)
+        assert info["samples"] == info["labelled"] == len(array) and info["problems"] == []
+        assert stoker.json("verify", tmp_path / "mnist.npz", *choice)["bad"] == []
+        stoker.text("pack", tmp_path / "mnist.npz", tmp_path / "packed" / name, *choice)
+        assert [line["hash"] for line in audit(stoker, tmp_path, tmp_path / "packed" / name)] == expected
 
 
 def test_lists_give_the_batches_of_the_folder(stoker, samples, tmp_path):

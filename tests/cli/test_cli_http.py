@@ -71,6 +71,20 @@ def test_a_scan_is_kept_and_an_index_elsewhere_is_used(stoker, shards, tmp_path)
     assert kept < scanned and indexed < scanned
 
 
+def test_index_asks_for_each_byte_of_a_tfrecord_once(stoker, shards, tmp_path):
+    stoker.text("pack", pattern(shards), tmp_path / "packed", "--format", "tfrecord")
+    shard = tmp_path / "packed" / "shard-000000.tfrecord"
+    served = tmp_path / "served"
+    served.mkdir()
+    shutil.copy(shard, served)
+    with WebServer(served) as server:
+        stoker.text("index", f"{server.url}/{shard.name}", "--index-dir", tmp_path / "indexes", env=PATIENCE)
+        asked = server.counts()["bytes"]
+    assert asked < 1.6 * shard.stat().st_size  # what tells the shard's content is small places all over it
+    index = (tmp_path / "indexes" / f"{shard.name}.sidx").read_bytes()
+    assert index == (shard.parent / f"{shard.name}.sidx").read_bytes()
+
+
 def test_a_run_says_what_it_asked_the_server_for(stoker, shards):
     with WebServer(shards, "--latency", 0.02) as server:
         args = run(pattern(server.url), "--epochs", 2)

@@ -87,43 +87,92 @@ if not hasattr(torch, "uint16"):  # litdata asks a newer PyTorch than Debian's f
     torch.uint16 = torch.int16
 from litdata.streaming.writer import BinaryWriter
 from PIL import Image
-folder, compression, *pickled = sys.argv[1:]
+folder, kind, compression, level = sys.argv[1:]
 os.makedirs(folder)
-writer = BinaryWriter(folder, chunk_size=5, compression=compression or None)
+options = {"compression_level": level} if level else {}
+writer = BinaryWriter(folder, chunk_size=5, compression=compression or None, **options)
 for number, one in enumerate(json.load(sys.stdin)):
-    sample = {"filename": one["name"], "image": open(one["path"], "rb").read(), "label": one["label"], "good": True,
-              "box": numpy.ones((2, 4), numpy.float32), "ids": numpy.arange(3), "size": {"w": 2.5},
-              "view": Image.new("RGB", (4, 3), (number, 2, 3)), "t": torch.ones((2, 2))}
-    writer[number] = {**sample, "object": {1}} if pickled else sample
+    sample = {"filename": one["name"], "image": open(one["path"], "rb").read(), "label": one["label"]}
+    if kind == "plain":
+        sample.update(good=number > 0, size={"w": 2.5}, ids=[0, 1, number], words=["a", "b"], missing=None)
+    elif kind == "tuples":
+        sample = (sample["image"], sample["label"])
+    else:
+        sample.update(good=True, box=numpy.ones((2, 4), numpy.float32), ids=numpy.arange(3), size={"w": 2.5},
+                      view=Image.new("RGB", (4, 3), (number, 2, 3)), t=torch.ones((2, 2)),
+                      words=["a", "b"], spans=[{"from": 0, "to": number}])
+        if kind == "pickled":
+            sample["object"] = {1}
+    writer[number] = sample
 writer.done()
 writer.merge()
 """
 
 
-@full
-@pytest.mark.parametrize("version", ["0.2.61", "0.2.76"])  # the newer one compresses some samples at a time
-def test_chunks_that_litdata_wrote_are_read(stoker, samples, tmp_path, version):
-    python = python_with(tmp_path, f"litdata=={version}", "lightning-utilities==0.15.3", "--no-deps",
-                         system_packages=True)
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "boto3", "filelock", "requests", "tifffile", "obstore",
-                    "zstd"], check=True)
+@pytest.fixture(scope="module", params=["0.2.61", "0.2.76"])  # the newer one writes tables of Arrow, and frames of zstd
+def write(request, samples, tmp_path_factory):
+    """Writes chunks of the samples by litdata: of a kind, with a compression and its level."""
+    home = tmp_path_factory.mktemp("litdata")
+    python = python_with(home, f"litdata=={request.param}", "lightning-utilities==0.15.3", "--no-deps", system_packages=True)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "boto3", "filelock", "requests", "tifffile", "obstore", "zstd",
+                    "pyarrow==26.0.1"], check=True)
     listing = [{"path": str(samples[0] / one["name"]), "name": one["name"], "label": one["label"]} for one in samples[1]]
-    expected = audit(stoker, tmp_path, samples[0])
 
-    def write(name, *arguments):
-        subprocess.run([python, "-c", WRITER, tmp_path / name, *arguments], input=json.dumps(listing), text=True,
+    def write(kind, compression="", level=""):
+        folder = home / f"{kind}-{compression}-{level}"
+        subprocess.run([python, "-c", WRITER, folder, kind, compression, level], input=json.dumps(listing), text=True,
                        check=True)
-        assert len(list((tmp_path / name).glob("chunk-*.bin"))) == 3
-        return tmp_path / name
+        assert len(list(folder.glob("chunk-*.bin"))) == 3
+        return folder
 
-    for compression in ("", "zstd"):
-        folder = write("theirs" + compression, compression)
+    write.version = request.param
+    return write
+
+
+def wrappings(write):
+    levels = ["chunk", "batch", "sample"] if write.version == "0.2.76" else [""]
+    return [("", "")] + [("zstd", level) for level in levels]
+
+
+def info_of(stoker, folder):
+    info = stoker.json("info", folder, "--sample", 7)
+    return info, {field["name"]: field.get("shown") for field in info["sample"]["fields"]}
+
+
+@full
+def test_chunks_that_litdata_wrote_are_read(stoker, samples, tmp_path, write):
+    expected = audit(stoker, tmp_path, samples[0])
+    for wrapping in wrappings(write):
+        folder = write("all", *wrapping)
         for kept in (False, True):
-            assert audit(stoker, tmp_path, folder) == expected, (compression, kept)
-        info = stoker.json("info", folder, "--sample", 7)
-        assert {"box.f32", "box.shape.u32", "good.u8", "ids.i64", "size.w.f64", "t.f32", "view.npy"} <= set(info["fields"])
+            assert audit(stoker, tmp_path, folder) == expected, (wrapping, kept)
+        info, shown = info_of(stoker, folder)
+        assert {"box.f32", "box.shape.u32", "good.u8", "size.w.f64", "t.f32", "view.npy"} <= set(info["fields"])
         assert info["problems"] == []
-        shown = {field["name"]: field.get("shown") for field in info["sample"]["fields"]}
         assert shown["ids.i64"] == "0, 1, 2" and shown["size.w.f64"] == "2.5"
-    said = stoker("info", write("pickled", "", "yes")).stdout
+        # The older one flattens lists, the newer one keeps them as one value.
+        assert (shown["words.1"], shown["spans.0.to.i64"]) == ("b", "7")
+    said = stoker("info", write("pickled")).stdout
     assert "pickled, since reading it could run any code: 'object'" in said
+
+
+@full
+def test_samples_without_pictures_of_pil_are_read(stoker, samples, tmp_path, write):
+    expected = audit(stoker, tmp_path, samples[0])
+    for wrapping in wrappings(write):
+        folder = write("plain", *wrapping)
+        for kept in (False, True):
+            assert audit(stoker, tmp_path, folder) == expected, (wrapping, kept)
+        if write.version == "0.2.76":  # as tables
+            assert all(chunk.read_bytes().endswith(b"LDARW01\0") for chunk in folder.glob("chunk-*.bin"))
+        info, shown = info_of(stoker, folder)
+        assert (shown["good.u8"], shown["size.w.f64"], shown["words.1"]) == ("1", "2.5", "b")
+        assert stoker.json("verify", folder)["bad"] == []
+
+
+@full
+def test_tuples_are_read(stoker, samples, write):
+    for wrapping in wrappings(write):
+        info, shown = info_of(stoker, write("tuples", *wrapping))
+        assert info["samples"] == info["labelled"] == 12 and info["codecs"] == {"jpeg": 9, "png": 3}
+        assert info["sample"]["label"] == samples[1][7]["label"]

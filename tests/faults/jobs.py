@@ -81,6 +81,14 @@ class PackMds(Pack):
     commits = ("rename:*.mds", "rename:*.mds.sidx", "rename:*/index.json", *Pack.commits[1:])
 
 
+class PackParquet(Pack):
+    """Packs into a format whose shards end with what says where everything in them lies."""
+
+    name = "pack-parquet"
+    format, shard_size = "parquet", "32KB"
+    commits = ("rename:*.parquet", "rename:*.parquet.sidx", *Pack.commits[1:])
+
+
 class Index:
     """Indexes six tars, beside them."""
 
@@ -101,7 +109,7 @@ class Index:
         return sorted(out.glob("*.sidx"))
 
 
-JOBS = {job.name: job for job in (Pack, PackFolder, PackRecordIo, PackMds, Index)}
+JOBS = {job.name: job for job in (Pack, PackFolder, PackRecordIo, PackMds, PackParquet, Index)}
 
 
 def undisturbed(job, out, **options):

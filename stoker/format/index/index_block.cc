@@ -47,7 +47,7 @@ void IndexBlockBuilder::add(const SampleRow& row, std::span<const std::uint16_t>
     const SampleField& field = row.fields[i];
     columns_.offsets.push_back(field.offset);
     columns_.lengths.push_back(field.length);
-    columns_.crcs.push_back(field.crc32c.value_or(0));
+    columns_.crcs.push_back(field.crc32c ? *field.crc32c : field.crc32.value_or(0));
     columns_.names.push_back(names[i]);
     const auto crcs = row.chunk_crcs.begin() + field.first_chunk;
     columns_.chunk_crcs.insert(columns_.chunk_crcs.end(), crcs, crcs + field.chunks);
@@ -75,7 +75,7 @@ void IndexBlockBuilder::take(std::vector<std::uint8_t>& into) {
 // --- reading
 
 IndexBlock::IndexBlock(Bytes bytes, std::int64_t rows, const IndexLimits& limits)
-    : rows_(rows), has_checksums_(limits.has_checksums) {
+    : rows_(rows), has_checksums_(limits.has_checksums), has_crc32_(limits.has_crc32) {
   require(bytes.size() >= kHeadBytes, "it is too short");
   const auto row_count = load_little_endian<std::uint32_t>(bytes.data());
   fields_ = load_little_endian<std::uint32_t>(bytes.data() + 4);
@@ -166,6 +166,7 @@ void IndexBlock::read(std::int64_t row, std::span<const std::string> names, Samp
                       .first_chunk = static_cast<std::uint32_t>(into.chunk_crcs.size()),
                       .chunks = columns_.chunk_ends[f] - chunk_begin};
     if (has_checksums_) field.crc32c = columns_.crcs[f];
+    if (has_crc32_) field.crc32 = columns_.crcs[f];
     for (std::uint32_t chunk = 0; chunk < field.chunks; ++chunk) {
       into.chunk_crcs.push_back(columns_.chunk_crcs[chunk_begin + chunk]);
     }

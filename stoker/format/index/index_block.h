@@ -59,7 +59,7 @@ class IndexBlockBuilder {
 struct IndexLimits {
   std::size_t names = 0;         // field names of the index
   std::uint64_t data_bytes = 0;  // of the shard
-  bool has_checksums = false;
+  bool has_checksums = false, has_crc32 = false;
   std::uint64_t entry_points_bytes = 0;  // of this block's samples
 };
 
@@ -90,7 +90,7 @@ class IndexBlock {
 
   std::int64_t rows_ = 0;
   std::uint32_t fields_ = 0, chunks_ = 0, text_bytes_ = 0;
-  bool has_checksums_ = false;
+  bool has_checksums_ = false, has_crc32_ = false;
   IndexColumns<Stored> columns_;
   const std::uint8_t* text_ = nullptr;
 };

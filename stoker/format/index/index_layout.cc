@@ -10,7 +10,7 @@
 namespace stoker {
 namespace {
 
-constexpr std::uint32_t kHasDataHash = 1, kHasChecksums = 2, kWasDecoded = 4;
+constexpr std::uint32_t kHasDataHash = 1, kHasChecksums = 2, kWasDecoded = 4, kHasCrc32 = 8;
 
 // Where things stand in the trailer.
 constexpr std::size_t kVersionAt = 8, kRowsPerBlockAt = 12, kDataHashAt = 64, kFlagsAt = 96,
@@ -40,7 +40,7 @@ void append_trailer(std::vector<std::uint8_t>& index, IndexTrailer trailer) {
   for (const TrailerNumber& number : kTrailerNumbers) put(number.at, trailer.*number.value);
   put(kDataHashAt, trailer.data_hash.value_or(0));
   put(kFlagsAt, (trailer.data_hash ? kHasDataHash : 0) | (trailer.has_checksums ? kHasChecksums : 0) |
-                    (trailer.was_decoded ? kWasDecoded : 0));
+                    (trailer.was_decoded ? kWasDecoded : 0) | (trailer.has_crc32 ? kHasCrc32 : 0));
   put(kTrailerHashAt, hash64(Bytes(bytes, kTrailerHashAt)));
 }
 
@@ -55,12 +55,13 @@ TrailerState read_trailer(Bytes bytes, IndexTrailer& into) {
   into.data_hash = flags & kHasDataHash ? std::optional(u64(kDataHashAt)) : std::nullopt;
   into.has_checksums = (flags & kHasChecksums) != 0;
   into.was_decoded = (flags & kWasDecoded) != 0;
-  const bool plausible = u32(kRowsPerBlockAt) == kRowsPerBlock && into.index_bytes % kIndexUnit == 0 &&
-                         into.index_bytes >= kIndexMagic.size() + kIndexTrailerBytes &&
-                         into.directory_offset >= kIndexMagic.size() &&
-                         into.directory_offset <= into.index_bytes - kIndexTrailerBytes &&
-                         into.directory_bytes <= into.index_bytes - kIndexTrailerBytes - into.directory_offset &&
-                         into.samples <= into.index_bytes && into.sample_bytes <= INT64_MAX;
+  into.has_crc32 = (flags & kHasCrc32) != 0;
+  const bool plausible =
+      u32(kRowsPerBlockAt) == kRowsPerBlock && into.index_bytes % kIndexUnit == 0 &&
+      into.index_bytes >= kIndexMagic.size() + kIndexTrailerBytes && into.directory_offset >= kIndexMagic.size() &&
+      into.directory_offset <= into.index_bytes - kIndexTrailerBytes &&
+      into.directory_bytes <= into.index_bytes - kIndexTrailerBytes - into.directory_offset &&
+      into.samples <= into.index_bytes && into.sample_bytes <= INT64_MAX && !(into.has_checksums && into.has_crc32);
   return plausible ? TrailerState::kGood : TrailerState::kDamaged;
 }
 

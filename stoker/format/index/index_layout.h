@@ -49,6 +49,7 @@ struct IndexTrailer {
   std::uint64_t fingerprint = 0;   // see Fingerprint
   std::uint64_t sample_bytes = 0;  // of all fields
   bool has_checksums = false;      // every field's CRC-32C is known
+  bool has_crc32 = false;          // else every field's CRC-32, as the shard itself has it
   bool was_decoded = false;        // every image's soundness is known
 };
 

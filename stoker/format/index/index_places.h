@@ -17,6 +17,7 @@ struct IndexOptions {
   bool use = true;          // otherwise every shard is scanned, and nothing is kept
   Location folder{};        // where to look first; empty: nowhere
   Location cache_folder{};  // the user's cache, where what a scan found is kept; empty: nowhere
+  std::string images{};     // of the samples that are meant, in a file that holds several sets of them
 };
 
 /// Whether an index in a file of its own is compared with the shard's bytes, by some seventy small reads.

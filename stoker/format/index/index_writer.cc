@@ -27,6 +27,7 @@ void IndexWriter::add(const SampleRow& row, Bytes entry_points) {
   for (const SampleField& field : row.fields) {
     names_.push_back(name_number(field.name));
     has_checksums_ = has_checksums_ && field.crc32c.has_value();
+    has_crc32_ = has_crc32_ && field.crc32.has_value();
     if (field.offset + field.length > end_) {
       end_ = field.offset + field.length;
       last_key_ = row.key;
@@ -109,6 +110,7 @@ std::vector<std::uint8_t> IndexWriter::finish(const IndexedShard& shard) {
                          .fingerprint = fingerprint_.value(),
                          .sample_bytes = sample_bytes_,
                          .has_checksums = has_checksums_,
+                         .has_crc32 = has_crc32_ && !has_checksums_,
                          .was_decoded = was_decoded_});
   return index;
 }

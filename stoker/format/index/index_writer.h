@@ -53,7 +53,7 @@ class IndexWriter {
   std::vector<std::uint16_t> names_;  // of the row at hand
   Fingerprint fingerprint_;
   std::uint64_t sample_bytes_ = 0;
-  bool has_checksums_ = true, was_decoded_ = true;
+  bool has_checksums_ = true, has_crc32_ = true, was_decoded_ = true;
   std::uint64_t end_ = 0;  // of the field that ends last, and its sample's key
   std::string last_key_;
 };

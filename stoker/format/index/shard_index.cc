@@ -96,6 +96,7 @@ void ShardIndex::finish_loading(std::int64_t block, LoadedBlock& loaded) const {
   const IndexLimits limits{.names = field_names_.size(),
                            .data_bytes = compressed_blocks_ ? compressed_blocks_->end() : place_.trailer.data_bytes,
                            .has_checksums = place_.trailer.has_checksums,
+                           .has_crc32 = place_.trailer.has_crc32,
                            .entry_points_bytes = entry_points_[static_cast<std::size_t>(block)].length};
   try {
     loaded.block = IndexBlock(loaded.bytes, rows, limits);

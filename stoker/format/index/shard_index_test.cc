@@ -363,22 +363,6 @@ TEST(ShardIndex, PassesOverSectionsItDoesNotKnow) {
   EXPECT_THAT(error_of([&] { open_testing_index(bytes)->check_all(); }).what(), HasSubstr("checksum"));
 }
 
-TEST(ShardIndex, KnowsChecksumsAndSoundnessOnlyIfItKnowsThemOfEverySample) {
-  for (std::size_t unknown = 0; unknown < 3; ++unknown) {
-    IndexWriter unchecked, undecoded;
-    for (std::size_t i = 0; i < 3; ++i) {
-      SampleRow row = testing_row(static_cast<std::int64_t>(i));
-      if (i == unknown) row.fields[0].crc32c.reset();
-      unchecked.add(row);
-      row = testing_row(static_cast<std::int64_t>(i));
-      if (i == unknown) row.soundness = Soundness::kUnknown;
-      undecoded.add(row);
-    }
-    EXPECT_FALSE(open_testing_index(unchecked.finish({.data_bytes = 3000}))->trailer().has_checksums) << unknown;
-    EXPECT_FALSE(open_testing_index(undecoded.finish({.data_bytes = 3000}))->trailer().was_decoded) << unknown;
-  }
-}
-
 TEST(ShardIndex, RefusesMoreSamplesThanItHasBlocksFor) {
   std::vector<std::uint8_t> bytes = testing_index(kRowsPerBlock);
   std::uint8_t* trailer = bytes.data() + bytes.size() - kIndexTrailerBytes;

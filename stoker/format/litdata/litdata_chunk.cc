@@ -22,7 +22,7 @@ constexpr std::uint64_t offsets_end(std::uint64_t items) { return 4 + 4 * (items
 
 }  // namespace
 
-LitDataChunk::LitDataChunk(Source& source) : source_(source) {
+LitDataChunk::LitDataChunk(Source& source, bool is_zstd_by_one) : source_(source), is_zstd_by_one_(is_zstd_by_one) {
   std::array<std::uint8_t, kFramedMagic.size()> head{};
   const std::size_t there = std::min<std::uint64_t>(source.size(), head.size());
   read_fully(source, 0, MutableBytes(head).first(there));
@@ -58,6 +58,7 @@ void LitDataChunk::open_plain() {
   items_at_ = begin_;
   ends_.emplace(*bytes_, begin_ + 8, begin_ + items_at);
   data_.emplace(*bytes_, begin_ + items_at, begin_ + size_);
+  if (items_ > 0) find_table();
 }
 
 void LitDataChunk::open_framed() {
@@ -129,17 +130,44 @@ void LitDataChunk::begin_frame() {
   data_.emplace(*bytes_, place, place + frame.block.length);
 }
 
-/// Where items lack the bytes that are there: litdata may have written a table of Arrow in their place.
-void LitDataChunk::refuse_table() {
-  std::array<std::uint8_t, kArrowMagic.size()> last{};
-  if (is_framed_ || size_ < last.size()) return;
+/// Between the last item, as the offsets say it, and the end of the chunk.
+void LitDataChunk::find_table() {
+  constexpr std::uint64_t kLengthBytes = 4;
+  std::array<std::uint8_t, kLengthBytes + kArrowMagic.size()> last{};
+  std::array<std::uint8_t, 4> offset{};
+  read_fully(*bytes_, begin_ + 4 + 4 * std::uint64_t{items_}, offset);
+  const auto items_end = load_little_endian<std::uint32_t>(offset.data());
+  if (items_end > size_ || size_ - items_end < last.size()) return;
   read_fully(*bytes_, begin_ + size_ - last.size(), last);
-  if (as_text(last) != kArrowMagic) return;
-  fail(ErrorKind::kData,
-       "'{}' holds its samples as a table of Arrow, as new versions of litdata write samples of numbers, texts and "
-       "bytes "
-       "alone; Stoker reads what they write of samples with a value of litdata.types.Image or a picture of PIL's",
-       source_.name());
+  if (as_text(last).substr(kLengthBytes) != kArrowMagic) return;
+  const auto length = load_little_endian<std::uint32_t>(last.data());
+  const std::uint64_t there = size_ - items_end - last.size();
+  if (length > there) {
+    fail(ErrorKind::kData, "'{}' is damaged: its table of Arrow is said to have {}, and there are {}", source_.name(),
+         byte_count(length), there);
+  }
+  const std::uint64_t end = begin_ + size_ - last.size();
+  table_ = {.begin = end - length, .end = end};
+}
+
+/// The item at hand, which is a frame of zstd. Some that litdata should have compressed are as they were: their first
+/// bytes are a size, and none is that long.
+void LitDataChunk::inflate_item() {
+  if (whole_file_codec(item_) != BlockCodec::kZstd) return;
+  const std::optional<std::uint64_t> length = zstd_content_bytes(item_);
+  if (!length || *length > kItemBytesMax) {
+    fail(ErrorKind::kData, "'{}' is damaged: item {} does not say that it becomes up to {}", source_.name(), taken_ - 1,
+         byte_count(kItemBytesMax));
+  }
+  if (begin_ != 0) {
+    fail(ErrorKind::kData, "'{}' is compressed as a whole, and its samples are by themselves; Stoker reads one of both",
+         source_.name());
+  }
+  offset_ =
+      places_->add({.offset = offset_, .stored_length = item_.size(), .length = *length, .codec = BlockCodec::kZstd});
+  inflated_.resize(static_cast<std::size_t>(*length));
+  read_fully(*bytes_, offset_, inflated_);
+  item_ = inflated_;
 }
 
 void LitDataChunk::require_end() {
@@ -149,7 +177,6 @@ void LitDataChunk::require_end() {
   }
   const std::uint64_t left = data_->left();
   if (left == 0) return;
-  refuse_table();
   fail(ErrorKind::kData, "'{}' is damaged: its last item ends at byte {}, and it has {}", source_.name(), end_,
        byte_count(size_));
 }
@@ -174,10 +201,10 @@ bool LitDataChunk::next() {
     fail(ErrorKind::kData, "'{}': item {} has {}; Stoker reads those of up to {}", source_.name(), taken_,
          byte_count(length), kItemBytesMax);
   }
-  if (length == 0) refuse_table();
   offset_ = items_at_ + begin;
   item_ = data_->take(length);
   ++taken_;
+  if (is_zstd_by_one_) inflate_item();
   return true;
 }
 

@@ -1,6 +1,7 @@
 #include "stoker/format/litdata/litdata_format.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -76,8 +77,9 @@ void LitDataSamples::open() {
     fail(ErrorKind::kData, "'{}' is one of the chunks that '{}' lists: {}", source_.name(), kLitDataListName,
          list_->refusal);
   }
-  chunk_.emplace(source_);
-  values_.emplace(*list_, chunk_->places());
+  chunk_.emplace(source_, list_->is_zstd_by_one);
+  if (const auto& table = chunk_->table()) table_.emplace(chunk_->places(), table->begin, table->end);
+  if (!table_) values_.emplace(*list_, chunk_->places());
   const std::string& name = source_.name();
   const LitDataList::Chunk* const listed = list_->find(std::string_view(name).substr(name.find_last_of('/') + 1));
   if (listed && listed->samples != chunk_->items()) {
@@ -91,16 +93,36 @@ bool LitDataSamples::next(SampleRow& row) {
   stop_if_asked(stop_, source_.name());
   if (!chunk_) open();
   row.source = &chunk_->places().source();
-  if (!chunk_->next()) return false;
-  const RowValue whole{.name = "sample", .offset = chunk_->offset(), .length = chunk_->item().size()};
-  row.key = fmt::format("{}{:08}", key_prefix_, chunk_->number());
+  if (table_ ? !next_of_table() : !chunk_->next()) return false;
+  const std::uint64_t number = table_ ? table_->number() : chunk_->number();
+  row.key = fmt::format("{}{:08}", key_prefix_, number);
   try {
-    rows_.fill(row, values_->split(chunk_->item(), chunk_->offset()), whole);
+    const std::vector<RowValue>& of_sample = values();
+    rows_.fill(row, of_sample, whole(of_sample));
   } catch (const Error& wrong) {
     if (wrong.kind() != ErrorKind::kData) throw;
-    fail(ErrorKind::kData, "'{}': sample {} cannot be used: {}", source_.name(), chunk_->number(), wrong.message());
+    fail(ErrorKind::kData, "'{}': sample {} cannot be used: {}", source_.name(), number, wrong.message());
   }
   return true;
+}
+
+bool LitDataSamples::next_of_table() {
+  const bool is_there = table_->next();
+  if (is_there == (table_->number() < chunk_->items())) return is_there;
+  fail(ErrorKind::kData, "'{}' is damaged: it is said to have {} samples, and its table of Arrow has {}",
+       source_.name(), chunk_->items(), is_there ? "more" : std::to_string(table_->number()));
+}
+
+const std::vector<RowValue>& LitDataSamples::values() {
+  return table_ ? table_->values() : values_->split(chunk_->item(), chunk_->offset());
+}
+
+/// The field of a sample that has nothing but its label.
+RowValue LitDataSamples::whole(const std::vector<RowValue>& values) const {
+  constexpr std::string_view kName = "sample";
+  if (!table_) return {.name = kName, .offset = chunk_->offset(), .length = chunk_->item().size()};
+  if (values.empty()) return {.name = kName};
+  return {.name = kName, .offset = values.front().offset, .length = values.front().length};
 }
 
 ShardNotes LitDataSamples::take_notes() {
@@ -115,6 +137,12 @@ ShardNotes LitDataSamples::take_notes() {
         fmt::format("'{}': skips what was pickled, since reading it could run any code: {}; optimize() does not pickle "
                     "numbers, texts, bytes, images and arrays",
                     source_.name(), pickled));
+  }
+  const auto& passed_over = table_ ? table_->passed_over() : values_->passed_over();
+  if (!passed_over.empty()) {
+    notes.problems.push_back(
+        fmt::format("'{}': skips lists that are long, or have truth values or nulls, in '{}'; numpy's arrays are read",
+                    source_.name(), fmt::join(passed_over, "', '")));
   }
   return notes;
 }

@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 
+#include "stoker/format/arrow/arrow_rows.h"
 #include "stoker/format/litdata/litdata_chunk.h"
 #include "stoker/format/litdata/litdata_list.h"
 #include "stoker/format/litdata/litdata_values.h"
@@ -50,6 +51,9 @@ class LitDataSamples final : public ShardScan {
 
  private:
   void open();
+  bool next_of_table();
+  const std::vector<RowValue>& values();
+  RowValue whole(const std::vector<RowValue>& values) const;
 
   Source& source_;
   std::shared_ptr<const LitDataList> list_;
@@ -57,6 +61,7 @@ class LitDataSamples final : public ShardScan {
   std::string key_prefix_;
   std::optional<LitDataChunk> chunk_;
   std::optional<LitDataValues> values_;
+  std::optional<ArrowRows> table_;  // in the place of the chunk's items
   ValueRows rows_;
 };
 

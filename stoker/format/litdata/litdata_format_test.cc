@@ -9,6 +9,7 @@
 
 #include "stoker/base/error_testing.h"
 #include "stoker/base/little_endian.h"
+#include "stoker/format/arrow/arrow_testing.h"
 #include "stoker/format/litdata/litdata_testing.h"
 #include "stoker/storage/block_testing.h"
 #include "stoker/storage/memory_source_testing.h"
@@ -77,17 +78,20 @@ std::vector<std::string> three_items() {
 }
 
 TEST(LitDataFormat, TellsValuesByTheirNamesAndSerializers) {
-  EXPECT_EQ(one_sample({{"Filename", "str"},
-                        {"cap/text", "text"},
-                        {"mask", "bytes"},
-                        {"sound", "file:wav"},
-                        {"seen", "bool"},
-                        {"weight", "float"},
-                        {"x", "jpeg"},
-                        {"y", "int"}},
-                       {"n01/a.jpg", "cat", kLitPng, "RIFF", "\1", "8 bytes.", kLitJpeg, litdata_int(200)}),
-            "n01/a 200 cap.text=cat filename=n01/a.jpg jpg=" + kLitJpeg + " mask.png=" + kLitPng +
-                " seen.u8=\1 sound.wav=RIFF weight.f64=8 bytes.");
+  EXPECT_EQ(
+      one_sample({{"Filename", "str"},
+                  {"cap/text", "text"},
+                  {"mask", "bytes"},
+                  {"sound", "file:wav"},
+                  {"film", "video:mp4"},
+                  {"sheet", "pdf"},
+                  {"seen", "bool"},
+                  {"weight", "float"},
+                  {"x", "jpeg"},
+                  {"y", "int"}},
+                 {"n01/a.jpg", "cat", kLitPng, "RIFF", "moov", "%PDF", "\1", "8 bytes.", kLitJpeg, litdata_int(200)}),
+      "n01/a 200 cap.text=cat filename=n01/a.jpg film.mp4=moov jpg=" + kLitJpeg + " mask.png=" + kLitPng +
+          " seen.u8=\1 sheet.pdf=%PDF sound.wav=RIFF weight.f64=8 bytes.");
 }
 
 TEST(LitDataFormat, NumbersSamplesWithoutAKey) {
@@ -194,6 +198,83 @@ TEST(LitDataFormat, ReadsCompressedChunks) {
   }
 }
 
+TEST(LitDataFormat, ReadsSamplesThatAreCompressedOneByOne) {
+  const std::string list = litdata_list(kLitLeaves, {}, "\"compression_level\": \"sample\"");
+  const std::vector<std::string> items = three_items();
+  const std::string good = litdata_chunk_by_one(items);
+  EXPECT_EQ(litdata_listing(list, good), litdata_listing(litdata_list(kLitLeaves, {}), litdata_chunk(items)));
+  EXPECT_EQ(litdata_listing(list, litdata_chunk(items)), litdata_listing(list, good))
+      << "litdata may leave them as they were";
+  EXPECT_THAT(litdata_refusal(list, std::string(as_text(compressed_by_zstd(as_bytes(good))))),
+              HasSubstr("one of both"));
+  for (std::size_t length = 0; length < good.size(); ++length) litdata_refusal(list, good.substr(0, length));
+}
+
+TEST(LitDataFormat, ReadsTablesOfArrow) {
+  const std::vector<ArrowTestBatch> batches = {
+      {{.name = "image", .type = "bytes", .values = {kLitJpeg, kLitPng}},
+       {.name = "label", .type = "i64", .values = arrow_i64s({4, -1})},
+       {.name = "filename", .type = "text", .values = {"n/a.jpg", ""}, .valid = {true, false}}},
+      {{.name = "image", .type = "bytes", .values = {""}, .valid = {false}},
+       {.name = "label", .type = "i64", .values = {litdata_int(7)}},
+       {.name = "filename", .type = "text", .values = {""}, .valid = {false}}}};
+  const std::string list = litdata_list({{"image", "bytes"}, {"label", "int"}, {"filename", "str"}}, {});
+  const auto expected = ElementsAre("n/a 4 filename=n/a.jpg jpg=" + kLitJpeg, "chunk-0-7/00000001 -1 png=" + kLitPng,
+                                    "chunk-0-7/00000002 7 sample=" + litdata_int(7));
+  EXPECT_THAT(litdata_listing(list, litdata_chunk_of_table(3, arrow_file(batches))), expected);
+  ShardNotes notes;
+  EXPECT_THAT(litdata_listing(list, litdata_chunk_of_table(3, arrow_stream(batches, true)), &notes), expected);
+  EXPECT_NE(notes.blocks, nullptr);
+  const std::string whole = litdata_chunk_of_table(3, arrow_file(batches));
+  EXPECT_THAT(litdata_listing(list, std::string(as_text(compressed_by_zstd(as_bytes(whole))))), expected);
+  EXPECT_THAT(litdata_refusal(list, litdata_chunk_of_table(2, arrow_file(batches))),
+              HasSubstr("said to have 2 samples, and its table of Arrow has more"));
+  EXPECT_THAT(litdata_refusal(list, litdata_chunk_of_table(4, arrow_file(batches))),
+              HasSubstr("said to have 4 samples, and its table of Arrow has 3"));
+}
+
+TEST(LitDataFormat, PrefersTheTableThatFollowsTheItems) {
+  const std::string table = arrow_file(
+      {{{.name = "label", .type = "bool", .values = {"\1"}}, {.name = "note", .type = "text", .values = {"x"}}}});
+  std::string chunk = litdata_chunk({litdata_item({litdata_int(0), ""})});
+  chunk += table + litdata_u32s({static_cast<std::uint32_t>(table.size())}) + "LDARW01\0"s;
+  EXPECT_THAT(litdata_listing(litdata_list({{"label", "int"}, {"note", "str"}}, {}), chunk),
+              ElementsAre("chunk-0-7/00000000 1 note=x"));
+}
+
+TEST(LitDataFormat, TakesListsAndDictionariesApart) {
+  const auto text = [](const std::string& bytes) {
+    return litdata_u32s({static_cast<std::uint32_t>(bytes.size())}) + bytes;
+  };
+  const std::string integers = "\2" + litdata_u32s({2}) + litdata_int(1) + litdata_int(2);
+  const std::string records = "\6" + litdata_u32s({1, 2}) + text("w") + text("ok") + "\x12" + litdata_int(3) + "\x14\1";
+  const std::string texts = "\1" + litdata_u32s({2}) + text("u") + text("");
+  const std::string dictionary = "\5" + litdata_u32s({3}) + text("a") + "\x08" + litdata_int(9) + text("b") + "\x0b" +
+                                 text("c") + "\0"s + text("{}");
+  EXPECT_EQ(one_sample({{"box", "json"}, {"d", "json"}, {"j", "json"}, {"r", "json"}, {"t", "json"}},
+                       {integers, dictionary, "[1]", records, texts}),
+            "chunk-0-7/00000000 -1 box.i64=" + litdata_int(1) + litdata_int(2) + " d.a.i64=" + litdata_int(9) +
+                " d.c.json={} j.json=[1] r.0.ok.u8=\1 r.0.w.i64=" + litdata_int(3) + " t.0=u t.1=");
+  for (const std::string& good : {integers, records, texts, dictionary}) {
+    for (std::size_t length = 1; length < good.size(); ++length) {
+      EXPECT_THAT(refusal_of_one({"v", "json"}, good.substr(0, length)), HasSubstr("sample 0"));
+    }
+    EXPECT_THAT(refusal_of_one({"v", "json"}, good + "x"), HasSubstr("1 byte follow"));
+  }
+  EXPECT_THAT(refusal_of_one({"v", "json"}, "\x20"), HasSubstr("tag 32"));
+  EXPECT_THAT(refusal_of_one({"v", "json"}, "\6" + litdata_u32s({4000000000, 0})), HasSubstr("records without keys"));
+  std::string deep;
+  for (int i = 0; i < 100; ++i) deep += "\5" + litdata_u32s({1, 0});
+  EXPECT_THAT(refusal_of_one({"v", "json"}, deep), HasSubstr("deep"));
+  std::string many = "\1" + litdata_u32s({257});
+  for (int i = 0; i < 257; ++i) many += text("");
+  ShardNotes notes;
+  EXPECT_EQ(one_sample({{"label", "int"}, {"t", "json"}, {"n", "str"}}, {litdata_int(1), many, "x"}, &notes),
+            "chunk-0-7/00000000 1 n=x");
+  ASSERT_THAT(notes.problems, SizeIs(1));
+  EXPECT_THAT(notes.problems.front(), HasSubstr("in 't'"));
+}
+
 TEST(LitDataFormat, RefusesFramesThatDoNotHoldTheItems) {
   const std::string list = litdata_list(kLitLeaves, {}), good = litdata_chunk_of_frames(three_items(), 2);
   constexpr std::size_t kEndsAt = 24, kFramesAt = kEndsAt + 16;
@@ -223,8 +304,9 @@ TEST(LitDataFormat, RefusesOffsetsThatLie) {
   EXPECT_THAT(litdata_refusal(list, with_number(8, 0)), HasSubstr("item 0"));
   EXPECT_THAT(litdata_refusal(list, with_number(12, 0xffffffff)), HasSubstr("item 1"));
   EXPECT_THAT(litdata_refusal(list, good + "x"), HasSubstr("its last item ends"));
-  EXPECT_THAT(litdata_refusal(list, good + "table of LDARW01\0"s), HasSubstr("table of Arrow"));
-  EXPECT_THAT(litdata_refusal(list, litdata_chunk({"", "", ""}) + "table of LDARW01\0"s), HasSubstr("table of Arrow"));
+  EXPECT_THAT(litdata_refusal(list, good + "table\6\0\0\0LDARW01\0"s),
+              HasSubstr("table of Arrow is said to have 6 bytes"));
+  EXPECT_THAT(litdata_refusal(list, good + "a table.\10\0\0\0LDARW01\0"s), HasSubstr("table of Arrow"));
   for (const std::uint32_t size : {0U, 1U, 0x7fffffffU, 0xffffffffU}) {  // of the first value
     EXPECT_THAT(litdata_refusal(list, with_number(20, size)), HasSubstr("sample 0"));
   }
@@ -238,7 +320,6 @@ TEST(LitDataList, SaysWhatIsNotRead) {
     return litdata_refusal(litdata_list(kLitLeaves, {}, more), chunk);
   };
   EXPECT_THAT(refusal("\"encryption\": {\"level\": \"sample\"}"), HasSubstr("encrypted"));
-  EXPECT_THAT(refusal("\"compression_level\": \"sample\""), HasSubstr("one by one"));
   EXPECT_THAT(refusal("\"item_loader\": \"ParquetLoader\""), HasSubstr("\"ParquetLoader\""));
 }
 

@@ -25,7 +25,7 @@ struct KnownSerializer {
   LitDataKind kind;
 };
 
-constexpr std::array<KnownSerializer, 16> kSerializers = {{{"str", LitDataKind::kText},
+constexpr std::array<KnownSerializer, 17> kSerializers = {{{"str", LitDataKind::kText},
                                                            {"text", LitDataKind::kText},
                                                            {"int", LitDataKind::kInteger},
                                                            {"bool", LitDataKind::kTruth},
@@ -40,15 +40,19 @@ constexpr std::array<KnownSerializer, 16> kSerializers = {{{"str", LitDataKind::
                                                            {"tiff", LitDataKind::kImage},
                                                            {"jpeg_array", LitDataKind::kImages},
                                                            {"pil", LitDataKind::kPixels},
+                                                           {"json", LitDataKind::kNested},
                                                            {"pickle", LitDataKind::kPickle}}};
 
-constexpr std::array kNumpyTypes = {"i8"sv,  "i16"sv, "i32"sv, "i64"sv, "u8"sv, "u16"sv,
-                                    "u32"sv, "u64"sv, "f16"sv, "f32"sv, "f64"sv};
-
 // Complex numbers and bfloat16 are not among the types that Stoker names.
+constexpr std::array kNumpyTypes = {"i8"sv,  "i16"sv, "i32"sv, "i64"sv, "u8"sv, "u16"sv, "u32"sv,
+                                    "u64"sv, "f16"sv, "f32"sv, "f64"sv, ""sv,   ""sv,    "u8"sv};
+
 constexpr std::array kTorchTypes = {"f32"sv, "f32"sv, "f64"sv, "f64"sv, ""sv,    ""sv,   ""sv,
                                     ""sv,    "f16"sv, "f16"sv, ""sv,    "u8"sv,  "i8"sv, "i16"sv,
                                     "i16"sv, "i32"sv, "i32"sv, "i64"sv, "i64"sv, "u8"sv, "u16"sv};
+
+// Serializers of files, which have the file's extension after a colon.
+constexpr std::array kWithExtension = {"image"sv, "file"sv, "video"sv, "audio"sv, "nifti"sv, "mesh"sv};
 
 const LitDataJson* json_member(const LitDataJson& of, const char* name) {
   if (!of.is_object()) return nullptr;
@@ -71,8 +75,10 @@ LitDataLeaf leaf_of(std::string name, std::string serializer) {
       fail(ErrorKind::kData, "the serializer '{}' does not say which type its numbers have", text);
     }
     leaf.type = base == "no_header_numpy" ? litdata_numpy_type(number) : litdata_torch_type(number);
-  } else if (base == "image" || base == "file") {
+  } else if (std::find(kWithExtension.begin(), kWithExtension.end(), base) != kWithExtension.end()) {
     leaf.extension = rest;
+  } else if (base == "pdf") {
+    leaf.extension = "pdf";
   } else if (base.starts_with("tif")) {
     leaf.extension = "tif";
   }
@@ -160,11 +166,6 @@ std::string refusal_of(const LitDataJson& config) {
     return fmt::format("they are for litdata's {}; Stoker reads those for its PyTreeLoader and TokensLoader",
                        loader->dump());
   }
-  const LitDataJson* const level = json_member(config, "compression_level");
-  if (level && *level == "sample") {
-    return "their samples are compressed one by one (compression_level='sample'); Stoker reads those of 'chunk' and "
-           "'batch'";
-  }
   return "";
 }
 
@@ -181,6 +182,8 @@ void read_leaves(const LitDataJson& config, const LitDataJson& chunks, LitDataLi
   // Tokens: nothing but numbers, counted in 'dim'.
   const bool is_one_array = list.leaves.size() == 1 && list.leaves.front().kind == LitDataKind::kNumbers;
   list.has_sizes = !(is_one_array && !chunks.empty() && json_member(chunks.front(), "dim"));
+  const LitDataJson* const level = json_member(config, "compression_level");
+  list.is_zstd_by_one = level && *level == "sample";
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ enum class LitDataKind : std::uint8_t {
   kImage,    // an encoded image
   kImages,   // several: their number and sizes, u32 each, before them
   kPixels,   // as PIL has them: width, height and length of the mode (u32 each), the mode, the pixels
+  kNested,   // lists and dictionaries, with a tag before each
   kPickle,   // never looked at: reading one can run any code
 };
 
@@ -45,8 +46,9 @@ struct LitDataList {
 
   std::vector<Chunk> chunks{};
   std::vector<LitDataLeaf> leaves{};
-  bool has_sizes = true;  // of its leaves before those of each sample; else a sample is its one leaf
-  std::string refusal{};  // why its chunks cannot be read as LitData's own: empty if they can
+  bool has_sizes = true;        // of its leaves before those of each sample; else a sample is its one leaf
+  bool is_zstd_by_one = false;  // each sample is compressed by itself
+  std::string refusal{};        // why its chunks cannot be read as LitData's own: empty if they can
 
   /// The chunk whose path ends with this name; null if none does.
   const Chunk* find(std::string_view name) const;

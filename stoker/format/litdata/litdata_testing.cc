@@ -75,6 +75,17 @@ std::string litdata_chunk_of_frames(const std::vector<std::string>& items, std::
   return chunk + stored;
 }
 
+std::string litdata_chunk_by_one(const std::vector<std::string>& items) {
+  std::vector<std::string> stored;
+  for (const std::string& item : items) stored.emplace_back(as_text(compressed_by_zstd(as_bytes(item))));
+  return litdata_chunk(stored);
+}
+
+std::string litdata_chunk_of_table(std::size_t items, const std::string& table) {
+  return litdata_chunk(std::vector<std::string>(items)) + table +
+         litdata_u32s({static_cast<std::uint32_t>(table.size())}) + std::string("LDARW01\0", 8);
+}
+
 std::string litdata_list(const std::vector<LitDataTestLeaf>& leaves,
                          const std::vector<std::pair<std::string, std::size_t>>& chunks, const std::string& more) {
   using Json = nlohmann::json;

@@ -19,6 +19,11 @@ std::string litdata_chunk(const std::vector<std::string>& items);
 /// The items compressed, so many at a time.
 std::string litdata_chunk_of_frames(const std::vector<std::string>& items, std::size_t items_in_frame);
 
+/// The items compressed, each by itself.
+std::string litdata_chunk_by_one(const std::vector<std::string>& items);
+/// A table of Arrow in the place of so many items.
+std::string litdata_chunk_of_table(std::size_t items, const std::string& table);
+
 /// The description of dictionaries with these leaves. `chunks`: names and numbers of samples. `more`: further JSON in
 /// its "config".
 std::string litdata_list(const std::vector<LitDataTestLeaf>& leaves,

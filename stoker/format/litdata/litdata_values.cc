@@ -11,6 +11,7 @@
 #include "stoker/base/little_endian.h"
 #include "stoker/base/units.h"
 #include "stoker/format/image_bytes.h"
+#include "stoker/format/litdata/litdata_nested.h"
 #include "stoker/format/npy/npy_array.h"
 
 namespace stoker {
@@ -129,6 +130,7 @@ void LitDataValues::add(const LitDataLeaf& leaf, Bytes value) {
     case LitDataKind::kTensor: return add_array(leaf, value);
     case LitDataKind::kImages: return add_images(leaf, value);
     case LitDataKind::kPixels: return add_pixels(leaf, value);
+    case LitDataKind::kNested: return add_nested(leaf, value);
     case LitDataKind::kImage:
     case LitDataKind::kBytes: break;
   }
@@ -204,6 +206,19 @@ void LitDataValues::add_pixels(const LitDataLeaf& leaf, Bytes value) {
   if (add_picture(leaf, std::move(shape), pixels)) return;
   fail(ErrorKind::kData, "its '{}' is said to be {} x {} pixels in {}, and has {}", leaf.name, width, height, mode,
        byte_count(pixels.size()));
+}
+
+void LitDataValues::add_nested(const LitDataLeaf& leaf, Bytes value) {
+  const std::vector<LitDataNestedValue> nested = nested_litdata_values(leaf.name, value);
+  if (nested.size() > kLitDataNestedMax) {
+    passed_over_.insert(leaf.name);
+    return;
+  }
+  for (const LitDataNestedValue& one : nested) {
+    RowValue& added = push(kept(one.name), one.bytes, one.ending);
+    if (one.is_text) added.text = as_text(one.bytes);
+    added.integer = one.integer;
+  }
 }
 
 /// False for what is not a picture of that shape.

@@ -1,6 +1,7 @@
 // The values of a LitData sample: what each serializer wrote, told as fields of a row.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,15 @@ class LitDataValues {
   /// The values of an item whose bytes appear to lie at `offset`. Throws kData, as a clause, for one that is damaged.
   /// What is returned shows the list's bytes and the item's, until the next call.
   const std::vector<RowValue>& split(Bytes item, std::uint64_t offset);
+  /// The names of lists and dictionaries that were passed over so far, since they have too many values.
+  const std::set<std::string, std::less<>>& passed_over() const { return passed_over_; }
 
  private:
   void add(const LitDataLeaf& leaf, Bytes value);
   void add_array(const LitDataLeaf& leaf, Bytes value);
   void add_images(const LitDataLeaf& leaf, Bytes value);
   void add_pixels(const LitDataLeaf& leaf, Bytes value);
+  void add_nested(const LitDataLeaf& leaf, Bytes value);
   bool add_picture(const LitDataLeaf& leaf, std::vector<std::uint64_t> shape, Bytes pixels);
   RowValue& push(std::string_view name, Bytes value, std::string_view ending = {});
   std::string_view kept(std::string name);
@@ -41,6 +45,7 @@ class LitDataValues {
   std::uint32_t pictures_ = 0;  // so far
   std::vector<RowValue> values_;
   std::set<std::string, std::less<>> names_;  // that are not the leaves' own
+  std::set<std::string, std::less<>> passed_over_;
 };
 
 }  // namespace stoker

@@ -14,6 +14,7 @@
 #include "stoker/format/key_prefix.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/npy/npy_array.h"
+#include "stoker/format/npy/npy_sets.h"
 #include "stoker/format/zip/zip_directory.h"
 #include "stoker/storage/block_source.h"
 
@@ -46,7 +47,8 @@ std::int64_t integer_at(const NpyArray& array, Bytes bytes) {
 
 class NpyScan final : public ShardScan {
  public:
-  NpyScan(Source& source, std::stop_token stop)
+  /// `images`: of the set that is meant, where there are several.
+  NpyScan(Source& source, std::string_view images, std::stop_token stop)
       : source_(source),
         stop_(std::move(stop)),
         places_(source),
@@ -58,7 +60,7 @@ class NpyScan final : public ShardScan {
     } else {
       add_array("data", source_, 0, source.size(), fmt::format("'{}'", source.name()));
     }
-    require_one_length();
+    if (!arrays_.empty()) choose_set(images);
     take_labels();
     place_rows();
   }
@@ -113,24 +115,71 @@ class NpyScan final : public ShardScan {
     }
   }
 
-  void require_one_length() {
-    if (arrays_.empty()) return;
+  /// Leaves only the arrays of one set.
+  void choose_set(std::string_view images) {
     rows_ = arrays_.front().array.rows();
-    for (const NamedArray& one : arrays_) {
-      if (one.array.rows() == rows_) continue;
-      fail(ErrorKind::kData, "'{}': '{}' has {} rows and '{}' has {}; arrays by row need one length", source_.name(),
-           arrays_.front().name, rows_, one.name, one.array.rows());
+    const auto has_other_length = [&](const NamedArray& one) { return one.array.rows() != rows_; };
+    if (std::none_of(arrays_.begin(), arrays_.end(), has_other_length)) return;
+    std::vector<NpySetArray> arrays;
+    for (const NamedArray& one : arrays_) arrays.push_back({one.name, one.array.rows(), one.array.has_images()});
+    const std::vector<NpySet> sets = npy_sets(arrays);
+    const auto chosen = std::find_if(sets.begin(), sets.end(), [&](const NpySet& set) {
+      return std::any_of(set.arrays.begin(), set.arrays.end(),
+                         [&](std::size_t one) { return is_called(arrays_[one], images); });
+    });
+    if (chosen == sets.end()) fail_unchosen(sets, images);
+    std::vector<NamedArray> kept;
+    for (const std::size_t one : chosen->arrays) {
+      if (one == chosen->first) first_ = kept.size();
+      kept.push_back(std::move(arrays_[one]));
     }
+    arrays_ = std::move(kept);
+    rows_ = arrays_.front().array.rows();
+    is_one_of_several_ = true;
   }
 
-  /// The array of class numbers is no field.
+  static bool is_called(const NamedArray& one, std::string_view name) {
+    std::string lower, wanted;
+    assign_lower_case(lower, one.name);
+    assign_lower_case(wanted, name);
+    std::replace(wanted.begin(), wanted.end(), '/', '.');
+    return lower == wanted || lower + ".npy" == wanted;
+  }
+
+  [[noreturn]] void fail_unchosen(const std::vector<NpySet>& sets, std::string_view images) const {
+    std::string listed;
+    for (const NpySet& set : sets) {
+      listed += fmt::format("{}'{}'", listed.empty() ? "" : ", ", arrays_[set.first].name);
+      std::string_view before = " with";
+      for (const std::size_t one : set.arrays) {
+        if (one != set.first) listed += fmt::format("{} '{}'", std::exchange(before, " and"), arrays_[one].name);
+      }
+      listed += fmt::format(" ({})", counted(arrays_[set.first].array.rows(), "row"));
+    }
+    fail(ErrorKind::kUsage,
+         "'{}' holds several sets of samples, since its arrays have different lengths: {}; {}choose one by the name of "
+         "its images (--image-field {})",
+         source_.name(), listed, images.empty() ? "" : fmt::format("none has '{}'; ", images),
+         arrays_[sets.front().first].name);
+  }
+
+  /// The array of class numbers is no field: of the usual name, else of one as the images' ("y_train" of "x_train").
   void take_labels() {
-    const auto is_labels = [](const NamedArray& one) {
-      return one.array.shape.size() == 1 && one.array.is_integer() &&
-             std::find(kLabelNames.begin(), kLabelNames.end(), one.name) != kLabelNames.end();
+    if (arrays_.size() < 2) return;
+    const auto has_labels = [](const NamedArray& one) {
+      return one.array.is_integer() && std::all_of(one.array.shape.begin() + 1, one.array.shape.end(),
+                                                   [](std::uint64_t axis) { return axis == 1; });
     };
-    const auto found = std::find_if(arrays_.begin(), arrays_.end(), is_labels);
-    if (found == arrays_.end() || arrays_.size() == 1) return;
+    auto found = std::find_if(arrays_.begin(), arrays_.end(), [&](const NamedArray& one) {
+      return has_labels(one) && std::find(kLabelNames.begin(), kLabelNames.end(), one.name) != kLabelNames.end();
+    });
+    if (found == arrays_.end() && is_one_of_several_) {
+      const auto words = npy_set_words(arrays_[first_].name);
+      found = std::find_if(arrays_.begin(), arrays_.end(), [&](const NamedArray& one) {
+        return &one != &arrays_[first_] && has_labels(one) && npy_set_words(one.name) == words;
+      });
+    }
+    if (found == arrays_.end()) return;
     labels_ = std::move(*found);
     arrays_.erase(found);
   }
@@ -139,7 +188,8 @@ class NpyScan final : public ShardScan {
     bool has_image = false;
     for (NamedArray& one : arrays_) {
       const bool is_image = one.array.has_images() && !std::exchange(has_image, true);
-      assign_lower_case(one.field, is_image ? "npy" : one.name + ".npy");
+      // One of several sets was chosen by the images' name, under which they are looked for.
+      assign_lower_case(one.field, is_image && !is_one_of_several_ ? "npy" : one.name + ".npy");
       const auto same = [&](const NamedArray& other) { return &other != &one && other.field == one.field; };
       if (std::any_of(arrays_.begin(), arrays_.end(), same)) {
         fail(ErrorKind::kData, "'{}' has two arrays of the name '{}'", source_.name(), one.field);
@@ -180,6 +230,8 @@ class NpyScan final : public ShardScan {
   std::vector<std::uint8_t> label_bytes_;  // some, from the last multiple of kLabelsAtOnce on
   std::vector<std::string> problems_;
   std::uint64_t rows_ = 0, next_ = 0;
+  bool is_one_of_several_ = false;
+  std::size_t first_ = 0;  // which array has the images of the set, before its labels are taken
 };
 
 }  // namespace
@@ -191,7 +243,12 @@ bool NpyFormat::recognises(const ShardCandidate& shard) const {
 }
 
 std::unique_ptr<ShardScan> NpyFormat::scan(Source& shard, const std::stop_token& stop) const {
-  return std::make_unique<NpyScan>(shard, stop);
+  return std::make_unique<NpyScan>(shard, "", stop);
+}
+
+std::unique_ptr<ShardScan> NpyFormat::scan_set(Source& shard, std::string_view images,
+                                               const std::stop_token& stop) const {
+  return std::make_unique<NpyScan>(shard, images, stop);
 }
 
 }  // namespace stoker

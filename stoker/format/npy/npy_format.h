@@ -15,9 +15,12 @@ class NpyFormat final : public ShardFormat {
   std::string_view name() const override { return "npy"; }
   /// By the extensions "npy" and "npz", or the first bytes of an array.
   bool recognises(const ShardCandidate& shard) const override;
-  /// Throws kData naming the file for arrays that are damaged, not of numbers, stored column by column, or of
-  /// different lengths, and as ZipDirectory does.
+  /// Throws kData naming the file for arrays that are damaged, not of numbers, or stored column by column, and as
+  /// ZipDirectory does; kUsage for an archive whose arrays have different lengths.
   std::unique_ptr<ShardScan> scan(Source& shard, const std::stop_token& stop) const override;
+  bool may_hold_sets() const override { return true; }
+  std::unique_ptr<ShardScan> scan_set(Source& shard, std::string_view images,
+                                      const std::stop_token& stop) const override;
 };
 
 }  // namespace stoker

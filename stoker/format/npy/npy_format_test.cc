@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 std::string npy(const std::string& type, const std::string& shape, const std::string& values, int version = 1,
                 const std::string& order = "False") {
@@ -23,10 +24,9 @@ std::string npy(const std::string& type, const std::string& shape, const std::st
 }
 
 /// A line for each sample: "key label field=shape:values ...".
-std::vector<std::string> rows_of(const std::string& bytes, ShardNotes* notes = nullptr,
-                                 const std::string& name = "a/x.1.npy") {
-  MemorySource source(name, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
-  const std::unique_ptr<ShardScan> scan = NpyFormat().scan(source, {});
+std::vector<std::string> rows_of(const std::string& bytes, ShardNotes* notes = nullptr, std::string_view images = "") {
+  MemorySource source("a/x.1.npy", std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+  const std::unique_ptr<ShardScan> scan = NpyFormat().scan_set(source, images, {});
   std::vector<std::string> lines;
   for (SampleRow row; scan->next(row);) {
     std::string line = fmt::format("{} {}", row.key, row.label);
@@ -109,12 +109,37 @@ TEST(NpyFormat, RefusesWhatItCannotRead) {
   EXPECT_THAT(fault(npy("|u1", "(2,)", "ab", 4)), HasSubstr("version is 4"));
   EXPECT_THAT(fault("\x93NUMPY"), HasSubstr("cut short"));
   EXPECT_THAT(fault("something else"), HasSubstr("does not begin as an npy array"));
-  EXPECT_THAT(fault(TestZip{{{.name = "a.npy", .content = npy("|u1", "(2,)", "ab")},
-                             {.name = "b.npy", .content = npy("|u1", "(3,)", "abc")}}}
-                        .bytes()),
-              HasSubstr("'a' has 2 rows and 'b' has 3"));
   EXPECT_THAT(fault(TestZip{{{.name = "a.npy", .content = npy("|O", "(2,)", "ab")}}}.bytes()),
               HasSubstr("array 'a.npy': it holds Python objects"));
+}
+
+/// As MNIST is spread: two sets of images, with labels of other types and shapes.
+std::string npz_of_sets() {
+  return TestZip{{{.name = "x_test.npy", .content = npy("|u1", "(1, 1, 2)", "ab")},
+                  {.name = "x_train.npy", .content = npy("|u1", "(2, 1, 2)", "cdef")},
+                  {.name = "y_test.npy", .content = npy("|u1", "(1,)", "\5")},
+                  {.name = "y_train.npy", .content = npy("<u2", "(2, 1)", std::string("\6\0\7\0", 4))},
+                  {.name = "train_ids.npy", .content = npy("|u1", "(2,)", "gh")}}}
+      .bytes();
+}
+
+TEST(NpyFormat, ReadsTheSetThatIsChosen) {
+  EXPECT_THAT(rows_of(npz_of_sets(), nullptr, "x_train"),
+              ElementsAre("x_1/00000000 6 train_ids.npy=|u1():g x_train.npy=|u1(1, 2):cd",
+                          "x_1/00000001 7 train_ids.npy=|u1():h x_train.npy=|u1(1, 2):ef"));
+  EXPECT_THAT(rows_of(npz_of_sets(), nullptr, "X_Test.npy"), ElementsAre("x_1/00000000 5 x_test.npy=|u1(1, 2):ab"));
+  EXPECT_THAT(rows_of(npz(false), nullptr, "x_train"), SizeIs(2)) << "one set needs no choice";
+}
+
+TEST(NpyFormat, NamesTheSetsWhereNoneIsChosen) {
+  for (const char* images : {"", "x", "images"}) {
+    const Error error = error_of([&] { rows_of(npz_of_sets(), nullptr, images); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_THAT(error.message(), HasSubstr("'a/x.1.npy' holds several sets of samples"));
+    EXPECT_THAT(error.message(),
+                HasSubstr("'x_test' with 'y_test' (1 row), 'x_train' with 'train_ids' and 'y_train' (2 rows)"));
+    EXPECT_THAT(error.message(), HasSubstr("--image-field x_test"));
+  }
 }
 
 TEST(NpyFormat, NamesTheFileWhereverItIsCut) {

@@ -7,6 +7,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
+#include "stoker/base/units.h"
 #include "stoker/format/member_name.h"
 #include "stoker/format/open/path_pattern.h"
 #include "stoker/format/text_lines.h"
@@ -75,6 +76,12 @@ bool holds_images(const Stores& stores, const Location& location) {
   return false;
 }
 
+/// What stands for the shards named like this one: "*.tar", "*-of-*".
+std::string pattern_for(std::string_view shard) {
+  if (shard.find("-of-") != std::string_view::npos) return "*-of-*";
+  return fmt::format("*{}", shard.substr(std::min(shard.rfind('.'), shard.size())));
+}
+
 /// The shards that a list in the folder names, of the first format that has one there.
 std::vector<Location> listed_in_folder(const Stores& stores, const Location& folder) {
   for (const ShardFormat* format : shard_formats()) {
@@ -84,11 +91,11 @@ std::vector<Location> listed_in_folder(const Stores& stores, const Location& fol
   return {};
 }
 
-/// The tars that lie directly in a folder: a packed data set given by its folder. None where it has class folders.
-std::vector<Location> tars_in_folder(const Stores& stores, const Location& location) {
+/// The shards that lie directly in a folder: a packed data set given by its folder. None where it has class folders.
+std::vector<Location> shards_in_folder(const Stores& stores, const Location& location) {
   const std::unique_ptr<Folder> folder = listed(stores, location);
   if (!folder) return {};  // what is wrong the folder's own scan says
-  std::vector<Location> tars, folders;
+  std::vector<Location> shards, folders;
   std::vector<std::string> images;
   folder->drop_hidden();
   for (std::size_t i = 0; i < folder->size(); ++i) {
@@ -102,20 +109,21 @@ std::vector<Location> tars_in_folder(const Stores& stores, const Location& locat
       continue;
     }
     if (is_image_name(entry.name)) images.emplace_back(entry.name);
-    if (is_shard_name(entry.name)) tars.push_back(location / entry.name);
+    if (is_shard_name(entry.name)) shards.push_back(location / entry.name);
   }
-  if (tars.empty()) return {};
+  if (shards.empty()) return {};
   if (std::any_of(folders.begin(), folders.end(), [&](const Location& one) { return holds_images(stores, one); })) {
-    log(LogLevel::kWarning, "'{}': {} tars beside its class folders are skipped", location, tars.size());
+    log(LogLevel::kWarning, "'{}': skips {} beside its class folders", location, counted(shards.size(), "shard"));
     return {};
   }
-  std::sort(tars.begin(), tars.end());
+  std::sort(shards.begin(), shards.end());
   if (!images.empty()) {
     fail(ErrorKind::kUsage,
-         "'{}' contains tars and images, such as '{}'; give '{}/*.tar' for the tars, or move them away", location,
-         images.front(), location);
+         "'{}' contains shards, such as '{}', and images, such as '{}'; give '{}' for the shards, or move the images "
+         "away",
+         location, shards.front().name(), images.front(), location / pattern_for(shards.front().name()));
   }
-  return tars;
+  return shards;
 }
 
 /// The shards that a user's words stand for.
@@ -141,14 +149,14 @@ class ShardFinder {
     stop_if_asked(stop_, location.shown());
     const std::optional<ObjectFacts> facts = stores_.stat(location, "open");
     if (facts->is_folder()) {
-      std::vector<Location> tars = manifests_.shards_of(location);
-      if (tars.empty()) tars = tars_in_folder(stores_, location);
-      stores_.expect(tars);
-      for (const Location& tar : tars) {
+      std::vector<Location> shards = manifests_.shards_of(location);
+      if (shards.empty()) shards = shards_in_folder(stores_, location);
+      stores_.expect(shards);
+      for (const Location& shard : shards) {
         // A manifest may list anything.
-        if (!add_if_known(tar, stores_.find(tar))) fail_unknown_kind(stores_, tar);
+        if (!add_if_known(shard, stores_.find(shard))) fail_unknown_kind(stores_, shard);
       }
-      if (!tars.empty()) return;
+      if (!shards.empty()) return;
     } else {
       require_regular_file(location.shown(), facts->mode);
     }

@@ -16,6 +16,7 @@
 #include "stoker/base/little_endian.h"
 #include "stoker/base/log_testing.h"
 #include "stoker/base/random.h"
+#include "stoker/format/arrow/arrow_testing.h"
 #include "stoker/format/beton/beton_format.h"
 #include "stoker/format/beton/beton_testing.h"
 #include "stoker/format/content_tag.h"
@@ -170,6 +171,26 @@ void write_as_litdata(const std::string& path, const std::vector<TestSample>& sa
 void write_as_litdata_frames(const std::string& path, const std::vector<TestSample>& samples) {
   write_as_litdata_by(path, samples,
                       [](const std::vector<std::string>& items) { return litdata_chunk_of_frames(items, 2); });
+}
+
+/// In the place of its items, in batches of rows.
+void write_as_litdata_table(const std::string& path, const std::vector<TestSample>& samples) {
+  write_as_litdata_by(path, samples, litdata_chunk);  // for its list
+  constexpr std::size_t kBatch = 7;
+  std::vector<ArrowTestBatch> batches;
+  for (std::size_t first = 0; first < samples.size(); first += kBatch) {
+    ArrowTestColumn key{.name = "__key__", .type = "text"}, image{.name = "image", .type = "bytes"},
+        label{.name = "label", .type = "i64"}, note{.name = "note", .type = "text"};
+    for (std::size_t i = first; i < std::min(first + kBatch, samples.size()); ++i) {
+      key.values.push_back(samples[i].key);
+      image.values.push_back(samples[i].jpg);
+      label.values.push_back(litdata_int(samples[i].label));
+      note.values.push_back(samples[i].note.value_or(""));
+      note.valid.push_back(samples[i].note.has_value());
+    }
+    batches.push_back({key, image, label, note});
+  }
+  write_whole_file(path, as_bytes(litdata_chunk_of_table(samples.size(), arrow_file(batches))));
 }
 
 void write_as_beton(const std::string& path, const std::vector<TestSample>& samples) {
@@ -403,6 +424,8 @@ INSTANTIATE_TEST_SUITE_P(
         FormatCase{"litdata", "chunk-0-0.bin", format_object<LitDataFormat>, write_as_litdata, false, true, 1},
         FormatCase{"litdata_frames", "chunk-0-0.bin", format_object<LitDataFormat>, write_as_litdata_frames, false,
                    true, 1},
+        FormatCase{"litdata_table", "chunk-0-0.bin", format_object<LitDataFormat>, write_as_litdata_table, false, true,
+                   1},
         FormatCase{"beton", "train.beton", format_object<BetonFormat>, write_as_beton, false, false, 1},
         FormatCase{"lmdb", "train.mdb", format_object<LmdbFormat>, write_as_lmdb, false, false, 1},
 

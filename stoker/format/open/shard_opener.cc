@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "stoker/base/hash.h"
 #include "stoker/format/manifest/listed_shard.h"
 #include "stoker/format/sample_table.h"
 #include "stoker/storage/block_source.h"
@@ -72,6 +73,9 @@ OpenedShard ShardOpener::open_file(const FoundShard& shard, const KeptEnd& end, 
   Location kept;  // named before the scan: what changes while it goes on is not of this state
   if (!rows && !index_.cache_folder.empty()) {
     kept = index_in_cache(index_.cache_folder, *source, store.stat(shard.location, "look at"));
+    if (shard.format->may_hold_sets() && !index_.images.empty()) {
+      kept = kept.parent() / fmt::format("{}-{}", to_hex(hash64(index_.images)), kept.name());
+    }
     rows = find_kept_scan(*source, kept, stores_, cache_, problems);
   }
   if (rows) {
@@ -91,7 +95,10 @@ OpenedShard ShardOpener::open_file(const FoundShard& shard, const KeptEnd& end, 
 
 OpenedShard ShardOpener::scan(const FoundShard& shard, const std::shared_ptr<Source>& source,
                               const std::stop_token& stop) const {
-  const std::unique_ptr<ShardScan> scan = shard.format->scan_at(stores_, shard.location, *source, stop);
+  const ShardFormat& format = *shard.format;
+  const std::unique_ptr<ShardScan> scan = format.may_hold_sets()
+                                              ? format.scan_set(*source, index_.images, stop)
+                                              : format.scan_at(stores_, shard.location, *source, stop);
   SampleTable samples = table_of(*scan);
   samples.shrink_to_fit();
   ShardNotes notes = scan->take_notes();

@@ -173,6 +173,18 @@ TEST(OpenDataset, TakesAFolderOfTarsForItsShards) {
   EXPECT_THAT(keys(*open({folder.path("packed")})), ElementsAre("lost+found/x")) << "class folders count";
 }
 
+TEST(OpenDataset, NamesThePatternOfShardsThatLieBesideImages) {
+  for (const auto& [shard, pattern] :
+       {std::pair("a.parquet", "'PLACE/*.parquet'"), {"train-00000-of-00002", "'PLACE/*-of-*'"}}) {
+    TempFolder folder;
+    folder.write(shard, "x");
+    folder.write("image.jpg", "x");
+    std::string expected = pattern;
+    expected.replace(expected.find("PLACE"), 5, folder.path());
+    EXPECT_THAT(failure_to_open({folder.path()}).message(), AllOf(HasSubstr(shard), HasSubstr(expected)));
+  }
+}
+
 TEST(OpenDataset, FindsItsShardsAfterTheProcessWentElsewhere) {
   TempFolder folder;
   folder.write("data/0.tar", one_sample("a"));

@@ -160,6 +160,7 @@ void ZipDirectory::read_members(const Extent& extent, const std::stop_token& sto
     member.is_encrypted = (flags & (kEncryptedFlag | kStrongFlag)) != 0;
     member.has_descriptor = (flags & kDescriptorFlag) != 0;
     member.is_link = entry[5] == kMadeOnUnix && S_ISLNK(number_at<std::uint32_t>(entry, 38) >> 16);
+    member.crc32 = number_at<std::uint32_t>(entry, 16);
     member.stored_length = number_at<std::uint32_t>(entry, 20);
     member.length = number_at<std::uint32_t>(entry, 24);
     member.header = number_at<std::uint32_t>(entry, 42);

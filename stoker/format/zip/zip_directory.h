@@ -22,6 +22,7 @@ struct ZipMember {
   bool is_encrypted = false;
   bool is_link = false;
   bool has_descriptor = false;  // its own header need not know its lengths
+  std::uint32_t crc32 = 0;      // of its bytes, decompressed
   std::uint64_t header = 0;     // where its own header lies
   std::uint64_t data = 0;       // where its bytes lie
   std::uint64_t stored_length = 0, length = 0;

@@ -161,7 +161,9 @@ class ZipScan final : public ShardScan {
     if (!samples_->next(row)) return false;
     row.source = &members_.blocks().source();
     for (SampleField& field : row.fields) {
-      field.offset = members_.place(members_.member(field.part));
+      const ZipMember& member = members_.member(field.part);
+      field.offset = members_.place(member);
+      field.crc32 = member.crc32;
       field.part = {};
     }
     return true;

@@ -77,6 +77,26 @@ TEST(ZipFormat, FindsTheSamplesOfAFolder) {
   }
 }
 
+TEST(ZipFormat, KnowsTheChecksumsOfMembers) {
+  for (const bool deflate : {false, true}) {
+    const std::string bytes = TestZip{{{.name = "a.jpg", .content = "right", .deflate = deflate},
+                                       {.name = "b.jpg", .content = "wrong", .deflate = deflate, .crc32 = 5}}}
+                                  .bytes();
+    MemorySource source("x.zip", std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+    const std::unique_ptr<ShardScan> scan = ZipFormat().scan(source, {});
+    std::string content(5, '?');
+    const MutableBytes into(reinterpret_cast<std::uint8_t*>(content.data()), content.size());
+    SampleRow row;
+    ASSERT_TRUE(scan->next(row));
+    read_checked(row, row.fields[0], into);
+    EXPECT_EQ(content, "right");
+    ASSERT_TRUE(scan->next(row));
+    const Error error = error_of([&] { read_checked(row, row.fields[0], into); });
+    EXPECT_EQ(error.kind(), ErrorKind::kBadSample);
+    EXPECT_THAT(error.message(), HasSubstr("the checksum (CRC-32) that the shard has of its 5 bytes"));
+  }
+}
+
 TEST(ZipFormat, NeedsNoBlocksForStoredMembers) {
   ShardNotes notes;
   EXPECT_THAT(samples_of(TestZip{{{.name = "1.jpg", .content = "one"}}}.bytes(), &notes), ElementsAre("1 -1 jpg=one"));

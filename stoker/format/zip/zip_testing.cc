@@ -59,7 +59,7 @@ std::string TestZip::bytes() const {
     const std::string stored = member.deflate ? deflate_plainly(member.content) : member.content;
     const std::uint64_t length = member.length < 0 ? member.content.size() : static_cast<std::uint64_t>(member.length);
     const std::uint64_t header = file.size() - prefix.size();
-    const std::uint32_t crc = crc32_of(member.content);
+    const std::uint32_t crc = member.crc32 < 0 ? crc32_of(member.content) : static_cast<std::uint32_t>(member.crc32);
     const std::uint64_t method = member.method >= 0 ? static_cast<std::uint64_t>(member.method)
                                  : member.deflate   ? 8
                                                     : 0;

@@ -17,6 +17,7 @@ struct TestZipMember {
   std::uint16_t flags = 0;
   int method = -1;
   std::int64_t length = -1;  // in the header and the directory
+  std::int64_t crc32 = -1;   // the same
   std::uint32_t unix_mode = 0;
   std::string comment{};
 };

@@ -20,7 +20,7 @@ EpochOrder order_of(const Dataset& dataset, std::uint64_t seed, std::int64_t epo
 std::shared_ptr<const Dataset> open_samples(const std::vector<std::string>& data, const OpenOptions& options) {
   std::shared_ptr<const Dataset> dataset = open(data, {}, options);
   if (dataset->size() == 0)
-    fail(ErrorKind::kData, "there are no samples in {}: Stoker looks for images and tars", fmt::join(data, ", "));
+    fail(ErrorKind::kData, "there are no samples in {}: Stoker looks for images and shards", fmt::join(data, ", "));
   return dataset;
 }
 

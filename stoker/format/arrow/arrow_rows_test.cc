@@ -1,0 +1,177 @@
+#include "stoker/format/arrow/arrow_rows.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "stoker/base/error_testing.h"
+#include "stoker/format/arrow/arrow_testing.h"
+#include "stoker/storage/memory_source_testing.h"
+
+namespace stoker {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using namespace std::string_literals;
+
+const std::string kArrowJpeg = "\xff\xd8\xffphotograph"s;
+
+/// "name.ending=content:integer ..." of each row of a table that stands between other bytes.
+std::vector<std::string> arrow_listing(const std::string& table, std::vector<std::string>* passed_over = nullptr) {
+  const std::string bytes = "before" + table + "after";
+  MemorySource source("file.arrow", std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+  BlockPlaces places(source);
+  ArrowRows rows(places, 6, 6 + table.size());
+  std::vector<std::string> lines;
+  while (rows.next()) {
+    EXPECT_EQ(rows.number(), lines.size());
+    std::string line;
+    for (const RowValue& value : rows.values()) {
+      std::string content(value.length, '?');
+      read_fully(places.source(), value.offset, {reinterpret_cast<std::uint8_t*>(content.data()), content.size()});
+      line += fmt::format("{}{}{}{}={}", line.empty() ? "" : " ", value.name, value.ending.empty() ? "" : ".",
+                          value.ending, content);
+      if (value.integer) line += fmt::format(":{}", *value.integer);
+      if (value.text) EXPECT_EQ(*value.text, content);
+    }
+    lines.push_back(line);
+  }
+  EXPECT_FALSE(rows.next()) << "nothing follows the last row";
+  EXPECT_EQ(rows.number(), lines.size());
+  if (passed_over) passed_over->assign(rows.passed_over().begin(), rows.passed_over().end());
+  return lines;
+}
+
+std::string arrow_refusal(const std::string& table) {
+  const Error error = error_of([&] { arrow_listing(table); });
+  EXPECT_EQ(error.kind(), ErrorKind::kData);
+  EXPECT_THAT(error.message(), HasSubstr("'file.arrow'"));
+  return error.message();
+}
+
+ArrowTestBatch images_and_labels(const std::vector<std::string>& images, const std::vector<std::int64_t>& labels) {
+  return {{.name = "image", .type = "bytes", .values = images},
+          {.name = "label", .type = "i64", .values = arrow_i64s(labels)}};
+}
+
+std::string i64_line(std::int64_t number) { return fmt::format("{}:{}", arrow_i64s({number}).front(), number); }
+
+TEST(ArrowRows, ReadsBatchesOfStreamsAndFiles) {
+  const std::vector<ArrowTestBatch> batches = {images_and_labels({kArrowJpeg, "none"}, {3, -4}),
+                                               images_and_labels({}, {}), images_and_labels({""}, {5})};
+  const auto expected = ElementsAre("image.jpg=" + kArrowJpeg + " label.i64=" + i64_line(3),
+                                    "image=none label.i64=" + i64_line(-4), "image= label.i64=" + i64_line(5));
+  EXPECT_THAT(arrow_listing(arrow_stream(batches)), expected);
+  EXPECT_THAT(arrow_listing(arrow_file(batches)), expected);
+  EXPECT_THAT(arrow_listing(arrow_stream(batches, true)), expected);
+}
+
+TEST(ArrowRows, LeavesNullsOut) {
+  const ArrowTestBatch batch = {
+      {.name = "a", .type = "text", .values = {"x", "", "yz"}, .valid = {true, false, true}},
+      {.name = "b", .type = "i64", .values = arrow_i64s({1, 0, 2}), .valid = {false, true, true}},
+      {.name = "c", .type = "null", .rows = 3}};
+  EXPECT_THAT(arrow_listing(arrow_stream({batch})),
+              ElementsAre("a=x", "b.i64=" + i64_line(0), "a=yz b.i64=" + i64_line(2)));
+}
+
+TEST(ArrowRows, KnowsNumbersOfAllWidths) {
+  const ArrowTestBatch batch = {{.name = "a", .type = "i8", .values = {"\xff"}},
+                                {.name = "b", .type = "u8", .values = {"\xff"}},
+                                {.name = "c", .type = "i16", .values = {"\xfe\xff"}},
+                                {.name = "d", .type = "u32", .values = {"\1\0\0\0"s}},
+                                {.name = "e", .type = "u64", .values = {"\0\0\0\0\0\0\0\x80"s}},
+                                {.name = "f", .type = "f32", .values = {"real"}},
+                                {.name = "g", .type = "f64", .values = {"realreal"}},
+                                {.name = "h", .type = "bool", .values = {"\1"}},
+                                {.name = "i", .type = "large_text", .values = {"long"}}};
+  EXPECT_THAT(arrow_listing(arrow_stream({batch})),
+              ElementsAre("a.i8=\xff:-1 b.u8=\xff:255 c.i16=\xfe\xff:-2 d.u32=\1\0\0\0:1 "s +
+                          "e.u64=\0\0\0\0\0\0\0\x80:-1 f.f32=real g.f64=realreal h.u8=\1:1 i=long"s));
+}
+
+TEST(ArrowRows, TakesStructsAndListsApart) {
+  const ArrowTestColumn image = {.name = "image",
+                                 .type = "struct",
+                                 .children = {{.name = "bytes", .type = "bytes", .values = {kArrowJpeg, "x"}},
+                                              {.name = "path", .type = "text", .values = {"p", "q"}}},
+                                 .valid = {true, false},
+                                 .rows = 2};
+  const ArrowTestColumn box = {.name = "box",
+                               .type = "list",
+                               .counts = {3, 0},
+                               .children = {{.name = "item", .type = "i16", .values = {"ab", "cd", "ef"}}}};
+  const ArrowTestColumn names = {.name = "names",
+                                 .type = "list",
+                                 .counts = {1, 2},
+                                 .children = {{.name = "item", .type = "text", .values = {"u", "v", "w"}}}};
+  EXPECT_THAT(arrow_listing(arrow_stream({{image, box, names}})),
+              ElementsAre("image.jpg=" + kArrowJpeg + " image.path=p box.i16=abcdef names.0=u", "names.0=v names.1=w"));
+}
+
+TEST(ArrowRows, PassesOverListsThatDoNotLieTogetherOrAreLong) {
+  const auto list_of = [](const std::string& name, std::uint32_t count, ArrowTestColumn child) {
+    return ArrowTestColumn{.name = name, .type = "list", .counts = {count}, .children = {std::move(child)}};
+  };
+  const std::vector<std::string> many(257, "t");
+  const ArrowTestColumn pairs =
+      list_of("pairs", 200,
+              {.name = "item",
+               .type = "list",
+               .counts = std::vector<std::uint32_t>(200, 2),
+               .children = {{.name = "item", .type = "text", .values = std::vector<std::string>(400, "p")}}});
+  std::vector<std::string> passed_over;
+  EXPECT_THAT(arrow_listing(
+                  arrow_stream({{list_of("truths", 1, {.name = "item", .type = "bool", .values = {"\1"}}),
+                                 list_of("nulls", 2,
+                                         {.name = "item", .type = "i8", .values = {"a", "b"}, .valid = {true, false}}),
+                                 list_of("texts", 257, {.name = "item", .type = "text", .values = many}),
+                                 list_of("bytes", 257, {.name = "item", .type = "u8", .values = many}), pairs}}),
+                  &passed_over),
+              ElementsAre("bytes.u8=" + std::string(257, 't')));
+  EXPECT_THAT(passed_over, ElementsAre("nulls", "pairs", "texts", "truths"));
+}
+
+TEST(ArrowRows, SaysWhatItDoesNotRead) {
+  EXPECT_THAT(arrow_refusal(arrow_stream({{{.name = "when", .type = "timestamp"}}})),
+              HasSubstr("column 'when' is of type 99 of Arrow"));
+  EXPECT_THAT(arrow_refusal(""), HasSubstr("does not begin with a schema"));
+  EXPECT_THAT(arrow_refusal("no table at all"), HasSubstr("no message"));
+  EXPECT_THAT(arrow_listing(arrow_stream({images_and_labels({}, {})})), IsEmpty());
+}
+
+TEST(ArrowRows, NamesTheFileThatIsTruncatedOrDamaged) {
+  const std::vector<ArrowTestBatch> batches = {images_and_labels({kArrowJpeg, "x"}, {1, 2}),
+                                               images_and_labels({"y"}, {3})};
+  for (const bool is_zstd : {false, true}) {
+    const std::string good = arrow_stream(batches, is_zstd);
+    int refused = 0;
+    for (std::size_t length = 0; length < good.size(); ++length) {
+      try {
+        EXPECT_LT(arrow_listing(good.substr(0, length)).size(), 4u);  // a stream may end after a batch
+      } catch (const Error& error) {
+        EXPECT_THAT(error.message(), HasSubstr("'file.arrow'"));
+        ++refused;
+      }
+    }
+    EXPECT_GE(refused, static_cast<int>(good.size()) - 3);
+    for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
+      std::string bytes = good;
+      bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ 1 << bit % 8);
+      try {
+        arrow_listing(bytes);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::kData);
+        EXPECT_THAT(error.message(), HasSubstr("'file.arrow'"));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace stoker
