@@ -38,7 +38,10 @@ struct MachineFacts {
   std::vector<GpuFacts> gpus{};
   std::optional<double> network_bytes_per_s{};  // of the fastest interface that is up, as it says
   double stolen_share = 0;                      // of the cores' time, while the probes ran: by other virtual machines
-  double others_cores = 0;                      // that other programs used meanwhile
+  double others_cores = 0;                      // of `cores`, that other programs used meanwhile
+
+  /// Whether so much was taken from the probes that what they measured means little.
+  bool too_noisy() const { return stolen_share + others_cores / cores > 0.25; }
 };
 
 /// Reads of one size, so many at a time.
@@ -51,11 +54,13 @@ struct ReadFacts {
 
 /// Storage on this machine, or mounted into it. Cold figures count only if the device was seen to give the bytes.
 struct StorageFacts {
-  std::string file_system, device, device_class;  // "ext4", "/dev/nvme0n1", "nvme" (a name of the catalogue)
-  bool over_network = false;                      // nfs, cifs, lustre, ...
-  Figure cold_bytes_per_s{}, warm_bytes_per_s{};  // in order
-  std::vector<ReadFacts> cold{}, warm{};          // at random
-  Figure cold_opens_per_s{}, warm_opens_per_s{};  // of loose files, with what stat says of them
+  std::string file_system, device;  // "ext4", "/dev/nvme0n1"
+  // "hdd", "sata-ssd", "nvme", "network-disk" (a virtual machine's, too), "nfs", "memory"; empty: not known
+  std::string device_class;
+  bool over_network = false;                                       // nfs, cifs, lustre, ...
+  Figure cold_bytes_per_s{}, warm_bytes_per_s{};                   // in order
+  std::vector<ReadFacts> cold{}, warm{};                           // at random
+  Figure cold_opens_per_s{}, warm_opens_per_s{};                   // of loose files, with what stat says of them
   std::optional<double> limit_bytes_per_s{}, limit_reads_per_s{};  // set by a control group on this process
 };
 
@@ -102,6 +107,7 @@ struct MemoryFacts {
 struct CopyFacts {
   std::string device;  // empty: there is none
   Figure pinned_bytes_per_s{}, pageable_bytes_per_s{};
+  Figure far_bytes_per_s{};                       // pinned, from another socket; unknown where there is one alone
   std::vector<double> bytes_per_sample{};         // by transfer index
   std::vector<double> cpu_s_per_sample{};         // the same: what is left to a core, CpuFacts::other_s apart
   std::vector<std::optional<double>> device_s{};  // the same: of the device's kernels
@@ -110,10 +116,11 @@ struct CopyFacts {
 };
 
 struct StepFacts {
-  std::string source;  // "seconds", a profile's name, "replay"
-  Figure seconds{};    // of one step, with all data there
-  int batch = 0;       // samples of it
-  int gpus = 1;        // that take a batch each
+  std::string source;     // "seconds", a profile's name, "replay"
+  Figure seconds{};       // of one step, with all data there
+  int batch = 0;          // samples of it
+  int gpus = 1;           // that take a batch each
+  std::string account{};  // of a replayed one, where it comes from: "40 steps on ..., 2 days ago"
 };
 
 struct DataFacts {

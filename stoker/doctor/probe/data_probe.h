@@ -1,0 +1,23 @@
+// The data themselves: sizes, codecs, and what a loader reads of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stoker/doctor/facts.h"
+#include "stoker/doctor/probe/probe_limits.h"
+#include "stoker/format/dataset.h"
+#include "stoker/plan/recipe.h"
+#include "stoker/runtime/loader_options.h"
+
+namespace stoker {
+
+/// From what an index knows of the images, else from the images of some samples. `data`: as the user wrote it. Throws
+/// kData if no sample is good.
+DataFacts probe_data(const std::vector<std::string>& data, const Dataset& dataset, const Recipe& recipe,
+                     const LoaderOptions& loader, const ProbeLimits& limits, std::vector<std::string>& doubts);
+
+/// The run that is asked about, with every default filled in.
+RunFacts run_facts(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& loader, bool direct);
+
+}  // namespace stoker
