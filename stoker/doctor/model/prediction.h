@@ -2,28 +2,11 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "stoker/runtime/report/limiter.h"
+
 namespace stoker {
-
-/// Names as in the doctor's JSON.
-enum class Limiter : unsigned char {
-  kCpuDecode,         // "cpu decode": the cores, most of whose time goes into decoding
-  kCpuTransform,      // "cpu transform": the cores, most of whose time goes elsewhere
-  kStorageBandwidth,  // "storage bandwidth"
-  kStorageRequests,   // "storage requests": operations a second, or their latency at the depth of reads
-  kNetwork,           // "network"
-  kCopy,              // "copy"
-  kMemory,            // "memory": its bandwidth
-  kStep,              // "step": the training itself
-};
-std::string_view name_of(Limiter limiter);
-
-struct Limit {
-  Limiter limiter;
-  double samples_per_s;  // that it could carry if nothing else limited
-};
 
 struct Prediction {
   double samples_per_s = 0;                // of the node
