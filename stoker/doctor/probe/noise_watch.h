@@ -10,11 +10,11 @@
 
 namespace stoker {
 
-/// Of some cores together, in ticks of 10 ms, since the machine started.
+/// Of some cores together, in seconds, since the machine started.
 struct CpuTimes {
-  std::int64_t busy = 0;    // also what is stolen
-  std::int64_t idle = 0;    // also waiting for a disk
-  std::int64_t stolen = 0;  // by other virtual machines
+  double busy = 0;
+  double idle = 0;    // also waiting for a disk
+  double stolen = 0;  // by other virtual machines
 };
 
 /// Of these cores, by a text like /proc/stat; of all if none of them stands there.
