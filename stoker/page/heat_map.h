@@ -20,8 +20,10 @@ function drawHeatMap(place, chart) {
   // Beside the cells where there is room, else beneath all of it.
   const legend = HEAT.map(([_, label]) => 20 + textWidth(label) + ASIDE);
   const legendLeft = left + legend.reduce((sum, each) => sum + each, 0) <= Math.max(window, right) ? left : 0;
-  const titleRight = (left + right) / 2 + textWidth(chart.column_title) / 2;
-  const width = Math.max(window, right, titleRight);
+  // Over the columns that are seen without scrolling.
+  const titleWidth = textWidth(chart.column_title);
+  const titleAt = Math.max((left + Math.min(right, window)) / 2, left + titleWidth / 2);
+  const width = Math.max(window, right, titleAt + titleWidth / 2);
   let at = legendLeft, line = 0;
   const places = legend.map(wide => {
     if (at > legendLeft && at + wide > width) [at, line] = [legendLeft, line + 1];
@@ -34,7 +36,7 @@ function drawHeatMap(place, chart) {
   const box = (parent, row, column, style) => draw(parent, 'rect', {
     x: left + cell * column, y: TOP + CELL * row, width: cell - GAP, height: CELL - GAP, class: style});
 
-  drawText(svg, Math.max((left + right) / 2, left + textWidth(chart.column_title) / 2), 16, chart.column_title, 'middle', 'title');
+  drawText(svg, titleAt, 16, chart.column_title, 'middle', 'title');
   drawText(svg, left - ASIDE / 2, 16, chart.row_title, 'end', 'title');
   chart.columns.forEach((label, i) => drawText(svg, left + cell * (i + 0.5), TOP - 8, label, 'middle'));
   rows.forEach((label, i) => drawText(svg, left - ASIDE / 2, TOP + CELL * (i + 0.5) + 4, label, 'end'));

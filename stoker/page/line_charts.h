@@ -8,6 +8,13 @@ inline constexpr const char* kLinesScript = R"js(
 
 const NAME_ROW = 18;
 
+// An axis ends where its data do, not at its next tick; one that counts doublings stays.
+function endingAt(most, scale, pixels) {
+  if (!(most > 0 && most < scale.end) || scale.at(most / 2) * 2 < scale.at(most) - 1) return scale;
+  return {ticks: scale.ticks.filter(tick => tick.value <= most), end: most,
+          at: value => pixels * Math.min(Math.max(value / most, 0), 1)};
+}
+
 function drawLine(svg, {points, color, steps, dashed}, x, y) {
   const path = points.map(([at, value], i) =>
     i === 0 ? `M${x(at)} ${y(value)}` : steps ? `H${x(at)}V${y(value)}` : `L${x(at)} ${y(value)}`);
@@ -47,7 +54,7 @@ function drawLines(place, chart) {
   const axis = AXIS + (chart.x_title ? 18 : 0);
   const height = axis + chart.panels.reduce((sum, panel, i) => sum + TITLE + panel.height + (named[i].length ? NAME_ROW : 0), 0);
   const svg = draw(place, 'svg', {viewBox: `0 0 ${width} ${height}`});
-  const across = scaleAcross(chart.x_unit, chart.x_most, right - left);
+  const across = endingAt(chart.x_most, scaleAcross(chart.x_unit, chart.x_most, right - left), right - left);
   const x = value => tenths(left + across.at(value));
   const marks = chart.marks.map(mark => typeof mark === 'number' ? {at: mark} : mark);
   let bottom = 0;

@@ -14,7 +14,7 @@ constexpr double kCoresMost = 512;    // that a curve goes to
 constexpr int kPointsMost = 32;       // of a curve
 constexpr int kColumnsMost = 16;      // of numbers of threads
 constexpr double kManyTimes = 12;     // above this ratio of the largest to the least, columns have equal ratios
-constexpr double kLeastOfMany = 1.0;  // where such columns begin, at least: bytes or pixels
+constexpr double kLeastRatio = 1e-6;  // of the largest: smaller values share the first of such columns
 
 bool is_of_cores(Limiter limiter) { return limiter == Limiter::kCpuDecode || limiter == Limiter::kCpuTransform; }
 
@@ -77,8 +77,8 @@ DistributionColumns distribution_columns(const std::vector<double>& quantiles, i
   DistributionColumns histogram;
   if (quantiles.size() < 2 || !(quantiles.front() < quantiles.back())) return histogram;
   const double least = quantiles.front(), most = quantiles.back();
-  const bool by_ratio = most > kManyTimes * std::max(least, kLeastOfMany) && least >= 0;
-  const double from = by_ratio ? std::max(least, kLeastOfMany) : least;
+  const bool by_ratio = least >= 0 && most > kManyTimes * least;
+  const double from = by_ratio ? std::max(least, kLeastRatio * most) : least;
   for (int i = 0; i <= columns; ++i) {
     const double part = static_cast<double>(i) / columns;
     histogram.edges.push_back(by_ratio ? from * std::pow(most / from, part) : from + (most - from) * part);
