@@ -88,6 +88,7 @@ struct CpuFacts {
   struct Scaling {
     int threads = 1;
     Figure samples_per_s{};
+    double cpu_s = 0;  // per sample, of all threads
   };
   std::vector<Scaling> scaling{};  // with data in memory
   double entry_point_share = 0;    // of images decoded by the entry points of an index

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "stoker/doctor/facts.h"
@@ -22,6 +21,6 @@ struct CpuProbe {
 
 /// The figures of `plan`, on the CPU alone; `cores` as in MachineFacts. Throws as measure_core does.
 CpuProbe probe_cpu(const std::shared_ptr<const Dataset>& dataset, const Plan& plan, const LoaderOptions& loader,
-                   double cores, const ProbeLimits& limits, std::vector<std::string>& doubts);
+                   double cores, const ProbeLimits& limits);
 
 }  // namespace stoker

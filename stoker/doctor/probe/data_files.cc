@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_set>
 #include <utility>
 
@@ -44,10 +45,12 @@ DataFiles find_data_files(const Dataset& dataset, std::int64_t samples_max) {
   DataFiles found;
   std::unordered_set<std::string> known;
   const Source* last = nullptr;
+  std::vector<std::uint64_t> records;
   SampleRow row;
   for (const std::int64_t sample : samples) {
     dataset.read(sample, row);
     if (!row.source || row.source->is_remote()) continue;
+    records.push_back(row.bytes());
     for (const SampleField& field : row.fields) {
       if (field.length == 0 || (field.part.empty() && row.source == last)) continue;
       last = row.source;
@@ -63,6 +66,11 @@ DataFiles find_data_files(const Dataset& dataset, std::int64_t samples_max) {
       }
       found.files.push_back(std::move(file));
     }
+  }
+  if (!records.empty()) {
+    const auto middle = records.begin() + std::ssize(records) / 2;
+    std::nth_element(records.begin(), middle, records.end());
+    found.record_bytes = *middle;
   }
   return found;
 }

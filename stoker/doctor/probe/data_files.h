@@ -18,6 +18,7 @@ struct DataFiles {
     std::size_t folder = 0;  // which
   };
   std::vector<File> files;             // each once, in the order of the data set; none is empty
+  std::uint64_t record_bytes = 0;      // the median sample, all of its fields
   std::vector<std::string> folders{};  // of loose files, where each sample has files of its own; none without them
 
   bool loose() const { return !folders.empty(); }

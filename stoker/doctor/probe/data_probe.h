@@ -1,9 +1,6 @@
 // The data themselves: sizes, codecs, and what a loader reads of them.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "stoker/doctor/facts.h"
 #include "stoker/doctor/probe/probe_limits.h"
 #include "stoker/format/dataset.h"
@@ -12,12 +9,11 @@
 
 namespace stoker {
 
-/// From what an index knows of the images, else from the images of some samples. `data`: as the user wrote it. Throws
-/// kData if no sample is good.
-DataFacts probe_data(const std::vector<std::string>& data, const Dataset& dataset, const Recipe& recipe,
-                     const LoaderOptions& loader, const ProbeLimits& limits, std::vector<std::string>& doubts);
+/// From what an index knows of the images, else from the images of some samples. Throws kData if no sample can be read.
+DataFacts probe_data(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& loader,
+                     const ProbeLimits& limits);
 
-/// The run that is asked about, with every default filled in.
+/// The run that is asked about, with every default filled in. Throws as a loader with these options does.
 RunFacts run_facts(const Dataset& dataset, const Recipe& recipe, const LoaderOptions& loader, bool direct);
 
 }  // namespace stoker

@@ -27,6 +27,7 @@ struct MeasureOptions {
                            // known, and Facts::step neither
   int gpus = 1;            // of the node, each with a batch of its own
   bool quick = false;      // under 1 minute, else under 10
+  double time_share = 1;   // of that: less in tests, which need no good figures
   std::stop_token stop{};  // requested to stop early
   /// Called by the calling thread before each probe, "storage", the third of eight (done = 2), and once at the end with
   /// an empty name.

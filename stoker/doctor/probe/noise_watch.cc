@@ -58,6 +58,17 @@ MachineNoise MachineNoise::between(const CpuTimes& before, const CpuTimes& after
   return noise;
 }
 
+void doubt_noise(const MachineFacts& machine, std::vector<std::string>& doubts) {
+  if (machine.stolen_share > kNoiseToTell) {
+    doubts.push_back(fmt::format("other virtual machines took {:.0f}% of the cores' time while the probes ran",
+                                 100 * machine.stolen_share));
+  }
+  if (machine.others_cores > kNoiseToTell * machine.cores) {
+    doubts.push_back(fmt::format("other programs used {:.1f} of {:.3g} cores while the probes ran",
+                                 machine.others_cores, machine.cores));
+  }
+}
+
 NoiseWatch::NoiseWatch()
     : cores_(allowed_cores()), before_(cpu_times(cores_)), began_ns_(now_ns()), own_ns_(process_cpu_ns()) {}
 
@@ -68,14 +79,7 @@ void NoiseWatch::report(MachineFacts& machine, std::vector<std::string>& doubts)
   const MachineNoise noise = MachineNoise::between(before_, cpu_times(cores_), seconds, own_s, machine.cores, allowed);
   machine.stolen_share = noise.stolen_share;
   machine.others_cores = noise.others_cores;
-  if (noise.stolen_share > kNoiseToTell) {
-    doubts.push_back(fmt::format("other virtual machines took {:.0f}% of the cores' time while the probes ran",
-                                 100 * noise.stolen_share));
-  }
-  if (noise.others_cores > kNoiseToTell * machine.cores) {
-    doubts.push_back(fmt::format("other programs used {:.1f} of {:.3g} cores while the probes ran", noise.others_cores,
-                                 machine.cores));
-  }
+  doubt_noise(machine, doubts);
 }
 
 }  // namespace stoker

@@ -30,11 +30,14 @@ struct MachineNoise {
                               int allowed);
 };
 
+/// Adds a sentence for what makes figures less repeatable than they are to be.
+void doubt_noise(const MachineFacts& machine, std::vector<std::string>& doubts);
+
 class NoiseWatch {
  public:
   NoiseWatch();
 
-  /// Since it was made; adds a doubt where it matters.
+  /// Since it was made; with doubt_noise().
   void report(MachineFacts& machine, std::vector<std::string>& doubts) const;
 
  private:

@@ -41,8 +41,8 @@ class StorageMeasurement {
       : reads_(reads), record_bytes_(record_bytes), limits_(limits), facts_(facts), doubts_(doubts) {}
 
   void measure_cold() {
-    const Way way{true, limits_.pick(kTriesCold, kTriesColdQuick), limits_.pick(0.6, 0.15)};
-    const std::int64_t end_ns = now_ns() + limits_.pick<std::int64_t>(120, 15) * 1'000'000'000;
+    const Way way{true, limits_.pick(kTriesCold, kTriesColdQuick), limits_.seconds(0.6, 0.15)};
+    const std::int64_t end_ns = now_ns() + limits_.ns(120, 15);
     facts_.cold_bytes_per_s = measure_in_order(way);
     bool all = true;
     ReadEvidence at_random;
@@ -65,7 +65,7 @@ class StorageMeasurement {
     const std::uint64_t loaded =
         reads_.load(limits_.pick(std::uint64_t{256} << 20, std::uint64_t{32} << 20), limits_.pick(20.0, 3.0));
     if (loaded == 0) return;
-    const Way way{false, kTriesWarm, limits_.pick(0.15, 0.04)};
+    const Way way{false, kTriesWarm, limits_.seconds(0.15, 0.04)};
     facts_.warm_bytes_per_s = measure_in_order(way);
     ReadEvidence at_random;
     for (const ReadSize& size : reads_.sizes(record_bytes_)) {
@@ -144,7 +144,7 @@ class StorageMeasurement {
 void measure_opens(const std::vector<DataFiles::File>& files, const DeviceReads& device, const ProbeLimits& limits,
                    StorageFacts& facts) {
   constexpr std::size_t kParts = 3;
-  const auto most_ns = limits.pick<std::int64_t>(3'000'000'000, 500'000'000);
+  const auto most_ns = limits.ns(3, 0.5);
   ThreadPool threads("stoker-probe", kOpensAtOnce, kOpensAtOnce);
   const auto open_all = [&](double& opened) {
     std::vector<double> rates;
@@ -185,8 +185,8 @@ void find_limits(const StorageDevice& device, StorageFacts& facts, std::vector<s
 
 }  // namespace
 
-StorageFacts probe_storage(const DataFiles& files, std::uint64_t record_bytes, const OpenOptions& open,
-                           const ProbeLimits& limits, std::vector<std::string>& doubts) {
+StorageFacts probe_storage(const DataFiles& files, const OpenOptions& open, const ProbeLimits& limits,
+                           std::vector<std::string>& doubts) {
   const StorageDevice device = storage_device_of(files.files.front().path);
   StorageFacts facts;
   facts.file_system = device.file_system;
@@ -202,7 +202,7 @@ StorageFacts probe_storage(const DataFiles& files, std::uint64_t record_bytes, c
                     format_size(static_cast<double>(files.bytes()))));
   }
   const FileAccess access = open_file_access({.io = open.io});
-  const std::uint64_t record = std::clamp<std::uint64_t>(record_bytes, 1, kRecordReadMax);
+  const std::uint64_t record = std::clamp<std::uint64_t>(files.record_bytes, 1, kRecordReadMax);
   std::unique_ptr<StoredReads> reads;
   if (files.loose()) {
     auto loose = std::make_unique<LooseReads>(files, access, device);

@@ -12,10 +12,10 @@
 
 namespace stoker {
 
-/// Reads as a loader does that was opened with these options; there must be a file. `record_bytes`: the median sample.
+/// Reads as a loader does that was opened with these options; there must be a file.
 /// What cannot be shown to come from the device has a
 /// caveat. Throws kIo, naming the file that cannot be read.
-StorageFacts probe_storage(const DataFiles& files, std::uint64_t record_bytes, const OpenOptions& open,
-                           const ProbeLimits& limits, std::vector<std::string>& doubts);
+StorageFacts probe_storage(const DataFiles& files, const OpenOptions& open, const ProbeLimits& limits,
+                           std::vector<std::string>& doubts);
 
 }  // namespace stoker

@@ -41,7 +41,11 @@ struct ReadForecast {
   double requests_ahead = 0;       // that the loader's read-ahead has room for
 };
 
-/// Of a loader with these options.
+/// The board of a loader with these options: with as much memory as it needs at least, and with epochs also where
+/// the data set is smaller than a batch. Throws kUsage for options that contradict each other.
+BoardOptions forecast_board(const Dataset& dataset, const Recipe& recipe, const Plan& plan, LoaderOptions options);
+
+/// Of a loader with such a board.
 ReadForecast forecast_reads(const SampleLayout& layout, const BoardOptions& board);
 
 }  // namespace stoker

@@ -36,14 +36,9 @@ class Forecasts {
     options_.order = OrderKind::kGlobal;
     options_.window.reset();
     options_.lanes.reset();
-    options_.tail = Tail::kWrap;  // a data set smaller than a batch has an epoch, too
   }
 
-  BoardOptions board(const LoaderOptions& options) const {
-    ResolvedOptions resolved = resolve_sizes(dataset_, recipe_, options);
-    resolved.memory = std::max(resolved.memory, least_memory(dataset_, plan_, resolved).total());
-    return board_options(dataset_, plan_, resolved, plan_memory(dataset_, plan_, resolved));
-  }
+  BoardOptions board(const LoaderOptions& options) const { return forecast_board(dataset_, recipe_, plan_, options); }
 
   void lay_out(const std::vector<std::int64_t>& begins, std::int64_t each) {
     layout_ = stoker::lay_out(dataset_, board(options_), begins, each);
