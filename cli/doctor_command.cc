@@ -20,11 +20,15 @@
 #include "cli/json_output.h"
 #include "cli/loader_options.h"
 #include "stoker/device/accelerator.h"
+#include "stoker/device/device.h"
+#include "stoker/doctor/probe/machine_probe.h"
 #include "stoker/doctor/probe/measure.h"
 #include "stoker/doctor/probe/step_probe.h"
 #include "stoker/doctor/report/diagnosis_json.h"
 #include "stoker/doctor/report/doctor_page.h"
 #include "stoker/doctor/verdict/diagnosis.h"
+#include "stoker/doctor/verdict/what_if.h"
+#include "stoker/plan/plan.h"
 #include "stoker/runtime/loader_option_table.h"
 #include "stoker/runtime/samples/sample_reader.h"
 #include "stoker/storage/atomic_file.h"
@@ -86,14 +90,36 @@ std::string trial(const DoctorOptions& options, const Facts& facts) {
   return command_text(words);
 }
 
-Facts measured_facts(const DoctorOptions& options, Interrupts& interrupts) {
+LoaderOptions loader_options(const DoctorOptions& options) {
+  LoaderOptions loader = options.loader;
+  loader_option("device").set(loader, options.device);
+  return loader;
+}
+
+// As much of the facts as the words of a what-if are checked against, which is known at once.
+Facts facts_before(const DoctorOptions& options, const Recipe& recipe, const LoaderOptions& loader) {
+  Facts facts;
+  facts.machine = probe_machine();
+  facts.step.source = options.step;
+  const Plan plan(recipe);
+  for (std::size_t i = 0; i < plan.stages().size(); ++i) {
+    facts.cpu.stages.push_back({.name = plan.stages()[i].name, .kind = std::string(kStages[i % kStages.size()].name)});
+  }
+  if (loader.device) {
+    facts.copy.device = loader.device->name();
+    facts.copy.bytes_per_sample.resize(kTransferIndexMax + 1);
+  }
+  return facts;
+}
+
+Facts measured_facts(const DoctorOptions& options, const Recipe& recipe, const LoaderOptions& loader,
+                     Interrupts& interrupts) {
   MeasureOptions question;
   question.data = options.data;
   question.dataset = open_samples(options.data, options.open);
   question.open = options.open;
-  question.recipe = Recipe::load(options.recipe);
-  question.loader = options.loader;
-  loader_option("device").set(question.loader, options.device);
+  question.recipe = recipe;
+  question.loader = loader;
   question.step = options.step;
   question.gpus = options.gpus;
   question.quick = options.quick;
@@ -134,7 +160,13 @@ void doctor(const DoctorOptions& options, const std::string& typed, Interrupts& 
   std::optional<AtomicFile> page;
   if (!options.html.empty()) page.emplace(options.html);
 
-  const Facts facts = measured_facts(options, interrupts);
+  const Recipe recipe = Recipe::load(options.recipe);
+  const LoaderOptions loader = loader_options(options);
+  for (const std::string& text : options.what_ifs) {
+    parse_what_if(text, facts_before(options, recipe, loader), catalogue);
+  }
+
+  const Facts facts = measured_facts(options, recipe, loader, interrupts);
   question.commands = {typed, trial(options, facts)};
   const Diagnosis diagnosis = diagnose(facts, question, catalogue);
   if (page) {

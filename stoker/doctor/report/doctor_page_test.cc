@@ -73,7 +73,7 @@ TEST(DoctorPage, IsSaneWithHardlyAnyFact) {
   facts.cpu.stages.push_back({.name = "decode", .kind = "decode", .cpu_s = 1e-3});
   facts.cpu.sample_s = {1e-3, 1e-3, 1e-3};
   facts.data.samples = 1;
-  facts.run = {.batch = 1, .threads = 1, .prefetch = 1, .io_depth = 1};
+  facts.run.batch = facts.run.threads = facts.run.prefetch = facts.run.io_depth = 1;
   const Diagnosis diagnosis = diagnosis_of(facts);
   EXPECT_EQ(xml_fault(doctor_page_html(diagnosis)), "");
   EXPECT_FALSE(diagnosis.verdict.measurable());

@@ -16,8 +16,10 @@ constexpr double kGiB = 0x1p30;
 
 std::string memory_text(std::uint64_t bytes) { return fmt::format("{:.0f} GiB", static_cast<double>(bytes) / kGiB); }
 
+std::string vcpus_text(double vcpus) { return fmt::format("{:.3g} {}", vcpus, vcpus == 1 ? "vCPU" : "vCPUs"); }
+
 std::string training_text(const TrainingSize& training) {
-  std::vector<std::string> parts = {fmt::format("{:.3g} vCPUs per GPU", training.vcpus_per_gpu)};
+  std::vector<std::string> parts = {vcpus_text(training.vcpus_per_gpu) + " per GPU"};
   if (training.memory_bytes > 0) parts.push_back(memory_text(training.memory_bytes) + " of memory");
   if (!training.disk.empty()) parts.push_back("disk: " + training.disk);
   if (!training.network.empty()) parts.push_back("network: " + training.network);
@@ -35,14 +37,14 @@ std::string inference_text(const InferenceSize& inference) {
     text += fmt::format("; at {} samples/s an answer takes {:.3g} ms, and 99 in 100 at most {:.3g} ms",
                         number_text(half.samples_per_s), 1e3 * half.latency_s_p50, 1e3 * half.latency_s_p99);
   }
-  if (inference.vcpus_per_gpu > 0) text += fmt::format("; {:.3g} vCPUs per GPU are enough", inference.vcpus_per_gpu);
+  if (inference.vcpus_per_gpu > 0) text += fmt::format("; enough: {} per GPU", vcpus_text(inference.vcpus_per_gpu));
   return text;
 }
 
 std::string preprocessing_text(const PreprocessingSize& work) {
   std::string text = fmt::format("{} for all samples once, {} samples/s, limited by {}", time_text(3600 * work.hours),
                                  number_text(work.samples_per_s), words_of(work.limiter));
-  if (work.vcpus_enough > 0) text += fmt::format("; more than {:.3g} vCPUs give nothing", work.vcpus_enough);
+  if (work.vcpus_enough > 0) text += fmt::format("; more than {} give nothing", vcpus_text(work.vcpus_enough));
   return text;
 }
 

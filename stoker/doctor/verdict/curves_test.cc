@@ -26,7 +26,9 @@ TEST(CoreCurve, RisesToItsKneeAndNoFurther) {
   const double best = curve.points.back().samples_per_s;
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const CorePoint& point = curve.points[i];
-    if (i > 0) EXPECT_GE(point.samples_per_s, 0.98 * curve.points[i - 1].samples_per_s) << point.cores;
+    if (i > 0) {
+      EXPECT_GE(point.samples_per_s, 0.98 * curve.points[i - 1].samples_per_s) << point.cores;
+    }
     EXPECT_EQ(point.samples_per_s >= 0.97 * best, point.cores >= *curve.knee) << point.cores;
   }
   EXPECT_GT(*curve.knee, few_cores_facts().machine.cores);  // they starve the GPU
@@ -35,7 +37,8 @@ TEST(CoreCurve, RisesToItsKneeAndNoFurther) {
 TEST(CoreCurve, AgreesWithThePredictionForThisMachine) {
   const Facts facts = small_files_facts();
   for (const CorePoint& point : throughput_by_cores(facts).points) {
-    if (point.cores == facts.machine.cores) EXPECT_EQ(point.samples_per_s, predict(facts).samples_per_s);
+    if (point.cores != facts.machine.cores) continue;
+    EXPECT_EQ(point.samples_per_s, predict(facts).samples_per_s);
   }
 }
 

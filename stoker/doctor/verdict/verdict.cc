@@ -14,12 +14,12 @@ constexpr double kWorthAPart = 0.0005;  // of the GPUs' time
 
 bool is_step(const Limit& limit) { return limit.limiter == Limiter::kStep; }
 
-// That it is the disk's own speed, not the page cache's; a file system in memory has no other.
+// That it is the device's own speed, not the page cache's; a file system in memory has no other.
 bool cold_is_known(const StorageFacts& storage) {
-  if (storage.device_class == "memory") return true;
-  if (storage.cold_bytes_per_s.known()) return true;
-  return std::any_of(storage.cold.begin(), storage.cold.end(),
-                     [](const ReadFacts& reads) { return reads.reads_per_s.known(); });
+  const auto is_sound = [](const Figure& figure) { return figure.known() && figure.caveat.empty(); };
+  return storage.device_class == "memory" || is_sound(storage.cold_bytes_per_s) ||
+         std::any_of(storage.cold.begin(), storage.cold.end(),
+                     [&](const ReadFacts& reads) { return is_sound(reads.reads_per_s); });
 }
 
 std::vector<std::string> not_measured(const Facts& facts, const Prediction& now) {

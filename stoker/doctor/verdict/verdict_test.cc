@@ -120,7 +120,6 @@ TEST(TrainingVerdict, CannotSayOfAStoreThatThrottled) {
 
 TEST(TrainingVerdict, NeedsColdFiguresOnlyOfDataThatComeFromTheDisk) {
   Facts facts = healthy_facts();
-  facts.storage->cold_bytes_per_s = {};
   facts.storage->cold_bytes_per_s.caveat = "read from the page cache";
   facts.storage->cold.clear();
   Prediction now = prediction_of(1000, 1600, 0.38, kStarvedLimits);
