@@ -1,0 +1,37 @@
+// What would help, what would not, and what is more than is needed: the model's answers for changes that one can make.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stoker/doctor/facts.h"
+#include "stoker/doctor/model/prediction.h"
+#include "stoker/doctor/verdict/catalogue.h"
+
+namespace stoker {
+
+struct Change {
+  std::string sentence;  // what to do: "use 16 cores instead of 8"
+  std::string what_if;   // the same as `--what-if` takes it
+  Prediction prediction;
+  double gain = 0;   // relative, of samples a second: 0.31 is 31% more
+  double error = 0;  // of the gain, to either side
+};
+
+/// Something of which there is more than the same rate needs.
+struct Excess {
+  std::string sentence;  // "6 of the 16 cores would do"
+  std::string what_if;
+  Prediction prediction;
+};
+
+struct Changes {
+  std::vector<Change> helpful;  // the largest gain first
+  std::vector<Change> useless;  // whose gain is less than 3%: "a faster disk gives nothing"
+  std::vector<Excess> excess;
+};
+
+/// `now` is predict(facts).
+Changes weigh_changes(const Facts& facts, const Prediction& now, const Catalogue& catalogue);
+
+}  // namespace stoker
