@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <utility>
 
+#include "stoker/capacity/rates.h"
 #include "stoker/runtime/engine/memory_plan.h"
 
 namespace stoker {
@@ -93,7 +93,7 @@ class Forecasts {
 
   void expect(const BoardOptions& board, const StoreRates& rates, OrderExpectation& order) const {
     order.reads = forecast_reads(layout_, board);
-    order.capacity.rates.fill(std::numeric_limits<double>::infinity());
+    order.capacity.rates.fill(kUnlimited);
     order.capacity[Resource::kStore] = store_samples_per_s(rates, order.reads);
     order.capacity[Resource::kCpu] = cpu_samples_per_s_;
   }
@@ -111,8 +111,9 @@ class Forecasts {
 double store_samples_per_s(const StoreRates& rates, const ReadForecast& reads) {
   const double each_s = rates.first_byte_s_p50 + reads.bytes / reads.requests / rates.connection_bytes_per_s;
   const double under_way = std::min(static_cast<double>(rates.requests_at_once), reads.requests_ahead);
-  return std::min({rates.requests_per_s / reads.requests, rates.link_bytes_per_s / reads.bytes,
-                   under_way / each_s / reads.requests});
+  return std::min({rate_of_requests(rates.requests_per_s, reads.requests),
+                   rate_of_bytes(rates.link_bytes_per_s, reads.bytes),
+                   rate_of_latency(under_way, each_s, reads.requests)});
 }
 
 std::uint64_t shard_bytes_enough(const StoreRates& rates, const OrderExpectation& order, std::uint64_t sample_bytes) {
