@@ -18,9 +18,11 @@ namespace {
 constexpr double kKernelsInStep = 0.5;  // of the device kernels' time: the rest passes beside the training's own
 constexpr double kPredictionErrorLeast = 0.02;  // of a rate, however well its figures agree
 constexpr double kGpuClassError = 0.2;          // of the catalogue's figures of GPUs
-constexpr double kStepsUnknown = 1e-9;          // that nothing waits for
-constexpr double kSampleSigma = 0.5;            // of the samples' costs, as logarithms, where nobody measured them
-constexpr double kErrorSharpness = 16;          // with which limits near the least count into the error
+constexpr std::int64_t kReadAheadFar =
+    4096;                               // samples of stores, about as many as a loader draws before they are needed
+constexpr double kStepsUnknown = 1e-9;  // that nothing waits for
+constexpr double kSampleSigma = 0.5;    // of the samples' costs, as logarithms, where nobody measured them
+constexpr double kErrorSharpness = 16;  // with which limits near the least count into the error
 
 struct KnownLimit {
   Limiter limiter;
@@ -166,6 +168,7 @@ class Predictor {
     }
     ring.sample_s = sample_quantiles().scaled_to_mean(ring.workers * ring.gpus / crew);
     ring.read_depth = std::max(1, static_cast<int>(std::lround(1.0 * reading_.depth / run_.gpus)));
+    ring.read_ahead = facts_.store ? kReadAheadFar : 0;
     ring.read_share = reading_.read_share;
     ring.read_s = reading_.read_s;
     ring.reads_per_s = reading_.reads_per_s;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "stoker/doctor/facts_testing.h"
@@ -79,6 +80,17 @@ TEST(Predict, AStoreIsHeldByLatencyUntilMoreIsReadAtATime) {
   EXPECT_NEAR(rate_of(predict(facts, {.io_depth = 256}), Limiter::kStorageRequests), 64 / (30e-3 + 110e3 / 90e6), 1);
   EXPECT_GT(rate_of(predict(facts, {.order = "windowed"}), Limiter::kStorageRequests),
             4 * rate_of(prediction, Limiter::kStorageRequests));
+}
+
+TEST(Predict, SmallBatchesReadFewSamplesAtATime) {
+  Facts facts = small_memory_facts();
+  facts.run.direct = true;
+  facts.run.cache = "none";
+  facts.run.batch = facts.step.batch = 1;
+  facts.run.prefetch = 1;
+  const double one_at_a_time = 1 / (150e-6 + 110e3 / 0.53e9), four_at_a_time = 0.53e9 / 110e3;
+  EXPECT_NEAR(rate_of(predict(facts), Limiter::kStorageBandwidth), std::sqrt(one_at_a_time * four_at_a_time), 5);
+  EXPECT_NEAR(rate_of(predict(facts, {.prefetch = 64}), Limiter::kStorageBandwidth), four_at_a_time, 5);
 }
 
 TEST(Predict, EightGpusShareANic) {

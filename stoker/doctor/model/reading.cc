@@ -11,6 +11,7 @@ namespace stoker {
 namespace {
 
 constexpr double kReadSigma = 0.5;         // of a disk's reads, as logarithms, where nobody measured it
+constexpr double kStoreSigmaMost = 0.5;    // of a store's: late answers are asked for a second time
 constexpr double kDiskClassError = 0.2;    // of the catalogue's figures: those of disks that are called the same
 constexpr double kAloneOfDepth = 0.6;      // of what reads take that keep a disk busy: at most, of each by itself
 constexpr double kHeldByDepth = 0.75;      // of what a disk gives at more depth: below that, the depth is what limits
@@ -197,7 +198,8 @@ class ReadingModel {
     at_any_depth_s_ += sources_.store / std::min(by_requests, rate_of_bytes(link, run_.bytes));
     if (store.first_byte_s_p99 > store.first_byte_s.median && store.first_byte_s.median > 0) {
       constexpr double kP99 = 2.326;  // of the normal distribution
-      sigma_ = std::log(store.first_byte_s_p99 / store.first_byte_s.median) / kP99;
+      const double sigma = std::log(store.first_byte_s_p99 / store.first_byte_s.median) / kP99;
+      sigma_ = std::min(sigma, kStoreSigmaMost);
     }
   }
 

@@ -46,8 +46,10 @@ class Resolver {
     run_.gpus = std::max(1, change_.gpus.value_or(gpus));
     run_.batch = std::max({1, change_.batch.value_or(run.batch > 0 ? run.batch : facts_.step.batch)});
     run_.prefetch = std::max(1, change_.prefetch.value_or(run.prefetch > 0 ? run.prefetch : kPrefetchUnknown));
-    run_.io_depth =
-        run_.gpus * std::max(1, change_.io_depth.value_or(run.io_depth > 0 ? run.io_depth : kIoDepthUnknown));
+    int depth = std::max(1, change_.io_depth.value_or(run.io_depth > 0 ? run.io_depth : kIoDepthUnknown));
+    // Of local data no more is read than its batches, and the one after them, will have.
+    if (!facts_.store) depth = std::min(depth, (run_.prefetch + 1) * run_.batch);
+    run_.io_depth = run_.gpus * depth;
     const double threads = run.threads > 0 ? run.threads * gpus : std::ceil(cores);
     if (change_.threads) {
       run_.threads = *change_.threads * run_.gpus;

@@ -12,7 +12,7 @@
 namespace stoker {
 namespace {
 
-constexpr double kDraws = 50'000;  // about as many in all
+constexpr double kDraws = 30'000;  // about as many in all
 constexpr std::int64_t kStepsLeast = 60, kStepsMost = 20'000;
 constexpr int kGrainsEach = 8;  // of a batch, for each worker
 
@@ -78,15 +78,14 @@ class Simulation {
     for (int i = 0; i < ring.gpus; ++i) rings_.emplace_back(ring, grains_);
     // So that with all grains that are read at a time there are as many reads under way as the ring has.
     read_rounds_ = OneRing::readers_of(ring, grains_) * grains_.samples() / ring.read_depth;
-    // Reads go ahead as far as their depth needs, even where no batch has memory yet.
-    read_ahead_ = ring.prefetch + 1 + ring.read_depth / ring.batch;
+    read_ahead_ = ring.prefetch + std::max<std::int64_t>(1, ring.read_ahead / ring.batch);
     done_.resize(static_cast<std::size_t>(grains_.count()));
   }
 
   RingOutcome run() {
     const std::int64_t steps =
         std::clamp(static_cast<std::int64_t>(kDraws / grains_.count() / ring_.gpus), kStepsLeast, kStepsMost);
-    const std::int64_t warm_up = steps / 5 + 2 * read_ahead_;
+    const std::int64_t warm_up = steps / 5 + 2 * std::min<std::int64_t>(read_ahead_, steps);
     std::vector<double> waits;
     double now = 0, begin = 0;  // the end of the last step, and of the warm-up
     for (std::int64_t step = 0; step < warm_up + steps; ++step) {

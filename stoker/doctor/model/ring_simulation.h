@@ -13,14 +13,15 @@ namespace stoker {
 /// Each GPU has a ring of its own; what reads, and what copies, is shared by all of them.
 struct Ring {
   int gpus = 1;
-  int batch = 1;                    // samples of each GPU's step
-  double step_s = 0;                // 0: batches are taken as they come
-  int prefetch = 2;                 // batches made ahead of the one that was taken
-  int workers = 1;                  // of each ring
-  Quantiles sample_s{{0.0}};        // of a worker, for a sample
-  int read_depth = 1;               // of each ring
-  double read_share = 0;            // of the samples; the others are in memory
-  Quantiles read_s{{0.0}};          // of a read
+  int batch = 1;                // samples of each GPU's step
+  double step_s = 0;            // 0: batches are taken as they come
+  int prefetch = 2;             // batches made ahead of the one that was taken
+  int workers = 1;              // of each ring
+  Quantiles sample_s{{0.0}};    // of a worker, for a sample
+  int read_depth = 1;           // of each ring
+  std::int64_t read_ahead = 0;  // samples that may be read before there is memory for their batch; at least one batch's
+  double read_share = 0;        // of the samples; the others are in memory
+  Quantiles read_s{{0.0}};      // of a read
   double reads_per_s = kUnlimited;  // of all rings together, at any depth
   double copy_s = 0;                // of a batch to its GPU, after which the next may be copied
 };

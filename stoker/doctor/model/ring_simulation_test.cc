@@ -42,11 +42,24 @@ TEST(RingSimulation, ReadsAreHeldByTheirLatencyAndByTheDevice) {
   ring.read_depth = 16;
   ring.read_s = Quantiles({0.032});
   EXPECT_NEAR(simulate(ring).samples_per_s, 500, 3);  // 16 of them in 32 ms
+  ring.read_ahead = 1000;
+  EXPECT_NEAR(simulate(ring).samples_per_s, 500, 3);
+  ring.read_ahead = 0;
   ring.reads_per_s = 200;
   EXPECT_NEAR(simulate(ring).samples_per_s, 200, 1);
   ring.reads_per_s = kUnlimited;
   ring.read_share = 0.25;
   EXPECT_NEAR(simulate(ring).samples_per_s, 2000, 60);
+}
+
+TEST(RingSimulation, ReadingFarAheadHidesSlowReads) {
+  Ring ring{.batch = 4, .step_s = 10e-3, .prefetch = 1, .workers = 4};
+  ring.read_share = 1;
+  ring.read_depth = 64;
+  ring.read_s = exponential(10e-3);
+  EXPECT_GT(simulate(ring).idle, 0.1);
+  ring.read_ahead = 256;
+  EXPECT_LT(simulate(ring).idle, 0.01);
 }
 
 TEST(RingSimulation, DrawingSeveralSamplesAsOneKeepsTheRates) {
