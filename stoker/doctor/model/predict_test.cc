@@ -134,6 +134,17 @@ TEST(Predict, DirectReadsNeverFindPages) {
   EXPECT_EQ(predict(facts).miss_share, 1);
 }
 
+TEST(Predict, AFileSystemInMemoryIsReadWarm) {
+  Facts facts = small_files_facts();
+  facts.storage->device_class = "memory";
+  facts.storage->cold.clear();
+  facts.storage->cold_bytes_per_s = {};
+  const Prediction prediction = predict(facts);
+  EXPECT_EQ(prediction.miss_share, 0);
+  EXPECT_EQ(prediction.bottleneck().limiter, Limiter::kStep);
+  EXPECT_NEAR(prediction.first_epoch_samples_per_s, prediction.samples_per_s, 1);
+}
+
 TEST(Predict, TellsWhatItTookForThePageCache) {
   Facts facts = healthy_facts();
   facts.machine.memory_bytes = 100 * kGiB;

@@ -10,12 +10,17 @@
 
 namespace stoker {
 
+double figure_error(const Figure& figure) {
+  constexpr double kDoubtful = 0.3;
+  return figure.caveat.empty() ? figure.spread() : figure.spread() + kDoubtful;
+}
+
 ReadTable::ReadTable(const std::vector<ReadFacts>& measured) {
   std::map<double, std::map<double, AtDepth>> sizes;
   for (const ReadFacts& reads : measured) {
     if (!reads.reads_per_s.known() || reads.reads_per_s.median <= 0 || reads.depth < 1) continue;
     const double depth = reads.depth;
-    sizes[static_cast<double>(reads.bytes)][depth] = {depth, reads.reads_per_s.median, reads.reads_per_s.spread()};
+    sizes[static_cast<double>(reads.bytes)][depth] = {depth, reads.reads_per_s.median, figure_error(reads.reads_per_s)};
   }
   for (const auto& [bytes, depths] : sizes) {
     Size size{bytes, {}};
@@ -42,13 +47,13 @@ ReadTable::ReadTable(const DiskClass& disk) {
 ReadTable::Rate ReadTable::rate_at(const Size& size, double depth) {
   const std::vector<AtDepth>& depths = size.depths;
   const auto above = std::find_if(depths.begin(), depths.end(), [&](const AtDepth& at) { return at.depth >= depth; });
-  if (above == depths.end()) return {depths.back().reads_per_s, depths.back().spread};
-  if (above->depth == depth) return {above->reads_per_s, above->spread};
-  if (above == depths.begin()) return {above->reads_per_s * depth / above->depth, above->spread};
+  if (above == depths.end()) return {depths.back().reads_per_s, depths.back().error};
+  if (above->depth == depth) return {above->reads_per_s, above->error};
+  if (above == depths.begin()) return {above->reads_per_s * depth / above->depth, above->error};
   const auto below = above - 1;
   const double part = std::log(depth / below->depth) / std::log(above->depth / below->depth);
   return {below->reads_per_s * std::pow(above->reads_per_s / below->reads_per_s, part),
-          std::max(below->spread, above->spread)};
+          std::max(below->error, above->error)};
 }
 
 // Between two sizes, a read's time grows with its bytes.
@@ -58,11 +63,11 @@ ReadTable::Rate ReadTable::rate(double bytes, double depth) const {
   if (above == sizes_.begin()) return rate_at(*above, depth);
   const Size& below = *(above - 1);
   const Rate rate = rate_at(below, depth);
-  if (above == sizes_.end()) return {rate.reads_per_s * below.bytes / bytes, rate.spread};
+  if (above == sizes_.end()) return {rate.reads_per_s * below.bytes / bytes, rate.error};
   const Rate larger = rate_at(*above, depth);
   const double part = (bytes - below.bytes) / (above->bytes - below.bytes);
   const double seconds = (1 - part) / rate.reads_per_s + part / larger.reads_per_s;
-  return {1 / seconds, std::max(rate.spread, larger.spread)};
+  return {1 / seconds, std::max(rate.error, larger.error)};
 }
 
 ReadTable::Rate ReadTable::deepest_rate(double bytes) const {

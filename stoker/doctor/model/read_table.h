@@ -9,11 +9,14 @@
 
 namespace stoker {
 
+/// Relative: as the tries differ, and more if they may not be what they seem.
+double figure_error(const Figure& figure);
+
 class ReadTable {
  public:
   struct Rate {
     double reads_per_s;
-    double spread;  // relative
+    double error;  // relative
   };
 
   explicit ReadTable(const std::vector<ReadFacts>& measured);
@@ -32,7 +35,7 @@ class ReadTable {
 
  private:
   struct AtDepth {
-    double depth, reads_per_s, spread;
+    double depth, reads_per_s, error;
   };
   struct Size {
     double bytes;

@@ -20,7 +20,7 @@ ReadTable measured_table() {
 TEST(ReadTable, GivesWhatWasMeasured) {
   const ReadTable table = measured_table();
   EXPECT_DOUBLE_EQ(table.rate(4096, 16).reads_per_s, 8000);
-  EXPECT_DOUBLE_EQ(table.rate(4096, 16).spread, 0.2);
+  EXPECT_DOUBLE_EQ(table.rate(4096, 16).error, 0.2);
   EXPECT_DOUBLE_EQ(table.rate(1'000'000, 1).reads_per_s, 100);
   EXPECT_DOUBLE_EQ(table.bytes_per_s_most(), 200e6);
 }
@@ -43,6 +43,12 @@ TEST(ReadTable, GoesOnByBytesAndNotByDepth) {
 TEST(ReadTable, LeavesOutWhatWasNotMeasured) {
   EXPECT_FALSE(ReadTable(std::vector<ReadFacts>{{4096, 1, {}, {}}}).known());
   EXPECT_FALSE(ReadTable(std::vector<ReadFacts>{}).known());
+}
+
+TEST(ReadTable, WhatMayNotBeWhatItSeemsHasALargerError) {
+  Figure doubtful = figure(1000, 0.1);
+  doubtful.caveat = "30% of the bytes came from the device";
+  EXPECT_GT(ReadTable(std::vector<ReadFacts>{{4096, 1, doubtful, {}}}).rate(4096, 1).error, 0.3);
 }
 
 TEST(ReadTable, OfAClassIsHeldByLatencyThenReadsThenBytes) {

@@ -75,7 +75,7 @@ class ReadingModel {
     const double shared = sharers(disk ? disk->shared : facts_.storage->over_network);
 
     double bytes_per_s = disk ? disk->bytes_per_s : facts_.storage->cold_bytes_per_s.median;
-    double bytes_error = disk ? as_class : facts_.storage->cold_bytes_per_s.spread();
+    double bytes_error = disk ? as_class : figure_error(facts_.storage->cold_bytes_per_s);
     if (table.known()) bytes_per_s = std::max(bytes_per_s, table.bytes_per_s_most());
     double reads_per_s_most = kUnlimited;
     if (!disk) {
@@ -111,7 +111,7 @@ class ReadingModel {
     const double all_s = run_.requests / reads_per_s + opens_s;
     const double by_requests_s = run_.requests / small_per_s + opens_s;
     const bool held_by_depth = rate.reads_per_s < kHeldByDepth * table.deepest_rate(each).reads_per_s;
-    const double error = std::hypot(rate.spread, as_class);
+    const double error = std::hypot(rate.error, as_class);
     // Each read takes both; what more of its time goes into gets all of it.
     if (by_bytes_s >= by_requests_s && !held_by_depth) {
       bandwidth_.add(sources_.disk * std::max(all_s, by_bytes_s), std::max(error, bandwidth.error));
@@ -137,7 +137,11 @@ class ReadingModel {
       return warm_open_s();
     const double small_per_s = table.small_rate(run_.io_depth).reads_per_s;
     if (!facts_.storage || !facts_.storage->cold_opens_per_s.known()) return kOpensReads / small_per_s;
-    double opens_per_s = facts_.storage->cold_opens_per_s.median;
+    const Figure& opens = facts_.storage->cold_opens_per_s;
+    double opens_per_s = opens.median;
+    if (!opens.caveat.empty() && measured.known()) {  // the system may have known the files
+      opens_per_s = std::min(opens_per_s, measured.small_rate(run_.io_depth).reads_per_s / kOpensReads);
+    }
     if (change_.disk && measured.known()) {
       opens_per_s *= small_per_s / measured.small_rate(run_.io_depth).reads_per_s;
     }
@@ -155,7 +159,7 @@ class ReadingModel {
     const ReadTable table(facts_.storage ? facts_.storage->warm : std::vector<ReadFacts>{});
     if (!table.known()) return;
     const ReadTable::Rate rate = table.rate(run_.bytes / run_.requests, run_.io_depth);
-    requests_.add(sources_.page * run_.requests / rate.reads_per_s, rate.spread);
+    requests_.add(sources_.page * run_.requests / rate.reads_per_s, rate.error);
   }
 
   std::optional<double> nic() const {
@@ -179,7 +183,7 @@ class ReadingModel {
     const double shared = sharers(!fills_nic);
     link /= shared;
     if (change_.network) link = fills_nic || !own ? *nic() : std::min(link, *nic());
-    carry(sources_.store * run_.bytes, link, store.link_bytes_per_s.spread());
+    carry(sources_.store * run_.bytes, link, figure_error(store.link_bytes_per_s));
 
     double first_byte_s = store.first_byte_s.median;
     if (change_.network && change_.network->first_byte_s) first_byte_s = *change_.network->first_byte_s;
@@ -193,7 +197,7 @@ class ReadingModel {
     }
     const bool held_by_latency = by_latency < by_requests;
     const double answers = std::min(by_latency, by_requests);
-    requests_.add(sources_.store / answers, (held_by_latency ? store.first_byte_s : store.requests_per_s).spread());
+    requests_.add(sources_.store / answers, figure_error(held_by_latency ? store.first_byte_s : store.requests_per_s));
     latency_s_ += sources_.store * each_s * run_.requests;
     at_any_depth_s_ += sources_.store / std::min(by_requests, rate_of_bytes(link, run_.bytes));
     if (store.first_byte_s_p99 > store.first_byte_s.median && store.first_byte_s.median > 0) {

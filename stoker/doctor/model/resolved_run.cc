@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "stoker/capacity/caches.h"
 
@@ -179,6 +180,11 @@ class Resolver {
   void pages(double on_disk, double kept_bytes) {
     SampleSources& later = run_.later;
     later.disk = on_disk;
+    if (facts_.storage && facts_.storage->device_class == "memory" && !change_.disk) {
+      std::swap(later.page, later.disk);  // a file system in memory is all pages
+      if (!facts_.store) std::swap(run_.first.page, run_.first.disk);
+      return;
+    }
     if (facts_.run.direct || on_disk <= 0) return;
     const double left = kFreeForPages * memory() - run_.loader_bytes - kept_bytes;
     const double part = cached_part(left, on_disk * facts_.data.bytes);
