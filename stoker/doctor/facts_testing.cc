@@ -170,7 +170,7 @@ Facts eight_gpus_facts() {
 Facts small_memory_facts() {
   Facts facts = photographs(32, 64 * kGiB);
   facts.storage = storage(kSata);
-  facts.step.seconds = figure(0.04, 0.01);
+  facts.step.seconds = figure(0.025, 0.01);
   facts.run.cache = "ram";
   facts.run.cache_bytes = 45 * kGiB;
   facts.run.memory_bytes = 50 * kGiB;

@@ -12,6 +12,7 @@ namespace stoker {
 struct DiskClass {
   std::string name;  // "nvme"
   double bytes_per_s = 0, reads_per_s = 0, latency_s = 0;
+  bool shared = false;  // by nodes: what one of them takes, the others do not get
 };
 
 struct NetworkClass {

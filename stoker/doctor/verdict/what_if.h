@@ -15,6 +15,9 @@ namespace stoker {
 /// the nearest one), is given twice, or has a value that cannot be, of these facts.
 Configuration parse_what_if(std::string_view text, const Facts& facts, const Catalogue& catalogue);
 
+/// That the step was measured on, or that its profile names: of the catalogue. Null if it is not known.
+const GpuClass* own_gpu(const Facts& facts, const Catalogue& catalogue);
+
 /// As parse_what_if() takes it, in the order of its list; empty for an empty configuration.
 std::string what_if_text(const Configuration& change);
 

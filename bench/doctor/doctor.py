@@ -1,0 +1,313 @@
+"""What the doctor says beside what then happens: its forecasts of configurations that it did not measure, the bottleneck where one
+resource after the other is held back, its advice when it is followed, how repeatable it is, and what watching a run costs.
+
+A case is diagnosed and then run, in the same throttle, with the same options. Data are made here; a stage of the bench can be chosen
+by --only: forecasts, bottlenecks, advice, repeats, watching.
+"""
+
+import json
+import pathlib
+import shutil
+import statistics
+import sys
+import tempfile
+
+import cases
+import throttles
+from process import synthetic_images, warm
+from table import Figure, report
+
+PHOTOS, SMALL = 1500, 20_000
+COPIES = 5               # of the photographs
+RUN_SECONDS, RUN_BATCHES_MIN = 8, 24
+PATIENCE_S = 600
+REPEATS = 5
+ROUNDS = 7               # of watching
+GAIN_POINTS = 0.15
+AUGMENTED = """
+[[view]]
+name = "image"
+operators = [
+  { op = "decode" },
+  { op = "random_resized_crop", size = 224 },
+  { op = "random_flip" },
+  { op = "rand_augment" },
+  { op = "gaussian_blur", kernel_size = [9, 9] },
+  { op = "normalize", preset = "imagenet" },
+]
+
+[[view]]
+name = "label"
+"""
+STAGES = ("forecasts", "bottlenecks", "advice", "repeats", "watching")
+
+
+class Failed(Exception):
+    """The command did not answer; and what it said last."""
+
+
+class Bench:
+    """The command, the data, and what is reported."""
+
+    def __init__(self, build, folder, images):
+        self.build, self.folder, self.stoker = build, folder, build / "stoker"
+        self.bucket = folder / "served" / "bench"
+        self.bucket.mkdir(parents=True)
+        self.figures, self.rows, self.absent = [], {}, {}
+        self.catalogue = folder / "throttled.toml"
+        self.catalogue.write_text(cases.CATALOGUE)
+        self.make_data(images)
+
+    def say(self, text):
+        print(text, file=sys.stderr, flush=True)
+
+    def command(self, *arguments):
+        status, _, said = throttles.run(throttles.Throttle(), [self.stoker, *arguments], PATIENCE_S)
+        if status:
+            raise Failed(said.strip().splitlines()[-1])
+
+    def make_data(self, images):
+        self.say(f"making the data in {self.folder}")
+        loose = self.path("photos-loose")
+        sources = sorted(path for path in pathlib.Path(images).rglob("*") if path.suffix.lower() in (".jpg", ".jpeg"))
+        for copy in range(COPIES):
+            (loose / f"{copy:03}").mkdir(parents=True)
+            for number, source in enumerate(sources):
+                shutil.copy(source, loose / f"{copy:03}" / f"{number:06}.jpg")
+        self.command("pack", loose, self.path("photos"), "--shard-size", "32MiB")
+        self.command("pack", loose, self.path("raw"), "--raw", "--resize-short", "256", "--shard-size", "64MiB")
+        self.command("synth", self.folder / "small-loose", "--kind", "tiny", "--count", SMALL, "--classes", 100, "--seed", 1)
+        self.command("pack", self.folder / "small-loose", self.path("small"), "--shard-size", "16MiB")
+
+    def path(self, data):
+        return self.bucket / data.removeprefix("s3:")
+
+    def location(self, data):
+        return f"s3://bench/{data.removeprefix('s3:')}/" if data.startswith("s3:") else self.path(data)
+
+    def half_of(self, data):
+        return sum(file.stat().st_size for file in self.path(data).rglob("*") if file.is_file()) // 2
+
+    def store(self, latency_s, link_bytes_per_s):
+        return throttles.Store(self.build, self.bucket.parent, latency_s, link_bytes_per_s)
+
+    def recipe(self, name):
+        if name != "aug-heavy":
+            return name
+        file = self.folder / "aug-heavy.toml"
+        file.write_text(AUGMENTED)
+        return file
+
+    def doctor(self, throttle, data, recipe, batch, step, *options):
+        status, answer, said = throttles.run(
+            throttle, [self.stoker, "doctor", self.location(data), "--recipe", self.recipe(recipe), "--batch", batch, "--step", step,
+                       "--tune", "off", "--quick", "--catalogue", self.catalogue, "--json", *options], PATIENCE_S)
+        if answer is None:
+            raise Failed(f"status {status}: {said.strip().splitlines()[-1]}")
+        return answer
+
+    def rate(self, throttle, data, recipe, batch, step, expected, *options):
+        """Samples a second of a run that lasts about RUN_SECONDS if it is as fast as is expected."""
+        batches = max(RUN_BATCHES_MIN, round(RUN_SECONDS * expected / batch))
+        status, answer, said = throttles.run(
+            throttle, [self.stoker, "run", self.location(data), "--recipe", self.recipe(recipe), "--batch", batch, "--accelerator", step,
+                       "--tune", "off", "--epochs", 100_000, "--batches", batches, "--json", *options], PATIENCE_S)
+        if status or answer is None:
+            raise Failed(f"status {status}: {said.strip().splitlines()[-1]}")
+        return answer["samples_per_s"]
+
+
+def percent(ratio):
+    return f"{100 * ratio:+.0f}%"
+
+
+def table(title, head, rows):
+    print(f"\n{title}\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for row in rows:
+        print(f"| {' | '.join(map(str, row))} |")
+
+
+def attempt(bench, name, measure):
+    """What it gives, or None, with the reason kept."""
+    try:
+        return measure()
+    except (Failed, throttles.Unavailable) as reason:
+        bench.absent[name] = str(reason)
+        bench.say(f"{name} is missing: {reason}")
+        return None
+
+
+def quantile(values, share):
+    ranked = sorted(values)
+    return ranked[min(len(ranked) - 1, int(share * len(ranked)))]
+
+
+def forecasts(bench):
+    """Facts are measured once for each data set, without any throttle; each forecast is of a configuration held out of that."""
+    facts, rows, errors = {}, [], []
+    step = 0.0005
+    for one in cases.held_out():
+        def measure(one=one):
+            if (one.of, one.recipe) not in facts:
+                options = [option for option in one.options if option in cases.DIRECT]
+                with (bench.store(0.03, None) if one.of.startswith("s3:") else throttles.Throttle()) as throttle:
+                    file = bench.folder / f"facts-{len(facts)}.json"
+                    answer = bench.doctor(throttle, one.of, one.recipe, 64, step, *options)
+                    file.write_text(json.dumps(answer["facts"]))
+                    facts[one.of, one.recipe] = file
+            options = ("--direct",) if "--direct" in one.options else ()
+            answer = bench.doctor(throttles.Throttle(), one.of, one.recipe, 64, step, "--facts", facts[one.of, one.recipe], "--what-if",
+                                  one.what_if, *options)
+            foretold = answer["what_if"]["samples_per_s"]
+            its_step = float(one.what_if.removeprefix("step=")) if one.what_if.startswith("step=") else step
+            with one.throttle(bench) as throttle:
+                return foretold, bench.rate(throttle, one.data, one.recipe, 64, its_step, foretold, *one.options)
+
+        found = attempt(bench, one.name, measure)
+        if found:
+            foretold, measured = found
+            errors.append(abs(foretold / measured - 1))
+            rows.append((one.name, one.what_if, f"{foretold:,.0f}", f"{measured:,.0f}", percent(foretold / measured - 1)))
+            bench.say(f"{one.name}: foretold {foretold:,.0f}/s, measured {measured:,.0f}/s")
+    table("Forecasts of configurations that were not measured", ["configuration", "what-if", "foretold /s", "measured /s", "off"], rows)
+    bench.rows["forecasts"] = rows
+    if errors:
+        bench.figures += [Figure("forecast off, median", 100 * statistics.median(errors), "%", "10%", statistics.median(errors) / 0.1,
+                                 ceiling=1),
+                          Figure("forecast off, p95", 100 * quantile(errors, 0.95), "%", "20%", quantile(errors, 0.95) / 0.2, ceiling=1)]
+
+
+def diagnose(bench, case):
+    with case.throttle(bench) as throttle:
+        if case.warm and not case.data.startswith("s3:"):
+            warm(bench.path(case.data))
+        answer = bench.doctor(throttle, case.data, case.recipe, case.batch, case.step, *case.options)
+        measured = bench.rate(throttle, case.data, case.recipe, case.batch, case.step, answer["samples_per_s"], *case.options)
+    return answer, measured
+
+
+def bottlenecks(bench):
+    rows, right, errors = [], 0, []
+    for case in cases.cases():
+        found = attempt(bench, case.name, lambda case=case: diagnose(bench, case))
+        if not found:
+            continue
+        answer, measured = found
+        holds = answer["bottleneck"] in case.expected
+        right += holds
+        errors.append(abs(answer["samples_per_s"] / measured - 1))
+        rows.append((case.name, answer["bottleneck"], "yes" if holds else f"NO: {' or '.join(sorted(case.expected))}",
+                     f"{answer['samples_per_s']:,.0f}", f"{measured:,.0f}", percent(answer["samples_per_s"] / measured - 1)))
+        bench.say(f"{case.name}: {answer['verdict']}; measured {measured:,.0f}/s")
+    table("One resource after the other is held back", ["case", "bottleneck", "right", "said /s", "measured /s", "off"], rows)
+    bench.rows["bottlenecks"] = rows
+    if rows:
+        bench.figures += [Figure(f"right bottleneck, of {len(rows)}", 100 * right / len(rows), "%", "95%", right / len(rows) / 0.95, 1),
+                          Figure("rate said, off, median", 100 * statistics.median(errors), "%", "10%", statistics.median(errors) / 0.1,
+                                 ceiling=1)]
+
+
+def followed(bench, case, what_if):
+    """The throttle, data and options with the change made; None if it cannot be made on this machine."""
+    words = dict(word.split("=", 1) for word in what_if.split())
+    data, options, throttle = case.data, list(case.options), case.throttle
+    for name, value in words.items():
+        if name in ("cores", "threads"):
+            cores = float(value)
+            if cores > len(throttles.os.sched_getaffinity(0)):
+                return None
+            throttle = (lambda bench: throttles.Cores(int(cores))) if name == "cores" and cores == int(cores) else throttle
+            options += ["--threads", value] if name == "threads" else []
+        elif name in ("disk", "network", "memory"):
+            throttle, options = lambda bench: throttles.Throttle(), [option for option in options if option != "--direct"]
+            data = data.removeprefix("s3:")
+        elif name == "layout" and value == "packed":
+            data = {"photos-loose": "photos"}.get(data)
+        elif name == "cache" and value in ("ram", "none"):
+            options += ["--cache", value]
+        elif name in ("io-depth", "prefetch", "order"):
+            options += [f"--{name}", value]
+        else:
+            return None
+    return (throttle, data, options) if data else None
+
+
+def advice(bench):
+    rows, off = [], []
+    for case in cases.cases()[::3]:
+        def measure(case=case):
+            answer, before = diagnose(bench, case)
+            if not answer["changes"]:
+                return None
+            change = answer["changes"][0]
+            made = followed(bench, case, change["what_if"])
+            if made is None:
+                return None
+            throttle, data, options = made
+            with throttle(bench) as active:
+                after = bench.rate(active, data, case.recipe, case.batch, case.step, before * (1 + change["gain"]), *options)
+            return change, before, after
+
+        found = attempt(bench, f"advice: {case.name}", measure)
+        if found:
+            change, before, after = found
+            gain = after / before - 1
+            off.append(abs(change["gain"] - gain) / (1 + change["gain"]))
+            rows.append((case.name, change["change"], percent(change["gain"]), percent(gain)))
+            bench.say(f"{case.name}: {change['change']}: {percent(change['gain'])} foretold, {percent(gain)} measured")
+    table("The first change, made", ["case", "change", "gain foretold", "gain measured"], rows)
+    bench.rows["advice"] = rows
+    if off:
+        within = sum(one <= GAIN_POINTS for one in off) / len(off)
+        bench.figures.append(Figure(f"gain within 15 points, of {len(off)}", 100 * within, "%", "all", within, 1))
+
+
+def repeats(bench):
+    said = {}
+    for name, data, options in (("packed", "photos", ()), ("past the cache", "photos", cases.DIRECT)):
+        found = [attempt(bench, f"repeats, {name}",
+                         lambda data=data, options=options: bench.doctor(throttles.Throttle(), data, "imagenet-train", 64, 0.0005, *options))
+                 for _ in range(REPEATS)]
+        said[name] = [answer["samples_per_s"] for answer in found if answer]
+    rows = [(name, ", ".join(f"{rate:,.0f}" for rate in rates)) for name, rates in said.items()]
+    table("The same diagnosis again", ["case", "samples/s"], rows)
+    bench.rows["repeats"] = rows
+    for name, rates in said.items():
+        if rates:
+            spread = max(abs(rate / statistics.median(rates) - 1) for rate in rates)
+            bench.figures.append(Figure(f"repeats off, {name}", 100 * spread, "%", "5%", spread / 0.05, ceiling=1))
+
+
+def watching(bench):
+    """A run that is watched in every way against one that is not, in turns."""
+    ratios = []
+    with tempfile.TemporaryDirectory(dir=bench.folder) as scratch:
+        watched = ("--trace", pathlib.Path(scratch) / "trace.json", "--dashboard", "127.0.0.1:0", "--metrics", "127.0.0.1:0")
+        with throttles.Cores(1) as one_core:
+            expected = bench.rate(one_core, "photos", "imagenet-train", 64, 0.0005, 1000)
+            for number in range(ROUNDS):
+                both = [(), watched]
+                rates = {len(options): bench.rate(one_core, "photos", "imagenet-train", 64, 0.0005, expected, *options)
+                         for options in (both if number % 2 else both[::-1])}
+                ratios.append(rates[len(watched)] / rates[0])
+    bench.figures.append(Figure("watched", statistics.median(ratios), "", "not watched", statistics.median(ratios), 0.99))
+
+
+def run(build, options):
+    only = options.only.split(",") if options.only else STAGES
+    unknown = [name for name in only if name not in STAGES]
+    if unknown:
+        sys.exit(f"dev bench: doctor knows no {', '.join(unknown)}; it knows {', '.join(STAGES)}")
+    parent = build / "bench-data"
+    parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="doctor-", dir=parent) as folder:
+        bench = Bench(build, pathlib.Path(folder), options.data or synthetic_images(build))
+        for stage in only:
+            globals()[stage](bench)
+    for name, reason in bench.absent.items():
+        print(f"\n{name} is missing: {reason}")
+    print()
+    report(bench.figures)
+    if options.json:
+        written = {"rows": bench.rows, "absent": bench.absent, "aims": [vars(one) | {"holds": one.holds} for one in bench.figures]}
+        pathlib.Path(options.json).write_text(json.dumps(written, indent=2))
