@@ -18,7 +18,7 @@ namespace stoker {
 namespace {
 
 constexpr std::size_t kCopyBytes = std::size_t{64} << 20, kCopiesEach = 4;
-constexpr int kTries = 7, kTriesQuick = 3;
+constexpr int kCopyTries = 7, kCopyTriesQuick = 3;
 constexpr std::size_t kSamplesCrossing = 64;
 constexpr std::int64_t kCopyPatienceNs = 1'000'000'000;
 
@@ -29,7 +29,7 @@ Figure time_copies(Device& device, Allocator& from, const ProbeLimits& limits) {
   DeviceTask task;
   task.copies_in.assign(kCopiesEach, {.to = there.data(), .from = host.data(), .bytes = kCopyBytes});
   std::vector<double> rates;
-  for (int i = -1; i < limits.pick(kTries, kTriesQuick); ++i) {
+  for (int i = -1; i < limits.pick(kCopyTries, kCopyTriesQuick); ++i) {
     limits.check();
     const std::int64_t began_ns = now_ns();
     const std::shared_ptr<DeviceEvent> event = device.submit(task, {});

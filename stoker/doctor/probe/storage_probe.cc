@@ -42,7 +42,7 @@ class StorageMeasurement {
 
   void measure_cold() {
     const Way way{true, limits_.pick(kTriesCold, kTriesColdQuick), limits_.seconds(0.6, 0.15)};
-    const std::int64_t end_ns = now_ns() + limits_.ns(120, 15);
+    const std::int64_t end_ns = now_ns() + limits_.pick<std::int64_t>(120, 15) * 1'000'000'000;
     facts_.cold_bytes_per_s = measure_in_order(way);
     bool all = true;
     ReadEvidence at_random;
