@@ -8,15 +8,20 @@
 #include <filesystem>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/doctor/probe/shard_reads.h"
 #include "stoker/doctor/probe/storage_device.h"
 #include "stoker/doctor/probe/stored_reads.h"
 #include "stoker/pack/synth/synth.h"
 #include "stoker/runtime/open.h"
+#include "stoker/runtime/thread_pool.h"
+#include "stoker/storage/faulty_preadv_testing.h"
+#include "stoker/storage/pread_io.h"
 #include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
@@ -122,6 +127,22 @@ TEST(StorageProbe, NamesAFileThatIsGone) {
   std::filesystem::remove(files.files[3].path);
   std::vector<std::string> doubts;
   EXPECT_THAT(error_of([&] { probe_storage(files, {}, kShort, doubts); }).message(), HasSubstr(files.files[3].path));
+}
+
+TEST(StorageProbe, NamesAFileOnADiskThatErrs) {
+  const TempFolder folder;
+  const auto dataset = open(synthesized(folder, "a.tar", SynthFormat::kTar, 50));
+  const DataFiles files = find_data_files(*dataset, 20);
+  const auto threads = std::make_shared<ThreadPool>("test", 2, 8);
+  ShardReads reads(files, FileAccess(threads, std::make_shared<PreadIo>(threads, faulty_preadv)),
+                   storage_device_of(files.files.front().path));
+  const StoredRead read{.bytes = 4096, .depth = 4, .seconds = 0.01};
+  set_preadv_faults({});
+  EXPECT_GT(reads.read_cold(read).reads, 0);
+  set_preadv_faults({.number = 2, .for_good = true});
+  EXPECT_THAT(error_of([&] { reads.read_cold(read); }).message(),
+              AllOf(HasSubstr(files.files.front().path), HasSubstr("Input/output error")));
+  set_preadv_faults({});
 }
 
 TEST(StorageProbe, StopsWhenAsked) {
