@@ -112,6 +112,8 @@ struct CopyFacts {
   std::vector<double> bytes_per_sample{};         // by transfer index
   std::vector<double> cpu_s_per_sample{};         // the same: what is left to a core
   std::vector<std::optional<double>> device_s{};  // the same: of the device's kernels
+  Figure together_bytes_per_s{};                  // pinned, of so many GPUs while all copy:
+  int together = 0;
 };
 
 struct StepFacts {

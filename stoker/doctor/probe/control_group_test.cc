@@ -75,7 +75,8 @@ TEST(ControlGroup, LimitsADiskAsItSays) {
   }
   const auto dataset = open(path);
   std::vector<std::string> doubts;
-  const StorageFacts facts = probe_storage(find_data_files(*dataset, 100), {}, {.quick = true, .time_share = 0.5}, doubts);
+  const StorageFacts facts =
+      probe_storage(find_data_files(*dataset, 100), {}, {.quick = true, .time_share = 0.5}, doubts);
   EXPECT_EQ(facts.limit_bytes_per_s, kBytesPerSecond);
   EXPECT_EQ(facts.limit_reads_per_s, std::nullopt);
   EXPECT_THAT(doubts, Contains(HasSubstr("limits this process to 8.00 MB/s of " + device.device)));

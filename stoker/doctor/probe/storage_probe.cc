@@ -55,7 +55,7 @@ class StorageMeasurement {
         }
       }
     }
-    if (!all) doubts_.emplace_back("the storage is so slow that not all sizes and depths of reads were measured");
+    if (!all) doubts_.emplace_back("there was no time to measure reads of all sizes and depths");
     const std::string caveat = at_random.caveat_of_cold();
     if (!caveat.empty()) doubts_.push_back("reads that were meant to be cold were not: " + caveat);
   }
