@@ -31,7 +31,7 @@ struct GpuFacts {
 };
 
 struct MachineFacts {
-  std::string name;
+  std::string name{};
   double cores = 1;  // that this process may use: a quota may leave a part of one
   int sockets = 1, numa_nodes = 1;
   std::uint64_t memory_bytes = 0;  // that this process may use, page cache included

@@ -119,6 +119,8 @@ void fields_of(CopyFacts& copy, Archive& archive) {
   archive("bytes_per_sample", copy.bytes_per_sample);
   archive("cpu_s_per_sample", copy.cpu_s_per_sample);
   archive("device_s", copy.device_s);
+  archive("together_bytes_per_s", copy.together_bytes_per_s);
+  archive("together", copy.together);
 }
 
 template <typename Archive>

@@ -11,8 +11,9 @@
 
 namespace stoker {
 
-/// Empty if the options name no device. `samples`: good ones. Throws kMemory.
+/// Empty if the options name no device. `samples`: good ones. `gpus`: that will be fed at once, as far as there are so
+/// many. Throws kMemory.
 CopyFacts probe_copy(const Dataset& dataset, const Plan& plan, const LoaderOptions& loader,
-                     std::span<const std::int64_t> samples, const ProbeLimits& limits);
+                     std::span<const std::int64_t> samples, int gpus, const ProbeLimits& limits);
 
 }  // namespace stoker

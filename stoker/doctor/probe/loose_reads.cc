@@ -9,7 +9,6 @@
 namespace stoker {
 namespace {
 
-constexpr std::uint64_t kSmallRead = 4 << 10, kLargeRead = 1 << 20;
 constexpr int kFilesAtOnce = 16;
 
 // A guess, until some were read; and how many more than can be read in the time are made ready to be read cold.

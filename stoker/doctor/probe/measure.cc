@@ -56,7 +56,7 @@ class Measuring {
     // A sample's bytes are copied once, and what each stage hands on is written once.
     facts_.memory.copied_bytes = facts_.data.read_bytes + cpu.bytes_out;
     begin("copy");
-    facts_.copy = probe_copy(*options_.dataset, plan_, options_.loader, cpu.samples, limits_);
+    facts_.copy = probe_copy(*options_.dataset, plan_, options_.loader, cpu.samples, options_.gpus, limits_);
     noise.report(facts_.machine, facts_.doubts);
     begin({});
     return std::move(facts_);

@@ -21,8 +21,8 @@ namespace {
 
 // Of each core: with its copy more than its part of the caches.
 constexpr std::size_t kBufferBytes = std::size_t{32} << 20;
-constexpr int kTries = 7, kTriesQuick = 3;
-constexpr int kThreadsMax = 64;  // that saturate any memory
+constexpr int kMemoryTries = 7, kMemoryTriesQuick = 3;
+constexpr int kMemoryThreadsMax = 64;  // that saturate any memory
 
 /// What one thread copies, from one half to the other.
 struct CopyBuffer {
@@ -36,7 +36,7 @@ struct CopyBuffer {
 }  // namespace
 
 Figure probe_memory(double cores, const ProbeLimits& limits) {
-  const int threads = std::clamp(static_cast<int>(std::ceil(cores)), 1, kThreadsMax);
+  const int threads = std::clamp(static_cast<int>(std::ceil(cores)), 1, kMemoryThreadsMax);
   std::vector<CopyBuffer> buffers;
   try {
     for (int i = 0; i < threads; ++i) buffers.emplace_back(kBufferBytes);
@@ -50,7 +50,7 @@ Figure probe_memory(double cores, const ProbeLimits& limits) {
   run_side_by_side(pool, numbers, [&](std::size_t i) { buffers[i].touch(); });
   std::vector<double> rates;
   const auto try_ns = limits.ns(0.15, 0.06);
-  for (int i = 0; i < limits.pick(kTries, kTriesQuick); ++i) {
+  for (int i = 0; i < limits.pick(kMemoryTries, kMemoryTriesQuick); ++i) {
     limits.check();
     std::atomic<std::int64_t> copies = 0;
     const std::int64_t began_ns = now_ns();

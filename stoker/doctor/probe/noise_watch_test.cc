@@ -33,9 +33,9 @@ TEST(MachineNoise, IsWhatOthersTakeOfTheCoresThatCount) {
   // Two cores for 10 s, of which this process had 9 s and others 6 s.
   const MachineNoise both = MachineNoise::between(before, after, 10, 9, 2, 2);
   EXPECT_DOUBLE_EQ(both.stolen_share, 0.05);
-  EXPECT_DOUBLE_EQ(both.others_cores, 0.6);
+  EXPECT_NEAR(both.others_cores, 0.6, 1e-9);
   // Under a quota of one and a half cores others have half a core that this process cannot use.
-  EXPECT_DOUBLE_EQ(MachineNoise::between(before, after, 10, 9, 1.5, 2).others_cores, 0.1);
+  EXPECT_NEAR(MachineNoise::between(before, after, 10, 9, 1.5, 2).others_cores, 0.1, 1e-9);
   EXPECT_DOUBLE_EQ(MachineNoise::between(before, after, 10, 9, 1, 2).others_cores, 0);
   EXPECT_DOUBLE_EQ(MachineNoise::between(before, after, 10, 16, 2, 2).others_cores, 0) << "clocks differ a little";
 }

@@ -16,7 +16,7 @@ namespace {
 // Samples that follow one another, in some places of the data set.
 constexpr std::int64_t kPlaces = 8, kSamplesEach = 64;
 
-constexpr int kTries = 3, kTriesQuick = 1;
+constexpr int kStoreTries = 3, kStoreTriesQuick = 1;
 
 std::vector<std::int64_t> probed_samples(const Dataset& dataset) {
   std::vector<std::int64_t> samples;
@@ -35,7 +35,7 @@ std::optional<StoreFacts> probe_object_store(const Dataset& dataset, const Probe
   std::vector<double> first_byte_s, late_s, connection, link, requests;
   StoreFacts facts;
   std::int64_t slow_downs = 0, sent = 0;
-  for (int i = 0; i < limits.pick(kTries, kTriesQuick); ++i) {
+  for (int i = 0; i < limits.pick(kStoreTries, kStoreTriesQuick); ++i) {
     limits.check();
     const std::optional<StoreRates> rates = measure_store(dataset, samples);
     if (!rates) return std::nullopt;

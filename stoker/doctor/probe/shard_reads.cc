@@ -9,7 +9,6 @@
 namespace stoker {
 namespace {
 
-constexpr std::uint64_t kSmallRead = 4 << 10, kLargeRead = 1 << 20;
 constexpr std::uint64_t kBlock = 4 << 10;  // direct reads of its multiples need no copy
 constexpr int kDepthInOrder = 4;
 constexpr std::size_t kShardsMax = 64;

@@ -92,7 +92,7 @@ TEST(StorageDevice, MayBeAServerOrMemory) {
 TEST(DeviceReads, AreWhatTheKernelCounted) {
   EXPECT_EQ(parse_read_bytes("rchar: 6976\nwchar: 0\nread_bytes: 4096\nwrite_bytes: 1\n"), 4096u);
   EXPECT_EQ(parse_read_bytes("rchar: 6976\n"), std::nullopt);
-  EXPECT_EQ(parse_disk_bytes("   99137    13640 52286866   113403    28301\n"), 52'286'866u * 512);
+  EXPECT_EQ(parse_disk_bytes("   99137    13640 52286866   113403    28301\n"), std::uint64_t{52'286'866} * 512);
   EXPECT_EQ(parse_disk_bytes("12"), std::nullopt);
 
   const MachineTree tree;

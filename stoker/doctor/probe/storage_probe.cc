@@ -42,7 +42,7 @@ class StorageMeasurement {
 
   void measure_cold() {
     const Way way{true, limits_.pick(kTriesCold, kTriesColdQuick), limits_.seconds(0.6, 0.15)};
-    const std::int64_t end_ns = now_ns() + limits_.ns(120, 15);
+    const std::int64_t end_ns = now_ns() + limits_.pick<std::int64_t>(120, 15) * 1'000'000'000;
     facts_.cold_bytes_per_s = measure_in_order(way);
     bool all = true;
     ReadEvidence at_random;
@@ -55,7 +55,7 @@ class StorageMeasurement {
         }
       }
     }
-    if (!all) doubts_.emplace_back("the storage is so slow that not all sizes and depths of reads were measured");
+    if (!all) doubts_.emplace_back("there was no time to measure reads of all sizes and depths");
     const std::string caveat = at_random.caveat_of_cold();
     if (!caveat.empty()) doubts_.push_back("reads that were meant to be cold were not: " + caveat);
   }

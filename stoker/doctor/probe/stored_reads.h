@@ -22,6 +22,9 @@ struct ReadEvidence {
   std::string caveat_of_warm() const;
 };
 
+/// Beside the median sample, reads at random are of these sizes.
+inline constexpr std::uint64_t kSmallRead = 4 << 10, kLargeRead = 1 << 20;
+
 /// Of reads at random.
 struct ReadSize {
   std::uint64_t most = 0;     // of loose files from their beginning, or all of a shorter one
