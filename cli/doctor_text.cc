@@ -61,7 +61,9 @@ std::string changes_text(const Changes& changes) {
     }
     text = table.text();
   }
-  for (const Change& change : changes.useless) text += fmt::format("Gives nothing: {}.\n", change.sentence);
+  std::vector<std::string> useless;
+  for (const Change& change : changes.useless) useless.push_back(change.sentence);
+  if (!useless.empty()) text += fmt::format("But {}.\n", fmt::join(useless, ", "));
   for (const Excess& excess : changes.excess) text += fmt::format("More than needed: {}.\n", excess.sentence);
   return text + "\n";
 }

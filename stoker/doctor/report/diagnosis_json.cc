@@ -36,6 +36,8 @@ Json changes_json(const std::vector<Change>& changes) {
     list.push_back({{"change", change.sentence},
                     {"gain", change.gain},
                     {"error", change.error},
+                    {"first_epoch_gain", change.first_epoch_gain},
+                    {"buys", change.buys},
                     {"what_if", change.what_if},
                     {"samples_per_s", change.prediction.samples_per_s},
                     {"gpu_idle", change.prediction.gpu_idle},

@@ -54,13 +54,20 @@ void add_verdict(ReportPage& page, const Diagnosis& diagnosis) {
 void add_changes(ReportPage& page, const Changes& changes) {
   page.heading("What would help");
   if (changes.helpful.empty()) {
-    page.paragraph("Nothing that can be bought or set: no change promises 3% or more.");
+    page.paragraph("Nothing that can be bought or set.");
   }
-  PageTable table{{{"change", ""}, {"gain"}, {"samples/s"}, {"GPU idle"}, {"then the limit", ""}, {"--what-if", ""}}};
+  PageTable table{{{"change", ""},
+                   {"gain"},
+                   {"first epoch"},
+                   {"samples/s"},
+                   {"GPU idle"},
+                   {"then the limit", ""},
+                   {"--what-if", ""}}};
   const auto add_rows = [&](const std::vector<Change>& of, bool quiet) {
     for (const Change& change : of) {
       table.rows.push_back({{{change.sentence},
                              {gain_with_error(change.gain, change.error)},
+                             {gain_text(change.first_epoch_gain)},
                              {number_text(change.prediction.samples_per_s)},
                              {whole_percent(change.prediction.gpu_idle)},
                              {std::string(name_of(change.prediction.bottleneck().limiter))},
@@ -74,7 +81,7 @@ void add_changes(ReportPage& page, const Changes& changes) {
   if (!changes.useless.empty()) page.paragraph("Paler: what gives nothing, or less than 3%.", "remark");
   if (changes.excess.empty()) return;
   page.heading("More than needed");
-  PageTable excess{{{"enough would be", ""}, {"samples/s"}, {"GPU idle"}, {"--what-if", ""}}};
+  PageTable excess{{{"what there is too much of", ""}, {"samples/s"}, {"GPU idle"}, {"--what-if", ""}}};
   for (const Excess& each : changes.excess) {
     excess.rows.push_back({{{each.sentence},
                             {number_text(each.prediction.samples_per_s)},
