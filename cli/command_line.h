@@ -1,6 +1,8 @@
 // The command line: the commands and the parsing of their arguments.
 #pragma once
 
+#include <string>
+
 #include "cli/interrupts.h"
 
 namespace stoker {
@@ -22,5 +24,7 @@ void add_synth_command(Parser& app, Interrupts& interrupts);
 void add_cache_command(Parser& app);
 void add_ops_command(Parser& app);
 void add_tune_sim_command(Parser& app);
+/// `typed`: the command line, for a report to show.
+void add_doctor_command(Parser& app, Interrupts& interrupts, const std::string& typed);
 
 }  // namespace stoker

@@ -85,6 +85,10 @@ Option* Command::add_texts(const std::string& name, std::vector<std::string>& va
   return own(app_->add_option(name, values, doc));
 }
 
+Option* Command::add_repeated(const std::string& name, std::vector<std::string>& values, const std::string& doc) {
+  return own(app_->add_option(name, values, doc)->allow_extra_args(false));
+}
+
 Option* Command::add_flag(const std::string& name, bool& value, const std::string& doc) {
   return own(app_->add_flag(name, value, doc));
 }

@@ -45,6 +45,8 @@ class Command {
   Option* add_option(const std::string& name, std::function<void(const std::string&)> read, const std::string& doc);
   /// An argument that may come several times.
   Option* add_texts(const std::string& name, std::vector<std::string>& values, const std::string& doc);
+  /// An option that may come several times, with one value each.
+  Option* add_repeated(const std::string& name, std::vector<std::string>& values, const std::string& doc);
   Option* add_flag(const std::string& name, bool& value, const std::string& doc);
   Option* add_flag_callback(const std::string& name, std::function<void()> given, const std::string& doc);
 

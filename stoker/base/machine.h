@@ -9,6 +9,9 @@ namespace stoker {
 /// Cores this process may use, at least 1: the affinity mask, cut by a cgroup's CPU quota (rounded up).
 int usable_cores();
 
+/// The same in seconds of their time a second: a quota may leave a part of one, "1.5".
+double usable_core_time();
+
 /// Bytes of memory this process may use: the machine's, cut by a cgroup's limit.
 std::uint64_t usable_memory();
 

@@ -7,6 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "stoker/page/bar_charts.h"
+#include "stoker/page/chart_script.h"
+#include "stoker/page/heat_map.h"
+#include "stoker/page/line_charts.h"
+#include "stoker/page/page_style.h"
 #include "stoker/page/page_template.h"
 
 namespace stoker {
@@ -88,6 +93,16 @@ void ReportPage::paragraph(std::string_view text, std::string_view style) {
   body_ += fmt::format("<p{}>{}</p>\n", class_attribute(style), html_escaped(text));
 }
 
+void ReportPage::figures(const std::vector<PageFigure>& figures) {
+  body_ += "<dl>";
+  for (const PageFigure& figure : figures) {
+    body_ += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", html_escaped(figure.meaning), html_escaped(figure.value));
+  }
+  body_ += "</dl>\n";
+}
+
+void ReportPage::code(std::string_view text) { body_ += fmt::format("<pre>{}</pre>\n", html_escaped(text)); }
+
 // The script draws each chart into the next place of its class.
 void ReportPage::chart(const nlohmann::ordered_json& data, std::string_view about, std::string_view caption) {
   charts_ += (charts_.empty() ? "" : ",\n") + script_text(data);
@@ -97,7 +112,7 @@ void ReportPage::chart(const nlohmann::ordered_json& data, std::string_view abou
 }
 
 void ReportPage::table(const PageTable& table) {
-  body_ += "<table>\n<thead><tr>";
+  body_ += "<div class=\"scroll\"><table>\n<thead><tr>";
   for (const PageTable::Column& column : table.columns) {
     body_ += fmt::format("<th scope=\"col\"{}>{}</th>", class_attribute(column.style), html_escaped(column.title));
   }
@@ -116,11 +131,18 @@ void ReportPage::table(const PageTable& table) {
     }
     body_ += "</tr>\n";
   }
-  body_ += "</tbody>\n</table>\n";
+  body_ += "</tbody>\n</table></div>\n";
 }
 
 std::string ReportPage::html() const {
-  return filled(kPageTemplate, {{"@title@", title_}, {"@title@", title_}, {"@body@", body_}, {"@charts@", charts_}});
+  const std::string script =
+      fmt::format("{}{}{}{}{}", kChartBasics, kLinesScript, kHeatMapScript, kBarsScript, kDrawCharts);
+  return filled(kPageTemplate, {{"@title@", title_},
+                                {"@style@", kPageStyle},
+                                {"@title@", title_},
+                                {"@body@", body_},
+                                {"@charts@", charts_},
+                                {"@script@", script}});
 }
 
 }  // namespace stoker

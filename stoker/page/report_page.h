@@ -29,14 +29,23 @@ struct PageTable {
   std::vector<Row> rows{};
 };
 
+struct PageFigure {
+  std::string value, meaning;  // "38%", "GPU idle"
+};
+
 /// Text may hold any bytes; characters that XML does not permit become U+FFFD.
 class ReportPage {
  public:
   explicit ReportPage(std::string_view title);
 
   void heading(std::string_view text);
-  /// `style`: "verdict", larger, or "remark", paler.
+  /// `style`: "verdict", larger; with "good", "poor" or "open" ("verdict good") in a frame of that color; or "remark",
+  /// paler.
   void paragraph(std::string_view text, std::string_view style = "");
+  /// The few numbers that matter, in large letters.
+  void figures(const std::vector<PageFigure>& figures);
+  /// Text as a terminal has it: its lines stay lines.
+  void code(std::string_view text);
   /// page_template.h describes the data of each kind of chart. `about` is for readers who cannot see the chart.
   void chart(const nlohmann::ordered_json& data, std::string_view about, std::string_view caption);
   void table(const PageTable& table);

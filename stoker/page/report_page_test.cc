@@ -47,6 +47,8 @@ TEST(ReportPage, EscapesWhatHasAMeaningWhereverTextStands) {
   ReportPage page(text);
   page.heading(text);
   page.paragraph(text, "remark");
+  page.figures({{text, text}});
+  page.code(text);
   page.chart({{"kind", "heat_map"}, {"rows", {text}}}, text, text);
   page.table({{{text}, {"second", ""}}, {{{{text, true}, {"x"}}}}});
   const std::string html = well_formed(page);
@@ -54,6 +56,8 @@ TEST(ReportPage, EscapesWhatHasAMeaningWhereverTextStands) {
   EXPECT_THAT(html, HasSubstr("<h1>" + escaped + "</h1>"));
   EXPECT_THAT(html, HasSubstr("<h2>" + escaped + "</h2>"));
   EXPECT_THAT(html, HasSubstr("<p class=\"remark\">" + escaped + "</p>"));
+  EXPECT_THAT(html, HasSubstr("<dt>" + escaped + "</dt><dd>" + escaped + "</dd>"));
+  EXPECT_THAT(html, HasSubstr("<pre>" + escaped + "</pre>"));
   EXPECT_THAT(html, HasSubstr("aria-label=\"" + escaped + "\""));
   EXPECT_THAT(html, HasSubstr("<figcaption>" + escaped + "</figcaption>"));
   EXPECT_THAT(html, HasSubstr("<td class=\"number new\">" + escaped + "</td>"));
@@ -79,6 +83,16 @@ TEST(ReportPage, LeavesACellOfSeveralColumnsWithoutTheStyleOfOne) {
   ReportPage page("");
   page.table({{{"a"}, {"b"}, {"c", ""}}, {{{{"1", false, 2}, {"text"}}, true}}});
   EXPECT_THAT(well_formed(page), HasSubstr(R"(<tr class="quiet"><td colspan="2">1</td><td>text</td></tr>)"));
+}
+
+TEST(ReportPage, HasFiguresInLargeLettersAndCodeAsItIs) {
+  ReportPage page("");
+  page.figures({{"38%", "GPU idle"}, {"<1", "a & b"}});
+  page.code("stoker doctor 'a b'\n  --json");
+  const std::string html = well_formed(page);
+  EXPECT_THAT(
+      html, HasSubstr("<dl><div><dt>GPU idle</dt><dd>38%</dd></div><div><dt>a &amp; b</dt><dd>&lt;1</dd></div></dl>"));
+  EXPECT_THAT(html, HasSubstr("<pre>stoker doctor 'a b'\n  --json</pre>"));
 }
 
 TEST(ReportPage, ReplacesWhatIsNoCharacterOfXml) {

@@ -5,19 +5,18 @@
 #include <utility>
 
 #include "stoker/base/words.h"
+#include "stoker/capacity/rates.h"
 #include "stoker/tuner/statistics.h"
 
 namespace stoker {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kInfinite = kUnlimited;
 constexpr std::size_t kWindowsMax = 48;    // from which costs are learned
 constexpr double kHeldShort = 0.15;        // a rate this much below what explains it is held by something else
 constexpr double kNoise = 0.03;            // deviation of a rate from its explanation that needs no reason
 constexpr double kHiddenDoubtful = 0.03;   // what each hidden part must explain to count at all
 constexpr double kExplainedAlike = 0.06;   // explanations that differ by much more than this are not equally likely
-constexpr double kBatchesBetween = 0.15;   // batches that each step needs ahead for all else to go on beside it
-constexpr double kSharpness = 16;          // of the least of several: as a norm's exponent
 constexpr double kCostError = 0.05;        // of a stage's seconds in a window, as a logarithm
 constexpr double kContentionDoubtful = 2;  // what contention must explain, in squares of such errors
 
@@ -56,13 +55,7 @@ Resource PipelineCapacity::limit() const {
   return static_cast<Resource>(std::min_element(rates.begin(), rates.end()) - rates.begin());
 }
 
-double PipelineCapacity::throughput() const {
-  const double least = (*this)[limit()];
-  if (least == kInfinite) return kInfinite;
-  double sum = 0;
-  for (const double rate : rates) sum += std::pow(least / rate, kSharpness);
-  return least * std::pow(sum, -1 / kSharpness);
-}
+double PipelineCapacity::throughput() const { return throughput_of(rates); }
 
 // Optimistic, so that an index, or a depth, is thought good until it was tried.
 constexpr PipelineModel::Hidden PipelineModel::kNothingHidden = {0, 1, 60e9, 0, 1e12, 0};
@@ -376,26 +369,26 @@ PipelineCapacity PipelineModel::capacity_at_most(const KnobSetting& knobs) const
 PipelineCapacity PipelineModel::shown_capacity(const KnobSetting& knobs, const Costs& costs) const {
   PipelineCapacity capacity;
   capacity.rates.fill(kInfinite);
-  const double ahead = knobs.prefetch / (knobs.prefetch + kBatchesBetween);
+  const double ahead = share_by_prefetch(knobs.prefetch);
   const double cpu_s = this->cpu_s(knobs, costs), device_s = this->device_s(knobs.transfer_index);
-  if (cpu_s > 0) capacity[Resource::kCpu] = knobs.threads / cpu_s * ahead;
+  capacity[Resource::kCpu] = rate_of_workers(knobs.threads, cpu_s) * ahead;
   if (device_s > 0) capacity[Resource::kDevice] = ahead / device_s;
   if (const std::optional<double> step = step_s(knobs)) {
-    capacity[Resource::kConsumer] = workload_.batch / *step;
+    capacity[Resource::kConsumer] = rate_of_steps(workload_.batch, *step);
   }
   return capacity;
 }
 
 void PipelineModel::add_hidden(const Hidden& hidden, const KnobSetting& knobs, PipelineCapacity& capacity) const {
   const int half = std::max(1, workload_.cores / 2);
-  const double crowded = std::max(0, knobs.threads - half);
-  const double workers = (knobs.threads - crowded * (1 - hidden.crowded_worth)) / knobs.threads;
-  capacity[Resource::kCpu] = workers / (1 / capacity[Resource::kCpu] + hidden.overhead_s / knobs.threads);
-  const double by_latency = hidden.read_latency_s > 0 ? knobs.io_depth / hidden.read_latency_s : kInfinite;
+  const double each = worth_of_threads(knobs.threads, half, hidden.crowded_worth) / knobs.threads;
+  capacity[Resource::kCpu] = each / (1 / capacity[Resource::kCpu] + hidden.overhead_s / knobs.threads);
+  // Of reads, one for each sample.
   capacity[Resource::kStore] =
-      std::min(by_latency, hidden.reads_per_s / (1 + hidden.read_crowding * (knobs.io_depth - 1)));
+      std::min(rate_of_latency(knobs.io_depth, hidden.read_latency_s, 1),
+               rate_of_requests(crowded_requests_per_s(hidden.reads_per_s, hidden.read_crowding, knobs.io_depth), 1));
   const double bytes = stages_[static_cast<std::size_t>(knobs.transfer_index)].bytes_out;
-  if (bytes > 0) capacity[Resource::kCopy] = hidden.copy_bytes_per_s / bytes;
+  capacity[Resource::kCopy] = rate_of_bytes(hidden.copy_bytes_per_s, bytes);
 }
 
 }  // namespace stoker

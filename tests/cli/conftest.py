@@ -24,9 +24,9 @@ class Stoker:
         self.env = {**kept, "STOKER_CACHE_DIR": str(cache)}
 
     def __call__(self, *args, env=None, **options):
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, **options}
-        return subprocess.run([self.path, *map(str, args)], env={**self.env, **(env or {})}, text=True, timeout=HANG_S,
-                              **options)
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, "timeout": HANG_S,
+                   **options}
+        return subprocess.run([self.path, *map(str, args)], env={**self.env, **(env or {})}, text=True, **options)
 
     def text(self, *args, **options):
         """Standard output of a call that has to succeed and say nothing else."""

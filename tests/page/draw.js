@@ -1,5 +1,5 @@
 // Runs the script of a report page without a browser, and prints what it drew: for each chart a list of shapes, each with
-// its name, attributes and text. Usage: node draw.js PAGE.html
+// its name, attributes and text. Usage: node draw.js PAGE.html [WIDTH OF A CHART'S PLACE]
 'use strict';
 const fs = require('fs');
 
@@ -9,13 +9,16 @@ const script = page.match(/<script>\/\/<!\[CDATA\[([\s\S]*?)\/\/\]\]><\/script>/
 
 class Shape {
   constructor(name) {
-    Object.assign(this, {name, attributes: {}, shapes: []});
+    Object.assign(this, {name, attributes: {}, shapes: [], clientWidth: Number(process.argv[3] ?? 0)});
   }
   setAttribute(name, value) {
     this.attributes[name] = String(value);
   }
   appendChild(shape) {
     this.shapes.push(shape);
+  }
+  replaceChildren() {
+    this.shapes = [];
   }
 }
 

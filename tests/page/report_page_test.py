@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from page_source import page_of, style
+
 HERE = Path(__file__).resolve().parent
-TEMPLATE = HERE.parents[1] / "stoker" / "page" / "page_template.h"
 
 pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="no Node.js here")
 
@@ -24,12 +25,10 @@ def draw(tmp_path):
         for inner in shape["shapes"]:
             yield from flat(inner)
 
-    def drawn(*charts):
-        page = re.search(r'R"html\((.*)\)html"', TEMPLATE.read_text(), re.DOTALL)[1]
-        page = page.replace("@body@", '<div class="chart"></div>' * len(charts))
+    def drawn(*charts, width=0):
         path = tmp_path / "page.html"
-        path.write_text(page.replace("@charts@", ",".join(map(json.dumps, charts))))
-        done = subprocess.run(["node", HERE / "draw.js", path], capture_output=True, text=True)
+        path.write_text(page_of(charts))
+        done = subprocess.run(["node", HERE / "draw.js", path, str(width)], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return [list(flat(place["shapes"][0])) for place in json.loads(done.stdout)]
 
@@ -141,3 +140,124 @@ def test_what_is_no_number_is_not_drawn(draw):
     shapes, = draw(lines([[None, None], [1, None], [2, 5]], None))
     assert len([s for s in shapes if s["name"] == "circle"]) == 1
     assert not any("NaN" in value or "undefined" in value for s in shapes for value in s["attributes"].values())
+
+
+def bars(rows, most, **more):
+    rows = [{"label": label, "bars": [{"value": value, "text": text, "color": "rate", "about": "of a resource"}
+                                      for value, text in told]} for label, told in rows]
+    return {"kind": "bars", "unit": "number", "most": most, "level": None, "legend": [], "rows": rows, **more}
+
+
+LADDER = bars([("cpu decode", [(1120, "1,120")]), ("storage bandwidth", [(1570, "1,570")]), ("step", [(1786, "1,786")]),
+               ("copy", [(90_000, "90,000")])], 2000, level={"at": 1786, "text": "needed: 1,786 samples/s"})
+HISTOGRAM = {"kind": "histogram", "title": "bytes of a sample", "color": "rate",
+             "edges": [f"{10 * i} KB" for i in range(25)], "shares": [0.01 * (i % 12) for i in range(24)],
+             "marks": [{"at": 7.3, "text": "median 73 KB"}, {"at": 8, "text": "mean 80 KB"}]}
+SPLIT = {"kind": "split", "rows": [{"label": "time of the GPU", "parts": [
+    {"share": 0.62, "text": "62%", "color": "knob", "label": "busy", "about": ""},
+    {"share": 0.375, "text": "37%", "color": "wait", "label": "waits for cpu decode", "about": ""},
+    {"share": 0.005, "text": "1%", "color": "slate", "label": "stragglers", "about": ""}]}]}
+
+
+def knee(**panel):
+    panel = {"name": "predicted", "more": [{"points": [[1, 380], [2, 700]], "color": "knob", "dashed": False, "name": "measured"}],
+             "levels": [{"at": 1786, "text": "needed: 1,786 samples/s"}], **panel}
+    chart = lines([[i, min(400 * i, 1600)] for i in range(1, 17)], 16, **panel)
+    return {**chart, "x_unit": "count", "x_title": "cores", "marks": [{"at": 2, "text": "now"}, {"at": 4, "text": "knee: 4 cores"}]}
+
+
+def rects(shapes):
+    """Position and size of each bar, in order."""
+    return [tuple(float(s["attributes"][key]) for key in ("x", "y", "width", "height")) for s in shapes
+            if s["name"] == "rect" and s["attributes"].get("style")]
+
+
+def test_bars_are_as_long_as_their_values_and_broken_off_beyond_the_end(draw):
+    shapes, = draw(LADDER)
+    lengths = [width for _, _, width, height in rects(shapes) if height == 17]
+    assert lengths[1] / lengths[0] == pytest.approx(1570 / 1120, abs=0.01)
+    assert lengths[3] == max(lengths) and len(paths(shapes, "broken")) == 1
+    level, = paths(shapes, "level")
+    step_end = [x + width for x, _, width, _ in rects(shapes)][2]
+    assert float(level[1:].split()[0]) == pytest.approx(step_end, abs=0.2)
+
+
+def test_a_value_that_is_not_known_has_a_text_and_no_bar(draw):
+    shapes, = draw(bars([("network", [(None, "not measured")]), ("step", [(3, "3")])], 3))
+    assert [width for _, _, width, _ in rects(shapes)][0] == 0
+    assert "not measured" in texts(shapes, "start")
+
+
+def test_parts_of_a_whole_share_its_width(draw):
+    shapes, = draw(SPLIT)
+    parts = [rect for rect in rects(shapes) if rect[3] == 26]
+    assert [round(width + 2) for _, _, width, _ in parts][:2] == [558, 338]
+    assert parts[1][0] == 558 and parts[2][0] == pytest.approx(558 + 337.5, abs=0.1)
+    assert texts(shapes, "start") == ["time of the GPU", "busy 62%", "waits for cpu decode 37%", "stragglers 1%"]
+    assert texts(shapes, "middle") == ["62%", "37%"]  # the third has no room
+
+
+def test_a_histogram_has_a_column_for_each_share(draw):
+    shapes, = draw(HISTOGRAM)
+    columns = rects(shapes)
+    assert len(columns) == 24 and columns[11][3] == pytest.approx(11 * columns[1][3], abs=1)
+    # The second mark has no room beside the first.
+    assert [text for text in texts(shapes, "start") if "KB" in text and "m" in text] == ["median 73 KB"]
+
+
+def test_lines_of_several_names_have_a_legend_marks_and_levels(draw):
+    shapes, = draw(knee())
+    assert len(paths(shapes, "line")) == 2
+    told = [s["textContent"] for s in shapes if s["name"] == "text"]
+    for text in ("predicted", "measured", "now", "knee: 4 cores", "needed: 1,786 samples/s", "cores"):
+        assert told.count(text) == 1
+    level, = paths(shapes, "level")
+    # Of 2,000, in 190 pixels beneath the title and the legend.
+    assert level == "M64 64.3H864"
+
+
+@pytest.mark.parametrize("width", [900, 600, 599, 368, 280])
+def test_new_charts_stay_in_their_place_at_any_width(draw, width):
+    many = bars([(f"a resource with a long name, the {i}th", [(i, "512 MB/s, 4,700/s"), (2 * i, "1 GB/s")]) for i in range(9)], 8,
+                unit="bytes_per_s", legend=[{"color": "rate", "text": "cold"}, {"color": "knob", "text": "warm"}])
+    for shapes in draw(LADDER, many, HISTOGRAM, knee(), lines([[0, 1e6]], 1e6, height=84), width=width):
+        assert float(shapes[0]["attributes"]["viewBox"].split()[2]) == width
+        assert_labels_apart(shapes)
+    split, = draw(SPLIT, width=width)
+    assert float(split[0]["attributes"]["viewBox"].split()[2]) == width
+    assert len(rects(split)) == 6
+
+
+def test_charts_without_data_are_drawn_without_an_error(draw):
+    empty = [bars([], 0), {"kind": "split", "rows": []}, {**HISTOGRAM, "edges": ["0"], "shares": [], "marks": []},
+             lines([], 0), {**SPLIT, "rows": [{"label": "nothing", "parts": []}]}]
+    for shapes in draw(*empty):
+        assert not any("NaN" in value or "undefined" in value or "Infinity" in value
+                       for s in shapes for value in s["attributes"].values())
+
+
+def luminance(color: str) -> float:
+    parts = [int(color[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_texts_stand_out_from_what_is_behind_them(dark):
+    """As WCAG 2 asks: 4.5 for texts, 3 for lines and bars."""
+    light, darker = (dict(re.findall(r"--([\w-]+): (#\w{6})", block)) for block in re.findall(r":root \{(.*?)\}", style(), re.DOTALL))
+    of = {**light, **darker} if dark else light
+    assert set(light) == set(darker)
+    texts_on = [(text, ground) for text in ("ink", "soft") for ground in ("paper", "card")]
+    texts_on += [("ink", "shade"), ("soft", "shade")]
+    texts_on += [("on-bar", bar) for bar in ("rate", "wait", "knob", "plum", "teal", "slate")]
+    texts_on += [("on-heat", "heat0"), ("on-heat", "heat1"), ("on-warm", "heat2")] + [("on-cool", f"heat{i}") for i in range(3, 6)]
+    for text, ground in texts_on:
+        assert contrast(of[text], of[ground]) >= 4.5, (text, ground)
+    for bar in ("rate", "wait", "knob", "plum", "teal", "slate", "frame"):
+        assert contrast(of[bar], of["paper"]) >= 3, bar

@@ -12,6 +12,7 @@ namespace stoker {
 struct DiskClass {
   std::string name;  // "nvme"
   double bytes_per_s = 0, reads_per_s = 0, latency_s = 0;
+  bool shared = false;  // by nodes: what one of them takes, the others do not get
 };
 
 struct NetworkClass {
@@ -21,8 +22,8 @@ struct NetworkClass {
 };
 
 struct GpuClass {
-  std::string name;           // "h100"
-  double speed_against = 1;   // of the step's, for the same training
+  std::string name;          // "h100"
+  double speed_against = 1;  // of the step's, for the same training
   std::uint64_t memory_bytes = 0;
 };
 
@@ -33,14 +34,15 @@ struct Configuration {
   std::optional<DiskClass> disk{};
   std::optional<NetworkClass> network{};
   std::optional<GpuClass> gpu{};
-  std::optional<int> gpus{};          // of the node, a batch each
-  std::optional<int> nodes{};         // that share storage, where it can be shared
+  std::optional<int> gpus{};            // of the node, a batch each
+  std::optional<int> nodes{};           // that share storage, where it can be shared
   std::optional<std::string> layout{};  // "packed", "loose"
   std::optional<std::string> cache{};   // "none", "ram", "disk", "decoded"
   std::optional<int> transfer_index{};
   std::optional<int> io_depth{}, prefetch{}, batch{};
   std::optional<std::string> order{};
   std::optional<double> step_s{};
+  std::optional<std::string> without{};  // a stage of the recipe that it leaves out
 };
 
 }  // namespace stoker

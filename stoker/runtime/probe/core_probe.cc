@@ -1,6 +1,8 @@
 #include "stoker/runtime/probe/core_probe.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "stoker/base/clock.h"
@@ -26,6 +28,7 @@ struct StagesTried {
   std::vector<StageCost> costs;  // of each stage alone
   double indexed = 0;
   double each_ns = 0;
+  std::vector<double> cpu_ns;  // of each sample
 };
 
 // Finds good samples, brings them into the page cache, and measures how the stages share the time.
@@ -39,7 +42,11 @@ StagesTried try_stages(const Dataset& dataset, const Plan& plan, const CoreProbe
   trial.samples = try_samples(dataset, {.seed = options.seed, .count = total, .bad_sample = options.bad_sample},
                               [&](std::int64_t sample, std::int64_t position) {
                                 const auto at = static_cast<std::uint64_t>(position);
-                                probe.measure(reader.input(sample, {.seed = options.seed, .epoch = 0, .position = at}));
+                                const SampleInput input =
+                                    reader.input(sample, {.seed = options.seed, .epoch = 0, .position = at});
+                                const std::int64_t cpu_before_ns = process_cpu_ns();
+                                probe.measure(input);
+                                trial.cpu_ns.push_back(static_cast<double>(process_cpu_ns() - cpu_before_ns));
                                 sum_ns += probe.last_ns();
                                 ++good;
                                 if (options.progress) options.progress(good, total);
@@ -68,6 +75,16 @@ void scale(std::vector<StageCost>& costs, const StageRun& run, double cpu_us) {
   double sum = 0;
   each([&](double us) { sum += us; });
   if (sum > 0) each([&](double& us) { us *= cpu_us / sum; });
+}
+
+/// The same in proportion, with this mean. The first ones found caches cold.
+std::vector<double> scaled_to(double mean, std::vector<double> values) {
+  constexpr std::ptrdiff_t kCold = 4;
+  if (std::ssize(values) > 10 * kCold) values.erase(values.begin(), values.begin() + kCold);
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  const double factor = sum > 0 ? mean * static_cast<double>(values.size()) / sum : 0;
+  for (double& value : values) value *= factor;
+  return values;
 }
 
 }  // namespace
@@ -121,6 +138,7 @@ CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan
   // Its counters tell whether a loader decodes by entry points, but not of how many images: some are under way.
   if (window[Metric::kEntryPointsUsed] > 0) costs.indexed = trial.indexed;
   costs.samples = std::move(trial.samples);
+  costs.each_us = scaled_to(costs.cpu_us, std::move(trial.cpu_ns));
   return costs;
 }
 

@@ -29,10 +29,11 @@ struct CoreCosts {
   /// One per stage of the plan. The cost of stages that a loader fuses (geometry and color, and a stage of several
   /// views) is divided in proportion to their costs when run separately.
   std::vector<StageCost> stages;
-  double cpu_us = 0;         // of all work for it: stages, reading, checking, batches
-  double samples_per_s = 0;  // of one core, from cpu_us
-  double indexed = 0;        // images decoded by entry points of an index
-  TriedSamples samples;      // that it was measured on
+  double cpu_us = 0;              // of all work for it: stages, reading, checking, batches
+  double samples_per_s = 0;       // of one core, from cpu_us
+  double indexed = 0;             // images decoded by entry points of an index
+  std::vector<double> each_us{};  // of some samples, in the order of the epoch; their mean is cpu_us
+  TriedSamples samples;           // that it was measured on
 };
 
 /// It takes about two seconds, and longer for images that take longer than a second each. Throws as try_samples does,

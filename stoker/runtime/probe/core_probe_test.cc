@@ -31,6 +31,10 @@ TEST(CoreProbe, TellsStagesWithinWhatASampleCostsInAll) {
   EXPECT_LT(stages_us, 1.05 * costs.cpu_us);
   EXPECT_DOUBLE_EQ(costs.samples_per_s, 1e6 / costs.cpu_us);
   EXPECT_THAT(costs.samples.good, SizeIs(50));
+  ASSERT_THAT(costs.each_us, SizeIs(46)) << "without the first ones";
+  double each_us = 0;
+  for (const double us : costs.each_us) each_us += us / 46;
+  EXPECT_NEAR(each_us, costs.cpu_us, 1e-6 * costs.cpu_us);
 }
 
 TEST(CoreProbe, PassesOverBadSamplesAndNamesThem) {

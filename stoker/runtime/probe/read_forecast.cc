@@ -10,6 +10,7 @@
 #include "stoker/base/error.h"
 #include "stoker/order/epoch_order.h"
 #include "stoker/runtime/board/sample_locator.h"
+#include "stoker/runtime/engine/memory_plan.h"
 #include "stoker/runtime/engine/read_plan.h"
 
 namespace stoker {
@@ -303,6 +304,13 @@ SampleLayout lay_out(const Dataset& dataset, const BoardOptions& board, const st
   }
   if (layout.samples.empty()) fail(ErrorKind::kData, "none of the samples that were looked at can be read");
   return layout;
+}
+
+BoardOptions forecast_board(const Dataset& dataset, const Recipe& recipe, const Plan& plan, LoaderOptions options) {
+  options.tail = Tail::kWrap;
+  ResolvedOptions resolved = resolve_sizes(dataset, recipe, options);
+  resolved.memory = std::max(resolved.memory, least_memory(dataset, plan, resolved).total());
+  return board_options(dataset, plan, resolved, plan_memory(dataset, plan, resolved));
 }
 
 ReadForecast forecast_reads(const SampleLayout& layout, const BoardOptions& board, int at_once) {

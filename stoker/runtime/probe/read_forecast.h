@@ -42,7 +42,11 @@ struct ReadForecast {
   double requests_ahead = 0;       // that are under way, over time, where each takes as long as any other
 };
 
-/// Of a loader with these options, for which a store answers so many requests at once, at most.
+/// The board of a loader with these options: with as much memory as it needs at least, and with epochs also where
+/// the data set is smaller than a batch. Throws kUsage for options that contradict each other.
+BoardOptions forecast_board(const Dataset& dataset, const Recipe& recipe, const Plan& plan, LoaderOptions options);
+
+/// Of a loader with such a board, for which a store answers so many requests at once, at most.
 ReadForecast forecast_reads(const SampleLayout& layout, const BoardOptions& board,
                             int at_once = std::numeric_limits<int>::max());
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <utility>
 
+#include "stoker/capacity/rates.h"
 #include "stoker/runtime/engine/memory_plan.h"
 
 namespace stoker {
@@ -36,14 +36,9 @@ class Forecasts {
     options_.order = OrderKind::kGlobal;
     options_.window.reset();
     options_.lanes.reset();
-    options_.tail = Tail::kWrap;  // a data set smaller than a batch has an epoch, too
   }
 
-  BoardOptions board(const LoaderOptions& options) const {
-    ResolvedOptions resolved = resolve_sizes(dataset_, recipe_, options);
-    resolved.memory = std::max(resolved.memory, least_memory(dataset_, plan_, resolved).total());
-    return board_options(dataset_, plan_, resolved, plan_memory(dataset_, plan_, resolved));
-  }
+  BoardOptions board(const LoaderOptions& options) const { return forecast_board(dataset_, recipe_, plan_, options); }
 
   void lay_out(const std::vector<std::int64_t>& begins, std::int64_t each) {
     layout_ = stoker::lay_out(dataset_, board(options_), begins, each);
@@ -94,7 +89,7 @@ class Forecasts {
   void expect(const BoardOptions& board, const StoreRates& rates, OrderExpectation& order) const {
     order.reads =
         forecast_reads(layout_, board, std::min(rates.requests_at_once, reads_at_once(order.order, options_)));
-    order.capacity.rates.fill(std::numeric_limits<double>::infinity());
+    order.capacity.rates.fill(kUnlimited);
     order.capacity[Resource::kStore] = store_samples_per_s(rates, order.reads);
     order.capacity[Resource::kCpu] = cpu_samples_per_s_;
   }
@@ -112,8 +107,9 @@ class Forecasts {
 double store_samples_per_s(const StoreRates& rates, const ReadForecast& reads) {
   const double each_s = rates.first_byte_s_p50 + reads.bytes / reads.requests / rates.connection_bytes_per_s;
   const double under_way = std::min(static_cast<double>(rates.requests_at_once), reads.requests_ahead);
-  return std::min({rates.requests_per_s / reads.requests, rates.link_bytes_per_s / reads.bytes,
-                   under_way / each_s / reads.requests});
+  return std::min({rate_of_requests(rates.requests_per_s, reads.requests),
+                   rate_of_bytes(rates.link_bytes_per_s, reads.bytes),
+                   rate_of_latency(under_way, each_s, reads.requests)});
 }
 
 int reads_at_once(OrderKind order, const LoaderOptions& options) {

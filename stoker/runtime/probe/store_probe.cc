@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stoker/base/clock.h"
+#include "stoker/storage/slow_downs.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {
@@ -225,6 +226,7 @@ std::optional<StoreRates> measure_store(const Dataset& dataset, std::span<const 
   if (objects.empty()) return std::nullopt;
   RangeReads reads(dataset, std::move(objects));
   const StoreTraffic before = reads.traffic();
+  const std::int64_t slow_downs_before = slow_downs_of(dataset.meters());
   StoreRates rates;
   measure_latency(reads, rates);
   measure_connection(reads, rates);
@@ -235,6 +237,7 @@ std::optional<StoreRates> measure_store(const Dataset& dataset, std::span<const 
   traffic -= before;
   rates.bytes = static_cast<std::uint64_t>(traffic.bytes);
   rates.requests = traffic.requests;
+  rates.slow_downs = slow_downs_of(dataset.meters()) - slow_downs_before;
   return rates;
 }
 

@@ -19,6 +19,7 @@ struct StoreRates {
   std::uint64_t gap_worth_reading = 0;                // between two ranges
   std::uint64_t bytes = 0;                            // that measuring took
   std::int64_t requests = 0;
+  std::int64_t slow_downs = 0;  // of them, those that the store refused as too many
 };
 
 /// Reads from where the samples of these numbers lie, and near them. It takes some seconds and some hundred MB at most.

@@ -233,7 +233,10 @@ void HttpDriver::exchange_ended(HttpExchange& exchange, CURLcode code) {
       drop_all(call);
       return redirect(call, target);
     }
-    case Verdict::Kind::kAgain: drop(exchange); return repeat(call, std::move(verdict));
+    case Verdict::Kind::kAgain:
+      if (verdict.slow_down) counters_.add(HttpCounters::kSlowDowns);
+      drop(exchange);
+      return repeat(call, std::move(verdict));
     case Verdict::Kind::kFinal: call.is_final = true; return give_up(call, verdict);
   }
 }

@@ -194,6 +194,7 @@ TEST_F(Http, AsksAgainAfterFaultsThatMayPass) {
     // A connection that was kept may be closed for its age: libcurl then asks again by itself.
     const bool closed = std::string_view(name) == "closed" || std::string_view(name) == "reset";
     EXPECT_EQ(transport_->traffic().retries, closed ? 1 : 2);
+    EXPECT_EQ(transport_->slow_downs(), std::string_view(name) == "status 429" ? 2 : 0);
   }
 }
 

@@ -14,7 +14,7 @@ namespace stoker {
 /// Threads: one counts, any may read.
 class HttpCounters {
  public:
-  enum Counter { kRequests, kRetries, kHedges, kRedirects, kConnections, kBytes, kBodyNs, kCounters };
+  enum Counter { kRequests, kRetries, kHedges, kRedirects, kConnections, kBytes, kBodyNs, kSlowDowns, kCounters };
 
   void add(Counter counter, std::int64_t count = 1) { add_to(counts_[counter], count); }
   void add_first_byte(std::int64_t ns) { add_to(first_bytes_[LatencyHistogram::bucket_of(ns)], 1); }
@@ -25,6 +25,8 @@ class HttpCounters {
     busy_.begin_change();
     busy_.end_change(busy, now_ns());
   }
+
+  std::int64_t slow_downs() const { return counts_[kSlowDowns]; }
 
   StoreTraffic read() const {
     StoreTraffic traffic{.requests = counts_[kRequests],

@@ -14,11 +14,12 @@
 #include "stoker/base/executor.h"
 #include "stoker/base/home_process.h"
 #include "stoker/storage/http/http_driver.h"
+#include "stoker/storage/slow_downs.h"
 
 namespace stoker {
 
 /// Threads: any.
-class HttpTransport final : public TrafficMeter {
+class HttpTransport final : public TrafficMeter, public SlowDownMeter {
  public:
   using MakeExecutor = std::function<std::shared_ptr<Executor>()>;
 
@@ -42,6 +43,7 @@ class HttpTransport final : public TrafficMeter {
   void perform(HttpCall& call);
 
   StoreTraffic traffic() const override { return counters_.read(); }
+  std::int64_t slow_downs() const override { return counters_.slow_downs(); }
 
  private:
   void take(HttpCall& call);

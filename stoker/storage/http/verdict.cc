@@ -16,6 +16,7 @@ Verdict verdict_on_refusal(const ResponseHead& head) {
   if (may_pass(status) && status != 501 && status != 505 && status != 507) {
     Verdict verdict = Verdict::again(fmt::format("the server answers with status {}", status));
     verdict.retry_after_s = head.retry_after_s;
+    verdict.slow_down = status == 429 || status == 503;
     return verdict;
   }
   switch (status) {

@@ -31,6 +31,7 @@ struct Verdict {
   std::string why{};                            // continues "cannot read 'http://...': "
   std::optional<std::int64_t> retry_after_s{};  // the server asks for that
   bool unreachable = false;                     // the server said nothing
+  bool slow_down = false;                       // the server is asked too often
 
   static Verdict again(std::string why) { return {.kind = Kind::kAgain, .why = std::move(why)}; }
   static Verdict refusal(std::string why, ErrorKind error = ErrorKind::kIo) {

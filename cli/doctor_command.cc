@@ -1,0 +1,237 @@
+// `stoker doctor`: says what holds a training back, what would help, and which machine it needs.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/command_text.h"
+#include "cli/common_options.h"
+#include "cli/console.h"
+#include "cli/doctor_text.h"
+#include "cli/exit_status.h"
+#include "cli/json_output.h"
+#include "cli/loader_options.h"
+#include "stoker/device/accelerator.h"
+#include "stoker/device/device.h"
+#include "stoker/doctor/probe/machine_probe.h"
+#include "stoker/doctor/probe/measure.h"
+#include "stoker/doctor/probe/step_probe.h"
+#include "stoker/doctor/report/diagnosis_json.h"
+#include "stoker/doctor/report/doctor_page.h"
+#include "stoker/doctor/verdict/diagnosis.h"
+#include "stoker/doctor/verdict/what_if.h"
+#include "stoker/plan/plan.h"
+#include "stoker/runtime/loader_option_table.h"
+#include "stoker/runtime/samples/sample_reader.h"
+#include "stoker/storage/atomic_file.h"
+#include "stoker/storage/file_source.h"
+#include "stoker/storage/shown_url.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::uint64_t kRunBytesMax = 1 << 20;
+
+struct DoctorOptions {
+  std::vector<std::string> data;
+  std::string recipe, device, step;
+  OpenOptions open;
+  LoaderOptions loader;
+  int gpus = 1;
+  bool quick = false;
+  std::vector<std::string> what_ifs, measured;
+  std::string catalogue, html;
+  bool json = false;
+
+  DoctorOptions() { loader.batch = kDefaultBatch; }
+};
+
+std::string read_text(const std::string& path) {
+  FileSource file(path, std::make_shared<InlineExecutor>());
+  if (file.size() > kRunBytesMax) fail(ErrorKind::kUsage, "'{}' is too long to be the report of a run", path);
+  return read_whole(file);
+}
+
+// What `run --json` printed.
+MeasuredRun read_run(const std::string& path) {
+  try {
+    const auto json = nlohmann::json::parse(read_text(path));
+    MeasuredRun run{.name = std::filesystem::path(path).filename().string()};
+    json.at("samples_per_s").get_to(run.samples_per_s);
+    run.knobs.threads = json.at("threads").get<int>();
+    run.knobs.prefetch = json.at("prefetch").get<int>();
+    run.knobs.io_depth = json.at("io_depth").get<int>();
+    if (json.at("device") != "cpu") run.knobs.transfer_index = json.at("transfer_index").get<int>();
+    if (!(run.samples_per_s > 0)) fail(ErrorKind::kUsage, "'{}' is of a run that delivered no samples", path);
+    return run;
+  } catch (const nlohmann::json::exception&) {
+    fail(ErrorKind::kUsage, "'{}' is not what `stoker run --json` prints", path);
+  }
+}
+
+// A run that shows whether the prediction is right.
+std::string trial(const DoctorOptions& options, const Facts& facts) {
+  std::vector<std::string> words = {"stoker", "run"};
+  words.insert(words.end(), options.data.begin(), options.data.end());
+  words.insert(words.end(), {"--recipe", options.recipe, "--batch", fmt::to_string(facts.run.batch), "--epochs", "2"});
+  if (options.device != "cpu") words.insert(words.end(), {"--device", options.device});
+  if (facts.step.seconds.known()) {
+    words.insert(words.end(), {"--accelerator", fmt::format("{:.4g}", facts.step.seconds.median)});
+  }
+  words.emplace_back("--json");
+  return command_text(words);
+}
+
+LoaderOptions loader_options(const DoctorOptions& options) {
+  LoaderOptions loader = options.loader;
+  loader_option("device").set(loader, options.device);
+  return loader;
+}
+
+// As much of the facts as the words of a what-if are checked against, which is known at once.
+Facts facts_before(const DoctorOptions& options, const Recipe& recipe, const LoaderOptions& loader) {
+  Facts facts;
+  facts.machine = probe_machine();
+  facts.step.source = options.step;
+  const Plan plan(recipe);
+  for (std::size_t i = 0; i < plan.stages().size(); ++i) {
+    facts.cpu.stages.push_back({.name = plan.stages()[i].name, .kind = std::string(kStages[i % kStages.size()].name)});
+  }
+  if (loader.device) {
+    facts.copy.device = loader.device->name();
+    facts.copy.bytes_per_sample.resize(kTransferIndexMax + 1);
+  }
+  return facts;
+}
+
+Facts measured_facts(const DoctorOptions& options, const Recipe& recipe, const LoaderOptions& loader,
+                     Interrupts& interrupts) {
+  MeasureOptions question;
+  question.data = options.data;
+  question.dataset = open_samples(options.data, options.open);
+  question.open = options.open;
+  question.recipe = recipe;
+  question.loader = loader;
+  question.step = options.step;
+  question.gpus = options.gpus;
+  question.quick = options.quick;
+  std::stop_source stop;
+  question.stop = stop.get_token();
+  const bool shown = standard_error_is_terminal();
+  question.progress = [shown](std::string_view probe, int done, int of) {
+    if (!shown) return;
+    set_status_line(probe.empty() ? "" : fmt::format("doctor: measures {} ({} of {})", probe, done + 1, of));
+  };
+  const Interrupts::Scope scope(interrupts, [&stop] { stop.request_stop(); });
+  try {
+    return measure(question);
+  } catch (const Error&) {
+    if (shown) set_status_line("");
+    throw;
+  }
+}
+
+std::string subject_of(const DoctorOptions& options) {
+  std::vector<std::string> places;
+  for (const std::string& place : options.data) places.push_back(shown_url(place));
+  return fmt::format("{}, {}", fmt::join(places, " "), options.recipe);
+}
+
+int status_of(const TrainingVerdict& verdict) {
+  if (!verdict.measurable()) return kExitNotMeasurable;
+  return verdict.fed() ? kExitDone : kExitStarved;
+}
+
+void doctor(const DoctorOptions& options, const std::string& typed, Interrupts& interrupts) {
+  // What is wrong is to be known before the work.
+  if (options.step != kReplayStep) accelerator_step_seconds(options.step, 1);
+  Catalogue catalogue = Catalogue::shipped();
+  if (!options.catalogue.empty()) catalogue.extend_by_file(options.catalogue);
+  DiagnosisQuestion question{.subject = subject_of(options), .what_ifs = options.what_ifs};
+  for (const std::string& path : options.measured) question.runs.push_back(read_run(path));
+  std::optional<AtomicFile> page;
+  if (!options.html.empty()) page.emplace(options.html);
+
+  const Recipe recipe = Recipe::load(options.recipe);
+  const LoaderOptions loader = loader_options(options);
+  for (const std::string& text : options.what_ifs) {
+    parse_what_if(text, facts_before(options, recipe, loader), catalogue);
+  }
+
+  const Facts facts = measured_facts(options, recipe, loader, interrupts);
+  question.commands = {typed, trial(options, facts)};
+  const Diagnosis diagnosis = diagnose(facts, question, catalogue);
+  if (page) {
+    page->write(as_bytes(doctor_page_html(diagnosis)));
+    page->commit();
+  }
+  if (options.json) {
+    write_json(diagnosis_json(diagnosis));
+  } else {
+    write_output(doctor_text(diagnosis));
+  }
+  if (const int status = status_of(diagnosis.verdict); status != kExitDone) throw ExitStatus{status};
+}
+
+// 1 says that the GPUs starve: whatever keeps the doctor from saying anything is 2.
+void doctor_or_not_measurable(const DoctorOptions& options, const std::string& typed, Interrupts& interrupts) {
+  try {
+    doctor(options, typed, interrupts);
+  } catch (const Error& error) {
+    if (interrupts.raised()) throw;
+    write_error_line(error.message());
+    throw ExitStatus{kExitNotMeasurable};
+  }
+}
+
+}  // namespace
+
+void add_doctor_command(Parser& app, Interrupts& interrupts, const std::string& typed) {
+  Command* command =
+      app.add_subcommand("doctor", "Say what holds a training back, what would help, and which machine it needs");
+  const auto options = std::make_shared<DoctorOptions>();
+  add_data_argument(*command, options->data);
+  add_recipe_option(*command, options->recipe);
+  add_text_option(*command, "--step", options->step,
+                  fmt::format("Required; a training step's seconds, a profile such as {}, or replay: as the last real "
+                              "training with these data and this recipe had it",
+                              accelerator_profiles().back().name))
+      ->required()
+      ->option_text("SECONDS|PROFILE|replay");
+  LoaderOptions& loader = options->loader;
+  add_batch_option(*command, loader);
+  for (const char* const name :
+       {"threads", "prefetch", "memory", "io_depth", "order", "window", "lanes", "seed", "cache", "cache_memory",
+        "transfer_index", "device_memory", "nvjpeg", "bad_sample", "pixels_max"}) {
+    add_loader_option(*command, loader, name);
+  }
+  options->device = "cpu";
+  add_text_option(*command, "--device", options->device, help_of(loader_option("device")))->option_text("DEVICE");
+  add_integer_option(*command, "--gpus", options->gpus, {1, 64}, "GPUs of the node, each with a batch of its own; 1");
+  command->add_flag("--quick", options->quick, "Measure for less than a minute rather than for several");
+  command
+      ->add_repeated("--what-if", options->what_ifs,
+                     "Predict another machine or another run: \"cores=16 disk=nvme\"; may come several times")
+      ->option_text("CHANGES");
+  add_text_option(*command, "--catalogue", options->catalogue, "More disks, networks, GPUs and machines, with prices")
+      ->option_text("FILE.toml");
+  command
+      ->add_repeated("--measured", options->measured,
+                     "Compare what is predicted with what `stoker run --json` reported; may come several times")
+      ->option_text("FILE");
+  add_text_option(*command, "--html", options->html, "Draw all of it as a page")->option_text("FILE.html");
+  add_open_options(*command, options->open);
+  add_json_flag(*command, options->json);
+  set_example(*command, "stoker doctor imagenet/train --recipe imagenet-train --step mlperf:resnet50/h100 --batch 400");
+  command->callback([options, typed, &interrupts] { doctor_or_not_measurable(*options, typed, interrupts); });
+}
+
+}  // namespace stoker

@@ -1,0 +1,49 @@
+// How fast a device answers reads at random, of any size and depth: between those that were measured.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "stoker/doctor/facts.h"
+#include "stoker/doctor/model/configuration.h"
+
+namespace stoker {
+
+/// Relative: as the tries differ, and more if they may not be what they seem.
+double figure_error(const Figure& figure);
+
+class ReadTable {
+ public:
+  struct Rate {
+    double reads_per_s;
+    double error;  // relative
+  };
+
+  explicit ReadTable(const std::vector<ReadFacts>& measured);
+  /// As a disk of this class would answer: with as many reads as it answers, its latency at the depth, its bandwidth.
+  explicit ReadTable(const DiskClass& disk);
+
+  bool known() const { return !sizes_.empty(); }
+  /// Below the least size, as of that; beyond the largest, by its bytes a second. There must be measurements.
+  Rate rate(double bytes, double depth) const;
+  /// Of the least size: what a read costs by itself.
+  Rate small_rate(double depth) const { return rate(0, depth); }
+  /// At the depth at which it gives most.
+  Rate deepest_rate(double bytes) const;
+  /// The most bytes a second that any of the reads got.
+  double bytes_per_s_most() const;
+
+ private:
+  struct AtDepth {
+    double depth, reads_per_s, error;
+  };
+  struct Size {
+    double bytes;
+    std::vector<AtDepth> depths;  // ascending
+  };
+  static Rate rate_at(const Size& size, double depth);
+
+  std::vector<Size> sizes_;  // ascending
+};
+
+}  // namespace stoker

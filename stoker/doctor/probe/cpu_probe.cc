@@ -1,0 +1,128 @@
+#include "stoker/doctor/probe/cpu_probe.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "stoker/base/clock.h"
+#include "stoker/base/machine.h"
+#include "stoker/doctor/probe/figure_of.h"
+#include "stoker/format/dataset_views.h"
+#include "stoker/runtime/loader.h"
+#include "stoker/runtime/probe/core_probe.h"
+
+namespace stoker {
+namespace {
+
+// Each thread has some batches to work on, however few samples there are.
+constexpr std::int64_t kSlotsPerEpoch = 1 << 16;
+constexpr int kPrefetchScaling = 4;
+constexpr double kBatchS = 0.1;  // of all threads, at most
+constexpr double kWarmS = 0.3;
+// All samples are then in the cache, but for a few.
+constexpr std::int64_t kRoundsBefore = 3;
+
+constexpr int kWindows = 5, kWindowsQuick = 3;
+// Of a control group's periods, which last a tenth of a second, some.
+constexpr double kWindowS = 0.8, kWindowQuickS = 0.4;
+
+/// 1, 2, 4 and so on, and all that a core is there for.
+std::vector<int> thread_counts(double cores) {
+  const int all = std::max(static_cast<int>(std::ceil(cores)), 1);
+  std::vector<int> counts;
+  for (int threads = 1; threads < all; threads *= 2) counts.push_back(threads);
+  counts.push_back(all);
+  return counts;
+}
+
+/// A loader with so many threads, its data in memory.
+CpuFacts::Scaling measure_scaling(const std::shared_ptr<const Dataset>& dataset, const Plan& plan,
+                                  const LoaderOptions& options, double core_s, int threads, const ProbeLimits& limits) {
+  const std::int64_t samples = dataset->size();
+  const auto affordable = static_cast<std::int64_t>(kBatchS * threads / std::max(core_s, 1e-6));
+  const std::int64_t batch = std::clamp<std::int64_t>(affordable, 1, std::max(options.batch, 1));
+  Loader loader(dataset, plan.recipe(),
+                {.batch = static_cast<int>(batch),
+                 .seed = options.seed,
+                 .threads = threads,
+                 .prefetch = kPrefetchScaling,
+                 .tune = TuneMode::kOff,
+                 .memory = usable_memory(),
+                 .limits = options.limits,
+                 .repeats = std::max<std::int64_t>(kSlotsPerEpoch / samples, 1),
+                 .rank = 0,
+                 .world = 1,
+                 .tail = Tail::kWrap,
+                 .cache = CacheKind::kRam,
+                 .bad_sample = options.bad_sample});
+  const auto take = [&] {
+    limits.check();
+    BatchPtr taken = loader.next();
+    if (!taken) taken = loader.next();  // the next epoch's first
+  };
+  const std::int64_t began_ns = now_ns();
+  for (std::int64_t taken = 0; taken < kRoundsBefore * samples || now_ns() - began_ns < limits.ns(kWarmS, kWarmS);
+       taken += batch)
+    take();
+  CpuFacts::Scaling scaling{.threads = threads};
+  std::vector<double> rates;
+  std::int64_t count = 0;
+  const std::int64_t cpu_before_ns = process_cpu_ns();
+  for (int i = 0; i < limits.pick(kWindows, kWindowsQuick); ++i) {
+    const std::int64_t window_ns = limits.ns(kWindowS, kWindowQuickS), since_ns = now_ns();
+    std::int64_t in_window = 0;
+    do {
+      take();
+      in_window += batch;
+    } while (now_ns() - since_ns < window_ns);
+    rates.push_back(static_cast<double>(in_window) * 1e9 / static_cast<double>(now_ns() - since_ns));
+    count += in_window;
+  }
+  scaling.cpu_s = static_cast<double>(process_cpu_ns() - cpu_before_ns) * 1e-9 / static_cast<double>(count);
+  scaling.samples_per_s = figure_of(std::move(rates));
+  return scaling;
+}
+
+}  // namespace
+
+CpuProbe probe_cpu(const std::shared_ptr<const Dataset>& dataset, const Plan& plan, const LoaderOptions& loader,
+                   double cores, const ProbeLimits& limits) {
+  limits.check();
+  CoreCosts core = measure_core(dataset, plan,
+                                {.seed = loader.seed,
+                                 .batch = loader.batch > 0 ? loader.batch : CoreProbeOptions().batch,
+                                 .prefetch = loader.prefetch,
+                                 .bad_sample = loader.bad_sample,
+                                 .limits = loader.limits});
+  CpuProbe probe;
+  CpuFacts& facts = probe.facts;
+  const double core_s = core.cpu_us * 1e-6;
+  facts.other_s = core_s;
+  for (std::size_t i = 0; i < core.stages.size(); ++i) {
+    const StageCost& cost = core.stages[i];
+    facts.stages.push_back({.name = plan.stages()[i].name,
+                            .kind = std::string(kStages[i % kStages.size()].name),
+                            .cpu_s = cost.cpu_us * 1e-6,
+                            .bytes_out = cost.bytes_out});
+    facts.other_s -= cost.cpu_us * 1e-6;
+    probe.bytes_out += cost.bytes_out;
+  }
+  // Stages are timed by the wall, what is beside them by the CPU.
+  facts.other_s = std::max(facts.other_s, 0.0);
+  for (double& us : core.each_us) us *= 1e-6;
+  facts.sample_s = quantiles_of(std::move(core.each_us), kQuantiles);
+  facts.entry_point_share = core.indexed;
+  const auto good = static_cast<double>(core.samples.good.size()), bad = static_cast<double>(core.samples.bad.size());
+  probe.bad_share = bad / (good + bad);
+  probe.samples = std::move(core.samples.good);
+
+  std::vector<std::int64_t> sorted = probe.samples;
+  std::sort(sorted.begin(), sorted.end());
+  const std::shared_ptr<const Dataset> part = subset(dataset, std::move(sorted));
+  for (const int threads : thread_counts(cores)) {
+    facts.scaling.push_back(measure_scaling(part, plan, loader, core_s, threads, limits));
+  }
+  return probe;
+}
+
+}  // namespace stoker

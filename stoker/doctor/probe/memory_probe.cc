@@ -1,0 +1,69 @@
+#include "stoker/doctor/probe/memory_probe.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "stoker/base/clock.h"
+#include "stoker/base/error.h"
+#include "stoker/base/side_by_side.h"
+#include "stoker/doctor/probe/figure_of.h"
+#include "stoker/runtime/thread_pool.h"
+#include "stoker/tensor/allocator.h"
+
+namespace stoker {
+namespace {
+
+// Of each core: with its copy more than its part of the caches.
+constexpr std::size_t kBufferBytes = std::size_t{32} << 20;
+constexpr int kMemoryTries = 7, kMemoryTriesQuick = 3;
+constexpr int kMemoryThreadsMax = 64;  // that saturate any memory
+
+/// What one thread copies, from one half to the other.
+struct CopyBuffer {
+  explicit CopyBuffer(std::size_t bytes) : memory(host_allocator(), 2 * bytes) {}
+  void touch() { std::memset(memory.data(), 1, memory.size()); }
+  void copy() { std::memcpy(memory.data(), memory.data() + memory.size() / 2, memory.size() / 2); }
+
+  Memory memory;
+};
+
+}  // namespace
+
+Figure probe_memory(double cores, const ProbeLimits& limits) {
+  const int threads = std::clamp(static_cast<int>(std::ceil(cores)), 1, kMemoryThreadsMax);
+  std::vector<CopyBuffer> buffers;
+  try {
+    for (int i = 0; i < threads; ++i) buffers.emplace_back(kBufferBytes);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kMemory) throw;
+    return {};
+  }
+  ThreadPool pool("stoker-probe", threads, threads);
+  std::vector<std::size_t> numbers(buffers.size());
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  run_side_by_side(pool, numbers, [&](std::size_t i) { buffers[i].touch(); });
+  std::vector<double> rates;
+  const auto try_ns = limits.ns(0.15, 0.06);
+  for (int i = 0; i < limits.pick(kMemoryTries, kMemoryTriesQuick); ++i) {
+    limits.check();
+    std::atomic<std::int64_t> copies = 0;
+    const std::int64_t began_ns = now_ns();
+    run_side_by_side(pool, numbers, [&](std::size_t number) {
+      while (now_ns() - began_ns < try_ns) {
+        buffers[number].copy();
+        ++copies;
+      }
+    });
+    const auto took_s = static_cast<double>(now_ns() - began_ns) * 1e-9;
+    rates.push_back(static_cast<double>(copies) * static_cast<double>(kBufferBytes) / took_s);
+  }
+  return figure_of(std::move(rates));
+}
+
+}  // namespace stoker

@@ -1,0 +1,163 @@
+"""`stoker doctor`: what it says of a healthy run and of a starved one, in text, JSON and as a page, and of bad input."""
+
+import json
+import os
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "page"))
+from browser import CHROMIUM, look_at
+
+FED, STARVED, NOT_MEASURABLE = 0, 1, 2
+DOCTOR_S = 300  # a guard against hanging
+RESOURCES = {"cpu decode", "cpu transform", "storage bandwidth", "storage requests", "network", "copy", "memory", "step"}
+KEYS = ["verdict", "fed", "samples_per_s", "samples_per_s_needed", "gpu_idle", "bottleneck", "limits", "changes",
+        "useless", "machine"]
+
+
+@pytest.fixture(scope="module")
+def data(stoker, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("doctor") / "data"
+    stoker.text("synth", folder, "--kind", "imagenet", "--count", "60", "--classes", "4")
+    return folder
+
+
+def doctor(stoker, data, *args):
+    return stoker("doctor", data, "--recipe", "imagenet-train", "--batch", 8, "--quick", *args, timeout=DOCTOR_S)
+
+
+def expected_status(found):
+    """A machine may be too busy with other things to tell; then it has to say so."""
+    if found["not_measured"]:
+        assert found["fed"] is None and found["verdict"].startswith("Not measurable: ")
+        return NOT_MEASURABLE
+    assert found["fed"] == (found["gpu_idle"] < 0.05)
+    return FED if found["fed"] else STARVED
+
+
+@pytest.fixture(scope="module")
+def healthy(stoker, data, tmp_path_factory):
+    """A step so long that any machine feeds it."""
+    page = tmp_path_factory.mktemp("page") / "doctor.html"
+    run = tmp_path_factory.mktemp("run") / "run.json"
+    run.write_text(stoker.text("run", data, "--recipe", "imagenet-train", "--batch", 8, "--threads", 1, "--json"))
+    done = doctor(stoker, data, "--step", 20, "--device", "emulated:a100", "--html", page, "--measured", run,
+                  "--what-if", "gpus=4", "--what-if", "step=0.0001", "--json")
+    return done, json.loads(done.stdout), page
+
+
+@pytest.fixture(scope="module")
+def starved(stoker, data):
+    done = doctor(stoker, data, "--step", 0.0001, "--json")
+    return done, json.loads(done.stdout)
+
+
+def test_a_healthy_run_is_fed(healthy):
+    done, found, _ = healthy
+    assert done.returncode == expected_status(found), done
+    assert done.stderr == ""
+    assert found["bound"] == "fed" and found["bottleneck"] == "step" and found["gpu_idle"] < 0.05
+    assert found["samples_per_s_needed"] == pytest.approx(8 / 20)
+    assert found["samples_per_s"] == pytest.approx(8 / 20, rel=0.05)
+    if not found["not_measured"]:
+        assert found["verdict"].startswith("Fed: ") and found["verdict"].endswith("nothing to buy")
+
+
+def test_a_starved_run_says_what_limits_it(starved):
+    done, found = starved
+    assert done.returncode == expected_status(found), done
+    assert found["bound"] == "highly input-bound" and found["gpu_idle"] > 0.5
+    assert found["bottleneck"] in RESOURCES - {"step"}
+    if not found["not_measured"]:
+        assert re.match(r"GPU idle \d+%: .* (is|are) the limit; next limit .* at \d+\.\dx$", found["verdict"])
+    assert sum(part["share"] for part in found["gpu_time"]) == pytest.approx(1)
+    assert found["gpu_time"][0] == {"what": "busy", "share": pytest.approx(1 - found["gpu_idle"])}
+
+
+def test_limits_ascend_and_have_names_that_scripts_know(healthy, starved):
+    for found in (healthy[1], starved[1]):
+        assert list(found)[:len(KEYS)] == KEYS
+        limits = [limit["samples_per_s"] for limit in found["limits"]]
+        assert limits == sorted(limits) and len(limits) >= 3
+        assert {limit["resource"] for limit in found["limits"]} <= RESOURCES
+        assert {"step"} <= {limit["resource"] for limit in found["limits"]}
+        for change in found["changes"]:
+            assert change["gain"] >= 0.03 or change["first_epoch_gain"] >= 0.1
+            assert change["error"] >= 0 and change["change"] and change["what_if"]
+        for change in found["useless"]:
+            assert change["gain"] < 0.03
+        assert found["machine"]["cores"] > 0 and found["machine"]["memory_bytes"] > 0
+        assert found["facts"]["data"]["samples"] == 60
+
+
+def test_what_if_is_predicted(healthy):
+    gpus, step = healthy[1]["what_if"]
+    assert gpus["what_if"] == "gpus=4" and gpus["samples_per_s_needed"] == pytest.approx(4 * 8 / 20)
+    assert step["gpu_idle"] > 0.5 and step["bottleneck"] != "step" and step["gain"] > 1
+
+
+def test_a_measured_run_is_compared(healthy):
+    run, = healthy[1]["runs"]
+    assert run["run"] == "run.json" and run["samples_per_s"] > 0 and run["predicted"] > 0
+    assert run["error"] == pytest.approx(run["predicted"] / run["samples_per_s"] - 1)
+
+
+def test_the_page_needs_nothing_else_and_repeats_the_command(healthy):
+    _, found, page = healthy
+    text = page.read_text()
+    parsed = ElementTree.fromstring(text[text.index("<html"):])
+    kinds = [chart["kind"] for chart in json.loads(parsed.find(".//*[@id='charts']").text)]
+    assert {"split", "bars", "lines", "heat_map", "histogram"} <= set(kinds)
+    assert "stoker doctor" in text and "--recipe imagenet-train --batch 8 --quick --step 20" in text
+    assert not re.search(r'(src|href)=|url\(|@import', text)
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no Chromium here")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1400])
+def test_the_page_can_be_read_everywhere(healthy, tmp_path, width, dark):
+    assert look_at(healthy[2], tmp_path, width, dark)["faults"] == []
+
+
+def test_a_terminal_is_told_the_verdict_first(stoker, data):
+    done = doctor(stoker, data, "--step", 0.0001)
+    assert done.returncode in (STARVED, NOT_MEASURABLE) and done.stderr == ""
+    first = done.stdout.splitlines()[0]
+    assert first.startswith("GPU idle " if done.returncode == STARVED else "Not measurable: ")
+    for heading in ("limit", "time of the GPU", "For training: ", "For preprocessing: "):
+        assert heading in done.stdout
+
+
+@pytest.mark.parametrize("args, words", [
+    (("--step", "fast"), "fast"), (("--step", "mlperf:resnet50/h1000"), "mlperf:resnet50/h100"), (("--step", "-1"), "-1"),
+    (("--step", "0.1", "--batch", "61"), "61"), (("--step", "0.1", "--catalogue", "nowhere.toml"), "nowhere.toml"),
+    (("--step", "0.1", "--measured", "nowhere.json"), "nowhere.json"), (("--step", "0.1", "--gpus", "0"), "--gpus"),
+    (("--step", "0.1", "--html", "nowhere/doctor.html"), "doctor.html"), (("--step", "replay"), "replay"),
+    (("--step", "0.1", "--device", "cuda:77"), "cuda:77"), (("--step", "0.1", "--device", "tpu"), "tpu"), ((), "--step"),
+    (("--step", "0.1", "--what-if", "coers=3"), "cores"), (("--step", "0.1", "--what-if", "cores=lots"), "cores")])
+def test_bad_questions_are_refused_with_a_sentence(stoker, data, args, words):
+    batch = () if "--batch" in args else ("--batch", 8)
+    sentence = stoker.refusal(NOT_MEASURABLE, "doctor", data, "--recipe", "imagenet-train", "--quick", *batch, *args)
+    assert words in sentence
+
+
+def test_bad_data_are_refused_with_a_sentence(stoker, tmp_path):
+    question = ("--recipe", "imagenet-train", "--step", "0.1", "--batch", 8)
+    (tmp_path / "empty").mkdir()
+    assert "empty" in stoker.refusal(NOT_MEASURABLE, "doctor", tmp_path / "empty", *question)
+    assert "nowhere" in stoker.refusal(NOT_MEASURABLE, "doctor", tmp_path / "nowhere", *question)
+    (tmp_path / "bad").mkdir()
+    for i in range(20):
+        (tmp_path / "bad" / f"{i}.jpg").write_bytes(b"no picture")
+    stoker.refusal(NOT_MEASURABLE, "doctor", tmp_path / "bad", *question)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
+def test_data_without_permission_are_refused_with_a_sentence(stoker, tmp_path):
+    (tmp_path / "a.tar").write_bytes(b"")
+    (tmp_path / "a.tar").chmod(0)
+    assert "a.tar" in stoker.refusal(NOT_MEASURABLE, "doctor", tmp_path / "a.tar", "--recipe", "imagenet-train", "--step", 1)
