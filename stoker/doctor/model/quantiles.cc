@@ -25,7 +25,7 @@ std::vector<double> normal_quantiles() {
 
 }  // namespace
 
-Quantiles::Quantiles(std::vector<double> values) : values_(std::move(values)), mean_(0) {
+Quantiles::Quantiles(std::vector<double> values) : values_(std::move(values)) {
   assert(!values_.empty());
   assert(std::is_sorted(values_.begin(), values_.end()));
   if (values_.size() == 1) {

@@ -25,7 +25,7 @@ class Quantiles {
 
  private:
   std::vector<double> values_;
-  double mean_;
+  double mean_ = 0;
 };
 
 }  // namespace stoker

@@ -187,7 +187,8 @@ class ReadingModel {
 
     double first_byte_s = store.first_byte_s.median;
     if (change_.network && change_.network->first_byte_s) first_byte_s = *change_.network->first_byte_s;
-    const double connection = store.connection_bytes_per_s.known() ? store.connection_bytes_per_s.median : kUnlimited;
+    double connection = kUnlimited;
+    if (store.connection_bytes_per_s.known()) connection = store.connection_bytes_per_s.median;
     const double each_s = first_byte_s + run_.bytes / run_.requests / connection;
     reading_.depth = std::min(run_.io_depth, std::max(1, store.requests_at_once) * run_.gpus);
     const double by_latency = rate_of_latency(reading_.depth, each_s, run_.requests);

@@ -26,6 +26,14 @@ constexpr std::ptrdiff_t kDotsInCatalogueMax = 8000;
   fail(ErrorKind::kUsage, "line {}: {}", node.source().begin.line, what);
 }
 
+template <typename Entry>
+std::vector<std::string> names_of(const std::vector<Entry>& entries) {
+  std::vector<std::string> names;
+  names.reserve(entries.size());
+  for (const Entry& entry : entries) names.push_back(entry.name);
+  return names;
+}
+
 /// One table, as `disk.nvme`: it takes the names it knows, and finds those that nobody took.
 class EntryTable {
  public:
@@ -62,8 +70,7 @@ class EntryTable {
     const toml::node* node = find(key);
     if (!node) return;
     const auto text = node->is_string() ? node->value<std::string>() : std::nullopt;
-    std::vector<std::string> names;
-    for (const Entry& entry : entries) names.push_back(entry.name);
+    const std::vector<std::string> names = names_of(entries);
     if (!text || std::find(names.begin(), names.end(), *text) == names.end()) {
       refuse_entry(*node, fmt::format("{} of {} must be the name of one in the catalogue{}: {}", key, title(),
                                       did_you_mean(text.value_or(""), names), fmt::join(names, ", ")));
@@ -167,11 +174,10 @@ void read_kind(const toml::table& root, const char* kind, const Catalogue& catal
 
 template <typename Entry>
 const Entry& find_entry(const std::vector<Entry>& entries, std::string_view what, std::string_view name) {
-  std::vector<std::string> names;
   for (const Entry& entry : entries) {
     if (entry.name == name) return entry;
-    names.push_back(entry.name);
   }
+  const std::vector<std::string> names = names_of(entries);
   fail(ErrorKind::kUsage, "there is no {} '{}' in the catalogue{}; it has {}", what, name, did_you_mean(name, names),
        fmt::join(names, ", "));
 }

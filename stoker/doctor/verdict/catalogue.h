@@ -34,7 +34,7 @@ struct Catalogue {
   static const Catalogue& shipped();
   /// Adds entries, or replaces those of the same names. Throws kUsage, with the line: for what is not TOML, unknown
   /// names, values that cannot be.
-  void extend(std::string_view toml);
+  void extend(std::string_view text);
   /// The same for a file; the errors name it. Also throws kNotFound and kIo.
   void extend_by_file(const std::string& path);
 
