@@ -59,17 +59,24 @@ LoaderOptions loader_options(const RunOptions& options) {
     loader.tuned = [](const TuningMove& move) { write_error_line(fmt::format("{:6.1f} s: {}", move.at_s, move.why)); };
   }
   if (loader.batch == 0 && loader.global_batch == 0) loader.batch = kDefaultBatch;
+  loader.keep_step = false;  // an emulated accelerator's is nobody's training
   return loader;
 }
 
 struct Taken {
   std::int64_t epochs = 0, batches = 0;  // that began; that the accelerator was given
+  std::vector<LoaderReport> reports;     // of the epochs that began
 };
+
+void tell_epoch(const LoaderReport& report) {
+  set_status_line("");
+  write_output(report.line() + "\n");
+}
 
 // Takes what the limits allow, from `begin` on; each batch is released once the accelerator is done with it. What was
 // taken counts also where this throws.
 void consume(Loader& loader, const LoaderPosition& begin, const RunLimits& limits, EmulatedAccelerator* accelerator,
-             Taken& taken) {
+             bool tells_epochs, Taken& taken) {
   const std::int64_t batches = batches_to_take(limits, begin, loader.batches_per_epoch());
   Progress progress("run", "samples", batches * loader.batch_size());
   if (batches == 0) return;
@@ -88,6 +95,8 @@ void consume(Loader& loader, const LoaderPosition& begin, const RunLimits& limit
       if (accelerator) accelerator->step(batch->ready_ns());
       progress.update(taken.batches * loader.batch_size());
     }
+    taken.reports.push_back(loader.report(epoch));
+    if (tells_epochs && taken.reports.back().steps > 0) tell_epoch(taken.reports.back());
   }
 }
 
@@ -162,6 +171,9 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   if (!loader.metrics_address().empty()) {
     write_error_line(fmt::format("metrics are served at http://{}/metrics", loader.metrics_address()));
   }
+  if (!loader.dashboard_address().empty()) {
+    write_error_line(fmt::format("the dashboard is at http://{}/", loader.dashboard_address()));
+  }
   RunReport report;
   report.has_store = !dataset->meters().empty();
   report.store_ns_before = loader.metrics()[Metric::kStoreNs];
@@ -181,7 +193,7 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   std::exception_ptr failure;
   bool stopped = false;
   try {
-    consume(loader, begin, options.limits, accelerator ? &*accelerator : nullptr, taken);
+    consume(loader, begin, options.limits, accelerator ? &*accelerator : nullptr, !options.json, taken);
   } catch (const Error& error) {
     stopped = interrupts.raised() && error.kind() == ErrorKind::kClosed;
     if (!stopped) failure = std::current_exception();
@@ -192,6 +204,8 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   if (failure) std::rethrow_exception(failure);
   write_and_commit(tune_report, tune_report_html(loader.tuning()));
   report.metrics = MetricsWindow(loader.metrics());
+  report.limits = loader.report();
+  report.epoch_limits = std::move(taken.reports);
   if (!stopped) loader.close();  // which waits for reads under way: the user who stopped it is told first
   report.epochs = taken.epochs;
   report.cache = loader.disk_cache();

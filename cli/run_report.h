@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "stoker/runtime/report/loader_report.h"
 #include "stoker/runtime/report/metrics_window.h"
 #include "stoker/storage/cache/cache_counters.h"
 #include "stoker/tuner/tuning_log.h"
@@ -28,6 +30,8 @@ struct RunReport {
   std::optional<DiskCacheCounters> cache;  // on a disk
   bool has_store = false;                  // the data, or a part, come from stores over a network
   std::int64_t store_ns_before = 0;        // Metric::kStoreNs when that time began: opening asks stores, too
+  LoaderReport limits;                     // since the first batch
+  std::vector<LoaderReport> epoch_limits;  // of each epoch
   bool tunes = false;                      // any knob
   TuningLog tuning;
 

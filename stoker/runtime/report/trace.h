@@ -54,7 +54,7 @@ class TraceEvents {
 
 struct TraceOptions {
   std::string path;
-  std::string process;  // the loader, as the file calls it
+  std::string process{};  // the loader, as the file calls it
   int rank = 0;
   std::size_t worker_events = std::size_t{1} << 14, other_events = std::size_t{1} << 16;
 };
