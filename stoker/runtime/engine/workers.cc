@@ -251,7 +251,7 @@ void Workers::run_steps(int worker, std::unique_lock<std::mutex>& lock) {
     } catch (...) {
       error = std::current_exception();
     }
-    if (core_.trace) trace(worker, batch_work_event(TraceKind::kHandOver, *work, began, now_ns()));
+    if (core_.trace) trace(worker, batch_work_event(TraceKind::kHandedOver, *work, began, now_ns()));
     lock.lock();
     core_.crew.comes();
     core_.board.tickets.steps_done(*work, std::move(error));

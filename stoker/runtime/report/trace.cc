@@ -190,7 +190,7 @@ void Trace::write_events(AtomicFile& file) const {
   for (std::size_t worker = 0; worker < workers_.size() && workers_[worker]; ++worker) {
     dropped += workers_[worker]->dropped();
     rows.add_row(kWorkerRows + static_cast<int>(worker), fmt::format("worker {}", worker),
-                 sorted_of(*workers_[worker], {kSample, kMix, kMemory, kHandOver}));
+                 sorted_of(*workers_[worker], {kSample, kMix, kMemory, kHandedOver}));
   }
   rows.add_rows(kReadRows, "read", sorted_of(shared_, {kRead}));
   rows.write(begin_ns_, dropped, file);

@@ -124,7 +124,8 @@ TEST(Trace, KeepsTheLastEventsAndSaysHowManyItDropped) {
   const nlohmann::json json = parsed(path);
   EXPECT_EQ(json["otherData"]["dropped_events"], 6);
   std::vector<int> positions;
-  for (const Drawn& event : rows_in(json)["worker 0"]) positions.push_back(event.args["position"]);
+  const std::vector<Drawn> samples = rows_in(json)["worker 0"];
+  for (const Drawn& event : samples) positions.push_back(event.args["position"]);
   EXPECT_THAT(positions, ElementsAre(6, 7, 8, 9));
 }
 
@@ -139,7 +140,7 @@ TEST(Trace, OfALoaderHasAllOfItsParts) {
     const MemoryDataset data = memory_dataset();
     Loader loader(
         data.dataset, small_recipe(),
-        {.batch = 10, .threads = 2, .device = open_device("emulated:execute"), .transfer_index = 2, .trace = path});
+        {.batch = 10, .threads = 2, .trace = path, .device = open_device("emulated:execute"), .transfer_index = 2});
     for (int epoch = 0; epoch < 2; ++epoch) {
       for (const BatchPtr& batch : loader.epoch(epoch)) EXPECT_EQ(batch->size(), 10);
     }
