@@ -439,7 +439,9 @@ class Loader:
         pin_threads: bool = True,
         io_depth: int | None = None,
         metrics_address: int | str | None = None,
+        dashboard_address: int | str | None = None,
         name: str | None = None,
+        trace: _Path | None = None,
         tune: str = "on",
         pixels_max: int | None = None,
     ) -> None: ...
