@@ -30,6 +30,7 @@
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/loader_state.h"
+#include "stoker/runtime/report/epoch_reports.h"
 #include "stoker/runtime/samples/sample_reader.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/file_source.h"
@@ -96,7 +97,8 @@ void consume(Loader& loader, const LoaderPosition& begin, const RunLimits& limit
       progress.update(taken.batches * loader.batch_size());
     }
     taken.reports.push_back(loader.report(epoch));
-    if (tells_epochs && taken.reports.back().steps > 0) tell_epoch(taken.reports.back());
+    if (taken.reports.size() > EpochReports::kKept) taken.reports.erase(taken.reports.begin());
+    if (tells_epochs && batches > loader.batches_per_epoch()) tell_epoch(taken.reports.back());
   }
 }
 

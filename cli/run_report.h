@@ -31,7 +31,7 @@ struct RunReport {
   bool has_store = false;                  // the data, or a part, come from stores over a network
   std::int64_t store_ns_before = 0;        // Metric::kStoreNs when that time began: opening asks stores, too
   LoaderReport limits;                     // since the first batch
-  std::vector<LoaderReport> epoch_limits;  // of each epoch
+  std::vector<LoaderReport> epoch_limits;  // of the last epochs
   bool tunes = false;                      // any knob
   TuningLog tuning;
 

@@ -40,7 +40,7 @@ std::string loader_documentation() {
          "Why a knob is turned is logged at level INFO; tuning() and tune_report() have all of it.\n\n"
          "Iterating yields an epoch's batches: epoch 0 first, then the one after the last. One epoch runs at a time.\n"
          "Pickled into another process, a loader is made anew there and goes on where this one stands; it serves no "
-         "metrics, and writes no trace.";
+         "metrics\nand writes no trace.";
 }
 
 struct PyLoader {

@@ -62,9 +62,10 @@ function split(loader) {
   const workers = [...stages.map(stage => [stage.name, stage.share]),
                    ['other work', Math.max(loader.busy_share - known, 0)], ['idle', 1 - Math.max(loader.busy_share, known)]];
   const used = parts => parts.filter(each => each.share >= 0.005);
+  const quiet = parts => parts.map(each => each.label === 'idle' ? {...each, color: 'slate'} : each);
   return {kind: 'split', rows: [
     {label: 'What the consumer waited for', parts: used(waits)},
-    {label: "The workers' time", parts: used(workers.map(([label, share], i) => part(label, Math.max(share, 0), i)))},
+    {label: "The workers' time", parts: quiet(used(workers.map(([label, share], i) => part(label, Math.max(share, 0), i))))},
   ].filter(row => row.parts.length !== 0)};
 }
 
