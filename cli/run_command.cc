@@ -36,6 +36,7 @@
 #include "stoker/plan/plan.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/loader_state.h"
+#include "stoker/runtime/report/epoch_reports.h"
 #include "stoker/runtime/samples/sample_reader.h"
 #include "stoker/runtime/share/step_barrier.h"
 #include "stoker/storage/atomic_file.h"
@@ -106,12 +107,19 @@ LoaderOptions loader_options(const RunOptions& options) {
   }
   // Each of them needs its next batch while it works on the last one.
   if (options.accelerators > 1 && !loader.prefetch) loader.prefetch = options.accelerators * kPrefetchDefault;
+  loader.keep_step = false;  // an emulated accelerator's is nobody's training
   return loader;
 }
 
 struct Taken {
   std::int64_t epochs = 0, batches = 0;  // that began; that the accelerators were given
+  std::vector<LoaderReport> reports;     // of the epochs that began
 };
+
+void tell_epoch(const LoaderReport& report) {
+  set_status_line("");
+  write_output(report.line() + "\n");
+}
 
 // As many batches as there are accelerators, or fewer, if the epoch or what may be taken ends before that.
 std::vector<BatchPtr> next_batches(Loader& loader, int accelerators, std::int64_t most) {
@@ -128,7 +136,7 @@ std::vector<BatchPtr> next_batches(Loader& loader, int accelerators, std::int64_
 // Takes what the limits allow, from `begin` on; batches are released once the accelerators are done with them. What was
 // taken counts also where this throws.
 void consume(Loader& loader, const LoaderPosition& begin, const RunLimits& limits, Accelerators* accelerators,
-             Taken& taken) {
+             bool tells_epochs, Taken& taken) {
   const std::int64_t batches = batches_to_take(limits, begin, loader.batches_per_epoch());
   Progress progress("run", "samples", batches * loader.batch_size());
   if (batches == 0) return;
@@ -149,6 +157,9 @@ void consume(Loader& loader, const LoaderPosition& begin, const RunLimits& limit
       if (accelerators) accelerators->step(given, count * loader.batch_size());
       progress.update(taken.batches * loader.batch_size());
     }
+    taken.reports.push_back(loader.report(epoch));
+    if (taken.reports.size() > EpochReports::kKept) taken.reports.erase(taken.reports.begin());
+    if (tells_epochs && batches > loader.batches_per_epoch()) tell_epoch(taken.reports.back());
   }
 }
 
@@ -272,6 +283,9 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   if (!loader.metrics_address().empty()) {
     write_error_line(fmt::format("metrics are served at http://{}/metrics", loader.metrics_address()));
   }
+  if (!loader.dashboard_address().empty()) {
+    write_error_line(fmt::format("the dashboard is at http://{}/", loader.dashboard_address()));
+  }
   RunReport report;
   report.has_store = !dataset->meters().empty();
   report.store_ns_before = loader.metrics()[Metric::kStoreNs];
@@ -299,7 +313,7 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   std::exception_ptr failure;
   bool stopped = false;
   try {
-    consume(loader, begin, options.limits, accelerators ? &*accelerators : nullptr, taken);
+    consume(loader, begin, options.limits, accelerators ? &*accelerators : nullptr, !options.json, taken);
   } catch (const Error& error) {
     stopped = interrupts.raised() && error.kind() == ErrorKind::kClosed;
     if (!stopped) failure = std::current_exception();
@@ -310,6 +324,8 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   if (failure) std::rethrow_exception(failure);
   write_and_commit(tune_report, tune_report_html(loader.tuning()));
   report.metrics = MetricsWindow(loader.metrics());
+  report.limits = loader.report();
+  report.epoch_limits = std::move(taken.reports);
   if (!stopped) loader.close();  // which waits for reads under way: the user who stopped it is told first
   report.epochs = taken.epochs;
   report.cache = loader.disk_cache();

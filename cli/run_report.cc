@@ -161,6 +161,9 @@ nlohmann::ordered_json RunReport::json() const {
   json["store"] = store_json(*this);
   json["bytes_to_device"] = metrics[Metric::kBytesToDevice];
   json["cache"] = cache ? cache_json(*cache) : nlohmann::ordered_json(nullptr);
+  json["report"] = limits.json();
+  json["epoch_reports"] = nlohmann::ordered_json::array();
+  for (const LoaderReport& of_epoch : epoch_limits) json["epoch_reports"].push_back(of_epoch.json());
   json["epochs"] = epochs;
   json["threads"] = threads;
   json["prefetch"] = prefetch;
@@ -197,6 +200,7 @@ std::string RunReport::text() const {
                       format_size(static_cast<double>(metrics[Metric::kBytesRead])),
                       format_size(static_cast<double>(process_rss_bytes_max())));
   text += cache_text(*this);
+  if (!limits.limits.empty()) text += limits.verdict() + ".\n";
   if (!tuning.moves.empty()) {
     text += fmt::format("Tuning, after {}: {}.\n", counted(tuning.windows(), "window"), tuning.moves.back().why);
   }

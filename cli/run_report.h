@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/mlperf_report.h"
+#include "stoker/runtime/report/loader_report.h"
 #include "stoker/runtime/report/metrics_window.h"
 #include "stoker/storage/cache/cache_counters.h"
 #include "stoker/tuner/tuning_log.h"
@@ -30,6 +32,8 @@ struct RunReport {
   std::optional<DiskCacheCounters> cache;  // on a disk
   bool has_store = false;                  // the data, or a part, come from stores over a network
   std::int64_t store_ns_before = 0;        // Metric::kStoreNs when that time began: opening asks stores, too
+  LoaderReport limits;                     // since the first batch
+  std::vector<LoaderReport> epoch_limits;  // of the last epochs
   bool tunes = false;                      // any knob
   TuningLog tuning;
 

@@ -19,6 +19,8 @@ pkg_check_modules(crypto REQUIRED IMPORTED_TARGET libcrypto)
 pkg_check_modules(pugixml REQUIRED IMPORTED_TARGET pugixml)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(prometheus REQUIRED IMPORTED_TARGET prometheus-cpp-pull)
+# It is linked by name, as prometheus-cpp does: it has no file for pkg-config.
+find_path(CIVETWEB_INCLUDE_DIR CivetServer.h REQUIRED)
 pkg_check_modules(deflate REQUIRED IMPORTED_TARGET libdeflate)
 pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(snappy REQUIRED IMPORTED_TARGET snappy)

@@ -40,7 +40,7 @@ std::string loader_documentation() {
          "Why a knob is turned is logged at level INFO; tuning() and tune_report() have all of it.\n\n"
          "Iterating yields an epoch's batches: epoch 0 first, then the one after the last. One epoch runs at a time.\n"
          "Pickled into another process, a loader is made anew there and goes on where this one stands; it serves no "
-         "metrics.";
+         "metrics\nand writes no trace.";
 }
 
 struct PyLoader {
@@ -91,10 +91,10 @@ EpochIterator named_epoch(const PyLoader& self, nb::handle epoch) {
 }
 
 PyBatch next_batch(EpochIterator& self) {
-  BatchPtr batch = self.session->next(self.turn);
-  if (!batch) throw nb::stop_iteration();
-  --self.batches_left;
-  return {std::move(batch)};
+  LoaderSession::Taken taken = self.session->next(self.turn);
+  if (!taken.batch) throw nb::stop_iteration();
+  if (!taken.again) --self.batches_left;
+  return {std::move(taken.batch)};
 }
 
 void set_knobs(PyLoader& self, const nb::args& positional, const nb::kwargs& named) {
@@ -141,7 +141,9 @@ nb::tuple reduce(const PyLoader& self) {
   }
   nb::dict options;
   options.update(self.options);
-  for (const char* const ours : {"metrics_address", "name"}) options.attr("pop")(ours, nb::none());
+  for (const char* const ours : {"metrics_address", "dashboard_address", "name", "trace"}) {
+    options.attr("pop")(ours, nb::none());
+  }
   return nb::make_tuple(maker("loader"), nb::make_tuple(self.data, self.recipe, options, state_dict(self)));
 }
 
@@ -221,6 +223,37 @@ void end() {
   end_log();
 }
 
+nb::object address_or_none(const std::string& address) {
+  return address.empty() ? nb::none() : nb::object(nb::str(address.c_str()));
+}
+
+LoaderReport report(const PyLoader& self, nb::handle epoch) {
+  if (epoch.is_none()) return self.session->report(std::nullopt);
+  return self.session->report(integer_argument("epoch", epoch, 0, kInt64Max));
+}
+
+void headspace(const PyLoader& self, nb::handle steps) {
+  constexpr std::int64_t kStepsMax = 1'000'000;
+  self.session->headspace(static_cast<int>(integer_argument("steps", steps, 0, kStepsMax)));
+}
+
+void bind_reports(nb::class_<PyLoader>& loader) {
+  loader
+      .def(
+          "report", &report, "epoch"_a.none() = nb::none(),
+          nb::sig("def report(self, epoch: int | None = None) -> Report"),
+          "What limits this training, since its first batch or in one epoch: the one that runs, so far, or one of the\n"
+          "last 128.")
+      .def("headspace", &headspace, "steps"_a,
+           "Measures what a step takes without loading, in the training itself: the batch that iteration yields next "
+           "is\n"
+           "yielded so many times more (4 or more) before the others go on. The order, the state, the audit and len()\n"
+           "do not count these. The result is in report(), and in the log at level INFO.")
+      .def_prop_ro(
+          "replays", [](const PyLoader& self) { return self.session->loader().replays(); },
+          "Whether the batch that was yielded last was one that had been yielded before, for headspace().");
+}
+
 void bind_knobs(nb::class_<PyLoader>& loader) {
   const auto session = [](const PyLoader& self) -> LoaderSession& { return *self.session; };
   loader
@@ -250,11 +283,12 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
           "The number of stages that the CPU runs now.")
       .def_prop_ro(
           "metrics_address",
-          [session](const PyLoader& self) -> nb::object {
-            const std::string address = session(self).loader().metrics_address();
-            return address.empty() ? nb::none() : nb::object(nb::str(address.c_str()));
-          },
+          [session](const PyLoader& self) { return address_or_none(session(self).loader().metrics_address()); },
           "The address at which metrics are served, with the actual port.")
+      .def_prop_ro(
+          "dashboard_address",
+          [session](const PyLoader& self) { return address_or_none(session(self).loader().dashboard_address()); },
+          "The address at which the page about the loader is served, with the actual port.")
       .def_prop_ro(
           "dataset", [](const PyLoader& self) { return self.data; }, "The data set, with the samples of all ranks.")
       .def_prop_ro(
@@ -294,6 +328,7 @@ void bind_loader(nb::module_& module) {
           "The bad samples found so far, as in the list of quarantine=FILE: dicts of shard, key, offset and reason.")
       .def("epoch", &named_epoch, "epoch"_a.none(), "An iterator over the batches of this epoch.");
   bind_knobs(loader);
+  bind_reports(loader);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&end));
 }
 

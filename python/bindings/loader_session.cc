@@ -98,16 +98,17 @@ void LoaderSession::load_state(const std::string& json) {
   });
 }
 
-BatchPtr LoaderSession::next(std::int64_t turn) {
-  return as_consumer([&]() -> std::optional<BatchPtr> {
+LoaderSession::Taken LoaderSession::next(std::int64_t turn) {
+  return as_consumer([&]() -> std::optional<Taken> {
     if (turn != turn_) {
       fail(ErrorKind::kUsage,
            "this iterator's epoch ended when another one was started; a loader runs one epoch at a time");
     }
-    if (turn_ended_) return BatchPtr();
+    if (turn_ended_) return Taken();
     std::optional<BatchPtr> batch = loader_->next_within(kPatience);
     turn_ended_ = batch.has_value() && !*batch;
-    return batch;
+    if (!batch) return std::nullopt;
+    return Taken{*std::move(batch), loader_->replays()};
   });
 }
 
@@ -119,6 +120,18 @@ void LoaderSession::set(const Knobs& knobs) {
 Metrics LoaderSession::metrics() const {
   const nb::gil_scoped_release unlocked;
   return loader_->metrics();
+}
+
+LoaderReport LoaderSession::report(std::optional<std::int64_t> epoch) const {
+  const nb::gil_scoped_release unlocked;
+  return epoch ? loader_->report(*epoch) : loader_->report();
+}
+
+void LoaderSession::headspace(int steps) {
+  as_consumer([&] {
+    loader_->headspace(steps);
+    return std::optional(true);
+  });
 }
 
 void LoaderSession::close() {

@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "stoker/base/home_process.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/metrics.h"
+#include "stoker/runtime/report/loader_report.h"
 
 namespace stoker::python {
 
@@ -28,8 +30,12 @@ class LoaderSession {
   std::int64_t start_epoch(std::int64_t epoch);
   /// The epoch after the one started last, or where a state that was loaded since stands.
   std::int64_t next_epoch() const { return next_epoch_; }
+  struct Taken {
+    BatchPtr batch;
+    bool again = false;  // it is one that was taken before (Loader::headspace)
+  };
   /// The next batch of the turn, or null once it has ended. Throws kUsage if another turn has begun.
-  BatchPtr next(std::int64_t turn);
+  Taken next(std::int64_t turn);
 
   LoaderPosition position();
   std::string state();
@@ -38,6 +44,9 @@ class LoaderSession {
 
   void set(const Knobs& knobs);
   Metrics metrics() const;
+  /// Of all, or of one epoch.
+  LoaderReport report(std::optional<std::int64_t> epoch) const;
+  void headspace(int steps);
   /// A thread that waits for a batch is woken and gets an Error of kind closed.
   void close();
 

@@ -11,6 +11,7 @@ NB_MODULE(_stoker, module) {
   bind_calls(module);
   bind_recipe(module);
   bind_batch(module);
+  bind_report(module);
   bind_loader(module);
   bind_testing(module);
 }

@@ -153,7 +153,9 @@ class Loader:
             pin_threads: bool = True,
             io_depth: int | None = None,
             metrics_address: int | str | None = None,
+            dashboard_address: int | str | None = None,
             name: str | None = None,
+            trace: _Path | None = None,
             tune: str = "on",
             pixels_max: int | None = None,
             channels_last: bool = False,
@@ -210,6 +212,19 @@ class Loader:
         """What the loader has measured so far, by name."""
         return self._loader.metrics()
 
+    def report(self, epoch: int | None = None) -> stoker.Report:
+        """What limits this training, since its first batch or in one epoch."""
+        return self._loader.report(epoch)
+
+    def headspace(self, steps: int) -> None:
+        """Measures what a step takes without loading: the next batch is yielded so many times more."""
+        self._loader.headspace(steps)
+
+    @property
+    def replays(self) -> bool:
+        """Whether the batch that was yielded last was one that had been yielded before, for headspace()."""
+        return self._loader.replays
+
     def worker_times(self) -> list[dict[str, int]]:
         """For each worker, the time that it was busy and the time that it was idle so far, in nanoseconds."""
         return self._loader.worker_times()
@@ -251,6 +266,11 @@ class Loader:
     def metrics_address(self) -> str | None:
         """The address at which metrics are served, with the actual port."""
         return self._loader.metrics_address
+
+    @property
+    def dashboard_address(self) -> str | None:
+        """The address at which the page about the loader is served, with the actual port."""
+        return self._loader.dashboard_address
 
     @property
     def io_depth(self) -> int:

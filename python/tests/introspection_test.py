@@ -22,7 +22,7 @@ def objects(folder, recipe):
         batch = next(batches)
         yield {
             "Batch": batch, "Dataset": data, "EpochIterator": batches, "Loader": loader, "Recipe": recipe,
-            "OperatorCall": stoker.op.flip(),
+            "OperatorCall": stoker.op.flip(), "Report": loader.report(),
             "SampleFacts": facts[0], "Tensor": batch.image, "Error": stoker.Error("a sentence"),
             "torch.Batch": next(tensors), "torch.EpochIterator": tensors, "torch.Loader": of_torch,
         }

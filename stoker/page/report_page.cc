@@ -134,6 +134,16 @@ void ReportPage::table(const PageTable& table) {
   body_ += "</tbody>\n</table></div>\n";
 }
 
+void ReportPage::place(std::string_view id, std::string_view style, std::string_view text) {
+  body_ += fmt::format("<p id=\"{}\"{}>{}</p>\n", id, class_attribute(style), html_escaped(text));
+}
+
+void ReportPage::script(std::string_view code) {
+  body_ += fmt::format(
+      "<script>//<![CDATA[\n'use strict';\naddEventListener('DOMContentLoaded', () => {{{}}});\n//]]></script>\n",
+      code);
+}
+
 std::string ReportPage::html() const {
   const std::string script =
       fmt::format("{}{}{}{}{}", kChartBasics, kLinesScript, kHeatMapScript, kBarsScript, kDrawCharts);

@@ -49,6 +49,10 @@ class ReportPage {
   /// page_template.h describes the data of each kind of chart. `about` is for readers who cannot see the chart.
   void chart(const nlohmann::ordered_json& data, std::string_view about, std::string_view caption);
   void table(const PageTable& table);
+  /// A paragraph that a script finds by its id.
+  void place(std::string_view id, std::string_view style, std::string_view text = "");
+  /// Runs when the page and its charts are there. It must be well-formed in a CDATA section.
+  void script(std::string_view code);
 
   std::string html() const;
 

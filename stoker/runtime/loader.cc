@@ -3,8 +3,10 @@
 #include <mutex>
 #include <utility>
 
+#include "stoker/base/clock.h"
 #include "stoker/base/home_process.h"
 #include "stoker/runtime/engine/engine.h"
+#include "stoker/runtime/engine/replay.h"
 #include "stoker/runtime/resolved_options.h"
 #include "stoker/runtime/tuning/tuned_engine.h"
 
@@ -35,6 +37,22 @@ class Loader::Running {
     if (tuned_) tuned_->tuning().fix(knobs);
   }
 
+  std::optional<BatchPtr> next(Consumer::Deadline deadline) {
+    if (replay_.running()) {
+      engine_->check_open();
+      engine_->consumer().pause();
+      replays_ = true;
+      if (BatchPtr again = replay_.again(now_ns())) return again;
+      engine_->consumer().tell_headspace(summary_of(replay_.step_times()));
+    }
+    replays_ = false;
+    std::optional<BatchPtr> batch = engine_->next(deadline);
+    if (batch && *batch) replay_.delivered(*batch);
+    return batch;
+  }
+  Replay& replay() { return replay_; }
+  bool replays() const { return replays_; }
+
   void close() {
     if (!home_.here()) return;
     if (tuned_) tuned_->tuning().stop();
@@ -46,7 +64,9 @@ class Loader::Running {
   const int batch_;
   const std::shared_ptr<Engine> engine_;  // batches that the consumer holds share it
   std::unique_ptr<TunedEngine> tuned_;
-  std::mutex mutex_;  // one set() at a time
+  Replay replay_;
+  bool replays_ = false;  // what was returned last was a batch again
+  std::mutex mutex_;      // one set() at a time
 };
 
 Loader::Loader(std::shared_ptr<const Dataset> dataset, Recipe recipe, LoaderOptions options) {
@@ -65,19 +85,26 @@ std::vector<OutputSpec> Loader::outputs() const { return running_->engine().plan
 std::int64_t Loader::batches_per_epoch() const { return running_->engine().consumer().batches_per_epoch(); }
 int Loader::batch_size() const { return running_->batch_size(); }
 
-void Loader::start_epoch(std::int64_t epoch) { running_->engine().consumer().start_epoch(epoch); }
+void Loader::start_epoch(std::int64_t epoch) {
+  running_->engine().consumer().start_epoch(epoch);
+  running_->replay().stop();
+}
 
 std::int64_t Loader::next_epoch() const { return running_->engine().consumer().next_epoch(); }
 LoaderPosition Loader::position() const { return running_->engine().consumer().position(); }
 std::string Loader::state() const { return running_->engine().consumer().state(); }
-LoaderPosition Loader::load_state(std::string_view json) { return running_->engine().consumer().load_state(json); }
+LoaderPosition Loader::load_state(std::string_view json) {
+  const LoaderPosition position = running_->engine().consumer().load_state(json);
+  running_->replay().stop();
+  return position;
+}
 
 std::vector<BadSample> Loader::bad_samples() const { return running_->engine().consumer().bad_samples(); }
 
-BatchPtr Loader::next() { return *running_->engine().next(std::nullopt); }
+BatchPtr Loader::next() { return *running_->next(std::nullopt); }
 
 std::optional<BatchPtr> Loader::next_within(std::chrono::milliseconds patience) {
-  return running_->engine().next(std::chrono::steady_clock::now() + patience);
+  return running_->next(std::chrono::steady_clock::now() + patience);
 }
 
 Loader::Epoch Loader::epoch(std::int64_t epoch) {
@@ -87,8 +114,16 @@ Loader::Epoch Loader::epoch(std::int64_t epoch) {
 
 void Loader::set(const Knobs& knobs) { running_->set(knobs); }
 Metrics Loader::metrics() const { return running_->engine().metrics(); }
+LoaderReport Loader::report() const { return running_->engine().reports().since_beginning(); }
+LoaderReport Loader::report(std::int64_t epoch) const { return running_->engine().reports().of(epoch); }
+void Loader::headspace(int steps) {
+  running_->engine().check_open();
+  running_->replay().ask(steps);
+}
+bool Loader::replays() const { return running_->replays(); }
 std::optional<DiskCacheCounters> Loader::disk_cache() const { return running_->engine().disk_cache(); }
 std::string Loader::metrics_address() const { return running_->engine().metrics_address(); }
+std::string Loader::dashboard_address() const { return running_->engine().dashboard_address(); }
 int Loader::threads() const { return running_->engine().knobs().threads; }
 int Loader::prefetch() const { return running_->engine().knobs().prefetch; }
 int Loader::transfer_index() const { return running_->engine().knobs().transfer_index; }

@@ -19,6 +19,7 @@
 
 namespace stoker {
 
+struct LoaderReport;
 struct Metrics;
 struct TuningLog;
 
@@ -72,6 +73,14 @@ class Loader {
   /// Like next(), but returns nullopt after `patience`.
   std::optional<BatchPtr> next_within(std::chrono::milliseconds patience);
 
+  /// Measures what a step takes without loading, in the training itself: the batch that next() returns next is returned
+  /// so many times more before the others go on. Order, position, state, audit and metrics do not count these. The
+  /// result is in report(); the log has it, too, and the doctor finds it ("replay"). The consumer's thread only, like
+  /// replays(). Throws kUsage for fewer than 4 steps.
+  void headspace(int steps);
+  /// Whether the batch that next() returned last was one that it had returned before.
+  bool replays() const;
+
   /// The bad samples found so far, in the order of the data set, with any policy. The consumer's thread only.
   std::vector<BadSample> bad_samples() const;
 
@@ -85,10 +94,17 @@ class Loader {
   void set(const Knobs& knobs);
   /// The measurements so far (runtime/metrics.h). Threads: any.
   Metrics metrics() const;
+  /// What the measurements say (runtime/report/loader_report.h): how fast it is, how long the consumer waits, what for,
+  /// and what limits. Since the first batch. Threads: any.
+  LoaderReport report() const;
+  /// The same of one epoch: the one that runs, so far, or one of the last 128. Throws kUsage for others.
+  LoaderReport report(std::int64_t epoch) const;
   /// What the cache on a disk has done so far; nothing without one. Threads: any.
   std::optional<DiskCacheCounters> disk_cache() const;
   /// The address at which they are served, "127.0.0.1:9100", with the actual port; empty if they are not served.
   std::string metrics_address() const;
+  /// The same of the page about them.
+  std::string dashboard_address() const;
   int threads() const;
   int prefetch() const;
   int transfer_index() const;

@@ -122,7 +122,12 @@ std::span<const LoaderOptionSpec> loader_option_table() {
       {"metrics_address", "--metrics ADDRESS", kAddress, "", set<&Of::metrics_address, address_text>,
        "serve what the loader measures to Prometheus at http://ADDRESS/metrics: a port, which is 127.0.0.1's, or "
        "IP:PORT; port 0 is one that is free"},
+      {"dashboard_address", "--dashboard ADDRESS", kAddress, "", set<&Of::dashboard_address, address_text>,
+       "serve a live page about the loader at http://ADDRESS/: an address as for metrics"},
       {"name", "", kText, "", set<&Of::name>, "what this loader is called in the metrics that it serves", "a number"},
+      {"trace", "--trace FILE", kPath, "", set<&Of::trace>,
+       "when the loader closes, write what each worker, read, batch and device did when to this file, for Perfetto "
+       "(ui.perfetto.dev)"},
       {"tune", "--tune on|once|off", kWord, "on", set<&Of::tune, parse_tune_mode>,
        "turn those of threads, prefetch, io_depth and transfer_index that are not given, until nothing makes training "
        "faster or cheaper: again whenever something changes (on), once, or not at all (off)"},

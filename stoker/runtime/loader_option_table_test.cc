@@ -80,7 +80,9 @@ const std::vector<Example> kExamples = {
     {"pin_threads", false, field<&Of::pin_threads>},
     {"io_depth", number(7), field<&Of::io_depth>},
     {"metrics_address", text("9100"), field<&Of::metrics_address>},
+    {"dashboard_address", text("9101"), field<&Of::dashboard_address>},
     {"name", text("train"), field<&Of::name>},
+    {"trace", text("trace.json"), field<&Of::trace>},
     {"tune", text("once"), field<&Of::tune>},
     {"pixels_max", number(7), field<&Of::limits>},
 };
@@ -171,7 +173,7 @@ TEST(LoaderOptionTable, WordsAreAllThatAreTaken) {
 
 TEST(LoaderOptionTable, TheCommandLineHasTheSameNames) {
   for (const LoaderOptionSpec& option : loader_option_table()) {
-    if (option.command_line.empty() || option.name == "metrics_address") continue;
+    if (option.command_line.empty() || option.form.kind == OptionKind::kAddress) continue;
     std::string flag = fmt::format("--{}{}", option.initial == "True" ? "no-" : "", option.name);
     std::replace(flag.begin(), flag.end(), '_', '-');
     const bool takes_value = option.form.kind != OptionKind::kFlag;

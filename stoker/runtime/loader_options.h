@@ -75,10 +75,13 @@ struct LoaderOptions {
   std::uint64_t cache_bytes_max = 0;            // and its size, for all processes that use it
   std::optional<std::uint64_t> cache_memory{};  // bytes, in memory; unset: what all samples need, at most half
   BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
-  std::string quarantine{};       // file: samples that it lists are bad, others that are bad are added; empty: none
-  std::string metrics_address{};  // to serve metrics at (runtime/report/metrics_server.h); empty: nowhere
-  std::string name{};             // of this loader in its metrics; empty: a number
-  std::string audit{};            // file to write one line per delivered sample to; empty: none
+  std::string quarantine{};         // file: samples that it lists are bad, others that are bad are added; empty: none
+  std::string metrics_address{};    // to serve metrics at (runtime/report/metrics_server.h); empty: nowhere
+  std::string dashboard_address{};  // to serve a page about them at (runtime/report/dashboard.h); empty: nowhere
+  std::string name{};               // of this loader in its metrics; empty: a number
+  std::string audit{};              // file to write one line per delivered sample to; empty: none
+  std::string trace{};              // file for what each thread did when (runtime/report/trace.h); empty: none
+  bool keep_step = true;  // the time of the consumer's steps is kept for the doctor (runtime/report/step_record.h)
   std::int64_t epochs_end = INT64_MAX;  // the first epoch that will not be asked for: nothing of it is prefetched
   std::function<void(const LoaderProgress&)> progress{};  // called after each batch, by the thread that took it
   Allocator* allocator = &host_allocator();               // of batches and read-ahead; outlives them

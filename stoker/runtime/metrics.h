@@ -40,6 +40,9 @@ enum class Metric : std::uint8_t {
   kDeviceNs = kDeviceStagesNs + stage_run_count(StageSide::kDevice),
   // Of the consumer.
   kConsumerWaitNs,
+  kConsumerWaitReadsNs,
+  kConsumerWaitWorkersNs,
+  kConsumerWaitDeviceNs,
   kConsumerSteps,
   kConsumerStepNs,
   kConsumerDeviceSteps,

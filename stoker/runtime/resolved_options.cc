@@ -126,7 +126,12 @@ ResolvedOptions resolve_options(const Dataset& dataset, const Recipe& recipe, co
   check_io_depth(resolved.knobs.io_depth);
   if (!options.metrics_address.empty()) {
     resolved.metrics_address = parse_metrics_address(options.metrics_address).text();
-  } else if (!options.name.empty()) {
+  }
+  if (!options.dashboard_address.empty()) {
+    resolved.dashboard_address = parse_metrics_address(options.dashboard_address).text();
+  }
+  if (!options.name.empty() && options.metrics_address.empty() && options.dashboard_address.empty() &&
+      options.trace.empty()) {
     fail(ErrorKind::kUsage, "a name tells loaders apart whose metrics are served, but there is no metrics address");
   }
   check_order(options, resolved);

@@ -26,7 +26,7 @@ struct ResolvedOptions {
   std::uint64_t memory = 0, device_memory = 0;
   static constexpr std::uint64_t kAllSamples = UINT64_MAX;  // as far as half of the budget goes
   std::uint64_t cache_memory = kAllSamples;
-  std::string metrics_address{};  // with the host
+  std::string metrics_address{}, dashboard_address{};  // with the host
 };
 
 /// Throws kUsage or kData with the reason why a loader cannot have these options.

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 RUN_KEYS = """samples seconds samples_per_s cpu_ms_per_sample rss_bytes_max wait_s first_batch_s utilisation mlperf bad_samples
-    fallback_samples bytes_read store bytes_to_device cache epochs threads prefetch io_depth transfer_index tuning device io
+    fallback_samples bytes_read store bytes_to_device cache report epoch_reports epochs threads prefetch io_depth transfer_index tuning device io
     isa machine stages""".split()
 
 

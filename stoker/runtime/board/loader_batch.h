@@ -10,6 +10,7 @@
 #include "stoker/plan/batch_mixer.h"
 #include "stoker/plan/cpu_executor.h"
 #include "stoker/plan/device_batch.h"
+#include "stoker/runtime/report/batch_times.h"
 #include "stoker/tensor/batch.h"
 
 namespace stoker {
@@ -74,6 +75,8 @@ class LoaderBatch final : public Batch {
 
   /// The device's work on it has ended, and the loader knows how. It must before it starts the batch anew.
   bool device_done = true;
+  /// Of the batch that it is, once it is delivered.
+  BatchTimes times;
 
  private:
   const DeviceSide side_;

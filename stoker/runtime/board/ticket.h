@@ -14,6 +14,7 @@
 #include "stoker/runtime/board/encoded_arena.h"
 #include "stoker/runtime/board/loader_batch.h"
 #include "stoker/runtime/board/raw_windows.h"
+#include "stoker/runtime/report/batch_times.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {
@@ -94,6 +95,7 @@ struct BatchWork {
   int drawn = 0;                       // tickets issued so far
   int passed_over = 0;                 // of the rank's slice, so far: positions at which no sample stands
   int unfinished = 0;                  // of those, not yet finished; and what else is done to the batch now
+  int read = 0;                        // of the drawn tickets, those that were read
   int remaining = 0;                   // slots not yet written
   std::vector<int> blocks;             // by block of slots whose samples are mixed: those not yet written
   int mixing = 0;                      // blocks that workers mix now
@@ -105,6 +107,7 @@ struct BatchWork {
   bool discarded = false;    // nobody wants it any more
   std::exception_ptr error;  // of the lowest slot that failed
   int error_slot = 0;
+  BatchTimes times;
 
   bool written() const { return remaining == 0 && mixing == 0; }
   bool sealed() const { return written() && !awaits_steps; }

@@ -78,11 +78,12 @@ std::unique_ptr<BatchWork> TicketBoard::fresh_work() {
     spare_works_.pop_back();
     work->ready.clear();
   }
-  work->drawn = work->passed_over = work->unfinished = work->mixing = 0;
+  work->drawn = work->read = work->passed_over = work->unfinished = work->mixing = 0;
   work->ready_first = 0;
   work->discarded = work->granting = work->awaits_steps = work->in_steps = false;
   work->error = nullptr;
   work->bad.clear();
+  work->times = {.drawn_ns = now_ns()};
   return work;
 }
 
@@ -97,9 +98,11 @@ void TicketBoard::read_done(Ticket& ticket) {
     return;
   }
   if (read_ahead_.keep_to_read_again(ticket)) return;
-  ticket.work->make_ready(ticket);
+  BatchWork& work = *ticket.work;
+  work.make_ready(ticket);
+  if (++work.read == work.slots) work.times.read_ns = now_ns();
   ++ready_count_;
-  if (!ticket.work->batch) ++parked_count_;
+  if (!work.batch) ++parked_count_;
 }
 
 // --- working
@@ -215,9 +218,11 @@ bool TicketBoard::mixed(const MixBlock& block) {
 
 bool TicketBoard::complete(BatchWork& work) {
   if (!work.written()) return false;
-  work.batch->written_ns = now_ns();
+  work.batch->written_ns = work.times.written_ns = now_ns();
   work.awaits_steps = options_.has_steps && !work.error;
-  if (!work.awaits_steps) ++sealed_count_;
+  if (work.awaits_steps) return true;
+  work.times.sealed_ns = work.times.written_ns;
+  ++sealed_count_;
   return true;
 }
 
@@ -242,6 +247,7 @@ void TicketBoard::steps_done(BatchWork& work, std::exception_ptr error) {
   if (work.discarded) {
     recycle_discarded();
   } else {
+    work.times.sealed_ns = now_ns();
     ++sealed_count_;
   }
 }
@@ -273,11 +279,18 @@ bool TicketBoard::stands_aside(Ticket& ticket) {
   }
   ticket.error = nullptr;
   ticket.attempts = 0;
+  --work.read;
   read_ahead_.add_substitute(ticket);
   return true;
 }
 
 // --- delivering
+
+BatchNeed TicketBoard::front_needs() const {
+  if (works_.empty()) return BatchNeed::kReads;  // it is being looked for where its samples lie
+  const BatchWork& front = *works_.front();
+  return front.read < front.slots && workable_count() == 0 ? BatchNeed::kReads : BatchNeed::kWorkers;
+}
 
 void TicketBoard::start_epoch(std::int64_t epoch, std::int64_t batch) {
   batches_.ask_again();
@@ -320,6 +333,7 @@ std::unique_ptr<LoaderBatch> TicketBoard::pop(std::vector<BadSlot>& bad) {
   works_.pop_front();
   --sealed_count_;
   std::unique_ptr<LoaderBatch> batch = std::move(work->batch);
+  batch->times = work->times;
   bad.swap(work->bad);
   std::stable_sort(bad.begin(), bad.end(), [](const BadSlot& a, const BadSlot& b) { return a.slot < b.slot; });
   const std::exception_ptr error = work->error;

@@ -26,6 +26,9 @@ struct TicketBoardOptions {
   bool has_steps = false;  // written batches go through steps (BatchStep) before they are popped
 };
 
+/// What the next batch waits for.
+enum class BatchNeed : std::uint8_t { kReads, kWorkers };
+
 /// Slots that are all written, and whose samples are to be mixed.
 struct MixBlock {
   BatchWork* work = nullptr;  // null: there are none
@@ -90,6 +93,8 @@ class TicketBoard {
   bool front_sealed() const { return !works_.empty() && works_.front()->sealed(); }
   /// Batches that could be popped, one after the other but for those before them.
   int sealed_count() const { return sealed_count_; }
+  /// As far as it is not sealed: reads, if samples of it are being read and workers have nothing to do until then.
+  BatchNeed front_needs() const;
   /// The next batch has no memory, and there is none to be chosen for it.
   bool front_lacks_memory() const {
     return !works_.empty() && !works_.front()->batch && !works_.front()->granting && !may_grant();

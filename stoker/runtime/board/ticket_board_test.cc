@@ -204,6 +204,29 @@ TEST_F(ABoard, ReportsTheErrorOfTheLowestSlotWhicheverFailedFirst) {
   }
 }
 
+TEST_F(ABoard, KnowsWhatTheNextBatchWaitsForAndWhenItWasWhere) {
+  DrivenBoard board(*data_.dataset, options_with(1), host_allocator());
+  EXPECT_EQ(board.tickets.front_needs(), BatchNeed::kReads) << "nothing was drawn yet";
+  board.tickets.start_epoch(0);
+  std::vector<Ticket*> drawn;
+  for (int i = 0; i < kBatch; ++i) drawn.push_back(board.draw());
+  board.grant_memory();
+  for (Ticket* const ticket : drawn) {
+    EXPECT_EQ(board.tickets.front_needs(), BatchNeed::kReads);
+    board.tickets.read_done(*ticket);
+    EXPECT_EQ(board.tickets.front_needs(), BatchNeed::kWorkers) << "there is something for them to do";
+    Ticket* taken[1];
+    ASSERT_EQ(board.take(taken), 1u);
+  }
+  EXPECT_EQ(board.tickets.front_needs(), BatchNeed::kWorkers) << "all of it is in their hands";
+  for (Ticket* const ticket : drawn) board.tickets.finish(*ticket);
+  const std::unique_ptr<LoaderBatch> batch = board.pop();
+  EXPECT_LT(0, batch->times.drawn_ns);
+  EXPECT_LE(batch->times.drawn_ns, batch->times.read_ns);
+  EXPECT_LE(batch->times.read_ns, batch->times.written_ns);
+  EXPECT_EQ(batch->times.sealed_ns, batch->times.written_ns);
+}
+
 TEST_F(ABoard, ForgetsWhatWasDrawnWhenAnotherEpochIsStarted) {
   BoardOptions options = options_with(2);
   options.order.kind = OrderKind::kGlobal;

@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/hash.h"
 #include "stoker/base/log.h"
+#include "stoker/base/machine.h"
 #include "stoker/base/units.h"
+#include "stoker/base/user_cache.h"
 
 namespace stoker {
 namespace {
@@ -20,6 +23,9 @@ constexpr std::int64_t kBadSamplesMin = 10, kBadSamplesShare = 1000;
 // Batches that the consumer may have while a GPU is still at work on them. Its next ones come from other memory, and
 // what it found out about one is told with one of the next two.
 constexpr std::size_t kOnDeviceMax = 2;
+
+// A step is kept for the doctor when so many were seen, and again after a while.
+constexpr std::int64_t kKeptStepsMin = 20, kKeepStepNs = 60'000'000'000;
 
 constexpr std::int64_t kDevicePatienceNs = 20'000'000;  // to notice an interrupt
 
@@ -51,7 +57,11 @@ Consumer::Consumer(EngineCore& core, Reader& reader, const ResolvedOptions& opti
               .order = core.board.order.options(),
               .semantics = kSemanticsVersion,
               .nvjpeg = options.given.nvjpeg}),
-      batches_per_epoch_(core.board.order.batches_per_epoch()) {}
+      kept_step_(options.given.keep_step ? user_cache_folder() : std::string(),
+                 {.data = core.dataset->fingerprint(), .recipe = recipe_hash(core.plan.recipe().to_toml())}),
+      world_(options.world),
+      batches_per_epoch_(core.board.order.batches_per_epoch()),
+      reports_([&core] { return core.read_metrics(); }) {}
 
 void Consumer::start_epoch(std::int64_t epoch) {
   core_.check_home();
@@ -61,6 +71,7 @@ void Consumer::start_epoch(std::int64_t epoch) {
          epochs_end_ - 1);
   }
   drop_arriving();
+  reports_.begin_epoch(epoch);
   const std::lock_guard lock(core_.mutex);
   core_.check_open();
   if (first_start_ns_ == 0) first_start_ns_ = now_ns();
@@ -120,10 +131,8 @@ LoaderPosition Consumer::load_state(std::string_view json) {
 
 std::optional<BatchPtr> Consumer::next(Deadline deadline, const std::shared_ptr<void>& owner) {
   core_.check_home();
-  if (step_since_ns_ != 0) {
-    core_.metrics.add(Metric::kConsumerSteps, 1);
-    core_.metrics.add(Metric::kConsumerStepNs, now_ns() - std::exchange(step_since_ns_, 0));
-  }
+  end_step();
+  if (core_.trace && wait_since_ns_ == 0) wait_since_ns_ = now_ns();
   if (epoch_error_) std::rethrow_exception(epoch_error_);
   if (!in_epoch_ && next_epoch() >= epochs_end_) return BatchPtr();
   if (!in_epoch_) start_epoch(next_epoch());
@@ -143,9 +152,59 @@ std::optional<BatchPtr> Consumer::next(Deadline deadline, const std::shared_ptr<
   }
 }
 
+void Consumer::end_step() {
+  if (step_since_ns_ == 0) return;
+  const std::int64_t now = now_ns(), step_ns = now - step_since_ns_;
+  core_.metrics.add(Metric::kConsumerSteps, 1);
+  core_.metrics.add(Metric::kConsumerStepNs, step_ns);
+  reports_.steps().add(step_ns, last_wait_ns_);
+  if (core_.trace) {
+    core_.trace->consumer().add({.kind = TraceKind::kStep,
+                                 .begin_ns = step_since_ns_,
+                                 .end_ns = now,
+                                 .epoch = epoch_,
+                                 .batch = delivered_ - 1});
+  }
+  step_since_ns_ = 0;
+}
+
+void Consumer::pause() {
+  end_step();
+  delivered_at_ns_ = 0;
+}
+
+void Consumer::tell_headspace(const StepSummary& alone) {
+  const Headspace headspace{.alone = alone, .with_loading_s = reports_.steps().with_waits().mean_s};
+  reports_.set_headspace(headspace);
+  has_headspace_ = true;
+  log(LogLevel::kInfo, "{}", headspace.text());
+  keep_step(alone, "replay");
+}
+
+void Consumer::keep_step(const StepSummary& steps, const char* how) {
+  kept_step_.save({.median_s = steps.median_s,
+                   .low_s = steps.low_s,
+                   .high_s = steps.high_s,
+                   .count = steps.count,
+                   .batch = batch_,
+                   .world = world_,
+                   .how = how,
+                   .machine = machine_name(),
+                   .recorded_s = std::time(nullptr)});
+  step_kept_ns_ = now_ns();
+}
+
 BatchPtr Consumer::end_epoch() {
   in_epoch_ = false;
+  wait_since_ns_ = 0;
   core_.metrics.add(Metric::kEpochs, 1);
+  if (const std::optional<LoaderReport> report = reports_.end_epoch(); report && report->steps > 0) {
+    log(LogLevel::kInfo, "{}", report->line());
+    const bool is_due = step_kept_ns_ == 0 || now_ns() - step_kept_ns_ > kKeepStepNs;
+    if (is_due && !has_headspace_ && reports_.steps().count() >= kKeptStepsMin && report->samples_per_s_needed()) {
+      keep_step(reports_.steps().alone(), "waits");
+    }
+  }
   log(LogLevel::kDebug, "epoch {} ended after {}", epoch_, counted(delivered_, "batch"));
   if (!epoch_bad_.empty()) log(LogLevel::kWarning, "bad samples in epoch {}: {}", epoch_, epoch_bad_.size());
   return nullptr;
@@ -192,7 +251,7 @@ void Consumer::drop_arriving() noexcept {
 bool Consumer::await_device(std::size_t but, Deadline deadline) {
   if (on_device_.empty()) return true;
   const WaitTimer timer(waited_ns_);
-  consumer_waits(true);
+  set_waits(ConsumerWait::kDevice);
   bool in_time = true;
   while (in_time && !epoch_error_ && !on_device_.empty()) {
     LoaderBatch& oldest = *on_device_.front();
@@ -207,17 +266,18 @@ bool Consumer::await_device(std::size_t but, Deadline deadline) {
     const std::lock_guard lock(core_.mutex);
     if (ready) {
       count_device(oldest.device_ns());
+      if (core_.trace) trace_device(oldest);
       on_device_.pop_front();
       core_.board.batches.device_done(oldest);
       reader_.wake_if_room();
       core_.wake_worker();
     } else {
-      core_.consumer_waits = !core_.closing && !core_.interrupted;
+      core_.consumer_waits = core_.closing || core_.interrupted ? ConsumerWait::kNot : ConsumerWait::kDevice;
       core_.check_open();
       in_time = !deadline || std::chrono::steady_clock::now() < *deadline;
     }
   }
-  consumer_waits(false);
+  set_waits(ConsumerWait::kNot);
   return in_time;
 }
 
@@ -229,7 +289,7 @@ void Consumer::count_device(const StageTimes& stages_ns) {
   }
 }
 
-void Consumer::consumer_waits(bool waits) {
+void Consumer::set_waits(ConsumerWait waits) {
   const std::lock_guard lock(core_.mutex);
   core_.consumer_waits = waits;
   core_.observe();
@@ -247,14 +307,14 @@ void Consumer::wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadl
   };
   if (!ready()) {
     const WaitTimer timer(waited_ns_);
-    core_.consumer_waits = true;
+    core_.consumer_waits = ConsumerWait::kBatch;
     core_.observe();
     if (deadline) {
       core_.consumer_wakes.wait_until(lock, *deadline, ready);
     } else {
       core_.consumer_wakes.wait(lock, ready);
     }
-    core_.consumer_waits = false;
+    core_.consumer_waits = ConsumerWait::kNot;
     core_.observe();
   }
   core_.check_open();
@@ -295,27 +355,49 @@ void Consumer::report_bad() {
 }
 
 BatchPtr Consumer::deliver(std::unique_ptr<LoaderBatch> batch, const std::shared_ptr<void>& owner) {
+  BatchTimes& times = batch->times;
   BatchPtr delivered(batch.release(), [this, owner](LoaderBatch* back) { release(back); });
   if (audit_) audit_->write(*delivered);
   ++delivered_;
   core_.metrics.add(Metric::kBatches, 1);
   core_.metrics.add(Metric::kSamples, delivered->valid_count());
-  if (!first_delivered_) core_.metrics.set(Metric::kFirstBatchNs, now_ns() - first_start_ns_);
-  first_delivered_ = true;
+  if (!first_delivered_) {
+    core_.metrics.set(Metric::kFirstBatchNs, now_ns() - first_start_ns_);
+    reports_.first_batch();
+    first_delivered_ = true;
+  }
   if (progress_) progress_({epoch_, delivered_, batches_per_epoch_, core_.metrics.value(Metric::kSamples)});
-  step_since_ns_ = now_ns();
+  step_since_ns_ = times.delivered_ns = now_ns();
+  if (core_.trace) trace_wait(step_since_ns_);
   tell_delivered(step_since_ns_);
   return delivered;
 }
 
 // The consumer has got a batch.
 void Consumer::tell_delivered(std::int64_t delivered_ns) {
-  const std::int64_t wait_ns = std::exchange(waited_ns_, 0);
+  const std::int64_t wait_ns = last_wait_ns_ = std::exchange(waited_ns_, 0);
   const std::int64_t made = made_ - std::exchange(made_before_, made_);
   const std::int64_t before_ns = std::exchange(delivered_at_ns_, delivered_ns);
   if (delivered_told_ && before_ns != 0) {
     delivered_told_({.step_ns = delivered_ns - before_ns - wait_ns, .wait_ns = wait_ns, .made = made});
   }
+}
+
+void Consumer::trace_wait(std::int64_t end_ns) {
+  core_.trace->consumer().add({.kind = TraceKind::kWait,
+                               .begin_ns = std::exchange(wait_since_ns_, 0),
+                               .end_ns = end_ns,
+                               .epoch = epoch_,
+                               .batch = delivered_ - 1});
+}
+
+// It does one batch after the other.
+void Consumer::trace_device(const LoaderBatch& batch) {
+  const std::int64_t begin_ns = std::max(batch.times.sealed_ns, device_until_ns_), end_ns = batch.ready_ns();
+  if (end_ns <= begin_ns) return;
+  core_.trace->consumer().add(
+      {.kind = TraceKind::kDevice, .begin_ns = begin_ns, .end_ns = end_ns, .epoch = batch.epoch, .batch = batch.index});
+  device_until_ns_ = end_ns;
 }
 
 void Consumer::release(LoaderBatch* batch) noexcept {
@@ -327,6 +409,9 @@ void Consumer::release(LoaderBatch* batch) noexcept {
   batch->release();
   std::unique_ptr<LoaderBatch> owned(batch);
   std::unique_lock lock(core_.mutex);
+  if (core_.trace && batch->times.delivered_ns != 0) {
+    core_.trace->shared().add(batch_event(batch->epoch, batch->index, batch->times, now_ns()));
+  }
   TicketBoard& tickets = core_.board.tickets;
   BatchPool& batches = core_.board.batches;
   batches.release(std::move(owned));

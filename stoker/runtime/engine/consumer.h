@@ -21,6 +21,8 @@
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/loader_state.h"
 #include "stoker/runtime/report/audit.h"
+#include "stoker/runtime/report/epoch_reports.h"
+#include "stoker/runtime/report/step_record.h"
 
 namespace stoker {
 
@@ -40,14 +42,24 @@ class Consumer {
   std::vector<BadSample> bad_samples() const;
   std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
 
+  /// What the consumer does until it gets its next batch is no step.
+  void pause();
+  /// It was measured in a pause.
+  void tell_headspace(const StepSummary& alone);
+  const EpochReports& reports() const { return reports_; }
+
   /// Null at the end of the epoch; nullopt when the deadline passed first. The batch shares the owner of all this.
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
   std::optional<BatchPtr> next(Deadline deadline, const std::shared_ptr<void>& owner);
 
  private:
   BatchPtr end_epoch();
+  void end_step();
+  void keep_step(const StepSummary& steps, const char* how);
+  void trace_wait(std::int64_t end_ns);
+  void trace_device(const LoaderBatch& batch);
   bool pop_arriving(Deadline deadline);
-  void consumer_waits(bool waits);
+  void set_waits(ConsumerWait waits);
   void count_device(const StageTimes& stages_ns);
   void wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline);
   bool lacks_memory_on_device() const;
@@ -66,6 +78,8 @@ class Consumer {
   std::function<void(const BatchPeriod&)> delivered_told_;
   const std::unique_ptr<AuditWriter> audit_;
   const LoaderState state_;
+  const KeptStep kept_step_;
+  const int world_;
   const std::int64_t batches_per_epoch_;
 
   bool in_epoch_ = false;
@@ -79,6 +93,13 @@ class Consumer {
   std::int64_t waited_ns_ = 0;               // for a batch, and not for what the consumer itself gave the device to do
   std::int64_t made_ = 0, made_before_ = 0;  // slots, when this batch was popped and the one before
   bool first_delivered_ = false;
+  EpochReports reports_;
+  std::int64_t last_wait_ns_ = 0;  // for the batch that was delivered last
+  std::int64_t step_kept_ns_ = 0;  // when it was kept last; 0: it was not
+  bool has_headspace_ = false;
+  // Of what is traced.
+  std::int64_t wait_since_ns_ = 0;                 // since when the consumer waits; 0: it does not
+  std::int64_t device_until_ns_ = 0;               // the end of the device's last work
   std::unique_ptr<LoaderBatch> arriving_;          // popped, and not yet delivered
   std::deque<LoaderBatch*> on_device_;             // popped, the oldest first; the consumer may have released some
   std::vector<BadSlot> bad_;                       // scratch: of the batch at hand

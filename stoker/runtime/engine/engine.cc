@@ -2,43 +2,34 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <utility>
 
+#include "stoker/base/error.h"
 #include "stoker/base/log.h"
 #include "stoker/base/threads.h"
 
 namespace stoker {
-namespace {
-
-void add_traffic(const StoreTraffic& traffic, Metrics& metrics) {
-  metrics[Metric::kStoreRequests] = traffic.requests;
-  metrics[Metric::kStoreRetries] = traffic.retries;
-  metrics[Metric::kStoreHedged] = traffic.hedges;
-  metrics[Metric::kStoreBytes] = traffic.bytes;
-  metrics[Metric::kStoreNs] = traffic.busy_ns;
-  metrics[Metric::kStoreFirstByteP50Ns] = traffic.first_bytes.quantile_ns(0.5);
-  metrics[Metric::kStoreFirstByteP99Ns] = traffic.first_bytes.quantile_ns(0.99);
-}
-
-}  // namespace
 
 Engine::Engine(std::shared_ptr<const Dataset> dataset, Recipe recipe, const ResolvedOptions& options)
     : metrics_address_(options.metrics_address),
+      dashboard_address_(options.dashboard_address),
       name_(options.given.name),
       rank_(options.rank),
       core_(std::move(dataset), std::move(recipe), options),
       reader_(core_),
       workers_(core_, reader_, options.order.seed),
       consumer_(core_, reader_, options),
-      meters_(core_.dataset->meters()),
       fixed_(options.fixed) {}
 
 void Engine::start_threads() {
   const std::lock_guard lock(knobs_mutex_);
   if (!core_.cores.account.empty()) log(LogLevel::kDebug, "{}", core_.cores.account);
-  if (!metrics_address_.empty()) {
-    served_metrics_.emplace(parse_metrics_address(metrics_address_), name_, rank_, [this] { return metrics(); });
-  }
+  const auto serve = [this](const std::string& address, std::optional<ServedMetrics>& served) {
+    if (!address.empty()) served.emplace(parse_metrics_address(address), name_, rank_, [this] { return metrics(); });
+  };
+  serve(metrics_address_, served_metrics_);
+  if (dashboard_address_ != metrics_address_) serve(dashboard_address_, served_dashboard_);
   reader_.start();
   workers_.resize(core_.worker_target);
 }
@@ -47,6 +38,7 @@ void Engine::close() {
   if (!core_.home.here()) return;
   const std::lock_guard knobs_lock(knobs_mutex_);
   served_metrics_.reset();
+  served_dashboard_.reset();
   {
     const std::lock_guard lock(core_.mutex);
     core_.closing = true;
@@ -58,7 +50,27 @@ void Engine::close() {
   core_.stop_reads.request_stop();
   reader_.join();
   workers_.join();
+  write_trace();
   if (core_.disk_cache) core_.disk_cache->close();
+}
+
+// A trace that cannot be written is no reason not to close.
+void Engine::write_trace() noexcept {
+  if (!core_.trace) return;
+  try {
+    const std::lock_guard lock(core_.mutex);  // the consumer may release batches meanwhile
+    core_.trace->write();
+  } catch (const Error& error) {
+    log(LogLevel::kError, "the trace was not written: {}", error.message());
+  } catch (const std::bad_alloc&) {
+    log(LogLevel::kError, "the trace was not written: the machine has no memory left");
+  }
+}
+
+void Engine::check_open() const {
+  core_.check_home();
+  const std::lock_guard lock(core_.mutex);
+  core_.check_open();
 }
 
 void Engine::interrupt() {
@@ -70,10 +82,7 @@ void Engine::interrupt() {
 
 Metrics Engine::metrics() const {
   core_.check_home();
-  Metrics metrics = core_.metrics.read();
-  if (core_.cache) metrics[Metric::kCacheBytes] = static_cast<std::int64_t>(core_.cache->used());
-  if (!meters_.empty()) add_traffic(traffic_of(meters_), metrics);
-  return metrics;
+  return core_.read_metrics();
 }
 
 std::optional<DiskCacheCounters> Engine::disk_cache() const {
@@ -85,6 +94,18 @@ std::string Engine::metrics_address() const {
   core_.check_home();
   const std::lock_guard lock(knobs_mutex_);
   return served_metrics_ ? served_metrics_->address() : std::string();
+}
+
+std::string Engine::dashboard_address() const {
+  if (dashboard_address_ == metrics_address_) return metrics_address();
+  core_.check_home();
+  const std::lock_guard lock(knobs_mutex_);
+  return served_dashboard_ ? served_dashboard_->address() : std::string();
+}
+
+const EpochReports& Engine::reports() const {
+  core_.check_home();
+  return consumer_.reports();
 }
 
 void Engine::set(const Knobs& knobs) {

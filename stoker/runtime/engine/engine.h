@@ -44,6 +44,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Metrics metrics() const;
   std::optional<DiskCacheCounters> disk_cache() const;
   std::string metrics_address() const;
+  std::string dashboard_address() const;
+  /// Throws kClosed in a forked child.
+  const EpochReports& reports() const;
 
   /// Memory for a batch that is none of the loader's, of what batches may take; false while there is too little.
   bool lend(const LoaderBatchBytes& bytes);
@@ -51,6 +54,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   ScratchBudget& scratch() { return core_.scratch; }
 
   void check_home() const { core_.check_home(); }
+  /// Throws kClosed for a loader that is closed or interrupted, too.
+  void check_open() const;
   const Dataset& dataset() const { return *core_.dataset; }
   const Plan& plan() const { return core_.plan; }
   const MemoryPlan& memory() const { return core_.memory; }
@@ -60,18 +65,18 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void check(const Knobs& knobs) const;
   void apply(const Knobs& knobs);
   void set_threads(int threads);
+  void write_trace() noexcept;
 
-  const std::string metrics_address_, name_;  // as the options have them
+  const std::string metrics_address_, dashboard_address_, name_;  // as the options have them
   const int rank_;
   EngineCore core_;
   Reader reader_;
   Workers workers_;
   Consumer consumer_;
-  const TrafficMeters meters_;  // of the data set's stores
 
-  mutable std::mutex knobs_mutex_;               // one set() or close() at a time; taken before the core's
-  Knobs fixed_;                                  // by the user, at first and while we run
-  std::optional<ServedMetrics> served_metrics_;  // if they are
+  mutable std::mutex knobs_mutex_;  // one set() or close() at a time; taken before the core's
+  Knobs fixed_;                     // by the user, at first and while we run
+  std::optional<ServedMetrics> served_metrics_, served_dashboard_;  // if they are
 };
 
 }  // namespace stoker

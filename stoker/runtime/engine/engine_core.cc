@@ -1,5 +1,7 @@
 #include "stoker/runtime/engine/engine_core.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -39,6 +41,25 @@ std::unique_ptr<DiskCache> open_disk_cache(const ResolvedOptions& options, std::
                                      std::move(access), make_shared_at_home<ThreadPool>("stoker-cache", 1, 1));
 }
 
+std::unique_ptr<Trace> open_trace(const ResolvedOptions& options) {
+  if (options.given.trace.empty()) return nullptr;
+  const std::string& name = options.given.name;
+  return std::make_unique<Trace>(
+      TraceOptions{.path = options.given.trace,
+                   .process = fmt::format("stoker{}{}, rank {}", name.empty() ? "" : " ", name, options.rank),
+                   .rank = options.rank});
+}
+
+void add_traffic(const StoreTraffic& traffic, Metrics& metrics) {
+  metrics[Metric::kStoreRequests] = traffic.requests;
+  metrics[Metric::kStoreRetries] = traffic.retries;
+  metrics[Metric::kStoreHedged] = traffic.hedges;
+  metrics[Metric::kStoreBytes] = traffic.bytes;
+  metrics[Metric::kStoreNs] = traffic.busy_ns;
+  metrics[Metric::kStoreFirstByteP50Ns] = traffic.first_bytes.quantile_ns(0.5);
+  metrics[Metric::kStoreFirstByteP99Ns] = traffic.first_bytes.quantile_ns(0.99);
+}
+
 }  // namespace
 
 EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const ResolvedOptions& options)
@@ -49,6 +70,7 @@ EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const
       cores(options.cores),
       limits(options.given.limits),
       bad_sample(options.given.bad_sample),
+      trace(open_trace(options)),
       quarantine(options.given.quarantine.empty() ? nullptr : std::make_shared<Quarantine>(options.given.quarantine)),
       memory(plan_memory(*dataset, plan, options)),
       enough_memory(dataset, plan, options),
@@ -59,6 +81,7 @@ EngineCore::EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const
               [this](std::uint64_t bytes) { return enough_memory.text({.decode_bytes = bytes}); }),
       mixer(mixer_of(plan, options)),
       steps(batch_steps(plan.outputs(), device.get(), metrics)),
+      meters(dataset->meters()),
       out_of_memory(
           std::make_exception_ptr(Error(ErrorKind::kMemory, "the machine has no memory left for the loader"))),
       board(*dataset, options_of_board(options), *options.given.allocator),
@@ -76,6 +99,13 @@ BoardOptions EngineCore::options_of_board(const ResolvedOptions& options) const 
   of_board.tickets.has_steps = !steps.empty();
   of_board.locator.enough_memory = [this](std::uint64_t bytes) { return enough_memory.text({.sample_bytes = bytes}); };
   return of_board;
+}
+
+Metrics EngineCore::read_metrics() const {
+  Metrics reading = metrics.read();
+  if (cache) reading[Metric::kCacheBytes] = static_cast<std::int64_t>(cache->used());
+  if (!meters.empty()) add_traffic(traffic_of(meters), reading);
+  return reading;
 }
 
 void EngineCore::check_home() const {
@@ -117,7 +147,12 @@ void EngineCore::observe() {
   MetricCounters::Levels levels;
   const auto set = [&](Level level, std::int64_t count) { levels[static_cast<std::size_t>(level)] = count; };
   set(Level::kReaderWaiting, reader_waits ? 1 : 0);
-  set(Level::kConsumerWaiting, consumer_waits ? 1 : 0);
+  const bool for_batch = consumer_waits == ConsumerWait::kBatch, for_device = consumer_waits == ConsumerWait::kDevice;
+  const bool for_reads = for_batch && board.tickets.front_needs() == BatchNeed::kReads;
+  set(Level::kConsumerWaiting, for_batch || for_device ? 1 : 0);
+  set(Level::kConsumerWaitsForReads, for_reads ? 1 : 0);
+  set(Level::kConsumerWaitsForWorkers, for_batch && !for_reads ? 1 : 0);
+  set(Level::kConsumerWaitsForDevice, for_device ? 1 : 0);
   set(Level::kReadsInFlight, number(reads_in_flight));
   set(Level::kDiskReading, disk_reads_in_flight > 0 ? 1 : 0);
   set(Level::kReadsWaiting, number(reads_waiting));

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -19,11 +20,16 @@
 #include "stoker/runtime/engine/worker_crew.h"
 #include "stoker/runtime/report/metric_counters.h"
 #include "stoker/runtime/report/quarantine.h"
+#include "stoker/runtime/report/trace.h"
 #include "stoker/runtime/resolved_options.h"
 #include "stoker/runtime/share/cache_share.h"
 #include "stoker/storage/cache/disk_cache.h"
+#include "stoker/storage/store_traffic.h"
 
 namespace stoker {
+
+/// What the consumer's thread waits for in the loader.
+enum class ConsumerWait : std::uint8_t { kNot, kBatch, kDevice };
 
 struct EngineCore {
   EngineCore(std::shared_ptr<const Dataset> data, Recipe recipe, const ResolvedOptions& options);
@@ -45,6 +51,9 @@ struct EngineCore {
   /// Tells the metrics how many of everything there are now; before the lock is released.
   void observe();
 
+  /// What was measured so far. Threads: any; needs no lock.
+  Metrics read_metrics() const;
+
   const HomeProcess home;
   const std::shared_ptr<const Dataset> dataset;
   const Plan plan;
@@ -54,6 +63,7 @@ struct EngineCore {
   const DecodeLimits limits;
   const BadSlotPolicy bad_sample;
   MetricCounters metrics;
+  const std::unique_ptr<Trace> trace;  // null without one
   const std::shared_ptr<Quarantine> quarantine;
   const MemoryPlan memory;
   const EnoughMemory enough_memory;
@@ -63,6 +73,7 @@ struct EngineCore {
   ScratchBudget scratch;
   const std::unique_ptr<const BatchMixer> mixer;        // null where samples are not mixed
   const std::vector<std::unique_ptr<BatchStep>> steps;  // of each batch, one batch at a time
+  const TrafficMeters meters;                           // of the data set's stores
   const std::exception_ptr out_of_memory;               // made while there is some
   std::stop_source stop_reads;                          // when the loader closes: a server may keep them waiting
 
@@ -74,7 +85,7 @@ struct EngineCore {
   bool closing = false;
   bool interrupted = false;
   bool reader_waits = false;
-  bool consumer_waits = false;
+  ConsumerWait consumer_waits = ConsumerWait::kNot;
   int io_depth;
   int worker_target;  // threads
   WorkerCrew crew;

@@ -27,6 +27,7 @@ struct PlannedRead {
   std::uint64_t wanted = 0;     // bytes of the fields that are read; request.length() counts the holes too
   std::uint64_t place = 0;      // in the arena, of the oldest field
   void* engine = nullptr;       // that started it
+  std::int64_t started_ns = 0;  // when, if that is traced
   PlannedRead* next = nullptr;  // of reads that wait to be started, or have ended
 
   /// Fills the fields that copy others, once these were read.

@@ -226,6 +226,7 @@ PlannedRead* Reader::take_read() {
     if (wanted) {
       ++core_.reads_in_flight;
       if (!read.source->is_remote()) ++core_.disk_reads_in_flight;
+      if (core_.trace) read.started_ns = now_ns();
       return &read;
     }
     read_fields(read);
@@ -258,11 +259,23 @@ void Reader::read_ended(ReadRequest& request) noexcept {
     --core.reads_in_flight;
     if (is_disk) --core.disk_reads_in_flight;
     if (PlannedRead* const taken = reader.take_read()) next.push(*taken);
+    if (core.trace) reader.trace_read(read);
     reader.read_fields(read);
     core.observe();
     if (core.reads_in_flight == 0) core.reads_end.notify_all();
   }
   if (!next.empty()) start_in_turn(next);  // else the reader may be gone by now
+}
+
+// The lock is held.
+void Reader::trace_read(const PlannedRead& read) const {
+  std::int64_t fields = 0;
+  for (const FieldRead* field = read.fields; field; field = field->next) ++fields;
+  core_.trace->shared().add({.kind = TraceKind::kRead,
+                             .begin_ns = read.started_ns,
+                             .end_ns = now_ns(),
+                             .batch = fields,
+                             .number = static_cast<std::int64_t>(read.request.length())});
 }
 
 // The fields of a read that has ended, or that nobody wants any more, are there as far as it is concerned.

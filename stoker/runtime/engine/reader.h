@@ -46,6 +46,7 @@ class Reader {
   static void start_in_turn(IntrusiveQueue<PlannedRead> reads);
   void read_fields(PlannedRead& read);
   static void read_ended(ReadRequest& request) noexcept;
+  void trace_read(const PlannedRead& read) const;
   void ticket_read(Ticket& ticket);
 
   EngineCore& core_;

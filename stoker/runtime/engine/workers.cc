@@ -41,6 +41,7 @@ void Workers::resize(int threads) {
   try {
     translate_thread_errors([&] {
       core_.metrics.have_workers(threads);
+      if (core_.trace) core_.trace->have_workers(threads);
       while (static_cast<int>(beds_.size()) < threads) beds_.emplace_back();
       {
         const std::lock_guard lock(core_.mutex);
@@ -100,7 +101,25 @@ void report(const ExecutorCounts& counts, ExecutorCounts& reported, const Ticket
   }
 }
 
+TraceEvent batch_work_event(TraceKind kind, const BatchWork& work, std::int64_t begin_ns, std::int64_t end_ns) {
+  return {.kind = kind, .begin_ns = begin_ns, .end_ns = end_ns, .epoch = work.epoch, .batch = work.index};
+}
+
+TraceEvent sample_event(const Ticket& ticket, std::int64_t begin_ns, std::int64_t end_ns, const StageTimes& before_ns,
+                        const StageTimes& after_ns) {
+  TraceEvent event{.kind = TraceKind::kSample,
+                   .begin_ns = begin_ns,
+                   .end_ns = end_ns,
+                   .epoch = ticket.work->epoch,
+                   .batch = ticket.work->index,
+                   .number = ticket.position};
+  for (std::size_t run = 0; run < after_ns.size(); ++run) event.parts_ns[run] = after_ns[run] - before_ns[run];
+  return event;
+}
+
 }  // namespace
+
+void Workers::trace(int worker, TraceEvent event) const { core_.trace->worker(worker).add(event); }
 
 void Workers::work_until_stopped(int worker, WorkerBed& bed, std::unique_lock<std::mutex>& lock) {
   ScratchGate gate(core_.scratch);
@@ -114,7 +133,7 @@ void Workers::work_until_stopped(int worker, WorkerBed& bed, std::unique_lock<st
     if (count == 0 && must_leave(worker)) return;
     if (count == 0) {
       run_steps(worker, lock);
-      grant_memory(counters, lock);
+      grant_memory(worker, counters, lock);
     }
     for (std::span<Ticket* const> tickets(room, count); !tickets.empty();) {
       core_.observe();
@@ -124,10 +143,13 @@ void Workers::work_until_stopped(int worker, WorkerBed& bed, std::unique_lock<st
       std::size_t done = 0;
       while (done < tickets.size() && spent_ns < WorkerCrew::kWorthWakingNs) {
         Ticket& ticket = *tickets[done++];
+        const StageTimes before_ns = reported.stages_ns;
         work_on(ticket, executor);
         gate.drop_too_much(executor);
         report(executor.counts(), reported, ticket, counters);
-        spent_ns = now_ns() - began_ns;
+        const std::int64_t now = now_ns();
+        if (core_.trace) trace(worker, sample_event(ticket, began_ns + spent_ns, now, before_ns, reported.stages_ns));
+        spent_ns = now - began_ns;
       }
       lock.lock();
       core_.crew.worked(done, spent_ns);
@@ -169,7 +191,7 @@ void Workers::unlock_and_wake(std::unique_lock<std::mutex>& lock) {
 void Workers::finish(std::span<Ticket* const> tickets, int worker, WorkerCounters& counters,
                      std::unique_lock<std::mutex>& lock) {
   for (Ticket* const ticket : tickets) {
-    const bool complete = finish(*ticket, counters, lock);
+    const bool complete = finish(*ticket, worker, counters, lock);
     if (complete) run_steps(worker, lock);
     if (complete || core_.board.tickets.starved()) core_.consumer_wakes.notify_all();
   }
@@ -178,21 +200,23 @@ void Workers::finish(std::span<Ticket* const> tickets, int worker, WorkerCounter
 
 // The ticket's slot is written: samples that waited for it are mixed, without the lock and by the worker in whose
 // caches they are. Whether the batch is complete.
-bool Workers::finish(Ticket& ticket, WorkerCounters& counters, std::unique_lock<std::mutex>& lock) {
+bool Workers::finish(Ticket& ticket, int worker, WorkerCounters& counters, std::unique_lock<std::mutex>& lock) {
   MixBlock block;
   const bool complete = core_.board.tickets.finish(ticket, &block);
   if (!block.work) return complete;
   lock.unlock();
   const std::int64_t began = now_ns();
   block.work->batch->mix(block.first, block.count);
-  counters.add(Metric::kMixNs, now_ns() - began);
+  const std::int64_t now = now_ns();
+  counters.add(Metric::kMixNs, now - began);
+  if (core_.trace) trace(worker, batch_work_event(TraceKind::kMix, *block.work, began, now));
   lock.lock();
   return core_.board.tickets.mixed(block);
 }
 
 // Makes memory ready for the first batch without any. The lock is held, but not while a device or a stream of the
 // consumer is waited for, or memory is allocated.
-void Workers::grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex>& lock) {
+void Workers::grant_memory(int worker, WorkerCounters& counters, std::unique_lock<std::mutex>& lock) {
   BatchGrant grant;
   if (core_.closing || !core_.board.tickets.may_grant()) return;
   if (!core_.board.tickets.take_grant(grant)) return core_.consumer_wakes.notify_all();  // it learns that there is none
@@ -200,7 +224,9 @@ void Workers::grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex
   core_.crew.goes();
   unlock_and_wake(lock);
   counters.begin_idle();
+  const std::int64_t began = core_.trace ? now_ns() : 0;
   core_.board.batches.prepare(grant, grant.work->slots);
+  if (core_.trace) trace(worker, batch_work_event(TraceKind::kMemory, *grant.work, began, now_ns()));
   counters.begin_work();
   lock.lock();
   core_.crew.comes();
@@ -219,11 +245,13 @@ void Workers::run_steps(int worker, std::unique_lock<std::mutex>& lock) {
     std::exception_ptr error;
     core_.crew.goes();
     unlock_and_wake(lock);
+    const std::int64_t began = core_.trace ? now_ns() : 0;
     try {
       for (const auto& step : core_.steps) step->run(*work->batch);
     } catch (...) {
       error = std::current_exception();
     }
+    if (core_.trace) trace(worker, batch_work_event(TraceKind::kHandedOver, *work, began, now_ns()));
     lock.lock();
     core_.crew.comes();
     core_.board.tickets.steps_done(*work, std::move(error));

@@ -36,9 +36,10 @@ class Workers {
   void unlock_and_wake(std::unique_lock<std::mutex>& lock);
   void finish(std::span<Ticket* const> tickets, int worker, WorkerCounters& counters,
               std::unique_lock<std::mutex>& lock);
-  bool finish(Ticket& ticket, WorkerCounters& counters, std::unique_lock<std::mutex>& lock);
+  bool finish(Ticket& ticket, int worker, WorkerCounters& counters, std::unique_lock<std::mutex>& lock);
   void run_steps(int worker, std::unique_lock<std::mutex>& lock);
-  void grant_memory(WorkerCounters& counters, std::unique_lock<std::mutex>& lock);
+  void grant_memory(int worker, WorkerCounters& counters, std::unique_lock<std::mutex>& lock);
+  void trace(int worker, TraceEvent event) const;
 
   EngineCore& core_;
   Reader& reader_;

@@ -16,6 +16,9 @@ struct LevelSpec {
 constexpr std::array<LevelSpec, static_cast<std::size_t>(Level::kCount)> kLevels = {{
     {Metric::kReaderStallNs},
     {Metric::kConsumerWaitNs},
+    {Metric::kConsumerWaitReadsNs},
+    {Metric::kConsumerWaitWorkersNs},
+    {Metric::kConsumerWaitDeviceNs},
     {Metric::kReadNs, Metric::kReadsInFlight},
     {Metric::kDiskNs},
     {Metric::kReadsWaitingNs, Metric::kReadsWaiting},

@@ -49,6 +49,9 @@ class alignas(64) WorkerCounters {
 enum class Level : std::uint8_t {
   kReaderWaiting,
   kConsumerWaiting,
+  kConsumerWaitsForReads,
+  kConsumerWaitsForWorkers,
+  kConsumerWaitsForDevice,
   kReadsInFlight,
   kDiskReading,
   kReadsWaiting,

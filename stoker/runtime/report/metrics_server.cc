@@ -1,8 +1,9 @@
 #include "stoker/runtime/report/metrics_server.h"
 
+#include <CivetServer.h>
 #include <arpa/inet.h>
-#include <prometheus/collectable.h>
-#include <prometheus/exposer.h>
+#include <fmt/format.h>
+#include <prometheus/text_serializer.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -16,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stop_token>
 #include <system_error>
@@ -25,6 +27,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/log.h"
 #include "stoker/base/parse_number.h"
+#include "stoker/runtime/report/dashboard.h"
 #include "stoker/runtime/report/prometheus_metrics.h"
 #include "stoker/storage/closed_in_children.h"
 #include "stoker/storage/posix_file.h"
@@ -35,13 +38,23 @@ namespace {
 constexpr std::size_t kThreads = 2;  // so that a slow client does not block another
 
 /// The loaders at one address.
-class ServedLoaders final : public prometheus::Collectable {
+class ServedLoaders {
  public:
-  std::vector<prometheus::MetricFamily> Collect() const override {
+  std::string prometheus_text() const {
     const std::lock_guard lock(mutex_);
     std::vector<LoaderReading> readings;
     for (const auto& [name, loader] : loaders_) readings.push_back({name, loader.rank, loader.read()});
-    return prometheus_families(readings);
+    return prometheus::TextSerializer().Serialize(prometheus_families(readings));
+  }
+
+  std::string dashboard_text() {
+    const std::lock_guard lock(mutex_);
+    nlohmann::ordered_json json = {{"loaders", nlohmann::ordered_json::array()}};
+    for (auto& [name, loader] : loaders_) {
+      loader.recent.add(loader.read());
+      json["loaders"].push_back(dashboard_json(name, loader.rank, loader.recent));
+    }
+    return json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
   }
 
   /// Returns its name.
@@ -52,7 +65,8 @@ class ServedLoaders final : public prometheus::Collectable {
       while (loaders_.contains(fmt::format("{}", number))) ++number;
       name = fmt::format("{}", number);
     }
-    const bool is_new = loaders_.try_emplace(name, Loader{rank, std::move(read)}).second;
+    RecentReadings recent(read());
+    const bool is_new = loaders_.try_emplace(name, Loader{rank, std::move(read), std::move(recent)}).second;
     if (!is_new) fail(ErrorKind::kUsage, "another loader serves its metrics as '{}'; give this one another name", name);
     return name;
   }
@@ -68,6 +82,7 @@ class ServedLoaders final : public prometheus::Collectable {
   struct Loader {
     int rank;
     std::function<Metrics()> read;
+    RecentReadings recent;
   };
 
   mutable std::mutex mutex_;
@@ -104,7 +119,7 @@ int try_socket(const MetricsAddress& address, Call call) {
   return call(socket.get(), reinterpret_cast<const sockaddr*>(&storage), size) == 0 ? 0 : errno;
 }
 
-/// The socket of this process that listens at the address, which prometheus-cpp does not expose; -1 if it is not found.
+/// The socket of this process that listens at the address, which civetweb does not expose; -1 if it is not found.
 int listening_socket(const MetricsAddress& address) {
   sockaddr_storage wanted;
   const socklen_t size = fill_address(wanted, address);
@@ -127,11 +142,11 @@ int listening_socket(const MetricsAddress& address) {
   return -1;
 }
 
-/// The exposer's socket, which a forked child closes: the child has no thread that answers.
+/// The server's socket, which a forked child closes: the child has no thread that answers.
 class ExposedSocket {
  public:
   explicit ExposedSocket(int socket) { descriptor_ = FileDescriptor(socket); }
-  ~ExposedSocket() { descriptor_.release(); }  // it is the exposer's
+  ~ExposedSocket() { descriptor_.release(); }  // it is the server's
   ExposedSocket(const ExposedSocket&) = delete;
   ExposedSocket& operator=(const ExposedSocket&) = delete;
 
@@ -140,13 +155,41 @@ class ExposedSocket {
   const ClosedInChildren not_in_children_{descriptor_};
 };
 
+/// What is served at one path, made for each request.
+class ServedText final : public CivetHandler {
+ public:
+  ServedText(std::string path, std::string type, std::function<std::string()> text)
+      : path_(std::move(path)), type_(std::move(type)), text_(std::move(text)) {}
+
+  const std::string& path() const { return path_; }
+
+  bool handleGet(CivetServer* /*server*/, mg_connection* connection) override {
+    if (mg_get_request_info(connection)->local_uri != path_) return false;  // "/" is asked for all others, too
+    try {
+      const std::string text = text_();
+      mg_printf(connection,
+                "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nCache-Control: no-store\r\nContent-Length: %zu\r\n\r\n",
+                type_.c_str(), text.size());
+      mg_write(connection, text.data(), text.size());
+    } catch (const std::exception& error) {  // no memory is left
+      mg_send_http_error(connection, 500, "%s", error.what());
+    }
+    return true;
+  }
+
+ private:
+  const std::string path_, type_;
+  const std::function<std::string()> text_;
+};
+
 class MetricsServer {
  public:
   explicit MetricsServer(const MetricsAddress& address) : at_(address) {
     try {
-      exposer_ = std::make_unique<prometheus::Exposer>(address.text(), kThreads);
-      exposer_->RegisterCollectable(loaders_);
-      at_.port = exposer_->GetListeningPorts().at(0);
+      server_ = std::make_unique<CivetServer>(
+          std::vector<std::string>{"listening_ports", address.text(), "num_threads", fmt::format("{}", kThreads)});
+      for (ServedText* const served : {&metrics_, &figures_, &page_}) server_->addHandler(served->path(), served);
+      at_.port = server_->getListeningPorts().at(0);
       socket_.emplace(listening_socket(at_));
     } catch (const std::bad_alloc&) {
       throw;
@@ -157,7 +200,7 @@ class MetricsServer {
     }
   }
 
-  // The exposer checks every two seconds, and on each connection, whether it should end.
+  // The server checks every two seconds, and on each connection, whether it should end.
   ~MetricsServer() {
     std::jthread knocking;
     try {
@@ -165,12 +208,12 @@ class MetricsServer {
     } catch (const std::system_error&) {  // no thread is available: then ending takes longer
     }
     socket_.reset();
-    exposer_.reset();
+    server_.reset();
   }
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;
 
-  ServedLoaders& loaders() { return *loaders_; }
+  ServedLoaders& loaders() { return loaders_; }
   std::string at() const { return at_.text(); }
 
  private:
@@ -184,9 +227,13 @@ class MetricsServer {
     } while (!over.wait_for(lock, ended, kPause, [&] { return ended.stop_requested(); }));
   }
 
-  const std::shared_ptr<ServedLoaders> loaders_ = std::make_shared<ServedLoaders>();
+  ServedLoaders loaders_;
+  ServedText metrics_{"/metrics", "text/plain; version=0.0.4; charset=utf-8",
+                      [this] { return loaders_.prometheus_text(); }};
+  ServedText figures_{"/dashboard.json", "application/json", [this] { return loaders_.dashboard_text(); }};
+  ServedText page_{"/", "text/html; charset=utf-8", dashboard_html};
   MetricsAddress at_;
-  std::unique_ptr<prometheus::Exposer> exposer_;
+  std::unique_ptr<CivetServer> server_;
   std::optional<ExposedSocket> socket_;
 };
 

@@ -1,5 +1,5 @@
-// Serves loaders' metrics to Prometheus over HTTP: one server for each address, for all loaders of this process that
-// name the address. Its threads are prometheus-cpp's.
+// Serves loaders' metrics over HTTP, to Prometheus and to people (dashboard.h): one server for each address, for all
+// loaders of this process that name the address. Its threads are civetweb's.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,8 @@ struct MetricsAddress {
 /// Of "9100", which is 127.0.0.1's, "localhost:9100", "0.0.0.0:9100", "[::1]:0". Throws kUsage.
 MetricsAddress parse_metrics_address(std::string_view text);
 
-/// Serves one loader's metrics at http://ADDRESS/metrics as long as it lives. In a forked child it does nothing.
+/// Serves one loader's metrics at http://ADDRESS/metrics, and the page about it at http://ADDRESS/, as long as it
+/// lives. In a forked child it does nothing.
 class ServedMetrics {
  public:
   /// `name` distinguishes it from other loaders at that address; empty: the least free number. `read` is called by any

@@ -107,7 +107,10 @@ TEST(ServedMetrics, AreThereAsLongAsTheirLoaders) {
   EXPECT_THAT(address, AllOf(StartsWith("127.0.0.1:"), Not(testing::EndsWith(":0"))));
   EXPECT_THAT(get(address), AllOf(StartsWith("HTTP/1."), HasSubstr(" 200 OK"),
                                   HasSubstr("stoker_samples_total{loader=\"0\",rank=\"3\"} 11\n")));
-  EXPECT_THAT(get(address, "/"), HasSubstr(" 404 "));
+  EXPECT_THAT(get(address, "/"), AllOf(HasSubstr(" 200 OK"), HasSubstr("text/html"), HasSubstr("</html>")));
+  EXPECT_THAT(get(address, "/dashboard.json"), AllOf(HasSubstr("application/json"), HasSubstr("\"samples\":11,")));
+  EXPECT_THAT(get(address, "/metrics/more"), HasSubstr(" 404 "));
+  EXPECT_THAT(get(address, "/other"), HasSubstr(" 404 "));
   {
     const ServedMetrics second(parse_metrics_address(address), "", 0, [] { return with_samples(12); });
     const ServedMetrics named(parse_metrics_address(address), "validation", 0, [] { return with_samples(13); });
