@@ -26,7 +26,7 @@ std::vector<std::uint8_t> ascending_bytes(std::size_t count) {
 /// Counts the bytes that are read of an object.
 class CountedSource final : public Source {
  public:
-  explicit CountedSource(std::vector<std::uint8_t> bytes) : object_("object", std::move(bytes)) {}
+  explicit CountedSource(std::vector<std::uint8_t> content) : object_("object", std::move(content)) {}
 
   const std::string& name() const override { return object_.name(); }
   std::uint64_t size(std::string_view part) const override { return object_.size(part); }

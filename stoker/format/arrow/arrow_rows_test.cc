@@ -37,7 +37,7 @@ std::vector<std::string> arrow_listing(const std::string& table, std::vector<std
       line += fmt::format("{}{}{}{}={}", line.empty() ? "" : " ", value.name, value.ending.empty() ? "" : ".",
                           value.ending, content);
       if (value.integer) line += fmt::format(":{}", *value.integer);
-      if (value.text) EXPECT_EQ(*value.text, content);
+      EXPECT_EQ(value.text.value_or(content), content);
     }
     lines.push_back(line);
   }
