@@ -192,7 +192,10 @@ DoctorChart core_chart(const Diagnosis& diagnosis) {
     panel["more"].push_back({{"points", measured}, {"color", "wait"}, {"name", "measured, with data in memory"}});
   }
   panel["levels"] = ChartData::array();
-  if (const double needed = diagnosis.now.samples_per_s_needed; needed > 0) {
+  double best = 0;
+  for (const CorePoint& point : diagnosis.by_cores.points) best = std::max(best, point.samples_per_s);
+  // One far above would press all else to the ground.
+  if (const double needed = diagnosis.now.samples_per_s_needed; needed > 0 && needed < kBeyond * best) {
     panel["levels"].push_back({{"at", chart_number(needed)}, {"text", "needed: " + rate_text(needed)}});
   }
   const std::optional<double>& knee = diagnosis.by_cores.knee;
@@ -206,8 +209,7 @@ DoctorChart core_chart(const Diagnosis& diagnosis) {
     if (knee && *knee < facts.machine.cores) std::swap(marks[0], marks[1]);
   }
   const std::string caption =
-      knee ? fmt::format("From {} on, {} is the limit: more cores give nothing.", counted(std::lround(*knee), "core"),
-                         words_of(diagnosis.by_cores.points.back().limiter))
+      knee ? fmt::format("From {} on, more cores give nothing.", counted(std::lround(*knee), "core"))
            : "The cores limit at every number that is shown.";
   return {{{"kind", "lines"},
            {"x_unit", "count"},

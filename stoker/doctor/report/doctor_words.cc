@@ -16,7 +16,7 @@ constexpr double kGiB = 0x1p30;
 
 std::string memory_text(std::uint64_t bytes) { return fmt::format("{:.0f} GiB", static_cast<double>(bytes) / kGiB); }
 
-std::string vcpus_text(double vcpus) { return fmt::format("{:.3g} {}", vcpus, vcpus == 1 ? "vCPU" : "vCPUs"); }
+std::string vcpus_text(double vcpus) { return fmt::format("{} {}", number_text(vcpus), vcpus == 1 ? "vCPU" : "vCPUs"); }
 
 std::string training_text(const TrainingSize& training) {
   std::vector<std::string> parts = {vcpus_text(training.vcpus_per_gpu) + " per GPU"};
@@ -110,7 +110,7 @@ std::vector<NamedText> right_size_texts(const Diagnosis& diagnosis) {
   }
   texts.push_back({"preprocessing", preprocessing_text(size.preprocessing)});
   if (const std::string portions = portions_text(size.portions); !portions.empty()) {
-    texts.push_back({"portions", portions});
+    texts.push_back({"a cache", portions});
   }
   return texts;
 }

@@ -28,10 +28,14 @@ CorePoint point_at(const Facts& facts, double cores) {
   return {cores, prediction.samples_per_s, prediction.bottleneck().limiter};
 }
 
-// Doubled until cores are not what limits.
+// Doubled until more of them give nothing.
 double cores_of_interest(const Facts& facts) {
   double cores = std::max(4.0, std::ceil(2 * facts.machine.cores));
-  while (cores < kCoresMost && is_of_cores(point_at(facts, cores).limiter)) cores *= 2;
+  for (double rate = point_at(facts, cores).samples_per_s; cores < kCoresMost; cores *= 2) {
+    const double with_twice = point_at(facts, 2 * cores).samples_per_s;
+    if (kAlmost * with_twice <= rate) break;
+    rate = with_twice;
+  }
   return std::min(cores, kCoresMost);
 }
 
@@ -50,11 +54,14 @@ CoreCurve throughput_by_cores(const Facts& facts) {
   const double most = cores_of_interest(facts), step = std::max(1.0, std::ceil(most / kPointsMost));
   if (step > 1) curve.points.push_back(point_at(facts, 1));
   for (double cores = step; cores <= most; cores += step) curve.points.push_back(point_at(facts, cores));
-  const CorePoint& last = curve.points.back();
-  if (is_of_cores(last.limiter)) return curve;
-  const auto knee = std::find_if(curve.points.begin(), curve.points.end(), [&](const CorePoint& point) {
-    return point.samples_per_s >= kAlmost * last.samples_per_s;
-  });
+  // Too many threads may cost some of the rate again.
+  const auto slower = [](const CorePoint& one, const CorePoint& other) {
+    return one.samples_per_s < other.samples_per_s;
+  };
+  const double best = std::max_element(curve.points.begin(), curve.points.end(), slower)->samples_per_s;
+  const auto knee = std::find_if(curve.points.begin(), curve.points.end(),
+                                 [&](const CorePoint& point) { return point.samples_per_s >= kAlmost * best; });
+  if (is_of_cores(curve.points.back().limiter) && knee + 1 == curve.points.end()) return curve;
   curve.knee = knee->cores;
   return curve;
 }

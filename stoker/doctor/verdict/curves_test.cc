@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -23,13 +24,15 @@ TEST(CoreCurve, RisesToItsKneeAndNoFurther) {
   ASSERT_GT(curve.points.size(), 2U);
   EXPECT_EQ(curve.points.front().cores, 1);
   ASSERT_TRUE(curve.knee);
-  const double best = curve.points.back().samples_per_s;
+  double best = 0;
+  for (const CorePoint& point : curve.points) best = std::max(best, point.samples_per_s);
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const CorePoint& point = curve.points[i];
+    if (point.cores > *curve.knee) continue;
     if (i > 0) {
       EXPECT_GE(point.samples_per_s, 0.98 * curve.points[i - 1].samples_per_s) << point.cores;
     }
-    EXPECT_EQ(point.samples_per_s >= 0.97 * best, point.cores >= *curve.knee) << point.cores;
+    EXPECT_EQ(point.samples_per_s >= 0.97 * best, point.cores == *curve.knee) << point.cores;
   }
   EXPECT_GT(*curve.knee, few_cores_facts().machine.cores);  // they starve the GPU
 }

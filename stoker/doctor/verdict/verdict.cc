@@ -64,7 +64,8 @@ std::vector<TimePart> split_time(const Prediction& now) {
                [&](const Limit& limit) { return !is_step(limit) && limit.samples_per_s < needed; });
   for (std::size_t i = 0; i < limits.size(); ++i) {
     const double next = i + 1 < limits.size() ? limits[i + 1].samples_per_s : needed;
-    const double share = std::min(std::max(next - level, 0.0) / needed, left);
+    // Of the time that a sample takes now.
+    const double share = level > 0 && next > level ? std::min(now.samples_per_s * (1 / level - 1 / next), left) : 0;
     level = std::max(level, next);
     if (share < kWorthAPart) continue;
     parts.push_back({.kind = TimePart::Kind::kWaits, .limiter = limits[i].limiter, .share = share});
