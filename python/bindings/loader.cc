@@ -75,7 +75,8 @@ void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& nam
   Recipe recipe = recipe_argument(given["recipe"]);
   PyDataset data = dataset_argument(given["data"]);
   if (data.dataset->size() == 0)
-    fail(ErrorKind::kData, "there are no samples in {}: Stoker looks for images and shards", fmt::join(data.paths, ", "));
+    fail(ErrorKind::kData, "there are no samples in {}: Stoker looks for images and shards",
+         fmt::join(data.paths, ", "));
   std::shared_ptr<LoaderSession> session = LoaderSession::start(data.dataset, recipe, std::move(options));
   new (self) PyLoader{std::move(session), std::move(data), std::move(recipe), kept_options(signature, given, device)};
 }

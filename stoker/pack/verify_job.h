@@ -34,8 +34,8 @@ struct VerifyResult {
   std::vector<BadSample> concealed;                   // decoders show something else in place of damaged parts
 };
 
-/// Goes on after what is bad. Throws for data that is not there, kUsage for chosen fields that no shard has, kMemory for
-/// what the machine refuses, and kClosed when stopped.
+/// Goes on after what is bad. Throws for data that is not there, kUsage for chosen fields that no shard has, kMemory
+/// for what the machine refuses, and kClosed when stopped.
 VerifyResult verify(const std::vector<std::string>& data, const VerifyOptions& options);
 
 }  // namespace stoker

@@ -20,7 +20,8 @@ namespace stoker {
 ///   {"kind": "bars": lying ones, "unit": unit, "most": where the axis ends; what is longer is broken off,
 ///    "level": {"at", "text"} or null, "legend": [{"color", "text"}, ...],
 ///    "rows": [{"label", "bars": [{"value", "text", "color", "about"}, ...]}, ...]}
-///   {"kind": "split": each row a whole, "rows": [{"label", "parts": [{"share", "text", "color", "label", "about"}, ...]}, ...]}
+///   {"kind": "split": each row a whole, "rows": [{"label", "parts": [{"share", "text", "color", "label", "about"},
+///   ...]}, ...]}
 ///   {"kind": "histogram", "title", "color", "edges": labels, one more than "shares": [...],
 ///    "marks": [{"at": columns from the left, "text"}, ...]}
 ///
