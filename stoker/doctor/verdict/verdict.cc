@@ -27,7 +27,8 @@ std::vector<std::string> not_measured(const Facts& facts, const Prediction& now)
   if (!facts.step.seconds.known()) {
     reasons.emplace_back("it is not known how fast the training takes samples");
   }
-  if (facts.machine.too_noisy()) {
+  // It makes figures worse, never better: GPUs that are fed beside it are fed without it.
+  if (facts.machine.too_noisy() && bound_class(now.gpu_idle) != BoundClass::kFed) {
     reasons.push_back(
         fmt::format("while it was measured, other programs used {:.1f} of the {:.3g} cores, and other virtual machines "
                     "took {:.0f}% of their time: repeat it when the machine is quieter",

@@ -112,6 +112,15 @@ TEST(TrainingVerdict, CannotSayOnANoisyMachine) {
   EXPECT_THAT(verdict.sentence, HasSubstr("took 31% of their time"));
 }
 
+TEST(TrainingVerdict, BelievesThatGpusAreFedBesideNoise) {
+  Facts facts = healthy_facts();
+  facts.machine.stolen_share = 0.31;
+  const TrainingVerdict verdict =
+      judge(facts, prediction_of(1600, 1600, 0, {{Limiter::kStep, 1600}, {Limiter::kCpuDecode, 4000}}));
+  EXPECT_TRUE(verdict.measurable());
+  EXPECT_TRUE(verdict.fed());
+}
+
 TEST(TrainingVerdict, CannotSayOfAStoreThatThrottled) {
   Facts facts = object_store_facts();
   facts.store->throttled = true;
