@@ -22,7 +22,7 @@ const CompressedEnding* compressed_ending(std::string_view name);
 std::optional<BlockCodec> whole_file_codec(Bytes beginning);
 
 /// The size of the content of a zstd frame that begins so; nothing where its writer did not know it, or left it out.
-std::optional<std::uint64_t> zstd_content_bytes(Bytes beginning);
+std::optional<std::uint64_t> zstd_content_bytes(Bytes head);
 
 /// The file as one block; nothing for one that is not compressed. Throws kData naming the file if it is compressed
 /// otherwise than Stoker reads, or does not say how long what it holds is.

@@ -21,7 +21,7 @@ struct FieldDigest {
 
 using FieldNumber = std::variant<JsonNumber, FieldDigest>;
 
-void apply_json_number(const OperatorCall& call, FieldNumber& number);
-void apply_digest(const OperatorCall& call, FieldNumber& number);
+void apply_json_number(const OperatorCall& call, FieldNumber& into);
+void apply_digest(const OperatorCall& call, FieldNumber& into);
 
 }  // namespace stoker

@@ -46,6 +46,7 @@ Figure time_copies(const std::vector<CopyWork>& works, const ProbeLimits& limits
     limits.check();
     const std::int64_t began_ns = now_ns();
     std::vector<std::shared_ptr<DeviceEvent>> events;
+    events.reserve(works.size());
     for (const CopyWork& work : works) events.push_back(work.device.submit(work.task, {}));
     for (const auto& event : events) {
       while (!event->wait_for(kCopyPatienceNs)) continue;  // the memory is the device's until then

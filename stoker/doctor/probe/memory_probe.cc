@@ -27,8 +27,8 @@ constexpr int kMemoryThreadsMax = 64;  // that saturate any memory
 /// What one thread copies, from one half to the other.
 struct CopyBuffer {
   explicit CopyBuffer(std::size_t bytes) : memory(host_allocator(), 2 * bytes) {}
-  void touch() { std::memset(memory.data(), 1, memory.size()); }
-  void copy() { std::memcpy(memory.data(), memory.data() + memory.size() / 2, memory.size() / 2); }
+  void touch() const { std::memset(memory.data(), 1, memory.size()); }
+  void copy() const { std::memcpy(memory.data(), memory.data() + memory.size() / 2, memory.size() / 2); }
 
   Memory memory;
 };

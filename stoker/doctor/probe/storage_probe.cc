@@ -100,6 +100,7 @@ class StorageMeasurement {
   Figure measure_in_order(const Way& way) {
     ReadEvidence evidence;
     std::vector<double> bytes_per_s;
+    bytes_per_s.reserve(static_cast<std::size_t>(way.tries));
     for (int i = 0; i < way.tries; ++i) {
       bytes_per_s.push_back(read(way, reads_.all_in_order(way.seconds), evidence).bytes_per_s());
     }

@@ -109,6 +109,7 @@ TrainingVerdict judge(const Facts& facts, const Prediction& now) {
 
 std::vector<int> whole_percents(const std::vector<double>& shares) {
   std::vector<int> percents;
+  percents.reserve(shares.size());
   for (const double share : shares) percents.push_back(static_cast<int>(100 * share));
   std::vector<std::size_t> by_loss(shares.size());
   std::iota(by_loss.begin(), by_loss.end(), std::size_t{0});
