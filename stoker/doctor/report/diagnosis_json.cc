@@ -148,8 +148,8 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
   json["limits"] = limits_json(now);
   json["changes"] = changes_json(diagnosis.changes.helpful);
   json["useless"] = changes_json(diagnosis.changes.useless);
-  json["excess"] = excess_json(diagnosis.changes.excess);
   json["machine"] = facts["machine"];
+  json["excess"] = excess_json(diagnosis.changes.excess);
   json["not_measured"] = verdict.not_measured;
   json["bound"] = name_of(verdict.bound);
   json["gpu_time"] = time_json(verdict);
