@@ -86,7 +86,8 @@ void check_field(const SampleField& field, Bytes bytes) {
   if (!wrong.empty()) fail(ErrorKind::kBadSample, "{}", wrong);
   if (!field.crc32c || crc32c(bytes) == *field.crc32c) return;
   fail(ErrorKind::kBadSample,
-       "its field '{}' has changed since the index was made: the checksum of its {} at byte {} does not match",
+       "its field '{}' is damaged, or has changed since the index was made: the checksum of its {} at byte {} does not "
+       "match",
        field.name, byte_count(field.length), field.offset);
 }
 

@@ -36,6 +36,14 @@ std::string lacks_image(const SampleRow& row) {
 
 namespace {
 
+/// Gives a field that its shard contradicts checksums that contradict it, too: an index keeps these in the place of the
+/// shard's own, and the field is to stay bad.
+void contradict(SampleField& field, std::vector<std::uint32_t>& chunk_crcs) {
+  field.crc32c = ~*field.crc32c;
+  for (std::size_t chunk = field.first_chunk; chunk < chunk_crcs.size(); ++chunk)
+    chunk_crcs[chunk] = ~chunk_crcs[chunk];
+}
+
 /// Where nothing else says which class, a `cls` does, or the sample is of no use.
 std::string check_class(const SampleRow& row, std::span<const Bytes> fields) {
   const SampleField* const field = row.field("cls");
@@ -56,8 +64,10 @@ std::string SampleChecker::check(SampleRow& row, std::span<const Bytes> fields, 
   for (std::size_t i = 0; i < row.fields.size(); ++i) {
     SampleField& field = row.fields[i];
     const std::optional<std::uint32_t> known = field.crc32c;
-    if (bad.empty()) bad = contradiction_of_shard(field, fields[i]);
+    const std::string contradiction = contradiction_of_shard(field, fields[i]);
+    if (bad.empty()) bad = contradiction;
     set_checksums(field, fields[i], row.chunk_crcs);
+    if (!contradiction.empty()) contradict(field, row.chunk_crcs);
     if (known && *known != *field.crc32c && bad.empty()) {
       bad = fmt::format(
           "the checksum of its field '{}' does not match: its bytes have changed since the index was made", field.name);

@@ -233,7 +233,7 @@ def test_a_set_of_arrays_is_chosen_by_its_images(stoker, tmp_path):
         assert info["samples"] == info["labelled"] == len(array) and info["problems"] == []
         assert stoker.json("verify", tmp_path / "mnist.npz", *choice)["bad"] == []
         stoker.text("pack", tmp_path / "mnist.npz", tmp_path / "packed" / name, *choice)
-        assert [line["hash"] for line in audit(stoker, tmp_path, tmp_path / "packed" / name)] == expected
+        assert [line["hash"] for line in audit(stoker, tmp_path, tmp_path / "packed" / name, *choice)] == expected
 
 
 def test_lists_give_the_batches_of_the_folder(stoker, samples, tmp_path):

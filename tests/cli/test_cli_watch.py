@@ -23,7 +23,7 @@ def test_json_has_the_report_of_all_and_of_each_epoch(stoker, tiny):
     assert [report["epoch"] for report in found["epoch_reports"]] == [0, 1]
     report = found["report"]
     assert report["samples"] == found["samples"] == 60
-    assert 0.002 <= report["step_s"] and report["bottleneck"] in {limit["resource"] for limit in report["limits"]}
+    assert 0 < report["step_s"] and report["bottleneck"] in {limit["resource"] for limit in report["limits"]}
     assert report["samples_per_s_needed"] <= 2500
 
 

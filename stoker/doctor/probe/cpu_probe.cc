@@ -54,7 +54,8 @@ CpuFacts::Scaling measure_scaling(const std::shared_ptr<const Dataset>& dataset,
                  .world = 1,
                  .tail = Tail::kWrap,
                  .cache = CacheKind::kRam,
-                 .bad_sample = options.bad_sample});
+                 .bad_sample = options.bad_sample,
+                 .keep_step = false});
   const auto take = [&] {
     limits.check();
     BatchPtr taken = loader.next();

@@ -106,7 +106,8 @@ CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan
                  .rank = 0,
                  .world = 1,
                  .tail = Tail::kWrap,
-                 .bad_sample = options.bad_sample});
+                 .bad_sample = options.bad_sample,
+                 .keep_step = false});
   const auto take = [&] {
     if (!loader.next()) loader.next();  // the next epoch's first
   };
