@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import pathlib
 
 
 @dataclasses.dataclass
@@ -39,3 +40,21 @@ def report(figures, json_path=None):
         keys = ("name", "value", "unit", "against", "ratio", "floor", "goal", "holds")
         with open(json_path, "w") as file:
             json.dump([{key: getattr(f, key) for key in keys} for f in figures], file, indent=2)
+
+
+def table(title, head, rows):
+    """In Markdown, as docs/measurements has it."""
+    print(f"\n{title}\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for row in rows:
+        print(f"| {' | '.join(map(str, row))} |")
+
+
+def report_with_rows(bench, json_path=None):
+    """Of a benchmark with `figures`; `rows`, which its tables show; and `absent`, the reasons of what did not run."""
+    for name, reason in bench.absent.items():
+        print(f"\n{name} is missing: {reason}")
+    print()
+    report(bench.figures)
+    if json_path:
+        written = {"rows": bench.rows, "absent": bench.absent, "aims": [vars(one) | {"holds": one.holds} for one in bench.figures]}
+        pathlib.Path(json_path).write_text(json.dumps(written, indent=2))

@@ -1,5 +1,5 @@
 """What the doctor is tried on: what is held back, and what it has to find. None of the model's figures come from these cases:
-fit.py has what they may be compared with while the model is worked on, and held_out below what only this bench reads."""
+cases() throttles while the doctor measures, and held_out() has configurations that it only hears of."""
 
 import dataclasses
 from typing import Callable
@@ -115,6 +115,6 @@ def held_out():
 
 # The disks of held_out(), as a user's catalogue has them.
 CATALOGUE = "".join(
-    f'[disks.{name}]\nbytes_per_s = {rate}\nreads_per_s = {reads}\nlatency_s = 0.0002\n'
+    f'[disk.{name}]\ngb_per_s = {rate / 1e9}\nreads_per_s = {reads}\nlatency_ms = 0.2\n'
     for name, rate, reads in ([(f"throttled-{megabytes}", megabytes * 1_000_000, 100_000) for megabytes in (5, 10, 20)]
                               + [(f"reads-{reads}", 2_000_000_000, reads) for reads in (60, 150, 300)]))

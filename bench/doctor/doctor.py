@@ -5,7 +5,6 @@ A case is diagnosed and then run, in the same throttle, with the same options. D
 by --only: forecasts, bottlenecks, advice, repeats, watching.
 """
 
-import json
 import pathlib
 import shutil
 import statistics
@@ -15,11 +14,12 @@ import tempfile
 import cases
 import throttles
 from process import synthetic_images, warm
-from table import Figure, report
+from table import Figure, report_with_rows, table
 
-PHOTOS, SMALL = 1500, 20_000
+SMALL = 20_000
 COPIES = 5               # of the photographs
 RUN_SECONDS, RUN_BATCHES_MIN = 8, 24
+STEP = 0.0005            # seconds; a GPU that nothing feeds
 PATIENCE_S = 600
 REPEATS = 5
 ROUNDS = 7               # of watching
@@ -101,7 +101,7 @@ class Bench:
     def doctor(self, throttle, data, recipe, batch, step, *options):
         status, answer, said = throttles.run(
             throttle, [self.stoker, "doctor", self.location(data), "--recipe", self.recipe(recipe), "--batch", batch, "--step", step,
-                       "--tune", "off", "--quick", "--catalogue", self.catalogue, "--json", *options], PATIENCE_S)
+                       "--quick", "--catalogue", self.catalogue, "--json", *options], PATIENCE_S)
         if answer is None:
             raise Failed(f"status {status}: {said.strip().splitlines()[-1]}")
         return answer
@@ -121,12 +121,6 @@ def percent(ratio):
     return f"{100 * ratio:+.0f}%"
 
 
-def table(title, head, rows):
-    print(f"\n{title}\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
-    for row in rows:
-        print(f"| {' | '.join(map(str, row))} |")
-
-
 def attempt(bench, name, measure):
     """What it gives, or None, with the reason kept."""
     try:
@@ -142,30 +136,30 @@ def quantile(values, share):
     return ranked[min(len(ranked) - 1, int(share * len(ranked)))]
 
 
+def foretell(bench, data, recipe, is_direct, held_out):
+    what_ifs = [word for one in held_out for word in ("--what-if", one.what_if)]
+    with bench.store(0.03, None) if data.startswith("s3:") else throttles.Throttle() as throttle:
+        answer = bench.doctor(throttle, data, recipe, 64, STEP, *(cases.DIRECT if is_direct else ()), *what_ifs)
+    return [found["samples_per_s"] for found in answer["what_if"]]
+
+
+def measure(bench, one, foretold):
+    step = float(one.what_if.removeprefix("step=")) if one.what_if.startswith("step=") else STEP
+    with one.throttle(bench) as throttle:
+        return bench.rate(throttle, one.data, one.recipe, 64, step, foretold, *one.options)
+
+
 def forecasts(bench):
     """Facts are measured once for each data set, without any throttle; each forecast is of a configuration held out of that."""
-    facts, rows, errors = {}, [], []
-    step = 0.0005
+    groups = {}
     for one in cases.held_out():
-        def measure(one=one):
-            if (one.of, one.recipe) not in facts:
-                options = [option for option in one.options if option in cases.DIRECT]
-                with (bench.store(0.03, None) if one.of.startswith("s3:") else throttles.Throttle()) as throttle:
-                    file = bench.folder / f"facts-{len(facts)}.json"
-                    answer = bench.doctor(throttle, one.of, one.recipe, 64, step, *options)
-                    file.write_text(json.dumps(answer["facts"]))
-                    facts[one.of, one.recipe] = file
-            options = ("--direct",) if "--direct" in one.options else ()
-            answer = bench.doctor(throttles.Throttle(), one.of, one.recipe, 64, step, "--facts", facts[one.of, one.recipe], "--what-if",
-                                  one.what_if, *options)
-            foretold = answer["what_if"]["samples_per_s"]
-            its_step = float(one.what_if.removeprefix("step=")) if one.what_if.startswith("step=") else step
-            with one.throttle(bench) as throttle:
-                return foretold, bench.rate(throttle, one.data, one.recipe, 64, its_step, foretold, *one.options)
-
-        found = attempt(bench, one.name, measure)
-        if found:
-            foretold, measured = found
+        groups.setdefault((one.of, one.recipe, "--direct" in one.options), []).append(one)
+    rows, errors = [], []
+    for (data, recipe, is_direct), held_out in groups.items():
+        for one, foretold in zip(held_out, attempt(bench, f"facts of {data}", lambda: foretell(bench, data, recipe, is_direct, held_out)) or []):
+            measured = attempt(bench, one.name, lambda: measure(bench, one, foretold))
+            if measured is None:
+                continue
             errors.append(abs(foretold / measured - 1))
             rows.append((one.name, one.what_if, f"{foretold:,.0f}", f"{measured:,.0f}", percent(foretold / measured - 1)))
             bench.say(f"{one.name}: foretold {foretold:,.0f}/s, measured {measured:,.0f}/s")
@@ -266,7 +260,7 @@ def repeats(bench):
     said = {}
     for name, data, options in (("packed", "photos", ()), ("past the cache", "photos", cases.DIRECT)):
         found = [attempt(bench, f"repeats, {name}",
-                         lambda data=data, options=options: bench.doctor(throttles.Throttle(), data, "imagenet-train", 64, 0.0005, *options))
+                         lambda data=data, options=options: bench.doctor(throttles.Throttle(), data, "imagenet-train", 64, STEP, *options))
                  for _ in range(REPEATS)]
         said[name] = [answer["samples_per_s"] for answer in found if answer]
     rows = [(name, ", ".join(f"{rate:,.0f}" for rate in rates)) for name, rates in said.items()]
@@ -284,10 +278,10 @@ def watching(bench):
     with tempfile.TemporaryDirectory(dir=bench.folder) as scratch:
         watched = ("--trace", pathlib.Path(scratch) / "trace.json", "--dashboard", "127.0.0.1:0", "--metrics", "127.0.0.1:0")
         with throttles.Cores(1) as one_core:
-            expected = bench.rate(one_core, "photos", "imagenet-train", 64, 0.0005, 1000)
+            expected = bench.rate(one_core, "photos", "imagenet-train", 64, STEP, 1000)
             for number in range(ROUNDS):
                 both = [(), watched]
-                rates = {len(options): bench.rate(one_core, "photos", "imagenet-train", 64, 0.0005, expected, *options)
+                rates = {len(options): bench.rate(one_core, "photos", "imagenet-train", 64, STEP, expected, *options)
                          for options in (both if number % 2 else both[::-1])}
                 ratios.append(rates[len(watched)] / rates[0])
     bench.figures.append(Figure("watched", statistics.median(ratios), "", "not watched", statistics.median(ratios), 0.99))
@@ -304,10 +298,4 @@ def run(build, options):
         bench = Bench(build, pathlib.Path(folder), options.data or synthetic_images(build))
         for stage in only:
             globals()[stage](bench)
-    for name, reason in bench.absent.items():
-        print(f"\n{name} is missing: {reason}")
-    print()
-    report(bench.figures)
-    if options.json:
-        written = {"rows": bench.rows, "absent": bench.absent, "aims": [vars(one) | {"holds": one.holds} for one in bench.figures]}
-        pathlib.Path(options.json).write_text(json.dumps(written, indent=2))
+    report_with_rows(bench, options.json)

@@ -22,7 +22,7 @@ import zlib
 
 import environments
 from process import synthetic_images
-from table import Figure, report
+from table import Figure, report_with_rows, table
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 3
@@ -233,12 +233,6 @@ def row_of(name, who, answers):
             cell(cpu, ".1f")]
 
 
-def table(title, head, rows):
-    print(f"\n{title}\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
-    for row in rows:
-        print(f"| {' | '.join(map(str, row))} |")
-
-
 def forget(files):
     """Takes them out of the page cache."""
     for file in files:
@@ -340,10 +334,4 @@ def run(build, options):
         bench.say(f"making the data in {folder}")
         for images in make_sets(bench, data):
             measure_set(bench, images)
-    for name, reason in bench.absent.items():
-        print(f"\n{name} is missing: {reason}")
-    print()
-    report(bench.figures)
-    if options.json:
-        written = {"rows": bench.rows, "absent": bench.absent, "aims": [vars(one) | {"holds": one.holds} for one in bench.figures]}
-        pathlib.Path(options.json).write_text(json.dumps(written, indent=2))
+    report_with_rows(bench, options.json)

@@ -18,7 +18,7 @@ import tempfile
 import environments
 import heat_map
 from process import synthetic_images
-from table import Figure, report
+from table import Figure, report_with_rows, table
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 3
@@ -180,12 +180,6 @@ def rate(answer):
 
 def cpu_per_gigabyte(answer):
     return 1e9 * answer["cpu_seconds"] / answer["bytes"]
-
-
-def table(title, head, rows):
-    print(f"\n{title}\n\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
-    for row in rows:
-        print(f"| {' | '.join(map(str, row))} |")
 
 
 def measure_sweep(bench, svg):
@@ -374,10 +368,4 @@ def run(build, options):
         for measure in (measure_link, measure_cpu, measure_samples, measure_small):
             bench.say(measure.__name__.replace("measure_", "measuring: "))
             measure(bench)
-    for name, reason in bench.absent.items():
-        print(f"\n{name} is missing: {reason}")
-    print()
-    report(bench.figures)
-    if options.json:
-        written = {"rows": bench.rows, "absent": bench.absent, "aims": [vars(one) | {"holds": one.holds} for one in bench.figures]}
-        pathlib.Path(options.json).write_text(json.dumps(written, indent=2))
+    report_with_rows(bench, options.json)

@@ -1,6 +1,5 @@
 // A recipe's TOML form, read and written.
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <optional>
@@ -9,13 +8,10 @@
 #include "stoker/base/spelling.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/plan/recipe.h"
-#include "stoker/plan/toml_mistake.h"
+#include "stoker/plan/toml_document.h"
 
 namespace stoker {
 namespace {
-
-// toml++ calls itself for every part of a dotted key (a.a.a. ...): some 20,000 of them exhaust a stack of 8 MiB.
-constexpr std::ptrdiff_t kDotsMax = 8000;
 
 std::string line_of(const toml::node& node) { return fmt::format("line {}", node.source().begin.line); }
 
@@ -181,17 +177,7 @@ std::string toml_text(const OperatorCall& call, int indent) {
 }  // namespace
 
 Recipe Recipe::from_toml(std::string_view text) {
-  if (const auto dots = std::count(text.begin(), text.end(), '.'); dots > kDotsMax) {
-    fail(ErrorKind::kLimit, "a recipe with {} dots; the limit is {}", dots, kDotsMax);
-  }
-  toml::table root;
-  try {
-    root = toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    const toml::source_position at = error.source().begin;
-    fail(ErrorKind::kUsage, "{}",
-         toml_mistake(text, {.line = at.line, .column = at.column, .words = error.description()}));
-  }
+  const toml::table root = parse_toml(text, "a recipe");
   check_keys(root, {"tail", "batch_repeats", "batch", "view"});
   Recipe recipe;
   recipe.views_.clear();

@@ -1,7 +1,6 @@
 #include "stoker/doctor/verdict/catalogue.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,13 +13,10 @@
 #include "stoker/base/error.h"
 #include "stoker/base/spelling.h"
 #include "stoker/doctor/verdict/shipped_catalogue.h"
-#include "stoker/plan/toml_mistake.h"
+#include "stoker/plan/toml_document.h"
 
 namespace stoker {
 namespace {
-
-// toml++ calls itself for every part of a dotted key.
-constexpr std::ptrdiff_t kDotsInCatalogueMax = 8000;
 
 [[noreturn]] void refuse_entry(const toml::node& node, std::string_view what) {
   fail(ErrorKind::kUsage, "line {}: {}", node.source().begin.line, what);
@@ -221,17 +217,7 @@ const Catalogue& Catalogue::shipped() {
 }
 
 void Catalogue::extend(std::string_view text) {
-  if (const auto dots = std::count(text.begin(), text.end(), '.'); dots > kDotsInCatalogueMax) {
-    fail(ErrorKind::kLimit, "a catalogue with {} dots; the limit is {}", dots, kDotsInCatalogueMax);
-  }
-  toml::table root;
-  try {
-    root = toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    const toml::source_position at = error.source().begin;
-    fail(ErrorKind::kUsage, "{}",
-         toml_mistake(text, {.line = at.line, .column = at.column, .words = error.description()}));
-  }
+  const toml::table root = parse_toml(text, "a catalogue");
   const std::vector<std::string> kinds = {"disk", "network", "gpu", "machine"};
   for (const auto& [key, node] : root) {
     if (std::find(kinds.begin(), kinds.end(), key.str()) != kinds.end()) continue;

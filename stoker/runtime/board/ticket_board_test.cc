@@ -1,13 +1,8 @@
-// The board driven by hand: no threads, so every order of events can be had.
-#include "stoker/runtime/board/board.h"
-
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "stoker/base/error.h"
 #include "stoker/format/open/sharded_dataset.h"
-#include "stoker/plan/plan.h"
-#include "stoker/runtime/loader_testing.h"
+#include "stoker/runtime/board/driven_board_testing.h"
 #include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
@@ -15,108 +10,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr int kBatch = 4, kSamples = 20;
-
-BoardOptions options_with(int prefetch) {
-  BoardOptions options;
-  options.order = {.samples = kSamples, .global_batch = kBatch, .kind = OrderKind::kNone};
-  options.slice = {.batch = kBatch};
-  options.batches.outputs = Plan(small_recipe()).outputs();
-  options.locator.fields = {"image"};
-  options.tickets.prefetch = prefetch;
-  options.batches.memory_max.host = 10 * batch_bytes(options.batches.outputs, kBatch);
-  options.read_ahead.bytes = 1 << 20;
-  options.tickets.bad_sample = BadSlotPolicy::kFail;
-  return options;
-}
-
-// A board with the engine's reader, who takes one ticket at a time, and a worker who makes memory ready.
-constexpr std::int64_t kSecond = 1'000'000'000;
-
-class DrivenBoard : public Board {
- public:
-  using Board::Board;
-
-  /// The next ticket with its bytes granted; null while there is none or no room for it.
-  Ticket* draw() {
-    while (waiting_ && waiting_->work->discarded) tickets.read_done(*std::exchange(waiting_, nullptr));
-    if (Ticket* ticket = read_ahead.again(clock_ns_)) return ticket;
-    if (Ticket* ticket = read_ahead.again(clock_ns_ += kSecond)) return ticket;  // longer than any has to wait
-    if (!waiting_) {
-      waiting_ = tickets.draw();
-      if (waiting_) locator.locate(*waiting_);
-    }
-    if (!waiting_ || !read_ahead.grant(*waiting_)) return nullptr;
-    return std::exchange(waiting_, nullptr);
-  }
-  void grant_memory() {
-    for (BatchGrant grant; tickets.take_grant(grant); grant = {}) {
-      batches.prepare(grant, grant.work->slots);
-      tickets.granted(grant);
-    }
-  }
-  std::size_t take(std::span<Ticket*> into) {
-    grant_memory();
-    return tickets.take(into);
-  }
-  std::unique_ptr<LoaderBatch> pop() { return tickets.pop(bad); }
-  void release(std::unique_ptr<LoaderBatch> batch) {
-    batches.release(std::move(batch));
-    grant_memory();
-    while (batches.take_surplus(tickets.prefetch(), tickets.lacking())) continue;
-  }
-
-  std::vector<BadSlot> bad;  // of the batch that was popped last
-
- private:
-  std::int64_t clock_ns_ = 1;
-  Ticket* waiting_ = nullptr;
-};
-
-class ABoard : public testing::Test {
- protected:
-  // Draws as many tickets as it may, and says they were read.
-  std::vector<Ticket*> draw_all(DrivenBoard& board) {
-    std::vector<Ticket*> drawn;
-    while (Ticket* ticket = board.draw()) {
-      drawn.push_back(ticket);
-      board.tickets.read_done(*ticket);
-    }
-    board.grant_memory();
-    return drawn;
-  }
-
-  static std::vector<std::int64_t> take_all(DrivenBoard& board, std::vector<Ticket*>* taken = nullptr) {
-    std::vector<std::int64_t> samples;
-    Ticket* tickets[3];
-    while (const std::size_t count = board.take(tickets)) {
-      for (std::size_t i = 0; i < count; ++i) {
-        samples.push_back(tickets[i]->sample);
-        if (taken) taken->push_back(tickets[i]);
-      }
-    }
-    return samples;
-  }
-
-  static void finish_all(DrivenBoard& board) {
-    std::vector<Ticket*> taken;
-    take_all(board, &taken);
-    for (Ticket* ticket : taken) board.tickets.finish(*ticket);
-  }
-
-  static void finish_all_mixed(DrivenBoard& board) {
-    std::vector<Ticket*> taken;
-    take_all(board, &taken);
-    for (Ticket* ticket : taken) {
-      MixBlock block;
-      board.tickets.finish(*ticket, &block);
-      if (block.work) board.tickets.mixed(block);
-    }
-  }
-
-  MemoryDataset data_ = memory_dataset({.samples = kSamples, .tiny = true});
-};
 
 TEST_F(ABoard, ReadsOneBatchMoreThanItHasMemoryFor) {
   DrivenBoard board(*data_.dataset, options_with(2), host_allocator());
@@ -434,75 +327,6 @@ TEST_F(ABoard, BatchesCrossInOrderAndOneAtATime) {
     EXPECT_TRUE(board.tickets.front_sealed());
   }
   EXPECT_EQ(board.tickets.take_written(), nullptr);
-}
-
-TEST_F(ABoard, HasBlocksMixedAsTheyAreWrittenAndBatchesCompleteWhenAllAreMixed) {
-  BoardOptions options = options_with(1);
-  options.tickets.mix_block = 2;
-  DrivenBoard board(*data_.dataset, options, host_allocator());
-  board.tickets.start_epoch(0);
-  draw_all(board);
-  std::vector<Ticket*> taken;
-  take_all(board, &taken);
-  ASSERT_EQ(taken.size(), std::size_t{kBatch});
-  MixBlock first, second;
-  EXPECT_FALSE(board.tickets.finish(*taken[3], &second));
-  EXPECT_EQ(second.work, nullptr);
-  EXPECT_FALSE(board.tickets.finish(*taken[0], &first));
-  EXPECT_EQ(first.work, nullptr) << "slots 0 and 3 are of different blocks";
-  EXPECT_FALSE(board.tickets.finish(*taken[2], &second));
-  EXPECT_FALSE(board.tickets.finish(*taken[1], &first)) << "all slots are written, but not mixed";
-  EXPECT_EQ(second.work, first.work);
-  EXPECT_EQ(std::pair(second.first, second.count), std::pair(2, 2));
-  EXPECT_EQ(std::pair(first.first, first.count), std::pair(0, 2));
-  EXPECT_FALSE(board.tickets.front_sealed());
-  EXPECT_FALSE(board.tickets.mixed(first));
-  EXPECT_FALSE(board.tickets.front_sealed());
-  EXPECT_TRUE(board.tickets.mixed(second));
-  ASSERT_TRUE(board.tickets.front_sealed());
-  EXPECT_EQ(board.pop()->epoch, 0);
-}
-
-TEST_F(ABoard, MixesAShorterBatchAsAWhole) {
-  BoardOptions options = options_with(6);
-  options.order.samples = kBatch + 3;
-  options.order.tail = Tail::kKeep;
-  options.tickets.mix_block = 2;
-  DrivenBoard board(*data_.dataset, options, host_allocator());
-  board.tickets.start_epoch(0);
-  draw_all(board);
-  std::vector<Ticket*> taken;
-  take_all(board, &taken);
-  std::vector<std::pair<int, int>> blocks;
-  for (Ticket* ticket : taken) {
-    if (ticket->work->epoch > 0) continue;
-    MixBlock block;
-    board.tickets.finish(*ticket, &block);
-    if (!block.work) continue;
-    blocks.emplace_back(block.first, block.count);
-    board.tickets.mixed(block);
-  }
-  EXPECT_THAT(blocks, ElementsAre(std::pair(0, 2), std::pair(2, 2), std::pair(0, 3)));
-  EXPECT_EQ(board.tickets.sealed_count(), 2);
-}
-
-TEST_F(ABoard, WaitsForABlockThatIsMixedForAnEpochThatWasLeft) {
-  BoardOptions options = options_with(1);
-  options.tickets.mix_block = kBatch;
-  DrivenBoard board(*data_.dataset, options, host_allocator());
-  board.tickets.start_epoch(0);
-  draw_all(board);
-  std::vector<Ticket*> taken;
-  take_all(board, &taken);
-  MixBlock block;
-  for (Ticket* ticket : taken) board.tickets.finish(*ticket, &block);
-  ASSERT_TRUE(block.work);
-  board.tickets.start_epoch(1);
-  draw_all(board);
-  EXPECT_EQ(board.batches.memory().host, 2 * board.batches.bytes().host) << "that of the block is still in use";
-  EXPECT_FALSE(board.tickets.mixed(block)) << "nobody wants it any more";
-  finish_all_mixed(board);
-  EXPECT_EQ(board.pop()->epoch, 1);
 }
 
 }  // namespace

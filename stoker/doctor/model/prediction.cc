@@ -1,1 +1,0 @@
-#include "stoker/doctor/model/prediction.h"
