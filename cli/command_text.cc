@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::string_view kPlain = "-_./:=,+@%";  // beside letters and digits: no shell changes these
 
-bool is_plain(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != std::string_view::npos; }
+bool is_plain(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != std::string_view::npos;
+}
 
 // Also where it is an option's value: "--store-endpoint=http://user:password@host".
 std::string without_secrets(const std::string& word) {

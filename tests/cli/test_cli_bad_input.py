@@ -352,4 +352,5 @@ def test_a_folder_that_goes_away_while_it_is_read_is_named(stoker, data, tmp_pat
         out, err = process.communicate(timeout=60)
         drain.join()
     assert process.returncode == FAILURE
-    assert out == "" and "class/" in err and err.count("\n") == 1
+    assert all(line.startswith("epoch ") for line in out.splitlines()), "epochs of four samples may end before their folder is gone"
+    assert "class/" in err and err.count("\n") == 1
