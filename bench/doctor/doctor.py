@@ -2,7 +2,7 @@
 resource after the other is held back, its advice when it is followed, how repeatable it is, and what watching a run costs.
 
 A case is diagnosed and then run, in the same throttle, with the same options. Data are made here; a stage of the bench can be chosen
-by --only: forecasts, bottlenecks, advice, repeats, watching.
+by --only: forecasts, bottlenecks, advice, repeats, watching, agreement, stories.
 """
 
 import pathlib
@@ -12,17 +12,20 @@ import sys
 import tempfile
 
 import cases
+import stories
 import throttles
 from process import synthetic_images, warm
 from table import Figure, report_with_rows, table
 
 SMALL = 20_000
-COPIES = 5               # of the photographs
+COPIES = 20              # of the photographs
 RUN_SECONDS, RUN_BATCHES_MIN = 8, 24
 STEP = 0.0005            # seconds; a GPU that nothing feeds
 PATIENCE_S = 600
 REPEATS = 5
 ROUNDS = 7               # of watching
+AGREE_SECONDS = 20       # of each run
+AGREE_ON = (("photos", "imagenet-train"), ("photos", "imagenet-val"), ("small", "cifar-train"), ("raw", "imagenet-train"))
 GAIN_POINTS = 0.15
 AUGMENTED = """
 [[view]]
@@ -39,7 +42,8 @@ operators = [
 [[view]]
 name = "label"
 """
-STAGES = ("forecasts", "bottlenecks", "advice", "repeats", "watching")
+RECIPES = {"aug-heavy": AUGMENTED, "aug-light": AUGMENTED.replace('  { op = "rand_augment" },\n', "")}
+STAGES = ("forecasts", "bottlenecks", "advice", "repeats", "watching", "agreement", "stories")
 
 
 class Failed(Exception):
@@ -92,10 +96,10 @@ class Bench:
         return throttles.Store(self.build, self.bucket.parent, latency_s, link_bytes_per_s)
 
     def recipe(self, name):
-        if name != "aug-heavy":
+        if name not in RECIPES:
             return name
-        file = self.folder / "aug-heavy.toml"
-        file.write_text(AUGMENTED)
+        file = self.folder / f"{name}.toml"
+        file.write_text(RECIPES[name])
         return file
 
     def doctor(self, throttle, data, recipe, batch, step, *options):
@@ -111,7 +115,7 @@ class Bench:
         batches = max(RUN_BATCHES_MIN, round(RUN_SECONDS * expected / batch))
         status, answer, said = throttles.run(
             throttle, [self.stoker, "run", self.location(data), "--recipe", self.recipe(recipe), "--batch", batch, "--accelerator", step,
-                       "--tune", "off", "--epochs", 100_000, "--batches", batches, "--json", *options], PATIENCE_S)
+                       *(() if "--tune" in options else ("--tune", "off")), "--epochs", 100_000, "--batches", batches, "--json", *options], PATIENCE_S)
         if status or answer is None:
             raise Failed(f"status {status}: {said.strip().splitlines()[-1]}")
         return answer["samples_per_s"]
@@ -287,6 +291,37 @@ def watching(bench):
     bench.figures.append(Figure("watched", statistics.median(ratios), "", "not watched", statistics.median(ratios), 0.99))
 
 
+def agreement(bench):
+    """What `plan`, `run`, a run that tunes itself, and `doctor` say of one core and the same data."""
+    rows, apart = [], []
+    for data, recipe in AGREE_ON:
+        def measure(data=data, recipe=recipe):
+            warm(bench.path(data))
+            with throttles.Cores(1) as one_core:
+                plan = throttles.run(one_core, [bench.stoker, "plan", bench.path(data), "--recipe", recipe, "--batch", 64, "--json"], PATIENCE_S)[1]
+                said = {"plan": plan["samples_per_s"]}
+                expected = said["plan"] * AGREE_SECONDS / RUN_SECONDS
+                said["doctor"] = bench.doctor(one_core, data, recipe, 64, STEP)["samples_per_s"]
+                said["run"] = bench.rate(one_core, data, recipe, 64, STEP, expected)
+                said["run, tuned"] = bench.rate(one_core, data, recipe, 64, STEP, expected, "--tune", "on")
+            return said
+
+        said = attempt(bench, f"agreement: {data}, {recipe}", measure)
+        if said:
+            apart.append(max(said.values()) / min(said.values()) - 1)
+            rows.append((f"{data}, {recipe}", *(f"{rate:,.0f}" for rate in said.values()), percent(apart[-1])))
+            bench.say(f"{data}, {recipe}: {', '.join(f'{name} {rate:,.0f}/s' for name, rate in said.items())}")
+    table("One core, said four times", ["data and recipe", "plan /s", "doctor /s", "run /s", "run, tuned /s", "most against least"], rows)
+    bench.rows["agreement"] = rows
+    bench.figures += [Figure(f"agree, {row[0]}", 100 * ratio, "%", "10%", ratio / 0.1, ceiling=1) for row, ratio in zip(rows, apart)]
+
+
+def told(bench, folder):
+    rows = stories.tell(bench, folder, lambda name, measure: attempt(bench, name, measure))
+    table("Seven stories", ["story", "verdict", "foretold /s", "measured /s", "after the change /s"], rows)
+    bench.rows["stories"] = rows
+
+
 def run(build, options):
     only = options.only.split(",") if options.only else STAGES
     unknown = [name for name in only if name not in STAGES]
@@ -297,5 +332,8 @@ def run(build, options):
     with tempfile.TemporaryDirectory(prefix="doctor-", dir=parent) as folder:
         bench = Bench(build, pathlib.Path(folder), options.data or synthetic_images(build))
         for stage in only:
-            globals()[stage](bench)
+            if stage == "stories":
+                told(bench, options.write or folder)
+            else:
+                globals()[stage](bench)
     report_with_rows(bench, options.json)

@@ -131,6 +131,7 @@ struct DataFacts {
   double bytes = 0;                              // of all samples' fields that the recipe reads
   double read_bytes = 0;                         // per sample, as the loader reads them
   double requests = 0;                           // the same: reads or requests
+  double index_bytes = 0, index_requests = 0;    // of these, of entry points in an index
   std::uint64_t record_bytes = 0;                // the median sample
   std::vector<double> record_bytes_quantiles{};  // evenly spaced from the least to the largest
   std::vector<double> width_quantiles{}, height_quantiles{};

@@ -146,6 +146,8 @@ void fields_of(DataFacts& data, Archive& archive) {
   archive("bytes", data.bytes);
   archive("read_bytes", data.read_bytes);
   archive("requests", data.requests);
+  archive("index_bytes", data.index_bytes);
+  archive("index_requests", data.index_requests);
   archive("record_bytes", data.record_bytes);
   archive("record_bytes_quantiles", data.record_bytes_quantiles);
   archive("width_quantiles", data.width_quantiles);

@@ -101,6 +101,18 @@ def test_reading_tells_no_secret(watch, data):
     watch.require_silence()
 
 
+def test_a_diagnosis_tells_no_secret(watch, data):
+    """Its page and its facts have the command that repeats it, and name the data."""
+    with StoreServer(data) as server:
+        for number, place in enumerate(("s3://bucket/packed/", signed(server.at, "a.tar"))):
+            watch("doctor", place, "--recipe", "cifar-train", "--batch", 10, "--step", 20, "--quick", "--json", "--html",
+                  watch.at / f"{number}.html", AWS_ENDPOINT_URL=server.url)
+        watch("doctor", "s3://bucket/none/", "--recipe", "cifar-train", "--step", 20, "--quick", good=False, AWS_ENDPOINT_URL=server.url)
+        assert server.counts()["logins"] > 0
+    assert len(watch.files(".html")) == 2
+    watch.require_silence()
+
+
 @pytest.mark.parametrize("status, code", [("403 Forbidden", ""), ("403 Forbidden", "SignatureDoesNotMatch"),
                                           ("403 Forbidden", "ExpiredToken"), ("400 Bad Request", "")], ids=str)
 def test_refusals_tell_no_secret(watch, data, status, code):

@@ -3,9 +3,14 @@
 import json
 import re
 import subprocess
+import sys
 import urllib.request
+from pathlib import Path
 
 import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "page"))
+from browser import CHROMIUM, look_at
 
 
 def run_args(data, *args, recipe="cifar-train"):
@@ -125,6 +130,18 @@ def test_a_dashboard_shows_a_run_while_it_goes_on(stoker, tiny):
     assert loader["report"]["bottleneck"] is None or loader["report"]["wait"].keys() >= {"storage", "cpu decode"}
     assert "stoker_samples_total" in run.get("metrics")[1]
     run.process.kill()
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, which ./dev test --full installs")
+@pytest.mark.parametrize("width, dark", [(400, True), (1200, False)])
+def test_a_dashboard_can_be_read_everywhere_and_is_never_loaded_anew(stoker, tiny, tmp_path, width, dark):
+    run = Dashboard(stoker, *run_args(tiny.folder, "--epochs", 10_000, "--accelerator", "0.005"))
+    page = tmp_path / "dashboard.html"
+    page.write_text(run.get()[1].replace("fetch('dashboard.json'", f"fetch('{run.url}dashboard.json'"))
+    four_figures = "(window.seen ??= new Set()).add(document.querySelector('dl').textContent).size > 3"
+    seen = look_at(page, tmp_path, width, dark, ready=four_figures)
+    run.process.kill()
+    assert seen["faults"] == [] and (seen["charts"], seen["dark"]) == (2, dark)
 
 
 @pytest.mark.parametrize("address", ["", "here", "127.0.0.1:65536"])

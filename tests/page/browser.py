@@ -9,10 +9,11 @@ from urllib.parse import unquote
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
-# Runs in the page. What leaves its place is wider than the window, or drawn outside of its picture; a chart that scrolls
+# Runs in the page, once that is ready. What leaves its place is wider than the window, or drawn outside of its picture; a chart that scrolls
 # may be wider.
 LOOK = r"""
-(() => {
+(function look() {
+  if (!(READY)) return setTimeout(look, 100);
   const faults = [], color = text => (text.match(/[\d.]+/g) ?? []).map(Number);
   const luminance = rgb => rgb.slice(0, 3).map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
     .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
@@ -71,13 +72,14 @@ FRAME = """<!DOCTYPE html>
 """
 
 
-def look_at(page: Path, folder: Path, width: int, dark: bool) -> dict:
-    """What there is to see: "dark", "width", "charts", and "faults", sentences. `folder` is for files of its own."""
+def look_at(page: Path, folder: Path, width: int, dark: bool, ready: str = "true") -> dict:
+    """What there is to see: "dark", "width", "charts", and "faults", sentences. `folder` is for files of its own. `ready` is a
+    condition in the page's script; the page may fetch from anywhere."""
     inner, outer = folder / f"inner-{width}-{dark}.html", folder / f"outer-{width}-{dark}.html"
-    inner.write_text(page.read_text().replace("</body>", f"<script>//<![CDATA[\n{LOOK}\n//]]></script></body>"))
+    inner.write_text(page.read_text().replace("</body>", f"<script>//<![CDATA[\n{LOOK.replace('READY', ready)}\n//]]></script></body>"))
     outer.write_text(FRAME.format(inner.as_uri(), width))
     done = subprocess.run(
-        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'chromium'}",
+        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-web-security", f"--user-data-dir={folder / 'chromium'}",
          f"--blink-settings=preferredColorScheme={0 if dark else 1}", "--window-size=1600,1300",
          "--virtual-time-budget=5000", "--dump-dom", outer.as_uri()], capture_output=True, text=True, timeout=120)
     found = re.search(r'data-seen="([^"]*)"', done.stdout)

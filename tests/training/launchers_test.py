@@ -68,6 +68,19 @@ def test_the_commands_audits_of_all_ranks_are_together_that_of_one(launch, tiny,
 
 
 @launchers.only_full
+@pytest.mark.parametrize("launcher", ["mpirun", "srun"])
+def test_emulated_accelerators_of_all_ranks_step_together(launch, tmp_path, launcher):
+    """As MLPerf Storage starts its ranks: the first one writes the summary of all."""
+    data, summary = tmp_path / "bert", tmp_path / "summary.json"
+    subprocess.run([COMMAND, "synth", data, "--like", "bert", "--count", "400"], check=True, capture_output=True)
+    launch(launcher, 2, [COMMAND, "run", data / "train", "--accelerator", "mlperf:bert/v100", "--batch", 10, "--accelerators", 2,
+                         "--summary", summary]).wait()
+    told = json.loads(summary.read_text())
+    assert told["num_accelerators"] == 4
+    assert 0 < told["metric"]["train_au_mean_percentage"] <= 100.1
+
+
+@launchers.only_full
 def test_torchrun_is_of_a_pytorch_of_its_own():
     ours = launchers.TORCHRUN.with_name("python")
     said = subprocess.run([ours, "-c", "import torch; print(torch.__file__)"], capture_output=True, text=True, check=True)

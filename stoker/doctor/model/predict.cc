@@ -86,9 +86,9 @@ class Predictor {
 
   Carried cpu(Epoch epoch) const {
     const ScalingCurve::Worth worth = curve_.worth(run_.threads, run_.cores);
-    // Of a whole loader in one thread, against the sum of its parts.
-    const double whole = curve_.one_thread_per_s().value_or(0) * facts_.cpu.total_s();
-    const double rate = rate_of_workers(worth.workers, cpu_s(epoch));
+    // Of a whole loader on one core, against the sum of its parts.
+    const double whole = curve_.core_per_s().value_or(0) * facts_.cpu.total_s();
+    const double rate = rate_of_workers(worth.cores, cpu_s(epoch));
     return {whole > 0 ? rate * whole : rate, worth.error};
   }
 

@@ -134,6 +134,20 @@ TEST(Predict, DirectReadsNeverFindPages) {
   EXPECT_EQ(predict(facts).miss_share, 1);
 }
 
+TEST(Predict, DirectReadsFindEntryPointsInThePageCache) {
+  Facts facts = small_memory_facts();
+  const double by_pages = rate_of(predict(facts), Limiter::kStorageBandwidth);
+  facts.run.direct = true;
+  const Prediction apart = predict(facts, {.cache = "none"});
+  facts.data.requests += 1;
+  facts.data.read_bytes += 4000;
+  facts.data.index_requests = 1;
+  facts.data.index_bytes = 4000;
+  EXPECT_NEAR(predict(facts, {.cache = "none"}).samples_per_s, apart.samples_per_s, 1e-6 * apart.samples_per_s);
+  facts.run.direct = false;
+  EXPECT_LT(rate_of(predict(facts), Limiter::kStorageBandwidth), 0.99 * by_pages) << "they are samples as others are";
+}
+
 TEST(Predict, AFileSystemInMemoryIsReadWarm) {
   Facts facts = small_files_facts();
   facts.storage->device_class = "memory";

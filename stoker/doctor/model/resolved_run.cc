@@ -101,6 +101,10 @@ class Resolver {
     const DataFacts& data = facts_.data;
     run_.bytes = data.read_bytes;
     run_.requests = data.requests > 0 ? data.requests : 1;
+    if (facts_.run.direct && !facts_.store) {  // an index is read by way of the page cache, which then has it
+      run_.bytes -= data.index_bytes;
+      run_.requests -= data.index_requests;
+    }
     const bool loose = change_.layout.value_or(data.layout) == "loose";
     run_.opens = loose ? 1 : 0;
     if (loose) {

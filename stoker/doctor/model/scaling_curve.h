@@ -2,6 +2,7 @@
 // worst that can be feared.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "stoker/doctor/facts.h"
@@ -11,32 +12,36 @@ namespace stoker {
 class ScalingCurve {
  public:
   struct Worth {
-    double workers;  // in units of one thread alone
-    double error;    // relative: of the measurement, and of what is not known
+    double cores;  // in units of one core whose threads are not disturbed by others
+    double error;  // relative: of the measurement, and of what is not known
   };
 
   /// As measured on `cores`. Without measurements, each core is taken for as good as the first.
   ScalingCurve(const std::vector<CpuFacts::Scaling>& measured, double cores);
 
   bool measured() const { return !points_.empty(); }
-  /// Of one thread alone, samples a second; unset without measurements.
-  std::optional<double> one_thread_per_s() const { return one_thread_per_s_; }
+  /// Of such a core, samples a second; unset without measurements.
+  std::optional<double> core_per_s() const { return core_per_s_; }
   /// Threads beyond the cores give nothing.
   Worth worth(double threads, double cores) const;
 
  private:
   struct Point {
-    double threads, workers, spread;
+    double threads;  // that had a core
+    double cores;    // that were used: beside the threads, something reads and takes batches
+    double worth, spread;
   };
-  // What becomes of the scaling beyond the largest count that was measured: each thread more is worth what those before
+  using Count = double Point::*;
+  // What becomes of the scaling beyond the largest count that was measured: each one more is worth what those before
   // were on average; or all wait for each other by the part that explains the last measurement.
   enum class Beyond : unsigned char { kGoesOn, kCrowds };
-  double workers(double threads, Beyond beyond) const;
+  double worth(Count of, double count, Beyond beyond) const;
+  double worth(double threads, double cores, Beyond beyond) const;
   double spread_near(double threads) const;
 
   const double cores_;
   std::vector<Point> points_;  // by threads, up to the cores
-  std::optional<double> one_thread_per_s_;
+  std::optional<double> core_per_s_;
 };
 
 }  // namespace stoker

@@ -179,6 +179,8 @@ DataFacts probe_data(const Dataset& dataset, const Recipe& recipe, const LoaderO
   const ReadForecast reads = forecast_reads(layout, board);
   facts.read_bytes = reads.bytes;
   facts.requests = reads.requests;
+  facts.index_bytes = reads.bytes_apart;
+  facts.index_requests = reads.requests_apart;
   return facts;
 }
 

@@ -84,7 +84,7 @@ class Drawing {
  private:
   /// What was done before some time.
   struct Count {
-    double now = 0, samples = 0, requests = 0, bytes = 0;
+    double now = 0, samples = 0, requests = 0, bytes = 0, requests_apart = 0, bytes_apart = 0;
   };
   struct Drawn {
     SampleLayout::Sample layout{};
@@ -257,6 +257,10 @@ ReadForecast Drawing::run() {
     }
     count.requests += 1;
     count.bytes += static_cast<double>(next.request.length());
+    if (next.request.offset % kShardSpan >= kApart) {
+      count.requests_apart += 1;
+      count.bytes_apart += static_cast<double>(next.request.length());
+    }
     PlannedRead& read = end_read();
     count.now = now_;
     count.samples = done_;
@@ -266,6 +270,8 @@ ReadForecast Drawing::run() {
   const double samples = std::max(last.samples - first.samples, 1.0), requests = last.requests - first.requests;
   return {.requests = requests / samples,
           .bytes = (last.bytes - first.bytes) / samples,
+          .requests_apart = (last.requests_apart - first.requests_apart) / samples,
+          .bytes_apart = (last.bytes_apart - first.bytes_apart) / samples,
           .requests_ahead = requests / std::max(last.now - first.now, 1.0)};
 }
 

@@ -38,8 +38,9 @@ SampleLayout lay_out(const Dataset& dataset, const BoardOptions& board, const st
                      std::int64_t each);
 
 struct ReadForecast {
-  double requests = 0, bytes = 0;  // per sample, of all epochs but for their beginning
-  double requests_ahead = 0;       // that are under way, over time, where each takes as long as any other
+  double requests = 0, bytes = 0;              // per sample, of all epochs but for their beginning
+  double requests_apart = 0, bytes_apart = 0;  // of these, of entry points
+  double requests_ahead = 0;                   // that are under way, over time, where each takes as long as any other
 };
 
 /// The board of a loader with these options: with as much memory as it needs at least, and with epochs also where

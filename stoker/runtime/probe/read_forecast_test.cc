@@ -72,6 +72,17 @@ TEST(ReadForecast, ReadsLooseFilesOneByOne) {
   EXPECT_NEAR(forecast_reads(layout, board_of(OrderKind::kNone)).requests, 1, 0.02);
 }
 
+TEST(ReadForecast, TellsEntryPointsFromSamples) {
+  SampleLayout layout = layout_of(999);
+  for (std::uint64_t i = 0; i < 16; ++i) layout.samples[i].ranges.push_back({i * 2000, 100, true});
+  layout.span_apart = 16 * 2000;
+  const ReadForecast forecast = forecast_reads(layout, board_of(OrderKind::kGlobal));
+  EXPECT_NEAR(forecast.requests_apart, 1, 0.02);
+  EXPECT_NEAR(forecast.bytes_apart, 100, 2);
+  EXPECT_NEAR(forecast.requests - forecast.requests_apart, 1, 0.02);
+  EXPECT_NEAR(forecast.bytes - forecast.bytes_apart, kSampleBytes, 0.02 * kSampleBytes);
+}
+
 TEST(ReadForecast, HasRoomForFewerRequestsTheLessMayBeDrawnAhead) {
   BoardOptions board = board_of(OrderKind::kGlobal);
   const double ahead = forecast_reads(layout_of(999), board).requests_ahead;

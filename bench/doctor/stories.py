@@ -1,0 +1,198 @@
+"""Seven trainings as people have them: what the doctor says of each, and what came of it when they did what it says. It writes the
+pages and the account of docs/stories."""
+
+import dataclasses
+import pathlib
+import random
+import subprocess
+from typing import Callable
+
+import throttles
+
+SMALL_FILES = 200_000
+LARGE_PHOTOS, LARGE_WIDTH = 48, 4000
+ROOM_FOR_SHARDS = "64MiB"
+
+
+@dataclasses.dataclass
+class Situation:
+    """What holds the training back, and how it loads its data."""
+
+    throttle: Callable               # of a bench, to a throttles.Throttle
+    data: str                        # a data set of the bench
+    recipe: str = "imagenet-train"
+    options: tuple = ()              # of `run` and `doctor` alike
+
+
+@dataclasses.dataclass
+class Story:
+    name: str
+    title: str
+    told: str                        # what the training is, in a sentence or two
+    before: Situation
+    step: float
+    followed: str = ""               # what was done about it; empty: nothing had to be
+    after: Situation | None = None
+    batch: int = 64
+    gpus: int = 1
+    what_if: tuple = ()              # the change that was made, if the doctor does not propose it by itself
+
+
+def free(_):
+    return throttles.Throttle()
+
+
+def turning_disk(data):
+    """A disk that turns: it seeks some hundred times a second."""
+    return lambda bench: throttles.disk(bench.path(data), bytes_per_s=120_000_000, reads_per_s=150)
+
+
+def stories():
+    direct = ("--direct",)
+    return [
+        Story("small-files", "200,000 small files on a slow disk",
+              "Pictures of some kilobytes lie in a folder for each class, on a disk that reads 150 times a second. The data are far "
+              "larger than the machine's memory: reads go past the page cache here, so that none of them finds its file there.",
+              Situation(turning_disk("small-files"), "small-files", "cifar-train", direct), 0.02,
+              "`stoker pack small-files packed`, and the windowed order, which reads a megabyte at a time.",
+              Situation(turning_disk("small-files-packed"), "small-files-packed", "cifar-train", (*direct, "--order", "windowed")),
+              what_if=("layout=packed order=windowed",)),
+        Story("large-photos", "Large photographs on two cores",
+              f"Photographs of {LARGE_WIDTH} pixels' width are decoded and cropped for a model that looks at 224.",
+              Situation(free, "large"), 0.2,
+              "There are no more cores to be had here, so the work was made smaller: `stoker pack photos packed --resize-short 512`.",
+              Situation(free, "large-resized"), what_if=("cores=8",)),
+        Story("object-store", "An object store 30 ms away",
+              "Loose photographs in a bucket; the loader was told to make eight requests at a time, as other loaders do with their "
+              "eight workers.",
+              Situation(lambda bench: bench.store(0.03, None), "s3:photos-loose", options=("--io-depth", "8")), 0.1,
+              "Without `--io-depth`.",
+              Situation(lambda bench: bench.store(0.03, None), "s3:photos-loose")),
+        Story("heavy-recipe", "A recipe too heavy for the CPU",
+              "Pictures stored as pixels need no decoding, but RandAugment and a blur of 9 x 9 are drawn for each.",
+              Situation(free, "raw", "aug-heavy"), 0.05,
+              "RandAugment was left out, to see what it costs.",
+              Situation(free, "raw", "aug-light"), what_if=("without=rand_augment",)),
+        Story("small-memory", "Memory too small for the cache it wants",
+              "A control group with memory for half of the data, a disk of 20 MB/s, and `--cache ram`.",
+              Situation(lambda bench: throttles.memory(bench.half_of("photos"), bench.path("photos"), 20_000_000), "photos",
+                        options=("--cache", "ram")), 0.1,
+              "Twice the memory, which holds all of the data after the first epoch.",
+              Situation(lambda bench: throttles.memory(4 * bench.half_of("photos"), bench.path("photos"), 20_000_000), "photos",
+                        options=("--cache", "ram"))),
+        Story("eight-gpus", "Eight GPUs on one NIC",
+              "Eight GPUs of a node take a batch each from a store behind a link of 60 MB/s.",
+              Situation(lambda bench: bench.store(0.005, 60_000_000), "s3:photos"), 0.5,
+              "A link of four times the rate.",
+              Situation(lambda bench: bench.store(0.005, 240_000_000), "s3:photos"), gpus=8),
+        Story("healthy", "A healthy run", "Packed photographs in the page cache, two cores, a step of 0.3 s.",
+              Situation(free, "photos"), 0.3),
+    ]
+
+
+def make_data(bench):
+    """What the stories need besides what the bench has."""
+    small = bench.path("small-files")
+    bench.command("synth", small, "--kind", "tiny", "--count", SMALL_FILES, "--classes", 100, "--seed", 2)
+    bench.command("pack", small, bench.path("small-files-packed"), "--shard-size", ROOM_FOR_SHARDS)
+    large = bench.path("large-loose")
+    enlarge(sorted(bench.path("photos-loose").rglob("*.jpg"))[:LARGE_PHOTOS], large / "0")
+    bench.command("pack", large, bench.path("large"), "--shard-size", ROOM_FOR_SHARDS)
+    bench.command("pack", large, bench.path("large-resized"), "--resize-short", 512, "--shard-size", ROOM_FOR_SHARDS)
+
+
+def enlarge(photos, folder):
+    """With noise, as cameras have it: pictures that were only enlarged would have few bits for their pixels."""
+    from PIL import Image  # Debian's
+
+    folder.mkdir(parents=True)
+    noise = random.Random(1)
+    for number, photo in enumerate(photos):
+        image = Image.open(photo).convert("RGB")
+        height = LARGE_WIDTH * image.height // image.width
+        image = image.resize((LARGE_WIDTH, height), Image.BICUBIC)
+        grain = Image.frombytes("L", image.size, noise.randbytes(LARGE_WIDTH * height)).convert("RGB")
+        Image.blend(image, grain, 0.04).save(folder / f"{number:04}.jpg", quality=92)
+
+
+def diagnose(bench, story, page):
+    """The answer as JSON, and its first part as people see it."""
+    situation = story.before
+    more = ["--gpus", story.gpus] if story.gpus > 1 else []
+    more += [word for changes in story.what_if for word in ("--what-if", changes)]
+    with situation.throttle(bench) as throttle:
+        return bench.doctor(throttle, situation.data, situation.recipe, story.batch, story.step, *situation.options, *more,
+                            "--html", page)
+
+
+def rate(bench, story, situation, expected):
+    more = ("--accelerators", story.gpus) if story.gpus > 1 else ()
+    with situation.throttle(bench) as throttle:
+        return bench.rate(throttle, situation.data, situation.recipe, story.batch, story.step, expected, *situation.options, *more)
+
+
+def idle(samples_per_s, story):
+    return max(0.0, 1 - samples_per_s * story.step / (story.batch * story.gpus))
+
+
+def ladder(answer, needed):
+    rows = ["| limit | samples/s |", "|---|---|"]
+    rows += [f"| {limit['resource']} | {limit['samples_per_s']:,.0f} |" for limit in answer["limits"]]
+    return "\n".join([*rows, f"| the GPUs take | {needed:,.0f} |"])
+
+
+def changes(answer):
+    lines = [f"- {change['change']}: {100 * change['gain']:+.0f}%" for change in answer["changes"][:4]]
+    if answer["useless"]:
+        lines.append(f"- gives nothing: {'; '.join(change['change'] for change in answer['useless'][:3])}")
+    return "\n".join(lines) or "- nothing to change, nothing to buy"
+
+
+def account(story, answer, before, after):
+    needed = story.batch * story.gpus / story.step
+    situation = story.before
+    command = f"stoker doctor {situation.data.replace('s3:', 's3://bucket/')} --recipe {situation.recipe} --batch {story.batch} --step {story.step}"
+    command += f" --gpus {story.gpus}" if story.gpus > 1 else ""
+    command += "".join(f" {option}" for option in situation.options)
+    parts = [f"## {story.title}", story.told, f"```sh\n{command} --html {story.name}.html\n```", f"**{answer['verdict']}**", ladder(answer, needed),
+             changes(answer)]
+    measured = (f"Foretold were {answer['samples_per_s']:,.0f} samples/s with the GPU idle for {100 * answer['gpu_idle']:.0f}% of the time; "
+                f"the run made {before:,.0f}, idle for {100 * idle(before, story):.0f}%.")
+    if after is not None:
+        measured += f" What was done: {story.followed} It then made {after:,.0f}, idle for {100 * idle(after, story):.0f}%."
+    return "\n\n".join([*parts, measured, f"The whole report: [{story.name}.html]({story.name}.html)."])
+
+
+def tell(bench, folder, attempt):
+    """Writes the account and the pages of all stories; returns what was measured, a row each."""
+    make_data(bench)
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    sections, rows = [], []
+    for story in stories():
+        def measure(story=story):
+            answer = diagnose(bench, story, folder / f"{story.name}.html")
+            before = rate(bench, story, story.before, answer["samples_per_s"])
+            after = rate(bench, story, story.after, 2 * before) if story.after else None
+            return answer, before, after
+
+        found = attempt(bench, f"story: {story.title}", measure)
+        if not found:
+            continue
+        answer, before, after = found
+        sections.append(account(story, answer, before, after))
+        rows.append((story.title, answer["verdict"], f"{answer['samples_per_s']:,.0f}", f"{before:,.0f}", f"{after:,.0f}" if after else ""))
+        bench.say(f"{story.title}: {answer['verdict']}; measured {before:,.0f}/s, then {after or 0:,.0f}/s")
+    date = subprocess.run(["date", "--iso-8601"], capture_output=True, text=True, check=True).stdout.strip()
+    head = (f"# Seven stories\n\nWhat the [doctor](../doctor.md) said of seven trainings, and what came of it, on an {cpu_name()} with "
+            f"{len(throttles.os.sched_getaffinity(0))} cores, {date}. The GPUs are emulated, by their steps; disks and links are held back. "
+            f"`./dev bench doctor --only stories --write docs/stories` tells them anew, with its own data.")
+    (folder / "README.md").write_text("\n\n".join([head, *sections]) + "\n")
+    return rows
+
+
+def cpu_name():
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return "unnamed CPU"
