@@ -72,6 +72,15 @@ def synthetic_images(build):
     return data
 
 
+def evict(data):
+    """Takes the files of a folder out of the page cache."""
+    for path in pathlib.Path(data).rglob("*"):
+        if path.is_file():
+            with open(path, "rb") as file:
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
 def warm(data):
     """Brings the files of a folder into the page cache."""
     for path in pathlib.Path(data).rglob("*"):

@@ -13,6 +13,7 @@
 #include "stoker/codec/jpeg/plane_decoder.h"
 #include "stoker/codec/jpeg2000/jpeg2000_testing.h"
 #include "stoker/codec/npy.h"
+#include "stoker/codec/png_testing.h"
 #include "stoker/codec/tiff/tiff_testing.h"
 #include "stoker/format/arrow/arrow_testing.h"
 #include "stoker/format/beton/beton_testing.h"
@@ -327,7 +328,18 @@ void keep_arrays(const Corpus& corpus) {
     std::vector<std::uint8_t> encoded;
     encode_npy(interleaved_view(pixels.data(), 3, 2, channels), encoded);
     corpus.keep("npy", fmt::format("channels_{}", channels), encoded);
+    if (channels == 1) corpus.keep("mask", "array", encoded);
   }
+}
+
+void keep_masks(const Corpus& corpus) {
+  constexpr int kGrey = 0, kColors = 2, kPalette = 3;
+  const TestPng masks[] = {{.name = "grey", .color_type = kGrey},
+                           {.name = "grey_16", .color_type = kGrey, .bit_depth = 16},
+                           {.name = "palette", .color_type = kPalette},
+                           {.name = "palette_2", .color_type = kPalette, .bit_depth = 2, .interlaced = true},
+                           {.name = "colors", .color_type = kColors}};
+  for (const TestPng& mask : masks) corpus.keep("mask", mask.name, make_test_png(mask, 9, 5).bytes);
 }
 
 void keep_rows(const Corpus& corpus) {
@@ -481,8 +493,8 @@ int main(int argc, char** argv) {
         stoker::keep_tfrecords, stoker::keep_parquet,      stoker::keep_zips,      stoker::keep_mds,
         stoker::keep_mds_index, stoker::keep_litdata,      stoker::keep_betons,    stoker::keep_databases,
         stoker::keep_hdf5s,     stoker::keep_lists,        stoker::keep_manifests, stoker::keep_arrays,
-        stoker::keep_rows,      stoker::keep_images,       stoker::keep_tiffs,     stoker::keep_jpeg2000s,
-        stoker::keep_avifs,     stoker::keep_recipes,      stoker::keep_jpegs}) {
+        stoker::keep_masks,     stoker::keep_rows,         stoker::keep_images,    stoker::keep_tiffs,
+        stoker::keep_jpeg2000s, stoker::keep_avifs,        stoker::keep_recipes,   stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

@@ -14,7 +14,7 @@ import tempfile
 import cases
 import stories
 import throttles
-from process import synthetic_images, warm
+from process import evict, synthetic_images, warm
 from table import Figure, report_with_rows, table
 
 SMALL = 20_000
@@ -42,7 +42,6 @@ operators = [
 [[view]]
 name = "label"
 """
-RECIPES = {"aug-heavy": AUGMENTED, "aug-light": AUGMENTED.replace('  { op = "rand_augment" },\n', "")}
 STAGES = ("forecasts", "bottlenecks", "advice", "repeats", "watching", "agreement", "stories")
 
 
@@ -96,10 +95,10 @@ class Bench:
         return throttles.Store(self.build, self.bucket.parent, latency_s, link_bytes_per_s)
 
     def recipe(self, name):
-        if name not in RECIPES:
+        if name != "aug-heavy":
             return name
-        file = self.folder / f"{name}.toml"
-        file.write_text(RECIPES[name])
+        file = self.folder / "aug-heavy.toml"
+        file.write_text(AUGMENTED)
         return file
 
     def doctor(self, throttle, data, recipe, batch, step, *options):
@@ -110,15 +109,16 @@ class Bench:
             raise Failed(f"status {status}: {said.strip().splitlines()[-1]}")
         return answer
 
-    def rate(self, throttle, data, recipe, batch, step, expected, *options):
-        """Samples a second of a run that lasts about RUN_SECONDS if it is as fast as is expected."""
+    def rate(self, throttle, data, recipe, batch, step, expected, *options, later=False):
+        """Samples a second of a run that lasts about RUN_SECONDS if it is as fast as is expected; or of a second epoch."""
         batches = max(RUN_BATCHES_MIN, round(RUN_SECONDS * expected / batch))
+        span = ("--epochs", 2) if later else ("--epochs", 100_000, "--batches", batches)
         status, answer, said = throttles.run(
             throttle, [self.stoker, "run", self.location(data), "--recipe", self.recipe(recipe), "--batch", batch, "--accelerator", step,
-                       *(() if "--tune" in options else ("--tune", "off")), "--epochs", 100_000, "--batches", batches, "--json", *options], PATIENCE_S)
+                       *(() if "--tune" in options else ("--tune", "off")), *span, "--json", *options], PATIENCE_S)
         if status or answer is None:
             raise Failed(f"status {status}: {said.strip().splitlines()[-1]}")
-        return answer["samples_per_s"]
+        return (answer["epoch_reports"][-1] if later else answer)["samples_per_s"]
 
 
 def percent(ratio):
@@ -177,10 +177,11 @@ def forecasts(bench):
 
 def diagnose(bench, case):
     with case.throttle(bench) as throttle:
-        if case.warm and not case.data.startswith("s3:"):
-            warm(bench.path(case.data))
+        if not case.data.startswith("s3:"):
+            (warm if case.warm else evict)(bench.path(case.data))
         answer = bench.doctor(throttle, case.data, case.recipe, case.batch, case.step, *case.options)
-        measured = bench.rate(throttle, case.data, case.recipe, case.batch, case.step, answer["samples_per_s"], *case.options)
+        measured = bench.rate(throttle, case.data, case.recipe, case.batch, case.step, answer["samples_per_s"], *case.options,
+                              later=not case.warm)
     return answer, measured
 
 
@@ -317,7 +318,7 @@ def agreement(bench):
 
 
 def told(bench, folder):
-    rows = stories.tell(bench, folder, lambda name, measure: attempt(bench, name, measure))
+    rows = stories.tell(bench, folder, attempt)
     table("Seven stories", ["story", "verdict", "foretold /s", "measured /s", "after the change /s"], rows)
     bench.rows["stories"] = rows
 

@@ -97,6 +97,11 @@ def disk_of(path):
 
 def disk(path, bytes_per_s=None, reads_per_s=None):
     """What the disk of `path` gives."""
+    return Group(*disk_limits(path, bytes_per_s, reads_per_s))
+
+
+def disk_limits(path, bytes_per_s, reads_per_s):
+    """The same as a group's files."""
     of, v1, v2 = disk_of(path), {}, []
     if bytes_per_s:
         v1["blkio.throttle.read_bps_device"] = f"{of} {bytes_per_s}"
@@ -104,16 +109,13 @@ def disk(path, bytes_per_s=None, reads_per_s=None):
     if reads_per_s:
         v1["blkio.throttle.read_iops_device"] = f"{of} {reads_per_s}"
         v2.append(f"riops={reads_per_s}")
-    return Group({"blkio": v1}, {"io.max": " ".join([of, *v2])})
+    return {"blkio": v1}, {"io.max": " ".join([of, *v2])}
 
 
-def memory(limit_bytes, path=None, disk_bytes_per_s=None):
-    """What processes and their page cache may take; with it, a disk that matters then."""
-    v1, v2 = {"memory": {"memory.limit_in_bytes": limit_bytes}}, {"memory.max": limit_bytes}
-    if disk_bytes_per_s:
-        v1["blkio"] = {"blkio.throttle.read_bps_device": f"{disk_of(path)} {disk_bytes_per_s}"}
-        v2["io.max"] = f"{disk_of(path)} rbps={disk_bytes_per_s}"
-    return Group(v1, v2)
+def memory(limit_bytes, path, bytes_per_s=None, reads_per_s=None):
+    """What processes and their page cache may take; with it, the disk of `path`, which matters then."""
+    group = disk_limits(path, bytes_per_s, reads_per_s)
+    return Group(group[0] | {"memory": {"memory.limit_in_bytes": limit_bytes}}, group[1] | {"memory.max": limit_bytes})
 
 
 class Store(Throttle):

@@ -93,6 +93,12 @@ Recipe with_draw_group(const Recipe& recipe, nb::handle group) {
   return changed;
 }
 
+Recipe with_like(const Recipe& recipe, nb::handle name) {
+  Recipe changed = recipe;
+  changed.like(text_argument("name", name));
+  return changed;
+}
+
 Recipe with_tail(const Recipe& recipe, nb::handle tail) {
   Recipe changed = recipe;
   changed.set_tail(to_string(parse_tail(text_argument("tail", tail))));
@@ -117,6 +123,9 @@ void bind_chain(nb::class_<Recipe>& recipe) {
           "draw_group", &with_draw_group, "group"_a.none(),
           "Views of one group draw the same random numbers; by default a view's group is its name. Copies are put into "
           "group_0,\ngroup_1 and so on.")
+      .def("like", &with_like, "name"_a.none(),
+           "Makes this view a mask of the image of another view: it goes through the same crops, flips and warps. "
+           "Copies go along\nwith name_0, name_1 and so on.")
       .def("set_tail", &with_tail, "tail"_a.none(),
            "What a loader without a tail of its own does with an incomplete last batch: 'drop', 'wrap', 'pad' or "
            "'keep'.")

@@ -15,6 +15,21 @@ constexpr ArgSpec kDecodeArgs[] = {
         "planar|faithful|faithful:12.2|faithful:13", "planar"),
     text_arg("orientation", "apply orients the image by its Exif data", "ignore|apply", "ignore"),
 };
+constexpr ArgSpec kDecodeMaskArgs[] = {
+    text_arg("codes", "index: each pixel is a number, or the index of a colour; rgb: red + 256 green + 65,536 blue",
+             "index|rgb", "index"),
+    text_arg("classes",
+             "stored: the class is the pixel's number; from_one: one less, and 0 is none; cityscapes: the 19 that are "
+             "evaluated",
+             "stored|from_one|cityscapes", "stored"),
+    {.name = "fill",
+     .type = ArgType::kInteger,
+     .doc = "the class of padding, and of pixels that have none",
+     .numbers = {255},
+     .min = -1e6,
+     .max = 1e6},
+    text_arg("dtype", "what the output holds", "u8|i64", "u8"),
+};
 constexpr ArgSpec kResizeArgs[] = {size_arg("the short side's length, or [height, width]"), filter_arg()};
 constexpr ArgSpec kCropArgs[] = {integer_arg("x", "left column", 0), integer_arg("y", "top row", 0),
                                  integer_arg("width", "columns", 1), integer_arg("height", "rows", 1)};
@@ -277,6 +292,8 @@ constexpr OperatorSpec kAfterPictures[] = {
      "d = [20, 20] | d = [40, 40] | d = [40, 40], rotate = 45 | d = [80, 80], ratio = 0.3"},
     {"cast", "sets the tensor's element type", &apply_cast, kCastArgs},
     {"layout", "sets the tensor's layout", &apply_layout, kLayoutArgs},
+    {"decode_mask", "decodes a picture of classes, which goes where its image goes, without mixing them",
+     &apply_decode_mask, kDecodeMaskArgs},
     {"json_number", "takes a number from a JSON field: a label, a target", &apply_json_number, kJsonNumberArgs},
     {"digest",
      "takes the length of a field in bytes, and their XXH3-64: for data that are only to be read",

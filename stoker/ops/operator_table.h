@@ -15,6 +15,7 @@
 #include "stoker/ops/decode_options.h"
 #include "stoker/ops/geometry.h"
 #include "stoker/ops/json_number.h"
+#include "stoker/ops/mask_options.h"
 #include "stoker/ops/mix.h"
 #include "stoker/ops/one_hot.h"
 #include "stoker/ops/operator_call.h"
@@ -52,6 +53,7 @@ using PictureFunction = std::unique_ptr<PictureOperator> (*)(const OperatorCall&
 using ColorFunction = void (*)(const OperatorCall&, ColorChain&);
 using EraseFunction = std::unique_ptr<EraseOperator> (*)(const OperatorCall&);
 using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
+using MaskFunction = void (*)(const OperatorCall&, MaskOptions&);
 using NumberFunction = void (*)(const OperatorCall&, FieldNumber&);
 using LabelFunction = void (*)(const OperatorCall&, OneHot&);
 using BatchFunction = std::unique_ptr<BatchOperator> (*)(const OperatorCall&);
@@ -62,10 +64,10 @@ struct OperatorSpec {
   std::string_view name;
   std::string_view doc;
   /// The alternative is the family, and families come in this order within a view: those of images up to format, or
-  /// number and label. A combination is of the family of its operators. Those that make several views stand in no view,
-  /// and the batch's belong to none.
+  /// mask, or number and label. A combination is of the family of its operators. Those that make several views stand in
+  /// no view, and the batch's belong to none.
   std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, EraseFunction, FormatFunction,
-               NumberFunction, LabelFunction, CombinationFunction, ViewsFunction, BatchFunction>
+               MaskFunction, NumberFunction, LabelFunction, CombinationFunction, ViewsFunction, BatchFunction>
       function;
   std::span<const ArgSpec> args;
   /// Arguments that show what it does, as in a recipe, from weak to strong: "degrees = 10 | degrees = 30". Empty where
@@ -74,7 +76,8 @@ struct OperatorSpec {
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "picture", "color", "erase", "format", "number", "label", "combination", "views", "batch".
+/// "decode", "geometry", "picture", "color", "erase", "format", "mask", "number", "label", "combination", "views",
+/// "batch".
 std::string_view family_name(const OperatorSpec& spec);
 /// The stage that operators of its family are a part of; numbers, labels, combinations, views and the batch's have
 /// none.

@@ -1,5 +1,6 @@
 #include "stoker/plan/cpu_executor.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -40,14 +41,37 @@ class CpuExecutor::Timer {
 // Lays out the work of all images, and waits for the memory that they take.
 void CpuExecutor::begin(const SampleInput& sample, bool for_device, Timer& timer) {
   images_->begin(sample, for_device);
-  if (gate_ && !images_->decodes().empty()) timer.waited(gate_->enter(images_->memory()));
+  if (gate_ && !images_->decodes().empty()) timer.waited(gate_->enter(images_->memory() + mask_memory(sample)));
+}
+
+// One after another.
+std::uint64_t CpuExecutor::mask_memory(const SampleInput& sample) const {
+  std::uint64_t most = 0;
+  for (const ViewPlan& view : plan_.views()) {
+    if (view.kind != ViewKind::kMask) continue;
+    most = std::max(most, masks_->memory(sample.fields[static_cast<std::size_t>(view.field)]));
+  }
+  return most;
+}
+
+void CpuExecutor::write_masks(const SampleInput& sample, const OutputPlaces& place, Timer& timer) {
+  bool any = false;
+  for (std::size_t i = 0; i < plan_.views().size(); ++i) {
+    const ViewPlan& view = plan_.views()[i];
+    if (view.kind != ViewKind::kMask) continue;
+    any = true;
+    const ImageCourse course = images_->stages(view.like).course();
+    masks_->write(view.mask, sample.fields[static_cast<std::size_t>(view.field)], course,
+                  place(i, Plan::mask_shape_of(course.size)));
+  }
+  if (any) timer.was(stage_run(StageSide::kCpu, Stage::kGeometry, Stage::kColor));
 }
 
 // Before the images: a sample that turns out to be bad by a number has had no memory or room for them.
 void CpuExecutor::write_scalars(const SampleInput& sample, const OutputPlaces& place) const {
   for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
-    if (view.kind != ViewKind::kImage) write_number(view, sample, place(i, Plan::number_shape_of(view)));
+    if (view.is_plain()) write_number(view, sample, place(i, Plan::number_shape_of(view)));
   }
 }
 
@@ -60,6 +84,7 @@ void CpuExecutor::run(const SampleInput& sample, const OutputPlaces& place) {
   write_scalars(sample, place);
   Timer timer(counts_, *images_);
   begin(sample, false, timer);
+  write_masks(sample, place, timer);
   for (const SharedDecode& decode : images_->decodes()) write_tensors(decode, place, timer);
 }
 
@@ -80,6 +105,7 @@ void CpuExecutor::run(const SampleInput& sample, DeviceBatch& batch, int slot) {
   write_scalars(sample, place);
   Timer timer(counts_, *images_);
   begin(sample, batch.crosses_as() != ImageForm::kFinished, timer);
+  write_masks(sample, place, timer);
   for (const SharedDecode& decode : images_->decodes()) {
     if (batch.crosses_as() == ImageForm::kFinished) {
       write_tensors(decode, place, timer);

@@ -12,8 +12,8 @@ void ImageStages::begin(const ViewPlan& view, const CodedImage& image, const Sam
   work_.image = &image;
   work_.orientation = options.apply_orientation ? facts.orientation : Orientation{1};
   const bool sides_exchanged = turn_of(work_.orientation).transpose;
-  sampling_ = view.image.draw(
-      sides_exchanged ? ImageSize{facts.height, facts.width} : ImageSize{facts.width, facts.height}, draw);
+  upright_ = sides_exchanged ? ImageSize{facts.height, facts.width} : ImageSize{facts.width, facts.height};
+  sampling_ = view.image.draw(upright_, draw);
   if (!for_device) sampling_.shorten();
   work_.map = sampling_.map;
   work_.size = sampling_.size;
@@ -40,6 +40,13 @@ bool ImageStages::may_share_with(const ImageStages& other) const {
   const bool both_planar = path_ == &planar_ && other.path_ == &other.planar_;
   const bool both_rgb = path_ == &rgb_ && other.path_ == &other.rgb_;
   return work_.image == other.work_.image && work_.orientation == other.work_.orientation && (both_planar || both_rgb);
+}
+
+ImageCourse ImageStages::course() const {
+  return {.image = upright_,
+          .map = sampling_.map,
+          .size = sampling_.size,
+          .steps = has_picture() ? steps_.all() : std::span<const PictureStep>()};
 }
 
 std::uint64_t ImageStages::picture_memory() const { return has_picture() ? picture_layout().bytes : 0; }

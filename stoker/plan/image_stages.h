@@ -1,6 +1,7 @@
 // The stages of a view on one image.
 #pragma once
 
+#include "stoker/plan/mask_stage.h"
 #include "stoker/plan/planar_path.h"
 #include "stoker/plan/rgb_path.h"
 
@@ -36,6 +37,8 @@ class ImageStages {
   void color(ImageView resized, std::uint8_t* out);
   /// Stages 2 and 3, in one pass unless there are operators on pictures: the same bits.
   void transform(std::uint8_t* out);
+  /// Where the image goes, for masks that go with it.
+  ImageCourse course() const;
   /// The steps that begin the view's operators on pictures: those of warps before the last operators of geometry.
   std::span<const PictureStep> first_steps() const { return sampling_.steps(); }
   /// What operators on pictures take of memory, and what they take at most, whatever warps are drawn, in a batch of the
@@ -54,6 +57,7 @@ class ImageStages {
   RgbPath rgb_;
   PlanarPath planar_;
   ImageWork work_;
+  ImageSize upright_;
   PixelPath* path_ = nullptr;  // one of the two
   WarpedSampling sampling_{};
   PictureSteps steps_;

@@ -81,6 +81,12 @@ MixStep step_of(const OperatorCall& call, std::uint64_t stream, int distance, co
                .distance = distance,
                .images = images_of(call, views)};
   step.group = step.op->group();
+  for (const ViewPlan& view : views) {
+    if (view.kind != ViewKind::kMask) continue;
+    if (std::find(step.images.begin(), step.images.end(), view.like) == step.images.end()) continue;
+    fail(ErrorKind::kUsage, "view '{}' is a mask of view '{}', and masks cannot be mixed", view.name,
+         views[view.like].name);
+  }
   for (const std::size_t view : step.images) size_of_images(views[view]);
   return step;
 }
@@ -92,7 +98,7 @@ bool is_label(const ViewPlan& view) {
 // Labels in float32 are mixed as they are.
 void find_labels(const std::vector<ViewPlan>& views, MixProgram& program, std::vector<std::size_t>& whole) {
   for (std::size_t i = 0; i < views.size(); ++i) {
-    const bool soft = views[i].one_hot.classes > 0 || (is_label(views[i]) && views[i].number_type() == DType::kF32);
+    const bool soft = views[i].one_hot.classes > 0 || (is_label(views[i]) && views[i].plain_type() == DType::kF32);
     if (soft) {
       program.soft.push_back(i);
     } else if (is_label(views[i])) {

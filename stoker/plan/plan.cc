@@ -12,6 +12,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/isa.h"
+#include "stoker/base/spelling.h"
 #include "stoker/ops/operator_table.h"
 
 namespace stoker {
@@ -61,9 +62,14 @@ void check_erase(const ViewPlan& plan) {
   }
 }
 
-bool is_number(const View& view) {
+template <class Function>
+bool begins_with(const View& view) {
   return !view.operators.empty() &&
-         std::holds_alternative<NumberFunction>(find_operator(view.operators.front().name).function);
+         std::holds_alternative<Function>(find_operator(view.operators.front().name).function);
+}
+
+bool makes_image(const View& view) {
+  return view.field != "label" && !begins_with<NumberFunction>(view) && !begins_with<MaskFunction>(view);
 }
 
 // What follows a number: nothing, or the vector that it becomes.
@@ -73,7 +79,7 @@ void compile_label(const View& view, std::span<const OperatorCall> operators, Vi
   if (!function || operators.size() > 1) {
     fail(ErrorKind::kUsage, "view '{}': labels and other numbers take no operator but one_hot", view.name);
   }
-  if (plan.number_type() != DType::kI64) {
+  if (plan.plain_type() != DType::kI64) {
     fail(ErrorKind::kUsage, "view '{}': one_hot takes whole numbers: leave out dtype='f32'", view.name);
   }
   (*function)(operators.front(), plan.one_hot);
@@ -84,6 +90,7 @@ void compile_label(const View& view, std::span<const OperatorCall> operators, Vi
 Plan::Plan(Recipe recipe) : recipe_(std::move(recipe)) {
   ensure_isa();  // workers have nobody to tell
   for (const View& view : recipe_.views()) compile(view);
+  join_masks();
   mixing_ = compile_mixing(recipe_.batch(), views_);
 }
 
@@ -99,8 +106,10 @@ void Plan::compile(const View& view) {
   const auto field = std::find(fields_.begin(), fields_.end(), view.field);
   plan.field = static_cast<int>(field - fields_.begin());
   if (field == fields_.end()) fields_.push_back(view.field);
-  if (is_number(view)) {
+  if (begins_with<NumberFunction>(view)) {
     compile_number(view, plan);
+  } else if (begins_with<MaskFunction>(view)) {
+    compile_mask(view, plan);
   } else {
     compile_image(view, plan);
   }
@@ -119,6 +128,51 @@ void Plan::compile_number(const View& view, ViewPlan& plan) {
   }
   plan.kind = ViewKind::kDigest;
   if (!others.empty()) fail(ErrorKind::kUsage, "view '{}': nothing can follow {}", view.name, call.name);
+}
+
+void Plan::compile_mask(const View& view, ViewPlan& plan) {
+  plan.kind = ViewKind::kMask;
+  if (view.operators.size() > 1) {
+    fail(ErrorKind::kUsage, "view '{}': {} cannot follow decode_mask: the mask goes where its image goes", view.name,
+         view.operators[1].name);
+  }
+  if (view.like.empty()) {
+    fail(ErrorKind::kUsage,
+         "view '{}': a mask belongs to an image: name its view, by like = \"image\", in Python .like(\"image\")",
+         view.name);
+  }
+  const OperatorCall& call = view.operators.front();
+  try {
+    std::get<MaskFunction>(find_operator(call.name).function)(call, plan.mask);
+  } catch (const Error& error) {
+    throw error.with_context(fmt::format("view '{}': {}", view.name, brief(call)));
+  }
+}
+
+/// Finds the images of the masks, which may be views before them or after them.
+void Plan::join_masks() {
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    ViewPlan& view = views_[i];
+    const std::string& like = recipe_.views()[i].like;
+    if (view.kind != ViewKind::kMask) {
+      if (like.empty()) continue;
+      fail(ErrorKind::kUsage, "view '{}': only a view that begins with decode_mask can be like another", view.name);
+    }
+    std::vector<std::string> images;
+    for (std::size_t other = 0; other < views_.size(); ++other) {
+      if (views_[other].kind != ViewKind::kImage) continue;
+      images.push_back(views_[other].name);
+      if (images.back() == like) view.like = other;
+    }
+    if (std::find(images.begin(), images.end(), like) == images.end()) {
+      fail(ErrorKind::kUsage, "view '{}': no view '{}' makes an image{}", view.name, like, did_you_mean(like, images));
+    }
+    if (views_[view.like].image.picture.bounds().kept > 0) {
+      fail(ErrorKind::kUsage,
+           "view '{}': view '{}' blends pictures that were moved differently (aug_mix), and no mask can follow it",
+           view.name, like);
+    }
+  }
 }
 
 void Plan::compile_image(const View& view, ViewPlan& plan) {
@@ -165,6 +219,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(ColorFunction function) const { function(call, color); }
       void operator()(EraseFunction function) const { image.erase.append(function(call), stream); }
       void operator()(FormatFunction function) const { function(call, format); }
+      void operator()(MaskFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it must be the view's first operator"); }
       void operator()(LabelFunction) const { fail(ErrorKind::kUsage, "it takes labels and other whole numbers"); }
       void operator()(CombinationFunction) const {}  // never comes: the members of a combination have a family
@@ -197,8 +252,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       }
     }
   }
-  const bool several = std::count_if(recipe_.views().begin(), recipe_.views().end(),
-                                     [](const View& v) { return v.field != "label" && !is_number(v); }) > 1;
+  const bool several = std::count_if(recipe_.views().begin(), recipe_.views().end(), makes_image) > 1;
   for (StageSpec& stage : stages) {
     if (several) stage.name = fmt::format("{}.{}", view.name, stage.name);
     stages_.push_back(std::move(stage));
@@ -213,14 +267,15 @@ std::optional<ImageSize> Plan::output_size(const ViewPlan& view) {
   }
 }
 
-DType ViewPlan::number_type() const {
+DType ViewPlan::plain_type() const {
+  if (kind == ViewKind::kMask) return mask.dtype;
   if (kind == ViewKind::kShare || one_hot.classes > 0) return DType::kF32;
   return kind == ViewKind::kNumber ? number.dtype : DType::kI64;
 }
 
 OutputSpec Plan::output_of(const ViewPlan& view, const Shape& shape) {
   if (view.kind == ViewKind::kImage) return {view.name, view.image.format.dtype, shape, view.image.format.layout};
-  return {view.name, view.number_type(), shape};
+  return {view.name, view.plain_type(), shape};
 }
 
 Shape Plan::number_shape_of(const ViewPlan& view) {
@@ -245,18 +300,19 @@ Shape Plan::image_shape_of(const ViewPlan& view, ImageSize size) {
 std::vector<OutputSpec> Plan::outputs() const {
   std::vector<OutputSpec> outputs;
   for (const ViewPlan& view : views_) {
-    if (view.kind != ViewKind::kImage) {
+    const bool is_mask = view.kind == ViewKind::kMask;
+    if (view.is_plain()) {
       outputs.push_back(output_of(view, number_shape_of(view)));
       continue;
     }
-    const std::optional<ImageSize> size = output_size(view);
+    const std::optional<ImageSize> size = output_size(is_mask ? views_[view.like] : view);
     if (!size) {
       fail(ErrorKind::kUsage,
            "view '{}': its size depends on the image, so samples cannot form a batch; add center_crop or "
            "resize=[height, width]",
            view.name);
     }
-    outputs.push_back(output_of(view, image_shape_of(view, *size)));
+    outputs.push_back(output_of(view, is_mask ? mask_shape_of(*size) : image_shape_of(view, *size)));
   }
   return outputs;
 }
@@ -265,8 +321,11 @@ std::vector<OutputSpec> Plan::outputs(const SampleDraw& sample) const {
   std::vector<OutputSpec> outputs = this->outputs();
   for (std::size_t i = 0; i < views_.size(); ++i) {
     const ViewPlan& view = views_[i];
-    if (view.kind != ViewKind::kImage || !view.image.geometry.size_varies()) continue;
-    outputs[i] = output_of(view, image_shape_of(view, *view.image.geometry.output_size(sample)));
+    const bool is_mask = view.kind == ViewKind::kMask;
+    const ViewPlan& sized = is_mask ? views_[view.like] : view;
+    if (sized.kind != ViewKind::kImage || !sized.image.geometry.size_varies()) continue;
+    const ImageSize size = *sized.image.geometry.output_size(sample);
+    outputs[i] = output_of(view, is_mask ? mask_shape_of(size) : image_shape_of(view, size));
   }
   return outputs;
 }

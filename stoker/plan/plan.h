@@ -13,6 +13,7 @@
 #include "stoker/ops/erase/erase_operator.h"
 #include "stoker/ops/geometry.h"
 #include "stoker/ops/json_number.h"
+#include "stoker/ops/mask_options.h"
 #include "stoker/ops/one_hot.h"
 #include "stoker/ops/picture/picture_operator.h"
 #include "stoker/ops/picture/source_warp.h"
@@ -45,6 +46,7 @@ struct ImageProgram {
 
 enum class ViewKind : std::uint8_t {
   kImage,
+  kMask,  // of an image: its pixels' classes
   kLabel,
   kNumber,
   kShare,   // what a sample's own label weighs: 1, before samples are mixed
@@ -54,14 +56,18 @@ enum class ViewKind : std::uint8_t {
 struct ViewPlan {
   std::string name;
   ViewKind kind = ViewKind::kImage;
-  int field = -1;      // which of Plan::fields() it reads; -1 for labels and shares
-  ImageProgram image;  // of kind kImage
-  JsonNumber number;   // of kind kNumber
-  OneHot one_hot;      // what a whole number becomes
+  int field = -1;        // which of Plan::fields() it reads; -1 for labels and shares
+  ImageProgram image;    // of kind kImage
+  MaskOptions mask;      // of kind kMask,
+  std::size_t like = 0;  // and the number of the view with its image
+  JsonNumber number;     // of kind kNumber
+  OneHot one_hot;        // what a whole number becomes
 
   /// Of a view that is not an image.
-  DType number_type() const;
+  DType plain_type() const;
   bool is_number() const { return kind == ViewKind::kLabel || kind == ViewKind::kNumber; }
+  /// Neither an image nor a mask: its value does not depend on where an image went.
+  bool is_plain() const { return kind != ViewKind::kImage && kind != ViewKind::kMask; }
 };
 
 /// A stage of one view (ops/stage.h): a group of operators, the unit that runs on the CPU or on the device.
@@ -101,7 +107,9 @@ class Plan {
   static OutputSpec output_of(const ViewPlan& view, const Shape& shape);
   /// The shape of an image that comes out in this size. Throws kLimit, naming the view, if that is too large.
   static Shape image_shape_of(const ViewPlan& view, ImageSize size);
-  /// The shape of the value of a view that is not an image.
+  /// The shape of a mask whose image comes out in this size.
+  static Shape mask_shape_of(ImageSize size) { return {size.height, size.width}; }
+  /// The shape of the value of a view that is neither image nor mask.
   static Shape number_shape_of(const ViewPlan& view);
   /// The size of all images of a view, or where batches have several sizes, the bound of them; nullopt where it depends
   /// on the image. Throws kLimit, naming the view.
@@ -110,7 +118,9 @@ class Plan {
  private:
   void compile(const View& view);
   void compile_image(const View& view, ViewPlan& plan);
+  static void compile_mask(const View& view, ViewPlan& plan);
   void compile_number(const View& view, ViewPlan& plan);
+  void join_masks();
 
   Recipe recipe_;
   std::vector<ViewPlan> views_;

@@ -134,6 +134,13 @@ Recipe& Recipe::draw_group(std::string_view group) {
   return *this;
 }
 
+Recipe& Recipe::like(std::string_view name) {
+  for (std::size_t i = 0; i < current_.size(); ++i) {
+    views_[current_[i]].like = are_copies_ ? copy_name(name, i) : owned(name);
+  }
+  return *this;
+}
+
 Recipe& Recipe::set_tail(std::string_view tail) {
   tail_ = to_string(parse_tail(tail));
   return *this;
@@ -256,6 +263,11 @@ Recipe& Recipe::five_crop(int size) { return add({"five_crop", {{"size", double(
 
 Recipe& Recipe::ten_crop(int size, std::string_view axis) {
   return add({"ten_crop", {{"size", double(size)}, {"axis", owned(axis)}}});
+}
+
+Recipe& Recipe::decode_mask(std::string_view codes, std::string_view classes, int fill, std::string_view dtype) {
+  return add({"decode_mask",
+              {{"codes", owned(codes)}, {"classes", owned(classes)}, {"fill", double(fill)}, {"dtype", owned(dtype)}}});
 }
 
 Recipe& Recipe::json_number(std::string_view key, std::string_view dtype) {

@@ -112,13 +112,14 @@ void check_unique(const toml::node& node, const std::vector<View>& views, std::s
 }
 
 View view_of(const toml::table& table) {
-  check_keys(table, {"name", "field", "copies", "draw_group", "operators"});
+  check_keys(table, {"name", "field", "copies", "draw_group", "like", "operators"});
   const toml::node* name = table.get("name");
   if (!name) refuse(table, "a view needs a name");
   View view{text_of(*name, "name"), {}, {}};
   const toml::node* field = table.get("field");
   view.field = field ? text_of(*field, "field") : view.name;
   if (const toml::node* group = table.get("draw_group")) view.draw_group = text_of(*group, "draw_group");
+  if (const toml::node* like = table.get("like")) view.like = text_of(*like, "like");
   return view;
 }
 
@@ -204,6 +205,7 @@ Recipe Recipe::from_toml(std::string_view text) {
     at_line_of(node, [&] {
       recipe.view(view.name, view.field, copies);
       if (!view.draw_group.empty()) recipe.draw_group(view.draw_group);
+      if (!view.like.empty()) recipe.like(view.like);
     });
     if (const toml::node* operators = node.as_table()->get("operators")) add_calls(*operators, false, recipe);
   }
@@ -222,6 +224,7 @@ std::string Recipe::to_toml() const {
   for (const View& view : views_) {
     text += fmt::format("\n[[view]]\nname = \"{}\"\nfield = {}\n", view.name, toml_quoted(view.field));
     if (!view.draw_group.empty()) text += fmt::format("draw_group = {}\n", toml_quoted(view.draw_group));
+    if (!view.like.empty()) text += fmt::format("like = {}\n", toml_quoted(view.like));
     text += "operators = " + calls_text(view.operators);
   }
   return text;

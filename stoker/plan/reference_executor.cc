@@ -6,6 +6,7 @@
 #include "stoker/codec/plain_decode.h"
 #include "stoker/ops/pass_order.h"
 #include "stoker/ops/taps.h"
+#include "stoker/plan/reference_mask.h"
 #include "stoker/plan/reference_picture.h"
 #include "stoker/plan/reference_planar.h"
 #include "stoker/tensor/orientation.h"
@@ -239,11 +240,29 @@ Finished run_image(const ImageProgram& program, Bytes encoded, const DecodeLimit
 
 }  // namespace
 
+void ReferenceExecutor::write_mask(const ViewPlan& view, const SampleInput& sample, std::size_t output,
+                                   const OutputPlaces& place) const {
+  const ViewPlan& like = plan_.views()[view.like];
+  const ImageFacts facts = AnyImageDecoder(limits_).read_facts(sample.fields[static_cast<std::size_t>(like.field)]);
+  const bool turned = turn_of(like.image.decode.apply_orientation ? facts.orientation : Orientation{1}).transpose;
+  const ImageSize image = turned ? ImageSize{facts.height, facts.width} : ImageSize{facts.width, facts.height};
+  const WarpedSampling sampling = like.image.draw(image, sample.draw);
+  PictureSteps steps;
+  like.image.picture.draw(sampling.size, sample.draw, steps, sampling.steps());
+  reference_mask(view.mask, sample.fields[static_cast<std::size_t>(view.field)], limits_,
+                 {.image = image, .map = sampling.map, .size = sampling.size, .steps = steps.all()},
+                 place(output, Plan::mask_shape_of(sampling.size)));
+}
+
 void ReferenceExecutor::run(const SampleInput& sample, const OutputPlaces& place) {
   for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
-    if (view.kind != ViewKind::kImage) {
+    if (view.is_plain()) {
       write_number(view, sample, place(i, Plan::number_shape_of(view)));
+      continue;
+    }
+    if (view.kind == ViewKind::kMask) {
+      write_mask(view, sample, i, place);
       continue;
     }
     const Bytes encoded = sample.fields[static_cast<std::size_t>(view.field)];

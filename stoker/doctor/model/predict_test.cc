@@ -132,6 +132,8 @@ TEST(Predict, DirectReadsNeverFindPages) {
   EXPECT_EQ(predict(facts).miss_share, 0);
   facts.run.direct = true;
   EXPECT_EQ(predict(facts).miss_share, 1);
+  facts.data.layout = "loose";
+  EXPECT_EQ(predict(facts).miss_share, 0) << "shards are read past the page cache, files are not";
 }
 
 TEST(Predict, DirectReadsFindEntryPointsInThePageCache) {

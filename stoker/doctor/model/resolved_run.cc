@@ -101,12 +101,12 @@ class Resolver {
     const DataFacts& data = facts_.data;
     run_.bytes = data.read_bytes;
     run_.requests = data.requests > 0 ? data.requests : 1;
-    if (facts_.run.direct && !facts_.store) {  // an index is read by way of the page cache, which then has it
+    const bool loose = change_.layout.value_or(data.layout) == "loose";
+    run_.opens = loose ? 1 : 0;
+    if (direct() && !facts_.store) {  // an index is read by way of the page cache, which then has it
       run_.bytes -= data.index_bytes;
       run_.requests -= data.index_requests;
     }
-    const bool loose = change_.layout.value_or(data.layout) == "loose";
-    run_.opens = loose ? 1 : 0;
     if (loose) {
       run_.requests = std::max(1.0, run_.requests);
     } else if (data.layout == "loose") {
@@ -123,6 +123,9 @@ class Resolver {
       assume("in a global order each sample is a read of its own");
     }
   }
+
+  // Loose files are never read past the page cache.
+  bool direct() const { return facts_.run.direct && run_.opens == 0; }
 
   double memory() const { return static_cast<double>(change_.memory_bytes.value_or(facts_.machine.memory_bytes)); }
 
@@ -189,7 +192,7 @@ class Resolver {
       if (!facts_.store) std::swap(run_.first.page, run_.first.disk);
       return;
     }
-    if (facts_.run.direct || on_disk <= 0) return;
+    if (direct() || on_disk <= 0) return;
     const double left = kFreeForPages * memory() - run_.loader_bytes - kept_bytes;
     const double part = cached_part(left, on_disk * facts_.data.bytes);
     later.page = on_disk * hits_of_page_cache(part);

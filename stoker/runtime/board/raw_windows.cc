@@ -24,7 +24,7 @@ bool holds_pixels(const SampleField& field, const ImageFacts& facts) {
 
 RawWindows::RawWindows(const Plan& plan) : plan_(&plan), images_alone_(plan.fields().size(), true) {
   for (const ViewPlan& view : plan.views()) {
-    if (view.kind == ViewKind::kNumber) images_alone_[static_cast<std::size_t>(view.field)] = false;
+    if (view.kind != ViewKind::kImage && view.field >= 0) images_alone_[static_cast<std::size_t>(view.field)] = false;
   }
 }
 

@@ -5,7 +5,7 @@
 namespace stoker {
 
 StageProbe::StageProbe(const Plan& plan, const DecodeLimits& limits)
-    : plan_(plan), images_(plan, limits), views_(plan.views().size()) {}
+    : plan_(plan), images_(plan, limits), views_(plan.views().size()), masks_(limits) {}
 
 // Views that share a decode go on from it one after another; it counts as the first one's.
 void StageProbe::measure_images(const SampleInput& sample) {
@@ -40,15 +40,27 @@ void StageProbe::measure_images(const SampleInput& sample) {
   }
 }
 
+void StageProbe::measure_masks(const SampleInput& sample) {
+  for (const ViewPlan& view : plan_.views()) {
+    if (view.kind != ViewKind::kMask) continue;
+    const std::int64_t began = now_ns();
+    const ImageCourse course = images_.stages(view.like).course();
+    mask_.resize(Plan::output_of(view, Plan::mask_shape_of(course.size)).bytes_per_sample());
+    masks_.write(view.mask, sample.fields[static_cast<std::size_t>(view.field)], course, mask_);
+    views_[view.like].last[1].ns += now_ns() - began;
+  }
+}
+
 void StageProbe::measure(const SampleInput& sample) {
   const std::int64_t began = now_ns();
   // Numbers cost next to nothing, but a sample may be bad by them.
   for (const ViewPlan& view : plan_.views()) {
-    if (view.kind == ViewKind::kImage) continue;
+    if (!view.is_plain()) continue;
     number_.resize(Plan::output_of(view, Plan::number_shape_of(view)).bytes_per_sample());
     write_number(view, sample, number_);
   }
   measure_images(sample);
+  measure_masks(sample);
   ++samples_;
   for (View& view : views_) {
     for (std::size_t i = 0; i < kStages.size(); ++i) {

@@ -66,7 +66,7 @@ std::optional<FoundCredentials> find_credentials(const CredentialWorld& world, c
 /// The same for Google Cloud Storage, by the HMAC keys that its tools read.
 std::optional<FoundCredentials> find_gs_credentials(const Environment& environment);
 
-/// The region that the environment or the profile names; nothing if neither does.
+/// The region that the environment or the profile names; nothing if neither does. Throws kUsage for what cannot be one.
 std::optional<std::string> region_of(const Environment& environment, const AwsProfile& profile);
 
 /// Keys that are fetched anew before they expire.

@@ -34,12 +34,15 @@ bool fits_host(std::string_view bucket) {
                      [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
 }
 
+bool is_blank(char c) { return static_cast<unsigned char>(c) <= ' ' || c == 0x7F; }
+
 }  // namespace
 
 std::string checked_endpoint(std::string url, std::string_view setting) {
   while (url.ends_with('/')) url.pop_back();
   const std::size_t host = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
-  if (host == 0 || host == url.size() || url.find_first_of("/?#@", host) != std::string::npos) {
+  if (host == 0 || host == url.size() || url.find_first_of("/?#@", host) != std::string::npos ||
+      std::any_of(url.begin(), url.end(), is_blank)) {
     fail(ErrorKind::kUsage, "{} must be a URL such as \"https://host:port\", without a path or a password", setting);
   }
   return url;

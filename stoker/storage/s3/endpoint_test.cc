@@ -1,5 +1,6 @@
 #include "stoker/storage/s3/endpoint.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -30,9 +31,22 @@ TEST(S3Endpoint, IsThatOfTheRegion) {
   EXPECT_EQ(usual.path("data", "a b"), "/a b");
   EXPECT_EQ(s3_endpoint(variables({{"AWS_REGION", "eu-west-1"}}), kEmpty, "data").url_of("data", ""),
             "https://data.s3.eu-west-1.amazonaws.com/");
-  EXPECT_EQ(s3_endpoint(variables({}), profile_of({{"region", "us-west-2"}}), "data").region, "us-west-2");
+  EXPECT_EQ(s3_endpoint(variables({{"AWS_REGION", ""}}), profile_of({{"region", "us-west-2"}}), "data").region,
+            "us-west-2");
   EXPECT_EQ(s3_endpoint(variables({{"AWS_DEFAULT_REGION", "ap-south-1"}}), profile_of({{"region", "x"}}), "d").region,
             "ap-south-1");
+}
+
+TEST(S3Endpoint, RefusesARegionThatNoHostCanHave) {
+  for (const char* const region : {"= eu-west-1", "a/b", "eu west", "x\n", "a@b"}) {
+    const Error error = error_of([&] { s3_endpoint(variables({{"AWS_REGION", region}}), kEmpty, "data"); });
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << region;
+    EXPECT_THAT(error.message(), ::testing::HasSubstr("a region is named like us-east-1")) << region;
+    EXPECT_EQ(error_of([&] {
+                s3_endpoint(variables({}), profile_of({{"region", region}}), "data");
+              }).kind(),
+              ErrorKind::kUsage);
+  }
 }
 
 TEST(S3Endpoint, PutsNamesThatNoCertificateFitsIntoThePath) {
@@ -65,7 +79,8 @@ TEST(S3Endpoint, PrefersTheSettingThatIsMoreSpecial) {
 }
 
 TEST(S3Endpoint, RefusesWhatIsNotTheUrlOfAHost) {
-  for (const char* url : {"localhost:9000", "ftp://a", "http://", "http://a/path", "http://user:secret@a"}) {
+  for (const char* url :
+       {"localhost:9000", "ftp://a", "http://", "http://a/path", "http://user:secret@a", "http://a b"}) {
     const Error error = error_of([&] { s3_endpoint(variables({{"AWS_ENDPOINT_URL", url}}), kEmpty, "data"); });
     EXPECT_EQ(error.message(),
               "AWS_ENDPOINT_URL must be a URL such as \"https://host:port\", without a path or a password");

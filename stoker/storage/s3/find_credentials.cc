@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "stoker/base/error.h"
+#include "stoker/base/escaped.h"
 #include "stoker/storage/s3/credentials.h"
 #include "stoker/storage/s3/iso_time.h"
 
@@ -304,13 +305,26 @@ Found from_profile(const CredentialWorld& world, const AwsProfile& profile, int 
   return std::nullopt;
 }
 
+/// It becomes a part of a host's name, and of signatures.
+std::string checked_region(std::string region) {
+  const auto is_usual = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
+  };
+  if (!std::all_of(region.begin(), region.end(), is_usual)) {
+    fail(ErrorKind::kUsage, "the region '{}' cannot be one: a region is named like us-east-1", escaped(region));
+  }
+  return region;
+}
+
 }  // namespace
 
 std::optional<std::string> region_of(const Environment& environment, const AwsProfile& profile) {
   for (const std::string_view variable : {"AWS_REGION", "AWS_DEFAULT_REGION"}) {
-    if (auto region = environment(variable)) return region;
+    if (auto region = environment(variable); region && !region->empty()) return checked_region(*std::move(region));
   }
-  return profile.get("region");
+  if (auto region = profile.get("region"); region && !region->empty()) return checked_region(*std::move(region));
+  return std::nullopt;
 }
 
 Found find_credentials(const CredentialWorld& world, const AwsProfile& profile) {
