@@ -332,6 +332,20 @@ void keep_arrays(const Corpus& corpus) {
   }
 }
 
+void keep_boxes(const Corpus& corpus) {
+  constexpr std::string_view kCoco =
+      R"({"annotations": [{"bbox": [1, 2.5, 30, 40], "category_id": 3, "iscrowd": 0, "segmentation": [[1, 2, 3, 4]]},
+ {"category_id": 7, "bbox": [0, 0, 9e3, 1e-3], "iscrowd": 1}]})";
+  constexpr std::string_view kVoc = R"(<?xml version="1.0"?><annotation><filename>a.jpg</filename>
+<object><name>dog</name><difficult>0</difficult><bndbox><xmin>1</xmin><ymin>2.5</ymin><xmax>30</xmax><ymax>40</ymax></bndbox>
+<part><name>head</name></part></object><object><name>person</name><difficult>1</difficult>
+<bndbox><xmin>5</xmin><ymin>5</ymin><xmax>6</xmax><ymax>7</ymax></bndbox></object></annotation>)";
+  corpus.keep("boxes", "coco", as_bytes(kCoco));
+  corpus.keep("boxes", "coco_list", as_bytes(R"([{"bbox": [1, 2, 3, 4], "category_id": 5}])"));
+  corpus.keep("boxes", "voc", as_bytes(kVoc));
+  corpus.keep("boxes", "yolo", as_bytes("0 0.5 0.5 0.25 0.125\n17 0.1 0.9 1e-3 .5\r\n\n"));
+}
+
 void keep_masks(const Corpus& corpus) {
   constexpr int kGrey = 0, kColors = 2, kPalette = 3;
   const TestPng masks[] = {{.name = "grey", .color_type = kGrey},
@@ -493,8 +507,9 @@ int main(int argc, char** argv) {
         stoker::keep_tfrecords, stoker::keep_parquet,      stoker::keep_zips,      stoker::keep_mds,
         stoker::keep_mds_index, stoker::keep_litdata,      stoker::keep_betons,    stoker::keep_databases,
         stoker::keep_hdf5s,     stoker::keep_lists,        stoker::keep_manifests, stoker::keep_arrays,
-        stoker::keep_masks,     stoker::keep_rows,         stoker::keep_images,    stoker::keep_tiffs,
-        stoker::keep_jpeg2000s, stoker::keep_avifs,        stoker::keep_recipes,   stoker::keep_jpegs}) {
+        stoker::keep_masks,     stoker::keep_boxes,        stoker::keep_rows,      stoker::keep_images,
+        stoker::keep_tiffs,     stoker::keep_jpeg2000s,    stoker::keep_avifs,     stoker::keep_recipes,
+        stoker::keep_jpegs}) {
     keep(corpus);
   }
 }

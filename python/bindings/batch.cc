@@ -111,9 +111,34 @@ std::string repr_tensor(const PyTensor& tensor) {
                      to_string(tensor.view.dtype));
 }
 
-PyTensor output(const PyBatch& self, const std::string& name) { return {self.batch, self.batch->output(name)}; }
+// An output whose samples have different numbers of rows: the values of all of them, and where those of each begin.
+struct PyRagged {
+  PyTensor values, offsets;
+};
 
-PyTensor item(const PyBatch& self, nb::handle name) {
+nb::object output(const PyBatch& self, const std::string& name) {
+  const auto& outputs = self.batch->outputs();
+  const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const auto& spec) { return spec.name == name; });
+  if (found == outputs.end()) return nb::cast(PyTensor{self.batch, self.batch->output(name)});  // which says what is
+  const std::vector<TensorView> tensors = self.batch->tensors(static_cast<std::size_t>(found - outputs.begin()));
+  if (tensors.size() == 1) return nb::cast(PyTensor{self.batch, tensors[0]});
+  return nb::cast(PyRagged{{self.batch, tensors[0]}, {self.batch, tensors[1]}});
+}
+
+nb::list rows_by_sample(const PyRagged& self) {
+  const nb::object values = to_numpy(self.values), offsets = to_numpy(self.offsets).attr("tolist")();
+  nb::list rows;
+  for (std::size_t i = 0; i + 1 < nb::len(offsets); ++i) {
+    rows.append(values[nb::slice(nb::object(offsets[i]), nb::object(offsets[i + 1]), nb::none())]);
+  }
+  return rows;
+}
+
+std::string repr_ragged(const PyRagged& self) {
+  return fmt::format("Ragged(values={}, offsets={})", repr_tensor(self.values), repr_tensor(self.offsets));
+}
+
+nb::object item(const PyBatch& self, nb::handle name) {
   if (!nb::isinstance<nb::str>(name)) {
     fail(ErrorKind::kUsage,
          "a batch is neither a tuple nor a list: its outputs have names, such as batch.{}; the batches of "
@@ -123,7 +148,7 @@ PyTensor item(const PyBatch& self, nb::handle name) {
   return output(self, nb::cast<std::string>(name));
 }
 
-PyTensor output_attribute(const PyBatch& self, const std::string& name) {
+nb::object output_attribute(const PyBatch& self, const std::string& name) {
   const auto& outputs = self.batch->outputs();
   if (std::none_of(outputs.begin(), outputs.end(), [&](const OutputSpec& spec) { return spec.name == name; })) {
     std::vector<std::string> names;
@@ -177,7 +202,7 @@ nb::list key(const PyBatch& self) {
 std::string repr_batch(const PyBatch& self) {
   std::string outputs;
   for (const OutputSpec& spec : self.batch->outputs()) {
-    outputs += fmt::format(", {}={}", spec.name, repr_tensor(output(self, spec.name)));
+    outputs += fmt::format(", {}={}", spec.name, nb::cast<std::string>(nb::repr(output(self, spec.name))));
   }
   return fmt::format("Batch(epoch={}, index={}{})", self.batch->epoch, self.batch->index, outputs);
 }
@@ -210,10 +235,24 @@ void bind_tensor(nb::module_& module) {
       });
 }
 
+void bind_ragged(nb::module_& module) {
+  nb::class_<PyRagged>(module, "Ragged",
+                       "An output of a batch of which each sample has as many rows as it has, such as its boxes.")
+      .def_prop_ro(
+          "values", [](const PyRagged& self) { return self.values; }, "The rows of all samples, one after another.")
+      .def_prop_ro(
+          "offsets", [](const PyRagged& self) { return self.offsets; },
+          "For each sample, the number of its first row; and the number of all rows.")
+      .def("as_list", &rows_by_sample, "For each sample, its rows as an array over the batch's memory.")
+      .def("__len__", [](const PyRagged& self) { return self.offsets.view.shape[0] - 1; })
+      .def("__repr__", &repr_ragged);
+}
+
 }  // namespace
 
 void bind_batch(nb::module_& module) {
   bind_tensor(module);
+  bind_ragged(module);
   nb::class_<PyBatch>(
       module, "Batch",
       "A batch that a loader yields. Each output of the recipe is an attribute (batch.image) and an "

@@ -124,8 +124,8 @@ void bind_chain(nb::class_<Recipe>& recipe) {
           "Views of one group draw the same random numbers; by default a view's group is its name. Copies are put into "
           "group_0,\ngroup_1 and so on.")
       .def("like", &with_like, "name"_a.none(),
-           "Makes this view a mask of the image of another view: it goes through the same crops, flips and warps. "
-           "Copies go along\nwith name_0, name_1 and so on.")
+           "Lets this view go along with another one: a mask, or boxes, with an image, through the same crops, flips "
+           "and warps;\nlabels with boxes. Copies go along with name_0, name_1 and so on.")
       .def("set_tail", &with_tail, "tail"_a.none(),
            "What a loader without a tail of its own does with an incomplete last batch: 'drop', 'wrap', 'pad' or "
            "'keep'.")

@@ -28,6 +28,22 @@ class SlotFacts(NamedTuple):
     epoch: int  # the epoch's number
 
 
+class Ragged(NamedTuple):
+    """An output of which each sample has as many rows as it has, such as its boxes."""
+
+    values: torch.Tensor  # the rows of all samples, one after another
+    offsets: torch.Tensor  # for each sample, the number of its first row; and the number of all rows
+
+    def as_list(self) -> list[torch.Tensor]:
+        """The rows of each sample."""
+        return list(torch.tensor_split(self.values, self.offsets[1:-1].cpu()))
+
+    def map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Ragged:
+        """The same with other values: the offsets stay numbers, and go where the values go."""
+        values = function(self.values)
+        return Ragged(values, self.offsets.to(values.device))
+
+
 class Batch(tuple):
     """The outputs as tensors, in the recipe's order: `image, label = batch`. Each is also an attribute of its name.
 
@@ -58,7 +74,7 @@ class Batch(tuple):
         return [*super().__dir__(), *self._names, *SlotFacts._fields]
 
     def __repr__(self) -> str:
-        outputs = (f"{name}={list(tensor.shape)} {tensor.dtype}" for name, tensor in zip(self._names, self))
+        outputs = (f"{name}={_shown(one)}" for name, one in zip(self._names, self))
         return f"Batch({', '.join(outputs)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -66,7 +82,12 @@ class Batch(tuple):
 
     def map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Batch:
         """The same batch with the function applied to each tensor: batch.map(lambda tensor: tensor.to("cuda"))."""
-        return type(self)(map(function, self), self._facts)
+        return type(self)((one.map(function) if isinstance(one, Ragged) else function(one) for one in self), self._facts)
+
+
+def _shown(output: torch.Tensor | Ragged) -> str:
+    values = output.values if isinstance(output, Ragged) else output
+    return f"{'ragged ' if isinstance(output, Ragged) else ''}{list(values.shape)} {values.dtype}"
 
 
 @lru_cache(maxsize=None)
@@ -304,7 +325,9 @@ def _as_tensors(batch: stoker.Batch, form: _Form) -> Batch:
     return _make_batch(batch.outputs, [_as_tensor(batch[name], form) for name in batch.outputs], facts)
 
 
-def _as_tensor(output: stoker.Tensor, form: _Form) -> torch.Tensor:
+def _as_tensor(output: stoker.Tensor | stoker.Ragged, form: _Form) -> torch.Tensor | Ragged:
+    if isinstance(output, stoker.Ragged):
+        return Ragged(torch.from_dlpack(output.values), torch.from_dlpack(output.offsets))
     tensor = torch.from_dlpack(output)
     return tensor.permute(0, 3, 1, 2) if form.channels_last and output.layout == "nhwc" else tensor
 

@@ -49,20 +49,20 @@ std::uint64_t CpuExecutor::mask_memory(const SampleInput& sample) const {
   std::uint64_t most = 0;
   for (const ViewPlan& view : plan_.views()) {
     if (view.kind != ViewKind::kMask) continue;
-    most = std::max(most, masks_->memory(sample.fields[static_cast<std::size_t>(view.field)]));
+    most = std::max(most, companions_->memory_of_mask(sample.fields[static_cast<std::size_t>(view.field)]));
   }
   return most;
 }
 
-void CpuExecutor::write_masks(const SampleInput& sample, const OutputPlaces& place, Timer& timer) {
+// What goes along with images, once it is drawn where these go.
+void CpuExecutor::write_companions(const SampleInput& sample, const OutputPlaces& place, Timer& timer) {
   bool any = false;
   for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
-    if (view.kind != ViewKind::kMask) continue;
+    if (!view.goes_along()) continue;
     any = true;
-    const ImageCourse course = images_->stages(view.like).course();
-    masks_->write(view.mask, sample.fields[static_cast<std::size_t>(view.field)], course,
-                  place(i, Plan::mask_shape_of(course.size)));
+    companions_->write(view, sample.fields[static_cast<std::size_t>(view.field)], images_->stages(view.like).course(),
+                       [&](const Shape& shape) { return place(i, shape); });
   }
   if (any) timer.was(stage_run(StageSide::kCpu, Stage::kGeometry, Stage::kColor));
 }
@@ -84,7 +84,7 @@ void CpuExecutor::run(const SampleInput& sample, const OutputPlaces& place) {
   write_scalars(sample, place);
   Timer timer(counts_, *images_);
   begin(sample, false, timer);
-  write_masks(sample, place, timer);
+  write_companions(sample, place, timer);
   for (const SharedDecode& decode : images_->decodes()) write_tensors(decode, place, timer);
 }
 
@@ -105,7 +105,7 @@ void CpuExecutor::run(const SampleInput& sample, DeviceBatch& batch, int slot) {
   write_scalars(sample, place);
   Timer timer(counts_, *images_);
   begin(sample, batch.crosses_as() != ImageForm::kFinished, timer);
-  write_masks(sample, place, timer);
+  write_companions(sample, place, timer);
   for (const SharedDecode& decode : images_->decodes()) {
     if (batch.crosses_as() == ImageForm::kFinished) {
       write_tensors(decode, place, timer);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "stoker/plan/companion_stage.h"
 #include "stoker/plan/device_batch.h"
 #include "stoker/plan/sample_executor.h"
 #include "stoker/plan/sample_images.h"
@@ -29,7 +30,7 @@ class CpuExecutor final : public SampleExecutor {
         limits_(limits),
         gate_(gate),
         images_(std::make_unique<SampleImages>(plan, limits)),
-        masks_(std::make_unique<MaskStage>(limits)),
+        companions_(std::make_unique<CompanionStage>(limits)),
         items_(plan.views().size()) {}
 
   void run(const SampleInput& sample, const OutputPlaces& place) override;
@@ -40,7 +41,7 @@ class CpuExecutor final : public SampleExecutor {
   /// Gives back the scratch memory that was taken for the largest image so far.
   void drop_scratch() {
     images_ = std::make_unique<SampleImages>(plan_, limits_);
-    masks_ = std::make_unique<MaskStage>(limits_);
+    companions_ = std::make_unique<CompanionStage>(limits_);
   }
 
   const ExecutorCounts& counts() const { return counts_; }
@@ -51,7 +52,7 @@ class CpuExecutor final : public SampleExecutor {
   void begin(const SampleInput& sample, bool for_device, Timer& timer);
   void write_scalars(const SampleInput& sample, const OutputPlaces& place) const;
   std::uint64_t mask_memory(const SampleInput& sample) const;
-  void write_masks(const SampleInput& sample, const OutputPlaces& place, Timer& timer);
+  void write_companions(const SampleInput& sample, const OutputPlaces& place, Timer& timer);
   void write_tensors(const SharedDecode& shared, const OutputPlaces& place, Timer& timer);
   bool hand_over_coded(const SharedDecode& shared, bool has_faults, const DeviceBatch& batch, DeviceBatch::Room& room);
   void hand_over(const SharedDecode& shared, const SampleInput& sample, DeviceBatch& batch, int slot, Timer& timer);
@@ -60,7 +61,7 @@ class CpuExecutor final : public SampleExecutor {
   const DecodeLimits limits_;
   MemoryGate* const gate_;
   std::unique_ptr<SampleImages> images_;
-  std::unique_ptr<MaskStage> masks_;
+  std::unique_ptr<CompanionStage> companions_;
   std::vector<DeviceItem> items_;  // of the views of a decode
   ExecutorCounts counts_;
 };

@@ -69,7 +69,8 @@ bool begins_with(const View& view) {
 }
 
 bool makes_image(const View& view) {
-  return view.field != "label" && !begins_with<NumberFunction>(view) && !begins_with<MaskFunction>(view);
+  return view.field != "label" && !begins_with<NumberFunction>(view) && !begins_with<MaskFunction>(view) &&
+         !begins_with<BoxFunction>(view);
 }
 
 // What follows a number: nothing, or the vector that it becomes.
@@ -90,7 +91,7 @@ void compile_label(const View& view, std::span<const OperatorCall> operators, Vi
 Plan::Plan(Recipe recipe) : recipe_(std::move(recipe)) {
   ensure_isa();  // workers have nobody to tell
   for (const View& view : recipe_.views()) compile(view);
-  join_masks();
+  join();
   mixing_ = compile_mixing(recipe_.batch(), views_);
 }
 
@@ -103,17 +104,25 @@ void Plan::compile(const View& view) {
     views_.push_back(std::move(plan));
     return;
   }
-  const auto field = std::find(fields_.begin(), fields_.end(), view.field);
-  plan.field = static_cast<int>(field - fields_.begin());
-  if (field == fields_.end()) fields_.push_back(view.field);
   if (begins_with<NumberFunction>(view)) {
     compile_number(view, plan);
   } else if (begins_with<MaskFunction>(view)) {
     compile_mask(view, plan);
+  } else if (begins_with<BoxFunction>(view)) {
+    compile_boxes(view, plan);
   } else {
     compile_image(view, plan);
   }
+  if (plan.kind != ViewKind::kBoxLabels) plan.field = field_number(view.field);  // they have that of their boxes
   views_.push_back(std::move(plan));
+}
+
+/// Of fields_, where each has one place.
+int Plan::field_number(const std::string& name) {
+  const auto field = std::find(fields_.begin(), fields_.end(), name);
+  const auto number = static_cast<int>(field - fields_.begin());
+  if (field == fields_.end()) fields_.push_back(name);
+  return number;
 }
 
 void Plan::compile_number(const View& view, ViewPlan& plan) {
@@ -149,30 +158,73 @@ void Plan::compile_mask(const View& view, ViewPlan& plan) {
   }
 }
 
-/// Finds the images of the masks, which may be views before them or after them.
-void Plan::join_masks() {
-  for (std::size_t i = 0; i < views_.size(); ++i) {
-    ViewPlan& view = views_[i];
-    const std::string& like = recipe_.views()[i].like;
-    if (view.kind != ViewKind::kMask) {
-      if (like.empty()) continue;
-      fail(ErrorKind::kUsage, "view '{}': only a view that begins with decode_mask can be like another", view.name);
-    }
-    std::vector<std::string> images;
-    for (std::size_t other = 0; other < views_.size(); ++other) {
-      if (views_[other].kind != ViewKind::kImage) continue;
-      images.push_back(views_[other].name);
-      if (images.back() == like) view.like = other;
-    }
-    if (std::find(images.begin(), images.end(), like) == images.end()) {
-      fail(ErrorKind::kUsage, "view '{}': no view '{}' makes an image{}", view.name, like, did_you_mean(like, images));
-    }
-    if (views_[view.like].image.picture.bounds().kept > 0) {
-      fail(ErrorKind::kUsage,
-           "view '{}': view '{}' blends pictures that were moved differently (aug_mix), and no mask can follow it",
-           view.name, like);
-    }
+void Plan::compile_boxes(const View& view, ViewPlan& plan) {
+  const OperatorCall& call = view.operators.front();
+  const bool are_labels = call.name == "box_labels";
+  plan.kind = are_labels ? ViewKind::kBoxLabels : ViewKind::kBoxes;
+  if (view.operators.size() > 1) {
+    fail(ErrorKind::kUsage, "view '{}': {} cannot follow {}: boxes go where their image goes", view.name,
+         view.operators[1].name, call.name);
   }
+  if (view.like.empty()) {
+    fail(ErrorKind::kUsage, "view '{}': {}: name its view, by like = \"{}\", in Python .like(\"{}\")", view.name,
+         are_labels ? "labels belong to boxes" : "boxes belong to an image", are_labels ? "boxes" : "image",
+         are_labels ? "boxes" : "image");
+  }
+  try {
+    std::get<BoxFunction>(find_operator(call.name).function)(call, plan.boxes);
+  } catch (const Error& error) {
+    throw error.with_context(fmt::format("view '{}': {}", view.name, brief(call)));
+  }
+}
+
+/// Finds what views go along with, which may be before them or after them.
+void Plan::join() {
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    const ViewPlan& view = views_[i];
+    if (!view.goes_along() && i < recipe_.views().size() && !recipe_.views()[i].like.empty()) {
+      fail(ErrorKind::kUsage, "view '{}': only masks, boxes and their labels can be like another view", view.name);
+    }
+    if (view.kind == ViewKind::kMask || view.kind == ViewKind::kBoxes) join_to_image(i);
+  }
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    if (views_[i].kind == ViewKind::kBoxLabels) join_to_boxes(i);
+  }
+}
+
+void Plan::join_to_image(std::size_t number) {
+  ViewPlan& view = views_[number];
+  const std::string& like = recipe_.views()[number].like;
+  std::vector<std::string> images;
+  for (std::size_t other = 0; other < views_.size(); ++other) {
+    if (views_[other].kind != ViewKind::kImage) continue;
+    images.push_back(views_[other].name);
+    if (images.back() == like) view.like = other;
+  }
+  if (std::find(images.begin(), images.end(), like) == images.end()) {
+    fail(ErrorKind::kUsage, "view '{}': no view '{}' makes an image{}", view.name, like, did_you_mean(like, images));
+  }
+  if (views_[view.like].image.picture.bounds().kept > 0) {
+    fail(ErrorKind::kUsage,
+         "view '{}': view '{}' blends pictures that were moved differently (aug_mix), and nothing can go along with it",
+         view.name, like);
+  }
+}
+
+void Plan::join_to_boxes(std::size_t number) {
+  ViewPlan& view = views_[number];
+  const std::string& like = recipe_.views()[number].like;
+  std::vector<std::string> names;
+  for (const ViewPlan& other : views_) {
+    if (other.kind != ViewKind::kBoxes) continue;
+    names.push_back(other.name);
+    if (other.name != like) continue;
+    view.boxes = other.boxes;
+    view.field = other.field;
+    view.like = other.like;
+    return;
+  }
+  fail(ErrorKind::kUsage, "view '{}': no view '{}' has boxes{}", view.name, like, did_you_mean(like, names));
 }
 
 void Plan::compile_image(const View& view, ViewPlan& plan) {
@@ -219,6 +271,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(ColorFunction function) const { function(call, color); }
       void operator()(EraseFunction function) const { image.erase.append(function(call), stream); }
       void operator()(FormatFunction function) const { function(call, format); }
+      void operator()(BoxFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(MaskFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it must be the view's first operator"); }
       void operator()(LabelFunction) const { fail(ErrorKind::kUsage, "it takes labels and other whole numbers"); }
@@ -269,6 +322,7 @@ std::optional<ImageSize> Plan::output_size(const ViewPlan& view) {
 
 DType ViewPlan::plain_type() const {
   if (kind == ViewKind::kMask) return mask.dtype;
+  if (has_boxes()) return kind == ViewKind::kBoxes ? DType::kF32 : DType::kI64;
   if (kind == ViewKind::kShare || one_hot.classes > 0) return DType::kF32;
   return kind == ViewKind::kNumber ? number.dtype : DType::kI64;
 }
@@ -276,6 +330,10 @@ DType ViewPlan::plain_type() const {
 OutputSpec Plan::output_of(const ViewPlan& view, const Shape& shape) {
   if (view.kind == ViewKind::kImage) return {view.name, view.image.format.dtype, shape, view.image.format.layout};
   return {view.name, view.plain_type(), shape};
+}
+
+Shape Plan::boxes_shape_of(const ViewPlan& view, std::int64_t count) {
+  return view.kind == ViewKind::kBoxes ? Shape{count, 4} : Shape{count};
 }
 
 Shape Plan::number_shape_of(const ViewPlan& view) {
@@ -301,6 +359,11 @@ std::vector<OutputSpec> Plan::outputs() const {
   std::vector<OutputSpec> outputs;
   for (const ViewPlan& view : views_) {
     const bool is_mask = view.kind == ViewKind::kMask;
+    if (view.has_boxes()) {
+      outputs.push_back(output_of(view, boxes_shape_of(view, view.boxes.most)));
+      outputs.back().arrangement = &ragged_arrangement();
+      continue;
+    }
     if (view.is_plain()) {
       outputs.push_back(output_of(view, number_shape_of(view)));
       continue;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/ops/box_options.h"
 #include "stoker/ops/color_map.h"
 #include "stoker/ops/decode_options.h"
 #include "stoker/ops/erase/erase_operator.h"
@@ -46,7 +47,9 @@ struct ImageProgram {
 
 enum class ViewKind : std::uint8_t {
   kImage,
-  kMask,  // of an image: its pixels' classes
+  kMask,       // of an image: its pixels' classes
+  kBoxes,      // of an image: its objects',
+  kBoxLabels,  // and their classes
   kLabel,
   kNumber,
   kShare,   // what a sample's own label weighs: 1, before samples are mixed
@@ -58,16 +61,20 @@ struct ViewPlan {
   ViewKind kind = ViewKind::kImage;
   int field = -1;        // which of Plan::fields() it reads; -1 for labels and shares
   ImageProgram image;    // of kind kImage
-  MaskOptions mask;      // of kind kMask,
-  std::size_t like = 0;  // and the number of the view with its image
+  MaskOptions mask;      // of kind kMask
+  BoxOptions boxes;      // of kinds kBoxes and kBoxLabels
+  std::size_t like = 0;  // of all of these: the number of the view with the image
   JsonNumber number;     // of kind kNumber
   OneHot one_hot;        // what a whole number becomes
 
   /// Of a view that is not an image.
   DType plain_type() const;
   bool is_number() const { return kind == ViewKind::kLabel || kind == ViewKind::kNumber; }
-  /// Neither an image nor a mask: its value does not depend on where an image went.
-  bool is_plain() const { return kind != ViewKind::kImage && kind != ViewKind::kMask; }
+  bool has_boxes() const { return kind == ViewKind::kBoxes || kind == ViewKind::kBoxLabels; }
+  /// It goes where an image goes.
+  bool goes_along() const { return kind == ViewKind::kMask || has_boxes(); }
+  /// Its value has nothing to do with where an image went.
+  bool is_plain() const { return kind != ViewKind::kImage && !goes_along(); }
 };
 
 /// A stage of one view (ops/stage.h): a group of operators, the unit that runs on the CPU or on the device.
@@ -109,7 +116,9 @@ class Plan {
   static Shape image_shape_of(const ViewPlan& view, ImageSize size);
   /// The shape of a mask whose image comes out in this size.
   static Shape mask_shape_of(ImageSize size) { return {size.height, size.width}; }
-  /// The shape of the value of a view that is neither image nor mask.
+  /// The shape of so many boxes, or of their labels.
+  static Shape boxes_shape_of(const ViewPlan& view, std::int64_t count);
+  /// The shape of the value of a view that is neither an image nor goes along with one.
   static Shape number_shape_of(const ViewPlan& view);
   /// The size of all images of a view, or where batches have several sizes, the bound of them; nullopt where it depends
   /// on the image. Throws kLimit, naming the view.
@@ -119,8 +128,12 @@ class Plan {
   void compile(const View& view);
   void compile_image(const View& view, ViewPlan& plan);
   static void compile_mask(const View& view, ViewPlan& plan);
+  static void compile_boxes(const View& view, ViewPlan& plan);
   void compile_number(const View& view, ViewPlan& plan);
-  void join_masks();
+  void join();
+  void join_to_image(std::size_t number);
+  void join_to_boxes(std::size_t number);
+  int field_number(const std::string& name);
 
   Recipe recipe_;
   std::vector<ViewPlan> views_;

@@ -270,6 +270,21 @@ Recipe& Recipe::decode_mask(std::string_view codes, std::string_view classes, in
               {{"codes", owned(codes)}, {"classes", owned(classes)}, {"fill", double(fill)}, {"dtype", owned(dtype)}}});
 }
 
+Recipe& Recipe::decode_boxes(std::string_view source, std::string_view form, bool fractions, double min_size,
+                             double min_visible, std::string_view crowds, int most, std::string_view names) {
+  return add({"decode_boxes",
+              {{"source", owned(source)},
+               {"form", owned(form)},
+               {"fractions", fractions},
+               {"min_size", min_size},
+               {"min_visible", min_visible},
+               {"crowds", owned(crowds)},
+               {"most", double(most)},
+               {"names", owned(names)}}});
+}
+
+Recipe& Recipe::box_labels() { return add({"box_labels", {}}); }
+
 Recipe& Recipe::json_number(std::string_view key, std::string_view dtype) {
   return add({"json_number", {{"key", owned(key)}, {"dtype", owned(dtype)}}});
 }

@@ -21,7 +21,7 @@ struct View {
                       // field's name
   std::vector<OperatorCall> operators;
   std::string draw_group{};  // views of one group draw the same random numbers; empty: the group of the view's name
-  std::string like{};        // of a mask: the view of the image that it belongs to, and goes along with
+  std::string like{};  // of masks and boxes: the view of the image that they belong to; of labels: that of the boxes
 
   friend bool operator==(const View&, const View&) = default;
 };
@@ -68,8 +68,8 @@ class Recipe {
   /// Puts the current view into a group whose views draw the same random numbers; by default a view's group is its own
   /// name. Copies are put into GROUP_0, GROUP_1 and so on.
   Recipe& draw_group(std::string_view group);
-  /// Makes the current view one that goes along with the image of another view, as a mask does: with its crops, flips
-  /// and warps. Copies go along with NAME_0, NAME_1 and so on.
+  /// Makes the current view one that goes along with another view: a mask, or boxes, with an image, through its crops,
+  /// flips and warps; labels with boxes. Copies go along with NAME_0, NAME_1 and so on.
   Recipe& like(std::string_view name);
   /// drop, wrap, pad or keep; throws kUsage for anything else.
   Recipe& set_tail(std::string_view tail);
@@ -170,6 +170,10 @@ class Recipe {
   Recipe& ten_crop(int size, std::string_view axis = "horizontal");
   Recipe& decode_mask(std::string_view codes = "index", std::string_view classes = "stored", int fill = 255,
                       std::string_view dtype = "u8");
+  Recipe& decode_boxes(std::string_view source, std::string_view form = "xyxy", bool fractions = false,
+                       double min_size = 1, double min_visible = 0, std::string_view crowds = "drop", int most = 256,
+                       std::string_view names = "voc");
+  Recipe& box_labels();
   Recipe& json_number(std::string_view key, std::string_view dtype = "i64");
   Recipe& digest();
   Recipe& rand_augment(int num_ops = 2, int magnitude = 9, int num_magnitude_bins = 31,

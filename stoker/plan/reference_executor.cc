@@ -6,6 +6,7 @@
 #include "stoker/codec/plain_decode.h"
 #include "stoker/ops/pass_order.h"
 #include "stoker/ops/taps.h"
+#include "stoker/plan/companion_stage.h"
 #include "stoker/plan/reference_mask.h"
 #include "stoker/plan/reference_picture.h"
 #include "stoker/plan/reference_planar.h"
@@ -240,8 +241,8 @@ Finished run_image(const ImageProgram& program, Bytes encoded, const DecodeLimit
 
 }  // namespace
 
-void ReferenceExecutor::write_mask(const ViewPlan& view, const SampleInput& sample, std::size_t output,
-                                   const OutputPlaces& place) const {
+void ReferenceExecutor::write_companion(const ViewPlan& view, const SampleInput& sample, std::size_t output,
+                                        const OutputPlaces& place) const {
   const ViewPlan& like = plan_.views()[view.like];
   const ImageFacts facts = AnyImageDecoder(limits_).read_facts(sample.fields[static_cast<std::size_t>(like.field)]);
   const bool turned = turn_of(like.image.decode.apply_orientation ? facts.orientation : Orientation{1}).transpose;
@@ -249,9 +250,15 @@ void ReferenceExecutor::write_mask(const ViewPlan& view, const SampleInput& samp
   const WarpedSampling sampling = like.image.draw(image, sample.draw);
   PictureSteps steps;
   like.image.picture.draw(sampling.size, sample.draw, steps, sampling.steps());
-  reference_mask(view.mask, sample.fields[static_cast<std::size_t>(view.field)], limits_,
-                 {.image = image, .map = sampling.map, .size = sampling.size, .steps = steps.all()},
-                 place(output, Plan::mask_shape_of(sampling.size)));
+  const ImageCourse course{.image = image, .map = sampling.map, .size = sampling.size, .steps = steps.all()};
+  const Bytes encoded = sample.fields[static_cast<std::size_t>(view.field)];
+  if (view.kind == ViewKind::kMask) {
+    reference_mask(view.mask, encoded, limits_, course, place(output, Plan::mask_shape_of(course.size)));
+  } else {
+    BoxStage boxes;  // a few numbers, which have one way
+    write_boxes(view, boxes.run(view.boxes, encoded, course), course.size,
+                [&](const Shape& shape) { return place(output, shape); });
+  }
 }
 
 void ReferenceExecutor::run(const SampleInput& sample, const OutputPlaces& place) {
@@ -261,8 +268,8 @@ void ReferenceExecutor::run(const SampleInput& sample, const OutputPlaces& place
       write_number(view, sample, place(i, Plan::number_shape_of(view)));
       continue;
     }
-    if (view.kind == ViewKind::kMask) {
-      write_mask(view, sample, i, place);
+    if (view.goes_along()) {
+      write_companion(view, sample, i, place);
       continue;
     }
     const Bytes encoded = sample.fields[static_cast<std::size_t>(view.field)];

@@ -14,7 +14,8 @@ class ReferenceExecutor final : public SampleExecutor {
   void run(const SampleInput& sample, const OutputPlaces& place) override;
 
  private:
-  void write_mask(const ViewPlan& view, const SampleInput& sample, std::size_t output, const OutputPlaces& place) const;
+  void write_companion(const ViewPlan& view, const SampleInput& sample, std::size_t output,
+                       const OutputPlaces& place) const;
 
   DecodeLimits limits_;
 };

@@ -1,5 +1,5 @@
 // How an output's values lie in a batch's memory: the seam for outputs whose values differ in size from sample to
-// sample. So far there is one implementation, for values of one shape, side by side.
+// sample, beside those of one shape.
 #pragma once
 
 #include <cstddef>

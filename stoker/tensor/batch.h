@@ -19,6 +19,9 @@ class Arrangement;
 
 /// Values of one shape, side by side.
 const Arrangement& dense_arrangement();
+/// Of each slot some rows, at most as many as the first extent of the output's shape: the values of all slots, one
+/// after another, and where those of each begin.
+const Arrangement& ragged_arrangement();
 
 /// One named output of a plan; `shape` is one sample's, without the batch axis.
 struct OutputSpec {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "stoker/base/error.h"
-#include "stoker/tensor/ragged_testing.h"
 
 namespace stoker {
 namespace {
@@ -107,7 +106,7 @@ class ResizedBatch : public Batch {
 TEST(Batch, TakesValuesWhoseSizesDifferFromSlotToSlot) {
   constexpr int kSlots = 64, kThreads = 4;
   constexpr std::int64_t kRoom = 100;
-  const RaggedBytes ragged;
+  const Arrangement& ragged = ragged_arrangement();
   const std::vector<OutputSpec> outputs = {kOutputs[1], {"caption", DType::kU8, {kRoom}, {}, &ragged}, kOutputs[0]};
   ResizedBatch batch(outputs, kSlots, host_allocator());
   EXPECT_EQ(batch.bytes(), batch_bytes(outputs, kSlots));

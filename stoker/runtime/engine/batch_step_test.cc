@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <string>
 
-#include "stoker/tensor/ragged_testing.h"
-
 namespace stoker {
 namespace {
 
 TEST(BatchSteps, SealBatchesWithRaggedOutputs) {
   MetricCounters metrics;
-  const RaggedBytes ragged;
+  const Arrangement& ragged = ragged_arrangement();
   const OutputSpec label{"label", DType::kI64, {}}, caption{"caption", DType::kU8, {10}, {}, &ragged};
   EXPECT_TRUE(batch_steps({label}, nullptr, metrics).empty());
   const auto steps = batch_steps({label, caption}, nullptr, metrics);

@@ -5,7 +5,7 @@
 namespace stoker {
 
 StageProbe::StageProbe(const Plan& plan, const DecodeLimits& limits)
-    : plan_(plan), images_(plan, limits), views_(plan.views().size()), masks_(limits) {}
+    : plan_(plan), images_(plan, limits), views_(plan.views().size()), companions_(limits) {}
 
 // Views that share a decode go on from it one after another; it counts as the first one's.
 void StageProbe::measure_images(const SampleInput& sample) {
@@ -40,13 +40,15 @@ void StageProbe::measure_images(const SampleInput& sample) {
   }
 }
 
-void StageProbe::measure_masks(const SampleInput& sample) {
+void StageProbe::measure_companions(const SampleInput& sample) {
   for (const ViewPlan& view : plan_.views()) {
-    if (view.kind != ViewKind::kMask) continue;
+    if (!view.goes_along()) continue;
     const std::int64_t began = now_ns();
-    const ImageCourse course = images_.stages(view.like).course();
-    mask_.resize(Plan::output_of(view, Plan::mask_shape_of(course.size)).bytes_per_sample());
-    masks_.write(view.mask, sample.fields[static_cast<std::size_t>(view.field)], course, mask_);
+    companions_.write(view, sample.fields[static_cast<std::size_t>(view.field)], images_.stages(view.like).course(),
+                      [&](const Shape& shape) -> MutableBytes {
+                        value_.resize(Plan::output_of(view, shape).bytes_per_sample());
+                        return value_;
+                      });
     views_[view.like].last[1].ns += now_ns() - began;
   }
 }
@@ -60,7 +62,7 @@ void StageProbe::measure(const SampleInput& sample) {
     write_number(view, sample, number_);
   }
   measure_images(sample);
-  measure_masks(sample);
+  measure_companions(sample);
   ++samples_;
   for (View& view : views_) {
     for (std::size_t i = 0; i < kStages.size(); ++i) {

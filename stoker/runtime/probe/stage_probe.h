@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "stoker/plan/companion_stage.h"
 #include "stoker/plan/plan.h"
 #include "stoker/plan/sample_executor.h"
 #include "stoker/plan/sample_images.h"
@@ -26,7 +27,7 @@ class StageProbe {
   /// Throws what an executor throws; the sample is not counted then.
   void measure(const SampleInput& sample);
   /// One per stage of the plan, from the samples measured so far. A decode for several views counts as the first one's,
-  /// and a mask as its image's geometry.
+  /// and what goes along with an image as its geometry.
   /// Geometry and color take longer alone than fused.
   std::vector<StageCost> costs() const;
   /// The images that were decoded by entry points.
@@ -45,14 +46,14 @@ class StageProbe {
   };
 
   void measure_images(const SampleInput& sample);
-  void measure_masks(const SampleInput& sample);
+  void measure_companions(const SampleInput& sample);
 
   const Plan& plan_;
   SampleImages images_;
   std::vector<View> views_;  // by view of the plan
   std::int64_t samples_ = 0, decoded_ = 0, last_ns_ = 0;
-  std::vector<std::uint8_t> number_, mask_;
-  MaskStage masks_;
+  std::vector<std::uint8_t> number_, value_;
+  CompanionStage companions_;
 };
 
 }  // namespace stoker

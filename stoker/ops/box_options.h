@@ -1,0 +1,35 @@
+// The arguments of decode_boxes: how the boxes of a sample's objects are written, and which of them are kept.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stoker/ops/operator_call.h"
+
+namespace stoker {
+
+struct BoxOptions {
+  enum class Source : std::uint8_t {
+    kCoco,  // JSON: objects with bbox [x, y, width, height] and category_id, alone or as `annotations`
+    kVoc,   // Pascal VOC's XML, which counts pixels from 1
+    kYolo,  // lines of class, middle and size, as fractions of the image
+  };
+  enum class Form : std::uint8_t { kCorners, kCornerAndSize, kMiddleAndSize };
+
+  Source source = Source::kCoco;
+  Form form = Form::kCorners;
+  bool fractions = false;            // of the output's size
+  double size_min = 1;               // pixels of the output, of each side
+  double visible_min = 0;            // share of a box's area
+  bool keeps_crowds = false;         // boxes of groups, and those that are marked difficult
+  int most = 0;                      // in a sample
+  std::vector<std::string> names{};  // of the classes, where they are written as names
+};
+
+/// Throws kUsage for a list of names that has an empty or a double one.
+void apply_decode_boxes(const OperatorCall& call, BoxOptions& options);
+/// The labels of another view's boxes.
+void apply_box_labels(const OperatorCall& call, BoxOptions& options);
+
+}  // namespace stoker

@@ -1,0 +1,179 @@
+#include "stoker/plan/box_stage.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+
+#include "stoker/base/error.h"
+#include "stoker/ops/picture/warp.h"
+#include "stoker/ops/picture/warp_meaning.h"
+
+namespace stoker {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+/// Where the map shows a place of the source, which is between columns.
+double shown_at(const AxisMap& axis, double place) {
+  const double read = axis.source_mirrored ? axis.clamp_end - place : place - axis.clamp_begin;
+  const double target = axis.resampled ? (read - axis.box_begin) / axis.box_length * axis.target : read;
+  const double output = target - axis.window_begin;
+  return axis.flip ? axis.length - output : output;
+}
+
+/// Of the outputs, those that are not padding.
+struct Span {
+  double begin, end;
+};
+Span image_span(const AxisMap& axis) {
+  const double begin = axis.image_begin() - axis.window_begin, end = axis.image_end() - axis.window_begin;
+  return axis.flip ? Span{axis.length - end, axis.length - begin} : Span{begin, end};
+}
+
+std::optional<PlaneMap> inverse(const PlaneMap& map) {
+  const std::array<double, 9>& m = map.m;
+  const std::array<double, 9> adjoint = {
+      m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
+      m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
+      m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3]};
+  const double determinant = m[0] * adjoint[0] + m[1] * adjoint[3] + m[2] * adjoint[6];
+  if (determinant == 0) return std::nullopt;
+  PlaneMap result;
+  for (std::size_t i = 0; i < adjoint.size(); ++i) result.m[i] = adjoint[i] / determinant;
+  return result;
+}
+
+/// A box that holds nothing yet.
+LabeledBox nothing_of(const LabeledBox& box) {
+  LabeledBox none = box;
+  none.left = none.top = kInfinite;
+  none.right = none.bottom = -kInfinite;
+  return none;
+}
+
+void take_in(LabeledBox& box, double left, double top, double right, double bottom) {
+  box.left = std::min(box.left, left);
+  box.top = std::min(box.top, top);
+  box.right = std::max(box.right, right);
+  box.bottom = std::max(box.bottom, bottom);
+}
+
+bool is_empty(const LabeledBox& box) { return !(box.width() > 0) || !(box.height() > 0); }
+
+/// The smallest box that holds the corners, seen through the map. Of a corner behind the eye nothing is seen.
+LabeledBox moved(const LabeledBox& box, const PlaneMap& to_output) {
+  constexpr double kHalf = 0.5;  // a map's (0, 0) is the middle of the first pixel
+  LabeledBox result = nothing_of(box);
+  for (const double x : {box.left - kHalf, box.right - kHalf}) {
+    for (const double y : {box.top - kHalf, box.bottom - kHalf}) {
+      const std::array<double, 9>& m = to_output.m;
+      const double divisor = m[6] * x + m[7] * y + m[8];
+      if (divisor <= 0) continue;
+      const double at_x = (m[0] * x + m[1] * y + m[2]) / divisor + kHalf;
+      const double at_y = (m[3] * x + m[4] * y + m[5]) / divisor + kHalf;
+      take_in(result, at_x, at_y, at_x, at_y);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+const std::vector<LabeledBox>& BoxStage::run(const BoxOptions& options, Bytes text, const ImageCourse& course) {
+  read_boxes(options, text, course.image, boxes_);
+  courses_.clear();
+  for (const LabeledBox& box : boxes_) courses_.push_back({box});
+  show(course.map);
+  ImageSize size{course.map.width(), course.map.height()};
+  for (const PictureStep& step : course.steps) {
+    if (step.kind == PictureKind::kFrame) clip(step.n[0], step.n[1], step.n[2], step.n[3]);
+    if (step.kind == PictureKind::kWarp) warp(step, course.size);
+    if (step.kind == PictureKind::kElastic) follow_field(step, size, course.size);
+    if (step.kind == PictureKind::kWarp || step.kind == PictureKind::kElastic) size = course.size;
+  }
+  boxes_.clear();
+  for (const auto& [box, visible] : courses_) {
+    const bool large = box.width() >= options.size_min && box.height() >= options.size_min;
+    if (!is_empty(box) && large && visible >= options.visible_min) boxes_.push_back(box);
+  }
+  if (boxes_.size() > static_cast<std::size_t>(options.most)) {
+    fail(ErrorKind::kBadSample, "it has {} boxes, and there is room for {}: use a larger most", boxes_.size(),
+         options.most);
+  }
+  return boxes_;
+}
+
+void BoxStage::show(const SamplingMap& map) {
+  for (Course& course : courses_) {
+    LabeledBox shown = nothing_of(course.box);
+    const double left = shown_at(map.x, course.box.left), right = shown_at(map.x, course.box.right);
+    const double top = shown_at(map.y, course.box.top), bottom = shown_at(map.y, course.box.bottom);
+    take_in(shown, std::min(left, right), std::min(top, bottom), std::max(left, right), std::max(top, bottom));
+    course.box = shown;
+  }
+  const Span columns = image_span(map.x), rows = image_span(map.y);
+  clip(columns.begin, rows.begin, columns.end, rows.end);
+}
+
+void BoxStage::clip(double left, double top, double right, double bottom) {
+  for (auto& [box, visible] : courses_) {
+    if (is_empty(box)) continue;
+    const double area = box.width() * box.height();
+    box.left = std::max(box.left, left);
+    box.top = std::max(box.top, top);
+    box.right = std::min(box.right, right);
+    box.bottom = std::min(box.bottom, bottom);
+    visible *= is_empty(box) ? 0 : box.width() * box.height() / area;
+  }
+}
+
+void BoxStage::warp(const PictureStep& step, ImageSize out) {
+  const std::optional<PlaneMap> to_output = inverse(map_of(step));
+  for (Course& course : courses_) {
+    if (is_empty(course.box)) continue;
+    course.box = to_output ? moved(course.box, *to_output) : nothing_of(course.box);
+  }
+  clip(0, 0, out.width, out.height);
+}
+
+/// The pixels of the output that show a pixel of the box. The field has no inverse that could be written down.
+void BoxStage::follow_field(const PictureStep& step, ImageSize in, ImageSize out) {
+  PicturePass pass{};
+  pass.steps = &step;
+  pass.count = 1;
+  pass.in_width = in.width;
+  pass.in_height = in.height;
+  std::vector<LabeledBox> found;
+  for (const Course& course : courses_) found.push_back(nothing_of(course.box));
+  for (int y = 0; y < out.height; ++y) {
+    for (int x = 0; x < out.width; ++x) {
+      const WarpPlace place = elastic_place(pass, x, y);
+      const double from_x = (place.x + 0.5 * WarpPlace::kOne) / WarpPlace::kOne;
+      const double from_y = (place.y + 0.5 * WarpPlace::kOne) / WarpPlace::kOne;
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        const LabeledBox& box = courses_[i].box;
+        const bool shows = from_x >= box.left && from_x < box.right && from_y >= box.top && from_y < box.bottom;
+        if (shows) take_in(found[i], x, y, x + 1, y + 1);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < found.size(); ++i) courses_[i].box = found[i];
+}
+
+void store_box(const BoxOptions& options, const LabeledBox& box, ImageSize size, float* out) {
+  std::array<double, 4> numbers{};
+  switch (options.form) {
+    case BoxOptions::Form::kCorners: numbers = {box.left, box.top, box.right, box.bottom}; break;
+    case BoxOptions::Form::kCornerAndSize: numbers = {box.left, box.top, box.width(), box.height()}; break;
+    case BoxOptions::Form::kMiddleAndSize:
+      numbers = {(box.left + box.right) / 2, (box.top + box.bottom) / 2, box.width(), box.height()};
+      break;
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const double unit = options.fractions ? (i % 2 == 0 ? size.width : size.height) : 1.0;
+    out[i] = static_cast<float>(numbers[i] / unit);
+  }
+}
+
+}  // namespace stoker

@@ -1,0 +1,36 @@
+// Boxes go where their image goes. What is left of one is the smallest box, with sides along the axes, that holds what
+// is seen of it; what is outside of the output is cut off.
+#pragma once
+
+#include <vector>
+
+#include "stoker/plan/box_reader.h"
+#include "stoker/plan/mask_stage.h"
+
+namespace stoker {
+
+/// Keeps scratch memory; one per thread.
+class BoxStage {
+ public:
+  /// The boxes of the text that are kept, in pixels of the output and in the order of the text, until the next call.
+  /// Throws kBadSample for a text that is not sound, and for more boxes than the options allow.
+  const std::vector<LabeledBox>& run(const BoxOptions& options, Bytes text, const ImageCourse& course);
+
+ private:
+  void show(const SamplingMap& map);
+  void warp(const PictureStep& step, ImageSize out);
+  void follow_field(const PictureStep& step, ImageSize in, ImageSize out);
+  void clip(double left, double top, double right, double bottom);
+
+  struct Course {
+    LabeledBox box;
+    double visible = 1;  // share of its area
+  };
+  std::vector<LabeledBox> boxes_;
+  std::vector<Course> courses_;
+};
+
+/// The four numbers of a box of an output of this size.
+void store_box(const BoxOptions& options, const LabeledBox& box, ImageSize size, float* out);
+
+}  // namespace stoker
