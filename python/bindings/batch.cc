@@ -134,6 +134,22 @@ nb::list rows_by_sample(const PyRagged& self) {
   return rows;
 }
 
+// Of bytes: what `make` makes of those of each sample.
+template <typename Make>
+nb::list bytes_by_sample(const PyRagged& self, const Make& make) {
+  if (self.values.view.dtype != DType::kU8 || self.values.view.shape.rank() != 1) {
+    fail(ErrorKind::kUsage, "its rows are not bytes, but of dtype '{}': as_list() gives them as arrays",
+         to_string(self.values.view.dtype));
+  }
+  nb::list all;
+  for (const nb::handle row : rows_by_sample(self)) all.append(make(nb::bytes(nb::object(row.attr("tobytes")()))));
+  return all;
+}
+
+nb::list texts_by_sample(const PyRagged& self) {
+  return bytes_by_sample(self, [](const nb::bytes& bytes) { return nb::object(bytes.attr("decode")("utf-8")); });
+}
+
 std::string repr_ragged(const PyRagged& self) {
   return fmt::format("Ragged(values={}, offsets={})", repr_tensor(self.values), repr_tensor(self.offsets));
 }
@@ -244,6 +260,11 @@ void bind_ragged(nb::module_& module) {
           "offsets", [](const PyRagged& self) { return self.offsets; },
           "For each sample, the number of its first row; and the number of all rows.")
       .def("as_list", &rows_by_sample, "For each sample, its rows as an array over the batch's memory.")
+      .def(
+          "as_bytes",
+          [](const PyRagged& self) { return bytes_by_sample(self, [](const nb::bytes& bytes) { return bytes; }); },
+          "For each sample, its bytes as a copy.")
+      .def("as_texts", &texts_by_sample, "For each sample, its bytes as a text.")
       .def("__len__", [](const PyRagged& self) { return self.offsets.view.shape[0] - 1; })
       .def("__repr__", &repr_ragged);
 }

@@ -38,6 +38,14 @@ class Ragged(NamedTuple):
         """The rows of each sample."""
         return list(torch.tensor_split(self.values, self.offsets[1:-1].cpu()))
 
+    def as_bytes(self) -> list[bytes]:
+        """The bytes of each sample, of an output of bytes."""
+        return [bytes(rows.cpu().numpy()) for rows in self.as_list()]
+
+    def as_texts(self) -> list[str]:
+        """The same as texts."""
+        return [row.decode("utf-8") for row in self.as_bytes()]
+
     def map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Ragged:
         """The same with other values: the offsets stay numbers, and go where the values go."""
         values = function(self.values)

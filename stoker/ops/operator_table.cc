@@ -60,6 +60,23 @@ constexpr ArgSpec kDecodeBoxesArgs[] = {
      .max = 65'536},
     text_arg("names", "of the classes in the XML, with commas: the first one is class 0; voc: Pascal's 20", "", "voc"),
 };
+constexpr ArgSpec kMostBytesArg = {.name = "most",
+                                   .type = ArgType::kInteger,
+                                   .doc = "bytes of a sample",
+                                   .numbers = {4096},
+                                   .min = 1,
+                                   .max = 16'777'216};
+constexpr ArgSpec longer_arg() {
+  return text_arg("longer", "what becomes of more: refuse: the sample is a bad one; cut: it is cut off", "refuse|cut",
+                  "refuse");
+}
+constexpr ArgSpec kDecodeBytesArgs[] = {kMostBytesArg, longer_arg()};
+constexpr ArgSpec kDecodeTextArgs[] = {
+    {.name = "key",
+     .type = ArgType::kText,
+     .doc = "of a text in JSON, or a JSON pointer to one, as in /captions/0; empty: the field is the text"},
+    kMostBytesArg,
+    longer_arg()};
 constexpr ArgSpec kResizeArgs[] = {size_arg("the short side's length, or [height, width]"), filter_arg()};
 constexpr ArgSpec kCropArgs[] = {integer_arg("x", "left column", 0), integer_arg("y", "top row", 0),
                                  integer_arg("width", "columns", 1), integer_arg("height", "rows", 1)};
@@ -327,6 +344,8 @@ constexpr OperatorSpec kAfterPictures[] = {
     {"decode_boxes", "takes the boxes of objects, which go where their image goes", &apply_decode_boxes,
      kDecodeBoxesArgs},
     {"box_labels", "takes the classes of another view's boxes, of those that it keeps", &apply_box_labels, {}},
+    {"decode_text", "takes a text in UTF-8: a caption, a transcript", &apply_decode_text, kDecodeTextArgs},
+    {"decode_bytes", "takes the bytes of a field as they are", &apply_decode_bytes, kDecodeBytesArgs},
     {"json_number", "takes a number from a JSON field: a label, a target", &apply_json_number, kJsonNumberArgs},
     {"digest",
      "takes the length of a field in bytes, and their XXH3-64: for data that are only to be read",

@@ -71,7 +71,7 @@ void CpuExecutor::write_companions(const SampleInput& sample, const OutputPlaces
 void CpuExecutor::write_scalars(const SampleInput& sample, const OutputPlaces& place) const {
   for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
-    if (view.is_plain()) write_number(view, sample, place(i, Plan::number_shape_of(view)));
+    if (view.is_plain()) write_plain(view, sample, [&](const Shape& shape) { return place(i, shape); });
   }
 }
 

@@ -70,7 +70,7 @@ bool begins_with(const View& view) {
 
 bool makes_image(const View& view) {
   return view.field != "label" && !begins_with<NumberFunction>(view) && !begins_with<MaskFunction>(view) &&
-         !begins_with<BoxFunction>(view);
+         !begins_with<BoxFunction>(view) && !begins_with<TextFunction>(view);
 }
 
 // What follows a number: nothing, or the vector that it becomes.
@@ -110,6 +110,8 @@ void Plan::compile(const View& view) {
     compile_mask(view, plan);
   } else if (begins_with<BoxFunction>(view)) {
     compile_boxes(view, plan);
+  } else if (begins_with<TextFunction>(view)) {
+    compile_text(view, plan);
   } else {
     compile_image(view, plan);
   }
@@ -176,6 +178,13 @@ void Plan::compile_boxes(const View& view, ViewPlan& plan) {
   } catch (const Error& error) {
     throw error.with_context(fmt::format("view '{}': {}", view.name, brief(call)));
   }
+}
+
+void Plan::compile_text(const View& view, ViewPlan& plan) {
+  plan.kind = ViewKind::kText;
+  const OperatorCall& call = view.operators.front();
+  if (view.operators.size() > 1) fail(ErrorKind::kUsage, "view '{}': nothing can follow {}", view.name, call.name);
+  std::get<TextFunction>(find_operator(call.name).function)(call, plan.text);
 }
 
 /// Finds what views go along with, which may be before them or after them.
@@ -272,6 +281,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(EraseFunction function) const { image.erase.append(function(call), stream); }
       void operator()(FormatFunction function) const { function(call, format); }
       void operator()(BoxFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
+      void operator()(TextFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(MaskFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it must be the view's first operator"); }
       void operator()(LabelFunction) const { fail(ErrorKind::kUsage, "it takes labels and other whole numbers"); }
@@ -322,6 +332,7 @@ std::optional<ImageSize> Plan::output_size(const ViewPlan& view) {
 
 DType ViewPlan::plain_type() const {
   if (kind == ViewKind::kMask) return mask.dtype;
+  if (kind == ViewKind::kText) return DType::kU8;
   if (has_boxes()) return kind == ViewKind::kBoxes ? DType::kF32 : DType::kI64;
   if (kind == ViewKind::kShare || one_hot.classes > 0) return DType::kF32;
   return kind == ViewKind::kNumber ? number.dtype : DType::kI64;
@@ -359,8 +370,9 @@ std::vector<OutputSpec> Plan::outputs() const {
   std::vector<OutputSpec> outputs;
   for (const ViewPlan& view : views_) {
     const bool is_mask = view.kind == ViewKind::kMask;
-    if (view.has_boxes()) {
-      outputs.push_back(output_of(view, boxes_shape_of(view, view.boxes.most)));
+    if (view.has_boxes() || view.kind == ViewKind::kText) {
+      const bool is_text = view.kind == ViewKind::kText;
+      outputs.push_back(output_of(view, is_text ? Shape{view.text.most} : boxes_shape_of(view, view.boxes.most)));
       outputs.back().arrangement = &ragged_arrangement();
       continue;
     }

@@ -18,6 +18,7 @@
 #include "stoker/ops/one_hot.h"
 #include "stoker/ops/picture/picture_operator.h"
 #include "stoker/ops/picture/source_warp.h"
+#include "stoker/ops/text_options.h"
 #include "stoker/plan/mix_program.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/tensor/batch.h"
@@ -50,6 +51,7 @@ enum class ViewKind : std::uint8_t {
   kMask,       // of an image: its pixels' classes
   kBoxes,      // of an image: its objects',
   kBoxLabels,  // and their classes
+  kText,       // bytes, of each sample as many as it has
   kLabel,
   kNumber,
   kShare,   // what a sample's own label weighs: 1, before samples are mixed
@@ -63,6 +65,7 @@ struct ViewPlan {
   ImageProgram image;    // of kind kImage
   MaskOptions mask;      // of kind kMask
   BoxOptions boxes;      // of kinds kBoxes and kBoxLabels
+  TextOptions text;      // of kind kText
   std::size_t like = 0;  // of all of these: the number of the view with the image
   JsonNumber number;     // of kind kNumber
   OneHot one_hot;        // what a whole number becomes
@@ -129,6 +132,7 @@ class Plan {
   void compile_image(const View& view, ViewPlan& plan);
   static void compile_mask(const View& view, ViewPlan& plan);
   static void compile_boxes(const View& view, ViewPlan& plan);
+  static void compile_text(const View& view, ViewPlan& plan);
   void compile_number(const View& view, ViewPlan& plan);
   void join();
   void join_to_image(std::size_t number);

@@ -285,6 +285,14 @@ Recipe& Recipe::decode_boxes(std::string_view source, std::string_view form, boo
 
 Recipe& Recipe::box_labels() { return add({"box_labels", {}}); }
 
+Recipe& Recipe::decode_text(std::string_view key, int most, std::string_view longer) {
+  return add({"decode_text", {{"key", owned(key)}, {"most", double(most)}, {"longer", owned(longer)}}});
+}
+
+Recipe& Recipe::decode_bytes(int most, std::string_view longer) {
+  return add({"decode_bytes", {{"most", double(most)}, {"longer", owned(longer)}}});
+}
+
 Recipe& Recipe::json_number(std::string_view key, std::string_view dtype) {
   return add({"json_number", {{"key", owned(key)}, {"dtype", owned(dtype)}}});
 }

@@ -174,6 +174,8 @@ class Recipe {
                        double min_size = 1, double min_visible = 0, std::string_view crowds = "drop", int most = 256,
                        std::string_view names = "voc");
   Recipe& box_labels();
+  Recipe& decode_text(std::string_view key = "", int most = 4096, std::string_view longer = "refuse");
+  Recipe& decode_bytes(int most = 4096, std::string_view longer = "refuse");
   Recipe& json_number(std::string_view key, std::string_view dtype = "i64");
   Recipe& digest();
   Recipe& rand_augment(int num_ops = 2, int magnitude = 9, int num_magnitude_bins = 31,

@@ -265,7 +265,7 @@ void ReferenceExecutor::run(const SampleInput& sample, const OutputPlaces& place
   for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
     if (view.is_plain()) {
-      write_number(view, sample, place(i, Plan::number_shape_of(view)));
+      write_plain(view, sample, [&](const Shape& shape) { return place(i, shape); });
       continue;
     }
     if (view.goes_along()) {

@@ -5,6 +5,7 @@
 
 #include "stoker/base/hash.h"
 #include "stoker/base/little_endian.h"
+#include "stoker/plan/field_text.h"
 #include "stoker/plan/json_number_reader.h"
 
 namespace stoker {
@@ -39,6 +40,8 @@ std::vector<SampleOutput> run_one(SampleExecutor& executor, const SampleInput& s
   return outputs;
 }
 
+namespace {
+
 void write_number(const ViewPlan& view, const SampleInput& sample, MutableBytes out) {
   if (view.kind == ViewKind::kShare) {
     constexpr float kWhole = 1;
@@ -50,6 +53,17 @@ void write_number(const ViewPlan& view, const SampleInput& sample, MutableBytes 
   std::int64_t number = 0;
   write_plain_number(view, sample, MutableBytes(reinterpret_cast<std::uint8_t*>(&number), sizeof(number)));
   write_one_hot(number, view.one_hot, out);
+}
+
+}  // namespace
+
+void write_plain(const ViewPlan& view, const SampleInput& sample,
+                 const std::function<MutableBytes(const Shape& shape)>& place) {
+  if (view.kind == ViewKind::kText) {
+    write_field_text(sample.fields[static_cast<std::size_t>(view.field)], view.text, place);
+  } else {
+    write_number(view, sample, place(Plan::number_shape_of(view)));
+  }
 }
 
 }  // namespace stoker

@@ -57,7 +57,9 @@ struct SampleOutput {
 };
 std::vector<SampleOutput> run_one(SampleExecutor& executor, const SampleInput& sample);
 
-/// Little-endian bytes of the output of a view that is not an image. Throws kBadSample, and what write_one_hot() does.
-void write_number(const ViewPlan& view, const SampleInput& sample, MutableBytes out);
+/// Writes the value of a plain view, little-endian, to where `place` says for its shape. Throws kBadSample, what
+/// write_one_hot() does, and what `place` does.
+void write_plain(const ViewPlan& view, const SampleInput& sample,
+                 const std::function<MutableBytes(const Shape& shape)>& place);
 
 }  // namespace stoker

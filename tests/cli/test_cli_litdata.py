@@ -94,7 +94,7 @@ writer = BinaryWriter(folder, chunk_size=5, compression=compression or None, **o
 for number, one in enumerate(json.load(sys.stdin)):
     sample = {"filename": one["name"], "image": open(one["path"], "rb").read(), "label": one["label"]}
     if kind == "plain":
-        sample.update(good=number > 0, size={"w": 2.5}, ids=[0, 1, number], words=["a", "b"], missing=None)
+        sample.update(good=number > 0, size={"w": 2.5}, ids=[0, 1, number], words=["a", "b"])
     elif kind == "tuples":
         sample = (sample["image"], sample["label"])
     else:

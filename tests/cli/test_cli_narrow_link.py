@@ -6,10 +6,10 @@ import pytest
 
 from servers import NarrowLink
 
-# Of the six seconds a third is for a stall: a request that takes longer must move bytes all the while.
-ENV = {"STOKER_HTTP_PATIENCE": "6", "no_proxy": "*"}
+# Of the ten seconds a third is for a stall: a request that takes longer must move bytes all the while.
+ENV = {"STOKER_HTTP_PATIENCE": "10", "no_proxy": "*"}
 FULL = "STOKER_TEST_FULL" in os.environ
-SECONDS = 10  # that the link needs for the data, at least
+SECONDS = 14  # that the link needs for the data, at least
 
 
 @pytest.fixture(scope="module")

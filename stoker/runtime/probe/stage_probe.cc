@@ -40,15 +40,17 @@ void StageProbe::measure_images(const SampleInput& sample) {
   }
 }
 
+MutableBytes StageProbe::room_for(const ViewPlan& view, const Shape& shape) {
+  value_.resize(Plan::output_of(view, shape).bytes_per_sample());
+  return value_;
+}
+
 void StageProbe::measure_companions(const SampleInput& sample) {
   for (const ViewPlan& view : plan_.views()) {
     if (!view.goes_along()) continue;
     const std::int64_t began = now_ns();
     companions_.write(view, sample.fields[static_cast<std::size_t>(view.field)], images_.stages(view.like).course(),
-                      [&](const Shape& shape) -> MutableBytes {
-                        value_.resize(Plan::output_of(view, shape).bytes_per_sample());
-                        return value_;
-                      });
+                      [&](const Shape& shape) { return room_for(view, shape); });
     views_[view.like].last[1].ns += now_ns() - began;
   }
 }
@@ -58,8 +60,7 @@ void StageProbe::measure(const SampleInput& sample) {
   // Numbers cost next to nothing, but a sample may be bad by them.
   for (const ViewPlan& view : plan_.views()) {
     if (!view.is_plain()) continue;
-    number_.resize(Plan::output_of(view, Plan::number_shape_of(view)).bytes_per_sample());
-    write_number(view, sample, number_);
+    write_plain(view, sample, [&](const Shape& shape) { return room_for(view, shape); });
   }
   measure_images(sample);
   measure_companions(sample);

@@ -47,12 +47,13 @@ class StageProbe {
 
   void measure_images(const SampleInput& sample);
   void measure_companions(const SampleInput& sample);
+  MutableBytes room_for(const ViewPlan& view, const Shape& shape);
 
   const Plan& plan_;
   SampleImages images_;
   std::vector<View> views_;  // by view of the plan
   std::int64_t samples_ = 0, decoded_ = 0, last_ns_ = 0;
-  std::vector<std::uint8_t> number_, value_;
+  std::vector<std::uint8_t> value_;
   CompanionStage companions_;
 };
 
