@@ -149,7 +149,7 @@ void Plan::compile_mask(const View& view, ViewPlan& plan) {
   }
   if (view.like.empty()) {
     fail(ErrorKind::kUsage,
-         "view '{}': a mask belongs to an image: name its view, by like = \"image\", in Python .like(\"image\")",
+         "view '{}': a mask belongs to an image: name its view, by like = 'image', in Python .like('image')",
          view.name);
   }
   const OperatorCall& call = view.operators.front();
@@ -169,7 +169,7 @@ void Plan::compile_boxes(const View& view, ViewPlan& plan) {
          view.operators[1].name, call.name);
   }
   if (view.like.empty()) {
-    fail(ErrorKind::kUsage, "view '{}': {}: name its view, by like = \"{}\", in Python .like(\"{}\")", view.name,
+    fail(ErrorKind::kUsage, "view '{}': {}: name its view, by like = '{}', in Python .like('{}')", view.name,
          are_labels ? "labels belong to boxes" : "boxes belong to an image", are_labels ? "boxes" : "image",
          are_labels ? "boxes" : "image");
   }
