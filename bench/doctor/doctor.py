@@ -106,7 +106,7 @@ class Bench:
             throttle, [self.stoker, "doctor", self.location(data), "--recipe", self.recipe(recipe), "--batch", batch, "--step", step,
                        "--quick", "--catalogue", self.catalogue, "--json", *options], PATIENCE_S)
         if answer is None:
-            raise Failed(f"status {status}: {said.strip().splitlines()[-1]}")
+            raise Failed(last_words(status, said))
         return answer
 
     def rate(self, throttle, data, recipe, batch, step, expected, *options, later=False):
@@ -117,8 +117,13 @@ class Bench:
             throttle, [self.stoker, "run", self.location(data), "--recipe", self.recipe(recipe), "--batch", batch, "--accelerator", step,
                        *(() if "--tune" in options else ("--tune", "off")), *span, "--json", *options], PATIENCE_S)
         if status or answer is None:
-            raise Failed(f"status {status}: {said.strip().splitlines()[-1]}")
+            raise Failed(last_words(status, said))
         return (answer["epoch_reports"][-1] if later else answer)["samples_per_s"]
+
+
+def last_words(status, said):
+    """A command that had too little memory is killed without a word."""
+    return f"status {status}: {(said.strip() or 'no word').splitlines()[-1]}"
 
 
 def percent(ratio):

@@ -7,14 +7,11 @@
 #include <optional>
 
 #include "stoker/base/units.h"
+#include "stoker/doctor/verdict/memory_text.h"
 #include "stoker/tuner/tuning_words.h"
 
 namespace stoker {
 namespace {
-
-constexpr double kGiB = 0x1p30;
-
-std::string memory_text(std::uint64_t bytes) { return fmt::format("{:.0f} GiB", static_cast<double>(bytes) / kGiB); }
 
 std::string vcpus_text(double vcpus) { return fmt::format("{} {}", number_text(vcpus), vcpus == 1 ? "vCPU" : "vCPUs"); }
 

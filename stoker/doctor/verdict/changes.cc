@@ -13,6 +13,7 @@
 #include "stoker/base/units.h"
 #include "stoker/doctor/model/predict.h"
 #include "stoker/doctor/model/resolved_run.h"
+#include "stoker/doctor/verdict/memory_text.h"
 #include "stoker/doctor/verdict/what_if.h"
 
 namespace stoker {
@@ -127,9 +128,8 @@ class Advisor {
     for (std::uint64_t bytes = std::bit_ceil(now + 1); bytes <= kMemoryMost; bytes *= 2) {
       Configuration change;
       change.memory_bytes = bytes;
-      way.steps.push_back({fmt::format("use {} GiB of memory instead of {:.0f}", bytes / kMemoryUnit,
-                                       static_cast<double>(now) / static_cast<double>(kMemoryUnit)),
-                           change});
+      way.steps.push_back(
+          {fmt::format("use {} of memory instead of {}", memory_text(bytes), memory_text(now)), change});
       if (static_cast<double>(bytes) > 2.5 * facts_.data.bytes) break;
     }
     return way;
@@ -392,8 +392,7 @@ class Advisor {
       change.memory_bytes = bytes;
       Prediction prediction = predict(facts_, change);
       if (resolve(facts_, change).loader_bytes > static_cast<double>(bytes) / 2 || !still_full(prediction)) break;
-      excess = {fmt::format("{} GiB of memory would do", bytes / kMemoryUnit), what_if_text(change),
-                std::move(prediction)};
+      excess = {fmt::format("{} of memory would do", memory_text(bytes)), what_if_text(change), std::move(prediction)};
     }
     if (excess) changes_.excess.push_back(std::move(*excess));
   }
