@@ -39,6 +39,7 @@ void keep_boxes(const Corpus& corpus) {
 <bndbox><xmin>5</xmin><ymin>5</ymin><xmax>6</xmax><ymax>7</ymax></bndbox></object></annotation>)";
   corpus.keep("boxes", "coco", as_bytes(kCoco));
   corpus.keep("boxes", "coco_list", as_bytes(R"([{"bbox": [1, 2, 3, 4], "category_id": 5}])"));
+  corpus.keep("boxes", "coco_numbered", as_bytes(R"({"99999999999": {"bbox": [1]}, "annotations": []})"));
   corpus.keep("boxes", "voc", as_bytes(kVoc));
   corpus.keep("boxes", "yolo", as_bytes("0 0.5 0.5 0.25 0.125\n17 0.1 0.9 1e-3 .5\r\n\n"));
 }

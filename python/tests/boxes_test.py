@@ -160,11 +160,16 @@ def test_sources_say_the_same():
     assert len(with_boxes(image).apply(sample(objects, crowd))["boxes"]) == 0
     assert len(with_boxes(image, crowds="keep").apply(sample(objects, crowd))["boxes"]) == 1
     assert len(with_boxes(image).apply(sample(objects, b"[]"))["boxes"]) == 0
+    beside = b'{"0": {"bbox": [1, 2, 3, 4], "category_id": 1}, "annotations": [], "77777777777": {"bbox": [1]}}'
+    assert len(with_boxes(image).apply(sample(objects, beside))["boxes"]) == 0
+    twice = b'{"annotations": [{"bbox": [1, 2, 3, 4], "category_id": 1}], "annotations": ' + coco(objects) + b"}"
+    np.testing.assert_array_equal(with_boxes(image).apply(sample(objects, twice))["labels"], [10])
 
 
 @pytest.mark.parametrize("source, text, words", [
     ("coco", b"{", "its JSON is damaged"), ("coco", b"{}", "neither a list of objects"),
-    ("coco", b"3", "neither a list of objects"),
+    ("coco", b"3", "neither a list of objects"), ("coco", b'{"99999999999": {"bbox": [1, 2, 3, 4]}}', "neither a list"),
+    ("coco", b'{"annotations": {"0": {"bbox": [1, 2, 3, 4], "category_id": 1}}}', "neither a list of objects"),
     ("coco", b"[{}]", "no bbox"), ("coco", b'[{"bbox": [1, 2, 3], "category_id": 1}]', "no bbox"),
     ("coco", b'[{"bbox": [1, 2, 3, 4]}]', "no category_id"),
     ("coco", b'[{}, {"bbox": [1, 2, 3, 4], "category_id": 1}]', "no bbox"),

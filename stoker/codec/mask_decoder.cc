@@ -1,23 +1,16 @@
 #include "stoker/codec/mask_decoder.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <span>
 
 #include "stoker/base/error.h"
+#include "stoker/codec/image_decoder.h"
 #include "stoker/codec/npy.h"
 #include "stoker/codec/png_reader.h"
 
 namespace stoker {
 namespace {
 
-constexpr std::uint8_t kPngSignature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
 constexpr std::uint64_t kBytesOfPixel = 8;  // at most: coded colours, and the number
-
-bool has_png_signature(Bytes encoded) {
-  const std::span<const std::uint8_t> signature(kPngSignature);
-  return encoded.size() >= signature.size() && std::equal(signature.begin(), signature.end(), encoded.begin());
-}
 
 [[noreturn]] void refuse_colors() {
   fail(ErrorKind::kBadSample,
@@ -42,14 +35,14 @@ void MaskDecoder::check_size(std::int64_t width, std::int64_t height) const {
 }
 
 std::uint64_t MaskDecoder::memory(Bytes encoded) const {
-  if (!has_png_signature(encoded)) return 0;
+  if (detect_codec(encoded) != Codec::kPng) return 0;
   const PngReader reader(encoded, limits_);
   check_size(reader.header().width, reader.header().height);
   return kBytesOfPixel * reader.header().width * reader.header().height;
 }
 
 MaskPixels MaskDecoder::decode(Bytes encoded, MaskCodes codes) {
-  if (has_png_signature(encoded)) return decode_png(encoded, codes);
+  if (detect_codec(encoded) == Codec::kPng) return decode_png(encoded, codes);
   if (has_npy_magic(encoded)) return decode_npy(encoded, codes);
   fail(ErrorKind::kBadSample, "it is not a mask: that is a PNG, or an npy array of uint8");
 }

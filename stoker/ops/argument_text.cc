@@ -82,4 +82,17 @@ std::string permitted_text(const ArgSpec& arg) {
   return fmt::format("{} {}, {}", counts_text(arg), type_name(arg.type), limits);
 }
 
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    std::string_view name = text.substr(0, comma);
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    names.emplace_back(name);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return names;
+}
+
 }  // namespace stoker

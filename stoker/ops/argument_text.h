@@ -29,4 +29,7 @@ std::string permitted_text(const ArgSpec& arg);
 /// to see.
 std::vector<std::string> examples_of(const OperatorSpec& spec);
 
+/// The names in a text that has commas between them.
+std::vector<std::string> names_in(std::string_view text);
+
 }  // namespace stoker

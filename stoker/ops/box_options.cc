@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "stoker/base/error.h"
+#include "stoker/ops/argument_text.h"
 
 namespace stoker {
 namespace {
@@ -12,21 +13,15 @@ constexpr std::string_view kVocNames =
     "aeroplane,bicycle,bird,boat,bottle,bus,car,cat,chair,cow,diningtable,dog,horse,motorbike,person,pottedplant,sheep,"
     "sofa,train,tvmonitor";
 
-std::vector<std::string> names_in(std::string_view list) {
-  std::vector<std::string> names;
-  for (;;) {
-    const std::size_t comma = list.find(',');
-    std::string_view name = list.substr(0, comma);
-    while (name.starts_with(' ')) name.remove_prefix(1);
-    while (name.ends_with(' ')) name.remove_suffix(1);
+std::vector<std::string> class_names(std::string_view list) {
+  std::vector<std::string> names = names_in(list);
+  for (const std::string& name : names) {
     if (name.empty()) fail(ErrorKind::kUsage, "names has an empty name");
-    if (std::find(names.begin(), names.end(), name) != names.end()) {
+    if (std::count(names.begin(), names.end(), name) > 1) {
       fail(ErrorKind::kUsage, "names has '{}' twice", name);
     }
-    names.emplace_back(name);
-    if (comma == std::string_view::npos) return names;
-    list.remove_prefix(comma + 1);
   }
+  return names;
 }
 
 }  // namespace
@@ -42,7 +37,7 @@ void apply_decode_boxes(const OperatorCall& call, BoxOptions& options) {
   options.visible_min = call.number("min_visible");
   options.keeps_crowds = call.text("crowds") == "keep";
   options.most = call.integer("most");
-  if (options.source == Source::kVoc) options.names = names_in(names == "voc" ? kVocNames : std::string_view(names));
+  if (options.source == Source::kVoc) options.names = class_names(names == "voc" ? kVocNames : std::string_view(names));
 }
 
 void apply_box_labels(const OperatorCall& /*call*/, BoxOptions& /*options*/) {}

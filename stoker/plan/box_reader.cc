@@ -24,15 +24,16 @@ struct CocoObject {
   bool is_crowd = false;
 };
 
-/// "/3/bbox/0", or "/annotations/3/bbox/0": which object, and what of it.
+/// Which object of the list, and what of it.
 struct CocoPlace {
   std::size_t object;
   std::string_view member;  // "bbox/0"; empty: the object itself
 };
 
-std::optional<CocoPlace> coco_place(std::string_view pointer) {
-  constexpr std::string_view kList = "/annotations";
-  if (pointer.starts_with(kList)) pointer.remove_prefix(kList.size());
+/// `list`: where the list is. "/annotations/3/bbox/0" is the first number of the fourth object's box.
+std::optional<CocoPlace> coco_place(std::string_view pointer, std::string_view list) {
+  if (!pointer.starts_with(list)) return std::nullopt;
+  pointer.remove_prefix(list.size());
   if (!pointer.starts_with('/')) return std::nullopt;
   pointer.remove_prefix(1);
   const std::size_t slash = pointer.find('/');
@@ -54,16 +55,19 @@ void take(const nlohmann::json& value, std::string_view member, CocoObject& obje
 
 void read_coco(std::string_view text, std::vector<LabeledBox>& boxes) {
   std::vector<CocoObject> objects;
-  bool has_list = false;
+  std::optional<std::string> list;
   const bool whole = for_each_json_value(text, [&](const std::string& pointer, const nlohmann::json& value) {
-    has_list |= value.is_array() && (pointer.empty() || pointer == "/annotations");
-    const std::optional<CocoPlace> place = coco_place(pointer);
-    if (!place) return;
-    if (place->object >= objects.size()) objects.resize(place->object + 1);  // they come in their order
+    if (value.is_array() && (pointer.empty() || pointer == "/annotations")) {
+      list = pointer;
+      objects.clear();  // what it was before: of equal keys the last one counts
+    }
+    const std::optional<CocoPlace> place = list ? coco_place(pointer, *list) : std::nullopt;
+    if (!place || place->object > objects.size()) return;
+    if (place->object == objects.size()) objects.emplace_back();  // each comes before what it holds
     take(value, place->member, objects[place->object]);
   });
   if (!whole) fail(ErrorKind::kBadSample, "its JSON is damaged");
-  if (!has_list) fail(ErrorKind::kBadSample, "its JSON is neither a list of objects, nor has one named 'annotations'");
+  if (!list) fail(ErrorKind::kBadSample, "its JSON is neither a list of objects, nor has one named 'annotations'");
   for (const CocoObject& object : objects) {
     const auto& [x, y, width, height] = object.box;
     if (!x || !y || !width || !height || !object.label) {

@@ -10,6 +10,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/random.h"
 #include "stoker/base/spelling.h"
+#include "stoker/ops/argument_text.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/plan/plan.h"
 
@@ -27,19 +28,6 @@ bool asks_for_pairs(const OperatorCall& call) {
 }
 
 // "image, depth"
-std::vector<std::string> names_in(std::string_view text) {
-  std::vector<std::string> names;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    std::string_view name = text.substr(0, comma);
-    while (name.starts_with(' ')) name.remove_prefix(1);
-    while (name.ends_with(' ')) name.remove_suffix(1);
-    names.emplace_back(name);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return names;
-}
-
 std::vector<std::size_t> images_of(const OperatorCall& call, const std::vector<ViewPlan>& views) {
   std::vector<std::size_t> images;
   std::vector<std::string> known;
