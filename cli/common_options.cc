@@ -127,7 +127,33 @@ void add_open_options(Command& command, OpenOptions& open) {
   const auto scan = [&open] { open.use_indexes = false; };
   command.add_flag_callback("--no-index", scan, "Scan every shard, and do not cache the result")->excludes(folder);
   add_field_options(command, open.fields);
+  add_token_options(command, open.tokens);
   add_store_options(command, open.store);
+}
+
+void add_token_options(Command& command, std::optional<TokenSamples>& tokens) {
+  // Texts are read before it is seen whether what they need was given.
+  const auto those = [&tokens]() -> TokenSamples& { return tokens ? *tokens : tokens.emplace(); };
+  const auto samples = [those](const std::string& text) {
+    TokenSamples& made = those();
+    if (text != "documents") made.length = parse_integer<std::int64_t>("--tokens", text, {1});
+  };
+  Option* const option = command.add_option(
+      "--tokens", samples,
+      "DATA are tokens, in sequences of so many, or as documents: .bin with .idx, .npy, numbers alone");
+  option->option_text("LENGTH|documents");
+  const auto type = [those](const std::string& text) { those().type = parse_token_type(text); };
+  command.add_option("--token-type", type, "How tokens are stored in files that do not say it, such as u16")
+      ->option_text("TYPE")
+      ->needs(option);
+  const auto streams = [those](const std::string& text) {
+    those().streams = parse_integer<std::int64_t>("--streams", text, {1});
+  };
+  command
+      .add_option("--streams", streams,
+                  "Streams of tokens that go on from batch to batch, as many as a global batch has samples")
+      ->option_text("N")
+      ->needs(option);
 }
 
 void add_field_options(Command& command, FieldChoice& fields) {

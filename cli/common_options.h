@@ -86,6 +86,8 @@ void add_job_options(Command& command, std::optional<std::uint64_t>& memory, Dec
 void add_open_options(Command& command, OpenOptions& open);
 void add_store_options(Command& command, StoreOptions& store);
 /// Which fields hold images and labels.
+/// Files of tokens.
+void add_token_options(Command& command, std::optional<TokenSamples>& tokens);
 void add_field_options(Command& command, FieldChoice& fields);
 void add_json_flag(Command& command, bool& json);
 

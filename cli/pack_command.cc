@@ -16,6 +16,7 @@
 #include "cli/quarantine_list.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/pack_job.h"
+#include "stoker/pack/token_pack.h"
 #include "stoker/runtime/open_stores.h"
 
 namespace stoker {
@@ -26,6 +27,8 @@ struct PackCommandOptions {
   StoreOptions store;
   std::string to, quarantine;
   PackOptions pack;
+  std::optional<TokenUnit> tokens;  // of texts
+  std::string vocab;                // a number of words, or a list of them
   bool dry_run = false, json = false;
 };
 
@@ -52,7 +55,50 @@ void estimate(const PackCommandOptions& options) {
   write_output(text + "\n");
 }
 
+TokenPackOptions token_options(const PackCommandOptions& options) {
+  TokenPackOptions tokens{.unit = *options.tokens, .stores = options.pack.stores};
+  const bool is_number = !options.vocab.empty() && options.vocab.find_first_not_of("0123456789") == std::string::npos;
+  if (is_number) {
+    tokens.vocab = parse_integer<std::int64_t>("--vocab", options.vocab, {2});
+  } else {
+    tokens.vocab_file = options.vocab;
+  }
+  return tokens;
+}
+
+void run_token_pack(const PackCommandOptions& options, Interrupts& interrupts) {
+  TokenPackOptions tokens = token_options(options);
+  TokenPackResult result;
+  double seconds = 0;
+  {
+    JobWatch watch(interrupts, "pack", "bytes");
+    tokens.stop = watch.stop();
+    add_remote_stores(tokens.stores, options.store, watch.stop());
+    tokens.progress = watch.progress();
+    result = pack_tokens(options.data, options.to, tokens);
+    seconds = watch.seconds();
+  }
+  if (options.json) {
+    return write_json({{"out", options.to},
+                       {"documents", result.documents},
+                       {"tokens", result.tokens},
+                       {"words", result.words},
+                       {"unknown", result.unknown},
+                       {"bytes", result.bytes},
+                       {"seconds", seconds}});
+  }
+  std::string text =
+      fmt::format("{}/tokens.bin: {} of {}, {}, in {}\n", options.to, counted(result.tokens, "token"),
+                  counted(result.documents, "document"), size_text(result.bytes), format_duration(seconds));
+  if (result.words > 0) {
+    text += fmt::format("{}/vocab.txt: {}; {:.2f}% of the tokens are {}\n", options.to, counted(result.words, "word"),
+                        100.0 * static_cast<double>(result.unknown) / static_cast<double>(result.tokens), kUnknownWord);
+  }
+  write_output(text);
+}
+
 void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
+  if (options.tokens) return run_token_pack(options, interrupts);
   if (options.dry_run) return estimate(options);
   PackOptions pack_options = options.pack;
   std::optional<QuarantineList> quarantine;
@@ -157,6 +203,15 @@ void add_pack_command(Parser& app, Interrupts& interrupts) {
       ->option_text("skip|keep|fail");
   add_text_option(*command, "--quarantine", options->quarantine, "Write the list of bad samples to a file")
       ->option_text("FILE");
+  Option* const tokens = add_parsed_option(
+      *command, "--tokens", options->tokens,
+      [](const std::string& text) { return std::optional(parse_token_unit(text)); },
+      "SRC is text: write its words, or its bytes, as DST/tokens.bin with an index");
+  tokens->option_text("words|bytes");
+  add_text_option(*command, "--vocab", options->vocab,
+                  "Most words, of which others become <unk>; or the vocab.txt of an earlier pack")
+      ->option_text("N|FILE")
+      ->needs(tokens);
   command->add_flag("--dry-run", options->dry_run, "Only estimate the bytes and the time it would take");
   add_store_options(*command, options->store);
   add_json_flag(*command, options->json);

@@ -76,6 +76,11 @@ Option* Option::excludes(Option* other) {
   return this;
 }
 
+Option* Option::needs(Option* other) {
+  option_->needs(other->option_);
+  return this;
+}
+
 Option* Command::add_option(const std::string& name, std::function<void(const std::string&)> read,
                             const std::string& doc) {
   return own(app_->add_option_function<std::string>(name, read, doc));

@@ -28,6 +28,8 @@ class Option {
   Option* option_text(const std::string& text);
   /// Not both.
   Option* excludes(Option* other);
+  /// Not without the other.
+  Option* needs(Option* other);
 
  private:
   CLI::Option* option_;

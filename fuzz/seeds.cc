@@ -23,6 +23,7 @@
 #include "stoker/format/parquet/parquet_testing.h"
 #include "stoker/format/tar/tar_writer.h"
 #include "stoker/format/tfrecord/tfrecord_writer.h"
+#include "stoker/format/tokens/megatron_index.h"
 #include "stoker/format/zip/zip_testing.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/storage/atomic_file.h"
@@ -313,6 +314,18 @@ void keep_rows(const Corpus& corpus) {
   corpus.keep("npy_rows", "sets", as_bytes(sets.bytes()));
 }
 
+void keep_token_indexes(const Corpus& corpus) {
+  MegatronIndexWriter writer(TokenType::kU16);
+  for (const int length : {3, 0, 5}) {
+    for (int i = 0; i < length; ++i) writer.add_token();
+    writer.end_document();
+  }
+  std::vector<std::uint8_t> input = {16, 0};
+  const std::vector<std::uint8_t> index = writer.bytes();
+  input.insert(input.end(), index.begin(), index.end());
+  corpus.keep("tokens", "three_documents", input);
+}
+
 void keep_recipes(const Corpus& corpus) {
   for (const std::string& name : Recipe::names()) {
     corpus.keep("recipe", name, as_bytes(Recipe::named(name).to_toml()));
@@ -332,7 +345,7 @@ int main(int argc, char** argv) {
        {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_tfrecords,
         stoker::keep_parquet, stoker::keep_zips, stoker::keep_mds, stoker::keep_mds_index, stoker::keep_litdata,
         stoker::keep_betons, stoker::keep_databases, stoker::keep_hdf5s, stoker::keep_lists, stoker::keep_manifests,
-        stoker::keep_rows, stoker::keep_recipes, stoker::keep_image_seeds}) {
+        stoker::keep_rows, stoker::keep_token_indexes, stoker::keep_recipes, stoker::keep_image_seeds}) {
     keep(corpus);
   }
 }

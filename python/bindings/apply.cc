@@ -115,7 +115,7 @@ nb::dict apply_recipe(const Recipe& recipe, const nb::args& positional, const nb
                                 {"data", "seed", "epoch", "position", "label", "reference", "pixels_max", "batch"},
                                 /*positional=*/1};
   const CallArguments given(signature, positional, named);
-  const Plan plan(recipe);
+  const Plan plan(Recipe(recipe).set_function_home(FunctionHome::kThread));
   const std::vector<HeldBytes> held = fields_of(plan, given["data"]);
   const std::int64_t label = label_of(given.unless_none("label"), given["data"]);
   const bool reference = given["reference"] && flag_argument("reference", given["reference"]);

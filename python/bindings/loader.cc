@@ -14,6 +14,7 @@
 #include "python/bindings/batch.h"
 #include "python/bindings/call_arguments.h"
 #include "python/bindings/dataset.h"
+#include "python/bindings/function.h"
 #include "python/bindings/loader_options.h"
 #include "python/bindings/loader_session.h"
 #include "python/bindings/log.h"
@@ -77,6 +78,7 @@ void construct(PyLoader* self, const nb::args& positional, const nb::kwargs& nam
   if (data.dataset->size() == 0)
     fail(ErrorKind::kData, "there are no samples in {}: Stoker looks for images and shards",
          fmt::join(data.paths, ", "));
+  if (!recipe.functions().empty()) be_home_of_functions();
   std::shared_ptr<LoaderSession> session = LoaderSession::start(data.dataset, recipe, std::move(options));
   new (self) PyLoader{std::move(session), std::move(data), std::move(recipe), kept_options(signature, given, device)};
 }

@@ -1,5 +1,7 @@
 #include "python/bindings/module.h"
 
+#include "python/bindings/function.h"
+
 NB_MODULE(_stoker, module) {
   using namespace stoker::python;
   // What is still held when the interpreter ends is not the user's mistake.
@@ -9,6 +11,7 @@ NB_MODULE(_stoker, module) {
   bind_log(module);
   bind_dataset(module);
   bind_calls(module);
+  bind_functions(module);
   bind_recipe(module);
   bind_batch(module);
   bind_report(module);

@@ -11,9 +11,11 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "python/bindings/apply.h"
 #include "python/bindings/arguments.h"
+#include "python/bindings/function.h"
 #include "python/bindings/module.h"
 #include "python/bindings/operator_calls.h"
 #include "stoker/base/error.h"
@@ -71,12 +73,33 @@ std::string repr_recipe(const Recipe& recipe) {
     for (const OperatorCall& call : view.operators) text += " " + to_string(call);
     text += "; ";
   }
+  for (const FunctionSpec& function : recipe.functions()) text += fmt::format("map: {}; ", function.name);
   if (!recipe.batch().empty()) text += "batch:";
   for (const OperatorCall& call : recipe.batch()) text += " " + to_string(call);
   if (!recipe.batch().empty()) text += "; ";
   text += fmt::format("tail='{}'", recipe.tail());
   if (recipe.batch_repeats() != 1) text += fmt::format("; batch_repeats={}", recipe.batch_repeats());
   return text + ")";
+}
+
+// The text, and of each function what a module does not have.
+nb::tuple state_of(const Recipe& recipe) {
+  nb::list payloads;
+  for (const FunctionSpec& function : recipe.functions()) {
+    payloads.append(nb::bytes(function.payload.data(), function.payload.size()));
+  }
+  return nb::make_tuple(recipe.to_toml(), payloads);
+}
+
+Recipe recipe_of(const nb::tuple& state) {
+  std::vector<std::string> payloads;
+  for (const nb::handle payload : state[1]) {
+    const nb::bytes bytes = nb::borrow<nb::bytes>(payload);
+    payloads.emplace_back(bytes.c_str(), bytes.size());
+  }
+  Recipe recipe = Recipe::from_toml(nb::cast<std::string>(state[0]));
+  recipe.set_function_payloads(std::move(payloads));
+  return recipe;
 }
 
 Recipe with_view(const Recipe& recipe, nb::handle name, nb::handle field, nb::handle copies) {
@@ -126,6 +149,21 @@ void bind_chain(nb::class_<Recipe>& recipe) {
       .def("like", &with_like, "name"_a.none(),
            "Lets this view go along with another one: a mask, or boxes, with an image, through the same crops, flips "
            "and warps;\nlabels with boxes. Copies go along with name_0, name_1 and so on.")
+      .def(
+          "map", &with_function, nb::sig(kMapSignature),
+          "Calls a function once for each sample, in processes beside the loader's threads: anything that can be "
+          "called, such as\nalbumentations' Compose or torchvision's.\n\nfunction: one that a module has, or that can "
+          "be pickled; or where one is: 'module:function', 'libmine.so:function'\ntakes: the views whose values it "
+          "gets, which are then no outputs; a dict names the parameters "
+          "{'image': 'image',\n    'boxes': 'bboxes'}\ngives: the outputs that it returns, {'image': ('u8', (224, 224, "
+          "3))}, in this order or as a dict; with a third member\n    'most' a sample has up to so many rows of this "
+          "shape\nname: of messages and states, and of its random numbers\nvalues: 'numpy', 'torch', 'torchvision' "
+          "(tv_tensors) or 'pil'\nrandom: 'seeded': through a parameter `rng`, numpy's Generator; else random, numpy "
+          "and torch are seeded before each call;\n    'own': not repeatable\ntimeout: of one call, in "
+          "seconds\nmemory: of its process, which is started anew when it has more\nversion: any text; a state is "
+          "refused by a recipe with another\narguments: more that it is called with, as JSON can say it\nisolated: run "
+          "one of a "
+          "library in a process of its own, too")
       .def("set_tail", &with_tail, "tail"_a.none(),
            "What a loader without a tail of its own does with an incomplete last batch: 'drop', 'wrap', 'pad' or "
            "'keep'.")
@@ -171,8 +209,8 @@ void bind_recipe(nb::module_& module) {
       .def("__hash__", [](const Recipe& self) { return nb::hash(nb::str(self.to_toml().c_str())); })
       .def("__repr__", &repr_recipe)
       .def("__getattr__", &no_such_method, "name"_a)
-      .def("__getstate__", &Recipe::to_toml)
-      .def("__setstate__", [](Recipe& self, const std::string& toml) { new (&self) Recipe(Recipe::from_toml(toml)); })
+      .def("__getstate__", &state_of)
+      .def("__setstate__", [](Recipe& self, const nb::tuple& state) { new (&self) Recipe(recipe_of(state)); })
       .def("apply", &apply_recipe, nb::sig(kApply),
            "The outputs for one encoded image, by name, as numpy arrays.\n\ndata: the image's bytes, or a dict of "
            "bytes by field, such as a data set's sample\nseed, epoch, position: select the random numbers\nlabel: the "

@@ -21,12 +21,19 @@ if TYPE_CHECKING:
 del TYPE_CHECKING
 
 __all__ = ["Batch", "Dataset", "EpochIterator", "Error", "Loader", "OperatorCall", "Ragged", "Recipe", "Report", "SampleFacts", "Tensor",
-           "mix", "op", "open", "recipe"]
+           "include_folder", "mix", "op", "open", "recipe"]
 
 for _public in (Batch, Dataset, EpochIterator, Loader, OperatorCall, Ragged, Recipe, Report, SampleFacts, Tensor):
     _public.__module__ = "stoker"  # where users and pickle find it
 _tell_signatures([Loader, Recipe], open, Recipe.to_toml, recipe().to_toml)
 del _public
+
+
+def include_folder():
+    """Where stoker_function.h is, which functions in shared objects include."""
+    import pathlib
+
+    return str(pathlib.Path(__file__).parent / "include")
 
 
 def __getattr__(name):

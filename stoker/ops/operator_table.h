@@ -24,6 +24,7 @@
 #include "stoker/ops/stage.h"
 #include "stoker/ops/tensor_format.h"
 #include "stoker/ops/text_options.h"
+#include "stoker/ops/token_options.h"
 
 namespace stoker {
 
@@ -58,6 +59,7 @@ using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
 using MaskFunction = void (*)(const OperatorCall&, MaskOptions&);
 using BoxFunction = void (*)(const OperatorCall&, BoxOptions&);
 using TextFunction = void (*)(const OperatorCall&, TextOptions&);
+using TokenFunction = void (*)(const OperatorCall&, TokenOptions&);
 using NumberFunction = void (*)(const OperatorCall&, FieldNumber&);
 using LabelFunction = void (*)(const OperatorCall&, OneHot&);
 using BatchFunction = std::unique_ptr<BatchOperator> (*)(const OperatorCall&);
@@ -68,11 +70,11 @@ struct OperatorSpec {
   std::string_view name;
   std::string_view doc;
   /// The alternative is the family, and families come in this order within a view: those of images up to format, or
-  /// mask, or boxes, or text, or number and label. A combination is of the family of its operators. Those that make
-  /// several views stand in no view, and the batch's belong to none.
+  /// mask, or boxes, or text, or tokens, or number and label. A combination is of the family of its operators. Those
+  /// that make several views stand in no view, and the batch's belong to none.
   std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, EraseFunction, FormatFunction,
-               MaskFunction, BoxFunction, TextFunction, NumberFunction, LabelFunction, CombinationFunction,
-               ViewsFunction, BatchFunction>
+               MaskFunction, BoxFunction, TextFunction, TokenFunction, NumberFunction, LabelFunction,
+               CombinationFunction, ViewsFunction, BatchFunction>
       function;
   std::span<const ArgSpec> args;
   /// Arguments that show what it does, as in a recipe, from weak to strong: "degrees = 10 | degrees = 30". Empty where
@@ -81,7 +83,7 @@ struct OperatorSpec {
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "picture", "color", "erase", "format", "mask", "boxes", "text", "number", "label",
+/// "decode", "geometry", "picture", "color", "erase", "format", "mask", "boxes", "text", "tokens", "number", "label",
 /// "combination", "views", "batch".
 std::string_view family_name(const OperatorSpec& spec);
 /// The stage that operators of its family are a part of; numbers, labels, combinations, views and the batch's have

@@ -20,6 +20,12 @@ class CpuExecutor::Timer {
     const std::int64_t now = now_ns();
     counts_.stages_ns[run] += now - std::exchange(since_ns_, now);
   }
+  /// All since the last one was for functions, so much of it in them.
+  void was_functions(std::int64_t inside_ns) {
+    const std::int64_t now = now_ns();
+    counts_.function_ns += now - std::exchange(since_ns_, now);
+    counts_.function_inside_ns += inside_ns;
+  }
   /// So much of it was waiting.
   void waited(std::int64_t ns) {
     counts_.memory_wait_ns += ns;
@@ -41,7 +47,24 @@ class CpuExecutor::Timer {
 // Lays out the work of all images, and waits for the memory that they take.
 void CpuExecutor::begin(const SampleInput& sample, bool for_device, Timer& timer) {
   images_->begin(sample, for_device);
-  if (gate_ && !images_->decodes().empty()) timer.waited(gate_->enter(images_->memory() + mask_memory(sample)));
+  if (gate_ && !images_->decodes().empty())
+    timer.waited(gate_->enter(images_->memory() + mask_memory(sample) + taken_memory()));
+}
+
+// Of images as functions take them: here, and in the process that gets them.
+std::uint64_t CpuExecutor::taken_memory() const {
+  std::uint64_t bytes = 0;
+  for (std::size_t view = plan_.output_count(); view < plan_.views().size(); ++view) {
+    if (plan_.views()[view].kind == ViewKind::kImage) bytes += 2 * images_->stages(view).outputs().color.bytes();
+  }
+  return bytes;
+}
+
+void CpuExecutor::call_functions(const SampleInput& sample, const OutputPlaces& place, Timer& timer) {
+  if (functions_.empty()) return;
+  const std::int64_t before_ns = functions_.inside_ns();
+  functions_.run(sample.draw, place);
+  timer.was_functions(functions_.inside_ns() - before_ns);
 }
 
 // One after another.
@@ -80,12 +103,15 @@ void CpuExecutor::decode(const SharedDecode& decode, Timer& timer) {
   timer.was(stage_run(StageSide::kCpu, Stage::kDecode));
 }
 
-void CpuExecutor::run(const SampleInput& sample, const OutputPlaces& place) {
+void CpuExecutor::run(const SampleInput& sample, const OutputPlaces& outputs) {
+  const auto place = [&](std::size_t view, const Shape& shape) { return functions_.place(view, shape, outputs); };
+  functions_.begin();
   write_scalars(sample, place);
   Timer timer(counts_, *images_);
   begin(sample, false, timer);
   write_companions(sample, place, timer);
   for (const SharedDecode& decode : images_->decodes()) write_tensors(decode, place, timer);
+  call_functions(sample, outputs, timer);
 }
 
 void CpuExecutor::write_tensors(const SharedDecode& shared, const OutputPlaces& place, Timer& timer) {
@@ -101,18 +127,23 @@ void CpuExecutor::write_tensors(const SharedDecode& shared, const OutputPlaces& 
 }
 
 void CpuExecutor::run(const SampleInput& sample, DeviceBatch& batch, int slot) {
-  const auto place = [&batch, slot](std::size_t view, const Shape& shape) { return batch.place(view, slot, shape); };
+  const OutputPlaces outputs = [&batch, slot](std::size_t view, const Shape& shape) {
+    return batch.place(view, slot, shape);
+  };
+  const auto place = [&](std::size_t view, const Shape& shape) { return functions_.place(view, shape, outputs); };
+  functions_.begin();
   write_scalars(sample, place);
   Timer timer(counts_, *images_);
   begin(sample, batch.crosses_as() != ImageForm::kFinished, timer);
   write_companions(sample, place, timer);
   for (const SharedDecode& decode : images_->decodes()) {
-    if (batch.crosses_as() == ImageForm::kFinished) {
+    if (batch.crosses_as() == ImageForm::kFinished || decode.views.front() >= plan_.output_count()) {
       write_tensors(decode, place, timer);
     } else {
       hand_over(decode, sample, batch, slot, timer);
     }
   }
+  call_functions(sample, outputs, timer);
 }
 
 bool CpuExecutor::hand_over_coded(const SharedDecode& shared, bool has_faults, const DeviceBatch& batch,

@@ -16,10 +16,12 @@ namespace stoker {
 /// What was done so far, and how long it took.
 struct ExecutorCounts {
   StageTimes stages_ns{};
-  std::int64_t memory_wait_ns = 0;     // for the gate
-  std::int64_t entry_points_used = 0;  // images decoded by them, here or on a device
-  std::int64_t nvjpeg_images = 0;      // images left to nvJPEG
-  std::int64_t jpeg_fallbacks = 0;     // images whose planes Stoker's own decoder left to libjpeg
+  std::int64_t memory_wait_ns = 0;      // for the gate
+  std::int64_t entry_points_used = 0;   // images decoded by them, here or on a device
+  std::int64_t nvjpeg_images = 0;       // images left to nvJPEG
+  std::int64_t jpeg_fallbacks = 0;      // images whose planes Stoker's own decoder left to libjpeg
+  std::int64_t function_ns = 0;         // for functions of the user's
+  std::int64_t function_inside_ns = 0;  // of that, in the functions themselves
 };
 
 class CpuExecutor final : public SampleExecutor {
@@ -31,6 +33,7 @@ class CpuExecutor final : public SampleExecutor {
         gate_(gate),
         images_(std::make_unique<SampleImages>(plan, limits)),
         companions_(std::make_unique<CompanionStage>(limits)),
+        functions_(plan, gate ? gate->stop() : std::stop_token()),
         items_(plan.views().size()) {}
 
   void run(const SampleInput& sample, const OutputPlaces& place) override;
@@ -42,6 +45,7 @@ class CpuExecutor final : public SampleExecutor {
   void drop_scratch() {
     images_ = std::make_unique<SampleImages>(plan_, limits_);
     companions_ = std::make_unique<CompanionStage>(limits_);
+    functions_.drop_scratch();
   }
 
   const ExecutorCounts& counts() const { return counts_; }
@@ -50,8 +54,10 @@ class CpuExecutor final : public SampleExecutor {
   class Timer;
 
   void begin(const SampleInput& sample, bool for_device, Timer& timer);
+  void call_functions(const SampleInput& sample, const OutputPlaces& place, Timer& timer);
   void write_scalars(const SampleInput& sample, const OutputPlaces& place) const;
   std::uint64_t mask_memory(const SampleInput& sample) const;
+  std::uint64_t taken_memory() const;
   void write_companions(const SampleInput& sample, const OutputPlaces& place, Timer& timer);
   void write_tensors(const SharedDecode& shared, const OutputPlaces& place, Timer& timer);
   bool hand_over_coded(const SharedDecode& shared, bool has_faults, const DeviceBatch& batch, DeviceBatch::Room& room);
@@ -62,6 +68,7 @@ class CpuExecutor final : public SampleExecutor {
   MemoryGate* const gate_;
   std::unique_ptr<SampleImages> images_;
   std::unique_ptr<CompanionStage> companions_;
+  FunctionCalls functions_;
   std::vector<DeviceItem> items_;  // of the views of a decode
   ExecutorCounts counts_;
 };

@@ -12,6 +12,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/base/isa.h"
+#include "stoker/base/random.h"
 #include "stoker/base/spelling.h"
 #include "stoker/ops/operator_table.h"
 
@@ -70,7 +71,7 @@ bool begins_with(const View& view) {
 
 bool makes_image(const View& view) {
   return view.field != "label" && !begins_with<NumberFunction>(view) && !begins_with<MaskFunction>(view) &&
-         !begins_with<BoxFunction>(view) && !begins_with<TextFunction>(view);
+         !begins_with<BoxFunction>(view) && !begins_with<TextFunction>(view) && !begins_with<TokenFunction>(view);
 }
 
 // What follows a number: nothing, or the vector that it becomes.
@@ -90,12 +91,15 @@ void compile_label(const View& view, std::span<const OperatorCall> operators, Vi
 
 Plan::Plan(Recipe recipe) : recipe_(std::move(recipe)) {
   ensure_isa();  // workers have nobody to tell
-  for (const View& view : recipe_.views()) compile(view);
+  check_functions();
+  compile_views();
   join();
-  mixing_ = compile_mixing(recipe_.batch(), views_);
+  compile_outputs_of_mixing();
+  compile_functions();
 }
 
 void Plan::compile(const View& view) {
+  likes_.push_back(view.like);
   ViewPlan plan;
   plan.name = view.name;
   if (view.field == "label") {
@@ -112,6 +116,8 @@ void Plan::compile(const View& view) {
     compile_boxes(view, plan);
   } else if (begins_with<TextFunction>(view)) {
     compile_text(view, plan);
+  } else if (begins_with<TokenFunction>(view)) {
+    compile_tokens(view, plan);
   } else {
     compile_image(view, plan);
   }
@@ -187,11 +193,26 @@ void Plan::compile_text(const View& view, ViewPlan& plan) {
   std::get<TextFunction>(find_operator(call.name).function)(call, plan.text);
 }
 
+void Plan::compile_tokens(const View& view, ViewPlan& plan) {
+  plan.kind = ViewKind::kTokens;
+  const OperatorCall& call = view.operators.front();
+  if (view.operators.size() > 1) fail(ErrorKind::kUsage, "view '{}': nothing can follow {}", view.name, call.name);
+  const std::string& group = view.draw_group.empty() ? view.field : view.draw_group;
+  try {
+    std::get<TokenFunction>(find_operator(call.name).function)(call, plan.tokens);
+    if (!plan.tokens.type) plan.tokens.type = parse_token_type(view.field.substr(view.field.rfind('.') + 1));
+  } catch (const Error& error) {
+    throw error.with_context(fmt::format("view '{}': {}", view.name, brief(call)));
+  }
+  // All parts of a field are parts of one sequence.
+  plan.tokens.stream = random_stream(group, call.name, 0);
+}
+
 /// Finds what views go along with, which may be before them or after them.
 void Plan::join() {
   for (std::size_t i = 0; i < views_.size(); ++i) {
     const ViewPlan& view = views_[i];
-    if (!view.goes_along() && i < recipe_.views().size() && !recipe_.views()[i].like.empty()) {
+    if (!view.goes_along() && !likes_[i].empty()) {
       fail(ErrorKind::kUsage, "view '{}': only masks, boxes and their labels can be like another view", view.name);
     }
     if (view.kind == ViewKind::kMask || view.kind == ViewKind::kBoxes) join_to_image(i);
@@ -203,7 +224,7 @@ void Plan::join() {
 
 void Plan::join_to_image(std::size_t number) {
   ViewPlan& view = views_[number];
-  const std::string& like = recipe_.views()[number].like;
+  const std::string& like = likes_[number];
   std::vector<std::string> images;
   for (std::size_t other = 0; other < views_.size(); ++other) {
     if (views_[other].kind != ViewKind::kImage) continue;
@@ -222,7 +243,7 @@ void Plan::join_to_image(std::size_t number) {
 
 void Plan::join_to_boxes(std::size_t number) {
   ViewPlan& view = views_[number];
-  const std::string& like = recipe_.views()[number].like;
+  const std::string& like = likes_[number];
   std::vector<std::string> names;
   for (const ViewPlan& other : views_) {
     if (other.kind != ViewKind::kBoxes) continue;
@@ -282,6 +303,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(FormatFunction function) const { function(call, format); }
       void operator()(BoxFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(TextFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
+      void operator()(TokenFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(MaskFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it must be the view's first operator"); }
       void operator()(LabelFunction) const { fail(ErrorKind::kUsage, "it takes labels and other whole numbers"); }
@@ -315,7 +337,10 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       }
     }
   }
-  const bool several = std::count_if(recipe_.views().begin(), recipe_.views().end(), makes_image) > 1;
+  if (recipe_.function_taking(view.name)) return;  // the CPU's alone, whatever the transfer index
+  const bool several = std::count_if(recipe_.views().begin(), recipe_.views().end(), [&](const View& each) {
+                         return makes_image(each) && !recipe_.function_taking(each.name);
+                       }) > 1;
   for (StageSpec& stage : stages) {
     if (several) stage.name = fmt::format("{}.{}", view.name, stage.name);
     stages_.push_back(std::move(stage));
@@ -331,6 +356,7 @@ std::optional<ImageSize> Plan::output_size(const ViewPlan& view) {
 }
 
 DType ViewPlan::plain_type() const {
+  if (kind == ViewKind::kGiven) return given.dtype;
   if (kind == ViewKind::kMask) return mask.dtype;
   if (kind == ViewKind::kText) return DType::kU8;
   if (has_boxes()) return kind == ViewKind::kBoxes ? DType::kF32 : DType::kI64;
@@ -349,6 +375,7 @@ Shape Plan::boxes_shape_of(const ViewPlan& view, std::int64_t count) {
 
 Shape Plan::number_shape_of(const ViewPlan& view) {
   if (view.kind == ViewKind::kDigest) return {FieldDigest::kNumbers};
+  if (view.kind == ViewKind::kTokens) return {view.tokens.length};
   return view.one_hot.classes > 0 ? Shape{view.one_hot.classes} : Shape{};
 }
 
@@ -368,7 +395,12 @@ Shape Plan::image_shape_of(const ViewPlan& view, ImageSize size) {
 
 std::vector<OutputSpec> Plan::outputs() const {
   std::vector<OutputSpec> outputs;
-  for (const ViewPlan& view : views_) {
+  for (const ViewPlan& view : std::span(views_).first(output_count_)) {
+    if (view.kind == ViewKind::kGiven) {
+      outputs.push_back(output_of(view, view.given.shape));
+      if (view.given.is_ragged) outputs.back().arrangement = &ragged_arrangement();
+      continue;
+    }
     const bool is_mask = view.kind == ViewKind::kMask;
     if (view.has_boxes() || view.kind == ViewKind::kText) {
       const bool is_text = view.kind == ViewKind::kText;
@@ -394,7 +426,7 @@ std::vector<OutputSpec> Plan::outputs() const {
 
 std::vector<OutputSpec> Plan::outputs(const SampleDraw& sample) const {
   std::vector<OutputSpec> outputs = this->outputs();
-  for (std::size_t i = 0; i < views_.size(); ++i) {
+  for (std::size_t i = 0; i < output_count_; ++i) {
     const ViewPlan& view = views_[i];
     const bool is_mask = view.kind == ViewKind::kMask;
     const ViewPlan& sized = is_mask ? views_[view.like] : view;

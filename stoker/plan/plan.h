@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/function/sample_function.h"
 #include "stoker/ops/box_options.h"
 #include "stoker/ops/color_map.h"
 #include "stoker/ops/decode_options.h"
@@ -19,6 +20,7 @@
 #include "stoker/ops/picture/picture_operator.h"
 #include "stoker/ops/picture/source_warp.h"
 #include "stoker/ops/text_options.h"
+#include "stoker/ops/token_options.h"
 #include "stoker/plan/mix_program.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/tensor/batch.h"
@@ -52,10 +54,12 @@ enum class ViewKind : std::uint8_t {
   kBoxes,      // of an image: its objects',
   kBoxLabels,  // and their classes
   kText,       // bytes, of each sample as many as it has
+  kTokens,     // a sequence of them
   kLabel,
   kNumber,
   kShare,   // what a sample's own label weighs: 1, before samples are mixed
   kDigest,  // two whole numbers: a FieldDigest
+  kGiven,   // what a function of the user's gives
 };
 
 struct ViewPlan {
@@ -66,9 +70,11 @@ struct ViewPlan {
   MaskOptions mask;      // of kind kMask
   BoxOptions boxes;      // of kinds kBoxes and kBoxLabels
   TextOptions text;      // of kind kText
+  TokenOptions tokens;   // of kind kTokens
   std::size_t like = 0;  // of all of these: the number of the view with the image
   JsonNumber number;     // of kind kNumber
   OneHot one_hot;        // what a whole number becomes
+  GivenValue given;      // of kind kGiven
 
   /// Of a view that is not an image.
   DType plain_type() const;
@@ -77,7 +83,15 @@ struct ViewPlan {
   /// It goes where an image goes.
   bool goes_along() const { return kind == ViewKind::kMask || has_boxes(); }
   /// Its value has nothing to do with where an image went.
-  bool is_plain() const { return kind != ViewKind::kImage && !goes_along(); }
+  bool is_plain() const { return kind != ViewKind::kImage && kind != ViewKind::kGiven && !goes_along(); }
+};
+
+/// A function of the user's, with the numbers of the views that it takes and of those that it gives, in its order.
+struct FunctionPlan {
+  FunctionSpec spec;
+  std::vector<std::size_t> takes, gives;
+  std::vector<ValueKind> kinds;  // of what it takes
+  std::uint64_t stream = 0;      // of its random numbers
 };
 
 /// A stage of one view (ops/stage.h): a group of operators, the unit that runs on the CPU or on the device.
@@ -98,8 +112,11 @@ class Plan {
   explicit Plan(Recipe recipe);
 
   const Recipe& recipe() const { return recipe_; }
-  /// Those of the recipe, and after them what mixing adds.
+  /// The outputs: those of the recipe, what functions give, what mixing adds. After them the views that functions take,
+  /// which are no outputs.
   const std::vector<ViewPlan>& views() const { return views_; }
+  std::size_t output_count() const { return output_count_; }
+  const std::vector<FunctionPlan>& functions() const { return functions_; }
   /// What is done across the samples of a batch.
   const MixProgram& mixing() const { return mixing_; }
   /// The fields of a sample that must be read: "image" or a field's name, each once.
@@ -128,11 +145,16 @@ class Plan {
   static std::optional<ImageSize> output_size(const ViewPlan& view);
 
  private:
+  void check_functions() const;
+  void compile_functions();
+  void compile_views();
+  void compile_outputs_of_mixing();
   void compile(const View& view);
   void compile_image(const View& view, ViewPlan& plan);
   static void compile_mask(const View& view, ViewPlan& plan);
   static void compile_boxes(const View& view, ViewPlan& plan);
   static void compile_text(const View& view, ViewPlan& plan);
+  static void compile_tokens(const View& view, ViewPlan& plan);
   void compile_number(const View& view, ViewPlan& plan);
   void join();
   void join_to_image(std::size_t number);
@@ -141,6 +163,9 @@ class Plan {
 
   Recipe recipe_;
   std::vector<ViewPlan> views_;
+  std::vector<std::string> likes_;  // by view
+  std::size_t output_count_ = 0;
+  std::vector<FunctionPlan> functions_;
   MixProgram mixing_;
   std::vector<std::string> fields_;
   std::vector<StageSpec> stages_;

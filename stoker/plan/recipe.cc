@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
+#include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/spelling.h"
@@ -14,6 +16,7 @@ namespace stoker {
 namespace {
 
 constexpr std::string_view kImageField = "image";  // what is meant where no field is named
+constexpr std::string_view kLabelField = "label";
 
 std::string owned(std::string_view text) { return std::string(text); }
 
@@ -27,6 +30,12 @@ bool is_identifier(std::string_view name) {
   });
 }
 
+void check_output_name(std::string_view what, std::string_view name) {
+  if (std::find(kBatchAttributes.begin(), kBatchAttributes.end(), name) != kBatchAttributes.end()) {
+    fail(ErrorKind::kUsage, "{} cannot be named '{}': batch.{} has another meaning", what, name, name);
+  }
+}
+
 void check_view_name(std::string_view name) {
   if (!is_identifier(name)) {
     fail(ErrorKind::kUsage,
@@ -34,9 +43,12 @@ void check_view_name(std::string_view name) {
          "its field",
          name);
   }
-  if (std::find(kBatchAttributes.begin(), kBatchAttributes.end(), name) != kBatchAttributes.end()) {
-    fail(ErrorKind::kUsage, "a view cannot be named '{}': batch.{} has another meaning", name, name);
-  }
+  check_output_name("a view", name);
+}
+
+void check_identifier(std::string_view what, std::string_view name) {
+  if (is_identifier(name)) return;
+  fail(ErrorKind::kUsage, "{} cannot be named '{}': use a letter, then letters, digits and underscores", what, name);
 }
 
 void check_unique(const std::vector<View>& views, std::size_t number) {
@@ -60,9 +72,21 @@ Recipe& Recipe::add(OperatorCall call) {
   } else if (is_of_batch(spec)) {
     batch_.push_back(checked);
   } else {
+    drop_unused_image();
     for (const std::size_t number : current_) views_[number].operators.push_back(checked);
   }
   return *this;
+}
+
+// A recipe whose first operators describe something else than the image or the label may have no image at all.
+void Recipe::drop_unused_image() {
+  const bool is_unused = has_default_image_ && views_.front().operators.empty();
+  const std::string& first = views_[current_.front()].name;
+  if (!is_unused || first == kImageField || first == kLabelField) return;
+  views_.erase(views_.begin());
+  for (std::size_t& number : current_) --number;
+  has_default_image_ = false;
+  image_was_dropped_ = true;
 }
 
 // Puts several views in the place of each current one.
@@ -94,6 +118,10 @@ void Recipe::split(const std::vector<OperatorCalls>& parts) {
 std::size_t Recipe::place_of(std::string_view name, std::string_view field) {
   const auto found = std::find_if(views_.begin(), views_.end(), [&](const View& v) { return v.name == name; });
   const auto number = static_cast<std::size_t>(found - views_.begin());
+  if (found == views_.end() && name == kImageField && std::exchange(image_was_dropped_, false)) {
+    views_.insert(views_.begin(), {owned(name), owned(field), {}});
+    return 0;
+  }
   if (found == views_.end()) {
     check_view_name(name);
     views_.push_back({owned(name), owned(field), {}});
@@ -138,6 +166,47 @@ Recipe& Recipe::like(std::string_view name) {
   for (std::size_t i = 0; i < current_.size(); ++i) {
     views_[current_[i]].like = are_copies_ ? copy_name(name, i) : owned(name);
   }
+  return *this;
+}
+
+Recipe& Recipe::map(FunctionSpec function) {
+  check_identifier("a function", function.name);
+  check_function(function);
+  for (const FunctionSpec& other : functions_) {
+    if (other.name == function.name) fail(ErrorKind::kUsage, "there are two functions '{}'", function.name);
+  }
+  for (const GivenValue& given : function.gives) {
+    check_identifier("an output", given.name);
+    check_output_name("an output", given.name);
+  }
+  functions_.push_back(std::move(function));
+  return *this;
+}
+
+const FunctionSpec* Recipe::function_taking(std::string_view view) const {
+  const FunctionSpec* taker = nullptr;
+  for (const FunctionSpec& function : functions_) {
+    for (const TakenValue& taken : function.takes) {
+      if (taken.view != view) continue;
+      if (taker) {
+        fail(ErrorKind::kUsage,
+             "view '{}' is taken by the functions '{}' and '{}'; a second view of the same field can be", view,
+             taker->name, function.name);
+      }
+      taker = &function;
+    }
+  }
+  return taker;
+}
+
+Recipe& Recipe::set_function_payloads(std::vector<std::string> payloads) {
+  assert(payloads.size() == functions_.size());
+  for (std::size_t i = 0; i < functions_.size(); ++i) functions_[i].payload = std::move(payloads[i]);
+  return *this;
+}
+
+Recipe& Recipe::set_function_home(FunctionHome home) {
+  for (FunctionSpec& function : functions_) function.home = home;
   return *this;
 }
 
@@ -291,6 +360,17 @@ Recipe& Recipe::decode_text(std::string_view key, int most, std::string_view lon
 
 Recipe& Recipe::decode_bytes(int most, std::string_view longer) {
   return add({"decode_bytes", {{"most", double(most)}, {"longer", owned(longer)}}});
+}
+
+Recipe& Recipe::decode_tokens(int length, std::string_view part, std::string_view type, int eod, int pad,
+                              std::string_view longer) {
+  return add({"decode_tokens",
+              {{"length", double(length)},
+               {"part", owned(part)},
+               {"type", owned(type)},
+               {"eod", double(eod)},
+               {"pad", double(pad)},
+               {"longer", owned(longer)}}});
 }
 
 Recipe& Recipe::json_number(std::string_view key, std::string_view dtype) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/function/function_spec.h"
 #include "stoker/ops/operator_call.h"
 #include "stoker/ops/several_views.h"
 
@@ -32,7 +33,8 @@ std::string copy_name(std::string_view name, std::size_t number);
 
 class Recipe {
  public:
-  /// Views "image", still without operators, and "label".
+  /// Views "image", still without operators, and "label". The first is dropped when another view gets the first
+  /// operator.
   Recipe();
 
   /// A recipe that ships with Stoker; throws kUsage, suggesting the nearest name.
@@ -49,6 +51,10 @@ class Recipe {
   const std::vector<View>& views() const { return views_; }
   /// What is done across the samples of a batch, in order.
   const std::vector<OperatorCall>& batch() const { return batch_; }
+  /// The user's own, each called once for each sample.
+  const std::vector<FunctionSpec>& functions() const { return functions_; }
+  /// The function that takes this view, which is then no output; null if none does. Throws kUsage if two do.
+  const FunctionSpec* function_taking(std::string_view view) const;
   /// The default tail of the recipe: "pad" for evaluation, else "drop".
   const std::string& tail() const { return tail_; }
   /// By default how often each sample of a global batch stands in it (OrderOptions::batch_repeats).
@@ -71,6 +77,12 @@ class Recipe {
   /// Makes the current view one that goes along with another view: a mask, or boxes, with an image, through its crops,
   /// flips and warps; labels with boxes. Copies go along with NAME_0, NAME_1 and so on.
   Recipe& like(std::string_view name);
+  /// Adds a function of the user's. Throws kUsage for one that makes no sense, and for a name that is taken.
+  Recipe& map(FunctionSpec function);
+  /// What the recipe's text does not hold of its functions: one of each.
+  Recipe& set_function_payloads(std::vector<std::string> payloads);
+  /// Where all functions are called from now on.
+  Recipe& set_function_home(FunctionHome home);
   /// drop, wrap, pad or keep; throws kUsage for anything else.
   Recipe& set_tail(std::string_view tail);
   /// Throws kUsage for less than 1.
@@ -176,6 +188,8 @@ class Recipe {
   Recipe& box_labels();
   Recipe& decode_text(std::string_view key = "", int most = 4096, std::string_view longer = "refuse");
   Recipe& decode_bytes(int most = 4096, std::string_view longer = "refuse");
+  Recipe& decode_tokens(int length, std::string_view part = "inputs", std::string_view type = "", int eod = -1,
+                        int pad = 0, std::string_view longer = "refuse");
   Recipe& json_number(std::string_view key, std::string_view dtype = "i64");
   Recipe& digest();
   Recipe& rand_augment(int num_ops = 2, int magnitude = 9, int num_magnitude_bins = 31,
@@ -203,18 +217,22 @@ class Recipe {
   Recipe& random_order(OperatorCalls operators);
 
   friend bool operator==(const Recipe& a, const Recipe& b) {
-    return a.views_ == b.views_ && a.batch_ == b.batch_ && a.tail_ == b.tail_ && a.batch_repeats_ == b.batch_repeats_;
+    return a.views_ == b.views_ && a.batch_ == b.batch_ && a.functions_ == b.functions_ && a.tail_ == b.tail_ &&
+           a.batch_repeats_ == b.batch_repeats_;
   }
 
  private:
+  void drop_unused_image();
   std::size_t place_of(std::string_view name, std::string_view field);
   void split(const std::vector<OperatorCalls>& parts);
 
   std::vector<View> views_;
   std::vector<OperatorCall> batch_;
+  std::vector<FunctionSpec> functions_;
   std::vector<std::size_t> current_{0};  // ascending
   bool are_copies_ = false;              // the current ones
   bool has_default_image_ = true;        // the first view, which no call named
+  bool image_was_dropped_ = false;       // it; and comes first again if a call names it
   std::string tail_ = "drop";
   std::int64_t batch_repeats_ = 1;
 };

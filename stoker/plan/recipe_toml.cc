@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/spelling.h"
+#include "stoker/base/units.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/plan/toml_document.h"
@@ -142,6 +145,87 @@ void add_calls(const toml::node& list, bool of_batch, Recipe& recipe) {
   }
 }
 
+std::vector<TakenValue> taken_of(const toml::node& node) {
+  std::vector<TakenValue> takes;
+  if (const toml::table* const table = node.as_table()) {
+    for (const auto& [view, parameter] : *table) {
+      takes.push_back({std::string(view.str()), text_of(parameter, "a parameter's name")});
+    }
+  } else if (const toml::array* const array = node.as_array()) {
+    for (const toml::node& view : *array) takes.push_back({text_of(view, "a view's name")});
+  } else {
+    refuse(node, "takes is a list of views, or a table of views and the function's parameters");
+  }
+  return takes;
+}
+
+const toml::node& needed(const toml::table& table, const char* key, std::string_view of) {
+  const toml::node* const node = table.get(key);
+  if (!node) refuse(table, fmt::format("{} needs {}", of, key));
+  return *node;
+}
+
+Shape shape_of(const toml::node& node, std::string_view name) {
+  const toml::array* const extents = node.as_array();
+  if (!extents || extents->size() > Shape::kMaxRank - 1) {
+    refuse(node, fmt::format("the shape of '{}' must be a list of at most {} extents", name, Shape::kMaxRank - 1));
+  }
+  Shape shape;
+  for (const toml::node& extent : *extents) {
+    const std::int64_t count = count_of(extent, "an extent");
+    if (count < 1) refuse(extent, "an extent must be at least 1; rows that vary in number have most = the largest");
+    shape.append(count);
+  }
+  return shape;
+}
+
+GivenValue given_of(const toml::node& node) {
+  const toml::table* const table = node.as_table();
+  if (!table) refuse(node, "an output is written { name = \"image\", dtype = \"u8\", shape = [224, 224, 3] }");
+  check_keys(*table, {"name", "dtype", "shape", "most"});
+  GivenValue given{text_of(needed(*table, "name", "an output"), "name")};
+  const toml::node& dtype = needed(*table, "dtype", "an output");
+  at_line_of(dtype, [&] { given.dtype = parse_dtype(text_of(dtype, "dtype")); });
+  given.shape = shape_of(needed(*table, "shape", "an output"), given.name);
+  if (const toml::node* const most = table->get("most")) {
+    const std::int64_t rows = count_of(*most, "most");
+    if (rows < 1) refuse(*most, "most must be at least 1");
+    given.is_ragged = true;
+    given.shape = given.shape.with_outer(rows);
+  }
+  return given;
+}
+
+FunctionSpec function_of(const toml::table& table) {
+  check_keys(table, {"name", "python", "library", "takes", "gives", "arguments", "isolated", "values", "random",
+                     "timeout", "memory", "version"});
+  FunctionSpec function{.name = text_of(needed(table, "name", "a function"), "name"),
+                        .takes = taken_of(needed(table, "takes", "a function"))};
+  const toml::node& gives = needed(table, "gives", "a function");
+  if (!gives.is_array()) refuse(gives, "gives must be a list of outputs");
+  for (const toml::node& given : *gives.as_array()) function.gives.push_back(given_of(given));
+  const auto for_text = [&](const char* key, const auto& use) {
+    const toml::node* const node = table.get(key);
+    if (node) at_line_of(*node, [&] { use(text_of(*node, key)); });
+  };
+  for_text("python", [&](const std::string& path) { function.python = path; });
+  for_text("library", [&](const std::string& path) { function.library = path; });
+  for_text("arguments", [&](const std::string& json) { function.arguments = json; });
+  for_text("values", [&](const std::string& name) { function.values = parse_value_form(name); });
+  for_text("random", [&](const std::string& name) { function.random = parse_function_random(name); });
+  for_text("memory", [&](const std::string& size) { function.memory_max = parse_size(size); });
+  for_text("version", [&](const std::string& version) { function.version = version; });
+  if (const toml::node* const isolated = table.get("isolated")) {
+    if (!isolated->is_boolean()) refuse(*isolated, "isolated must be true or false");
+    function.is_isolated = *isolated->value<bool>();
+  }
+  if (const toml::node* const timeout = table.get("timeout")) {
+    if (!timeout->is_number()) refuse(*timeout, "timeout must be a number of seconds");
+    function.timeout_s = number_of(*timeout);
+  }
+  return function;
+}
+
 std::string toml_quoted(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -175,11 +259,47 @@ std::string toml_text(const OperatorCall& call, int indent) {
   return text + " },\n";
 }
 
+std::string toml_text(const GivenValue& given) {
+  const std::span<const std::int64_t> extents = given.shape.extents().subspan(given.is_ragged ? 1 : 0);
+  std::string text = fmt::format("{{ name = \"{}\", dtype = \"{}\", shape = [{}]", given.name, to_string(given.dtype),
+                                 fmt::join(extents, ", "));
+  if (given.is_ragged) text += fmt::format(", most = {}", given.shape[0]);
+  return text + " }";
+}
+
+// What is as it is by default is left out.
+std::string toml_text(const FunctionSpec& function) {
+  const FunctionSpec usual;
+  std::string takes, gives;
+  for (const TakenValue& taken : function.takes) {
+    if (!takes.empty()) takes += ", ";
+    takes += function.takes_by_name() ? fmt::format("{} = {}", toml_quoted(taken.view), toml_quoted(taken.parameter))
+                                      : toml_quoted(taken.view);
+  }
+  for (const GivenValue& given : function.gives) gives += "  " + toml_text(given) + ",\n";
+  std::string text =
+      fmt::format("\n[[function]]\nname = \"{}\"\n{} = {}\ntakes = {}\ngives = [\n{}]\n", function.name,
+                  function.library.empty() ? "python" : "library",
+                  toml_quoted(function.library.empty() ? function.python : function.library),
+                  function.takes_by_name() ? fmt::format("{{ {} }}", takes) : fmt::format("[{}]", takes), gives);
+  const auto add = [&](const char* key, std::string_view value, bool is_usual) {
+    if (!is_usual) text += fmt::format("{} = {}\n", key, value);
+  };
+  add("arguments", toml_quoted(function.arguments), function.arguments.empty());
+  add("isolated", "true", !function.is_isolated);
+  add("values", toml_quoted(to_string(function.values)), function.values == usual.values);
+  add("random", toml_quoted(to_string(function.random)), function.random == usual.random);
+  add("timeout", fmt::format("{}", function.timeout_s), function.timeout_s == usual.timeout_s);
+  add("memory", toml_quoted(fmt::format("{}", function.memory_max)), function.memory_max == usual.memory_max);
+  add("version", toml_quoted(function.version), function.version.empty());
+  return text;
+}
+
 }  // namespace
 
 Recipe Recipe::from_toml(std::string_view text) {
   const toml::table root = parse_toml(text, "a recipe");
-  check_keys(root, {"tail", "batch_repeats", "batch", "view"});
+  check_keys(root, {"tail", "batch_repeats", "batch", "view", "function"});
   Recipe recipe;
   recipe.views_.clear();
   recipe.has_default_image_ = false;
@@ -209,6 +329,13 @@ Recipe Recipe::from_toml(std::string_view text) {
     });
     if (const toml::node* operators = node.as_table()->get("operators")) add_calls(*operators, false, recipe);
   }
+  if (const toml::node* const functions = root.get("function")) {
+    if (!functions->is_array_of_tables()) refuse(*functions, "functions are written as [[function]]");
+    for (const toml::node& node : *functions->as_array()) {
+      FunctionSpec function = function_of(*node.as_table());
+      at_line_of(node, [&] { recipe.map(std::move(function)); });
+    }
+  }
   return recipe;
 }
 
@@ -227,6 +354,7 @@ std::string Recipe::to_toml() const {
     if (!view.like.empty()) text += fmt::format("like = {}\n", toml_quoted(view.like));
     text += "operators = " + calls_text(view.operators);
   }
+  for (const FunctionSpec& function : functions_) text += toml_text(function);
   return text;
 }
 

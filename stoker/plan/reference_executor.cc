@@ -261,9 +261,12 @@ void ReferenceExecutor::write_companion(const ViewPlan& view, const SampleInput&
   }
 }
 
-void ReferenceExecutor::run(const SampleInput& sample, const OutputPlaces& place) {
+void ReferenceExecutor::run(const SampleInput& sample, const OutputPlaces& outputs) {
+  const auto place = [&](std::size_t view, const Shape& shape) { return functions_.place(view, shape, outputs); };
+  functions_.begin();
   for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
+    if (view.kind == ViewKind::kGiven) continue;
     if (view.is_plain()) {
       write_plain(view, sample, [&](const Shape& shape) { return place(i, shape); });
       continue;
@@ -278,6 +281,7 @@ void ReferenceExecutor::run(const SampleInput& sample, const OutputPlaces& place
     assert(finished.tensor.size() == out.size());
     std::copy(finished.tensor.begin(), finished.tensor.end(), out.begin());
   }
+  functions_.run(sample.draw, outputs);
 }
 
 }  // namespace stoker

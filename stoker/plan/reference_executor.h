@@ -9,7 +9,8 @@ namespace stoker {
 
 class ReferenceExecutor final : public SampleExecutor {
  public:
-  explicit ReferenceExecutor(const Plan& plan, DecodeLimits limits = {}) : SampleExecutor(plan), limits_(limits) {}
+  explicit ReferenceExecutor(const Plan& plan, DecodeLimits limits = {})
+      : SampleExecutor(plan), limits_(limits), functions_(plan) {}
 
   void run(const SampleInput& sample, const OutputPlaces& place) override;
 
@@ -18,6 +19,7 @@ class ReferenceExecutor final : public SampleExecutor {
                        const OutputPlaces& place) const;
 
   DecodeLimits limits_;
+  FunctionCalls functions_;
 };
 
 }  // namespace stoker

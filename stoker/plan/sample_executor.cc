@@ -6,6 +6,7 @@
 #include "stoker/base/hash.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/plan/field_text.h"
+#include "stoker/plan/field_tokens.h"
 #include "stoker/plan/json_number_reader.h"
 
 namespace stoker {
@@ -30,7 +31,7 @@ void write_digest(Bytes field, MutableBytes out) {
 
 std::vector<SampleOutput> run_one(SampleExecutor& executor, const SampleInput& sample) {
   const std::vector<ViewPlan>& views = executor.plan().views();
-  std::vector<SampleOutput> outputs(views.size());
+  std::vector<SampleOutput> outputs(executor.plan().output_count());
   executor.run(sample, [&](std::size_t output, const Shape& shape) -> MutableBytes {
     SampleOutput& made = outputs[output];
     made.spec = Plan::output_of(views[output], shape);
@@ -59,7 +60,10 @@ void write_number(const ViewPlan& view, const SampleInput& sample, MutableBytes 
 
 void write_plain(const ViewPlan& view, const SampleInput& sample,
                  const std::function<MutableBytes(const Shape& shape)>& place) {
-  if (view.kind == ViewKind::kText) {
+  if (view.kind == ViewKind::kTokens) {
+    write_field_tokens(sample.fields[static_cast<std::size_t>(view.field)], view.tokens, sample.draw,
+                       place(Plan::number_shape_of(view)));
+  } else if (view.kind == ViewKind::kText) {
     write_field_text(sample.fields[static_cast<std::size_t>(view.field)], view.text, place);
   } else {
     write_number(view, sample, place(Plan::number_shape_of(view)));

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "stoker/base/bytes.h"
 #include "stoker/ops/geometry.h"
+#include "stoker/plan/function_calls.h"
 #include "stoker/plan/plan.h"
 
 namespace stoker {
@@ -30,10 +32,9 @@ class MemoryGate {
   /// About `bytes` of scratch memory will be held until the sample is done. Returns the time waited, in nanoseconds.
   /// Throws kMemory, kClosed.
   virtual std::int64_t enter(std::uint64_t bytes) = 0;
+  /// Requested when nobody wants the sample any more.
+  virtual std::stop_token stop() const { return {}; }
 };
-
-/// Where to write the value of an output, which has this shape. Throws kLimit for one that is too large.
-using OutputPlaces = std::function<MutableBytes(std::size_t output, const Shape& shape)>;
 
 /// Executors keep scratch memory between samples: one per thread. The plan must outlive them.
 class SampleExecutor {

@@ -33,7 +33,7 @@ void SampleImages::begin(const SampleInput& sample, bool for_device) {
       image.facts = decoder_.read_facts(image.encoded);
       image.planes = planar_[field] ? decoder_.plane_sizes(image.encoded, image.facts) : Planes();
     }
-    stages_[view].begin(plan, image, sample.draw, for_device);
+    stages_[view].begin(plan, image, sample.draw, for_device && view < plan_.output_count());
   }
   share_decodes();
 }
@@ -52,6 +52,7 @@ void SampleImages::share_decodes() {
     for (const std::size_t a : views_) {
       for (const std::size_t b : views_) {
         if (a >= b || first_[a] != a || first_[b] != b || !stages_[a].may_share_with(stages_[b])) continue;
+        if ((a < plan_.output_count()) != (b < plan_.output_count())) continue;  // they may go on at different places
         const std::int64_t both = stages_[a].path().decode_work(enclosing(windows_[a], windows_[b]));
         const std::int64_t saved = work_[a] + work_[b] - both;
         if (saved > most) most = saved, into = a, from = b;

@@ -31,9 +31,12 @@ std::string order_json(const OrderOptions& order) {
 
 /// Without its end.
 std::string identity_json(const LoaderIdentity& identity) {
-  return fmt::format(R"({{"stoker_state":{},"semantics":{},"data":"{}","samples":{},"recipe":"{}","order":{}{})",
-                     kStateVersion, identity.semantics, to_hex(identity.data), identity.samples,
-                     to_hex(identity.recipe), order_json(identity.order), identity.nvjpeg ? R"(,"nvjpeg":true)" : "");
+  std::string json = fmt::format(
+      R"({{"stoker_state":{},"semantics":{},"data":"{}","samples":{},"recipe":"{}","order":{})", kStateVersion,
+      identity.semantics, to_hex(identity.data), identity.samples, to_hex(identity.recipe), order_json(identity.order));
+  if (identity.nvjpeg) json += R"(,"nvjpeg":true)";
+  if (!identity.own_random.empty()) json += fmt::format(R"(,"own_random":"{}")", identity.own_random);
+  return json;
 }
 
 /// What is compared: what people call it, and what it is where it is not named.
@@ -54,7 +57,8 @@ constexpr Compared kCompared[] = {{"/stoker_state", "the state's version"},
                                   {"/order/shards", "the division into shards"},
                                   {"/order/repeats", "the repeats"},
                                   {"/order/batch_repeats", "batch_repeats", "1"},
-                                  {"/nvjpeg", "nvjpeg, whose pixels differ,", "false"}};
+                                  {"/nvjpeg", "nvjpeg, whose pixels differ,", "false"},
+                                  {"/own_random", "the function with random numbers of its own", "none"}};
 
 std::string text_of(const Json& json, const Compared& compared) {
   const Json::json_pointer pointer(compared.place);

@@ -18,7 +18,8 @@ struct LoaderIdentity {
   std::uint64_t recipe = 0;  // of Recipe::to_toml()
   OrderOptions order;
   int semantics = 0;
-  bool nvjpeg = false;  // whose pixels are not those of Stoker's decoders
+  bool nvjpeg = false;       // whose pixels are not those of Stoker's decoders
+  std::string own_random{};  // the functions that no seed can repeat, by name, separated by commas
 };
 
 /// The position of any loader's state. Throws kUsage for text that is not a state.

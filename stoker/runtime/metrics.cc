@@ -18,6 +18,8 @@ constexpr auto kTable = [] {
       {"reads", kCounter, "reads from storage that have ended"},
       {"bytes_to_device", kCounter, "bytes copied to the device"},
       {"mix_ns", kCounter, "worker time spent mixing samples"},
+      {"function_ns", kCounter, "worker time spent on functions of the recipe's author, with the way to them"},
+      {"function_inside_ns", kCounter, "of that, the time in the functions themselves"},
       {"memory_wait_ns", kCounter, "worker time spent waiting for decoding memory"},
       {"jpeg_fallbacks", kCounter,
        "images of planar recipes that libjpeg decoded, not Stoker's own JPEG decoder; an image counts as often as it "

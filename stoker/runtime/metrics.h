@@ -27,6 +27,8 @@ enum class Metric : std::uint8_t {
   // Of workers, each of which has its own: from here to kBytesFromCache. The times of the CPU's stages: stage_ns().
   kCpuStagesNs,
   kMixNs = kCpuStagesNs + stage_run_count(StageSide::kCpu),
+  kFunctionNs,
+  kFunctionInsideNs,
   kMemoryWaitNs,
   kJpegFallbacks,
   kEntryPointsUsed,

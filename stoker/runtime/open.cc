@@ -1,9 +1,11 @@
 #include "stoker/runtime/open.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "stoker/base/user_cache.h"
 #include "stoker/base/words.h"
+#include "stoker/format/open/path_pattern.h"
 #include "stoker/format/open/sharded_dataset.h"
 #include "stoker/runtime/open_stores.h"
 #include "stoker/runtime/thread_pool.h"
@@ -25,6 +27,14 @@ IoKind parse_io(std::string_view name) { return value_of(kIoKinds, name, "not a 
 
 std::shared_ptr<const Dataset> open(const std::vector<std::string>& data, const std::stop_token& stop,
                                     const OpenOptions& options) {
+  if (options.tokens) {
+    const Stores stores = open_stores(options, stop);
+    std::vector<Location> files;
+    for (const std::string& pattern : data) {
+      for (Location& file : expand_pattern(Location(pattern), stores)) files.push_back(std::move(file));
+    }
+    return open_tokens(files, stores, *options.tokens, stop);
+  }
   const IndexOptions index{.use = options.use_indexes,
                            .folder = options.index_folder,
                            .cache_folder = user_cache_folder(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "stoker/format/dataset.h"
 #include "stoker/format/field_choice.h"
+#include "stoker/format/tokens/token_dataset.h"
 #include "stoker/storage/store_options.h"
 
 namespace stoker {
@@ -30,7 +32,8 @@ struct OpenOptions {
   bool use_indexes = true;     // otherwise every shard is scanned, and nothing is kept
   std::string index_folder{};  // where to look for indexes first
   StoreOptions store{};
-  FieldChoice fields{};  // that hold images and labels, where the usual ones are not meant
+  FieldChoice fields{};                  // that hold images and labels, where the usual ones are not meant
+  std::optional<TokenSamples> tokens{};  // DATA are files of tokens, of which samples are made in this way
 };
 
 /// Opens DATA: a folder, a shard, a text file of paths, a glob or brace pattern, or URLs of shards. Its reads run on

@@ -26,13 +26,13 @@ class Dense final : public Arrangement {
   void pad(const OutputSpec& spec, int, std::uint8_t* memory, int slot) const override {
     std::uint8_t* const begin = memory + begin_of(spec, slot);
     constexpr auto kFloat = static_cast<float>(kPaddingNumber);
-    if (spec.is_image() || spec.shape.rank() > 0) {
-      std::memset(begin, 0, spec.bytes_per_sample());
-    } else if (spec.dtype == DType::kF32) {
+    const bool is_number = !spec.is_image() && spec.shape.rank() == 0;
+    if (is_number && spec.dtype == DType::kF32) {
       std::memcpy(begin, &kFloat, sizeof(kFloat));
-    } else {
-      assert(spec.dtype == DType::kI64);
+    } else if (is_number && spec.dtype == DType::kI64) {
       std::memcpy(begin, &kPaddingNumber, sizeof(kPaddingNumber));
+    } else {
+      std::memset(begin, 0, spec.bytes_per_sample());
     }
   }
 

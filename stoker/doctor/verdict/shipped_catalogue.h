@@ -1,4 +1,4 @@
-// The text of stoker/doctor/catalogue.toml as the build found it: cmake/shipped_catalogue.cmake writes the source of
+// The text of stoker/doctor/catalogue.toml as the build found it: cmake/shipped_text.cmake writes the source of
 // this.
 #pragma once
 

@@ -42,6 +42,16 @@ class WaitTimer {
   const std::int64_t since_ns_;
 };
 
+// The functions that draw random numbers of their own.
+std::string unrepeatable(const Plan& plan) {
+  std::string names;
+  for (const FunctionPlan& function : plan.functions()) {
+    if (function.spec.random != FunctionRandom::kOwn) continue;
+    names += (names.empty() ? "" : ",") + function.spec.name;
+  }
+  return names;
+}
+
 }  // namespace
 
 Consumer::Consumer(EngineCore& core, Reader& reader, const ResolvedOptions& options)
@@ -56,7 +66,8 @@ Consumer::Consumer(EngineCore& core, Reader& reader, const ResolvedOptions& opti
               .recipe = hash64(core.plan.recipe().to_toml()),
               .order = core.board.order.options(),
               .semantics = kSemanticsVersion,
-              .nvjpeg = options.given.nvjpeg}),
+              .nvjpeg = options.given.nvjpeg,
+              .own_random = unrepeatable(core.plan)}),
       kept_step_(options.given.keep_step ? user_cache_folder() : std::string(),
                  {.data = core.dataset->fingerprint(), .recipe = recipe_hash(core.plan.recipe().to_toml())}),
       world_(options.world),

@@ -171,7 +171,7 @@ void check_prefetch(int prefetch, const LoaderBatchBytes& batch_bytes, const Loa
 
 MemoryPlan plan_memory(const Dataset& dataset, const Plan& plan, const ResolvedOptions& options) {
   if (plan.views().size() > kOutputsMax) {
-    fail(ErrorKind::kLimit, "the recipe has {}; at most {} are possible", counted(plan.views().size(), "output"),
+    fail(ErrorKind::kLimit, "the recipe has {}; at most {} are possible", counted(plan.views().size(), "view"),
          kOutputsMax);
   }
   MemoryPlan memory = least_memory(dataset, plan, options);

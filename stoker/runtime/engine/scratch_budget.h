@@ -49,6 +49,7 @@ class ScratchGate final : public MemoryGate {
   explicit ScratchGate(ScratchBudget& budget, bool may_keep = true) : budget_(budget), may_keep_(may_keep) {}
 
   std::int64_t enter(std::uint64_t bytes) override;
+  std::stop_token stop() const override { return budget_.stop_.get_token(); }
   /// Whether the worker has more than it may keep: its scratch memory is to be dropped before leave().
   bool must_drop() const { return is_granted_ || has_ > allowance(); }
   /// What it has, about.

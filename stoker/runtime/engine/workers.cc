@@ -82,6 +82,8 @@ namespace {
 void report(const ExecutorCounts& counts, ExecutorCounts& reported, const Ticket& ticket, WorkerCounters& counters) {
   static constexpr std::pair<Metric, std::int64_t ExecutorCounts::*> kCounts[] = {
       {Metric::kMemoryWaitNs, &ExecutorCounts::memory_wait_ns},
+      {Metric::kFunctionNs, &ExecutorCounts::function_ns},
+      {Metric::kFunctionInsideNs, &ExecutorCounts::function_inside_ns},
       {Metric::kJpegFallbacks, &ExecutorCounts::jpeg_fallbacks},
       {Metric::kEntryPointsUsed, &ExecutorCounts::entry_points_used},
       {Metric::kNvjpegImages, &ExecutorCounts::nvjpeg_images},

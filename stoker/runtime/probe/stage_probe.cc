@@ -1,11 +1,13 @@
 #include "stoker/runtime/probe/stage_probe.h"
 
+#include <algorithm>
+
 #include "stoker/base/clock.h"
 
 namespace stoker {
 
 StageProbe::StageProbe(const Plan& plan, const DecodeLimits& limits)
-    : plan_(plan), images_(plan, limits), views_(plan.views().size()), companions_(limits) {}
+    : plan_(plan), images_(plan, limits), views_(plan.views().size()), companions_(limits), functions_(plan) {}
 
 // Views that share a decode go on from it one after another; it counts as the first one's.
 void StageProbe::measure_images(const SampleInput& sample) {
@@ -36,21 +38,29 @@ void StageProbe::measure_images(const SampleInput& sample) {
       view.last[1] = {took_ns(), view.resized.size()};
       stages.color(resized, view.tensor.data());
       view.last[2] = {took_ns(), view.tensor.size()};
+      if (decode.views[i] < plan_.output_count()) continue;
+      const MutableBytes taken = room_for(decode.views[i], outputs.color.shape);
+      std::copy(view.tensor.begin(), view.tensor.end(), taken.begin());
+      took_ns();
     }
   }
 }
 
-MutableBytes StageProbe::room_for(const ViewPlan& view, const Shape& shape) {
-  value_.resize(Plan::output_of(view, shape).bytes_per_sample());
-  return value_;
+// Outputs are dropped, and functions get what they take.
+MutableBytes StageProbe::room_for(std::size_t view, const Shape& shape) {
+  return functions_.place(view, shape, [&](std::size_t output, const Shape&) -> MutableBytes {
+    value_.resize(Plan::output_of(plan_.views()[output], shape).bytes_per_sample());
+    return value_;
+  });
 }
 
 void StageProbe::measure_companions(const SampleInput& sample) {
-  for (const ViewPlan& view : plan_.views()) {
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    const ViewPlan& view = plan_.views()[i];
     if (!view.goes_along()) continue;
     const std::int64_t began = now_ns();
     companions_.write(view, sample.fields[static_cast<std::size_t>(view.field)], images_.stages(view.like).course(),
-                      [&](const Shape& shape) { return room_for(view, shape); });
+                      [&](const Shape& shape) { return room_for(i, shape); });
     views_[view.like].last[1].ns += now_ns() - began;
   }
 }
@@ -58,12 +68,14 @@ void StageProbe::measure_companions(const SampleInput& sample) {
 void StageProbe::measure(const SampleInput& sample) {
   const std::int64_t began = now_ns();
   // Numbers cost next to nothing, but a sample may be bad by them.
-  for (const ViewPlan& view : plan_.views()) {
-    if (!view.is_plain()) continue;
-    write_plain(view, sample, [&](const Shape& shape) { return room_for(view, shape); });
+  functions_.begin();
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    const ViewPlan& view = plan_.views()[i];
+    if (view.is_plain()) write_plain(view, sample, [&](const Shape& shape) { return room_for(i, shape); });
   }
   measure_images(sample);
   measure_companions(sample);
+  functions_.run(sample.draw, [&](std::size_t view, const Shape& shape) { return room_for(view, shape); });
   ++samples_;
   for (View& view : views_) {
     for (std::size_t i = 0; i < kStages.size(); ++i) {
@@ -82,7 +94,7 @@ double StageProbe::indexed() const {
 std::vector<StageCost> StageProbe::costs() const {
   const double samples = static_cast<double>(samples_ > 0 ? samples_ : 1);
   std::vector<StageCost> costs;
-  for (std::size_t i = 0; i < views_.size(); ++i) {
+  for (std::size_t i = 0; i < plan_.output_count(); ++i) {
     if (plan_.views()[i].kind != ViewKind::kImage) continue;
     for (const Sum& sum : views_[i].sums) {
       costs.push_back({static_cast<double>(sum.ns) * 1e-3 / samples, static_cast<double>(sum.bytes_out) / samples});

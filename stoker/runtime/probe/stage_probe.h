@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stoker/plan/companion_stage.h"
+#include "stoker/plan/function_calls.h"
 #include "stoker/plan/plan.h"
 #include "stoker/plan/sample_executor.h"
 #include "stoker/plan/sample_images.h"
@@ -47,7 +48,7 @@ class StageProbe {
 
   void measure_images(const SampleInput& sample);
   void measure_companions(const SampleInput& sample);
-  MutableBytes room_for(const ViewPlan& view, const Shape& shape);
+  MutableBytes room_for(std::size_t view, const Shape& shape);
 
   const Plan& plan_;
   SampleImages images_;
@@ -55,6 +56,7 @@ class StageProbe {
   std::int64_t samples_ = 0, decoded_ = 0, last_ns_ = 0;
   std::vector<std::uint8_t> value_;
   CompanionStage companions_;
+  FunctionCalls functions_;
 };
 
 }  // namespace stoker

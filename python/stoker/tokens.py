@@ -1,0 +1,63 @@
+"""Writes files of tokens, as Megatron has them, from any tokeniser:
+
+    stoker.tokens.write("corpus", (tokenizer.encode(text) for text in texts), vocab=50257)
+
+makes corpus.bin and corpus.idx, which stoker.open("corpus.bin", tokens=1024) reads.
+"""
+
+import os
+import pathlib
+
+import numpy as np
+
+_MAGIC = b"MMIDIDX\x00\x00"
+_CODES = {"uint8": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "uint16": 8}
+
+
+def write(path, documents, vocab=None, dtype=None):
+    """Writes PATH.bin and PATH.idx, whole or not at all; returns (documents, tokens).
+
+    documents: the tokens of each, as lists or arrays of whole numbers
+    vocab: how many tokens there are, which chooses the smallest type
+    dtype: or the type itself, as numpy calls it; int32 by default
+    """
+    if dtype is None:
+        dtype = "int32" if vocab is None or vocab > 1 << 16 else "uint16"
+    dtype = np.dtype(dtype)
+    if dtype.name not in _CODES:
+        raise ValueError(f"tokens cannot be {dtype.name}; use {', '.join(_CODES)}")
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max if vocab is None else vocab - 1
+    path, lengths = pathlib.Path(path), []
+    partial = {suffix: path.with_name(path.name + suffix + ".unfinished") for suffix in (".bin", ".idx")}
+    try:
+        with open(partial[".bin"], "wb") as file:
+            for document in documents:
+                tokens = np.asarray(document)
+                if tokens.ndim != 1 or (tokens.size and tokens.dtype.kind not in "iu"):
+                    raise ValueError(f"document {len(lengths)} is not a list of whole numbers")
+                if tokens.size and not (least <= tokens.min() and tokens.max() <= most):
+                    raise ValueError(f"document {len(lengths)} has tokens from {tokens.min()} to {tokens.max()}, beyond {least} to {most}")
+                file.write(tokens.astype(dtype).astype(dtype.newbyteorder("<")).tobytes())
+                lengths.append(tokens.size)
+            _to_disk(file)
+        if not lengths:
+            raise ValueError("there is no document")
+        with open(partial[".idx"], "wb") as file:
+            file.write(_MAGIC + np.uint64(1).tobytes() + np.uint8(_CODES[dtype.name]).tobytes())
+            file.write(np.array([len(lengths), len(lengths) + 1], "<u8").tobytes())
+            sizes = np.array(lengths, "<i8")
+            file.write(sizes.astype("<i4").tobytes())
+            file.write((np.cumsum(sizes) - sizes).astype("<i8").__mul__(dtype.itemsize).tobytes())
+            file.write(np.arange(len(lengths) + 1, dtype="<i8").tobytes())
+            _to_disk(file)
+        for suffix, file in partial.items():
+            os.replace(file, path.with_name(path.name + suffix))
+    finally:
+        for file in partial.values():
+            file.unlink(missing_ok=True)
+    return len(lengths), int(sum(lengths))
+
+
+def _to_disk(file):
+    file.flush()
+    os.fsync(file.fileno())

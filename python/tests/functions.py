@@ -1,0 +1,158 @@
+"""Functions as users write them, for function_test.py: each is found by its name in the process that calls it."""
+
+import ctypes
+import os
+import random
+import sys
+import time
+
+import numpy as np
+
+
+def same(*values):
+    return values[0] if len(values) == 1 else values
+
+
+def inverted(image):
+    return 255 - image
+
+
+def half(image, mask):
+    return {"mask": mask[::2, ::2], "image": image[::2, ::2]}
+
+
+def noisy(image, rng):
+    return np.clip(image + rng.integers(-9, 10, image.shape), 0, 255).astype(np.uint8)
+
+
+def draws(image):
+    """From each generator that people use, without a word to Stoker."""
+    import torch
+
+    return np.array([random.random(), np.random.rand(), float(torch.rand(()))], np.float32)
+
+
+def cropped(image):
+    """Whatever size it has."""
+    height, width = image.shape[:2]
+    return np.ascontiguousarray(image[height // 2 - 10:height // 2 + 10, width // 2 - 12:width // 2 + 12])
+
+
+def words(text):
+    """As many numbers as the text has words."""
+    return np.array([len(word) for word in text.split()], np.int64)
+
+
+def is_chosen(image):
+    """A third of the samples, whatever the process."""
+    return int(image.sum()) % 3 == 0
+
+
+def raises(image):
+    if is_chosen(image):
+        raise ValueError("this one\nis not for me")
+    return image
+
+
+def leaves(image):
+    return sys.exit(3) if is_chosen(image) else image
+
+
+def crashes(image):
+    if is_chosen(image):
+        ctypes.string_at(0)
+    return image
+
+
+def hangs(image):
+    while is_chosen(image):
+        time.sleep(1)
+    return image
+
+
+def hangs_always(image):
+    while True:
+        time.sleep(1)
+
+
+def wrong_shape(image):
+    return image[:5] if is_chosen(image) else image
+
+
+def wrong_type(image):
+    return image.astype(np.float64) if is_chosen(image) else image
+
+
+def nothing(image):
+    return None if is_chosen(image) else image
+
+
+def closes(image):
+    """The channel to the worker, and everything else."""
+    if is_chosen(image):
+        os.closerange(3, 256)
+        time.sleep(600)
+    return image
+
+
+kept = []
+
+
+def leaks(image):
+    kept.append(np.ones(3 << 20, np.uint8))
+    return image
+
+
+def process_id(image):
+    return np.array(os.getpid(), np.int64)
+
+
+C_SOURCE = r"""
+#include <stoker_function.h>
+
+#include <csignal>
+
+STOKER_FUNCTION(inverted, call) {
+  const auto in = call.taken<std::uint8_t>(0);
+  const auto out = call.given<std::uint8_t>(0);
+  for (std::size_t i = 0; i < in.count(); ++i) out[i] = 255 - in[i];
+}
+
+STOKER_FUNCTION(noisy, call) {
+  const auto in = call.taken<std::uint8_t>(0);
+  const auto out = call.given<std::uint8_t>(0);
+  stoker_function::Draws random = call.draws();
+  for (std::size_t i = 0; i < in.count(); ++i) out[i] = in[i] ^ (random.next() & 7);
+}
+
+STOKER_FUNCTION(bright, call) {  // the places of bright pixels, in rows
+  const auto in = call.taken<std::uint8_t>(0);
+  auto out = call.given<std::int64_t>(0);
+  std::int64_t rows = 0;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(in.count()); ++i) {
+    if (in[i] < std::atoi(std::strchr(call.arguments(), ':') + 1)) continue;
+    out.set_rows(rows + 1);
+    out[rows++] = i;
+  }
+}
+
+static bool is_chosen(const stoker_function::Call& call) {
+  const auto in = call.taken<std::uint8_t>(0);
+  const auto out = call.given<std::uint8_t>(0);
+  long sum = 0;
+  for (std::size_t i = 0; i < in.count(); ++i) sum += out[i] = in[i];
+  return sum % 3 == 0;
+}
+
+STOKER_FUNCTION(throws, call) {
+  if (is_chosen(call)) throw std::runtime_error("this one is not for me");
+}
+
+STOKER_FUNCTION(crashes, call) {
+  if (is_chosen(call)) std::raise(SIGSEGV);
+}
+
+STOKER_FUNCTION(mistaken, call) { call.taken<float>(0); }
+
+extern "C" int status(StokerFunctionCall*) { return 7; }
+"""

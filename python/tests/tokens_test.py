@@ -1,0 +1,210 @@
+"""Tokens: every one is where it is in the file, sequences follow each other without a gap, streams go on from batch to batch."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+import stoker
+from stoker import tokens as token_files
+
+EOD = 0
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """60 documents of 0 to 200 tokens; the last token of each is EOD."""
+    rng = np.random.default_rng(3)
+    documents = [np.append(rng.integers(1, 5000, rng.integers(0, 200)), EOD) for _ in range(60)]
+    path = tmp_path_factory.mktemp("tokens") / "corpus"
+    assert token_files.write(path, documents, vocab=5000) == (60, sum(map(len, documents)))
+    return path.with_suffix(".bin"), np.concatenate(documents), documents
+
+
+def parts(length, field="tokens.u16", names=("inputs", "targets", "positions", "documents"), **arguments):
+    recipe = stoker.recipe()
+    for name in names:
+        recipe = recipe.view(name, field=field).decode_tokens(length, part=name, **arguments)
+    return recipe
+
+
+def arrays(batch, names=("inputs", "targets")):
+    return [np.array(np.from_dlpack(getattr(batch, name))) for name in names]
+
+
+@pytest.mark.parametrize("length", [1, 7, 64, 500])
+def test_sequences_are_the_file(corpus, length):
+    path, all_tokens, _ = corpus
+    data = stoker.open(path, tokens=length)
+    assert data.fields == ["tokens.u16"] and len(data) == (len(all_tokens) - 1) // length
+    loader = stoker.Loader(data, parts(length, eod=EOD), batch=1, order="none", tail="keep", threads=2)
+    names = ("inputs", "targets", "positions", "documents")
+    inputs, targets, positions, documents = (np.concatenate(each).ravel() for each in zip(*(arrays(batch, names) for batch in loader)))
+    count = len(data) * length
+    np.testing.assert_array_equal(inputs, all_tokens[:count])
+    np.testing.assert_array_equal(targets, all_tokens[1:count + 1])
+    for first in range(0, count, length):
+        place, number = 0, 0
+        for i in range(first, first + length):
+            assert (positions[i], documents[i]) == (place, number)
+            place, number = (0, number + 1) if all_tokens[i] == EOD else (place + 1, number)
+
+
+def test_shuffled_epochs_have_each_sequence_once(corpus):
+    path, all_tokens, _ = corpus
+    loader = stoker.Loader(stoker.open(path, tokens=16), parts(16, names=("inputs",)), batch=8, seed=4, tail="keep", threads=2)
+    epochs = [np.concatenate([arrays(batch, ("inputs",))[0] for batch in loader.epoch(epoch)]) for epoch in range(2)]
+    want = all_tokens[:len(epochs[0]) * 16].reshape(-1, 16)
+    for epoch in epochs:
+        assert sorted(map(tuple, epoch)) == sorted(map(tuple, want)) and (epoch != want).any()
+    assert (epochs[0] != epochs[1]).any()
+
+
+def test_a_run_resumes_to_the_token(corpus):
+    data = stoker.open(corpus[0], tokens=16)
+
+    def loader():
+        return stoker.Loader(data, parts(16), batch=4, seed=4, threads=2)
+
+    whole = [arrays(batch) for batch in loader()]
+    first = loader()
+    taken = [arrays(batch) for _, batch in zip(range(5), first.epoch(0))]
+    state = json.loads(json.dumps(first.state_dict()))
+    rest = loader()
+    rest.load_state_dict(state)
+    taken += [arrays(batch) for batch in rest]
+    np.testing.assert_array_equal(np.array(taken), np.array(whole))
+
+
+def test_ranks_share_an_epoch(corpus):
+    data = stoker.open(corpus[0], tokens=16)
+    alone = [arrays(batch, ("inputs",))[0] for batch in stoker.Loader(data, parts(16), batch=8, seed=4)]
+    two = [[arrays(batch, ("inputs",))[0] for batch in stoker.Loader(data, parts(16), batch=4, seed=4, rank=rank, world=2)]
+           for rank in range(2)]
+    for whole, *halves in zip(alone, *two):
+        np.testing.assert_array_equal(whole, np.concatenate(halves))
+
+
+@pytest.mark.parametrize("world", [1, 2])
+def test_streams_go_on_from_batch_to_batch(corpus, world):
+    path, all_tokens, _ = corpus
+    data = stoker.open(path, tokens=35, streams=6)
+    ranks = [[arrays(batch) for batch in stoker.Loader(data, parts(35), batch=6 // world, order="none", rank=rank, world=world)]
+             for rank in range(world)]
+    batches = [[np.concatenate(each) for each in zip(*batch)] for batch in zip(*ranks)]
+    stream = (len(all_tokens) - 1) // 35 // 6 * 35
+    for slot in range(6):
+        inputs, targets = (np.concatenate([batch[part][slot] for batch in batches]) for part in range(2))
+        np.testing.assert_array_equal(inputs, all_tokens[slot * stream:(slot + 1) * stream])
+        np.testing.assert_array_equal(targets, all_tokens[slot * stream + 1:(slot + 1) * stream + 1])
+
+
+def test_documents_are_padded_or_cut(corpus):
+    path, _, documents = corpus
+    data = stoker.open(path, tokens="documents")
+    assert len(data) == 60
+    recipe = parts(50, names=("inputs", "targets"), pad=7, longer="cut")
+    loader = stoker.Loader(data, recipe, batch=10, order="none")
+    inputs, targets = (np.concatenate(each) for each in zip(*(arrays(batch) for batch in loader)))
+    for document, line, next_line in zip(documents, inputs, targets):
+        want, after = document[:50], document[1:51]
+        np.testing.assert_array_equal(line, np.append(want, [7] * (50 - len(want))))
+        np.testing.assert_array_equal(next_line, np.append(after, [-100] * (50 - len(after))))
+    with pytest.raises(stoker.Error, match="tokens, and there is room for 50 and the one after them"):
+        for _ in stoker.Loader(data, parts(50), batch=10, bad_sample="fail"):
+            pass
+
+
+def test_any_part_of_a_document_is_drawn_alike_for_all_its_parts(corpus):
+    data = stoker.open(corpus[0], tokens="documents")
+    longest = max(corpus[2], key=len)
+    seen = set()
+    for seed in range(20):
+        made = parts(30, longer="random").apply({"tokens.u16": longest.astype("<u2").tobytes()}, seed=seed)
+        begin = next(i for i in range(len(longest)) if (longest[i:i + 30] == made["inputs"]).all())
+        np.testing.assert_array_equal(made["targets"], longest[begin + 1:begin + 31])
+        seen.add(begin)
+    assert len(seen) > 10 and len(data) == 60
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "uint16", "int32", "int64"])
+def test_types_of_both_kinds_of_files(tmp_path, dtype):
+    numbers = np.arange(0, 100).astype(dtype)
+    if dtype.startswith("int"):
+        numbers[::3] *= -1
+    token_files.write(tmp_path / "a", [numbers[:40], numbers[40:]], dtype=dtype)
+    np.save(tmp_path / "b.npy", numbers)
+    numbers.tofile(tmp_path / "c.raw")
+    name = {"uint": "u", "int": "i"}[dtype.rstrip("0123456789")] + str(8 * numbers.itemsize)
+    for file, options in (("a.bin", {}), ("b.npy", {}), ("c.raw", {"token_type": name})):
+        data = stoker.open(tmp_path / file, tokens=9, **options)
+        assert data.fields == [f"tokens.{name}"]
+        loader = stoker.Loader(data, parts(9, f"tokens.{name}", ("inputs", "targets")), batch=11, order="none")
+        inputs, targets = arrays(next(iter(loader)))
+        np.testing.assert_array_equal(inputs.ravel(), numbers[:99].astype(int))
+        np.testing.assert_array_equal(targets.ravel(), numbers[1:].astype(int))
+
+
+def test_several_files_are_mixed_by_weight(tmp_path):
+    for name, first in (("a", 0), ("b", 1000)):
+        token_files.write(tmp_path / name, [np.arange(first, first + 801)], vocab=5000)
+    both = stoker.open([tmp_path / "a.bin", tmp_path / "b.bin"], tokens=8)
+    assert len(both) == 200
+    mixed = stoker.mix([stoker.open(tmp_path / "a.bin", tokens=8), stoker.open(tmp_path / "b.bin", tokens=8)], [3, 1])
+    loader = stoker.Loader(mixed, parts(8), batch=40, seed=1)
+    inputs = np.concatenate([arrays(batch, ("inputs",))[0] for batch in loader])
+    assert len(inputs) == 200 and (inputs < 1000).all(axis=1).sum() == 150
+
+
+def changed(content, place, by):
+    return content[:place] + by + content[place + len(by):]
+
+
+@pytest.mark.parametrize("change, words", [
+    (lambda index: index[:20], "it is too short"), (lambda index: b"X" + index[1:], "it does not begin as one"),
+    (lambda index: changed(index, 9, b"\2"), "it has version 2"), (lambda index: changed(index, 17, b"\6"), "its tokens have type 6"),
+    (lambda index: changed(index, 17, b"\xff"), "its tokens have type 255"), (lambda index: index + b"x", "sequences with"),
+    (lambda index: changed(index, 18, b"\xff" * 8), "sequences with"), (lambda index: changed(index, 18, b"\0" * 8), "it has no sequence"),
+    (lambda index: changed(index, 34, b"\5\0\0\0"), None),
+])
+def test_a_damaged_index_is_named(tmp_path, change, words):
+    token_files.write(tmp_path / "a", [[1, 2, 3]], vocab=9)
+    index = tmp_path / "a.idx"
+    index.write_bytes(change(index.read_bytes()))
+    with pytest.raises(stoker.Error, match=f"a.idx' is not a sound index of tokens: .*{words or 'does not end where the tokens end'}"):
+        stoker.open(tmp_path / "a.bin", tokens=1)
+
+
+def test_what_makes_no_sense_is_refused(tmp_path, corpus):
+    (tmp_path / "a.raw").write_bytes(b"12345")
+    np.save(tmp_path / "f.npy", np.zeros(9, np.float32))
+    for data, options, words in (
+            (tmp_path / "a.raw", dict(tokens=1), "does not say what its tokens are"),
+            (tmp_path / "a.raw", dict(tokens=1, token_type="u16"), "not a whole number of tokens of type u16"),
+            (tmp_path / "f.npy", dict(tokens=1), "which are no tokens"), (corpus[0], dict(tokens=1, token_type="u8"), "of type u16, not u8"),
+            (corpus[0], dict(tokens=10**6), "too few tokens for a sequence"), (corpus[0], dict(tokens=0), "tokens"),
+            (corpus[0], dict(tokens=5000, streams=9), "too few for 9 streams"), (corpus[0], dict(tokens="documents", streams=9), "streams are"),
+            (corpus[0], dict(streams=9), "give tokens"), (corpus[0], dict(tokens="words"), "tokens"),
+            (tmp_path / "absent.bin", dict(tokens=4), "absent")):
+        with pytest.raises(stoker.Error, match=words):
+            stoker.open(data, **options)
+    with pytest.raises(stoker.Error, match="'tokens' is not a type of tokens"):
+        parts(5, "tokens").apply({"tokens": b"12"})
+    with pytest.raises(stoker.Error, match="not a whole number of tokens of 2 bytes"):
+        parts(5).apply({"tokens.u16": b"123"})
+
+
+def test_both_executors_take_the_same_tokens():
+    for count in (0, 1, 5, 6, 7, 40):
+        data = {"tokens.u16": np.arange(count, dtype="<u2").tobytes()}
+        fast, plain = (parts(6, eod=3, longer="random").apply(data, reference=slow, seed=9) for slow in (False, True))
+        assert all((fast[name] == plain[name]).all() for name in fast)
+
+
+def test_what_cannot_be_written_leaves_nothing(tmp_path):
+    for documents, options, words in (([[1, 70000]], dict(vocab=5), "beyond"), ([[0.5]], {}, "whole numbers"), ([], {}, "no document"),
+                                      ([[1]], dict(dtype="float32"), "tokens cannot be float32")):
+        with pytest.raises(ValueError, match=words):
+            token_files.write(tmp_path / "a", documents, **options)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,130 @@
+#include "stoker/format/tokens/token_dataset.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/hash.h"
+#include "stoker/base/units.h"
+#include "stoker/format/key_prefix.h"
+
+namespace stoker {
+namespace {
+
+constexpr std::int64_t kTokensMost = std::int64_t{1} << 27;  // of a sample
+
+class TokenDataset final : public Dataset {
+ public:
+  TokenDataset(std::vector<TokenFile> files, const TokenSamples& options)
+      : files_(std::move(files)), length_(options.length.value_or(0)), streams_(options.streams) {
+    field_names_ = {fmt::format("tokens.{}", to_string(files_.front().type))};
+    for (const TokenFile& file : files_) {
+      prefixes_.push_back(key_prefix_of_file(file.source->name(), {".bin", ".npy"}));
+      first_samples_.push_back(first_samples_.back() + samples_of(file));
+    }
+    if (first_samples_.back() == 0) {
+      fail(ErrorKind::kData, "'{}' has too few tokens for a sequence of {} and the one after it",
+           files_.front().source->name(), length_);
+    }
+    if (streams_ > 0) {
+      if (first_samples_.back() < streams_) {
+        fail(ErrorKind::kUsage, "there are {} sequences, too few for {} streams", first_samples_.back(), streams_);
+      }
+      stream_length_ = first_samples_.back() / streams_;
+    }
+  }
+
+  std::int64_t size() const override { return streams_ > 0 ? streams_ * stream_length_ : first_samples_.back(); }
+  const std::vector<std::string>& classes() const override { return classes_; }
+  const std::vector<std::string>& field_names() const override { return field_names_; }
+  void prepare(std::span<const std::int64_t>) const override {}
+
+  void read(std::int64_t sample, SampleRow& into) const override {
+    assert(sample >= 0 && sample < size());
+    const std::int64_t number = streams_ > 0 ? sample % streams_ * stream_length_ + sample / streams_ : sample;
+    const auto next = std::upper_bound(first_samples_.begin(), first_samples_.end(), number);
+    const auto at = static_cast<std::size_t>(next - first_samples_.begin()) - 1;
+    const TokenFile& file = files_[at];
+    const auto in_file = static_cast<std::uint64_t>(number - first_samples_[at]);
+    std::uint64_t begin, count;
+    if (length_ > 0) {
+      begin = in_file * static_cast<std::uint64_t>(length_);
+      count = static_cast<std::uint64_t>(length_) + 1;
+    } else {
+      begin = file.documents[in_file];
+      count = file.documents[in_file + 1] - begin;
+    }
+    into.clear();
+    into.key.assign(prefixes_[at]);
+    fmt::format_to(std::back_inserter(into.key), "{:08}", in_file);
+    into.source = file.source.get();
+    into.fields.push_back({.name = field_names_.front(),
+                           .part = {},
+                           .offset = file.offset + begin * size_of(file.type),
+                           .length = count * size_of(file.type)});
+  }
+
+  std::vector<std::int64_t> shard_samples() const override {
+    if (streams_ > 0) return {size()};
+    std::vector<std::int64_t> counts;
+    for (std::size_t i = 0; i < files_.size(); ++i) counts.push_back(first_samples_[i + 1] - first_samples_[i]);
+    return counts;
+  }
+
+  std::uint64_t bytes() const override {
+    std::uint64_t sum = 0;
+    for (const TokenFile& file : files_) sum += file.tokens * size_of(file.type);
+    return sum;
+  }
+
+  std::uint64_t fingerprint() const override {
+    std::string all = fmt::format("tokens {} {} {}\n", field_names_.front(), length_, streams_);
+    for (std::size_t i = 0; i < files_.size(); ++i) all += fmt::format("{} {}\n", prefixes_[i], files_[i].tokens);
+    return hash64(all);
+  }
+
+ private:
+  std::int64_t samples_of(const TokenFile& file) const {
+    if (length_ == 0) return std::ssize(file.documents) - 1;
+    return file.tokens == 0 ? 0 : static_cast<std::int64_t>((file.tokens - 1) / static_cast<std::uint64_t>(length_));
+  }
+
+  std::vector<TokenFile> files_;
+  std::int64_t length_, streams_, stream_length_ = 0;
+  std::vector<std::string> field_names_, classes_, prefixes_;
+  std::vector<std::int64_t> first_samples_{0};  // of each file, and all last
+};
+
+}  // namespace
+
+std::shared_ptr<const Dataset> open_tokens(const std::vector<Location>& files, const Stores& stores,
+                                           const TokenSamples& options, const std::stop_token& stop) {
+  if (files.empty()) fail(ErrorKind::kUsage, "no file of tokens was named");
+  if (options.length && (*options.length < 1 || *options.length > kTokensMost)) {
+    fail(ErrorKind::kUsage, "length is {}, but must be at least 1 and at most {}", *options.length, kTokensMost);
+  }
+  if (options.streams < 0 || (options.streams > 0 && !options.length)) {
+    fail(ErrorKind::kUsage, "streams are made of sequences: name their length, and at least one stream");
+  }
+  stores.expect(files);
+  std::vector<TokenFile> opened;
+  for (const Location& at : files) {
+    if (stop.stop_requested()) fail(ErrorKind::kClosed, "stopped while files of tokens were opened");
+    opened.push_back(open_token_file(stores, at, options.type, !options.length));
+    const TokenFile& file = opened.back();
+    if (file.type != opened.front().type) {
+      fail(ErrorKind::kData, "'{}' has tokens of type {}, and '{}' of type {}", opened.front().source->name(),
+           to_string(opened.front().type), file.source->name(), to_string(file.type));
+    }
+    if (!options.length && file.documents.size() < 2) {
+      fail(ErrorKind::kUsage, "'{}' does not say where documents begin: name a length of sequences",
+           file.source->name());
+    }
+  }
+  return std::make_shared<TokenDataset>(std::move(opened), options);
+}
+
+}  // namespace stoker

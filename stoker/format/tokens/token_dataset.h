@@ -1,0 +1,31 @@
+// Tokens as samples: sequences of a length, or documents. Each has one field, "tokens.u16" or as their type is called.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "stoker/format/dataset.h"
+#include "stoker/format/tokens/token_file.h"
+
+namespace stoker {
+
+struct TokenSamples {
+  /// Sequences of so many tokens, each with one more: the token after its last, which begins the next one. Unset:
+  /// documents.
+  std::optional<std::int64_t> length{};
+  /// The tokens as so many streams side by side, each going on from batch to batch where it was: sample i is a part of
+  /// stream i mod streams. For an order without shuffling, and global batches of as many.
+  std::int64_t streams = 0;
+  std::optional<TokenType> type{};  // of files that do not say it
+};
+
+/// The samples of several files; sequences end with their file. Throws as open_token_file() does, kUsage for options
+/// that make no sense, kData for files without a sample or of different types, and kClosed when asked to `stop`.
+std::shared_ptr<const Dataset> open_tokens(const std::vector<Location>& files, const Stores& stores,
+                                           const TokenSamples& options, const std::stop_token& stop = {});
+
+}  // namespace stoker

@@ -1,0 +1,84 @@
+#include "stoker/format/tokens/token_file.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/units.h"
+#include "stoker/format/npy/npy_array.h"
+#include "stoker/format/tokens/megatron_index.h"
+
+namespace stoker {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::string_view kNpyMagic = "\x93NUMPY"sv;
+
+TokenType type_of(const NpyArray& array, const Source& source) {
+  for (const auto& [name, type] :
+       {std::pair("u1", TokenType::kU8), std::pair("u2", TokenType::kU16), std::pair("u4", TokenType::kU32),
+        std::pair("i1", TokenType::kI8), std::pair("i2", TokenType::kI16), std::pair("i4", TokenType::kI32),
+        std::pair("i8", TokenType::kI64)}) {
+    if (array.type == name && (!array.is_big_endian || size_of(type) == 1)) return type;
+  }
+  fail(ErrorKind::kData, "'{}' holds numpy's '{}'{}, which are no tokens", source.name(), array.type,
+       array.is_big_endian ? ", highest byte first" : "");
+}
+
+// By its last dot: "corpus.bin" has "corpus.idx".
+Location index_beside(const Location& at) {
+  const std::string& text = at.text();
+  const std::size_t dot = text.rfind('.');
+  return Location((dot == std::string::npos ? text : text.substr(0, dot)) + ".idx");
+}
+
+void check_type(const Source& source, TokenType found, std::optional<TokenType> wanted) {
+  if (!wanted || *wanted == found) return;
+  fail(ErrorKind::kUsage, "'{}' has tokens of type {}, not {}", source.name(), to_string(found), to_string(*wanted));
+}
+
+}  // namespace
+
+TokenFile open_token_file(const Stores& stores, const Location& at, std::optional<TokenType> type,
+                          bool with_documents) {
+  TokenFile file{.source = stores.of(at).open_for_samples(stores.open(at))};
+  Source& source = *file.source;
+  std::array<std::uint8_t, kNpyMagic.size()> head{};
+  if (source.size() >= head.size()) read_fully(source, 0, head);
+  if (as_text(head) == kNpyMagic) {
+    const NpyArray array = read_npy_array(source, 0, source.size());
+    file.type = type_of(array, source);
+    file.offset = array.offset;
+    file.tokens = array.row_bytes / size_of(file.type) * array.rows();
+    check_type(source, file.type, type);
+    return file;
+  }
+  const Location beside = index_beside(at);
+  if (beside.text() != at.text() && stores.find(beside)) {
+    const MegatronIndex index(stores.open(beside), source.size());
+    file.type = index.type();
+    file.tokens = index.tokens();
+    if (with_documents) file.documents = index.document_begins();
+    check_type(source, file.type, type);
+    return file;
+  }
+  if (!type) {
+    fail(ErrorKind::kUsage,
+         "'{}' does not say what its tokens are: it is no array of numpy's, and has no '{}' beside it; name their "
+         "type, such "
+         "as u16",
+         source.name(), beside.text());
+  }
+  file.type = *type;
+  file.tokens = source.size() / size_of(*type);
+  if (file.tokens * size_of(*type) != source.size()) {
+    fail(ErrorKind::kData, "'{}' has {}, which is not a whole number of tokens of type {}", source.name(),
+         byte_count(source.size()), to_string(*type));
+  }
+  return file;
+}
+
+}  // namespace stoker

@@ -1,0 +1,29 @@
+// Files of tokens: Megatron's `.bin` with its `.idx`, arrays of numpy with one axis, and numbers alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "stoker/storage/stores.h"
+#include "stoker/tensor/token_type.h"
+
+namespace stoker {
+
+/// Tokens side by side.
+struct TokenFile {
+  std::shared_ptr<Source> source;
+  TokenType type = TokenType::kU16;
+  std::uint64_t offset = 0;  // of the first one
+  std::uint64_t tokens = 0;
+  /// The token at which each document begins, and the number of all tokens last; empty where documents were not asked
+  /// for, or the file knows none.
+  std::vector<std::uint64_t> documents{};
+};
+
+/// `type`: of a file that does not say it. Throws kNotFound, kIo, kData for a file that is damaged, and kUsage for one
+/// whose type is not known or not `type`.
+TokenFile open_token_file(const Stores& stores, const Location& at, std::optional<TokenType> type, bool with_documents);
+
+}  // namespace stoker

@@ -1,0 +1,163 @@
+#include "stoker/function/python/python_function.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "stoker/base/error.h"
+#include "stoker/base/log.h"
+#include "stoker/base/units.h"
+#include "stoker/function/python/python_home.h"
+
+namespace stoker {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kRoomAlignment = 64;
+constexpr double kStartTimeoutS = 300;  // modules may take long to load, from a slow disk
+constexpr int kCallsBetweenChecks = 64;
+
+constexpr std::size_t aligned(std::size_t bytes) {
+  return (bytes + kRoomAlignment - 1) / kRoomAlignment * kRoomAlignment;
+}
+
+std::string extents_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape.extents(), ",")); }
+
+// What a process learns when it starts.
+Json introduction(const FunctionSpec& spec, const std::vector<std::string>& kinds, std::size_t payload) {
+  Json takes = Json::array(), gives = Json::array();
+  for (std::size_t i = 0; i < spec.takes.size(); ++i) {
+    takes.push_back({{"view", spec.takes[i].view}, {"parameter", spec.takes[i].parameter}, {"kind", kinds[i]}});
+  }
+  for (const GivenValue& given : spec.gives) {
+    gives.push_back({{"name", given.name},
+                     {"dtype", to_string(given.dtype)},
+                     {"shape", std::vector<std::int64_t>(given.shape.extents().begin(), given.shape.extents().end())},
+                     {"ragged", given.is_ragged}});
+  }
+  return {{"name", spec.name},
+          {"python", spec.python},
+          {"library", spec.library},
+          {"arguments", spec.arguments},
+          {"payload", payload},
+          {"path", python_home().path},
+          {"takes", std::move(takes)},
+          {"gives", std::move(gives)},
+          {"values", to_string(spec.values)},
+          {"random", to_string(spec.random)}};
+}
+
+}  // namespace
+
+PythonFunction::PythonFunction(const FunctionSpec& spec, std::vector<ValueKind> taken, std::stop_token stop)
+    : spec_(spec), stop_(std::move(stop)), room_("stoker-function") {
+  for (const ValueKind kind : taken) taken_.push_back({kind});
+  for (const GivenValue& given : spec_.gives) {
+    given_begin_.push_back(given_end_);
+    given_end_ += aligned(given.bytes());
+  }
+}
+
+MutableBytes PythonFunction::take(std::size_t taken, DType dtype, const Shape& shape) {
+  const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
+  Taken& value = taken_[taken];
+  value.dtype = dtype;
+  value.shape = shape;
+  value.begin = end_;
+  end_ += aligned(bytes);
+  room_.reserve(end_ + given_end_);
+  return {room_.data() + value.begin, bytes};
+}
+
+void PythonFunction::drop_scratch() {
+  room_.clear();
+  end_ = 0;
+}
+
+// Kept for the next call even if the function cannot be loaded: it says why each time.
+void PythonFunction::start() {
+  std::vector<std::string> kinds;
+  for (const Taken& taken : taken_) kinds.emplace_back(to_string(taken.kind));
+  // The values of the sample stay where they are, and the payload comes after them.
+  const std::size_t begin = end_ + given_end_;
+  room_.reserve(begin + spec_.payload.size());
+  std::memcpy(room_.data() + begin, spec_.payload.data(), spec_.payload.size());
+  process_ = std::make_unique<PythonProcess>(room_.descriptor());
+  Json first = introduction(spec_, kinds, spec_.payload.size());
+  first["begin"] = begin;
+  first["size"] = room_.size();
+  const Json answer = Json::parse(ask(first.dump(), kStartTimeoutS), nullptr, false);
+  if (answer.is_object() && !answer.contains("error")) return;
+  process_.reset();
+  fail(ErrorKind::kUsage, "function '{}' cannot be loaded: {}", spec_.name,
+       answer.is_object() ? answer.value("error", std::string()) : "its process said nothing that makes sense");
+}
+
+std::string PythonFunction::message(const FunctionSeed& seed) {
+  std::string values;
+  for (const Taken& taken : taken_) {
+    values += fmt::format("{}[\"{}\",{},{}]", values.empty() ? "" : ",", to_string(taken.dtype),
+                          extents_text(taken.shape), taken.begin);
+  }
+  std::vector<std::size_t> given = given_begin_;
+  for (std::size_t& begin : given) begin += end_;
+  return fmt::format(R"({{"size":{},"values":[{}],"given":[{}],"seed":"{:08x}{:08x}{:08x}{:08x}"}})", room_.size(),
+                     values, fmt::join(given, ","), seed[3], seed[2], seed[1], seed[0]);
+}
+
+std::string PythonFunction::ask(const std::string& message, double timeout_s) {
+  PythonProcess::Answer answer = process_->ask(message, timeout_s, stop_);
+  if (answer.kind == PythonProcess::Answer::Kind::kMessage) return std::move(answer.text);
+  process_.reset();
+  if (answer.kind == PythonProcess::Answer::Kind::kTimeout) {
+    fail(ErrorKind::kBadSample, "function '{}' did not return within {} s; its process was ended", spec_.name,
+         timeout_s);
+  }
+  fail(ErrorKind::kBadSample, "the process of function '{}' {}", spec_.name, answer.text);
+}
+
+void PythonFunction::call(const FunctionSeed& seed, const GivenPlaces& place) {
+  if (!process_) start();
+  copy_given(ask(message(seed), spec_.timeout_s), place);
+  if (++calls_ % kCallsBetweenChecks == 0) check_memory();
+}
+
+void PythonFunction::copy_given(const std::string& answer, const GivenPlaces& place) {
+  const Json given = Json::parse(answer, nullptr, false);
+  if (given.is_object() && given.contains("error")) {
+    fail(ErrorKind::kBadSample, "function '{}' {}", spec_.name, given["error"].get<std::string>());
+  }
+  if (!given.is_object() || !given.contains("ns") || given["rows"].size() != spec_.gives.size()) {
+    process_.reset();
+    fail(ErrorKind::kBadSample, "the process of function '{}' gave an answer that makes no sense", spec_.name);
+  }
+  inside_ns_ += given["ns"].get<std::int64_t>();
+  for (std::size_t i = 0; i < spec_.gives.size(); ++i) {
+    const GivenValue& value = spec_.gives[i];
+    Shape shape = value.shape;
+    if (value.is_ragged) {
+      shape = {std::clamp<std::int64_t>(given["rows"][i].get<std::int64_t>(), 0, value.shape[0])};
+      for (const std::int64_t extent : value.shape.extents().subspan(1)) shape.append(extent);
+    }
+    const MutableBytes out = place(i, shape);
+    std::memcpy(out.data(), room_.data() + end_ + given_begin_[i], out.size());
+  }
+}
+
+void PythonFunction::check_memory() {
+  const std::uint64_t bytes = process_->own_memory();
+  if (bytes <= spec_.memory_max) return;
+  log(LogLevel::kWarning,
+      "function '{}': its process has grown to {}, more than the {} that it may have, and is started anew; if it goes "
+      "on "
+      "growing, the function keeps what it makes",
+      spec_.name, format_size(static_cast<double>(bytes)), format_size(static_cast<double>(spec_.memory_max)));
+  process_.reset();
+}
+
+}  // namespace stoker

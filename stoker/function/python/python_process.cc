@@ -1,0 +1,204 @@
+#include "stoker/function/python/python_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <fstream>
+#include <utility>
+#include <vector>
+
+#include "stoker/base/clock.h"
+#include "stoker/base/error.h"
+#include "stoker/function/python/host_source.h"
+#include "stoker/function/python/python_home.h"
+
+extern char** environ;
+
+namespace stoker {
+namespace {
+
+constexpr std::size_t kMessageMax = std::size_t{128} << 10;
+constexpr double kNanosecondsOfSecond = 1e9;
+
+// A worker has one core: a pool of threads in each process would make them wait for each other.
+constexpr std::pair<std::string_view, std::string_view> kProcessVariables[] = {{"OMP_NUM_THREADS", "1"},
+                                                                               {"OPENBLAS_NUM_THREADS", "1"},
+                                                                               {"MKL_NUM_THREADS", "1"},
+                                                                               {"NUMEXPR_NUM_THREADS", "1"},
+                                                                               {"OPENCV_FOR_THREADS_NUM", "1"}};
+// Tells a function that is loaded in such a process not to start others.
+constexpr std::string_view kInsideVariable = "STOKER_FUNCTION_PROCESS";
+
+std::vector<std::string> variables_of_process() {
+  std::vector<std::string> variables;
+  for (char** each = environ; *each; ++each) variables.emplace_back(*each);
+  const auto is_set = [&](std::string_view name) {
+    return std::any_of(variables.begin(), variables.end(), [&](const std::string& each) {
+      return each.size() > name.size() && each.starts_with(name) && each[name.size()] == '=';
+    });
+  };
+  for (const auto& [name, value] : kProcessVariables) {
+    if (!is_set(name)) variables.push_back(fmt::format("{}={}", name, value));
+  }
+  variables.push_back(fmt::format("{}=1", kInsideVariable));
+  return variables;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Closes a descriptor at the end.
+struct Descriptor {
+  int number;
+  ~Descriptor() {
+    if (number >= 0) ::close(number);
+  }
+};
+
+// What posix_spawn needs, and gives back.
+struct SpawnPlan {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+
+  SpawnPlan(int channel, int shared_memory) {
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    // The same number twice: the new process keeps it.
+    posix_spawn_file_actions_adddup2(&actions, channel, channel);
+    posix_spawn_file_actions_adddup2(&actions, shared_memory, shared_memory);
+    sigset_t none, usual;
+    sigemptyset(&none);
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGTERM);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &usual);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnPlan() {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+};
+
+}  // namespace
+
+PythonProcess::PythonProcess(int shared_memory) {
+  if (std::getenv(kInsideVariable.data())) {
+    fail(ErrorKind::kUsage,
+         "a loader was made while the function of another one was loaded: put the main part of the script under "
+         "if __name__ == '__main__'");
+  }
+  int pair[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+    fail(ErrorKind::kIo, "no channel to a process for a function: {}", std::strerror(errno));
+  }
+  channel_ = pair[0];
+  const Descriptor other{pair[1]};
+  const SpawnPlan plan(other.number, shared_memory);
+  const std::string executable = python_home().executable;
+  std::vector<std::string> words = {executable, "-c", std::string(python_host_source()), std::to_string(other.number),
+                                    std::to_string(shared_memory)};
+  std::vector<std::string> variables = variables_of_process();
+  const int failed = ::posix_spawnp(&id_, executable.c_str(), &plan.actions, &plan.attributes,
+                                    pointers_to(words).data(), pointers_to(variables).data());
+  if (failed == 0) return;
+  id_ = -1;
+  ::close(std::exchange(channel_, -1));
+  fail(failed == EAGAIN || failed == ENOMEM ? ErrorKind::kMemory : ErrorKind::kIo,
+       "cannot start {} for a function: {}; STOKER_PYTHON names another interpreter", executable,
+       std::strerror(failed));
+}
+
+PythonProcess::~PythonProcess() { end(); }
+
+void PythonProcess::end() {
+  if (channel_ >= 0) ::close(std::exchange(channel_, -1));
+  if (id_ < 0) return;
+  ::kill(id_, SIGKILL);
+  how_it_ended();
+}
+
+// A process that closes its channel is about to end; one that does not is ended.
+void PythonProcess::await_end() const {
+  constexpr int kPatienceMs = 2000;
+  const Descriptor process{static_cast<int>(::syscall(SYS_pidfd_open, id_, 0))};
+  pollfd wait{process.number, POLLIN, 0};
+  if (process.number < 0 || ::poll(&wait, 1, kPatienceMs) <= 0) ::kill(id_, SIGKILL);
+}
+
+std::string PythonProcess::how_it_ended() {
+  int status = 0;
+  pid_t waited;
+  do {
+    waited = ::waitpid(id_, &status, 0);
+  } while (waited < 0 && errno == EINTR);
+  id_ = -1;
+  if (waited < 0) return "ended";  // the program waits for all of its children
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    return fmt::format("was ended by signal {} ({}){}", signal, ::strsignal(signal),
+                       signal == SIGKILL ? ", as the system does when memory runs out" : "");
+  }
+  return fmt::format("ended with status {}", WEXITSTATUS(status));
+}
+
+PythonProcess::Answer PythonProcess::ask(std::string_view message, double timeout_s, const std::stop_token& stop) {
+  const std::int64_t until_ns = now_ns() + static_cast<std::int64_t>(timeout_s * kNanosecondsOfSecond);
+  // What closes the channel ends the wait.
+  const std::stop_callback closes(stop, [channel = channel_] { ::shutdown(channel, SHUT_RDWR); });
+  const auto gone = [&]() -> Answer {
+    if (stop.stop_requested()) {
+      end();
+      fail(ErrorKind::kClosed, "the loader is closed");
+    }
+    await_end();
+    return {Answer::Kind::kEnded, how_it_ended()};
+  };
+  if (::send(channel_, message.data(), message.size(), MSG_NOSIGNAL) < 0) {
+    if (errno == EPIPE || errno == ECONNRESET) return gone();
+    fail(ErrorKind::kIo, "cannot reach the process of a function: {}", std::strerror(errno));
+  }
+  for (;;) {
+    const std::int64_t left_ms = (until_ns - now_ns()) / 1'000'000;
+    pollfd wait{channel_, POLLIN, 0};
+    const int ready = ::poll(&wait, 1, static_cast<int>(std::clamp<std::int64_t>(left_ms, 0, INT_MAX)));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) {
+      end();
+      return {Answer::Kind::kTimeout, {}};
+    }
+    answer_.resize(kMessageMax);
+    const ssize_t count = ::recv(channel_, answer_.data(), answer_.size(), 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return gone();
+    return {Answer::Kind::kMessage, answer_.substr(0, static_cast<std::size_t>(count))};
+  }
+}
+
+std::uint64_t PythonProcess::own_memory() const {
+  std::ifstream pages(fmt::format("/proc/{}/statm", id_));
+  std::uint64_t size = 0, resident = 0, shared = 0;
+  if (!(pages >> size >> resident >> shared)) return 0;
+  return (resident - std::min(shared, resident)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace stoker

@@ -1,0 +1,45 @@
+// A process of Python's that runs a function of the user's, and the channel to it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+namespace stoker {
+
+/// Threads: one at a time; the thread that starts it must live as long, for the process ends with it.
+class PythonProcess {
+ public:
+  /// Starts it; it sees the shared memory under this descriptor. Throws kIo.
+  explicit PythonProcess(int shared_memory);
+  /// Ends it, whatever it is doing.
+  ~PythonProcess();
+  PythonProcess(const PythonProcess&) = delete;
+  PythonProcess& operator=(const PythonProcess&) = delete;
+
+  struct Answer {
+    enum class Kind : std::uint8_t { kMessage, kTimeout, kEnded } kind;
+    std::string text;  // the message; or how the process ended: "was ended by signal 9 (Killed)"
+  };
+  /// Sends a message, and waits for the answer. After anything but kMessage the process is of no more use. Throws
+  /// kClosed as soon as `stop` is requested.
+  Answer ask(std::string_view message, double timeout_s, const std::stop_token& stop);
+
+  /// The memory that it has for itself, in bytes, as far as the system tells.
+  std::uint64_t own_memory() const;
+
+ private:
+  void end();
+  void await_end() const;
+  std::string how_it_ended();
+
+  pid_t id_ = -1;
+  int channel_ = -1;
+  std::string answer_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,53 @@
+#include "stoker/function/sample_function.h"
+
+#include <mutex>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/function/library/library_function.h"
+#include "stoker/function/python/python_function.h"
+
+namespace stoker {
+namespace {
+
+std::mutex opener_mutex;
+
+FunctionOpener& thread_opener() {
+  static FunctionOpener opener;
+  return opener;
+}
+
+}  // namespace
+
+std::string_view to_string(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::kImage: return "image";
+    case ValueKind::kMask: return "mask";
+    case ValueKind::kBoxes: return "boxes";
+    case ValueKind::kText: return "text";
+    case ValueKind::kBytes: return "bytes";
+    case ValueKind::kNumbers: break;
+  }
+  return "numbers";
+}
+
+void set_thread_functions(FunctionOpener opener) {
+  const std::lock_guard lock(opener_mutex);
+  thread_opener() = std::move(opener);
+}
+
+std::unique_ptr<SampleFunction> open_function(const FunctionSpec& spec, std::vector<ValueKind> taken,
+                                              std::stop_token stop) {
+  if (!spec.library.empty() && !spec.is_isolated) return std::make_unique<LibraryFunction>(spec, taken.size());
+  if (spec.home == FunctionHome::kProcess) {
+    return std::make_unique<PythonFunction>(spec, std::move(taken), std::move(stop));
+  }
+  const std::lock_guard lock(opener_mutex);
+  if (!thread_opener()) {
+    fail(ErrorKind::kUsage, "function '{}' is to run in a thread, and this program has no interpreter: use a process",
+         spec.name);
+  }
+  return thread_opener()(spec, std::move(taken));
+}
+
+}  // namespace stoker

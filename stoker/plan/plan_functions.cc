@@ -1,0 +1,114 @@
+// The part of a plan that is about functions of the user's: which views they take, and which outputs are theirs.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/base/random.h"
+#include "stoker/base/spelling.h"
+#include "stoker/plan/plan.h"
+
+namespace stoker {
+namespace {
+
+ValueKind value_kind(const ViewPlan& view) {
+  switch (view.kind) {
+    case ViewKind::kImage: return ValueKind::kImage;
+    case ViewKind::kMask: return ValueKind::kMask;
+    case ViewKind::kBoxes: return ValueKind::kBoxes;
+    case ViewKind::kText: return view.text.is_text ? ValueKind::kText : ValueKind::kBytes;
+    default: return ValueKind::kNumbers;
+  }
+}
+
+}  // namespace
+
+void Plan::check_functions() const {
+  std::vector<std::string> names;
+  for (const View& view : recipe_.views()) names.push_back(view.name);
+  for (const FunctionSpec& spec : recipe_.functions()) {
+    for (const TakenValue& taken : spec.takes) {
+      if (std::find(names.begin(), names.end(), taken.view) != names.end()) continue;
+      fail(ErrorKind::kUsage, "function '{}' takes view '{}', which the recipe does not have{}", spec.name, taken.view,
+           did_you_mean(taken.view, names));
+    }
+  }
+}
+
+// What a function gives under the name of a view that it takes has the place of that view.
+void Plan::compile_views() {
+  std::vector<const View*> taken;
+  std::vector<const GivenValue*> placed;
+  const auto given_in_place = [&](const View& view) -> const GivenValue* {
+    const FunctionSpec* const taker = recipe_.function_taking(view.name);
+    if (!taker) return nullptr;
+    const auto given = std::find_if(taker->gives.begin(), taker->gives.end(),
+                                    [&](const GivenValue& each) { return each.name == view.name; });
+    return given == taker->gives.end() ? nullptr : &*given;
+  };
+  const auto add_given = [&](const GivenValue& given) {
+    ViewPlan view;
+    view.name = given.name;
+    view.kind = ViewKind::kGiven;
+    view.given = given;
+    views_.push_back(std::move(view));
+    likes_.emplace_back();
+    placed.push_back(&given);
+  };
+  for (const View& view : recipe_.views()) {
+    if (!recipe_.function_taking(view.name)) {
+      compile(view);
+      continue;
+    }
+    taken.push_back(&view);
+    if (const GivenValue* const given = given_in_place(view)) add_given(*given);
+  }
+  for (const FunctionSpec& function : recipe_.functions()) {
+    for (const GivenValue& given : function.gives) {
+      if (std::find(placed.begin(), placed.end(), &given) == placed.end()) add_given(given);
+    }
+  }
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    for (std::size_t other = 0; other < i; ++other) {
+      if (views_[other].name == views_[i].name) fail(ErrorKind::kUsage, "there are two outputs '{}'", views_[i].name);
+    }
+  }
+  output_count_ = views_.size();
+  for (const View* const view : taken) compile(*view);
+}
+
+// Mixing knows outputs only, and adds some.
+void Plan::compile_outputs_of_mixing() {
+  const auto border = views_.begin() + static_cast<std::ptrdiff_t>(output_count_);
+  std::vector<ViewPlan> taken(std::make_move_iterator(border), std::make_move_iterator(views_.end()));
+  views_.erase(border, views_.end());
+  mixing_ = compile_mixing(recipe_.batch(), views_);
+  const std::size_t added = views_.size() - output_count_;
+  std::move(taken.begin(), taken.end(), std::back_inserter(views_));
+  for (ViewPlan& view : views_) {
+    if (view.like >= output_count_) view.like += added;
+  }
+  output_count_ += added;
+}
+
+void Plan::compile_functions() {
+  for (const FunctionSpec& spec : recipe_.functions()) {
+    FunctionPlan function{.spec = spec, .takes = {}, .gives = {}, .kinds = {}};
+    function.stream = random_stream("function", spec.name, 0);
+    for (const TakenValue& taken : spec.takes) {
+      const auto view = std::find_if(views_.begin() + static_cast<std::ptrdiff_t>(output_count_), views_.end(),
+                                     [&](const ViewPlan& each) { return each.name == taken.view; });
+      function.takes.push_back(static_cast<std::size_t>(view - views_.begin()));
+      function.kinds.push_back(value_kind(*view));
+    }
+    for (const GivenValue& given : spec.gives) {
+      const auto view = std::find_if(views_.begin(), views_.end(), [&](const ViewPlan& each) {
+        return each.kind == ViewKind::kGiven && each.name == given.name;
+      });
+      function.gives.push_back(static_cast<std::size_t>(view - views_.begin()));
+    }
+    functions_.push_back(std::move(function));
+  }
+}
+
+}  // namespace stoker

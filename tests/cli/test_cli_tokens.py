@@ -1,0 +1,102 @@
+"""Texts become tokens: every word is its number's line in the vocabulary, and comes back from a run that only reads."""
+
+import collections
+import json
+
+import numpy
+import pytest
+
+TEXT = "no it was n't black monday\n but while the new york stock\n\nthe the the a of of"
+MORE = "the end of it was the york\n"
+
+
+@pytest.fixture
+def texts(tmp_path):
+    for name, text in (("train", TEXT), ("valid", MORE)):
+        (tmp_path / f"{name}.txt").write_text(text)
+    return tmp_path
+
+
+def words_of(text):
+    return [word for line in text.removesuffix("\n").split("\n") for word in [*line.split(), "<eos>"]]
+
+
+def tokens_of(folder, dtype="<u2"):
+    return numpy.fromfile(folder / "tokens.bin", dtype)
+
+
+def test_words_are_lines_of_the_vocabulary(stoker, texts):
+    made = stoker.json("pack", texts / "train.txt", texts / "packed", "--tokens", "words")
+    lines = (texts / "packed" / "vocab.txt").read_text().splitlines()
+    words, counts = words_of(TEXT), collections.Counter(words_of(TEXT))
+    assert [lines[number] for number in tokens_of(texts / "packed")] == words
+    assert lines == sorted(counts, key=lambda word: (-counts[word], word))
+    assert (made["tokens"], made["documents"], made["words"], made["unknown"]) == (len(words), 1, len(counts), 0)
+    assert stoker.text("pack", texts / "train.txt", texts / "again", "--tokens", "words")
+    assert tokens_of(texts / "again").tobytes() == tokens_of(texts / "packed").tobytes()
+
+
+def test_rare_words_are_unknown_and_other_texts_have_the_same_numbers(stoker, texts):
+    made = stoker.json("pack", texts / "train.txt", texts / "packed", "--tokens", "words", "--vocab", "6")
+    lines = (texts / "packed" / "vocab.txt").read_text().splitlines()
+    assert len(lines) == made["words"] == 6 and {"<unk>", "<eos>", "the", "of"} < set(lines)
+    known = set(lines)
+    assert [lines[number] for number in tokens_of(texts / "packed")] == [word if word in known else "<unk>" for word in words_of(TEXT)]
+    assert made["unknown"] == sum(word not in known for word in words_of(TEXT))
+    other = stoker.json("pack", texts / "valid.txt", texts / "valid", "--tokens", "words", "--vocab", texts / "packed" / "vocab.txt")
+    assert [lines[number] for number in tokens_of(texts / "valid")] == [word if word in known else "<unk>" for word in words_of(MORE)]
+    assert other["words"] == 6
+    stoker.text("pack", texts / "train.txt", texts / "all", "--tokens", "words")
+    said = stoker.refusal(1, "pack", texts / "valid.txt", texts / "none", "--tokens", "words", "--vocab", texts / "all" / "vocab.txt")
+    assert "the word 'end' is not in" in said and not (texts / "none" / "tokens.idx").exists()
+
+
+def test_bytes_are_tokens(stoker, texts):
+    made = stoker.json("pack", texts / "{train,valid}.txt", texts / "packed", "--tokens", "bytes")
+    assert tokens_of(texts / "packed", "u1").tobytes() == (TEXT + MORE).encode() and made["documents"] == 2
+    found = stoker.json("run", texts / "packed" / "tokens.bin", "--tokens", "documents", "--recipe", recipe(texts, 200, "u8", longer="cut"),
+                        "--batch", "2", "--epochs", "1")
+    assert found["samples"] == 2
+
+
+def recipe(folder, length, kind="u16", **more):
+    file = folder / "tokens.toml"
+    rest = "".join(f', {name} = "{value}"' for name, value in more.items())
+    file.write_text("".join(f'[[view]]\nname = "{part}"\nfield = "tokens.{kind}"\n'
+                            f'operators = [{{ op = "decode_tokens", length = {length}, part = "{part}"{rest} }}]\n'
+                            for part in ("inputs", "targets")))
+    return file
+
+
+def test_a_run_has_all_sequences(stoker, texts):
+    (texts / "long.txt").write_text("".join(f"{word % 50} " for word in range(2001)))
+    stoker.text("pack", texts / "long.txt", texts / "packed", "--tokens", "words")
+    tokens, words = texts / "packed" / "tokens.bin", recipe(texts, 20)
+    audits = []
+    for threads in (1, 2):
+        audit = texts / f"{threads}.jsonl"
+        found = stoker.json("run", tokens, "--tokens", "20", "--recipe", words, "--batch", "10", "--epochs", "2", "--threads", threads,
+                            "--seed", "3", "--audit", audit)
+        assert found["samples"] == 200
+        audits.append(audit.read_text())
+    assert audits[0] == audits[1] and len(audits[0].splitlines()) == 200
+    streams = stoker.json("run", tokens, "--tokens", "20", "--streams", "7", "--recipe", words, "--batch", "7", "--order", "none",
+                          "--epochs", "1", "--audit", texts / "streams.jsonl")
+    keys = [json.loads(line)["key"] for line in (texts / "streams.jsonl").read_text().splitlines()]
+    numbers = numpy.array([int(key.rpartition("/")[2]) for key in keys]).reshape(-1, 7)
+    assert streams["samples"] == 98 and (numbers[1:] - numbers[:-1] == 1).all() and (numbers[0] == numpy.arange(7) * 14).all()
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--tokens", "letters"], "'letters' is not what tokens are made of; use words or bytes"),
+    (["--vocab", "5"], "--vocab"), (["--tokens", "bytes", "--vocab", "5"], "bytes need no vocabulary"),
+    (["--tokens", "words", "--vocab", "1"], "--vocab")])
+def test_what_makes_no_sense_is_refused(stoker, texts, arguments, words):
+    assert words in stoker.refusal(2, "pack", texts / "train.txt", texts / "packed", *arguments)
+
+
+def test_what_has_no_words_is_named(stoker, texts):
+    (texts / "empty.txt").write_text("")
+    assert "has no text" in stoker.refusal(1, "pack", texts / "empty.txt", texts / "packed", "--tokens", "words")
+    (texts / "binary.txt").write_bytes(b"x" * 100_000)
+    assert "has a word of more than" in stoker.refusal(1, "pack", texts / "binary.txt", texts / "packed", "--tokens", "words")
