@@ -92,6 +92,7 @@ struct CpuFacts {
   };
   std::vector<Scaling> scaling{};  // with data in memory
   double entry_point_share = 0;    // of images decoded by the entry points of an index
+  double indexed_decode = 0;       // of decoding's time: what it would take with an index; 0: not known
 
   double total_s() const {
     double sum = other_s;

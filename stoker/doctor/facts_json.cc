@@ -102,6 +102,7 @@ void fields_of(CpuFacts& cpu, Archive& archive) {
   archive("sample_s", cpu.sample_s);
   archive("scaling", cpu.scaling);
   archive("entry_point_share", cpu.entry_point_share);
+  archive("indexed_decode", cpu.indexed_decode);
 }
 
 template <typename Archive>

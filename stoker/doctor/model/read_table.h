@@ -28,6 +28,7 @@ class ReadTable {
   Rate rate(double bytes, double depth) const;
   /// Of the least size: what a read costs by itself.
   Rate small_rate(double depth) const { return rate(0, depth); }
+  double small_bytes() const { return sizes_.front().bytes; }
   /// At the depth at which it gives most.
   Rate deepest_rate(double bytes) const;
   /// The most bytes a second that any of the reads got.

@@ -109,7 +109,9 @@ class ReadingModel {
     const double small_per_s = std::min(table.small_rate(run_.io_depth).reads_per_s / shared, reads_per_s_most);
     const double opens_s = run_.opens * open_s(table, measured);
     const double all_s = run_.requests / reads_per_s + opens_s;
-    const double by_requests_s = run_.requests / small_per_s + opens_s;
+    // What a small read takes beside its bytes: nothing on a disk that is held back by bytes alone.
+    const double request_s = std::max(0.0, 1 / small_per_s - table.small_bytes() / bandwidth.bytes_per_s);
+    const double by_requests_s = run_.requests * request_s + opens_s;
     const bool held_by_depth = rate.reads_per_s < kHeldByDepth * table.deepest_rate(each).reads_per_s;
     const double error = std::hypot(rate.error, as_class);
     // Each read takes both; what more of its time goes into gets all of it.

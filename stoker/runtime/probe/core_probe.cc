@@ -29,12 +29,60 @@ struct StagesTried {
   double indexed = 0;
   double each_ns = 0;
   std::vector<double> cpu_ns;  // of each sample
+  double indexed_decode = 0;
+};
+
+// Decodes samples without entry points, and with those that an index would have.
+class IndexTrial {
+ public:
+  IndexTrial(const Plan& plan, const DecodeLimits& limits)
+      : decoder_(limits), plain_(plan, limits), indexed_(plan, limits) {
+    const auto& views = plan.views();
+    const auto image = std::find_if(views.begin(), views.end(), [](const ViewPlan& view) {
+      return view.kind == ViewKind::kImage && view.image.decode.mode == DecodeMode::kPlanar;
+    });
+    if (image != views.end()) field_ = image->field;
+  }
+
+  void measure(const SampleInput& sample) {
+    if (field_ < 0 || !sample.entry_points.empty() || tried_ == kTriedMost) return;
+    const Bytes encoded = sample.fields[static_cast<std::size_t>(field_)];
+    const ImageFacts facts = decoder_.read_facts(encoded);
+    if (!decoder_.decodes_cleanly(encoded, facts, points_) || points_.empty()) return;
+    SampleInput indexed = sample;
+    indexed.entry_points = points_;
+    indexed.entry_points_of = field_;
+    plain_.measure(sample);
+    indexed_.measure(indexed);
+    ++tried_;
+  }
+
+  double share() const {
+    const double plain_us = decode_us(plain_);
+    return tried_ > 0 && plain_us > 0 ? decode_us(indexed_) / plain_us : 0;
+  }
+
+ private:
+  static constexpr int kTriedMost = 48;
+
+  static double decode_us(const StageProbe& probe) {
+    double sum = 0;
+    const std::vector<StageCost> costs = probe.costs();
+    for (std::size_t i = 0; i < costs.size(); i += kStages.size()) sum += costs[i].cpu_us;
+    return sum;
+  }
+
+  AnyImageDecoder decoder_;
+  StageProbe plain_, indexed_;
+  int field_ = -1, tried_ = 0;
+  std::vector<std::uint8_t> points_;
 };
 
 // Finds good samples, brings them into the page cache, and measures how the stages share the time.
 StagesTried try_stages(const Dataset& dataset, const Plan& plan, const CoreProbeOptions& options) {
   SampleReader reader(dataset, plan);
   StageProbe probe(plan, options.limits);
+  IndexTrial index(plan, options.limits);
   const std::int64_t total = std::min(dataset.size(), kSamplesMax);
   const std::int64_t began = now_ns();
   std::int64_t sum_ns = 0, good = 0;
@@ -48,12 +96,14 @@ StagesTried try_stages(const Dataset& dataset, const Plan& plan, const CoreProbe
                                 probe.measure(input);
                                 trial.cpu_ns.push_back(static_cast<double>(process_cpu_ns() - cpu_before_ns));
                                 sum_ns += probe.last_ns();
+                                if (options.tries_index) index.measure(input);
                                 ++good;
                                 if (options.progress) options.progress(good, total);
                                 return good < kSamplesMin || now_ns() - began < kTrialNs;
                               });
   trial.costs = probe.costs();
   trial.indexed = probe.indexed();
+  trial.indexed_decode = index.share();
   trial.each_ns = static_cast<double>(sum_ns) / static_cast<double>(good);
   return trial;
 }
@@ -122,8 +172,10 @@ CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan
     const bool enough = spent_ns > kRunNs || taken * batch > kSlotsEnough;
     if ((enough && taken % epoch == 0) || spent_ns > 2 * kRunNs) break;
   }
-  const auto cpu_s = static_cast<double>(process_cpu_ns() - cpu_before_ns) * 1e-9;
   const MetricsWindow window(before, loader.metrics());
+  // Functions run in processes of their own, one at a time for each worker.
+  const double cpu_s =
+      static_cast<double>(process_cpu_ns() - cpu_before_ns) * 1e-9 + window.seconds_of(Metric::kFunctionInsideNs);
 
   const auto count = static_cast<double>(window[Metric::kSamples]);
   // Stages are timed by the wall clock, which includes time of other processes.
@@ -138,6 +190,7 @@ CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan
   costs.samples_per_s = 1e6 / costs.cpu_us;
   // Its counters tell whether a loader decodes by entry points, but not of how many images: some are under way.
   if (window[Metric::kEntryPointsUsed] > 0) costs.indexed = trial.indexed;
+  costs.indexed_decode = trial.indexed_decode;
   costs.samples = std::move(trial.samples);
   costs.each_us = scaled_to(costs.cpu_us, std::move(trial.cpu_ns));
   return costs;

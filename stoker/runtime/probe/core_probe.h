@@ -20,6 +20,7 @@ struct CoreProbeOptions {
   std::optional<int> prefetch{};
   BadSlotPolicy bad_sample = BadSlotPolicy::kSubstitute;
   DecodeLimits limits{};
+  bool tries_index = false;  // finds CoreCosts::indexed_decode
   /// Called after each sample with the number so far and the most there may be.
   std::function<void(std::int64_t done, std::int64_t total)> progress{};
 };
@@ -32,6 +33,7 @@ struct CoreCosts {
   double cpu_us = 0;              // of all work for it: stages, reading, checking, batches
   double samples_per_s = 0;       // of one core, from cpu_us
   double indexed = 0;             // images decoded by entry points of an index
+  double indexed_decode = 0;      // what decoding would take with entry points, of what it takes without; 0: not known
   std::vector<double> each_us{};  // of some samples, in the order of the epoch; their mean is cpu_us
   TriedSamples samples;           // that it was measured on
 };
