@@ -39,6 +39,15 @@ void keep_boxes(const Corpus& corpus) {
 <bndbox><xmin>5</xmin><ymin>5</ymin><xmax>6</xmax><ymax>7</ymax></bndbox></object></annotation>)";
   corpus.keep("boxes", "coco", as_bytes(kCoco));
   corpus.keep("boxes", "coco_list", as_bytes(R"([{"bbox": [1, 2, 3, 4], "category_id": 5}])"));
+  corpus.keep(
+      "boxes", "coco_shapes",
+      as_bytes(R"([{"bbox":[1,2,30,40],"category_id":1,"segmentation":[[1,2,30,4.5,20,40,-3,9],[40,1,60,1,50,47.25]],
+"keypoints":[3,4,2,0,0,0,63,47,1]},{"bbox":[0,0,9,9],"category_id":2,"id":7,"segmentation":{"counts":[100,200,2772],"size":[48,64]}},
+{"bbox":[0,0,9,9],"category_id":2,"segmentation":{"size":[48,64],"counts":"T3X6df2"}},
+{"bbox":[0,0,9,9],"category_id":2,"segmentation":{"size":[48,64],"counts":"Xo03]1000Xl1"}}])"));
+  corpus.keep(
+      "boxes", "coco_segments",
+      as_bytes(R"([{"file_name":"a.png","segments_info":[{"id":3,"category_id":1,"bbox":[1,2,3,4],"iscrowd":0}]}])"));
   corpus.keep("boxes", "coco_numbered", as_bytes(R"({"99999999999": {"bbox": [1]}, "annotations": []})"));
   corpus.keep("boxes", "voc", as_bytes(kVoc));
   corpus.keep("boxes", "yolo", as_bytes("0 0.5 0.5 0.25 0.125\n17 0.1 0.9 1e-3 .5\r\n\n"));

@@ -148,7 +148,8 @@ void bind_chain(nb::class_<Recipe>& recipe) {
           "group_0,\ngroup_1 and so on.")
       .def("like", &with_like, "name"_a.none(),
            "Lets this view go along with another one: a mask, or boxes, with an image, through the same crops, flips "
-           "and warps;\nlabels with boxes. Copies go along with name_0, name_1 and so on.")
+           "and warps;\nlabels, keypoints and masks of objects with boxes. Copies go along with name_0, name_1 and so "
+           "on.")
       .def(
           "map", &with_function, nb::sig(kMapSignature),
           "Calls a function once for each sample, in processes beside the loader's threads: anything that can be "

@@ -195,7 +195,7 @@ def test_what_makes_no_sense_is_refused_at_once():
     boxes = image.view("boxes", field="json")
     assert "boxes belong to an image" in refusal(boxes.decode_boxes("coco"))
     assert "no view 'label' makes an image" in refusal(boxes.like("label").decode_boxes("coco"))
-    assert "boxes go where their image goes" in refusal(boxes.like("image").decode_boxes("coco").center_crop(3))
+    assert "objects go where their image goes" in refusal(boxes.like("image").decode_boxes("coco").center_crop(3))
     assert "labels belong to boxes" in refusal(with_boxes(image).view("more").box_labels())
     assert "did you mean 'boxes'?" in refusal(with_boxes(image).view("more").like("boxs").box_labels())
     assert "cannot be mixed" in refusal(with_boxes(image).mixup())

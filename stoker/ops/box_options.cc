@@ -26,10 +26,11 @@ std::vector<std::string> class_names(std::string_view list) {
 
 }  // namespace
 
-void apply_decode_boxes(const OperatorCall& call, BoxOptions& options) {
+BoxOptions box_options_of(const OperatorCall& call) {
   using Source = BoxOptions::Source;
   using Form = BoxOptions::Form;
   const std::string &source = call.text("source"), &form = call.text("form"), &names = call.text("names");
+  BoxOptions options;
   options.source = source == "voc" ? Source::kVoc : source == "yolo" ? Source::kYolo : Source::kCoco;
   options.form = form == "xywh" ? Form::kCornerAndSize : form == "cxcywh" ? Form::kMiddleAndSize : Form::kCorners;
   options.fractions = call.flag("fractions");
@@ -38,8 +39,7 @@ void apply_decode_boxes(const OperatorCall& call, BoxOptions& options) {
   options.keeps_crowds = call.text("crowds") == "keep";
   options.most = call.integer("most");
   if (options.source == Source::kVoc) options.names = class_names(names == "voc" ? kVocNames : std::string_view(names));
+  return options;
 }
-
-void apply_box_labels(const OperatorCall& /*call*/, BoxOptions& /*options*/) {}
 
 }  // namespace stoker

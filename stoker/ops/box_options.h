@@ -25,11 +25,10 @@ struct BoxOptions {
   bool keeps_crowds = false;         // boxes of groups, and those that are marked difficult
   int most = 0;                      // in a sample
   std::vector<std::string> names{};  // of the classes, where they are written as names
+  bool with_details = false;         // other views ask for shapes or keypoints of the objects
 };
 
 /// Throws kUsage for a list of names that has an empty or a double one.
-void apply_decode_boxes(const OperatorCall& call, BoxOptions& options);
-/// The labels of another view's boxes.
-void apply_box_labels(const OperatorCall& call, BoxOptions& options);
+BoxOptions box_options_of(const OperatorCall& call);
 
 }  // namespace stoker

@@ -28,6 +28,7 @@ std::int64_t MaskOptions::class_of(std::uint32_t code) const {
 }
 
 void apply_decode_mask(const OperatorCall& call, MaskOptions& options) {
+  options.of_objects = call.text("codes") == "objects";
   options.codes = call.text("codes") == "rgb" ? MaskCodes::kRgb : MaskCodes::kIndex;
   const std::string& classes = call.text("classes");
   options.classes = classes == "from_one"     ? MaskOptions::Classes::kFromOne

@@ -17,6 +17,7 @@ struct MaskOptions {
   };
 
   MaskCodes codes = MaskCodes::kIndex;
+  bool of_objects = false;  // there is no picture: pixels have the categories of the objects in COCO's JSON
   Classes classes = Classes::kStored;
   std::int32_t fill = 255;
   DType dtype = DType::kU8;

@@ -16,8 +16,11 @@ constexpr ArgSpec kDecodeArgs[] = {
     text_arg("orientation", "apply orients the image by its Exif data", "ignore|apply", "ignore"),
 };
 constexpr ArgSpec kDecodeMaskArgs[] = {
-    text_arg("codes", "index: each pixel is a number, or the index of a colour; rgb: red + 256 green + 65,536 blue",
-             "index|rgb", "index"),
+    text_arg(
+        "codes",
+        "index: each pixel is a number, or the index of a colour; rgb: red + 256 green + 65,536 blue; objects: each "
+        "pixel has the category of its object in COCO's JSON, 0 without any",
+        "index|rgb|objects", "index"),
     text_arg("classes",
              "stored: the class is the pixel's number; from_one: one less, and 0 is none; cityscapes: the 19 that are "
              "evaluated",
@@ -60,6 +63,26 @@ constexpr ArgSpec kDecodeBoxesArgs[] = {
      .max = 65'536},
     text_arg("names", "of the classes in the XML, with commas: the first one is class 0; voc: Pascal's 20", "", "voc"),
 };
+constexpr ArgSpec kDecodeKeypointsArgs[] = {
+    {.name = "points",
+     .type = ArgType::kInteger,
+     .doc = "how many an object has",
+     .numbers = {17},
+     .min = 1,
+     .max = 1024},
+    text_arg("flip_pairs",
+             "the points that change places when the picture is mirrored, as in '1-2,3-4', from 0; coco: those of its "
+             "17; none: no points do",
+             "", "coco"),
+    {.name = "fractions",
+     .type = ArgType::kFlag,
+     .doc = "of the output's width and height, in place of pixels",
+     .numbers = {0}}};
+constexpr ArgSpec kDecodeInstancesArgs[] = {text_arg(
+    "source",
+    "shapes: the outlines and runs in COCO's JSON; ids: a picture whose pixels hold the objects' ids; rgb_ids: "
+    "the same, as red + 256 green + 65,536 blue",
+    "shapes|ids|rgb_ids", "shapes")};
 constexpr ArgSpec kMostBytesArg = {.name = "most",
                                    .type = ArgType::kInteger,
                                    .doc = "bytes of a sample",
@@ -378,6 +401,10 @@ constexpr OperatorSpec kAfterPictures[] = {
     {"decode_boxes", "takes the boxes of objects, which go where their image goes", &apply_decode_boxes,
      kDecodeBoxesArgs},
     {"box_labels", "takes the classes of another view's boxes, of those that it keeps", &apply_box_labels, {}},
+    {"decode_keypoints", "takes the keypoints of another view's boxes: x, y and visibility of each",
+     &apply_decode_keypoints, kDecodeKeypointsArgs},
+    {"decode_instances", "takes the masks of another view's boxes, one for each object", &apply_decode_instances,
+     kDecodeInstancesArgs},
     {"decode_text", "takes a text in UTF-8: a caption, a transcript", &apply_decode_text, kDecodeTextArgs},
     {"decode_bytes", "takes the bytes of a field as they are", &apply_decode_bytes, kDecodeBytesArgs},
     {"decode_tokens", "takes a sequence of tokens", &apply_decode_tokens, kDecodeTokensArgs},

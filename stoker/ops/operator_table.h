@@ -10,7 +10,6 @@
 #include <variant>
 #include <vector>
 
-#include "stoker/ops/box_options.h"
 #include "stoker/ops/color.h"
 #include "stoker/ops/combination.h"
 #include "stoker/ops/decode_options.h"
@@ -18,6 +17,7 @@
 #include "stoker/ops/json_number.h"
 #include "stoker/ops/mask_options.h"
 #include "stoker/ops/mix.h"
+#include "stoker/ops/object_options.h"
 #include "stoker/ops/one_hot.h"
 #include "stoker/ops/operator_call.h"
 #include "stoker/ops/several_views.h"
@@ -57,7 +57,7 @@ using ColorFunction = void (*)(const OperatorCall&, ColorChain&);
 using EraseFunction = std::unique_ptr<EraseOperator> (*)(const OperatorCall&);
 using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
 using MaskFunction = void (*)(const OperatorCall&, MaskOptions&);
-using BoxFunction = void (*)(const OperatorCall&, BoxOptions&);
+using BoxFunction = void (*)(const OperatorCall&, ObjectOptions&);
 using TextFunction = void (*)(const OperatorCall&, TextOptions&);
 using TokenFunction = void (*)(const OperatorCall&, TokenOptions&);
 using NumberFunction = void (*)(const OperatorCall&, FieldNumber&);

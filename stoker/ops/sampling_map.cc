@@ -35,6 +35,13 @@ AxisMap AxisMap::identity(int size) {
   return axis;
 }
 
+double AxisMap::output_at(double place) const {
+  const double read = source_mirrored ? clamp_end - place : place - clamp_begin;
+  const double column = resampled ? (read - box_begin) / box_length * target : read;
+  const double output = column - window_begin;
+  return flip ? length - output : output;
+}
+
 void AxisMap::crop(int begin, int new_length) {
   assert(new_length > 0);
   // The window is kept unflipped: what is cut off on the left of a mirrored view is cut off on the window's right.

@@ -36,6 +36,8 @@ struct AxisMap {
   /// The whole of a source of `size` columns, as it is.
   static AxisMap identity(int size);
 
+  /// Where a place of the source is seen, on the output or beyond it. Places are between columns: 0 is the left edge.
+  double output_at(double place) const;
   /// Keep outputs begin .. begin + new_length - 1 of the present ones; beyond them lies padding.
   void crop(int begin, int new_length);
   void mirror() { flip = !flip; }
@@ -44,6 +46,9 @@ struct AxisMap {
   /// The target's columns image_begin() .. image_end() - 1 are shown and are not padding; there may be none.
   int image_begin() const { return std::clamp(dropped_before, window_begin, window_begin + length); }
   int image_end() const { return std::clamp(target - dropped_after, image_begin(), window_begin + length); }
+  /// The same columns as outputs, which do not include image_shown_end().
+  int image_shown_begin() const { return flip ? window_begin + length - image_end() : image_begin() - window_begin; }
+  int image_shown_end() const { return flip ? window_begin + length - image_begin() : image_end() - window_begin; }
   bool shows_padding() const { return image_begin() > window_begin || image_end() < window_begin + length; }
   /// The same map of a source of `size` columns that is mirrored.
   AxisMap of_mirrored_source(int size) const;

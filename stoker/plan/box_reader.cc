@@ -4,76 +4,23 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <pugixml.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "stoker/base/error.h"
-#include "stoker/base/json_values.h"
 #include "stoker/base/parse_number.h"
 
 namespace stoker {
 namespace {
 
-/// An object of COCO's, as far as its values have come.
-struct CocoObject {
-  std::array<std::optional<double>, 4> box;
-  std::optional<std::int64_t> label;
-  bool is_crowd = false;
-};
-
-/// Which object of the list, and what of it.
-struct CocoPlace {
-  std::size_t object;
-  std::string_view member;  // "bbox/0"; empty: the object itself
-};
-
-/// `list`: where the list is. "/annotations/3/bbox/0" is the first number of the fourth object's box.
-std::optional<CocoPlace> coco_place(std::string_view pointer, std::string_view list) {
-  if (!pointer.starts_with(list)) return std::nullopt;
-  pointer.remove_prefix(list.size());
-  if (!pointer.starts_with('/')) return std::nullopt;
-  pointer.remove_prefix(1);
-  const std::size_t slash = pointer.find('/');
-  const std::optional<std::size_t> object = parse_number<std::size_t>(pointer.substr(0, slash));
-  if (!object) return std::nullopt;
-  return CocoPlace{*object, slash == std::string_view::npos ? std::string_view() : pointer.substr(slash + 1)};
-}
-
-void take(const nlohmann::json& value, std::string_view member, CocoObject& object) {
-  if (member == "category_id" && value.is_number_integer()) {
-    object.label = value.get<std::int64_t>();
-  } else if (member == "iscrowd" && value.is_number_integer()) {
-    object.is_crowd = value.get<std::int64_t>() != 0;
-  } else if (member.starts_with("bbox/") && value.is_number()) {
-    const std::optional<std::size_t> side = parse_number<std::size_t>(member.substr(5));
-    if (side && *side < object.box.size()) object.box[*side] = value.get<double>();
-  }
-}
-
-void read_coco(std::string_view text, std::vector<LabeledBox>& boxes) {
-  std::vector<CocoObject> objects;
-  std::optional<std::string> list;
-  const bool whole = for_each_json_value(text, [&](const std::string& pointer, const nlohmann::json& value) {
-    if (value.is_array() && (pointer.empty() || pointer == "/annotations")) {
-      list = pointer;
-      objects.clear();  // what it was before: of equal keys the last one counts
-    }
-    const std::optional<CocoPlace> place = list ? coco_place(pointer, *list) : std::nullopt;
-    if (!place || place->object > objects.size()) return;
-    if (place->object == objects.size()) objects.emplace_back();  // each comes before what it holds
-    take(value, place->member, objects[place->object]);
-  });
-  if (!whole) fail(ErrorKind::kBadSample, "its JSON is damaged");
-  if (!list) fail(ErrorKind::kBadSample, "its JSON is neither a list of objects, nor has one named 'annotations'");
-  for (const CocoObject& object : objects) {
+void read_coco(std::string_view text, std::vector<LabeledBox>& boxes, std::vector<ObjectDetails>* details) {
+  for (CocoObject& object : read_coco_objects(text, details != nullptr)) {
     const auto& [x, y, width, height] = object.box;
-    if (!x || !y || !width || !height || !object.label) {
-      fail(ErrorKind::kBadSample, "an object in its JSON has no bbox of four numbers, or no category_id");
-    }
-    boxes.push_back({*x, *y, *x + *width, *y + *height, *object.label, object.is_crowd});
+    boxes.push_back({*x, *y, *x + *width, *y + *height, *object.label, object.is_crowd, object.id});
+    if (details) details->push_back(std::move(object.details));
   }
 }
 
@@ -133,13 +80,16 @@ void read_yolo(std::string_view text, ImageSize image, std::vector<LabeledBox>& 
 
 }  // namespace
 
-void read_boxes(const BoxOptions& options, Bytes text, ImageSize image, std::vector<LabeledBox>& boxes) {
+void read_boxes(const BoxOptions& options, Bytes text, ImageSize image, std::vector<LabeledBox>& boxes,
+                std::vector<ObjectDetails>* details) {
   boxes.clear();
+  if (details) details->clear();
   switch (options.source) {
-    case BoxOptions::Source::kCoco: read_coco(as_text(text), boxes); break;
+    case BoxOptions::Source::kCoco: read_coco(as_text(text), boxes, details); break;
     case BoxOptions::Source::kVoc: read_voc(text, options.names, boxes); break;
     case BoxOptions::Source::kYolo: read_yolo(as_text(text), image, boxes); break;
   }
+  for (std::size_t i = 0; i < boxes.size(); ++i) boxes[i].number = i;
   const auto is_left_out = [&](const LabeledBox& box) {
     const double sides = box.left + box.top + box.right + box.bottom;
     const bool is_box = std::isfinite(sides) && box.width() > 0 && box.height() > 0;

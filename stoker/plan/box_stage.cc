@@ -14,36 +14,6 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// Where the map shows a place of the source, which is between columns.
-double shown_at(const AxisMap& axis, double place) {
-  const double read = axis.source_mirrored ? axis.clamp_end - place : place - axis.clamp_begin;
-  const double target = axis.resampled ? (read - axis.box_begin) / axis.box_length * axis.target : read;
-  const double output = target - axis.window_begin;
-  return axis.flip ? axis.length - output : output;
-}
-
-/// Of the outputs, those that are not padding.
-struct Span {
-  double begin, end;
-};
-Span image_span(const AxisMap& axis) {
-  const double begin = axis.image_begin() - axis.window_begin, end = axis.image_end() - axis.window_begin;
-  return axis.flip ? Span{axis.length - end, axis.length - begin} : Span{begin, end};
-}
-
-std::optional<PlaneMap> inverse(const PlaneMap& map) {
-  const std::array<double, 9>& m = map.m;
-  const std::array<double, 9> adjoint = {
-      m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
-      m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
-      m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3]};
-  const double determinant = m[0] * adjoint[0] + m[1] * adjoint[3] + m[2] * adjoint[6];
-  if (determinant == 0) return std::nullopt;
-  PlaneMap result;
-  for (std::size_t i = 0; i < adjoint.size(); ++i) result.m[i] = adjoint[i] / determinant;
-  return result;
-}
-
 /// A box that holds nothing yet.
 LabeledBox nothing_of(const LabeledBox& box) {
   LabeledBox none = box;
@@ -81,7 +51,7 @@ LabeledBox moved(const LabeledBox& box, const PlaneMap& to_output) {
 }  // namespace
 
 const std::vector<LabeledBox>& BoxStage::run(const BoxOptions& options, Bytes text, const ImageCourse& course) {
-  read_boxes(options, text, course.image, boxes_);
+  read_boxes(options, text, course.image, boxes_, options.with_details ? &details_ : nullptr);
   courses_.clear();
   for (const LabeledBox& box : boxes_) courses_.push_back({box});
   show(course.map);
@@ -107,13 +77,12 @@ const std::vector<LabeledBox>& BoxStage::run(const BoxOptions& options, Bytes te
 void BoxStage::show(const SamplingMap& map) {
   for (Course& course : courses_) {
     LabeledBox shown = nothing_of(course.box);
-    const double left = shown_at(map.x, course.box.left), right = shown_at(map.x, course.box.right);
-    const double top = shown_at(map.y, course.box.top), bottom = shown_at(map.y, course.box.bottom);
+    const double left = map.x.output_at(course.box.left), right = map.x.output_at(course.box.right);
+    const double top = map.y.output_at(course.box.top), bottom = map.y.output_at(course.box.bottom);
     take_in(shown, std::min(left, right), std::min(top, bottom), std::max(left, right), std::max(top, bottom));
     course.box = shown;
   }
-  const Span columns = image_span(map.x), rows = image_span(map.y);
-  clip(columns.begin, rows.begin, columns.end, rows.end);
+  clip(map.x.image_shown_begin(), map.y.image_shown_begin(), map.x.image_shown_end(), map.y.image_shown_end());
 }
 
 void BoxStage::clip(double left, double top, double right, double bottom) {
@@ -129,7 +98,7 @@ void BoxStage::clip(double left, double top, double right, double bottom) {
 }
 
 void BoxStage::warp(const PictureStep& step, ImageSize out) {
-  const std::optional<PlaneMap> to_output = inverse(map_of(step));
+  const std::optional<PlaneMap> to_output = map_of(step).inverse();
   for (Course& course : courses_) {
     if (is_empty(course.box)) continue;
     course.box = to_output ? moved(course.box, *to_output) : nothing_of(course.box);

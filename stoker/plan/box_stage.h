@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "stoker/plan/box_reader.h"
-#include "stoker/plan/mask_stage.h"
+#include "stoker/plan/image_course.h"
 
 namespace stoker {
 
@@ -15,6 +15,8 @@ class BoxStage {
   /// The boxes of the text that are kept, in pixels of the output and in the order of the text, until the next call.
   /// Throws kBadSample for a text that is not sound, and for more boxes than the options allow.
   const std::vector<LabeledBox>& run(const BoxOptions& options, Bytes text, const ImageCourse& course);
+  /// What the text says besides, as read_boxes() gives it, if the options ask for it.
+  const std::vector<ObjectDetails>& details() const { return details_; }
 
  private:
   void show(const SamplingMap& map);
@@ -27,6 +29,7 @@ class BoxStage {
     double visible = 1;  // share of its area
   };
   std::vector<LabeledBox> boxes_;
+  std::vector<ObjectDetails> details_;
   std::vector<Course> courses_;
 };
 

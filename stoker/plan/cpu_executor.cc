@@ -48,7 +48,7 @@ class CpuExecutor::Timer {
 void CpuExecutor::begin(const SampleInput& sample, bool for_device, Timer& timer) {
   images_->begin(sample, for_device);
   if (gate_ && !images_->decodes().empty())
-    timer.waited(gate_->enter(images_->memory() + mask_memory(sample) + taken_memory()));
+    timer.waited(gate_->enter(images_->memory() + companion_memory(sample) + taken_memory()));
 }
 
 // Of images as functions take them: here, and in the process that gets them.
@@ -68,11 +68,10 @@ void CpuExecutor::call_functions(const SampleInput& sample, const OutputPlaces& 
 }
 
 // One after another.
-std::uint64_t CpuExecutor::mask_memory(const SampleInput& sample) const {
+std::uint64_t CpuExecutor::companion_memory(const SampleInput& sample) const {
   std::uint64_t most = 0;
   for (const ViewPlan& view : plan_.views()) {
-    if (view.kind != ViewKind::kMask) continue;
-    most = std::max(most, companions_->memory_of_mask(sample.fields[static_cast<std::size_t>(view.field)]));
+    if (view.goes_along()) most = std::max(most, companions_->memory(view, sample.fields));
   }
   return most;
 }
@@ -80,11 +79,12 @@ std::uint64_t CpuExecutor::mask_memory(const SampleInput& sample) const {
 // What goes along with images, once it is drawn where these go.
 void CpuExecutor::write_companions(const SampleInput& sample, const OutputPlaces& place, Timer& timer) {
   bool any = false;
+  companions_->begin();
   for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
     if (!view.goes_along()) continue;
     any = true;
-    companions_->write(view, sample.fields[static_cast<std::size_t>(view.field)], images_->stages(view.like).course(),
+    companions_->write(view, sample.fields, images_->stages(view.like).course(),
                        [&](const Shape& shape) { return place(i, shape); });
   }
   if (any) timer.was(stage_run(StageSide::kCpu, Stage::kGeometry, Stage::kColor));

@@ -56,7 +56,7 @@ class CpuExecutor final : public SampleExecutor {
   void begin(const SampleInput& sample, bool for_device, Timer& timer);
   void call_functions(const SampleInput& sample, const OutputPlaces& place, Timer& timer);
   void write_scalars(const SampleInput& sample, const OutputPlaces& place) const;
-  std::uint64_t mask_memory(const SampleInput& sample) const;
+  std::uint64_t companion_memory(const SampleInput& sample) const;
   std::uint64_t taken_memory() const;
   void write_companions(const SampleInput& sample, const OutputPlaces& place, Timer& timer);
   void write_tensors(const SharedDecode& shared, const OutputPlaces& place, Timer& timer);

@@ -1,7 +1,7 @@
 // The stages of a view on one image.
 #pragma once
 
-#include "stoker/plan/mask_stage.h"
+#include "stoker/plan/image_course.h"
 #include "stoker/plan/planar_path.h"
 #include "stoker/plan/rgb_path.h"
 

@@ -1,23 +1,18 @@
 #include "stoker/plan/mask_stage.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstddef>
+#include <limits>
+#include <span>
 
 #include "stoker/base/error.h"
 #include "stoker/base/little_endian.h"
-#include "stoker/ops/picture/warp_meaning.h"
+#include "stoker/plan/shown_object.h"
 
 namespace stoker {
 namespace {
-
-std::size_t pixels_of(ImageSize size) {
-  return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
-}
-
-std::size_t index_of(ImageSize size, int x, int y) {
-  return static_cast<std::size_t>(y) * static_cast<std::size_t>(size.width) + static_cast<std::size_t>(x);
-}
 
 /// The classes of all codes of a byte.
 std::array<std::int64_t, 256> class_table(const MaskOptions& options) {
@@ -34,6 +29,14 @@ void require_size_of_image(const MaskPixels& mask, ImageSize image) {
        image.width, image.height);
 }
 
+std::int64_t class_of_object(const MaskOptions& options, const CocoObject& object) {
+  const std::int64_t category = *object.label;
+  if (category >= 0 && category <= std::numeric_limits<std::uint32_t>::max()) {
+    return options.class_of(static_cast<std::uint32_t>(category));
+  }
+  fail(ErrorKind::kBadSample, "an object has the category {}, which is no class of a mask", category);
+}
+
 void store_class(const MaskOptions& options, std::int64_t number, MutableBytes out, std::size_t pixel) {
   if (options.dtype == DType::kI64) {
     store_little_endian(out.data() + pixel * sizeof(number), static_cast<std::uint64_t>(number));
@@ -47,25 +50,55 @@ void store_class(const MaskOptions& options, std::int64_t number, MutableBytes o
 }
 
 void MaskStage::write(const MaskOptions& options, Bytes encoded, const ImageCourse& course, MutableBytes out) {
-  const MaskPixels mask = decoder_.decode(encoded, options.codes);
-  require_size_of_image(mask, course.image);
   build_taps(course.map.x, Filter::kNearest, columns_);
   build_taps(course.map.y, Filter::kNearest, rows_);
-  ImageSize size{course.map.width(), course.map.height()};
-  classes_.resize(pixels_of(size));
+  classes_.resize(pixels_of({course.map.width(), course.map.height()}));
+  if (options.of_objects) {
+    sample_objects(options, encoded, course);
+  } else {
+    sample_picture(options, encoded, course);
+  }
+  const std::span<const std::int32_t> moved = pixels_.find(course);
+  const std::size_t pixels = pixels_of(course.size);
+  assert(out.size() == pixels * size_of(options.dtype));
+  for (std::size_t i = 0; i < pixels; ++i) {
+    const std::int64_t number = moved.empty()                     ? classes_[i]
+                                : moved[i] == CoursePixels::kNone ? options.fill
+                                                                  : classes_[static_cast<std::size_t>(moved[i])];
+    store_class(options, number, out, i);
+  }
+}
+
+void MaskStage::sample_picture(const MaskOptions& options, Bytes encoded, const ImageCourse& course) {
+  const MaskPixels mask = decoder_.decode(encoded, options.codes);
+  require_size_of_image(mask, course.image);
+  const ImageSize size{course.map.width(), course.map.height()};
   switch (mask.bytes) {
-    case 1: sample<std::uint8_t>(options, mask, size); break;
-    case 2: sample<std::uint16_t>(options, mask, size); break;
-    default: sample<std::uint32_t>(options, mask, size);
+    case 1: return sample<std::uint8_t>(options, mask, size);
+    case 2: return sample<std::uint16_t>(options, mask, size);
+    default: return sample<std::uint32_t>(options, mask, size);
   }
-  for (const PictureStep& step : course.steps) {
-    if (step.kind == PictureKind::kFrame) frame(step, size, options.fill);
-    if (step.kind != PictureKind::kWarp && step.kind != PictureKind::kElastic) continue;
-    warp(step, size, course.size, options.fill);
-    size = course.size;
+}
+
+// What two objects of different classes cover has none.
+void MaskStage::sample_objects(const MaskOptions& options, Bytes json, const ImageCourse& course) {
+  constexpr std::int64_t kUncovered = std::numeric_limits<std::int64_t>::min();
+  std::fill(classes_.begin(), classes_.end(), kUncovered);
+  for (const CocoObject& object : read_coco_objects(as_text(json), true)) {
+    const std::int64_t number = class_of_object(options, object);
+    read_shape(object.details, course.image, object_);
+    for_each_pixel_of(object_, columns_, rows_, [&](std::size_t pixel) {
+      std::int64_t& at = classes_[pixel];
+      at = at == kUncovered || at == number ? number : options.fill;
+    });
   }
-  assert(size == course.size && out.size() == pixels_of(size) * size_of(options.dtype));
-  for (std::size_t i = 0; i < classes_.size(); ++i) store_class(options, classes_[i], out, i);
+  std::size_t pixel = 0;
+  for (const std::int32_t row : rows_.first) {
+    for (const std::int32_t column : columns_.first) {
+      std::int64_t& at = classes_[pixel++];
+      if (at == kUncovered) at = row < 0 || column < 0 ? options.fill : options.class_of(0);
+    }
+  }
 }
 
 template <typename Code>
@@ -84,35 +117,6 @@ void MaskStage::sample(const MaskOptions& options, const MaskPixels& mask, Image
         const Code code = from[columns[x]];
         to[x] = kIsByte ? table[code & 0xFF] : options.class_of(code);
       }
-    }
-  }
-}
-
-void MaskStage::warp(const PictureStep& step, ImageSize in, ImageSize out, std::int64_t fill) {
-  PicturePass pass{};
-  pass.steps = &step;
-  pass.count = 1;
-  pass.width = out.width;
-  pass.height = out.height;
-  pass.in_width = in.width;
-  pass.in_height = in.height;
-  moved_.resize(pixels_of(out));
-  for (int y = 0; y < out.height; ++y) {
-    for (int x = 0; x < out.width; ++x) {
-      const WarpPlace place = step.kind == PictureKind::kElastic ? elastic_place(pass, x, y) : matrix_place(pass, x, y);
-      const int from_x = (place.x + WarpPlace::kOne / 2) >> WarpPlace::kBits;
-      const int from_y = (place.y + WarpPlace::kOne / 2) >> WarpPlace::kBits;
-      const bool inside = from_x >= 0 && from_x < in.width && from_y >= 0 && from_y < in.height;
-      moved_[index_of(out, x, y)] = inside ? classes_[index_of(in, from_x, from_y)] : fill;
-    }
-  }
-  classes_.swap(moved_);
-}
-
-void MaskStage::frame(const PictureStep& step, ImageSize size, std::int64_t fill) {
-  for (int y = 0; y < size.height; ++y) {
-    for (int x = 0; x < size.width; ++x) {
-      if (x < step.n[0] || y < step.n[1] || x >= step.n[2] || y >= step.n[3]) classes_[index_of(size, x, y)] = fill;
     }
   }
 }

@@ -3,22 +3,17 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "stoker/codec/mask_decoder.h"
+#include "stoker/codec/object_mask.h"
 #include "stoker/ops/taps.h"
+#include "stoker/plan/coco_objects.h"
+#include "stoker/plan/course_pixels.h"
+#include "stoker/plan/image_course.h"
 #include "stoker/plan/plan.h"
 
 namespace stoker {
-
-/// Where an image went.
-struct ImageCourse {
-  ImageSize image;                       // as it was, upright
-  SamplingMap map;                       // of the whole course, if no warps follow
-  ImageSize size;                        // of what came out
-  std::span<const PictureStep> steps{};  // of which those that move no pixels do not matter
-};
 
 /// Keeps scratch memory; one per thread.
 class MaskStage {
@@ -26,24 +21,29 @@ class MaskStage {
   explicit MaskStage(DecodeLimits limits = {}) : decoder_(limits) {}
 
   /// About what write() takes of memory. Throws as write() does.
-  std::uint64_t memory(Bytes encoded) const { return decoder_.memory(encoded); }
+  std::uint64_t memory(const MaskOptions& options, Bytes encoded) const {
+    return options.of_objects ? 0 : decoder_.memory(encoded);
+  }
   /// Throws kBadSample for a mask that is not sound, has another size than its image, or has a class that the output
   /// cannot hold; and kLimit.
   void write(const MaskOptions& options, Bytes encoded, const ImageCourse& course, MutableBytes out);
 
  private:
+  void sample_picture(const MaskOptions& options, Bytes encoded, const ImageCourse& course);
+  void sample_objects(const MaskOptions& options, Bytes json, const ImageCourse& course);
   template <typename Code>
   void sample(const MaskOptions& options, const MaskPixels& mask, ImageSize size);
-  void warp(const PictureStep& step, ImageSize in, ImageSize out, std::int64_t fill);
-  void frame(const PictureStep& step, ImageSize size, std::int64_t fill);
 
   MaskDecoder decoder_;
+  ObjectMask object_;
   AxisTaps columns_, rows_;
-  std::vector<std::int64_t> classes_, moved_;
+  CoursePixels pixels_;
+  std::vector<std::int64_t> classes_;
 };
 
 /// Throws what MaskStage::write() throws for these.
 void require_size_of_image(const MaskPixels& mask, ImageSize image);
+std::int64_t class_of_object(const MaskOptions& options, const CocoObject& object);
 void store_class(const MaskOptions& options, std::int64_t number, MutableBytes out, std::size_t pixel);
 
 }  // namespace stoker

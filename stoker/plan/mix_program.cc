@@ -72,7 +72,7 @@ MixStep step_of(const OperatorCall& call, std::uint64_t stream, int distance, co
   for (const ViewPlan& view : views) {
     if (!view.goes_along()) continue;
     if (std::find(step.images.begin(), step.images.end(), view.like) == step.images.end()) continue;
-    fail(ErrorKind::kUsage, "view '{}' goes along with view '{}': masks and boxes cannot be mixed", view.name,
+    fail(ErrorKind::kUsage, "view '{}' goes along with view '{}': masks and objects cannot be mixed", view.name,
          views[view.like].name);
   }
   for (const std::size_t view : step.images) size_of_images(views[view]);

@@ -13,7 +13,6 @@
 #include "stoker/base/error.h"
 #include "stoker/base/isa.h"
 #include "stoker/base/random.h"
-#include "stoker/base/spelling.h"
 #include "stoker/ops/operator_table.h"
 
 namespace stoker {
@@ -113,7 +112,7 @@ void Plan::compile(const View& view) {
   } else if (begins_with<MaskFunction>(view)) {
     compile_mask(view, plan);
   } else if (begins_with<BoxFunction>(view)) {
-    compile_boxes(view, plan);
+    compile_objects(view, plan);
   } else if (begins_with<TextFunction>(view)) {
     compile_text(view, plan);
   } else if (begins_with<TokenFunction>(view)) {
@@ -121,7 +120,9 @@ void Plan::compile(const View& view) {
   } else {
     compile_image(view, plan);
   }
-  if (plan.kind != ViewKind::kBoxLabels) plan.field = field_number(view.field);  // they have that of their boxes
+  const bool reads_boxes = plan.kind == ViewKind::kBoxLabels || plan.kind == ViewKind::kKeypoints ||
+                           (plan.kind == ViewKind::kInstances && plan.objects.instances == InstanceSource::kShapes);
+  if (!reads_boxes) plan.field = field_number(view.field);  // else it is that of the boxes
   views_.push_back(std::move(plan));
 }
 
@@ -166,21 +167,32 @@ void Plan::compile_mask(const View& view, ViewPlan& plan) {
   }
 }
 
-void Plan::compile_boxes(const View& view, ViewPlan& plan) {
+void Plan::compile_objects(const View& view, ViewPlan& plan) {
+  struct Kind {
+    std::string_view op;
+    ViewKind kind;
+    std::string_view belongs, like;
+  };
+  constexpr std::array<Kind, 4> kKinds = {{
+      {"decode_boxes", ViewKind::kBoxes, "boxes belong to an image", "image"},
+      {"box_labels", ViewKind::kBoxLabels, "labels belong to boxes", "boxes"},
+      {"decode_keypoints", ViewKind::kKeypoints, "keypoints belong to boxes", "boxes"},
+      {"decode_instances", ViewKind::kInstances, "masks of objects belong to boxes", "boxes"},
+  }};
   const OperatorCall& call = view.operators.front();
-  const bool are_labels = call.name == "box_labels";
-  plan.kind = are_labels ? ViewKind::kBoxLabels : ViewKind::kBoxes;
+  const Kind& kind =
+      *std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& each) { return each.op == call.name; });
+  plan.kind = kind.kind;
   if (view.operators.size() > 1) {
-    fail(ErrorKind::kUsage, "view '{}': {} cannot follow {}: boxes go where their image goes", view.name,
+    fail(ErrorKind::kUsage, "view '{}': {} cannot follow {}: objects go where their image goes", view.name,
          view.operators[1].name, call.name);
   }
   if (view.like.empty()) {
     fail(ErrorKind::kUsage, "view '{}': {}: name its view, by like = '{}', in Python .like('{}')", view.name,
-         are_labels ? "labels belong to boxes" : "boxes belong to an image", are_labels ? "boxes" : "image",
-         are_labels ? "boxes" : "image");
+         kind.belongs, kind.like, kind.like);
   }
   try {
-    std::get<BoxFunction>(find_operator(call.name).function)(call, plan.boxes);
+    std::get<BoxFunction>(find_operator(call.name).function)(call, plan.objects);
   } catch (const Error& error) {
     throw error.with_context(fmt::format("view '{}': {}", view.name, brief(call)));
   }
@@ -206,55 +218,6 @@ void Plan::compile_tokens(const View& view, ViewPlan& plan) {
   }
   // All parts of a field are parts of one sequence.
   plan.tokens.stream = random_stream(group, call.name, 0);
-}
-
-/// Finds what views go along with, which may be before them or after them.
-void Plan::join() {
-  for (std::size_t i = 0; i < views_.size(); ++i) {
-    const ViewPlan& view = views_[i];
-    if (!view.goes_along() && !likes_[i].empty()) {
-      fail(ErrorKind::kUsage, "view '{}': only masks, boxes and their labels can be like another view", view.name);
-    }
-    if (view.kind == ViewKind::kMask || view.kind == ViewKind::kBoxes) join_to_image(i);
-  }
-  for (std::size_t i = 0; i < views_.size(); ++i) {
-    if (views_[i].kind == ViewKind::kBoxLabels) join_to_boxes(i);
-  }
-}
-
-void Plan::join_to_image(std::size_t number) {
-  ViewPlan& view = views_[number];
-  const std::string& like = likes_[number];
-  std::vector<std::string> images;
-  for (std::size_t other = 0; other < views_.size(); ++other) {
-    if (views_[other].kind != ViewKind::kImage) continue;
-    images.push_back(views_[other].name);
-    if (images.back() == like) view.like = other;
-  }
-  if (std::find(images.begin(), images.end(), like) == images.end()) {
-    fail(ErrorKind::kUsage, "view '{}': no view '{}' makes an image{}", view.name, like, did_you_mean(like, images));
-  }
-  if (views_[view.like].image.picture.bounds().kept > 0) {
-    fail(ErrorKind::kUsage,
-         "view '{}': view '{}' blends pictures that were moved differently (aug_mix), and nothing can go along with it",
-         view.name, like);
-  }
-}
-
-void Plan::join_to_boxes(std::size_t number) {
-  ViewPlan& view = views_[number];
-  const std::string& like = likes_[number];
-  std::vector<std::string> names;
-  for (const ViewPlan& other : views_) {
-    if (other.kind != ViewKind::kBoxes) continue;
-    names.push_back(other.name);
-    if (other.name != like) continue;
-    view.boxes = other.boxes;
-    view.field = other.field;
-    view.like = other.like;
-    return;
-  }
-  fail(ErrorKind::kUsage, "view '{}': no view '{}' has boxes{}", view.name, like, did_you_mean(like, names));
 }
 
 void Plan::compile_image(const View& view, ViewPlan& plan) {
@@ -359,7 +322,8 @@ DType ViewPlan::plain_type() const {
   if (kind == ViewKind::kGiven) return given.dtype;
   if (kind == ViewKind::kMask) return mask.dtype;
   if (kind == ViewKind::kText) return DType::kU8;
-  if (has_boxes()) return kind == ViewKind::kBoxes ? DType::kF32 : DType::kI64;
+  if (kind == ViewKind::kInstances) return DType::kU8;
+  if (has_objects()) return kind == ViewKind::kBoxLabels ? DType::kI64 : DType::kF32;
   if (kind == ViewKind::kShare || one_hot.classes > 0) return DType::kF32;
   return kind == ViewKind::kNumber ? number.dtype : DType::kI64;
 }
@@ -369,8 +333,14 @@ OutputSpec Plan::output_of(const ViewPlan& view, const Shape& shape) {
   return {view.name, view.plain_type(), shape};
 }
 
-Shape Plan::boxes_shape_of(const ViewPlan& view, std::int64_t count) {
-  return view.kind == ViewKind::kBoxes ? Shape{count, 4} : Shape{count};
+Shape Plan::objects_shape_of(const ViewPlan& view, std::int64_t count, ImageSize size) {
+  constexpr std::int64_t kSides = 4, kNumbersOfPoint = 3;
+  switch (view.kind) {
+    case ViewKind::kBoxes: return {count, kSides};
+    case ViewKind::kKeypoints: return {count, static_cast<std::int64_t>(view.objects.points.count), kNumbersOfPoint};
+    case ViewKind::kInstances: return {count, size.height, size.width};
+    default: return {count};
+  }
 }
 
 Shape Plan::number_shape_of(const ViewPlan& view) {
@@ -393,6 +363,21 @@ Shape Plan::image_shape_of(const ViewPlan& view, ImageSize size) {
   return image_shape(view.image.format.layout, size.height, size.width, kChannels);
 }
 
+// Of a view whose outputs are images, or go along with one.
+OutputSpec Plan::output_of_size(const ViewPlan& view, ImageSize size) {
+  if (view.kind == ViewKind::kImage) return output_of(view, image_shape_of(view, size));
+  if (view.kind == ViewKind::kMask) return output_of(view, mask_shape_of(size));
+  OutputSpec output = output_of(view, objects_shape_of(view, view.objects.boxes.most, size));
+  output.arrangement = &ragged_arrangement();
+  if (output.shape.elements() * static_cast<std::int64_t>(size_of(output.dtype)) > kOutputBytesMax) {
+    fail(ErrorKind::kLimit,
+         "view '{}': {} masks of {} x {} pixels take more than the limit of {} bytes a sample: use a smaller most of "
+         "decode_boxes",
+         view.name, view.objects.boxes.most, size.width, size.height, kOutputBytesMax);
+  }
+  return output;
+}
+
 std::vector<OutputSpec> Plan::outputs() const {
   std::vector<OutputSpec> outputs;
   for (const ViewPlan& view : std::span(views_).first(output_count_)) {
@@ -401,10 +386,8 @@ std::vector<OutputSpec> Plan::outputs() const {
       if (view.given.is_ragged) outputs.back().arrangement = &ragged_arrangement();
       continue;
     }
-    const bool is_mask = view.kind == ViewKind::kMask;
-    if (view.has_boxes() || view.kind == ViewKind::kText) {
-      const bool is_text = view.kind == ViewKind::kText;
-      outputs.push_back(output_of(view, is_text ? Shape{view.text.most} : boxes_shape_of(view, view.boxes.most)));
+    if (view.kind == ViewKind::kText) {
+      outputs.push_back(output_of(view, {view.text.most}));
       outputs.back().arrangement = &ragged_arrangement();
       continue;
     }
@@ -412,14 +395,14 @@ std::vector<OutputSpec> Plan::outputs() const {
       outputs.push_back(output_of(view, number_shape_of(view)));
       continue;
     }
-    const std::optional<ImageSize> size = output_size(is_mask ? views_[view.like] : view);
-    if (!size) {
+    const std::optional<ImageSize> size = output_size(view.goes_along() ? views_[view.like] : view);
+    if (!size && (view.kind == ViewKind::kImage || view.has_size_of_image())) {
       fail(ErrorKind::kUsage,
            "view '{}': its size depends on the image, so samples cannot form a batch; add center_crop or "
            "resize=[height, width]",
            view.name);
     }
-    outputs.push_back(output_of(view, is_mask ? mask_shape_of(*size) : image_shape_of(view, *size)));
+    outputs.push_back(output_of_size(view, size.value_or(ImageSize())));
   }
   return outputs;
 }
@@ -428,11 +411,9 @@ std::vector<OutputSpec> Plan::outputs(const SampleDraw& sample) const {
   std::vector<OutputSpec> outputs = this->outputs();
   for (std::size_t i = 0; i < output_count_; ++i) {
     const ViewPlan& view = views_[i];
-    const bool is_mask = view.kind == ViewKind::kMask;
-    const ViewPlan& sized = is_mask ? views_[view.like] : view;
+    const ViewPlan& sized = view.has_size_of_image() ? views_[view.like] : view;
     if (sized.kind != ViewKind::kImage || !sized.image.geometry.size_varies()) continue;
-    const ImageSize size = *sized.image.geometry.output_size(sample);
-    outputs[i] = output_of(view, is_mask ? mask_shape_of(size) : image_shape_of(view, size));
+    outputs[i] = output_of_size(view, *sized.image.geometry.output_size(sample));
   }
   return outputs;
 }

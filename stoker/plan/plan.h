@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "stoker/function/sample_function.h"
-#include "stoker/ops/box_options.h"
 #include "stoker/ops/color_map.h"
 #include "stoker/ops/decode_options.h"
 #include "stoker/ops/erase/erase_operator.h"
 #include "stoker/ops/geometry.h"
 #include "stoker/ops/json_number.h"
 #include "stoker/ops/mask_options.h"
+#include "stoker/ops/object_options.h"
 #include "stoker/ops/one_hot.h"
 #include "stoker/ops/picture/picture_operator.h"
 #include "stoker/ops/picture/source_warp.h"
@@ -51,8 +51,10 @@ struct ImageProgram {
 enum class ViewKind : std::uint8_t {
   kImage,
   kMask,       // of an image: its pixels' classes
-  kBoxes,      // of an image: its objects',
-  kBoxLabels,  // and their classes
+  kBoxes,      // of an image: its objects', and of those
+  kBoxLabels,  // the classes,
+  kKeypoints,  // points,
+  kInstances,  // and masks
   kText,       // bytes, of each sample as many as it has
   kTokens,     // a sequence of them
   kLabel,
@@ -65,23 +67,28 @@ enum class ViewKind : std::uint8_t {
 struct ViewPlan {
   std::string name;
   ViewKind kind = ViewKind::kImage;
-  int field = -1;        // which of Plan::fields() it reads; -1 for labels and shares
-  ImageProgram image;    // of kind kImage
-  MaskOptions mask;      // of kind kMask
-  BoxOptions boxes;      // of kinds kBoxes and kBoxLabels
-  TextOptions text;      // of kind kText
-  TokenOptions tokens;   // of kind kTokens
-  std::size_t like = 0;  // of all of these: the number of the view with the image
-  JsonNumber number;     // of kind kNumber
-  OneHot one_hot;        // what a whole number becomes
-  GivenValue given;      // of kind kGiven
+  int field = -1;         // which of Plan::fields() it reads; -1 for labels and shares
+  ImageProgram image;     // of kind kImage
+  MaskOptions mask;       // of kind kMask
+  ObjectOptions objects;  // of kinds kBoxes to kInstances
+  std::size_t boxes = 0;  // of these: the number of the view with the boxes,
+  int boxes_field = -1;   // and the field that this one reads
+  TextOptions text;       // of kind kText
+  TokenOptions tokens;    // of kind kTokens
+  std::size_t like = 0;   // of all that goes along with an image: the number of the view with it
+  JsonNumber number;      // of kind kNumber
+  OneHot one_hot;         // what a whole number becomes
+  GivenValue given;       // of kind kGiven
 
   /// Of a view that is not an image.
   DType plain_type() const;
   bool is_number() const { return kind == ViewKind::kLabel || kind == ViewKind::kNumber; }
-  bool has_boxes() const { return kind == ViewKind::kBoxes || kind == ViewKind::kBoxLabels; }
-  /// It goes where an image goes.
-  bool goes_along() const { return kind == ViewKind::kMask || has_boxes(); }
+  /// Its rows are a sample's objects.
+  bool has_objects() const { return kind >= ViewKind::kBoxes && kind <= ViewKind::kInstances; }
+  /// It goes where an image goes,
+  bool goes_along() const { return kind == ViewKind::kMask || has_objects(); }
+  /// and is as large.
+  bool has_size_of_image() const { return kind == ViewKind::kMask || kind == ViewKind::kInstances; }
   /// Its value has nothing to do with where an image went.
   bool is_plain() const { return kind != ViewKind::kImage && kind != ViewKind::kGiven && !goes_along(); }
 };
@@ -136,8 +143,8 @@ class Plan {
   static Shape image_shape_of(const ViewPlan& view, ImageSize size);
   /// The shape of a mask whose image comes out in this size.
   static Shape mask_shape_of(ImageSize size) { return {size.height, size.width}; }
-  /// The shape of so many boxes, or of their labels.
-  static Shape boxes_shape_of(const ViewPlan& view, std::int64_t count);
+  /// The shape of what such a view takes of so many objects, where the image comes out in this size.
+  static Shape objects_shape_of(const ViewPlan& view, std::int64_t count, ImageSize size);
   /// The shape of the value of a view that is neither an image nor goes along with one.
   static Shape number_shape_of(const ViewPlan& view);
   /// The size of all images of a view, or where batches have several sizes, the bound of them; nullopt where it depends
@@ -152,13 +159,14 @@ class Plan {
   void compile(const View& view);
   void compile_image(const View& view, ViewPlan& plan);
   static void compile_mask(const View& view, ViewPlan& plan);
-  static void compile_boxes(const View& view, ViewPlan& plan);
+  static void compile_objects(const View& view, ViewPlan& plan);
   static void compile_text(const View& view, ViewPlan& plan);
   static void compile_tokens(const View& view, ViewPlan& plan);
   void compile_number(const View& view, ViewPlan& plan);
   void join();
   void join_to_image(std::size_t number);
   void join_to_boxes(std::size_t number);
+  static OutputSpec output_of_size(const ViewPlan& view, ImageSize size);
   int field_number(const std::string& name);
 
   Recipe recipe_;

@@ -87,6 +87,7 @@ void Plan::compile_outputs_of_mixing() {
   std::move(taken.begin(), taken.end(), std::back_inserter(views_));
   for (ViewPlan& view : views_) {
     if (view.like >= output_count_) view.like += added;
+    if (view.boxes >= output_count_) view.boxes += added;
   }
   output_count_ += added;
 }

@@ -354,6 +354,15 @@ Recipe& Recipe::decode_boxes(std::string_view source, std::string_view form, boo
 
 Recipe& Recipe::box_labels() { return add({"box_labels", {}}); }
 
+Recipe& Recipe::decode_keypoints(int points, std::string_view flip_pairs, bool fractions) {
+  return add(
+      {"decode_keypoints", {{"points", double(points)}, {"flip_pairs", owned(flip_pairs)}, {"fractions", fractions}}});
+}
+
+Recipe& Recipe::decode_instances(std::string_view source) {
+  return add({"decode_instances", {{"source", owned(source)}}});
+}
+
 Recipe& Recipe::decode_text(std::string_view key, int most, std::string_view longer) {
   return add({"decode_text", {{"key", owned(key)}, {"most", double(most)}, {"longer", owned(longer)}}});
 }

@@ -22,7 +22,7 @@ struct View {
                       // field's name
   std::vector<OperatorCall> operators;
   std::string draw_group{};  // views of one group draw the same random numbers; empty: the group of the view's name
-  std::string like{};  // of masks and boxes: the view of the image that they belong to; of labels: that of the boxes
+  std::string like{};        // of what goes along with an image, or with boxes: their view
 
   friend bool operator==(const View&, const View&) = default;
 };
@@ -75,7 +75,7 @@ class Recipe {
   /// name. Copies are put into GROUP_0, GROUP_1 and so on.
   Recipe& draw_group(std::string_view group);
   /// Makes the current view one that goes along with another view: a mask, or boxes, with an image, through its crops,
-  /// flips and warps; labels with boxes. Copies go along with NAME_0, NAME_1 and so on.
+  /// flips and warps; labels, keypoints and masks of objects with boxes. Copies go along with NAME_0, NAME_1 and so on.
   Recipe& like(std::string_view name);
   /// Adds a function of the user's. Throws kUsage for one that makes no sense, and for a name that is taken.
   Recipe& map(FunctionSpec function);
@@ -186,6 +186,8 @@ class Recipe {
                        double min_size = 1, double min_visible = 0, std::string_view crowds = "drop", int most = 256,
                        std::string_view names = "voc");
   Recipe& box_labels();
+  Recipe& decode_keypoints(int points = 17, std::string_view flip_pairs = "coco", bool fractions = false);
+  Recipe& decode_instances(std::string_view source = "shapes");
   Recipe& decode_text(std::string_view key = "", int most = 4096, std::string_view longer = "refuse");
   Recipe& decode_bytes(int most = 4096, std::string_view longer = "refuse");
   Recipe& decode_tokens(int length, std::string_view part = "inputs", std::string_view type = "", int eod = -1,

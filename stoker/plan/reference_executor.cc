@@ -7,7 +7,7 @@
 #include "stoker/ops/pass_order.h"
 #include "stoker/ops/taps.h"
 #include "stoker/plan/companion_stage.h"
-#include "stoker/plan/reference_mask.h"
+#include "stoker/plan/reference_companions.h"
 #include "stoker/plan/reference_picture.h"
 #include "stoker/plan/reference_planar.h"
 #include "stoker/tensor/orientation.h"
@@ -252,12 +252,21 @@ void ReferenceExecutor::write_companion(const ViewPlan& view, const SampleInput&
   like.image.picture.draw(sampling.size, sample.draw, steps, sampling.steps());
   const ImageCourse course{.image = image, .map = sampling.map, .size = sampling.size, .steps = steps.all()};
   const Bytes encoded = sample.fields[static_cast<std::size_t>(view.field)];
+  const auto place_of = [&](const Shape& shape) { return place(output, shape); };
   if (view.kind == ViewKind::kMask) {
-    reference_mask(view.mask, encoded, limits_, course, place(output, Plan::mask_shape_of(course.size)));
+    return reference_mask(view.mask, encoded, limits_, course, place_of(Plan::mask_shape_of(course.size)));
+  }
+  BoxStage boxes;  // a few numbers, which have one way
+  const std::vector<LabeledBox>& objects =
+      boxes.run(view.objects.boxes, sample.fields[static_cast<std::size_t>(view.boxes_field)], course);
+  if (view.kind == ViewKind::kBoxes || view.kind == ViewKind::kBoxLabels) {
+    return write_boxes(view, objects, course.size, place_of);
+  }
+  const MutableBytes out = place_of(Plan::objects_shape_of(view, std::ssize(objects), course.size));
+  if (view.kind == ViewKind::kKeypoints) {
+    reference_keypoints(view.objects.points, objects, boxes.details(), course, reinterpret_cast<float*>(out.data()));
   } else {
-    BoxStage boxes;  // a few numbers, which have one way
-    write_boxes(view, boxes.run(view.boxes, encoded, course), course.size,
-                [&](const Shape& shape) { return place(output, shape); });
+    reference_instances(view.objects.instances, objects, boxes.details(), encoded, limits_, course, out);
   }
 }
 

@@ -74,6 +74,22 @@ std::optional<PlaneMap> PlaneMap::of_points(const std::array<PlanePoint, 4>& fro
   return map;
 }
 
+double PlaneMap::determinant() const {
+  return m[0] * (m[4] * m[8] - m[5] * m[7]) + m[1] * (m[5] * m[6] - m[3] * m[8]) + m[2] * (m[3] * m[7] - m[4] * m[6]);
+}
+
+std::optional<PlaneMap> PlaneMap::inverse() const {
+  const std::array<double, 9> adjoint = {
+      m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
+      m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
+      m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3]};
+  const double divisor = determinant();
+  if (divisor == 0) return std::nullopt;
+  PlaneMap result;
+  for (std::size_t i = 0; i < adjoint.size(); ++i) result.m[i] = adjoint[i] / divisor;
+  return result;
+}
+
 PlaneMap PlaneMap::after(const PlaneMap& first) const {
   PlaneMap product;
   for (std::size_t row = 0; row < 3; ++row) {

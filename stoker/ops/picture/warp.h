@@ -23,6 +23,9 @@ struct PlaneMap {
   /// The map of four points to four others; nullopt if three points of either lie on a line.
   static std::optional<PlaneMap> of_points(const std::array<PlanePoint, 4>& from, const std::array<PlanePoint, 4>& to);
 
+  /// The way back; nullopt if several places go to one.
+  std::optional<PlaneMap> inverse() const;
+  double determinant() const;
   /// This map after `first`.
   PlaneMap after(const PlaneMap& first) const;
 };

@@ -55,11 +55,12 @@ MutableBytes StageProbe::room_for(std::size_t view, const Shape& shape) {
 }
 
 void StageProbe::measure_companions(const SampleInput& sample) {
+  companions_.begin();
   for (std::size_t i = 0; i < views_.size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
     if (!view.goes_along()) continue;
     const std::int64_t began = now_ns();
-    companions_.write(view, sample.fields[static_cast<std::size_t>(view.field)], images_.stages(view.like).course(),
+    companions_.write(view, sample.fields, images_.stages(view.like).course(),
                       [&](const Shape& shape) { return room_for(i, shape); });
     views_[view.like].last[1].ns += now_ns() - began;
   }

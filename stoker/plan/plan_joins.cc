@@ -1,0 +1,77 @@
+// What the views of a recipe belong to: the images that others go along with, boxes.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "stoker/base/error.h"
+#include "stoker/base/spelling.h"
+#include "stoker/plan/plan.h"
+
+namespace stoker {
+
+/// Finds what views go along with, which may be before them or after them.
+void Plan::join() {
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    const ViewPlan& view = views_[i];
+    if (!view.goes_along() && !likes_[i].empty()) {
+      fail(ErrorKind::kUsage, "view '{}': only masks, boxes and what belongs to boxes can be like another view",
+           view.name);
+    }
+    if (view.kind == ViewKind::kMask || view.kind == ViewKind::kBoxes) join_to_image(i);
+  }
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    if (views_[i].has_objects() && views_[i].kind != ViewKind::kBoxes) join_to_boxes(i);
+  }
+  for (ViewPlan& view : views_) {
+    if (view.has_objects()) view.objects.boxes = views_[view.boxes].objects.boxes;
+  }
+}
+
+void Plan::join_to_image(std::size_t number) {
+  ViewPlan& view = views_[number];
+  const std::string& like = likes_[number];
+  std::vector<std::string> images;
+  for (std::size_t other = 0; other < views_.size(); ++other) {
+    if (views_[other].kind != ViewKind::kImage) continue;
+    images.push_back(views_[other].name);
+    if (images.back() == like) view.like = other;
+  }
+  view.boxes = number;
+  view.boxes_field = view.field;
+  if (std::find(images.begin(), images.end(), like) == images.end()) {
+    fail(ErrorKind::kUsage, "view '{}': no view '{}' makes an image{}", view.name, like, did_you_mean(like, images));
+  }
+  if (views_[view.like].image.picture.bounds().kept > 0) {
+    fail(ErrorKind::kUsage,
+         "view '{}': view '{}' blends pictures that were moved differently (aug_mix), and nothing can go along with it",
+         view.name, like);
+  }
+}
+
+void Plan::join_to_boxes(std::size_t number) {
+  ViewPlan& view = views_[number];
+  const std::string& like = likes_[number];
+  std::vector<std::string> names;
+  for (std::size_t other = 0; other < views_.size(); ++other) {
+    if (views_[other].kind != ViewKind::kBoxes) continue;
+    names.push_back(views_[other].name);
+    if (names.back() == like) view.boxes = other;
+  }
+  if (std::find(names.begin(), names.end(), like) == names.end()) {
+    fail(ErrorKind::kUsage, "view '{}': no view '{}' has boxes{}", view.name, like, did_you_mean(like, names));
+  }
+  ViewPlan& boxes = views_[view.boxes];
+  view.like = boxes.like;
+  view.boxes_field = boxes.field;
+  const bool reads_details = view.kind == ViewKind::kKeypoints ||
+                             (view.kind == ViewKind::kInstances && view.objects.instances == InstanceSource::kShapes);
+  if (view.field < 0) view.field = boxes.field;
+  if (!reads_details) return;
+  if (boxes.objects.boxes.source != BoxOptions::Source::kCoco) {
+    fail(ErrorKind::kUsage, "view '{}': the boxes of view '{}' are not read from COCO's JSON, which alone has {}",
+         view.name, like, view.kind == ViewKind::kKeypoints ? "keypoints" : "shapes of objects: use source='ids'");
+  }
+  boxes.objects.boxes.with_details = true;
+}
+
+}  // namespace stoker
