@@ -270,6 +270,8 @@ void keep_hdf5s(const Corpus& corpus) {
 
 void keep_lists(const Corpus& corpus) {
   corpus.keep("list", "table", as_bytes("path,label,text\n\"a.jpg\",cat,\"say \"\"x\"\"\n\"\nb.jpg,dog,\r\n"));
+  corpus.keep("list", "files",
+              as_bytes("path,file:mask.png,file:xml,note\na.jpg,m/a.png,a.xml,x\nb.jpg,,\"b \"\"1\"\".xml\",\n"));
   corpus.keep("list", "lines",
               as_bytes("{\"file_name\": \"a.jpg\", \"label\": 3}\n{\"image\": \"b.jpg\", \"x\": [1]}\n"));
   corpus.keep(

@@ -15,6 +15,10 @@ std::vector<std::string> take_rows(ListRows& rows, std::size_t size) {
   std::vector<std::string> found;
   for (ListRow row; rows.next(row);) {
     found.push_back(row.path + '\n' + row.label.value_or("-"));
+    for (const ListFile& file : row.files) {
+      require_that(!file.field.empty() && !file.path.empty(), "a file has a field and a path");
+      found.push_back(file.field + '\n' + file.path);
+    }
     for (const ListValue& value : row.values) {
       require_that(!value.name.empty(), "a value has a name");
       require_that(value.text || (value.offset <= size && value.length <= size - value.offset),

@@ -76,6 +76,25 @@ TEST_F(ListFormatTest, NamesFieldsAfterColumnsThatMeanNothingElse) {
               ElementsAre("a -1 jpg=<a.jpg> cls.txt=1 png.txt=2 a_b=3 seg.jpg.txt=5"));
 }
 
+TEST_F(ListFormatTest, ReadsSeveralFilesOfOneSample) {
+  folder_.write("gtFine/b_mask.png", "mask");
+  folder_.write("xml/b.xml", "objects");
+  EXPECT_THAT(
+      listing("train.csv",
+              "path,file:Mask.png,label,file:xml,note\nn01/b.jpg,gtFine/b_mask.png,3,xml/b.xml,x\na.jpg,,4,,y\n"),
+      ElementsAre("n01/b 3 jpg=<n01/b.jpg> mask.png=mask xml=objects note=x", "a 4 jpg=<a.jpg> note=y"));
+  LogCapture log;
+  EXPECT_THAT(listing("train.csv", "path,file:mask.png\na.jpg,gone.png\nn01/b.jpg,gtFine/b_mask.png\n"),
+              ElementsAre("n01/b -1 jpg=<n01/b.jpg> mask.png=mask"));
+  EXPECT_THAT(log.lines, ElementsAre(HasSubstr("'gone.png'")));
+  EXPECT_THAT(listing("lists/train.csv", "path,file:mask.png\n../n01/b.jpg,../gtFine/b_mask.png\n"),
+              ElementsAre("n01/b -1 jpg=<n01/b.jpg> mask.png=mask"));
+  EXPECT_THAT(refusal("x.csv", "path,file:\na.jpg,b\n"), HasSubstr("the column 'file:' names no field"));
+  EXPECT_THAT(refusal("x.csv", "path,file:jpg\na.jpg,n01/b.jpg\n"),
+              HasSubstr("line 2 names two files of the field 'jpg'"));
+  EXPECT_THAT(refusal("x.csv", "path,file:note,note\na.jpg,b,c\n"), HasSubstr("has two columns 'note'"));
+}
+
 TEST_F(ListFormatTest, NumbersClassesInByteOrder) {
   const auto data = open("train.csv", "path,label\na.jpg,dog\nn01/b.jpg,Cat\nn01/c.1.png,\n");
   EXPECT_THAT(data->classes(), ElementsAre("Cat", "dog"));

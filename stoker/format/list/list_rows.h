@@ -22,11 +22,17 @@ struct ListValue {
   std::optional<std::string> text{};
 };
 
+/// Another file of the same sample, such as the mask of its image.
+struct ListFile {
+  std::string field, path;
+};
+
 struct ListRow {
   std::uint64_t line = 0;
   std::string path;
   std::optional<std::string> label{};
   std::vector<ListValue> values{};
+  std::vector<ListFile> files{};
 };
 
 /// Threads: one.
@@ -47,6 +53,9 @@ enum class ListKind { kNone, kTable, kJson };
 
 /// By the first bytes of a file, and its name in lower case.
 ListKind kind_of_list(Bytes head, std::string_view name);
+
+/// What a column's name begins with that names further files: "file:mask.png", of the field mask.png.
+inline constexpr std::string_view kFileColumn = "file:";
 
 /// A list whose heading names its columns. The source must outlive it, here and below. Throws kData for one without a
 /// column of paths.

@@ -63,7 +63,13 @@ void ListSamples::look_at_all_rows() {
       fail(ErrorKind::kData, "'{}': line {} names no file", source_.name(), row_.line);
     }
     if (first.empty()) first = row_.path;
-    if (!is_anywhere_ && leaves_folder(normal(row_.path))) look_anywhere();
+    look_anywhere_for(row_.path);
+    for (const ListFile& file : row_.files) {
+      if (file.path.find('\0') != std::string::npos) {
+        fail(ErrorKind::kData, "'{}': line {} names no file", source_.name(), row_.line);
+      }
+      look_anywhere_for(file.path);
+    }
     labels_.see(row_.label);
   }
   labels_.finish();
@@ -71,11 +77,16 @@ void ListSamples::look_at_all_rows() {
   if (!first.empty()) choose_folder(first);
 }
 
-void ListSamples::look_anywhere() {
+void ListSamples::look_anywhere_for(const std::string& path) {
+  if (is_anywhere_ || !leaves_folder(normal(path))) return;
   if (!source_.can_read_anywhere()) {
     fail(ErrorKind::kData, "'{}' names '{}', and only lists on this machine may name files outside of their folder",
-         source_.name(), row_.path);
+         source_.name(), path);
   }
+  look_anywhere();
+}
+
+void ListSamples::look_anywhere() {
   source_.read_anywhere();
   is_anywhere_ = true;
 }
@@ -95,20 +106,18 @@ void ListSamples::choose_folder(const std::string& first_path) {
   folder_.clear();
 }
 
-void ListSamples::set_part(const std::string& path) {
-  if (!is_anywhere_) {
-    part_ = normal(folder_ + path);
-  } else {
-    // In the folder of all files every path begins there.
-    const Location list = Location(source_.name()).absolute();
-    const std::string beside = list.parent().text() + '/' + folder_;
-    part_ = without_start(normal(path.starts_with('/') ? path : beside + path));
-  }
+std::string ListSamples::part_of(const std::string& path) const {
+  if (!is_anywhere_) return normal(folder_ + path);
+  // In the folder of all files every path begins there.
+  const Location list = Location(source_.name()).absolute();
+  const std::string beside = list.parent().text() + '/' + folder_;
+  const std::string whole = normal(path.starts_with('/') ? path : beside + path);
+  return std::string(without_start(whole));
 }
 
-std::optional<std::uint64_t> ListSamples::find_length() {
+std::optional<std::uint64_t> ListSamples::find_length(const std::string& part) const {
   try {
-    return source_.size(part_);
+    return source_.size(part);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kNotFound || error.kind() == ErrorKind::kData) return std::nullopt;
     throw;
@@ -134,12 +143,13 @@ bool ListSamples::next(SampleRow& row) {
       passed_over_.add("missing file", row_.path);
       continue;
     }
-    ++found_;
-    set_key(row_.path, row);
-    row.label = labels_.number(row_.label);
     const std::size_t dot = part_.find('.', part_.rfind('/') + 1);
     assign_lower_case(name_, dot == std::string::npos ? "data" : std::string_view(part_).substr(part_.rfind('.') + 1));
     row.fields.push_back({.name = keep_name(name_), .part = part_, .offset = 0, .length = *length});
+    if (!add_files(row)) continue;
+    ++found_;
+    set_key(row_.path, row);
+    row.label = labels_.number(row_.label);
     add_values(row);
     return true;
   }
@@ -155,10 +165,28 @@ void ListSamples::set_key(const std::string& path, SampleRow& row) const {
   if (split && !is_plain) row.key += kKeyBelowName;
 }
 
+/// False if one of them is missing: then the sample is left out.
+bool ListSamples::add_files(SampleRow& row) {
+  more_parts_.clear();
+  for (const ListFile& file : row_.files) {
+    const std::string& part = more_parts_.emplace_back(part_of(file.path));
+    const std::optional<std::uint64_t> length = find_length(part);
+    if (!length) {
+      passed_over_.add("missing file", file.path);
+      return false;
+    }
+    if (row.field(file.field)) {
+      fail(ErrorKind::kData, "'{}': line {} names two files of the field '{}'", source_.name(), row_.line, file.field);
+    }
+    row.fields.push_back({.name = keep_name(file.field), .part = part, .offset = 0, .length = *length});
+  }
+  return true;
+}
+
 void ListSamples::add_values(SampleRow& row) {
   for (const ListValue& value : row_.values) {
     SampleField field{.name = keep_name(value.name), .part = {}, .offset = value.offset, .length = value.length};
-    if (field.name == row.fields.front().name) continue;
+    if (row.field(field.name)) continue;
     if (value.text) {
       if (value.text->size() > kCopiesBytesMax - copies_.size()) {
         fail(ErrorKind::kLimit, "'{}': what it says of files besides their paths takes more than {} of memory",

@@ -1,6 +1,7 @@
 // The files that a list names, as samples.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -52,13 +53,17 @@ class ListSamples final : public ShardScan {
   void look_at_all_rows();
   /// Chooses where files are looked for, by whether the first one is there.
   void choose_folder(const std::string& first_path);
-  /// From now on, in the folder of all files.
+  /// From now on, in the folder of all files; the second if the path leads out of the list's.
   void look_anywhere();
-  /// Replaces `part_` by where the file of a row is, in the source.
-  void set_part(const std::string& path);
-  std::optional<std::uint64_t> find_length();
+  void look_anywhere_for(const std::string& path);
+  /// Where the file of a row is, in the source.
+  void set_part(const std::string& path) { part_ = part_of(path); }
+  std::string part_of(const std::string& path) const;
+  std::optional<std::uint64_t> find_length() const { return find_length(part_); }
+  std::optional<std::uint64_t> find_length(const std::string& part) const;
   void set_key(const std::string& path, SampleRow& row) const;
   void add_values(SampleRow& row);
+  bool add_files(SampleRow& row);
   std::string_view keep_name(std::string_view name);
 
   ListSource& source_;
@@ -69,6 +74,7 @@ class ListSamples final : public ShardScan {
   bool is_anywhere_ = false;
   ListRow row_;
   std::string part_, name_;
+  std::deque<std::string> more_parts_;  // of the row's further files; they do not move
   std::vector<std::uint8_t> copies_;
   std::set<std::string, std::less<>> names_;  // of fields: rows have views of them
   PassedOver passed_over_;

@@ -116,10 +116,18 @@ std::optional<char> separator_of(std::string_view heading) {
 
 bool is_table_name(std::string_view name) { return name.ends_with(".csv") || name.ends_with(".tsv"); }
 
-/// What a column is called as a field: its name would else say that it is an image or a class number.
-std::string field_of_column(std::string name) {
+std::string without_separators(std::string_view name) {
+  std::string text(name);
   std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '/' || static_cast<unsigned char>(c) <= ' '; }, '_');
+      text.begin(), text.end(), [](char c) { return c == '/' || static_cast<unsigned char>(c) <= ' '; }, '_');
+  return text;
+}
+
+/// What a column is called as a field: that of a file as it says; the name of another one would say that it is an image
+/// or a class number.
+std::string field_of(std::string_view column) {
+  if (column.starts_with(kFileColumn)) return without_separators(column.substr(kFileColumn.size()));
+  const std::string name = without_separators(column);
   const bool means_something = is_image_field_name(name) || name == "cls" || name == "npy";
   return means_something ? name + ".txt" : name;
 }
@@ -142,7 +150,12 @@ class TableRows final : public ListRows {
     std::set<std::string> taken;
     for (std::size_t i = 0; i < names_.size(); ++i) {
       const bool is_value = i != path_ && i != label_ && !names_[i].empty();
-      fields_.push_back(is_value ? field_of_column(names_[i]) : "");
+      is_file_.push_back(is_value && names_[i].starts_with(kFileColumn));
+      fields_.push_back(is_value ? field_of(names_[i]) : "");
+      if (is_file_.back() && fields_.back().empty()) {
+        fail(ErrorKind::kData, "'{}': the column '{}' names no field: write as in 'file:mask.png'", list.name(),
+             names_[i]);
+      }
       if (is_value && !taken.insert(fields_.back()).second) {
         fail(ErrorKind::kData, "'{}' has two columns '{}'", list.name(), names_[i]);
       }
@@ -168,8 +181,14 @@ class TableRows final : public ListRows {
     row.label.reset();
     if (label_) row.label = trimmed_cell(cells_[*label_].text);
     row.values.clear();
+    row.files.clear();
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       if (fields_[i].empty()) continue;
+      if (is_file_[i]) {
+        const std::string_view path = trimmed_cell(cells_[i].text);
+        if (!path.empty()) row.files.push_back({fields_[i], std::string(path)});
+        continue;
+      }
       ListValue& value = row.values.emplace_back(ListValue{fields_[i], cells_[i].offset, cells_[i].length});
       if (!cells_[i].is_plain) value.text = std::move(cells_[i].text);
     }
@@ -181,6 +200,7 @@ class TableRows final : public ListRows {
   ListText text_;
   char separator_ = ',';
   std::vector<std::string> names_, fields_;  // a column that is not a field has an empty one
+  std::vector<bool> is_file_;
   std::size_t path_ = 0;
   std::optional<std::size_t> label_;
   std::vector<Cell> cells_;
