@@ -229,6 +229,18 @@ def test_batches_hold_masks_wherever_their_images_are_made(shard, index):
     assert seen == 24 and loader.metrics()["bad_samples"] == 1
 
 
+@pytest.mark.parametrize("index", [None, 0, 3])
+def test_slots_without_a_sample_hold_the_fill(shard, index):
+    options = {} if index is None else {"device": "emulated:execute", "transfer_index": index}
+    for fill, dtype in ((FILL, "u8"), (-100, "i64")):
+        recipe = with_mask(stoker.recipe().decode().random_resized_crop(32), fill=fill, dtype=dtype)
+        with stoker.Loader(stoker.open(shard), recipe, batch=10, tail="pad", tune="off", **options) as loader:
+            *_, last = loader
+            assert list(last.valid) == [True] * 4 + [False] * 6
+            assert (np.asarray(last.mask)[4:] == fill).all() and not (np.asarray(last.mask)[:4] == fill).all()
+            assert not np.asarray(last.image)[4:].any()
+
+
 def test_ranks_and_resuming_give_the_same_masks(shard):
     recipe = with_mask(stoker.recipe().decode().random_resized_crop(32))
 

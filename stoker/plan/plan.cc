@@ -366,7 +366,11 @@ Shape Plan::image_shape_of(const ViewPlan& view, ImageSize size) {
 // Of a view whose outputs are images, or go along with one.
 OutputSpec Plan::output_of_size(const ViewPlan& view, ImageSize size) {
   if (view.kind == ViewKind::kImage) return output_of(view, image_shape_of(view, size));
-  if (view.kind == ViewKind::kMask) return output_of(view, mask_shape_of(size));
+  if (view.kind == ViewKind::kMask) {
+    OutputSpec mask = output_of(view, mask_shape_of(size));
+    mask.padding = view.mask.fill;
+    return mask;
+  }
   OutputSpec output = output_of(view, objects_shape_of(view, view.objects.boxes.most, size));
   output.arrangement = &ragged_arrangement();
   if (output.shape.elements() * static_cast<std::int64_t>(size_of(output.dtype)) > kOutputBytesMax) {

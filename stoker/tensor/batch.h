@@ -30,6 +30,9 @@ struct OutputSpec {
   Shape shape;
   std::optional<Layout> layout{};  // of an image; else each sample has a number, or a vector of them
   const Arrangement* arrangement = &dense_arrangement();
+  // Of whole numbers: what all of them are where no sample stands; else images and vectors are zeros there, and numbers
+  // kPaddingNumber.
+  std::optional<std::int64_t> padding{};
 
   bool is_image() const { return layout.has_value(); }
   std::size_t bytes_per_sample() const { return static_cast<std::size_t>(shape.elements()) * size_of(dtype); }
@@ -39,7 +42,7 @@ enum class SlotStatus : std::uint8_t {
   kPending,  // not yet written
   kGood,
   kBad,      // the sample's bytes are bad, and it was to be skipped: its outputs are those of padding
-  kPadding,  // past the end of the data set (tail "pad"): images and vectors of zeros, and kPaddingNumber
+  kPadding,  // past the end of the data set (tail "pad"): OutputSpec::padding, zeros or kPaddingNumber
 };
 
 /// The label of a slot without a sample, and any other number of one: no class's, and what PyTorch's losses ignore.

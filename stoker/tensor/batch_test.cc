@@ -52,6 +52,16 @@ TEST(Batch, PadsImagesAndVectorsWithZerosAndNumbersWithTheirOwn) {
   EXPECT_EQ(batch.slot_bytes(1, 0)[11], 0x5A) << "of the other slot";
 }
 
+TEST(Batch, PadsMasksWithTheirOwnNumber) {
+  Batch batch({{.name = "mask", .dtype = DType::kU8, .shape = {2, 3}, .padding = 255},
+               {.name = "wide", .dtype = DType::kI64, .shape = {2, 2}, .padding = -7}},
+              2, host_allocator());
+  batch.pad(1);
+  for (const std::uint8_t pixel : batch.slot_bytes(0, 1)) EXPECT_EQ(pixel, 255);
+  const auto* const wide = reinterpret_cast<const std::int64_t*>(batch.slot_bytes(1, 1).data());
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(wide[i], -7);
+}
+
 TEST(Batch, NamesItsOutputs) {
   const Batch batch(kOutputs, 3, host_allocator());
   EXPECT_EQ(batch.output("image").shape, (Shape{3, 3, 5, 7}));

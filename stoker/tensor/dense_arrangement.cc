@@ -27,7 +27,9 @@ class Dense final : public Arrangement {
     std::uint8_t* const begin = memory + begin_of(spec, slot);
     constexpr auto kFloat = static_cast<float>(kPaddingNumber);
     const bool is_number = !spec.is_image() && spec.shape.rank() == 0;
-    if (is_number && spec.dtype == DType::kF32) {
+    if (spec.padding) {
+      fill(spec, *spec.padding, begin);
+    } else if (is_number && spec.dtype == DType::kF32) {
       std::memcpy(begin, &kFloat, sizeof(kFloat));
     } else if (is_number && spec.dtype == DType::kI64) {
       std::memcpy(begin, &kPaddingNumber, sizeof(kPaddingNumber));
@@ -47,6 +49,15 @@ class Dense final : public Arrangement {
   }
 
  private:
+  static void fill(const OutputSpec& spec, std::int64_t number, std::uint8_t* begin) {
+    const std::size_t bytes = spec.bytes_per_sample();
+    if (spec.dtype == DType::kU8) {
+      std::memset(begin, static_cast<std::uint8_t>(number), bytes);
+      return;
+    }
+    assert(spec.dtype == DType::kI64);
+    for (std::size_t at = 0; at < bytes; at += sizeof(number)) std::memcpy(begin + at, &number, sizeof(number));
+  }
   static std::size_t begin_of(const OutputSpec& spec, int slot) {
     return spec.bytes_per_sample() * static_cast<std::size_t>(slot);
   }
