@@ -34,12 +34,20 @@ void Geometry::append(std::unique_ptr<const GeometryOperator> op, std::uint64_t 
     if (choice_) fail(ErrorKind::kUsage, "a view has only one random_choice with mode='batch'");
     choice_ = steps_.size();
   }
+  if (is_split_ && op->looks_at_boxes()) {
+    fail(ErrorKind::kUsage, "it looks at boxes, and a warp before it moves them: put the warp after it");
+  }
   steps_.push_back({std::move(op), stream});
 }
 
 void Geometry::split() {
   if (padded_) fail(ErrorKind::kUsage, "padding cannot be warped and then resized; put the warp before what pads");
   split_ = steps_.size();
+  is_split_ = true;
+}
+
+bool Geometry::looks_at_boxes() const {
+  return std::any_of(steps_.begin(), steps_.end(), [](const Step& step) { return step.op->looks_at_boxes(); });
 }
 
 // The draw depends on nothing but the batch.
@@ -50,11 +58,11 @@ std::size_t Geometry::chosen_member(const SampleDraw& sample) const {
   return step.op->batch_choice().combination->draw(random).members().front();
 }
 
-SamplingMap Geometry::draw(ImageSize image, const SampleDraw& sample) const {
+SamplingMap Geometry::draw(const SeenImage& image, const SampleDraw& sample) const {
   return draw_steps(steps_, image, sample);
 }
 
-SamplingMap Geometry::draw_before_split(ImageSize image, const SampleDraw& sample) const {
+SamplingMap Geometry::draw_before_split(const SeenImage& image, const SampleDraw& sample) const {
   return draw_steps(std::span(steps_).first(split_), image, sample);
 }
 
@@ -62,16 +70,17 @@ SamplingMap Geometry::draw_after_split(ImageSize image, const SampleDraw& sample
   return draw_steps(std::span(steps_).subspan(split_), image, sample);
 }
 
-SamplingMap Geometry::draw_steps(std::span<const Step> steps, ImageSize image, const SampleDraw& sample) const {
-  SamplingMap map = SamplingMap::identity(image.width, image.height);
+SamplingMap Geometry::draw_steps(std::span<const Step> steps, const SeenImage& image, const SampleDraw& sample) const {
+  SamplingMap map = SamplingMap::identity(image.size.width, image.size.height);
+  map.resize(image.as_large_as.width, image.as_large_as.height, map.filter);
   for (const Step& step : steps) {
     Random random(sample.seed, sample.epoch, sample.position, step.stream);
     if (const GeometryChoice choice = step.op->batch_choice(); !choice.members.empty()) {
       const std::size_t member = chosen_member(sample);
       Random own = choice.combination->random_of(random, member);
-      choice.members[member]->apply(own, map);
+      choice.members[member]->apply_to(image, own, map);
     } else {
-      step.op->apply(random, map);
+      step.op->apply_to(image, random, map);
     }
     check_window(map.x);
     check_window(map.y);

@@ -21,6 +21,21 @@ struct ImageSize {
   friend bool operator==(const ImageSize&, const ImageSize&) = default;
 };
 
+/// The box of an object, in pixels of the image from its upper left corner.
+struct ObjectBox {
+  double left = 0, top = 0, right = 0, bottom = 0;
+};
+
+/// The image that operators of geometry are drawn for.
+struct SeenImage {
+  SeenImage(ImageSize own_size) : size(own_size), as_large_as(own_size) {}
+  SeenImage(int width, int height) : SeenImage(ImageSize{width, height}) {}
+
+  ImageSize size;         // upright
+  ImageSize as_large_as;  // what it is taken for, and resized to: an image that it belongs to may be larger
+  std::span<const ObjectBox> boxes{};  // of its objects, where operators look at them
+};
+
 /// No operator of a chain may make a longer side, whatever later ones cut off again: sums of sides never overflow.
 constexpr int kChainSideMax = 1'000'000;
 
@@ -37,6 +52,9 @@ class GeometryOperator {
   /// Draws what is random and changes the map. Throws kUsage when the image cannot be treated so (a crop larger than
   /// it).
   virtual void apply(Random& random, SamplingMap& map) const = 0;
+  /// The same for operators that look at the objects of the image, as few do.
+  virtual void apply_to(const SeenImage& /*image*/, Random& random, SamplingMap& map) const { apply(random, map); }
+  virtual bool looks_at_boxes() const { return false; }
 
   /// What it does to a chain's padding, whatever the image.
   enum class Padding : std::uint8_t { kKeeps, kAdds, kMayCutOff, kCannotBear, kAddsButCannotBear };
@@ -65,7 +83,7 @@ struct SampleDraw {
 class Geometry {
  public:
   /// `stream` names the operator's random numbers (random_stream). Throws kUsage for a resize of what is surely padded,
-  /// and for a second operator that chooses for whole batches.
+  /// for a second operator that chooses for whole batches, and for one that looks at boxes after split().
   void append(std::unique_ptr<const GeometryOperator> op, std::uint64_t stream);
 
   /// Warps stand after the operators so far (ops/picture/source_warp.h). Once at most. Throws kUsage if what they would
@@ -73,11 +91,13 @@ class Geometry {
   void split();
 
   bool empty() const { return steps_.empty(); }
-  /// The map of one sample whose (upright) image has this size. Allocates nothing. Throws what the operators throw, and
-  /// kLimit past kChainSideMax.
-  SamplingMap draw(ImageSize image, const SampleDraw& sample) const;
+  /// Whether it has to be told the boxes of objects.
+  bool looks_at_boxes() const;
+  /// The map of one sample with this image. Allocates nothing. Throws what the operators throw, and kLimit past
+  /// kChainSideMax.
+  SamplingMap draw(const SeenImage& image, const SampleDraw& sample) const;
   /// The same of the operators before split(), and of those after it, for an image that was warped between.
-  SamplingMap draw_before_split(ImageSize image, const SampleDraw& sample) const;
+  SamplingMap draw_before_split(const SeenImage& image, const SampleDraw& sample) const;
   SamplingMap draw_after_split(ImageSize image, const SampleDraw& sample) const;
   /// The size of every output, or nullopt when it depends on the image. Where it differs from batch to batch, the
   /// smallest size that none of theirs exceeds. Throws kLimit past kChainSideMax.
@@ -92,12 +112,13 @@ class Geometry {
     std::unique_ptr<const GeometryOperator> op;
     std::uint64_t stream;
   };
-  SamplingMap draw_steps(std::span<const Step> steps, ImageSize image, const SampleDraw& sample) const;
+  SamplingMap draw_steps(std::span<const Step> steps, const SeenImage& image, const SampleDraw& sample) const;
   std::size_t chosen_member(const SampleDraw& sample) const;
   std::optional<ImageSize> size_with(std::size_t member) const;
 
   std::vector<Step> steps_;
   std::size_t split_ = 0;
+  bool is_split_ = false;
   std::optional<std::size_t> choice_;  // the step that chooses for whole batches
   bool padded_ = false;                // by an operator after which none crops
 };

@@ -26,11 +26,19 @@ class GeometryCombination final : public GeometryOperator {
   }
 
   void apply(Random& random, SamplingMap& map) const override {
+    apply_to(ImageSize{map.width(), map.height()}, random, map);
+  }
+
+  void apply_to(const SeenImage& image, Random& random, SamplingMap& map) const override {
     const Combination::Drawn drawn = combination_.draw(random);
     for (const std::uint8_t member : drawn.members()) {
       Random own = combination_.random_of(random, member);
-      members_[member]->apply(own, map);
+      members_[member]->apply_to(image, own, map);
     }
+  }
+
+  bool looks_at_boxes() const override {
+    return std::any_of(members_.begin(), members_.end(), [](const auto& member) { return member->looks_at_boxes(); });
   }
 
   Padding padding() const override { return padding_; }

@@ -243,6 +243,23 @@ TEST(Geometry, ScaleJitterOfAnImageThatFitsPadsOnTheRightAndBelow) {
   EXPECT_EQ(map.fill[1], 7);
 }
 
+TEST(Geometry, IsDrawnForTheImageThatItBelongsTo) {
+  const Geometry geometry = chain({sized("random_resized_crop", {64, 64}), {"random_flip", {}}});
+  for (std::uint64_t position = 0; position < 100; ++position) {
+    const SamplingMap large = geometry.draw({301, 199}, {1, 0, position});
+    SeenImage half(150, 100);
+    half.as_large_as = {301, 199};
+    const SamplingMap small = geometry.draw(half, {1, 0, position});
+    EXPECT_EQ(large.x.flip, small.x.flip);
+    for (const double part : {0.1, 0.5, 0.9}) {  // of the whole image
+      EXPECT_NEAR(large.x.output_at(part * 301), small.x.output_at(part * 150), 1e-9 * 301);
+      EXPECT_NEAR(large.y.output_at(part * 199), small.y.output_at(part * 100), 1e-9 * 199);
+    }
+  }
+  SeenImage same(301, 199);
+  EXPECT_EQ(geometry.draw(same, {}).x.clamp_begin, geometry.draw({301, 199}, {}).x.clamp_begin);
+}
+
 TEST(Geometry, ZoomOutAndScaleJitterCannotFollowPadding) {
   const OperatorCall pad{"pad", {{"padding", 1.0}}};
   for (const char* name : {"zoom_out", "scale_jitter"}) {

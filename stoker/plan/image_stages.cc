@@ -5,15 +5,20 @@
 
 namespace stoker {
 
-void ImageStages::begin(const ViewPlan& view, const CodedImage& image, const SampleDraw& draw, bool for_device) {
+ImageSize upright_size(const ImageFacts& facts, const DecodeOptions& options) {
+  const bool exchanged = turn_of(options.apply_orientation ? facts.orientation : Orientation{1}).transpose;
+  return exchanged ? ImageSize{facts.height, facts.width} : ImageSize{facts.width, facts.height};
+}
+
+void ImageStages::begin(const ViewPlan& view, const CodedImage& image, const SeenImage& seen, const SampleDraw& draw,
+                        bool for_device) {
   const DecodeOptions& options = view.image.decode;
   const ImageFacts& facts = image.facts;
   work_.program = &view.image;
   work_.image = &image;
   work_.orientation = options.apply_orientation ? facts.orientation : Orientation{1};
-  const bool sides_exchanged = turn_of(work_.orientation).transpose;
-  upright_ = sides_exchanged ? ImageSize{facts.height, facts.width} : ImageSize{facts.width, facts.height};
-  sampling_ = view.image.draw(upright_, draw);
+  upright_ = seen.size;
+  sampling_ = view.image.draw(seen, draw);
   if (!for_device) sampling_.shorten();
   work_.map = sampling_.map;
   work_.size = sampling_.size;

@@ -21,10 +21,12 @@ class ImageStages {
   /// `scratch` may be that of others and must outlive it.
   explicit ImageStages(StageScratch& scratch) : scratch_(scratch), rgb_(scratch), planar_(scratch) {}
 
-  /// Draws the random numbers and lays out the work. `view` and `image` must stay until the last stage is done.
-  /// `for_device`: a device may do the rest, for which what the stages put out has the same size for all images. Throws
-  /// kUsage for an image that the view's operators cannot treat, and kLimit for an output that is too large.
-  void begin(const ViewPlan& view, const CodedImage& image, const SampleDraw& draw, bool for_device);
+  /// Draws the random numbers and lays out the work. `view` and `image` must stay until the last stage is done; `seen`
+  /// is the image upright. `for_device`: a device may do the rest, for which what the stages put out has the same size
+  /// for all images. Throws kUsage for an image that the view's operators cannot treat, and kLimit for an output that
+  /// is too large.
+  void begin(const ViewPlan& view, const CodedImage& image, const SeenImage& seen, const SampleDraw& draw,
+             bool for_device);
 
   /// Until the next begin(): what each stage will put out,
   const StageOutputs& outputs() const { return outputs_; }
@@ -64,5 +66,8 @@ class ImageStages {
   EraseSteps erased_;
   StageOutputs outputs_;
 };
+
+/// Of an image as a view shows it.
+ImageSize upright_size(const ImageFacts& facts, const DecodeOptions& options);
 
 }  // namespace stoker

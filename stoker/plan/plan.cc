@@ -99,6 +99,7 @@ Plan::Plan(Recipe recipe) : recipe_(std::move(recipe)) {
 
 void Plan::compile(const View& view) {
   likes_.push_back(view.like);
+  draw_groups_.push_back(view.draw_group.empty() ? view.name : view.draw_group);
   ViewPlan plan;
   plan.name = view.name;
   if (view.field == "label") {

@@ -28,7 +28,7 @@
 namespace stoker {
 
 /// Goes up whenever the same recipe, seed and data would give other pixels or another order.
-constexpr int kSemanticsVersion = 4;
+constexpr int kSemanticsVersion = 5;
 
 /// What a view of images comes to.
 struct ImageProgram {
@@ -40,8 +40,8 @@ struct ImageProgram {
   EraseChain erase;
   TensorFormat format;
 
-  /// How a sample is made whose (upright) image has this size. Throws what Geometry::draw and SourceWarp::draw do.
-  WarpedSampling draw(ImageSize image, const SampleDraw& sample) const {
+  /// How a sample with this image is made. Throws what Geometry::draw and SourceWarp::draw do.
+  WarpedSampling draw(const SeenImage& image, const SampleDraw& sample) const {
     return source_warp.draw(geometry, image, sample);
   }
   /// What the stage of geometry makes of every image. The sizes of all must be the same.
@@ -67,18 +67,20 @@ enum class ViewKind : std::uint8_t {
 struct ViewPlan {
   std::string name;
   ViewKind kind = ViewKind::kImage;
-  int field = -1;         // which of Plan::fields() it reads; -1 for labels and shares
-  ImageProgram image;     // of kind kImage
-  MaskOptions mask;       // of kind kMask
-  ObjectOptions objects;  // of kinds kBoxes to kInstances
-  std::size_t boxes = 0;  // of these: the number of the view with the boxes,
-  int boxes_field = -1;   // and the field that this one reads
-  TextOptions text;       // of kind kText
-  TokenOptions tokens;    // of kind kTokens
-  std::size_t like = 0;   // of all that goes along with an image: the number of the view with it
-  JsonNumber number;      // of kind kNumber
-  OneHot one_hot;         // what a whole number becomes
-  GivenValue given;       // of kind kGiven
+  int field = -1;                            // which of Plan::fields() it reads; -1 for labels and shares
+  ImageProgram image;                        // of kind kImage
+  std::optional<std::size_t> looks_at{};     // and the view of the boxes that its geometry looks at
+  std::optional<std::size_t> as_large_as{};  // the image of which it shows the same part, if it is another field's
+  MaskOptions mask;                          // of kind kMask
+  ObjectOptions objects;                     // of kinds kBoxes to kInstances
+  std::size_t boxes = 0;                     // of these: the number of the view with the boxes,
+  int boxes_field = -1;                      // and the field that this one reads
+  TextOptions text;                          // of kind kText
+  TokenOptions tokens;                       // of kind kTokens
+  std::size_t like = 0;                      // of all that goes along with an image: the number of the view with it
+  JsonNumber number;                         // of kind kNumber
+  OneHot one_hot;                            // what a whole number becomes
+  GivenValue given;                          // of kind kGiven
 
   /// Of a view that is not an image.
   DType plain_type() const;
@@ -166,12 +168,14 @@ class Plan {
   void join();
   void join_to_image(std::size_t number);
   void join_to_boxes(std::size_t number);
+  void join_draw_group(std::size_t number);
+  void join_looks(std::size_t number);
   static OutputSpec output_of_size(const ViewPlan& view, ImageSize size);
   int field_number(const std::string& name);
 
   Recipe recipe_;
   std::vector<ViewPlan> views_;
-  std::vector<std::string> likes_;  // by view
+  std::vector<std::string> likes_, draw_groups_;  // by view, as the recipe has them
   std::size_t output_count_ = 0;
   std::vector<FunctionPlan> functions_;
   MixProgram mixing_;

@@ -53,6 +53,7 @@ void Plan::compile_views() {
     view.given = given;
     views_.push_back(std::move(view));
     likes_.emplace_back();
+    draw_groups_.emplace_back();
     placed.push_back(&given);
   };
   for (const View& view : recipe_.views()) {
@@ -88,6 +89,8 @@ void Plan::compile_outputs_of_mixing() {
   for (ViewPlan& view : views_) {
     if (view.like >= output_count_) view.like += added;
     if (view.boxes >= output_count_) view.boxes += added;
+    if (view.looks_at && *view.looks_at >= output_count_) *view.looks_at += added;
+    if (view.as_large_as && *view.as_large_as >= output_count_) *view.as_large_as += added;
   }
   output_count_ += added;
 }

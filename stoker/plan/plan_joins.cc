@@ -1,4 +1,4 @@
-// What the views of a recipe belong to: the images that others go along with, boxes.
+// What the views of a recipe belong to: the images that others go along with, boxes, draw groups.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -25,6 +25,43 @@ void Plan::join() {
   for (ViewPlan& view : views_) {
     if (view.has_objects()) view.objects.boxes = views_[view.boxes].objects.boxes;
   }
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    if (views_[i].kind == ViewKind::kImage) join_draw_group(i);
+  }
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    if (views_[i].kind == ViewKind::kImage && views_[i].image.geometry.looks_at_boxes()) join_looks(i);
+  }
+}
+
+/// Images of one group show the same part of what they show, even where they are not of one size: that of the view
+/// which the group is named after, else of its first one, is what is drawn for.
+void Plan::join_draw_group(std::size_t number) {
+  std::optional<std::size_t> first;
+  for (std::size_t other = 0; other < views_.size(); ++other) {
+    if (views_[other].kind != ViewKind::kImage || draw_groups_[other] != draw_groups_[number]) continue;
+    if (!first || views_[other].name == draw_groups_[number]) first = other;
+  }
+  if (views_[*first].field != views_[number].field) views_[number].as_large_as = first;
+}
+
+/// The boxes of its own image; else, of an image that it is as large as.
+void Plan::join_looks(std::size_t number) {
+  ViewPlan& view = views_[number];
+  const int group_field = views_[view.as_large_as.value_or(number)].field;
+  const auto distance = [&](const ViewPlan& boxes) {
+    const int field = views_[boxes.like].field;
+    return boxes.like == number ? 0 : field == view.field ? 1 : field == group_field ? 2 : 3;
+  };
+  int least = 3;
+  for (std::size_t other = 0; other < views_.size(); ++other) {
+    if (views_[other].kind != ViewKind::kBoxes || distance(views_[other]) >= least) continue;
+    least = distance(views_[other]);
+    view.looks_at = other;
+  }
+  if (view.looks_at) return;
+  fail(ErrorKind::kUsage,
+       "view '{0}': iou_crop looks at the objects of the image: add a view with decode_boxes that is like = '{0}'",
+       view.name);
 }
 
 void Plan::join_to_image(std::size_t number) {

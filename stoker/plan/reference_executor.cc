@@ -171,9 +171,11 @@ Finished finish(const ImageProgram& program, const WarpedSampling& sampling, con
   return {sampling.size, run_pictures(program, sampling, draw, begin)};
 }
 
-Finished run_faithful(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SampleDraw& draw) {
+Finished run_faithful(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SeenImage& seen,
+                      const SampleDraw& draw) {
   const Picture image = decoded_image(program, encoded, limits);
-  const WarpedSampling sampling = program.draw({image.width, image.height}, draw);
+  assert((seen.size == ImageSize{image.width, image.height}));
+  const WarpedSampling sampling = program.draw(seen, draw);
   const Picture resized = run_geometry(program, image, sampling.map);
   return finish(program, sampling, draw,
                 [&](const ColorMap& color, TensorFormat format) { return finished(resized, color, format); });
@@ -192,11 +194,10 @@ PlainPlane transposed(const PlainPlane& plane) {
 }
 
 Finished run_planar(const ImageProgram& program, Bytes encoded, const std::vector<PlainPlane>& planes,
-                    const DecodeLimits& limits, const SampleDraw& draw) {
+                    const DecodeLimits& limits, const SeenImage& seen, const SampleDraw& draw) {
   const ImageFacts facts = AnyImageDecoder(limits).read_facts(encoded);
   const Turn turn = turn_of(program.decode.apply_orientation ? facts.orientation : Orientation{1});
-  const WarpedSampling sampling =
-      program.draw(turn.transpose ? ImageSize{facts.height, facts.width} : ImageSize{facts.width, facts.height}, draw);
+  const WarpedSampling sampling = program.draw(seen, draw);
   std::vector<PlainPlane> resized =
       reference_planar_geometry(planes, sampling.map.stored(turn, facts.width, facts.height));
   if (turn.transpose) {
@@ -225,32 +226,60 @@ void erase(const ImageProgram& program, const SampleDraw& draw, Finished& finish
   }
 }
 
-Finished run_unerased(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SampleDraw& draw) {
+Finished run_unerased(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SeenImage& seen,
+                      const SampleDraw& draw) {
   if (program.decode.mode == DecodeMode::kPlanar) {
     const std::vector<PlainPlane> planes = decode_plain_planes(encoded, limits);
-    if (!planes.empty()) return run_planar(program, encoded, planes, limits, draw);
+    if (!planes.empty()) return run_planar(program, encoded, planes, limits, seen, draw);
   }
-  return run_faithful(program, encoded, limits, draw);
+  return run_faithful(program, encoded, limits, seen, draw);
 }
 
-Finished run_image(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SampleDraw& draw) {
-  Finished finished = run_unerased(program, encoded, limits, draw);
+Finished run_image(const ImageProgram& program, Bytes encoded, const DecodeLimits& limits, const SeenImage& seen,
+                   const SampleDraw& draw) {
+  Finished finished = run_unerased(program, encoded, limits, seen, draw);
   erase(program, draw, finished);
   return finished;
 }
 
 }  // namespace
 
+// The size of a view's image as it is shown.
+ImageSize ReferenceExecutor::size_of(const ViewPlan& view, const SampleInput& sample) const {
+  const ImageFacts facts = AnyImageDecoder(limits_).read_facts(sample.fields[static_cast<std::size_t>(view.field)]);
+  const bool turned = turn_of(view.image.decode.apply_orientation ? facts.orientation : Orientation{1}).transpose;
+  return turned ? ImageSize{facts.height, facts.width} : ImageSize{facts.width, facts.height};
+}
+
+// What its geometry is drawn for; `boxes` are those that it looks at.
+SeenImage ReferenceExecutor::seen_image(const ViewPlan& view, const SampleInput& sample,
+                                        std::vector<ObjectBox>& boxes) const {
+  SeenImage seen = size_of(view, sample);
+  if (view.as_large_as) seen.as_large_as = size_of(plan_.views()[*view.as_large_as], sample);
+  if (view.looks_at) {
+    const ViewPlan& objects = plan_.views()[*view.looks_at];
+    const ImageSize theirs = size_of(plan_.views()[objects.like], sample);
+    std::vector<LabeledBox> found;
+    read_boxes(objects.objects.boxes, sample.fields[static_cast<std::size_t>(objects.field)], theirs, found);
+    const double across = static_cast<double>(seen.size.width) / theirs.width;
+    const double down = static_cast<double>(seen.size.height) / theirs.height;
+    for (const LabeledBox& box : found) {
+      boxes.push_back({box.left * across, box.top * down, box.right * across, box.bottom * down});
+    }
+    seen.boxes = boxes;
+  }
+  return seen;
+}
+
 void ReferenceExecutor::write_companion(const ViewPlan& view, const SampleInput& sample, std::size_t output,
                                         const OutputPlaces& place) const {
   const ViewPlan& like = plan_.views()[view.like];
-  const ImageFacts facts = AnyImageDecoder(limits_).read_facts(sample.fields[static_cast<std::size_t>(like.field)]);
-  const bool turned = turn_of(like.image.decode.apply_orientation ? facts.orientation : Orientation{1}).transpose;
-  const ImageSize image = turned ? ImageSize{facts.height, facts.width} : ImageSize{facts.width, facts.height};
-  const WarpedSampling sampling = like.image.draw(image, sample.draw);
+  std::vector<ObjectBox> looked_at;
+  const SeenImage seen = seen_image(like, sample, looked_at);
+  const WarpedSampling sampling = like.image.draw(seen, sample.draw);
   PictureSteps steps;
   like.image.picture.draw(sampling.size, sample.draw, steps, sampling.steps());
-  const ImageCourse course{.image = image, .map = sampling.map, .size = sampling.size, .steps = steps.all()};
+  const ImageCourse course{.image = seen.size, .map = sampling.map, .size = sampling.size, .steps = steps.all()};
   const Bytes encoded = sample.fields[static_cast<std::size_t>(view.field)];
   const auto place_of = [&](const Shape& shape) { return place(output, shape); };
   if (view.kind == ViewKind::kMask) {
@@ -285,7 +314,8 @@ void ReferenceExecutor::run(const SampleInput& sample, const OutputPlaces& outpu
       continue;
     }
     const Bytes encoded = sample.fields[static_cast<std::size_t>(view.field)];
-    const Finished finished = run_image(view.image, encoded, limits_, sample.draw);
+    std::vector<ObjectBox> looked_at;
+    const Finished finished = run_image(view.image, encoded, limits_, seen_image(view, sample, looked_at), sample.draw);
     const MutableBytes out = place(i, Plan::image_shape_of(view, finished.size));
     assert(finished.tensor.size() == out.size());
     std::copy(finished.tensor.begin(), finished.tensor.end(), out.begin());

@@ -15,6 +15,8 @@ class ReferenceExecutor final : public SampleExecutor {
   void run(const SampleInput& sample, const OutputPlaces& place) override;
 
  private:
+  ImageSize size_of(const ViewPlan& view, const SampleInput& sample) const;
+  SeenImage seen_image(const ViewPlan& view, const SampleInput& sample, std::vector<ObjectBox>& boxes) const;
   void write_companion(const ViewPlan& view, const SampleInput& sample, std::size_t output,
                        const OutputPlaces& place) const;
 

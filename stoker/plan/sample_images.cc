@@ -25,17 +25,43 @@ void SampleImages::begin(const SampleInput& sample, bool for_device) {
   for (CodedImage& image : images_) image.encoded = {};
   for (const std::size_t view : views_) {
     const ViewPlan& plan = plan_.views()[view];
-    const auto field = static_cast<std::size_t>(plan.field);
-    CodedImage& image = images_[field];
-    if (image.encoded.empty()) {
-      image.encoded = sample.fields[field];
-      image.entry_points = plan.field == sample.entry_points_of ? sample.entry_points : Bytes();
-      image.facts = decoder_.read_facts(image.encoded);
-      image.planes = planar_[field] ? decoder_.plane_sizes(image.encoded, image.facts) : Planes();
-    }
-    stages_[view].begin(plan, image, sample.draw, for_device && view < plan_.output_count());
+    const bool crosses = for_device && view < plan_.output_count();
+    stages_[view].begin(plan, header(plan, sample), seen_image(plan, sample), sample.draw, crosses);
   }
   share_decodes();
+}
+
+CodedImage& SampleImages::header(const ViewPlan& view, const SampleInput& sample) {
+  const auto field = static_cast<std::size_t>(view.field);
+  CodedImage& image = images_[field];
+  if (image.encoded.empty()) {
+    image.encoded = sample.fields[field];
+    image.entry_points = view.field == sample.entry_points_of ? sample.entry_points : Bytes();
+    image.facts = decoder_.read_facts(image.encoded);
+    image.planes = planar_[field] ? decoder_.plane_sizes(image.encoded, image.facts) : Planes();
+  }
+  return image;
+}
+
+// Boxes are those of the view's own image, or of the one that it is as large as.
+SeenImage SampleImages::seen_image(const ViewPlan& view, const SampleInput& sample) {
+  const auto size_of_image = [&](const ViewPlan& other) {
+    return upright_size(header(other, sample).facts, other.image.decode);
+  };
+  SeenImage seen = size_of_image(view);
+  if (view.as_large_as) seen.as_large_as = size_of_image(plan_.views()[*view.as_large_as]);
+  if (!view.looks_at) return seen;
+  const ViewPlan& boxes = plan_.views()[*view.looks_at];
+  const ImageSize theirs = size_of_image(plan_.views()[boxes.like]);
+  read_boxes(boxes.objects.boxes, sample.fields[static_cast<std::size_t>(boxes.field)], theirs, objects_);
+  const double across = static_cast<double>(seen.size.width) / theirs.width;
+  const double down = static_cast<double>(seen.size.height) / theirs.height;
+  boxes_.clear();
+  for (const LabeledBox& box : objects_) {
+    boxes_.push_back({box.left * across, box.top * down, box.right * across, box.bottom * down});
+  }
+  seen.boxes = boxes_;
+  return seen;
 }
 
 // Beginning with each view by itself, puts those two together that save the most work, until none do.

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "stoker/plan/box_reader.h"
 #include "stoker/plan/image_stages.h"
 #include "stoker/plan/sample_executor.h"
 
@@ -50,6 +51,8 @@ class SampleImages {
   PlaneDecodes plane_decodes() const { return decoder_.plane_decodes(); }
 
  private:
+  CodedImage& header(const ViewPlan& view, const SampleInput& sample);
+  SeenImage seen_image(const ViewPlan& view, const SampleInput& sample);
   std::uint64_t picture_memory(std::uint64_t (ImageStages::*of)() const) const;
   void share_decodes();
   void list_decodes();
@@ -57,10 +60,12 @@ class SampleImages {
   const Plan& plan_;
   AnyImageDecoder decoder_;
   StageScratch scratch_;
-  std::vector<std::size_t> views_;  // those of images
-  std::vector<bool> planar_;        // by field: whether a view asks for its planes
-  std::vector<CodedImage> images_;  // by field
-  std::deque<ImageStages> stages_;  // by view of the plan; they do not move
+  std::vector<std::size_t> views_;   // those of images
+  std::vector<bool> planar_;         // by field: whether a view asks for its planes
+  std::vector<CodedImage> images_;   // by field
+  std::deque<ImageStages> stages_;   // by view of the plan; they do not move
+  std::vector<LabeledBox> objects_;  // those that the geometry of a view looks at
+  std::vector<ObjectBox> boxes_;
 
   std::vector<std::size_t> first_;    // by view: the first of those that share its decode
   std::vector<Rect> windows_;         // by view; of a first view: that of all

@@ -190,7 +190,7 @@ PictureStep SourceWarp::step_of(const PlaneMap& source) const {
   return step;
 }
 
-WarpedSampling SourceWarp::draw(const Geometry& geometry, ImageSize image, const SampleDraw& sample) const {
+WarpedSampling SourceWarp::draw(const Geometry& geometry, const SeenImage& image, const SampleDraw& sample) const {
   if (empty()) return unwarped(geometry.draw(image, sample));
   SamplingMap map = geometry.draw_before_split(image, sample);
   const ImageSize between = {map.width(), map.height()};

@@ -39,7 +39,7 @@ class SourceWarp {
   /// The canvas of outputs of this size; without warps the output itself. Throws kLimit if it is too large.
   ImageSize canvas(ImageSize output) const;
   /// `geometry` is split where the warps stand. Throws what its operators throw, and kLimit for too large a canvas.
-  WarpedSampling draw(const Geometry& geometry, ImageSize image, const SampleDraw& sample) const;
+  WarpedSampling draw(const Geometry& geometry, const SeenImage& image, const SampleDraw& sample) const;
 
  private:
   void add_look(const OperatorCall& call);

@@ -24,7 +24,9 @@ bool holds_pixels(const SampleField& field, const ImageFacts& facts) {
 
 RawWindows::RawWindows(const Plan& plan) : plan_(&plan), images_alone_(plan.fields().size(), true) {
   for (const ViewPlan& view : plan.views()) {
-    if (view.kind != ViewKind::kImage && view.field >= 0) images_alone_[static_cast<std::size_t>(view.field)] = false;
+    // What is drawn depends on more than this image, or others read more of the field.
+    const bool is_alone = view.kind == ViewKind::kImage && !view.as_large_as && !view.looks_at;
+    if (!is_alone && view.field >= 0) images_alone_[static_cast<std::size_t>(view.field)] = false;
   }
 }
 
