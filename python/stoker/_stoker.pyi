@@ -104,6 +104,29 @@ class _Operators(Protocol[_Made]):
         scale: Sequence[float] = (0.1, 2),
         filter: str = "bilinear",
         fill: int | Sequence[int] = 0,
+        fit: str = "inside",
+    ) -> _Made: ...
+    def letterbox(
+        self,
+        size: int | Sequence[int],
+        place: str = "center",
+        enlarge: bool = True,
+        filter: str = "bilinear",
+        fill: int | Sequence[int] = 0,
+    ) -> _Made: ...
+    def iou_crop(
+        self,
+        size: int | Sequence[int],
+        min_scale: float = 0.3,
+        max_scale: float = 1,
+        min_aspect_ratio: float = 0.5,
+        max_aspect_ratio: float = 2,
+        sampler_options: float | Sequence[float] = (0, 0.1, 0.3, 0.5, 0.7, 0.9, 1),
+        trials: int = 40,
+        side_range: Sequence[float] = (1, 1),
+        zoom_p: float = 0.5,
+        filter: str = "bilinear",
+        fill: int | Sequence[int] = 0,
     ) -> _Made: ...
     def brightness(self, factor: float | Sequence[float]) -> _Made: ...
     def contrast(self, factor: float | Sequence[float]) -> _Made: ...
@@ -303,6 +326,7 @@ class _Operators(Protocol[_Made]):
         crowds: str = "drop",
         most: int = 256,
         names: str = "voc",
+        middle_seen: bool = False,
     ) -> _Made: ...
     def box_labels(self) -> _Made: ...
     def decode_keypoints(self, points: int = 17, flip_pairs: str = "coco", fractions: bool = False) -> _Made: ...

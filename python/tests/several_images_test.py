@@ -111,6 +111,16 @@ def test_the_group_is_drawn_for_the_view_that_it_is_named_after():
         assert np.abs(out["after"].astype(int) - out["image"]).mean() < 3
 
 
+def test_objects_of_the_first_image_are_looked_at_for_the_second():
+    text = b'[{"bbox": [200, 150, 30, 20], "category_id": 1}]'
+    recipe = with_right(stoker.recipe(), lambda r: r.iou_crop(64, sampler_options=[0.1], trials=1000))
+    recipe = recipe.view("boxes", field="json").like("image").decode_boxes("coco")
+    for position in range(10):
+        for reference in (False, True):
+            out = recipe.apply(pair(right=(120, 90)) | {"json": text}, seed=1, position=position, reference=reference)
+            assert np.abs(out["image"].astype(int) - out["right"]).mean() < 3
+
+
 @pytest.mark.parametrize("index", [None, 0, 3])
 def test_batches_hold_pairs(tmp_path, index):
     """Half of the samples have a smaller second image."""

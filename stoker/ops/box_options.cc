@@ -36,6 +36,7 @@ BoxOptions box_options_of(const OperatorCall& call) {
   options.fractions = call.flag("fractions");
   options.size_min = call.number("min_size");
   options.visible_min = call.number("min_visible");
+  options.middle_seen = call.flag("middle_seen");
   options.keeps_crowds = call.text("crowds") == "keep";
   options.most = call.integer("most");
   if (options.source == Source::kVoc) options.names = class_names(names == "voc" ? kVocNames : std::string_view(names));

@@ -22,6 +22,7 @@ struct BoxOptions {
   bool fractions = false;            // of the output's size
   double size_min = 1;               // pixels of the output, of each side
   double visible_min = 0;            // share of a box's area
+  bool middle_seen = false;          // of boxes that are kept
   bool keeps_crowds = false;         // boxes of groups, and those that are marked difficult
   int most = 0;                      // in a sample
   std::vector<std::string> names{};  // of the classes, where they are written as names

@@ -135,6 +135,8 @@ std::unique_ptr<GeometryOperator> make_random_flip(const OperatorCall& call);
 std::unique_ptr<GeometryOperator> make_pad(const OperatorCall& call);
 std::unique_ptr<GeometryOperator> make_zoom_out(const OperatorCall& call);
 std::unique_ptr<GeometryOperator> make_scale_jitter(const OperatorCall& call);
+std::unique_ptr<GeometryOperator> make_letterbox(const OperatorCall& call);
+std::unique_ptr<GeometryOperator> make_iou_crop(const OperatorCall& call);
 
 /// A `size` argument: one number means a square, two mean [height, width].
 ImageSize size_argument(const OperatorCall& call);

@@ -243,6 +243,32 @@ TEST(Geometry, ScaleJitterOfAnImageThatFitsPadsOnTheRightAndBelow) {
   EXPECT_EQ(map.fill[1], 7);
 }
 
+TEST(Geometry, ScaleJitterMayBeginWithAnImageThatCovers) {
+  const OperatorCall call{"scale_jitter",
+                          {{"size", 100.0}, {"scale", Numbers{0.5, 0.5}}, {"fit", std::string("cover")}}};
+  const SamplingMap map = chain({call}).draw({80, 40}, {});
+  EXPECT_EQ(map.x.target, 100) << "its short side is half of the output's";
+  EXPECT_EQ(map.y.target, 50);
+}
+
+TEST(Geometry, LetterboxShowsTheWholeImage) {
+  const auto place = [](ImageSize image, std::vector<std::pair<std::string, Value>> args) {
+    OperatorCall call = sized("letterbox", {60, 100});
+    call.args.insert(call.args.end(), args.begin(), args.end());
+    const SamplingMap map = chain({call}).draw(image, {});
+    EXPECT_EQ(map.width(), 100);
+    EXPECT_EQ(map.height(), 60);
+    return std::array{-map.x.window_begin, -map.y.window_begin, map.x.target, map.y.target};
+  };
+  EXPECT_EQ(place({200, 100}, {}), (std::array{0, 5, 100, 50}));
+  EXPECT_EQ(place({100, 201}, {}), (std::array{35, 0, 30, 60}));
+  EXPECT_EQ(place({33, 60}, {}), (std::array{33, 0, 33, 60})) << "of an odd rest more is on the right";
+  EXPECT_EQ(place({200, 100}, {{"place", std::string("top_left")}}), (std::array{0, 0, 100, 50}));
+  EXPECT_EQ(place({20, 10}, {}), (std::array{0, 5, 100, 50}));
+  EXPECT_EQ(place({20, 10}, {{"enlarge", false}}), (std::array{40, 25, 20, 10}));
+  EXPECT_EQ(place({60'000, 1}, {}), (std::array{0, 29, 100, 1}));
+}
+
 TEST(Geometry, IsDrawnForTheImageThatItBelongsTo) {
   const Geometry geometry = chain({sized("random_resized_crop", {64, 64}), {"random_flip", {}}});
   for (std::uint64_t position = 0; position < 100; ++position) {
@@ -260,9 +286,9 @@ TEST(Geometry, IsDrawnForTheImageThatItBelongsTo) {
   EXPECT_EQ(geometry.draw(same, {}).x.clamp_begin, geometry.draw({301, 199}, {}).x.clamp_begin);
 }
 
-TEST(Geometry, ZoomOutAndScaleJitterCannotFollowPadding) {
+TEST(Geometry, OperatorsThatResizeAndPadCannotFollowPadding) {
   const OperatorCall pad{"pad", {{"padding", 1.0}}};
-  for (const char* name : {"zoom_out", "scale_jitter"}) {
+  for (const char* name : {"zoom_out", "scale_jitter", "letterbox"}) {
     EXPECT_THROW(chain({pad, sized(name, {8})}), Error);
     EXPECT_THROW(chain({sized(name, {8}), sized("resize", {4})}), Error);
     EXPECT_NO_THROW(chain({sized(name, {8}), sized("center_crop", {4}), sized("resize", {4})}));

@@ -62,6 +62,10 @@ constexpr ArgSpec kDecodeBoxesArgs[] = {
      .min = 1,
      .max = 65'536},
     text_arg("names", "of the classes in the XML, with commas: the first one is class 0; voc: Pascal's 20", "", "voc"),
+    {.name = "middle_seen",
+     .type = ArgType::kFlag,
+     .doc = "boxes whose middle is cut off are left out, as for SSD",
+     .numbers = {0}},
 };
 constexpr ArgSpec kDecodeKeypointsArgs[] = {
     {.name = "points",
@@ -202,7 +206,54 @@ constexpr ArgSpec kScaleJitterArgs[] = {size_arg("a square's side, or [height, w
                                          .max = 10,
                                          .counts = kCountTwo},
                                         filter_arg(),
-                                        fill_arg()};
+                                        fill_arg(),
+                                        text_arg("fit",
+                                                 "at scale 1, inside: the image is as large as fits into the output; "
+                                                 "cover: as small as covers it",
+                                                 "inside|cover", "inside")};
+constexpr ArgSpec kLetterboxArgs[] = {
+    size_arg("a square's side, or [height, width]"),
+    text_arg("place", "where the image is put", "center|top_left", "center"),
+    {.name = "enlarge", .type = ArgType::kFlag, .doc = "whether small images become larger", .numbers = {1}},
+    filter_arg(),
+    fill_arg()};
+constexpr ArgSpec chance_arg(std::string_view name, std::string_view doc, double by_default) {
+  return {.name = name, .type = ArgType::kNumber, .doc = doc, .numbers = {by_default}, .min = 0, .max = 1};
+}
+constexpr ArgSpec share_arg(std::string_view name, std::string_view doc, double by_default, double max) {
+  return {.name = name, .type = ArgType::kNumber, .doc = doc, .numbers = {by_default}, .min = 1e-3, .max = max};
+}
+constexpr ArgSpec kIouCropArgs[] = {
+    size_arg("a square's side, or [height, width]"),
+    share_arg("min_scale", "least width and height, in those of the image", 0.3, 1),
+    share_arg("max_scale", "largest width and height", 1, 1),
+    share_arg("min_aspect_ratio", "least width / height", 0.5, 1e3),
+    share_arg("max_aspect_ratio", "largest width / height", 2, 1e3),
+    {.name = "sampler_options",
+     .type = ArgType::kNumbers,
+     .doc = "of which one is drawn: the least intersection over union with an object; from 1 on, all is shown",
+     .numbers = {0, 0.1, 0.3, 0.5, 0.7, 0.9, 1},
+     .count = 7,
+     .min = 0,
+     .max = 10,
+     .counts = ~kCountNone},
+    {.name = "trials",
+     .type = ArgType::kInteger,
+     .doc = "parts that are tried before another one is drawn of sampler_options",
+     .numbers = {40},
+     .min = 1,
+     .max = 1000},
+    {.name = "side_range",
+     .type = ArgType::kNumbers,
+     .doc = "least and largest side of a canvas on which the image is put first, in sides of the image; 1: none",
+     .numbers = {1, 1},
+     .count = 2,
+     .min = 1,
+     .max = 1000,
+     .counts = kCountTwo},
+    chance_arg("zoom_p", "probability of the canvas", 0.5),
+    filter_arg(),
+    fill_arg()};
 constexpr ArgSpec kNormalizeArgs[] = {
     text_arg("preset", "preset mean, std and scale of a data set", "none|imagenet|cifar10|unit", "none"),
     {.name = "mean",
@@ -305,9 +356,6 @@ constexpr ArgSpec kOneHotArgs[] = {{.name = "classes",
                                     .min = 0,
                                     .max = 1}};
 
-constexpr ArgSpec chance_arg(std::string_view name, std::string_view doc, double by_default) {
-  return {.name = name, .type = ArgType::kNumber, .doc = doc, .numbers = {by_default}, .min = 0, .max = 1};
-}
 constexpr ArgSpec alpha_arg(std::string_view name, std::string_view doc, double by_default) {
   return {.name = name, .type = ArgType::kNumber, .doc = doc, .numbers = {by_default}, .min = 1e-3, .max = 1e3};
 }
@@ -382,6 +430,10 @@ constexpr OperatorSpec kBeforePictures[] = {
      "size = 160, side_range = [1.5, 1.5], p = 1 | size = 160, side_range = [3, 3], p = 1"},
     {"scale_jitter", "resizes at random, and crops or pads to a given size", &make_scale_jitter, kScaleJitterArgs,
      "size = 160, scale = [0.3, 0.6] | size = 160, scale = [1, 1.5] | size = 160, scale = [2, 3]"},
+    {"letterbox", "resizes to what fits into the output, amid one colour", &make_letterbox, kLetterboxArgs,
+     "size = [60, 160] | size = [160, 60], fill = 114 | size = [160, 60], place = 'top_left'"},
+    {"iou_crop", "crops a random part that holds enough of one of the objects, and resizes it", &make_iou_crop,
+     kIouCropArgs},
 };
 
 constexpr OperatorSpec kAfterPictures[] = {

@@ -37,7 +37,7 @@ struct ArgSpec {
   bool required = false;
   // The default, by type.
   std::string_view text{};
-  std::array<double, 4> numbers{};
+  std::array<double, 8> numbers{};
   int count = 1;  // how many of `numbers`
   // Limits: of each number, of how many numbers (bit n set: n numbers are permitted), and the permitted texts. Of
   // operators: of how many there may be.

@@ -16,16 +16,17 @@ class ScaleJitter final : public GeometryOperator {
       : size_(size_argument(call)),
         scale_min_(call.numbers("scale")[0]),
         scale_max_(call.numbers("scale")[1]),
+        covers_(call.text("fit") == "cover"),
         filter_(parse_filter(call.text("filter"))),
         fill_(fill_argument(call)) {
     if (scale_min_ > scale_max_) fail(ErrorKind::kUsage, "scale must be given as [least, largest]");
   }
 
   void apply(Random& random, SamplingMap& map) const override {
-    // At scale 1 the image is as large as fits into the output.
-    const double fitting =
-        std::min(static_cast<double>(size_.width) / map.width(), static_cast<double>(size_.height) / map.height());
-    const double scale = fitting * random.uniform(scale_min_, scale_max_);
+    // At scale 1 the image is as large as fits into the output, or as small as covers it.
+    const auto [inside, covering] =
+        std::minmax({static_cast<double>(size_.width) / map.width(), static_cast<double>(size_.height) / map.height()});
+    const double scale = (covers_ ? covering : inside) * random.uniform(scale_min_, scale_max_);
     const int width = scaled(map.width(), scale), height = scaled(map.height(), scale);
     const int x = place(random, width - size_.width), y = place(random, height - size_.height);
     map.resize(width, height, filter_);
@@ -44,6 +45,7 @@ class ScaleJitter final : public GeometryOperator {
 
   ImageSize size_;
   double scale_min_, scale_max_;
+  bool covers_;
   Filter filter_;
   std::array<std::uint8_t, 3> fill_;
 };

@@ -51,6 +51,7 @@ LabeledBox moved(const LabeledBox& box, const PlaneMap& to_output) {
 }  // namespace
 
 const std::vector<LabeledBox>& BoxStage::run(const BoxOptions& options, Bytes text, const ImageCourse& course) {
+  middle_seen_ = options.middle_seen;
   read_boxes(options, text, course.image, boxes_, options.with_details ? &details_ : nullptr);
   courses_.clear();
   for (const LabeledBox& box : boxes_) courses_.push_back({box});
@@ -88,6 +89,11 @@ void BoxStage::show(const SamplingMap& map) {
 void BoxStage::clip(double left, double top, double right, double bottom) {
   for (auto& [box, visible] : courses_) {
     if (is_empty(box)) continue;
+    const double x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
+    if (middle_seen_ && !(x >= left && x < right && y >= top && y < bottom)) {
+      box = nothing_of(box);
+      continue;
+    }
     const double area = box.width() * box.height();
     box.left = std::max(box.left, left);
     box.top = std::max(box.top, top);

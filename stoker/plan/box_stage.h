@@ -28,6 +28,7 @@ class BoxStage {
     LabeledBox box;
     double visible = 1;  // share of its area
   };
+  bool middle_seen_ = false;
   std::vector<LabeledBox> boxes_;
   std::vector<ObjectDetails> details_;
   std::vector<Course> courses_;

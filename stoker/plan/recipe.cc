@@ -289,10 +289,41 @@ Recipe& Recipe::zoom_out(int size, std::vector<double> side_range, double p, std
                {"fill", std::move(fill)}}});
 }
 
-Recipe& Recipe::scale_jitter(int size, std::vector<double> scale, std::string_view filter, std::vector<double> fill) {
-  return add(
-      {"scale_jitter",
-       {{"size", double(size)}, {"scale", std::move(scale)}, {"filter", owned(filter)}, {"fill", std::move(fill)}}});
+Recipe& Recipe::scale_jitter(int size, std::vector<double> scale, std::string_view filter, std::vector<double> fill,
+                             std::string_view fit) {
+  return add({"scale_jitter",
+              {{"size", double(size)},
+               {"scale", std::move(scale)},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)},
+               {"fit", owned(fit)}}});
+}
+
+Recipe& Recipe::letterbox(int size, std::string_view place, bool enlarge, std::string_view filter,
+                          std::vector<double> fill) {
+  return add({"letterbox",
+              {{"size", double(size)},
+               {"place", owned(place)},
+               {"enlarge", enlarge},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
+}
+
+Recipe& Recipe::iou_crop(int size, double min_scale, double max_scale, double min_aspect_ratio, double max_aspect_ratio,
+                         std::vector<double> sampler_options, int trials, std::vector<double> side_range, double zoom_p,
+                         std::string_view filter, std::vector<double> fill) {
+  return add({"iou_crop",
+              {{"size", double(size)},
+               {"min_scale", min_scale},
+               {"max_scale", max_scale},
+               {"min_aspect_ratio", min_aspect_ratio},
+               {"max_aspect_ratio", max_aspect_ratio},
+               {"sampler_options", std::move(sampler_options)},
+               {"trials", double(trials)},
+               {"side_range", std::move(side_range)},
+               {"zoom_p", zoom_p},
+               {"filter", owned(filter)},
+               {"fill", std::move(fill)}}});
 }
 
 Recipe& Recipe::normalize(std::string_view preset) { return add({"normalize", {{"preset", owned(preset)}}}); }
@@ -340,7 +371,8 @@ Recipe& Recipe::decode_mask(std::string_view codes, std::string_view classes, in
 }
 
 Recipe& Recipe::decode_boxes(std::string_view source, std::string_view form, bool fractions, double min_size,
-                             double min_visible, std::string_view crowds, int most, std::string_view names) {
+                             double min_visible, std::string_view crowds, int most, std::string_view names,
+                             bool middle_seen) {
   return add({"decode_boxes",
               {{"source", owned(source)},
                {"form", owned(form)},
@@ -349,7 +381,8 @@ Recipe& Recipe::decode_boxes(std::string_view source, std::string_view form, boo
                {"min_visible", min_visible},
                {"crowds", owned(crowds)},
                {"most", double(most)},
-               {"names", owned(names)}}});
+               {"names", owned(names)},
+               {"middle_seen", middle_seen}}});
 }
 
 Recipe& Recipe::box_labels() { return add({"box_labels", {}}); }

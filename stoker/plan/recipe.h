@@ -106,7 +106,13 @@ class Recipe {
   Recipe& zoom_out(int size, std::vector<double> side_range = {1, 4}, double p = 0.5,
                    std::string_view filter = "bilinear", std::vector<double> fill = {0});
   Recipe& scale_jitter(int size, std::vector<double> scale = {0.1, 2}, std::string_view filter = "bilinear",
-                       std::vector<double> fill = {0});
+                       std::vector<double> fill = {0}, std::string_view fit = "inside");
+  Recipe& letterbox(int size, std::string_view place = "center", bool enlarge = true,
+                    std::string_view filter = "bilinear", std::vector<double> fill = {0});
+  Recipe& iou_crop(int size, double min_scale = 0.3, double max_scale = 1, double min_aspect_ratio = 0.5,
+                   double max_aspect_ratio = 2, std::vector<double> sampler_options = {0, 0.1, 0.3, 0.5, 0.7, 0.9, 1},
+                   int trials = 40, std::vector<double> side_range = {1, 1}, double zoom_p = 0.5,
+                   std::string_view filter = "bilinear", std::vector<double> fill = {0});
   Recipe& brightness(std::vector<double> factor);
   Recipe& contrast(std::vector<double> factor);
   Recipe& saturation(std::vector<double> factor);
@@ -184,7 +190,7 @@ class Recipe {
                       std::string_view dtype = "u8");
   Recipe& decode_boxes(std::string_view source, std::string_view form = "xyxy", bool fractions = false,
                        double min_size = 1, double min_visible = 0, std::string_view crowds = "drop", int most = 256,
-                       std::string_view names = "voc");
+                       std::string_view names = "voc", bool middle_seen = false);
   Recipe& box_labels();
   Recipe& decode_keypoints(int points = 17, std::string_view flip_pairs = "coco", bool fractions = false);
   Recipe& decode_instances(std::string_view source = "shapes");

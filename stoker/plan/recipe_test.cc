@@ -37,9 +37,10 @@ Recipe small_chain() { return Recipe().decode().random_resized_crop(8); }
 
 TEST(Recipe, NamedOnesSurviveTheirTomlForm) {
   EXPECT_THAT(Recipe::names(),
-              ElementsAre("alexnet-caffe", "cifar-randaugment", "cifar-train", "deit3", "dino", "efficientnet",
-                          "imagenet-train", "imagenet-val", "mae", "mocov3", "records", "resnet50-v1", "resnet50-v2",
-                          "simclr", "timm-a1", "timm-a2", "timm-a3", "vit-b16"));
+              ElementsAre("alexnet-caffe", "cifar-randaugment", "cifar-train", "coco-val", "deeplab-train", "deit3",
+                          "dino", "efficientnet", "imagenet-train", "imagenet-val", "lsj", "mae", "mask2former-train",
+                          "mocov3", "records", "resnet50-v1", "resnet50-v2", "simclr", "ssd-train", "timm-a1",
+                          "timm-a2", "timm-a3", "vit-b16", "yolo-letterbox"));
   for (const std::string& name : Recipe::names()) {
     const Recipe recipe = Recipe::named(name);
     EXPECT_EQ(Recipe::from_toml(recipe.to_toml()), recipe) << name;
