@@ -40,7 +40,7 @@ std::unique_ptr<SampleFunction> open_function(const FunctionSpec& spec, std::vec
                                               std::stop_token stop) {
   if (!spec.library.empty() && !spec.is_isolated) return std::make_unique<LibraryFunction>(spec, taken.size());
   if (spec.home == FunctionHome::kProcess) {
-    return std::make_unique<PythonFunction>(spec, std::move(taken), std::move(stop));
+    return std::make_unique<PythonFunction>(spec, taken, std::move(stop));
   }
   const std::lock_guard lock(opener_mutex);
   if (!thread_opener()) {

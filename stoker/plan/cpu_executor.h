@@ -36,7 +36,7 @@ class CpuExecutor final : public SampleExecutor {
         functions_(plan, gate ? gate->stop() : std::stop_token()),
         items_(plan.views().size()) {}
 
-  void run(const SampleInput& sample, const OutputPlaces& place) override;
+  void run(const SampleInput& sample, const OutputPlaces& outputs) override;
   /// Only the stages before the batch's transfer index: fills a slot of it. May be called again for a slot, with
   /// another sample, when it has thrown.
   void run(const SampleInput& sample, DeviceBatch& batch, int slot);

@@ -181,7 +181,7 @@ Shape shape_of(const toml::node& node, std::string_view name) {
 
 GivenValue given_of(const toml::node& node) {
   const toml::table* const table = node.as_table();
-  if (!table) refuse(node, "an output is written { name = \"image\", dtype = \"u8\", shape = [224, 224, 3] }");
+  if (!table) refuse(node, R"(an output is written { name = "image", dtype = "u8", shape = [224, 224, 3] })");
   check_keys(*table, {"name", "dtype", "shape", "most"});
   GivenValue given{text_of(needed(*table, "name", "an output"), "name")};
   const toml::node& dtype = needed(*table, "dtype", "an output");
@@ -261,7 +261,7 @@ std::string toml_text(const OperatorCall& call, int indent) {
 
 std::string toml_text(const GivenValue& given) {
   const std::span<const std::int64_t> extents = given.shape.extents().subspan(given.is_ragged ? 1 : 0);
-  std::string text = fmt::format("{{ name = \"{}\", dtype = \"{}\", shape = [{}]", given.name, to_string(given.dtype),
+  std::string text = fmt::format(R"({{ name = "{}", dtype = "{}", shape = [{}])", given.name, to_string(given.dtype),
                                  fmt::join(extents, ", "));
   if (given.is_ragged) text += fmt::format(", most = {}", given.shape[0]);
   return text + " }";

@@ -12,7 +12,7 @@ class ReferenceExecutor final : public SampleExecutor {
   explicit ReferenceExecutor(const Plan& plan, DecodeLimits limits = {})
       : SampleExecutor(plan), limits_(limits), functions_(plan) {}
 
-  void run(const SampleInput& sample, const OutputPlaces& place) override;
+  void run(const SampleInput& sample, const OutputPlaces& outputs) override;
 
  private:
   ImageSize size_of(const ViewPlan& view, const SampleInput& sample) const;

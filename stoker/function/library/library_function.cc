@@ -34,7 +34,7 @@ StokerFunction* find_in_library(const FunctionSpec& spec) {
   return reinterpret_cast<StokerFunction*>(found);
 }
 
-StokerValues values_of(std::uint8_t* data, DType dtype, const Shape& shape) {
+StokerValues values_of(void* data, DType dtype, const Shape& shape) {
   StokerValues values{data, static_cast<std::uint32_t>(dtype), static_cast<std::uint32_t>(shape.rank()), {}};
   std::copy(shape.extents().begin(), shape.extents().end(), values.shape);
   return values;

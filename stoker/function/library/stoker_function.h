@@ -29,26 +29,26 @@ enum {
 };
 
 // Contiguous, row-major.
-typedef struct StokerValues {
+typedef struct StokerValues {  // NOLINT(modernize-use-using): it may be C
   void* data;
   uint32_t dtype;
   uint32_t rank;
   int64_t shape[STOKER_FUNCTION_RANK_MAX];
 } StokerValues;
 
-typedef struct StokerFunctionCall {
-  uint32_t version;  // STOKER_FUNCTION_VERSION of the caller
+typedef struct StokerFunctionCall {  // NOLINT(modernize-use-using)
+  uint32_t version;                  // STOKER_FUNCTION_VERSION of the caller
   uint32_t taken_count, given_count;
   const StokerValues* taken;  // not to be written
-  StokerValues*
-      given;  // to be written; of one with rows of any number, shape[0] is how many fit, and then how many it has
+  // To be written; of one with rows of any number, shape[0] is how many fit, and then how many it has.
+  StokerValues* given;
   uint32_t seed[4];       // of the sample: all random numbers come from these
   const char* arguments;  // JSON: what the recipe says
   char* error;            // room for STOKER_FUNCTION_ERROR_MAX bytes: why it returned another number than 0
 } StokerFunctionCall;
 
 // What is exported under the function's name. 0: everything that is given was written.
-typedef int StokerFunction(StokerFunctionCall* call);
+typedef int StokerFunction(StokerFunctionCall* call);  // NOLINT(modernize-use-using)
 
 #ifdef __cplusplus
 
@@ -169,11 +169,13 @@ int run(StokerFunctionCall* call, Body body) noexcept {
 }  // namespace stoker_function
 
 // Defines and exports a function; its body follows.
+// NOLINTBEGIN(bugprone-macro-parentheses): the second argument names a parameter
 #define STOKER_FUNCTION(name, call)                                                      \
   static void stoker_function_body_##name(stoker_function::Call call);                   \
   extern "C" __attribute__((visibility("default"))) int name(StokerFunctionCall* call) { \
     return stoker_function::run(call, stoker_function_body_##name);                      \
   }                                                                                      \
   static void stoker_function_body_##name(stoker_function::Call call)
+// NOLINTEND(bugprone-macro-parentheses)
 
 #endif  // __cplusplus

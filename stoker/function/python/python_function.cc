@@ -54,8 +54,8 @@ Json introduction(const FunctionSpec& spec, const std::vector<std::string>& kind
 
 }  // namespace
 
-PythonFunction::PythonFunction(const FunctionSpec& spec, std::vector<ValueKind> taken, std::stop_token stop)
-    : spec_(spec), stop_(std::move(stop)), room_("stoker-function") {
+PythonFunction::PythonFunction(FunctionSpec spec, const std::vector<ValueKind>& taken, std::stop_token stop)
+    : spec_(std::move(spec)), stop_(std::move(stop)), room_("stoker-function") {
   for (const ValueKind kind : taken) taken_.push_back({kind});
   for (const GivenValue& given : spec_.gives) {
     given_begin_.push_back(given_end_);

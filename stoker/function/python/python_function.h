@@ -16,7 +16,7 @@ namespace stoker {
 
 class PythonFunction final : public SampleFunction {
  public:
-  PythonFunction(const FunctionSpec& spec, std::vector<ValueKind> taken, std::stop_token stop);
+  PythonFunction(FunctionSpec spec, const std::vector<ValueKind>& taken, std::stop_token stop);
 
   void begin() override { end_ = 0; }
   MutableBytes take(std::size_t taken, DType dtype, const Shape& shape) override;

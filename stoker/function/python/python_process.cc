@@ -23,8 +23,6 @@
 #include "stoker/function/python/host_source.h"
 #include "stoker/function/python/python_home.h"
 
-extern char** environ;
-
 namespace stoker {
 namespace {
 
@@ -57,6 +55,7 @@ std::vector<std::string> variables_of_process() {
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   return pointers;
