@@ -3,6 +3,7 @@
 #include "stoker/ops/erase/erase_operator.h"
 #include "stoker/ops/operator_arguments.h"
 #include "stoker/ops/picture/picture_makers.h"
+#include "stoker/ops/token_arguments.h"
 
 namespace stoker {
 namespace {
@@ -104,40 +105,6 @@ constexpr ArgSpec kDecodeTextArgs[] = {
      .doc = "of a text in JSON, or a JSON pointer to one, as in /captions/0; empty: the field is the text"},
     kMostBytesArg,
     longer_arg()};
-constexpr double kTokensMax = 1 << 24, kTokenMax = 2147483647;
-constexpr ArgSpec kDecodeTokensArgs[] = {
-    {.name = "length",
-     .type = ArgType::kInteger,
-     .doc = "places of a sequence",
-     .required = true,
-     .min = 1,
-     .max = kTokensMax},
-    {.name = "part",
-     .type = ArgType::kText,
-     .doc =
-         "what is wanted of each place: its token, the one after it, its place in its document, the document's number",
-     .text = "inputs",
-     .choices = "inputs|targets|positions|documents"},
-    {.name = "type",
-     .type = ArgType::kText,
-     .doc = "how tokens are stored, such as u16; empty: as the field's name ends"},
-    {.name = "eod",
-     .type = ArgType::kInteger,
-     .doc = "the token that ends a document; -1: none does",
-     .numbers = {-1},
-     .min = -1,
-     .max = kTokenMax},
-    {.name = "pad",
-     .type = ArgType::kInteger,
-     .doc = "the token after the end of a sample that is shorter; targets are -100 there",
-     .numbers = {0},
-     .min = 0,
-     .max = kTokenMax},
-    {.name = "longer",
-     .type = ArgType::kText,
-     .doc = "a sample that is longer is bad; or its beginning is taken, or any part of it",
-     .text = "refuse",
-     .choices = "refuse|cut|random"}};
 constexpr ArgSpec kResizeArgs[] = {size_arg("the short side's length, or [height, width]"), filter_arg()};
 constexpr ArgSpec kCropArgs[] = {integer_arg("x", "left column", 0), integer_arg("y", "top row", 0),
                                  integer_arg("width", "columns", 1), integer_arg("height", "rows", 1)};

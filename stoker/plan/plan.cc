@@ -398,6 +398,9 @@ std::vector<OutputSpec> Plan::outputs() const {
     }
     if (view.is_plain()) {
       outputs.push_back(output_of(view, number_shape_of(view)));
+      if (view.kind == ViewKind::kTokens && view.tokens.part == TokenPart::kTargets) {
+        outputs.back().padding = kPaddingNumber;
+      }
       continue;
     }
     const std::optional<ImageSize> size = output_size(view.goes_along() ? views_[view.like] : view);

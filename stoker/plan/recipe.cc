@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cassert>
 #include <utility>
 
 #include "stoker/base/error.h"
 #include "stoker/base/spelling.h"
 #include "stoker/ops/operator_table.h"
 #include "stoker/order/epoch_order.h"
+#include "stoker/plan/output_names.h"
 
 namespace stoker {
 namespace {
@@ -20,22 +19,6 @@ constexpr std::string_view kLabelField = "label";
 
 std::string owned(std::string_view text) { return std::string(text); }
 
-// What a batch has in Python besides its outputs, which are attributes too; torch's is a tuple.
-constexpr std::array<std::string_view, 7> kBatchAttributes = {"key",   "position", "epoch", "index",
-                                                              "valid", "outputs",  "count"};
-
-bool is_identifier(std::string_view name) {
-  return !name.empty() && is_letter(name.front()) && std::all_of(name.begin(), name.end(), [](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
-  });
-}
-
-void check_output_name(std::string_view what, std::string_view name) {
-  if (std::find(kBatchAttributes.begin(), kBatchAttributes.end(), name) != kBatchAttributes.end()) {
-    fail(ErrorKind::kUsage, "{} cannot be named '{}': batch.{} has another meaning", what, name, name);
-  }
-}
-
 void check_view_name(std::string_view name) {
   if (!is_identifier(name)) {
     fail(ErrorKind::kUsage,
@@ -43,12 +26,7 @@ void check_view_name(std::string_view name) {
          "its field",
          name);
   }
-  check_output_name("a view", name);
-}
-
-void check_identifier(std::string_view what, std::string_view name) {
-  if (is_identifier(name)) return;
-  fail(ErrorKind::kUsage, "{} cannot be named '{}': use a letter, then letters, digits and underscores", what, name);
+  check_not_reserved("a view", name);
 }
 
 void check_unique(const std::vector<View>& views, std::size_t number) {
@@ -166,47 +144,6 @@ Recipe& Recipe::like(std::string_view name) {
   for (std::size_t i = 0; i < current_.size(); ++i) {
     views_[current_[i]].like = are_copies_ ? copy_name(name, i) : owned(name);
   }
-  return *this;
-}
-
-Recipe& Recipe::map(FunctionSpec function) {
-  check_identifier("a function", function.name);
-  check_function(function);
-  for (const FunctionSpec& other : functions_) {
-    if (other.name == function.name) fail(ErrorKind::kUsage, "there are two functions '{}'", function.name);
-  }
-  for (const GivenValue& given : function.gives) {
-    check_identifier("an output", given.name);
-    check_output_name("an output", given.name);
-  }
-  functions_.push_back(std::move(function));
-  return *this;
-}
-
-const FunctionSpec* Recipe::function_taking(std::string_view view) const {
-  const FunctionSpec* taker = nullptr;
-  for (const FunctionSpec& function : functions_) {
-    for (const TakenValue& taken : function.takes) {
-      if (taken.view != view) continue;
-      if (taker) {
-        fail(ErrorKind::kUsage,
-             "view '{}' is taken by the functions '{}' and '{}'; a second view of the same field can be", view,
-             taker->name, function.name);
-      }
-      taker = &function;
-    }
-  }
-  return taker;
-}
-
-Recipe& Recipe::set_function_payloads(std::vector<std::string> payloads) {
-  assert(payloads.size() == functions_.size());
-  for (std::size_t i = 0; i < functions_.size(); ++i) functions_[i].payload = std::move(payloads[i]);
-  return *this;
-}
-
-Recipe& Recipe::set_function_home(FunctionHome home) {
-  for (FunctionSpec& function : functions_) function.home = home;
   return *this;
 }
 
