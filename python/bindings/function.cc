@@ -159,8 +159,8 @@ nb::dict description(const FunctionSpec& spec, const std::vector<ValueKind>& kin
 nb::object host_module() {
   const nb::object modules = nb::module_::import_("sys").attr("modules");
   constexpr const char* kName = "stoker._function_host";
-  if (const nb::object known = modules.attr("get")(kName); !known.is_none()) return known;
-  const nb::object made = nb::module_::import_("types").attr("ModuleType")(kName);
+  if (nb::object known = modules.attr("get")(kName); !known.is_none()) return known;
+  nb::object made = nb::module_::import_("types").attr("ModuleType")(kName);
   const std::string_view source = python_host_source();
   nb::module_::import_("builtins").attr("exec")(nb::str(source.data(), source.size()), made.attr("__dict__"));
   modules[kName] = made;

@@ -17,7 +17,7 @@ void widen(const std::uint8_t* from, std::size_t count, std::int64_t* into) {
   for (std::size_t i = 0; i < count; ++i) {
     Number number;
     std::memcpy(&number, from + i * sizeof(Number), sizeof(Number));
-    into[i] = static_cast<std::int64_t>(number);
+    into[i] = std::int64_t{number};
   }
 }
 
