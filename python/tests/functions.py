@@ -70,11 +70,6 @@ def hangs(image):
     return image
 
 
-def hangs_always(image):
-    while True:
-        time.sleep(1)
-
-
 def wrong_shape(image):
     return image[:5] if is_chosen(image) else image
 
