@@ -110,7 +110,7 @@ def main():
     # By the module that other processes find it in.
     import function_loop
 
-    rounds = CONTESTANTS[name](getattr(function_loop, function), data, int(workers))
+    rounds = function_loop.CONTESTANTS[name](getattr(function_loop, function), data, int(workers))
     for _ in sys.stdin:
         began, cpu_began = time.perf_counter(), cpu_seconds()
         samples = next(rounds)
