@@ -11,6 +11,7 @@
 
 #include "python/bindings/arguments.h"
 #include "python/bindings/call_arguments.h"
+#include "python/bindings/function.h"
 #include "python/bindings/numpy_array.h"
 #include "stoker/base/bytes.h"
 #include "stoker/base/error.h"
@@ -115,6 +116,7 @@ nb::dict apply_recipe(const Recipe& recipe, const nb::args& positional, const nb
                                 {"data", "seed", "epoch", "position", "label", "reference", "pixels_max", "batch"},
                                 /*positional=*/1};
   const CallArguments given(signature, positional, named);
+  if (!recipe.functions().empty()) be_home_of_functions();  // for isolated ones
   const Plan plan(Recipe(recipe).set_function_home(FunctionHome::kThread));
   const std::vector<HeldBytes> held = fields_of(plan, given["data"]);
   const std::int64_t label = label_of(given.unless_none("label"), given["data"]);

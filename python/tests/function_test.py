@@ -413,6 +413,20 @@ def test_harm_by_a_shared_object_is_done_to_single_samples(tmp_path, library):
         assert len(bad) == chosen and all(words in entry["reason"] for entry in bad)
 
 
+def test_apply_outlives_the_crash_of_an_isolated_function(tmp_path, library):
+    folder = sample_images.make_folder(tmp_path / "few", classes=2, count=24)
+    recipe = pictures().map(f"{library}:crashes", "image", IMAGE, isolated=True)
+    crashed = 0
+    for path in folder.rglob("*.jpg"):
+        plain = pictures().apply(path.read_bytes())["image"]
+        if not functions.is_chosen(plain) or crashed == 2:
+            continue
+        with pytest.raises(stoker.Error, match="the process of function 'crashes' was ended by signal 11"):
+            recipe.apply(path.read_bytes())
+        crashed += 1
+    assert crashed == 2
+
+
 def test_the_example_builds_and_runs(tmp_path, coded):
     source = os.path.join(os.path.dirname(__file__), "../../examples/vignette")
     subprocess.run(["cmake", "-S", source, "-B", tmp_path, f"-DSTOKER_FUNCTION_INCLUDE={stoker.include_folder()}"], check=True)

@@ -39,7 +39,7 @@ void set_thread_functions(FunctionOpener opener) {
 std::unique_ptr<SampleFunction> open_function(const FunctionSpec& spec, std::vector<ValueKind> taken,
                                               std::stop_token stop) {
   if (!spec.library.empty() && !spec.is_isolated) return std::make_unique<LibraryFunction>(spec, taken.size());
-  if (spec.home == FunctionHome::kProcess) {
+  if (spec.home == FunctionHome::kProcess || spec.is_isolated) {
     return std::make_unique<PythonFunction>(spec, taken, std::move(stop));
   }
   const std::lock_guard lock(opener_mutex);

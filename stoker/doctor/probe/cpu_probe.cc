@@ -10,7 +10,7 @@
 #include "stoker/format/dataset_views.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/probe/core_probe.h"
-#include "stoker/runtime/report/metrics_window.h"
+#include "stoker/runtime/probe/function_time.h"
 
 namespace stoker {
 namespace {
@@ -81,9 +81,8 @@ CpuFacts::Scaling measure_scaling(const std::shared_ptr<const Dataset>& dataset,
     rates.push_back(static_cast<double>(in_window) * 1e9 / static_cast<double>(now_ns() - since_ns));
     count += in_window;
   }
-  // Functions run in processes of their own, one at a time for each worker.
   const double cpu_s = static_cast<double>(process_cpu_ns() - cpu_before_ns) * 1e-9 +
-                       MetricsWindow(before, loader.metrics()).seconds_of(Metric::kFunctionInsideNs);
+                       seconds_elsewhere(plan, MetricsWindow(before, loader.metrics()));
   scaling.cpu_s = cpu_s / static_cast<double>(count);
   scaling.samples_per_s = figure_of(std::move(rates));
   return scaling;

@@ -9,6 +9,7 @@
 #include "stoker/base/machine.h"
 #include "stoker/format/dataset_views.h"
 #include "stoker/runtime/loader.h"
+#include "stoker/runtime/probe/function_time.h"
 #include "stoker/runtime/report/metrics_window.h"
 #include "stoker/runtime/samples/sample_reader.h"
 
@@ -173,9 +174,7 @@ CoreCosts measure_core(const std::shared_ptr<const Dataset>& dataset, const Plan
     if ((enough && taken % epoch == 0) || spent_ns > 2 * kRunNs) break;
   }
   const MetricsWindow window(before, loader.metrics());
-  // Functions run in processes of their own, one at a time for each worker.
-  const double cpu_s =
-      static_cast<double>(process_cpu_ns() - cpu_before_ns) * 1e-9 + window.seconds_of(Metric::kFunctionInsideNs);
+  const double cpu_s = static_cast<double>(process_cpu_ns() - cpu_before_ns) * 1e-9 + seconds_elsewhere(plan, window);
 
   const auto count = static_cast<double>(window[Metric::kSamples]);
   // Stages are timed by the wall clock, which includes time of other processes.
