@@ -12,4 +12,5 @@
 #include "stoker/plan/recipe.h"
 #include "stoker/runtime/loader.h"
 #include "stoker/runtime/open.h"
+#include "stoker/runtime/preprocessor.h"
 #include "stoker/tensor/batch.h"

@@ -122,8 +122,9 @@ class Bench:
 
 
 def steady(answer, batch):
-    """The rate once batches come: a run of a day starts but once."""
-    return (answer["samples"] - batch) / (answer["seconds"] - answer["first_batch_s"])
+    """The rate from the first batch's coming to the last one's: a run of a day starts and ends but once."""
+    step_s = (answer["utilisation"] or 0) * answer["seconds"] * batch / answer["samples"]
+    return (answer["samples"] - batch) / (answer["seconds"] - answer["first_batch_s"] - step_s)
 
 
 def last_words(status, said):

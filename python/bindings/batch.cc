@@ -215,6 +215,14 @@ nb::list key(const PyBatch& self) {
   return keys;
 }
 
+nb::dict errors_by_slot(const PyBatch& self) {
+  nb::dict errors;
+  for (std::size_t slot = 0; slot < self.batch->errors.size(); ++slot) {
+    if (!self.batch->errors[slot].empty()) errors[nb::int_(slot)] = to_python_text(self.batch->errors[slot]);
+  }
+  return errors;
+}
+
 std::string repr_batch(const PyBatch& self) {
   std::string outputs;
   for (const OutputSpec& spec : self.batch->outputs()) {
@@ -276,7 +284,7 @@ void bind_batch(nb::module_& module) {
   bind_ragged(module);
   nb::class_<PyBatch>(
       module, "Batch",
-      "A batch that a loader yields. Each output of the recipe is an attribute (batch.image) and an "
+      "A batch that a loader yields, or a Preprocessor. Each output of the recipe is an attribute (batch.image) and an "
       "item\n(batch['image']).\n\nIts memory is reused for a later batch when no reference to it is left.")
       .def("__getitem__", &item, "name"_a.none())
       .def("__getattr__", &output_attribute, "name"_a)
@@ -291,6 +299,9 @@ void bind_batch(nb::module_& module) {
       .def_prop_ro("valid", &valid,
                    "For each slot, whether it holds a sample; false for padding and skipped bad samples, where labels "
                    "are -100 and\nimages zeros.")
+      .def_prop_ro("errors", &errors_by_slot,
+                   "Of a Preprocessor's batch, by slot, what is wrong with the bad items; of a loader's, none: it logs "
+                   "them.")
       .def_prop_ro("key", &key, "The samples' keys.")
       .def_prop_ro("position", &position, "The samples' positions in the epoch's global order.")
       .def_prop_ro(

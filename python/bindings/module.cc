@@ -16,5 +16,6 @@ NB_MODULE(_stoker, module) {
   bind_batch(module);
   bind_report(module);
   bind_loader(module);
+  bind_preprocessor(module);
   bind_testing(module);
 }

@@ -13,6 +13,7 @@ void bind_calls(nanobind::module_& module);
 void bind_recipe(nanobind::module_& module);
 void bind_batch(nanobind::module_& module);
 void bind_loader(nanobind::module_& module);
+void bind_preprocessor(nanobind::module_& module);
 void bind_report(nanobind::module_& module);
 /// What only tests look at, as the submodule `testing`.
 void bind_testing(nanobind::module_& module);

@@ -1,13 +1,14 @@
 """The compiled part of stoker, which exports its public names. A test compares this file with the compiled module."""
 
 from os import PathLike
-from typing import Any, Callable, Mapping, Protocol, Sequence, TypeVar, Union
+from typing import Any, Callable, Iterable, Mapping, Protocol, Sequence, TypeVar, Union
 
 import numpy
 from numpy.typing import NDArray
 
 _Path = Union[str, PathLike[str]]
 _Bytes = Union[bytes, bytearray, memoryview, NDArray[numpy.uint8]]
+_Item = Union[_Bytes, _Path, dict[str, Any]]
 
 __version__: str
 
@@ -440,7 +441,7 @@ class Ragged:
     def __len__(self) -> int: ...
 
 class Batch:
-    """A batch that a loader yields. Each output of the recipe is an attribute and an item: a Tensor or a Ragged."""
+    """A batch that a loader or a Preprocessor makes. Each output is an attribute and an item: a Tensor or a Ragged."""
 
     def __getitem__(self, name: str) -> Any: ...
     def __getattr__(self, name: str) -> Any: ...
@@ -452,6 +453,8 @@ class Batch:
     @property
     def valid(self) -> NDArray[numpy.bool_]: ...
     @property
+    def errors(self) -> dict[int, str]: ...
+    @property
     def key(self) -> list[str]: ...
     @property
     def position(self) -> NDArray[numpy.int64]: ...
@@ -459,6 +462,32 @@ class Batch:
     def epoch(self) -> int: ...
     @property
     def index(self) -> int: ...
+
+class Preprocessor:
+    """A recipe for inference: a call makes a batch of the images that it is given."""
+
+    def __init__(
+        self,
+        recipe: Recipe | _Path,
+        *,
+        threads: int | None = None,
+        pixels_max: int | None = None,
+        store_endpoint: str | None = None,
+        store_region: str | None = None,
+        store_anonymous: bool = False,
+    ) -> None: ...
+    def __call__(
+        self,
+        items: _Item | Iterable[_Item],
+        *,
+        seed: int = 0,
+        epoch: int = 0,
+        position: int = 0,
+        batch: int = 0,
+        bad_sample: str = 'fail',
+    ) -> Batch: ...
+    @property
+    def threads(self) -> int: ...
 
 class EpochIterator:
     """The remaining batches of an epoch; its length is their number."""

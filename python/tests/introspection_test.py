@@ -24,7 +24,8 @@ def objects(folder, recipe):
         batch = next(batches)
         yield {
             "Batch": batch, "Dataset": data, "EpochIterator": batches, "Loader": loader, "Recipe": recipe,
-            "OperatorCall": stoker.op.flip(), "Report": loader.report(), "Ragged": next(of_files.epoch(0)).coded,
+            "OperatorCall": stoker.op.flip(), "Preprocessor": stoker.Preprocessor(recipe), "Report": loader.report(),
+            "Ragged": next(of_files.epoch(0)).coded,
             "SampleFacts": facts[0], "Tensor": batch.image, "Error": stoker.Error("a sentence"),
             "torch.Batch": next(tensors), "torch.EpochIterator": tensors, "torch.Loader": of_torch,
         }

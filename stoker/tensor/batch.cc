@@ -51,6 +51,7 @@ void Batch::set_size(int slots) {
   key.resize(count);
   substituted_for.resize(count);
   substituted_key.resize(count);
+  errors.clear();
   used_.clear();
   for (const OutputSpec& output : outputs_) used_.push_back(output.bytes_per_sample() * count);
 }

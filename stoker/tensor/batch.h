@@ -123,6 +123,8 @@ class Batch {
   // Of a sample that stands in for a bad one, that one: its number, else -1, and its key.
   std::vector<std::int64_t> substituted_for;
   std::vector<std::string> substituted_key;
+  // Why a slot is bad: of a request (runtime/request.h), whose bad items are kept; else empty.
+  std::vector<std::string> errors;
 
   bool valid(int slot) const { return status[static_cast<std::size_t>(slot)] == SlotStatus::kGood; }
   int valid_count() const;

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "stoker/base/little_endian.h"
 #include "stoker/format/image_bytes.h"
@@ -49,6 +50,7 @@ void fill_image_row(Bytes head, std::size_t length, const ImageRecord& record, s
   if (label || !has_label) return;
   row.fields.push_back(
       {.name = "label.f32", .part = {}, .offset = offset + record.labels_at, .length = record.labels * sizeof(float)});
+  if (row.fields[1].name < row.fields[0].name) std::swap(row.fields[0], row.fields[1]);  // "png"
 }
 
 std::string recordio_key_prefix(std::string_view file) { return key_prefix_of_file(file, {".rec"}); }

@@ -63,6 +63,12 @@ TEST(RecordIoFormat, LocatesLabelsThatAreNoClassNumber) {
                                  std::string("train/00000002 -1 data=z label.f32=\0\0\x80\xbf", 39)));
 }
 
+TEST(RecordIoFormat, PutsFieldsInTheOrderOfTheirNames) {
+  const std::string png = "\x89PNG\r\n\x1a\n";
+  EXPECT_THAT(listing(recordio_record(recordio_image({1.5F}, 0, png))),
+              ElementsAre(std::string("train/00000000 -1 label.f32=\0\0\xc0\x3f png=", 37) + png));
+}
+
 TEST(RecordIoFormat, TakesASingleLabelOfAVector) {
   std::string image = recordio_image({7}, 3, "");
   image[0] = 1;

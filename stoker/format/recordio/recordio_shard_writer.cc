@@ -79,8 +79,7 @@ class RecordIoShardWriter final : public ShardFileWriter {
     row.fields.clear();
     const std::size_t length = record_.size();
     fill_image_row(record_, length, *read_image_record(record_, length), offset, key_prefix_, row);
-    row.fields.front().take_checksums_of(of_image);
-    if (row.fields.size() > 1) row.fields.back().take_checksums_of(of_labels);
+    for (SampleField& field : row.fields) field.take_checksums_of(field.name == kLabelsField ? of_labels : of_image);
   }
 
   const std::string offsets_name_, key_prefix_;

@@ -113,7 +113,9 @@ std::optional<std::string> parse_hf_next(std::string_view link) {
       continue;
     }
     const std::size_t query = url.find('?');
-    if (query == std::string_view::npos || url.find_first_of("# \t") != std::string_view::npos) fail_no_listing();
+    const bool is_plain =
+        std::all_of(url.begin(), url.end(), [](unsigned char c) { return c > ' ' && c != 0x7f && c != '#'; });
+    if (query == std::string_view::npos || !is_plain) fail_no_listing();
     return std::string(url.substr(query));
   }
   return std::nullopt;

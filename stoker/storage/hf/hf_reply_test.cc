@@ -57,7 +57,7 @@ TEST(HfNext, IsTheQueryOfTheNextPage) {
   EXPECT_EQ(parse_hf_next(R"(<https://h/?cursor=a>; rel="prev")"), std::nullopt);
   EXPECT_EQ(parse_hf_next(""), std::nullopt);
   for (const char* link : {"<https://h/?cursor=a", "https://h/?cursor=a; rel=next", R"(<https://h/>; rel="next")",
-                           R"(<https://h/?a b>; rel="next")"}) {
+                           R"(<https://h/?a b>; rel="next")", "<https://h/?a\r\nb>; rel=next"}) {
     EXPECT_EQ(error_of([&] { parse_hf_next(link); }).kind(), ErrorKind::kData) << link;
   }
 }

@@ -1,0 +1,69 @@
+#include "python/bindings/sample_argument.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "python/bindings/arguments.h"
+#include "stoker/base/error.h"
+#include "stoker/format/member_name.h"
+
+namespace nb = nanobind;
+
+namespace stoker::python {
+namespace {
+
+// The value that a sample's dict has for a field. Where none is called "image", that is what it is in a data set
+// (Dataset::image_field).
+nb::handle field_of(const nb::dict& sample, const std::string& name) {
+  const nb::object key = to_python_text(name);
+  if (sample.contains(key)) return sample[key];
+  if (name == "image") {
+    nb::handle found;
+    for (const auto& [field, value] : sample) {
+      if (!nb::isinstance<nb::str>(field)) continue;
+      const std::string text = path_argument("field", field);
+      if (!is_image_field_name(text)) continue;
+      if (text.find('.') == std::string::npos) return value;
+      if (!found) found = value;
+    }
+    if (found) return found;
+    fail(ErrorKind::kNotFound, "data has no image: neither a field 'image' nor one that ends in {}", kImageExtensions);
+  }
+  fail(ErrorKind::kNotFound, "data has no field '{}', which the recipe reads", name);
+}
+
+}  // namespace
+
+HeldBytes::HeldBytes(std::string_view name, nb::handle value) {
+  if (PyBytes_Check(value.ptr())) {
+    owner_ = nb::borrow(value);
+    bytes_ = as_bytes({PyBytes_AS_STRING(value.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(value.ptr()))});
+  } else {
+    copy_ = copied_bytes_argument(name, value);
+    bytes_ = copy_;
+  }
+}
+
+std::vector<HeldBytes> sample_fields(const std::vector<std::string>& names, nb::handle data) {
+  std::vector<HeldBytes> fields;
+  if (nb::isinstance<nb::dict>(data)) {
+    const nb::dict sample = nb::borrow<nb::dict>(data);
+    for (const std::string& name : names) fields.emplace_back(name, field_of(sample, name));
+    return fields;
+  }
+  if (names.size() > 1) {
+    fail(ErrorKind::kUsage, "the recipe reads the fields {}: give a dict of bytes", fmt::join(names, ", "));
+  }
+  fields.emplace_back("data", data);
+  return fields;
+}
+
+std::int64_t sample_label(nb::handle given, nb::handle data) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (given) return integer_argument("label", given, -1, kMost);
+  const nb::handle known = nb::isinstance<nb::dict>(data) ? PyDict_GetItemString(data.ptr(), "label") : nullptr;
+  return known ? integer_argument("label", known, -1, kMost) : -1;
+}
+
+}  // namespace stoker::python
