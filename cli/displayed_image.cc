@@ -36,8 +36,8 @@ float element(const std::uint8_t* tensor, DType dtype, std::size_t number) {
     case DType::kF16: return f32_from_f16(load<std::uint16_t>(at));
     case DType::kBF16: return std::bit_cast<float>(std::uint32_t{load<std::uint16_t>(at)} << 16);
     case DType::kF32: return load<float>(at);
+    default: return 0;  // no image is stored so
   }
-  return 0;
 }
 
 RgbImage enlarged(const RgbImage& image, int factor) {

@@ -15,6 +15,7 @@
 #include "stoker/codec/npy.h"
 #include "stoker/codec/png_testing.h"
 #include "stoker/codec/tiff/tiff_testing.h"
+#include "stoker/tensor/npy_testing.h"
 
 namespace stoker {
 namespace {
@@ -27,6 +28,11 @@ void keep_arrays(const Corpus& corpus) {
     corpus.keep("npy", fmt::format("channels_{}", channels), encoded);
     if (channels == 1) corpus.keep("mask", "array", encoded);
   }
+  constexpr std::size_t kVolumeBytes = std::size_t{2} * 3 * 4 * 5;
+  corpus.keep("npy", "volume", npy_file({"<f4", "(1, 2, 3, 5)"}, uneven_bytes(kVolumeBytes, 1)));
+  corpus.keep("npy", "columns", npy_file({">i2", "(3, 4, 5)", true}, uneven_bytes(kVolumeBytes, 1)));
+  corpus.keep("npy", "rows", npy_file({"<f8", "(0, 4)"}, {}));
+  corpus.keep("npy", "number", npy_file({"<u8", "()"}, uneven_bytes(sizeof(std::uint64_t), 1)));
 }
 
 void keep_boxes(const Corpus& corpus) {

@@ -1,12 +1,37 @@
-// Images that are stored as npy arrays.
+// Arrays of numpy's, and images that are stored as such.
 #include "stoker/codec/npy.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include "fuzz/fuzz_target.h"
 #include "stoker/codec/raw_decoder.h"
+#include "stoker/plan/cpu_executor.h"
 
 namespace stoker {
 namespace {
 
+// Its beginning says the same as all of it, and what it says fills it.
+void run_layout(Bytes input) {
+  ArrayLayout layout;
+  if (!accepts({ErrorKind::kBadSample}, [&] { layout = read_npy_layout(input, input.size()); })) return;
+  require_that(layout.offset <= kNpyHeaderBytesMax && layout.offset + layout.bytes() == input.size(),
+               "an array fills its field");
+  const Bytes beginning = input.first(std::min(input.size(), kNpyHeaderBytesMax));
+  require_that(read_npy_layout(beginning, input.size()) == layout, "a beginning is enough");
+  if (layout.bytes() > (std::uint64_t{1} << 16)) return;
+  Recipe recipe;
+  const std::vector<double> size(std::max<std::size_t>(layout.shape.rank(), 1), 3);
+  recipe.view("x", "x.npy").decode_array().array_crop(size).array_flip({-1}).array_standardize();
+  const Plan plan(recipe);
+  CpuExecutor executor(plan);
+  const SampleInput sample{.fields = std::span(&input, 1), .draw = {.seed = 1}};
+  require_that(run_one(executor, sample)[0].spec.shape.rank() == size.size(), "a crop has the array's axes");
+}
+
 void run(Bytes input) {
+  run_layout(input);
   NpyPixels pixels;
   if (!accepts({ErrorKind::kBadSample}, [&] { pixels = read_npy_header(input); })) return;
   require_that(pixels.width >= 1 && pixels.height >= 1, "an array has pixels");

@@ -67,14 +67,11 @@ nb::object capsule_of(const TensorView& view, Device device, const std::shared_p
 
 DataType data_type(DType dtype) {
   const auto bits = static_cast<std::uint8_t>(8 * size_of(dtype));
-  switch (dtype) {
-    case DType::kI64: return {0, bits, 1};
-    case DType::kU8: return {1, bits, 1};
-    case DType::kBF16: return {4, bits, 1};
-    case DType::kF16:
-    case DType::kF32: break;
-  }
-  return {2, bits, 1};
+  constexpr std::uint8_t kSigned = 0, kUnsigned = 1, kFloat = 2, kBrainFloat = 4, kTruth = 6;
+  if (dtype == DType::kBF16) return {kBrainFloat, bits, 1};
+  if (dtype == DType::kBool) return {kTruth, bits, 1};
+  if (is_integer(dtype)) return {is_signed(dtype) ? kSigned : kUnsigned, bits, 1};
+  return {kFloat, bits, 1};
 }
 
 nb::object make_capsule(TensorView view, Device device, std::shared_ptr<const void> owner, ExportOptions options) {

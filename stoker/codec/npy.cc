@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
 #include <limits>
 #include <string_view>
 
 #include "stoker/base/error.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/base/units.h"
+#include "stoker/tensor/npy_header.h"
 
 namespace stoker {
 namespace {
@@ -22,56 +23,27 @@ constexpr std::size_t kAlignment = 64;
   fail(ErrorKind::kBadSample, "the npy array is not an image: {}", why);
 }
 
-/// What follows "'key':" in the header's dictionary, up to where the value ends.
-std::string_view value_of(std::string_view header, std::string_view key, char end) {
-  const std::string quoted = fmt::format("'{}'", key);
-  std::size_t begin = header.find(quoted);
-  if (begin == std::string_view::npos) refuse(fmt::format("its header has no {}", quoted));
-  begin = header.find_first_not_of(" :", begin + quoted.size());
-  const std::size_t stop = begin == std::string_view::npos ? begin : header.find(end, begin);
-  if (stop == std::string_view::npos) refuse("its header is damaged");
-  return header.substr(begin, stop - begin);
-}
-
-std::vector<std::int64_t> read_shape(std::string_view text) {
-  std::vector<std::int64_t> shape;
-  if (!text.starts_with('(')) refuse("its header is damaged");
-  for (std::size_t at = 1; at < text.size();) {
-    if (text[at] == ' ' || text[at] == ',') {
-      ++at;
-      continue;
-    }
-    std::int64_t extent = 0;
-    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), extent);
-    if (error != std::errc() || extent < 1 || extent > std::numeric_limits<int>::max()) refuse("its shape is unusual");
-    shape.push_back(extent);
-    at = static_cast<std::size_t>(end - text.data());
-  }
-  return shape;
-}
-
 }  // namespace
 
-bool has_npy_magic(Bytes encoded) { return as_text(encoded).starts_with(kMagic); }
-
 NpyPixels read_npy_header(Bytes encoded) {
-  if (!has_npy_magic(encoded) || encoded.size() < 12) refuse("its header is cut short");
-  const bool short_header = encoded[6] == 1;
-  const std::size_t begin = short_header ? 10 : 12;
-  const std::size_t length = short_header ? load_little_endian<std::uint16_t>(encoded.data() + 8)
-                                          : load_little_endian<std::uint32_t>(encoded.data() + 8);
-  if (encoded[6] < 1 || encoded[6] > 3 || length > encoded.size() - begin) refuse("its header is cut short");
-  const std::string_view header = as_text(encoded).substr(begin, length);
-
-  const std::string_view type = value_of(header, "descr", ',');
-  if (type != "'|u1'" && type != "'u1'") refuse(fmt::format("its numbers are of type {}, not uint8", type));
-  if (value_of(header, "fortran_order", ',') != "False") refuse("it is stored column by column");
-  const std::vector<std::int64_t> shape = read_shape(value_of(header, "shape", ')'));
+  NpyHeader header;
+  try {
+    header = parse_npy_header(encoded);
+  } catch (const Error& error) {
+    refuse(error.message());
+  }
+  if (header.type != "'|u1'" && header.type != "'u1'") {
+    refuse(fmt::format("its numbers are of type {}, not uint8", header.type));
+  }
+  if (header.is_column_major) refuse("it is stored column by column");
+  const std::vector<std::int64_t>& shape = header.shape;
+  const auto is_unusual = [](std::int64_t extent) { return extent < 1 || extent > std::numeric_limits<int>::max(); };
+  if (std::any_of(shape.begin(), shape.end(), is_unusual)) refuse("its shape is unusual");
   if (shape.size() != 2 && shape.size() != 3) refuse("it is not height x width x channels");
   const NpyPixels pixels{.width = static_cast<int>(shape[1]),
                          .height = static_cast<int>(shape[0]),
                          .channels = shape.size() == 3 ? static_cast<int>(shape[2]) : 1,
-                         .data_offset = begin + length};
+                         .data_offset = header.bytes};
   if (pixels.channels != 1 && pixels.channels != 3 && pixels.channels != 4) {
     refuse(fmt::format("it has {}; only 1, 3 and 4 are supported", counted(pixels.channels, "channel")));
   }

@@ -6,6 +6,7 @@
 
 #include "stoker/base/bytes.h"
 #include "stoker/tensor/image.h"
+#include "stoker/tensor/npy_header.h"
 
 namespace stoker {
 
@@ -13,8 +14,6 @@ struct NpyPixels {
   int width = 0, height = 0, channels = 0;  // 1, 3 or 4
   std::size_t data_offset = 0;
 };
-
-bool has_npy_magic(Bytes encoded);
 
 /// Reads the header. Throws kBadSample for what is not an array of pixels, or holds fewer or more bytes than it says.
 NpyPixels read_npy_header(Bytes encoded);

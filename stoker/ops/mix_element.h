@@ -52,7 +52,7 @@ STOKER_HOST_DEVICE inline std::uint32_t element_bits(const std::uint8_t* tensor,
     case DType::kF16:
     case DType::kBF16: return reinterpret_cast<const std::uint16_t*>(tensor)[index];
     case DType::kU8: return tensor[index];
-    case DType::kI64: break;
+    default: break;
   }
   return 0;
 }
@@ -63,7 +63,7 @@ STOKER_HOST_DEVICE inline void store_bits(std::uint32_t bits, DType dtype, std::
     case DType::kF16:
     case DType::kBF16: reinterpret_cast<std::uint16_t*>(tensor)[index] = static_cast<std::uint16_t>(bits); return;
     case DType::kU8: tensor[index] = static_cast<std::uint8_t>(bits); return;
-    case DType::kI64: return;
+    default: return;
   }
 }
 
@@ -73,7 +73,7 @@ STOKER_HOST_DEVICE inline float value_of_bits(std::uint32_t bits, DType dtype) {
     case DType::kF16: return f32_from_f16(static_cast<std::uint16_t>(bits));
     case DType::kBF16: return f32_from_bf16(static_cast<std::uint16_t>(bits));
     case DType::kU8: return static_cast<float>(bits);
-    case DType::kI64: break;
+    default: break;
   }
   return 0;
 }

@@ -59,6 +59,9 @@ constexpr ArgSpec operators_arg(std::string_view doc) {
 constexpr ArgSpec p_arg(double by_default) {
   return {.name = "p", .type = ArgType::kNumber, .doc = "probability", .numbers = {by_default}, .min = 0, .max = 1};
 }
+constexpr ArgSpec chance_arg(std::string_view name, std::string_view doc, double by_default) {
+  return {.name = name, .type = ArgType::kNumber, .doc = doc, .numbers = {by_default}, .min = 0, .max = 1};
+}
 /// A number, or [low, high] between which one is drawn for each picture.
 constexpr ArgSpec drawn_arg(std::string_view name, std::string_view doc, double min, double max) {
   return {.name = name,

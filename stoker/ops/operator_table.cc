@@ -184,9 +184,6 @@ constexpr ArgSpec kLetterboxArgs[] = {
     {.name = "enlarge", .type = ArgType::kFlag, .doc = "whether small images become larger", .numbers = {1}},
     filter_arg(),
     fill_arg()};
-constexpr ArgSpec chance_arg(std::string_view name, std::string_view doc, double by_default) {
-  return {.name = name, .type = ArgType::kNumber, .doc = doc, .numbers = {by_default}, .min = 0, .max = 1};
-}
 constexpr ArgSpec share_arg(std::string_view name, std::string_view doc, double by_default, double max) {
   return {.name = name, .type = ArgType::kNumber, .doc = doc, .numbers = {by_default}, .min = 1e-3, .max = max};
 }
@@ -427,6 +424,9 @@ constexpr OperatorSpec kAfterPictures[] = {
     {"decode_text", "takes a text in UTF-8: a caption, a transcript", &apply_decode_text, kDecodeTextArgs},
     {"decode_bytes", "takes the bytes of a field as they are", &apply_decode_bytes, kDecodeBytesArgs},
     {"decode_tokens", "takes a sequence of tokens", &apply_decode_tokens, kDecodeTokensArgs},
+};
+
+constexpr OperatorSpec kAfterArrays[] = {
     {"json_number", "takes a number from a JSON field: a label, a target", &apply_json_number, kJsonNumberArgs},
     {"digest",
      "takes the length of a field in bytes, and their XXH3-64: for data that are only to be read",
@@ -459,7 +459,8 @@ constexpr OperatorSpec kAfterPictures[] = {
 std::span<const OperatorSpec> operator_table() {
   static const std::vector<OperatorSpec> table = [] {
     std::vector<OperatorSpec> all;
-    const std::span<const OperatorSpec> parts[] = {kBeforePictures, picture_operators(), kAfterPictures};
+    const std::span<const OperatorSpec> parts[] = {kBeforePictures, picture_operators(), kAfterPictures,
+                                                   array_operators(), kAfterArrays};
     for (const std::span<const OperatorSpec> part : parts) all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

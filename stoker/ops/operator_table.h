@@ -46,6 +46,7 @@ struct ArgSpec {
   std::string_view choices{};  // "a|b|c"
 };
 
+struct ArrayProgram;
 class EraseOperator;
 class PictureOperator;
 
@@ -60,6 +61,8 @@ using MaskFunction = void (*)(const OperatorCall&, MaskOptions&);
 using BoxFunction = void (*)(const OperatorCall&, ObjectOptions&);
 using TextFunction = void (*)(const OperatorCall&, TextOptions&);
 using TokenFunction = void (*)(const OperatorCall&, TokenOptions&);
+/// `stream` names the random numbers.
+using ArrayFunction = void (*)(const OperatorCall&, ArrayProgram&, std::uint64_t stream);
 using NumberFunction = void (*)(const OperatorCall&, FieldNumber&);
 using LabelFunction = void (*)(const OperatorCall&, OneHot&);
 using BatchFunction = std::unique_ptr<BatchOperator> (*)(const OperatorCall&);
@@ -70,10 +73,10 @@ struct OperatorSpec {
   std::string_view name;
   std::string_view doc;
   /// The alternative is the family, and families come in this order within a view: those of images up to format, or
-  /// mask, or boxes, or text, or tokens, or number and label. A combination is of the family of its operators. Those
-  /// that make several views stand in no view, and the batch's belong to none.
+  /// mask, or boxes, or text, or tokens, or array, or number and label. A combination is of the family of its
+  /// operators. Those that make several views stand in no view, and the batch's belong to none.
   std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, EraseFunction, FormatFunction,
-               MaskFunction, BoxFunction, TextFunction, TokenFunction, NumberFunction, LabelFunction,
+               MaskFunction, BoxFunction, TextFunction, TokenFunction, ArrayFunction, NumberFunction, LabelFunction,
                CombinationFunction, ViewsFunction, BatchFunction>
       function;
   std::span<const ArgSpec> args;
@@ -83,8 +86,8 @@ struct OperatorSpec {
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "picture", "color", "erase", "format", "mask", "boxes", "text", "tokens", "number", "label",
-/// "combination", "views", "batch".
+/// "decode", "geometry", "picture", "color", "erase", "format", "mask", "boxes", "text", "tokens", "array", "number",
+/// "label", "combination", "views", "batch".
 std::string_view family_name(const OperatorSpec& spec);
 /// The stage that operators of its family are a part of; numbers, labels, combinations, views and the batch's have
 /// none.
@@ -95,6 +98,8 @@ bool is_of_batch(const OperatorSpec& spec);
 std::span<const OperatorSpec> operator_table();
 /// The part of it that has the operators on pictures (ops/picture/picture_table.cc).
 std::span<const OperatorSpec> picture_operators();
+/// The same of those on arrays (ops/array/array_table.cc).
+std::span<const OperatorSpec> array_operators();
 
 /// Throws kUsage, suggesting the nearest name.
 const OperatorSpec& find_operator(std::string_view name);

@@ -165,7 +165,7 @@ class InfoJob {
     if (is_indexed && fields_.image.empty()) {
       SampleRow row;
       while (stream.next(row)) {
-        add(row, label_of(row, sample++), row.soundness == Soundness::kBad ? "it was bad when the index was made" : "");
+        add(row, label_of(row, sample++), row.soundness == Soundness::kBad ? bad_in_index(row) : "");
       }
       return;
     }
@@ -184,17 +184,25 @@ class InfoJob {
     if (found.count > 0) info_.problems.push_back(found.sentence(shard.source->name(), *shard.rows));
   }
 
+  static std::string bad_in_index(const SampleRow& row) {
+    return row.image_field() ? "it was bad when the index was made" : lacks_image(row);
+  }
+
   /// At the header of the sample's image.
   void look(SweptSample& sample, ImageDecoder& decoder) {
     SampleRow& row = sample.row;
     row.facts.reset();
     const SampleField* image = row.image_field();
-    if (!image) return;
+    if (!image) {
+      if (!holds_array(row, sample.fields)) sample.bad = lacks_image(row);
+      return;
+    }
     const Bytes bytes = sample.fields[static_cast<std::size_t>(image - row.fields.data())];
     try {
       row.facts = decoder.read_facts(bytes);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kBadSample && error.kind() != ErrorKind::kLimit) throw;
+      if (is_array(bytes)) return;
       row.soundness = Soundness::kBad;
       sample.bad = error.message();
     }
@@ -209,8 +217,7 @@ class InfoJob {
       labels_.insert(label);
     }
     const SampleField* image = row.image_field();
-    const std::string why = image ? bad : lacks_image(row);
-    if (!why.empty() && ++bad_ <= kNamedMax) info_.problems.push_back(fmt::format("{}: {}", describe(row), why));
+    if (!bad.empty() && ++bad_ <= kNamedMax) info_.problems.push_back(fmt::format("{}: {}", describe(row), bad));
     if (row.soundness == Soundness::kConcealed) ++info_.concealed;
     if (!image || !row.facts) return;
     const ImageFacts& facts = *row.facts;

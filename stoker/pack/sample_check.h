@@ -43,8 +43,12 @@ class SampleChecker {
   std::optional<AnyImageDecoder> decoder_;
 };
 
-/// Why a sample that has no image is bad: nothing that trains on images can use it.
+/// Why a sample that has neither image nor array is bad: nothing that trains on them can use it.
 std::string lacks_image(const SampleRow& row);
+/// Whether the bytes are an array of numbers: a picture, perhaps, or a volume, or anything else.
+bool is_array(Bytes bytes);
+/// Whether one of its fields is one.
+bool holds_array(const SampleRow& row, std::span<const Bytes> fields);
 
 /// Looks at swept samples as the depth says, within the memory of their turn: for jobs that do nothing else.
 std::function<void(SweptSample&)> checking(CheckDepth depth, const DecodeLimits& limits);

@@ -70,7 +70,8 @@ bool begins_with(const View& view) {
 
 bool makes_image(const View& view) {
   return view.field != "label" && !begins_with<NumberFunction>(view) && !begins_with<MaskFunction>(view) &&
-         !begins_with<BoxFunction>(view) && !begins_with<TextFunction>(view) && !begins_with<TokenFunction>(view);
+         !begins_with<BoxFunction>(view) && !begins_with<TextFunction>(view) && !begins_with<TokenFunction>(view) &&
+         !begins_with<ArrayFunction>(view);
 }
 
 // What follows a number: nothing, or the vector that it becomes.
@@ -118,6 +119,8 @@ void Plan::compile(const View& view) {
     compile_text(view, plan);
   } else if (begins_with<TokenFunction>(view)) {
     compile_tokens(view, plan);
+  } else if (begins_with<ArrayFunction>(view)) {
+    compile_array(view, plan);
   } else {
     compile_image(view, plan);
   }
@@ -221,6 +224,24 @@ void Plan::compile_tokens(const View& view, ViewPlan& plan) {
   plan.tokens.stream = random_stream(group, call.name, 0);
 }
 
+void Plan::compile_array(const View& view, ViewPlan& plan) {
+  plan.kind = ViewKind::kArray;
+  plan.array.field = view.field;
+  const std::string& draw_group = view.draw_group.empty() ? view.name : view.draw_group;
+  std::map<std::string_view, int> occurrences;
+  for (const OperatorCall& call : view.operators) {
+    try {
+      const auto* const function = std::get_if<ArrayFunction>(&find_operator(call.name).function);
+      if (!function) fail(ErrorKind::kUsage, "it does not take arrays: array_crop, array_flip and the like do");
+      const bool is_first = &call == &view.operators.front();
+      if (is_first != (call.name == "decode_array")) fail(ErrorKind::kUsage, "decode_array comes first, and once");
+      (*function)(call, plan.array, random_stream(draw_group, call.name, occurrences[call.name]++));
+    } catch (const Error& error) {
+      throw error.with_context(fmt::format("view '{}': {}", view.name, brief(call)));
+    }
+  }
+}
+
 void Plan::compile_image(const View& view, ViewPlan& plan) {
   if (view.operators.empty() || view.operators.front().name != "decode") {
     fail(ErrorKind::kUsage,
@@ -268,6 +289,7 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(BoxFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(TextFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(TokenFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
+      void operator()(ArrayFunction) const { fail(ErrorKind::kUsage, "it takes arrays, which decode_array makes"); }
       void operator()(MaskFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(NumberFunction) const { fail(ErrorKind::kUsage, "it must be the view's first operator"); }
       void operator()(LabelFunction) const { fail(ErrorKind::kUsage, "it takes labels and other whole numbers"); }
@@ -322,6 +344,7 @@ std::optional<ImageSize> Plan::output_size(const ViewPlan& view) {
 DType ViewPlan::plain_type() const {
   if (kind == ViewKind::kGiven) return given.dtype;
   if (kind == ViewKind::kMask) return mask.dtype;
+  if (kind == ViewKind::kArray) return array.dtype;
   if (kind == ViewKind::kText) return DType::kU8;
   if (kind == ViewKind::kInstances) return DType::kU8;
   if (has_objects()) return kind == ViewKind::kBoxLabels ? DType::kI64 : DType::kF32;
@@ -347,6 +370,7 @@ Shape Plan::objects_shape_of(const ViewPlan& view, std::int64_t count, ImageSize
 Shape Plan::number_shape_of(const ViewPlan& view) {
   if (view.kind == ViewKind::kDigest) return {FieldDigest::kNumbers};
   if (view.kind == ViewKind::kTokens) return {view.tokens.length};
+  if (view.kind == ViewKind::kArray) return view.array.output_shape();
   return view.one_hot.classes > 0 ? Shape{view.one_hot.classes} : Shape{};
 }
 
@@ -401,6 +425,7 @@ std::vector<OutputSpec> Plan::outputs() const {
       if (view.kind == ViewKind::kTokens && view.tokens.part == TokenPart::kTargets) {
         outputs.back().padding = kPaddingNumber;
       }
+      if (view.kind == ViewKind::kArray && view.array.is_ragged()) outputs.back().arrangement = &ragged_arrangement();
       continue;
     }
     const std::optional<ImageSize> size = output_size(view.goes_along() ? views_[view.like] : view);

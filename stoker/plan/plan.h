@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stoker/function/sample_function.h"
+#include "stoker/ops/array/array_program.h"
 #include "stoker/ops/color_map.h"
 #include "stoker/ops/decode_options.h"
 #include "stoker/ops/erase/erase_operator.h"
@@ -57,6 +58,7 @@ enum class ViewKind : std::uint8_t {
   kInstances,  // and masks
   kText,       // bytes, of each sample as many as it has
   kTokens,     // a sequence of them
+  kArray,      // numbers of any type and shape
   kLabel,
   kNumber,
   kShare,   // what a sample's own label weighs: 1, before samples are mixed
@@ -77,6 +79,7 @@ struct ViewPlan {
   int boxes_field = -1;                      // and the field that this one reads
   TextOptions text;                          // of kind kText
   TokenOptions tokens;                       // of kind kTokens
+  ArrayProgram array;                        // of kind kArray
   std::size_t like = 0;                      // of all that goes along with an image: the number of the view with it
   JsonNumber number;                         // of kind kNumber
   OneHot one_hot;                            // what a whole number becomes
@@ -147,7 +150,7 @@ class Plan {
   static Shape mask_shape_of(ImageSize size) { return {size.height, size.width}; }
   /// The shape of what such a view takes of so many objects, where the image comes out in this size.
   static Shape objects_shape_of(const ViewPlan& view, std::int64_t count, ImageSize size);
-  /// The shape of the value of a view that is neither an image nor goes along with one.
+  /// The shape of the value of a view that is neither an image nor goes along with one; of an array, the largest.
   static Shape number_shape_of(const ViewPlan& view);
   /// The size of all images of a view, or where batches have several sizes, the bound of them; nullopt where it depends
   /// on the image. Throws kLimit, naming the view.
@@ -164,10 +167,12 @@ class Plan {
   static void compile_objects(const View& view, ViewPlan& plan);
   static void compile_text(const View& view, ViewPlan& plan);
   static void compile_tokens(const View& view, ViewPlan& plan);
+  static void compile_array(const View& view, ViewPlan& plan);
   void compile_number(const View& view, ViewPlan& plan);
   void join();
   void join_to_image(std::size_t number);
   void join_to_boxes(std::size_t number);
+  void join_to_array(std::size_t number);
   void join_draw_group(std::size_t number);
   void join_looks(std::size_t number);
   static OutputSpec output_of_size(const ViewPlan& view, ImageSize size);

@@ -1,4 +1,6 @@
 // What the views of a recipe belong to: the images that others go along with, boxes, draw groups.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -13,10 +15,11 @@ namespace stoker {
 void Plan::join() {
   for (std::size_t i = 0; i < views_.size(); ++i) {
     const ViewPlan& view = views_[i];
-    if (!view.goes_along() && !likes_[i].empty()) {
-      fail(ErrorKind::kUsage, "view '{}': only masks, boxes and what belongs to boxes can be like another view",
+    if (!view.goes_along() && view.kind != ViewKind::kArray && !likes_[i].empty()) {
+      fail(ErrorKind::kUsage, "view '{}': only masks, arrays, boxes and what belongs to boxes can be like another view",
            view.name);
     }
+    if (view.kind == ViewKind::kArray) join_to_array(i);
     if (view.kind == ViewKind::kMask || view.kind == ViewKind::kBoxes) join_to_image(i);
   }
   for (std::size_t i = 0; i < views_.size(); ++i) {
@@ -109,6 +112,44 @@ void Plan::join_to_boxes(std::size_t number) {
          view.name, like, view.kind == ViewKind::kKeypoints ? "keypoints" : "shapes of objects: use source='ids'");
   }
   boxes.objects.boxes.with_details = true;
+}
+
+/// An array that is like another one is cropped and flipped as that is, which may be declared after it; and all arrays
+/// are checked once that is known.
+void Plan::join_to_array(std::size_t number) {
+  ViewPlan& view = views_[number];
+  ArrayProgram& array = view.array;
+  const std::string& like = likes_[number];
+  if (!like.empty()) {
+    std::vector<std::string> names;
+    const ViewPlan* other = nullptr;
+    for (const ViewPlan& each : views_) {
+      if (each.kind != ViewKind::kArray || &each == &view) continue;
+      names.push_back(each.name);
+      if (names.back() == like) other = &each;
+    }
+    if (!other)
+      fail(ErrorKind::kUsage, "view '{}': no view '{}' has an array{}", view.name, like, did_you_mean(like, names));
+    if (array.crop || !array.flips.empty()) {
+      fail(ErrorKind::kUsage, "view '{}': it is cropped and flipped as view '{}' is, and not by itself", view.name,
+           like);
+    }
+    if (!likes_[static_cast<std::size_t>(other - views_.data())].empty()) {
+      fail(ErrorKind::kUsage, "view '{}': view '{}' is itself like another one: name that", view.name, like);
+    }
+    array.crop = other->array.crop;
+    array.flips = other->array.flips;
+    array.like_field = other->field;
+    array.like_name = other->array.field;
+  }
+  try {
+    array.check();
+    if (output_of(view, array.output_shape()).bytes_per_sample() > static_cast<std::size_t>(kOutputBytesMax)) {
+      fail(ErrorKind::kLimit, "its output takes more than the limit of {} bytes a sample", kOutputBytesMax);
+    }
+  } catch (const Error& error) {
+    throw error.with_context(fmt::format("view '{}'", view.name));
+  }
 }
 
 }  // namespace stoker

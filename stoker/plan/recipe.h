@@ -198,6 +198,15 @@ class Recipe {
   Recipe& decode_bytes(int most = 4096, std::string_view longer = "refuse");
   Recipe& decode_tokens(int length, std::string_view part = "inputs", std::string_view type = "", int eod = -1,
                         int pad = 0, std::string_view longer = "refuse");
+  Recipe& decode_array(std::string_view dtype = "f32", std::vector<double> shape = {}, int most = 4096,
+                       double fill = 0);
+  Recipe& array_crop(std::vector<double> size, std::string_view place = "random", std::string_view smaller = "pad");
+  Recipe& array_flip(std::vector<double> axes, double p = 0.5);
+  Recipe& array_clip(double low, double high);
+  Recipe& array_normalize(std::vector<double> mean, std::vector<double> std);
+  Recipe& array_standardize(std::string_view per = "sample");
+  Recipe& array_brightness(std::vector<double> factor, double p = 1);
+  Recipe& array_noise(std::vector<double> sigma = {0, 0.1}, double mean = 0, double p = 1);
   Recipe& json_number(std::string_view key, std::string_view dtype = "i64");
   Recipe& digest();
   Recipe& rand_augment(int num_ops = 2, int magnitude = 9, int num_magnitude_bins = 31,

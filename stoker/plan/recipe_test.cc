@@ -40,7 +40,7 @@ TEST(Recipe, NamedOnesSurviveTheirTomlForm) {
               ElementsAre("alexnet-caffe", "cifar-randaugment", "cifar-train", "coco-val", "deeplab-train", "deit3",
                           "dino", "efficientnet", "imagenet-train", "imagenet-val", "lsj", "mae", "mask2former-train",
                           "mocov3", "records", "resnet50-v1", "resnet50-v2", "simclr", "ssd-train", "timm-a1",
-                          "timm-a2", "timm-a3", "vit-b16", "yolo-letterbox"));
+                          "timm-a2", "timm-a3", "unet3d-train", "vit-b16", "yolo-letterbox"));
   for (const std::string& name : Recipe::names()) {
     const Recipe recipe = Recipe::named(name);
     EXPECT_EQ(Recipe::from_toml(recipe.to_toml()), recipe) << name;

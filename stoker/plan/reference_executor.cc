@@ -7,6 +7,7 @@
 #include "stoker/ops/pass_order.h"
 #include "stoker/ops/taps.h"
 #include "stoker/plan/companion_stage.h"
+#include "stoker/plan/reference_array.h"
 #include "stoker/plan/reference_companions.h"
 #include "stoker/plan/reference_picture.h"
 #include "stoker/plan/reference_planar.h"
@@ -305,6 +306,10 @@ void ReferenceExecutor::run(const SampleInput& sample, const OutputPlaces& outpu
   for (std::size_t i = 0; i < plan_.views().size(); ++i) {
     const ViewPlan& view = plan_.views()[i];
     if (view.kind == ViewKind::kGiven) continue;
+    if (view.kind == ViewKind::kArray) {
+      reference_array(view.array, view.field, sample, [&](const Shape& shape) { return place(i, shape); });
+      continue;
+    }
     if (view.is_plain()) {
       write_plain(view, sample, [&](const Shape& shape) { return place(i, shape); });
       continue;

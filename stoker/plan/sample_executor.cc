@@ -5,6 +5,7 @@
 
 #include "stoker/base/hash.h"
 #include "stoker/base/little_endian.h"
+#include "stoker/plan/field_array.h"
 #include "stoker/plan/field_text.h"
 #include "stoker/plan/field_tokens.h"
 #include "stoker/plan/json_number_reader.h"
@@ -63,6 +64,8 @@ void write_plain(const ViewPlan& view, const SampleInput& sample,
   if (view.kind == ViewKind::kTokens) {
     write_field_tokens(sample.fields[static_cast<std::size_t>(view.field)], view.tokens, sample.draw,
                        place(Plan::number_shape_of(view)));
+  } else if (view.kind == ViewKind::kArray) {
+    write_field_array(view.array, view.field, sample, place);
   } else if (view.kind == ViewKind::kText) {
     write_field_text(sample.fields[static_cast<std::size_t>(view.field)], view.text, place);
   } else {

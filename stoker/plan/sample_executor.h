@@ -11,16 +11,18 @@
 
 #include "stoker/base/bytes.h"
 #include "stoker/ops/geometry.h"
+#include "stoker/plan/field_window.h"
 #include "stoker/plan/function_calls.h"
 #include "stoker/plan/plan.h"
 
 namespace stoker {
 
 struct SampleInput {
-  std::span<const Bytes> fields;  // by Plan::fields()
-  Bytes entry_points{};           // of one of them, if an index has them (ImageDecoder::decode_planes)
-  int entry_points_of = -1;       // of which
-  bool has_faults = false;        // an index knows that not all of its data are sound
+  std::span<const Bytes> fields;           // by Plan::fields()
+  std::span<const FieldWindow> windows{};  // likewise: which parts of each were read; empty: all of all
+  Bytes entry_points{};                    // of one of them, if an index has them (ImageDecoder::decode_planes)
+  int entry_points_of = -1;                // of which
+  bool has_faults = false;                 // an index knows that not all of its data are sound
   std::int64_t label = -1;
   SampleDraw draw{};
 };

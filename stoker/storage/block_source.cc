@@ -145,6 +145,12 @@ void BlockSource::will_need(std::uint64_t offset, std::uint64_t length, std::str
   object_->will_need(place->block.offset, place->block.stored_length, part);
 }
 
+bool BlockSource::has_cheap_parts(std::uint64_t offset) const {
+  if (!blocks_->is_beyond(offset)) return object_->has_cheap_parts(offset);
+  const std::optional<BlockPlace> place = blocks_->find(offset);
+  return place && place->rows && has_cheap_parts(place->rows->offset);
+}
+
 BlockPlaces::BlockPlaces(Source& object, std::uint64_t kept_bytes_max)
     : blocks_(std::make_shared<BlockTable>(object.size())),
       source_(unowned(object), blocks_, std::make_shared<BlockCache>(kept_bytes_max)) {}

@@ -36,6 +36,7 @@ class BlockSource final : public Source {
   std::uint64_t alignment() const override { return object_->alignment(); }
   std::uint64_t gap_worth_reading() const override { return object_->gap_worth_reading(); }
   std::uint64_t gap_in_turn() const override { return object_->gap_in_turn(); }
+  bool has_cheap_parts(std::uint64_t offset) const override;
   bool is_remote() const override { return object_->is_remote(); }
   std::string_view io_name() const override { return object_->io_name(); }
 

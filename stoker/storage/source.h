@@ -119,6 +119,9 @@ class Source {
   /// The same for a reader that learns from one read where the next is.
   virtual std::uint64_t gap_in_turn() const { return gap_worth_reading(); }
 
+  /// Whether a part of what lies at the offset costs less than all of it: not of what is compressed.
+  virtual bool has_cheap_parts(std::uint64_t /*offset*/) const { return true; }
+
   /// Whether its bytes come over a network, from a store that counts its own traffic (store_traffic.h).
   virtual bool is_remote() const { return false; }
 

@@ -80,7 +80,7 @@ STOKER_HOST_DEVICE inline void store_rounded(float value, DType dtype, std::uint
     case DType::kF16: reinterpret_cast<std::uint16_t*>(out)[index] = f16_from_f32(value); return;
     case DType::kBF16: reinterpret_cast<std::uint16_t*>(out)[index] = bf16_from_f32(value); return;
     case DType::kU8: out[index] = u8_from_f32(value); return;
-    case DType::kI64: return;
+    default: return;
   }
 }
 

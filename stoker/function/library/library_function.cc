@@ -14,7 +14,10 @@ namespace stoker {
 namespace {
 
 static_assert(kStokerU8 == int(DType::kU8) && kStokerI64 == int(DType::kI64) && kStokerF16 == int(DType::kF16) &&
-              kStokerBF16 == int(DType::kBF16) && kStokerF32 == int(DType::kF32));
+              kStokerBF16 == int(DType::kBF16) && kStokerF32 == int(DType::kF32) && kStokerF64 == int(DType::kF64) &&
+              kStokerI8 == int(DType::kI8) && kStokerI16 == int(DType::kI16) && kStokerI32 == int(DType::kI32) &&
+              kStokerU16 == int(DType::kU16) && kStokerU32 == int(DType::kU32) && kStokerU64 == int(DType::kU64) &&
+              kStokerBool == int(DType::kBool));
 static_assert(STOKER_FUNCTION_RANK_MAX == Shape::kMaxRank);
 
 // Libraries stay open: threads may still run in them, and what they registered would be gone.

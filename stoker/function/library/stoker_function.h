@@ -26,6 +26,14 @@ enum {
   kStokerF16 = 2,
   kStokerBF16 = 3,
   kStokerF32 = 4,
+  kStokerF64 = 5,
+  kStokerI8 = 6,
+  kStokerI16 = 7,
+  kStokerI32 = 8,
+  kStokerU16 = 9,
+  kStokerU32 = 10,
+  kStokerU64 = 11,
+  kStokerBool = 12,
 };
 
 // Contiguous, row-major.
@@ -74,6 +82,38 @@ struct DTypeOf<std::int64_t> {
 template <>
 struct DTypeOf<float> {
   static constexpr std::uint32_t value = kStokerF32;
+};
+template <>
+struct DTypeOf<double> {
+  static constexpr std::uint32_t value = kStokerF64;
+};
+template <>
+struct DTypeOf<std::int8_t> {
+  static constexpr std::uint32_t value = kStokerI8;
+};
+template <>
+struct DTypeOf<std::int16_t> {
+  static constexpr std::uint32_t value = kStokerI16;
+};
+template <>
+struct DTypeOf<std::int32_t> {
+  static constexpr std::uint32_t value = kStokerI32;
+};
+template <>
+struct DTypeOf<std::uint16_t> {
+  static constexpr std::uint32_t value = kStokerU16;
+};
+template <>
+struct DTypeOf<std::uint32_t> {
+  static constexpr std::uint32_t value = kStokerU32;
+};
+template <>
+struct DTypeOf<std::uint64_t> {
+  static constexpr std::uint32_t value = kStokerU64;
+};
+template <>
+struct DTypeOf<bool> {
+  static constexpr std::uint32_t value = kStokerBool;
 };
 
 template <typename T>

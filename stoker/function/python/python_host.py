@@ -21,8 +21,12 @@ import traceback
 
 import numpy
 
-DTYPE_NUMBERS = {"u8": 0, "i64": 1, "f16": 2, "bf16": 3, "f32": 4}
-DTYPES = {"u8": numpy.uint8, "i64": numpy.int64, "f16": numpy.float16, "f32": numpy.float32, "bf16": numpy.uint16}
+DTYPE_NUMBERS = {"u8": 0, "i64": 1, "f16": 2, "bf16": 3, "f32": 4, "f64": 5, "i8": 6, "i16": 7, "i32": 8, "u16": 9, "u32": 10, "u64": 11, "bool": 12}
+DTYPES = {
+    "u8": numpy.uint8, "i8": numpy.int8, "u16": numpy.uint16, "i16": numpy.int16, "u32": numpy.uint32, "i32": numpy.int32,
+    "u64": numpy.uint64, "i64": numpy.int64, "bool": numpy.bool_, "f16": numpy.float16, "f32": numpy.float32, "f64": numpy.float64,
+    "bf16": numpy.uint16,
+}
 PR_SET_PDEATHSIG = 1
 
 

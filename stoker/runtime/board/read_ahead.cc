@@ -44,19 +44,22 @@ bool ReadAhead::grant(Ticket& ticket) {
   ticket.grant = (is_substitute ? *reserve_ : arena_).grant(ticket.bytes);
   ticket.granted = true;
   std::size_t offset = 0;
-  for (FieldRead& read : ticket.reads) {
+  for (std::size_t i = 0; i < ticket.reads.size(); ++i) {
+    FieldRead& read = ticket.reads[i];
     const SampleField& field = *read.field;
+    const FieldWindow* const window = ticket.window_of(i);
     read.source = &field == &ticket.row.entry_points ? ticket.row.entry_points_source : ticket.row.source;
     read.ticket = &ticket;
     MutableBytes whole;
     if (read.continues < 0) {
-      whole = ticket.grant.bytes.subspan(offset, static_cast<std::size_t>(field.length));
+      whole = ticket.grant.bytes.subspan(offset, static_cast<std::size_t>(window ? window->bytes() : field.length));
       offset += EncodedArena::in_units(whole.size());
     } else {
       const FieldRead& beginning = ticket.reads[static_cast<std::size_t>(read.continues)];
-      whole = {beginning.bytes.data(), static_cast<std::size_t>(field.length)};
+      whole = {beginning.bytes.data(), beginning.content.size()};
     }
-    read.bytes = whole.subspan(static_cast<std::size_t>(read.begin), static_cast<std::size_t>(read.length));
+    const std::uint64_t at = window ? window->place_of(read.begin) : read.begin;
+    read.bytes = whole.subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(read.length));
     read.content = whole;
   }
   request_reads(ticket);

@@ -25,12 +25,18 @@ std::string field_list(const SampleRow& row) {
 
 }  // namespace
 
-void SampleLocator::locate(Ticket& ticket) const {
+void SampleLocator::locate(std::span<Ticket* const> tickets) const {
+  for (Ticket* const ticket : tickets) find_row(*ticket);
+  read_array_headers(tickets);
+  for (Ticket* const ticket : tickets) choose_reads(*ticket);
+}
+
+void SampleLocator::find_row(Ticket& ticket) const {
   ticket.bytes = 0;
-  std::uint64_t bytes = 0;  // without padding
   ticket.wants_read = ticket.cached = false;
   ticket.entry_points_of = -1;
   ticket.reads.resize(options_.fields.size());
+  ticket.windows.resize(options_.fields.size());
   ticket.row.clear();
   if (ticket.padding()) return;
   try {
@@ -39,20 +45,7 @@ void SampleLocator::locate(Ticket& ticket) const {
     if (knows_bad(ticket.row)) {
       fail(ErrorKind::kBadSample, "'{}' lists it as bad", options_.quarantine->path());
     }
-    for (std::size_t i = 0; i < options_.fields.size(); ++i) {
-      add_field(ticket, i);
-      const std::uint64_t length = ticket.reads[i].field->length;
-      bytes += length;
-      if (length > options_.sample_bytes_max || bytes > options_.sample_bytes_max) {
-        fail(ErrorKind::kLimit, "the sample is {} long, and the memory budget has room for {}; give the loader {}",
-             format_size(static_cast<double>(bytes)), format_size(static_cast<double>(options_.sample_bytes_max)),
-             options_.enough_memory ? options_.enough_memory(bytes) : std::string("more memory"));
-      }
-    }
-    if (!options_.cache) leave_out_unwanted(ticket);
-    add_entry_points(ticket);
-    ticket.cached = find_in_cache(ticket);
-    ticket.wants_read = !ticket.cached && !options_.fields.empty();
+    for (std::size_t i = 0; i < options_.fields.size(); ++i) add_field(ticket, i);
   } catch (const Error&) {
     ticket.error = std::current_exception();
   }
@@ -65,17 +58,67 @@ void SampleLocator::add_field(Ticket& ticket, std::size_t number) const {
   }
   FieldRead& read = ticket.reads[number];
   read.field = field;
+  read.begin = 0;
   read.length = field->length;
   read.wanted = options_.raw_windows.chunks(number, ticket.row, *field, sample_draw(ticket, options_.seed));
-  ticket.bytes += EncodedArena::in_units(static_cast<std::size_t>(field->length));
+  ticket.windows[number].clear();
 }
 
-// Of fields of which parts are enough. (A cache keeps fields as a whole.)
+// (A cache keeps fields as a whole.)
+void SampleLocator::read_array_headers(std::span<Ticket* const> tickets) const {
+  if (!array_windows_.any() || options_.cache) return;
+  array_fields_.clear();
+  for (const Ticket* const ticket : tickets) {
+    if (ticket->padding() || ticket->error) continue;
+    for (std::size_t i = 0; i < options_.fields.size(); ++i) {
+      array_fields_.push_back({i, ticket->sample, &ticket->row, ticket->reads[i].field});
+    }
+  }
+  array_windows_.read_headers(array_fields_);
+}
+
+void SampleLocator::choose_reads(Ticket& ticket) const {
+  if (ticket.padding() || ticket.error) return;
+  try {
+    if (!options_.cache) leave_out_unwanted(ticket);
+    std::uint64_t bytes = 0;  // without padding
+    for (std::size_t i = 0; i < options_.fields.size(); ++i) {
+      const FieldWindow* const window = ticket.window_of(i);
+      const std::uint64_t length = window ? window->bytes() : ticket.reads[i].field->length;
+      bytes += length;
+      check_length(bytes);
+      ticket.bytes += EncodedArena::in_units(static_cast<std::size_t>(length));
+    }
+    add_entry_points(ticket);
+    ticket.cached = find_in_cache(ticket);
+    ticket.wants_read = !ticket.cached && !options_.fields.empty();
+  } catch (const Error&) {
+    ticket.error = std::current_exception();
+  }
+}
+
+void SampleLocator::check_length(std::uint64_t bytes) const {
+  if (bytes <= options_.sample_bytes_max) return;
+  fail(ErrorKind::kLimit, "the sample is {} long, and the memory budget has room for {}; give the loader {}",
+       format_size(static_cast<double>(bytes)), format_size(static_cast<double>(options_.sample_bytes_max)),
+       options_.enough_memory ? options_.enough_memory(bytes) : std::string("more memory"));
+}
+
+// Of fields of which parts are enough.
 void SampleLocator::leave_out_unwanted(Ticket& ticket) const {
+  const SampleDraw draw = sample_draw(ticket, options_.seed);
   for (std::size_t i = 0; i < options_.fields.size(); ++i) {
+    const SampleField& field = *ticket.reads[i].field;
+    if (array_windows_.any()) {
+      array_windows_.find({i, ticket.sample, &ticket.row, &field}, draw, ticket.windows[i]);
+      if (!ticket.windows[i].whole()) {
+        read_window(ticket, i);
+        continue;
+      }
+    }
     const WantedChunks wanted = ticket.reads[i].wanted;
     if (wanted.whole()) continue;
-    const std::uint64_t begin = wanted.first * kChunkBytes, length = ticket.reads[i].field->length;
+    const std::uint64_t begin = wanted.first * kChunkBytes, length = field.length;
     const std::uint64_t end = std::min(wanted.end * kChunkBytes, length);
     if (wanted.first <= 1) {
       ticket.reads[i].length = end;
@@ -87,6 +130,25 @@ void SampleLocator::leave_out_unwanted(Ticket& ticket) const {
     rest.length = end - begin;
     rest.continues = static_cast<int>(i);
     ticket.reads.push_back(rest);
+  }
+}
+
+// A long part in several reads, so that a disk has more than one at a time.
+void SampleLocator::read_window(Ticket& ticket, std::size_t number) const {
+  constexpr std::uint64_t kReadMax = std::uint64_t{4} << 20;
+  bool is_first = true;
+  for (const FieldPart& part : ticket.windows[number].parts) {
+    for (std::uint64_t begin = part.begin; begin < part.end; begin += kReadMax) {
+      FieldRead read = ticket.reads[number];
+      read.begin = begin;
+      read.length = std::min(kReadMax, part.end - begin);
+      if (std::exchange(is_first, false)) {
+        ticket.reads[number] = read;
+      } else {
+        read.continues = static_cast<int>(number);
+        ticket.reads.push_back(read);
+      }
+    }
   }
 }
 

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "stoker/format/dataset.h"
+#include "stoker/runtime/board/array_windows.h"
 #include "stoker/runtime/board/raw_windows.h"
 #include "stoker/runtime/board/ticket.h"
 #include "stoker/runtime/report/quarantine.h"
@@ -21,7 +23,8 @@ namespace stoker {
 struct LocatorOptions {
   std::vector<std::string> fields{};  // of a sample that are read: Plan::fields()
   std::vector<bool> planar{};         // by field: entry points make decoding it faster
-  RawWindows raw_windows{};           // what of images stored raw is read
+  RawWindows raw_windows{};           // what of images stored raw is read,
+  ArrayWindows array_windows{};       // and of arrays
   std::uint64_t seed = 0;             // of what is drawn for samples
   std::uint64_t sample_bytes_max = std::uint64_t{1} << 30;
   // Names the loader's budget in which so large a sample can be had, for errors: "413MB".
@@ -33,7 +36,8 @@ struct LocatorOptions {
 
 class SampleLocator {
  public:
-  SampleLocator(const Dataset& dataset, LocatorOptions options) : dataset_(dataset), options_(std::move(options)) {}
+  SampleLocator(const Dataset& dataset, LocatorOptions options)
+      : dataset_(dataset), options_(std::move(options)), array_windows_(options_.array_windows) {}
 
   /// Fields of a sample that are read.
   std::size_t field_count() const { return options_.fields.size(); }
@@ -42,21 +46,32 @@ class SampleLocator {
     return options_.quarantine && row.source && options_.quarantine->contains(row);
   }
 
-  /// Finds out where the ticket's sample lies and what it will read; what is wrong with that stands in its error. May
-  /// wait for an index to be read. One thread at a time, for its raw windows.
-  void locate(Ticket& ticket) const;
+  /// Finds out where the tickets' samples lie and what they will read; what is wrong with that stands in their errors.
+  /// May wait for an index to be read, and for headers of arrays. One thread at a time, for its windows.
+  void locate(std::span<Ticket* const> tickets) const;
+  void locate(Ticket& ticket) const {
+    Ticket* const one = &ticket;
+    locate(std::span(&one, 1));
+  }
   /// Keeps what was read for a ticket whose sample is good, if there is a cache with room for it.
   void keep_in_cache(const Ticket& ticket) const;
 
  private:
+  void find_row(Ticket& ticket) const;
+  void read_array_headers(std::span<Ticket* const> tickets) const;
+  void choose_reads(Ticket& ticket) const;
   void add_field(Ticket& ticket, std::size_t number) const;
+  void check_length(std::uint64_t bytes) const;
   void leave_out_unwanted(Ticket& ticket) const;
+  void read_window(Ticket& ticket, std::size_t number) const;
   void add_entry_points(Ticket& ticket) const;
   bool find_in_cache(Ticket& ticket) const;
   void read_by_disk_cache(SampleRow& row) const;
 
   const Dataset& dataset_;
   const LocatorOptions options_;
+  mutable ArrayWindows array_windows_;
+  mutable std::vector<ArrayField> array_fields_;  // memory used again
 };
 
 }  // namespace stoker

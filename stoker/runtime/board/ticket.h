@@ -11,6 +11,7 @@
 #include "stoker/base/error.h"
 #include "stoker/format/bad_sample.h"
 #include "stoker/format/sample_row.h"
+#include "stoker/plan/field_window.h"
 #include "stoker/runtime/board/encoded_arena.h"
 #include "stoker/runtime/board/loader_batch.h"
 #include "stoker/runtime/board/raw_windows.h"
@@ -41,7 +42,9 @@ struct FieldRead {
   int continues = -1;                   // the read of the same field's beginning, for one that is not
   Source* source = nullptr;
   MutableBytes bytes;  // where they go
-  Bytes content;       // the whole field, of which what is wanted is there, once it was read or is kept in the cache
+  // The whole field, of which what is wanted is there, once it was read or is kept in the cache; of an array the parts
+  // of its window.
+  Bytes content;
   Ticket* ticket = nullptr;
   FieldRead* next = nullptr;          // of those that one request reads
   const FieldRead* copies = nullptr;  // the one of that request that reads the same bytes for this one too
@@ -57,12 +60,13 @@ struct Ticket {
   SampleRow row;             // all that is known of it, once it was located
   // One per field of the plan; then further parts of them, and at last its image's entry points if they are wanted.
   std::vector<FieldRead> reads;
-  int entry_points_of = -1;   // which of the plan's fields they are for; -1: none
-  bool early = false;         // of a window that was not read ahead, since reading began within it
-  bool wants_read = false;    // there is something to read, of 0 bytes perhaps
-  bool cached = false;        // its bytes are those that the cache keeps
-  std::uint64_t bytes = 0;    // of all reads, each padded to the arena's unit
-  EncodedArena::Grant grant;  // holds the bytes of all reads
+  std::vector<FieldWindow> windows;  // by field of the plan: of arrays, what their crops need
+  int entry_points_of = -1;          // which of the plan's fields they are for; -1: none
+  bool early = false;                // of a window that was not read ahead, since reading began within it
+  bool wants_read = false;           // there is something to read, of 0 bytes perhaps
+  bool cached = false;               // its bytes are those that the cache keeps
+  std::uint64_t bytes = 0;           // of all reads, each padded to the arena's unit
+  EncodedArena::Grant grant;         // holds the bytes of all reads
   bool granted = false;
   int reads_pending = 0;
   int attempts = 0;              // reads of this sample so far
@@ -74,6 +78,11 @@ struct Ticket {
   bool error_shared = false;     // with other tickets of the same read: it may be about their bytes
 
   bool padding() const { return sample < 0; }
+  /// Of the field of a read; null if the field is read as a whole, or is an image stored raw.
+  const FieldWindow* window_of(std::size_t read) const {
+    const std::size_t field = reads[read].continues < 0 ? read : static_cast<std::size_t>(reads[read].continues);
+    return field < windows.size() && !windows[field].whole() ? &windows[field] : nullptr;
+  }
 };
 
 /// A sample whose bytes are bad, as one slot met it.

@@ -28,6 +28,7 @@ BoardOptions board_options(const Dataset& dataset, const Plan& plan, const Resol
     if (planar) board.locator.planar[static_cast<std::size_t>(view.field)] = true;
   }
   board.locator.raw_windows = RawWindows(plan);
+  board.locator.array_windows = ArrayWindows(plan);
   board.locator.seed = options.order.seed;
   board.tickets.prefetch = options.knobs.prefetch;
   board.tickets.bad_sample = options.given.bad_sample;

@@ -113,8 +113,8 @@ void Reader::locate_next(std::unique_lock<std::mutex>& lock) {
   core_.dataset->prepare(located_samples_);
   for (Ticket* ticket : located_) {
     if (core_.disk_cache) core_.disk_cache->reading(ticket->work->epoch, ticket->work->index, batches_per_epoch);
-    core_.board.locator.locate(*ticket);
   }
+  core_.board.locator.locate(located_);
   lock.lock();
 }
 

@@ -269,6 +269,10 @@ void Workers::make(Ticket& ticket, CpuExecutor& executor) const {
   for (std::size_t i = 0; i < count; ++i) {
     const FieldRead& read = ticket.reads[i];
     fields[i] = read.content;
+    if (const FieldWindow* const window = ticket.window_of(i)) {
+      check_window(ticket.row, *read.field, *window, fields[i]);
+      continue;
+    }
     // What is kept was checked, as far as it was wanted.
     if (!ticket.cached || !read.wanted.whole()) check_wanted(ticket.row, *read.field, read.wanted, fields[i]);
   }
@@ -278,6 +282,7 @@ void Workers::make(Ticket& ticket, CpuExecutor& executor) const {
   const bool has_entry_points = ticket.entry_points_of >= 0;
   const SampleInput input{
       .fields = std::span(fields, count),
+      .windows = ticket.windows,
       .entry_points = has_entry_points ? ticket.reads.back().content : Bytes(),
       .entry_points_of = ticket.entry_points_of,
       .has_faults = ticket.row.soundness == Soundness::kConcealed || ticket.row.soundness == Soundness::kBad,

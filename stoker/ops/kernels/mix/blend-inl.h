@@ -93,7 +93,7 @@ void blend_elements(const BlendInputs& inputs, std::size_t count, DType dtype, s
     case DType::kF16: return blend_as<BlendF16>(inputs, count, out);
     case DType::kBF16: return blend_as<BlendBF16>(inputs, count, out);
     case DType::kU8: return blend_as<BlendU8>(inputs, count, out);
-    case DType::kI64: return;  // no image is stored so
+    default: return;  // no image is stored so
   }
 }
 

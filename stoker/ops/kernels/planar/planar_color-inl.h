@@ -131,7 +131,7 @@ void planar_color(const std::uint8_t* y, const std::uint8_t* cb, const std::uint
     case DType::kF16: return color_row_as<StoreF16>(y, cb, cr, count, slots, out);
     case DType::kBF16: return color_row_as<StoreBF16>(y, cb, cr, count, slots, out);
     case DType::kU8: return color_row_as<StoreU8>(y, cb, cr, count, slots, out);
-    case DType::kI64: return;  // no image is stored so; PlanarWriter refuses it
+    default: return;  // no image is stored so; PlanarWriter refuses it
   }
 }
 

@@ -247,7 +247,7 @@ void planar_finish(const PlanarFinish& job) {
     case DType::kF16: return finish_steps<StoreF16>(job);
     case DType::kBF16: return finish_steps<StoreBF16>(job);
     case DType::kU8: return finish_steps<StoreU8>(job);
-    case DType::kI64: return;  // no image is stored so; PlanarWriter refuses it
+    default: return;  // no image is stored so; PlanarWriter refuses it
   }
 }
 

@@ -63,7 +63,7 @@ void convert_row(const std::uint8_t* values, std::size_t count, const AffinePatt
     case DType::kF16: return convert_as<StoreF16>(values, count, pattern, reinterpret_cast<std::uint16_t*>(out));
     case DType::kBF16: return convert_as<StoreBF16>(values, count, pattern, reinterpret_cast<std::uint16_t*>(out));
     case DType::kU8: return convert_as<StoreU8>(values, count, pattern, out);
-    case DType::kI64: return;  // no image is stored so; convert_pixels refuses it
+    default: return;  // no image is stored so; convert_pixels refuses it
   }
 }
 

@@ -1,0 +1,220 @@
+// The operators on arrays, for the operator table: their arguments, and what each adds to a program.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "stoker/base/error.h"
+#include "stoker/ops/array/array_program.h"
+#include "stoker/ops/operator_arguments.h"
+
+namespace stoker {
+namespace {
+
+constexpr double kExtentMax = 1 << 30, kNumberMax = 1e18;
+constexpr auto kAxes = static_cast<double>(ArrayLayout::kAxesMax);
+constexpr unsigned kCountsOfAxes = (1u << (ArrayLayout::kAxesMax + 1)) - 2;  // 1 to as many as there are
+constexpr unsigned kCountsOfChannels = ~1u;
+
+constexpr ArgSpec array_p_arg() { return chance_arg("p", "probability that it happens to a sample", 1); }
+
+constexpr ArgSpec kDecodeArrayArgs[] = {
+    text_arg("dtype", "what the output holds; stored numbers must be among its own, or are rounded to floats",
+             "u8|i8|u16|i16|u32|i32|u64|i64|f16|bf16|f32|f64|bool", "f32"),
+    {.name = "shape",
+     .type = ArgType::kIntegers,
+     .doc = "the extents of the stored array, -1: any; by default it has as many axes as are cropped, of any extent",
+     .count = 0,
+     .min = ArrayProgram::kAny,
+     .max = kExtentMax,
+     .counts = kCountsOfAxes | kCountNone},
+    {.name = "most",
+     .type = ArgType::kInteger,
+     .doc = "rows of a sample whose first extent is any, and is not cropped",
+     .numbers = {4096},
+     .min = 1,
+     .max = kExtentMax},
+    {.name = "fill",
+     .type = ArgType::kNumber,
+     .doc = "what stands where a crop reaches beyond the array: a number as those that are stored",
+     .numbers = {0},
+     .min = -kNumberMax,
+     .max = kNumberMax},
+};
+constexpr ArgSpec kArrayCropArgs[] = {
+    {.name = "size",
+     .type = ArgType::kIntegers,
+     .doc = "the extents of the last axes; -1: an axis as it is",
+     .required = true,
+     .min = ArrayProgram::kWhole,
+     .max = kExtentMax,
+     .counts = kCountsOfAxes},
+    text_arg("place", "where", "random|center|begin", "random"),
+    text_arg("smaller",
+             "what becomes of arrays that are smaller: pad: fill on both sides (after them, for place = "
+             "begin); refuse: their samples are bad",
+             "pad|refuse", "pad"),
+};
+constexpr ArgSpec kArrayFlipArgs[] = {
+    {.name = "axes",
+     .type = ArgType::kIntegers,
+     .doc = "which: 0 is the first one, -1 the last",
+     .required = true,
+     .min = -kAxes,
+     .max = kAxes - 1,
+     .counts = kCountsOfAxes},
+    chance_arg("p", "probability, of each axis by itself", 0.5),
+};
+constexpr ArgSpec bound_arg(std::string_view name, std::string_view doc) {
+  return {.name = name, .type = ArgType::kNumber, .doc = doc, .required = true, .min = -kNumberMax, .max = kNumberMax};
+}
+constexpr ArgSpec kArrayClipArgs[] = {bound_arg("low", "the least"), bound_arg("high", "the most")};
+constexpr ArgSpec kArrayNormalizeArgs[] = {
+    {.name = "mean",
+     .type = ArgType::kNumbers,
+     .doc = "one number, or one for each place along the first axis",
+     .required = true,
+     .min = -kNumberMax,
+     .max = kNumberMax,
+     .counts = kCountsOfChannels},
+    {.name = "std",
+     .type = ArgType::kNumbers,
+     .doc = "likewise",
+     .required = true,
+     .min = 1e-18,
+     .max = kNumberMax,
+     .counts = kCountsOfChannels},
+};
+constexpr ArgSpec kArrayStandardizeArgs[] = {
+    text_arg("per", "what has mean 0 and deviation 1: the output, or each place along its first axis", "sample|channel",
+             "sample")};
+constexpr ArgSpec kArrayBrightnessArgs[] = {{.name = "factor",
+                                             .type = ArgType::kNumbers,
+                                             .doc = "one, or a range from which one is drawn",
+                                             .required = true,
+                                             .min = -kNumberMax,
+                                             .max = kNumberMax,
+                                             .counts = kCountOne | kCountTwo},
+                                            array_p_arg()};
+constexpr ArgSpec kArrayNoiseArgs[] = {{.name = "sigma",
+                                        .type = ArgType::kNumbers,
+                                        .doc = "the deviation, or a range from which it is drawn",
+                                        .numbers = {0, 0.1},
+                                        .count = 2,
+                                        .min = 0,
+                                        .max = kNumberMax,
+                                        .counts = kCountOne | kCountTwo},
+                                       {.name = "mean",
+                                        .type = ArgType::kNumber,
+                                        .doc = "of the noise",
+                                        .numbers = {0},
+                                        .min = -kNumberMax,
+                                        .max = kNumberMax},
+                                       array_p_arg()};
+
+std::vector<std::int64_t> extents_of(const std::vector<double>& numbers) { return {numbers.begin(), numbers.end()}; }
+
+[[noreturn]] void refuse_order(std::string_view before) {
+  fail(ErrorKind::kUsage, "it must come before {}; the order is decode_array, array_crop, array_flip, the others",
+       before);
+}
+
+void decode_array(const OperatorCall& call, ArrayProgram& program, std::uint64_t /*stream*/) {
+  program.dtype = parse_dtype(call.text("dtype"));
+  if (!call.numbers("shape").empty()) program.shape = extents_of(call.numbers("shape"));
+  program.most = call.integer("most");
+  program.fill = call.number("fill");
+}
+
+void array_crop(const OperatorCall& call, ArrayProgram& program, std::uint64_t stream) {
+  if (program.crop) fail(ErrorKind::kUsage, "there is one already");
+  if (!program.flips.empty()) refuse_order("array_flip");
+  if (!program.steps.empty()) refuse_order("what changes numbers");
+  ArrayCrop& crop = program.crop.emplace();
+  crop.size = extents_of(call.numbers("size"));
+  if (std::find(crop.size.begin(), crop.size.end(), 0) != crop.size.end()) {
+    fail(ErrorKind::kUsage, "a crop cannot be 0 long");
+  }
+  const std::string& place = call.text("place");
+  crop.place = place == "random" ? CropPlace::kRandom : place == "center" ? CropPlace::kCenter : CropPlace::kBegin;
+  crop.pads = call.text("smaller") == "pad";
+  crop.stream = stream;
+}
+
+void array_flip(const OperatorCall& call, ArrayProgram& program, std::uint64_t stream) {
+  if (!program.steps.empty()) refuse_order("what changes numbers");
+  ArrayFlip flip{.p = call.number("p"), .stream = stream};
+  const auto rank = static_cast<std::int64_t>(program.rank());
+  for (const std::int64_t axis : extents_of(call.numbers("axes"))) {
+    if (axis >= rank || axis < -rank) {
+      fail(ErrorKind::kUsage, "there is no axis {}: say how many there are by shape, or by array_crop before it", axis);
+    }
+    flip.axes.push_back(static_cast<std::size_t>(axis < 0 ? -axis - 1 : rank - 1 - axis));
+  }
+  program.flips.push_back(std::move(flip));
+}
+
+std::vector<float> floats_of(const std::vector<double>& numbers) { return {numbers.begin(), numbers.end()}; }
+
+void array_clip(const OperatorCall& call, ArrayProgram& program, std::uint64_t /*stream*/) {
+  const double low = call.number("low"), high = call.number("high");
+  if (low > high) fail(ErrorKind::kUsage, "low must not be more than high");
+  program.steps.push_back({.kind = ArrayStep::Kind::kClip, .low = floats_of({low}), .high = floats_of({high})});
+}
+
+void array_normalize(const OperatorCall& call, ArrayProgram& program, std::uint64_t /*stream*/) {
+  const std::vector<double>&mean = call.numbers("mean"), &std = call.numbers("std");
+  const std::size_t count = std::max(mean.size(), std.size());
+  if ((mean.size() != 1 && mean.size() != count) || (std.size() != 1 && std.size() != count)) {
+    fail(ErrorKind::kUsage, "mean has {} numbers, and std {}", mean.size(), std.size());
+  }
+  ArrayStep step{.kind = ArrayStep::Kind::kScale, .low = {}, .high = {}};
+  for (std::size_t i = 0; i < count; ++i) {
+    const double deviation = std[std.size() == 1 ? 0 : i];
+    step.low.push_back(static_cast<float>(1 / deviation));
+    step.high.push_back(static_cast<float>(-mean[mean.size() == 1 ? 0 : i] / deviation));
+  }
+  program.steps.push_back(std::move(step));
+}
+
+void array_standardize(const OperatorCall& call, ArrayProgram& program, std::uint64_t /*stream*/) {
+  program.steps.push_back({.kind = ArrayStep::Kind::kStandardize, .by_channel = call.text("per") == "channel"});
+}
+
+// A number, or a range to draw from.
+void take_range(const std::vector<double>& numbers, std::string_view what, ArrayStep& step) {
+  if (numbers.front() > numbers.back()) fail(ErrorKind::kUsage, "the range of {} must begin with the lesser one", what);
+  step.low = floats_of({numbers.front()});
+  step.high = floats_of({numbers.back()});
+}
+
+void array_brightness(const OperatorCall& call, ArrayProgram& program, std::uint64_t stream) {
+  ArrayStep step{.kind = ArrayStep::Kind::kFactor, .p = call.number("p"), .stream = stream};
+  take_range(call.numbers("factor"), "factor", step);
+  program.steps.push_back(std::move(step));
+}
+
+void array_noise(const OperatorCall& call, ArrayProgram& program, std::uint64_t stream) {
+  ArrayStep step{.kind = ArrayStep::Kind::kNoise, .p = call.number("p"), .stream = stream};
+  step.mean = static_cast<float>(call.number("mean"));
+  take_range(call.numbers("sigma"), "sigma", step);
+  program.steps.push_back(std::move(step));
+}
+
+constexpr OperatorSpec kArrayOperators[] = {
+    {"decode_array", "takes an array of numbers, as numpy writes it", &decode_array, kDecodeArrayArgs},
+    {"array_crop", "crops a box of an array: of what is stored as it is, no more than that is read", &array_crop,
+     kArrayCropArgs},
+    {"array_flip", "reverses axes of an array with a given probability", &array_flip, kArrayFlipArgs},
+    {"array_clip", "bounds the numbers of an array", &array_clip, kArrayClipArgs},
+    {"array_normalize", "(number - mean) / std, in float32", &array_normalize, kArrayNormalizeArgs},
+    {"array_standardize", "gives an array the mean 0 and the deviation 1", &array_standardize, kArrayStandardizeArgs},
+    {"array_brightness", "multiplies an array by a factor", &array_brightness, kArrayBrightnessArgs},
+    {"array_noise", "adds normal noise to an array", &array_noise, kArrayNoiseArgs},
+};
+
+}  // namespace
+
+std::span<const OperatorSpec> array_operators() { return kArrayOperators; }
+
+}  // namespace stoker
