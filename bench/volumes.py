@@ -51,11 +51,11 @@ def figures_of(build, folder):
         for number in range(ROUNDS):
             for name in NAMES[number % len(NAMES):] + NAMES[:number % len(NAMES)]:
                 prepare(folder)
+                contestants[name].resume()
                 answers[name].append(contestants[name].run("run"))
-                contestants[name].pause()
-            for contestant in contestants.values():
-                contestant.resume()
+                contestants[name].pause()  # else it reads ahead in the others' time
         for contestant in contestants.values():
+            contestant.resume()
             contestant.close()
         rates = {name: [each["samples"] / each["seconds"] for each in answers[name]] for name in NAMES}
 

@@ -139,7 +139,8 @@ TEST(LoaderArrays, ReadsTheSlabThatACropNeeds) {
     Loader parts(std::make_shared<VolumeData>(false, columns), volumes({8, 60, 64}), options_of());
     EXPECT_EQ(volumes_of(parts), expected);
     EXPECT_GT(bytes_read(whole), std::int64_t{2} * kVolumes * kSlice * kDepth);
-    if (!columns) EXPECT_LT(bytes_read(parts), std::int64_t{2} * kVolumes * kSlice * (8 + 8));
+    if (columns) continue;
+    EXPECT_LT(bytes_read(parts), std::int64_t{2} * kVolumes * kSlice * (8 + 8));
   }
 }
 
@@ -208,14 +209,17 @@ TEST(LoaderArrays, ChecksWhatItReadsAndNothingElse) {
     const auto data = std::make_shared<VolumeData>(true);
     data->byte(7, 0, static_cast<std::uint64_t>(at)) ^= 0x10;
     Loader loader(data, recipe, options_of());
-    std::string why = "nothing";
+    std::string why;
     try {
       audit_of(loader, 1);
     } catch (const Error& error) {
       why = error.message();
     }
-    if (is_read) EXPECT_THAT(why, AllOf(HasSubstr("case7"), HasSubstr("'x.npy' is not what it was")));
-    if (!is_read) EXPECT_EQ(why, "nothing");
+    const auto names_it = AllOf(HasSubstr("case7"), HasSubstr("'x.npy' is not what it was"));
+    EXPECT_EQ(why.empty(), !is_read);
+    if (is_read) {
+      EXPECT_THAT(why, names_it);
+    }
   }
 }
 
