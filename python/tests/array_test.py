@@ -5,6 +5,7 @@ import tarfile
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import stoker
 
@@ -214,3 +215,53 @@ def test_rows_of_arrays_and_of_compressed_ones_are_samples(tmp_path):
         made[name] = np.asarray(batch.x).copy()
     assert made["plain.npy"].dtype == np.int16
     assert all(np.array_equal(each, made["plain.npy"]) for each in made.values())
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_arrays_beside_an_image_cross_to_a_device(tmp_path, index):
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        for number in range(6):
+            picture = io.BytesIO()
+            Image.fromarray(volume(40, 50, 3, dtype="u1", seed=number)).save(picture, "JPEG")
+            for field, content in (("jpg", picture.getvalue()), ("depth.npy", npy(volume(30, 31, dtype="i2", seed=number))),
+                                   ("points.npy", npy(volume(number, 3, dtype="f8", seed=number)))):
+                member = tarfile.TarInfo(f"{number}.{field}")
+                member.size = len(content)
+                tar.addfile(member, io.BytesIO(content))
+    recipe = (stoker.recipe().decode().resize((24, 24)).normalize("imagenet")
+              .view("depth", field="depth.npy").decode_array("i32").array_crop([20, 40]).array_flip([-1])
+              .view("points", field="points.npy").decode_array("f64", shape=(-1, 3)))
+    data = stoker.open(str(tmp_path / "a.tar"))
+
+    def made(**options):
+        loader = stoker.Loader(data, recipe, batch=3, seed=5, tune="off", **options)
+        return [(np.asarray(batch.image).tobytes(), np.asarray(batch.depth).tobytes(), np.asarray(batch.points.values).tobytes(),
+                 np.asarray(batch.points.offsets).tolist()) for epoch in range(2) for batch in loader.epoch(epoch)]
+
+    assert made(device="emulated:execute", transfer_index=index) == made()
+
+
+def test_torch_takes_every_type(tmp_path):
+    torch = pytest.importorskip("torch")
+    array = volume(4, 5, dtype="u1")
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        member = tarfile.TarInfo("0.x.npy")
+        member.size = len(npy(array))
+        tar.addfile(member, io.BytesIO(npy(array)))
+    for dtype in ("u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"):
+        recipe = view().decode_array(dtype, shape=(4, 5))
+        (batch,) = stoker.Loader(stoker.open(str(tmp_path / "a.tar")), recipe, batch=1, tune="off").epoch(0)
+        tensor = torch.from_dlpack(batch.x)
+        assert tensor.shape == (1, 4, 5) and tensor.double().numpy().astype("u1").tobytes() == array.tobytes()
+
+
+def twice(x):
+    return x.astype("i4") * 2
+
+
+def test_a_function_takes_arrays():
+    array = volume(4, 5, dtype="i2")
+    recipe = (view().decode_array("i16", shape=(4, 5)).view("raw", field="x.npy").decode_array("f64", shape=(4, 5)))
+    recipe = recipe.map(twice, "x", {"twice": ("i32", (4, 5))})
+    made = recipe.apply({"x.npy": npy(array)})
+    assert made["twice"].dtype == np.int32 and np.array_equal(made["twice"], array * 2) and np.array_equal(made["raw"], array)
