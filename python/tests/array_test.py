@@ -203,7 +203,7 @@ def test_rows_of_any_number_are_ragged(tmp_path):
 
 
 def test_rows_of_arrays_and_of_compressed_ones_are_samples(tmp_path):
-    rows = volume(6, 5, 40, 50, dtype="i2")
+    rows = volume(6, 20, 100, 110, dtype="i2")  # rows of 440 KB
     np.save(tmp_path / "plain.npy", rows)
     np.savez(tmp_path / "stored.npz", data=rows)
     np.savez_compressed(tmp_path / "small.npz", data=rows)

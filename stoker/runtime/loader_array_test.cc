@@ -61,6 +61,8 @@ class VolumeData final : public Dataset {
   std::uint64_t bytes() const override { return bytes_.size(); }
   std::uint64_t fingerprint() const override { return 1; }
 
+  FaultyOptions faults{};  // of the shard's reads, from the first one on
+
   // Before the first read.
   std::uint8_t& byte(std::int64_t sample, std::size_t field, std::uint64_t at) {
     return bytes_[places_[static_cast<std::size_t>(sample) * 2 + field] + at];
@@ -79,8 +81,8 @@ class VolumeData final : public Dataset {
   }
   const ShardedDataset& data() const {
     if (!data_) {
-      data_ = std::make_unique<ShardedDataset>(std::make_shared<MemorySource>("volumes.tar", bytes_), table_,
-                                               std::vector<std::string>{});
+      auto shard = std::make_shared<FaultySource>(std::make_shared<MemorySource>("volumes.tar", bytes_), faults);
+      data_ = std::make_unique<ShardedDataset>(std::move(shard), table_, std::vector<std::string>{});
     }
     return *data_;
   }
@@ -163,6 +165,16 @@ TEST(LoaderArrays, GivesTheSameHoweverItIsRead) {
     Loader loader(std::make_shared<VolumeData>(true), volumes(size), cached);
     EXPECT_EQ(volumes_of(loader), expected) << "from a cache";
   }
+}
+
+TEST(LoaderArrays, ReadsAllOfAnArrayWhoseHeaderCouldNotBeRead) {
+  Loader undisturbed(std::make_shared<VolumeData>(false), volumes({8, 40, 40}), options_of());
+  const std::vector<std::string> expected = volumes_of(undisturbed);
+  const auto data = std::make_shared<VolumeData>(false);
+  for (std::int64_t read = 0; read < kVolumes / 2; ++read) data->faults.fail_reads.insert(read);  // headers are first
+  Loader loader(data, volumes({8, 40, 40}), options_of());
+  EXPECT_EQ(volumes_of(loader), expected);
+  EXPECT_GT(bytes_read(loader), bytes_read(undisturbed) + (kVolumes / 2 - 1) * kSlice * kDepth / 2);
 }
 
 TEST(LoaderArrays, GivesTheSameForAnyNumberOfRanks) {

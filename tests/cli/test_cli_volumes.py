@@ -6,6 +6,8 @@ import tarfile
 import numpy
 import pytest
 
+from test_cli_hdf5 import Hdf5
+
 CASES = 8
 
 
@@ -67,6 +69,26 @@ def test_crops_are_the_same_wherever_volumes_lie_and_however_they_are_read(stoke
     assert crops(stoker, tmp_path, tmp_path / "packed") == wanted
     stoker.text("index", cases / "cases.tar", "--index-dir", tmp_path / "indexes")
     assert crops(stoker, tmp_path, cases / "cases.tar", "--index-dir", tmp_path / "indexes") == wanted
+
+
+def test_rows_of_hdf5_are_those_of_numpys_arrays(stoker, tmp_path):
+    rows = numpy.arange(5 * 20 * 100 * 110, dtype=numpy.int32).reshape(5, 20, 100, 110) % 4099
+    numpy.save(tmp_path / "rows.npy", rows)
+    file = Hdf5()
+    file.add_numbers("data", rows)
+    (tmp_path / "rows.h5").write_bytes(file.file())
+    toml = tmp_path / "rows.toml"
+    toml.write_text("[[view]]\nname = 'x'\nfield = 'data.npy'\noperators = [{ op = 'decode_array', dtype = 'i32' }, "
+                    "{ op = 'array_crop', size = [5, 40, 110] }]\n")
+
+    def made(name):
+        audit = tmp_path / f"{name}.jsonl"
+        done = stoker("run", tmp_path / name, "--recipe", toml, "--batch", 2, "--epochs", 2, "--audit", audit)
+        assert done.returncode == 0, done.stderr  # which may say that there are no images
+        return [(line["epoch"], line["position"], line["hash"]) for line in map(json.loads, audit.read_text().splitlines())]
+
+    assert len({crop for *_, crop in made("rows.npy")}) == 8
+    assert made("rows.h5") == made("rows.npy")
 
 
 def test_of_stored_volumes_crops_are_read(stoker, tmp_path, cases):
