@@ -23,7 +23,7 @@ void run_layout(Bytes input) {
   if (layout.bytes() > (std::uint64_t{1} << 16)) return;
   Recipe recipe;
   const std::vector<double> size(std::max<std::size_t>(layout.shape.rank(), 1), 3);
-  recipe.view("x", "x.npy").decode_array().array_crop(size).array_flip({-1}).array_standardize();
+  recipe.view("image", "x.npy").decode_array().array_crop(size).array_flip({-1}).array_standardize();
   const Plan plan(recipe);
   CpuExecutor executor(plan);
   const SampleInput sample{.fields = std::span(&input, 1), .draw = {.seed = 1}};

@@ -29,8 +29,8 @@ struct BrainBits {
 template <typename Use>
 auto with_number_type(DType dtype, const Use& use) {
   switch (dtype) {
+    case DType::kBool:
     case DType::kU8: return use(std::uint8_t{});
-    case DType::kBool: return use(std::uint8_t{});
     case DType::kI8: return use(std::int8_t{});
     case DType::kU16: return use(std::uint16_t{});
     case DType::kI16: return use(std::int16_t{});
