@@ -400,7 +400,10 @@ constexpr OperatorSpec kBeforePictures[] = {
     {"letterbox", "resizes to what fits into the output, amid one colour", &make_letterbox, kLetterboxArgs,
      "size = [60, 160] | size = [160, 60], fill = 114 | size = [160, 60], place = 'top_left'"},
     {"iou_crop", "crops a random part that holds enough of one of the objects, and resizes it", &make_iou_crop,
-     kIouCropArgs},
+     kIouCropArgs,
+     "size = 120, sampler_options = [0.1] | size = 120, sampler_options = [0.3] | size = 120, sampler_options = [0.6] "
+     "| "
+     "size = 120, side_range = [1.5, 2], zoom_p = 1"},
 };
 
 constexpr OperatorSpec kAfterPictures[] = {
