@@ -98,6 +98,19 @@ constexpr ArgSpec longer_arg() {
   return text_arg("longer", "what becomes of more: refuse: the sample is a bad one; cut: it is cut off", "refuse|cut",
                   "refuse");
 }
+constexpr ArgSpec kPadToArgs[] = {{.name = "count",
+                                   .type = ArgType::kInteger,
+                                   .doc = "rows of each sample",
+                                   .required = true,
+                                   .min = 1,
+                                   .max = 16'777'216},
+                                  {.name = "fill",
+                                   .type = ArgType::kNumber,
+                                   .doc = "what rows consist of that a sample does not have",
+                                   .numbers = {0},
+                                   .min = -1e9,
+                                   .max = 1e9},
+                                  longer_arg()};
 constexpr ArgSpec kDecodeBytesArgs[] = {kMostBytesArg, longer_arg()};
 constexpr ArgSpec kDecodeTextArgs[] = {
     {.name = "key",
@@ -429,6 +442,7 @@ constexpr OperatorSpec kAfterPictures[] = {
      kDecodeInstancesArgs},
     {"decode_text", "takes a text in UTF-8: a caption, a transcript", &apply_decode_text, kDecodeTextArgs},
     {"decode_bytes", "takes the bytes of a field as they are", &apply_decode_bytes, kDecodeBytesArgs},
+    {"pad_to", "makes rows as many in each sample: a tensor in place of values and offsets", &apply_pad_to, kPadToArgs},
     {"decode_tokens", "takes a sequence of tokens", &apply_decode_tokens, kDecodeTokensArgs},
     {"json_number", "takes a number from a JSON field: a label, a target", &apply_json_number, kJsonNumberArgs},
     {"digest",

@@ -20,6 +20,7 @@
 #include "stoker/ops/object_options.h"
 #include "stoker/ops/one_hot.h"
 #include "stoker/ops/operator_call.h"
+#include "stoker/ops/pad_to.h"
 #include "stoker/ops/several_views.h"
 #include "stoker/ops/stage.h"
 #include "stoker/ops/tensor_format.h"
@@ -59,6 +60,7 @@ using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
 using MaskFunction = void (*)(const OperatorCall&, MaskOptions&);
 using BoxFunction = void (*)(const OperatorCall&, ObjectOptions&);
 using TextFunction = void (*)(const OperatorCall&, TextOptions&);
+using RowsFunction = void (*)(const OperatorCall&, RowPadding&);
 using TokenFunction = void (*)(const OperatorCall&, TokenOptions&);
 using NumberFunction = void (*)(const OperatorCall&, FieldNumber&);
 using LabelFunction = void (*)(const OperatorCall&, OneHot&);
@@ -70,10 +72,10 @@ struct OperatorSpec {
   std::string_view name;
   std::string_view doc;
   /// The alternative is the family, and families come in this order within a view: those of images up to format, or
-  /// mask, or boxes, or text, or tokens, or number and label. A combination is of the family of its operators. Those
-  /// that make several views stand in no view, and the batch's belong to none.
+  /// mask, or boxes or text and rows, or tokens, or number and label. A combination is of the family of its operators.
+  /// Those that make several views stand in no view, and the batch's belong to none.
   std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, EraseFunction, FormatFunction,
-               MaskFunction, BoxFunction, TextFunction, TokenFunction, NumberFunction, LabelFunction,
+               MaskFunction, BoxFunction, TextFunction, RowsFunction, TokenFunction, NumberFunction, LabelFunction,
                CombinationFunction, ViewsFunction, BatchFunction>
       function;
   std::span<const ArgSpec> args;
@@ -83,8 +85,8 @@ struct OperatorSpec {
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "picture", "color", "erase", "format", "mask", "boxes", "text", "tokens", "number", "label",
-/// "combination", "views", "batch".
+/// "decode", "geometry", "picture", "color", "erase", "format", "mask", "boxes", "text", "rows", "tokens", "number",
+/// "label", "combination", "views", "batch".
 std::string_view family_name(const OperatorSpec& spec);
 /// The stage that operators of its family are a part of; numbers, labels, combinations, views and the batch's have
 /// none.
