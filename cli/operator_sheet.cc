@@ -25,6 +25,11 @@ constexpr std::string_view kNormalized = R"(, { op = "normalize", preset = "imag
 // Operators of the batch mix samples in blocks of four at most.
 constexpr int kMixedTogether = 4;
 
+bool looks_at_boxes(const OperatorCall& call) {
+  return std::holds_alternative<GeometryFunction>(find_operator(call.name).function) &&
+         make_geometry_operator(call)->looks_at_boxes();
+}
+
 /// A recipe whose images show what the operator does with these arguments, or else nothing (null), to a square of the
 /// sample. Those of the batch mix labels, too, which are below `classes`.
 Recipe recipe_of_example(const OperatorSpec* spec, std::string_view arguments, std::int64_t classes) {
@@ -39,11 +44,15 @@ Recipe recipe_of_example(const OperatorSpec* spec, std::string_view arguments, s
       in_view += ", " + call;
     }
   }
-  return Recipe::from_toml(
-      fmt::format("batch = [{}]\n"
-                  "[[view]]\nname = \"image\"\noperators = [{}]\n"
-                  "[[view]]\nname = \"label\"\noperators = [{}]\n",
-                  in_batch, in_view, of_label));
+  Recipe recipe =
+      Recipe::from_toml(fmt::format("batch = [{}]\n"
+                                    "[[view]]\nname = \"image\"\noperators = [{}]\n"
+                                    "[[view]]\nname = \"label\"\noperators = [{}]\n",
+                                    in_batch, in_view, of_label));
+  if (looks_at_boxes(recipe.views().front().operators.back())) {
+    recipe.view("boxes", "json").like("image").decode_boxes("coco");
+  }
+  return recipe;
 }
 
 /// So many samples are drawn to show `count` of them.

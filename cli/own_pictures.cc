@@ -6,11 +6,15 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
+#include "stoker/base/bytes.h"
 #include "stoker/base/error.h"
 #include "stoker/pack/synth/synth.h"
 #include "stoker/runtime/samples/sample_reader.h"
+#include "stoker/storage/atomic_file.h"
 
 namespace stoker {
 namespace {
@@ -28,6 +32,19 @@ std::string make_temporary_folder() {
   return pattern;
 }
 
+// Amid each picture is one, as COCO's annotations have it: operators may look at it.
+constexpr std::string_view kObject = R"([{"bbox": [130, 90, 140, 130], "category_id": 1}])";
+
+void write_objects(const std::string& folder) {
+  std::vector<std::filesystem::path> pictures;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) pictures.push_back(entry.path());
+  }
+  for (std::filesystem::path& picture : pictures) {
+    write_whole_file(picture.replace_extension(".json").string(), as_bytes(kObject));
+  }
+}
+
 void remove_folder(const std::string& folder) {
   std::error_code ignored;  // it is in a place for files that may stay behind
   std::filesystem::remove_all(folder, ignored);
@@ -38,6 +55,7 @@ void remove_folder(const std::string& folder) {
 OwnPictures::OwnPictures(int count) : folder_(make_temporary_folder()) {
   try {
     synthesize(folder_, {.count = count, .classes = count, .seed = kSeedOfPictures});
+    write_objects(folder_);
     dataset_ = open_samples({folder_}, {.use_indexes = false});
   } catch (...) {
     remove_folder(folder_);

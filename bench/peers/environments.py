@@ -14,6 +14,8 @@ REQUIREMENTS = {
     "kornia": ["torch==2.15.0", "torchvision==0.29.2", "kornia==0.9.0", NUMPY],
     "albumentations": ["albumentations==2.0.8", NUMPY],
     "spdl": ["spdl==0.8.0", NUMPY],
+    "structured": ["torch==2.15.0", "torchvision==0.29.2", "pillow==13.0.0", "pycocotools==2.0.11", "albumentations==2.0.8",
+                   "opencv-python-headless==5.0.0.93", NUMPY],
     "remote": ["torch==2.15.0", NUMPY, "boto3==1.44.8", "obstore==0.12.1", "s3torchconnector==1.5.0", "webdataset==1.0.2",
                "mosaicml-streaming==0.10.0"],
     "tensorflow": ["tensorflow-cpu==2.21.0"],

@@ -116,12 +116,18 @@ struct PyRagged {
   PyTensor values, offsets;
 };
 
+// An output whose samples were filled up to one number of rows, and how many each had.
+struct PyPadded {
+  PyTensor values, counts;
+};
+
 nb::object output(const PyBatch& self, const std::string& name) {
   const auto& outputs = self.batch->outputs();
   const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const auto& spec) { return spec.name == name; });
   if (found == outputs.end()) return nb::cast(PyTensor{self.batch, self.batch->output(name)});  // which says what is
   const std::vector<TensorView> tensors = self.batch->tensors(static_cast<std::size_t>(found - outputs.begin()));
   if (tensors.size() == 1) return nb::cast(PyTensor{self.batch, tensors[0]});
+  if (found->row_padding) return nb::cast(PyPadded{{self.batch, tensors[0]}, {self.batch, tensors[1]}});
   return nb::cast(PyRagged{{self.batch, tensors[0]}, {self.batch, tensors[1]}});
 }
 
@@ -152,6 +158,10 @@ nb::list texts_by_sample(const PyRagged& self) {
 
 std::string repr_ragged(const PyRagged& self) {
   return fmt::format("Ragged(values={}, offsets={})", repr_tensor(self.values), repr_tensor(self.offsets));
+}
+
+std::string repr_padded(const PyPadded& self) {
+  return fmt::format("Padded(values={}, counts={})", repr_tensor(self.values), repr_tensor(self.counts));
 }
 
 nb::object item(const PyBatch& self, nb::handle name) {
@@ -277,11 +287,24 @@ void bind_ragged(nb::module_& module) {
       .def("__repr__", &repr_ragged);
 }
 
+void bind_padded(nb::module_& module) {
+  nb::class_<PyPadded>(module, "Padded",
+                       "An output of a batch whose samples were filled up to one number of rows, by pad_to.")
+      .def_prop_ro(
+          "values", [](const PyPadded& self) { return self.values; }, "For each sample, as many rows.")
+      .def_prop_ro(
+          "counts", [](const PyPadded& self) { return self.counts; },
+          "For each sample, how many rows it had: more than it has here, where they were cut off.")
+      .def("__len__", [](const PyPadded& self) { return self.counts.view.shape[0]; })
+      .def("__repr__", &repr_padded);
+}
+
 }  // namespace
 
 void bind_batch(nb::module_& module) {
   bind_tensor(module);
   bind_ragged(module);
+  bind_padded(module);
   nb::class_<PyBatch>(
       module, "Batch",
       "A batch that a loader yields, or a Preprocessor. Each output of the recipe is an attribute (batch.image) and an "

@@ -87,14 +87,24 @@ DType dtype_argument(nb::handle dtype) {
   return parse_dtype(name);
 }
 
+double number_argument(std::string_view name, nb::handle value, std::string_view kind) {
+  double number = 0;
+  if (PyBool_Check(value.ptr()) || !nb::try_cast(value, number)) {
+    fail(ErrorKind::kUsage, "{} is {}, but must be {}", name, describe(value), kind);
+  }
+  return number;
+}
+
 GivenValue given_argument(nb::handle name, nb::handle value) {
   GivenValue given{text_argument("gives", name)};
   const bool is_sequence = nb::isinstance<nb::tuple>(value) || nb::isinstance<nb::list>(value);
   const std::size_t count = is_sequence ? nb::len(value) : 0;
-  if (count != 2 && count != 3) {
+  if (count < 2 || count > 4) {
     fail(ErrorKind::kUsage,
-         "gives['{}'] is {}, but must be (dtype, shape), or (shape of a row last) (dtype, shape, most)", given.name,
-         describe(value));
+         "gives['{}'] is {}, but must be (dtype, shape), or of rows (dtype, shape of one, most) or (dtype, shape of "
+         "one, most, "
+         "fill)",
+         given.name, describe(value));
   }
   given.dtype = dtype_argument(value[0]);
   const nb::object extents = value[1];
@@ -108,19 +118,12 @@ GivenValue given_argument(nb::handle name, nb::handle value) {
     }
     given.shape.append(integer_argument("an extent", extent, 1, std::int64_t{1} << 30));
   }
-  if (count == 3) {
+  if (count > 2) {
     given.is_ragged = true;
     given.shape = given.shape.with_outer(integer_argument("most", value[2], 1, std::int64_t{1} << 30));
   }
+  if (count == 4) given.fill = number_argument("fill", value[3], "a number");
   return given;
-}
-
-double seconds_argument(nb::handle value) {
-  double seconds = 0;
-  if (PyBool_Check(value.ptr()) || !nb::try_cast(value, seconds)) {
-    fail(ErrorKind::kUsage, "timeout is {}, but must be a number of seconds", describe(value));
-  }
-  return seconds;
 }
 
 nb::dict description(const FunctionSpec& spec, const std::vector<ValueKind>& kinds) {
@@ -263,7 +266,7 @@ Recipe with_function(const Recipe& recipe, const nb::args& positional, const nb:
   if (const nb::handle name = given.unless_none("name")) spec.name = text_argument("name", name);
   if (given["values"]) spec.values = parse_value_form(text_argument("values", given["values"]));
   if (given["random"]) spec.random = parse_function_random(text_argument("random", given["random"]));
-  if (given["timeout"]) spec.timeout_s = seconds_argument(given["timeout"]);
+  if (given["timeout"]) spec.timeout_s = number_argument("timeout", given["timeout"], "a number of seconds");
   if (given["memory"]) spec.memory_max = size_argument("memory", given["memory"]);
   if (given["version"]) spec.version = text_argument("version", given["version"]);
   if (const nb::handle arguments = given.unless_none("arguments")) {

@@ -12,7 +12,7 @@
 
 from stoker._signature import tell_signatures as _tell_signatures
 from stoker._stoker import (
-    Batch, Dataset, EpochIterator, Error, Loader, OperatorCall, Preprocessor, Ragged, Recipe, Report, SampleFacts, Tensor,
+    Batch, Dataset, EpochIterator, Error, Loader, OperatorCall, Padded, Preprocessor, Ragged, Recipe, Report, SampleFacts, Tensor,
     mix, op, open, recipe)
 from stoker._stoker import __version__ as __version__
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from stoker import torch as torch
 del TYPE_CHECKING
 
-__all__ = ["Batch", "Dataset", "EpochIterator", "Error", "Loader", "OperatorCall", "Preprocessor", "Ragged", "Recipe", "Report",
+__all__ = ["Batch", "Dataset", "EpochIterator", "Error", "Loader", "OperatorCall", "Padded", "Preprocessor", "Ragged", "Recipe", "Report",
            "SampleFacts", "Tensor", "include_folder", "mix", "op", "open", "recipe"]
 
-for _public in (Batch, Dataset, EpochIterator, Loader, OperatorCall, Preprocessor, Ragged, Recipe, Report, SampleFacts, Tensor):
+for _public in (Batch, Dataset, EpochIterator, Loader, OperatorCall, Padded, Preprocessor, Ragged, Recipe, Report, SampleFacts, Tensor):
     _public.__module__ = "stoker"  # where users and pickle find it
 _tell_signatures([Loader, Preprocessor, Recipe], open, Recipe.to_toml, recipe().to_toml)
 del _public

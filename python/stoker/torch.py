@@ -52,6 +52,18 @@ class Ragged(NamedTuple):
         return Ragged(values, self.offsets.to(values.device))
 
 
+class Padded(NamedTuple):
+    """An output whose samples were filled up to one number of rows, by pad_to."""
+
+    values: torch.Tensor  # for each sample, as many rows
+    counts: torch.Tensor  # for each sample, how many rows it had: more than it has here, where they were cut off
+
+    def map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Padded:
+        """The same with other values: the counts stay numbers, and go where the values go."""
+        values = function(self.values)
+        return Padded(values, self.counts.to(values.device))
+
+
 class Batch(tuple):
     """The outputs as tensors, in the recipe's order: `image, label = batch`. Each is also an attribute of its name.
 
@@ -90,12 +102,13 @@ class Batch(tuple):
 
     def map(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Batch:
         """The same batch with the function applied to each tensor: batch.map(lambda tensor: tensor.to("cuda"))."""
-        return type(self)((one.map(function) if isinstance(one, Ragged) else function(one) for one in self), self._facts)
+        return type(self)((one.map(function) if isinstance(one, (Ragged, Padded)) else function(one) for one in self), self._facts)
 
 
-def _shown(output: torch.Tensor | Ragged) -> str:
-    values = output.values if isinstance(output, Ragged) else output
-    return f"{'ragged ' if isinstance(output, Ragged) else ''}{list(values.shape)} {values.dtype}"
+def _shown(output: torch.Tensor | Ragged | Padded) -> str:
+    if isinstance(output, (Ragged, Padded)):
+        return f"{type(output).__name__.lower()} {_shown(output.values)}"
+    return f"{list(output.shape)} {output.dtype}"
 
 
 @lru_cache(maxsize=None)
@@ -333,9 +346,11 @@ def _as_tensors(batch: stoker.Batch, form: _Form) -> Batch:
     return _make_batch(batch.outputs, [_as_tensor(batch[name], form) for name in batch.outputs], facts)
 
 
-def _as_tensor(output: stoker.Tensor | stoker.Ragged, form: _Form) -> torch.Tensor | Ragged:
+def _as_tensor(output: stoker.Tensor | stoker.Ragged | stoker.Padded, form: _Form) -> torch.Tensor | Ragged | Padded:
     if isinstance(output, stoker.Ragged):
         return Ragged(torch.from_dlpack(output.values), torch.from_dlpack(output.offsets))
+    if isinstance(output, stoker.Padded):
+        return Padded(torch.from_dlpack(output.values), torch.from_dlpack(output.counts))
     tensor = torch.from_dlpack(output)
     return tensor.permute(0, 3, 1, 2) if form.channels_last and output.layout == "nhwc" else tensor
 

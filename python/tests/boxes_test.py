@@ -198,7 +198,7 @@ def test_what_makes_no_sense_is_refused_at_once():
     assert "objects go where their image goes" in refusal(boxes.like("image").decode_boxes("coco").center_crop(3))
     assert "labels belong to boxes" in refusal(with_boxes(image).view("more").box_labels())
     assert "did you mean 'boxes'?" in refusal(with_boxes(image).view("more").like("boxs").box_labels())
-    assert "cannot be mixed" in refusal(with_boxes(image).mixup())
+    assert "only mosaic mixes boxes" in refusal(with_boxes(image).mixup())
     assert "'dog' twice" in refusal(with_boxes(image, "voc", names="dog, cat,dog"))
 
 

@@ -176,7 +176,7 @@ def test_what_makes_no_sense_is_refused_at_once():
     assert "masks of objects belong to boxes" in refusal(boxes.view("instances").decode_instances())
     assert "no view 'image' has boxes" in refusal(boxes.view("instances").like("image").decode_instances())
     assert "cannot follow decode_instances" in refusal(boxes.view("instances").like("boxes").decode_instances().flip())
-    assert "cannot be mixed" in refusal(with_instances(stoker.recipe().decode().center_crop(64)).mixup())
+    assert "only mosaic mixes boxes" in refusal(with_instances(stoker.recipe().decode().center_crop(64)).mixup())
 
 
 def test_a_recipe_with_instances_is_read_back_as_it_was_written():

@@ -17,15 +17,15 @@ def objects(folder, recipe):
     data = stoker.open(folder)
     facts = []
     data.subset(lambda sample: not facts.append(sample))
-    coded = recipe.view("coded", field="image").decode_bytes(most=100_000)
+    coded = recipe.view("coded", field="image").decode_bytes(most=100_000).view("filled", field="image").decode_bytes(most=9, longer="cut").pad_to(9)
     with (stoker.Loader(data, recipe, batch=8) as loader, stoker.torch.Loader(data, recipe, batch=8) as of_torch,
           stoker.Loader(data, coded, batch=8) as of_files):
         batches, tensors = loader.epoch(3), of_torch.epoch(3)
-        batch = next(batches)
+        batch, files = next(batches), next(of_files.epoch(0))
         yield {
             "Batch": batch, "Dataset": data, "EpochIterator": batches, "Loader": loader, "Recipe": recipe,
             "OperatorCall": stoker.op.flip(), "Preprocessor": stoker.Preprocessor(recipe), "Report": loader.report(),
-            "Ragged": next(of_files.epoch(0)).coded,
+            "Ragged": files.coded, "Padded": files.filled,
             "SampleFacts": facts[0], "Tensor": batch.image, "Error": stoker.Error("a sentence"),
             "torch.Batch": next(tensors), "torch.EpochIterator": tensors, "torch.Loader": of_torch,
         }

@@ -183,7 +183,7 @@ def test_what_makes_no_sense_is_refused_at_once():
     assert "only masks, arrays, boxes and what belongs to boxes can be like" in refusal(mask.like("image").decode().center_crop(64))
     assert "cannot follow decode_mask" in refusal(mask.like("image").decode_mask().center_crop(64))
     assert "aug_mix" in refusal(with_mask(image.aug_mix()))
-    assert "masks and objects cannot be mixed" in refusal(with_mask(image).mixup())
+    assert "masks of objects cannot be mixed" in refusal(with_mask(image).mixup())
     assert "cannot be filled with -1" in refusal(with_mask(image, fill=-1))
 
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,9 @@ struct TakenValue {
 struct GivenValue {
   std::string name;
   DType dtype = DType::kU8;
-  Shape shape{};           // of one sample
-  bool is_ragged = false;  // it has at most as many rows as the first extent says
+  Shape shape{};                 // of one sample
+  bool is_ragged = false;        // it has at most as many rows as the first extent says
+  std::optional<double> fill{};  // of rows: as many in each sample, those that it does not have filled with this
 
   std::size_t bytes() const { return static_cast<std::size_t>(shape.elements()) * size_of(dtype); }
   friend bool operator==(const GivenValue&, const GivenValue&) = default;

@@ -162,9 +162,9 @@ std::string brief_value(const Value& value) {
 }  // namespace
 
 std::string_view family_name(const OperatorSpec& spec) {
-  constexpr std::string_view kNames[] = {"decode", "geometry",    "picture", "color",  "erase", "format",
-                                         "mask",   "boxes",       "text",    "tokens", "array", "number",
-                                         "label",  "combination", "views",   "batch"};
+  constexpr std::string_view kNames[] = {"decode", "geometry", "picture",     "color", "erase",  "format",
+                                         "mask",   "boxes",    "text",        "rows",  "tokens", "array",
+                                         "number", "label",    "combination", "views", "batch"};
   return kNames[spec.function.index()];
 }
 

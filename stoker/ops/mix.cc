@@ -92,6 +92,7 @@ class Mosaic final : public BatchOperator {
   explicit Mosaic(const OperatorCall& call) : alpha_(call.number("alpha")), p_(call.number("p")) {}
 
   int group() const override { return 4; }
+  bool shows_rectangles() const override { return true; }
   MixDraw draw(Random& random, ImageSize size) const override {
     if (random.uniform() >= p_) return {};
     MixDraw mix{.kind = MixDraw::Kind::kQuarters};

@@ -17,6 +17,8 @@ class BatchOperator {
 
   /// How many samples it mixes with each other: 2 or 4.
   virtual int group() const = 0;
+  /// Whether a picture shows a rectangle of each sample, in its own place: boxes can be cut to it.
+  virtual bool shows_rectangles() const { return false; }
   /// Draws for pictures of this size.
   virtual MixDraw draw(Random& random, ImageSize size) const = 0;
 };

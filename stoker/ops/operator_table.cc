@@ -98,6 +98,19 @@ constexpr ArgSpec longer_arg() {
   return text_arg("longer", "what becomes of more: refuse: the sample is a bad one; cut: it is cut off", "refuse|cut",
                   "refuse");
 }
+constexpr ArgSpec kPadToArgs[] = {{.name = "count",
+                                   .type = ArgType::kInteger,
+                                   .doc = "rows of each sample",
+                                   .required = true,
+                                   .min = 1,
+                                   .max = 16'777'216},
+                                  {.name = "fill",
+                                   .type = ArgType::kNumber,
+                                   .doc = "what rows consist of that a sample does not have",
+                                   .numbers = {0},
+                                   .min = -1e9,
+                                   .max = 1e9},
+                                  longer_arg()};
 constexpr ArgSpec kDecodeBytesArgs[] = {kMostBytesArg, longer_arg()};
 constexpr ArgSpec kDecodeTextArgs[] = {
     {.name = "key",
@@ -397,7 +410,10 @@ constexpr OperatorSpec kBeforePictures[] = {
     {"letterbox", "resizes to what fits into the output, amid one colour", &make_letterbox, kLetterboxArgs,
      "size = [60, 160] | size = [160, 60], fill = 114 | size = [160, 60], place = 'top_left'"},
     {"iou_crop", "crops a random part that holds enough of one of the objects, and resizes it", &make_iou_crop,
-     kIouCropArgs},
+     kIouCropArgs,
+     "size = 120, sampler_options = [0.1] | size = 120, sampler_options = [0.3] | size = 120, sampler_options = [0.6] "
+     "| "
+     "size = 120, side_range = [1.5, 2], zoom_p = 1"},
 };
 
 constexpr OperatorSpec kAfterPictures[] = {
@@ -423,6 +439,7 @@ constexpr OperatorSpec kAfterPictures[] = {
      kDecodeInstancesArgs},
     {"decode_text", "takes a text in UTF-8: a caption, a transcript", &apply_decode_text, kDecodeTextArgs},
     {"decode_bytes", "takes the bytes of a field as they are", &apply_decode_bytes, kDecodeBytesArgs},
+    {"pad_to", "makes rows as many in each sample: a tensor in place of values and offsets", &apply_pad_to, kPadToArgs},
     {"decode_tokens", "takes a sequence of tokens", &apply_decode_tokens, kDecodeTokensArgs},
 };
 

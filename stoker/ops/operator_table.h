@@ -20,6 +20,7 @@
 #include "stoker/ops/object_options.h"
 #include "stoker/ops/one_hot.h"
 #include "stoker/ops/operator_call.h"
+#include "stoker/ops/pad_to.h"
 #include "stoker/ops/several_views.h"
 #include "stoker/ops/stage.h"
 #include "stoker/ops/tensor_format.h"
@@ -60,6 +61,7 @@ using FormatFunction = void (*)(const OperatorCall&, FormatChoice&);
 using MaskFunction = void (*)(const OperatorCall&, MaskOptions&);
 using BoxFunction = void (*)(const OperatorCall&, ObjectOptions&);
 using TextFunction = void (*)(const OperatorCall&, TextOptions&);
+using RowsFunction = void (*)(const OperatorCall&, RowPadding&);
 using TokenFunction = void (*)(const OperatorCall&, TokenOptions&);
 /// `stream` names the random numbers.
 using ArrayFunction = void (*)(const OperatorCall&, ArrayProgram&, std::uint64_t stream);
@@ -73,11 +75,11 @@ struct OperatorSpec {
   std::string_view name;
   std::string_view doc;
   /// The alternative is the family, and families come in this order within a view: those of images up to format, or
-  /// mask, or boxes, or text, or tokens, or array, or number and label. A combination is of the family of its
+  /// mask, or boxes or text and rows, or tokens, or array, or number and label. A combination is of the family of its
   /// operators. Those that make several views stand in no view, and the batch's belong to none.
   std::variant<DecodeFunction, GeometryFunction, PictureFunction, ColorFunction, EraseFunction, FormatFunction,
-               MaskFunction, BoxFunction, TextFunction, TokenFunction, ArrayFunction, NumberFunction, LabelFunction,
-               CombinationFunction, ViewsFunction, BatchFunction>
+               MaskFunction, BoxFunction, TextFunction, RowsFunction, TokenFunction, ArrayFunction, NumberFunction,
+               LabelFunction, CombinationFunction, ViewsFunction, BatchFunction>
       function;
   std::span<const ArgSpec> args;
   /// Arguments that show what it does, as in a recipe, from weak to strong: "degrees = 10 | degrees = 30". Empty where
@@ -86,8 +88,8 @@ struct OperatorSpec {
   double tolerance = 0;  // largest permitted difference between executors, in units of the output; 0: bit for bit
 };
 
-/// "decode", "geometry", "picture", "color", "erase", "format", "mask", "boxes", "text", "tokens", "array", "number",
-/// "label", "combination", "views", "batch".
+/// "decode", "geometry", "picture", "color", "erase", "format", "mask", "boxes", "text", "rows", "tokens", "array",
+/// "number", "label", "combination", "views", "batch".
 std::string_view family_name(const OperatorSpec& spec);
 /// The stage that operators of its family are a part of; numbers, labels, combinations, views and the batch's have
 /// none.

@@ -8,6 +8,7 @@
 #include "stoker/base/error.h"
 #include "stoker/ops/kernels/mix/mix_numbers.h"
 #include "stoker/ops/kernels/mix/mix_pictures.h"
+#include "stoker/plan/mixed_boxes.h"
 
 namespace stoker {
 namespace {
@@ -22,6 +23,9 @@ int stretch_of(std::int64_t repeats) {
 ImageSize drawn_size(const Batch& batch, const MixStep& step) {
   return image_size_of(batch.outputs()[step.images.front()]);
 }
+
+// Scratch memory.
+thread_local MixedBoxesStage t_boxes;
 
 }  // namespace
 
@@ -107,6 +111,12 @@ void BatchMixer::mix_group(const Batch& batch, std::size_t step, const MixGroup&
     for (std::size_t m = 0; m < size; ++m) mixes[m] = draw_of(batch, draws, step, group.slots[m], view);
     mix_pictures(values_of(view), std::span(mixes).first(size), plan_.views()[view].image.format,
                  image_size_of(batch.outputs()[view]));
+  }
+  for (const MixedBoxes& boxes : steps()[step].boxes) {
+    const std::size_t image = plan_.views()[boxes.boxes].like;
+    for (std::size_t m = 0; m < size; ++m) mixes[m] = draw_of(batch, draws, step, group.slots[m], image);
+    t_boxes.mix(plan_, boxes, batch, std::span(group.slots).first(size), std::span(mixes).first(size),
+                image_size_of(batch.outputs()[image]), views);
   }
   for (std::size_t m = 0; m < size; ++m) mixes[m] = draw_of(draws, step, group.slots[m]);
   const MixProgram& program = plan_.mixing();

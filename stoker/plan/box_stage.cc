@@ -7,7 +7,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/ops/picture/warp.h"
-#include "stoker/ops/picture/warp_meaning.h"
+#include "stoker/plan/elastic_field.h"
 
 namespace stoker {
 namespace {
@@ -30,6 +30,15 @@ void take_in(LabeledBox& box, double left, double top, double right, double bott
 }
 
 bool is_empty(const LabeledBox& box) { return !(box.width() > 0) || !(box.height() > 0); }
+
+bool is_large_enough(const BoxOptions& options, const LabeledBox& box) {
+  return !is_empty(box) && box.width() >= options.size_min && box.height() >= options.size_min;
+}
+
+bool has_middle_in(const LabeledBox& box, double left, double top, double right, double bottom) {
+  const double x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
+  return x >= left && x < right && y >= top && y < bottom;
+}
 
 /// The smallest box that holds the corners, seen through the map. Of a corner behind the eye nothing is seen.
 LabeledBox moved(const LabeledBox& box, const PlaneMap& to_output) {
@@ -65,8 +74,7 @@ const std::vector<LabeledBox>& BoxStage::run(const BoxOptions& options, Bytes te
   }
   boxes_.clear();
   for (const auto& [box, visible] : courses_) {
-    const bool large = box.width() >= options.size_min && box.height() >= options.size_min;
-    if (!is_empty(box) && large && visible >= options.visible_min) boxes_.push_back(box);
+    if (is_large_enough(options, box) && visible >= options.visible_min) boxes_.push_back(box);
   }
   if (boxes_.size() > static_cast<std::size_t>(options.most)) {
     fail(ErrorKind::kBadSample, "it has {} boxes, and there is room for {}: use a larger most", boxes_.size(),
@@ -89,8 +97,7 @@ void BoxStage::show(const SamplingMap& map) {
 void BoxStage::clip(double left, double top, double right, double bottom) {
   for (auto& [box, visible] : courses_) {
     if (is_empty(box)) continue;
-    const double x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
-    if (middle_seen_ && !(x >= left && x < right && y >= top && y < bottom)) {
+    if (middle_seen_ && !has_middle_in(box, left, top, right, bottom)) {
       box = nothing_of(box);
       continue;
     }
@@ -112,28 +119,24 @@ void BoxStage::warp(const PictureStep& step, ImageSize out) {
   clip(0, 0, out.width, out.height);
 }
 
-/// The pixels of the output that show a pixel of the box. The field has no inverse that could be written down.
+/// The pixels of the output that show a pixel of the box.
 void BoxStage::follow_field(const PictureStep& step, ImageSize in, ImageSize out) {
-  PicturePass pass{};
-  pass.steps = &step;
-  pass.count = 1;
-  pass.in_width = in.width;
-  pass.in_height = in.height;
   std::vector<LabeledBox> found;
   for (const Course& course : courses_) found.push_back(nothing_of(course.box));
-  for (int y = 0; y < out.height; ++y) {
-    for (int x = 0; x < out.width; ++x) {
-      const WarpPlace place = elastic_place(pass, x, y);
-      const double from_x = (place.x + 0.5 * WarpPlace::kOne) / WarpPlace::kOne;
-      const double from_y = (place.y + 0.5 * WarpPlace::kOne) / WarpPlace::kOne;
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        const LabeledBox& box = courses_[i].box;
-        const bool shows = from_x >= box.left && from_x < box.right && from_y >= box.top && from_y < box.bottom;
-        if (shows) take_in(found[i], x, y, x + 1, y + 1);
-      }
+  for_each_place(step, in, out, [&](int x, int y, double from_x, double from_y) {
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const LabeledBox& box = courses_[i].box;
+      const bool shows = from_x >= box.left && from_x < box.right && from_y >= box.top && from_y < box.bottom;
+      if (shows) take_in(found[i], x, y, x + 1, y + 1);
     }
-  }
+  });
   for (std::size_t i = 0; i < found.size(); ++i) courses_[i].box = found[i];
+}
+
+bool is_kept(const BoxOptions& options, const LabeledBox& seen, const LabeledBox& whole) {
+  if (!is_large_enough(options, seen)) return false;
+  if (options.middle_seen && !has_middle_in(whole, seen.left, seen.top, seen.right, seen.bottom)) return false;
+  return seen.width() * seen.height() >= options.visible_min * whole.width() * whole.height();
 }
 
 void store_box(const BoxOptions& options, const LabeledBox& box, ImageSize size, float* out) {
@@ -149,6 +152,17 @@ void store_box(const BoxOptions& options, const LabeledBox& box, ImageSize size,
     const double unit = options.fractions ? (i % 2 == 0 ? size.width : size.height) : 1.0;
     out[i] = static_cast<float>(numbers[i] / unit);
   }
+}
+
+LabeledBox load_box(const BoxOptions& options, ImageSize size, const float* numbers) {
+  const double across = options.fractions ? size.width : 1, down = options.fractions ? size.height : 1;
+  const double x = numbers[0] * across, y = numbers[1] * down, width = numbers[2] * across, height = numbers[3] * down;
+  switch (options.form) {
+    case BoxOptions::Form::kCorners: return {x, y, width, height};
+    case BoxOptions::Form::kCornerAndSize: return {x, y, x + width, y + height};
+    case BoxOptions::Form::kMiddleAndSize: break;
+  }
+  return {x - width / 2, y - height / 2, x + width / 2, y + height / 2};
 }
 
 }  // namespace stoker

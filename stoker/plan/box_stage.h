@@ -34,7 +34,12 @@ class BoxStage {
   std::vector<Course> courses_;
 };
 
+/// Whether so much is seen of a whole box, once it is cut, that it is kept.
+bool is_kept(const BoxOptions& options, const LabeledBox& seen, const LabeledBox& whole);
+
 /// The four numbers of a box of an output of this size.
 void store_box(const BoxOptions& options, const LabeledBox& box, ImageSize size, float* out);
+/// The box that has these numbers.
+LabeledBox load_box(const BoxOptions& options, ImageSize size, const float* numbers);
 
 }  // namespace stoker

@@ -9,6 +9,9 @@
 namespace stoker {
 namespace {
 
+// Bytes of a batch's outputs that are copied, although nobody needs them, rather than beginning a copy of each output.
+constexpr std::size_t kUnusedCopied = std::size_t{256} << 10;
+
 // What describes one image, in whatever form.
 constexpr std::size_t kDescriptionBytesMax =
     sizeof(DeviceJpegImage) + std::max({sizeof(DevicePlanarImage), sizeof(DeviceRgbImage), sizeof(DeviceResized)});
@@ -186,9 +189,11 @@ void DeviceBatch::seal_finished() {
   }
 }
 
-// Whole outputs, and all of them at once if every slot is there.
+// Whole outputs, and all of them at once if all of their memory is used.
 void DeviceBatch::copy_finished() {
-  if (slots_ == slots_max_) return task_.copies_in.push_back({out_, staging_.data(), layout_.out.back()});
+  std::size_t unused = layout_.out.back();
+  for (const std::size_t used : used_) unused -= used;
+  if (unused < kUnusedCopied) return task_.copies_in.push_back({out_, staging_.data(), layout_.out.back()});
   for (std::size_t view = 0; view < outputs_.size(); ++view) {
     task_.copies_in.push_back({out_ + layout_.out[view], finished_part(view), used_[view]});
   }

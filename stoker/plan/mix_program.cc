@@ -62,19 +62,37 @@ ImageSize size_of_images(const ViewPlan& view) {
        view.name);
 }
 
-MixStep step_of(const OperatorCall& call, std::uint64_t stream, int distance, const std::vector<ViewPlan>& views) {
+// What goes along with the images: boxes, if they can be cut, and their labels; nothing else.
+void find_boxes(std::vector<ViewPlan>& views, MixStep& step) {
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    ViewPlan& view = views[i];
+    if (!view.goes_along()) continue;
+    if (std::find(step.images.begin(), step.images.end(), view.like) == step.images.end()) continue;
+    const bool has_rows = view.kind == ViewKind::kBoxes || view.kind == ViewKind::kBoxLabels;
+    if (!has_rows || !step.op->shows_rectangles()) {
+      fail(ErrorKind::kUsage, "view '{}' goes along with view '{}': {}", view.name, views[view.like].name,
+           has_rows ? "only mosaic mixes boxes" : "masks, keypoints and masks of objects cannot be mixed");
+    }
+    if (view.row_padding && !view.row_padding->cuts) {
+      fail(ErrorKind::kUsage, "view '{}': of mixed boxes there may be more than count: pad_to needs longer='cut'",
+           view.name);
+    }
+    view.rows_of *= step.group;
+    const auto of_these = std::find_if(step.boxes.begin(), step.boxes.end(),
+                                       [&](const MixedBoxes& each) { return each.boxes == view.boxes; });
+    MixedBoxes& mixed = of_these == step.boxes.end() ? step.boxes.emplace_back(MixedBoxes{view.boxes}) : *of_these;
+    if (view.kind == ViewKind::kBoxLabels) mixed.labels.push_back(i);
+  }
+}
+
+MixStep step_of(const OperatorCall& call, std::uint64_t stream, int distance, std::vector<ViewPlan>& views) {
   MixStep step{.op = std::get<BatchFunction>(find_operator(call.name).function)(call),
                .stream = stream,
                .mode = mode_of(call),
                .distance = distance,
                .images = images_of(call, views)};
   step.group = step.op->group();
-  for (const ViewPlan& view : views) {
-    if (!view.goes_along()) continue;
-    if (std::find(step.images.begin(), step.images.end(), view.like) == step.images.end()) continue;
-    fail(ErrorKind::kUsage, "view '{}' goes along with view '{}': masks and objects cannot be mixed", view.name,
-         views[view.like].name);
-  }
+  find_boxes(views, step);
   for (const std::size_t view : step.images) size_of_images(views[view]);
   return step;
 }
@@ -138,7 +156,7 @@ MixProgram compile_mixing(const std::vector<OperatorCall>& calls, std::vector<Vi
           fail(ErrorKind::kUsage, "labels='pair' is for a single operator: with several, a label has more partners");
         }
         add_pairs(whole, views, program);
-      } else if (!whole.empty() && program.soft.empty()) {
+      } else if (!whole.empty() && program.soft.empty() && program.steps.back().boxes.empty()) {
         fail(ErrorKind::kUsage, "it mixes labels, and those of view '{}' are whole numbers: give the view one_hot{}",
              views[whole[0]].name, call.name == "mosaic" ? "" : ", or write labels='pair'");
       }

@@ -17,6 +17,12 @@ struct ViewPlan;
 /// What shares one draw.
 enum class MixMode : std::uint8_t { kPerBatch, kPerGroup, kPerSample };
 
+/// The view of the boxes of images that are mixed, and the views of their labels.
+struct MixedBoxes {
+  std::size_t boxes = 0;
+  std::vector<std::size_t> labels{};
+};
+
 struct MixStep {
   std::unique_ptr<const BatchOperator> op;
   std::uint64_t stream = 0;  // names its random numbers
@@ -24,6 +30,7 @@ struct MixStep {
   int distance = 1;  // between the positions of neighbours in a group: of samples that are not repeated
   int group = 2;
   std::vector<std::size_t> images;  // views; it draws for the first of them
+  std::vector<MixedBoxes> boxes{};
 };
 
 /// A label view of integers, and the view that becomes the partner's.

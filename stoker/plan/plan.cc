@@ -171,7 +171,7 @@ void Plan::compile_mask(const View& view, ViewPlan& plan) {
   }
 }
 
-void Plan::compile_objects(const View& view, ViewPlan& plan) {
+void Plan::compile_objects(const View& view, ViewPlan& plan) const {
   struct Kind {
     std::string_view op;
     ViewKind kind;
@@ -187,10 +187,7 @@ void Plan::compile_objects(const View& view, ViewPlan& plan) {
   const Kind& kind =
       *std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& each) { return each.op == call.name; });
   plan.kind = kind.kind;
-  if (view.operators.size() > 1) {
-    fail(ErrorKind::kUsage, "view '{}': {} cannot follow {}: objects go where their image goes", view.name,
-         view.operators[1].name, call.name);
-  }
+  compile_rows(view, "objects go where their image goes", plan);
   if (view.like.empty()) {
     fail(ErrorKind::kUsage, "view '{}': {}: name its view, by like = '{}', in Python .like('{}')", view.name,
          kind.belongs, kind.like, kind.like);
@@ -202,10 +199,10 @@ void Plan::compile_objects(const View& view, ViewPlan& plan) {
   }
 }
 
-void Plan::compile_text(const View& view, ViewPlan& plan) {
+void Plan::compile_text(const View& view, ViewPlan& plan) const {
   plan.kind = ViewKind::kText;
   const OperatorCall& call = view.operators.front();
-  if (view.operators.size() > 1) fail(ErrorKind::kUsage, "view '{}': nothing can follow {}", view.name, call.name);
+  compile_rows(view, "only pad_to can", plan);
   std::get<TextFunction>(find_operator(call.name).function)(call, plan.text);
 }
 
@@ -288,6 +285,9 @@ void Plan::compile_image(const View& view, ViewPlan& plan) {
       void operator()(FormatFunction function) const { function(call, format); }
       void operator()(BoxFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(TextFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
+      void operator()(RowsFunction) const {
+        fail(ErrorKind::kUsage, "it takes rows: boxes and what belongs to them, texts");
+      }
       void operator()(TokenFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
       void operator()(ArrayFunction) const { fail(ErrorKind::kUsage, "it takes arrays, which decode_array makes"); }
       void operator()(MaskFunction) const { fail(ErrorKind::kUsage, "it must be the view's only operator"); }
@@ -396,13 +396,15 @@ OutputSpec Plan::output_of_size(const ViewPlan& view, ImageSize size) {
     mask.padding = view.mask.fill;
     return mask;
   }
-  OutputSpec output = output_of(view, objects_shape_of(view, view.objects.boxes.most, size));
-  output.arrangement = &ragged_arrangement();
-  if (output.shape.elements() * static_cast<std::int64_t>(size_of(output.dtype)) > kOutputBytesMax) {
+  OutputSpec output = in_rows(
+      view, output_of(view, objects_shape_of(view, std::int64_t{view.rows_of} * view.objects.boxes.most, size)));
+  const std::int64_t rows = output.row_padding ? output.row_padding->room : output.shape[0];
+  if (output.shape.elements() / output.shape[0] * rows * static_cast<std::int64_t>(size_of(output.dtype)) >
+      kOutputBytesMax) {
     fail(ErrorKind::kLimit,
          "view '{}': {} masks of {} x {} pixels take more than the limit of {} bytes a sample: use a smaller most of "
          "decode_boxes",
-         view.name, view.objects.boxes.most, size.width, size.height, kOutputBytesMax);
+         view.name, rows, size.width, size.height, kOutputBytesMax);
   }
   return output;
 }
@@ -411,13 +413,12 @@ std::vector<OutputSpec> Plan::outputs() const {
   std::vector<OutputSpec> outputs;
   for (const ViewPlan& view : std::span(views_).first(output_count_)) {
     if (view.kind == ViewKind::kGiven) {
-      outputs.push_back(output_of(view, view.given.shape));
-      if (view.given.is_ragged) outputs.back().arrangement = &ragged_arrangement();
+      const OutputSpec given = output_of(view, view.given.shape);
+      outputs.push_back(view.given.is_ragged ? in_rows(view, given) : given);
       continue;
     }
     if (view.kind == ViewKind::kText) {
-      outputs.push_back(output_of(view, {view.text.most}));
-      outputs.back().arrangement = &ragged_arrangement();
+      outputs.push_back(in_rows(view, output_of(view, {view.text.most})));
       continue;
     }
     if (view.is_plain()) {

@@ -84,6 +84,8 @@ struct ViewPlan {
   JsonNumber number;                         // of kind kNumber
   OneHot one_hot;                            // what a whole number becomes
   GivenValue given;                          // of kind kGiven
+  std::optional<RowPadding> row_padding{};   // of what has rows; all but the room
+  int rows_of = 1;                           // so many samples' rows may come together when samples are mixed
 
   /// Of a view that is not an image.
   DType plain_type() const;
@@ -164,8 +166,10 @@ class Plan {
   void compile(const View& view);
   void compile_image(const View& view, ViewPlan& plan);
   static void compile_mask(const View& view, ViewPlan& plan);
-  static void compile_objects(const View& view, ViewPlan& plan);
-  static void compile_text(const View& view, ViewPlan& plan);
+  void compile_objects(const View& view, ViewPlan& plan) const;
+  void compile_text(const View& view, ViewPlan& plan) const;
+  void compile_rows(const View& view, std::string_view why, ViewPlan& plan) const;
+  static void compile_given(ViewPlan& plan);
   static void compile_tokens(const View& view, ViewPlan& plan);
   static void compile_array(const View& view, ViewPlan& plan);
   void compile_number(const View& view, ViewPlan& plan);
@@ -175,6 +179,7 @@ class Plan {
   void join_to_array(std::size_t number);
   void join_draw_group(std::size_t number);
   void join_looks(std::size_t number);
+  static OutputSpec in_rows(const ViewPlan& view, OutputSpec output);
   static OutputSpec output_of_size(const ViewPlan& view, ImageSize size);
   int field_number(const std::string& name);
 

@@ -51,6 +51,7 @@ void Plan::compile_views() {
     view.name = given.name;
     view.kind = ViewKind::kGiven;
     view.given = given;
+    compile_given(view);
     views_.push_back(std::move(view));
     likes_.emplace_back();
     draw_groups_.emplace_back();

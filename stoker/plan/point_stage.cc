@@ -8,7 +8,7 @@
 
 #include "stoker/base/error.h"
 #include "stoker/ops/picture/warp.h"
-#include "stoker/ops/picture/warp_meaning.h"
+#include "stoker/plan/elastic_field.h"
 
 namespace stoker {
 namespace {
@@ -104,33 +104,21 @@ void PointStage::warp(const PictureStep& step, ImageSize out) {
   clip(0, 0, out.width, out.height);
 }
 
-/// The field has no inverse that could be written down: of all pixels the one that shows the place nearest to the point
-/// is the one, and near it the field hardly changes.
+/// Of all pixels the one that shows the place nearest to the point is the one, and near it the field hardly changes.
 void PointStage::follow_field(const PictureStep& step, ImageSize in, ImageSize out) {
-  PicturePass pass{};
-  pass.steps = &step;
-  pass.count = 1;
-  pass.in_width = in.width;
-  pass.in_height = in.height;
   moved_ = points_;
   distances_.assign(points_.size(), 1);  // in pixels, squared: what is farther away is not seen
   for (Point& point : moved_) point.seen = false;
-  for (int y = 0; y < out.height; ++y) {
-    for (int x = 0; x < out.width; ++x) {
-      const WarpPlace place = elastic_place(pass, x, y);
-      if (place.x == -WarpPlace::kOne || place.y == -WarpPlace::kOne) continue;  // outside
-      const double from_x = static_cast<double>(place.x) / WarpPlace::kOne + kHalfPixel;
-      const double from_y = static_cast<double>(place.y) / WarpPlace::kOne + kHalfPixel;
-      for (std::size_t i = 0; i < points_.size(); ++i) {
-        if (!points_[i].seen) continue;
-        const double across = points_[i].x - from_x, down = points_[i].y - from_y;
-        const double distance = across * across + down * down;
-        if (!(distance < distances_[i])) continue;
-        distances_[i] = distance;
-        moved_[i] = {x + kHalfPixel + across, y + kHalfPixel + down, true};
-      }
+  for_each_place(step, in, out, [&](int x, int y, double from_x, double from_y) {
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      if (!points_[i].seen) continue;
+      const double across = points_[i].x - from_x, down = points_[i].y - from_y;
+      const double distance = across * across + down * down;
+      if (!(distance < distances_[i])) continue;
+      distances_[i] = distance;
+      moved_[i] = {x + kHalfPixel + across, y + kHalfPixel + down, true};
     }
-  }
+  });
   points_.swap(moved_);
   clip(0, 0, out.width, out.height);
 }

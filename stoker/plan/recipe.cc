@@ -341,6 +341,10 @@ Recipe& Recipe::decode_bytes(int most, std::string_view longer) {
   return add({"decode_bytes", {{"most", double(most)}, {"longer", owned(longer)}}});
 }
 
+Recipe& Recipe::pad_to(int count, double fill, std::string_view longer) {
+  return add({"pad_to", {{"count", double(count)}, {"fill", fill}, {"longer", owned(longer)}}});
+}
+
 Recipe& Recipe::decode_tokens(int length, std::string_view part, std::string_view type, int eod, int pad,
                               std::string_view longer) {
   return add({"decode_tokens",

@@ -196,6 +196,7 @@ class Recipe {
   Recipe& decode_instances(std::string_view source = "shapes");
   Recipe& decode_text(std::string_view key = "", int most = 4096, std::string_view longer = "refuse");
   Recipe& decode_bytes(int most = 4096, std::string_view longer = "refuse");
+  Recipe& pad_to(int count, double fill = 0, std::string_view longer = "refuse");
   Recipe& decode_tokens(int length, std::string_view part = "inputs", std::string_view type = "", int eod = -1,
                         int pad = 0, std::string_view longer = "refuse");
   Recipe& decode_array(std::string_view dtype = "f32", std::vector<double> shape = {}, int most = 4096,

@@ -182,7 +182,7 @@ Shape shape_of(const toml::node& node, std::string_view name) {
 GivenValue given_of(const toml::node& node) {
   const toml::table* const table = node.as_table();
   if (!table) refuse(node, R"(an output is written { name = "image", dtype = "u8", shape = [224, 224, 3] })");
-  check_keys(*table, {"name", "dtype", "shape", "most"});
+  check_keys(*table, {"name", "dtype", "shape", "most", "fill"});
   GivenValue given{text_of(needed(*table, "name", "an output"), "name")};
   const toml::node& dtype = needed(*table, "dtype", "an output");
   at_line_of(dtype, [&] { given.dtype = parse_dtype(text_of(dtype, "dtype")); });
@@ -192,6 +192,10 @@ GivenValue given_of(const toml::node& node) {
     if (rows < 1) refuse(*most, "most must be at least 1");
     given.is_ragged = true;
     given.shape = given.shape.with_outer(rows);
+  }
+  if (const toml::node* const fill = table->get("fill")) {
+    if (!given.is_ragged) refuse(*fill, "fill is of rows: it needs most = their number");
+    given.fill = number_of(*fill);
   }
   return given;
 }
@@ -264,6 +268,7 @@ std::string toml_text(const GivenValue& given) {
   std::string text = fmt::format(R"({{ name = "{}", dtype = "{}", shape = [{}])", given.name, to_string(given.dtype),
                                  fmt::join(extents, ", "));
   if (given.is_ragged) text += fmt::format(", most = {}", given.shape[0]);
+  if (given.fill) text += fmt::format(", fill = {}", *given.fill);
   return text + " }";
 }
 

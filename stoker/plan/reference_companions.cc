@@ -12,6 +12,7 @@
 #include "stoker/ops/picture/warp_meaning.h"
 #include "stoker/plan/instance_stage.h"
 #include "stoker/plan/point_stage.h"
+#include "stoker/plan/reference_points.h"
 #include "stoker/plan/reference_way.h"
 
 namespace stoker {
@@ -94,31 +95,11 @@ class PlainMask {
   int width_;
 };
 
-/// Where a point of the source is seen.
-struct SeenPoint {
-  double x, y;
-};
-
-/// The output whose place in the source is this one, from the left edge; places are found the other way round.
-std::optional<double> output_of(const AxisMap& axis, double place) {
-  const auto source_at = [&](double output) {
-    const double column = axis.window_begin + (axis.flip ? axis.length - output : output);
-    const double read = axis.resampled ? axis.box_begin + column * axis.box_length / axis.target : column;
-    return axis.source_mirrored ? axis.clamp_end - read : axis.clamp_begin + read;
-  };
-  const double output = (place - source_at(0)) / (source_at(1) - source_at(0));
+/// output_of() of a place that is seen.
+std::optional<double> shown_output_of(const AxisMap& axis, double place) {
+  const double output = output_of(axis, place);
   const bool shown = output >= axis.image_shown_begin() && output < axis.image_shown_end();
   return shown ? std::optional(output) : std::nullopt;
-}
-
-/// Cramer's rule: which (x, y) the matrix takes to the point.
-std::optional<SeenPoint> before_matrix(const std::array<double, 9>& m, SeenPoint point) {
-  const double a = m[0] - point.x * m[6], b = m[1] - point.x * m[7], c = point.x * m[8] - m[2];
-  const double d = m[3] - point.y * m[6], e = m[4] - point.y * m[7], f = point.y * m[8] - m[5];
-  const double determinant = a * e - b * d;
-  const SeenPoint found{(c * e - b * f) / determinant, (a * f - c * d) / determinant};
-  const bool ahead = m[6] * found.x + m[7] * found.y + m[8] > 0;
-  return determinant != 0 && ahead ? std::optional(found) : std::nullopt;
 }
 
 /// Of all pixels of the output the one that shows the place nearest to the point.
@@ -144,7 +125,7 @@ std::optional<SeenPoint> in_field(const PictureStep& step, SeenPoint point, Imag
 
 std::optional<SeenPoint> where_seen(const ImageCourse& course, double x, double y) {
   constexpr double kHalf = 0.5;
-  const std::optional<double> column = output_of(course.map.x, x), row = output_of(course.map.y, y);
+  const std::optional<double> column = shown_output_of(course.map.x, x), row = shown_output_of(course.map.y, y);
   if (!column || !row) return std::nullopt;
   std::optional<SeenPoint> point = SeenPoint{*column, *row};
   ImageSize size{course.map.width(), course.map.height()};
@@ -155,7 +136,7 @@ std::optional<SeenPoint> where_seen(const ImageCourse& course, double x, double 
       continue;
     }
     if (step.kind == PictureKind::kWarp) {
-      point = before_matrix(map_of(step).m, middle);
+      point = before_warp(step, middle);
     } else if (step.kind == PictureKind::kElastic) {
       point = in_field(step, middle, size, course.size);
     } else {

@@ -8,6 +8,7 @@
 #include "stoker/ops/taps.h"
 #include "stoker/plan/companion_stage.h"
 #include "stoker/plan/reference_array.h"
+#include "stoker/plan/reference_boxes.h"
 #include "stoker/plan/reference_companions.h"
 #include "stoker/plan/reference_picture.h"
 #include "stoker/plan/reference_planar.h"
@@ -286,17 +287,17 @@ void ReferenceExecutor::write_companion(const ViewPlan& view, const SampleInput&
   if (view.kind == ViewKind::kMask) {
     return reference_mask(view.mask, encoded, limits_, course, place_of(Plan::mask_shape_of(course.size)));
   }
-  BoxStage boxes;  // a few numbers, which have one way
-  const std::vector<LabeledBox>& objects =
-      boxes.run(view.objects.boxes, sample.fields[static_cast<std::size_t>(view.boxes_field)], course);
+  std::vector<ObjectDetails> details;
+  const std::vector<LabeledBox> objects =
+      reference_boxes(view.objects.boxes, sample.fields[static_cast<std::size_t>(view.boxes_field)], course, details);
   if (view.kind == ViewKind::kBoxes || view.kind == ViewKind::kBoxLabels) {
     return write_boxes(view, objects, course.size, place_of);
   }
   const MutableBytes out = place_of(Plan::objects_shape_of(view, std::ssize(objects), course.size));
   if (view.kind == ViewKind::kKeypoints) {
-    reference_keypoints(view.objects.points, objects, boxes.details(), course, reinterpret_cast<float*>(out.data()));
+    reference_keypoints(view.objects.points, objects, details, course, reinterpret_cast<float*>(out.data()));
   } else {
-    reference_instances(view.objects.instances, objects, boxes.details(), encoded, limits_, course, out);
+    reference_instances(view.objects.instances, objects, details, encoded, limits_, course, out);
   }
 }
 

@@ -28,6 +28,18 @@ void write_digest(Bytes field, MutableBytes out) {
   store_little_endian(out.data() + sizeof(std::uint64_t), hash64(field));
 }
 
+// The rows of a sample that is alone, as many as a batch would have.
+void pad_rows(const RowPadding& padding, SampleOutput& output) {
+  check_rows(padding, output.spec.shape[0]);
+  const std::size_t before = output.bytes.size();
+  Shape shape{padding.rows};
+  for (std::size_t axis = 1; axis < output.spec.shape.rank(); ++axis) shape.append(output.spec.shape[axis]);
+  output.spec.shape = shape;
+  output.bytes.resize(output.spec.bytes_per_sample());
+  if (output.bytes.size() > before)
+    fill_elements(output.spec.dtype, padding.fill, std::span(output.bytes).subspan(before));
+}
+
 }  // namespace
 
 std::vector<SampleOutput> run_one(SampleExecutor& executor, const SampleInput& sample) {
@@ -39,6 +51,9 @@ std::vector<SampleOutput> run_one(SampleExecutor& executor, const SampleInput& s
     made.bytes.resize(made.spec.bytes_per_sample());
     return made.bytes;
   });
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (views[i].row_padding) pad_rows(*views[i].row_padding, outputs[i]);
+  }
   return outputs;
 }
 

@@ -24,6 +24,8 @@ class Arrangement {
   /// large.
   virtual MutableBytes place(const OutputSpec& spec, int slots, std::uint8_t* memory, int slot,
                              const Shape& shape) const = 0;
+  /// What was placed last in a slot, before it is sealed.
+  virtual MutableBytes placed(const OutputSpec& spec, int slots, std::uint8_t* memory, int slot) const = 0;
   /// Writes the value of a slot in which no sample stands.
   virtual void pad(const OutputSpec& spec, int slots, std::uint8_t* memory, int slot) const = 0;
 

@@ -11,6 +11,7 @@
 #include "stoker/tensor/allocator.h"
 #include "stoker/tensor/dtype.h"
 #include "stoker/tensor/layout.h"
+#include "stoker/tensor/row_padding.h"
 #include "stoker/tensor/shape.h"
 
 namespace stoker {
@@ -22,6 +23,8 @@ const Arrangement& dense_arrangement();
 /// Of each slot some rows, at most as many as the first extent of the output's shape: the values of all slots, one
 /// after another, and where those of each begin.
 const Arrangement& ragged_arrangement();
+/// The same as one tensor, with as many rows of each slot (OutputSpec::row_padding), and how many rows each had.
+const Arrangement& padded_arrangement();
 
 /// One named output of a plan; `shape` is one sample's, without the batch axis.
 struct OutputSpec {
@@ -33,6 +36,7 @@ struct OutputSpec {
   // Of whole numbers: what all of them are where no sample stands; else images and vectors are zeros there, and numbers
   // kPaddingNumber.
   std::optional<std::int64_t> padding{};
+  std::optional<RowPadding> row_padding{};  // of padded_arrangement(): to as many rows as `shape` says
 
   bool is_image() const { return layout.has_value(); }
   std::size_t bytes_per_sample() const { return static_cast<std::size_t>(shape.elements()) * size_of(dtype); }

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "stoker/base/error.h"
+#include "stoker/base/error_testing.h"
 
 namespace stoker {
 namespace {
@@ -161,6 +164,49 @@ TEST(Batch, TakesValuesWhoseSizesDifferFromSlotToSlot) {
     }
     EXPECT_EQ(tensors[0].shape, (Shape{std::ssize(all)}));
     EXPECT_EQ(std::string(tensors[0].data, tensors[0].data + all.size()), all);
+  }
+}
+
+TEST(Batch, FillsOrCutsRowsWhoseNumberDiffersFromSlotToSlot) {
+  constexpr int kSlots = 9;
+  constexpr std::int64_t kRoom = 6;
+  for (const auto& [rows, cuts] : {std::pair{4, true}, {6, false}, {8, true}, {8, false}}) {
+    SCOPED_TRACE(rows);
+    OutputSpec boxes{"boxes", DType::kI64, {rows, 2}, {}, &padded_arrangement()};
+    boxes.row_padding = RowPadding{.rows = rows, .fill = -7, .cuts = cuts, .room = std::max<std::int64_t>(rows, kRoom)};
+    const std::vector<OutputSpec> outputs = {kOutputs[1], boxes, kOutputs[0]};
+    ResizedBatch batch(outputs, kSlots, host_allocator());
+    EXPECT_EQ(batch.bytes(), batch_bytes(outputs, kSlots));
+    const auto rows_of = [](int slot) { return slot == 5 ? 0 : slot % (kRoom + 1); };
+    const auto write = [&](int slot, std::int64_t count, std::int64_t first) {
+      const MutableBytes place = batch.place(1, slot, {count, 2});
+      auto* const numbers = reinterpret_cast<std::int64_t*>(place.data());
+      std::iota(numbers, numbers + 2 * count, first);
+    };
+    for (const int slots : {kSlots, kSlots - 2}) {
+      batch.set_size(slots);
+      for (int slot = slots - 1; slot >= 0; --slot) {
+        if (slot % 3 == 0) write(slot, rows, 10'000);  // of a sample that turned out to be bad
+        slot == 5 ? batch.pad(slot) : write(slot, rows_of(slot), 100 * slot);
+      }
+      if (!cuts) {
+        EXPECT_EQ(error_of([&] { batch.place(1, 0, {rows + 1, 2}); }).kind(), ErrorKind::kBadSample);
+      }
+      batch.seal();
+      const std::vector<TensorView> tensors = batch.tensors(1);
+      ASSERT_EQ(tensors.size(), 2U);
+      EXPECT_EQ(tensors[0].shape, (Shape{slots, rows, 2}));
+      EXPECT_EQ(tensors[1].shape, (Shape{slots}));
+      std::vector<std::uint8_t> room;
+      const Bytes host = batch.host_bytes(1, room);
+      for (int slot = 0; slot < slots; ++slot) {
+        EXPECT_EQ(reinterpret_cast<const std::int64_t*>(tensors[1].data)[slot], rows_of(slot));
+        const Bytes value = batch.slot_bytes(1, slot, host.data());
+        ASSERT_EQ(value.size(), static_cast<std::size_t>(rows) * 2 * sizeof(std::int64_t));
+        const auto* const numbers = reinterpret_cast<const std::int64_t*>(value.data());
+        for (int i = 0; i < 2 * rows; ++i) EXPECT_EQ(numbers[i], i < 2 * rows_of(slot) ? 100 * slot + i : -7);
+      }
+    }
   }
 }
 

@@ -23,12 +23,16 @@ class Dense final : public Arrangement {
     return {memory + begin_of(spec, slot), spec.bytes_per_sample()};
   }
 
+  MutableBytes placed(const OutputSpec& spec, int, std::uint8_t* memory, int slot) const override {
+    return {memory + begin_of(spec, slot), spec.bytes_per_sample()};
+  }
+
   void pad(const OutputSpec& spec, int, std::uint8_t* memory, int slot) const override {
     std::uint8_t* const begin = memory + begin_of(spec, slot);
     constexpr auto kFloat = static_cast<float>(kPaddingNumber);
     const bool is_number = !spec.is_image() && spec.shape.rank() == 0;
     if (spec.padding) {
-      fill(spec, *spec.padding, begin);
+      fill_elements(spec.dtype, static_cast<double>(*spec.padding), {begin, spec.bytes_per_sample()});
     } else if (is_number && spec.dtype == DType::kF32) {
       std::memcpy(begin, &kFloat, sizeof(kFloat));
     } else if (is_number && spec.dtype == DType::kI64) {
@@ -49,15 +53,6 @@ class Dense final : public Arrangement {
   }
 
  private:
-  static void fill(const OutputSpec& spec, std::int64_t number, std::uint8_t* begin) {
-    const std::size_t bytes = spec.bytes_per_sample();
-    if (spec.dtype == DType::kU8) {
-      std::memset(begin, static_cast<std::uint8_t>(number), bytes);
-      return;
-    }
-    assert(spec.dtype == DType::kI64);
-    for (std::size_t at = 0; at < bytes; at += sizeof(number)) std::memcpy(begin + at, &number, sizeof(number));
-  }
   static std::size_t begin_of(const OutputSpec& spec, int slot) {
     return spec.bytes_per_sample() * static_cast<std::size_t>(slot);
   }

@@ -4,7 +4,7 @@ sample's seed, for any number of threads. With --full."""
 import os
 import pathlib
 import subprocess
-import sys
+import tarfile
 import textwrap
 
 from foreign_formats import full, python_with
@@ -81,16 +81,17 @@ SCRIPT = """
 @full
 def test_transforms_of_albumentations_with_boxes(stoker, samples, tmp_path):
     folder = tmp_path / "boxes"
-    for number, image in enumerate(sorted(pathlib.Path(samples[0]).rglob("*.jpg"))[:12]):
+    for number, image in enumerate(sorted(pathlib.Path(samples[0]).rglob("*.jpg"))[:8]):
         folder.mkdir(exist_ok=True)
         (folder / f"{number}.jpg").write_bytes(image.read_bytes())
         (folder / f"{number}.json").write_text(f'[{{"bbox": [{number}, 3, 20, 15], "category_id": {number}}}]')
-    subprocess.run([sys.executable, "-c", f"import tarfile; tarfile.open({str(tmp_path / 'a.tar')!r}, 'w').add({str(folder)!r}, '.')"],
-                   check=True)
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        for file in sorted(folder.iterdir()):
+            tar.add(file, file.name)
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(SCRIPT))
     python = python_with(tmp_path, *PACKAGES)
     module = pathlib.Path(os.environ["STOKER_BIN"]).parent / "python"
     done = subprocess.run([python, script, tmp_path / "a.tar"], env={**os.environ, "PYTHONPATH": str(module)}, text=True,
                           capture_output=True)
-    assert (done.returncode, done.stdout) == (0, "12 equal\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "8 equal\n"), done.stderr

@@ -12,8 +12,8 @@ from PIL import Image
 
 COMMANDS = ["run", "plan", "view", "pack", "index", "verify", "info", "synth", "ops"]
 OPERATORS = {page.stem for page in (Path(__file__).resolve().parents[2] / "docs/operators").glob("*.md")}
-FAMILIES = ["decode", "geometry", "picture", "color", "erase", "format", "mask", "boxes", "text", "tokens", "array", "number", "label", "combination",
-            "views", "batch"]
+FAMILIES = ["decode", "geometry", "picture", "color", "erase", "format", "mask", "boxes", "text", "rows", "tokens", "array", "number", "label",
+            "combination", "views", "batch"]
 CELL, GAP, CAPTION, DETAIL, HEADER = 160, 12, 16, 12, 40  # of the contact sheet
 
 
