@@ -23,8 +23,9 @@ inline Shape rows_shape(const OutputSpec& spec, std::int64_t rows) {
 
 /// Where the values begin after so many numbers.
 constexpr std::size_t values_begin(int numbers) {
-  constexpr std::size_t kAlignment = 64;
-  return (static_cast<std::size_t>(numbers) * sizeof(std::int64_t) + kAlignment - 1) / kAlignment * kAlignment;
+  constexpr std::size_t kRowsAlignment = 64;
+  return (static_cast<std::size_t>(numbers) * sizeof(std::int64_t) + kRowsAlignment - 1) / kRowsAlignment *
+         kRowsAlignment;
 }
 
 /// SIZE_MAX if no memory can be that large.
