@@ -12,8 +12,7 @@ from table import Figure, report, table
 
 ROUNDS = 3
 BATCHES = (1, 2, 4, 8, 16, 32, 64)
-IMAGES_MIN = 1600  # of all requests of a round
-REQUESTS_MIN = 100
+IMAGES_MIN, REQUESTS_MIN = 200, 34  # of a round: a hundred requests of each size in all
 LOOP = pathlib.Path(__file__).with_name("inference_loop.py")
 NAMES = ("stoker_bytes", "stoker_files", "stoker_urls", "torchvision_bytes")
 
@@ -46,14 +45,14 @@ def beside(build, data, url, cores):
     rows, figures = [], []
     for batch in BATCHES:
         count = max(REQUESTS_MIN, IMAGES_MIN // batch)
-        medians, p99 = {name: [] for name in NAMES}, {name: [] for name in NAMES}
+        medians, took = {name: [] for name in NAMES}, {name: [] for name in NAMES}
         for number in range(ROUNDS):
             warm(data)
             for name in NAMES[number % len(NAMES):] + NAMES[:number % len(NAMES)]:
-                took = contestants[name].run(f"{batch} {count}")
-                medians[name].append(statistics.median(took))
-                p99[name].append(percentile(took, 0.99))
-        rows.append([batch] + [f"{statistics.median(medians[name]):.2f} / {statistics.median(p99[name]):.2f}" for name in NAMES])
+                answer = contestants[name].run(f"{batch} {count}")
+                medians[name].append(statistics.median(answer))
+                took[name] += answer
+        rows.append([batch] + [f"{statistics.median(took[name]):.2f} / {percentile(took[name], 0.99):.2f}" for name in NAMES])
         ratio = statistics.median(b / a for a, b in zip(medians["stoker_bytes"], medians["torchvision_bytes"]))
         figures.append(Figure(f"batch {batch}, {len(cores)} cores", statistics.median(medians["stoker_bytes"]), "ms", "torchvision", ratio))
     for contestant in contestants.values():

@@ -248,7 +248,7 @@ void bind_tensor(nb::module_& module) {
       .def_prop_ro("shape", &shape_of, "The extents, beginning with the batch's.")
       .def_prop_ro(
           "dtype", [](const PyTensor& self) { return std::string(to_string(self.view.dtype)); },
-          "'u8', 'i64', 'f16', 'bf16' or 'f32'.")
+          "Such as 'u8', 'i64', 'f16', 'bf16' and 'f32'.")
       .def_prop_ro(
           "layout",
           [](const PyTensor& self) -> nb::object {
