@@ -38,11 +38,12 @@ def test_the_second_epoch_makes_no_request(stoker, packed, tmp_path):
             # Of samples that share a part of the file, the second may find it; and what is read ahead for the next epoch
             # before this one's has come is asked for again.
             assert 0 < report["cache"]["misses"] <= 96 * 1.25
-            assert report["cache"]["hits"] + report["cache"]["misses"] == 96 * len(requests)
+            # A sample that two epochs wait for at a time is read once.
+            assert 0.9 * 96 * len(requests) < report["cache"]["hits"] + report["cache"]["misses"] <= 96 * len(requests)
         # The same requests, whether one epoch was read or two; merged reads may differ by what is drawn together.
         assert requests[1] <= requests[0] * 1.2, requests
         again = stoker.json("run", data, *RECIPE, *cached(tmp_path / "a"), "--epochs", 2, env=PATIENCE)
-        assert (again["cache"]["misses"], again["cache"]["hits"]) == (0, 192)
+        assert again["cache"]["misses"] == 0 and 0.9 * 192 < again["cache"]["hits"] <= 192
         assert again["cache"]["bytes_from_store"] == again["cache"]["bytes_written"] == 0
 
 

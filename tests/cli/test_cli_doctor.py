@@ -75,7 +75,8 @@ def test_a_starved_run_says_what_limits_it(starved):
     if not found["not_measured"]:
         assert re.match(r"GPU idle \d+%: .* (is|are) the limit; next limit .* at \d+\.\dx$", found["verdict"])
     assert sum(part["share"] for part in found["gpu_time"]) == pytest.approx(1)
-    assert found["gpu_time"][0] == {"what": "busy", "share": pytest.approx(1 - found["gpu_idle"])}
+    # With what is too little for a part of its own.
+    assert found["gpu_time"][0] == {"what": "busy", "share": pytest.approx(1 - found["gpu_idle"], abs=0.0006)}
 
 
 def test_limits_ascend_and_have_names_that_scripts_know(healthy, starved):
