@@ -400,6 +400,16 @@ def test_a_shared_object_has_functions(folder, coded, library, isolated):
         assert caught.value.kind == "usage"
 
 
+@pytest.mark.parametrize("isolated", [False, True])
+def test_a_shared_object_takes_numbers_of_two_bytes(library, isolated):
+    array = np.arange(60_000, 60_006, dtype=np.uint16)
+    stream = io.BytesIO()
+    np.save(stream, array)
+    recipe = stoker.recipe().view("x", field="x.npy").decode_array("u16", shape=(6,))
+    recipe = recipe.map(f"{library}:counts", "x", {"sum": ("i64", ())}, isolated=isolated)
+    assert recipe.apply({"x.npy": stream.getvalue()})["sum"] == array.sum(dtype=np.int64)
+
+
 def test_harm_by_a_shared_object_is_done_to_single_samples(tmp_path, library):
     folder = sample_images.make_folder(tmp_path / "few", classes=2, count=24)
     chosen = sum(functions.is_chosen(pictures().apply(path.read_bytes())["image"]) for path in folder.rglob("*.jpg"))

@@ -131,6 +131,13 @@ STOKER_FUNCTION(bright, call) {  // the places of bright pixels, in rows
   }
 }
 
+STOKER_FUNCTION(counts, call) {
+  const auto in = call.taken<std::uint16_t>(0);
+  const auto out = call.given<std::int64_t>(0);
+  out[0] = 0;
+  for (std::size_t i = 0; i < in.count(); ++i) out[0] += in[i];
+}
+
 static bool is_chosen(const stoker_function::Call& call) {
   const auto in = call.taken<std::uint8_t>(0);
   const auto out = call.given<std::uint8_t>(0);

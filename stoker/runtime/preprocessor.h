@@ -37,9 +37,9 @@ class Preprocessor {
   int threads() const;
 
   /// A slot for each item, in their order, with the pixels that a loader makes of such a sample; samples are not mixed.
-  /// The batch's memory is used again when nobody holds it. Throws what is wrong with the first bad item, which the
-  /// sentence names; where bad items are kept, Batch::status and Batch::errors tell. Throws kClosed when asked to stop,
-  /// and kUsage in a process forked from the one that made this.
+  /// The batch's memory is used again when its last holder lets go. Throws what is wrong with the first bad item, which
+  /// the sentence names; where bad items are kept, Batch::status and Batch::errors tell. Throws kClosed when asked to
+  /// stop, and kUsage in a process forked from the one that made this.
   std::shared_ptr<const Batch> run(const Request& request, const std::stop_token& stop = {});
 
  private:

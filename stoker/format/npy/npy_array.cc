@@ -5,51 +5,24 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string_view>
 
 #include "stoker/base/error.h"
 #include "stoker/base/little_endian.h"
 #include "stoker/base/units.h"
+#include "stoker/tensor/npy_header.h"
 
 namespace stoker {
 namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::string_view kNpyMagic = "\x93NUMPY"sv;
+constexpr std::string_view kNpyMagic = "\x93NUMPY"sv;  // of headers that are made here
 constexpr std::size_t kPreambleBytes = 12;  // the magic number, the version, and the header's length in 2 bytes or 4
 constexpr std::size_t kHeaderBytesMax = 65536;
 constexpr std::size_t kValuesAlignment = 64;
 
 [[noreturn]] void refuse_array(std::string_view why) { fail(ErrorKind::kData, "{}", why); }
-
-/// What follows "'key':" in the header's dictionary, up to where the value ends.
-std::string_view npy_value(std::string_view header, std::string_view key, char end) {
-  const std::string quoted = fmt::format("'{}'", key);
-  std::size_t begin = header.find(quoted);
-  if (begin == std::string_view::npos) refuse_array(fmt::format("its header has no {}", quoted));
-  begin = header.find_first_not_of(" :", begin + quoted.size());
-  const std::size_t stop = begin == std::string_view::npos ? begin : header.find(end, begin);
-  if (stop == std::string_view::npos) refuse_array("its header is damaged");
-  return header.substr(begin, stop - begin);
-}
-
-std::vector<std::uint64_t> read_npy_shape(std::string_view text) {
-  std::vector<std::uint64_t> shape;
-  if (!text.starts_with('(')) refuse_array("its header is damaged");
-  for (std::size_t at = 1; at < text.size();) {
-    if (text[at] == ' ' || text[at] == ',') {
-      ++at;
-      continue;
-    }
-    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), shape.emplace_back());
-    if (error != std::errc()) refuse_array("its shape is damaged");
-    at = static_cast<std::size_t>(end - text.data());
-  }
-  if (shape.empty()) refuse_array("it is a single number, not an array of samples");
-  return shape;
-}
 
 void read_type(std::string_view text, NpyArray& array) {
   constexpr std::array<std::string_view, 12> kTypes = {"b1", "u1", "u2", "u4", "u8", "i1",
@@ -64,6 +37,32 @@ void read_type(std::string_view text, NpyArray& array) {
   }
   array.type = type;
   array.is_big_endian = text[1] == '>';
+}
+
+std::vector<std::uint8_t> read_header(Source& source, std::uint64_t begin, std::uint64_t length) {
+  std::array<std::uint8_t, kPreambleBytes> preamble{};
+  if (length < preamble.size()) refuse_array("its header is cut short");
+  read_fully(source, begin, preamble);
+  if (!has_npy_magic(preamble)) refuse_array("it does not begin as an npy array");
+  const bool is_first_version = preamble[6] == 1;
+  if (preamble[6] < 1 || preamble[6] > 3) refuse_array(fmt::format("its version is {}", preamble[6]));
+  const std::size_t header_at = is_first_version ? 10 : 12;
+  const std::size_t header_bytes = is_first_version ? load_little_endian<std::uint16_t>(preamble.data() + 8)
+                                                    : load_little_endian<std::uint32_t>(preamble.data() + 8);
+  if (header_bytes > length - header_at) refuse_array("its header is cut short");
+  if (header_bytes > kHeaderBytesMax) refuse_array(fmt::format("its header has {}", byte_count(header_bytes)));
+  std::vector<std::uint8_t> bytes(header_at + header_bytes);
+  read_fully(source, begin, bytes);
+  return bytes;
+}
+
+/// What is wrong with it is wrong with all samples.
+NpyHeader parse_header(Bytes bytes) {
+  try {
+    return parse_npy_header(bytes);
+  } catch (const Error& error) {
+    refuse_array(error.message());
+  }
 }
 
 }  // namespace
@@ -94,31 +93,19 @@ std::vector<std::uint8_t> NpyArray::row_header() const {
 }
 
 NpyArray read_npy_array(Source& source, std::uint64_t begin, std::uint64_t length) {
-  std::array<std::uint8_t, kPreambleBytes> preamble{};
-  if (length < preamble.size()) refuse_array("its header is cut short");
-  read_fully(source, begin, preamble);
-  if (!as_text(preamble).starts_with(kNpyMagic)) refuse_array("it does not begin as an npy array");
-  const bool is_first_version = preamble[6] == 1;
-  if (preamble[6] < 1 || preamble[6] > 3) refuse_array(fmt::format("its version is {}", preamble[6]));
-  const std::size_t header_at = is_first_version ? 10 : 12;
-  const std::size_t header_bytes = is_first_version ? load_little_endian<std::uint16_t>(preamble.data() + 8)
-                                                    : load_little_endian<std::uint32_t>(preamble.data() + 8);
-  if (header_bytes > length - header_at) refuse_array("its header is cut short");
-  if (header_bytes > kHeaderBytesMax) refuse_array(fmt::format("its header has {}", byte_count(header_bytes)));
-  std::vector<std::uint8_t> bytes(header_bytes);
-  read_fully(source, begin + header_at, bytes);
-  const std::string_view header = as_text(bytes);
-
+  const std::vector<std::uint8_t> bytes = read_header(source, begin, length);
+  const NpyHeader header = parse_header(bytes);
   NpyArray array;
-  read_type(npy_value(header, "descr", ','), array);
-  if (npy_value(header, "fortran_order", ',') != "False") {
+  read_type(header.type, array);
+  if (header.is_column_major) {
     refuse_array(
         "it is stored column by column (Fortran's order); numpy.ascontiguousarray() before numpy.save() helps");
   }
-  array.shape = read_npy_shape(npy_value(header, "shape", ')'));
-  array.offset = begin + header_at + header_bytes;
+  if (header.shape.empty()) refuse_array("it is a single number, not an array of samples");
+  array.shape.assign(header.shape.begin(), header.shape.end());
+  array.offset = begin + header.bytes;
   array.row_bytes = static_cast<std::uint64_t>(array.type[1] - '0');
-  const std::uint64_t there = length - header_at - header_bytes;
+  const std::uint64_t there = length - header.bytes;
   const auto too_many = [&] {
     refuse_array(fmt::format("its shape needs other than the {} that follow its header", byte_count(there)));
   };

@@ -102,7 +102,7 @@ TEST(NpyFormat, RefusesWhatItCannotRead) {
   EXPECT_THAT(fault(npy("<c8", "(2, 2)", "abcd")), HasSubstr("type '<c8'"));
   EXPECT_THAT(fault(npy("|u1", "()", "a")), HasSubstr("single number"));
   EXPECT_THAT(fault(npy("|u1", "(3, 0)", "")), HasSubstr("no values"));
-  EXPECT_THAT(fault(npy("|u1", "(3, -1)", "")), HasSubstr("shape is damaged"));
+  EXPECT_THAT(fault(npy("|u1", "(3, -1)", "")), HasSubstr("shape is unusual"));
   EXPECT_THAT(fault(npy("|u1", "(4,)", "abc")), HasSubstr("3 bytes that follow"));
   EXPECT_THAT(fault(npy("|u1", "(2,)", "abc")), HasSubstr("3 bytes that follow"));
   EXPECT_THAT(fault(npy("<f8", "(4294967296, 4294967296)", "abc")), HasSubstr("3 bytes that follow"));

@@ -25,9 +25,15 @@ DTYPE_NUMBERS = {"u8": 0, "i64": 1, "f16": 2, "bf16": 3, "f32": 4, "f64": 5, "i8
 DTYPES = {
     "u8": numpy.uint8, "i8": numpy.int8, "u16": numpy.uint16, "i16": numpy.int16, "u32": numpy.uint32, "i32": numpy.int32,
     "u64": numpy.uint64, "i64": numpy.int64, "bool": numpy.bool_, "f16": numpy.float16, "f32": numpy.float32, "f64": numpy.float64,
-    "bf16": numpy.uint16,
+    "bf16": numpy.dtype(numpy.uint16, metadata={"stoker": "bf16"}),  # which numpy does not have
 }
+NAMES = {numpy.dtype(dtype): name for name, dtype in DTYPES.items() if name != "bf16"}
 PR_SET_PDEATHSIG = 1
+
+
+def name_of(dtype):
+    """As Stoker calls the type of an array's numbers."""
+    return (dtype.metadata or {}).get("stoker") or NAMES[dtype]
 
 
 class Values(ctypes.Structure):
@@ -53,8 +59,7 @@ class Library:
         self.gives, self.arguments = spec["gives"], spec["arguments"].encode()
 
     def __call__(self, *arrays, seed):
-        dtypes = {numpy.dtype(dtype): name for name, dtype in DTYPES.items()}
-        taken = (Values * len(arrays))(*(self.values(array, dtypes[array.dtype]) for array in arrays))
+        taken = (Values * len(arrays))(*(self.values(array, name_of(array.dtype)) for array in arrays))
         results = [numpy.zeros(given["shape"], DTYPES[given["dtype"]]) for given in self.gives]
         given = (Values * len(results))(*(self.values(each, about["dtype"]) for each, about in zip(results, self.gives)))
         error = ctypes.create_string_buffer(512)

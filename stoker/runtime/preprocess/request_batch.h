@@ -23,7 +23,7 @@ class RequestBatch final : public Batch {
 /// Threads: any. Batches may outlive it.
 class RequestBatches {
  public:
-  /// The outputs are the largest that there will be. Keeps as many batches that nobody holds as were of use.
+  /// The outputs are the largest that there will be. Keeps at most so many batches that have come back.
   RequestBatches(std::vector<OutputSpec> outputs, int kept_max);
 
   /// With room for so many slots; to be begun. It comes back when the last holder lets go. Throws as Batch() does.

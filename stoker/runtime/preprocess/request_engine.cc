@@ -17,7 +17,7 @@
 namespace stoker {
 namespace {
 
-// Of batches that nobody holds: some sizes for each thread that may call at the same time.
+// Batches that have come back: some sizes for each thread that may call at the same time.
 constexpr int kKeptPerThread = 2;
 
 bool has_places(const Request& request) {

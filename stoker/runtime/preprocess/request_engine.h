@@ -65,7 +65,7 @@ class RequestEngine {
   // Guarded by the mutex.
   std::condition_variable work_;     // helpers wait for it,
   std::condition_variable changed_;  // callers for the end of their job, or for an executor
-  std::deque<Job*> jobs_;            // with items that nobody has taken
+  std::deque<Job*> jobs_;            // with items that no thread has taken
   std::vector<std::unique_ptr<CpuExecutor>> executors_;
   std::vector<CpuExecutor*> idle_;
   bool stopping_ = false;

@@ -24,7 +24,7 @@ class StoreAccess {
     Stores stores;  // local files are read by the calling thread
   };
 
-  /// The same for all who ask, until it is stopped.
+  /// The same for all callers, until it is stopped.
   std::shared_ptr<Open> get() {
     const std::lock_guard lock(mutex_);
     if (!open_ || open_->stop.stop_requested()) open_ = std::make_shared<Open>(options_);
