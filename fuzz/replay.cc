@@ -14,8 +14,9 @@
 #include <string>
 
 #include "fuzz/fuzz_target.h"
+#include "stoker/base/sanitizers.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if STOKER_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -126,11 +127,11 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: fuzz_replay CORPUS [TARGET]\n");
     return 2;
   }
-#if defined(__SANITIZE_ADDRESS__)
+#if STOKER_ADDRESS_SANITIZER
   __sanitizer_set_death_callback(stoker::keep_input);
 #endif
   std::signal(SIGABRT, stoker::on_crash);
-#if !defined(__SANITIZE_ADDRESS__)
+#if !STOKER_ADDRESS_SANITIZER
   std::signal(SIGSEGV, stoker::on_crash);
 #endif
   return stoker::replay(argv[1], argc > 2 ? argv[2] : "");

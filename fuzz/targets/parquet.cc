@@ -5,8 +5,8 @@
 
 #include "fuzz/sample_scan.h"
 #include "stoker/format/parquet/parquet_format.h"
-#include "stoker/format/parquet/parquet_runs.h"
 #include "stoker/format/parquet/thrift_reader.h"
+#include "stoker/storage/packed_integers.h"
 
 namespace stoker {
 namespace {

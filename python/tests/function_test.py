@@ -128,7 +128,7 @@ HARM = {
     functions.raises: r"function 'raises' raised ValueError: this one is not for me \(functions.py, line \d+\)",
     functions.leaves: "the process of function 'leaves' ended with status 3",
     functions.crashes: r"the process of function 'crashes' was ended by signal 11 \(Segmentation fault\)",
-    functions.hangs: r"function 'hangs' did not return within 4 s; its process was ended",
+    functions.hangs: r"function 'hangs' did not return within 2 s; its process was ended",
     functions.wrong_shape: r"function 'wrong_shape' gave 'image' as uint8 \[5, 24, 3\], but is to give uint8 \[20, 24, 3\]",
     functions.wrong_type: r"function 'wrong_type' gave 'image' as float64 \[20, 24, 3\], but is to give uint8 \[20, 24, 3\]",
     functions.nothing: r"function 'nothing' gave 'image' as object \[\], but is to give uint8 \[20, 24, 3\]",
@@ -142,7 +142,7 @@ def test_harm_is_done_to_single_samples(tmp_path, function):
     folder = sample_images.make_folder(tmp_path / "few", classes=2, count=24)
     chosen = {path.name for path in folder.rglob("*.jpg") if functions.is_chosen(pictures().apply(path.read_bytes())["image"])}
     assert 3 <= len(chosen) <= 10
-    recipe = pictures().map(function, "image", IMAGE, timeout=4 if function is functions.hangs else 60)
+    recipe = pictures().map(function, "image", IMAGE, timeout=2 if function is functions.hangs else 60)
     loader = stoker.Loader(folder, recipe, batch=8, seed=5, threads=2)
     images = [image for batch in loader for image in np.array(np.from_dlpack(batch.image))]
     assert len(images) == 24 and not any(functions.is_chosen(image) for image in images)

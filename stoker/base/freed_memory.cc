@@ -6,6 +6,8 @@
 #include <memory>
 #include <new>
 
+#include "stoker/base/sanitizers.h"
+
 namespace stoker {
 namespace {
 
@@ -22,7 +24,7 @@ struct Piece {
 // malloc_trim() leaves the end of every heap but the first thread's as it is, and free() what is below a threshold that
 // rises to 64 MiB. So the pages are taken from malloc once more, and freed without what is in them.
 void release_freed([[maybe_unused]] std::size_t bytes) noexcept {
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__GLIBC__) && !STOKER_ADDRESS_SANITIZER && !STOKER_THREAD_SANITIZER
   Piece* pieces = nullptr;
   for (std::size_t taken = 0; taken < bytes; taken += kPiece) {
     void* const memory = std::malloc(kPiece);

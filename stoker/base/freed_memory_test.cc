@@ -7,6 +7,8 @@
 #include <fstream>
 #include <thread>
 
+#include "stoker/base/sanitizers.h"
+
 namespace stoker {
 namespace {
 
@@ -24,7 +26,7 @@ void* touched(std::size_t bytes) {
 }
 
 TEST(FreedMemory, OfAThreadGoesBackToTheMachine) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if STOKER_ADDRESS_SANITIZER || STOKER_THREAD_SANITIZER
   GTEST_SKIP() << "sanitizers keep what was freed";
 #endif
   std::thread([] {

@@ -3,10 +3,12 @@
 
 #include <cstdlib>
 
+#include "stoker/base/sanitizers.h"
+
 namespace stoker {
 
 /// Whether a sanitizer is active: the program is then far slower, and does not survive a limited address space.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if STOKER_ADDRESS_SANITIZER || STOKER_THREAD_SANITIZER
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;

@@ -73,7 +73,8 @@ TEST(SampleDescription, TellsWhatFieldsHold) {
 }
 
 TEST(SampleDescription, ShortensAndShowsTextSafely) {
-  const std::string long_text = std::string(99, 'x') + "\xc3\xa4" + std::string(2'000'000, 'y');
+  std::string long_text(99, 'x');
+  long_text.append("\xc3\xa4").append(2'000'000, 'y');
   const auto texts = described({{"png", std::string(as_text(noisy_png(8, 8, 1)))},
                                 {"long", long_text},
                                 {"red", "\x1b[31mred text\nin two lines"},

@@ -12,6 +12,7 @@
 #include "stoker/base/child_testing.h"
 #include "stoker/base/clock.h"
 #include "stoker/base/error_testing.h"
+#include "stoker/base/sanitizers.h"
 #include "stoker/codec/encoded_testing.h"
 #include "stoker/runtime/loader_testing.h"
 #include "stoker/runtime/open.h"
@@ -60,7 +61,7 @@ TEST(Loader, KeepsBatchesReadableInAForkedChild) {
 }
 
 TEST(Open, ADatasetServesALoaderInAForkedChildToo) {
-#if defined(__SANITIZE_THREAD__)
+#if STOKER_THREAD_SANITIZER
   GTEST_SKIP() << "ThreadSanitizer does not let a forked child start threads";
 #endif
   const TempFolder folder;

@@ -38,9 +38,11 @@ struct BlockCache::Block {
   BlockCache* cache = nullptr;
   Source* source = nullptr;
   Key key{};
-  CompressedBlock block{};
-  bool is_shared = true;  // else it is one request's alone, in a forked child
-  BlockBytes stored{}, bytes{};
+  BlockPlace what{};
+  bool is_shared = true;        // else it is one request's alone, in a forked child
+  bool is_charged = false;      // for the memory that fetching takes
+  bool has_dictionary = false;  // where packed values need one
+  BlockBytes dictionary{}, stored{}, bytes{};
   ReadRequest read{};
   MutableBytes into{};
   Requests requests{};  // that wait for it
@@ -49,7 +51,11 @@ struct BlockCache::Block {
   std::list<Block*>::iterator place{};  // where it is kept
   Block* next = nullptr;
 
-  std::uint64_t fetching_bytes() const { return block.stored_length + block.length; }
+  std::uint64_t fetching_bytes() const {
+    const std::uint64_t unpacked = what.packed ? what.length : 0;
+    return what.block.stored_length + what.block.length + what.dictionary.length + unpacked;
+  }
+  bool needs_dictionary() const { return what.has_dictionary() && !has_dictionary; }
 };
 
 BlockCache::BlockCache(std::uint64_t bytes_max, MakeExecutor make_executor)
@@ -65,7 +71,7 @@ void BlockCache::forget_object(std::uint64_t object) {
       ++block;
       continue;
     }
-    kept_bytes_ -= (*block)->block.length;
+    kept_bytes_ -= (*block)->what.length;
     blocks_.erase((*block)->key);
     block = kept_.erase(block);
   }
@@ -96,7 +102,7 @@ void BlockCache::read(Source& source, std::uint64_t object, const BlockPlace& pl
       block->cache = this;
       block->source = &source;
       block->key = {object, place.number};
-      block->block = place.block;
+      block->what = place;
       block->is_shared = is_shared;
       block->read.deadline_ns = request.deadline_ns;
       block->read.stop = request.stop;
@@ -111,9 +117,7 @@ void BlockCache::read(Source& source, std::uint64_t object, const BlockPlace& pl
     const auto found = blocks_.find({object, place.number});
     if (found == blocks_.end()) {
       Block& block = *blocks_.emplace(Key{object, place.number}, make(true)).first->second;
-      if (!has_room_to_fetch(block)) return waiting_.push(block);
-      fetching_bytes_ += block.fetching_bytes();
-      missing = &block;
+      if (block.needs_dictionary() || take_room_to_fetch(block)) missing = &block;
     } else if (found->second->is_kept) {
       kept = found->second.get();
       ++kept->readers;
@@ -122,7 +126,7 @@ void BlockCache::read(Source& source, std::uint64_t object, const BlockPlace& pl
       found->second->requests.push(request);
     }
   });
-  if (missing) return run_in_turn(this, IntrusiveQueue<Block>(*missing), [](Block& one) { one.cache->fetch(one); });
+  if (missing) return go_on_in_turn(IntrusiveQueue<Block>(*missing));
   if (kept) {
     copy_out(kept->bytes.get(), request);
     const std::lock_guard lock(mutex_);
@@ -132,14 +136,62 @@ void BlockCache::read(Source& source, std::uint64_t object, const BlockPlace& pl
   if (kept || error) request.done(request);
 }
 
-void BlockCache::fetch(Block& block) noexcept {
+bool BlockCache::take_room_to_fetch(Block& block) {
+  if (!has_room_to_fetch(block)) {
+    waiting_.push(block);
+    return false;
+  }
+  fetching_bytes_ += block.fetching_bytes();
+  block.is_charged = true;
+  return true;
+}
+
+void BlockCache::go_on_in_turn(IntrusiveQueue<Block> blocks) noexcept {
+  run_in_turn(this, blocks, [](Block& block) { block.cache->go_on(block); });
+}
+
+void BlockCache::go_on(Block& block) noexcept { block.needs_dictionary() ? ask_for_dictionary(block) : fetch(block); }
+
+// Before it takes room itself: what waits for another block must not keep that from being fetched.
+void BlockCache::ask_for_dictionary(Block& block) noexcept {
+  const std::uint64_t length = block.what.dictionary.length;
   const std::exception_ptr error = thrown_by([&] {
-    if (!block.stored) block.stored = uninitialised(block.block.stored_length);
-    if (!block.bytes) block.bytes = uninitialised(block.block.length);
+    if (!block.dictionary) block.dictionary = uninitialised(length);
   });
   if (error) return finish(block, error);
-  block.into = MutableBytes(block.stored.get(), static_cast<std::size_t>(block.block.stored_length));
-  block.read.offset = block.block.offset;
+  block.into = MutableBytes(block.dictionary.get(), static_cast<std::size_t>(length));
+  block.read.into = Pieces(&block.into, 1);
+  block.read.context = &block;
+  block.read.done = &dictionary_came;
+  const BlockPlace dictionary{
+      .number = block.what.packed->dictionary, .block = block.what.dictionary, .length = length};
+  read(*block.source, block.key.object, dictionary, block.read);
+}
+
+void BlockCache::dictionary_came(ReadRequest& inner) noexcept {
+  auto& block = *static_cast<Block*>(inner.context);
+  BlockCache& cache = *block.cache;
+  if (inner.error) {
+    if (!cache.read_again(block)) cache.finish(block, std::exchange(inner.error, nullptr));
+    return;
+  }
+  block.has_dictionary = true;
+  if (block.is_shared) {
+    const std::lock_guard lock(cache.mutex_);
+    if (!cache.take_room_to_fetch(block)) return;
+  }
+  cache.go_on_in_turn(IntrusiveQueue<Block>(block));
+}
+
+void BlockCache::fetch(Block& block) noexcept {
+  const CompressedBlock& wanted = block.what.block;
+  const std::exception_ptr error = thrown_by([&] {
+    if (!block.stored) block.stored = uninitialised(wanted.stored_length);
+    if (!block.bytes) block.bytes = uninitialised(block.what.length);
+  });
+  if (error) return finish(block, error);
+  block.into = MutableBytes(block.stored.get(), static_cast<std::size_t>(wanted.stored_length));
+  block.read.offset = wanted.offset;
   block.read.into = Pieces(&block.into, 1);
   block.read.context = &block;
   block.read.done = &fetched;
@@ -150,7 +202,7 @@ void BlockCache::fetched(ReadRequest& inner) noexcept {
   auto& block = *static_cast<Block*>(inner.context);
   BlockCache& cache = *block.cache;
   if (inner.error) {
-    if (!cache.fetch_again(block)) cache.finish(block, std::exchange(inner.error, nullptr));
+    if (!cache.read_again(block)) cache.finish(block, std::exchange(inner.error, nullptr));
     return;
   }
   if (!block.is_shared) return cache.decompress_block(block);
@@ -164,7 +216,7 @@ void BlockCache::fetched(ReadRequest& inner) noexcept {
   if (error) cache.finish(block, error);
 }
 
-bool BlockCache::fetch_again(Block& block) noexcept {
+bool BlockCache::read_again(Block& block) noexcept {
   if (!block.is_shared || !is_unwanted(block.read)) return false;
   Requests unwanted, wanted;
   {
@@ -183,7 +235,7 @@ bool BlockCache::fetch_again(Block& block) noexcept {
     request->error = thrown_by([&] { require_wanted(block.source->name(), *request); });
   }
   block.read.error = nullptr;
-  run_in_turn(this, IntrusiveQueue<Block>(block), [](Block& one) { one.cache->fetch(one); });
+  go_on_in_turn(IntrusiveQueue<Block>(block));
   end_all(unwanted);
   return true;
 }
@@ -197,19 +249,28 @@ Executor& BlockCache::executor() {
 }
 
 void BlockCache::decompress_block(Block& block) noexcept {
+  const CompressedBlock& from = block.what.block;
   finish(block, thrown_by([&] {
            try {
-             decompress(block.block.codec, Bytes(block.stored.get(), block.block.stored_length),
-                        MutableBytes(block.bytes.get(), block.block.length));
+             const Bytes stored(block.stored.get(), static_cast<std::size_t>(from.stored_length));
+             const MutableBytes bytes(block.bytes.get(), static_cast<std::size_t>(block.what.length));
+             if (!block.what.packed) return decompress(from.codec, stored, bytes);
+             const bool is_stored = from.codec == BlockCodec::kStored;
+             const BlockBytes memory = is_stored ? nullptr : uninitialised(from.length);
+             const MutableBytes made(memory.get(), is_stored ? 0 : static_cast<std::size_t>(from.length));
+             if (!is_stored) decompress(from.codec, stored, made);
+             const Bytes dictionary(block.dictionary.get(), static_cast<std::size_t>(block.what.dictionary.length));
+             unpack_values(*block.what.packed, is_stored ? stored : Bytes(made), dictionary, bytes);
            } catch (const Error& error) {
              throw Error(error.kind(), fmt::format("'{}': the block at byte {} cannot be read: {}",
-                                                   block.source->name(), block.block.offset, error.message()));
+                                                   block.source->name(), from.offset, error.message()));
            }
          }));
 }
 
 void BlockCache::finish(Block& block, std::exception_ptr error) noexcept {
   block.stored.reset();
+  block.dictionary.reset();
   block.read.stop = {};
   Requests requests;
   std::unique_ptr<Block> owned(block.is_shared ? nullptr : &block);  // once no other thread can find it
@@ -226,7 +287,7 @@ void BlockCache::finish(Block& block, std::exception_ptr error) noexcept {
       block.place = kept_.begin();
       block.is_kept = true;
       block.readers = 1;
-      kept_bytes_ += block.block.length;
+      kept_bytes_ += block.what.length;
     }
     requests = std::exchange(block.requests, {});
   }
@@ -238,16 +299,17 @@ void BlockCache::finish(Block& block, std::exception_ptr error) noexcept {
   IntrusiveQueue<Block> next;
   {
     const std::lock_guard lock(mutex_);
-    fetching_bytes_ -= block.fetching_bytes();
+    if (block.is_charged) fetching_bytes_ -= block.fetching_bytes();
     --block.readers;
     if (!error) make_room();
     while (!waiting_.empty() && has_room_to_fetch(*waiting_.front())) {
-      fetching_bytes_ += waiting_.front()->fetching_bytes();
-      next.push(*waiting_.pop());
+      Block& first = *waiting_.pop();
+      take_room_to_fetch(first);
+      next.push(first);
     }
   }
   // The cache may be gone once the last request has ended.
-  if (!next.empty()) run_in_turn(this, next, [](Block& one) { one.cache->fetch(one); });
+  if (!next.empty()) go_on_in_turn(next);
   end_all(requests);
 }
 
@@ -255,7 +317,7 @@ void BlockCache::make_room() {
   for (auto last = kept_.end(); kept_bytes_ > bytes_max_ && last != kept_.begin();) {
     --last;
     if ((*last)->readers > 0) continue;
-    kept_bytes_ -= (*last)->block.length;
+    kept_bytes_ -= (*last)->what.length;
     blocks_.erase((*last)->key);
     last = kept_.erase(last);
   }

@@ -1,5 +1,5 @@
-// Decompressed blocks of all shards of a data set, as many as there is room for: the samples of a block are often read
-// one after another, and then it is fetched and decompressed once.
+// Decompressed blocks of all shards of a data set, and values that blocks packed, as many as there is room for: the
+// samples of a block are often read one after another, and then it is fetched and decompressed once.
 #pragma once
 
 #include <atomic>
@@ -65,10 +65,17 @@ class BlockCache {
 
   bool has_room_to_fetch(const Block& block) const;
   Executor& executor();
+  /// Asks for the dictionary of packed values, then for the block.
+  void go_on(Block& block) noexcept;
+  void go_on_in_turn(IntrusiveQueue<Block> blocks) noexcept;
+  void ask_for_dictionary(Block& block) noexcept;
+  static void dictionary_came(ReadRequest& inner) noexcept;
+  /// Whether it may be fetched now; else it waits.
+  bool take_room_to_fetch(Block& block);
   void fetch(Block& block) noexcept;
   static void fetched(ReadRequest& inner) noexcept;
-  /// Whether the failed fetch goes on for those who still want it.
-  bool fetch_again(Block& block) noexcept;
+  /// Whether the failed read goes on for those requests that still want the block.
+  bool read_again(Block& block) noexcept;
   void decompress_block(Block& block) noexcept;
   void finish(Block& block, std::exception_ptr error) noexcept;
   void make_room();

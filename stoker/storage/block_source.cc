@@ -143,6 +143,8 @@ void BlockSource::will_need(std::uint64_t offset, std::uint64_t length, std::str
   }
   if (cache_->holds(number_, place->number)) return;
   object_->will_need(place->block.offset, place->block.stored_length, part);
+  if (!place->has_dictionary() || cache_->holds(number_, place->packed->dictionary)) return;
+  object_->will_need(place->dictionary.offset, place->dictionary.stored_length, part);
 }
 
 bool BlockSource::has_cheap_parts(std::uint64_t offset) const {
@@ -156,7 +158,7 @@ BlockPlaces::BlockPlaces(Source& object, std::uint64_t kept_bytes_max)
       source_(unowned(object), blocks_, std::make_shared<BlockCache>(kept_bytes_max)) {}
 
 template <typename Add>
-std::uint64_t BlockPlaces::add_named(std::uint64_t offset, const Add& add) {
+auto BlockPlaces::add_named(std::uint64_t offset, const Add& add) {
   try {
     return add();
   } catch (const Error& error) {
@@ -167,6 +169,14 @@ std::uint64_t BlockPlaces::add_named(std::uint64_t offset, const Add& add) {
 
 std::uint64_t BlockPlaces::add(const CompressedBlock& block) {
   return add_named(block.offset, [&] { return blocks_->add(block); });
+}
+
+std::size_t BlockPlaces::add_numbered(const CompressedBlock& block) {
+  return add_named(block.offset, [&] { return blocks_->add_numbered(block); });
+}
+
+std::uint64_t BlockPlaces::add(const PackedValues& packed) {
+  return add_named(packed.block.offset, [&] { return blocks_->add(packed); });
 }
 
 std::uint64_t BlockPlaces::add(HeadedRows rows) {

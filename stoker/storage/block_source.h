@@ -1,5 +1,5 @@
-// An object with compressed blocks and rows of arrays: at the places that a table gives them, beyond the object's end,
-// lie the bytes that they become. docs/decisions/0023 says why.
+// An object with compressed blocks, packed values and rows of arrays: at the places that a table gives them, beyond the
+// object's end, lie the bytes that they become. docs/decisions/0023 says why.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@
 
 namespace stoker {
 
-/// Threads: any. Its size is that of the object alone. A read is of the object's bytes, of one block's, or of rows that
-/// follow each other.
+/// Threads: any. Its size is that of the object alone. A read is of the object's bytes, of one block's, of values that
+/// one packs, or of rows that follow each other.
 class BlockSource final : public Source {
  public:
   /// The table may still grow.
@@ -69,6 +69,9 @@ class BlockPlaces {
   /// The offset at which the block's bytes appear to lie. Throws kData naming the object and the block's offset if the
   /// block does not lie in it, or is longer than kBlockBytesMax.
   std::uint64_t add(const CompressedBlock& block);
+  /// Of packed values: throw as add() of a block does.
+  std::size_t add_numbered(const CompressedBlock& block);
+  std::uint64_t add(const PackedValues& packed);
   const std::string& name() const { return source_.name(); }  // of the object
   /// The offset at which the first of the rows appears to begin. Throws kData as add() of a block does.
   std::uint64_t add(HeadedRows rows);
@@ -81,7 +84,7 @@ class BlockPlaces {
 
  private:
   template <typename Add>
-  std::uint64_t add_named(std::uint64_t offset, const Add& add);
+  auto add_named(std::uint64_t offset, const Add& add);
 
   std::shared_ptr<BlockTable> blocks_;
   BlockSource source_;

@@ -107,7 +107,7 @@ TEST(BlockTable, RefusesBlocksThatLie) {
   EXPECT_THAT(why({2, ~std::uint64_t{0}, 1, BlockCodec::kStored}), HasSubstr("reach past the end"));
   EXPECT_THAT(why({0, 5, 6, BlockCodec::kStored}), HasSubstr("5 bytes instead of 6"));
   EXPECT_THAT(why({0, 5, kBlockBytesMax + 1, BlockCodec::kZstd}), HasSubstr("the limit is"));
-  EXPECT_NO_THROW(table.add({0, 5, kBlockBytesMax, BlockCodec::kZstd}));
+  EXPECT_NO_THROW(table.add(CompressedBlock{0, 5, kBlockBytesMax, BlockCodec::kZstd}));
 }
 
 TEST(BlockSource, ReadsBlocksAndTheObject) {
@@ -445,7 +445,9 @@ TEST(BlockPlaces, AreReadWhileMoreAreAdded) {
     EXPECT_EQ(place, blocks.place(i));
     EXPECT_EQ(read(places.source(), place, 5000), content_of(i, 5000));
   }
-  const Error error = error_of([&] { places.add({blocks.object.bytes.size(), 1, 1, BlockCodec::kLz4}); });
+  const Error error = error_of([&] {
+    places.add(CompressedBlock{blocks.object.bytes.size(), 1, 1, BlockCodec::kLz4});
+  });
   EXPECT_THAT(error.message(), HasSubstr("'file.of.blocks': the block at byte"));
   EXPECT_EQ(places.take()->size(), 3u);
   BlockPlaces none(*object);

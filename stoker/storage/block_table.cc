@@ -8,7 +8,7 @@
 
 namespace stoker {
 
-std::uint64_t BlockTable::add(const CompressedBlock& block) {
+void BlockTable::check(const CompressedBlock& block) const {
   if (block.offset > object_bytes_ || block.stored_length > object_bytes_ - block.offset) {
     fail(ErrorKind::kData, "its {} at byte {} reach past the end, at {}", byte_count(block.stored_length), block.offset,
          object_bytes_);
@@ -18,15 +18,51 @@ std::uint64_t BlockTable::add(const CompressedBlock& block) {
       fail(ErrorKind::kData, "it is stored as it is, but with {} instead of {}", byte_count(block.stored_length),
            byte_count(block.length));
     }
-    return block.offset;
+    return;
   }
   if (std::max(block.length, block.stored_length) > kBlockBytesMax) {
     fail(ErrorKind::kData, "it has {}; the limit is {}", byte_count(std::max(block.length, block.stored_length)),
          byte_count(kBlockBytesMax));
   }
+}
+
+std::uint64_t BlockTable::add(const CompressedBlock& block) {
+  if (block.codec == BlockCodec::kStored) {
+    check(block);
+    return block.offset;
+  }
+  const std::size_t number = add_numbered(block);
   const std::lock_guard lock(mutex_);
-  const std::uint64_t place = add(true, blocks_.size(), block.length);
+  return entries_[number].place;
+}
+
+std::size_t BlockTable::add_numbered(const CompressedBlock& block) {
+  check(block);
+  const std::lock_guard lock(mutex_);
+  add(Kind::kBlock, blocks_.size(), block.length);
   blocks_.push_back(block);
+  return entries_.size() - 1;
+}
+
+std::uint64_t BlockTable::add(const PackedValues& packed) {
+  check(packed.block);
+  const bool has_width =
+      packed.coding == PackedValues::Coding::kDeltas ? packed.width == 4 || packed.width == 8 : packed.width > 0;
+  if (!has_width || packed.skipped > packed.block.length) {
+    fail(ErrorKind::kData, "its values of {} bytes, which begin at byte {} of {}, are none that can be", packed.width,
+         packed.skipped, packed.block.length);
+  }
+  if (packed.count > kBlockBytesMax / packed.width) {
+    fail(ErrorKind::kData, "it has {} values of {} bytes; the limit is {}", packed.count, packed.width,
+         byte_count(kBlockBytesMax));
+  }
+  const std::lock_guard lock(mutex_);
+  if (packed.has_dictionary() &&
+      (packed.dictionary >= entries_.size() || entries_[packed.dictionary].kind != Kind::kBlock)) {
+    fail(ErrorKind::kData, "its dictionary is not among the blocks");
+  }
+  const std::uint64_t place = add(Kind::kPacked, packed_.size(), packed.count * packed.width);
+  packed_.push_back(packed);
   return place;
 }
 
@@ -46,15 +82,15 @@ std::uint64_t BlockTable::add(HeadedRows rows) {
   if (rows.row_bytes() > 0 && rows.count > INT64_MAX / rows.row_bytes()) {
     fail(ErrorKind::kLimit, "more rows in one file than there are offsets for");
   }
-  const std::uint64_t place = add(false, rows_.size(), rows.count * rows.row_bytes());
+  const std::uint64_t place = add(Kind::kRows, rows_.size(), rows.count * rows.row_bytes());
   rows_.push_back(std::move(rows));
   return place;
 }
 
-std::uint64_t BlockTable::add(bool is_block, std::size_t index, std::uint64_t length) {
+std::uint64_t BlockTable::add(Kind kind, std::size_t index, std::uint64_t length) {
   const std::uint64_t place = end_ + kGapBytes;
   if (place > INT64_MAX - length) fail(ErrorKind::kLimit, "more blocks in one file than there are offsets for");
-  entries_.push_back({place, is_block, index});
+  entries_.push_back({place, kind, index});
   end_ = place + length;
   return place;
 }
@@ -62,12 +98,21 @@ std::uint64_t BlockTable::add(bool is_block, std::size_t index, std::uint64_t le
 BlockPlace BlockTable::operator[](std::size_t number) const {
   const Entry& entry = entries_[number];
   BlockPlace place{.number = number};
-  if (entry.is_block) {
-    place.block = blocks_[entry.index];
-    place.length = place.block.length;
-  } else {
-    place.rows = &rows_[entry.index];
-    place.length = place.rows->count * place.rows->row_bytes();
+  switch (entry.kind) {
+    case Kind::kBlock:
+      place.block = blocks_[entry.index];
+      place.length = place.block.length;
+      break;
+    case Kind::kPacked:
+      place.packed = &packed_[entry.index];
+      place.block = place.packed->block;
+      if (place.packed->has_dictionary()) place.dictionary = blocks_[entries_[place.packed->dictionary].index];
+      place.length = place.packed->count * place.packed->width;
+      break;
+    case Kind::kRows:
+      place.rows = &rows_[entry.index];
+      place.length = place.rows->count * place.rows->row_bytes();
+      break;
   }
   return place;
 }

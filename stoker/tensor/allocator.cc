@@ -5,6 +5,7 @@
 #include <new>
 
 #include "stoker/base/error.h"
+#include "stoker/base/sanitizers.h"
 #include "stoker/base/units.h"
 
 namespace stoker {
@@ -16,7 +17,7 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 // Larger blocks come from the kernel and go back to it. malloc would keep tens of megabytes of those that were freed,
 // for each thread anew: eight workers that decode large images had 70 MiB more than their budget.
-#if defined(__SANITIZE_ADDRESS__)
+#if STOKER_ADDRESS_SANITIZER
 constexpr std::size_t kMappedMin = SIZE_MAX;  // what is mapped has no poisoned end
 #else
 constexpr std::size_t kMappedMin = std::size_t{1} << 20;

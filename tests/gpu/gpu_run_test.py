@@ -35,6 +35,7 @@ def data(tmp_path_factory):
     return folder / "packed"
 
 
+@pytest.mark.skipif("STOKER_TEST_FULL" not in os.environ, reason="only with ./dev test --full")
 def test_what_takes_no_gpu_passes_on_the_emulated_device(data, tmp_path):
     done = gpu_test("--device", "emulated:execute", "--data", data, "--json", tmp_path / "found.json",
                     "--only", "machine,agreement,audits,nvjpeg,sanitizer,module,changing index")

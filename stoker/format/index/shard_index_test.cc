@@ -169,7 +169,7 @@ TEST(ShardIndex, RefusesCompressedBlocksThatCannotBe) {
   EXPECT_TRUE(is_read(bytes, 19));
   EXPECT_FALSE(is_read(bytes, 18)) << "it reaches past the shard's end";
   EXPECT_FALSE(is_read(bytes, 1000, 24, 1)) << "it becomes more than a block may";
-  EXPECT_FALSE(is_read(bytes, 1000, 0, 0)) << "what is stored as it is needs no block";
+  EXPECT_FALSE(is_read(bytes, 1000, 0, 0)) << "stored as it is, but with two lengths";
   EXPECT_FALSE(is_read(bytes, 1000, 0, static_cast<int>(kBlockCodecs)));
   bytes.pop_back();
   EXPECT_FALSE(is_read(bytes, 1000)) << "cut short";
@@ -205,6 +205,41 @@ TEST(ShardIndex, KeepsRowsWithHeads) {
   large.add({.head = std::vector<std::uint8_t>((32 << 20) + 1)});
   large.close();
   EXPECT_EQ(error_of([&] { append_block_table(large, bytes, ends); }).kind(), ErrorKind::kLimit);
+}
+
+TEST(ShardIndex, KeepsPackedValues) {
+  BlockTable table(1000);
+  table.add_numbered({.offset = 10, .stored_length = 80, .length = 80});
+  const CompressedBlock zstd{.offset = 100, .stored_length = 9, .length = 20, .codec = BlockCodec::kZstd};
+  const std::vector<PackedValues> all = {
+      {.block = zstd, .skipped = 3, .count = 700, .width = 8},
+      {.block = {.offset = 500, .stored_length = 40, .length = 40},
+       .count = 9,
+       .width = 4,
+       .coding = PackedValues::Coding::kDeltas},
+      {.block = zstd, .skipped = 4, .count = 8, .width = 2, .coding = PackedValues::Coding::kSplit}};
+  for (const PackedValues& packed : all) table.add(packed);
+  table.close();
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::size_t> ends;
+  append_block_table(table, bytes, ends);
+  BlockTable found(1000);
+  ASSERT_TRUE(read_block_table(bytes, found));
+  ASSERT_EQ(found.size(), 1 + all.size());
+  EXPECT_EQ(found[0].block, table[0].block);
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(*found[i + 1].packed, all[i]);
+  EXPECT_EQ(found.end(), table.end());
+  const std::size_t entry = (bytes.size() - 25) / 3;  // of packed values
+  for (std::size_t length = 26; length < 25 + entry; ++length) {
+    BlockTable into(1000);
+    EXPECT_FALSE(read_block_table(Bytes(bytes).first(length), into)) << length;
+  }
+  for (const std::size_t at : {25, 26}) {  // the codec and the coding
+    std::vector<std::uint8_t> damaged = bytes;
+    damaged[25 + at] = 200;
+    BlockTable into(1000);
+    EXPECT_FALSE(read_block_table(damaged, into)) << at;
+  }
 }
 
 TEST(ShardIndex, SaysWhereTheEntryPointsOfEachSampleLie) {

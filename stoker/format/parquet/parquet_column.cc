@@ -130,7 +130,9 @@ void ParquetColumnReader::load_values(const ParquetPageHeader& header, std::uint
   }
   values_ = ParquetValues(column_, header.encoding, page_.bytes.subspan(values_at_), header.values,
                           dictionary_ ? &*dictionary_ : nullptr);
-  page_left_ = header.values;
+  page_left_ = page_values_ = header.values;
+  all_definitions_ = definitions_;
+  unpacked_at_.reset();
 }
 
 Bytes ParquetColumnReader::take_levels(const ParquetPageHeader& header, Bytes body, std::size_t& at) const {
@@ -177,9 +179,27 @@ std::uint64_t ParquetColumnReader::place(Body& body) const {
   return *body.placed_at;
 }
 
+std::uint64_t ParquetColumnReader::place_of_unpacked() {
+  if (unpacked_at_) return *unpacked_at_;
+  PackedValues packed{
+      .block = page_.as_block(), .skipped = values_at_, .width = column_.width, .coding = values_.coding().value()};
+  RunLengthReader definitions = all_definitions_;
+  for (std::uint32_t i = 0; i < page_values_; ++i) {
+    const bool is_there = column_.definition_max == 0 || definitions.next() == column_.definition_max;
+    packed.count += is_there ? 1 : 0;
+  }
+  if (packed.has_dictionary()) {
+    if (!dictionary_number_) dictionary_number_ = scan_.places.add_numbered(dictionary_body_.as_block());
+    packed.dictionary = *dictionary_number_;
+  }
+  unpacked_at_ = scan_.places.add(packed);
+  return *unpacked_at_;
+}
+
 std::uint64_t ParquetColumnReader::offset(const ParquetValue& value) {
   assert(value.place != ParquetValue::Place::kNowhere);
   if (value.place == ParquetValue::Place::kDictionary) return place(dictionary_body_) + value.begin;
+  if (value.place == ParquetValue::Place::kPacked) return place_of_unpacked() + value.begin;
   return place(page_) + values_at_ + value.begin;
 }
 

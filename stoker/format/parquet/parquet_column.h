@@ -7,10 +7,10 @@
 
 #include "stoker/format/parquet/parquet_footer.h"
 #include "stoker/format/parquet/parquet_page.h"
-#include "stoker/format/parquet/parquet_runs.h"
 #include "stoker/format/parquet/parquet_values.h"
 #include "stoker/format/sequential_reader.h"
 #include "stoker/storage/block_source.h"
+#include "stoker/storage/packed_integers.h"
 
 namespace stoker {
 
@@ -74,8 +74,8 @@ class ParquetColumnReader {
   bool begins_row();
   /// The next entry, of which there must be one. What it shows lives until the next call.
   ParquetEntry next();
-  /// Where in the file the bytes of the value lie that was taken last, or beyond its end, in a compressed block. The
-  /// value must lie somewhere.
+  /// Where in the file the bytes of the value lie that was taken last, or beyond its end, in a compressed block or in
+  /// what packed values become. The value must lie somewhere.
   std::uint64_t offset(const ParquetValue& value);
 
  private:
@@ -86,6 +86,11 @@ class ParquetColumnReader {
     std::optional<CompressedBlock> block{};    // of the others
     std::optional<std::uint64_t> placed_at{};  // of that, once a value of it was located
     std::vector<std::uint8_t> memory{};
+
+    /// Also of bytes that are stored as they are.
+    CompressedBlock as_block() const {
+      return block.value_or(CompressedBlock{.offset = begin, .stored_length = bytes.size(), .length = bytes.size()});
+    }
   };
 
   void see_next();
@@ -96,6 +101,7 @@ class ParquetColumnReader {
   void unpack(Body& body, bool is_compressed, std::uint64_t begin, Bytes stored, std::uint64_t length) const;
   Bytes take_levels(const ParquetPageHeader& header, Bytes body, std::size_t& at) const;
   std::uint64_t place(Body& body) const;
+  std::uint64_t place_of_unpacked();
   template <typename Work>
   auto with_place(const Work& work);
 
@@ -109,8 +115,12 @@ class ParquetColumnReader {
   ChargedPage page_charge_, dictionary_charge_;
   Body page_, dictionary_body_;
   std::optional<ParquetDictionary> dictionary_;
-  std::size_t values_at_ = 0;  // in the page's body
+  std::optional<std::size_t> dictionary_number_;  // among the blocks, once packed values need it
+  std::size_t values_at_ = 0;                     // in the page's body
+  std::optional<std::uint64_t> unpacked_at_;      // of its packed values, once one was located
   RunLengthReader repetitions_, definitions_;
+  RunLengthReader all_definitions_;  // of the page, from its first value on
+  std::uint32_t page_values_ = 0;    // nulls counted
   ParquetValues values_;
   bool has_next_ = false;  // its levels are known
   std::uint32_t repetition_ = 0, definition_ = 0;

@@ -95,6 +95,7 @@ void ParquetSamples::read_row(ParquetRowColumn& column, ParquetColumnReader& rea
   do {
     read_entry(column, reader);
   } while (!reader.begins_row());
+  if (column.is_number()) column.join(places_);
 }
 
 void ParquetSamples::read_entry(ParquetRowColumn& column, ParquetColumnReader& reader) {
@@ -102,7 +103,7 @@ void ParquetSamples::read_entry(ParquetRowColumn& column, ParquetColumnReader& r
   if (entry.definition >= column.stored->element_definition) ++column.count;
   if (entry.value) {
     keep_value(column, reader, *entry.value);
-  } else if (column.is_number() && column.count > 0) {
+  } else if (column.is_list() && column.is_number() && column.count > 0) {
     column.is_broken = true;  // a null among numbers
   }
 }

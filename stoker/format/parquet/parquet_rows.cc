@@ -40,6 +40,7 @@ bool can_be_label(const ParquetColumn& column) {
 
 void ParquetRowColumn::clear() {
   values.clear();
+  numbers.clear();
   count = 0;
   is_broken = false;
   bytes = {};
@@ -50,13 +51,26 @@ void ParquetRowColumn::add(std::uint64_t offset, Bytes value) {
   if (!is_number()) {
     values.push_back(
         {.offset = offset, .length = value.size(), .number = count - 1, .extension = extension_of_bytes(value)});
-  } else if (values.empty()) {
+    return;
+  }
+  if (is_list()) numbers.insert(numbers.end(), value.begin(), value.end());
+  if (values.empty()) {
     values.push_back({.offset = offset, .length = value.size()});
   } else if (values[0].offset + values[0].length == offset) {
     values[0].length += value.size();
+  } else if (numbers.size() - value.size() <= kJoinedBytesMax) {
+    values[0] = {.offset = offset, .length = value.size()};
   } else {
     is_broken = true;
   }
+}
+
+void ParquetRowColumn::join(BlockPlaces& places) {
+  if (values.empty() || is_broken || numbers.size() <= values[0].length) return;
+  const auto before = static_cast<std::ptrdiff_t>(numbers.size() - values[0].length);
+  values[0].offset = places.add(HeadedRows{
+      .head = {numbers.begin(), numbers.begin() + before}, .offset = values[0].offset, .length = values[0].length});
+  values[0].length = numbers.size();
 }
 
 ParquetRows::ParquetRows(const ParquetFooter& footer, std::string_view file)
@@ -212,10 +226,11 @@ void ParquetRows::add_field(SampleRow& row, const ParquetRowColumn& column, cons
 
 ParquetRowNotes ParquetRows::take_notes() {
   if (passed_over_ > 0) {
-    notes_.problems.push_back(
-        fmt::format("'{}': skips {} (lists of more than {} byte strings, or numbers that do not lie together); the "
-                    "first is {}",
-                    file_, counted(passed_over_, "value"), ParquetRowColumn::kListMax, first_passed_over_));
+    notes_.problems.push_back(fmt::format(
+        "'{}': skips {} (lists of more than {} byte strings, lists of numbers with nulls or over {} in front of "
+        "their last page, or strings in DELTA_BYTE_ARRAY); the first is {}",
+        file_, counted(passed_over_, "value"), ParquetRowColumn::kListMax,
+        byte_count(ParquetRowColumn::kJoinedBytesMax), first_passed_over_));
   }
   return std::move(notes_);
 }

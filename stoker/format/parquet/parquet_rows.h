@@ -11,6 +11,7 @@
 
 #include "stoker/format/parquet/parquet_footer.h"
 #include "stoker/format/sample_row.h"
+#include "stoker/storage/block_source.h"
 
 namespace stoker {
 
@@ -18,6 +19,8 @@ namespace stoker {
 struct ParquetRowColumn {
   /// Values of one list that become fields.
   static constexpr std::uint64_t kListMax = 256;
+  /// What a list of numbers may have in front of the page that it ends in: that is kept in memory, and in the index.
+  static constexpr std::size_t kJoinedBytesMax = std::size_t{256} << 10;
 
   struct Value {
     std::uint64_t offset = 0, length = 0;
@@ -30,7 +33,8 @@ struct ParquetRowColumn {
   std::string_view suffix;  // of numbers: what follows the name of the field, ".i64"
   bool is_label = false;
 
-  std::vector<Value> values;            // numbers of a list are one
+  std::vector<Value> values;            // numbers of a list are one: what lies in the page where the list ends
+  std::vector<std::uint8_t> numbers;    // bytes of all numbers of a list
   std::uint64_t count = 0;              // of the elements of its list
   bool is_broken = false;               // it has values that cannot be located
   Bytes bytes;                          // of its only value, if it is no list
@@ -44,6 +48,8 @@ struct ParquetRowColumn {
   void clear();
   /// Adds a value, the last that `count` counts, which lies there.
   void add(std::uint64_t offset, Bytes value);
+  /// After the last value of the row: gives a list that reaches over the end of a page one place.
+  void join(BlockPlaces& places);
 };
 
 /// Findings besides rows.

@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <span>
 
 #include "stoker/base/little_endian.h"
-#include "stoker/format/parquet/parquet_runs.h"
 #include "stoker/format/parquet/thrift_writer.h"
+#include "stoker/storage/packed_integers.h"
+#include "stoker/storage/packed_integers_testing.h"
 
 namespace stoker {
 namespace {
@@ -25,46 +27,6 @@ std::string little_endian(Integer value) {
 
 std::string with_length(std::string_view bytes) {
   return little_endian(static_cast<std::uint32_t>(bytes.size())) + std::string(bytes);
-}
-
-void append_varint(std::string& bytes, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
-  bytes += static_cast<char>(value);
-}
-
-void append_zigzag(std::string& bytes, std::int64_t value) {
-  const auto bits = static_cast<std::uint64_t>(value);
-  append_varint(bytes, bits << 1 ^ (0 - (bits >> 63)));
-}
-
-/// Values of up to 64 bits, the lowest of each byte first; whole bytes.
-std::string packed(const std::vector<std::uint64_t>& values, std::uint32_t bits) {
-  std::string bytes((values.size() * bits + 7) / 8, '\0');
-  for (std::size_t i = 0; i < values.size() * bits; ++i) {
-    const bool is_set = values[i / bits] >> (i % bits) & 1;
-    bytes[i / 8] = static_cast<char>(static_cast<unsigned char>(bytes[i / 8]) | (is_set ? 1U << (i % 8) : 0));
-  }
-  return bytes;
-}
-
-/// Runs of 8 and more as such, the others in groups of 8.
-std::string run_lengths(const std::vector<std::uint32_t>& values, std::uint32_t bits) {
-  std::string bytes;
-  for (std::size_t at = 0; at < values.size();) {
-    std::size_t end = at;
-    while (end < values.size() && values[end] == values[at]) ++end;
-    if (end - at >= 8 || end == values.size()) {
-      append_varint(bytes, (end - at) * 2);
-      bytes += little_endian(values[at]).substr(0, (bits + 7) / 8);
-      at = end;
-      continue;
-    }
-    std::vector<std::uint64_t> group(8);
-    for (std::size_t i = 0; i < 8 && at < values.size(); ++i) group[i] = values[at++];
-    append_varint(bytes, 1 * 2 + 1);
-    bytes += packed(group, bits);
-  }
-  return bytes;
 }
 
 std::string compressed_by(ParquetCodec codec, const std::string& bytes) {
@@ -120,7 +82,12 @@ class ChunkWriter {
       chunk.dictionary_bytes = chunk.pages.size();
     }
     for (std::size_t row = begin; row < end; row += options_.rows_per_page) {
-      chunk.values += data_page(chunk.pages, row, std::min(end, row + options_.rows_per_page));
+      const std::vector<Entry> entries = entries_of(row, std::min(end, row + options_.rows_per_page));
+      for (std::size_t at = 0; at < entries.size(); at += options_.entries_per_page) {
+        data_page(chunk.pages,
+                  std::span(entries).subspan(at, std::min(options_.entries_per_page, entries.size() - at)));
+      }
+      chunk.values += entries.size();
     }
     return chunk;
   }
@@ -133,25 +100,35 @@ class ChunkWriter {
     return column_.type == ParquetType::kByteArray ? with_length(value) : value;
   }
 
-  std::size_t data_page(std::string& pages, std::size_t begin, std::size_t end) {
-    std::vector<std::uint32_t> repetitions, definitions;
-    std::vector<std::string> values;
+  struct Entry {
+    std::uint32_t repetition, definition;
+    std::optional<std::string> value{};
+  };
+
+  std::vector<Entry> entries_of(std::size_t begin, std::size_t end) const {
+    std::vector<Entry> entries;
     for (std::size_t row = begin; row < end; ++row) {
       const std::uint32_t element = is_list_ ? 1 : 0;
-      if (column_.rows[row].empty()) {
-        repetitions.push_back(0);
-        definitions.push_back(0);
-      }
+      if (column_.rows[row].empty()) entries.push_back({0, 0});
       for (std::size_t i = 0; i < column_.rows[row].size(); ++i) {
         const auto& value = column_.rows[row][i];
-        repetitions.push_back(i > 0 ? 1 : 0);
-        definitions.push_back(element + (column_.is_optional && value ? 1 : 0));
-        if (value) values.push_back(*value);
+        entries.push_back({i > 0 ? 1U : 0U, element + (column_.is_optional && value ? 1 : 0), value});
       }
     }
+    return entries;
+  }
+
+  void data_page(std::string& pages, std::span<const Entry> entries) const {
+    std::vector<std::uint32_t> repetitions, definitions;
+    std::vector<std::string> values;
+    for (const Entry& entry : entries) {
+      repetitions.push_back(entry.repetition);
+      definitions.push_back(entry.definition);
+      if (entry.value) values.push_back(*entry.value);
+    }
     const std::uint32_t definition_max = (is_list_ ? 1U : 0U) + (column_.is_optional ? 1U : 0U);
-    const std::string repetition = is_list_ ? run_lengths(repetitions, 1) : "";
-    const std::string definition = definition_max > 0 ? run_lengths(definitions, bits_for(definition_max)) : "";
+    const std::string repetition = is_list_ ? run_length_packed(repetitions, 1) : "";
+    const std::string definition = definition_max > 0 ? run_length_packed(definitions, bits_for(definition_max)) : "";
     if (options_.version_2) {
       add_page(pages, ParquetPageHeader::Kind::kData2, definitions.size(), repetition.size(), repetition + definition,
                encoded(values));
@@ -160,7 +137,6 @@ class ChunkWriter {
                                  (definition_max > 0 ? with_length(definition) : "");
       add_page(pages, ParquetPageHeader::Kind::kData, definitions.size(), 0, {}, levels + encoded(values));
     }
-    return definitions.size();
   }
 
   std::string encoded(const std::vector<std::string>& values) const {
@@ -180,13 +156,19 @@ class ChunkWriter {
     if (is_dictionary()) {
       const std::uint32_t width =
           bits_for(static_cast<std::uint32_t>(std::max<std::size_t>(dictionary_.size(), 1) - 1));
-      return static_cast<char>(width) + run_lengths(numbers, width);
+      return static_cast<char>(width) + run_length_packed(numbers, width);
     }
     if (column_.encoding == ParquetEncoding::kDelta) return delta_packed(integers);
     if (column_.encoding == ParquetEncoding::kRunLengths) {
-      return with_length(run_lengths(std::vector<std::uint32_t>(bits.begin(), bits.end()), 1));
+      return with_length(run_length_packed(std::vector<std::uint32_t>(bits.begin(), bits.end()), 1));
     }
-    if (column_.type == ParquetType::kBoolean) return packed(bits, 1);
+    if (column_.type == ParquetType::kBoolean) return bits_packed(bits, 1);
+    if (column_.encoding == ParquetEncoding::kSplitBytes) {
+      for (std::size_t byte = 0; !values.empty() && byte < values[0].size(); ++byte) {
+        for (const std::string& value : values) bytes += value[byte];
+      }
+      return bytes;
+    }
     if (column_.encoding == ParquetEncoding::kDeltaLengths) bytes = delta_packed(integers);
     for (const std::string& value : values) {
       bytes += column_.encoding == ParquetEncoding::kDeltaLengths ? value : plain_of(value);
@@ -321,38 +303,6 @@ void write_group(ThriftWriter& footer, const std::vector<ParquetTestColumn>& col
 std::string plain_int32(std::int32_t value) { return little_endian(value); }
 std::string plain_int64(std::int64_t value) { return little_endian(value); }
 std::string plain_float(float value) { return little_endian(std::bit_cast<std::uint32_t>(value)); }
-
-std::string delta_packed(const std::vector<std::int64_t>& values) {
-  constexpr std::size_t kBlock = 128, kParts = 4, kPart = kBlock / kParts;
-  std::string bytes;
-  append_varint(bytes, kBlock);
-  append_varint(bytes, kParts);
-  append_varint(bytes, values.size());
-  append_zigzag(bytes, values.empty() ? 0 : values[0]);
-  for (std::size_t at = 1; at < values.size(); at += kBlock) {
-    std::vector<std::int64_t> steps;
-    for (std::size_t i = at; i < std::min(values.size(), at + kBlock); ++i) {
-      steps.push_back(
-          static_cast<std::int64_t>(static_cast<std::uint64_t>(values[i]) - static_cast<std::uint64_t>(values[i - 1])));
-    }
-    const std::int64_t least = *std::min_element(steps.begin(), steps.end());
-    append_zigzag(bytes, least);
-    std::string widths(kParts, '\0'), parts;
-    for (std::size_t part = 0; part * kPart < steps.size(); ++part) {
-      std::vector<std::uint64_t> above(kPart);
-      std::uint64_t most = 0;
-      for (std::size_t i = 0; i < kPart && part * kPart + i < steps.size(); ++i) {
-        above[i] = static_cast<std::uint64_t>(steps[part * kPart + i]) - static_cast<std::uint64_t>(least);
-        most = std::max(most, above[i]);
-      }
-      const auto width = static_cast<std::uint32_t>(std::bit_width(most));
-      widths[part] = static_cast<char>(width);
-      parts += packed(above, width);
-    }
-    bytes += widths + parts;
-  }
-  return bytes;
-}
 
 std::string parquet_around(std::string_view pages, std::string_view footer) {
   std::string file(kParquetMagic);

@@ -30,6 +30,7 @@ struct ParquetTestOptions {
   bool version_2 = false;     // of data pages
   bool has_checksums = true;  // of pages
   std::size_t rows_per_group = 1000, rows_per_page = 1000;
+  std::size_t entries_per_page = 1000000;  // of lists; pages may end within one
   std::string huggingface{};
 };
 
@@ -52,8 +53,5 @@ struct ParquetTestSample {
   std::optional<std::string> note{};
 };
 std::vector<ParquetTestColumn> parquet_columns_of(const std::vector<ParquetTestSample>& samples);
-
-/// The bytes as DELTA_BINARY_PACKED stores the values.
-std::string delta_packed(const std::vector<std::int64_t>& values);
 
 }  // namespace stoker

@@ -59,15 +59,15 @@ ParquetValue ParquetDictionary::value(std::uint32_t number) const {
     fail(ErrorKind::kData, "it names value {} of a dictionary that has {}", number, count_);
   }
   ParquetValue value{.place = ParquetValue::Place::kDictionary};
-  std::uint32_t end = 0;
+  std::uint64_t end = 0;
   if (width_ > 0) {
-    value.begin = number * width_;
+    value.begin = std::uint64_t{number} * width_;
     end = value.begin + width_;
   } else {
-    value.begin = (number == 0 ? 0 : ends_[number - 1]) + static_cast<std::uint32_t>(sizeof(std::uint32_t));
+    value.begin = (number == 0 ? 0 : ends_[number - 1]) + sizeof(std::uint32_t);
     end = ends_[number];
   }
-  value.bytes = bytes_.subspan(value.begin, end - value.begin);
+  value.bytes = bytes_.subspan(static_cast<std::size_t>(value.begin), static_cast<std::size_t>(end - value.begin));
   if (is_integer_) value.integer = integer_in(value.bytes);
   return value;
 }
@@ -85,6 +85,8 @@ ParquetValues::ParquetValues(const ParquetColumn& column, ParquetEncoding encodi
     case ParquetEncoding::kDictionary:
       if (!dictionary) fail(ErrorKind::kData, "it names values of a dictionary, and its column has none");
       kind_ = Kind::kDictionary;
+      // Of a list, which is to be one range.
+      if (width_ > 0 && column.repetition_max > 0) coding_ = PackedValues::Coding::kNamed;
       if (bytes_.empty()) return;  // where all values are null
       if (bytes_[0] > RunLengthReader::kBitsMax) fail(ErrorKind::kData, "it has numbers of {} bits", bytes_[0]);
       runs_ = RunLengthReader(bytes_.subspan(1), bytes_[0]);
@@ -97,6 +99,7 @@ ParquetValues::ParquetValues(const ParquetColumn& column, ParquetEncoding encodi
     case ParquetEncoding::kDelta:
       if (!is_integer_) break;
       kind_ = Kind::kDeltas;
+      coding_ = PackedValues::Coding::kDeltas;
       if (bytes_.empty()) return;
       deltas_ = DeltaReader(bytes_);
       deltas_left_ = deltas_.count();
@@ -106,6 +109,12 @@ ParquetValues::ParquetValues(const ParquetColumn& column, ParquetEncoding encodi
       begin_lengths(count);
       return;
     case ParquetEncoding::kSplitBytes:
+      if (width_ == 0) break;
+      if (bytes_.size() % width_ != 0)
+        fail(ErrorKind::kData, "it has {} bytes for values of {}", bytes_.size(), width_);
+      kind_ = Kind::kSplit;
+      coding_ = PackedValues::Coding::kSplit;
+      return;
     case ParquetEncoding::kDeltaStrings:
       if (is_array) break;
       kind_ = Kind::kElsewhere;
@@ -140,7 +149,7 @@ ParquetValue ParquetValues::next_array() {
     value = bytes_.subspan(at_, static_cast<std::size_t>(length));
     at_ += value.size();
   }
-  return {.place = ParquetValue::Place::kPage, .begin = static_cast<std::uint32_t>(at_ - value.size()), .bytes = value};
+  return {.place = ParquetValue::Place::kPage, .begin = at_ - value.size(), .bytes = value};
 }
 
 ParquetValue ParquetValues::next() {
@@ -151,9 +160,7 @@ ParquetValue ParquetValues::next() {
       return next_array();
     case Kind::kFixed: {
       if (bytes_.size() - at_ < width_) break;
-      ParquetValue value{.place = ParquetValue::Place::kPage,
-                         .begin = static_cast<std::uint32_t>(at_),
-                         .bytes = bytes_.subspan(at_, width_)};
+      ParquetValue value{.place = ParquetValue::Place::kPage, .begin = at_, .bytes = bytes_.subspan(at_, width_)};
       if (is_integer_) value.integer = integer_in(value.bytes);
       at_ += width_;
       return value;
@@ -164,15 +171,35 @@ ParquetValue ParquetValues::next() {
       return {.integer = bytes_[static_cast<std::size_t>(bit / 8)] >> (bit % 8) & 1};
     }
     case Kind::kRuns: return {.integer = runs_.next()};
-    case Kind::kDictionary: return dictionary_->value(runs_.next());
-    case Kind::kDeltas:
+    case Kind::kDictionary: {
+      const ParquetValue value = dictionary_->value(runs_.next());
+      return coding_ ? unpacked(value.bytes) : value;
+    }
+    case Kind::kDeltas: {
       if (deltas_left_ == 0) break;
       --deltas_left_;
-      return {.integer = deltas_.next()};
+      const std::int64_t number = deltas_.next();
+      memory_.resize(sizeof(number));
+      store_little_endian(memory_.data(), number);
+      return unpacked(Bytes(memory_).first(width_));
+    }
+    case Kind::kSplit: {
+      const std::size_t count = bytes_.size() / width_;
+      if (unpacked_ == count) break;
+      memory_.resize(width_);
+      for (std::size_t i = 0; i < width_; ++i) memory_[i] = bytes_[i * count + static_cast<std::size_t>(unpacked_)];
+      return unpacked(memory_);
+    }
     case Kind::kElsewhere: return {};
     case Kind::kNone: break;
   }
   fail_in_value();
+}
+
+ParquetValue ParquetValues::unpacked(Bytes bytes) {
+  ParquetValue value{.place = ParquetValue::Place::kPacked, .begin = unpacked_++ * width_, .bytes = bytes};
+  if (is_integer_) value.integer = integer_in(bytes);
+  return value;
 }
 
 void ParquetValues::require_end() const {

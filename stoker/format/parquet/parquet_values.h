@@ -8,16 +8,19 @@
 #include "stoker/base/bytes.h"
 #include "stoker/format/parquet/parquet_footer.h"
 #include "stoker/format/parquet/parquet_page.h"
-#include "stoker/format/parquet/parquet_runs.h"
+#include "stoker/storage/packed_integers.h"
+#include "stoker/storage/packed_values.h"
 
 namespace stoker {
 
 struct ParquetValue {
-  enum class Place : std::uint8_t { kNowhere, kPage, kDictionary };
+  /// kNowhere: the encoding does not keep the value's bytes. kPacked: in what the page's values become when they are
+  /// unpacked.
+  enum class Place : std::uint8_t { kNowhere, kPage, kDictionary, kPacked };
 
-  Place place = Place::kNowhere;          // kNowhere: the encoding does not keep the value's bytes together
-  std::uint32_t begin = 0;                // in there
-  Bytes bytes{};                          // the value: as long as the page or the dictionary
+  Place place = Place::kNowhere;
+  std::uint64_t begin = 0;  // in there
+  Bytes bytes{};            // the value: as long as the page or the dictionary; until the next one if packed
   std::optional<std::int64_t> integer{};  // of integers and booleans
 };
 
@@ -47,6 +50,8 @@ class ParquetValues {
   ParquetValues(const ParquetColumn& column, ParquetEncoding encoding, Bytes bytes, std::uint32_t count,
                 const ParquetDictionary* dictionary);
 
+  /// How they are packed, where their place is kPacked.
+  std::optional<PackedValues::Coding> coding() const { return coding_; }
   /// Throws kData, as a clause, where the bytes end before the value does.
   ParquetValue next();
   /// After the last value. Throws kData if plain values are followed by other bytes.
@@ -62,17 +67,23 @@ class ParquetValues {
     kDictionary,
     kDeltas,
     kLengths,
+    kSplit,
     kElsewhere
   };
 
   void begin_lengths(std::uint32_t count);
   ParquetValue next_array();
+  /// The next, with the bytes of which it was packed.
+  ParquetValue unpacked(Bytes bytes);
 
   Kind kind_ = Kind::kNone;
   Bytes bytes_;
   std::size_t at_ = 0;  // where the next value begins
   std::uint32_t width_ = 0;
   bool is_integer_ = false;
+  std::optional<PackedValues::Coding> coding_;
+  std::uint64_t unpacked_ = 0;        // values
+  std::vector<std::uint8_t> memory_;  // of the last
   std::uint64_t bit_ = 0;
   const ParquetDictionary* dictionary_ = nullptr;
   RunLengthReader runs_;

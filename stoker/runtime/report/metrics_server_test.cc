@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/base/sanitizers.h"
 #include "stoker/base/watchdog_testing.h"
 #include "stoker/runtime/living_child_testing.h"
 #include "stoker/runtime/loader_testing.h"
@@ -26,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-#if defined(__SANITIZE_THREAD__)
+#if STOKER_THREAD_SANITIZER
 constexpr bool kThreadSanitizer = true;
 #else
 constexpr bool kThreadSanitizer = false;

@@ -126,8 +126,7 @@ Reply FakeHub::list(const std::string& target, const std::string& rest) {
   std::set<std::string> folders;
   for (const auto& [path, content] : *tree) {
     if (!path.starts_with(prefix)) continue;
-    const auto next_slash = [&](std::size_t from) { return path.find('/', from); };
-    for (std::size_t end = next_slash(prefix.size()); end != std::string::npos; end = next_slash(end + 1)) {
+    for (std::size_t end = path.find('/', prefix.size()); end != std::string::npos; end = path.find('/', end + 1)) {
       if (folders.insert(path.substr(0, end)).second) {
         entries.push_back({{"type", "directory"}, {"path", path.substr(0, end)}, {"size", 0}});
       }

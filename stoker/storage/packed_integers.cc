@@ -1,9 +1,10 @@
-#include "stoker/format/parquet/parquet_runs.h"
+#include "stoker/storage/packed_integers.h"
 
 #include <algorithm>
 #include <bit>
 
 #include "stoker/base/error.h"
+#include "stoker/base/little_endian.h"
 
 namespace stoker {
 namespace {
@@ -23,6 +24,11 @@ std::uint64_t take_varint(Bytes bytes, std::size_t& at) {
 
 /// Up to 64 bits, the lowest of each byte first.
 std::uint64_t take_bits(Bytes bytes, std::uint64_t bit, std::uint32_t count) {
+  constexpr std::uint32_t kInOneLoad = 57;  // wherever in a byte they begin
+  if (count <= kInOneLoad && bit / 8 + sizeof(std::uint64_t) <= bytes.size()) {
+    const auto there = load_little_endian<std::uint64_t>(bytes.data() + static_cast<std::size_t>(bit / 8));
+    return there >> (bit % 8) & ((std::uint64_t{1} << count) - 1);
+  }
   std::uint64_t value = 0;
   for (std::uint32_t have = 0; have < count;) {
     const std::uint64_t at = (bit + have) / 8;

@@ -1,4 +1,4 @@
-#include "stoker/format/parquet/parquet_runs.h"
+#include "stoker/storage/packed_integers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "stoker/base/error_testing.h"
-#include "stoker/format/parquet/parquet_testing.h"
+#include "stoker/storage/packed_integers_testing.h"
 
 namespace stoker {
 namespace {

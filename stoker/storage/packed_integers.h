@@ -1,5 +1,5 @@
-// Integers as Parquet packs them: runs of equal ones and groups of few bits, for levels and for places in a dictionary;
-// and differences, for numbers and lengths.
+// Integers as Parquet packs them: runs of equal ones and groups of few bits, for levels and for numbers of a
+// dictionary's values; and differences, for numbers and lengths.
 #pragma once
 
 #include <cstdint>
