@@ -4,12 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "stoker/base/error_testing.h"
-#include "stoker/base/little_endian.h"
 #include "stoker/format/parquet/parquet_testing.h"
-#include "stoker/format/parquet/thrift_writer.h"
 #include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
@@ -20,55 +16,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const std::string kParquetJpeg =
-                      "\xff\xd8\xff"
-                      "photograph",
-                  kParquetPng =
-                      "\x89PNG\r\n\x1a\n"
-                      "drawing";
-
-MemorySource parquet_source(std::string_view bytes) {
-  return MemorySource("data/train-00000-of-00002.parquet", std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
-}
-
-/// "key label field=content ..." of each sample.
-std::vector<std::string> parquet_listing(std::string_view bytes, ShardNotes* notes = nullptr) {
-  MemorySource source = parquet_source(bytes);
-  ParquetSamples samples(source);
-  std::vector<std::string> lines;
-  for (SampleRow row; samples.next(row);) {
-    lines.push_back(fmt::format("{} {}", row.key, row.label));
-    for (const SampleField& field : row.fields) {
-      std::string content(field.length, '?');
-      read_fully(*row.source, field.offset, {reinterpret_cast<std::uint8_t*>(content.data()), content.size()});
-      lines.back() += fmt::format(" {}={}", field.name, content);
-    }
-  }
-  ShardNotes taken = samples.take_notes();
-  if (notes) *notes = std::move(taken);
-  return lines;
-}
-
-std::string parquet_refusal(std::string_view bytes) {
-  const Error error = error_of([&] { parquet_listing(bytes); });
-  EXPECT_EQ(error.kind(), ErrorKind::kData);
-  EXPECT_THAT(error.message(), HasSubstr("'data/train-00000-of-00002.parquet'"));
-  return error.message();
-}
-
-/// Three samples, one with a null.
-std::vector<ParquetTestColumn> some_columns() {
-  return parquet_columns_of({{.key = "a/1", .label = 3, .image = kParquetJpeg, .note = "one"},
-                             {.key = "b/2", .label = -1, .image = kParquetPng},
-                             {.key = "c/3", .label = 0, .image = kParquetJpeg + "!", .note = ""}});
-}
-
 const std::vector<std::string> kSomeRows = {"a/1 3 jpg=" + kParquetJpeg + " note=one", "b/2 -1 png=" + kParquetPng,
                                             "c/3 0 jpg=" + kParquetJpeg + "! note="};
 
 TEST(ParquetFormat, ReadsWhatDatasetsWrites) {
-  EXPECT_EQ(parquet_listing(parquet_file(some_columns())), kSomeRows);
-  EXPECT_EQ(parquet_listing(parquet_file(some_columns(), {.version_2 = true, .has_checksums = false})), kSomeRows);
+  EXPECT_EQ(parquet_listing(parquet_file(some_parquet_columns())), kSomeRows);
+  EXPECT_EQ(parquet_listing(parquet_file(some_parquet_columns(), {.version_2 = true, .has_checksums = false})),
+            kSomeRows);
 }
 
 TEST(ParquetFormat, ReadsEveryEncodingGroupAndPage) {
@@ -307,8 +261,8 @@ TEST(ParquetFormat, TakesTheNamesOfClassesFromHuggingFace) {
   std::vector<std::string> classes;
   const auto classes_with = [&](const std::string& features) {
     ShardNotes notes;
-    parquet_listing(parquet_file(some_columns(), {.huggingface = R"({"info": {"features": )" + features + "}}"}),
-                    &notes);
+    parquet_listing(
+        parquet_file(some_parquet_columns(), {.huggingface = R"({"info": {"features": )" + features + "}}"}), &notes);
     return notes.classes;
   };
   EXPECT_THAT(
@@ -321,7 +275,7 @@ TEST(ParquetFormat, TakesTheNamesOfClassesFromHuggingFace) {
 
 TEST(ParquetFormat, RefusesWhatItDoesNotReadAndSaysWhatToDo) {
   const auto refusal_of = [](ParquetCodec codec) {
-    return parquet_refusal(parquet_file(some_columns(), {.codec = codec}));
+    return parquet_refusal(parquet_file(some_parquet_columns(), {.codec = codec}));
   };
   EXPECT_THAT(refusal_of(ParquetCodec::kBrotli),
               AllOf(HasSubstr("'__key__'"), HasSubstr("Brotli"), HasSubstr("compression='zstd'")));
@@ -330,16 +284,16 @@ TEST(ParquetFormat, RefusesWhatItDoesNotReadAndSaysWhatToDo) {
   EXPECT_THAT(
       parquet_refusal(parquet_file({{.path = "text", .encoding = ParquetEncoding::kDeltaStrings, .rows = {{"t"}}}})),
       AllOf(HasSubstr("'text'"), HasSubstr("DELTA_BYTE_ARRAY"), HasSubstr("write_table")));
-  std::string file = parquet_file(some_columns());
+  std::string file = parquet_file(some_parquet_columns());
   EXPECT_THAT(parquet_refusal(file.substr(0, file.size() - 1) + "E"), HasSubstr("encrypted"));
 }
 
 TEST(ParquetFormat, FindsDamageByTheChecksumsOfPages) {
-  std::string file = parquet_file(some_columns(), {.has_checksums = true});
+  std::string file = parquet_file(some_parquet_columns(), {.has_checksums = true});
   file[file.find("photograph")] = 'q';
   EXPECT_THAT(parquet_refusal(file),
               AllOf(HasSubstr("'image.bytes', page at byte"), HasSubstr("checksum does not match")));
-  std::string other = parquet_file(some_columns(), {.has_checksums = false});
+  std::string other = parquet_file(some_parquet_columns(), {.has_checksums = false});
   other[other.find("photograph")] = 'q';
   EXPECT_EQ(parquet_listing(other).size(), 3u) << "there are none in most files";
 }
@@ -362,152 +316,6 @@ TEST(ParquetFormat, NeedsNoMoreMemoryThanItMay) {
   const Error error = error_of([&] { read_within(150000); });
   EXPECT_EQ(error.kind(), ErrorKind::kLimit);
   EXPECT_THAT(error.message(), AllOf(HasSubstr("column 'b'"), HasSubstr("150000 bytes"), HasSubstr("smaller pages")));
-}
-
-/// A file of one column whose footer says what is wanted.
-struct LyingFooter {
-  std::int64_t rows = 1, group_rows = 1, values = 1, bytes = 30, page = 4, type = 6, codec = 0, children = 1;
-  std::string text() const {
-    ThriftWriter footer;
-    footer.begin_list(2, ThriftType::kStruct, 2);
-    footer.begin_element();
-    footer.binary(4, "schema");
-    footer.int32(5, static_cast<std::int32_t>(children));
-    footer.end_struct();
-    footer.begin_element();
-    footer.int32(1, 6);
-    footer.int32(3, 0);
-    footer.binary(4, "text");
-    footer.end_struct();
-    footer.int64(3, rows);
-    footer.begin_list(4, ThriftType::kStruct, 1);
-    footer.begin_element();
-    footer.begin_list(1, ThriftType::kStruct, 1);
-    footer.begin_element();
-    footer.begin_struct(3);
-    footer.int64(1, type);
-    footer.int64(4, codec);
-    footer.int64(5, values);
-    footer.int64(7, bytes);
-    footer.int64(9, page);
-    footer.end_struct();
-    footer.end_struct();
-    footer.int64(3, group_rows);
-    footer.end_struct();
-    footer.end_struct();
-    return footer.bytes();
-  }
-};
-
-std::string lie(const LyingFooter& footer, const std::string& pages = std::string(30, 'p')) {
-  return parquet_refusal(parquet_around(pages, footer.text()));
-}
-
-TEST(ParquetFormat, RefusesFootersThatLie) {
-  constexpr std::int64_t kHuge = std::int64_t{1} << 62;
-  EXPECT_THAT(lie({.rows = 2}), HasSubstr("as many rows as it says"));
-  EXPECT_THAT(lie({.rows = kHuge, .group_rows = kHuge, .values = kHuge}), HasSubstr("more rows than that"));
-  EXPECT_THAT(lie({.rows = -1, .group_rows = -1, .values = -1}), HasSubstr("below 0"));
-  EXPECT_THAT(lie({.values = 2}), HasSubstr("2 values for 1 row"));
-  EXPECT_THAT(lie({.bytes = kHuge}), HasSubstr("inside the file"));
-  EXPECT_THAT(lie({.bytes = 31}), HasSubstr("inside the file"));
-  EXPECT_THAT(lie({.page = 0}), HasSubstr("inside the file"));
-  EXPECT_THAT(lie({.page = kHuge}), HasSubstr("inside the file"));
-  EXPECT_THAT(lie({.type = 1}), HasSubstr("another type"));
-  EXPECT_THAT(lie({.codec = 8}), HasSubstr("codec 8"));
-  EXPECT_THAT(lie({.children = 2}), HasSubstr("fewer elements"));
-  EXPECT_THAT(lie({.children = 0}), HasSubstr("more elements"));
-  EXPECT_THAT(parquet_refusal(parquet_around("", std::string(70, '\x1c'))), HasSubstr("nested"));
-  std::string file = parquet_around(std::string(30, 'p'), LyingFooter().text());
-  file[file.size() - 5] = '\x7f';
-  EXPECT_THAT(parquet_refusal(file), HasSubstr("says that its footer has"));
-}
-
-/// Pages of a column "text" in front of a footer that fits them.
-std::string lie_of_page(const std::function<void(ThriftWriter&)>& header, const std::string& body,
-                        ParquetCodec codec = ParquetCodec::kUncompressed) {
-  ThriftWriter writer;
-  header(writer);
-  writer.end_struct();
-  const std::string pages = writer.bytes() + body;
-  return lie({.bytes = static_cast<std::int64_t>(pages.size()), .codec = static_cast<std::int64_t>(codec)}, pages);
-}
-
-std::function<void(ThriftWriter&)> page_header(std::int32_t length, std::int32_t stored, std::int32_t values,
-                                               std::int32_t encoding = 0) {
-  return [=](ThriftWriter& header) {
-    header.int32(1, 0);
-    header.int32(2, length);
-    header.int32(3, stored);
-    header.begin_struct(5);
-    header.int32(1, values);
-    header.int32(2, encoding);
-    header.int32(3, 3);
-    header.int32(4, 3);
-    header.end_struct();
-  };
-}
-
-TEST(ParquetFormat, RefusesPagesThatLie) {
-  using namespace std::string_literals;
-  const std::string value = "\1\0\0\0x"s;
-  EXPECT_THAT(lie_of_page(page_header(5, 5, 2), value), HasSubstr("are left of its column"));
-  EXPECT_THAT(lie_of_page(page_header(5, 5, -1), value), HasSubstr("below 0"));
-  EXPECT_THAT(lie_of_page(page_header(5, 5, 0), value), HasSubstr("there is none"));
-  EXPECT_THAT(lie_of_page(page_header(5, 6, 1), value), HasSubstr("are left of its column chunk"));
-  EXPECT_THAT(lie_of_page(page_header(6, 5, 1), value), HasSubstr("not compressed"));
-  EXPECT_THAT(lie_of_page(page_header(6, 6, 1), value + "x"), HasSubstr("followed by other bytes"));
-  EXPECT_THAT(lie_of_page(page_header(5, 5, 1), "\2\0\0\0x"s), HasSubstr("ends before"));
-  EXPECT_THAT(lie_of_page(page_header(5, 5, 1), "\xff\xff\xff\xffx"s), HasSubstr("ends before"));
-  EXPECT_THAT(lie_of_page(page_header(5, 5, 1, 8), value), HasSubstr("its column has none"));
-  EXPECT_THAT(lie_of_page(page_header(5, 5, 1, 10), value), HasSubstr("number 10"));
-  EXPECT_THAT(lie_of_page(page_header(5, 5, 1, 5), value), HasSubstr("DELTA_BINARY_PACKED"));
-  EXPECT_THAT(lie_of_page([](ThriftWriter& header) { header.int32(1, 0); }, value), HasSubstr("not complete"));
-  EXPECT_THAT(lie_of_page(page_header(0x7fffffff, 5, 1), value), HasSubstr("up to"));
-  for (const ParquetCodec codec :
-       {ParquetCodec::kSnappy, ParquetCodec::kGzip, ParquetCodec::kZstd, ParquetCodec::kLz4}) {
-    EXPECT_THAT(lie_of_page(page_header(1 << 30, 5, 1), value, codec), HasSubstr("cannot become"));
-    EXPECT_THAT(lie_of_page(page_header(5, 5, 1), value, codec), HasSubstr("are damaged"));
-    EXPECT_THAT(lie_of_page(page_header(5, 0, 1), "", codec), HasSubstr("has no values"));
-  }
-}
-
-TEST(ParquetFormat, LocatesNothingOutsideOfTheFileWhateverItSays) {
-  std::vector<ParquetTestColumn> columns = some_columns();
-  columns[2].encoding = columns[4].encoding = ParquetEncoding::kDictionary;
-  columns[3].encoding = ParquetEncoding::kDelta;
-  columns.push_back({.path = "texts.list.element", .rows = {{"a", "b"}, {}, {"c"}}});
-  columns.push_back({.path = "ids.list.element",
-                     .type = ParquetType::kInt32,
-                     .encoding = ParquetEncoding::kDictionary,
-                     .rows = {{plain_int32(1), plain_int32(2)}, {}, {plain_int32(1)}}});
-  for (const bool version_2 : {false, true}) {
-    std::string file = parquet_file(columns, {.version_2 = version_2, .has_checksums = false});
-    for (std::size_t at = 4; at < file.size(); ++at) {
-      const char kept = file[at];
-      for (int bit = 0; bit < 8; ++bit) {
-        file[at] = static_cast<char>(kept ^ (1 << bit));
-        MemorySource source = parquet_source(file);
-        const auto fault = fault_of_data([&] {
-          ParquetSamples samples(source, {}, std::uint64_t{1} << 20);
-          for (SampleRow row; samples.next(row);) {
-            for (const SampleField& field : row.fields) {
-              EXPECT_GE(field.offset, 4u);
-              if (field.offset + field.length <= file.size() - 8) continue;
-              // Among what packed values become.
-              ASSERT_LE(field.length, 1000u);
-              std::vector<std::uint8_t> bytes(field.length);
-              const auto damage = fault_of_data([&] { read_fully(*row.source, field.offset, bytes); });
-              EXPECT_THAT(damage.value_or("the block at byte"), HasSubstr("the block at byte"));
-            }
-          }
-        });
-        EXPECT_THAT(fault.value_or("'data/train-00000-of-00002.parquet'"),
-                    HasSubstr("'data/train-00000-of-00002.parquet'"));
-      }
-      file[at] = kept;
-    }
-  }
 }
 
 TEST(ParquetFormat, KnowsTheNamesOfShards) {

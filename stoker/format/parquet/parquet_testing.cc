@@ -1,5 +1,8 @@
 #include "stoker/format/parquet/parquet_testing.h"
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <libdeflate.h>
 #include <lz4.h>
 #include <snappy.h>
@@ -10,7 +13,9 @@
 #include <cassert>
 #include <span>
 
+#include "stoker/base/error_testing.h"
 #include "stoker/base/little_endian.h"
+#include "stoker/format/parquet/parquet_format.h"
 #include "stoker/format/parquet/thrift_writer.h"
 #include "stoker/storage/packed_integers.h"
 #include "stoker/storage/packed_integers_testing.h"
@@ -362,6 +367,40 @@ std::vector<ParquetTestColumn> parquet_columns_of(const std::vector<ParquetTestS
     columns[4].rows.push_back({sample.note});
   }
   return columns;
+}
+
+std::vector<ParquetTestColumn> some_parquet_columns() {
+  return parquet_columns_of({{.key = "a/1", .label = 3, .image = kParquetJpeg, .note = "one"},
+                             {.key = "b/2", .label = -1, .image = kParquetPng},
+                             {.key = "c/3", .label = 0, .image = kParquetJpeg + "!", .note = ""}});
+}
+
+MemorySource parquet_source(std::string_view bytes) {
+  return MemorySource("data/train-00000-of-00002.parquet", std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+}
+
+std::vector<std::string> parquet_listing(std::string_view bytes, ShardNotes* notes) {
+  MemorySource source = parquet_source(bytes);
+  ParquetSamples samples(source);
+  std::vector<std::string> lines;
+  for (SampleRow row; samples.next(row);) {
+    lines.push_back(fmt::format("{} {}", row.key, row.label));
+    for (const SampleField& field : row.fields) {
+      std::string content(field.length, '?');
+      read_fully(*row.source, field.offset, {reinterpret_cast<std::uint8_t*>(content.data()), content.size()});
+      lines.back() += fmt::format(" {}={}", field.name, content);
+    }
+  }
+  ShardNotes taken = samples.take_notes();
+  if (notes) *notes = std::move(taken);
+  return lines;
+}
+
+std::string parquet_refusal(std::string_view bytes) {
+  const Error error = error_of([&] { parquet_listing(bytes); });
+  EXPECT_EQ(error.kind(), ErrorKind::kData);
+  EXPECT_THAT(error.message(), ::testing::HasSubstr("'data/train-00000-of-00002.parquet'"));
+  return error.message();
 }
 
 }  // namespace stoker

@@ -1,4 +1,4 @@
-// Writes Parquet files of every kind that the format allows, for tests.
+// Writes Parquet files of every kind that the format allows, and reads them, for tests.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,8 @@
 
 #include "stoker/format/parquet/parquet_footer.h"
 #include "stoker/format/parquet/parquet_page.h"
+#include "stoker/format/shard_format.h"
+#include "stoker/storage/memory_source_testing.h"
 
 namespace stoker {
 
@@ -53,5 +55,25 @@ struct ParquetTestSample {
   std::optional<std::string> note{};
 };
 std::vector<ParquetTestColumn> parquet_columns_of(const std::vector<ParquetTestSample>& samples);
+
+/// What begins as an image of that kind.
+inline const std::string kParquetJpeg =
+                             "\xff\xd8\xff"
+                             "photograph",
+                         kParquetPng =
+                             "\x89PNG\r\n\x1a\n"
+                             "drawing";
+
+/// Three samples, one with a null.
+std::vector<ParquetTestColumn> some_parquet_columns();
+
+/// The file under a name as `datasets` gives it.
+MemorySource parquet_source(std::string_view bytes);
+
+/// "key label field=content ..." of each sample.
+std::vector<std::string> parquet_listing(std::string_view bytes, ShardNotes* notes = nullptr);
+
+/// Why the file is refused: kData, with its name.
+std::string parquet_refusal(std::string_view bytes);
 
 }  // namespace stoker
