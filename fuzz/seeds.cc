@@ -137,6 +137,19 @@ void keep_parquet(const Corpus& corpus) {
     column.encoding = column.type == ParquetType::kInt64 ? ParquetEncoding::kDelta : ParquetEncoding::kDeltaLengths;
   }
   keep("deltas", {.has_checksums = false});
+  columns = {{.path = "ids.list.element",
+              .type = ParquetType::kInt32,
+              .encoding = ParquetEncoding::kDictionary,
+              .rows = {{plain_int32(7), plain_int32(9), plain_int32(7)}, {}, {plain_int32(9)}}},
+             {.path = "steps.list.element",
+              .type = ParquetType::kInt64,
+              .encoding = ParquetEncoding::kDelta,
+              .rows = {{plain_int64(1), plain_int64(5)}, {plain_int64(6)}, {}}},
+             {.path = "scale",
+              .type = ParquetType::kFloat,
+              .encoding = ParquetEncoding::kSplitBytes,
+              .rows = {{plain_float(1)}, {plain_float(2)}, {plain_float(3)}}}};
+  keep("packed_numbers", {.has_checksums = false, .entries_per_page = 2});
 }
 
 void keep_mds(const Corpus& corpus) {

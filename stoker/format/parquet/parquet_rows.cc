@@ -41,6 +41,7 @@ bool can_be_label(const ParquetColumn& column) {
 void ParquetRowColumn::clear() {
   values.clear();
   numbers.clear();
+  numbers_bytes = 0;
   count = 0;
   is_broken = false;
   bytes = {};
@@ -53,12 +54,14 @@ void ParquetRowColumn::add(std::uint64_t offset, Bytes value) {
         {.offset = offset, .length = value.size(), .number = count - 1, .extension = extension_of_bytes(value)});
     return;
   }
-  if (is_list()) numbers.insert(numbers.end(), value.begin(), value.end());
+  const std::uint64_t before = numbers_bytes;
+  numbers_bytes += value.size();
+  if (is_list() && numbers_bytes <= kJoinedBytesMax) numbers.insert(numbers.end(), value.begin(), value.end());
   if (values.empty()) {
     values.push_back({.offset = offset, .length = value.size()});
   } else if (values[0].offset + values[0].length == offset) {
     values[0].length += value.size();
-  } else if (numbers.size() - value.size() <= kJoinedBytesMax) {
+  } else if (before <= kJoinedBytesMax) {
     values[0] = {.offset = offset, .length = value.size()};
   } else {
     is_broken = true;
@@ -66,11 +69,11 @@ void ParquetRowColumn::add(std::uint64_t offset, Bytes value) {
 }
 
 void ParquetRowColumn::join(BlockPlaces& places) {
-  if (values.empty() || is_broken || numbers.size() <= values[0].length) return;
-  const auto before = static_cast<std::ptrdiff_t>(numbers.size() - values[0].length);
+  if (values.empty() || is_broken || numbers_bytes == values[0].length) return;
+  const auto before = static_cast<std::ptrdiff_t>(numbers_bytes - values[0].length);
   values[0].offset = places.add(HeadedRows{
       .head = {numbers.begin(), numbers.begin() + before}, .offset = values[0].offset, .length = values[0].length});
-  values[0].length = numbers.size();
+  values[0].length = numbers_bytes;
 }
 
 ParquetRows::ParquetRows(const ParquetFooter& footer, std::string_view file)

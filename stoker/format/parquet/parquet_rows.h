@@ -34,7 +34,8 @@ struct ParquetRowColumn {
   bool is_label = false;
 
   std::vector<Value> values;            // numbers of a list are one: what lies in the page where the list ends
-  std::vector<std::uint8_t> numbers;    // bytes of all numbers of a list
+  std::vector<std::uint8_t> numbers;    // the first bytes of a list of numbers: as many as join() may need
+  std::uint64_t numbers_bytes = 0;      // of all of them
   std::uint64_t count = 0;              // of the elements of its list
   bool is_broken = false;               // it has values that cannot be located
   Bytes bytes;                          // of its only value, if it is no list
