@@ -84,6 +84,39 @@ std::uint32_t RunLengthReader::next() {
   return value;
 }
 
+std::uint64_t RunLengthReader::pass_equal(std::uint32_t value, std::uint64_t most) {
+  std::uint64_t passed = 0;
+  while (passed < most) {
+    while (repeats_ == 0 && packed_ == 0) begin_run();
+    std::uint64_t some = 0;
+    if (repeats_ > 0) {
+      some = value_ == value ? std::min(repeats_, most - passed) : 0;
+      repeats_ -= some;
+    } else {
+      some = pass_equal_packed(value, most - passed);
+    }
+    if (some == 0) break;
+    passed += some;
+  }
+  return passed;
+}
+
+/// Not more than the next ones, as many as a word has.
+std::uint64_t RunLengthReader::pass_equal_packed(std::uint32_t value, std::uint64_t most) {
+  constexpr std::uint64_t kWordBits = 32;
+  const std::uint64_t there = std::min({packed_, most, bits_ == 1 ? kWordBits : 1});
+  const std::uint64_t word =
+      take_bits(bytes_.subspan(packed_at_), packed_bit_, static_cast<std::uint32_t>(there * bits_));
+  std::uint64_t passed = word == value ? 1 : 0;
+  if (bits_ == 1) {
+    const std::uint64_t others = value == 1 ? ~word : value == 0 ? word : ~std::uint64_t{0};
+    passed = std::min<std::uint64_t>(there, static_cast<std::uint64_t>(std::countr_zero(others)));
+  }
+  packed_ -= passed;
+  packed_bit_ += passed * bits_;
+  return passed;
+}
+
 DeltaReader::DeltaReader(Bytes bytes) : bytes_(bytes) {
   constexpr std::uint64_t kBlockValuesMax = std::uint64_t{1} << 20;
   const std::uint64_t block_values = varint();

@@ -23,9 +23,12 @@ class RunLengthReader {
 
   /// Throws kData, as a clause, where the bytes end before the next value.
   std::uint32_t next();
+  /// Passes over the values that equal `value`, up to `most` of them, and says how many there were. Throws as next().
+  std::uint64_t pass_equal(std::uint32_t value, std::uint64_t most);
 
  private:
   void begin_run();
+  std::uint64_t pass_equal_packed(std::uint32_t value, std::uint64_t most);
 
   Bytes bytes_;
   std::size_t at_ = 0;

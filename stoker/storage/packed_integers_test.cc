@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stoker/base/error_testing.h"
+#include "stoker/base/random.h"
 #include "stoker/storage/packed_integers_testing.h"
 
 namespace stoker {
@@ -39,6 +40,35 @@ TEST(RunLengthReader, ReadsRunsAndGroups) {
   EXPECT_THAT(runs_of("\x04\x34\x12"sv, 13, 2), ElementsAre(0x1234, 0x1234));
   EXPECT_THAT(runs_of("\x00\x01\x04"sv, 0, 2), ElementsAre(0, 0)) << "none, then groups of no bits, a run of none";
   EXPECT_THAT(runs_of("\x03\x88\xc6"sv, 3, 5), ElementsAre(0, 1, 2, 3, 4)) << "the last group cut off";
+}
+
+TEST(RunLengthReader, PassesOverEqualValues) {
+  for (const std::uint32_t bits : {1U, 2U, 3U, 17U}) {
+    std::vector<std::uint32_t> values;
+    Random random(bits, 0, 0, 0);
+    while (values.size() < 2000) {
+      const auto value = static_cast<std::uint32_t>(random.below(std::uint64_t{1} << bits));
+      values.insert(values.end(), random.below(4) == 0 ? random.below(100) + 1 : random.below(3) + 1, value);
+    }
+    values.resize(2000);
+    const std::string bytes = run_length_packed(values, bits);
+    RunLengthReader reader(as_bytes(bytes), bits);
+    for (std::size_t at = 0; at < values.size();) {
+      const std::uint32_t other = values[at] ^ 1;
+      EXPECT_EQ(reader.pass_equal(other, values.size() - at), 0u) << at;
+      std::size_t end = at;
+      while (end < values.size() && values[end] == values[at]) ++end;
+      const std::size_t most = 1 + random.below(2 * (end - at));
+      const std::uint64_t passed = reader.pass_equal(values[at], std::min(most, values.size() - at));
+      ASSERT_EQ(passed, std::min(most, end - at)) << at << " of " << bits << " bits";
+      at += passed;
+      if (at == values.size() || random.below(2) == 0) continue;
+      ASSERT_EQ(reader.next(), values[at++]);
+    }
+    EXPECT_EQ(reader.pass_equal(0, 0), 0u);
+  }
+  RunLengthReader reader(as_bytes("\x02\x01"sv), 1);
+  EXPECT_THAT(error_of([&] { reader.pass_equal(1, 2); }).message(), HasSubstr("ends before"));
 }
 
 TEST(RunLengthReader, SaysWhereItEnds) {

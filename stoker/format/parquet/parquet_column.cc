@@ -7,6 +7,11 @@
 #include "stoker/base/units.h"
 
 namespace stoker {
+namespace {
+
+[[noreturn]] void fail_of_level() { fail(ErrorKind::kData, "it has a level above those of its column"); }
+
+}  // namespace
 
 void PageMemory::charge(std::uint64_t bytes) {
   if (bytes > bytes_max_ - bytes_) {
@@ -43,7 +48,8 @@ ParquetColumnReader::ParquetColumnReader(ParquetScan& scan, const ParquetColumn&
       left_(chunk.values),
       page_at_(chunk.begin),
       page_charge_(scan.memory),
-      dictionary_charge_(scan.memory) {
+      dictionary_charge_(scan.memory),
+      unpacked_charge_(scan.memory) {
   with_place([&] { codec_ = block_codec_of(chunk.codec); });
 }
 
@@ -57,14 +63,69 @@ ParquetEntry ParquetColumnReader::next() {
   assert(left_ > 0);
   return with_place([&] {
     see_next();
-    has_next_ = false;
-    --left_;
-    --page_left_;
+    take_entry();
     ParquetEntry entry{.definition = definition_};
     if (definition_ == column_.definition_max) entry.value = values_.next();
     if (page_left_ == 0) values_.require_end();
     return entry;
   });
+}
+
+ParquetNumbers ParquetColumnReader::next_numbers() {
+  assert(left_ > 0 && column_.repetition_max == 1 && column_.width > 0);
+  return with_place([&] {
+    see_next();
+    ParquetNumbers found;
+    const auto count_entry = [&] {
+      if (definition_ > column_.definition_max) fail_of_level();
+      if (definition_ == column_.definition_max) {
+        ++found.count;
+      } else if (definition_ >= column_.element_definition) {
+        found.has_null = true;
+      }
+    };
+    take_entry();
+    count_entry();
+    const std::uint64_t more = repetitions_.pass_equal(column_.repetition_max, page_left_);
+    std::uint64_t there = column_.definition_max > 0 ? definitions_.pass_equal(column_.definition_max, more) : more;
+    found.count += there;
+    for (; there < more; ++there) {
+      definition_ = definitions_.next();
+      count_entry();
+    }
+    left_ -= more;
+    page_left_ -= static_cast<std::uint32_t>(more);
+    if (found.count > 0) {
+      found.offset = (values_.coding() ? place_of_unpacked() : place(page_) + values_at_) + values_.position();
+      values_.pass(found.count);
+    }
+    found.page_ends = page_left_ == 0;
+    if (found.page_ends) values_.require_end();
+    return found;
+  });
+}
+
+void ParquetColumnReader::append_last_numbers(std::uint64_t count, std::vector<std::uint8_t>& bytes) {
+  with_place([&] {
+    const std::size_t end = static_cast<std::size_t>(values_.position());
+    const std::size_t length = static_cast<std::size_t>(count * column_.width);
+    if (!values_.coding()) {
+      const Bytes last = page_.bytes.subspan(values_at_ + end - length, length);
+      bytes.insert(bytes.end(), last.begin(), last.end());
+      return;
+    }
+    unpacked_charge_.charge(end);
+    std::vector<std::uint8_t> unpacked(end);
+    unpack_values(packed_values(), page_.bytes, dictionary_body_.bytes, unpacked);
+    bytes.insert(bytes.end(), unpacked.end() - static_cast<std::ptrdiff_t>(length), unpacked.end());
+    unpacked_charge_.charge(0);
+  });
+}
+
+void ParquetColumnReader::take_entry() {
+  has_next_ = false;
+  --left_;
+  --page_left_;
 }
 
 void ParquetColumnReader::see_next() {
@@ -73,7 +134,7 @@ void ParquetColumnReader::see_next() {
   repetition_ = column_.repetition_max > 0 ? repetitions_.next() : 0;
   definition_ = column_.definition_max > 0 ? definitions_.next() : 0;
   if (repetition_ > column_.repetition_max || definition_ > column_.definition_max) {
-    fail(ErrorKind::kData, "it has a level above those of its column");
+    fail_of_level();
   }
   has_next_ = true;
 }
@@ -179,20 +240,27 @@ std::uint64_t ParquetColumnReader::place(Body& body) const {
   return *body.placed_at;
 }
 
-std::uint64_t ParquetColumnReader::place_of_unpacked() {
-  if (unpacked_at_) return *unpacked_at_;
+PackedValues ParquetColumnReader::packed_values() {
   PackedValues packed{
       .block = page_.as_block(), .skipped = values_at_, .width = column_.width, .coding = values_.coding().value()};
   RunLengthReader definitions = all_definitions_;
-  for (std::uint32_t i = 0; i < page_values_; ++i) {
-    const bool is_there = column_.definition_max == 0 || definitions.next() == column_.definition_max;
-    packed.count += is_there ? 1 : 0;
+  for (std::uint64_t seen = 0; seen < page_values_; ++seen) {
+    const std::uint64_t left = page_values_ - seen;
+    const std::uint64_t there =
+        column_.definition_max == 0 ? left : definitions.pass_equal(column_.definition_max, left);
+    packed.count += there;
+    seen += there;
+    if (seen < page_values_) definitions.next();
   }
   if (packed.has_dictionary()) {
     if (!dictionary_number_) dictionary_number_ = scan_.places.add_numbered(dictionary_body_.as_block());
     packed.dictionary = *dictionary_number_;
   }
-  unpacked_at_ = scan_.places.add(packed);
+  return packed;
+}
+
+std::uint64_t ParquetColumnReader::place_of_unpacked() {
+  if (!unpacked_at_) unpacked_at_ = scan_.places.add(packed_values());
   return *unpacked_at_;
 }
 

@@ -58,6 +58,14 @@ struct ParquetEntry {
   std::optional<ParquetValue> value{};  // none of a null or an empty list
 };
 
+/// What one page has of a list of numbers.
+struct ParquetNumbers {
+  std::uint64_t offset = 0;  // of the first, as ParquetColumnReader::offset() has it
+  std::uint64_t count = 0;
+  bool has_null = false;   // among them
+  bool page_ends = false;  // with them
+};
+
 /// Threads: one. All calls throw kData and kLimit naming the file, the column and the page, and what the file throws.
 class ParquetColumnReader {
  public:
@@ -74,6 +82,11 @@ class ParquetColumnReader {
   bool begins_row();
   /// The next entry, of which there must be one. What it shows lives until the next call.
   ParquetEntry next();
+  /// Of a column of lists of numbers: what the page has of the next list, or of one that goes on in it. There must be
+  /// an entry.
+  ParquetNumbers next_numbers();
+  /// The bytes of the last `count` numbers of a page that has ended with them, before anything else is asked for.
+  void append_last_numbers(std::uint64_t count, std::vector<std::uint8_t>& bytes);
   /// Where in the file the bytes of the value lie that was taken last, or beyond its end, in a compressed block or in
   /// what packed values become. The value must lie somewhere.
   std::uint64_t offset(const ParquetValue& value);
@@ -101,7 +114,9 @@ class ParquetColumnReader {
   void unpack(Body& body, bool is_compressed, std::uint64_t begin, Bytes stored, std::uint64_t length) const;
   Bytes take_levels(const ParquetPageHeader& header, Bytes body, std::size_t& at) const;
   std::uint64_t place(Body& body) const;
+  PackedValues packed_values();
   std::uint64_t place_of_unpacked();
+  void take_entry();
   template <typename Work>
   auto with_place(const Work& work);
 
@@ -112,7 +127,7 @@ class ParquetColumnReader {
   std::uint64_t left_;         // entries of the chunk
   std::uint64_t page_at_ = 0;  // where the page begins
   std::uint32_t page_left_ = 0;
-  ChargedPage page_charge_, dictionary_charge_;
+  ChargedPage page_charge_, dictionary_charge_, unpacked_charge_;
   Body page_, dictionary_body_;
   std::optional<ParquetDictionary> dictionary_;
   std::optional<std::size_t> dictionary_number_;  // among the blocks, once packed values need it

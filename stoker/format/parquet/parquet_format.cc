@@ -93,9 +93,16 @@ void ParquetSamples::read_row(ParquetRowColumn& column, ParquetColumnReader& rea
          row_);
   }
   do {
-    read_entry(column, reader);
+    column.is_number() ? read_numbers(column, reader) : read_entry(column, reader);
   } while (!reader.begins_row());
   if (column.is_number()) column.join(places_);
+}
+
+void ParquetSamples::read_numbers(ParquetRowColumn& column, ParquetColumnReader& reader) {
+  const ParquetNumbers found = reader.next_numbers();
+  column.add(found);
+  // The list may go on in the next page.
+  if (found.page_ends && found.count > 0 && column.may_join()) reader.append_last_numbers(found.count, column.numbers);
 }
 
 void ParquetSamples::read_entry(ParquetRowColumn& column, ParquetColumnReader& reader) {
@@ -103,8 +110,6 @@ void ParquetSamples::read_entry(ParquetRowColumn& column, ParquetColumnReader& r
   if (entry.definition >= column.stored->element_definition) ++column.count;
   if (entry.value) {
     keep_value(column, reader, *entry.value);
-  } else if (column.is_list() && column.is_number() && column.count > 0) {
-    column.is_broken = true;  // a null among numbers
   }
 }
 

@@ -44,6 +44,7 @@ class ParquetSamples final : public ShardScan {
   void begin_group();
   void end_group();
   void read_row(ParquetRowColumn& column, ParquetColumnReader& reader);
+  static void read_numbers(ParquetRowColumn& column, ParquetColumnReader& reader);
   static void read_entry(ParquetRowColumn& column, ParquetColumnReader& reader);
   static void keep_value(ParquetRowColumn& column, ParquetColumnReader& reader, const ParquetValue& value);
 

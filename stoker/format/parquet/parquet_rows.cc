@@ -49,23 +49,21 @@ void ParquetRowColumn::clear() {
 }
 
 void ParquetRowColumn::add(std::uint64_t offset, Bytes value) {
-  if (!is_number()) {
+  if (is_number()) {
+    values.push_back({.offset = offset, .length = value.size()});
+  } else {
     values.push_back(
         {.offset = offset, .length = value.size(), .number = count - 1, .extension = extension_of_bytes(value)});
-    return;
   }
-  const std::uint64_t before = numbers_bytes;
-  numbers_bytes += value.size();
-  if (is_list() && numbers_bytes <= kJoinedBytesMax) numbers.insert(numbers.end(), value.begin(), value.end());
-  if (values.empty()) {
-    values.push_back({.offset = offset, .length = value.size()});
-  } else if (values[0].offset + values[0].length == offset) {
-    values[0].length += value.size();
-  } else if (before <= kJoinedBytesMax) {
-    values[0] = {.offset = offset, .length = value.size()};
-  } else {
-    is_broken = true;
-  }
+}
+
+void ParquetRowColumn::add(const ParquetNumbers& found) {
+  if (found.has_null) is_broken = true;
+  if (found.count == 0) return;
+  if (!may_join()) is_broken = true;
+  const std::uint64_t length = found.count * stored->width;
+  values.assign(1, {.offset = found.offset, .length = length});
+  numbers_bytes += length;
 }
 
 void ParquetRowColumn::join(BlockPlaces& places) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/format/parquet/parquet_column.h"
 #include "stoker/format/parquet/parquet_footer.h"
 #include "stoker/format/sample_row.h"
 #include "stoker/storage/block_source.h"
@@ -34,8 +35,8 @@ struct ParquetRowColumn {
   bool is_label = false;
 
   std::vector<Value> values;            // numbers of a list are one: what lies in the page where the list ends
-  std::vector<std::uint8_t> numbers;    // the first bytes of a list of numbers: as many as join() may need
-  std::uint64_t numbers_bytes = 0;      // of all of them
+  std::vector<std::uint8_t> numbers;    // of a list: the bytes of those in pages that have ended
+  std::uint64_t numbers_bytes = 0;      // of all its numbers
   std::uint64_t count = 0;              // of the elements of its list
   bool is_broken = false;               // it has values that cannot be located
   Bytes bytes;                          // of its only value, if it is no list
@@ -49,6 +50,10 @@ struct ParquetRowColumn {
   void clear();
   /// Adds a value, the last that `count` counts, which lies there.
   void add(std::uint64_t offset, Bytes value);
+  /// Adds what a page has of a list of numbers.
+  void add(const ParquetNumbers& found);
+  /// Whether so much of a list may be kept in `numbers`.
+  bool may_join() const { return !is_broken && numbers_bytes <= kJoinedBytesMax; }
   /// After the last value of the row: gives a list that reaches over the end of a page one place.
   void join(BlockPlaces& places);
 };

@@ -196,6 +196,21 @@ ParquetValue ParquetValues::next() {
   fail_in_value();
 }
 
+void ParquetValues::pass(std::uint64_t count) {
+  std::uint64_t left = count;  // of a dictionary's numbers the page says how many there are
+  switch (kind_) {
+    case Kind::kFixed: left = (bytes_.size() - at_) / width_; break;
+    case Kind::kDeltas: left = deltas_left_; break;
+    case Kind::kSplit: left = bytes_.size() / width_ - unpacked_; break;
+    case Kind::kDictionary: break;
+    default: left = 0;
+  }
+  if (count > left) fail_in_value();
+  if (kind_ == Kind::kFixed) at_ += static_cast<std::size_t>(count * width_);
+  if (kind_ == Kind::kDeltas) deltas_left_ -= count;
+  if (coding_) unpacked_ += count;
+}
+
 ParquetValue ParquetValues::unpacked(Bytes bytes) {
   ParquetValue value{.place = ParquetValue::Place::kPacked, .begin = unpacked_++ * width_, .bytes = bytes};
   if (is_integer_) value.integer = integer_in(bytes);

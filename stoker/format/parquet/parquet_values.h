@@ -54,6 +54,11 @@ class ParquetValues {
   std::optional<PackedValues::Coding> coding() const { return coding_; }
   /// Throws kData, as a clause, where the bytes end before the value does.
   ParquetValue next();
+  /// Of values of one width: passes over so many without a look at what they are. Throws as next() does, or
+  /// unpack_values() later.
+  void pass(std::uint64_t count);
+  /// Where the next value begins: in the page, or among the unpacked ones.
+  std::uint64_t position() const { return coding_ ? unpacked_ * width_ : at_; }
   /// After the last value. Throws kData if plain values are followed by other bytes.
   void require_end() const;
 
