@@ -4,6 +4,7 @@ what they deliver from the same images in a folder."""
 import json
 import struct
 import subprocess
+import tarfile
 
 import pytest
 
@@ -129,3 +130,40 @@ def test_files_that_pyarrow_wrote_are_read(stoker, samples, tmp_path):
         assert audit(stoker, tmp_path, file) == expected, f"{file}, as the cache has it"
         described = stoker.json("info", file, "--sample", 4)["sample"]
         assert [field["shown"] for field in described["fields"] if field["name"] == "text"] == ["text 1"], file
+
+
+NUMBERS_WRITER = """
+import itertools, json, sys
+import pyarrow, pyarrow.parquet
+rows = json.load(sys.stdin)
+image = open(sys.argv[2], "rb").read()
+table = pyarrow.table({"ids": pyarrow.array(rows, pyarrow.list_(pyarrow.int64())),
+                       "image": pyarrow.array([image] * len(rows), pyarrow.binary())})
+encodings = (True, False, "DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT")
+for number, (codec, version, encoding, page) in enumerate(itertools.product(
+        ("NONE", "ZSTD"), ("1.0", "2.0"), encodings, (1 << 20, 3000))):
+    how = {"use_dictionary": encoding} if isinstance(encoding, bool) else {
+        "use_dictionary": ["image"], "column_encoding": {"ids.list.element": encoding}}
+    pyarrow.parquet.write_table(table, f"{sys.argv[1]}/{number:02}.parquet", compression=codec, data_page_version=version,
+                                data_page_size=page, row_group_size=150, write_batch_size=64, **how)
+"""
+
+
+@full
+def test_numbers_that_pyarrow_wrote_are_read(stoker, samples, tmp_path):
+    rows = [[(row * row + place * place) % 50257 for place in range(row * 37 % 700)] for row in range(400)]
+    (tmp_path / "theirs").mkdir()
+    subprocess.run([python_with(tmp_path, "pyarrow==26.0.1"), "-c", NUMBERS_WRITER, tmp_path / "theirs",
+                    samples[0] / samples[1][0]["name"]], input=json.dumps(rows), text=True, check=True)
+    files = sorted((tmp_path / "theirs").iterdir())
+    assert len(files) == 32
+    for file in files:
+        out = tmp_path / file.stem
+        stoker.text("pack", file, out)
+        found = {}
+        for shard in out.glob("*.tar"):
+            with tarfile.open(shard) as archive:
+                found |= {member.name: archive.extractfile(member).read() for member in archive if member.isfile()}
+        for number, row in enumerate(rows):
+            ids = b"".join(value.to_bytes(8, "little") for value in row)
+            assert found.get(f"{file.stem}/{number:08}.ids.i64", b"") == ids, (file, number)
