@@ -171,9 +171,10 @@ class InfoJob {
     }
     const SweepOptions sweeping{
         .threads = options_.threads, .stop = options_.stop, .memory = options_.memory, .bad_if_unread = true};
-    SampleSweep sweep(stream, sweeping, [this] {
-      return [this, decoder = std::make_shared<AnyImageDecoder>(options_.limits)](SweptSample& swept) {
-        look(swept, *decoder);
+    const bool of_images = !fields_.image.empty() || expects_images(shard.rows->field_names());
+    SampleSweep sweep(stream, sweeping, [&] {
+      return [of_images, decoder = std::make_shared<AnyImageDecoder>(options_.limits)](SweptSample& swept) {
+        look(swept, *decoder, of_images);
       };
     });
     while (const SweptSample* swept = sweep.next()) add(swept->row, label_of(swept->row, sample++), swept->bad);
@@ -189,12 +190,12 @@ class InfoJob {
   }
 
   /// At the header of the sample's image.
-  void look(SweptSample& sample, ImageDecoder& decoder) {
+  static void look(SweptSample& sample, ImageDecoder& decoder, bool of_images) {
     SampleRow& row = sample.row;
     row.facts.reset();
     const SampleField* image = row.image_field();
     if (!image) {
-      if (!holds_array(row, sample.fields)) sample.bad = lacks_image(row);
+      if (of_images && !holds_array(row, sample.fields)) sample.bad = lacks_image(row);
       return;
     }
     const Bytes bytes = sample.fields[static_cast<std::size_t>(image - row.fields.data())];

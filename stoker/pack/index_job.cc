@@ -164,8 +164,9 @@ class IndexJob {
     IndexWriter writer;
     const std::unique_ptr<ShardScan> stream = found.format->scan_at(stores_, found.location, *shard, options_.stop);
     const SweepOptions sweeping{.threads = options_.threads, .stop = options_.stop, .memory = options_.memory};
-    SampleSweep sweep(*stream, sweeping, [this] {
-      return checking(options_.decode ? CheckDepth::kDecoded : CheckDepth::kHeaders, options_.limits);
+    const bool of_images = expects_images(*found.format->scan_at(stores_, found.location, *shard, options_.stop));
+    SampleSweep sweep(*stream, sweeping, [&] {
+      return checking(options_.decode ? CheckDepth::kDecoded : CheckDepth::kHeaders, options_.limits, of_images);
     });
     IndexJobResult result;
     while (const SweptSample* sample = sweep.next()) {

@@ -132,6 +132,7 @@ class PackJob {
         shards_(open_dataset(data, options.stores, {.cache_folder = cache_folder, .images = options.fields.image},
                              options.stop)),
         dataset_(with_fields(shards_, options.fields, options.stop)),
+        of_images_(!options.fields.image.empty() || expects_images(dataset_->field_names())),
         fields_hash_(hash_of_fields(*dataset_, options.stop)),
         selection_(*dataset_, options.classes, options.shuffle, options.stop),
         memory_(memory_for_samples(options)) {
@@ -170,6 +171,7 @@ class PackJob {
   const Stores& stores_;
   const std::shared_ptr<const ShardedDataset> shards_;
   const std::shared_ptr<const Dataset> dataset_;  // the same with the chosen fields
+  const bool of_images_;
   const std::uint64_t fields_hash_;
   const PackSelection selection_;
   const std::optional<std::uint64_t> memory_;  // for samples, without a shard in the making; unset for the default
@@ -182,7 +184,8 @@ void PackJob::require_all_fit() {
   for (std::int64_t sample = 0; sample < dataset_->size(); ++sample) {
     dataset_->read(sample, row);
     stop_if_asked(options_.stop, row.source->name());
-    const bool is_bad = !row.image_field() || (row.label < 0 && row.field("cls"));  // by the rules of SampleChecker
+    const bool is_bad =
+        (of_images_ && !row.image_field()) || (row.label < 0 && row.field("cls"));  // by the rules of SampleChecker
     if (!selection_.takes(row.label) || (is_bad && options_.bad != BadSamplePolicy::kKeep)) continue;
     try {
       options_.format->require_fits(row);
@@ -226,7 +229,7 @@ std::string PackJob::job() const {
 std::string PackJob::journal_job(const SourceState& source) const { return job() + ", files " + source.digest(); }
 
 SampleSweep::Work PackJob::work() const {
-  const auto checker = std::make_shared<SampleChecker>(CheckDepth::kDecoded, options_.limits);
+  const auto checker = std::make_shared<SampleChecker>(CheckDepth::kDecoded, options_.limits, of_images_);
   const auto transform = std::make_shared<PackTransform>(options_.transform, options_.limits);
   return [this, checker, transform](SweptSample& sample) {
     transform->ask_for_memory(sample);

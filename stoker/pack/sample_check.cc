@@ -35,6 +35,27 @@ std::string lacks_image(const SampleRow& row) {
   return fmt::format("it has no image, only {}", names);
 }
 
+namespace {
+
+bool is_expected(std::string_view field) { return is_image_field_name(field) || field.ends_with("npy"); }
+
+}  // namespace
+
+bool expects_images(std::span<const std::string> field_names) {
+  return std::any_of(field_names.begin(), field_names.end(), is_expected);
+}
+
+bool expects_images(ShardScan& scan) {
+  constexpr int kSamplesMax = 64;
+  SampleRow row;
+  for (int i = 0; i < kSamplesMax && scan.next(row); ++i) {
+    for (const SampleField& field : row.fields) {
+      if (is_expected(field.name)) return true;
+    }
+  }
+  return false;
+}
+
 bool is_array(Bytes bytes) {
   try {
     read_npy_layout(bytes, bytes.size());
@@ -93,7 +114,7 @@ std::string SampleChecker::check(SampleRow& row, std::span<const Bytes> fields, 
   row.facts.reset();
   row.soundness = bad.empty() ? Soundness::kUnknown : Soundness::kBad;
   const SampleField* const image = row.image_field();
-  const bool is_of_use = image || depth_ == CheckDepth::kChecksums || holds_array(row, fields);
+  const bool is_of_use = image || !expects_images_ || depth_ == CheckDepth::kChecksums || holds_array(row, fields);
   if (!is_of_use && bad.empty()) bad = lacks_image(row);
   if (depth_ == CheckDepth::kDecoded) row.soundness = Soundness::kClean;
   for (std::size_t i = 0; i < row.fields.size() && bad.empty(); ++i) {
@@ -130,8 +151,8 @@ std::string SampleChecker::check_image(SampleRow& row, const SampleField& field,
   return {};
 }
 
-std::function<void(SweptSample&)> checking(CheckDepth depth, const DecodeLimits& limits) {
-  return [checker = std::make_shared<SampleChecker>(depth, limits)](SweptSample& sample) {
+std::function<void(SweptSample&)> checking(CheckDepth depth, const DecodeLimits& limits, bool expects_images) {
+  return [checker = std::make_shared<SampleChecker>(depth, limits, expects_images)](SweptSample& sample) {
     sample.bad = checker->check(sample.row, sample.fields, sample.entry_points, sample.turn);
     if (!sample.turn->is_large()) return;
     checker->drop_scratch();

@@ -8,6 +8,7 @@
 
 #include "stoker/codec/image_decoder.h"
 #include "stoker/format/sample_row.h"
+#include "stoker/format/shard_format.h"
 #include "stoker/pack/sample_sweep.h"
 #include "stoker/plan/sample_executor.h"
 
@@ -19,11 +20,17 @@ enum class CheckDepth {
   kDecoded,    // and are decoded once
 };
 
+/// Whether samples with fields of these names, all that there are, have images or arrays: a sample that has neither is
+/// then bad. In a set of texts or tokens it is not.
+bool expects_images(std::span<const std::string> field_names);
+/// The same by the first samples of a shard.
+bool expects_images(ShardScan& scan);
+
 /// One per thread.
 class SampleChecker {
  public:
-  explicit SampleChecker(CheckDepth depth, const DecodeLimits& limits = {})
-      : depth_(depth), limits_(limits), decoder_(std::in_place, limits) {}
+  explicit SampleChecker(CheckDepth depth, const DecodeLimits& limits = {}, bool expects_images = true)
+      : depth_(depth), expects_images_(expects_images), limits_(limits), decoder_(std::in_place, limits) {}
 
   /// Fills in the row's checksums, facts and soundness. Returns why the sample is bad, or nothing: also when a checksum
   /// that was in the row already does not match. `entry_points` become those of its image, as far as that is decoded.
@@ -38,12 +45,13 @@ class SampleChecker {
                           std::vector<std::uint8_t>& entry_points);
 
   CheckDepth depth_;
+  bool expects_images_;
   DecodeLimits limits_;
   MemoryGate* gate_ = nullptr;
   std::optional<AnyImageDecoder> decoder_;
 };
 
-/// Why a sample that has neither image nor array is bad: nothing that trains on them can use it.
+/// Why a sample that has neither image nor array is bad where the others do: nothing that trains on them can use it.
 std::string lacks_image(const SampleRow& row);
 /// Whether the bytes are an array of numbers: a picture, perhaps, or a volume, or anything else.
 bool is_array(Bytes bytes);
@@ -51,7 +59,7 @@ bool is_array(Bytes bytes);
 bool holds_array(const SampleRow& row, std::span<const Bytes> fields);
 
 /// Looks at swept samples as the depth says, within the memory of their turn: for jobs that do nothing else.
-std::function<void(SweptSample&)> checking(CheckDepth depth, const DecodeLimits& limits);
+std::function<void(SweptSample&)> checking(CheckDepth depth, const DecodeLimits& limits, bool expects_images);
 
 /// Computes the checksums of one field's bytes; those of chunks are added to `chunk_crcs`.
 void set_checksums(SampleField& field, Bytes bytes, std::vector<std::uint32_t>& chunk_crcs);

@@ -189,7 +189,8 @@ class VerifyJob {
     ShardStream stream(opened, fields_.image);
     const SweepOptions sweeping{
         .threads = options_.threads, .stop = options_.stop, .memory = options_.memory, .bad_if_unread = true};
-    SampleSweep sweep(stream, sweeping, [this] { return checking(CheckDepth::kDecoded, options_.limits); });
+    const bool of_images = !fields_.image.empty() || expects_images(opened.rows->field_names());
+    SampleSweep sweep(stream, sweeping, [&] { return checking(CheckDepth::kDecoded, options_.limits, of_images); });
     while (const SweptSample* sample = sweep.next()) {
       const SampleRow& row = sample->row;
       const BadSample found{path, row.key, row.fields.empty() ? 0 : row.fields.front().offset, sample->bad};
