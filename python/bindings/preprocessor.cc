@@ -30,7 +30,7 @@ namespace nb = nanobind;
 namespace stoker::python {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kIntegerMax = std::numeric_limits<std::int64_t>::max();
 
 // The items of a call, and all that they refer to, which stays where it is.
 class HeldItems {
@@ -75,7 +75,7 @@ class HeldItems {
 };
 
 std::uint64_t number_of(const CallArguments& given, const char* name) {
-  return given[name] ? static_cast<std::uint64_t>(integer_argument(name, given[name], 0, kMost)) : 0;
+  return given[name] ? static_cast<std::uint64_t>(integer_argument(name, given[name], 0, kIntegerMax)) : 0;
 }
 
 bool keeps_bad(nb::handle policy) {
@@ -106,7 +106,7 @@ void construct_preprocessor(PyPreprocessor* self, const nb::args& positional, co
   const Recipe recipe = recipe_argument(given["recipe"]);
   PreprocessorOptions options;
   if (threads) options.threads = static_cast<int>(integer_argument("threads", threads, 1, kThreadsMax));
-  if (pixels_max) options.pixels_max = integer_argument("pixels_max", pixels_max, 1, kMost);
+  if (pixels_max) options.pixels_max = integer_argument("pixels_max", pixels_max, 1, kIntegerMax);
   options.store = {.endpoint = text("store_endpoint"),
                    .region = text("store_region"),
                    .anonymous = given["store_anonymous"] && flag_argument("store_anonymous", given["store_anonymous"])};

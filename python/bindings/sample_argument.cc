@@ -60,10 +60,10 @@ std::vector<HeldBytes> sample_fields(const std::vector<std::string>& names, nb::
 }
 
 std::int64_t sample_label(nb::handle given, nb::handle data) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  if (given) return integer_argument("label", given, -1, kMost);
+  constexpr std::int64_t kLabelMax = std::numeric_limits<std::int64_t>::max();
+  if (given) return integer_argument("label", given, -1, kLabelMax);
   const nb::handle known = nb::isinstance<nb::dict>(data) ? PyDict_GetItemString(data.ptr(), "label") : nullptr;
-  return known ? integer_argument("label", known, -1, kMost) : -1;
+  return known ? integer_argument("label", known, -1, kLabelMax) : -1;
 }
 
 }  // namespace stoker::python
