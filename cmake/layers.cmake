@@ -35,6 +35,7 @@ target_compile_options(stoker_light_flags INTERFACE "$<$<NOT:$<CONFIG:Debug>>:${
 if(STOKER_BUILD_TESTS)
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cc CONTENT "int main() {}\n")
   add_executable(stoker_test_headers ${PROJECT_BINARY_DIR}/test_headers.cc)  # as tests are: with the flags of a program
+  set_target_properties(stoker_test_headers PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(stoker_test_headers PRIVATE stoker_options stoker_build_flags stoker_light_flags fmt::fmt GTest::gmock)
   target_precompile_headers(stoker_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <algorithm> <array>
     <atomic> <chrono> <condition_variable> <deque> <filesystem> <fstream> <functional> <map> <memory> <mutex> <numeric>
