@@ -439,7 +439,7 @@ def test_apply_outlives_the_crash_of_an_isolated_function(tmp_path, library):
 
 def test_the_example_builds_and_runs(tmp_path, coded):
     source = os.path.join(os.path.dirname(__file__), "../../examples/vignette")
-    subprocess.run(["cmake", "-S", source, "-B", tmp_path, f"-DSTOKER_FUNCTION_INCLUDE={stoker.include_folder()}"], check=True)
+    subprocess.run(["cmake", "-G", "Ninja", "-S", source, "-B", tmp_path, f"-DSTOKER_FUNCTION_INCLUDE={stoker.include_folder()}"], check=True)
     subprocess.run(["cmake", "--build", tmp_path], check=True)
     recipe = pictures().map(f"{tmp_path}/libvignette.so:vignette", "image", IMAGE, arguments={"strength": 0.8})
     dark, plain = recipe.apply(coded, seed=3)["image"].astype(int), pictures().apply(coded)["image"]

@@ -10,7 +10,7 @@ import pytest
 from file_faults import careless_renames, files_below
 from jobs import JOBS, JOURNAL, Pack, undisturbed
 
-KILLS = 300 if os.environ.get("STOKER_TEST_FULL") else 15
+KILLS = 300 if os.environ.get("STOKER_TEST_FULL") else 20
 MOMENTS = ("kill_before", "kill_during", "kill_after")
 THREADS = (1, 2, 4)
 
