@@ -63,7 +63,7 @@ def test_a_kill_at_any_moment_loses_nothing(job, tmp_path):
     for kill in range(KILLS):
         # Nine in ten spread evenly from the first byte written to the last rename, the others anywhere.
         if kill % 10 < 9:
-            number = first + (last - first) * kill // (KILLS - 1)
+            number = first + (last - first) * (kill - kill // 10) // (KILLS * 9 // 10 - 1)
         else:
             number = rng.randint(1, len(run.calls))
         if first <= number <= last:
