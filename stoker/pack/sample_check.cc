@@ -46,9 +46,7 @@ bool expects_images(std::span<const std::string> field_names) {
 }
 
 bool expects_images(ShardScan& scan) {
-  constexpr int kSamplesMax = 64;
-  SampleRow row;
-  for (int i = 0; i < kSamplesMax && scan.next(row); ++i) {
+  for (SampleRow row; scan.next(row);) {
     for (const SampleField& field : row.fields) {
       if (is_expected(field.name)) return true;
     }

@@ -23,7 +23,7 @@ enum class CheckDepth {
 /// Whether samples with fields of these names, all that there are, have images or arrays: a sample that has neither is
 /// then bad. In a set of texts or tokens it is not.
 bool expects_images(std::span<const std::string> field_names);
-/// The same by the first samples of a shard.
+/// The same of a scan that is at its begin. Ends at the first image, which in most shards is the first sample's.
 bool expects_images(ShardScan& scan);
 
 /// One per thread.

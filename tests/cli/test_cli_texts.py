@@ -35,9 +35,11 @@ def test_no_job_misses_images_where_there_are_none(stoker, texts, tmp_path):
         assert found["samples"] == 20, data
 
 
-def test_a_sample_without_an_image_among_images_is_bad(stoker, texts, photographs, tmp_path):
+def test_a_sample_without_an_image_among_images_is_bad(stoker, photographs, tmp_path):
     picture = next(photographs.folder.rglob("*.jpg")).read_bytes()
-    mixed = tar(tmp_path / "mixed.tar", {"a.jpg": picture, "b.txt": b"no picture", "c.jpg": picture})
-    (bad,) = stoker.json("index", mixed)["bad"]
-    assert bad["key"] == "b" and "no image" in bad["reason"]
+    texts = {f"{number:03}.txt": b"no picture" for number in range(100)}
+    mixed = tar(tmp_path / "mixed.tar", texts | {"a.jpg": picture, "c.jpg": picture})
+    bad = stoker.json("index", mixed)["bad"]
+    assert [one["key"] for one in bad] == [name.removesuffix(".txt") for name in texts]
+    assert all("no image" in one["reason"] for one in bad)
     assert stoker.json("pack", mixed, tmp_path / "packed")["samples"] == 2
