@@ -28,8 +28,9 @@ COPIES = 8              # of the images: an epoch takes seconds
 SHARD = "32MiB"
 BATCH = 64
 EPOCHS, REPEATED = 2, 8  # an epoch is several times what is read ahead
-IN_FLIGHT = 128         # what Stoker has at most
-PART, PASSES = 8 << 20, 4
+LINKS = 8               # of each shard, where samples are counted: a pass is several times what is read ahead, too
+IN_FLIGHT = 512         # as a loader has them by itself; the stores send as many of them as the link is worth
+PART, PASSES = 8 << 20, 16
 SWEEP_SECONDS = 1.0
 SWEEP_IN_FLIGHT = (1, 4, 16, 64, 128)
 SWEEP_BLOCKS = (16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
@@ -122,7 +123,7 @@ class Bench:
 
     def samples(self, store, name, order):
         """All samples of a packed data set, read as the loader reads them, and not decoded."""
-        return store.run(self.build / "bench_storage", "packed", f"s3://bench/{name}/", order, IN_FLIGHT, 600, 0, "auto", 0, 64,
+        return store.run(self.build / "bench_storage", "packed", f"s3://bench/{name}/", order, IN_FLIGHT, 600, 0, "auto", 0, 256,
                          stdin="go\n")
 
     def batches(self, store, data="s3://bench/packed/", **options):
@@ -144,6 +145,7 @@ def make_data(bench):
             shutil.copy(source, loose / f"{copy:03}" / f"{number:06}.jpg")
     subprocess.run([bench.build / "stoker", "pack", loose, bench.bucket / "packed", "--shard-size", SHARD],
                    check=True, stdout=subprocess.DEVNULL)
+    link_repeatedly(bench.bucket / "packed", bench.bucket / "long", "*.tar")
     bench.count = COPIES * len(sources)
     bench.sample_bytes = COPIES * sum(source.stat().st_size for source in sources) / bench.count
     subprocess.run([bench.build / "bench_storage_data", "shards", bench.folder, str(SMALL), str(SMALL_BYTES), str(SMALL_SHARDS)],
@@ -152,6 +154,26 @@ def make_data(bench):
     (bench.bucket / "loose").mkdir()
     for number in range(SMALL):
         (bench.bucket / "loose" / f"{number:07}.bin").write_bytes(os.urandom(SMALL_BYTES))
+
+
+def link_repeatedly(shards, into, pattern):
+    """LINKS files for each, which take no room; the names that there were, with their new ones."""
+    into.mkdir()
+    links = [(shard.name, f"{number:03}-{shard.name}") for number in range(LINKS) for shard in sorted(shards.glob(pattern))]
+    for name, link in links:
+        (into / link).hardlink_to(shards / name)
+    return links
+
+
+def make_mds(bench, store):
+    """The same shards as often for mosaicml-streaming, which reads what its index says."""
+    once = bench.folder / "mds"
+    bench.peer(store, "make_mds", folder=str(bench.folder / "images"), out=str(once), size_limit=32 << 20)
+    index = json.loads((once / "index.json").read_text())
+    shards = {shard["raw_data"]["basename"]: shard for shard in index["shards"]}
+    links = link_repeatedly(once, bench.bucket / "mds", "*.mds")
+    index["shards"] = [{**shards[name], "raw_data": {**shards[name]["raw_data"], "basename": link}} for name, link in links]
+    (bench.bucket / "mds" / "index.json").write_text(json.dumps(index))
 
 
 def rounds(bench, contestants):
@@ -295,7 +317,7 @@ def best_workers(bench, name, read):
 def measure_samples(bench):
     """Samples in memory, encoded: the same JPEGs in tars for Stoker and webdataset, in MDS for streaming."""
     with Store(bench) as store:
-        urls = [f"{store.url}/bench/{key}" for key, _ in bench.objects("packed")]
+        urls = [f"{store.url}/bench/{key}" for key, _ in bench.objects("long")]
 
         def webdataset(workers):
             return bench.peer(store, "webdataset_pipe", urls=urls, workers=workers)
@@ -306,14 +328,14 @@ def measure_samples(bench):
 
         best = {"webdataset": best_workers(bench, "webdataset", webdataset)}
         try:
-            bench.peer(store, "make_mds", folder=str(bench.folder / "images"), out=str(bench.bucket / "mds"), size_limit=32 << 20)
+            make_mds(bench, store)
             best["streaming"] = best_workers(bench, "streaming", streaming)
         except Failed as reason:
             bench.absent["streaming"] = str(reason)
         done = rounds(bench, {
-            "stoker, global": lambda: bench.samples(store, "packed", "global"),
-            "stoker, windowed": lambda: bench.samples(store, "packed", "windowed"),
-            "stoker, in order": lambda: bench.samples(store, "packed", "none"),
+            "stoker, global": lambda: bench.samples(store, "long", "global"),
+            "stoker, windowed": lambda: bench.samples(store, "long", "windowed"),
+            "stoker, in order": lambda: bench.samples(store, "long", "none"),
             "webdataset": lambda: webdataset(best["webdataset"]),
             "streaming": lambda: streaming(best["streaming"]),
         })

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
+
+#include "stoker/base/streamed_copy.h"
 
 namespace stoker {
 
@@ -53,7 +54,7 @@ void PieceCursor::copy_from(Bytes bytes) {
   while (!bytes.empty() && !at_end()) {
     const MutableBytes piece = pieces_.front();
     const std::size_t step = std::min(bytes.size(), piece.size() - done_);
-    if (!is_hole(piece)) std::memcpy(piece.data() + done_, bytes.data(), step);
+    if (!is_hole(piece)) streamed_copy(bytes.first(step), piece.data() + done_);
     bytes = bytes.subspan(step);
     pass(step);
   }
