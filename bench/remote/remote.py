@@ -30,6 +30,7 @@ BATCH = 64
 EPOCHS, REPEATED = 2, 8  # an epoch is several times what is read ahead
 LINKS = 8               # of each shard, where samples are counted: a pass is several times what is read ahead, too
 IN_FLIGHT = 512         # as a loader has them by itself; the stores send as many of them as the link is worth
+PLAIN_IN_FLIGHT = 128   # of a megabyte each
 PART, PASSES = 8 << 20, 16
 SWEEP_SECONDS = 1.0
 SWEEP_IN_FLIGHT = (1, 4, 16, 64, 128)
@@ -37,8 +38,15 @@ SWEEP_BLOCKS = (16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
 WORKERS = (1, 4, 8)  # that peers with workers are tried with
 SMALL, SMALL_BYTES, SMALL_SHARDS = 20_000, 5_000, 20
 SMALL_ALL = 2_000_000
+SMALL_READ_AHEAD_MIB = 8  # with what a loader has, all of them would be in memory at once, as two million never are
 PATIENCE_S = 120        # no pass takes a tenth of it
 MEGABYTE = 1_000_000
+DIGESTS = """
+[[view]]
+name = "digest"
+field = "record"
+operators = [{ op = "digest" }]
+"""
 
 
 class Failed(Exception):
@@ -81,7 +89,7 @@ class Store:
             if done.returncode:
                 lines = [line for line in errors.read().splitlines() if line.strip()] or ["nothing"]
                 raise Failed(f"{lines[-1]} (status {done.returncode})")
-        answer = json.loads(done.stdout.splitlines()[-1])
+        answer = json.loads(done.stdout[done.stdout.index("{"):])
         answer["requests"] = self.requests() - before
         return answer
 
@@ -121,9 +129,9 @@ class Bench:
         urls = [f"s3://bench/{key}" for key, _ in PASSES * self.objects("packed")]
         return store.run(self.build / "bench_remote_blocks", in_flight, block, seconds, *urls)
 
-    def samples(self, store, name, order):
+    def samples(self, store, data, order, read_ahead_mib=256, direct=0):
         """All samples of a packed data set, read as the loader reads them, and not decoded."""
-        return store.run(self.build / "bench_storage", "packed", f"s3://bench/{name}/", order, IN_FLIGHT, 600, 0, "auto", 0, 256,
+        return store.run(self.build / "bench_storage", "packed", data, order, IN_FLIGHT, 600, 0, "auto", direct, read_ahead_mib,
                          stdin="go\n")
 
     def batches(self, store, data="s3://bench/packed/", **options):
@@ -240,7 +248,7 @@ def measure_link(bench):
     step = batch_bytes / LINK / 0.9
     orders = ("global", "windowed")
     with Store(bench, "--link", LINK) as store:
-        contestants = {"plain": lambda: bench.plain(store, IN_FLIGHT, 1 << 20, 3),
+        contestants = {"plain": lambda: bench.plain(store, PLAIN_IN_FLIGHT, 1 << 20, 3),
                        "local": lambda: bench.batches(store, str(bench.bucket / "packed"), order="global", epochs=1)}
         for order in orders:
             contestants[order] = lambda order=order: bench.batches(store, order=order)
@@ -333,9 +341,9 @@ def measure_samples(bench):
         except Failed as reason:
             bench.absent["streaming"] = str(reason)
         done = rounds(bench, {
-            "stoker, global": lambda: bench.samples(store, "long", "global"),
-            "stoker, windowed": lambda: bench.samples(store, "long", "windowed"),
-            "stoker, in order": lambda: bench.samples(store, "long", "none"),
+            "stoker, global": lambda: bench.samples(store, "s3://bench/long/", "global"),
+            "stoker, windowed": lambda: bench.samples(store, "s3://bench/long/", "windowed"),
+            "stoker, in order": lambda: bench.samples(store, "s3://bench/long/", "none"),
             "webdataset": lambda: webdataset(best["webdataset"]),
             "streaming": lambda: streaming(best["streaming"]),
         })
@@ -354,6 +362,34 @@ def measure_samples(bench):
     bench.rows["samples"] = rows
 
 
+def measure_cache(bench):
+    """The second epoch of a run with a cache on the disk, of samples that are read and not decoded, beside the same reads of the shards
+    themselves; all past the page cache."""
+    recipe = bench.folder / "digests.toml"
+    recipe.write_text(DIGESTS)
+
+    def cached():
+        with tempfile.TemporaryDirectory(dir=bench.folder) as cache:
+            return store.run(bench.build / "stoker", "run", "s3://bench/long/", "--recipe", recipe, "--batch", BATCH, "--epochs", 2,
+                             "--tune", "off", "--direct", "--cache", f"disk={cache}:16GiB", "--json")
+
+    def disk():
+        return bench.samples(store, bench.bucket / "long", "global", read_ahead_mib=64, direct=1)
+
+    with Store(bench, "--link", LINK) as store:
+        done = rounds(bench, {"files": disk, "cache": cached})
+    files = [answer["samples"] / answer["seconds"] for answer in done["files"]]
+    later = [answer["epoch_reports"][-1]["samples_per_s"] for answer in done["cache"]]
+    fetched = statistics.median(2 * answer["cache"]["bytes_from_store"] / answer["bytes_read"] for answer in done["cache"])
+    megabytes = bench.sample_bytes / MEGABYTE
+    bench.figures += [Figure("second epoch, cached", statistics.median(later) * megabytes, "MB/s", "disk", ratio(later, files, float), 0.9),
+                      Figure("both epochs, from the store", fetched, "times the data")]
+    rows = [["files, past the page cache", f"{statistics.median(files) * megabytes:.0f}", ""],
+            ["second epoch from the cache", f"{statistics.median(later) * megabytes:.0f}", f"{fetched:.3f}"]]
+    table("The cache on a disk, against the disk", ["", "MB/s", "of the data, read from the store in both epochs"], rows)
+    bench.rows["cache"] = rows
+
+
 def measure_small(bench):
     """Small objects one by one beside the same in shards, and what that is for two million."""
     loose = bench.objects("loose", "*.bin")
@@ -365,8 +401,8 @@ def measure_small(bench):
             "loose, boto3, one at a time": loose_by("boto3_ranges", 100, 1),
             "loose, boto3, 64 at a time": loose_by("boto3_ranges", 5000, 64),
             "loose, obstore, 128 at a time": loose_by("obstore_ranges", SMALL, 128),
-            "packed, Stoker, global": lambda: bench.samples(store, "small", "global"),
-            "packed, Stoker, windowed": lambda: bench.samples(store, "small", "windowed"),
+            "packed, Stoker, global": lambda: bench.samples(store, "s3://bench/small/", "global", SMALL_READ_AHEAD_MIB),
+            "packed, Stoker, windowed": lambda: bench.samples(store, "s3://bench/small/", "windowed"),
         }
         done = rounds(bench, ways)
     rows = []
@@ -387,7 +423,7 @@ def run(build, options):
         bench = Bench(build, pathlib.Path(folder), options.data or synthetic_images(build))
         make_data(bench)
         measure_sweep(bench, options.svg)
-        for measure in (measure_link, measure_cpu, measure_samples, measure_small):
+        for measure in (measure_link, measure_cpu, measure_samples, measure_cache, measure_small):
             bench.say(measure.__name__.replace("measure_", "measuring: "))
             measure(bench)
     report_with_rows(bench, options.json)
