@@ -30,7 +30,7 @@ ReadTable::ReadTable(const std::vector<ReadFacts>& measured) {
 }
 
 ReadTable::ReadTable(const DiskClass& disk) {
-  constexpr double kLeast = 4096, kMost = 16 * 1024 * 1024, kDepthMost = 1024;
+  constexpr double kLeast = 512, kMost = 16 * 1024 * 1024, kDepthMost = 1024;
   for (double bytes = kLeast; bytes <= kMost; bytes *= 2) {
     Size size{bytes, {}};
     for (double depth = 1; depth <= kDepthMost; depth *= 2) {

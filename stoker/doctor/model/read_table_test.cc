@@ -56,6 +56,8 @@ TEST(ReadTable, OfAClassIsHeldByLatencyThenReadsThenBytes) {
   EXPECT_NEAR(table.rate(4096, 1).reads_per_s, 1 / (1e-3 + 4096e-9), 1);
   EXPECT_NEAR(table.rate(4096, 1024).reads_per_s, 50e3, 1);
   EXPECT_NEAR(table.rate(1 << 20, 64).reads_per_s, 1e9 / (1 << 20), 1);
+  const ReadTable slow(DiskClass{.name = "b", .bytes_per_s = 5e6, .reads_per_s = 100e3, .latency_s = 1e-3});
+  EXPECT_NEAR(slow.rate(2560, 64).reads_per_s, 5e6 / 2560, 1) << "of less than a page, too";
 }
 
 }  // namespace

@@ -15,15 +15,15 @@
 namespace stoker {
 namespace {
 
-// Each thread has some batches to work on, however few samples there are.
-constexpr std::int64_t kSlotsPerEpoch = 1 << 16;
 constexpr int kPrefetchScaling = 4;
 constexpr double kBatchS = 0.1;  // of all threads, at most
 constexpr double kWarmS = 0.3;
 // All samples are then in the cache, but for a few.
 constexpr std::int64_t kRoundsBefore = 3;
 
-constexpr int kWindows = 5, kWindowsQuick = 3;
+constexpr double kIdleMost = 0.05;  // of threads that do not wait for their data
+
+constexpr int kWindows = 5;
 // Of a control group's periods, which last a tenth of a second, some.
 constexpr double kWindowS = 0.8, kWindowQuickS = 0.4;
 
@@ -36,9 +36,13 @@ std::vector<int> thread_counts(double cores) {
   return counts;
 }
 
-/// A loader with so many threads, its data in memory.
-CpuFacts::Scaling measure_scaling(const std::shared_ptr<const Dataset>& dataset, const Plan& plan,
-                                  const LoaderOptions& options, double core_s, int threads, const ProbeLimits& limits) {
+struct TimedLoader {
+  CpuFacts::Scaling scaling;
+  double idle = 0;  // of the workers' time
+};
+
+TimedLoader time_loader(const std::shared_ptr<const Dataset>& dataset, const Plan& plan, const LoaderOptions& options,
+                        double core_s, int threads, CacheKind cache, const ProbeLimits& limits) {
   const std::int64_t samples = dataset->size();
   const auto affordable = static_cast<std::int64_t>(kBatchS * threads / std::max(core_s, 1e-6));
   const std::int64_t batch = std::clamp<std::int64_t>(affordable, 1, std::max(options.batch, 1));
@@ -50,11 +54,10 @@ CpuFacts::Scaling measure_scaling(const std::shared_ptr<const Dataset>& dataset,
                  .tune = TuneMode::kOff,
                  .memory = usable_memory(),
                  .limits = options.limits,
-                 .repeats = std::max<std::int64_t>(kSlotsPerEpoch / samples, 1),
                  .rank = 0,
                  .world = 1,
                  .tail = Tail::kWrap,
-                 .cache = CacheKind::kRam,
+                 .cache = cache,
                  .bad_sample = options.bad_sample,
                  .keep_step = false});
   const auto take = [&] {
@@ -71,7 +74,7 @@ CpuFacts::Scaling measure_scaling(const std::shared_ptr<const Dataset>& dataset,
   std::int64_t count = 0;
   const Metrics before = loader.metrics();
   const std::int64_t cpu_before_ns = process_cpu_ns();
-  for (int i = 0; i < limits.pick(kWindows, kWindowsQuick); ++i) {
+  for (int i = 0; i < kWindows; ++i) {
     const std::int64_t window_ns = limits.ns(kWindowS, kWindowQuickS), since_ns = now_ns();
     std::int64_t in_window = 0;
     do {
@@ -81,11 +84,27 @@ CpuFacts::Scaling measure_scaling(const std::shared_ptr<const Dataset>& dataset,
     rates.push_back(static_cast<double>(in_window) * 1e9 / static_cast<double>(now_ns() - since_ns));
     count += in_window;
   }
-  const double cpu_s = static_cast<double>(process_cpu_ns() - cpu_before_ns) * 1e-9 +
-                       seconds_elsewhere(plan, MetricsWindow(before, loader.metrics()));
+  const MetricsWindow window(before, loader.metrics());
+  const double cpu_s = static_cast<double>(process_cpu_ns() - cpu_before_ns) * 1e-9 + seconds_elsewhere(plan, window);
   scaling.cpu_s = cpu_s / static_cast<double>(count);
   scaling.samples_per_s = figure_of(std::move(rates));
-  return scaling;
+  const double idle_s = window.seconds_of(Metric::kWorkerIdleNs), busy_s = window.seconds_of(Metric::kWorkerBusyNs);
+  return {std::move(scaling), idle_s / std::max(idle_s + busy_s, 1e-9)};
+}
+
+/// With what reading costs the cores as long as the page cache has the data; without reading where threads would wait
+/// for it.
+CpuFacts::Scaling measure_scaling(const std::shared_ptr<const Dataset>& dataset, const Plan& plan,
+                                  const LoaderOptions& options, double core_s, int threads, const ProbeLimits& limits) {
+  const bool is_local = dataset->meters().empty();
+  const auto time = [&](CacheKind cache) {
+    return time_loader(dataset, plan, options, core_s, threads, cache, limits);
+  };
+  if (is_local) {
+    TimedLoader timed = time(CacheKind::kNone);
+    if (timed.idle < kIdleMost) return std::move(timed.scaling);
+  }
+  return time(CacheKind::kRam).scaling;
 }
 
 }  // namespace

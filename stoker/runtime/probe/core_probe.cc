@@ -33,11 +33,11 @@ struct StagesTried {
   double indexed_decode = 0;
 };
 
-// Decodes samples without entry points, and with those that an index would have.
+// Decodes samples without entry points, and with those that an index would have: all in one way and then all in the
+// other, as a worker does, whose caches hold what it has just used.
 class IndexTrial {
  public:
-  IndexTrial(const Plan& plan, const DecodeLimits& limits)
-      : decoder_(limits), plain_(plan, limits), indexed_(plan, limits) {
+  IndexTrial(const Plan& plan, const DecodeLimits& limits) : plan_(plan), limits_(limits), decoder_(limits) {
     const auto& views = plan.views();
     const auto image = std::find_if(views.begin(), views.end(), [](const ViewPlan& view) {
       return view.kind == ViewKind::kImage && view.image.decode.mode == DecodeMode::kPlanar;
@@ -45,38 +45,56 @@ class IndexTrial {
     if (image != views.end()) field_ = image->field;
   }
 
-  void measure(const SampleInput& sample) {
-    if (field_ < 0 || !sample.entry_points.empty() || tried_ == kTriedMost) return;
+  /// Keeps the sample to try it.
+  void add(const SampleInput& sample) {
+    if (field_ < 0 || !sample.entry_points.empty() || kept_.size() == kTriedMost) return;
     const Bytes encoded = sample.fields[static_cast<std::size_t>(field_)];
-    const ImageFacts facts = decoder_.read_facts(encoded);
-    if (!decoder_.decodes_cleanly(encoded, facts, points_) || points_.empty()) return;
-    SampleInput indexed = sample;
-    indexed.entry_points = points_;
-    indexed.entry_points_of = field_;
-    plain_.measure(sample);
-    indexed_.measure(indexed);
-    ++tried_;
+    Kept kept{.fields = {}, .points = {}, .draw = sample.draw};
+    if (!decoder_.decodes_cleanly(encoded, decoder_.read_facts(encoded), kept.points) || kept.points.empty()) return;
+    for (const Bytes field : sample.fields) kept.fields.emplace_back(field.begin(), field.end());
+    kept_.push_back(std::move(kept));
   }
 
+  /// Of decoding's time, what it takes with them; 0 if there are none that are used.
   double share() const {
-    const double plain_us = decode_us(plain_);
-    return tried_ > 0 && plain_us > 0 ? decode_us(indexed_) / plain_us : 0;
+    const double plain_us = decode_us(false);
+    return plain_us > 0 ? decode_us(true) / plain_us : 0;
   }
 
  private:
-  static constexpr int kTriedMost = 48;
+  static constexpr std::size_t kTriedMost = 64;
 
-  static double decode_us(const StageProbe& probe) {
-    double sum = 0;
-    const std::vector<StageCost> costs = probe.costs();
-    for (std::size_t i = 0; i < costs.size(); i += kStages.size()) sum += costs[i].cpu_us;
-    return sum;
+  struct Kept {
+    std::vector<std::vector<std::uint8_t>> fields;
+    std::vector<std::uint8_t> points;
+    SampleDraw draw;
+  };
+
+  // Of the second time that all of them are decoded; 0 if entry points were not used.
+  double decode_us(bool indexed) const {
+    StageProbe probe(plan_, limits_);
+    std::vector<Bytes> fields;
+    double before_us = 0, both_us = 0;
+    for (int pass = 0; pass < 2; ++pass) {
+      before_us = both_us;
+      for (const Kept& kept : kept_) {
+        fields.assign(kept.fields.begin(), kept.fields.end());
+        SampleInput sample{.fields = fields, .draw = kept.draw};
+        if (indexed) sample.entry_points = kept.points, sample.entry_points_of = field_;
+        probe.measure(sample);
+      }
+      const std::vector<StageCost> costs = probe.costs();
+      both_us = 0;
+      for (std::size_t i = 0; i < costs.size(); i += kStages.size()) both_us += (pass + 1) * costs[i].cpu_us;
+    }
+    return indexed && probe.indexed() < 1 ? 0 : both_us - before_us;
   }
 
+  const Plan& plan_;
+  const DecodeLimits limits_;
   AnyImageDecoder decoder_;
-  StageProbe plain_, indexed_;
-  int field_ = -1, tried_ = 0;
-  std::vector<std::uint8_t> points_;
+  int field_ = -1;
+  std::vector<Kept> kept_;
 };
 
 // Finds good samples, brings them into the page cache, and measures how the stages share the time.
@@ -97,7 +115,7 @@ StagesTried try_stages(const Dataset& dataset, const Plan& plan, const CoreProbe
                                 probe.measure(input);
                                 trial.cpu_ns.push_back(static_cast<double>(process_cpu_ns() - cpu_before_ns));
                                 sum_ns += probe.last_ns();
-                                if (options.tries_index) index.measure(input);
+                                if (options.tries_index) index.add(input);
                                 ++good;
                                 if (options.progress) options.progress(good, total);
                                 return good < kSamplesMin || now_ns() - began < kTrialNs;

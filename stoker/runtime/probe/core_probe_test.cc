@@ -20,6 +20,13 @@ TEST(CoreProbe, DecodesByEntryPointsWhereALoaderWould) {
   EXPECT_EQ(measure_core(memory_dataset().dataset, plan, {.batch = 8}).indexed, 0);
 }
 
+TEST(CoreProbe, TriesWhatAnIndexWouldGiveWhereThereIsNone) {
+  const Plan plan(small_recipe());
+  const CoreProbeOptions options{.batch = 8, .tries_index = true};
+  EXPECT_GT(measure_core(memory_dataset().dataset, plan, options).indexed_decode, 0) << "every image by its own points";
+  EXPECT_EQ(measure_core(memory_dataset({.indexed = true}).dataset, plan, options).indexed_decode, 0);
+}
+
 TEST(CoreProbe, TellsStagesWithinWhatASampleCostsInAll) {
   const Plan plan(small_recipe());
   const CoreCosts costs = measure_core(memory_dataset({.indexed = true}).dataset, plan, {.batch = 8});

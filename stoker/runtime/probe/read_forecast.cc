@@ -28,7 +28,7 @@ constexpr double kEpochWhole = 32768;
 /// What the read plan wants to know of a store.
 class ForecastSource final : public Source {
  public:
-  explicit ForecastSource(std::uint64_t gap) : gap_(gap) {}
+  ForecastSource(std::uint64_t gap, std::uint64_t unit) : gap_(gap), unit_(unit) {}
 
   const std::string& name() const override { return name_; }
   std::uint64_t size(std::string_view /*part*/) const override { return UINT64_MAX; }
@@ -37,12 +37,15 @@ class ForecastSource final : public Source {
     request.done(request);
   }
   std::uint64_t gap_worth_reading() const override { return gap_; }
+  std::uint64_t alignment() const override { return unit_; }
   bool is_remote() const override { return true; }
 
  private:
   const std::string name_ = "forecast";
-  const std::uint64_t gap_;
+  const std::uint64_t gap_, unit_;
 };
+
+std::uint64_t whole_units(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 std::uint64_t end_of(const SampleLayout::Sample& sample, bool apart) {
   std::uint64_t end = 0;
@@ -62,6 +65,7 @@ void add_stretch(std::vector<SampleLayout::Sample> stretch, SampleLayout& layout
       end = std::max(end, end_of(sample, apart));
     }
     if (first >= end) continue;
+    first -= first % layout.unit;  // where a unit begins stays so
     std::uint64_t& span = apart ? layout.span_apart : layout.span;
     for (SampleLayout::Sample& sample : stretch) {
       for (SampleLayout::Range& range : sample.ranges) {
@@ -69,7 +73,7 @@ void add_stretch(std::vector<SampleLayout::Sample> stretch, SampleLayout& layout
       }
     }
     // What lies between two samples is also between two stretches.
-    span += (end - first) + (end - first) / (16 * stretch.size());
+    span += whole_units((end - first) + (end - first) / (16 * stretch.size()), layout.unit);
   }
   std::move(stretch.begin(), stretch.end(), std::back_inserter(layout.samples));
 }
@@ -124,7 +128,11 @@ class Drawing {
 };
 
 Drawing::Drawing(const SampleLayout& layout, const BoardOptions& board, std::size_t at_once)
-    : layout_(layout), board_(board), source_(layout.gap_worth_reading), order_(board.order, 0), at_once_(at_once) {
+    : layout_(layout),
+      board_(board),
+      source_(layout.gap_worth_reading, layout.unit),
+      order_(board.order, 0),
+      at_once_(at_once) {
   std::int64_t begin = 0;
   if (board.order.shard_samples) {
     for (const std::int64_t samples : *board.order.shard_samples) {
@@ -255,11 +263,13 @@ ReadForecast Drawing::run() {
       last = count;
       if (done_ < warm) first = count;
     }
+    const std::uint64_t before = next.request.offset % layout_.unit;
+    const auto bytes = static_cast<double>(whole_units(before + next.request.length(), layout_.unit));
     count.requests += 1;
-    count.bytes += static_cast<double>(next.request.length());
+    count.bytes += bytes;
     if (next.request.offset % kShardSpan >= kApart) {
       count.requests_apart += 1;
-      count.bytes_apart += static_cast<double>(next.request.length());
+      count.bytes_apart += bytes;
     }
     PlannedRead& read = end_read();
     count.now = now_;
@@ -306,6 +316,7 @@ SampleLayout lay_out(const Dataset& dataset, const BoardOptions& board, const st
     }
     if (!source) continue;
     layout.gap_worth_reading = source->gap_worth_reading();
+    layout.unit = source->alignment();
     add_stretch(std::move(stretch), layout);
   }
   if (layout.samples.empty()) fail(ErrorKind::kData, "none of the samples that were looked at can be read");

@@ -66,6 +66,16 @@ TEST(ReadForecast, ReadsNoGapThatIsNotWorthIt) {
   }
 }
 
+TEST(ReadForecast, ReadsWholeUnits) {
+  SampleLayout layout = layout_of(0);
+  layout.unit = 512;
+  layout.span = 16 * 5120;
+  for (std::uint64_t i = 0; i < 16; ++i) layout.samples[i].ranges = {{i * 5120, 2500, false}};
+  EXPECT_NEAR(forecast_reads(layout, board_of(OrderKind::kGlobal)).bytes, 2560, 26);
+  for (SampleLayout::Sample& sample : layout.samples) sample.ranges[0].begin += 100;
+  EXPECT_NEAR(forecast_reads(layout, board_of(OrderKind::kGlobal)).bytes, 3072, 31) << "the first and the last in part";
+}
+
 TEST(ReadForecast, ReadsLooseFilesOneByOne) {
   SampleLayout layout = layout_of(8 << 10);
   layout.loose = true;
@@ -122,6 +132,7 @@ TEST(ReadForecast, LaysOutTheSamplesThatARecipeReads) {
   ASSERT_EQ(layout.samples.size(), 20u);
   EXPECT_FALSE(layout.loose);
   EXPECT_EQ(layout.gap_worth_reading, data.source->gap_worth_reading());
+  EXPECT_EQ(layout.unit, data.source->alignment());
   std::uint64_t end = 0;
   for (const SampleLayout::Sample& sample : layout.samples) {
     ASSERT_EQ(sample.ranges.size(), 2u) << "an image and its entry points";
