@@ -190,29 +190,41 @@ LoaderPosition with_state(const std::string& path, Use use) {
   }
 }
 
+RankOfWorld rank_of(const RunOptions& options) {
+  return find_rank(options.loader.rank, options.loader.world, process_environment());
+}
+
+// What cannot be written is to be known before the work.
+struct OutputFiles {
+  explicit OutputFiles(const RunOptions& options) {
+    if (!options.save_state.empty()) state.emplace(options.save_state);
+    if (!options.tune_report.empty()) tune_report.emplace(options.tune_report);
+    if (!options.summary.empty() && rank_of(options).rank == 0) summary.emplace(options.summary);
+  }
+
+  std::optional<AtomicFile> state, tune_report, summary;
+};
+
+void tell_addresses(const Loader& loader) {
+  if (!loader.metrics_address().empty()) {
+    write_error_line(fmt::format("metrics are served at http://{}/metrics", loader.metrics_address()));
+  }
+  if (!loader.dashboard_address().empty()) {
+    write_error_line(fmt::format("the dashboard is at http://{}/", loader.dashboard_address()));
+  }
+}
+
 // The loader's part of it.
-void add_loader(RunReport& report, const Loader& loader) {
+void add_loader(RunReport& report, const Loader& loader, const Recipe& recipe, const Device* device) {
   report.tunes = loader.tunes();
   report.tuning = loader.tuning();
   report.threads = loader.threads();
   report.prefetch = loader.prefetch();
   report.io_depth = loader.io_depth();
   report.batch = loader.batch_size();
-}
-
-RankOfWorld rank_of(const RunOptions& options) {
-  return find_rank(options.loader.rank, options.loader.world, process_environment());
-}
-
-// Null where the ranks do not wait for each other.
-std::unique_ptr<StepBarrier> make_barrier(const RunOptions& options, const Recipe& recipe) {
-  const RankOfWorld rank = rank_of(options);
-  if (rank.world == 1 || (!options.barrier && options.summary.empty())) return nullptr;
-  const std::string tail = options.loader.tail ? std::string(to_string(*options.loader.tail)) : recipe.tail();
-  if (tail == to_string(Tail::kKeep)) {
-    fail(ErrorKind::kUsage, "ranks that step together need the same number of batches: another --tail than keep");
-  }
-  return std::make_unique<StepBarrier>(job_name(process_environment()), rank);
+  report.cache = loader.disk_cache();
+  report.transfer_index = Plan(recipe).stages().empty() ? 0 : loader.transfer_index();
+  if (device) report.device = {device->name(), device->caveat()};
 }
 
 // Ranks that make other numbers of steps would wait for each other in vain.
@@ -224,6 +236,19 @@ void check_steps(StepBarrier& barrier, int world, std::int64_t steps) {
        "ranks that step together make the same number of steps, and this one would make {}; give all ranks the same "
        "--accelerators, --batches and --epochs",
        steps);
+}
+
+// Null where the ranks do not wait for each other.
+std::unique_ptr<StepBarrier> make_barrier(const RunOptions& options, const Recipe& recipe, std::int64_t steps) {
+  const RankOfWorld rank = rank_of(options);
+  if (rank.world == 1 || (!options.barrier && options.summary.empty())) return nullptr;
+  const std::string tail = options.loader.tail ? std::string(to_string(*options.loader.tail)) : recipe.tail();
+  if (tail == to_string(Tail::kKeep)) {
+    fail(ErrorKind::kUsage, "ranks that step together need the same number of batches: another --tail than keep");
+  }
+  auto barrier = std::make_unique<StepBarrier>(job_name(process_environment()), rank);
+  check_steps(*barrier, rank.world, steps);
+  return barrier;
 }
 
 // By its barrier, what all ranks have is summed up, so that all of them must call this.
@@ -271,21 +296,11 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   const LoaderPosition stands = with_state(options.state, [&] { return position_of_state(state); });
   loader_settings.epochs_end = epochs_end(options.limits, stands);
   const std::shared_ptr<const Dataset> dataset = open_views(options);
-
-  // What cannot be written is to be known before the work.
-  std::optional<AtomicFile> state_file, tune_report, summary_file;
-  if (!options.save_state.empty()) state_file.emplace(options.save_state);
-  if (!options.tune_report.empty()) tune_report.emplace(options.tune_report);
-  if (!options.summary.empty() && rank_of(options).rank == 0) summary_file.emplace(options.summary);
+  OutputFiles files(options);
   const std::int64_t began_ns = now_ns();
   const double cpu_s_before = process_cpu_s();
   Loader loader(dataset, recipe, loader_settings);
-  if (!loader.metrics_address().empty()) {
-    write_error_line(fmt::format("metrics are served at http://{}/metrics", loader.metrics_address()));
-  }
-  if (!loader.dashboard_address().empty()) {
-    write_error_line(fmt::format("the dashboard is at http://{}/", loader.dashboard_address()));
-  }
+  tell_addresses(loader);
   RunReport report;
   report.has_store = !dataset->meters().empty();
   report.store_ns_before = loader.metrics()[Metric::kStoreNs];
@@ -294,10 +309,8 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   if (batches == 0) {
     write_error_line(nothing_to_take(options.limits, begin, loader.batches_per_epoch(), options.state));
   }
-  const std::unique_ptr<StepBarrier> barrier = make_barrier(options, recipe);
-  if (barrier) {
-    check_steps(*barrier, rank_of(options).world, (batches + options.accelerators - 1) / options.accelerators);
-  }
+  const std::unique_ptr<StepBarrier> barrier =
+      make_barrier(options, recipe, (batches + options.accelerators - 1) / options.accelerators);
   const Interrupts::Scope stop(interrupts, [&] {
     loader.interrupt();
     if (barrier) barrier->interrupt();
@@ -320,30 +333,27 @@ void run(const RunOptions& options, Interrupts& interrupts) {
   }
   report.seconds = static_cast<double>(now_ns() - began_ns) * 1e-9;
   report.cpu_s = process_cpu_s() - cpu_s_before;
-  write_and_commit(state_file, loader.state() + "\n");  // also after a failure: what was seen until then was seen
+  write_and_commit(files.state, loader.state() + "\n");  // also after a failure: what was seen until then was seen
   if (failure) std::rethrow_exception(failure);
-  write_and_commit(tune_report, tune_report_html(loader.tuning()));
+  write_and_commit(files.tune_report, tune_report_html(loader.tuning()));
   report.metrics = MetricsWindow(loader.metrics());
   report.limits = loader.report();
   report.epoch_limits = std::move(taken.reports);
   if (!stopped) loader.close();  // which waits for reads under way: the user who stopped it is told first
   report.epochs = taken.epochs;
-  report.cache = loader.disk_cache();
-  add_loader(report, loader);
+  add_loader(report, loader, recipe, loader_settings.device.get());
   report.io = dataset->row(0).source->io_name();
-  report.transfer_index = Plan(recipe).stages().empty() ? 0 : loader.transfer_index();
-  if (loader_settings.device) report.device = {loader_settings.device->name(), loader_settings.device->caveat()};
   if (accelerators) report.utilisation = accelerators->utilisation();
   if (is_mlperf(options) && !stopped) {
     report.mlperf = mlperf_report(options, loader, *accelerators, barrier.get());
     report.mlperf->start = start;
     report.mlperf->end = time_of_day();
-    write_and_commit(summary_file, report.mlperf->summary().dump(2) + "\n");
+    write_and_commit(files.summary, report.mlperf->summary().dump(2) + "\n");
   }
   if (options.json || batches > 0) write_report(report, options.json);
   if (!stopped) return;
   write_error_line(fmt::format("stopped after {}{}", counted(taken.batches, "batch"),
-                               state_file ? fmt::format("; resume with --state {}", options.save_state) : ""));
+                               files.state ? fmt::format("; resume with --state {}", options.save_state) : ""));
   throw ExitStatus{kExitInterrupted};
 }
 

@@ -70,7 +70,8 @@ struct StoreFacts {
   double first_byte_s_p99 = 0;
   Figure connection_bytes_per_s{}, link_bytes_per_s{}, requests_per_s{};
   int requests_at_once = 1;
-  bool throttled = false;  // it answered that it was asked too often
+  Figure cpu_s_per_request{}, cpu_s_per_byte{};  // of a core, for small answers and for large ones
+  bool throttled = false;                        // it answered that it was asked too often
 };
 
 struct StageFacts {

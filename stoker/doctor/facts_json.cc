@@ -76,6 +76,8 @@ void fields_of(StoreFacts& store, Archive& archive) {
   archive("link_bytes_per_s", store.link_bytes_per_s);
   archive("requests_per_s", store.requests_per_s);
   archive("requests_at_once", store.requests_at_once);
+  archive("cpu_s_per_request", store.cpu_s_per_request);
+  archive("cpu_s_per_byte", store.cpu_s_per_byte);
   archive("throttled", store.throttled);
 }
 

@@ -81,7 +81,14 @@ class Predictor {
   }
 
   double cpu_s(Epoch epoch) const {
-    return run_.cpu_s - (run_.keeps_decoded ? run_.sources(epoch).kept * run_.decode_s : 0);
+    const SampleSources& sources = run_.sources(epoch);
+    return run_.cpu_s - (run_.keeps_decoded ? sources.kept * run_.decode_s : 0) + sources.store * fetch_cpu_s();
+  }
+
+  // What a sample from the store costs the cores.
+  double fetch_cpu_s() const {
+    if (!facts_.store) return 0;
+    return run_.requests * facts_.store->cpu_s_per_request.median + run_.bytes * facts_.store->cpu_s_per_byte.median;
   }
 
   Carried cpu(Epoch epoch) const {

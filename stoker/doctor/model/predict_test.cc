@@ -82,6 +82,18 @@ TEST(Predict, AStoreIsHeldByLatencyUntilMoreIsReadAtATime) {
             4 * rate_of(prediction, Limiter::kStorageRequests));
 }
 
+TEST(Predict, FetchingFromAStoreTakesTimeOfTheCores) {
+  Facts facts = object_store_facts();
+  facts.data.read_bytes = 110e3;
+  facts.data.requests = 2;
+  const Prediction before = predict(facts);
+  facts.store->cpu_s_per_request = figure(10e-6);
+  facts.store->cpu_s_per_byte = figure(0.4e-9);
+  const double fetch_s = before.miss_share * (2 * 10e-6 + 110e3 * 0.4e-9);
+  EXPECT_NEAR(rate_of(before, Limiter::kCpuDecode) / rate_of(predict(facts), Limiter::kCpuDecode),
+              1 + fetch_s / facts.cpu.total_s(), 1e-6);
+}
+
 TEST(Predict, SmallBatchesReadFewSamplesAtATime) {
   Facts facts = small_memory_facts();
   facts.run.direct = true;

@@ -32,7 +32,7 @@ std::vector<std::int64_t> probed_samples(const Dataset& dataset) {
 std::optional<StoreFacts> probe_object_store(const Dataset& dataset, const ProbeLimits& limits,
                                              std::vector<std::string>& doubts) {
   const std::vector<std::int64_t> samples = probed_samples(dataset);
-  std::vector<double> first_byte_s, late_s, connection, link, requests;
+  std::vector<double> first_byte_s, late_s, connection, link, requests, of_request, of_byte;
   StoreFacts facts;
   std::int64_t slow_downs = 0, sent = 0;
   for (int i = 0; i < limits.pick(kStoreTries, kStoreTriesQuick); ++i) {
@@ -44,6 +44,8 @@ std::optional<StoreFacts> probe_object_store(const Dataset& dataset, const Probe
     connection.push_back(rates->connection_bytes_per_s);
     link.push_back(rates->link_bytes_per_s);
     requests.push_back(rates->requests_per_s);
+    of_request.push_back(rates->cpu_s_per_request);
+    of_byte.push_back(rates->cpu_s_per_byte);
     facts.requests_at_once = std::max(facts.requests_at_once, rates->requests_at_once);
     slow_downs += rates->slow_downs;
     sent += rates->requests;
@@ -53,6 +55,8 @@ std::optional<StoreFacts> probe_object_store(const Dataset& dataset, const Probe
   facts.connection_bytes_per_s = figure_of(std::move(connection));
   facts.link_bytes_per_s = figure_of(std::move(link));
   facts.requests_per_s = figure_of(std::move(requests));
+  facts.cpu_s_per_request = figure_of(std::move(of_request));
+  facts.cpu_s_per_byte = figure_of(std::move(of_byte));
   facts.throttled = slow_downs > 0;
   if (facts.throttled) {
     const std::string caveat = "the store refused requests as too many";

@@ -49,6 +49,9 @@ TEST(ObjectStoreProbe, MeasuresAServer) {
   EXPECT_GT(facts->connection_bytes_per_s.median, 0);
   EXPECT_GT(facts->link_bytes_per_s.median, 0);
   EXPECT_GT(facts->requests_per_s.median, 0);
+  EXPECT_GT(facts->cpu_s_per_request.median, 0);
+  EXPECT_GT(facts->cpu_s_per_byte.median, 0);
+  EXPECT_LT(facts->cpu_s_per_byte.median, facts->cpu_s_per_request.median);
   EXPECT_FALSE(facts->throttled);
   EXPECT_TRUE(doubts.empty());
 }

@@ -14,6 +14,7 @@ namespace {
 std::string bytes_rate(double value) { return format_size(value) + "/s"; }
 std::string per_s(double value) { return number_text(value) + "/s"; }
 std::string milliseconds(double value) { return fmt::format("{:.3g} ms", 1e3 * value); }
+std::string milliseconds_each_megabyte(double value) { return milliseconds(1e6 * value); }
 
 class FigureRows {
  public:
@@ -56,6 +57,8 @@ void add_store(FigureRows& rows, const StoreFacts& store) {
   rows.add("one connection", store.connection_bytes_per_s, bytes_rate);
   rows.add("all connections", store.link_bytes_per_s, bytes_rate);
   rows.add("requests", store.requests_per_s, per_s);
+  rows.add("a core's time for a request", store.cpu_s_per_request, milliseconds);
+  rows.add("a core's time for a megabyte", store.cpu_s_per_byte, milliseconds_each_megabyte);
 }
 
 }  // namespace

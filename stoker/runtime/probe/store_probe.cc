@@ -75,7 +75,7 @@ class RangeReads {
 
   struct Result {
     std::uint64_t bytes = 0;
-    std::int64_t ns = 0;
+    std::int64_t ns = 0, cpu_ns = 0;
     int under_way = 0;  // requests, at most
     StoreTraffic traffic;
   };
@@ -163,12 +163,13 @@ RangeReads::Result RangeReads::read(std::int64_t count, std::uint64_t bytes, std
                                     std::int64_t least) {
   Result result;
   const StoreTraffic before = traffic();
-  const std::int64_t began_ns = now_ns();
+  const std::int64_t began_ns = now_ns(), cpu_before_ns = process_cpu_ns();
   for (std::int64_t i = 0; i < count && (i < least || now_ns() - began_ns < most_ns); ++i) {
     start(free_range(at_once, result, before), bytes, result);
   }
   wait_for_all();
   result.ns = std::max<std::int64_t>(now_ns() - began_ns, 1);
+  result.cpu_ns = process_cpu_ns() - cpu_before_ns;
   result.traffic = traffic();
   result.traffic -= before;
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -200,6 +201,7 @@ void measure_link(RangeReads& reads, StoreRates& rates) {
     // The first answer's time passes before anything comes.
     const double took_s = seconds(result.ns), body_s = std::max(took_s - rates.first_byte_s_p50, took_s / 2);
     rates.link_bytes_per_s = static_cast<double>(result.bytes) / body_s;
+    rates.cpu_s_per_byte = seconds(result.cpu_ns) / static_cast<double>(result.bytes);
     if (result.ns > kLinkEnoughNs) return;
   }
 }
@@ -216,6 +218,7 @@ void measure_requests(RangeReads& reads, StoreRates& rates) {
   const std::int64_t waves = std::max<std::int64_t>(wanted / wave, 2);
   const RangeReads::Result result = reads.read(waves * wave, kSmallBytes, kManyAtOnce);
   rates.requests_per_s = static_cast<double>(waves * wave) / seconds(result.ns);
+  rates.cpu_s_per_request = seconds(result.cpu_ns) / static_cast<double>(waves * wave);
   rates.requests_at_once = std::max(result.under_way, before.under_way);
 }
 

@@ -16,6 +16,7 @@ struct StoreRates {
   double link_bytes_per_s = 0;                        // of all together
   double requests_per_s = 0;                          // small ones, as many at a time as the transport makes
   int requests_at_once = 1;                           // that it made then, at most
+  double cpu_s_per_request = 0, cpu_s_per_byte = 0;   // of this process
   std::uint64_t gap_worth_reading = 0;                // between two ranges
   std::uint64_t bytes = 0;                            // that measuring took
   std::int64_t requests = 0;
