@@ -67,6 +67,8 @@ TEST(Predict, ReadsInLargePiecesAreHeldByTheBandwidth) {
   facts.data.requests = 0.01;
   EXPECT_EQ(bottleneck(facts), Limiter::kStorageBandwidth);
   EXPECT_NEAR(rate_of(predict(facts), Limiter::kStorageBandwidth) * predict(facts).miss_share, 160e6 / 110e3, 60);
+  facts.storage->limit_reads_per_s = 160e6 / (128 << 10);  // which is why no more came in order
+  EXPECT_EQ(bottleneck(facts), Limiter::kStorageRequests);
 }
 
 TEST(Predict, AStoreIsHeldByLatencyUntilMoreIsReadAtATime) {
