@@ -49,14 +49,16 @@ class IndexTrial {
   void add(const SampleInput& sample) {
     if (field_ < 0 || !sample.entry_points.empty() || kept_.size() == kTriedMost) return;
     const Bytes encoded = sample.fields[static_cast<std::size_t>(field_)];
-    Kept kept{.fields = {}, .points = {}, .draw = sample.draw};
+    Kept kept{.sample = sample, .fields = {}, .windows = {}, .points = {}};
     if (!decoder_.decodes_cleanly(encoded, decoder_.read_facts(encoded), kept.points) || kept.points.empty()) return;
     for (const Bytes field : sample.fields) kept.fields.emplace_back(field.begin(), field.end());
+    kept.windows.assign(sample.windows.begin(), sample.windows.end());
     kept_.push_back(std::move(kept));
   }
 
   /// Of decoding's time, what it takes with them; 0 if there are none that are used.
   double share() const {
+    if (kept_.empty()) return 0;
     const double plain_us = decode_us(false);
     return plain_us > 0 ? decode_us(true) / plain_us : 0;
   }
@@ -65,9 +67,10 @@ class IndexTrial {
   static constexpr std::size_t kTriedMost = 64;
 
   struct Kept {
+    SampleInput sample;  // but for what it points to:
     std::vector<std::vector<std::uint8_t>> fields;
+    std::vector<FieldWindow> windows;
     std::vector<std::uint8_t> points;
-    SampleDraw draw;
   };
 
   // Of the second time that all of them are decoded; 0 if entry points were not used.
@@ -79,7 +82,9 @@ class IndexTrial {
       before_us = both_us;
       for (const Kept& kept : kept_) {
         fields.assign(kept.fields.begin(), kept.fields.end());
-        SampleInput sample{.fields = fields, .draw = kept.draw};
+        SampleInput sample = kept.sample;
+        sample.fields = fields;
+        sample.windows = kept.windows;
         if (indexed) sample.entry_points = kept.points, sample.entry_points_of = field_;
         probe.measure(sample);
       }
