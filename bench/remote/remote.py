@@ -31,8 +31,9 @@ EPOCHS, REPEATED = 2, 8  # an epoch is several times what is read ahead
 LINKS = 8               # of each shard, where samples are counted: a pass is several times what is read ahead, too
 IN_FLIGHT = 512         # as a loader has them by itself; the stores send as many of them as the link is worth
 PLAIN_IN_FLIGHT = 128   # of a megabyte each
-PART, PASSES = 8 << 20, 16
-SWEEP_SECONDS = 1.0
+# Of the CPU's time: the size of reads, how many at a time, and how often all data are read.
+READS = (("8 MB", 8 << 20, 16, 16), ("a sample's size", 128 << 10, 64, 4))
+SWEEP_SECONDS, SWEEP_PASSES = 1.0, 16
 SWEEP_IN_FLIGHT = (1, 4, 16, 64, 128)
 SWEEP_BLOCKS = (16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20)
 WORKERS = (1, 4, 8)  # that peers with workers are tried with
@@ -97,8 +98,8 @@ class Store:
 class Bench:
     """The programs, the data, and what is reported."""
 
-    def __init__(self, build, folder, images):
-        self.build, self.folder, self.images = build, folder, images
+    def __init__(self, build, folder, images, svg):
+        self.build, self.folder, self.images, self.svg = build, folder, images, svg
         cores = sorted(os.sched_getaffinity(0))
         if len(cores) < 2:
             sys.exit("bench: remote takes two cores: one for the server, one for who reads")
@@ -121,12 +122,12 @@ class Bench:
         files = sorted((self.bucket / name).glob(pattern))
         return [(f"{name}/{file.name}", file.stat().st_size) for file in files]
 
-    def plain(self, store, in_flight, block, seconds, name="packed", pattern="*.tar"):
+    def plain(self, store, in_flight, block, seconds):
         return store.run(self.build / "bench_remote_plain", store.port, in_flight, block, seconds,
-                         *(f"/bench/{key}:{size}" for key, size in self.objects(name, pattern)))
+                         *(f"/bench/{key}:{size}" for key, size in self.objects("packed")))
 
-    def blocks(self, store, in_flight, block, seconds):
-        urls = [f"s3://bench/{key}" for key, _ in PASSES * self.objects("packed")]
+    def blocks(self, store, in_flight, block, seconds, passes):
+        urls = [f"s3://bench/{key}" for key, _ in passes * self.objects("packed")]
         return store.run(self.build / "bench_remote_blocks", in_flight, block, seconds, *urls)
 
     def samples(self, store, data, order, read_ahead_mib=256, direct=0):
@@ -212,16 +213,16 @@ def cpu_per_gigabyte(answer):
     return 1e9 * answer["cpu_seconds"] / answer["bytes"]
 
 
-def measure_sweep(bench, svg):
+def measure_sweep(bench):
     with Store(bench) as store:
-        rates = [[rate(bench.blocks(store, in_flight, block, SWEEP_SECONDS)) / MEGABYTE for block in SWEEP_BLOCKS]
+        rates = [[rate(bench.blocks(store, in_flight, block, SWEEP_SECONDS, SWEEP_PASSES)) / MEGABYTE for block in SWEEP_BLOCKS]
                  for in_flight in SWEEP_IN_FLIGHT]
     heads = [f"{block >> 10} KB" for block in SWEEP_BLOCKS]
     table(f"MB/s by blocks, and by requests at a time; {1e3 * LATENCY_S:.0f} ms to the first byte, no limit on the link",
           ["", *heads], [[count, *(f"{value:.0f}" for value in row)] for count, row in zip(SWEEP_IN_FLIGHT, rates)])
     bench.rows["sweep"] = {"in_flight": SWEEP_IN_FLIGHT, "blocks": SWEEP_BLOCKS, "mb_per_s": rates}
-    if svg:
-        heat_map.draw(SWEEP_IN_FLIGHT, heads, rates, svg)
+    if bench.svg:
+        heat_map.draw(SWEEP_IN_FLIGHT, heads, rates, bench.svg)
 
 
 class Epochs:
@@ -286,25 +287,28 @@ def measure_link(bench):
 
 def measure_cpu(bench):
     """Reading into memory, and nothing else."""
-    objects = PASSES * bench.objects("packed")
-    parallel = {"objects": objects, "bucket": "bench", "block": PART, "parallel": 16}
-    with Store(bench) as store:
-        done = rounds(bench, {
-            "stoker": lambda: bench.blocks(store, 16, PART, 600),
-            "plain reader": lambda: bench.plain(store, 16, PART, 1),
-            "obstore": lambda: bench.peer(store, "obstore_ranges", **parallel),
-            "s3torchconnector": lambda: bench.peer(store, "s3torch_objects", bucket="bench", objects=objects),
-            "boto3": lambda: bench.peer(store, "boto3_ranges", **parallel),
-        })
-    ours = done["stoker"]
-    for name, ceiling in (("obstore", 0.6), ("s3torchconnector", 0.6), ("boto3", 0.3), ("plain reader", None)):
-        if name in done:
-            bench.figures.append(Figure("CPU per GB", statistics.median(map(cpu_per_gigabyte, ours)), "s", name,
-                                        ratio(ours, done[name], cpu_per_gigabyte), ceiling=ceiling))
-    rows = [[name, f"{statistics.median(map(rate, answers)) / MEGABYTE:.0f}",
-             f"{statistics.median(map(cpu_per_gigabyte, answers)):.2f}",
-             f"{statistics.median(answer['requests'] for answer in answers):.0f}"] for name, answers in done.items()]
-    table("Ranges of 8 MB, 16 at a time, into memory", ["", "MB/s", "CPU s per GB", "requests"], rows)
+    rows = []
+    for size, block, parallel, passes in READS:
+        objects = passes * bench.objects("packed")
+        ranges = {"objects": objects, "bucket": "bench", "block": block, "parallel": parallel}
+        with Store(bench) as store:
+            done = rounds(bench, {
+                "stoker": lambda: bench.blocks(store, parallel, block, 600, passes),
+                "plain reader": lambda: bench.plain(store, parallel, block, 1),
+                "obstore": lambda: bench.peer(store, "obstore_ranges", **ranges),
+                # It chooses its own reads.
+                "s3torchconnector": lambda: bench.peer(store, "s3torch_objects", bucket="bench", objects=objects),
+                "boto3": lambda: bench.peer(store, "boto3_ranges", **ranges),
+            })
+        ours = done["stoker"]
+        for name, ceiling in (("obstore", 0.6), ("s3torchconnector", 0.6), ("boto3", 0.3), ("plain reader", None)):
+            if name in done:
+                bench.figures.append(Figure(f"CPU per GB, {size}", statistics.median(map(cpu_per_gigabyte, ours)), "s", name,
+                                            ratio(ours, done[name], cpu_per_gigabyte), ceiling=ceiling))
+        rows += [[size, name, f"{statistics.median(map(rate, answers)) / MEGABYTE:.0f}",
+                  f"{statistics.median(map(cpu_per_gigabyte, answers)):.2f}",
+                  f"{statistics.median(answer['requests'] for answer in answers):.0f}"] for name, answers in done.items()]
+    table("Ranges into memory", ["reads of", "", "MB/s", "CPU s per GB", "requests"], rows)
     bench.rows["cpu"] = rows
 
 
@@ -416,14 +420,21 @@ def measure_small(bench):
     bench.rows["small"] = rows
 
 
+STAGES = {"sweep": measure_sweep, "link": measure_link, "cpu": measure_cpu, "samples": measure_samples,
+          "cache": measure_cache, "small": measure_small}
+
+
 def run(build, options):
+    only = options.only.split(",") if options.only else list(STAGES)
+    unknown = [name for name in only if name not in STAGES]
+    if unknown:
+        sys.exit(f"dev bench: remote knows no {', '.join(unknown)}; it knows {', '.join(STAGES)}")
     parent = build / "bench-data"
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="remote-", dir=parent) as folder:
-        bench = Bench(build, pathlib.Path(folder), options.data or synthetic_images(build))
+        bench = Bench(build, pathlib.Path(folder), options.data or synthetic_images(build), options.svg)
         make_data(bench)
-        measure_sweep(bench, options.svg)
-        for measure in (measure_link, measure_cpu, measure_samples, measure_cache, measure_small):
-            bench.say(measure.__name__.replace("measure_", "measuring: "))
-            measure(bench)
+        for stage in only:
+            bench.say(f"measuring: {stage}")
+            STAGES[stage](bench)
     report_with_rows(bench, options.json)

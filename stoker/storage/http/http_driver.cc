@@ -26,6 +26,12 @@ constexpr std::int64_t kRedirectKeptNs = 300'000'000'000;
 // of them would be sent late.
 constexpr int kBegunAtOnce = 8;
 
+// libcurl's buffers, each of which one call of recv() fills at most: a fourth of a range, within these, and all
+// together about as much as stays in a core's caches.
+constexpr std::uint64_t kBufferMin = 64 << 10;
+constexpr std::uint64_t kBufferMax = 256 << 10;
+constexpr std::uint64_t kBuffersMost = 4 << 20;
+
 // Of a host that has never said anything: its name may be mistyped, and whoever wrote it waits.
 constexpr int kTriesOfStranger = 3;
 
@@ -176,7 +182,9 @@ void HttpDriver::start_exchange(HttpCall& call, std::int64_t now) {
       free_.push_back(all_.back().get());
     }
     exchange = free_.back();
-    exchange->begin(call, call.progress.redirected.empty() ? std::string(call.url) : call.progress.redirected, now);
+    const std::uint64_t buffer_most = std::min(kBufferMax, kBuffersMost / static_cast<std::uint64_t>(exchanges_ + 1));
+    exchange->begin(call, call.progress.redirected.empty() ? std::string(call.url) : call.progress.redirected, now,
+                    std::max(kBufferMin, std::min(call.length / 4, buffer_most)));
     if (::curl_multi_add_handle(sockets_.multi(), exchange->handle()) != CURLM_OK) {
       fail(ErrorKind::kMemory, "cannot {} '{}': libcurl cannot take another request", call.doing, call.name);
     }

@@ -17,7 +17,6 @@
 namespace stoker {
 namespace {
 
-constexpr long kBufferBytes = 64 << 10;         // libcurl's for each request, which one call of recv() fills at most
 constexpr std::uint64_t kUnusedMax = 64 << 10;  // a connection is kept for so little that is read and dropped
 
 template <typename Value>
@@ -52,7 +51,6 @@ HttpExchange::HttpExchange(const HttpOptions& options) : curl_(make_handle()) {
   set_option(handle, CURLOPT_PROTOCOLS_STR, "http,https");
   set_option(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   set_option(handle, CURLOPT_USERAGENT, "stoker");
-  set_option(handle, CURLOPT_BUFFERSIZE, kBufferBytes);
   set_option(handle, CURLOPT_TCP_KEEPALIVE, 1L);
   set_option(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   set_option(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_max.count()));
@@ -75,7 +73,7 @@ HttpExchange& HttpExchange::of(CURL* handle) {
   return *exchange;
 }
 
-void HttpExchange::begin(HttpCall& call, const std::string& url, std::int64_t now_ns) {
+void HttpExchange::begin(HttpCall& call, const std::string& url, std::int64_t now_ns, std::uint64_t buffer_bytes) {
   call_ = &call;
   place_ = call.into;
   head_ = {.keeps_fields = call.keeps_fields};
@@ -89,6 +87,7 @@ void HttpExchange::begin(HttpCall& call, const std::string& url, std::int64_t no
   CURL* const handle = curl_.get();
   set_option(handle, CURLOPT_URL, url.c_str());
   set_option(handle, CURLOPT_PATH_AS_IS, call.dialect ? 1L : 0L);  // "a/../b" is a key like any other
+  set_option(handle, CURLOPT_BUFFERSIZE, static_cast<long>(buffer_bytes));
   set_method();
   set_fields(url);
 }

@@ -27,7 +27,7 @@ class HttpExchange {
   HttpCall& call() const { return *call_; }
 
   /// Makes the handle ready to ask for the call's object at `url`.
-  void begin(HttpCall& call, const std::string& url, std::int64_t now_ns);
+  void begin(HttpCall& call, const std::string& url, std::int64_t now_ns, std::uint64_t buffer_bytes);
   /// What came of it, now that libcurl ended it with `code`, a CURLcode.
   Verdict end(CURLcode code);
   /// It is forgotten, whatever comes: to be called when the handle was taken from libcurl.

@@ -64,8 +64,11 @@ void S3Bucket::add_fields(const HttpCall& call, std::vector<std::string>& lines)
   const std::string_view digest = call.body.empty()          ? std::string_view(kEmptyDigest)
                                   : call.body_digest.empty() ? kUnsignedPayload
                                                              : call.body_digest;
-  const NamedTexts fields =
-      RequestSigner(*key, endpoint_.region).headers(request_to_sign(call.method, call.url), digest, wall_time());
+  const NamedTexts fields = [&] {
+    const std::lock_guard lock(signer_mutex_);
+    if (!signer_ || signer_->key() != *key) signer_.emplace(*key, endpoint_.region);
+    return signer_->headers(request_to_sign(call.method, call.url), digest, wall_time());
+  }();
   for (const auto& [name, value] : fields) lines.push_back(fmt::format("{}: {}", name, value));
 }
 

@@ -4,12 +4,15 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "stoker/storage/http/http_source.h"
 #include "stoker/storage/s3/credentials.h"
 #include "stoker/storage/s3/endpoint.h"
+#include "stoker/storage/s3/signature.h"
 
 namespace stoker {
 
@@ -44,6 +47,8 @@ class S3Bucket final : public HttpDialect, public std::enable_shared_from_this<S
   const S3Endpoint endpoint_;
   const std::shared_ptr<CurrentCredentials> credentials_;
   mutable std::atomic<bool> lists_uploads_ = true;
+  mutable std::mutex signer_mutex_;
+  mutable std::optional<RequestSigner> signer_;  // with the latest key
 };
 
 }  // namespace stoker

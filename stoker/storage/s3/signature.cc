@@ -20,6 +20,7 @@ namespace {
 constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
 constexpr std::size_t kDigestBytes = 32;
 constexpr std::size_t kSignatureDigits = 2 * kDigestBytes;
+constexpr std::size_t kDayDigits = 8;  // with which a time begins
 constexpr std::string_view kChunkSignature = ";chunk-signature=";
 
 std::string to_hex(std::string_view bytes) {
@@ -44,7 +45,6 @@ std::string hmac_sha256(std::string_view key, std::string_view text) {
 }
 
 std::tm in_utc(RequestSigner::Time now) { return fmt::gmtime(std::time_t{now.time_since_epoch().count()}); }
-std::string day_of(RequestSigner::Time now) { return fmt::format("{:%Y%m%d}", in_utc(now)); }
 std::string time_of(RequestSigner::Time now) { return fmt::format("{:%Y%m%dT%H%M%SZ}", in_utc(now)); }
 
 std::string lower_case(std::string text) {
@@ -113,17 +113,20 @@ std::string canonical_query(NamedTexts query) {
   return text;
 }
 
-std::string RequestSigner::signing_key(Time now) const {
-  std::string key = hmac_sha256("AWS4" + key_.secret, day_of(now));
+const std::string& RequestSigner::signing_key(const std::string& day) {
+  if (day == day_) return key_of_day_;
+  std::string key = hmac_sha256("AWS4" + key_.secret, day);
   for (const std::string_view part :
        {std::string_view(region_), std::string_view(service_), std::string_view("aws4_request")}) {
     key = hmac_sha256(key, part);
   }
-  return key;
+  day_ = day;
+  return key_of_day_ = std::move(key);
 }
 
-NamedTexts RequestSigner::headers(const RequestToSign& request, std::string_view payload, Time now) const {
-  NamedTexts added{{"x-amz-date", time_of(now)}, {"x-amz-content-sha256", std::string(payload)}};
+NamedTexts RequestSigner::headers(const RequestToSign& request, std::string_view payload, Time now) {
+  const std::string time = time_of(now), day = time.substr(0, kDayDigits);
+  NamedTexts added{{"x-amz-date", time}, {"x-amz-content-sha256", std::string(payload)}};
   if (!key_.session.empty()) added.emplace_back("x-amz-security-token", key_.session);
 
   NamedTexts all{{"host", request.host}};
@@ -140,18 +143,18 @@ NamedTexts RequestSigner::headers(const RequestToSign& request, std::string_view
   const std::string canonical =
       fmt::format("{}\n{}\n{}\n{}\n{}\n{}", request.method, escaped_for_url(request.path, true),
                   canonical_query(request.query), lines, names, payload);
-  const std::string scope = fmt::format("{}/{}/{}/aws4_request", day_of(now), region_, service_);
-  const std::string to_sign =
-      fmt::format("{}\n{}\n{}\n{}", kAlgorithm, time_of(now), scope, sha256_hex(as_bytes(canonical)));
+  const std::string scope = fmt::format("{}/{}/{}/aws4_request", day, region_, service_);
+  const std::string to_sign = fmt::format("{}\n{}\n{}\n{}", kAlgorithm, time, scope, sha256_hex(as_bytes(canonical)));
   added.emplace_back("Authorization",
                      fmt::format("{} Credential={}/{},SignedHeaders={},Signature={}", kAlgorithm, key_.id, scope, names,
-                                 to_hex(hmac_sha256(signing_key(now), to_sign))));
+                                 to_hex(hmac_sha256(signing_key(day), to_sign))));
   return added;
 }
 
-SignedChunks::SignedChunks(const RequestSigner& signer, const NamedTexts& headers, RequestSigner::Time now)
-    : key_(signer.signing_key(now)),
-      scope_(fmt::format("{}\n{}/{}/{}/aws4_request", time_of(now), day_of(now), signer.region_, signer.service_)) {
+SignedChunks::SignedChunks(RequestSigner& signer, const NamedTexts& headers, RequestSigner::Time now) {
+  const std::string time = time_of(now), day = time.substr(0, kDayDigits);
+  key_ = signer.signing_key(day);
+  scope_ = fmt::format("{}\n{}/{}/{}/aws4_request", time, day, signer.region_, signer.service_);
   const std::string& authorization = value_of_header(headers, "Authorization");
   previous_ = authorization.substr(authorization.size() - kSignatureDigits);
 }

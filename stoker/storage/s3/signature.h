@@ -48,7 +48,7 @@ std::string unescaped_from_url(std::string_view text);
 /// "a=1&b=x%20y", sorted by name, as a signature and the URL must both have it.
 std::string canonical_query(NamedTexts query);
 
-/// Threads: a value.
+/// Threads: one at a time.
 class RequestSigner {
  public:
   RequestSigner(AccessKey key, std::string region, std::string service = "s3")
@@ -56,17 +56,20 @@ class RequestSigner {
 
   using Time = std::chrono::sys_seconds;
 
+  const AccessKey& key() const { return key_; }
+
   /// The headers that must be added to the request. `payload`: the hash of the body, or a word that stands for it.
-  NamedTexts headers(const RequestToSign& request, std::string_view payload, Time now) const;
+  NamedTexts headers(const RequestToSign& request, std::string_view payload, Time now);
 
  private:
   friend class SignedChunks;
 
-  std::string signing_key(Time now) const;
+  const std::string& signing_key(const std::string& day);
 
   AccessKey key_;
   std::string region_;
   std::string service_;
+  std::string day_, key_of_day_;  // made of four hashes: not for each request
 };
 
 /// A body in chunks, each with a signature that continues the one before it: a large object is sent while it is made,
@@ -76,7 +79,7 @@ class RequestSigner {
 class SignedChunks {
  public:
   /// `headers`: those that the signer made for the request, with kSignedChunks as the payload.
-  SignedChunks(const RequestSigner& signer, const NamedTexts& headers, RequestSigner::Time now);
+  SignedChunks(RequestSigner& signer, const NamedTexts& headers, RequestSigner::Time now);
 
   /// What goes before the bytes of the next chunk; "\r\n" goes after them. An empty chunk ends the body.
   std::string header(Bytes chunk);

@@ -70,6 +70,15 @@ TEST(RequestSigner, NeverSendsTheSecret) {
   }
 }
 
+TEST(RequestSigner, SignsEachDayAsIfItWereTheFirst) {
+  RequestSigner signer(kKey, "us-east-1");
+  for (const int days : {0, 0, 1, 1, 0, 400}) {
+    const RequestSigner::Time now = kDay + std::chrono::days(days) + std::chrono::hours(7);
+    EXPECT_EQ(signer.headers(request("GET", "/"), kNothing, now),
+              RequestSigner(kKey, "us-east-1").headers(request("GET", "/"), kNothing, now));
+  }
+}
+
 TEST(RequestSigner, ComparesHeadersByTheirWords) {
   const RequestToSign plain = request("GET", "/", {}, {{"my-header1", "a b c"}});
   const RequestToSign spaced = request("GET", "/", {}, {{"My-Header1", "  a   b c "}});
@@ -77,7 +86,7 @@ TEST(RequestSigner, ComparesHeadersByTheirWords) {
 }
 
 TEST(SignedChunks, ContinueTheSignatureOfTheRequest) {
-  const RequestSigner signer(kKey, "us-east-1");
+  RequestSigner signer(kKey, "us-east-1");
   const RequestToSign put{"PUT",
                           "s3.amazonaws.com",
                           "/examplebucket/chunkObject.txt",
@@ -102,7 +111,7 @@ TEST(SignedChunks, ContinueTheSignatureOfTheRequest) {
 
 TEST(SignedChunks, KnowTheLengthOfEachBody) {
   for (const std::uint64_t bytes : {0, 1, 15, 16, 17, 31, 32, 33, 100}) {
-    const RequestSigner signer(kKey, "us-east-1");
+    RequestSigner signer(kKey, "us-east-1");
     SignedChunks chunks(signer, signer.headers(request("PUT", "/"), kSignedChunks, kDay), kDay);
     const std::string body(bytes, 'x');
     std::uint64_t length = 0;
