@@ -103,8 +103,9 @@ struct CpuFacts {
 };
 
 struct MemoryFacts {
-  Figure copy_bytes_per_s{};  // bytes copied, of all cores together
-  double copied_bytes = 0;    // per sample, by the loader
+  Figure copy_bytes_per_s{};  // bytes copied, of so many cores together:
+  double cores = 0;
+  double copied_bytes = 0;  // per sample, by the loader
 };
 
 struct CopyFacts {

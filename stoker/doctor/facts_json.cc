@@ -110,6 +110,7 @@ void fields_of(CpuFacts& cpu, Archive& archive) {
 template <typename Archive>
 void fields_of(MemoryFacts& memory, Archive& archive) {
   archive("copy_bytes_per_s", memory.copy_bytes_per_s);
+  archive("cores", memory.cores);
   archive("copied_bytes", memory.copied_bytes);
 }
 

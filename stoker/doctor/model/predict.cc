@@ -117,7 +117,10 @@ class Predictor {
   Carried memory() const {
     const MemoryFacts& memory = facts_.memory;
     if (!memory.copy_bytes_per_s.known()) return {};
-    return {rate_of_bytes(memory.copy_bytes_per_s.median, memory.copied_bytes), memory.copy_bytes_per_s.spread()};
+    // Machines have memory in proportion to their cores, and so have a cloud's parts of them.
+    const double more = memory.cores > 0 ? std::max(1.0, run_.cores / memory.cores) : 1;
+    return {rate_of_bytes(more * memory.copy_bytes_per_s.median, memory.copied_bytes),
+            memory.copy_bytes_per_s.spread()};
   }
 
   // With the kernels that the loader runs on the same GPU.

@@ -164,6 +164,18 @@ TEST(Predict, DirectReadsFindEntryPointsInThePageCache) {
   EXPECT_LT(rate_of(predict(facts), Limiter::kStorageBandwidth), 0.99 * by_pages) << "they are samples as others are";
 }
 
+TEST(Predict, MemoryGrowsWithTheCoresOfAMachine) {
+  Facts facts = small_memory_facts();
+  const auto of_memory = [&](double cores) { return rate_of(predict(facts, {.cores = cores}), Limiter::kMemory); };
+  const double cores = facts.machine.cores;
+  facts.memory.cores = cores;
+  EXPECT_NEAR(of_memory(4 * cores) / of_memory(cores), 4, 1e-6);
+  EXPECT_NEAR(of_memory(cores / 2) / of_memory(cores), 1, 1e-6);
+  // A quota leaves a part of the time of more cores, whose memory it does not hold back.
+  facts.memory.cores = 4 * cores;
+  EXPECT_NEAR(of_memory(4 * cores) / of_memory(cores), 1, 1e-6);
+}
+
 TEST(Predict, AFileSystemInMemoryIsReadWarm) {
   Facts facts = small_files_facts();
   facts.storage->device_class = "memory";

@@ -52,7 +52,7 @@ class Measuring {
     facts_.cpu = std::move(cpu.facts);
     if (facts_.data.bad_share == 0) facts_.data.bad_share = cpu.bad_share;
     begin("memory");
-    facts_.memory.copy_bytes_per_s = probe_memory(facts_.machine.cores, limits_);
+    facts_.memory = probe_memory(limits_);
     // A sample's bytes are copied once, and what each stage hands on is written once.
     facts_.memory.copied_bytes = facts_.data.read_bytes + cpu.bytes_out;
     begin("copy");

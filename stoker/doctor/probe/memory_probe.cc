@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <numeric>
@@ -12,6 +11,7 @@
 #include "stoker/base/clock.h"
 #include "stoker/base/error.h"
 #include "stoker/base/side_by_side.h"
+#include "stoker/base/topology.h"
 #include "stoker/doctor/probe/figure_of.h"
 #include "stoker/runtime/thread_pool.h"
 #include "stoker/tensor/allocator.h"
@@ -35,8 +35,9 @@ struct CopyBuffer {
 
 }  // namespace
 
-Figure probe_memory(double cores, const ProbeLimits& limits) {
-  const int threads = std::clamp(static_cast<int>(std::ceil(cores)), 1, kMemoryThreadsMax);
+MemoryFacts probe_memory(const ProbeLimits& limits) {
+  const std::size_t cores = std::max<std::size_t>(allowed_cores().size(), 1);
+  const int threads = static_cast<int>(std::min<std::size_t>(cores, kMemoryThreadsMax));
   std::vector<CopyBuffer> buffers;
   try {
     for (int i = 0; i < threads; ++i) buffers.emplace_back(kBufferBytes);
@@ -53,17 +54,18 @@ Figure probe_memory(double cores, const ProbeLimits& limits) {
   for (int i = 0; i < limits.pick(kMemoryTries, kMemoryTriesQuick); ++i) {
     limits.check();
     std::atomic<std::int64_t> copies = 0;
-    const std::int64_t began_ns = now_ns();
+    const std::int64_t began_ns = now_ns(), cpu_before_ns = process_cpu_ns();
     run_side_by_side(pool, numbers, [&](std::size_t number) {
       while (now_ns() - began_ns < try_ns) {
         buffers[number].copy();
         ++copies;
       }
     });
-    const auto took_s = static_cast<double>(now_ns() - began_ns) * 1e-9;
+    // Threads that wait for a core copy nothing: their time on one counts.
+    const auto took_s = static_cast<double>(process_cpu_ns() - cpu_before_ns) * 1e-9 / threads;
     rates.push_back(static_cast<double>(copies) * static_cast<double>(kBufferBytes) / took_s);
   }
-  return figure_of(std::move(rates));
+  return {.copy_bytes_per_s = figure_of(std::move(rates)), .cores = static_cast<double>(cores)};
 }
 
 }  // namespace stoker

@@ -1,4 +1,4 @@
-// How fast the cores of this process copy memory, all together.
+// How fast the cores of this process copy memory, all together: whatever a quota or other programs keep from them.
 #pragma once
 
 #include "stoker/doctor/facts.h"
@@ -7,6 +7,6 @@
 namespace stoker {
 
 /// Bytes that are copied, each of which is read and written. Unknown where there is no memory for it.
-Figure probe_memory(double cores, const ProbeLimits& limits);
+MemoryFacts probe_memory(const ProbeLimits& limits);
 
 }  // namespace stoker

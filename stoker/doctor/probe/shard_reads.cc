@@ -39,7 +39,9 @@ ShardReads::ShardReads(const DataFiles& files, const FileAccess& access, const S
 }
 
 std::vector<ReadSize> ShardReads::sizes(std::uint64_t record_bytes) const {
-  std::vector<ReadSize> sizes = {{record_bytes, record_bytes}};
+  // What lies anywhere is read from the device in whole units, one more than it fills.
+  const bool is_whole = !direct_ || record_bytes % kBlock == 0;
+  std::vector<ReadSize> sizes = {{record_bytes, record_bytes + (is_whole ? 0 : shards_.front().cold->alignment())}};
   for (const std::uint64_t bytes : {kSmallRead, kLargeRead}) {
     if (bytes != record_bytes && bytes <= bytes_) sizes.push_back({bytes, bytes});
   }

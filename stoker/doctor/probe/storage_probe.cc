@@ -102,7 +102,8 @@ class StorageMeasurement {
     std::vector<double> bytes_per_s;
     bytes_per_s.reserve(static_cast<std::size_t>(way.tries));
     for (int i = 0; i < way.tries; ++i) {
-      bytes_per_s.push_back(read(way, reads_.all_in_order(way.seconds), evidence).bytes_per_s());
+      const TimedReads reads = read(way, reads_.all_in_order(way.seconds), evidence);
+      bytes_per_s.push_back(way.cold ? reads.bytes_per_s() : reads.bytes_per_s_at_work());
     }
     Figure figure = figure_of(std::move(bytes_per_s));
     figure.caveat = caveat_of(way, evidence);
@@ -114,7 +115,7 @@ class StorageMeasurement {
     std::vector<double> reads_per_s, latencies_s;
     for (int i = 0; i < way.tries; ++i) {
       const TimedReads reads = read(way, {.bytes = size.most, .depth = depth, .seconds = way.seconds}, evidence);
-      reads_per_s.push_back(reads.reads_per_s());
+      reads_per_s.push_back(way.cold ? reads.reads_per_s() : reads.reads_per_s_at_work());
       latencies_s.insert(latencies_s.end(), reads.latencies_s.begin(), reads.latencies_s.end());
     }
     all.add(evidence);

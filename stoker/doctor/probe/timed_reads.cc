@@ -33,6 +33,7 @@ class ReadRing {
   }
 
   TimedReads run() {
+    const std::int64_t cpu_before_ns = process_cpu_ns();
     began_ns_ = now_ns();
     {
       const std::lock_guard lock(mutex_);
@@ -43,6 +44,7 @@ class ReadRing {
     all_ended_.wait(lock, [&] { return under_way_ == 0; });
     if (error_) std::rethrow_exception(error_);
     result_.ns = std::max<std::int64_t>(ended_ns_ - began_ns_, 1);
+    result_.cpu_ns = process_cpu_ns() - cpu_before_ns;
     return std::move(result_);
   }
 
@@ -116,6 +118,12 @@ class ReadRing {
 
 double TimedReads::reads_per_s() const { return per_second(static_cast<double>(reads), ns); }
 double TimedReads::bytes_per_s() const { return per_second(static_cast<double>(bytes), ns); }
+double TimedReads::reads_per_s_at_work() const {
+  return std::max(reads_per_s(), per_second(static_cast<double>(reads), cpu_ns));
+}
+double TimedReads::bytes_per_s_at_work() const {
+  return std::max(bytes_per_s(), per_second(static_cast<double>(bytes), cpu_ns));
+}
 
 TimedReads time_reads(const NextPlace& next, std::uint64_t bytes_max, const ReadTime& time) {
   return ReadRing(next, bytes_max, time).run();

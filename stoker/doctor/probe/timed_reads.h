@@ -30,10 +30,15 @@ struct TimedReads {
   std::int64_t reads = 0;
   std::uint64_t bytes = 0;
   std::int64_t ns = 0;
+  std::int64_t cpu_ns = 0;          // of all of this process's threads
   std::vector<double> latencies_s;  // of the first reads
 
   double reads_per_s() const;
   double bytes_per_s() const;
+  /// The same of reads that wait for nothing but a core: as if one had been there all the time, whatever a quota or
+  /// other programs kept from it.
+  double reads_per_s_at_work() const;
+  double bytes_per_s_at_work() const;
 };
 
 /// Each read is of `bytes_max` bytes at most. Waits for all; throws the error of the first that fails.

@@ -30,6 +30,18 @@ TEST(TimedReads, CountsWhatWasRead) {
   EXPECT_GT(reads.ns, 0);
 }
 
+TEST(TimedReads, TellsWhatACoreWouldReadThatNothingIsKeptFrom) {
+  // Half of the time was another's.
+  const TimedReads held_back{
+      .reads = 100, .bytes = 1000, .ns = 2'000'000'000, .cpu_ns = 1'000'000'000, .latencies_s = {}};
+  EXPECT_EQ(held_back.reads_per_s(), 50);
+  EXPECT_EQ(held_back.reads_per_s_at_work(), 100);
+  EXPECT_EQ(held_back.bytes_per_s_at_work(), 1000);
+  // Several cores at once.
+  const TimedReads many{.reads = 100, .ns = 1'000'000'000, .cpu_ns = 3'000'000'000, .latencies_s = {}};
+  EXPECT_EQ(many.reads_per_s_at_work(), 100);
+}
+
 TEST(TimedReads, EndsWhenTheTimeIsOver) {
   const TempFolder folder;
   FileSource source(folder.write("a", "abc"), open_file_access());

@@ -323,6 +323,7 @@ class Advisor {
   void add_pair() {
     if (changes_.helpful.empty()) return;
     const Change best = changes_.helpful.front();
+    if (limit_of(best.prediction) == limit_of(now_)) return;  // more of the same is a step of the way itself
     const auto is_best = [&](const Way::Step& step) { return step.sentence == best.sentence; };
     const auto first = std::find_if(single_.begin(), single_.end(), is_best);
     std::optional<Change> pair;
@@ -338,6 +339,8 @@ class Advisor {
     }
     if (pair && 1 + pair->gain >= (1 + best.gain) * (1 + 2 * kWorthIt)) changes_.helpful.push_back(std::move(*pair));
   }
+
+  static Limiter limit_of(const Prediction& prediction) { return kind_of(prediction.limits.front().limiter); }
 
   // At the same rate; and what it takes away from would still do for what the GPUs need, once they get it.
   bool still_full(const Prediction& prediction) const {
