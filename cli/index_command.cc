@@ -13,8 +13,11 @@
 #include "cli/exit_status.h"
 #include "cli/job_watch.h"
 #include "cli/json_output.h"
+#include "cli/planned_job.h"
+#include "cli/planned_text.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/index_job.h"
+#include "stoker/pack/shard_plan.h"
 #include "stoker/runtime/open_stores.h"
 
 namespace stoker {
@@ -24,6 +27,7 @@ struct IndexCommandOptions {
   std::vector<std::string> data;
   StoreOptions store;
   IndexJobOptions index;
+  PlannedJobOptions planned;
   bool no_decode = false, no_entry_points = false, json = false;
 };
 
@@ -49,15 +53,22 @@ void run_index(const IndexCommandOptions& options, Interrupts& interrupts) {
   IndexJobOptions index_options = options.index;
   index_options.decode = !options.no_decode;
   IndexJobResult result;
+  std::optional<PlanSummary> plan;
   double seconds = 0;
   {
     JobWatch watch(interrupts, "index", "MB", kMegabyte);
     index_options.stop = watch.stop();
     add_remote_stores(index_options.stores, options.store, watch.stop());
     index_options.progress = watch.progress();
-    result = index_shards(options.data, index_options);
+    switch (const PlannedJobOptions& planned = options.planned; planned.part()) {
+      case PlannedPart::kNone: result = index_shards(options.data, index_options); break;
+      case PlannedPart::kPlan: plan = plan_index(options.data, planned.plan, index_options); break;
+      case PlannedPart::kTasks: result = index_tasks(options.data, planned.plan, planned.tasks, index_options); break;
+      case PlannedPart::kMerge: result = merge_index(options.data, planned.plan, index_options); break;
+    }
     seconds = watch.seconds();
   }
+  if (plan) return tell_plan(options.planned.plan, *plan, seconds, options.json);
   if (options.json) {
     write_json({{"shards", result.shards},
                 {"current_shards", result.current},
@@ -90,10 +101,15 @@ void add_index_command(Parser& app, Interrupts& interrupts) {
   command->add_flag("--no-decode", options->no_decode, "Do not decode images to check whether they are sound");
   add_threads_option(*command, options->index.threads);
   add_job_options(*command, options->index.memory, options->index.limits);
+  add_planned_job_options(*command, options->planned);
   add_store_options(*command, options->store);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker index 'imagenet/train-{000000..000146}.tar'");
-  command->callback([options, &interrupts] { run_index(*options, interrupts); });
+  command->callback([options, command, &interrupts] {
+    const PlannedPart part = options->planned.part();
+    if (part == PlannedPart::kTasks || part == PlannedPart::kMerge) require_left_to_plan(*command, {"--index-dir"});
+    run_index(*options, interrupts);
+  });
 }
 
 }  // namespace stoker

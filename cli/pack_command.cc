@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/bad_samples.h"
@@ -13,9 +15,12 @@
 #include "cli/console.h"
 #include "cli/job_watch.h"
 #include "cli/json_output.h"
+#include "cli/planned_job.h"
+#include "cli/planned_text.h"
 #include "cli/quarantine_list.h"
 #include "stoker/base/units.h"
 #include "stoker/pack/pack_job.h"
+#include "stoker/pack/pack_plan.h"
 #include "stoker/pack/token_pack.h"
 #include "stoker/runtime/open_stores.h"
 
@@ -27,6 +32,7 @@ struct PackCommandOptions {
   StoreOptions store;
   std::string to, quarantine;
   PackOptions pack;
+  PlannedJobOptions planned;
   std::optional<TokenUnit> tokens;  // of texts
   std::string vocab;                // a number of words, or a list of them
   bool dry_run = false, json = false;
@@ -97,23 +103,58 @@ void run_token_pack(const PackCommandOptions& options, Interrupts& interrupts) {
   write_output(text);
 }
 
+/// What `work` makes of the options, watched; and the seconds that it took.
+template <typename Work>
+auto watched(const PackCommandOptions& options, Interrupts& interrupts, std::string_view doing, const Work& work) {
+  PackOptions pack_options = options.pack;
+  JobWatch watch(interrupts, doing, "samples");
+  pack_options.stop = watch.stop();
+  add_remote_stores(pack_options.stores, options.store, watch.stop());
+  pack_options.progress = watch.progress();
+  auto result = work(pack_options);
+  return std::pair(std::move(result), watch.seconds());
+}
+
+void run_plan(const PackCommandOptions& options, Interrupts& interrupts) {
+  const auto [plan, seconds] = watched(options, interrupts, "plan", [&](const PackOptions& pack) {
+    return plan_pack(options.data, options.to, options.planned.plan, pack);
+  });
+  tell_plan(options.planned.plan, plan, seconds, options.json);
+}
+
+void run_tasks(const PackCommandOptions& options, Interrupts& interrupts) {
+  const auto [result, seconds] = watched(options, interrupts, "pack", [&](const PackOptions& pack) {
+    return pack_tasks(options.data, options.to, options.planned.plan, options.planned.tasks, pack);
+  });
+  if (options.json) {
+    return write_json({{"tasks_done", result.done},
+                       {"tasks_current", result.current},
+                       {"samples", result.samples},
+                       {"bytes", result.bytes},
+                       {"seconds", seconds},
+                       {"bad", bad_samples_json(result.bad)}});
+  }
+  std::string text = fmt::format("{} done: {}, {}, in {}", counted(result.done, "task"),
+                                 counted(result.samples, "sample"), size_text(result.bytes), format_duration(seconds));
+  if (result.current > 0) text += fmt::format(" ({} done before)", result.current);
+  write_output(text + "\n" + bad_samples_text("Bad samples", result.bad));
+}
+
 void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
   if (options.tokens) return run_token_pack(options, interrupts);
   if (options.dry_run) return estimate(options);
-  PackOptions pack_options = options.pack;
+  const PlannedPart part = options.planned.part();
+  if (part == PlannedPart::kPlan) return run_plan(options, interrupts);
+  if (part == PlannedPart::kTasks) return run_tasks(options, interrupts);
   std::optional<QuarantineList> quarantine;
   if (!options.quarantine.empty()) quarantine.emplace(options.quarantine, options.to);
-  PackResult result;
-  double seconds = 0;
-  {
-    JobWatch watch(interrupts, "pack", "samples");
-    pack_options.stop = watch.stop();
-    add_remote_stores(pack_options.stores, options.store, watch.stop());
-    pack_options.progress = watch.progress();
-    result = pack(options.data, options.to, pack_options);
-    seconds = watch.seconds();
-    if (quarantine) quarantine->write(result.bad);
-  }
+  const auto [result, seconds] = watched(options, interrupts, "pack", [&](const PackOptions& pack_options) {
+    PackResult made = part == PlannedPart::kMerge
+                          ? merge_pack(options.data, options.to, options.planned.plan, pack_options)
+                          : pack(options.data, options.to, pack_options);
+    if (quarantine) quarantine->write(made.bad);
+    return made;
+  });
   if (options.json) {
     return write_json({{"out", options.to},
                        {"samples", result.samples},
@@ -133,9 +174,9 @@ void run_pack(const PackCommandOptions& options, Interrupts& interrupts) {
   if (result.concealed > 0) {
     text += fmt::format("{} with damaged parts, which decoders conceal.\n", counted(result.concealed, "image"));
   }
-  write_output(text +
-               bad_samples_text(options.pack.bad == BadSamplePolicy::kSkip ? "Bad samples, left out" : "Bad samples",
-                                result.bad));
+  // A plan knows by itself what was to be done with them.
+  const bool are_left_out = part == PlannedPart::kNone && options.pack.bad == BadSamplePolicy::kSkip;
+  write_output(text + bad_samples_text(are_left_out ? "Bad samples, left out" : "Bad samples", result.bad));
 }
 
 std::vector<std::string> split_list(const std::string& text) {
@@ -213,10 +254,16 @@ void add_pack_command(Parser& app, Interrupts& interrupts) {
       ->option_text("N|FILE")
       ->needs(tokens);
   command->add_flag("--dry-run", options->dry_run, "Only estimate the bytes and the time it would take");
+  add_planned_job_options(*command, options->planned);
   add_store_options(*command, options->store);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker pack imagenet/train packed --shuffle 7");
-  command->callback([options, &interrupts] { run_pack(*options, interrupts); });
+  command->callback([options, command, &interrupts] {
+    const PlannedPart part = options->planned.part();
+    if (part == PlannedPart::kTasks) require_left_to_plan(*command, {});
+    if (part == PlannedPart::kMerge) require_left_to_plan(*command, {"--quarantine"});
+    run_pack(*options, interrupts);
+  });
 }
 
 }  // namespace stoker

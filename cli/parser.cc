@@ -102,6 +102,14 @@ Option* Command::add_flag_callback(const std::string& name, std::function<void()
   return own(app_->add_flag_callback(name, std::move(given), doc));
 }
 
+std::vector<std::string> Command::given() const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app_->get_options()) {
+    if (option->count() > 0 && !option->get_lnames().empty()) names.push_back("--" + option->get_lnames().front());
+  }
+  return names;
+}
+
 void Command::footer(const std::string& text) { app_->footer(text); }
 
 void Command::callback(std::function<void()> run) { app_->callback(std::move(run)); }

@@ -52,6 +52,9 @@ class Command {
   Option* add_flag(const std::string& name, bool& value, const std::string& doc);
   Option* add_flag_callback(const std::string& name, std::function<void()> given, const std::string& doc);
 
+  /// The options that were given, by their names: "--json". For its action.
+  std::vector<std::string> given() const;
+
   /// The last line of the command's help.
   void footer(const std::string& text);
   /// The action of the command, which runs at the end of parsing.

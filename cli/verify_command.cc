@@ -13,8 +13,11 @@
 #include "cli/exit_status.h"
 #include "cli/job_watch.h"
 #include "cli/json_output.h"
+#include "cli/planned_job.h"
+#include "cli/planned_text.h"
 #include "cli/quarantine_list.h"
 #include "stoker/base/units.h"
+#include "stoker/pack/shard_plan.h"
 #include "stoker/pack/verify_job.h"
 #include "stoker/runtime/open_stores.h"
 
@@ -26,6 +29,7 @@ struct VerifyCommandOptions {
   StoreOptions store;
   std::string quarantine;
   VerifyOptions verify;
+  PlannedJobOptions planned;
   bool json = false;
 };
 
@@ -34,16 +38,23 @@ void run_verify(const VerifyCommandOptions& options, Interrupts& interrupts) {
   std::optional<QuarantineList> quarantine;
   if (!options.quarantine.empty()) quarantine.emplace(options.quarantine);
   VerifyResult result;
+  std::optional<PlanSummary> plan;
   double seconds = 0;
   {
     JobWatch watch(interrupts, "verify", "MB", kMegabyte);
     verify_options.stop = watch.stop();
     add_remote_stores(verify_options.stores, options.store, watch.stop());
     verify_options.progress = watch.progress();
-    result = verify(options.data, verify_options);
+    switch (const PlannedJobOptions& planned = options.planned; planned.part()) {
+      case PlannedPart::kNone: result = verify(options.data, verify_options); break;
+      case PlannedPart::kPlan: plan = plan_verify(options.data, planned.plan, verify_options); break;
+      case PlannedPart::kTasks: result = verify_tasks(options.data, planned.plan, planned.tasks, verify_options); break;
+      case PlannedPart::kMerge: result = merge_verify(options.data, planned.plan, verify_options); break;
+    }
     seconds = watch.seconds();
     if (quarantine) quarantine->write(result.bad);
   }
+  if (plan) return tell_plan(options.planned.plan, *plan, seconds, options.json);
   if (options.json) {
     write_json({{"samples", result.samples},
                 {"shards", result.shards},
@@ -79,10 +90,16 @@ void add_verify_command(Parser& app, Interrupts& interrupts) {
   add_threads_option(*command, options->verify.threads);
   add_job_options(*command, options->verify.memory, options->verify.limits);
   add_field_options(*command, options->verify.fields);
+  add_planned_job_options(*command, options->planned);
   add_store_options(*command, options->store);
   add_json_flag(*command, options->json);
   set_example(*command, "stoker verify packed");
-  command->callback([options, &interrupts] { run_verify(*options, interrupts); });
+  command->callback([options, command, &interrupts] {
+    const PlannedPart part = options->planned.part();
+    if (part == PlannedPart::kTasks) require_left_to_plan(*command, {"--index-dir"});
+    if (part == PlannedPart::kMerge) require_left_to_plan(*command, {"--index-dir", "--quarantine"});
+    run_verify(*options, interrupts);
+  });
 }
 
 }  // namespace stoker

@@ -25,8 +25,11 @@
 #include "stoker/format/tfrecord/tfrecord_writer.h"
 #include "stoker/format/tokens/megatron_index.h"
 #include "stoker/format/zip/zip_testing.h"
+#include "stoker/pack/job_plan.h"
+#include "stoker/pack/planned_rows.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/storage/atomic_file.h"
+#include "stoker/storage/temp_folder_testing.h"
 
 namespace stoker {
 namespace {
@@ -313,6 +316,32 @@ void keep_manifests(const Corpus& corpus) {
   corpus.keep("manifest", "bad_samples", as_bytes(manifest.to_json()));
 }
 
+void keep_plans(const Corpus& corpus) {
+  const TempFolder folder;
+  const Stores stores;
+  const auto keep = [&](std::string_view name, bool whole, int tasks) {
+    const std::string path = folder.path(std::string(name));
+    PlannedData data;
+    RowFreezer rows(data, whole);
+    JobPlanWriter writer(stores, path, "pack");
+    for (int task = 0; task < tasks; ++task) {
+      SampleRow row;
+      row.key = fmt::format("a/{}", task);
+      row.fields = {{.name = "jpg", .part = "a/0.jpg", .length = 100},
+                    {.name = "json", .part = "a/0.json", .length = 2}};
+      rows.add(row, 2 * task, task % 2, 0);
+      row.relabelled = true;
+      rows.add(row, 2 * task + 1, -1, 0);
+      writer.add({.name = fmt::format("shard-{:06}.tar", task), .samples = 2, .bytes = 204, .mark = 7}, rows.take());
+    }
+    writer.finish({{"job", "a job"}});
+    corpus.keep("job_plan", std::string(name), as_bytes(read_whole(*stores.open(path))));
+  };
+  keep("empty", true, 0);
+  keep("loose", true, 2);
+  keep("numbers", false, 1);
+}
+
 void keep_rows(const Corpus& corpus) {
   std::vector<std::uint8_t> image;
   const std::vector<std::uint8_t> pixels(2 * 3 * 3, 9);
@@ -357,10 +386,11 @@ int main(int argc, char** argv) {
   }
   const stoker::Corpus corpus(argv[1]);
   for (const auto keep :
-       {stoker::keep_indexes, stoker::keep_index_in_tar, stoker::keep_blocks, stoker::keep_tars, stoker::keep_tfrecords,
-        stoker::keep_parquet, stoker::keep_zips, stoker::keep_mds, stoker::keep_mds_index, stoker::keep_litdata,
-        stoker::keep_betons, stoker::keep_databases, stoker::keep_hdf5s, stoker::keep_lists, stoker::keep_manifests,
-        stoker::keep_rows, stoker::keep_token_indexes, stoker::keep_recipes, stoker::keep_image_seeds}) {
+       {stoker::keep_indexes,   stoker::keep_index_in_tar,  stoker::keep_blocks,    stoker::keep_tars,
+        stoker::keep_tfrecords, stoker::keep_parquet,       stoker::keep_zips,      stoker::keep_mds,
+        stoker::keep_mds_index, stoker::keep_litdata,       stoker::keep_betons,    stoker::keep_databases,
+        stoker::keep_hdf5s,     stoker::keep_lists,         stoker::keep_manifests, stoker::keep_plans,
+        stoker::keep_rows,      stoker::keep_token_indexes, stoker::keep_recipes,   stoker::keep_image_seeds}) {
     keep(corpus);
   }
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stoker/format/sample_row.h"
@@ -21,6 +22,12 @@ class PackContents {
     std::int64_t samples = 0;     // that have it
     std::string first_without{};  // the first sample that lacks it, for messages; empty if all have it
   };
+
+  PackContents() = default;
+  /// As it was told elsewhere; without names of samples.
+  PackContents(std::int64_t samples, std::set<std::string, std::less<>> images,
+               std::map<std::string, Occurrence, std::less<>> others, bool has_labels)
+      : samples_(samples), images_(std::move(images)), others_(std::move(others)), has_labels_(has_labels) {}
 
   /// In the order of the samples.
   void add(const SampleRow& row);

@@ -38,8 +38,9 @@ class IndexJob {
 
   IndexJobResult run(const std::vector<std::string>& data) {
     Manifests manifests(stores_);
-    const std::vector<FoundShard> shards = find_shards(data, stores_, manifests, options_.stop);
+    std::vector<FoundShard> shards = find_shards(data, stores_, manifests, options_.stop);
     check_names(shards);
+    shards = chosen_shards(std::move(shards), options_.only);
     std::vector<bool> is_done;
     std::vector<std::uint64_t> sizes;
     std::vector<const ManifestShard*> listed;

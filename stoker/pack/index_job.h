@@ -2,6 +2,7 @@
 // or in a folder.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -20,9 +21,10 @@ struct BrokenShard {
 };
 
 struct IndexJobOptions {
-  std::string folder{};  // for the indexes; empty: beside their shards
-  bool decode = true;    // otherwise images tell what their headers say, and soundness stays unknown
-  int threads = 0;       // 0: as many as the process may use cores
+  std::string folder{};                            // for the indexes; empty: beside their shards
+  std::optional<std::vector<std::size_t>> only{};  // of the shards, by their numbers; unset: all
+  bool decode = true;  // otherwise images tell what their headers say, and soundness stays unknown
+  int threads = 0;     // 0: as many as the process may use cores
   // Budget in bytes for all that the job holds, and up to an eighth more for shards that are far away; unset:
   // default_job_memory().
   std::optional<std::uint64_t> memory{};

@@ -13,6 +13,7 @@
 #include "stoker/base/hash.h"
 #include "stoker/base/user_cache.h"
 #include "stoker/format/manifest/listed_shard.h"
+#include "stoker/pack/checked_line.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/storage/stores.h"
 
@@ -20,91 +21,6 @@ namespace stoker {
 namespace {
 
 using Json = nlohmann::json;
-
-// Names may hold bytes that are not text; JSON gets them as Latin-1.
-std::string to_json_text(std::string_view bytes) {
-  std::string text;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80) {
-      text += c;
-    } else {
-      text += static_cast<char>(0xc0 | byte >> 6);
-      text += static_cast<char>(0x80 | (byte & 0x3f));
-    }
-  }
-  return text;
-}
-
-std::string from_json_text(const std::string& text) {
-  std::string bytes;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte < 0x80 || i + 1 == text.size()) {
-      bytes += text[i];
-    } else {
-      bytes += static_cast<char>((byte & 3) << 6 | (static_cast<unsigned char>(text[++i]) & 0x3f));
-    }
-  }
-  return bytes;
-}
-
-Json to_json(const PackedShard& packed) {
-  Json bad = Json::array();
-  for (const ManifestBad& sample : packed.bad) {
-    bad.push_back({sample.sample, to_json_text(sample.key), to_json_text(sample.reason)});
-  }
-  const ManifestShard& shard = packed.shard;
-  Json fields = Json::array();
-  for (const std::string& name : packed.fields) fields.push_back(to_json_text(name));
-  Json json = {{"name", shard.name},
-               {"bytes", shard.bytes},
-               {"hash", shard.hash},
-               {"samples", shard.samples},
-               {"sample_bytes", shard.sample_bytes},
-               {"fingerprint", shard.fingerprint.value()},
-               {"beside", shard.beside},
-               {"fields", fields},
-               {"next", packed.next_position},
-               {"bad", bad},
-               {"concealed", packed.concealed}};
-  if (shard.index_tag) json["index"] = *shard.index_tag;
-  return json;
-}
-
-PackedShard from_json(const Json& json) {
-  PackedShard packed;
-  ManifestShard& shard = packed.shard;
-  shard = {.name = json.at("name"),
-           .bytes = json.at("bytes"),
-           .hash = json.at("hash"),
-           .samples = json.at("samples"),
-           .sample_bytes = json.at("sample_bytes"),
-           .fingerprint = {json.at("fingerprint").get<std::uint64_t>(), json.at("samples").get<std::int64_t>()},
-           .beside = json.value("beside", std::vector<std::string>())};
-  if (json.contains("index")) shard.index_tag = json.at("index").get<std::uint64_t>();
-  for (const Json& name : json.at("fields")) packed.fields.push_back(from_json_text(name));
-  packed.next_position = json.at("next");
-  packed.concealed = json.at("concealed");
-  for (const Json& sample : json.at("bad")) {
-    packed.bad.push_back({sample.at(0), from_json_text(sample.at(1)), from_json_text(sample.at(2))});
-  }
-  return packed;
-}
-
-/// A line ends in the hash of what stands before it: a torn one is told from a whole one.
-std::string as_line(const Json& json) {
-  const std::string text = json.dump();
-  return text + "\t" + to_hex(hash64(text)) + "\n";
-}
-
-std::optional<Json> from_line(const std::string& line) {
-  const std::size_t tab = line.rfind('\t');
-  if (tab == std::string::npos) return std::nullopt;
-  const std::string text = line.substr(0, tab);
-  if (line.substr(tab + 1) != to_hex(hash64(text))) return std::nullopt;
-  return Json::parse(text);
-}
 
 /// Where the journal of the pack in a folder is kept.
 std::string path_of(const Location& folder) {
@@ -134,11 +50,11 @@ void PackJournal::read(const Stores& stores, const std::string& job) {
   std::ifstream file(path_, std::ios::binary);
   std::string line;
   std::size_t whole = 0;  // bytes of whole lines
-  const std::string head = as_line(Json{{"job", to_json_text(job)}});
+  const std::string head = checked_line(Json{{"job", to_json_text(job)}});
   const bool is_begun = folder_.is_local() || stores.find(folder_ / kJournalName);
   // A line that lacks its end is torn, too: what is appended would stand on it.
   const auto next_line = [&] { return std::getline(file, line) && !file.eof(); };
-  if (is_begun && next_line() && from_line(line)) {
+  if (is_begun && next_line() && json_of_line(line)) {
     if (line + "\n" != head) {
       fail(ErrorKind::kUsage,
            "'{}' contains a pack that was begun with other options, or from data that have changed since; remove the "
@@ -147,9 +63,9 @@ void PackJournal::read(const Stores& stores, const std::string& job) {
     }
     whole = line.size() + 1;
     while (next_line()) {
-      const std::optional<Json> entry = from_line(line);
+      const std::optional<Json> entry = json_of_line(line);
       if (!entry) break;
-      PackedShard packed = from_json(*entry);
+      PackedShard packed = packed_shard_of(*entry);
       if (!contradiction_of_file(packed.shard, stores, folder_ / packed.shard.name).empty()) break;
       shards_.push_back(std::move(packed));
       whole += line.size() + 1;
@@ -163,7 +79,7 @@ void PackJournal::read(const Stores& stores, const std::string& job) {
 }
 
 void PackJournal::add(PackedShard shard) {
-  append(as_line(to_json(shard)));
+  append(checked_line(to_json(shard)));
   shards_.push_back(std::move(shard));
 }
 

@@ -3,23 +3,13 @@
 // an object of its name says beside the shards that they are not all.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "stoker/format/manifest/manifest.h"
+#include "stoker/pack/packed_shard.h"
 #include "stoker/storage/posix_file.h"
 
 namespace stoker {
-
-/// One shard that is on disk under its name, and where the next one begins.
-struct PackedShard {
-  ManifestShard shard;
-  std::vector<std::string> fields;  // that occur in it
-  std::int64_t next_position = 0;   // of the first sample that is not in this or an earlier shard
-  std::vector<ManifestBad> bad;     // those left out or kept as they are, up to there
-  std::int64_t concealed = 0;
-};
 
 class PackJournal {
  public:

@@ -29,10 +29,14 @@ class VerifyJob {
         manifests_(options.stores) {}
 
   VerifyResult run(const std::vector<std::string>& data) {
-    const std::vector<FoundShard> shards = find_shards(data, options_.stores, manifests_, options_.stop);
-    for (const std::string& problem : manifests_.take_problems()) add_problem("", problem);
-    name_strays(shards);
-    for (const Location& folder : manifests_.whole_folders()) verify_files(folder);
+    std::vector<FoundShard> shards = find_shards(data, options_.stores, manifests_, options_.stop);
+    std::vector<std::string> problems = manifests_.take_problems();
+    if (options_.whole) {
+      for (const std::string& problem : problems) add_problem("", problem);
+      name_strays(shards);
+      for (const Location& folder : manifests_.whole_folders()) verify_files(folder);
+    }
+    shards = chosen_shards(std::move(shards), options_.only);
     for (const FoundShard& shard : shards) {
       if (!shard.format->is_one_file()) continue;
       if (const std::optional<ObjectFacts> facts = options_.stores.find(shard.location)) total_ += facts->size;

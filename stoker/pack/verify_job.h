@@ -1,6 +1,7 @@
 // Reads every byte of a data set and reports its faults: checksums, indexes, manifest, images.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -16,7 +17,9 @@
 namespace stoker {
 
 struct VerifyOptions {
-  FieldChoice fields{};        // that hold images and labels, where the usual ones are not meant
+  FieldChoice fields{};                            // that hold images and labels, where the usual ones are not meant
+  std::optional<std::vector<std::size_t>> only{};  // of the shards, by their numbers; unset: all
+  bool whole = true;           // also what is about no shard by itself: files that are not in a manifest, or missing
   std::string index_folder{};  // where to look for indexes first
   int threads = 0;             // 0: as many as the process may use cores
   // Budget in bytes for all that the job holds; unset: default_job_memory().

@@ -16,12 +16,6 @@ constexpr std::size_t kWriteBytes = 1 << 20;      // what is collected for one s
 constexpr std::size_t kCopyMax = 64 << 10;        // more is not worth collecting
 constexpr std::uint64_t kWriteBehind = 16 << 20;  // the disk is to begin with these long before commit() waits for it
 
-bool is_named(const FileDescriptor& file, const std::string& path) {
-  struct stat open, named;
-  return ::fstat(file.get(), &open) == 0 && ::stat(path.c_str(), &named) == 0 && open.st_dev == named.st_dev &&
-         open.st_ino == named.st_ino;
-}
-
 /// Opens or creates the file, and empties it: it may be what a killed process left. Two that would write to it at once
 /// could leave neither's bytes, so a process that writes has it locked.
 FileDescriptor open_partial(const std::string& path) {
@@ -39,10 +33,16 @@ FileDescriptor open_partial(const std::string& path) {
   }
 }
 
+std::string partial_name(const std::string& path, std::string_view writer) {
+  std::string name = path;
+  if (!writer.empty()) name.append(".").append(writer);
+  return name.append(kPartialEnding);
+}
+
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path)
-    : path_(std::move(path)), partial_path_(path_ + std::string(kPartialEnding)), fd_(open_partial(partial_path_)) {
+AtomicFile::AtomicFile(std::string path, std::string_view writer)
+    : path_(std::move(path)), partial_path_(partial_name(path_, writer)), fd_(open_partial(partial_path_)) {
   buffer_.reserve(kWriteBytes);
 }
 

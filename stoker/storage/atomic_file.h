@@ -1,8 +1,10 @@
-// A file that exists whole or not at all: written as "PATH.partial", on disk before it takes its name, and its name on
-// disk before commit() returns. A killed process leaves at most the partial file, which the next attempt replaces.
+// A file that exists whole or not at all: written as "PATH.partial" (or "PATH.WRITER.partial"), on disk before it takes
+// its name, and its name on disk before commit() returns. A killed process leaves at most the partial file, which the
+// next attempt replaces.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stoker/base/bytes.h"
@@ -13,8 +15,9 @@ namespace stoker {
 
 class AtomicFile final : public ObjectWriter {
  public:
-  /// Throws kIo or kNotFound naming the path; kIo also when another process is writing the same file.
-  explicit AtomicFile(std::string path);
+  /// `writer`: one of several that may write the file at the same time, the same bytes; each has a partial file of its
+  /// own. Throws kIo or kNotFound naming the path; kIo also when another process is writing the same partial file.
+  explicit AtomicFile(std::string path, std::string_view writer = {});
   /// Removes what was not committed.
   ~AtomicFile() override;
   AtomicFile(const AtomicFile&) = delete;

@@ -76,7 +76,7 @@ std::shared_ptr<Source> LocalStore::open_folder(const Location& folder) const {
 }
 
 std::unique_ptr<ObjectWriter> LocalStore::put(const Location& at) const {
-  return std::make_unique<AtomicFile>(at.text());
+  return std::make_unique<AtomicFile>(at.text(), writer_);
 }
 
 void LocalStore::remove(const Location& at) const {

@@ -8,7 +8,7 @@ namespace stoker {
 
 class LocalStore final : public Store {
  public:
-  explicit LocalStore(FileAccess access) : access_(std::move(access)) {}
+  explicit LocalStore(FileAccess access, std::string_view writer = {}) : access_(std::move(access)), writer_(writer) {}
 
   std::string_view scheme() const override { return {}; }
   std::optional<ObjectFacts> find(const Location& at) const override;
@@ -22,9 +22,13 @@ class LocalStore final : public Store {
   void remove(const Location& at) const override;
   void create_folder(const Location& folder) const override;
   bool lies_in(const Location& inner, const Location& folder) const override;
+  std::shared_ptr<const Store> for_writer(std::string_view writer) const override {
+    return std::make_shared<LocalStore>(access_, writer);
+  }
 
  private:
   FileAccess access_;
+  std::string writer_;  // among several that write the same objects
 };
 
 }  // namespace stoker

@@ -25,6 +25,12 @@ void write_fully(const FileDescriptor& file, Bytes bytes, std::string_view path)
   }
 }
 
+bool is_named(const FileDescriptor& file, const std::string& path) {
+  struct stat open, named;
+  return ::fstat(file.get(), &open) == 0 && ::stat(path.c_str(), &named) == 0 && open.st_dev == named.st_dev &&
+         open.st_ino == named.st_ino;
+}
+
 bool lock_exclusively(const FileDescriptor& file) {
   int result;
   do {

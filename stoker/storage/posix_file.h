@@ -6,6 +6,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -46,6 +47,9 @@ void write_fully(const FileDescriptor& file, Bytes bytes, std::string_view path)
 /// Takes the lock that a process has on a file as long as it keeps the descriptor (or its copies) open. False if
 /// another has it. File systems without locks are taken at their word.
 bool lock_exclusively(const FileDescriptor& file);
+
+/// Whether the open file is the one that has the name.
+bool is_named(const FileDescriptor& file, const std::string& path);
 
 /// "a folder", "a pipe", "a socket", "a device", "a file".
 std::string_view kind_of_file(mode_t mode);

@@ -72,6 +72,9 @@ class Store {
   virtual void remove(const Location& at) const = 0;
   /// Makes a folder, and those above it, if the store needs existing folders to write objects. Throws kIo.
   virtual void create_folder(const Location& /*folder*/) const {}
+  /// The same for one of several writers that may write an object at the same time, the same bytes: what is not whole
+  /// yet is then each one's own. Null for a store where that is so anyway.
+  virtual std::shared_ptr<const Store> for_writer(std::string_view /*writer*/) const { return nullptr; }
   /// What counts its requests, if it is reached over a network: the same for stores that share a connection.
   virtual std::shared_ptr<const TrafficMeter> meter() const { return nullptr; }
   /// Whether `inner` would be in the folder, or below it.

@@ -28,6 +28,14 @@ const Store& Stores::of(const Location& at) const {
   fail(ErrorKind::kUsage, "'{}' cannot be reached: there is no store for '{}://', only for {}", at, at.scheme(), known);
 }
 
+Stores Stores::for_writer(std::string_view writer) const {
+  Stores same = *this;
+  for (std::shared_ptr<const Store>& store : same.stores_) {
+    if (auto its = store->for_writer(writer)) store = std::move(its);
+  }
+  return same;
+}
+
 void Stores::expect(std::span<const Location> objects) const {
   for (const auto& store : stores_) {
     std::vector<Location> its;

@@ -39,6 +39,9 @@ class Stores {
   }
   const BlockCache::MakeExecutor& block_threads() const { return block_threads_; }
 
+  /// The same stores for one of several writers (see Store).
+  Stores for_writer(std::string_view writer) const;
+
   /// What the store of the location says or does (see Store).
   std::optional<ObjectFacts> find(const Location& at) const { return of(at).find(at); }
   ObjectFacts stat(const Location& at, std::string_view doing) const { return of(at).stat(at, doing); }

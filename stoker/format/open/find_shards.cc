@@ -201,4 +201,18 @@ std::vector<FoundShard> find_shards(const std::vector<std::string>& data, const 
   return ShardFinder(stores, manifests, stop).find(data);
 }
 
+std::vector<FoundShard> chosen_shards(std::vector<FoundShard> shards,
+                                      const std::optional<std::vector<std::size_t>>& numbers) {
+  if (!numbers) return shards;
+  std::vector<FoundShard> chosen;
+  for (const std::size_t number : *numbers) {
+    if (number >= shards.size()) {
+      fail(ErrorKind::kUsage, "there is no shard {} in the data, which have {}", number,
+           counted(shards.size(), "shard"));
+    }
+    chosen.push_back(shards[number]);
+  }
+  return chosen;
+}
+
 }  // namespace stoker

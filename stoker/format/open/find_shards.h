@@ -1,6 +1,8 @@
 // Finds the shards that the user's text names.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -19,5 +21,9 @@ struct FoundShard {
 /// Throws kNotFound, kIo, kData or kUsage with a sentence that names the file, and kClosed when asked to `stop`.
 std::vector<FoundShard> find_shards(const std::vector<std::string>& data, const Stores& stores, Manifests& manifests,
                                     const std::stop_token& stop);
+
+/// Those of these numbers; all where none are given. Throws kUsage for a number that no shard has.
+std::vector<FoundShard> chosen_shards(std::vector<FoundShard> shards,
+                                      const std::optional<std::vector<std::size_t>>& numbers);
 
 }  // namespace stoker

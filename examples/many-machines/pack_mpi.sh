@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Packs a data set by MPI: each rank does its part of the tasks.
+#
+#   stoker pack photos packed --plan packed.plan                        # says "40 tasks, 0 to 39"
+#   mpirun -n 16 ./pack_mpi.sh photos packed packed.plan 40
+#   stoker pack photos packed --plan packed.plan --merge
+set -euo pipefail
+
+rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}
+size=${OMPI_COMM_WORLD_SIZE:-${PMI_SIZE:-1}}
+mine=$(seq -s , "$rank" "$size" $(($4 - 1)))
+[[ -z $mine ]] || stoker pack "$1" "$2" --plan "$3" --task "$mine" --threads 1

@@ -1,0 +1,57 @@
+// What a pack is made of: the data with the chosen fields, and the order in which their samples are packed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stoker/format/open/sharded_dataset.h"
+#include "stoker/pack/pack_job.h"
+#include "stoker/pack/pack_selection.h"
+
+namespace stoker {
+
+class PackSource {
+ public:
+  /// `options` must outlive it. `cache_folder`: where it is kept what opening the data finds; empty: nowhere. Throws
+  /// what opening the data and choosing among them throws, and kUsage for a sample that the format cannot hold, as far
+  /// as rows tell: what shrinking or encoding images makes of them is known later.
+  PackSource(const std::vector<std::string>& data, const PackOptions& options, const std::string& cache_folder);
+
+  const ShardedDataset& shards() const { return *shards_; }
+  /// The same samples with the chosen fields.
+  const Dataset& samples() const { return *dataset_; }
+  const PackSelection& selection() const { return selection_; }
+  const PackContents& contents() const { return contents_; }
+  /// Whether a sample without an image is a bad one.
+  bool of_images() const { return of_images_; }
+
+  /// What decides which bytes are packed, and nothing else.
+  std::string job() const;
+
+  /// Whether it is packed, as far as its row tells.
+  bool takes(const SampleRow& row) const;
+
+ private:
+  void require_all_fit();
+
+  const PackOptions& options_;
+  const std::shared_ptr<const ShardedDataset> shards_;
+  const std::shared_ptr<const Dataset> dataset_;
+  const bool of_images_;
+  const std::uint64_t fields_hash_;
+  const PackSelection selection_;
+  PackContents contents_;
+};
+
+/// Of all shards, as they are named.
+std::vector<Location> places_of(const ShardedDataset& data);
+
+/// The most bytes that a shard of several samples gets.
+std::uint64_t shard_bytes_max(const PackOptions& options);
+
+/// Throws kUsage for options that make no sense, and for a place that no store has.
+void require_sensible(const PackOptions& options, const Location& to);
+
+}  // namespace stoker

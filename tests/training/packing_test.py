@@ -1,0 +1,177 @@
+"""Packs that engines run, task by task: the examples' scripts, and stoker.ray."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from launchers import FULL, HANG_S, ROOT, only_full, program
+
+COMMAND = os.environ.get("STOKER_BIN", str(ROOT / "build/release/stoker"))
+EXAMPLES = ROOT / "examples/many-machines"
+RAY = Path(os.environ.get("STOKER_TEST_RAY", ROOT / "build/ray-venv/bin/python"))
+OPTIONS = ("--shard-size", "40KB", "--shuffle", "7")
+KILLS = 20
+
+
+def stoker(*arguments, **options):
+    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=HANG_S, **options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
+
+
+@pytest.fixture(scope="module")
+def loose(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data") / "loose"
+    stoker("synth", folder, "--kind", "imagenet", "--count", 60, "--classes", 3, "--seed", 3)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(loose, tmp_path_factory):
+    """What one process makes by a plan."""
+    at = tmp_path_factory.mktemp("whole")
+    tasks = plan(loose, at)
+    stoker("pack", loose, at / "out", "--plan", at / "plan", "--task", f"0-{tasks - 1}")
+    stoker("pack", loose, at / "out", "--plan", at / "plan", "--merge")
+    return contents(at / "out")
+
+
+def plan(loose, at):
+    return json.loads(stoker("pack", loose, at / "out", "--plan", at / "plan", *OPTIONS, "--json"))["tasks"]
+
+
+def with_command():
+    """An environment in which the command is `stoker`."""
+    return {**os.environ, "PATH": f"{Path(COMMAND).resolve().parent}:{os.environ['PATH']}"}
+
+
+def require_merged(loose, at, whole):
+    stoker("pack", loose, at / "out", "--plan", at / "plan", "--merge")
+    assert contents(at / "out") == whole
+
+
+@only_full
+def test_mpi_makes_the_same_pack(loose, whole, tmp_path):
+    tasks = plan(loose, tmp_path)
+    subprocess.run([program("mpirun"), "--allow-run-as-root", "--oversubscribe", "-n", "3", EXAMPLES / "pack_mpi.sh", loose,
+                    tmp_path / "out", tmp_path / "plan", str(tasks)], check=True, env=with_command(), timeout=HANG_S)
+    require_merged(loose, tmp_path, whole)
+
+
+@only_full
+@pytest.mark.parametrize("each", [1, 3])
+def test_a_slurm_array_makes_the_same_pack(slurm, loose, whole, tmp_path, each):
+    tasks = plan(loose, tmp_path)
+    env = {**with_command(), "SLURM_CONF": slurm.env["SLURM_CONF"], "EACH": str(each), "LAST": str(tasks - 1)}
+    done = subprocess.run([program("sbatch"), "--wait", f"--array=0-{(tasks - 1) // each}", "--cpus-per-task=1",
+                           f"--output={tmp_path}/%a.out", EXAMPLES / "pack.slurm", loose, tmp_path / "out", tmp_path / "plan"],
+                          env=env, timeout=2 * HANG_S, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr + "".join(path.read_text() for path in tmp_path.glob("*.out"))
+    require_merged(loose, tmp_path, whole)
+
+
+def ray_script(loose, at, more=""):
+    return f"""
+import json, ray, stoker.ray
+ray.init(num_cpus=3, include_dashboard=False, logging_level="error", log_to_driver=False)
+told = stoker.ray.pack({str(loose)!r}, {str(at / "out")!r}, plan={str(at / "plan")!r}, shard_size="40KB", shuffle=7, retries=50{more})
+print(json.dumps(told))
+"""
+
+
+def start_ray(script, at):
+    # Ray's sockets have paths of 107 bytes at most.
+    return subprocess.Popen([RAY, "-c", script], env={**with_command(), "STOKER_BIN": COMMAND, "RAY_TMPDIR": tempfile.gettempdir()}, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+
+
+def told_in(said):
+    """The objects among what Ray says itself."""
+    return [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+
+
+def descendants(of):
+    """The processes below one, by /proc."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        parents.setdefault(int(fields[1]), []).append(int(stat.parent.name))
+    found, left = [], [of]
+    while left:
+        children = parents.get(left.pop(), [])
+        found += children
+        left += children
+    return found
+
+
+def command_line(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+
+
+@only_full
+def test_ray_makes_the_same_pack_while_its_workers_are_killed(loose, whole, tmp_path):
+    driver = start_ray(ray_script(loose, tmp_path, ", tasks_at_once=2"), tmp_path)
+    killed, deadline = 0, time.monotonic() + 3 * HANG_S
+    try:
+        while driver.poll() is None and time.monotonic() < deadline:
+            # Ray's own workers, and the commands that they started.
+            victims = [pid for pid in descendants(driver.pid) if "--task" in command_line(pid) or "ray::_do" in command_line(pid)]
+            if victims and killed < KILLS:
+                os.kill(victims[killed % len(victims)], signal.SIGKILL)
+                killed += 1
+            time.sleep(0.1)
+        said, errors = driver.communicate(timeout=HANG_S)
+    finally:
+        for pid in descendants(driver.pid):
+            os.kill(pid, signal.SIGKILL)
+        driver.kill()
+    assert driver.returncode == 0, errors[-3000:]
+    assert told_in(said)[0]["samples"] == 60
+    assert killed > 3
+    assert contents(tmp_path / "out") == whole
+
+
+@only_full
+def test_ray_indexes_and_verifies(loose, tmp_path):
+    stoker("pack", loose, tmp_path / "packed", *OPTIONS)
+    script = f"""
+import json, pathlib, ray, stoker.ray
+ray.init(num_cpus=2, include_dashboard=False, logging_level="error", log_to_driver=False)
+data = {str(tmp_path / "packed")!r}
+print(json.dumps(stoker.ray.verify(data, plan={str(tmp_path / "verify.plan")!r})))
+shard = sorted(pathlib.Path(data).glob("*.tar"))[1]
+content = bytearray(shard.read_bytes()); content[2000] ^= 1; shard.write_bytes(content)
+print(json.dumps(stoker.ray.verify(data, plan={str(tmp_path / "again.plan")!r})))
+print(json.dumps(stoker.ray.index([data + "/*.tar"], plan={str(tmp_path / "index.plan")!r}, index_dir={str(tmp_path / "indexes")!r})))
+"""
+    driver = start_ray(script, tmp_path)
+    said, errors = driver.communicate(timeout=2 * HANG_S)
+    assert driver.returncode == 0, errors[-3000:]
+    sound, hurt, indexed = told_in(said)
+    assert (sound["samples"], sound["bad"]) == (60, [])
+    assert len(hurt["bad"]) >= 1
+    assert indexed["shards"] == sound["shards"]
+
+
+def test_without_ray_one_sentence_says_what_to_install():
+    if not FULL and subprocess.run([sys.executable, "-c", "import ray"], capture_output=True).returncode == 0:
+        pytest.skip("this Python has Ray")
+    done = subprocess.run([sys.executable, "-c", "import stoker.ray"], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == "ImportError: stoker.ray needs Ray: pip install ray"
