@@ -144,10 +144,8 @@ class ReadingModel {
     if (!facts_.storage || !facts_.storage->cold_opens_per_s.known()) return kOpensReads / small_per_s;
     const Figure& opens = facts_.storage->cold_opens_per_s;
     double opens_per_s = opens.median;
-    if (!opens.caveat.empty() && measured.known()) {  // the system may have known the files
-      opens_per_s = std::min(opens_per_s, measured.small_rate(run_.io_depth).reads_per_s / kOpensReads);
-    }
-    if (change_.disk && measured.known()) {
+    // What the file system knew already it was told by opening the data set, as a run does: no disk changes that.
+    if (change_.disk && measured.known() && opens.caveat.empty()) {
       opens_per_s *= small_per_s / measured.small_rate(run_.io_depth).reads_per_s;
     }
     return 1 / opens_per_s;
