@@ -31,7 +31,8 @@ std::string read_text(Source& source, std::uint64_t begin, std::uint64_t length)
 
 /// Of a file in the folder that it is for.
 bool is_plain_name(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string_view("/\0", 2)) == name.npos;
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
 }
 
 /// The head as it was written, if it is whole.

@@ -216,6 +216,7 @@ class TaskInputs {
   /// Loose files, all of one task at once. Throws kData for one that is not as long as the plan has it.
   void add_files(const std::vector<std::pair<Location, std::uint64_t>>& files) {
     std::vector<Location> places;
+    places.reserve(files.size());
     for (const auto& file : files) places.push_back(file.first);
     stores_.expect(places);
     for (const auto& [place, length] : files) {
@@ -308,6 +309,7 @@ void TaskWorker::open(const std::vector<std::string>& data, bool loose) {
   const std::vector<FoundShard> shards = shards_in(data, options_);
   if (are_loose(shards) != loose) fail_other_data();
   std::vector<Location> places;
+  places.reserve(shards.size());
   for (const FoundShard& shard : shards) places.push_back(shard.location);
   folder_.require_outside(places);
   if (loose) {

@@ -27,24 +27,22 @@ void RecentSource::start(ReadRequest& request) {
 /// False where some of the bytes are not kept.
 bool RecentSource::copy_kept(const ReadRequest& request) {
   const std::lock_guard lock(mutex_);
-  std::uint64_t at = request.offset, left = request.length();
-  auto block = std::upper_bound(kept_.begin(), kept_.end(), at,
-                                [](std::uint64_t offset, const Block& one) { return offset < one.end(); });
-  const auto first = block;
-  for (; left > 0; ++block) {
-    if (block == kept_.end() || block->begin > at) return false;
-    const std::uint64_t here = std::min(left, block->end() - at);
-    at += here;
-    left -= here;
-  }
+  const std::uint64_t end = request.offset + request.length();
+  // By their beginnings; one may lie within another that was read later.
+  const auto for_each_part = [&](const auto& take) {
+    std::uint64_t at = request.offset;
+    for (const Block& block : kept_) {
+      if (at == end || block.begin > at) break;
+      if (block.end() <= at) continue;
+      const std::uint64_t to = std::min(end, block.end());
+      take(Bytes(block.bytes).subspan(static_cast<std::size_t>(at - block.begin), static_cast<std::size_t>(to - at)));
+      at = to;
+    }
+    return at == end;
+  };
+  if (!for_each_part([](Bytes /*part*/) {})) return false;
   PieceCursor into(request.into);
-  at = request.offset;
-  for (block = first; !into.at_end(); ++block) {
-    const std::uint64_t here = std::min(request.offset + request.length(), block->end()) - at;
-    into.copy_from(Bytes(block->bytes).subspan(static_cast<std::size_t>(at - block->begin), here));
-    at += here;
-  }
-  return true;
+  return for_each_part([&](Bytes part) { into.copy_from(part); });
 }
 
 bool RecentSource::is_first(const ReadRequest& request) {

@@ -56,6 +56,13 @@ class RecentSourceTest : public ::testing::Test {
   RecentSource source_{object_, 300};
 };
 
+TEST_F(RecentSourceTest, DoesNotTakeAReadWithinAnotherForWhatFollowsIt) {
+  expect_read(60, 40, 40);
+  expect_read(10, 110, 110);
+  expect_read(100, 40, 40);
+  expect_read(15, 100, 0);
+}
+
 TEST_F(RecentSourceTest, GivesWhatWasReadFirstWithoutReadingItAgain) {
   for (const std::uint64_t begin : {0U, 100U, 200U}) expect_read(begin, 100, 100);
   expect_read(0, 300, 0);

@@ -26,10 +26,8 @@ constexpr std::int64_t kRedirectKeptNs = 300'000'000'000;
 // of them would be sent late.
 constexpr int kBegunAtOnce = 8;
 
-// libcurl's buffers, each of which one call of recv() fills at most: a fourth of a range, within these, and all
-// together about as much as stays in a core's caches.
-constexpr std::uint64_t kBufferMin = 64 << 10;
-constexpr std::uint64_t kBufferMax = 256 << 10;
+// Ranges of at least four large buffers get one, while all such buffers together are about what stays in a core's
+// caches.
 constexpr std::uint64_t kBuffersMost = 4 << 20;
 
 // Of a host that has never said anything: its name may be mistyped, and whoever wrote it waits.
@@ -172,25 +170,27 @@ std::exception_ptr HttpDriver::why_unwanted(const HttpCall& call, std::int64_t n
 
 void HttpDriver::start_exchange(HttpCall& call, std::int64_t now) {
   HttpExchange* exchange = nullptr;
+  const bool is_large = call.length >= 4 * HttpExchange::kLargeBuffer &&
+                        static_cast<std::uint64_t>(exchanges_ + 1) * HttpExchange::kLargeBuffer <= kBuffersMost;
+  const auto buffer = is_large ? HttpExchange::Buffer::kLarge : HttpExchange::Buffer::kSmall;
   const bool is_kept = call.redirect && now < call.redirect->until_ns;
   std::exception_ptr error = thrown_by([&] {
     if (is_kept && call.progress.tries == 0 && call.progress.redirected.empty()) {
       call.progress.redirected = call.redirect->target;
     }
-    if (free_.empty()) {
-      all_.push_back(std::make_unique<HttpExchange>(options_));
-      free_.push_back(all_.back().get());
+    std::vector<HttpExchange*>& free = free_of(buffer);
+    if (free.empty()) {
+      all_.push_back(std::make_unique<HttpExchange>(options_, buffer));
+      free.push_back(all_.back().get());
     }
-    exchange = free_.back();
-    const std::uint64_t buffer_most = std::min(kBufferMax, kBuffersMost / static_cast<std::uint64_t>(exchanges_ + 1));
-    exchange->begin(call, call.progress.redirected.empty() ? std::string(call.url) : call.progress.redirected, now,
-                    std::max(kBufferMin, std::min(call.length / 4, buffer_most)));
+    exchange = free.back();
+    exchange->begin(call, call.progress.redirected.empty() ? std::string(call.url) : call.progress.redirected, now);
     if (::curl_multi_add_handle(sockets_.multi(), exchange->handle()) != CURLM_OK) {
       fail(ErrorKind::kMemory, "cannot {} '{}': libcurl cannot take another request", call.doing, call.name);
     }
   });
   if (error) return end(call, std::move(error));
-  free_.pop_back();
+  free_of(buffer).pop_back();
   counters_.set_under_way(++exchanges_);
   call.progress.exchanges[call.progress.exchanges[0] ? 1 : 0] = exchange;
   counters_.add(HttpCounters::kRequests);
@@ -206,7 +206,7 @@ void HttpDriver::drop(HttpExchange& exchange) {
   if (progress.chosen == &exchange) progress.chosen = nullptr;
   ::curl_multi_remove_handle(sockets_.multi(), exchange.handle());
   exchange.abandon();
-  free_.push_back(&exchange);
+  free_of(exchange.buffer()).push_back(&exchange);
   counters_.set_under_way(--exchanges_);
 }
 

@@ -4,7 +4,9 @@
 
 #include <curl/curl.h>
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -56,17 +58,18 @@ class HttpDriver {
   void count_answer(const HttpCall& call, const HttpExchange& exchange);
   std::exception_ptr why_unwanted(const HttpCall& call, std::int64_t now) const;
   std::int64_t patience_ns() const { return std::chrono::nanoseconds(options_.patience).count(); }
+  std::vector<HttpExchange*>& free_of(HttpExchange::Buffer buffer) { return free_[static_cast<std::size_t>(buffer)]; }
   bool has_room() const { return exchanges_ < at_once_; }
 
   const HttpOptions options_;
   HttpCounters& counters_;
   HttpSockets sockets_;
   std::vector<std::unique_ptr<HttpExchange>> all_;  // goes before what it is registered with
-  std::vector<HttpExchange*> free_;
-  int exchanges_ = 0;              // under way
-  int at_once_;                    // of them, at most: as many as the farthest server asks for
-  std::vector<HttpCall*> calls_;   // in the order in which they were added
-  IntrusiveQueue<HttpCall> line_;  // of them, those that are due, and wait for room
+  std::array<std::vector<HttpExchange*>, 2> free_;  // by their buffers
+  int exchanges_ = 0;                               // under way
+  int at_once_;                                     // of them, at most: as many as the farthest server asks for
+  std::vector<HttpCall*> calls_;                    // in the order in which they were added
+  IntrusiveQueue<HttpCall> line_;                   // of them, those that are due, and wait for room
   IntrusiveQueue<HttpCall> ended_;
   std::int64_t next_sweep_ns_ = 0;
   Random random_;

@@ -43,7 +43,7 @@ CURL* make_handle() {
 
 }  // namespace
 
-HttpExchange::HttpExchange(const HttpOptions& options) : curl_(make_handle()) {
+HttpExchange::HttpExchange(const HttpOptions& options, Buffer buffer) : buffer_(buffer), curl_(make_handle()) {
   CURL* const handle = curl_.get();
   set_option(handle, CURLOPT_PRIVATE, this);
   set_option(handle, CURLOPT_ERRORBUFFER, message_.data());
@@ -51,6 +51,7 @@ HttpExchange::HttpExchange(const HttpOptions& options) : curl_(make_handle()) {
   set_option(handle, CURLOPT_PROTOCOLS_STR, "http,https");
   set_option(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   set_option(handle, CURLOPT_USERAGENT, "stoker");
+  set_option(handle, CURLOPT_BUFFERSIZE, static_cast<long>(buffer == Buffer::kLarge ? kLargeBuffer : kSmallBuffer));
   set_option(handle, CURLOPT_TCP_KEEPALIVE, 1L);
   set_option(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   set_option(handle, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_max.count()));
@@ -73,7 +74,7 @@ HttpExchange& HttpExchange::of(CURL* handle) {
   return *exchange;
 }
 
-void HttpExchange::begin(HttpCall& call, const std::string& url, std::int64_t now_ns, std::uint64_t buffer_bytes) {
+void HttpExchange::begin(HttpCall& call, const std::string& url, std::int64_t now_ns) {
   call_ = &call;
   place_ = call.into;
   head_ = {.keeps_fields = call.keeps_fields};
@@ -87,7 +88,6 @@ void HttpExchange::begin(HttpCall& call, const std::string& url, std::int64_t no
   CURL* const handle = curl_.get();
   set_option(handle, CURLOPT_URL, url.c_str());
   set_option(handle, CURLOPT_PATH_AS_IS, call.dialect ? 1L : 0L);  // "a/../b" is a key like any other
-  set_option(handle, CURLOPT_BUFFERSIZE, static_cast<long>(buffer_bytes));
   set_method();
   set_fields(url);
 }

@@ -17,17 +17,24 @@ namespace stoker {
 /// Threads: the driver's.
 class HttpExchange {
  public:
+  /// The size of libcurl's buffer, which one call of recv() fills at most. A handle keeps its buffer, so that it stays
+  /// as it is.
+  enum class Buffer { kSmall, kLarge };
+  static constexpr std::uint64_t kSmallBuffer = 64 << 10;
+  static constexpr std::uint64_t kLargeBuffer = 256 << 10;
+
   /// Throws kMemory.
-  explicit HttpExchange(const HttpOptions& options);
+  HttpExchange(const HttpOptions& options, Buffer buffer);
   HttpExchange(const HttpExchange&) = delete;
   HttpExchange& operator=(const HttpExchange&) = delete;
 
   CURL* handle() const { return curl_.get(); }
+  Buffer buffer() const { return buffer_; }
   static HttpExchange& of(CURL* handle);
   HttpCall& call() const { return *call_; }
 
   /// Makes the handle ready to ask for the call's object at `url`.
-  void begin(HttpCall& call, const std::string& url, std::int64_t now_ns, std::uint64_t buffer_bytes);
+  void begin(HttpCall& call, const std::string& url, std::int64_t now_ns);
   /// What came of it, now that libcurl ended it with `code`, a CURLcode.
   Verdict end(CURLcode code);
   /// It is forgotten, whatever comes: to be called when the handle was taken from libcurl.
@@ -69,6 +76,7 @@ class HttpExchange {
 
   using Fields = std::unique_ptr<curl_slist, FreeFields>;
 
+  const Buffer buffer_;
   Fields fields_;
   std::unique_ptr<CURL, FreeHandle> curl_;
   std::array<char, CURL_ERROR_SIZE> message_{};
