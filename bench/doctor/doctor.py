@@ -105,7 +105,7 @@ class Bench:
     def doctor(self, throttle, data, recipe, batch, step, *options):
         status, answer, said = throttles.run(
             throttle, [self.stoker, "doctor", self.location(data), "--recipe", self.recipe(recipe), "--batch", batch, "--step", step,
-                       "--quick", "--catalogue", self.catalogue, "--json", *options], PATIENCE_S)
+                       "--quick", "--json", *options], PATIENCE_S)
         if answer is None:
             raise Failed(last_words(status, said))
         return answer
@@ -155,7 +155,8 @@ def quantile(values, share):
 def foretell(bench, data, recipe, is_direct, held_out):
     what_ifs = [word for one in held_out for word in ("--what-if", one.what_if)]
     with bench.store(0.03, None) if data.startswith("s3:") else throttles.Throttle() as throttle:
-        answer = bench.doctor(throttle, data, recipe, 64, STEP, *(cases.DIRECT if is_direct else ()), *what_ifs)
+        answer = bench.doctor(throttle, data, recipe, 64, STEP, *(cases.DIRECT if is_direct else ()), *what_ifs, "--catalogue",
+                              bench.catalogue)
     return [found["samples_per_s"] for found in answer["what_if"]]
 
 

@@ -16,6 +16,7 @@ constexpr double kDiskClassError = 0.2;    // of the catalogue's figures: those 
 constexpr double kAloneOfDepth = 0.6;      // of what reads take that keep a disk busy: at most, of each by itself
 constexpr double kReadInOrder = 64 << 10;  // bytes of the reads that a disk is asked for in order, at least
 constexpr double kHeldByDepth = 0.75;      // of what a disk gives at more depth: below that, the depth is what limits
+constexpr double kCounted = 0.9;           // of the reads that a control group allows: it is what holds them back
 constexpr double kOpensReads = 2;          // small reads that opening a file takes: its directory's, its own
 constexpr double kWarmOpensPerS = 200e3;   // where nobody measured it
 constexpr double kOpenedFileBytes = 1200;  // of memory, that a file takes which was opened before
@@ -115,7 +116,8 @@ class ReadingModel {
     const double by_requests_s = run_.requests * request_s + opens_s;
     const bool held_by_depth = rate.reads_per_s < kHeldByDepth * table.deepest_rate(each).reads_per_s;
     // Where reads are counted, those in order were held back, too, and their bytes say nothing of the disk's.
-    const bool counts_reads = bandwidth.bytes_per_s >= kReadInOrder * reads_per_s_most;
+    const bool counts_reads =
+        bandwidth.bytes_per_s >= kReadInOrder * reads_per_s_most || reads_per_s >= kCounted * reads_per_s_most;
     const double error = std::hypot(rate.error, as_class);
     // Each read takes both; what more of its time goes into gets all of it.
     if (by_bytes_s >= by_requests_s && !held_by_depth && !counts_reads) {
