@@ -260,6 +260,7 @@ void add_pack_command(Parser& app, Interrupts& interrupts) {
   set_example(*command, "stoker pack imagenet/train packed --shuffle 7");
   command->callback([options, command, &interrupts] {
     const PlannedPart part = options->planned.part();
+    if (part == PlannedPart::kPlan) require_not_with_plan(*command, {"--tokens", "--dry-run", "--quarantine"});
     if (part == PlannedPart::kTasks) require_left_to_plan(*command, {});
     if (part == PlannedPart::kMerge) require_left_to_plan(*command, {"--quarantine"});
     run_pack(*options, interrupts);

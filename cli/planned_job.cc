@@ -65,6 +65,12 @@ void add_planned_job_options(Command& command, PlannedJobOptions& options) {
       ->excludes(task);
 }
 
+void require_not_with_plan(const Command& command, std::initializer_list<std::string_view> names) {
+  for (const std::string& name : command.given()) {
+    if (is_among(name, names)) fail(ErrorKind::kUsage, "--plan only writes a plan; leave {} out", name);
+  }
+}
+
 void require_left_to_plan(const Command& command, std::initializer_list<std::string_view> and_these) {
   for (const std::string& name : command.given()) {
     if (is_among(name, kOfEveryPart) || is_among(name, and_these)) continue;

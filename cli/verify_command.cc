@@ -96,6 +96,7 @@ void add_verify_command(Parser& app, Interrupts& interrupts) {
   set_example(*command, "stoker verify packed");
   command->callback([options, command, &interrupts] {
     const PlannedPart part = options->planned.part();
+    if (part == PlannedPart::kPlan) require_not_with_plan(*command, {"--quarantine"});
     if (part == PlannedPart::kTasks) require_left_to_plan(*command, {"--index-dir"});
     if (part == PlannedPart::kMerge) require_left_to_plan(*command, {"--index-dir", "--quarantine"});
     run_verify(*options, interrupts);

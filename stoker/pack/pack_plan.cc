@@ -343,6 +343,9 @@ PackedShard TaskWorker::pack(std::size_t task, const std::function<void(std::int
   const TaskTurn turn(plan_, task, options_.stop);
   if (std::optional<PackedShard> packed = done_before(task)) return *packed;
   const PlannedTask& planned = plan_.tasks()[task];
+  if (!is_plain_name(planned.name)) {
+    fail(ErrorKind::kData, "a shard's name in '{}' leads out of the folder", plan_.location());
+  }
   const std::string frozen = plan_.frozen(task);
   PlannedRows all(data_, frozen);
   const TaskInputs inputs = inputs_of(all);

@@ -157,6 +157,9 @@ def test_indexes_are_made_by_a_plan(stoker, loose, tmp_path):
 
 
 def test_a_data_set_is_verified_by_a_plan(stoker, loose, tmp_path):
+    # A folder of loose files is one task, however it is written.
+    stoker.text("verify", f"{loose}/", "--plan", tmp_path / "loose.plan")
+    assert "Nothing is bad" in stoker.text("verify", f"{loose}/", "--plan", tmp_path / "loose.plan", "--task", 0)
     packed = tmp_path / "packed"
     stoker.text("pack", loose, packed, "--shard-size", "600KB")
     hurt = packed / "shard-000003.tar"
@@ -195,6 +198,9 @@ def test_what_the_plan_decides_is_not_decided_again(stoker, loose, tmp_path):
     assert "another plan has begun" in stoker.refusal(2, "pack", loose, to, "--plan", path, "--shard-size", "1MB")
     assert "another name" in stoker.refusal(2, "pack", loose, tmp_path / "elsewhere", "--plan", path, "--shard-size", "1MB")
     assert "not for `stoker verify`" in stoker.refusal(2, "verify", loose, "--plan", path, "--task", 0)
+    for words in (("--tokens", "words"), ("--dry-run",), ("--quarantine", tmp_path / "list")):
+        assert f"leave {words[0]} out" in stoker.refusal(2, "pack", loose, tmp_path / "other", "--plan", tmp_path / "other.plan", *words)
+    assert "leave --quarantine out" in stoker.refusal(2, "verify", loose, "--plan", tmp_path / "v.plan", "--quarantine", tmp_path / "list")
     (tmp_path / "text").write_text("no plan\n" * 9)
     assert "is not a plan" in stoker.refusal(1, "pack", loose, to, "--plan", tmp_path / "text", "--task", 0)
     assert "cannot open" in stoker.refusal(1, "pack", loose, to, "--plan", tmp_path / "none", "--task", 0)

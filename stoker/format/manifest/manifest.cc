@@ -40,12 +40,6 @@ std::vector<std::string> names_of(const Json& list) {
 
 std::string dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace); }
 
-/// A file directly in the manifest's folder: names lead nowhere else.
-bool is_plain_name(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
-         name.find('\0') == std::string::npos;
-}
-
 /// A manifest's JSON is three levels deep. What is much deeper was made to exhaust the stack of dump(), which calls
 /// itself.
 Json parse_json(std::string_view text) {
@@ -135,6 +129,11 @@ Manifest parse(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos &&
+         name.find('\0') == std::string_view::npos;
+}
 
 const ManifestShard* Manifest::find(std::string_view name) const {
   // Shards stand in the order of their names where Stoker packed them.

@@ -17,6 +17,9 @@ inline constexpr std::string_view kManifestName = "manifest.json";
 /// What `pack` has done so far lies beside the shards until the manifest takes its place.
 inline constexpr std::string_view kJournalName = ".stoker-pack";
 
+/// Of a file directly in a folder: it leads nowhere else.
+bool is_plain_name(std::string_view name);
+
 struct ManifestShard {
   std::string name;  // of the file, in the manifest's folder
   std::uint64_t bytes = 0;
