@@ -58,6 +58,7 @@ class Bench:
         self.bucket = folder / "served" / "bench"
         self.bucket.mkdir(parents=True)
         self.figures, self.rows, self.absent = [], {}, {}
+        self.diagnosed = {}  # by the case's name
         self.catalogue = folder / "throttled.toml"
         self.catalogue.write_text(cases.CATALOGUE)
         self.make_data(images)
@@ -195,6 +196,7 @@ def diagnose(bench, case):
         answer = bench.doctor(throttle, case.data, case.recipe, case.batch, case.step, *case.options)
         measured = bench.rate(throttle, case.data, case.recipe, case.batch, case.step, answer["samples_per_s"], *case.options,
                               later=not case.warm)
+    bench.diagnosed[case.name] = answer, measured
     return answer, measured
 
 
@@ -254,7 +256,7 @@ def advice(bench):
     rows, off = [], []
     for case in cases.cases()[::3]:
         def measure(case=case):
-            answer, before = diagnose(bench, case)
+            answer, before = bench.diagnosed.get(case.name) or diagnose(bench, case)
             made = first_followed(bench, case, answer)
             if made is None:
                 case = dataclasses.replace(case, step=case.batch / (MODEST * before))

@@ -18,6 +18,7 @@ REQUIREMENTS = {
                    "opencv-python-headless==5.0.0.93", NUMPY],
     "remote": ["torch==2.15.0", NUMPY, "boto3==1.44.8", "obstore==0.12.1", "s3torchconnector==1.5.0", "webdataset==1.0.2",
                "mosaicml-streaming==0.10.0"],
+    "ray": ["ray==2.60.0", NUMPY],
     "tensorflow": ["tensorflow-cpu==2.21.0"],
     "formats": ["tensorflow-cpu==2.21.0", "datasets==5.2.0", "pyarrow==26.0.1", "lmdb==3.0.0", "h5py==3.14.0",
                 "pillow==13.0.0", NUMPY],

@@ -57,6 +57,12 @@ std::int64_t integer_argument(std::string_view name, nb::handle value, std::int6
   return result;
 }
 
+double number_argument(std::string_view name, nb::handle value, std::string_view kind) {
+  double number = 0;
+  if (PyBool_Check(value.ptr()) || !nb::try_cast(value, number)) refuse(name, value, kind);
+  return number;
+}
+
 std::uint64_t unsigned_argument(std::string_view name, nb::handle value) {
   const nb::object number = whole_number(name, value);
   const std::uint64_t result = PyLong_AsUnsignedLongLong(number.ptr());

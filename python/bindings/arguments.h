@@ -16,6 +16,8 @@ std::string describe(nanobind::handle value);
 
 /// A whole number of least <= value <= most.
 std::int64_t integer_argument(std::string_view name, nanobind::handle value, std::int64_t least, std::int64_t most);
+/// `kind` says what it must be: "a number of seconds".
+double number_argument(std::string_view name, nanobind::handle value, std::string_view kind);
 std::uint64_t unsigned_argument(std::string_view name, nanobind::handle value);
 bool flag_argument(std::string_view name, nanobind::handle value);
 std::string text_argument(std::string_view name, nanobind::handle value);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "python/bindings/arguments.h"
+#include "python/bindings/batch_pickle.h"
 #include "python/bindings/dlpack.h"
 #include "python/bindings/module.h"
 #include "python/bindings/numpy_array.h"
@@ -65,8 +66,9 @@ nb::object to_dlpack(const PyTensor& tensor, nb::handle stream, nb::handle max_v
   }
   take_into_stream(tensor, stream);
   const bool versioned = !max_version.is_none() && nb::cast<int>(max_version[0]) >= 1;
-  return dlpack::make_capsule(tensor.view, device, tensor.batch,
-                              {.versioned = versioned, .copy = copy.value_or(false)});
+  return dlpack::make_capsule(
+      tensor.view, device, tensor.batch,
+      {.versioned = versioned, .copy = copy.value_or(false), .read_only = tensor.batch->read_only()});
 }
 
 nb::object to_numpy(const PyTensor& tensor) {
@@ -74,7 +76,7 @@ nb::object to_numpy(const PyTensor& tensor) {
     throw nb::type_error(
         fmt::format("the tensor is on cuda:{}; torch.from_dlpack(tensor).cpu() brings it to numpy", gpu).c_str());
   }
-  return numpy_view(tensor.view, tensor.batch);
+  return numpy_view(tensor.view, tensor.batch, tensor.batch->read_only());
 }
 
 // A number, or what frameworks have: PyTorch's streams `cuda_stream`, CuPy's `ptr`, others `__cuda_stream__`.
@@ -233,6 +235,14 @@ nb::dict errors_by_slot(const PyBatch& self) {
   return errors;
 }
 
+std::size_t bytes_of(const PyBatch& self) {
+  std::size_t bytes = 0;
+  for (std::size_t output = 0; output < self.batch->outputs().size(); ++output) {
+    for (const TensorView& tensor : self.batch->tensors(output)) bytes += tensor.bytes();
+  }
+  return bytes;
+}
+
 std::string repr_batch(const PyBatch& self) {
   std::string outputs;
   for (const OutputSpec& spec : self.batch->outputs()) {
@@ -305,15 +315,18 @@ void bind_batch(nb::module_& module) {
   bind_tensor(module);
   bind_ragged(module);
   bind_padded(module);
-  nb::class_<PyBatch>(
+  nb::class_<PyBatch> batch(
       module, "Batch",
       "A batch that a loader yields, or a Preprocessor. Each output of the recipe is an attribute (batch.image) and an "
-      "item\n(batch['image']).\n\nIts memory is reused for a later batch when no reference to it is left.")
-      .def("__getitem__", &item, "name"_a.none())
+      "item\n(batch['image']).\n\nIts memory is reused for a later batch when no reference to it is left. Pickled into "
+      "another process it is on the "
+      "CPU; by\nprotocol 5 its tensors go there without a copy of ours.");
+  batch.def("__getitem__", &item, "name"_a.none())
       .def("__getattr__", &output_attribute, "name"_a)
       .def("__dir__", &attribute_names)
       .def("__len__", [](const PyBatch& self) { return self.batch->size(); })
       .def("__repr__", &repr_batch)
+      .def("__reduce_ex__", &reduce_batch, "protocol"_a)
       .def("record_stream", &record_stream, "stream"_a.none(),
            "Tells the loader that another stream than the one that took the tensors uses them, too: the memory is "
            "not\nreused before the stream has done the work submitted until the last reference to this batch is gone. "
@@ -331,6 +344,8 @@ void bind_batch(nb::module_& module) {
           "epoch", [](const PyBatch& self) { return self.batch->epoch; }, "The epoch's number.")
       .def_prop_ro(
           "index", [](const PyBatch& self) { return self.batch->index; }, "The batch's number within the epoch.");
+  batch.def_prop_ro("_bytes", &bytes_of);
+  module.def("_batch", &batch_from_pickle, "facts"_a, "parts"_a);
 }
 
 }  // namespace stoker::python

@@ -81,7 +81,7 @@ nb::object make_capsule(TensorView view, Device device, std::shared_ptr<const vo
     view.data = memory->data();
     owner = std::move(memory);
   }
-  const std::uint64_t flags = options.copy ? kCopied : 0;
+  const std::uint64_t flags = options.copy ? kCopied : options.read_only ? kReadOnly : 0;
   if (options.versioned) return capsule_of<ManagedVersioned>(view, device, owner, flags);
   return capsule_of<Managed>(view, device, owner, flags);
 }

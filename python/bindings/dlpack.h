@@ -40,13 +40,15 @@ struct Managed {
   void (*deleter)(Managed*);
 };
 
-constexpr std::uint64_t kCopied = 2;  // a flag: made for this consumer
+// Flags.
+constexpr std::uint64_t kReadOnly = 1;
+constexpr std::uint64_t kCopied = 2;  // made for this consumer
 
 struct ManagedVersioned {
   std::uint32_t version_major, version_minor;
   void* context;
   void (*deleter)(ManagedVersioned*);
-  std::uint64_t flags;  // kCopied, or nothing: consumers may write
+  std::uint64_t flags;
   Tensor tensor;
 };
 
@@ -55,6 +57,7 @@ DataType data_type(DType dtype);
 struct ExportOptions {
   bool versioned = false;
   bool copy = false;
+  bool read_only = false;  // which the unversioned form has no word for
 };
 
 /// A capsule for a framework to consume. It, and then the framework's tensor, holds `owner`, in whose memory `view`

@@ -87,14 +87,6 @@ DType dtype_argument(nb::handle dtype) {
   return parse_dtype(name);
 }
 
-double number_argument(std::string_view name, nb::handle value, std::string_view kind) {
-  double number = 0;
-  if (PyBool_Check(value.ptr()) || !nb::try_cast(value, number)) {
-    fail(ErrorKind::kUsage, "{} is {}, but must be {}", name, describe(value), kind);
-  }
-  return number;
-}
-
 GivenValue given_argument(nb::handle name, nb::handle value) {
   GivenValue given{text_argument("gives", name)};
   const bool is_sequence = nb::isinstance<nb::tuple>(value) || nb::isinstance<nb::list>(value);

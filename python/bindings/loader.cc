@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -23,6 +24,7 @@
 #include "stoker/base/error.h"
 #include "stoker/base/units.h"
 #include "stoker/device/device.h"
+#include "stoker/runtime/report/audit.h"
 #include "stoker/storage/atomic_file.h"
 #include "stoker/tuner/report/tune_report.h"
 
@@ -98,6 +100,22 @@ PyBatch next_batch(EpochIterator& self) {
   if (!taken.batch) throw nb::stop_iteration();
   if (!taken.again) --self.batches_left;
   return {std::move(taken.batch)};
+}
+
+void request(const PyLoader& self, nb::handle epoch, nb::handle index) {
+  self.session->request(
+      {integer_argument("epoch", epoch, 0, kInt64Max - 1), integer_argument("index", index, 0, kInt64Max - 1)});
+}
+
+nb::object take(const PyLoader& self, nb::handle timeout) {
+  std::optional<std::chrono::milliseconds> patience;
+  if (!timeout.is_none()) {
+    constexpr double kSecondsMax = 1e9;
+    const double seconds = number_argument("timeout", timeout, "a number of seconds, or None");
+    patience = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * std::clamp(seconds, 0.0, kSecondsMax)));
+  }
+  BatchPtr batch = self.session->take(patience);
+  return batch ? nb::cast(PyBatch{std::move(batch)}) : nb::none();
 }
 
 void set_knobs(PyLoader& self, const nb::args& positional, const nb::kwargs& named) {
@@ -329,9 +347,26 @@ void bind_loader(nb::module_& module) {
       .def_prop_ro(
           "quarantine", &quarantine,
           "The bad samples found so far, as in the list of quarantine=FILE: dicts of shard, key, offset and reason.")
+      .def(
+          "request", &request, "epoch"_a.none(), "index"_a.none(),
+          "Asks for one batch of an epoch, the same as in a run, whatever came before it; take() gives those that were "
+          "asked\nfor, in that order. Ends the epoch that runs.")
+      .def("take", &take, "timeout"_a.none() = nb::none(),
+           nb::sig("def take(self, timeout: float | None = None) -> Batch | None"),
+           "The first batch that request() asked for and that was not taken yet; None after the timeout, in seconds. "
+           "Another\nthread may ask for more meanwhile.")
+      .def_prop_ro("_global_batches", [](const PyLoader& self) { return self.session->loader().global_batches(); })
+      .def_prop_ro("_rank",
+                   [](const PyLoader& self) {
+                     const RankSlice slice = self.session->loader().slice();
+                     return nb::make_tuple(slice.rank, slice.world);
+                   })
       .def("epoch", &named_epoch, "epoch"_a.none(), "An iterator over the batches of this epoch.");
   bind_knobs(loader);
   bind_reports(loader);
+  nb::class_<AuditWriter>(module, "_Audit")
+      .def("__init__", [](AuditWriter* self, nb::handle path) { new (self) AuditWriter(path_argument("audit", path)); })
+      .def("write", [](AuditWriter& self, const PyBatch& batch) { self.write(*batch.batch); });
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&end));
 }
 

@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -74,7 +75,34 @@ std::int64_t LoaderSession::start_epoch(std::int64_t epoch) {
   return as_consumer([&]() -> std::optional<std::int64_t> {
     loader_->start_epoch(epoch);
     turn_ended_ = false;
+    on_request_ = false;
     return ++turn_;
+  });
+}
+
+void LoaderSession::request(const LoaderPosition& batch) {
+  if (!on_request_) {
+    as_consumer([&]() -> std::optional<bool> {
+      if (on_request_) return true;  // by another thread
+      loader_->start_requests();
+      ++turn_;  // iterators of the epoch that ran are at their end
+      on_request_ = true;
+      return true;
+    });
+  }
+  const nb::gil_scoped_release unlocked;
+  loader_->request(batch);
+}
+
+BatchPtr LoaderSession::take(std::optional<std::chrono::milliseconds> patience) {
+  using Clock = std::chrono::steady_clock;
+  const std::optional<Clock::time_point> end = patience ? std::optional(Clock::now() + *patience) : std::nullopt;
+  return as_consumer([&]() -> std::optional<BatchPtr> {
+    if (!on_request_) fail(ErrorKind::kUsage, "no batch was requested: request(epoch, index) comes before take()");
+    const auto left = end ? std::chrono::ceil<std::chrono::milliseconds>(*end - Clock::now()) : kPatience;
+    std::optional<BatchPtr> batch = loader_->next_within(std::clamp(left, std::chrono::milliseconds(0), kPatience));
+    if (!batch && end && Clock::now() >= *end) return BatchPtr();
+    return batch;
   });
 }
 
@@ -93,6 +121,7 @@ std::vector<BadSample> LoaderSession::bad_samples() {
 void LoaderSession::load_state(const std::string& json) {
   next_epoch_ = as_consumer([&] {
     loader_->load_state(json);
+    on_request_ = false;
     ++turn_;  // iterators of the epoch that ran are at their end
     return std::optional(loader_->next_epoch());
   });

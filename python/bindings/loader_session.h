@@ -4,6 +4,7 @@
 // moment stays locked there.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -37,6 +38,12 @@ class LoaderSession {
   /// The next batch of the turn, or null once it has ended. Throws kUsage if another turn has begun.
   Taken next(std::int64_t turn);
 
+  /// The first one ends the epoch that runs. Further ones may be made while another thread waits in take().
+  void request(const LoaderPosition& batch);
+  /// The batch that was requested first and not taken yet; null after `patience`. Throws kUsage before the first
+  /// request.
+  BatchPtr take(std::optional<std::chrono::milliseconds> patience);
+
   LoaderPosition position();
   std::string state();
   std::vector<BadSample> bad_samples();
@@ -66,11 +73,12 @@ class LoaderSession {
 
   const HomeProcess home_;
   std::unique_ptr<Loader> loader_;
-  std::timed_mutex consumer_;    // one thread at a time may be the consumer; taken without the interpreter lock
-  std::int64_t turn_ = 0;        // guarded by consumer_
-  bool turn_ended_ = false;      // guarded by consumer_
-  std::int64_t next_epoch_ = 0;  // guarded by the interpreter lock
-  int consumers_ = 0;            // threads in as_consumer(); guarded by the interpreter lock
+  std::timed_mutex consumer_;  // one thread at a time may be the consumer; taken without the interpreter lock
+  std::int64_t turn_ = 0;      // guarded by consumer_
+  bool turn_ended_ = false;    // guarded by consumer_
+  std::atomic<bool> on_request_ = false;  // changed by the consumer
+  std::int64_t next_epoch_ = 0;           // guarded by the interpreter lock
+  int consumers_ = 0;                     // threads in as_consumer(); guarded by the interpreter lock
 };
 
 }  // namespace stoker::python

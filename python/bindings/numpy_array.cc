@@ -9,7 +9,7 @@ namespace nb = nanobind;
 
 namespace stoker::python {
 
-nb::object numpy_view(const TensorView& view, std::shared_ptr<const void> owner) {
+nb::object numpy_view(const TensorView& view, std::shared_ptr<const void> owner, bool read_only) {
   if (view.dtype == DType::kBF16) {
     fail(ErrorKind::kUsage, "numpy has no bf16: use torch.from_dlpack (or stoker.torch.Loader), or cast to f16 or f32");
   }
@@ -18,8 +18,11 @@ nb::object numpy_view(const TensorView& view, std::shared_ptr<const void> owner)
   using Owner = std::shared_ptr<const void>;
   const nb::capsule holder(new Owner(std::move(owner)), [](void* held) noexcept { delete static_cast<Owner*>(held); });
   const dlpack::DataType type = dlpack::data_type(view.dtype);
-  return nb::cast(nb::ndarray<nb::numpy>(view.data, shape.size(), shape.data(), holder, nullptr,
-                                         nb::dlpack::dtype{type.code, type.bits, type.lanes}));
+  const nb::dlpack::dtype dtype{type.code, type.bits, type.lanes};
+  if (read_only) {
+    return nb::cast(nb::ndarray<nb::numpy, nb::ro>(view.data, shape.size(), shape.data(), holder, nullptr, dtype));
+  }
+  return nb::cast(nb::ndarray<nb::numpy>(view.data, shape.size(), shape.data(), holder, nullptr, dtype));
 }
 
 }  // namespace stoker::python

@@ -10,6 +10,6 @@
 namespace stoker::python {
 
 /// An array over the memory itself; it holds `owner`. Throws kUsage for bf16, which numpy does not have.
-nanobind::object numpy_view(const TensorView& view, std::shared_ptr<const void> owner);
+nanobind::object numpy_view(const TensorView& view, std::shared_ptr<const void> owner, bool read_only = false);
 
 }  // namespace stoker::python

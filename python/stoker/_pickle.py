@@ -19,6 +19,10 @@ def mix(data, weights):
     return _stoker.mix(data, weights)
 
 
+def batch(facts, parts):
+    return _stoker._batch(facts, parts)
+
+
 def operator_call(name, args):
     return getattr(_stoker.op, name)(**args)
 

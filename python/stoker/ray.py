@@ -1,6 +1,11 @@
-"""Jobs over whole data sets on a Ray cluster: packing, indexing and verifying, by as many workers as it has cores for.
+"""Stoker on a Ray cluster: a loader whose batches are made on other machines, too,
 
-    import stoker.ray
+    with stoker.ray.Loader("s3://bucket/packed/", "imagenet-train", batch=256, actors=(2, 16)) as loader:
+        for batch in loader:
+            train(batch.image, batch.label)
+
+and jobs over whole data sets, by as many workers as the cluster has cores for: packing, indexing and verifying.
+
     stoker.ray.pack("s3://bucket/photos/", "s3://bucket/packed/", plan="s3://bucket/packed.plan", shuffle=7)
 
 Each job is divided into the tasks of a plan (docs/many-machines.md): a worker that dies is replaced, and what it had not
@@ -19,6 +24,10 @@ try:
     import ray
 except ImportError:
     raise ImportError("stoker.ray needs Ray: pip install ray") from None
+
+from stoker._ray_loader import EpochIterator, Loader
+
+__all__ = ["EpochIterator", "Loader", "index", "pack", "verify"]
 
 _Path = Union[str, "PathLike[str]"]
 _Data = Union[_Path, Sequence[_Path]]

@@ -229,6 +229,15 @@ class Loader:
         """An iterator over the batches of this epoch."""
         return EpochIterator(self._loader.epoch(epoch), self._form)
 
+    def request(self, epoch: int, index: int) -> None:
+        """Asks for one batch of an epoch, the same as in a run; take() gives it."""
+        self._loader.request(epoch, index)
+
+    def take(self, timeout: float | None = None) -> Batch | None:
+        """The first batch that request() asked for and that was not taken yet; None after the timeout, in seconds."""
+        batch = self._loader.take(timeout)
+        return None if batch is None else _as_tensors(batch, self._form)
+
     def set_epoch(self, epoch: int) -> None:
         """Names the epoch that the next iteration runs, as with a DistributedSampler."""
         self._epoch = epoch
@@ -328,6 +337,11 @@ class Loader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def tensors(batch: stoker.Batch, *, channels_last: bool = False) -> Batch:
+    """The batch of another loader, such as stoker.ray.Loader, as this module's loader yields it: tensors over its memory."""
+    return _as_tensors(batch, _Form(pinned=False, channels_last=channels_last))
 
 
 def _signature() -> inspect.Signature:

@@ -13,7 +13,7 @@ STUBS = ast.parse(Path(stoker.__file__).with_name("_stoker.pyi").read_text())
 OPERATORS = {node.name: node for stub in STUBS.body if getattr(stub, "name", "") == "_Operators"
              for node in stub.body if isinstance(node, ast.FunctionDef)}
 CLASSES = {node.name: node for node in STUBS.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")}
-FUNCTIONS = {node.name: node for node in STUBS.body if isinstance(node, ast.FunctionDef)}
+FUNCTIONS = {node.name: node for node in STUBS.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")}
 # What every class has, and what nanobind or pickle need.
 ORDINARY = {"__module__", "__doc__", "__new__", "__init__", "__repr__", "__getstate__", "__setstate__", "__signature__", "__weakref__", "__dict__"}
 

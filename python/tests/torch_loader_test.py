@@ -67,7 +67,8 @@ def test_the_arguments_are_those_of_the_plain_loader():
 def test_type_checkers_see_the_same_arguments():
     """Which they read in the source."""
     tree = ast.parse(Path(stoker.torch.__file__).read_text())
-    args = next(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.args.kwonlyargs).args
+    loader = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Loader")
+    args = next(node for node in ast.walk(loader) if isinstance(node, ast.FunctionDef) and node.args.kwonlyargs).args
     declared = {arg.arg: ast.unparse(arg.annotation).replace("stoker.", "") for arg in args.args[1:] + args.kwonlyargs}
     assert declared == {p.name: p.annotation for p in inspect.signature(stoker.torch.Loader).parameters.values()}
     defaults = [ast.literal_eval(default) for default in args.kw_defaults]

@@ -83,12 +83,21 @@ const Dataset& Loader::dataset() const { return running_->engine().dataset(); }
 const Recipe& Loader::recipe() const { return running_->engine().plan().recipe(); }
 std::vector<OutputSpec> Loader::outputs() const { return running_->engine().plan().outputs(); }
 std::int64_t Loader::batches_per_epoch() const { return running_->engine().consumer().batches_per_epoch(); }
+std::int64_t Loader::global_batches() const { return running_->engine().consumer().global_batches(); }
 int Loader::batch_size() const { return running_->batch_size(); }
+const RankSlice& Loader::slice() const { return running_->engine().consumer().slice(); }
 
 void Loader::start_epoch(std::int64_t epoch) {
   running_->engine().consumer().start_epoch(epoch);
   running_->replay().stop();
 }
+
+void Loader::start_requests() {
+  running_->engine().consumer().start_requests();
+  running_->replay().stop();
+}
+
+void Loader::request(const LoaderPosition& batch) { running_->engine().consumer().request(batch); }
 
 std::int64_t Loader::next_epoch() const { return running_->engine().consumer().next_epoch(); }
 LoaderPosition Loader::position() const { return running_->engine().consumer().position(); }

@@ -11,6 +11,7 @@
 
 #include "stoker/format/bad_sample.h"
 #include "stoker/format/dataset.h"
+#include "stoker/order/epoch_order.h"
 #include "stoker/plan/recipe.h"
 #include "stoker/runtime/loader_options.h"
 #include "stoker/storage/cache/cache_counters.h"
@@ -49,11 +50,21 @@ class Loader {
   std::vector<OutputSpec> outputs() const;
   /// Of this rank. If the tail is kept (Tail::kKeep), other ranks may have one batch more.
   std::int64_t batches_per_epoch() const;
+  /// Of all ranks.
+  std::int64_t global_batches() const;
   int batch_size() const;
+  const RankSlice& slice() const;
 
   /// Moves to the first batch of an epoch. The epoch after the running one is already being prefetched; naming another
   /// one discards that work. The consumer's thread only, like next(). Throws kUsage for an epoch from epochs_end on.
   void start_epoch(std::int64_t epoch);
+
+  /// From here on next() returns the batches that request() names, in the order of the requests, and waits while there
+  /// are none; start_epoch() and load_state() end that. The consumer's thread only.
+  void start_requests();
+  /// Any batches of any epochs, the same as in a run. Threads: any. Throws kUsage where there is no such batch, or
+  /// before start_requests().
+  void request(const LoaderPosition& batch);
 
   /// The epoch that next() begins when none is running. The consumer's thread only.
   std::int64_t next_epoch() const;

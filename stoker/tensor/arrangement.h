@@ -32,6 +32,9 @@ class Arrangement {
   /// Every slot is written. Returns how much of the memory, from its beginning, consumers need.
   virtual std::size_t seal(const OutputSpec& spec, int slots, std::uint8_t* memory) const = 0;
 
+  /// Whether these bytes, aligned for 64-bit numbers, may be what seal() left: a consumer finds all values in them.
+  virtual bool may_be(const OutputSpec& spec, int slots, Bytes sealed) const = 0;
+
   /// A slot's value in memory that was sealed.
   virtual Bytes value(const OutputSpec& spec, int slots, const std::uint8_t* memory, int slot) const = 0;
   /// What consumers get of memory that was sealed, and in which they need `used` bytes: a tensor, or values and where

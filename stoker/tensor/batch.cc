@@ -38,7 +38,26 @@ Batch::Batch(std::vector<OutputSpec> outputs, int slots, Allocator& allocator)
       offsets_(batch_offsets(outputs_, slots)),
       slots_max_(slots),
       memory_(allocator, offsets_.back()) {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) parts_.push_back(memory_.data() + offsets_[i]);
   set_size(slots);
+}
+
+Batch::Batch(std::vector<OutputSpec> outputs, int slots, BatchParts parts)
+    : outputs_(std::move(outputs)), slots_max_(slots), owner_(std::move(parts.owner)), read_only_(parts.read_only) {
+  set_size(slots);
+  if (parts.outputs.size() != outputs_.size()) {
+    fail(ErrorKind::kData, "{} for a batch of {}", counted(parts.outputs.size(), "part"),
+         counted(outputs_.size(), "output"));
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const MutableBytes part = parts.outputs[i];
+    if (!outputs_[i].arrangement->may_be(outputs_[i], slots, part)) {
+      fail(ErrorKind::kData, "{} cannot be the output '{}' of {}", counted(part.size(), "byte"), outputs_[i].name,
+           counted(slots, "sample"));
+    }
+    parts_.push_back(part.data());
+    used_[i] = part.size();
+  }
 }
 
 void Batch::set_size(int slots) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,12 +67,21 @@ struct TensorView {
 using DeviceStream = std::uintptr_t;
 constexpr DeviceStream kDefaultStream = 1;
 
+/// What a sealed batch consists of, in memory of another owner: of each output the bytes that its consumers need.
+struct BatchParts {
+  std::vector<MutableBytes> outputs;
+  std::shared_ptr<const void> owner;
+  bool read_only = false;
+};
+
 /// The memory and the slots of one batch. Workers write distinct slots at the same time; everything else is for one
 /// thread. Reused for many batches.
 class Batch {
  public:
   /// Throws what batch_bytes() and the allocator throw.
   Batch(std::vector<OutputSpec> outputs, int slots, Allocator& allocator);
+  /// A batch that was made before, perhaps by another process. Throws kData if the parts cannot be its outputs'.
+  Batch(std::vector<OutputSpec> outputs, int slots, BatchParts parts);
   virtual ~Batch() = default;
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
@@ -82,6 +92,7 @@ class Batch {
   int size() const { return size_; }
   /// Bytes this batch holds in its allocator.
   std::size_t bytes() const { return memory_.size(); }
+  bool read_only() const { return read_only_; }
 
   TensorView output(std::size_t number) const;
   /// By name; throws kNotFound naming what there is.
@@ -139,15 +150,18 @@ class Batch {
   /// The outputs that come with the next set_size(): the same but for their shapes, and no larger than those that it
   /// was made with.
   void set_outputs(std::vector<OutputSpec> outputs);
-  std::uint8_t* part(std::size_t output) const { return memory_.data() + offsets_[output]; }
+  std::uint8_t* part(std::size_t output) const { return parts_[output]; }
 
   std::vector<std::size_t> used_;  // of each output's part, in bytes, once it was sealed, there or elsewhere
 
  private:
   std::vector<OutputSpec> outputs_;
-  std::vector<std::size_t> offsets_;  // of each output's part of memory_, multiples of 64
+  std::vector<std::uint8_t*> parts_;  // of each output, aligned to 64 bytes where they are in memory_
+  std::vector<std::size_t> offsets_;  // of these parts
   int slots_max_, size_ = 0;
   Memory memory_;
+  std::shared_ptr<const void> owner_;  // of parts elsewhere
+  bool read_only_ = false;
 };
 
 /// Where each output begins in a batch's memory, and where that ends. Throws as batch_bytes() does.

@@ -100,6 +100,84 @@ TEST(Batch, RefusesSizesBeyondAnyMemory) {
   EXPECT_THROW(Batch({half, half, half}, 8, host_allocator()), Error);
 }
 
+/// The parts of a sealed batch, as a copy elsewhere.
+BatchParts copied_parts(const Batch& batch) {
+  auto memory = std::make_shared<std::vector<std::vector<std::uint64_t>>>();
+  BatchParts parts{.outputs = {}, .owner = memory, .read_only = true};
+  for (std::size_t i = 0; i < batch.outputs().size(); ++i) {
+    std::vector<std::uint8_t> room;
+    const Bytes bytes = batch.host_bytes(i, room);
+    memory->emplace_back(bytes.size() / 8 + 1);
+    auto* const copy = reinterpret_cast<std::uint8_t*>(memory->back().data());
+    std::copy(bytes.begin(), bytes.end(), copy);
+    parts.outputs.emplace_back(copy, bytes.size());
+  }
+  return parts;
+}
+
+TEST(Batch, IsTheSameInMemoryOfAnotherOwner) {
+  const std::vector<OutputSpec> outputs = {{.name = "image", .dtype = DType::kU8, .shape = {2, 3}},
+                                           {.name = "boxes", .shape = {5, 4}, .arrangement = &ragged_arrangement()},
+                                           {.name = "first",
+                                            .shape = {2, 4},
+                                            .arrangement = &padded_arrangement(),
+                                            .row_padding = RowPadding{.rows = 2, .fill = 1, .cuts = true, .room = 5}}};
+  Batch batch(outputs, 3, host_allocator());
+  for (int slot = 0; slot < 3; ++slot) {
+    const std::int64_t rows = 2 * slot;
+    for (std::size_t output = 0; output < outputs.size(); ++output) {
+      const MutableBytes place = batch.place(output, slot, output == 0 ? outputs[0].shape : Shape{rows, 4});
+      std::fill(place.begin(), place.end(), static_cast<std::uint8_t>(1 + slot + 10 * output));
+    }
+  }
+  batch.seal();
+  BatchParts parts = copied_parts(batch);
+  const std::weak_ptr<const void> owner = parts.owner;
+  {
+    const Batch other(outputs, 3, parts);
+    parts.owner.reset();
+    EXPECT_TRUE(other.read_only());
+    EXPECT_FALSE(batch.read_only());
+    EXPECT_FALSE(owner.expired());
+    for (std::size_t output = 0; output < outputs.size(); ++output) {
+      for (int slot = 0; slot < 3; ++slot) {
+        EXPECT_THAT(other.slot_bytes(output, slot), testing::ElementsAreArray(batch.slot_bytes(output, slot)));
+      }
+      ASSERT_EQ(other.tensors(output).size(), batch.tensors(output).size());
+      EXPECT_EQ(other.output(output).shape, batch.output(output).shape);
+    }
+  }
+  EXPECT_TRUE(owner.expired()) << "it lives as long as the batch";
+}
+
+TEST(Batch, PartsThatCannotBeItsOutputsAreRefused) {
+  const std::vector<OutputSpec> outputs = {{.name = "boxes", .shape = {5, 4}, .arrangement = &ragged_arrangement()}};
+  Batch batch(outputs, 2, host_allocator());
+  batch.place(0, 0, {3, 4});
+  batch.place(0, 1, {1, 4});
+  batch.seal();
+  const auto refused = [&](const BatchParts& parts) {
+    try {
+      const Batch made(outputs, 2, parts);
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::kData;
+    }
+    return false;
+  };
+  EXPECT_FALSE(refused(copied_parts(batch)));
+  EXPECT_TRUE(refused({}));
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{63}, std::size_t{64}, 64 + 4 * 16 - std::size_t{1}}) {
+    BatchParts cut = copied_parts(batch);
+    cut.outputs[0] = cut.outputs[0].first(bytes);
+    EXPECT_TRUE(refused(cut)) << bytes;
+  }
+  for (const auto [number, offset] : {std::pair(0, 1), {1, 5}, {1, -1}, {1, 7}, {2, 3}, {2, 5}}) {
+    BatchParts wrong = copied_parts(batch);
+    reinterpret_cast<std::int64_t*>(wrong.outputs[0].data())[number] = offset;
+    EXPECT_TRUE(refused(wrong)) << number << ": " << offset;
+  }
+}
+
 TEST(Batch, CountsValidSlots) {
   Batch batch(kOutputs, 4, host_allocator());
   EXPECT_EQ(batch.valid_count(), 0);

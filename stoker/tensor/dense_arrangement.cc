@@ -44,6 +44,10 @@ class Dense final : public Arrangement {
 
   std::size_t seal(const OutputSpec& spec, int slots, std::uint8_t*) const override { return begin_of(spec, slots); }
 
+  bool may_be(const OutputSpec& spec, int slots, Bytes sealed) const override {
+    return sealed.size() == bytes_max(spec, slots);
+  }
+
   Bytes value(const OutputSpec& spec, int, const std::uint8_t* memory, int slot) const override {
     return {memory + begin_of(spec, slot), spec.bytes_per_sample()};
   }

@@ -51,6 +51,10 @@ class Padded final : public Arrangement {
     return values_begin(slots) + all * static_cast<std::size_t>(slots);
   }
 
+  bool may_be(const OutputSpec& spec, int slots, Bytes sealed) const override {
+    return sealed.size() == values_begin(slots) + bytes(spec) * static_cast<std::size_t>(slots);
+  }
+
   Bytes value(const OutputSpec& spec, int slots, const std::uint8_t* memory, int slot) const override {
     return {memory + values_begin(slots) + bytes(spec) * static_cast<std::size_t>(slot), bytes(spec)};
   }

@@ -47,6 +47,17 @@ class Ragged final : public Arrangement {
     return values_begin(slots + 1) + row * static_cast<std::size_t>(offset[slots]);
   }
 
+  bool may_be(const OutputSpec& spec, int slots, Bytes sealed) const override {
+    const std::size_t begin = values_begin(slots + 1);
+    if (sealed.size() < begin) return false;
+    const auto* const offset = reinterpret_cast<const std::int64_t*>(sealed.data());
+    if (offset[0] != 0) return false;
+    for (int slot = 0; slot < slots; ++slot) {
+      if (offset[slot + 1] < offset[slot] || offset[slot + 1] - offset[slot] > spec.shape[0]) return false;
+    }
+    return sealed.size() == begin + row_bytes(spec) * static_cast<std::size_t>(offset[slots]);
+  }
+
   Bytes value(const OutputSpec& spec, int slots, const std::uint8_t* memory, int slot) const override {
     const auto* const offset = reinterpret_cast<const std::int64_t*>(memory);
     const std::size_t row = row_bytes(spec);

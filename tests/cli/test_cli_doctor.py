@@ -1,12 +1,15 @@
 """`stoker doctor`: what it says of a healthy run and of a starved one, in text, JSON and as a page, and of bad input."""
 
+import io
 import json
 import os
 import re
 import sys
+import tarfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "page"))
@@ -144,6 +147,38 @@ def test_bad_questions_are_refused_with_a_sentence(stoker, data, args, words):
     batch = () if "--batch" in args else ("--batch", 8)
     sentence = stoker.refusal(NOT_MEASURABLE, "doctor", data, "--recipe", "imagenet-train", "--quick", *batch, *args)
     assert words in sentence
+
+
+def test_an_image_beside_a_cropped_array_is_measured_as_a_run_reads_them(stoker, data, tmp_path):
+    """Only the rows under the crop are read of the array, also where an index is tried."""
+    depth = 32
+    with tarfile.open(tmp_path / "data.tar", "w") as tar:
+        for number, image in enumerate(sorted(data.rglob("*.jpg"))):
+            file = io.BytesIO()
+            np.save(file, np.full((depth, 64, 64), number, np.float32))
+            for name, content in ((f"{number:03}.jpg", image.read_bytes()), (f"{number:03}.volume.npy", file.getvalue())):
+                entry = tarfile.TarInfo(name)
+                entry.size = len(content)
+                tar.addfile(entry, io.BytesIO(content))
+    toml = tmp_path / "both.toml"
+    toml.write_text("""
+[[view]]
+name = "image"
+operators = [{ op = "decode" }, { op = "random_resized_crop", size = 64 }, { op = "normalize", preset = "imagenet" }]
+
+[[view]]
+name = "volume"
+field = "volume.npy"
+operators = [{ op = "decode_array", shape = [-1, -1, -1] }, { op = "array_crop", size = [4, 64, 64] }]
+""")
+    done = stoker("doctor", tmp_path / "data.tar", "--recipe", toml, "--batch", 8, "--quick", "--step", 0.0001, "--json", timeout=DOCTOR_S)
+    found = json.loads(done.stdout)
+    assert done.returncode == expected_status(found), done.stderr
+    facts = found["facts"]["data"]
+    whole = depth * 64 * 64 * 4
+    images = sum(image.stat().st_size for image in data.rglob("*.jpg")) / 60
+    assert facts["read_bytes"] < images + whole / 2
+    assert facts["read_bytes"] > whole * 4 / depth
 
 
 def test_bad_data_are_refused_with_a_sentence(stoker, tmp_path):

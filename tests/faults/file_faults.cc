@@ -7,7 +7,8 @@
 //     ACTION            kill_before, kill_after, kill_during (which leaves half of what a write should have written);
 //                       stop_before: by SIGSTOP; enospc, eio, erofs, eintr: the call fails; short: a write writes half
 //     WHICH             "3": the third call, "3+": that and all later ones
-//     CALL:GLOB         counts only those, for instance "rename:*.tar" or "*:*/manifest.json*"
+//     CALL:GLOB         counts only those, for instance "rename:*.tar" or "*:*/manifest.json*"; reads where CALL is
+//                       "read", which nothing else counts and the log does not have
 //
 // Calls are made one at a time, in the order of the log. Removing is counted, but fails only where GLOB's CALL names
 // it: a full disk does not keep anyone from removing. Blind to what goes through io_uring, mmap and sendfile.
@@ -118,6 +119,9 @@ class Faults {
     return *faults;
   }
 
+  /// Whether the order is for reads.
+  bool reads() const { return order_.call == "read"; }
+
   /// Makes the call unless the order says otherwise. `real` takes whether to do half only.
   template <typename Real>
   long make(const std::string& name, const std::string& path, const std::string& before, const Real& real) {
@@ -140,7 +144,7 @@ class Faults {
     }
     if (action == Action::kKillAfter || action == Action::kKillDuring) die(name, path, before);
     const int error = errno;
-    write_down(name, path, before, std::to_string(result < 0 ? -error : result));
+    if (name != "read") write_down(name, path, before, std::to_string(result < 0 ? -error : result));
     errno = error;
     return result;
   }
@@ -170,6 +174,14 @@ class Faults {
   int log_ = -1;
   long calls_ = 0, matches_ = 0;
 };
+
+/// A read, which fails where an order is for reads.
+template <typename Real>
+ssize_t look(int fd, const Real& real) {
+  return static_cast<ssize_t>(Faults::instance().reads() && is_regular_file(fd)
+                                  ? Faults::instance().make("read", path_of(fd), "", [&](bool) { return real(); })
+                                  : real());
+}
 
 template <typename Real>
 long change(const char* name, const std::string& path, const Real& real) {
@@ -264,6 +276,18 @@ ssize_t writev(int fd, const iovec* parts, int count) {
 }
 ssize_t pwrite(int fd, const void* bytes, size_t count, off_t offset) { return write_at(fd, bytes, count, offset); }
 ssize_t pwrite64(int fd, const void* bytes, size_t count, off_t offset) { return write_at(fd, bytes, count, offset); }
+
+ssize_t read(int fd, void* bytes, size_t count) {
+  return look(fd, [&] { return ::syscall(SYS_read, fd, bytes, count); });
+}
+ssize_t pread(int fd, void* bytes, size_t count, off_t offset) {
+  return look(fd, [&] { return ::syscall(SYS_pread64, fd, bytes, count, offset); });
+}
+ssize_t pread64(int fd, void* bytes, size_t count, off_t offset) { return pread(fd, bytes, count, offset); }
+ssize_t preadv(int fd, const iovec* parts, int count, off_t offset) {
+  return look(fd, [&] { return ::syscall(SYS_preadv, fd, parts, count, offset, 0L); });
+}
+ssize_t preadv64(int fd, const iovec* parts, int count, off_t offset) { return preadv(fd, parts, count, offset); }
 
 int fsync(int fd) {
   return static_cast<int>(change("fsync", path_of(fd), [&] { return ::syscall(SYS_fsync, fd); }));

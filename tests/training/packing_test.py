@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ COMMAND = os.environ.get("STOKER_BIN", str(ROOT / "build/release/stoker"))
 EXAMPLES = ROOT / "examples/many-machines"
 RAY = Path(os.environ.get("STOKER_TEST_RAY", ROOT / "build/ray-venv/bin/python"))
 OPTIONS = ("--shard-size", "40KB", "--shuffle", "7")
-KILLS = 20
+KILLS, HEAD_KILLS = 40, 20
 
 
 def stoker(*arguments, **options):
@@ -118,6 +119,13 @@ def descendants(of):
     return found
 
 
+def kill(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 def command_line(pid):
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
@@ -134,18 +142,50 @@ def test_ray_makes_the_same_pack_while_its_workers_are_killed(loose, whole, tmp_
             # Ray's own workers, and the commands that they started.
             victims = [pid for pid in descendants(driver.pid) if "--task" in command_line(pid) or "ray::_do" in command_line(pid)]
             if victims and killed < KILLS:
-                os.kill(victims[killed % len(victims)], signal.SIGKILL)
+                kill(victims[killed % len(victims)])
                 killed += 1
             time.sleep(0.1)
         said, errors = driver.communicate(timeout=HANG_S)
     finally:
         for pid in descendants(driver.pid):
-            os.kill(pid, signal.SIGKILL)
+            kill(pid)
         driver.kill()
     assert driver.returncode == 0, errors[-3000:]
     assert told_in(said)[0]["samples"] == 60
     assert killed > 3
     assert contents(tmp_path / "out") == whole
+
+
+@only_full
+def test_the_head_of_ray_is_killed_and_the_next_run_goes_on(loose, whole, tmp_path):
+    """A job is what its plan's files say: another run of the script, with a Ray of its own, ends it."""
+    draw, killed, jobs = random.Random(5), 0, 0
+    while killed < HEAD_KILLS:
+        at = tmp_path / f"job-{jobs}"
+        at.mkdir()
+        jobs += 1
+        while True:
+            driver = start_ray(ray_script(loose, at), at)
+            end = time.monotonic() + draw.uniform(1, 12)
+            while driver.poll() is None and time.monotonic() < end:
+                time.sleep(0.05)
+            everything = descendants(driver.pid)
+            heads = [pid for pid in everything if any(name in command_line(pid) for name in ("gcs_server", "raylet/raylet"))]
+            if driver.poll() is None:
+                kill(draw.choice([driver.pid, *heads]))
+                killed += 1
+            try:
+                driver.wait(timeout=1)
+            except subprocess.TimeoutExpired:
+                pass  # Ray would wait a minute for its head
+            for pid in [*everything, driver.pid]:
+                kill(pid)
+            said, errors = driver.communicate(timeout=HANG_S)
+            if driver.returncode == 0:
+                break
+            assert driver.returncode < 0 or "ray" in errors, errors[-3000:]
+        assert told_in(said)[0]["samples"] == 60
+        assert contents(at / "out") == whole
 
 
 @only_full

@@ -30,6 +30,7 @@ struct GpuClass {
 struct Configuration {
   std::optional<double> cores{};
   std::optional<int> threads{};
+  std::optional<double> remote_cores{};  // of other machines, which hand their batches over
   std::optional<std::uint64_t> memory_bytes{};
   std::optional<DiskClass> disk{};
   std::optional<NetworkClass> network{};

@@ -21,7 +21,9 @@ constexpr double kGpuClassError = 0.2;          // of the catalogue's figures of
 constexpr std::int64_t kReadAheadFar =
     4096;                               // samples of stores, about as many as a loader draws before they are needed
 constexpr double kStepsUnknown = 1e-9;  // that nothing waits for
-constexpr double kSampleSigma = 0.5;    // of the samples' costs, as logarithms, where nobody measured them
+constexpr double kCopiesHandedOver =
+    2;                                // of a batch that another machine makes: at either end, into and out of messages
+constexpr double kSampleSigma = 0.5;  // of the samples' costs, as logarithms, where nobody measured them
 constexpr double kErrorSharpness = 16;  // with which limits near the least count into the error
 
 struct KnownLimit {
@@ -42,6 +44,10 @@ class Predictor {
       prediction_.assumptions.emplace_back(
           "how the rate grows with threads was not measured; each core is taken for as "
           "good as the first");
+    }
+    if (remote_cores() > 0) {
+      prediction_.assumptions.emplace_back(
+          "other machines' cores are taken for as good as this one's, and for as near to the data");
     }
     for (const KnownLimit& limit : later) prediction_.limits.push_back({limit.limiter, limit.carried.samples_per_s});
     std::stable_sort(prediction_.limits.begin(), prediction_.limits.end(),
@@ -69,6 +75,7 @@ class Predictor {
     add(Limiter::kStorageBandwidth, reading_.bandwidth);
     add(Limiter::kStorageRequests, reading_.requests);
     add(Limiter::kNetwork, reading_.network);
+    add(Limiter::kNetwork, handing_over(epoch));
     add(Limiter::kCopy, copy());
     add(Limiter::kMemory, memory());
     add(Limiter::kStep, step());
@@ -92,11 +99,49 @@ class Predictor {
   }
 
   Carried cpu(Epoch epoch) const {
+    Carried own = own_cpu(epoch);
+    if (remote_cores() <= 0) return own;
+    // What receives batches makes none meanwhile.
+    const double remote = remote_per_s(epoch);
+    own.samples_per_s *= std::max(0.0, 1 - remote * handed_over_s() / run_.cores);
+    return {own.samples_per_s + remote, own.error};
+  }
+
+  Carried own_cpu(Epoch epoch) const {
     const ScalingCurve::Worth worth = curve_.worth(run_.threads, run_.cores);
-    // Of a whole loader on one core, against the sum of its parts.
+    return {whole_loaders() * rate_of_workers(worth.cores, cpu_s(epoch)), worth.error};
+  }
+
+  // A whole loader on one core, against the sum of its parts.
+  double whole_loaders() const {
     const double whole = curve_.core_per_s().value_or(0) * facts_.cpu.total_s();
-    const double rate = rate_of_workers(worth.cores, cpu_s(epoch));
-    return {whole > 0 ? rate * whole : rate, worth.error};
+    return whole > 0 ? whole : 1;
+  }
+
+  double remote_cores() const { return change_.remote_cores.value_or(0); }
+
+  // Each core of other machines is as good as one of this.
+  double remote_per_s(Epoch epoch) const {
+    const double sample_s = cpu_s(epoch) / whole_loaders() + handed_over_s();
+    const double made = rate_of_workers(remote_cores(), sample_s);
+    return handed_over_s() > 0 ? std::min(made, run_.cores / handed_over_s()) : made;
+  }
+
+  // Of a core at either end.
+  double handed_over_s() const {
+    const MemoryFacts& memory = facts_.memory;
+    if (!memory.copy_bytes_per_s.known() || memory.cores <= 0) return 0;
+    return kCopiesHandedOver * output_bytes() * memory.cores / memory.copy_bytes_per_s.median;
+  }
+
+  double output_bytes() const { return facts_.cpu.stages.empty() ? 0 : facts_.cpu.stages.back().bytes_out; }
+
+  // Batches of other machines come through the network.
+  Carried handing_over(Epoch epoch) const {
+    const std::optional<double> network =
+        change_.network ? std::optional(change_.network->bytes_per_s) : facts_.machine.network_bytes_per_s;
+    if (remote_cores() <= 0 || !network || output_bytes() <= 0) return {};
+    return {own_cpu(epoch).samples_per_s + rate_of_bytes(*network, output_bytes()), 0};
   }
 
   Carried copy() const {
@@ -166,7 +211,7 @@ class Predictor {
     ring.batch = run_.batch;
     ring.step_s = run_.step_s > 0 ? busy_s() : kStepsUnknown;
     ring.prefetch = run_.prefetch;
-    const double at_work = std::min<double>(run_.threads, std::ceil(run_.cores));
+    const double at_work = std::min<double>(run_.threads, std::ceil(run_.cores)) + remote_cores();
     ring.workers = std::max(1, static_cast<int>(std::lround(at_work / run_.gpus)));
     // Workers are as slow as all of them together: their cores, or their memory.
     double crew = kUnlimited;

@@ -53,6 +53,31 @@ TEST(Predict, CoresAreNamedAfterWhatTakesMostOfTheirTime) {
   EXPECT_GT(predict(heavy_recipe_facts(), lighter).samples_per_s, 1.15 * predict(heavy_recipe_facts()).samples_per_s);
 }
 
+TEST(Predict, CoresOfOtherMachinesAddWhatTheyMakeLessWhatHandingOverCosts) {
+  Facts facts = few_cores_facts();
+  const double cores = facts.machine.cores, own = predict(facts).samples_per_s;
+  facts.machine.network_bytes_per_s.reset();
+  facts.memory = {};
+  EXPECT_NEAR(predict(facts, {.remote_cores = cores}).samples_per_s, 2 * own, 0.1 * own)
+      << "nothing is known to cost anything";
+  facts.cpu.stages.back().bytes_out = 600e3;
+  facts.memory.cores = cores;
+  // Two copies at either end, which take a core 0.12 of a second for what it makes in a second.
+  const double core_per_s = predict(facts, {.remote_cores = cores}).samples_per_s / (2 * cores);
+  facts.memory.copy_bytes_per_s = figure(cores * 2 * 600e3 * core_per_s / 0.12, 0);
+  facts.memory.copied_bytes = 1;
+  EXPECT_NEAR(predict(facts, {.remote_cores = cores}).samples_per_s / (cores * core_per_s), 1 / 1.12 + 1 - 0.12 / 1.12,
+              0.03);
+  EXPECT_EQ(bottleneck(facts, {.remote_cores = cores}), Limiter::kCpuDecode);
+  facts.machine.network_bytes_per_s = 600e3 * core_per_s;  // as much as one of them makes
+  const Prediction narrow = predict(facts, {.remote_cores = 8 * cores});
+  EXPECT_EQ(narrow.bottleneck().limiter, Limiter::kNetwork);
+  EXPECT_NEAR(narrow.samples_per_s / core_per_s, cores + 1, 0.1);
+  EXPECT_THAT(narrow.assumptions, testing::Contains(HasSubstr("other machines")));
+  const NetworkClass wide{.name = "wide", .bytes_per_s = 600e3 * 1000 * core_per_s};
+  EXPECT_GT(predict(facts, {.remote_cores = 8 * cores, .network = wide}).samples_per_s, 3 * narrow.samples_per_s);
+}
+
 TEST(Predict, SmallFilesOnATurningDiskAreHeldByRequests) {
   const Facts facts = small_files_facts();
   const Prediction now = predict(facts), packed = predict(facts, {.layout = "packed"});

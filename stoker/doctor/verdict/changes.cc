@@ -69,7 +69,7 @@ class Advisor {
 
   std::vector<Way> ways() const {
     std::vector<Way> ways = {threads(),  cores(),    disks(),          memory(), layout(),  caches(), networks(),
-                             io_depth(), prefetch(), transfer_index(), order(),  lighter(), gpu()};
+                             io_depth(), prefetch(), transfer_index(), order(),  lighter(), gpu(),    remote()};
     std::erase_if(ways, [](const Way& way) { return way.steps.empty(); });
     return ways;
   }
@@ -94,6 +94,25 @@ class Advisor {
       Configuration change;
       change.cores = cores;
       way.steps.push_back({fmt::format("use {} cores instead of {}", cores, now), change});
+    }
+    return way;
+  }
+
+  // Of interest only where its own do not do.
+  Way remote() const {
+    Way way{"cores of other machines give nothing"};
+    if (now_.bottleneck().limiter != Limiter::kCpuDecode && now_.bottleneck().limiter != Limiter::kCpuTransform)
+      return way;
+    const double bytes = facts_.cpu.stages.empty() ? 0 : facts_.cpu.stages.back().bytes_out;
+    for (const double times : {0.5, 1.0, 2.0, 4.0, kMoreCoresMost}) {
+      Configuration change;
+      change.remote_cores = std::ceil(facts_.machine.cores * times);
+      const Prediction prediction = predict(facts_, change);
+      const double received = std::max(0.0, prediction.samples_per_s - now_.samples_per_s);
+      way.steps.push_back(
+          {fmt::format("have other machines make batches, on {}: `stoker.ray.Loader`; {}/s come through the network",
+                       counted(static_cast<std::int64_t>(*change.remote_cores), "core"), format_size(received * bytes)),
+           change});
     }
     return way;
   }
@@ -269,7 +288,8 @@ class Advisor {
     Change weighed;
     weighed.sentence = std::move(sentence);
     weighed.what_if = what_if_text(change);
-    weighed.buys = change.cores || change.memory_bytes || change.disk || change.network || change.gpu;
+    weighed.buys =
+        change.cores || change.remote_cores || change.memory_bytes || change.disk || change.network || change.gpu;
     weighed.prediction = predict(facts_, change);
     if (now_.samples_per_s > 0) weighed.gain = weighed.prediction.samples_per_s / now_.samples_per_s - 1;
     if (now_.first_epoch_samples_per_s > 0) {
@@ -306,6 +326,7 @@ class Advisor {
     };
     keep(a.cores, b.cores);
     keep(a.threads, b.threads);
+    keep(a.remote_cores, b.remote_cores);
     keep(a.memory_bytes, b.memory_bytes);
     keep(a.disk, b.disk);
     keep(a.network, b.network);

@@ -21,9 +21,9 @@ constexpr double kWhatIfCoresMost = 100'000;
 constexpr int kCountMost = 1'000'000;
 constexpr double kWhatIfStepMost = 86'400;
 
-const std::vector<std::string> kWhatIfWords = {"cores",    "threads", "memory", "disk",  "network",        "gpu",
-                                               "gpus",     "nodes",   "layout", "cache", "transfer-index", "io-depth",
-                                               "prefetch", "batch",   "order",  "step",  "without"};
+const std::vector<std::string> kWhatIfWords = {
+    "cores",  "threads", "remote-cores",   "memory",   "disk",     "network", "gpu",   "gpus", "nodes",
+    "layout", "cache",   "transfer-index", "io-depth", "prefetch", "batch",   "order", "step", "without"};
 
 std::vector<std::string_view> what_if_words(std::string_view text) {
   std::vector<std::string_view> words;
@@ -69,6 +69,7 @@ class WhatIfParser {
   void take_value() {
     if (key_ == "cores") change_.cores = number(kWhatIfCoresMost);
     if (key_ == "threads") change_.threads = count(1);
+    if (key_ == "remote-cores") change_.remote_cores = number(kWhatIfCoresMost);
     if (key_ == "memory") change_.memory_bytes = size();
     if (key_ == "disk") change_.disk = catalogue_.disk(value_);
     if (key_ == "network") change_.network = catalogue_.network(value_);
@@ -191,6 +192,7 @@ std::string what_if_text(const Configuration& change) {
   };
   add("cores", change.cores);
   add("threads", change.threads);
+  add("remote-cores", change.remote_cores);
   if (change.memory_bytes) words.push_back("memory=" + what_if_size(*change.memory_bytes));
   add_name("disk", change.disk);
   add_name("network", change.network);

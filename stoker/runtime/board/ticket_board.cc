@@ -295,14 +295,24 @@ BatchNeed TicketBoard::front_needs() const {
 void TicketBoard::start_epoch(std::int64_t epoch, std::int64_t batch) {
   batches_.ask_again();
   const bool already_first = !works_.empty() && works_.front()->epoch == epoch && works_.front()->index == batch;
-  if (already_first) return;
+  if (already_first && !order_.on_request()) return;
+  discard_all();
+  order_.start(epoch, batch);
+}
+
+void TicketBoard::start_requests() {
+  batches_.ask_again();
+  discard_all();
+  order_.start_requests();
+}
+
+void TicketBoard::discard_all() {
   while (!works_.empty()) {
     discard(std::move(works_.front()));
     works_.pop_front();
   }
   read_ahead_.forget_again();
   recycle_discarded();
-  order_.start(epoch, batch);
 }
 
 void TicketBoard::discard(std::unique_ptr<BatchWork> work) {

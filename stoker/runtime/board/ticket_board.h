@@ -90,6 +90,8 @@ class TicketBoard {
 
   /// From here on batches of `epoch` come first, beginning with `batch`; what was drawn of others is thrown away.
   void start_epoch(std::int64_t epoch, std::int64_t batch = 0);
+  /// From here on come the batches that TicketOrder::request() names; what was drawn is thrown away.
+  void start_requests();
   bool front_sealed() const { return !works_.empty() && works_.front()->sealed(); }
   /// Batches that could be popped, one after the other but for those before them.
   int sealed_count() const { return sealed_count_; }
@@ -124,6 +126,7 @@ class TicketBoard {
   bool stands_aside(Ticket& ticket);
   MixBlock block_written(BatchWork& work, int slot) const;
   bool complete(BatchWork& work);
+  void discard_all();
   void discard(std::unique_ptr<BatchWork> work);
   void recycle_discarded();
 

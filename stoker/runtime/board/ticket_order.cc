@@ -13,6 +13,16 @@ TicketOrder::TicketOrder(OrderOptions options, RankSlice slice, std::int64_t epo
 }
 
 void TicketOrder::start(std::int64_t epoch, std::int64_t batch) {
+  on_request_ = false;
+  begin(epoch, batch);
+}
+
+void TicketOrder::start_requests() {
+  on_request_ = true;
+  requests_.clear();
+}
+
+void TicketOrder::begin(std::int64_t epoch, std::int64_t batch) {
   order_.reset();
   epoch_ = epoch;
   index_ = begin_ = batch;
@@ -20,8 +30,12 @@ void TicketOrder::start(std::int64_t epoch, std::int64_t batch) {
 
 bool TicketOrder::has_next() {
   if (at_end() || batches_per_epoch_ == 0) return false;
-  if (index_ >= batches_per_epoch_) {
-    start(epoch_ + 1, 0);
+  if (on_request_) {
+    const Request& next = requests_.front();
+    if (next.epoch != epoch_) begin(next.epoch, next.batch);
+    index_ = next.batch;
+  } else if (index_ >= batches_per_epoch_) {
+    begin(epoch_ + 1, 0);
     if (at_end()) return false;
   }
   if (!order_) order_.emplace(options_, epoch_);
@@ -32,6 +46,7 @@ void TicketOrder::next(BatchWork& work) {
   assert(order_);
   work.epoch = epoch_;
   work.index = index_++;
+  if (on_request_) requests_.pop_front();
   work.slots = work.remaining = order_->slots_of(slice_, work.index);
 }
 

@@ -47,6 +47,35 @@ TEST_F(Drawing, GoesOnFromBatchToBatchAndIntoTheNextEpoch) {
   EXPECT_THAT(next_batch(order, work_), ElementsAre(2, 3));
 }
 
+TEST_F(Drawing, GivesTheBatchesThatAreRequested) {
+  TicketOrder order({.samples = 4, .global_batch = 2, .kind = OrderKind::kNone}, {.batch = 2}, 2);
+  order.start(0, 0);
+  EXPECT_THAT(next_batch(order, work_), ElementsAre(0, 1));
+  EXPECT_FALSE(order.on_request());
+  order.start_requests();
+  EXPECT_TRUE(order.on_request());
+  EXPECT_TRUE(order.at_end());
+  EXPECT_THAT(next_batch(order, work_), ElementsAre()) << "nothing is requested";
+  for (const auto [epoch, batch] : {std::pair(1, 1), {0, 1}, {0, 0}, {0, 0}, {1, 1}}) order.request(epoch, batch);
+  EXPECT_FALSE(order.at_end());
+  for (const std::int64_t epoch : {1, 0, 0, 0, 1}) {
+    ASSERT_TRUE(order.has_next());
+    ASSERT_TRUE(order.has_next()) << "as often as it is asked";
+    const std::vector<std::int64_t> samples = next_batch(order, work_);
+    EXPECT_EQ(work_.epoch, epoch);
+    EXPECT_EQ(samples.front(), 2 * work_.index);
+  }
+  EXPECT_THAT(next_batch(order, work_), ElementsAre());
+  order.request(0, 1);
+  order.start_requests();
+  EXPECT_FALSE(order.has_next()) << "what was requested before is forgotten";
+  order.request(0, 1);
+  order.start(1, 0);
+  EXPECT_FALSE(order.on_request());
+  EXPECT_THAT(next_batch(order, work_), ElementsAre(0, 1));
+  EXPECT_EQ(work_.epoch, 1);
+}
+
 TEST_F(Drawing, TellsWhichSamplesAreOfAWindowThatReadingBeganIn) {
   const auto shards = std::make_shared<const std::vector<std::int64_t>>(1, 16);
   TicketOrder order({.samples = 16,

@@ -89,6 +89,7 @@ void Consumer::start_epoch(std::int64_t epoch) {
   const std::optional<LoaderPosition> resume = std::exchange(resume_, std::nullopt);
   delivered_ = resume && resume->epoch == epoch ? resume->batch : 0;
   const bool goes_back = resume && epoch < resume->epoch;
+  on_request_ = false;
   core_.board.tickets.start_epoch(epoch, delivered_);
   epoch_ = epoch;
   epoch_bad_.clear();
@@ -105,17 +106,56 @@ void Consumer::start_epoch(std::int64_t epoch) {
   log(LogLevel::kDebug, "epoch {} begins: {} of {}", epoch, counted(batches_per_epoch_, "batch"), batch_);
 }
 
+void Consumer::start_requests() {
+  core_.check_home();
+  drop_arriving();
+  const std::lock_guard lock(core_.mutex);
+  core_.check_open();
+  if (first_start_ns_ == 0) first_start_ns_ = now_ns();
+  core_.board.tickets.start_requests();
+  on_request_ = true;
+  in_epoch_ = false;
+  resume_.reset();
+  epoch_error_ = nullptr;
+  step_since_ns_ = 0;
+  reader_.epoch_started();
+  core_.observe();
+}
+
+void Consumer::request(const LoaderPosition& batch) {
+  core_.check_home();
+  if (batch.epoch < 0 || batch.epoch >= epochs_end_ || batch.batch < 0 || batch.batch >= batches_per_epoch_) {
+    fail(ErrorKind::kUsage, "there is no batch {} of epoch {}: an epoch has {}", batch.batch, batch.epoch,
+         counted(batches_per_epoch_, "batch"));
+  }
+  const std::lock_guard lock(core_.mutex);
+  core_.check_open();
+  if (!core_.board.order.on_request()) fail(ErrorKind::kUsage, "the loader runs an epoch: it takes no requests");
+  core_.board.order.request(batch.epoch, batch.batch);
+  reader_.wake();
+}
+
+// The batch that arrives is of an epoch of its own.
+void Consumer::follow_request() {
+  if (arriving_->epoch != epoch_) {
+    epoch_ = arriving_->epoch;
+    reports_.begin_epoch(epoch_);
+    epoch_bad_.clear();
+  }
+  delivered_ = arriving_->index;
+}
+
 std::int64_t Consumer::next_epoch() const {
   core_.check_home();
   if (!resume_) return epoch_ + 1;
-  return resume_->batch == core_.board.order.global_batches() ? resume_->epoch + 1 : resume_->epoch;
+  return resume_->batch == global_batches() ? resume_->epoch + 1 : resume_->epoch;
 }
 
 LoaderPosition Consumer::position() const {
   core_.check_home();
   if (resume_) return *resume_;
   if (epoch_ < 0) return {};
-  return {epoch_, in_epoch_ ? delivered_ : core_.board.order.global_batches()};
+  return {epoch_, in_epoch_ || on_request_ ? delivered_ : global_batches()};
 }
 
 std::string Consumer::state() const { return state_.to_json(position()); }
@@ -129,13 +169,13 @@ std::vector<BadSample> Consumer::bad_samples() const {
 LoaderPosition Consumer::load_state(std::string_view json) {
   core_.check_home();
   const LoaderPosition position = state_.parse(json);
-  if (position.batch > core_.board.order.global_batches()) {
+  if (position.batch > global_batches()) {
     fail(ErrorKind::kUsage, "the state is damaged: it stands before batch {} of an epoch of {}", position.batch,
-         core_.board.order.global_batches());
+         global_batches());
   }
   drop_arriving();
   resume_ = position;
-  in_epoch_ = false;
+  in_epoch_ = on_request_ = false;
   epoch_error_ = nullptr;
   return position;
 }
@@ -145,13 +185,17 @@ std::optional<BatchPtr> Consumer::next(Deadline deadline, const std::shared_ptr<
   end_step();
   if (core_.trace && wait_since_ns_ == 0) wait_since_ns_ = now_ns();
   if (epoch_error_) std::rethrow_exception(epoch_error_);
-  if (!in_epoch_ && next_epoch() >= epochs_end_) return BatchPtr();
-  if (!in_epoch_) start_epoch(next_epoch());
-  const bool at_end = delivered_ >= batches_per_epoch_;  // a state may stand behind a last batch that has none of ours
+  if (!in_epoch_ && !on_request_) {
+    if (next_epoch() >= epochs_end_) return BatchPtr();
+    start_epoch(next_epoch());
+  }
+  const bool at_end =
+      !on_request_ && delivered_ >= batches_per_epoch_;  // a state may stand behind a last batch that has none of ours
   if (!at_end && !arriving_ && !pop_arriving(deadline)) return std::nullopt;
   try {
     const std::size_t on_device_max = at_end || !core_.device || core_.device->memory_is_host() ? 0 : kOnDeviceMax;
     if (!await_device(on_device_max, deadline)) return std::nullopt;
+    if (on_request_ && arriving_) follow_request();
     if (!at_end) report_bad();
     if (epoch_error_) std::rethrow_exception(epoch_error_);
     if (at_end) return end_epoch();

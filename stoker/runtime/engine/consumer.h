@@ -35,12 +35,17 @@ class Consumer {
   void on_delivered(std::function<void(const BatchPeriod&)> told) { delivered_told_ = std::move(told); }
 
   void start_epoch(std::int64_t epoch);
+  void start_requests();
+  /// Threads: any.
+  void request(const LoaderPosition& batch);
   std::int64_t next_epoch() const;
   LoaderPosition position() const;
   std::string state() const;
   LoaderPosition load_state(std::string_view json);
   std::vector<BadSample> bad_samples() const;
   std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
+  const RankSlice& slice() const { return core_.board.order.slice(); }
+  std::int64_t global_batches() const { return core_.board.order.global_batches(); }
 
   /// What the consumer does until it gets its next batch is no step.
   void pause();
@@ -64,6 +69,7 @@ class Consumer {
   void wait_for_batch(std::unique_lock<std::mutex>& lock, Deadline deadline);
   bool lacks_memory_on_device() const;
   bool await_device(std::size_t but, Deadline deadline);
+  void follow_request();
   void report_bad();
   void drop_arriving() noexcept;
   BatchPtr deliver(std::unique_ptr<LoaderBatch> batch, const std::shared_ptr<void>& owner);
@@ -83,6 +89,7 @@ class Consumer {
   const std::int64_t batches_per_epoch_;
 
   bool in_epoch_ = false;
+  bool on_request_ = false;
   std::int64_t epoch_ = -1;
   std::int64_t delivered_ = 0;            // of the epoch; those before a state were, too
   std::optional<LoaderPosition> resume_;  // where the next epoch begins, if it is that one

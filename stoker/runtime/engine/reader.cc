@@ -38,6 +38,10 @@ void Reader::join() {
 
 void Reader::epoch_started() {
   epoch_started_ = true;
+  wake();
+}
+
+void Reader::wake() {
   core_.reader_waits = false;
   core_.reader_wakes.notify_one();
 }
@@ -310,8 +314,7 @@ void Reader::wake_if_room() {
     if (!much_room && !little_work) return;
     if (!core_.board.tickets.may_go_on()) return;
   }
-  core_.reader_waits = false;
-  core_.reader_wakes.notify_one();
+  wake();
 }
 
 }  // namespace stoker

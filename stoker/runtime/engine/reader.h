@@ -26,6 +26,8 @@ class Reader {
   // With the lock held:
 
   void epoch_started();
+  /// There are batches to draw that there were not.
+  void wake();
   /// Wakes the thread if there is enough for it to do.
   void wake_if_room();
 

@@ -1,0 +1,466 @@
+"""A loader whose batches are made by actors of Ray, and by this process: stoker.ray.Loader."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from os import PathLike
+from typing import Any, Iterator, Sequence, Union
+
+import ray
+
+import stoker
+from stoker import _stoker
+from stoker._schedule import Crew, Schedule
+
+_Path = Union[str, "PathLike[str]"]
+
+_log = logging.getLogger("stoker")
+
+_UNDER_WAY = 3           # batches that a member has to make at once: one to hand over, one to make, one to read for
+_PERIOD_S = 2.0          # after which it is decided whether there should be more actors
+_PERIOD_BATCHES = 8
+_LOST_AT_ONCE = 5        # actors that are lost one after the other, with no batch between: something is wrong with all
+_LATE, _LATE_S = 8, 5.0  # times the usual, and at least so long: another member makes the batch, too
+_LOOK_S = 0.5
+_LOOK_HERE_S = 0.02      # where this process may finish a batch meanwhile
+
+_GONE = (ray.exceptions.RayActorError, ray.exceptions.WorkerCrashedError, ray.exceptions.ObjectLostError,
+         ray.exceptions.OwnerDiedError, ray.exceptions.NodeDiedError, ray.exceptions.RaySystemError)
+
+
+class _Worker:
+    """An actor: makes the batches that it is asked for."""
+
+    def __init__(self, data: Any, recipe: Any, options: dict[str, Any]) -> None:
+        self._arguments = data, recipe, options
+        self._asked: set[tuple[int, int]] = set()
+        self._made: dict[tuple[int, int], stoker.Batch] = {}
+        self._changed = threading.Condition()
+
+    @ray.method(concurrency_group="ask")
+    def start(self) -> None:
+        """To be called first. Not when the actor is made, which would hide what is wrong in what Ray says of it."""
+        data, recipe, options = self._arguments
+        self._loader = stoker.Loader(data, recipe, **options)
+
+    @ray.method(concurrency_group="ask")
+    def ask(self, epoch: int, index: int) -> None:
+        self._loader.request(epoch, index)
+        with self._changed:
+            self._asked.add((epoch, index))
+            self._changed.notify_all()
+
+    @ray.method(concurrency_group="take")
+    def take(self, epoch: int, index: int) -> tuple[stoker.Batch, list[dict[str, Any]]]:
+        """A batch that ask() was called for, and the bad samples met so far. Calls may come in any order."""
+        wanted = epoch, index
+        with self._changed:
+            self._changed.wait_for(lambda: wanted in self._asked)
+            self._asked.remove(wanted)
+        while wanted not in self._made:
+            batch = self._loader.take()
+            self._made[batch.epoch, batch.index] = batch
+        return self._made.pop(wanted), self._loader.quarantine
+
+
+class _Member:
+    """Makes batches; without an actor it is this process."""
+
+    def __init__(self, actor: Any = None) -> None:
+        self.actor = actor
+        self.dismissed = False
+
+
+class EpochIterator:
+    """The remaining batches of an epoch; its length is their number."""
+
+    def __init__(self, loader: Loader, turn: int, left: int) -> None:
+        self._loader, self._turn, self._left = loader, turn, left
+
+    def __iter__(self) -> EpochIterator:
+        return self
+
+    def __next__(self) -> stoker.Batch:
+        if self._left == 0:
+            self._loader._end_epoch(self._turn)
+            raise StopIteration
+        batch = self._loader._next(self._turn)
+        self._left -= 1
+        return batch
+
+    def __len__(self) -> int:
+        return self._left
+
+    def __repr__(self) -> str:
+        return f"stoker.ray.EpochIterator(batches_left={self._left})"
+
+
+class Loader:
+    """Like stoker.Loader, with the same batches in the same order, made by actors of Ray as well: where the cores of this
+    machine are not enough. Data must be where every actor reaches them by the same name.
+
+    actors: how many, or the least and the most between which their number follows the consumer's wait
+    cpus: cores of each, thus its threads
+    actor_options: of each for Ray, such as {"resources": {"preprocess": 1}}
+    here: whether this process makes batches, too; if not, it only receives them
+
+    The other arguments are those of stoker.Loader, `memory` and `prefetch` of each member. Batches are on the CPU, and those
+    that came from elsewhere are read-only; stoker.torch.tensors(batch) has them as tensors. An actor that is lost costs time:
+    its batches are made again. `quarantine` and a cache on disk are files of each actor's machine."""
+
+    def __init__(
+        self,
+        data: stoker.Dataset | _Path | Sequence[_Path],
+        recipe: stoker.Recipe | _Path,
+        *,
+        actors: int | tuple[int, int] = (1, 64),
+        cpus: int = 1,
+        actor_options: dict[str, Any] | None = None,
+        here: bool = True,
+        audit: _Path | None = None,
+        **options: Any,
+    ) -> None:
+        least, most = actors if isinstance(actors, tuple) else (actors, actors)
+        if not 0 <= least <= most or cpus < 1:
+            raise stoker.Error("actors is a number, or the least and the most; cpus is at least 1")
+        if most == 0 and not here:
+            raise stoker.Error("without actors and without this process there is nothing that makes batches")
+        for name in ("device", "transfer_index", "device_memory", "nvjpeg", "pin_memory"):
+            if name in options:
+                raise stoker.Error(f"{name} is of a loader that makes its batches itself: those of actors come on the CPU")
+        self._here = _Member() if here else None
+        own = options if here else {**options, "threads": 1, "prefetch": 1, "tune": "off"}
+        self._local = stoker.Loader(data, recipe, **own)
+        _, (self._data, self._recipe, given, self._template) = self._local.__reduce__()
+        rank, world = self._local._rank
+        self._options = {**given, "threads": cpus, "prefetch": options.get("prefetch", 2), "tune": "off", "rank": rank, "world": world}
+        self._audit = _stoker._Audit(audit) if audit is not None else None
+        self._cpus, self._actor_options = cpus, actor_options or {}
+        self._crew = Crew(least, most)
+        self._members: list[_Member] = []
+        self._arriving: dict[Any, _Member] = {}                 # by what tells that it has started
+        self._coming: dict[Any, tuple[_Member, int, float]] = {}  # batches: of which member, and asked for when
+        self._asked_here: list[int] = []
+        self._made_here: set[int] = set()  # and not delivered: their memory is the local loader's
+        self._schedule: Schedule | None = None
+        self._position: tuple[int, int] = self._template["epoch"], self._template["batch"]
+        self._next_epoch = 0
+        self._resumes = self._ended = False  # at the position, and after the epoch's last batch
+        self._turn = 0
+        self._failure: BaseException | None = None  # which ended the turn
+        self._lost_in_a_row = 0
+        self._bad: dict[tuple[str, str], dict[str, Any]] = {}
+        self._usual_s = 0.0
+        self._period = [time.monotonic(), 0.0, 0]  # since when, waited, batches
+        self._counts = {"batches": 0, "batches_here": 0, "bytes_received": 0, "waited_ns": 0, "actors_started": 0, "actors_lost": 0}
+        self._closed = False
+
+    # --- as stoker.Loader
+
+    def __len__(self) -> int:
+        return len(self._local)
+
+    def __iter__(self) -> Iterator[stoker.Batch]:
+        return self.epoch(self._next_epoch)
+
+    def epoch(self, epoch: int) -> EpochIterator:
+        """An iterator over the batches of this epoch; the epoch of a state that was loaded begins there."""
+        self._check_open()
+        first = min(self._position[1], len(self)) if self._resumes and self._position[0] == epoch else 0
+        self._turn += 1
+        self._next_epoch = epoch + 1
+        self._resumes = self._ended = False
+        self._failure = None
+        self._position = epoch, first
+        self._start(epoch * len(self) + first)
+        return EpochIterator(self, self._turn, len(self) - first)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The position of training, which stoker.Loader takes, too."""
+        epoch, index = self._position
+        return {**self._template, "epoch": epoch, "batch": self._local._global_batches if self._ended else index}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Moves the loader to a state's position, of a loader of any kind with the same data and options."""
+        self._check_open()
+        self._stop()
+        self._local.load_state_dict(state_dict)
+        self._turn += 1
+        self._resumes, self._ended = True, False
+        epoch, index = self._position = state_dict["epoch"], state_dict["batch"]
+        self._next_epoch = epoch + 1 if index == self._local._global_batches else epoch
+
+    @property
+    def quarantine(self) -> list[dict[str, Any]]:
+        """The bad samples found so far."""
+        self._note_bad(self._local.quarantine)
+        return [bad for _, bad in sorted(self._bad.items())]
+
+    @property
+    def dataset(self) -> stoker.Dataset:
+        """The data set, with the samples of all ranks."""
+        return self._local.dataset
+
+    @property
+    def batch_size(self) -> int:
+        """Samples in a batch of this rank."""
+        return self._local.batch_size
+
+    @property
+    def actors(self) -> int:
+        """How many make batches now."""
+        return sum(not member.dismissed for member in self._members)
+
+    def metrics(self) -> dict[str, int]:
+        """What came from where so far, and how long the consumer waited for it."""
+        return {**self._counts, "actors": self.actors}
+
+    def close(self) -> None:
+        """Ends the actors, and this process's threads. Batches that are still held stay valid."""
+        if self._closed:
+            return
+        self._closed = True
+        self._stop()
+        self._local.close()
+
+    def __enter__(self) -> Loader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"stoker.ray.Loader({len(self)} batches of {self.batch_size} per epoch, {self.actors} actors)"
+
+    # --- batches
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise stoker.Error("the loader is closed")
+
+    def _start(self, first: int) -> None:
+        """Batches come from this number on."""
+        if self._schedule is not None and self._schedule.next == first:
+            return
+        # What members are at work on is theirs to end: it comes, and is no longer wanted.
+        self._coming.clear()
+        self._asked_here.clear()
+        self._made_here.clear()
+        self._schedule = Schedule(first)
+        for member in [*self._members, *([self._here] if self._here else [])]:
+            self._schedule.join(member)
+        self._hire()
+
+    def _stop(self) -> None:
+        """All actors go, and with them what they are at work on."""
+        for member in [*self._members, *self._arriving.values()]:
+            _end(member)
+        self._members.clear()
+        self._arriving.clear()
+        self._coming.clear()
+        self._asked_here.clear()
+        self._made_here.clear()
+        self._schedule = None
+        if not self._closed:
+            self._local.load_state_dict(self._template)  # which ends its requests, and an error that one had
+
+    def _next(self, turn: int) -> stoker.Batch:
+        self._check_open()
+        if turn != self._turn:
+            raise stoker.Error("this iterator's epoch ended when another one was started; a loader runs one epoch at a time")
+        if self._failure is not None:
+            raise self._failure
+        assert self._schedule is not None
+        began = time.monotonic()
+        try:
+            self._fill()
+            while not self._schedule.has_next():
+                self._wait(began)
+                self._fill()
+        except BaseException as failure:
+            self._failure = failure  # an error of a member is the epoch's, as any loader has it
+            self._stop()
+            raise
+        self._made_here.discard(self._schedule.next)
+        batch = self._schedule.deliver()
+        if self._audit:
+            self._audit.write(batch)
+        self._count(time.monotonic() - began)
+        self._position = batch.epoch, batch.index + 1
+        return batch
+
+    def _end_epoch(self, turn: int) -> None:
+        if turn == self._turn:
+            self._ended = True
+
+    def _fill(self) -> None:
+        """Every member that can take a batch gets one to make."""
+        schedule = self._schedule
+        assert schedule is not None
+        self._welcome()
+        takers = [member for member in self._members if not member.dismissed]
+        if self._here:
+            takers.insert(0, self._here)
+        ahead = 2 * _UNDER_WAY * len(takers)
+        # One after the other, so that the next batches are made side by side.
+        while takers:
+            takers = [taker for taker in takers if self._may_take(taker) and self._give(taker, ahead)]
+        self._dismiss_idle()
+
+    def _may_take(self, member: _Member) -> bool:
+        assert self._schedule is not None
+        kept = len(self._made_here) if member is self._here else 0
+        return self._schedule.under_way(member) + kept < _UNDER_WAY + bool(kept)
+
+    def _give(self, member: _Member, ahead: int) -> bool:
+        assert self._schedule is not None
+        number = self._schedule.give(member, ahead)
+        if number is None:
+            return False
+        epoch, index = divmod(number, len(self))
+        if member is self._here:
+            self._local.request(epoch, index)
+            self._asked_here.append(number)
+        else:
+            member.actor.ask.remote(epoch, index)
+            self._coming[member.actor.take.remote(epoch, index)] = member, number, time.monotonic()
+        return True
+
+    def _wait(self, began: float) -> None:
+        """Until there is news of a batch, or of an actor."""
+        schedule = self._schedule
+        assert schedule is not None
+        is_next_here = bool(self._asked_here) and self._asked_here[0] == schedule.next
+        self._take_here(_LOOK_S if is_next_here else 0)
+        self._poll(0 if is_next_here else _LOOK_HERE_S if self._asked_here else _LOOK_S)
+        late_s = max(_LATE_S, _LATE * self._usual_s)
+        if time.monotonic() - began > late_s and len(schedule.makers(schedule.next)) == 1:
+            schedule.repeat(schedule.next)
+
+    def _take_here(self, patience_s: float) -> None:
+        """What this process has finished; waits for the first."""
+        assert self._schedule is not None
+        while self._asked_here:
+            batch = self._local.take(timeout=patience_s)
+            if batch is None:
+                return
+            number = batch.epoch * len(self) + batch.index
+            if number not in self._asked_here:
+                continue  # of an epoch that was left
+            self._asked_here.remove(number)
+            self._made_here.add(number)
+            self._schedule.finish(self._here, number, batch)
+            self._counts["batches_here"] += 1
+            patience_s = 0
+
+    def _poll(self, patience_s: float) -> None:
+        waiting = [*self._coming, *self._arriving]
+        if not waiting:
+            return
+        done, _ = ray.wait(waiting, num_returns=1, timeout=patience_s, fetch_local=True)
+        more, _ = ray.wait(waiting, num_returns=len(waiting), timeout=0, fetch_local=True) if done else ([], None)
+        for ref in {*done, *more}:
+            if ref in self._coming:
+                self._receive(ref)
+
+    def _receive(self, ref: Any) -> None:
+        assert self._schedule is not None
+        member, number, asked = self._coming.pop(ref)
+        try:
+            batch, bad = ray.get(ref)
+        except ray.exceptions.RayTaskError as error:
+            raise (error.cause if isinstance(error.cause, stoker.Error) else error) from None
+        except _GONE as reason:
+            self._lose(member, reason)
+            return
+        self._lost_in_a_row = 0
+        self._usual_s += 0.2 * (time.monotonic() - asked - self._usual_s)
+        self._counts["bytes_received"] += batch._bytes
+        self._note_bad(bad)
+        self._schedule.finish(member, number, batch)
+
+    def _note_bad(self, found: Sequence[dict[str, Any]]) -> None:
+        known = len(self._bad)
+        for bad in found:
+            self._bad.setdefault((bad["shard"], bad["key"]), bad)
+        if len(self._bad) > known and len(self._bad) > max(10, len(self) * self.batch_size // 1000):
+            raise stoker.Error(f"{len(self._bad)} bad samples, more than may be accidents; the last: {found[-1]['reason']}; "
+                               "quarantine= lists them, and the next run passes over those listed")
+
+    def _count(self, waited_s: float) -> None:
+        self._counts["batches"] += 1
+        self._counts["waited_ns"] += int(waited_s * 1e9)
+        since, waited, batches = self._period
+        waited, batches, now = waited + waited_s, batches + 1, time.monotonic()
+        self._period = [since, waited, batches]
+        if self._arriving:
+            self._period = [now, 0.0, 0]  # what those that come will change is not known yet
+        elif now - since >= _PERIOD_S and batches >= _PERIOD_BATCHES:
+            self._crew.period(waited, now - since, 1.0 if self._here else 0.0)
+            self._period = [now, 0.0, 0]
+            self._hire()
+
+    # --- actors
+
+    def _hire(self) -> None:
+        """As many actors as there should be are there, or on their way."""
+        while self.actors + len(self._arriving) < self._crew.target:
+            options = {"num_cpus": self._cpus, "max_restarts": 0, **self._actor_options}
+            member = _Member(_actor_class().options(**options).remote(self._data, self._recipe, self._options))
+            self._arriving[member.actor.start.remote()] = member
+            self._counts["actors_started"] += 1
+        staying = [member for member in self._members if not member.dismissed]
+        for member in staying[self._crew.target:]:
+            member.dismissed = True
+
+    def _welcome(self) -> None:
+        if not self._arriving:
+            return
+        ready, _ = ray.wait(list(self._arriving), num_returns=len(self._arriving), timeout=0)
+        for ref in ready:
+            member = self._arriving.pop(ref)
+            try:
+                ray.get(ref)
+            except ray.exceptions.RayTaskError as error:
+                raise (error.cause if isinstance(error.cause, stoker.Error) else error) from None
+            except _GONE as reason:
+                self._lose(member, reason)
+                continue
+            assert self._schedule is not None
+            self._members.append(member)
+            self._schedule.join(member)
+
+    def _lose(self, member: _Member, reason: BaseException) -> None:
+        assert self._schedule is not None
+        if member in self._members:
+            self._members.remove(member)
+            self._schedule.lose(member)
+        self._coming = {ref: facts for ref, facts in self._coming.items() if facts[0] is not member}
+        _end(member)  # it may live, and only its answer be lost
+        self._counts["actors_lost"] += 1
+        self._lost_in_a_row += 1
+        _log.warning("an actor is lost, and its batches are made again: %s", str(reason).splitlines()[0])
+        if self._lost_in_a_row > _LOST_AT_ONCE + self._crew.target:
+            raise stoker.Error(f"actors are lost one after the other: {str(reason).splitlines()[0]}")
+        self._hire()
+
+    def _dismiss_idle(self) -> None:
+        assert self._schedule is not None
+        for member in [member for member in self._members if member.dismissed]:
+            if self._schedule.under_way(member) == 0:
+                self._members.remove(member)
+                self._schedule.lose(member)
+                _end(member)
+
+
+def _actor_class() -> Any:
+    return ray.remote(concurrency_groups={"ask": 1, "take": 1})(_Worker)
+
+
+def _end(member: _Member) -> None:
+    try:
+        ray.kill(member.actor)
+    except Exception:  # it may be gone already, and Ray with it
+        pass

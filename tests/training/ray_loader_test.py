@@ -1,0 +1,191 @@
+"""Batches that actors of Ray make: those of one loader, in its order, however many actors there are and are lost."""
+
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from launchers import FULL, HANG_S, ROOT, only_full
+
+RAY = Path(os.environ.get("STOKER_TEST_RAY", ROOT / "build/ray-venv/bin/python"))
+COMMAND = os.environ.get("STOKER_BIN", str(ROOT / "build/release/stoker"))
+KILLS = 40
+
+pytestmark = only_full
+
+BEGIN = """
+import json, os, pathlib, random, signal, sys, time
+import numpy, ray, stoker, stoker.ray
+folder, out = sys.argv[1:]
+ray.init(num_cpus=4, include_dashboard=False, logging_level="error", log_to_driver=False)
+recipe = stoker.recipe().decode().random_resized_crop(32).random_flip().normalize("imagenet")
+options = dict(batch=4, seed=5, tail="keep")
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    out = tmp_path_factory.mktemp("data") / "small"
+    subprocess.run([COMMAND, "synth", out, "--kind", "tiny", "--count", "150", "--classes", "3", "--seed", "3"], check=True, timeout=HANG_S,
+                   capture_output=True)
+    return out
+
+
+def run(program, folder, out):
+    """What the program tells, as JSON, in its last line."""
+    done = subprocess.run([RAY, "-c", BEGIN + program, folder, out], timeout=10 * HANG_S, capture_output=True, text=True,
+                          env={**os.environ, "RAY_TMPDIR": tempfile.gettempdir()})
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def audit(folder, tmp_path_factory):
+    """Of three epochs of a loader without Ray."""
+    out = tmp_path_factory.mktemp("plain")
+    run("""
+with stoker.Loader(folder, recipe, audit=out + "/audit", threads=1, **options) as loader:
+    for _ in range(3):
+        for batch in loader: pass
+print(json.dumps({}))
+""", folder, out)
+    return (out / "audit").read_text()
+
+
+@pytest.mark.parametrize("actors, here", [((1, 1), False), ((3, 3), False), ((2, 2), True), ((0, 0), True)])
+def test_the_audit_is_the_same(folder, audit, tmp_path, actors, here):
+    told = run(f"""
+with stoker.ray.Loader(folder, recipe, actors={actors}, here={here}, audit=out + "/audit", **options) as loader:
+    for _ in range(3):
+        for batch in loader: assert batch.image.shape[1:] == (3, 32, 32)
+    print(json.dumps(loader.metrics()))
+""", folder, tmp_path)
+    assert (tmp_path / "audit").read_text() == audit
+    assert told["batches"] == 3 * 38
+    assert (told["batches_here"] > 0) == here
+    assert told["actors_lost"] == 0
+    assert told["bytes_received"] > 0 or here, "this process may be done before any actor has begun"
+
+
+def test_lost_actors_cost_no_sample(folder, audit, tmp_path):
+    """Each is killed in the midst of its work, or before it has begun."""
+    told = run(f"""
+draw, kills = random.Random(3), 0
+with stoker.ray.Loader(folder, recipe, actors=2, here=False, audit=out + "/audit", **options) as loader:
+    for epoch in range(3):
+        for batch in loader:
+            if kills < {KILLS} and draw.random() < 0.5:
+                actors = [member.actor for member in [*loader._members, *loader._arriving.values()]]
+                ray.kill(draw.choice(actors))
+                kills += 1
+    print(json.dumps({{**loader.metrics(), "kills": kills}}))
+""", folder, tmp_path)
+    assert told["kills"] == KILLS
+    assert told["actors_lost"] >= KILLS / 2, "the same may have been killed twice"
+    assert (tmp_path / "audit").read_text() == audit
+
+
+def test_a_killed_process_is_a_lost_actor(folder, audit, tmp_path):
+    told = run("""
+with stoker.ray.Loader(folder, recipe, actors=2, here=False, audit=out + "/audit", **options) as loader:
+    for epoch in range(3):
+        for number, batch in enumerate(loader):
+            if number % 15 == 7 and loader._members:
+                pid = ray.get(loader._members[0].actor.__ray_call__.remote(lambda self: os.getpid()))
+                os.kill(pid, signal.SIGKILL)
+    print(json.dumps(loader.metrics()))
+""", folder, tmp_path)
+    assert told["actors_lost"] > 0
+    assert (tmp_path / "audit").read_text() == audit
+
+
+def test_a_state_goes_from_one_kind_of_loader_to_the_other(folder, audit, tmp_path):
+    run("""
+def plain(): return stoker.Loader(folder, recipe, threads=1, **options)
+def of_ray(): return stoker.ray.Loader(folder, recipe, actors=2, here=False, **options)
+state, lines, audit = None, [], stoker._stoker._Audit(out + "/audit")
+draw = random.Random(4)
+position = 0
+for turn in range(9):
+    with (plain, of_ray)[turn % 2]() as loader:
+        if state: loader.load_state_dict(state)
+        take = 13 + turn
+        while take and position < 3 * 38:
+            for batch in loader:
+                audit.write(batch)
+                position, take = position + 1, take - 1
+                if take == 0 or position == 3 * 38: break
+        state = json.loads(json.dumps(loader.state_dict()))
+        if turn % 2:
+            with plain() as other:
+                other.load_state_dict(state)
+                assert other.state_dict() == state
+print(json.dumps(position))
+""", folder, tmp_path)
+    assert (tmp_path / "audit").read_text() == audit
+
+
+def test_leaving_an_epoch_and_naming_another(folder, tmp_path):
+    run("""
+def keys(batches): return [key for batch in batches for key in batch.key]
+with stoker.Loader(folder, recipe, threads=1, **options) as loader:
+    expected = [keys(loader.epoch(epoch)) for epoch in range(4)]
+with stoker.ray.Loader(folder, recipe, actors=2, **options) as loader:
+    for batch in loader.epoch(2): break
+    assert keys(loader.epoch(1)) == expected[1]
+    batches = loader.epoch(3)
+    next(batches)
+    assert len(batches) == 37
+    assert keys(loader.epoch(0)) == expected[0]
+print(json.dumps(0))
+""", folder, tmp_path)
+
+
+def test_mistakes_are_the_members_own_sentences(folder, tmp_path):
+    told = run("""
+def told(make):
+    try:
+        with make() as loader:
+            for batch in loader: pass
+    except stoker.Error as error:
+        return [error.kind, str(error)]
+broken, whole = pathlib.Path(out, "broken"), next(pathlib.Path(folder).rglob("*.png")).read_bytes()
+broken.mkdir()
+for number in range(60): (broken / f"{number:02}.png").write_bytes(whole if number % 3 else b"none")
+print(json.dumps([
+    told(lambda: stoker.ray.Loader(folder, recipe, actors=1, device="cuda", **options)),
+    told(lambda: stoker.ray.Loader(folder, recipe, actors=0, here=False, **options)),
+    told(lambda: stoker.ray.Loader(folder, recipe, actors=1, here=False, bogus=3, **options)),
+    told(lambda: stoker.ray.Loader(broken, recipe, actors=1, here=False, **options)),
+    told(lambda: stoker.ray.Loader(broken, recipe, actors=1, here=False, bad_sample="fail", **options)),
+]))
+""", folder, tmp_path)
+    kinds, sentences = zip(*told)
+    assert "on the CPU" in sentences[0] and "nothing that makes batches" in sentences[1] and "bogus" in sentences[2]
+    assert "bad samples" in sentences[3]
+    assert kinds[4] == "bad_sample"
+
+
+def test_actors_come_when_the_consumer_waits_and_go_when_it_does_not(folder, tmp_path):
+    told = run("""
+stoker._ray_loader._PERIOD_S, stoker._ray_loader._PERIOD_BATCHES = 0.2, 2
+slow = stoker.recipe().decode().random_resized_crop(160).rand_augment().gaussian_blur(kernel_size=[23, 23]).normalize("imagenet")
+with stoker.ray.Loader(folder, slow, actors=(0, 3), here=True, threads=1, batch=8, seed=5) as loader:
+    most, began = 0, time.monotonic()
+    for epoch in range(100):
+        for batch in loader:
+            most = max(most, loader.actors)
+        if most > 1 or time.monotonic() - began > 60: break
+    least, began = most, time.monotonic()
+    for epoch in range(100):
+        for batch in loader:
+            time.sleep(0.25)  # a step
+            least = min(least, loader.actors)
+        if least == 0 or time.monotonic() - began > 90: break
+print(json.dumps([most, least]))
+""", folder, tmp_path)
+    assert told[0] >= 2, "a consumer that always waits"
+    assert told[1] == 0, "a consumer that never does"
