@@ -4,6 +4,7 @@ half-precision floats, and of pixels. On one machine: there is no network betwee
 import json
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import environments
 from process import synthetic_images, warm
 from table import Figure, report, table
 
+COPIES = 20
 LOOP = pathlib.Path(__file__).with_name("actors_loop.py")
 
 
@@ -26,8 +28,10 @@ def run(build, options):
     if not others:
         sys.exit("dev bench: actors needs two cores")
     with tempfile.TemporaryDirectory(dir=build) as folder:
-        packed = pathlib.Path(folder) / "packed"
-        subprocess.run([build / "stoker", "pack", data, packed], check=True, capture_output=True)
+        loose, packed = pathlib.Path(folder) / "loose", pathlib.Path(folder) / "packed"
+        for copy in range(COPIES):  # so that an epoch is some batches long
+            shutil.copytree(data, loose / f"{copy:03}")
+        subprocess.run([build / "stoker", "pack", loose, packed], check=True, capture_output=True)
         subprocess.run([build / "stoker", "index", packed], check=True, capture_output=True)
         warm(packed)
         done = subprocess.run([python, LOOP, packed, str(others[0]), str(own)], stdout=subprocess.PIPE, text=True,

@@ -1,6 +1,5 @@
-"""What the doctor says of a disk that errs: it measures around a fault, or tells the file and the reason."""
+"""What the doctor says of a disk that errs: the file and the reason, and no figure."""
 
-import json
 import os
 
 import pytest
@@ -18,19 +17,10 @@ def packed(stoker_at, loose, tmp_path_factory):
     return out
 
 
-def diagnose(stoker, data, *more, fault=None):
-    return stoker.run("doctor", data, "--recipe", "cifar-train", "--batch", 8, "--step", 0.1, "--quick", "--io", "pread", *more, fault=fault)
-
-
-@pytest.mark.parametrize("after", [1, 40, 400] if FULL else [40])
+@pytest.mark.parametrize("after", [1, 40, 200] if FULL else [40])
 def test_a_disk_that_errs_from_then_on_is_named(stoker, packed, after):
-    run = diagnose(stoker, packed, fault=f"eio {after}+ read:{packed}/*.tar")
+    run = stoker.run("doctor", packed, "--recipe", "cifar-train", "--batch", 8, "--step", 0.1, "--quick", "--io", "pread",
+                     fault=f"eio {after}+ read:{packed}/*.tar")
     assert run.status == NOT_MEASURABLE and run.out == ""
     (sentence,) = run.err.splitlines()
     assert str(packed) in sentence and "Input/output error" in sentence, sentence
-
-
-def test_one_fault_is_read_again(stoker, packed):
-    run = diagnose(stoker, packed, "--json", fault=f"eio 40 read:{packed}/*.tar")
-    assert run.status in (0, 1), run.err
-    assert json.loads(run.out)["samples_per_s"] > 0

@@ -94,7 +94,10 @@ with stoker.ray.Loader(folder, recipe, actors=2, here=False, audit=out + "/audit
     for epoch in range(3):
         for number, batch in enumerate(loader):
             if number % 15 == 7 and loader._members:
-                pid = ray.get(loader._members[0].actor.__ray_call__.remote(lambda self: os.getpid()))
+                try:
+                    pid = ray.get(loader._members[0].actor.__ray_call__.remote(lambda self: os.getpid()))
+                except ray.exceptions.RayActorError:
+                    continue  # that is one that was killed before, which is not known here yet
                 os.kill(pid, signal.SIGKILL)
     print(json.dumps(loader.metrics()))
 """, folder, tmp_path)
