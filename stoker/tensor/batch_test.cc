@@ -171,7 +171,7 @@ TEST(Batch, PartsThatCannotBeItsOutputsAreRefused) {
     cut.outputs[0] = cut.outputs[0].first(bytes);
     EXPECT_TRUE(refused(cut)) << bytes;
   }
-  for (const auto [number, offset] : {std::pair(0, 1), {1, 5}, {1, -1}, {1, 7}, {2, 3}, {2, 5}}) {
+  for (const auto& [number, offset] : {std::pair(0, 1), {1, 5}, {1, -1}, {1, 7}, {2, 3}, {2, 5}}) {
     BatchParts wrong = copied_parts(batch);
     reinterpret_cast<std::int64_t*>(wrong.outputs[0].data())[number] = offset;
     EXPECT_TRUE(refused(wrong)) << number << ": " << offset;

@@ -56,7 +56,7 @@ TEST_F(Drawing, GivesTheBatchesThatAreRequested) {
   EXPECT_TRUE(order.on_request());
   EXPECT_TRUE(order.at_end());
   EXPECT_THAT(next_batch(order, work_), ElementsAre()) << "nothing is requested";
-  for (const auto [epoch, batch] : {std::pair(1, 1), {0, 1}, {0, 0}, {0, 0}, {1, 1}}) order.request(epoch, batch);
+  for (const auto& [epoch, batch] : {std::pair(1, 1), {0, 1}, {0, 0}, {0, 0}, {1, 1}}) order.request(epoch, batch);
   EXPECT_FALSE(order.at_end());
   for (const std::int64_t epoch : {1, 0, 0, 0, 1}) {
     ASSERT_TRUE(order.has_next());
