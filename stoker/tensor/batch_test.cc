@@ -1,5 +1,6 @@
 #include "stoker/tensor/batch.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
