@@ -96,12 +96,12 @@ void LoaderSession::request(const LoaderPosition& batch) {
 
 BatchPtr LoaderSession::take(std::optional<std::chrono::milliseconds> patience) {
   using Clock = std::chrono::steady_clock;
-  const std::optional<Clock::time_point> end = patience ? std::optional(Clock::now() + *patience) : std::nullopt;
+  const Clock::time_point end = patience ? Clock::now() + *patience : Clock::time_point::max();
   return as_consumer([&]() -> std::optional<BatchPtr> {
     if (!on_request_) fail(ErrorKind::kUsage, "no batch was requested: request(epoch, index) comes before take()");
-    const auto left = end ? std::chrono::ceil<std::chrono::milliseconds>(*end - Clock::now()) : kPatience;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     std::optional<BatchPtr> batch = loader_->next_within(std::clamp(left, std::chrono::milliseconds(0), kPatience));
-    if (!batch && end && Clock::now() >= *end) return BatchPtr();
+    if (!batch && Clock::now() >= end) return BatchPtr();
     return batch;
   });
 }

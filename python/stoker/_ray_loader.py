@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from os import PathLike
@@ -24,6 +25,7 @@ _PERIOD_BATCHES = 8
 _LOST_AT_ONCE = 5        # actors that are lost one after the other, with no batch between: something is wrong with all
 _LATE, _LATE_S = 8, 5.0  # times the usual, and at least so long: another member makes the batch, too
 _LOOK_S = 0.5
+_PATIENCE_S = 30.0       # before it is told that there are no actors
 _LOOK_HERE_S = 0.02      # where this process may finish a batch meanwhile
 
 _GONE = (ray.exceptions.RayActorError, ray.exceptions.WorkerCrashedError, ray.exceptions.ObjectLostError,
@@ -43,7 +45,12 @@ class _Worker:
     def start(self) -> None:
         """To be called first. Not when the actor is made, which would hide what is wrong in what Ray says of it."""
         data, recipe, options = self._arguments
-        self._loader = stoker.Loader(data, recipe, **options)
+        try:
+            self._loader = stoker.Loader(data, recipe, **{"memory": _part_of_memory(options["threads"]), **options})
+        except stoker.Error as error:
+            if error.kind != "memory" or "memory" in options:
+                raise
+            self._loader = stoker.Loader(data, recipe, **options)
 
     @ray.method(concurrency_group="ask")
     def ask(self, epoch: int, index: int) -> None:
@@ -63,6 +70,12 @@ class _Worker:
             batch = self._loader.take()
             self._made[batch.epoch, batch.index] = batch
         return self._made.pop(wanted), self._loader.quarantine
+
+
+def _part_of_memory(cores: int) -> int:
+    """Half of this machine's in all, were there an actor for all of its cores."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return total // 2 * cores // max(os.cpu_count() or 1, cores)
 
 
 class _Member:
@@ -153,6 +166,7 @@ class Loader:
         self._lost_in_a_row = 0
         self._bad: dict[tuple[str, str], dict[str, Any]] = {}
         self._usual_s = 0.0
+        self._warned = False
         self._period = [time.monotonic(), 0.0, 0]  # since when, waited, batches
         self._counts = {"batches": 0, "batches_here": 0, "bytes_received": 0, "waited_ns": 0, "actors_started": 0, "actors_lost": 0}
         self._closed = False
@@ -335,8 +349,12 @@ class Loader:
         is_next_here = bool(self._asked_here) and self._asked_here[0] == schedule.next
         self._take_here(_LOOK_S if is_next_here else 0)
         self._poll(0 if is_next_here else _LOOK_HERE_S if self._asked_here else _LOOK_S)
+        waited_s = time.monotonic() - began
+        if waited_s > _PATIENCE_S and not self._members and not self._here and not self._warned:
+            self._warned = True
+            _log.warning("no actor has begun after %.0f s: Ray needs %d CPUs for each, and what actor_options say", waited_s, self._cpus)
         late_s = max(_LATE_S, _LATE * self._usual_s)
-        if time.monotonic() - began > late_s and len(schedule.makers(schedule.next)) == 1:
+        if waited_s > late_s and len(schedule.makers(schedule.next)) == 1:
             schedule.repeat(schedule.next)
 
     def _take_here(self, patience_s: float) -> None:
