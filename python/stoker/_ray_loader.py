@@ -258,7 +258,7 @@ class Loader:
         """Batches come from this number on."""
         if self._schedule is not None and self._schedule.next == first:
             return
-        # What members are at work on is theirs to end: it comes, and is no longer wanted.
+        # Members finish what they are at work on: it comes, and is dropped.
         self._coming.clear()
         self._asked_here.clear()
         self._made_here.clear()

@@ -1,4 +1,4 @@
-"""Who makes which batch, and how many there should be to make them: for loaders whose batches come from several processes.
+"""Which member makes which batch, and how many members there should be: for loaders whose batches come from several processes.
 
 Batches are numbered through all epochs. What is decided here depends on nothing but what it is told: no clock, no network."""
 

@@ -175,7 +175,7 @@ def test_buffers_of_the_wrong_size_are_refused(folder, every_form):
 
 
 def test_tensors_may_outlive_all_else_on_another_thread(folder, recipe):
-    """The buffers are Python's: their end is looked for under its lock, whoever has the last tensor."""
+    """The buffers are Python's: their end is looked for under its lock, on whichever thread the last tensor ends."""
     with stoker.Loader(folder, recipe, batch=4, threads=1) as loader:
         text = pickle.dumps(next(iter(loader)), protocol=5)
     held = [torch.from_dlpack(pickle.loads(text).image) for _ in range(20)]

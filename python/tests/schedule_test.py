@@ -1,4 +1,4 @@
-"""Who makes which batch: decided without any clock or network, so that every course of things can be played."""
+"""Which member makes which batch: decided without any clock or network, so that every course of things can be played."""
 
 import random
 
