@@ -28,20 +28,21 @@ def resources(bench):
 
 def arguments(bench, data, step, batches, options):
     return [bench.stoker, "run", bench.location(data), "--recipe", "imagenet-train", "--batch", BATCH, "--accelerator", step, "--epochs",
-            100_000, "--batches", batches, "--memory", "512MiB", "--json", *options]
+            100_000, "--batches", batches, "--memory", "512MiB", "--tune", "off", "--json", *options]
 
 
-def rate_of(answers):
-    """Of all of them from the first batch on, and how busy they were."""
-    seconds = max(answer["seconds"] - answer["first_batch_s"] for answer in answers)
-    return (sum(answer["samples"] for answer in answers) / seconds, sum(answer["utilisation"] for answer in answers) / len(answers))
+def rate_of(answers, step, gpus):
+    """Of all of them from the first step on, and how busy they were."""
+    busy = sum(answer["utilisation"] for answer in answers) / len(answers)
+    return busy * gpus * BATCH / step, busy
 
 
 def in_one(bench, throttle, data, step, gpus, batches, options):
-    status, answer, said = throttles.run(throttle, arguments(bench, data, step, batches, (*options, "--accelerators", gpus)), doctor.PATIENCE_S)
+    status, answer, said = throttles.run(throttle, arguments(bench, data, step, batches * gpus, (*options, "--accelerators", gpus)),
+                                         doctor.PATIENCE_S)
     if status or answer is None:
         raise doctor.Failed(doctor.last_words(status, said))
-    return rate_of([answer])
+    return rate_of([answer], step, gpus)
 
 
 def in_each(bench, throttle, data, step, gpus, batches, options):
@@ -55,7 +56,7 @@ def in_each(bench, throttle, data, step, gpus, batches, options):
         if process.returncode:
             raise doctor.Failed(doctor.last_words(process.returncode, said))
         answers.append(json.loads(out))
-    return rate_of(answers)
+    return rate_of(answers, step, gpus)
 
 
 def scale(bench, name, throttle_of, data, options):
