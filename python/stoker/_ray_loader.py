@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 import time
+from collections import Counter
 from os import PathLike
 from typing import Any, Iterator, Sequence, Union
 
@@ -37,8 +38,9 @@ class _Worker:
 
     def __init__(self, data: Any, recipe: Any, options: dict[str, Any]) -> None:
         self._arguments = data, recipe, options
-        self._asked: set[tuple[int, int]] = set()
-        self._made: dict[tuple[int, int], stoker.Batch] = {}
+        # The same batch may be asked for again while it is made: an epoch that was left begins anew.
+        self._asked: Counter[tuple[int, int]] = Counter()
+        self._made: list[stoker.Batch] = []
         self._changed = threading.Condition()
 
     @ray.method(concurrency_group="ask")
@@ -56,7 +58,7 @@ class _Worker:
     def ask(self, epoch: int, index: int) -> None:
         self._loader.request(epoch, index)
         with self._changed:
-            self._asked.add((epoch, index))
+            self._asked[epoch, index] += 1
             self._changed.notify_all()
 
     @ray.method(concurrency_group="take")
@@ -64,12 +66,18 @@ class _Worker:
         """A batch that ask() was called for, and the bad samples met so far. Calls may come in any order."""
         wanted = epoch, index
         with self._changed:
-            self._changed.wait_for(lambda: wanted in self._asked)
-            self._asked.remove(wanted)
-        while wanted not in self._made:
+            self._changed.wait_for(lambda: self._asked[wanted] > 0)
+            self._asked -= Counter([wanted])
+        found = next((batch for batch in self._made if (batch.epoch, batch.index) == wanted), None)
+        if found is not None:
+            self._made.remove(found)
+        while found is None:
             batch = self._loader.take()
-            self._made[batch.epoch, batch.index] = batch
-        return self._made.pop(wanted), self._loader.quarantine
+            if (batch.epoch, batch.index) == wanted:
+                found = batch
+            else:
+                self._made.append(batch)
+        return found, self._loader.quarantine
 
 
 def _part_of_memory(cores: int) -> int:
@@ -209,7 +217,7 @@ class Loader:
     @property
     def quarantine(self) -> list[dict[str, Any]]:
         """The bad samples found so far."""
-        self._note_bad(self._local.quarantine)
+        self._remember_bad(self._local.quarantine)
         return [bad for _, bad in sorted(self._bad.items())]
 
     @property
@@ -325,8 +333,9 @@ class Loader:
 
     def _may_take(self, member: _Member) -> bool:
         assert self._schedule is not None
+        under_way = self._schedule.under_way(member)
         kept = len(self._made_here) if member is self._here else 0
-        return self._schedule.under_way(member) + kept < _UNDER_WAY + bool(kept)
+        return under_way < _UNDER_WAY and under_way + kept <= _UNDER_WAY
 
     def _give(self, member: _Member, ahead: int) -> bool:
         assert self._schedule is not None
@@ -396,16 +405,17 @@ class Loader:
         self._lost_in_a_row = 0
         self._usual_s += 0.2 * (time.monotonic() - asked - self._usual_s)
         self._counts["bytes_received"] += batch._bytes
-        self._note_bad(bad)
+        if self._remember_bad(bad) and len(self._bad) > max(10, len(self) * self.batch_size // 1000):
+            raise stoker.Error(f"{len(self._bad)} bad samples, more than may be accidents; the last: {bad[-1]['reason']}; "
+                               "quarantine= lists them, and the next run passes over those listed")
         self._schedule.finish(member, number, batch)
 
-    def _note_bad(self, found: Sequence[dict[str, Any]]) -> None:
+    def _remember_bad(self, found: Sequence[dict[str, Any]]) -> bool:
+        """Whether there are new ones."""
         known = len(self._bad)
         for bad in found:
             self._bad.setdefault((bad["shard"], bad["key"]), bad)
-        if len(self._bad) > known and len(self._bad) > max(10, len(self) * self.batch_size // 1000):
-            raise stoker.Error(f"{len(self._bad)} bad samples, more than may be accidents; the last: {found[-1]['reason']}; "
-                               "quarantine= lists them, and the next run passes over those listed")
+        return len(self._bad) > known
 
     def _count(self, waited_s: float) -> None:
         self._counts["batches"] += 1

@@ -143,6 +143,9 @@ with stoker.ray.Loader(folder, recipe, actors=2, **options) as loader:
     next(batches)
     assert len(batches) == 37
     assert keys(loader.epoch(0)) == expected[0]
+with stoker.ray.Loader(folder, recipe, actors=1, here=False, **options) as loader:
+    for _ in range(20): next(loader.epoch(2))  # the actor is asked again for what it is at work on
+    assert keys(loader.epoch(2)) == expected[2]
 print(json.dumps(0))
 """, folder, tmp_path)
 
