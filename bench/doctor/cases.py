@@ -62,10 +62,10 @@ def cases():
     for megabytes in (4, 8, 15, 25):
         for latency in (0.0, 0.03):
             add(f"link of {megabytes} MB/s, first byte after {1000 * latency:.0f} ms",
-                lambda bench, rate=megabytes, latency=latency: bench.store(latency, rate * 1_000_000), "s3:photos", {"network"})
+                lambda bench, rate=megabytes, latency=latency: bench.store(latency, rate * 1_000_000), "s3:few", {"network"})
     for latency, depth in ((0.1, 2), (0.1, 8), (0.3, 8), (0.5, 16)):
         add(f"first byte after {1000 * latency:.0f} ms, {depth} requests at a time",
-            lambda bench, latency=latency: bench.store(latency, None), "s3:photos", {"storage requests", "network"},
+            lambda bench, latency=latency: bench.store(latency, None), "s3:few", {"storage requests", "network"},
             options=("--io-depth", str(depth)))
     for step in (0.5, 0.8, 1.2):
         for data in ("photos", "small"):
@@ -112,7 +112,7 @@ def held_out():
     for step in (0.3, 0.6, 1.0):
         found.append(HeldOut(f"a step of {step} s", f"step={step}", lambda bench: throttles.Throttle(), "photos", "photos"))
     for depth in (1, 4):
-        found.append(HeldOut(f"I/O depth {depth}", f"io-depth={depth}", lambda bench: bench.store(0.03, None), "s3:photos", "s3:photos",
+        found.append(HeldOut(f"I/O depth {depth}", f"io-depth={depth}", lambda bench: bench.store(0.03, None), "s3:few", "s3:few",
                              ("--io-depth", str(depth))))
     return found
 

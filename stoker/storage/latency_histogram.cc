@@ -23,8 +23,11 @@ std::int64_t LatencyHistogram::quantile_ns(double part) const {
   const double wanted = part * static_cast<double>(total());
   std::int64_t passed = 0;
   for (std::size_t i = 0; i < kBuckets; ++i) {
+    const double before = static_cast<double>(passed);
     passed += counts[i];
-    if (passed > 0 && static_cast<double>(passed) >= wanted) return end_of_ns(i);
+    if (passed == 0 || static_cast<double>(passed) < wanted) continue;
+    const double begin = i > 0 ? static_cast<double>(end_of_ns(i - 1)) : 0, end = static_cast<double>(end_of_ns(i));
+    return static_cast<std::int64_t>(begin + (end - begin) * (wanted - before) / static_cast<double>(counts[i]));
   }
   return 0;
 }

@@ -13,6 +13,7 @@
 #include "stoker/format/shard_format.h"
 #include "stoker/runtime/engine/memory_plan.h"
 #include "stoker/runtime/probe/read_forecast.h"
+#include "stoker/runtime/probe/store_advice.h"
 #include "stoker/storage/source.h"
 
 namespace stoker {
@@ -176,7 +177,7 @@ DataFacts probe_data(const Dataset& dataset, const Recipe& recipe, const LoaderO
   limits.check();
   const BoardOptions board = forecast_board(dataset, recipe, plan, loader);
   const SampleLayout layout = lay_out(dataset, board, stretch_begins(dataset), kStretchLength);
-  const ReadForecast reads = forecast_reads(layout, board);
+  const ReadForecast reads = forecast_reads(layout, board, reads_at_once(loader.order, loader));
   facts.read_bytes = reads.bytes;
   facts.requests = reads.requests;
   facts.index_bytes = reads.bytes_apart;
