@@ -22,6 +22,7 @@ REQUIREMENTS = {
     "tensorflow": ["tensorflow-cpu==2.21.0"],
     "formats": ["tensorflow-cpu==2.21.0", "datasets==5.2.0", "pyarrow==26.0.1", "lmdb==3.0.0", "h5py==3.14.0",
                 "pillow==13.0.0", NUMPY],
+    "lmdb": ["lmdb==3.0.0"],
     "litdata": ["--no-deps", "litdata==0.2.76", "lightning-utilities==0.15.3", "tifffile==2026.3.3"],
     "dlio": ["--no-deps", "dlio-benchmark==2.0.0", "hydra-core==1.3.2", "omegaconf==2.3.0",
              "antlr4-python3-runtime==4.9.3", "PyYAML==6.0.4", "mpi4py==4.1.2", "mpich==5.0.2", "pandas==3.1.1",
