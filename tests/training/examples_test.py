@@ -1,0 +1,64 @@
+"""The examples that people start from, for some steps on the CPU."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import stoker
+
+from launchers import HANG_S, ROOT, TORCHRUN, only_full
+
+FRAMEWORKS = TORCHRUN.with_name("python")  # with Lightning, Accelerate, timm and transformers
+# Once in one go, and once stopped after two steps; each gives the samples that it saw.
+TWICE = """
+import json, sys
+folder, example, out, option, *words = sys.argv[1:]
+sys.path.insert(0, folder)
+main = __import__(example).main
+seen = [main([*words, option, out + "/whole"]), main([*words, option, out + "/parts", "--steps", "2"]), main([*words, option, out + "/parts"])]
+json.dump(seen, open(out + "/seen.json", "w"))
+"""
+COMMAND = os.environ.get("STOKER_BIN", str(ROOT / "build/release/stoker"))
+
+
+@pytest.fixture(scope="module")
+def imagenet(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("imagenet")
+    for part, count in (("train", 48), ("val", 21)):
+        subprocess.run([COMMAND, "synth", folder / part, "--kind", "tiny", "--count", str(count), "--classes", "3", "--seed", "2"], check=True,
+                       capture_output=True)
+    return folder
+
+
+@only_full
+def test_imagenet_is_trained_and_goes_on_with_fewer_processes(launch, imagenet, tmp_path):
+    def train(world, epochs):
+        command = [sys.executable, ROOT / "examples/imagenet/train.py", imagenet, "--model", "tiny", "--global-batch", 16, "--every", 1,
+                   "--checkpoint", tmp_path / "run.pt", "--epochs", epochs]
+        printed = launch("variables", world, command).wait()
+        return re.findall(r"epoch (\d+): ([\d.]+)% right, ([\d.]+)% by the average of the weights\. .+\.", printed)
+
+    first, more = train(2, 1), train(1, 3)
+    assert [epoch for epoch, _, _ in first] == ["0"] and [epoch for epoch, _, _ in more] == ["1", "2"]
+    wanted = {f"{100 * right / 21:.2f}" for right in range(22)}  # each of the 21 counted once
+    assert all(found in wanted for line in first + more for found in line[1:])
+
+
+@only_full
+@pytest.mark.parametrize("example, option, more", [
+    ("lightning_train", "--checkpoints", ["--every", "2", "--batch", "8"]),
+    ("accelerate_train", "--checkpoint", ["--model", "test_resnet", "--global-batch", "8"]),
+    ("trainer_train", "--output", ["--every", "2", "--batch", "8"])])
+def test_frameworks_go_on_in_the_midst_of_an_epoch(imagenet, tmp_path, example, option, more):
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(stoker.__file__).parents[1])}
+    done = subprocess.run([FRAMEWORKS, "-c", TWICE, ROOT / "examples/frameworks", example, tmp_path, option, imagenet / "train", *more],
+                          capture_output=True, text=True, timeout=HANG_S, env=env)
+    assert done.returncode == 0, done.stderr
+    whole, first, rest = json.loads((tmp_path / "seen.json").read_text())
+    assert len(first) == 16 and first + rest == whole
+    assert sorted(map(tuple, whole)) == [(epoch, position) for epoch in range(2) for position in range(48)]
