@@ -71,9 +71,9 @@ auto LoaderSession::as_consumer(Work work) {
 
 std::int64_t LoaderSession::start_epoch(std::int64_t epoch) {
   follow_log_level();
-  next_epoch_ = epoch + 1;
   return as_consumer([&]() -> std::optional<std::int64_t> {
-    loader_->start_epoch(epoch);
+    if (untouched_ != epoch) loader_->start_epoch(epoch);
+    untouched_ = next_epoch_ = epoch;
     turn_ended_ = false;
     on_request_ = false;
     return ++turn_;
@@ -85,6 +85,7 @@ void LoaderSession::request(const LoaderPosition& batch) {
     as_consumer([&]() -> std::optional<bool> {
       if (on_request_) return true;  // by another thread
       loader_->start_requests();
+      untouched_ = -1;
       ++turn_;  // iterators of the epoch that ran are at their end
       on_request_ = true;
       return true;
@@ -121,6 +122,7 @@ std::vector<BadSample> LoaderSession::bad_samples() {
 void LoaderSession::load_state(const std::string& json) {
   next_epoch_ = as_consumer([&] {
     loader_->load_state(json);
+    untouched_ = -1;
     on_request_ = false;
     ++turn_;  // iterators of the epoch that ran are at their end
     return std::optional(loader_->next_epoch());
@@ -133,6 +135,7 @@ LoaderSession::Taken LoaderSession::next(std::int64_t turn) {
       fail(ErrorKind::kUsage,
            "this iterator's epoch ended when another one was started; a loader runs one epoch at a time");
     }
+    if (untouched_ >= 0) next_epoch_ = std::exchange(untouched_, -1) + 1;
     if (turn_ended_) return Taken();
     std::optional<BatchPtr> batch = loader_->next_within(kPatience);
     turn_ended_ = batch.has_value() && !*batch;

@@ -27,9 +27,10 @@ class LoaderSession {
 
   const Loader& loader() const { return *loader_; }
 
-  /// Starts an epoch and returns the number of that turn: iterators of earlier ones have ended.
+  /// Starts an epoch and returns the number of that turn: iterators of earlier ones have ended. One of which no batch
+  /// was asked for goes on where it began: frameworks make iterators that they do not use.
   std::int64_t start_epoch(std::int64_t epoch);
-  /// The epoch after the one started last, or where a state that was loaded since stands.
+  /// The epoch after the one of which batches were asked for last, or where a state that was loaded since stands.
   std::int64_t next_epoch() const { return next_epoch_; }
   struct Taken {
     BatchPtr batch;
@@ -76,9 +77,10 @@ class LoaderSession {
   std::timed_mutex consumer_;  // one thread at a time may be the consumer; taken without the interpreter lock
   std::int64_t turn_ = 0;      // guarded by consumer_
   bool turn_ended_ = false;    // guarded by consumer_
-  std::atomic<bool> on_request_ = false;  // changed by the consumer
-  std::int64_t next_epoch_ = 0;           // guarded by the interpreter lock
-  int consumers_ = 0;                     // threads in as_consumer(); guarded by the interpreter lock
+  std::atomic<bool> on_request_ = false;      // changed by the consumer
+  std::atomic<std::int64_t> next_epoch_ = 0;  // the same
+  std::int64_t untouched_ = -1;  // the epoch that runs, if no batch of it was asked for; guarded by consumer_
+  int consumers_ = 0;            // threads in as_consumer(); guarded by the interpreter lock
 };
 
 }  // namespace stoker::python

@@ -192,8 +192,8 @@ class Loader:
         self._check_open()
         first = min(self._position[1], len(self)) if self._resumes and self._position[0] == epoch else 0
         self._turn += 1
-        self._next_epoch = epoch + 1
-        self._resumes = self._ended = False
+        self._next_epoch = epoch
+        self._resumes, self._ended = True, False  # until a batch is asked for, it may begin there again
         self._failure = None
         self._position = epoch, first
         self._start(epoch * len(self) + first)
@@ -292,6 +292,7 @@ class Loader:
         self._check_open()
         if turn != self._turn:
             raise stoker.Error("this iterator's epoch ended when another one was started; a loader runs one epoch at a time")
+        self._touch()
         if self._failure is not None:
             raise self._failure
         assert self._schedule is not None
@@ -315,7 +316,11 @@ class Loader:
 
     def _end_epoch(self, turn: int) -> None:
         if turn == self._turn:
+            self._touch()
             self._ended = True
+
+    def _touch(self) -> None:
+        self._resumes, self._next_epoch = False, self._position[0] + 1
 
     def _fill(self) -> None:
         """Every member that can take a batch gets one to make."""

@@ -266,6 +266,24 @@ def test_an_iterator_ends_when_another_epoch_is_started(folder, recipe):
         assert {batch.epoch for batch in loader} == {4}
 
 
+def test_iterators_that_are_not_used_leave_an_epoch_as_it_is(folder, recipe):
+    with stoker.Loader(folder, recipe, batch=8) as loader:
+        unused, batches = iter(loader), iter(loader)
+        assert next(batches).epoch == 0
+        with pytest.raises(stoker.Error, match="one epoch at a time"):
+            next(unused)
+        assert [batch.epoch for batch in loader] == [1] * 6
+        batches = iter(loader)
+        next(batches), next(batches)
+        state = loader.state_dict()
+        loader.load_state_dict(state)
+        for _ in range(3):
+            iter(loader)
+            assert loader.state_dict() == state
+        assert [batch.index for batch in loader] == [2, 3, 4, 5]
+        assert {batch.epoch for batch in loader} == {3}
+
+
 def test_several_loaders_run_side_by_side(folder, recipe):
     with stoker.Loader(folder, recipe, batch=8, seed=1) as one, stoker.Loader(folder, recipe, batch=8, seed=1) as other:
         for a, b in zip(one, other):

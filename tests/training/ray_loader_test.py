@@ -143,6 +143,8 @@ with stoker.ray.Loader(folder, recipe, actors=2, **options) as loader:
     next(batches)
     assert len(batches) == 37
     assert keys(loader.epoch(0)) == expected[0]
+    iter(loader)  # which is not used
+    assert keys(loader) == expected[1]
 slow = stoker.recipe().decode().random_resized_crop(224).gaussian_blur(kernel_size=[23, 23]).normalize("imagenet")
 with stoker.ray.Loader(folder, slow, actors=1, here=False, batch=30, seed=5) as loader:
     for _ in range(4): next(loader.epoch(2))  # the actor is asked again for what it is at work on
