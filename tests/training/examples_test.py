@@ -13,7 +13,7 @@ import stoker
 
 from launchers import HANG_S, ROOT, TORCHRUN, only_full
 
-FRAMEWORKS = TORCHRUN.with_name("python")  # with Lightning, Accelerate, timm and transformers
+FRAMEWORKS = TORCHRUN.with_name("python")  # with the frameworks
 # Once in one go, and once stopped after two steps; each gives the samples that it saw.
 TWICE = """
 import json, sys
@@ -53,6 +53,7 @@ def test_imagenet_is_trained_and_goes_on_with_fewer_processes(launch, imagenet, 
 @pytest.mark.parametrize("example, option, more", [
     ("lightning_train", "--checkpoints", ["--every", "2", "--batch", "8"]),
     ("accelerate_train", "--checkpoint", ["--model", "test_resnet", "--global-batch", "8"]),
+    ("jax_train", "--checkpoint", ["--batch", "8"]),
     ("trainer_train", "--output", ["--every", "2", "--batch", "8"])])
 def test_frameworks_go_on_in_the_midst_of_an_epoch(imagenet, tmp_path, example, option, more):
     env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(stoker.__file__).parents[1])}
