@@ -49,6 +49,15 @@ def test_imagenet_is_trained_and_goes_on_with_fewer_processes(launch, imagenet, 
     assert all(found in wanted for line in first + more for found in line[1:])
 
 
+def seen_twice(python, folder, example, out, option, data, *more):
+    """The samples of a whole run; of one that was stopped; and of the one that went on."""
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(stoker.__file__).parents[1])}
+    command = [python, "-c", TWICE, ROOT / "examples" / folder, example, out, option, data, *map(str, more)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, env=env)
+    assert done.returncode == 0, done.stderr
+    return json.loads((out / "seen.json").read_text())
+
+
 @only_full
 @pytest.mark.parametrize("example, option, more", [
     ("lightning_train", "--checkpoints", ["--every", "2", "--batch", "8"]),
@@ -56,10 +65,17 @@ def test_imagenet_is_trained_and_goes_on_with_fewer_processes(launch, imagenet, 
     ("jax_train", "--checkpoint", ["--batch", "8"]),
     ("trainer_train", "--output", ["--every", "2", "--batch", "8"])])
 def test_frameworks_go_on_in_the_midst_of_an_epoch(imagenet, tmp_path, example, option, more):
-    env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(stoker.__file__).parents[1])}
-    done = subprocess.run([FRAMEWORKS, "-c", TWICE, ROOT / "examples/frameworks", example, tmp_path, option, imagenet / "train", *more],
-                          capture_output=True, text=True, timeout=HANG_S, env=env)
-    assert done.returncode == 0, done.stderr
-    whole, first, rest = json.loads((tmp_path / "seen.json").read_text())
+    whole, first, rest = seen_twice(FRAMEWORKS, "frameworks", example, tmp_path, option, imagenet / "train", *more)
     assert len(first) == 16 and first + rest == whole
     assert sorted(map(tuple, whole)) == [(epoch, position) for epoch in range(2) for position in range(48)]
+
+
+@only_full
+def test_a_language_model_goes_on_to_the_sequence(tmp_path):
+    (tmp_path / "corpus.txt").write_text("\n".join(f"the {number} of {number % 7} is {number * number}" for number in range(300)))
+    subprocess.run([COMMAND, "pack", tmp_path / "corpus.txt", tmp_path / "packed", "--tokens", "words", "--vocab", "100"], check=True,
+                   capture_output=True)
+    whole, first, rest = seen_twice(sys.executable, "tokens", "train", tmp_path, "--checkpoint", tmp_path / "packed/tokens.bin", "--vocab",
+                                    tmp_path / "packed/vocab.txt", "--length", 16, "--batch", 4, "--width", 16, "--epochs", 2)
+    assert len(first) == 8 and first + rest == whole
+    assert len(set(map(tuple, whole))) == len(whole) > 100
