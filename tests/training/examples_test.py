@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy
 import pytest
+from PIL import Image
 
 import stoker
 
@@ -79,3 +81,37 @@ def test_a_language_model_goes_on_to_the_sequence(tmp_path):
                                     tmp_path / "packed/vocab.txt", "--length", 16, "--batch", 4, "--width", 16, "--epochs", 2)
     assert len(first) == 8 and first + rest == whole
     assert len(set(map(tuple, whole))) == len(whole) > 100
+
+
+@only_full
+def test_views_without_labels_go_on(imagenet, tmp_path):
+    whole, first, rest = seen_twice(sys.executable, "ssl", "train", tmp_path, "--checkpoint", imagenet / "train", "--model", "tiny",
+                                    "--prototypes", 32, "--batch", 8, "--epochs", 1)
+    assert len(first) == 16 and first + rest == whole and len(whole) == 48
+
+
+@pytest.fixture
+def coco(tmp_path):
+    """COCO's list, with its images beside it."""
+    noise = numpy.random.default_rng(1)
+    (tmp_path / "annotations").mkdir()
+    (tmp_path / "train2017").mkdir()
+    images, annotations = [], []
+    for number in range(1, 9):
+        name = f"{number:012}.jpg"
+        Image.fromarray(noise.integers(0, 256, (120, 160, 3), dtype=numpy.uint8)).save(tmp_path / "train2017" / name)
+        images.append({"id": number, "file_name": name, "width": 160, "height": 120})
+        for category in (1, 90):
+            annotations.append({"id": len(annotations) + 1, "image_id": number, "category_id": category, "iscrowd": 0, "area": 2400,
+                                "bbox": [10 * number, 5 * number, 60, 40]})
+    path = tmp_path / "annotations" / "instances_train2017.json"
+    path.write_text(json.dumps({"images": images, "annotations": annotations,
+                                "categories": [{"id": number, "name": str(number)} for number in range(1, 91)]}))
+    return path
+
+
+@only_full
+def test_a_detector_goes_on(coco, tmp_path):
+    whole, first, rest = seen_twice(FRAMEWORKS, "detection", "train", tmp_path, "--checkpoint", coco, "--model",
+                                    "ssdlite320_mobilenet_v3_large", "--batch", 2, "--epochs", 1)
+    assert len(first) == 4 and first + rest == whole and len(whole) == 8
