@@ -1,4 +1,4 @@
-"""What benchmarks that run contestants side by side share: processes that are told when to run, and the images."""
+"""What benchmarks share: processes of contestants that are told when to run, the images, and the names of --only."""
 
 import contextlib
 import json
@@ -6,6 +6,16 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
+
+
+def chosen(options, known):
+    """Of the names that a benchmark knows, those that --only gives; all without it."""
+    names = options.only.split(",") if options.only else list(known)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        sys.exit(f"dev bench: {options.name} knows no {', '.join(unknown)}; it knows {', '.join(known)}")
+    return names
 
 
 class Ended(Exception):

@@ -15,7 +15,7 @@ import tempfile
 import cases
 import stories
 import throttles
-from process import evict, synthetic_images, warm
+from process import chosen, evict, synthetic_images, warm
 from table import Figure, report_with_rows, table
 
 SMALL = 20_000
@@ -356,10 +356,7 @@ def told(bench, folder):
 
 
 def run(build, options):
-    only = options.only.split(",") if options.only else STAGES
-    unknown = [name for name in only if name not in STAGES]
-    if unknown:
-        sys.exit(f"dev bench: doctor knows no {', '.join(unknown)}; it knows {', '.join(STAGES)}")
+    only = chosen(options, STAGES)
     parent = build / "bench-data"
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="doctor-", dir=parent) as folder:

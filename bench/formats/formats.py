@@ -21,7 +21,7 @@ import time
 import zlib
 
 import environments
-from process import synthetic_images
+from process import chosen, synthetic_images
 from table import Figure, report_with_rows, table
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -322,10 +322,7 @@ def make_sets(bench, data):
 
 
 def run(build, options):
-    only = options.only.split(",") if options.only else []
-    unknown = [name for name in only if name not in FORMATS]
-    if unknown:
-        sys.exit(f"dev bench: formats knows no {', '.join(unknown)}; it knows {', '.join(FORMATS)}")
+    only = chosen(options, FORMATS) if options.only else []
     parent = build / "bench-data"
     parent.mkdir(parents=True, exist_ok=True)
     data = options.data or synthetic_images(build)

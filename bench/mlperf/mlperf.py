@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 import environments
-from process import warm
+from process import chosen, warm
 from table import Figure, report
 
 ROUNDS = 3
@@ -145,10 +145,7 @@ def measure(bench, name):
 
 
 def run(build, options):
-    names = options.only.split(",") if options.only else list(WORKLOADS)
-    unknown = [name for name in names if name not in WORKLOADS]
-    if unknown:
-        sys.exit(f"dev bench: there is no workload {', '.join(unknown)}; there are {', '.join(WORKLOADS)}")
+    names = chosen(options, WORKLOADS)
     with tempfile.TemporaryDirectory(dir=options.data or build) as folder:
         bench = Bench(build, folder)
         figures = [figure for name in names for figure in measure(bench, name)]

@@ -20,7 +20,7 @@ import environments
 import heat_map
 import numpy as np
 import throttles
-from process import evict, synthetic_images, warm
+from process import chosen, evict, synthetic_images, warm
 from table import report_with_rows, table
 
 WRITERS = pathlib.Path(__file__).resolve().parents[1] / "formats" / "writers.py"
@@ -290,10 +290,7 @@ PARTS = {"cores": by_cores, "disk": by_disk, "memory": by_memory, "preprocessing
 
 
 def run(build, options):
-    names = options.only.split(",") if options.only else list(PARTS)
-    unknown = [name for name in names if name not in PARTS]
-    if unknown:
-        sys.exit(f"dev bench: platform knows no {', '.join(unknown)}; it knows {', '.join(PARTS)}")
+    names = chosen(options, PARTS)
     parent = build / "bench-data"
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="platform-", dir=parent) as folder:

@@ -17,7 +17,7 @@ import tempfile
 
 import environments
 import heat_map
-from process import synthetic_images
+from process import chosen, synthetic_images
 from table import Figure, report_with_rows, table
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -425,10 +425,7 @@ STAGES = {"sweep": measure_sweep, "link": measure_link, "cpu": measure_cpu, "sam
 
 
 def run(build, options):
-    only = options.only.split(",") if options.only else list(STAGES)
-    unknown = [name for name in only if name not in STAGES]
-    if unknown:
-        sys.exit(f"dev bench: remote knows no {', '.join(unknown)}; it knows {', '.join(STAGES)}")
+    only = chosen(options, STAGES)
     parent = build / "bench-data"
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="remote-", dir=parent) as folder:

@@ -13,7 +13,7 @@ import tempfile
 import numpy as np
 
 import environments
-from process import Ended, Process, synthetic_images, warm
+from process import Ended, Process, chosen, synthetic_images, warm
 from table import Figure, report, table
 
 ROUNDS, SECONDS = 3, 4.0
@@ -65,10 +65,7 @@ def beside(build, python, folder, name, threads, device, seconds):
 
 
 def run(build, options):
-    names = options.only.split(",") if options.only else NAMES
-    unknown = [name for name in names if name not in NAMES]
-    if unknown:
-        sys.exit(f"dev bench: train knows no {', '.join(unknown)}; it knows {', '.join(NAMES)}")
+    names = chosen(options, NAMES)
     device = options.device or "cpu"
     try:
         python = environments.make("torchvision", build.parent / "peers")
