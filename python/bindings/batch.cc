@@ -254,7 +254,11 @@ std::string repr_batch(const PyBatch& self) {
 void bind_tensor(nb::module_& module) {
   nb::class_<PyTensor>(module, "Tensor",
                        "One output of a batch, for numpy.asarray() or torch.from_dlpack(), neither of which copies. An "
-                       "output on a\nGPU is ready in the framework's current stream; the host does not wait for it.")
+                       "output on a\nGPU is ready in the framework's current stream; the host does not wait for it."
+                       "\n\n>>> import numpy\n"
+                       ">>> batch = next(iter(stoker.Loader(\"photos\", \"imagenet-train\", batch=8)))\n"
+                       ">>> numpy.asarray(batch.image).shape\n"
+                       "(8, 3, 224, 224)")
       .def_prop_ro("shape", &shape_of, "The extents, beginning with the batch's.")
       .def_prop_ro(
           "dtype", [](const PyTensor& self) { return std::string(to_string(self.view.dtype)); },
@@ -281,7 +285,11 @@ void bind_tensor(nb::module_& module) {
 
 void bind_ragged(nb::module_& module) {
   nb::class_<PyRagged>(module, "Ragged",
-                       "An output of a batch of which each sample has as many rows as it has, such as its boxes.")
+                       "An output of a batch of which each sample has as many rows as it has, such as its boxes."
+                       "\n\n>>> recipe = stoker.recipe().view(\"coded\", field=\"image\").decode_bytes(most=1 << 20)\n"
+                       ">>> batch = next(iter(stoker.Loader(\"photos\", recipe, batch=8)))\n"
+                       ">>> batch.coded.as_bytes()[0][:2]  # a JPEG begins so\n"
+                       "b'\\xff\\xd8'")
       .def_prop_ro(
           "values", [](const PyRagged& self) { return self.values; }, "The rows of all samples, one after another.")
       .def_prop_ro(
@@ -299,7 +307,11 @@ void bind_ragged(nb::module_& module) {
 
 void bind_padded(nb::module_& module) {
   nb::class_<PyPadded>(module, "Padded",
-                       "An output of a batch whose samples were filled up to one number of rows, by pad_to.")
+                       "An output of a batch whose samples were filled up to one number of rows, by pad_to."
+                       "\n\n>>> recipe = stoker.recipe().view(\"head\", field=\"image\").decode_bytes(most=16, "
+                       "longer=\"cut\").pad_to(16)\n"
+                       ">>> next(iter(stoker.Loader(\"photos\", recipe, batch=8))).head.values\n"
+                       "Tensor(shape=(8, 16), dtype='u8')")
       .def_prop_ro(
           "values", [](const PyPadded& self) { return self.values; }, "For each sample, as many rows.")
       .def_prop_ro(
@@ -320,7 +332,12 @@ void bind_batch(nb::module_& module) {
       "A batch that a loader yields, or a Preprocessor. Each output of the recipe is an attribute (batch.image) and an "
       "item\n(batch['image']).\n\nIts memory is reused for a later batch when no reference to it is left. Pickled into "
       "another process it is on the "
-      "CPU; by\nprotocol 5 its tensors go there without a copy of ours.");
+      "CPU; by\nprotocol 5 its tensors go there without a copy of ours."
+      "\n\n>>> batch = next(iter(stoker.Loader(\"photos\", \"imagenet-train\", batch=8)))\n"
+      ">>> batch.outputs\n"
+      "('image', 'label')\n"
+      ">>> batch.image\n"
+      "Tensor(shape=(8, 3, 224, 224), dtype='f32')");
   batch.def("__getitem__", &item, "name"_a.none())
       .def("__getattr__", &output_attribute, "name"_a)
       .def("__dir__", &attribute_names)

@@ -149,7 +149,13 @@ PyDataset dataset_argument(nb::handle data) {
 }
 
 void bind_dataset(nb::module_& module) {
-  nb::class_<PyDataset> dataset(module, "Dataset", "The samples of a folder or of shards; made by stoker.open().");
+  nb::class_<PyDataset> dataset(module, "Dataset",
+                                "The samples of a folder or of shards; made by stoker.open()."
+                                "\n\n>>> data = stoker.open(\"photos\")\n"
+                                ">>> data\n"
+                                "Dataset(24 samples, 3 classes)\n"
+                                ">>> sorted(data[0])\n"
+                                "['jpg', 'key', 'label']");
   dataset
       .def("__init__", [](PyDataset*, const nb::args&,
                           const nb::kwargs&) { fail(ErrorKind::kUsage, "a data set is opened by stoker.open(path)"); })
@@ -185,7 +191,9 @@ void bind_dataset(nb::module_& module) {
       "classes), where the usual ones are not meant\ntokens: the data are tokens, in sequences of so many, or as "
       "'documents': .bin with .idx, .npy, numbers alone\ntoken_type: how they are stored in files that do not say "
       "it, such as 'u16'\nstreams: so many streams that go on from batch to batch, as many as a global batch has "
-      "samples");
+      "samples"
+      "\n\n>>> len(stoker.open(\"photos\"))\n"
+      "24");
 }
 
 }  // namespace stoker::python

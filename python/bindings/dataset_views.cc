@@ -155,7 +155,9 @@ std::string repr_facts(const PySampleFacts& self) {
 void bind_dataset_views(nb::module_& module, nb::class_<PyDataset>& dataset) {
   nb::class_<PySampleFacts>(
       module, "SampleFacts",
-      "What is known about a sample before it is read; facts about its image are known only from an index.")
+      "What is known about a sample before it is read; facts about its image are known only from an index."
+      "\n\n>>> stoker.open(\"photos\").subset(lambda sample: sample.bytes > 0)\n"
+      "Dataset(24 samples, 3 classes)")
       .def_prop_ro("key", [](const PySampleFacts& self) { return to_python_text(self.row.key); })
       .def_prop_ro("label", [](const PySampleFacts& self) { return self.row.label; })
       .def_prop_ro("bytes", [](const PySampleFacts& self) { return self.row.bytes(); })
@@ -180,7 +182,9 @@ void bind_dataset_views(nb::module_& module, nb::class_<PyDataset>& dataset) {
   module.def(
       "mix", &mixture, "data"_a, "weights"_a,
       nb::sig("def mix(data: Sequence[Dataset | _Path], weights: Sequence[float]) -> Dataset"),
-      "Draws from several data sets: from each exactly the share of samples that its weight says, in the long run.");
+      "Draws from several data sets: from each exactly the share of samples that its weight says, in the long run."
+      "\n\n>>> stoker.mix([\"photos\", \"imagenet/train\"], weights=[0.7, 0.3])\n"
+      "Dataset(64 samples, 3 classes)");
 }
 
 }  // namespace stoker::python

@@ -12,7 +12,12 @@ namespace {
 
 constexpr const char* kDoc =
     "The exception that Stoker raises, with a sentence that says what is wrong and what to do.\n\n`kind` is one of "
-    "'usage', 'not_found', 'io', 'data', 'bad_sample', 'limit', 'memory', 'closed'.";
+    "'usage', 'not_found', 'io', 'data', 'bad_sample', 'limit', 'memory', 'closed'."
+    "\n\n>>> try:\n"
+    "...     stoker.open(\"no-such-folder\")\n"
+    "... except stoker.Error as error:\n"
+    "...     print(error.kind)\n"
+    "not_found";
 
 void raise(PyObject* type, const Error& error) {
   const nb::object exception = nb::borrow(type)(to_python_text(error.message(), "backslashreplace"));

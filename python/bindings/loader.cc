@@ -43,7 +43,14 @@ std::string loader_documentation() {
          "Why a knob is turned is logged at level INFO; tuning() and tune_report() have all of it.\n\n"
          "Iterating yields an epoch's batches: epoch 0 first, then the one after the last. One epoch runs at a time.\n"
          "Pickled into another process, a loader is made anew there and goes on where this one stands; it serves no "
-         "metrics\nand writes no trace.";
+         "metrics\nand writes no trace."
+         "\n\n>>> with stoker.Loader(\"photos\", \"imagenet-train\", batch=8, seed=7) as loader:\n"
+         "...     for epoch in range(2):\n"
+         "...         for batch in loader.epoch(epoch):\n"
+         "...             pass  # train(torch.from_dlpack(batch.image), torch.from_dlpack(batch.label))\n"
+         "...     state = loader.state_dict()\n"
+         ">>> state[\"epoch\"]\n"
+         "1";
 }
 
 struct PyLoader {
@@ -323,10 +330,14 @@ void bind_knobs(nb::class_<PyLoader>& loader) {
 }  // namespace
 
 void bind_loader(nb::module_& module) {
-  nb::class_<EpochIterator>(module, "EpochIterator", "The remaining batches of an epoch; its length is their number.")
-      .def("__len__", [](const EpochIterator& self) { return self.batches_left; })
+  nb::class_<EpochIterator>(module, "EpochIterator",
+                            "The remaining batches of an epoch; its length is their number."
+                            "\n\n>>> stoker.Loader(\"photos\", \"imagenet-train\", batch=8).epoch(3)\n"
+                            "EpochIterator(epoch=3, batches_left=3)")
+      .def(
+          "__len__", [](const EpochIterator& self) { return self.batches_left; }, nb::lock_self())
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
-      .def("__next__", &next_batch)
+      .def("__next__", &next_batch, nb::lock_self())
       .def("__repr__", &repr_epoch);
   nb::class_<PyLoader> loader(module, "Loader", loader_documentation().c_str());
   loader.def("__init__", &construct, nb::sig(constructor_text().c_str()))

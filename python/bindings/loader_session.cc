@@ -16,8 +16,14 @@ namespace nb = nanobind;
 namespace stoker::python {
 namespace {
 
-std::vector<std::weak_ptr<LoaderSession>>& sessions() {  // guarded by the interpreter lock
-  static auto* sessions = new std::vector<std::weak_ptr<LoaderSession>>;
+// All that were started, and are perhaps still there.
+struct Sessions {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<LoaderSession>> all;
+};
+
+Sessions& sessions() {
+  static auto* sessions = new Sessions;
   return *sessions;
 }
 
@@ -34,8 +40,9 @@ std::shared_ptr<LoaderSession> LoaderSession::start(std::shared_ptr<const Datase
     const nb::gil_scoped_release unlocked;
     session.reset(new LoaderSession(std::move(dataset), std::move(recipe), std::move(options)));
   }
-  std::erase_if(sessions(), [](const auto& other) { return other.expired(); });
-  sessions().push_back(session);
+  const std::lock_guard lock(sessions().mutex);
+  std::erase_if(sessions().all, [](const auto& other) { return other.expired(); });
+  sessions().all.push_back(session);
   return session;
 }
 
@@ -48,8 +55,8 @@ LoaderSession::~LoaderSession() {
 template <typename Work>
 auto LoaderSession::as_consumer(Work work) {
   struct Counted {
-    int& count;
-    explicit Counted(int& threads) : count(++threads) {}
+    std::atomic<int>& count;
+    explicit Counted(std::atomic<int>& threads) : count(threads) { ++count; }
     ~Counted() { --count; }
   };
   const Counted counted(consumers_);
@@ -178,7 +185,12 @@ void LoaderSession::close() {
 }
 
 void LoaderSession::close_all() {
-  for (const std::weak_ptr<LoaderSession>& weak : std::exchange(sessions(), {})) {
+  std::vector<std::weak_ptr<LoaderSession>> all;
+  {
+    const std::lock_guard lock(sessions().mutex);
+    all.swap(sessions().all);
+  }
+  for (const std::weak_ptr<LoaderSession>& weak : all) {
     const std::shared_ptr<LoaderSession> session = weak.lock();
     if (!session || !session->home_.here()) continue;
     session->close();

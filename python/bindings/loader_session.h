@@ -1,7 +1,7 @@
 // A loader driven from Python: it waits without the interpreter lock, stays open to Ctrl-C, and never joins its threads
 // while it holds that lock. Shared by the Python objects Loader and EpochIterator. The interpreter lock must be held
-// when calling any method. In a forked child it is as inert as the loader: a lock that another thread held at that
-// moment stays locked there.
+// when calling any method; in a Python without one, any threads may call at once. In a forked child it is as inert as
+// the loader: a lock that another thread held at that moment stays locked there.
 #pragma once
 
 #include <atomic>
@@ -79,8 +79,8 @@ class LoaderSession {
   bool turn_ended_ = false;    // guarded by consumer_
   std::atomic<bool> on_request_ = false;      // changed by the consumer
   std::atomic<std::int64_t> next_epoch_ = 0;  // the same
-  std::int64_t untouched_ = -1;  // the epoch that runs, if no batch of it was asked for; guarded by consumer_
-  int consumers_ = 0;            // threads in as_consumer(); guarded by the interpreter lock
+  std::int64_t untouched_ = -1;     // the epoch that runs, if no batch of it was asked for; guarded by consumer_
+  std::atomic<int> consumers_ = 0;  // threads in as_consumer()
 };
 
 }  // namespace stoker::python

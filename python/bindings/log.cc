@@ -114,9 +114,11 @@ void print_unless_meant_for_the_loop(nb::python_error& error) {
 }  // namespace
 
 void follow_log_level() {
-  static std::optional<LogLevel> followed;  // this and `first` are guarded by the interpreter lock
+  static nb::ft_mutex mutex;  // does nothing where the interpreter has a lock
+  static std::optional<LogLevel> followed;
   static bool first = true;
   const std::optional<LogLevel> least = least_level(nb::cast<int>(logger().attr("getEffectiveLevel")()));
+  const nb::ft_lock_guard lock(mutex);
   if (!first && least == followed) return;
   first = false;
   followed = least;

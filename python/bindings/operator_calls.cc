@@ -182,7 +182,10 @@ std::string documentation(const OperatorSpec& spec) {
 void bind_calls(nb::module_& module) {
   nb::class_<OperatorCall>(module, "OperatorCall",
                            "An operator with its arguments, as the functions of stoker.op make it: for Recipe.add() "
-                           "and for operators that hold others.")
+                           "and for operators that hold others."
+                           "\n\n>>> stoker.op.random_flip(p=0.3)\n"
+                           "stoker.op.random_flip(p=0.3, axis='horizontal')\n"
+                           ">>> recipe = stoker.recipe().decode().random_apply([stoker.op.grayscale()], p=0.2)")
       .def_ro("name", &OperatorCall::name)
       .def_prop_ro("args", &arguments_of)
       .def(
@@ -197,7 +200,10 @@ void bind_calls(nb::module_& module) {
         const nb::object recreate = nb::module_::import_("stoker._pickle").attr("operator_call");
         return nb::make_tuple(recreate, nb::make_tuple(self.name, arguments_of(self)));
       });
-  nb::module_ op = module.def_submodule("op", "The operators of recipes, as calls: stoker.op.flip().");
+  nb::module_ op = module.def_submodule("op",
+                                        "The operators of recipes, as calls: stoker.op.flip()."
+                                        "\n\n>>> stoker.op.center_crop(224)\n"
+                                        "stoker.op.center_crop(size=[224], fill=[0])");
   for (const OperatorSpec& spec : operator_table()) {
     op.def(
         std::string(spec.name).c_str(),

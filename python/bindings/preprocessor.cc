@@ -152,7 +152,11 @@ void bind_preprocessor(nb::module_& module) {
       "makes "
       "of them.\nMany threads may call it at once.\n\nrecipe: as for a Loader; its images must come out in one size\n"
       "threads: that work at the same time, for all callers; by default as many as there are cores\npixels_max: refuse "
-      "images of more pixels; by default 89,000,000\nstore_endpoint, store_region, store_anonymous: as for open()")
+      "images of more pixels; by default 89,000,000\nstore_endpoint, store_region, store_anonymous: as for open()"
+      "\n\n>>> import glob\n"
+      ">>> ready = stoker.Preprocessor(\"imagenet-val\")\n"
+      ">>> ready(glob.glob(\"photos/*/*.jpg\")[:4]).image\n"
+      "Tensor(shape=(4, 3, 224, 224), dtype='f32')")
       .def("__init__", &construct_preprocessor, nb::sig(kInit))
       .def("__call__", &answer, nb::sig(kCall),
            "A batch with a slot for each item, in their order. Its memory is used again when no reference to it is "

@@ -195,7 +195,10 @@ constexpr const char* kApply =
 void bind_recipe(nb::module_& module) {
   nb::class_<Recipe> recipe(
       module, "Recipe",
-      "The processing of a sample, as a chain of operators. A value: each call returns a new recipe.");
+      "The processing of a sample, as a chain of operators. A value: each call returns a new recipe."
+      "\n\n>>> recipe = stoker.recipe().decode().random_resized_crop(224).random_flip().normalize(\"imagenet\")\n"
+      ">>> recipe.tail\n"
+      "'drop'");
   recipe.def(nb::init<>(), "A recipe without operators, as stoker.recipe() makes it.");
   bind_chain(recipe);
   recipe
@@ -222,7 +225,9 @@ void bind_recipe(nb::module_& module) {
   module.def(
       "recipe", [](nb::handle name) { return name.is_none() ? Recipe() : recipe_argument(name); },
       "name"_a = nb::none(),
-      "A new recipe without operators; or a recipe that ships with Stoker, by name; or one from a .toml file.");
+      "A new recipe without operators; or a recipe that ships with Stoker, by name; or one from a .toml file."
+      "\n\n>>> stoker.recipe(\"imagenet-val\").tail\n"
+      "'pad'");
 }
 
 }  // namespace stoker::python

@@ -43,7 +43,14 @@ nb::object as_dict(const LoaderReport& report) {
 }  // namespace
 
 void bind_report(nb::module_& module) {
-  nb::class_<LoaderReport> report(module, "Report", "What limits a training: print() shows all of it.");
+  nb::class_<LoaderReport> report(module, "Report",
+                                  "What limits a training: print() shows all of it."
+                                  "\n\n>>> loader = stoker.Loader(\"photos\", \"imagenet-train\", batch=8)\n"
+                                  ">>> for batch in loader:\n"
+                                  "...     pass  # train(batch)\n"
+                                  ">>> report = loader.report()\n"
+                                  ">>> report.samples\n"
+                                  "24");
   report.def("as_dict", &as_dict, nb::sig("def as_dict(self) -> dict[str, Any]"), "All properties, by name.")
       .def("__str__", &LoaderReport::text)
       .def("__repr__", [](const LoaderReport& self) { return "Report('" + self.verdict() + "')"; });

@@ -31,7 +31,12 @@ del _public
 
 
 def include_folder():
-    """Where stoker_function.h is, which functions in shared objects include."""
+    """Where stoker_function.h is, which functions in shared objects include.
+
+    >>> import os
+    >>> os.listdir(stoker.include_folder())
+    ['stoker_function.h']
+    """
     import pathlib
 
     return str(pathlib.Path(__file__).parent / "include")

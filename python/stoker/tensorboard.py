@@ -20,13 +20,27 @@ if TYPE_CHECKING:
 
 
 class Writer(Protocol):
-    """What is asked of a SummaryWriter."""
+    """What is asked of a SummaryWriter.
+
+    >>> class Printed:
+    ...     def add_scalar(self, tag, scalar_value, global_step):
+    ...         print(tag, scalar_value, global_step)
+    """
 
     def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> Any: ...
 
 
 def write_scalars(writer: Writer, loader: _Loader, step: int, *, prefix: str = "stoker") -> None:
-    """Writes the loader's report, of the epoch that runs or ran last, and its knobs as scalars of this step."""
+    """Writes the loader's report, of the epoch that runs or ran last, and its knobs as scalars of this step.
+
+    >>> class Names(list):
+    ...     def add_scalar(self, tag, scalar_value, global_step):
+    ...         self.append(tag)
+    >>> loader, names = stoker.Loader("photos", "imagenet-train", batch=8, threads=2), Names()
+    >>> stoker.tensorboard.write_scalars(names, loader, step=0)
+    >>> "stoker/samples_per_s" in names and "stoker/knobs/threads" in names
+    True
+    """
     try:
         report = loader.report(epoch=loader.state_dict()["epoch"])
     except stoker.Error:  # none has begun

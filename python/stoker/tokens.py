@@ -20,6 +20,11 @@ def write(path, documents, vocab=None, dtype=None):
     documents: the tokens of each, as lists or arrays of whole numbers
     vocab: how many tokens there are, which chooses the smallest type
     dtype: or the type itself, as numpy calls it; int32 by default
+
+    >>> stoker.tokens.write("corpus", [[5, 6, 7], [8, 9]], vocab=50257)
+    (2, 5)
+    >>> len(stoker.open("corpus.bin", tokens="documents"))
+    2
     """
     if dtype is None:
         dtype = "int32" if vocab is None or vocab > 1 << 16 else "uint16"

@@ -20,7 +20,12 @@ _Device = torch.device
 
 
 class SlotFacts(NamedTuple):
-    """Facts about a batch's slots, besides the tensors."""
+    """Facts about a batch's slots, besides the tensors.
+
+    >>> batch = next(iter(stoker.torch.Loader("photos", "imagenet-val", batch=16)))
+    >>> bool(batch.valid.all()), len(batch.key), batch.epoch
+    (True, 16, 0)
+    """
 
     valid: torch.Tensor  # for each slot, whether it holds a sample; false for padding and skipped bad samples
     key: list[str]  # the samples' keys
@@ -29,7 +34,13 @@ class SlotFacts(NamedTuple):
 
 
 class Ragged(NamedTuple):
-    """An output of which each sample has as many rows as it has, such as its boxes."""
+    """An output of which each sample has as many rows as it has, such as its boxes.
+
+    >>> recipe = stoker.recipe().view("coded", field="image").decode_bytes(most=1 << 20)
+    >>> batch = next(iter(stoker.torch.Loader("photos", recipe, batch=8)))
+    >>> len(batch.coded.as_list()), batch.coded.values.dtype
+    (8, torch.uint8)
+    """
 
     values: torch.Tensor  # the rows of all samples, one after another
     offsets: torch.Tensor  # for each sample, the number of its first row; and the number of all rows
@@ -53,7 +64,12 @@ class Ragged(NamedTuple):
 
 
 class Padded(NamedTuple):
-    """An output whose samples were filled up to one number of rows, by pad_to."""
+    """An output whose samples were filled up to one number of rows, by pad_to.
+
+    >>> recipe = stoker.recipe().view("head", field="image").decode_bytes(most=16, longer="cut").pad_to(16)
+    >>> next(iter(stoker.torch.Loader("photos", recipe, batch=8))).head.values.shape
+    torch.Size([8, 16])
+    """
 
     values: torch.Tensor  # for each sample, as many rows
     counts: torch.Tensor  # for each sample, how many rows it had: more than it has here, where they were cut off
@@ -70,6 +86,13 @@ class Batch(tuple):
     The loader reuses the memory for a later batch when no tensor of this one is left. A batch made from the tensors by
     `type(batch)(t.half() for t in batch)` has the outputs' names; one made by `batch.map(torch.Tensor.half)` also has
     the facts about slots (valid, key, position, epoch).
+
+    >>> batch = next(iter(stoker.torch.Loader("photos", "imagenet-train", batch=8)))
+    >>> image, label = batch
+    >>> image is batch.image
+    True
+    >>> batch
+    Batch(image=[8, 3, 224, 224] torch.float32, label=[8] torch.int64)
     """
 
     _names: tuple[str, ...] = ()
@@ -128,7 +151,11 @@ class _Form(NamedTuple):
 
 
 class EpochIterator:
-    """The remaining batches of an epoch; its length is their number."""
+    """The remaining batches of an epoch; its length is their number.
+
+    >>> len(stoker.torch.Loader("photos", "imagenet-train", batch=8).epoch(3))
+    3
+    """
 
     def __init__(self, batches: stoker.EpochIterator, form: _Form) -> None:
         self._batches = batches
@@ -154,6 +181,9 @@ class Loader:
         without a copy
     pin_memory: the stream that is current when a batch is yielded may copy from it without blocking until no tensor of
         the batch is left; name other streams with stoker.Batch.record_stream()
+
+    >>> for image, label in stoker.torch.Loader("photos", "imagenet-train", batch=8):
+    ...     pass  # train(image, label)
     """
 
     _loader: stoker.Loader
@@ -340,7 +370,13 @@ class Loader:
 
 
 def tensors(batch: stoker.Batch, *, channels_last: bool = False) -> Batch:
-    """The batch of another loader, such as stoker.ray.Loader, as this module's loader yields it: tensors over its memory."""
+    """The batch of another loader, such as stoker.ray.Loader, as this module's loader yields it: tensors over its memory.
+
+    >>> batch = next(iter(stoker.Loader("photos", "imagenet-train", batch=8)))
+    >>> image, label = stoker.torch.tensors(batch)
+    >>> image.shape
+    torch.Size([8, 3, 224, 224])
+    """
     return _as_tensors(batch, _Form(pinned=False, channels_last=channels_last))
 
 

@@ -105,10 +105,15 @@ def test_ctrl_c_ends_the_opening_of_a_data_set(many_members, tmp_path, damaged):
 
 def test_no_thread_is_left_after_close_or_when_the_loader_is_dropped(folder):
     done = run("""
-        import os, sys, stoker
+        import os, sys, time, stoker
         data = stoker.open(sys.argv[1])
         def thread_count():
             return len(os.listdir("/proc/self/task"))
+        def comes_to(most):  # the system lists a thread for a moment after it was joined
+            end = time.monotonic() + 60
+            while thread_count() > most and time.monotonic() < end:
+                time.sleep(0.001)
+            return thread_count() <= most
         def running():
             loader = stoker.Loader(data, "imagenet-train", batch=8, threads=5)
             next(iter(loader))
@@ -117,21 +122,21 @@ def test_no_thread_is_left_after_close_or_when_the_loader_is_dropped(folder):
         before = thread_count()
         loader = running()
         loader.set(threads=2)
-        assert thread_count() < before + 5
+        assert comes_to(before + 4)
         loader.close()
-        assert thread_count() == before
+        assert comes_to(before)
         loader = running()
         del loader
-        assert thread_count() == before
+        assert comes_to(before)
         try:
             with running():
                 raise RuntimeError
         except RuntimeError:
-            assert thread_count() == before
+            assert comes_to(before)
         batches = iter(running())  # holds the loader
         next(batches)
         del batches
-        assert thread_count() == before
+        assert comes_to(before)
     """, folder)
     assert (done.returncode, done.stderr) == (0, "")
 

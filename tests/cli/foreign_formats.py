@@ -3,10 +3,12 @@
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import venv
 
+import numpy
 import pytest
 
 full = pytest.mark.skipif("STOKER_TEST_FULL" not in os.environ, reason="only with ./dev test --full")
@@ -28,6 +30,35 @@ def message(field, data):
 def audit(stoker, tmp_path, data, *options):
     lines = stoker.audit(tmp_path, "run", data, "--recipe", "imagenet-train", "--batch", 4, "--epochs", 2, *options)
     return [json.loads(line) for line in lines]
+
+
+BETON_PAGE = 1 << 21
+
+
+def beton(fields, samples):
+    """A file of FFCV's, byte by byte as it lays them out. Fields by name: 1 for an integer, 2 for an image, which is (mode, width,
+    height, bytes)."""
+    descriptions = b"".join(bytes([kind]) + name.encode().ljust(16 + 1024, b"\0") for name, kind in fields.items())
+    image = numpy.dtype([("mode", "<u1"), ("width", "<u2"), ("height", "<u2"), ("data_ptr", "<u8")])  # without gaps
+    metadata = numpy.dtype([(name, "<i8" if kind == 1 else image) for name, kind in fields.items()], align=True)
+    table = numpy.zeros(len(samples), metadata)
+    pages_at = -(-(24 + len(descriptions) + table.nbytes) // BETON_PAGE) * BETON_PAGE
+    pages, allocations = bytearray(), []
+    for number, sample in enumerate(samples):
+        for name, kind in fields.items():
+            if kind == 1:
+                table[name][number] = sample[name]
+                continue
+            mode, width, height, data = sample[name]
+            if len(pages) % BETON_PAGE + len(data) > BETON_PAGE:
+                pages += bytes(-len(pages) % BETON_PAGE)
+            table[name][number] = (mode, width, height, pages_at + len(pages))
+            allocations.append((number, pages_at + len(pages), len(data)))
+            pages += data
+    pages += bytes(-len(pages) % BETON_PAGE)
+    front = struct.pack("<HHIQQ", 2, len(fields), BETON_PAGE, len(samples), pages_at + len(pages)) + descriptions
+    return (front + table.tobytes()).ljust(pages_at, b"\0") + bytes(pages) + b"".join(
+        struct.pack("<QQQ", *one) for one in allocations)
 
 
 def python_with(tmp_path, *packages, system_packages=False):

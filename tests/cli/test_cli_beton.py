@@ -1,40 +1,11 @@
 """.beton files, written here byte by byte as FFCV lays them out (its own writer needs a compiler, OpenCV and Numba): what runs
 deliver from them is what they deliver from the same images in a folder."""
 
-import struct
-
 import numpy
 import pytest
 from PIL import Image
 
-from foreign_formats import audit
-
-PAGE = 1 << 21
-
-
-def beton(fields, samples):
-    """Fields by name: 1 for an integer, 2 for an image. An image is (mode, width, height, bytes)."""
-    descriptions = b"".join(bytes([kind]) + name.encode().ljust(16 + 1024, b"\0") for name, kind in fields.items())
-    image = numpy.dtype([("mode", "<u1"), ("width", "<u2"), ("height", "<u2"), ("data_ptr", "<u8")])  # without gaps
-    metadata = numpy.dtype([(name, "<i8" if kind == 1 else image) for name, kind in fields.items()], align=True)
-    table = numpy.zeros(len(samples), metadata)
-    pages_at = -(-(24 + len(descriptions) + table.nbytes) // PAGE) * PAGE
-    pages, allocations = bytearray(), []
-    for number, sample in enumerate(samples):
-        for name, kind in fields.items():
-            if kind == 1:
-                table[name][number] = sample[name]
-                continue
-            mode, width, height, data = sample[name]
-            if len(pages) % PAGE + len(data) > PAGE:
-                pages += bytes(-len(pages) % PAGE)
-            table[name][number] = (mode, width, height, pages_at + len(pages))
-            allocations.append((number, pages_at + len(pages), len(data)))
-            pages += data
-    pages += bytes(-len(pages) % PAGE)
-    front = struct.pack("<HHIQQ", 2, len(fields), PAGE, len(samples), pages_at + len(pages)) + descriptions
-    return (front + table.tobytes()).ljust(pages_at, b"\0") + bytes(pages) + b"".join(
-        struct.pack("<QQQ", *one) for one in allocations)
+from foreign_formats import audit, beton
 
 
 def folder_of(tmp_path, images, extension):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -115,3 +116,45 @@ def test_a_detector_goes_on(coco, tmp_path):
     whole, first, rest = seen_twice(FRAMEWORKS, "detection", "train", tmp_path, "--checkpoint", coco, "--model",
                                     "ssdlite320_mobilenet_v3_large", "--batch", 2, "--epochs", 1)
     assert len(first) == 4 and first + rest == whole and len(whole) == 8
+
+
+@only_full
+def test_cifar_goes_on(tmp_path):
+    noise = numpy.random.default_rng(1)
+    for name in [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]:  # as the authors' archive has them
+        part = {"data": noise.integers(0, 256, (12, 3072), dtype=numpy.uint8), "labels": noise.integers(0, 10, 12).tolist()}
+        (tmp_path / name).write_bytes(pickle.dumps(part))
+    whole, first, rest = seen_twice(sys.executable, "cifar", "train", tmp_path, "--checkpoint", tmp_path, "--width", 4, "--depth", 1,
+                                    "--batch", 8, "--epochs", 2)
+    assert len(first) == 16 and first + rest == whole and len(whole) == 2 * 56
+
+
+@only_full
+def test_segmentation_goes_on(tmp_path):
+    noise, rows = numpy.random.default_rng(1), ["path,file:mask.png"]
+    for number in range(8):
+        Image.fromarray(noise.integers(0, 256, (120, 160, 3), dtype=numpy.uint8)).save(tmp_path / f"{number}.jpg")
+        Image.fromarray(noise.integers(0, 21, (120, 160), dtype=numpy.uint8)).save(tmp_path / f"{number}_mask.png")
+        rows.append(f"{number}.jpg,{number}_mask.png")
+    (tmp_path / "train.csv").write_text("\n".join(rows) + "\n")
+    whole, first, rest = seen_twice(FRAMEWORKS, "segmentation", "train", tmp_path, "--checkpoint", tmp_path / "train.csv", "--model",
+                                    "lraspp_mobilenet_v3_large", "--batch", 2, "--epochs", 1)
+    assert len(first) == 4 and first + rest == whole and len(whole) == 8
+
+
+@only_full
+def test_slurm_goes_on_with_fewer_processes(slurm, imagenet, tmp_path):
+    def submit(tasks, epochs):
+        log = tmp_path / f"{tasks}.out"
+        options = f"--model tiny --epochs {epochs} --every 1"
+        env = {**slurm.env, "GLOBAL_BATCH": "16", "TRAIN": str(ROOT / "examples/imagenet/train.py"), "OPTIONS": options, "PYTHON": sys.executable,
+               "PYTHONPATH": str(Path(stoker.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+        done = subprocess.run(["sbatch", "--wait", f"--ntasks={tasks}", f"--ntasks-per-node={tasks}", "--cpus-per-task=1",
+                               "--gpus-per-node=0", f"--output={log}", f"--chdir={tmp_path}", ROOT / "examples/slurm/train.slurm",
+                               str(imagenet), str(tmp_path / "run.pt")], env=env, capture_output=True, text=True, timeout=HANG_S)
+        printed = log.read_text() if log.exists() else ""
+        assert done.returncode == 0, (done.stderr, printed, slurm.logs())
+        return re.findall(r"epoch (\d+): ", printed)
+
+    assert submit(3, 1) == ["0"]  # by two, since three do not divide the global batch
+    assert submit(1, 3) == ["1", "2"]

@@ -177,3 +177,9 @@ def test_the_commands_exit_status_and_words_come_through(installed):
                           capture_output=True, timeout=SECONDS_MAX)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("stoker: ") and "no such folder" in done.stderr
+
+
+def test_an_interpreter_without_a_lock_stays_without(installed):
+    told = installed.python("import sys, stoker", "print('free-threading' in sys.version, getattr(sys, '_is_gil_enabled', lambda: True)())")
+    free, locked = told.split()
+    assert (free == "True") == (locked == "False")

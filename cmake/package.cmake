@@ -1,0 +1,25 @@
+# `cpack` makes two Debian packages of what is installed: stoker, with the command and the shared library, and libstoker-dev.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_VENDOR "The Stoker project")
+set(CPACK_PACKAGE_CONTACT "${CPACK_PACKAGE_VENDOR} <stoker@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "turns data sets into batches that keep GPUs fed")
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL runtime development)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME stoker)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION science)
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The command and the library for C.")
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libstoker-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers for C and C++, and the static library.")
+set(CPACK_COMPONENT_DEVELOPMENT_DEPENDS runtime)
+set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
+# What stokerConfig.cmake looks for.
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${STOKER_PACKAGES}")
+include(CPack)

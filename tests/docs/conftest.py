@@ -1,0 +1,47 @@
+"""The folder in which the documentation's examples run: data by the names that they use, made once."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests" / "cli"))  # foreign_formats
+
+
+def stoker(*arguments, cwd):
+    command = Path(os.environ.get("STOKER_BIN", ROOT / "build/release/stoker")).resolve()
+    done = subprocess.run([command, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="session")
+def workplace(tmp_path_factory):
+    from foreign_formats import beton
+
+    at = tmp_path_factory.mktemp("docs")
+    for name, count in ("imagenet/train", 40), ("imagenet/val", 24), ("photos", 24):
+        stoker("synth", name, "--kind", "imagenet", "--format", "folder", "--count", count, "--classes", 3, "--seed", count, cwd=at)
+    stoker("pack", "imagenet/train", "shards", cwd=at)
+    stoker("pack", "imagenet/train", "mds/train", "--format", "mds", cwd=at)
+    stoker("pack", "imagenet/train", "records", "--format", "tfrecord", cwd=at)
+    for folder, shard, name in ("shards", "*.tar", "train-{:06}.tar"), ("records", "*.tfrecord", "train-{:05}-of-00002"):
+        (only,) = (at / folder).glob(shard)
+        for number in range(2):  # twice the same
+            (at / folder / name.format(number)).write_bytes(only.read_bytes())
+        for other in at.joinpath(folder).iterdir():
+            if not other.name.startswith("train-"):
+                other.unlink()
+    images = sorted((at / "imagenet/train").rglob("*.jpg"))
+    samples = [{"image": (0, *size_of(path), path.read_bytes()), "label": number % 3} for number, path in enumerate(images)]
+    (at / "train.beton").write_bytes(beton({"image": 2, "label": 1}, samples))
+    return at
+
+
+def size_of(path):
+    from PIL import Image
+
+    with Image.open(path) as image:
+        return image.size

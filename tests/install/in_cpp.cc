@@ -1,0 +1,3 @@
+#include <stoker.h>
+
+const char* consumer_error() { return stoker_error(); }
