@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/build_facts.h"
 #include "cli/command_text.h"
 #include "cli/parser.h"
 
@@ -10,7 +11,7 @@ namespace stoker {
 
 int run_command_line(int argc, char** argv, Interrupts& interrupts) {
   Parser app("stoker", "Turns data sets of images into training batches, the same batches on every machine.",
-             STOKER_VERSION);
+             build_facts);
   app.footer(
       "Exit status: 0 done, 1 failure, 2 bad usage, 130 interrupted; of doctor: 0 fed, 1 starved, 2 not "
       "measurable.\nSTOKER_ISA forces an instruction set (avx3, "

@@ -70,7 +70,8 @@ class Command {
 /// The application and its commands.
 class Parser {
  public:
-  Parser(const std::string& name, const std::string& doc, const std::string& version);
+  /// `version` makes what --version prints.
+  Parser(const std::string& name, const std::string& doc, const std::function<std::string()>& version);
   ~Parser();
 
   Command* add_subcommand(const std::string& name, const std::string& doc);

@@ -19,7 +19,12 @@ CELL, GAP, CAPTION, DETAIL, HEADER = 160, 12, 16, 12, 40  # of the contact sheet
 
 def test_the_version_is_the_projects(stoker):
     project = (Path(__file__).resolve().parents[2] / "CMakeLists.txt").read_text()
-    assert stoker.text("--version") == "stoker " + re.search(r"project\(stoker VERSION ([\d.]+)", project)[1] + "\n"
+    version, build, here = stoker.text("--version").splitlines()
+    assert version == "stoker " + re.search(r"project\(stoker VERSION ([\d.]+)", project)[1]
+    assert re.fullmatch(r"built by (g\+\+|clang) \d.*, with(out)? CUDA(, with assertions)?", build)
+    used, of, reads = re.fullmatch(r"here: instruction set (\w+) \(of ([\w, ]+)\); (.+)", here).groups()
+    assert used in of.split(", ") and reads.startswith(("io_uring", "pread, since "))
+    assert "instruction set scalar" in stoker("--version", env={"STOKER_ISA": "scalar"}).stdout
 
 
 def test_help_names_every_command_and_each_has_an_example(stoker):
