@@ -1,5 +1,4 @@
-"""Seven trainings as people have them: what the doctor says of each, and what came of it when they did what it says. It writes the
-pages and the account of docs/stories."""
+"""Seven trainings as people have them: the doctor's diagnosis of each, and the result of following it. Writes docs/stories."""
 
 import dataclasses
 import pathlib
@@ -55,39 +54,38 @@ def stories():
     little = 512_000_000
     return [
         Story("small-files", "200,000 small files on a slow disk",
-              "Pictures of two kilobytes lie in a folder for each class, on a disk that reads 150 times a second. In memory they would "
-              "take a page and an inode each, 1 GB and more; there are 512 MB.",
+              "Pictures of two kilobytes are in a folder for each class, on a disk that does 150 reads a second. In memory each would "
+              "take a page and an inode, together 1 GB and more; the machine has 512 MB.",
               Situation(turning_disk("small-files", little), "small-files", "cifar-train", warm=False), 0.02,
               "`stoker pack small-files packed`, and the windowed order, which reads a megabyte at a time.",
               Situation(turning_disk("small-files-packed", little), "small-files-packed", "cifar-train", ("--order", "windowed"), warm=False),
               what_if=("layout=packed order=windowed",)),
         Story("large-photos", "Large photographs on two cores",
-              f"Photographs of {LARGE_WIDTH} pixels' width are decoded and cropped for a model that looks at 224.",
+              f"Photographs {LARGE_WIDTH} pixels wide are decoded and cropped for a model that takes 224.",
               Situation(free, "large"), 0.2,
-              "There are no more cores to be had here, so the work was made smaller: `stoker pack photos packed --resize-short 512`.",
+              "This machine has no more cores, so the work was reduced: `stoker pack photos packed --resize-short 512`.",
               Situation(free, "large-resized"), what_if=("cores=8",)),
         Story("object-store", "An object store 30 ms away",
-              "Loose photographs in a bucket; the loader was told to make eight requests at a time, as other loaders do with their "
-              "eight workers.",
+              "Loose photographs are in a bucket; the loader makes eight requests at a time, like other loaders with eight workers.",
               Situation(lambda bench: bench.store(0.03, None), "s3:photos-loose", options=("--io-depth", "8")), 0.1,
               "Without `--io-depth`.",
               Situation(lambda bench: bench.store(0.03, None), "s3:photos-loose")),
         Story("heavy-recipe", "A recipe too heavy for the CPU",
-              "Pictures stored as pixels need no decoding, but RandAugment and a blur of 9 x 9 are drawn for each.",
+              "Pictures stored as pixels need no decoding, but each gets RandAugment and a blur of 9 x 9.",
               Situation(free, "raw", "aug-heavy"), 0.005,
-              "Both were left out, to see what they cost.",
+              "The recipe without both, to measure their cost.",
               Situation(free, "raw", "imagenet-train"), what_if=("without=color",)),
         Story("small-memory", "Memory too small for the cache it wants",
-              "A control group with memory for half of the data, a disk of 20 MB/s, and `--cache ram`.",
+              "A control group has memory for half of the data; the disk gives 20 MB/s, and `--cache ram` is set.",
               Situation(lambda bench: throttles.memory(bench.half_of("photos"), bench.path("photos"), 20_000_000), "photos",
                         options=("--cache", "ram", "--memory", "200MiB"), warm=False, later=True), 0.1,
-              "Four times the memory, which holds all of the data after the first epoch.",
+              "Four times the memory, which holds all data after the first epoch.",
               Situation(lambda bench: throttles.memory(4 * bench.half_of("photos"), bench.path("photos"), 20_000_000), "photos",
                         options=("--cache", "ram", "--memory", "1GiB"), warm=False, later=True)),
         Story("eight-gpus", "Eight GPUs on one NIC",
-              "Eight GPUs of a node take a batch each from a store behind a link of 60 MB/s.",
+              "Each of a node's eight GPUs takes a batch from a store behind a link of 60 MB/s.",
               Situation(lambda bench: bench.store(0.005, 60_000_000), "s3:photos", later=True), 0.5,
-              "A link of four times the rate.",
+              "A link with four times the rate.",
               Situation(lambda bench: bench.store(0.005, 240_000_000), "s3:photos", later=True), gpus=8),
         Story("healthy", "A healthy run", "Packed photographs in the page cache, two cores, a step of 0.3 s.",
               Situation(free, "photos"), 0.3),
@@ -175,10 +173,10 @@ def account(story, answer, before, after):
     parts = [f"## {story.title}", story.told, f"```sh\n{command} --html {story.name}.html\n```", f"**{answer['verdict']}**", ladder(answer, needed),
              changes(answer)]
     expected = foretold(answer, story.before)
-    measured = (f"Foretold were {expected:,.0f} samples/s, with the GPU idle for {100 * idle(expected, story):.0f}% of the time; "
+    measured = (f"Predicted: {expected:,.0f} samples/s, with the GPU idle for {100 * idle(expected, story):.0f}% of the time; "
                 f"the run made {before:,.0f}, idle for {100 * idle(before, story):.0f}%.")
     if after is not None:
-        measured += f" What was done: {story.followed} It then made {after:,.0f}, idle for {100 * idle(after, story):.0f}%."
+        measured += f" The change: {story.followed} The run then made {after:,.0f}, idle for {100 * idle(after, story):.0f}%."
     return "\n\n".join([*parts, measured, f"The whole report: [{story.name}.html]({story.name}.html)."])
 
 
@@ -206,9 +204,9 @@ def tell(bench, folder, attempt):
         rows.append((story.title, answer["verdict"], f"{foretold(answer, story.before):,.0f}", f"{before:,.0f}", f"{after:,.0f}" if after else ""))
         bench.say(f"{story.title}: {answer['verdict']}; measured {before:,.0f}/s, then {after or 0:,.0f}/s")
     date = subprocess.run(["date", "--iso-8601"], capture_output=True, text=True, check=True).stdout.strip()
-    head = (f"# Seven stories\n\nWhat the [doctor](../doctor.md) said of seven trainings, and what came of it, on an {cpu_name()} with "
-            f"{len(throttles.os.sched_getaffinity(0))} cores, {date}. The GPUs are emulated, by their steps; disks and links are held back. "
-            f"`./dev bench doctor --only stories --write docs/stories` tells them anew, with its own data.")
+    head = (f"# Seven stories\n\nThe [doctor](../doctor.md)'s diagnoses of seven trainings, and the results of following them, on an {cpu_name()} with "
+            f"{len(throttles.os.sched_getaffinity(0))} cores, {date}. The GPUs are emulated, by their steps; disks and links are throttled. "
+            f"`./dev bench doctor --only stories --write docs/stories` writes this page again, with its own data.")
     (folder / "README.md").write_text("\n\n".join([head, *sections]) + "\n")
     return rows
 
