@@ -43,8 +43,11 @@ OptionValue parse_value(const OptionForm& form, std::string_view text) {
   return std::string(text);
 }
 
-// Of tokens, as of the command line's options of that name.
-TokenSamples& tokens_of(OpenOptions& options) { return options.tokens ? *options.tokens : options.tokens.emplace(); }
+// For an option about tokens that says how, and not that they are.
+TokenSamples& tokens_of(OpenOptions& options) {
+  if (!options.tokens) fail(ErrorKind::kUsage, "it is about tokens: give tokens, the length of a sequence, before it");
+  return *options.tokens;
+}
 
 constexpr std::uint64_t kWholeMax = std::numeric_limits<std::int64_t>::max();
 
@@ -66,7 +69,7 @@ constexpr OpenOptionRow kOpenOptions[] = {
     {"label_field", [](OpenOptions& options, std::string_view text) { options.fields.label = text; }},
     {"tokens",
      [](OpenOptions& options, std::string_view text) {
-       TokenSamples& tokens = tokens_of(options);
+       TokenSamples& tokens = options.tokens.emplace();
        if (text != "documents") tokens.length = static_cast<std::int64_t>(parse_whole(text, 1, kWholeMax));
      }},
     {"token_type",

@@ -3,7 +3,6 @@ uses; what it needs beyond that stands in PAGES. Commands are given to the parse
 
 import ast
 import importlib.util
-import itertools
 import json
 import os
 import re
@@ -288,4 +287,3 @@ def test_pages_have_blocks():
     counts = {language: len(blocks(language)) for language in ("python", "sh", "toml", "cpp")}
     assert all(count > 5 for count in counts.values()), counts
     assert len(pages()) > 100
-    assert list(itertools.chain(blocks("sh")))[0].text
