@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <numeric>
 #include <utility>
 
 #include "stoker/base/clock.h"
@@ -446,9 +447,12 @@ void Consumer::trace_wait(std::int64_t end_ns) {
                                .batch = delivered_ - 1});
 }
 
-// It does one batch after the other.
+// It does one batch after the other, and may be done before the worker that handed the batch over notes the time.
 void Consumer::trace_device(const LoaderBatch& batch) {
-  const std::int64_t begin_ns = std::max(batch.times.sealed_ns, device_until_ns_), end_ns = batch.ready_ns();
+  const StageTimes stages_ns = batch.device_ns();
+  const std::int64_t end_ns = batch.ready_ns();
+  const std::int64_t latest_ns = end_ns - std::accumulate(stages_ns.begin(), stages_ns.end(), std::int64_t{0});
+  const std::int64_t begin_ns = std::max(std::min(batch.times.sealed_ns, latest_ns), device_until_ns_);
   if (end_ns <= begin_ns) return;
   core_.trace->consumer().add(
       {.kind = TraceKind::kDevice, .begin_ns = begin_ns, .end_ns = end_ns, .epoch = batch.epoch, .batch = batch.index});
